@@ -96,8 +96,14 @@ struct MessageReader {
     try flag() ? try Value(from: &self) : nil
   }
 
+  /// The longest JSON that is read, in bytes: an error's text goes into logs, reports and the cache.
+  private static let longestJSON = 16 << 10
+
   mutating func json<Value: Decodable>(_ type: Value.Type = Value.self) throws(HelperFailure) -> Value {
-    guard let value = try? JSONDecoder().decode(type, from: Data(try text().utf8)) else { throw Self.nonsense }
+    let text = try text()
+    guard text.utf8.count <= Self.longestJSON, let value = try? JSONDecoder().decode(type, from: Data(text.utf8)) else {
+      throw Self.nonsense
+    }
     return value
   }
 }

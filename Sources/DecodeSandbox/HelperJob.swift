@@ -39,7 +39,10 @@ package struct HelperJob: Sendable {
   package var canUseTwoProcessors: Bool { terms?.readsPreview != true && probe?.canUseTwoProcessors == true }
 
   var rules: ResponseRules {
-    ResponseRules(variants: variants, format: format, size: probe?.size, limits: limits, mostBytes: mostBytes)
+    let mostFrames = probe.map { probe in variants.map { $0.mostFrames(of: probe) }.max() ?? 1 } ?? 1
+    return ResponseRules(
+      variants: variants, format: format, size: probe?.size, limits: limits, mostFrames: mostFrames,
+      acceptsDamage: terms?.isTolerant ?? acceptsDamage, mostBytes: mostBytes)
   }
 
   func request(for image: ByteSource) -> HelperRequest {

@@ -92,7 +92,7 @@ final class HelperProcess: Sendable {
         guard kind == .common, response.outcomes.isEmpty else { throw .nonsense(detail: "libvips is not enough") }
         return .needsLibvips
       }
-      try rules.check(response)
+      let size = try rules.check(response)
       var results: [Rendered<ThumbnailRaster>] = []
       for (variant, outcome) in zip(rules.variants, response.outcomes) {
         switch outcome {
@@ -100,8 +100,7 @@ final class HelperProcess: Sendable {
         case .pixels(let pixels): results.append(try receive(pixels, for: variant, &channel))
         }
       }
-      let isMade = results.contains { (try? $0.result.get()) != nil }
-      return .rendered(isMade ? try rules.sourceSize(response) : nil, results)
+      return .rendered(size, results)
     } catch {
       throw explain(error)
     }
@@ -130,7 +129,7 @@ final class HelperProcess: Sendable {
       result: .success(
         ThumbnailRaster(
           variant: variant, size: pixels.size, raster: raster, timing: pixels.timing,
-          kept: pixels.kept(profile: profile), isDamaged: pixels.isDamaged)))
+          kept: pixels.kept(variant.metadata, profile: profile), isDamaged: pixels.isDamaged)))
   }
 
   /// Limits the CPU time from now on, as a backstop to the deadline.

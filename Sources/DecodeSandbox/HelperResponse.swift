@@ -45,9 +45,9 @@ extension HelperResponse.Pixels {
       isDamaged: pixels.isDamaged, losesChroma: raster.knownLossOfChroma)
   }
 
-  /// The metadata to keep, with the profile that was sent.
-  func kept(profile: [UInt8]?) -> KeptMetadata? {
-    keepsMetadata ? KeptMetadata(profile: profile, fields: fields) : nil
+  /// The metadata that a policy keeps, with the profile that was sent.
+  func kept(_ policy: MetadataPolicy, profile: [UInt8]?) -> KeptMetadata? {
+    keepsMetadata ? KeptMetadata(policy, profile: profile, fields: fields) : nil
   }
 }
 

@@ -10,6 +10,10 @@ package struct ResponseRules: Sendable {
   /// The image's size, if the pipeline knows it.
   let size: PixelSize?
   let limits: DecodeLimits
+  /// The most frames that an animation can have.
+  let mostFrames: Int
+  /// Whether a damaged image may be salvaged.
+  let acceptsDamage: Bool
   /// The most bytes that all samples may have together: what is reserved for them.
   let mostBytes: Int
 
@@ -25,26 +29,33 @@ package struct ResponseRules: Sendable {
     }
   }
 
-  /// Checks all that a response says, before anything that follows it is received.
-  func check(_ response: HelperResponse) throws(HelperFailure) {
+  /// Checks all that a response says, before anything that follows it is received. Returns the image's size; nil if
+  /// nothing was made.
+  func check(_ response: HelperResponse) throws(HelperFailure) -> PixelSize? {
     guard response.outcomes.count == variants.count else {
       throw .nonsense(detail: "\(response.outcomes.count) results for \(variants.count)")
     }
-    var bytes = 0
+    var (bytes, source) = (0, PixelSize?.none)
     for (variant, outcome) in zip(variants, response.outcomes) {
       switch outcome {
       case .failure(.cancelled): throw .nonsense(detail: "cancelled by itself")
       case .failure: continue
       case .pixels(let pixels):
-        bytes += try byteCount(of: pixels, for: variant)
+        let size = if let source { source } else { try sourceSize(response) }
+        source = size
+        bytes += try byteCount(of: pixels, for: variant, of: size)
         if bytes > mostBytes { throw .nonsense(detail: "thumbnails of more than \(mostBytes) bytes") }
       }
     }
+    return source
   }
 
-  /// The number of bytes of a thumbnail's samples.
-  private func byteCount(of pixels: HelperResponse.Pixels, for variant: Variant) throws(HelperFailure) -> Int {
-    let (size, raster) = (pixels.size, pixels.rasterSize)
+  /// The number of bytes of a thumbnail's samples, whose size follows from the request.
+  private func byteCount(
+    of pixels: HelperResponse.Pixels, for variant: Variant, of source: PixelSize
+  ) throws(HelperFailure) -> Int {
+    let source = format.isDrawing ? variant.drawnSize(of: source) : source
+    let size = variant.outputSize(of: source)
     let bands =
       switch pixels.space {
       case .gray: 1...2
@@ -53,26 +64,26 @@ package struct ResponseRules: Sendable {
       // Never a thumbnail's.
       case .cmyk: 0...0
       }
-    guard bands.contains(pixels.bands), (1...variant.size.width).contains(size.width),
-      (1...variant.size.height).contains(size.height), (1...size.width).contains(raster.width), raster.height >= 1,
-      raster.height <= mostBytes / (raster.width * pixels.bands),
-      pixels.timing.map({ isValid($0, pixels, variant) }) ?? (raster.height <= size.height)
+    guard bands.contains(pixels.bands), pixels.size == size, acceptsDamage || !pixels.isDamaged,
+      pixels.timing.map({ isValid($0, pixels, variant) }) ?? (pixels.rasterSize == variant.rasterSize(of: source)),
+      pixels.rasterSize.pixelCount <= mostBytes / pixels.bands
     else { throw .nonsense(detail: "a thumbnail that is none") }
-    guard (0...KeptMetadata.longestProfile).contains(pixels.profileLength ?? 0) else {
-      throw .nonsense(detail: "a profile of \(pixels.profileLength ?? 0) bytes")
-    }
-    return raster.pixelCount * pixels.bands
+    guard pixels.profileLength.map({ variant.metadata == .profile && (0...ICCProfile.longest).contains($0) }) ?? true
+    else { throw .nonsense(detail: "a profile of \(pixels.profileLength ?? 0) bytes") }
+    return pixels.rasterSize.pixelCount * pixels.bands
   }
 
-  /// Whether the frames are what was asked for, and of the thumbnail's size.
+  /// Whether the frames are what was asked for, each of the thumbnail's size.
   private func isValid(_ timing: AnimationTiming, _ pixels: HelperResponse.Pixels, _ variant: Variant) -> Bool {
-    let (raster, frames) = (pixels.rasterSize, timing.frameCount)
-    return variant.frames == .all && pixels.bands == 4 && frames >= 1 && raster.width == pixels.size.width
-      && raster.height % frames == 0 && raster.height / frames == pixels.size.height && timing.delays.count <= frames
+    let (size, frames) = (pixels.size, timing.frameCount)
+    return variant.frames == .all && pixels.bands == 4 && (1...mostFrames).contains(frames)
+      && timing.delays.count <= frames && timing.delays.allSatisfy { $0 >= 0 } && timing.loops >= 0
+      && pixels.rasterSize.width == size.width
+      && pixels.rasterSize.height.quotientAndRemainder(dividingBy: frames) == (size.height, 0)
   }
 
   /// The image's size, as the response says.
-  func sourceSize(_ response: HelperResponse) throws(HelperFailure) -> PixelSize {
+  private func sourceSize(_ response: HelperResponse) throws(HelperFailure) -> PixelSize {
     let longest = format.isDrawing ? Self.longestSide : limits.maximumSide
     guard let size = response.size, (1...longest).contains(size.width), (1...longest).contains(size.height),
       format.isDrawing || size.pixelCount <= limits.maximumPixels

@@ -122,10 +122,11 @@ package enum Codec {
 
   static func hasOperation(_ name: String) -> Bool { vips_type_find("VipsOperation", name) != 0 }
 
-  /// Takes libvips' error text, as one line. It may belong to another thread's image.
+  /// Takes libvips' error text, as one line of at most a thousand characters. It may belong to another thread's image.
   static func errorText() -> String {
     guard let buffer = vips_error_buffer_copy() else { return "" }
     defer { g_free(buffer) }
-    return String(cString: buffer).split(whereSeparator: \.isNewline).suffix(3).joined(separator: "; ")
+    let lines = String(cString: buffer).split(whereSeparator: \.isNewline).suffix(3)
+    return String(lines.joined(separator: "; ").prefix(1000))
   }
 }

@@ -7,8 +7,9 @@ import ThumbnailCore
 /// An answer that is not true: each is one field of a response.
 enum Lie: String, CaseIterable, Sendable {
   case sizeOfTheSource, hugeSource, noSource, size, emptySize, negativeSize, rasterSize, hugeRaster, endlessRaster
-  case emptyRaster, bands, noBands, inks, frames, noFrames, oddFrames, profile, hugeProfile, negativeProfile, fewBytes
-  case cancelled, noOutcome, twoOutcomes, needsLibvips
+  case emptyRaster, bands, noBands, inks, frames, noFrames, oddFrames, hugeProfile, negativeProfile, fewBytes
+  case cancelled, noOutcome, twoOutcomes, needsLibvips, smallSize, smallRaster, unaskedProfile, salvaged, longError
+  case manyFrames
 
   /// The response to a request for one thumbnail of at most 40×40 pixels, and its samples: gray of 17×13.
   func response() -> (HelperResponse, [HelperAttachment]) {
@@ -22,6 +23,14 @@ enum Lie: String, CaseIterable, Sendable {
     case .hugeSource: response.size = PixelSize(1 << 62, 1 << 62)
     case .noSource: response.size = nil
     case .size: pixels.size = PixelSize(41, 13)
+    case .smallSize: (pixels.size, pixels.rasterSize) = (PixelSize(13, 17), PixelSize(13, 17))
+    case .smallRaster: (pixels.rasterSize, bytes) = (PixelSize(17, 12), Array(bytes.dropFirst(17)))
+    case .unaskedProfile: (pixels.keepsMetadata, pixels.profileLength, bytes) = (true, 128, bytes + bytes.prefix(128))
+    case .manyFrames:
+      (pixels.space, pixels.bands, pixels.rasterSize) = (.rgb, 4, PixelSize(17, 13 * 1000))
+      pixels.timing = AnimationTiming(frameCount: 1000, delays: [], loops: 0)
+    case .salvaged: pixels.isDamaged = true
+    case .longError: failure = .damaged(.decode, detail: String(repeating: "POISON ", count: 10_000))
     case .emptySize: pixels.size = PixelSize(17, 0)
     case .negativeSize: pixels.size = PixelSize(-17, -13)
     case .rasterSize: pixels.rasterSize = PixelSize(18, 13)
@@ -35,7 +44,6 @@ enum Lie: String, CaseIterable, Sendable {
       (pixels.space, pixels.bands) = (.rgb, 4)
       let count = self == .frames ? 1 : self == .noFrames ? 0 : 2
       pixels.timing = AnimationTiming(frameCount: count, delays: [1, 2, 3], loops: 0)
-    case .profile: (pixels.keepsMetadata, pixels.profileLength) = (true, 1000)
     case .hugeProfile: (pixels.keepsMetadata, pixels.profileLength) = (true, 1 << 40)
     case .negativeProfile: (pixels.keepsMetadata, pixels.profileLength) = (true, -1)
     case .fewBytes: bytes.removeLast()
@@ -50,5 +58,5 @@ enum Lie: String, CaseIterable, Sendable {
   }
 
   /// Whether the parent waits in vain for the bytes that were promised.
-  var leavesParentWaiting: Bool { self == .fewBytes || self == .profile }
+  var leavesParentWaiting: Bool { self == .fewBytes }
 }

@@ -36,7 +36,7 @@ struct AttackTests {
       Array("\(order)\n\(name)\n\(file.path)\n".utf8) + [UInt8](repeating: 0, count: HelperRequest.longestInline)
     let (format, box) = (kind == .full ? ImageFormat.pnm : .png, PixelSize(40, 40))
     let probe = kind == .full ? nil : ImageProbe(format: format, storedSize: box)
-    return try await bench.render(image, format, [Variant(size: box)], probe: probe).first?.failure
+    return try await bench.render(image, format, [Variant(size: box, fit: .contain)], probe: probe).first?.failure
   }
 
   /// Nothing of ours has changed, and the next picture is decoded.

@@ -44,7 +44,7 @@ struct StrangeHelperTests {
 
   private func failure(_ executable: URL, mostBytes: Int = 1 << 20) async throws -> CodecError? {
     let bench = HelperBench(executable, deadline: .seconds(10))
-    let variants = [Variant(size: PixelSize(40, 40))]
+    let variants = [Variant(size: PixelSize(40, 40), fit: .contain)]
     let result = try await bench.render(Self.picture, .pnm, variants, mostBytes: mostBytes)
     let failure = result.first?.failure
     if failure != nil { #expect(bench.pool.waiting.isEmpty) }
@@ -53,7 +53,7 @@ struct StrangeHelperTests {
 
   private static let greeting = HelperMessage.encode(HelperGreeting())
 
-  private static func answer(_ outcome: HelperResponse.Outcome..., size: PixelSize? = PixelSize(8, 1)) -> [UInt8] {
+  private static func answer(_ outcome: HelperResponse.Outcome..., size: PixelSize? = PixelSize(17, 13)) -> [UInt8] {
     HelperMessage.encode(HelperResponse(size: size, outcomes: outcome))
   }
 
@@ -114,7 +114,7 @@ struct StrangeHelperTests {
     large.size = PixelSize(41, 13)
     (coloured.space, coloured.bands) = (.rgb, 2)
     let lies: [(HelperResponse.Pixels, PixelSize?)] = [
-      (large, PixelSize(8, 1)), (coloured, PixelSize(8, 1)), (honest, nil), (honest, PixelSize(0, 1)),
+      (large, size), (coloured, size), (honest, PixelSize(8, 1)), (honest, nil), (honest, PixelSize(0, 1)),
       (honest, PixelSize(-5, -5)), (honest, PixelSize(65535, 65535)), (honest, PixelSize(1 << 62, 1 << 62)),
     ]
     for (index, (pixels, size)) in lies.enumerated() {

@@ -24,6 +24,46 @@ struct ICCProfileTests {
     #expect(try !#require(ICCProfile(profile("p3"))).isSRGB)
   }
 
+  @Test(arguments: ["srgb", "p3", "cmyk"])
+  func aProfileIsSoundAsLongAsItsTagsLieInItAndAreOfTheirTypes(name: String) throws {
+    let whole = try profile(name)
+    #expect(ICCProfile(whole)?.isSound == true)
+    #expect(ICCProfile(Array(whole.dropLast()))?.isSound != true)
+    #expect(ICCProfile(whole + [0])?.isSound != true)
+    let count = Int(whole[131])
+    for index in 0..<count {
+      let entry = 132 + 12 * index
+      let start = whole[entry + 4..<entry + 8].reduce(0) { $0 << 8 | Int($1) }
+      var (before, beyond, other) = (whole, whole, whole)
+      before.replaceSubrange(entry + 4..<entry + 8, with: [0, 0, 0, 8])
+      #expect(ICCProfile(before)?.isSound != true)
+      beyond.replaceSubrange(entry + 8..<entry + 12, with: [0x7F, 0xFF, 0xFF, 0xFF])
+      #expect(ICCProfile(beyond)?.isSound != true)
+      // Only what nothing depends on may be of any type.
+      other.replaceSubrange(start..<start + 4, with: Array("evil".utf8))
+      let name = String(decoding: whole[entry..<entry + 4], as: UTF8.self)
+      let isColour =
+        name.hasPrefix("A2B") || ["wtpt", "chad", "rXYZ", "gXYZ", "bXYZ"].contains(name)
+        || name.hasSuffix("TRC")
+      #expect((ICCProfile(other)?.isSound != true) == isColour, "\(name)")
+    }
+  }
+
+  @Test func ofWhatAnotherProcessSaysOnlyWhatThePolicyKeepsIsTaken() throws {
+    let (sound, broken) = (try profile("p3"), Array(try profile("p3").dropLast()))
+    let (rights, artist) = ("exif-ifd0-Copyright", "exif-ifd0-Artist")
+    let fields = [
+      ("exif-ifd3-GPSLatitude", "POISON"), (artist, String(repeating: "long ", count: 500)), (rights, "\u{1B}[2JMe\n"),
+      (rights, "twice"), ("xmp-data", "POISON"),
+    ].map { KeptMetadata.Field(name: $0.0, value: $0.1) }
+    #expect(KeptMetadata(.none, profile: sound, fields: fields) == nil)
+    let profiled = KeptMetadata(.profile, profile: sound, fields: fields)
+    #expect(profiled?.profile == sound && profiled?.fields == [])
+    #expect(KeptMetadata(.profile, profile: broken, fields: fields)?.profile == nil)
+    let named = KeptMetadata(.copyright, profile: sound, fields: fields)
+    #expect(named?.profile == nil && named?.fields == [.init(name: rights, value: " [2JMe ")])
+  }
+
   @Test func rubbishIsNoProfile() throws {
     #expect(ICCProfile([]) == nil)
     #expect(ICCProfile([UInt8](repeating: 0xFF, count: 500)) == nil)

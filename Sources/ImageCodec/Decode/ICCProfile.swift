@@ -4,7 +4,7 @@ import Foundation
 ///
 /// Most embedded profiles are sRGB, in a dozen editions. Converting from them would cost 3 to 4 ms per image and change
 /// nothing.
-struct ICCProfile {
+package struct ICCProfile {
   private let bytes: HeaderBytes
   private let tags: [String: Range<Int>]
 
@@ -20,6 +20,29 @@ struct ICCProfile {
       tags[String(decoding: bytes.slice(entry..<entry + 4).array, as: UTF8.self)] = offset..<offset + length
     }
     self.tags = tags
+  }
+
+  /// The longest profile that is kept, in bytes: those of printers have about one million.
+  package static let longest = 4 << 20
+  /// The types of the tags that colours depend on (ICC.1:2022, 9).
+  private static let types: [String: [StaticString]] = {
+    let (curve, table): ([StaticString], [StaticString]) = (["curv", "para"], ["mft1", "mft2", "mAB ", "mBA "])
+    var types: [String: [StaticString]] = ["wtpt": ["XYZ "], "chad": ["sf32"]]
+    for name in ["rXYZ", "gXYZ", "bXYZ"] { types[name] = ["XYZ "] }
+    for name in ["rTRC", "gTRC", "bTRC", "kTRC"] { types[name] = curve }
+    for index in 0...3 { (types["A2B\(index)"], types["D2B\(index)"]) = (table, ["mpet"]) }
+    return types
+  }()
+
+  /// Whether a thumbnail may have it: its length is what it says, its tags lie in it, and those that colours depend on
+  /// are of types that they can have.
+  var isSound: Bool {
+    let length = bytes.count
+    guard length <= Self.longest, bytes.bigEndian(at: 0, count: 4) == length else { return false }
+    return tags.allSatisfy { name, range in
+      range.lowerBound >= 132 + 12 * tags.count && range.count >= 8 && range.upperBound <= length
+        && Self.types[name].map { types in types.contains { bytes.has($0, at: range.lowerBound) } } != false
+    }
   }
 
   /// Whether it has a table for the perceptual intent and nothing else: neither the relative intent's nor primaries.

@@ -1,5 +1,5 @@
 import CVips
-import ThumbnailCore
+package import ThumbnailCore
 
 /// The metadata of a source image that its thumbnails keep, read from its header.
 package struct KeptMetadata: Sendable, Equatable {
@@ -11,35 +11,46 @@ package struct KeptMetadata: Sendable, Equatable {
     package init(name: String, value: String) { (self.name, self.value) = (name, value) }
   }
 
-  /// The longest profile that is kept, in bytes: those of printers have about one million.
-  package static let longestProfile = 4 << 20
-
   /// The ICC profile.
   package private(set) var profile: [UInt8]?
   package private(set) var fields: [Field] = []
 
+  /// The fields that `.copyright` keeps.
   private static let copyrightFields = ["exif-ifd0-Copyright", "exif-ifd0-Artist"]
+  /// The longest value of a field that is kept, in characters.
+  private static let longestValue = 2000
 
   /// Reads what the policy keeps from an opened image. Nil if the policy keeps nothing.
   init?(_ policy: MetadataPolicy, of image: LibvipsImage) {
+    let fields = Self.copyrightFields.compactMap { name -> Field? in
+      var value: UnsafePointer<CChar>?
+      guard policy == .copyright, vips_image_get_typeof(image.pointer, name) != 0,
+        vips_image_get_string(image.pointer, name, &value) == 0, let value
+      else { return nil }
+      return Field(name: name, value: String(cString: value))
+    }
+    // Floating-point samples are always converted, whatever the profile.
+    self.init(policy, profile: policy == .profile && !image.isFloatingPoint ? image.profile : nil, fields: fields)
+  }
+
+  /// What the policy keeps of what another process says that it has read. Nil if the policy keeps nothing.
+  ///
+  /// A profile that is not sound is left out, as are fields of other names and long ones; control characters become
+  /// blanks.
+  package init?(_ policy: MetadataPolicy, profile: [UInt8]?, fields: [Field]) {
     switch policy {
     case .none: return nil
-    // Floating-point samples are always converted, whatever the profile.
-    case .profile:
-      if !image.isFloatingPoint, let found = image.profile, found.count <= Self.longestProfile { profile = found }
+    case .profile: if let profile, ICCProfile(profile)?.isSound == true { self.profile = profile }
     case .copyright:
-      for name in Self.copyrightFields {
-        var value: UnsafePointer<CChar>?
-        guard vips_image_get_typeof(image.pointer, name) != 0,
-          vips_image_get_string(image.pointer, name, &value) == 0, let value
-        else { continue }
-        fields.append(Field(name: name, value: String(cString: value)))
+      self.fields = Self.copyrightFields.compactMap { name in
+        guard let value = fields.first(where: { $0.name == name })?.value, value.count <= Self.longestValue else {
+          return nil
+        }
+        let printable = value.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) }
+        return Field(name: name, value: String(printable))
       }
     }
   }
-
-  /// What another process has read.
-  package init(profile: [UInt8]?, fields: [Field]) { (self.profile, self.fields) = (profile, fields) }
 
   /// The profile if it fits the pixels: not a CMYK one.
   func profile(fitting raster: Raster) -> [UInt8]? {

@@ -3,6 +3,16 @@ package import ThumbnailCore
 extension Variant {
   /// The size of the thumbnail of an image of that size, upright.
   package func outputSize(of source: PixelSize) -> PixelSize { ThumbnailGeometry(source: source, variant: self).output }
+
+  /// The size of that thumbnail's pixels, before a small image is enlarged.
+  package func rasterSize(of source: PixelSize) -> PixelSize { ThumbnailGeometry(source: source, variant: self).cut }
+
+  /// The size at which a drawing of that size is rendered: so many times its own that it is no smaller than the box.
+  package func drawnSize(of source: PixelSize) -> PixelSize {
+    let times = max(
+      1, (size.width + source.width - 1) / source.width, (size.height + source.height - 1) / source.height)
+    return PixelSize(source.width * times, source.height * times)
+  }
 }
 
 /// The geometry of a thumbnail; all sizes are upright.

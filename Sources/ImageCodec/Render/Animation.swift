@@ -10,14 +10,16 @@ struct Animation {
   let timing: AnimationTiming
 
   /// Decodes all frames.
-  init(_ decoder: ImageDecoder) throws(CodecError) {
-    self = try decoder.withImage { image throws(CodecError) in try Animation(of: image, decoder) }
+  init(_ decoder: ImageDecoder, keepingProfile: Bool) throws(CodecError) {
+    self = try decoder.withImage { image throws(CodecError) in
+      try Animation(of: image, decoder, keepingProfile: keepingProfile)
+    }
   }
 
-  private init(of image: LibvipsImage, _ decoder: ImageDecoder) throws(CodecError) {
+  private init(of image: LibvipsImage, _ decoder: ImageDecoder, keepingProfile: Bool) throws(CodecError) {
     let frameCount = try Self.frameCount(of: image, decoder)
     timing = AnimationTiming(of: image, frameCount: frameCount)
-    strips = try Self.strips(of: image, count: frameCount, decoder)
+    strips = try Self.strips(of: image, count: frameCount, decoder, keepingProfile: keepingProfile)
   }
 
   private static func frameCount(of image: LibvipsImage, _ decoder: ImageDecoder) throws(CodecError) -> Int {
@@ -37,18 +39,17 @@ struct Animation {
   }
 
   private static func strips(
-    of image: LibvipsImage, count: Int, _ decoder: ImageDecoder
+    of image: LibvipsImage, count: Int, _ decoder: ImageDecoder, keepingProfile: Bool
   ) throws(CodecError) -> [Raster] {
     let (steps, size) = (decoder.pass.steps, decoder.pass.baseSize)
     let orientation = Orientation(exif: decoder.plan.probe.orientation)
-    let keepsProfile = steps.first?.variant.metadata == .profile
     var strips = steps.map { FrameStrip(frame: $0.geometry.output, count: count) }
     var cuts = steps.map { $0.geometry.cutRectangle($0.variant.gravity) }
     for number in 0..<count {
       if decoder.cancellation.isSet { throw .cancelled }
       let frame = try Raster(
         computing: try image.cropped(to: PixelRectangle(x: 0, y: number * size.height, size: size))
-          .standardColours(keepingProfile: keepsProfile).withFourBands())
+          .standardColours(keepingProfile: keepingProfile).withFourBands())
       let upright = try frame.upright(orientation)
       for (index, step) in steps.enumerated() {
         let reduced =

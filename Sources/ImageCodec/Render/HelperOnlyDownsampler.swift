@@ -39,7 +39,7 @@ package struct HelperOnlyDownsampler {
     let whole = try header(reader)
     if !format.isDrawing { try limits.check(whole) }
     guard whole.size.width > 0, whole.size.height > 0 else { throw .damaged(.header, detail: "it has no size") }
-    let steps = [DecodePlan.Step](variants) { size(of: whole, for: $0) }
+    let steps = [DecodePlan.Step](variants) { format.isDrawing ? $0.drawnSize(of: whole.size) : whole.size }
     // A drawing rendered at its own size is as good as one that is reduced.
     let scaling: Scaling? = format.isDrawing && !variants.contains { $0.scaling == .best } ? .fast : nil
     let probe = try reduce(&reader, from: whole, to: steps.neededSize(scaling), averagesAll: steps.averagesAll())
@@ -55,14 +55,6 @@ package struct HelperOnlyDownsampler {
       return RenderPass(decoder: decoder).run { pixels in pixels }
     }
     return (results, whole.size)
-  }
-
-  /// The image size to fit into a variant's box; a drawing's is enlarged until it is no smaller than the box.
-  private func size(of whole: ImageProbe, for variant: Variant) -> PixelSize {
-    let (size, box) = (whole.size, variant.size)
-    guard format.isDrawing else { return size }
-    let times = max(1, (box.width + size.width - 1) / size.width, (box.height + size.height - 1) / size.height)
-    return PixelSize(size.width * times, size.height * times)
   }
 
   /// Has the reader decode at the smallest sufficient size, and reads the header again. Where all pixels are averaged in

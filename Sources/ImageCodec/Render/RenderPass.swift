@@ -7,8 +7,6 @@ struct RenderPass {
 
   private var pass: DecodePlan.Pass { decoder.pass }
   private var orientation: Orientation { Orientation(exif: decoder.plan.probe.orientation) }
-  /// All steps of a pass have one metadata policy.
-  private var keepsProfile: Bool { pass.steps.first?.variant.metadata == .profile }
 
   /// Renders the thumbnails in the order of the steps, and passes each to `finish`. A decoding error is the result of
   /// all; later errors are each step's own.
@@ -16,17 +14,18 @@ struct RenderPass {
     guard let first = pass.steps.first else { return [] }
     Codec.setUpAllocator()
     let shortages = Codec.memoryShortages
+    // All steps of a pass have one metadata policy.
     let kept = decoder.metadata(first.variant.metadata)
     do throws(CodecError) {
       if pass.reader == .frames {
-        let animation = try Animation(decoder)
+        let animation = try Animation(decoder, keepingProfile: kept?.profile != nil)
         return zip(pass.steps, animation.strips).map { step, strip in
           result(of: step, since: shortages, finish) { () throws(CodecError) in
             pixels(strip, step, kept, animation.timing)
           }
         }
       }
-      var views = try decode()
+      var views = try decode(keepingProfile: kept?.profile != nil)
       try Codec.checkMemory(since: shortages)
       return pass.steps.enumerated().map { index, step in
         result(of: step, since: shortages, finish) { () throws(CodecError) in
@@ -72,7 +71,7 @@ struct RenderPass {
 
   /// Decodes the image, and returns the views of all steps that are not derived from a larger one, by their index: as
   /// stored, cropped if the crop is known in advance. The decoder's memory is free on return.
-  private func decode() throws(CodecError) -> [Int: Raster] {
+  private func decode(keepingProfile: Bool) throws(CodecError) -> [Int: Raster] {
     let steps = pass.steps.indices.filter { pass.steps[$0].parent == .base }
     let source = try decoder.rows()
     var rasters = try render(source, steps)
@@ -94,7 +93,7 @@ struct RenderPass {
     var views: [Int: Raster] = [:]
     for (index, raster) in zip(steps, rasters) {
       views[index] = try raster.standardColours(
-        keepingProfile: keepsProfile, avoidingLibraries: decoder.plan.avoidsLibraries)
+        keepingProfile: keepingProfile, avoidingLibraries: decoder.plan.avoidsLibraries)
     }
     return views
   }
