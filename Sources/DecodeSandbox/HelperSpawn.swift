@@ -14,10 +14,13 @@ enum HelperSpawn {
     "XDG_DATA_DIRS", "FONTCONFIG_FILE", "FONTCONFIG_PATH", "MAGICK_CONFIGURE_PATH",
   ]
   /// One thread per image, no temporary files for what does not fit into memory, no code that libvips would have Orc
-  /// compile for vectors, and no account of a crash, for which Swift would start a program.
+  /// compile for vectors, no account of a crash, for which Swift would start a program, and cleared memory.
   private static let own = [
     "MAGICK_THREAD_LIMIT=1", "OMP_NUM_THREADS=1", "VIPS_CONCURRENCY=1", "VIPS_DISC_THRESHOLD=1024g",
     "ORC_CODE=emulate", "SWIFT_BACKTRACE=enable=no",
+    // Allocated memory holds zeros, and freed memory ones: what a decoder leaves uninitialised shows nothing of an earlier
+    // image. The cache of small blocks that glibc has for each thread does neither.
+    "MALLOC_PERTURB_=255", "GLIBC_TUNABLES=glibc.malloc.tcache_count=0",
   ]
 
   /// Starts `path`.

@@ -9,6 +9,15 @@ extension Attempt {
   static let onProcesses: [Attempt] = [
     Attempt("kill", worksFreely: true) { Kernel.call(SYS_kill, $0.parent, signal) },
     Attempt("kill all", call: SYS_kill, -1, 0),
+    Attempt("what an earlier image left in memory", .refused, worksFreely: true) { _ in
+      let count = 1000
+      guard let earlier = malloc(count) else { return -Int(ENOMEM) }
+      memset(earlier, 83, count)
+      free(earlier)
+      guard let later = malloc(count) else { return -Int(ENOMEM) }
+      defer { free(later) }
+      return UnsafeRawBufferPointer(start: later, count: count).contains(83) ? count : -Int(ENODATA)
+    },
     Attempt("tkill", worksFreely: true) { Kernel.call(SYS_tkill, $0.parent, signal) },
     Attempt("tgkill", worksFreely: true) { Kernel.call(SYS_tgkill, $0.parent, $0.parent, signal) },
     Attempt("rt_sigqueueinfo") { Kernel.call(SYS_rt_sigqueueinfo, $0.parent, signal, Kernel.zeroes()) },
