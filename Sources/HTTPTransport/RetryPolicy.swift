@@ -43,8 +43,7 @@ package struct RetryPolicy: Sendable {
   func isWorthRetrying(_ error: DownloadError, _ purpose: DownloadRequest.Purpose) -> Bool {
     switch error {
     case .unreachable, .noResponse, .unresolved, .brokenOff, .wrongRange, .noResources, .timedOut(.connect),
-      .timedOut(.stall),
-      .timedOut(.rate):
+      .timedOut(.stall), .timedOut(.rate):
       true
     case .httpStatus(let status, _) where purpose == .api: status >= 500 && !error.isPause
     case .httpStatus(let status, _): status == 408 || status == 429 || (500..<600).contains(status)

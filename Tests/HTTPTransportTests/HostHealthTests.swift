@@ -125,9 +125,24 @@ struct HostHealthTests {
     host.health.hasGoodImage = true
     host.run([1, 1, 1], Self.broken)
     #expect(host.health.hold != nil, "three attempts, as it can be probed")
-    #expect(!host.health.prefersProbe(allHaveFailed: true))
+    #expect(!host.health.prefersProbe(allHaveFailed: true, at: Self.second(0)))
     host.run([1], Self.broken, at: 1)
-    #expect(host.health.prefersProbe(allHaveFailed: true) && !host.health.prefersProbe(allHaveFailed: false))
+    #expect(host.health.prefersProbe(allHaveFailed: true, at: Self.second(1)))
+    #expect(!host.health.prefersProbe(allHaveFailed: false, at: Self.second(1)))
+  }
+
+  /// Those that ask for pauses may be the broken ones of a host that is up.
+  @Test func afterABelievedPauseAnImageThatHasComeIsTriedOnceHalfThePatienceIsOver() {
+    var host = Host(patience: 20)
+    host.health.hasGoodImage = true
+    var (time, early, late) = (0.0, 0, 0)
+    for image in 1...14 {
+      if host.health.prefersProbe(allHaveFailed: true, at: Self.second(time)) { time < 10 ? (early += 1) : (late += 1) }
+      host.run([image], .pause(.seconds(1)), at: time)
+      time = host.until ?? time
+    }
+    // Once before the pause was believed; then every other one.
+    #expect((1...2).contains(early) && late >= 1)
   }
 
   @Test func aHostThatSendsWhatFailedBeforeIsFickleAndIsBelievedAfterOneTrial() {

@@ -122,7 +122,7 @@ struct HostSimulation {
       case .park, .share, .report: break
       }
     }
-    guard !admission.heldSites.isEmpty, let wake = admission.nextWake(after: instant) else { return }
+    guard let wake = admission.nextWake(after: instant) else { return }
     let time = (wake - Self.start) / .seconds(1) + 1e-6
     if time < wakesAt || wakesAt <= now {
       wakesAt = time

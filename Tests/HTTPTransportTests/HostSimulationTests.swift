@@ -12,7 +12,8 @@ struct HostSimulationTests {
   /// that happens to one image in 100,000.
   @Test func noGoodImageFailsWhileItsHostResponds() {
     var (good, lost) = (0, 0)
-    for seed in 0..<UInt64(Self.worlds) {
+    // In the last two, broken images that ask for pauses come after each other when an outage is over.
+    for seed in Array(0..<UInt64(Self.worlds)) + [3775, 11_961] {
       var world = Self.world(seed)
       let ended = world.run()
       #expect(ended, "world \(seed) hangs")

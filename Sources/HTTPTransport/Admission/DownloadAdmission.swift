@@ -242,7 +242,7 @@ struct DownloadAdmission<Element> {
     else { return nil }
     let name = sites.keys[chosen.site]
     var host = hosts[name] ?? HostHealth(health, now: now)
-    if host.isTrialDue(at: now), host.prefersProbe(allHaveFailed: chosen.queue == .deferred) {
+    if host.isTrialDue(at: now), host.prefersProbe(allHaveFailed: chosen.queue == .deferred, at: now) {
       return .probe(site: name, beginProbe(at: name, now: now))
     }
     aging.take(level, prefetchWaits: prefetch != nil)

@@ -111,9 +111,11 @@ package struct HostHealth {
 
   /// Whether the next trial is better an image that it has sent before: every other time where all that wait have failed,
   /// otherwise from the third trial on, or the first if such an image was the one to come the last time. Never after a pause
-  /// that the host asked for: a probe would take one of the few requests that it responds to.
-  func prefersProbe(allHaveFailed: Bool) -> Bool {
-    guard hasGoodImage, !believesPause else { return false }
+  /// that the host asked for, where a probe would take one of the few requests that it responds to, until nothing has come
+  /// for half the patience: then those that ask for pauses may be the broken ones of a host that is up.
+  func prefersProbe(allHaveFailed: Bool, at now: ContinuousClock.Instant) -> Bool {
+    let isLate = policy.patience > .zero && now - waitedSince > policy.patience / 2
+    guard hasGoodImage, !believesPause || isLate else { return false }
     return allHaveFailed ? !trials.isMultiple(of: 2) : trials.isMultiple(of: 2) && (trials > 0 || wasProbed)
   }
 

@@ -39,8 +39,7 @@ extension HTTPClientError {
     switch error {
     case .cancelled: self = .cancelled
     case .unreachable(let reason), .noResponse(let reason), .unresolved(_, let reason), .untrusted(let reason),
-      .unusableCertificate(let reason),
-      .unusableAuthorities(let reason), .noResources(let reason):
+      .unusableCertificate(let reason), .unusableAuthorities(let reason), .noResources(let reason):
       self = .unreachable(reason: reason)
     case .unknownHost(let host): self = .unreachable(reason: "no address is known for \(host)")
     case .timedOut(.connect): self = .unreachable(reason: "no connection in time")
