@@ -3,8 +3,8 @@ import ThumbnailCore
 
 /// What a helper can decode, which decides how long it takes to start.
 enum HelperKind: String, Sendable, CaseIterable {
-  /// JPEG (also those of RAW files), PNG and WebP in standard colours, with the libraries that the program is linked to.
-  /// It reads no file but the image.
+  /// JPEG (also those of RAW files), PNG and WebP in standard colours, with the libraries that the program is linked
+  /// to. It reads no file but the image.
   case common
   /// Every format, with libvips and the hundred libraries behind it: it takes four times as long to start.
   case full

@@ -11,7 +11,7 @@ package final class HelperPool: Sendable {
   /// A helper is replaced after this many images, since memory that decoders leak counts against its limit, and what
   /// has broken one sees the images that follow.
   static let mostServed = 200
-  /// The same of those without libvips, whose few decoders leak nothing.
+  /// The same for helpers that do not load libvips, whose few decoders leak nothing.
   static let mostServedWithoutLibvips = 1000
 
   private let isolation: DecodeIsolation

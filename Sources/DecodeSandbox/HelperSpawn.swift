@@ -18,8 +18,8 @@ enum HelperSpawn {
   private static let own = [
     "MAGICK_THREAD_LIMIT=1", "OMP_NUM_THREADS=1", "VIPS_CONCURRENCY=1", "VIPS_DISC_THRESHOLD=1024g",
     "ORC_CODE=emulate", "SWIFT_BACKTRACE=enable=no",
-    // Allocated memory holds zeros, and freed memory ones: what a decoder leaves uninitialised shows nothing of an earlier
-    // image. The cache of small blocks that glibc has for each thread does neither.
+    // Allocated memory holds zeros, and freed memory ones: what a decoder leaves uninitialised shows nothing of an
+    // earlier image. The cache of small blocks that glibc has for each thread does neither.
     "MALLOC_PERTURB_=255", "GLIBC_TUNABLES=glibc.malloc.tcache_count=0",
   ]
 

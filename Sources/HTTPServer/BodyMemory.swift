@@ -44,7 +44,7 @@ final class BodyMemory: Sendable {
   /// - Returns: Whose part is used up; nil if they are reserved.
   func reserve(_ byteCount: Int, beyond own: Int, for client: String) -> Shares.Refusal? {
     state.withLock { state in
-      // Whoever has used up the own part waits for that, and holds up nobody.
+      // A client that has used up its own part waits for that, and delays no other client.
       let isWaitedFor = state.waiters.contains { state.shares.refusal(of: $0.byteCount, for: $0.client) != .holder }
       return isWaitedFor ? .all : state.shares.take(byteCount, beyond: own, for: client)
     }

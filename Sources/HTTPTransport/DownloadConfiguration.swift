@@ -31,8 +31,8 @@ package struct DownloadConfiguration: Sendable {
 
   /// When hosts are held, and for how long.
   package var hosts = HostHealth.Policy()
-  /// How long downloads wait for a host without an answer from it, and one download for the pauses that its server asks
-  /// for; default 0: a download that would have to wait fails.
+  /// How long downloads wait for a host without a response from it, and one download for the pauses that its server
+  /// asks for; default 0: a download that would have to wait fails.
   package var maximumWait: Duration = .zero
   /// The states of hosts, shared by all processes with the same cache; default nil, which shares nothing.
   package var ledger: (any HostLedger)?

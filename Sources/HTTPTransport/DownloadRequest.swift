@@ -9,8 +9,8 @@ package struct DownloadRequest: Sendable {
     /// An image. An error status is a failure. Its body takes a share of the memory for bodies, may go to a spill file,
     /// and lends its slot while its server is silent.
     case image
-    /// A response of an API, of any status, in memory. Compression is welcome. Only its client knows what a status means,
-    /// so it is retried after 5xx alone, and does not wait while its host is held.
+    /// A response of an API, of any status, in memory. Compression is welcome. Only its client knows what a status
+    /// means, so it is retried after 5xx alone, and does not wait while its host is held.
     case api
   }
 

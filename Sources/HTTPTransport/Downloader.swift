@@ -69,7 +69,8 @@ package final class Downloader: Sendable {
     return waitBudget.withLock { $0.take(until: now + pause, from: now) }
   }
 
-  /// Downloads an image, or the response of an API. The observer sees every byte of a successful response as it arrives.
+  /// Downloads an image, or the response of an API. The observer sees every byte of a successful response as it
+  /// arrives.
   ///
   /// Cancelling the task closes the connection, or removes the download from its queue. The observer is not called
   /// after this returns.
@@ -206,7 +207,8 @@ package final class Downloader: Sendable {
   /// Whether a download waits while its host is held.
   private func isPatient(_ request: DownloadRequest) -> Bool { request.mayWait && configuration.maximumWait > .zero }
 
-  /// The error of an attempt, with no slot or memory held: whether a name that was not resolved exists is found out once.
+  /// The error of an attempt, with no slot or memory held: whether a name that was not resolved exists is found out
+  /// once.
   private func resolved(_ error: DownloadError, _ progress: inout Progress) async -> DownloadError {
     guard case .unresolved(let host, _) = error, !progress.hasAskedResolver else { return error }
     progress.hasAskedResolver = true

@@ -6,13 +6,13 @@ public import HTTPSemantics
 ///
 /// All that is around a single request stays with the pipeline: slots and pauses of hosts, retries and back-off,
 /// redirects and which host may see which header fields, conditional requests, resumed bodies, deadlines and limits.
-/// The settings of libcurl do not apply: proxy, certificates, reuse of connections. Nor are slots lent while a server is
-/// silent; a silent request ends at its deadline.
+/// The settings of libcurl do not apply: proxy, certificates, reuse of connections. Nor are slots lent while a server
+/// is silent; a silent request ends at its deadline.
 public protocol HTTPRoundTripper: Sendable {
   /// Sends a GET and returns the response once its head has arrived.
   ///
-  /// Sends exactly these header fields besides `Host` and what the connection needs, and the body as it came: follows no
-  /// redirects, adds no cookies or credentials, retries nothing. What it decompresses it returns without
+  /// Sends exactly these header fields besides `Host` and what the connection needs, and the body as it came: follows
+  /// no redirects, adds no cookies or credentials, retries nothing. What it decompresses it returns without
   /// `Content-Encoding` and `Content-Length`. Calls are concurrent. The calling task is cancelled when the rest of the
   /// response is not needed, or a deadline has passed; the method must then return soon.
   ///

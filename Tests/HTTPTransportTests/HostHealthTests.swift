@@ -65,7 +65,7 @@ struct HostHealthTests {
     var host = Host()
     for image in 0..<20 {
       host.run([3 * image, 3 * image + 1], Self.broken, at: Double(image))
-      host.run([3 * image + 2], .answered, at: Double(image) + 0.1)
+      host.run([3 * image + 2], .responded, at: Double(image) + 0.1)
     }
     #expect(host.health.hold == nil)
   }
@@ -74,7 +74,7 @@ struct HostHealthTests {
     var host = Host()
     for image in 1...5 { host.begin(image, at: 0) }
     host.begin(6, at: 0.1)
-    host.end(6, .answered, at: 1)
+    host.end(6, .responded, at: 1)
     for image in 1...5 { #expect(host.end(image, Self.broken, at: 1.1) == HostHealth.Change.none) }
     #expect(host.health.hold == nil)
   }
@@ -83,7 +83,7 @@ struct HostHealthTests {
     var host = Host()
     host.begin(9, at: 0)
     host.run([1, 2, 3], Self.broken, at: 1)
-    #expect(host.end(9, .answered, at: 1.5) == HostHealth.Change.none)
+    #expect(host.end(9, .responded, at: 1.5) == HostHealth.Change.none)
     #expect(host.health.hold != nil)
     // But they are progress.
     #expect(host.health.givesUp == Self.second(61.5))
@@ -105,7 +105,7 @@ struct HostHealthTests {
     }
     host.begin(5, at: now + 1)
     // The images that failed long ago may have met an outage; the last trial pays for itself.
-    #expect(host.end(5, .answered, at: now + 1) == .up(toBlame: []))
+    #expect(host.end(5, .responded, at: now + 1) == .up(toBlame: []))
     #expect(host.health.hold == nil)
   }
 
@@ -113,7 +113,7 @@ struct HostHealthTests {
     var host = Host()
     host.run([1, 2, 3], Self.broken)
     host.begin(4, at: 0.1)
-    guard case .up(let toBlame)? = host.end(4, .answered, at: 0.15) else {
+    guard case .up(let toBlame)? = host.end(4, .responded, at: 0.15) else {
       Issue.record("not up")
       return
     }
@@ -148,7 +148,7 @@ struct HostHealthTests {
   @Test func aHostThatSendsWhatFailedBeforeIsFickleAndIsBelievedAfterOneTrial() {
     var host = Host()
     host.begin(1)
-    #expect(host.end(1, .answered, failures: 3) == HostHealth.Change.none)
+    #expect(host.end(1, .responded, failures: 3) == HostHealth.Change.none)
     #expect(host.health.isFickle(at: Self.second(59)) && !host.health.isFickle(at: Self.second(61)))
     #expect(host.health.furtherAttempts(at: Self.second(59)) == 8)
     host.run([2], .pause(.seconds(5)), at: 1)
@@ -159,7 +159,7 @@ struct HostHealthTests {
   @Test func oneImagesPauseIsItsOwnOnceANeighbourPasses() {
     var host = Host()
     host.run([1], .pause(.seconds(3600)))
-    #expect(host.run([2], .answered, at: host.until ?? 0) == .up(toBlame: [Self.ticket(1)]))
+    #expect(host.run([2], .responded, at: host.until ?? 0) == .up(toBlame: [Self.ticket(1)]))
     // Others have just passed, so the next wishes are matters of their own images at first.
     host.run([3, 4], .pause(.seconds(3600)), at: 0.2)
     #expect(host.health.hold == nil)
@@ -212,7 +212,7 @@ struct HostHealthTests {
     #expect(!host.health.isOverdue(at: Self.second(now + 61)), "a trial is due")
     host.run([11], Self.broken, at: now + 61)
     #expect(host.health.isOverdue(at: Self.second(now + 100)))
-    host.run([12], .answered, at: now + 130)
+    host.run([12], .responded, at: now + 130)
     #expect(host.health.hold == nil && host.health.givesUp == nil)
   }
 
@@ -273,7 +273,7 @@ struct HostHealthTests {
 
   @Test func aHostThatHasJustAnsweredIsHeldAfterManyFailuresAlone() {
     var host = Host()
-    host.run([0], .answered)
+    host.run([0], .responded)
     host.run(Array(1...15), Self.broken, at: 0.2)
     #expect(host.health.hold == nil)
     host.run([16], Self.broken, at: 0.2)
@@ -285,7 +285,7 @@ struct HostHealthTests {
     (.brokenOff(received: 0, expected: nil), .failed(reason: "the connection broke off")),
     (.unreachable(reason: "refused"), .unreachable(reason: "refused")),
     (.timedOut(.connect), .unreachable(reason: "no connection in time")),
-    (.httpStatus(404, retryAfter: nil), .inconclusive), (.tooLarge(limit: 1, announced: nil), .answered),
+    (.httpStatus(404, retryAfter: nil), .inconclusive), (.tooLarge(limit: 1, announced: nil), .responded),
   ])
   func onlyAConnectionThatWasNotMadeIsNoPicturesOwn(error: DownloadError, outcome: TransferOutcome) {
     #expect(TransferOutcome(.failure(error), purpose: .image) == outcome)
@@ -294,7 +294,7 @@ struct HostHealthTests {
   /// As in a server, whose clients ask for whatever they like.
   @Test func whatDoesNotWaitIsNotRefusedForOthersFailuresOfAHostThatResponds() {
     var policy = HostHealth.Policy()
-    policy.suspectsOfAnsweringHost = .max
+    policy.suspectsOfRespondingHost = .max
     var health = HostHealth(policy, now: Self.start)
     func end(_ image: Int, _ outcome: TransferOutcome, at seconds: Double, lasting: Double = 0) {
       let beginning = health.begin(Self.ticket(image), at: Self.second(seconds))
@@ -304,7 +304,7 @@ struct HostHealthTests {
     for image in 1...40 { end(image, Self.broken, at: 0) }
     for image in 1...23 { end(image, .pause(.seconds(3600)), at: 1) }
     #expect(health.hold == nil, "no image has come yet, but it responds")
-    end(0, .answered, at: 2)
+    end(0, .responded, at: 2)
     for image in 1...40 { end(image, image.isMultiple(of: 2) ? gone : .pause(.seconds(3600)), at: 6.9) }
     #expect(health.hold == nil)
     end(41, gone, at: 7.1)
@@ -322,7 +322,7 @@ struct HostHealthTests {
     #expect(host.health.hold == hold)
     #expect(host.adopt(.init(until: Self.second(2), cause: .requested, strikes: 1), at: 1) == false)
     #expect(host.health.isTrialDue(at: Self.second(3)))
-    host.run([1], .answered, at: 3)
+    host.run([1], .responded, at: 3)
     let later = HostHealth.Hold(until: Self.second(9), cause: .failures(reason: "refused"), strikes: 2)
     #expect(host.adopt(later, at: 3.5) == false, "it has just answered")
     #expect(host.adopt(later, at: 10) == false, "it is over")

@@ -159,7 +159,7 @@ struct HostSimulation {
       tokens[host] -= 1
     }
     if !isGood { return failure(model.fault, model) }
-    return (.answered, model.latency * Double.random(in: 0.5...1.5, using: &random))
+    return (.responded, model.latency * Double.random(in: 0.5...1.5, using: &random))
   }
 
   private mutating func failure(_ fault: Fault, _ model: Host) -> (TransferOutcome, Double) {
@@ -198,7 +198,7 @@ struct HostSimulation {
     admission.release(ticket)
     let error: DownloadError
     switch outcome {
-    case .answered:
+    case .responded:
       admission.hasSentImage(site)
       lastMade[host] = now
       return finish(image, .made)

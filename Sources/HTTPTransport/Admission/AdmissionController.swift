@@ -25,7 +25,7 @@ final class AdmissionController: Sendable {
       hosts.unnamedPause.limit(to: configuration.maximumWait / 8)
       hosts.backoff.limit(to: configuration.maximumWait / 45)
     } else {
-      hosts.suspectsOfAnsweringHost = .max
+      hosts.suspectsOfRespondingHost = .max
     }
     admission = Mutex(
       Admission(
@@ -81,8 +81,8 @@ final class AdmissionController: Sendable {
     update(adoptingHolds: true) { Self.release(slot, from: &$0) }
   }
 
-  /// Counts a failed attempt of a download at a site, unless the host is to blame. Returns how many count by now, and how
-  /// many more attempts the host is worth.
+  /// Counts a failed attempt of a download at a site, unless the host is to blame. Returns how many count by now, and
+  /// how many more attempts the host is worth.
   ///
   /// - Parameters:
   ///   - excuses: Whether it does not count while the host may be to blame.

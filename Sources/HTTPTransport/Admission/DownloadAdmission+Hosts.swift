@@ -78,7 +78,7 @@ extension DownloadAdmission {
     return [ofHosts, nextOverdue(after: now)].compactMap { $0 }.min()
   }
 
-  /// Gives up the hosts that had no answer for so long that nobody waits any more.
+  /// Gives up the hosts that have not responded for as long as downloads wait.
   mutating func giveUpHosts(at now: ContinuousClock.Instant) {
     for site in heldSitesWithWaiting {
       guard hosts[site]?.isOverdue(at: now) == true else { continue }
@@ -107,7 +107,7 @@ extension DownloadAdmission {
     var host = hosts[site] ?? HostHealth(health, now: now)
     switch outcome {
     case .failed, .unreachable, .pause: if !isProbe { failures[ticket] = failures[ticket] ?? 0 }
-    case .answered, .inconclusive: break
+    case .responded, .inconclusive: break
     }
     let change = host.ended(
       ticket, since: beginning, outcome, failures: failures[ticket] ?? 0,
@@ -116,7 +116,7 @@ extension DownloadAdmission {
       for (suspect, charges) in host.takeCharges() { failures[suspect]? -= charges }
     }
     remember(host, of: site, now: now)
-    if outcome == .answered, let window = sites[site]?.window, window < .max { sites[site]?.window = window + 1 }
+    if outcome == .responded, let window = sites[site]?.window, window < .max { sites[site]?.window = window + 1 }
     switch change {
     case .none: break
     case .up(let toBlame):

@@ -2,9 +2,9 @@
 ///
 /// A transfer that receives nothing lends its slot: it keeps running but no longer counts, so that another can start.
 /// Once it receives something it counts again, and no new one starts until the number is below the limit. So a site
-/// never has more than its limit plus `maximumLent` transfers. When all are lent, the oldest silent transfer is deferred,
-/// if its site has responded to others meanwhile and it is late even for that site. A site that responds to nothing
-/// gives up few slots, since then the site itself is slow.
+/// never has more than its limit plus `maximumLent` transfers. When all are lent, the oldest silent transfer is
+/// deferred, if its site has responded to others meanwhile and it is late even for that site. A site that responds to
+/// nothing gives up few slots, since then the site itself is slow.
 extension DownloadAdmission {
   /// How long a running transfer may receive nothing before it counts as silent.
   ///

@@ -9,8 +9,8 @@ package struct DownloadTicket: Hashable, Sendable { let number: UInt64 }
 ///
 /// A site at its limit does not hold back the others. If visible and prefetch work could both start, every ninth start
 /// is a prefetch. A download that has run before (a retry, a redirect) keeps its age; one that was deferred because it
-/// failed or its server was silent comes after all others of its level. A start takes time proportional to the number of
-/// sites with waiting downloads, not to the number of downloads.
+/// failed or its server was silent comes after all others of its level. A start takes time proportional to the number
+/// of sites with waiting downloads, not to the number of downloads.
 ///
 /// At a host that is held (`HostHealth`) nothing starts but trials, and its downloads wait, or fail at once if they do
 /// not wait for hosts. `DownloadAdmission+Hosts` handles that, `DownloadAdmission+Lending` the slots of silent
@@ -51,7 +51,7 @@ struct DownloadAdmission<Element> {
     var lent = 0
     /// The most concurrent transfers here: the lowest limit that any of its downloads asked for.
     var maximum = Int.max
-    /// The most for now: it begins with one after a hold of a fickle host, and grows by one with each answer.
+    /// The most for now: it begins with one after a hold of a fickle host, and grows by one with each response.
     var window = Int.max
     /// How often it has responded to a request or ended a silence.
     var responses = 0

@@ -3,19 +3,19 @@ import ThumbnailCore
 /// Whether a host is up, judged by the transfers of its images, and when it is tried while it is not. A pure value: the
 /// caller passes the time, and carries out what is returned.
 ///
-/// **What fails is an image, until others say otherwise.** A failure is a suspicion as long as no other image has had
-/// an answer since its transfer began; once one has, the failed image is to blame. Three suspects with no answer between
-/// them, and the host is held: nothing starts there but single trials, with pauses that begin at 25 ms and double, until
-/// any transfer has an answer. A trial that fails only leads to the next pause.
+/// **What fails is an image, until others say otherwise.** A failure is a suspicion as long as no other image has had a
+/// response since its transfer began; once one has, the failed image is to blame. Three suspects with no response
+/// between them, and the host is held: nothing starts there but single trials, with pauses that begin at 25 ms and
+/// double, until any transfer has a response. A trial that fails only leads to the next pause.
 ///
-/// **A wish for a pause (429 or 503) is the image's own** in the same way. It is believed of the host once three trials in
-/// a row got it: then the host is held for as long as it asks.
+/// **A wish for a pause (429 or 503) is the image's own** in the same way. It is believed of the host once three trials
+/// in a row got it: then the host is held for as long as it asks.
 ///
-/// **A host that sends images which have failed before is fickle**: it may limit the rate of requests. Its failures are not
-/// the images' own, images have more attempts, and one trial is enough to believe in a pause.
+/// **A host that sends images which have failed before is fickle**: it may limit the rate of requests. Its failures are
+/// not the images' own, images have more attempts, and one trial is enough to believe in a pause.
 ///
-/// Where all that wait have failed already, and every other time after two trials, an image is tried that the host has sent before
-/// (`probe`): if that comes, the others fail by themselves.
+/// Where all that wait have failed already, and every other time after two trials, an image is tried that the host has
+/// sent before (`probe`): if that comes, the others fail by themselves.
 package struct HostHealth {
   /// Why and until when only trials are sent to a host.
   struct Hold: Sendable, Equatable {
@@ -68,12 +68,12 @@ package struct HostHealth {
     var isPause = false
   }
 
-  /// The images that have failed with no answer since.
+  /// The images that have failed with no response since.
   private var suspects: [DownloadTicket: Suspicion] = [:]
-  /// The latest beginning of a transfer that had an answer.
+  /// The latest beginning of a transfer that had a response.
   private var lastGood: ContinuousClock.Instant?
-  private var answersInARow = 0
-  private var lastAnswer: ContinuousClock.Instant?
+  private var responsesInARow = 0
+  private var lastResponse: ContinuousClock.Instant?
   /// When it last sent an image that had failed before, and the most failures that such an image had.
   private var recovered: ContinuousClock.Instant?
   private var mostRecovered = 0
@@ -93,7 +93,8 @@ package struct HostHealth {
 
   /// Whether it was held a short while ago, so that images are better drawn at random.
   private(set) var isDoubtful = false
-  /// Whether a pause of the whole host is believed: more trials are needed for one that would end the wait for the host.
+  /// Whether a pause of the whole host is believed: more trials are needed for one that would end the wait for the
+  /// host.
   private var believesPause: Bool {
     let isLong = policy.patience > .zero && wished.map { $0 > policy.patience } == true
     return wishes >= (isLong ? 2 * policy.trialsUntilBelieved : policy.trialsUntilBelieved)
@@ -109,10 +110,11 @@ package struct HostHealth {
     isFickle(at: now) ? min(2 * mostRecovered + 2, policy.mostFurtherAttempts) : 0
   }
 
-  /// Whether the next trial is better an image that it has sent before: every other time where all that wait have failed,
-  /// otherwise from the third trial on, or the first if such an image was the one to come the last time. Never after a pause
-  /// that the host asked for, where a probe would take one of the few requests that it responds to, until nothing has come
-  /// for half the patience: then those that ask for pauses may be the broken ones of a host that is up.
+  /// Whether the next trial is better an image that it has sent before: every other time where all that wait have
+  /// failed, otherwise from the third trial on, or the first if such an image was the one to come the last time. Never
+  /// after a pause that the host asked for, where a probe would take one of the few requests that it responds to, until
+  /// nothing has come for half the patience: then those that ask for pauses may be the broken ones of a host that is
+  /// up.
   func prefersProbe(allHaveFailed: Bool, at now: ContinuousClock.Instant) -> Bool {
     let isLate = policy.patience > .zero && now - waitedSince > policy.patience / 2
     guard hasGoodImage, !believesPause || isLate else { return false }
@@ -165,16 +167,18 @@ package struct HostHealth {
     let isTrial = trial == ticket
     if isTrial { trial = nil }
     switch outcome {
-    case .answered:
+    case .responded:
       if failures > 0 { (recovered, mostRecovered) = (now, max(mostRecovered, failures)) }
-      return answered(since: beginning, isProbe: isProbe, at: now)
+      return responded(since: beginning, isProbe: isProbe, at: now)
     case .inconclusive:
       // The next trial is due from now on.
       if isTrial, let hold { self.hold?.until = max(hold.until, now) }
       return .none
     case .failed where policy.patience == .zero && now - beginning < policy.shortWait:
-      // Where a held host fails all at once, single images must not hold it. It responds quickly, so nobody waits for it.
-      return hold.map { $0.cause != .requested } == true ? answered(since: beginning, isProbe: isProbe, at: now) : .none
+      // Where a held host fails all at once, single images must not hold it. It responds quickly, so nobody waits for
+      // it.
+      return hold.map { $0.cause != .requested } == true
+        ? responded(since: beginning, isProbe: isProbe, at: now) : .none
     case .failed(let reason), .unreachable(let reason):
       if hold != nil {
         suspect(ticket, since: beginning, at: now)
@@ -182,11 +186,11 @@ package struct HostHealth {
         wishes = 0
         return hold(.failures(reason: reason), at: now)
       }
-      // A transfer that began before this one may have had its answer from a host that is down by now.
+      // A transfer that began before this one may have had its response from a host that is down by now.
       if !isFickle(at: now), let lastGood, lastGood >= beginning { return .none }
       suspect(ticket, since: beginning, at: now)
       let isEnough =
-        suspects.count >= (isAnswering(at: now) ? policy.suspectsOfAnsweringHost : policy.suspectsUntilHeld)
+        suspects.count >= (isResponding(at: now) ? policy.suspectsOfRespondingHost : policy.suspectsUntilHeld)
         || hasGoodImage && fewFailAgain
       return isEnough ? hold(.failures(reason: reason), at: now) : .none
     case .pause(let requested):
@@ -202,18 +206,18 @@ package struct HostHealth {
       }
       suspect(ticket, since: beginning, isPause: true, at: now)
       // A neighbour is tried by itself, unless neighbours have just passed.
-      let isUp = hasAnswered(within: policy.recently, at: now) && !isFickle(at: now)
+      let isUp = hasResponded(within: policy.recently, at: now) && !isFickle(at: now)
       let enough = policy.patience == .zero ? policy.suspectsOfPause : isUp ? policy.suspectsUntilHeld : 1
-      guard suspects.count >= enough, policy.patience > .zero || !isAnswering(at: now) else { return .none }
+      guard suspects.count >= enough, policy.patience > .zero || !isResponding(at: now) else { return .none }
       wished = named
       return hold(.requested, at: now)
     }
   }
 
-  private mutating func answered(
+  private mutating func responded(
     since beginning: ContinuousClock.Instant, isProbe: Bool, at now: ContinuousClock.Instant
   ) -> Change {
-    lastAnswer = now
+    lastResponse = now
     lastGood = max(lastGood ?? beginning, beginning)
     let wasHeld = hold != nil
     if wasHeld, beginning < heldSince {
@@ -224,8 +228,8 @@ package struct HostHealth {
     let toBlame = suspects.filter {
       $0.value.began <= beginning && ($0.value.isPause || $0.value.failed >= beginning - policy.recently)
     }
-    answersInARow = hold == nil ? answersInARow + 1 : 1
-    if answersInARow >= policy.answersUntilCalm { (strikes, isDoubtful) = (0, false) }
+    responsesInARow = hold == nil ? responsesInARow + 1 : 1
+    if responsesInARow >= policy.responsesUntilCalm { (strikes, isDoubtful) = (0, false) }
     guard wasHeld else {
       suspects = suspects.filter { $0.value.began > beginning }
       return .none
@@ -246,27 +250,29 @@ package struct HostHealth {
       isPause: isPause)
   }
 
-  /// Whether images have failed several times with no answer between: few may be left, and one that the host has sent before
-  /// will tell.
+  /// Whether images have failed several times with no response between: few may be left, and one that the host has sent
+  /// before will tell.
   private var fewFailAgain: Bool {
     let attempts = suspects.values.reduce(0) { $0 + $1.failures }
     return attempts >= policy.suspectsUntilHeld && attempts > suspects.count
   }
 
-  /// Whether it has had an answer a moment ago, or some seconds where what is held fails at once for the sake of others.
-  private func isAnswering(at now: ContinuousClock.Instant) -> Bool {
-    hasAnswered(within: policy.patience > .zero ? policy.upAfterAnswer : policy.upAfterAnswerWithoutPatience, at: now)
+  /// Whether it has had a response a moment ago, or some seconds where what is held fails at once for the sake of
+  /// others.
+  private func isResponding(at now: ContinuousClock.Instant) -> Bool {
+    hasResponded(
+      within: policy.patience > .zero ? policy.upAfterResponse : policy.upAfterResponseWithoutPatience, at: now)
   }
 
-  private func hasAnswered(within time: Duration, at now: ContinuousClock.Instant) -> Bool {
-    lastAnswer.map { now - $0 < time } ?? false
+  private func hasResponded(within time: Duration, at now: ContinuousClock.Instant) -> Bool {
+    lastResponse.map { now - $0 < time } ?? false
   }
 
   /// Holds the host until the next trial.
   private mutating func hold(_ cause: Hold.Cause, at now: ContinuousClock.Instant) -> Change {
     if hold == nil { (heldSince, waitedSince, trials) = (now, now, 0) }
     strikes += 1
-    (answersInARow, isDoubtful) = (0, true)
+    (responsesInARow, isDoubtful) = (0, true)
     var pause = isGivenUp ? policy.pauseAfterGivingUp : policy.backoff.bound(after: strikes)
     if believesPause {
       pause = max(pause, wished ?? policy.unnamedPause.bound(after: wishes - policy.trialsUntilBelieved + 1))
@@ -305,7 +311,7 @@ package struct HostHealth {
     guard hold.until > now, hold.until <= now + policy.maximumPause else { return false }
     // It may be our own hold, read back with a rounding error of some milliseconds.
     if let current = self.hold, current.until + .milliseconds(100) >= hold.until { return false }
-    if hold.cause != .requested, hasAnswered(within: policy.recently, at: now) { return false }
+    if hold.cause != .requested, hasResponded(within: policy.recently, at: now) { return false }
     if self.hold == nil { (heldSince, waitedSince, trials) = (now, now, 0) }
     strikes = max(strikes, min(hold.strikes, 100))
     if hold.cause == .requested { wishes = policy.trialsUntilBelieved }
@@ -317,24 +323,25 @@ package struct HostHealth {
 extension HostHealth {
   /// The limits of evidence and pauses.
   package struct Policy: Sendable {
-    /// A host is held once so many images have failed with no answer between them, or so many attempts at a host that can be
-    /// probed.
+    /// A host is held once so many images have failed with no response between them, or so many attempts at a host that
+    /// can be probed.
     var suspectsUntilHeld = 3
     /// A pause of the whole host is believed once so many trials in a row got it.
     var trialsUntilBelieved = 3
-    /// A wish for a pause leads to a trial by itself, unless the host has answered this recently.
+    /// A wish for a pause leads to a trial by itself, unless the host has responded this recently.
     var recently = Duration.seconds(2)
-    /// A host that has had an answer this recently is held only after `suspectsOfAnsweringHost` failures; default 300 ms.
-    var upAfterAnswer = Duration.milliseconds(300)
+    /// A host that has had a response this recently is held only after `suspectsOfRespondingHost` failures; default 300
+    /// ms.
+    var upAfterResponse = Duration.milliseconds(300)
     /// The same where downloads do not wait for held hosts; default 5 s.
-    var upAfterAnswerWithoutPatience = Duration.seconds(5)
-    /// How many failures hold a host that has just had an answer; default 16. More than `maximumLentPerSilentSite` silent
-    /// transfers could take all slots before they are so many.
-    var suspectsOfAnsweringHost = 16
+    var upAfterResponseWithoutPatience = Duration.seconds(5)
+    /// How many failures hold a host that has just had a response; default 16. More than `maximumLentPerSilentSite`
+    /// silent transfers could take all slots before they are so many.
+    var suspectsOfRespondingHost = 16
     /// How many wishes for a pause hold a host where downloads do not wait for held hosts.
     var suspectsOfPause = 24
-    /// After so many answers in a row the next hold begins with the first pause again.
-    var answersUntilCalm = 12
+    /// After so many responses in a row the next hold begins with the first pause again.
+    var responsesUntilCalm = 12
     /// The pause between trials of a host that was given up; default 60 s.
     var pauseAfterGivingUp = Duration.seconds(60)
     /// The pauses between trials; default 25 ms to 60 s.
@@ -349,7 +356,7 @@ extension HostHealth {
     var shortWait = Duration.seconds(1)
     /// Shorter holds are neither reported nor shared with other processes; default 1 s.
     var notableHold = Duration.seconds(1)
-    /// How long downloads wait for a host without an answer from it; default 0.
+    /// How long downloads wait for a host without a response from it; default 0.
     var patience = Duration.zero
 
     package init() {}

@@ -2,8 +2,8 @@ import Foundation
 import Synchronization
 import ThumbnailCore
 
-/// Requests images again that hosts have sent, to find out whether a host is down or only the images fail that are left.
-/// Nothing but the head of the response is waited for.
+/// Requests images again that hosts have sent, to find out whether a host is down or only the images fail that are
+/// left. Nothing but the head of the response is waited for.
 final class HostProbes: Sendable {
   /// The most hosts that can be probed; beyond that, those known before are forgotten.
   private static let mostHosts = 1024

@@ -1,7 +1,7 @@
 /// What the end of a transfer says about its host.
 enum TransferOutcome: Sendable, Equatable {
   /// The host works.
-  case answered
+  case responded
   /// The image failed by the host's fault, or its own.
   case failed(reason: String)
   /// There was no connection, or nothing has come for long: never a sign that the host responds.
@@ -13,22 +13,22 @@ enum TransferOutcome: Sendable, Equatable {
 }
 
 extension TransferOutcome {
-  /// The outcome of a transfer's result. A connection that breaks off after much data says nothing: the next attempt goes
-  /// on from there. What an API means by 429 is left to its client, which keeps the service's pace.
+  /// The outcome of a transfer's result. A connection that breaks off after much data says nothing: the next attempt
+  /// goes on from there. What an API means by 429 is left to its client, which keeps the service's pace.
   init(_ result: Result<Download, DownloadError>, purpose: DownloadRequest.Purpose) {
     switch result {
     case .success(let download): self.init(download.head)
     case .failure(.brokenOff(let received, _)) where received >= RetryPolicy.worthwhileProgress: self = .inconclusive
     case .failure(let error): self.init(error)
     }
-    if case .pause = self, purpose == .api { self = .answered }
+    if case .pause = self, purpose == .api { self = .responded }
   }
 
   private init(_ head: ResponseHead) {
     switch (head.status, head.retryAfter()) {
     case (429, let requested), (503, let requested): self = .pause(requested)
     case (500..<600, _): self = .failed(reason: "status \(head.status)")
-    default: self = .answered
+    default: self = .responded
     }
   }
 
@@ -42,7 +42,7 @@ extension TransferOutcome {
     case .timedOut(.rate): self = .failed(reason: "it was too slow")
     case .brokenOff: self = .failed(reason: "the connection broke off")
     // The host works: it has sent something that we did not want.
-    case .tooLarge, .refusedByObserver, .wrongRange, .partUnavailable, .unknownEncoding: self = .answered
+    case .tooLarge, .refusedByObserver, .wrongRange, .partUnavailable, .unknownEncoding: self = .responded
     default: self = .inconclusive
     }
   }
