@@ -24,8 +24,6 @@ final class AdmissionController: Sendable {
       // A host that works again before the wait is over must be found out.
       hosts.unnamedPause.limit(to: configuration.maximumWait / 8)
       hosts.backoff.limit(to: configuration.maximumWait / 45)
-    } else {
-      hosts.suspectsOfRespondingHost = .max
     }
     admission = Mutex(
       Admission(

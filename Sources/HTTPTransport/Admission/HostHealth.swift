@@ -189,8 +189,9 @@ package struct HostHealth {
       // A transfer that began before this one may have had its response from a host that is down by now.
       if !isFickle(at: now), let lastGood, lastGood >= beginning { return .none }
       suspect(ticket, since: beginning, at: now)
+      let failed = policy.patience > .zero ? suspects.count : suspects.values.count { !$0.isPause }
       let isEnough =
-        suspects.count >= (isResponding(at: now) ? policy.suspectsOfRespondingHost : policy.suspectsUntilHeld)
+        failed >= (isResponding(at: now) ? policy.suspectsOfRespondingHost : policy.suspectsUntilHeld)
         || hasGoodImage && fewFailAgain
       return isEnough ? hold(.failures(reason: reason), at: now) : .none
     case .pause(let requested):
