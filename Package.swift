@@ -12,6 +12,7 @@ let package = Package(
     .library(name: "ThumbnailWorker", targets: ["ThumbnailWorker"]),
     .library(name: "Exports", targets: ["Exports"]),
     .executable(name: "thumbs", targets: ["thumbs"]),
+    .executable(name: "thumbs-decode", targets: ["thumbs-decode"]),
   ],
   dependencies: [
     .package(url: "https://github.com/groue/GRDB.swift", .upToNextMinor(from: "7.10.0")),
@@ -214,12 +215,14 @@ let package = Package(
       dependencies: [
         "CMalloc", "DecodeSandbox", "Exports", "FolderConversion", "HTTPServer", "HTTPTransport", "ImageCodec",
         "PhotoSources", "ThumbnailCache", "ThumbnailCore", "ThumbnailServer", "ThumbnailWorker", "Thumbnailer",
+        "thumbs-decode",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
       ],
       swiftSettings: strict
     ),
+    .executableTarget(name: "thumbs-decode", dependencies: ["DecodeSandbox"], swiftSettings: strict),
     .target(name: "TestOrigin", path: "Tests/TestOrigin", swiftSettings: strict),
     .target(
       name: "TestSupport",
@@ -304,7 +307,7 @@ let package = Package(
       name: "DecodeSandboxTests",
       dependencies: [
         "AttackHelper", "Attacks", "CSandbox", "CVips", "CodecTestSupport", "DecodeSandbox", "ImageCodec", "TestOrigin",
-        "TestSupport", "ThumbnailCore",
+        "TestSupport", "ThumbnailCore", "thumbs-decode",
       ],
       swiftSettings: strict
     ),
@@ -321,6 +324,7 @@ let package = Package(
       dependencies: [
         "CodecTestSupport", "DecodeSandbox", "HTTPSemantics", "HTTPTransport", "ImageCodec", "JPEGCoefficients",
         "PipelineTestSupport", "TestOrigin", "TestSupport", "ThumbnailCache", "ThumbnailCore", "Thumbnailer",
+        "thumbs-decode",
       ],
       swiftSettings: strict
     ),
@@ -350,6 +354,7 @@ let package = Package(
       dependencies: [
         "CodecTestSupport", "DecodeSandbox", "HTTPSemantics", "HTTPTransport", "PhotoSources", "PipelineTestSupport",
         "TestOrigin", "TestSupport", "ThumbnailCache", "ThumbnailCore", "Thumbnailer", "TransportTestSupport",
+        "thumbs-decode",
       ],
       swiftSettings: strict
     ),
@@ -399,7 +404,7 @@ let package = Package(
       name: "ThumbsTests",
       dependencies: [
         "AttackHelper", "CodecTestSupport", "DecodeSandbox", "ImageCodec", "PipelineTestSupport", "TestOrigin",
-        "TestSupport", "ThumbnailCache", "ThumbnailCore", "Thumbnailer", "thumbs",
+        "TestSupport", "ThumbnailCache", "ThumbnailCore", "Thumbnailer", "thumbs", "thumbs-decode",
       ],
       swiftSettings: strict
     ),

@@ -1,14 +1,44 @@
-import ImageCodec
 import CSandbox
-import Foundation
+public import Foundation
+import ImageCodec
+import Synchronization
 import ThumbnailCore
 
 /// The helper process that `DecodeIsolation` starts: confined by the kernel, it decodes one image after the other for
 /// the pipeline that started it, until the pipeline closes the connection.
 ///
-/// `thumbs` is such a program. Any other can be its own helper: it calls `serveIfAsked()` before anything else, and
-/// names itself as `DecodeIsolation.executable`.
+/// `thumbs-decode` is nothing else. A program that is one executable can be its own helper: it calls `serveIfAsked()`
+/// before anything else.
 public enum DecodeHelper {
+  /// The name of the program that is only a helper.
+  static let programName = "thumbs-decode"
+
+  /// The helper that is started where none is named: `thumbs-decode` in the folder of this program's executable, or else
+  /// the program itself, if it has called `serveIfAsked()`. Nil where there is neither.
+  public static var program: URL? {
+    let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: ownExecutable)) ?? ""
+    return program(besides: own, isOwnHelper: isOwnHelper.load(ordering: .relaxed))
+  }
+
+  /// The same for the program with this path.
+  static func program(besides path: String, isOwnHelper: Bool) -> URL? {
+    let neighbour = URL(fileURLWithPath: path).deletingLastPathComponent().appendingPathComponent(programName)
+    if access(neighbour.path, X_OK) == 0 { return neighbour }
+    return isOwnHelper ? URL(fileURLWithPath: ownExecutable, isDirectory: false) : nil
+  }
+
+  /// Not its path, which may lead to another version by the time a helper is started.
+  private static let ownExecutable = "/proc/self/exe"
+  /// Whether this program has called `serveIfAsked()`.
+  private static let isOwnHelper = Atomic(false)
+
+  /// What to do where there is no helper.
+  static let absence = """
+    there is no helper to decode pictures in: put \(programName), a product of this package, into the folder of this \
+    program, name one (isolation.executable), call DecodeHelper.serveIfAsked() first in its main so that it is its own, \
+    or decode in process (isolation = .inProcess)
+    """
+
   /// The first command-line argument of a helper.
   static let command = "decode-helper"
 
@@ -40,6 +70,7 @@ public enum DecodeHelper {
   /// To be called on the main thread before anything else: it replaces the process' standard input, closes no other
   /// file, and drops privileges for good.
   public static func serveIfAsked(arguments: [String] = CommandLine.arguments) {
+    isOwnHelper.store(true, ordering: .relaxed)
     serveIfAsked(arguments) { settings in
       let worker = HelperWorker(settings)
       return { request, image in worker.carryOut(request, image) }
@@ -64,6 +95,8 @@ public enum DecodeHelper {
   }
 
   private static func serve(_ settings: Settings, _ work: Work) -> Int32 {
+    // It has started.
+    close(HelperSpawn.executableNumber)
     // Keeps the socket away from libraries that read standard input.
     let socket = FileDescriptor(owning: fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3))
     let null = open("/dev/null", O_RDONLY | O_CLOEXEC)

@@ -20,10 +20,6 @@ package struct HelperJob: Sendable {
   package var patience = 1
   /// Whether the helper may use a second processor while it decodes this image.
   package var hasSpareProcessor = false
-  /// The program's own steps, which are carried out in its own process.
-  package var processors: [ThumbnailProcessor] = []
-  /// Whether each thumbnail gets a micro thumbnail, in the pipeline's process, too.
-  package var makesMicroThumbnails = false
 
   package init(
     _ format: ImageFormat, _ variants: [Variant], limits: DecodeLimits, probe: ImageProbe? = nil, mostBytes: Int? = nil
@@ -50,19 +46,5 @@ package struct HelperJob: Sendable {
     return HelperRequest(
       format: format, byteCount: image.count, isInline: isInline, variants: variants.map(\.token), limits: limits,
       terms: terms, acceptsDamage: acceptsDamage, hasSpareProcessor: hasSpareProcessor)
-  }
-
-  /// The thumbnails of what a helper has rendered.
-  func finish(_ made: [Rendered<ThumbnailRaster>], size: PixelSize?, byteCount: Int) -> [RenderedVariant] {
-    let source = SourceDescription(size: size ?? PixelSize(0, 0), format: format, byteCount: byteCount)
-    let finisher = ThumbnailFinisher(
-      source: source, processors: processors, makesMicroThumbnails: makesMicroThumbnails)
-    return made.map { rendered in
-      let started = ContinuousClock.now
-      let result = rendered.result.flatMap { pixels in
-        Result { () throws(CodecError) in try finisher.thumbnail(of: pixels) }
-      }
-      return RenderedVariant(variant: rendered.variant, result: result, encoding: .now - started)
-    }
   }
 }

@@ -15,10 +15,14 @@ package final class HelperPool: Sendable {
   static let mostServedWithoutLibvips = 1000
 
   private let isolation: DecodeIsolation
+  private let executable: HelperProgram
   private let idle = Mutex<[HelperProcess]>([])
   private let busy = Mutex<[pid_t]>([])
 
-  package init(_ isolation: DecodeIsolation) { self.isolation = isolation }
+  package init(_ isolation: DecodeIsolation) { (self.isolation, executable) = (isolation, HelperProgram(isolation)) }
+
+  /// The path of the program that decodes.
+  package var program: String { executable.path }
 
   /// The idle processes.
   var waiting: [pid_t] { idle.withLock { $0.map(\.pid) } }
@@ -29,7 +33,7 @@ package final class HelperPool: Sendable {
   /// What the machine cannot give of a helper's confinement, as a helper finds it that is started for that.
   package func gaps() throws(CodecError) -> [ConfinementGap] {
     do throws(HelperFailure) {
-      let helper = try HelperProcess(.full, isolation)
+      let helper = try HelperProcess(.full, executable, isolation)
       let gaps = try helper.awaitGreeting(CancellationFlag())
       idle.withLock { $0.append(helper) }
       return gaps
@@ -42,7 +46,7 @@ package final class HelperPool: Sendable {
   /// thread that lasts, with which the helper ends.
   package func prepare() {
     let hasOne = idle.withLock { !$0.isEmpty } || busy.withLock { !$0.isEmpty }
-    guard !hasOne, let helper = try? HelperProcess(.common, isolation) else { return }
+    guard !hasOne, let helper = try? HelperProcess(.common, executable, isolation) else { return }
     idle.withLock { $0.append(helper) }
   }
 
@@ -69,22 +73,20 @@ package final class HelperPool: Sendable {
     if !SystemThread.start(name: "thumbnailer.helpers", stackBytes: 512 << 10, end) { end() }
   }
 
-  /// Decodes an image in a helper and encodes its thumbnails, one result per variant. An error that concerns all is
-  /// each one's failure.
+  /// Decodes an image in a helper: its size, and the pixels of each variant's thumbnail. An error that concerns all is
+  /// each one's failure, without a size.
   package func render(
     _ body: ByteSource, _ job: HelperJob, cancellation: CancellationFlag
-  ) -> [RenderedVariant] {
+  ) -> (size: PixelSize?, results: [Rendered<ThumbnailRaster>]) {
     do throws(CodecError) {
       let image = try Self.image(in: body, job.format)
-      let made: (size: PixelSize?, results: [Rendered<ThumbnailRaster>])
       do throws(HelperFailure) {
-        made = try pixels(of: image, job, cancellation)
+        return try pixels(of: image, job, cancellation)
       } catch {
         throw error == .cancelled ? .cancelled : .helperFailed(error)
       }
-      return job.finish(made.results, size: made.size, byteCount: body.count)
     } catch {
-      return job.variants.map { RenderedVariant(variant: $0, result: .failure(error)) }
+      return (nil, job.variants.map { Rendered(variant: $0, result: .failure(error)) })
     }
   }
 
@@ -98,7 +100,7 @@ package final class HelperPool: Sendable {
       if cancellation.isSet { throw .cancelled }
       let waiting = wantsFresh ? nil : takeIdle(kind)
       let helper: HelperProcess
-      if let waiting { helper = waiting } else { helper = try HelperProcess(kind, isolation) }
+      if let waiting { helper = waiting } else { helper = try HelperProcess(kind, executable, isolation) }
       wantsFresh = waiting != nil
       busy.withLock { $0.append(helper.pid) }
       defer { busy.withLock { $0.removeAll { $0 == helper.pid } } }

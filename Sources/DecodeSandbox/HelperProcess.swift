@@ -34,10 +34,9 @@ final class HelperProcess: Sendable {
   var served: Int { servedCount.load(ordering: .relaxed) }
 
   /// Starts a process, which ends with the calling thread.
-  init(_ kind: HelperKind, _ isolation: DecodeIsolation) throws(HelperFailure) {
-    guard let path = isolation.executable?.path else { throw .cannotStart(detail: "no executable is named") }
-    (self.kind, self.isolation, self.path) = (kind, isolation, path)
-    (pid, socket) = try HelperSpawn.start(path, kind, isolation)
+  init(_ kind: HelperKind, _ program: HelperProgram, _ isolation: DecodeIsolation) throws(HelperFailure) {
+    (self.kind, self.isolation, path) = (kind, isolation, program.path)
+    (pid, socket) = try HelperSpawn.start(program, kind, isolation)
   }
 
   deinit { end() }

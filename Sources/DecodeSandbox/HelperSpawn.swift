@@ -23,9 +23,12 @@ enum HelperSpawn {
     "MALLOC_PERTURB_=255", "GLIBC_TUNABLES=glibc.malloc.tcache_count=0",
   ]
 
-  /// Starts `path`.
+  /// The number under which a helper has its own executable open as it starts.
+  static let executableNumber: Int32 = 3
+
+  /// Starts a program.
   static func start(
-    _ path: String, _ kind: HelperKind, _ isolation: DecodeIsolation
+    _ program: HelperProgram, _ kind: HelperKind, _ isolation: DecodeIsolation
   ) throws(HelperFailure) -> (pid_t, FileDescriptor) {
     var ends: [Int32] = [-1, -1]
     guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
@@ -44,7 +47,8 @@ enum HelperSpawn {
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
     // A program that embeds this library may have open files without close-on-exec.
-    csandbox_close_from(&actions, 3)
+    posix_spawn_file_actions_adddup2(&actions, try program.file().rawValue, executableNumber)
+    csandbox_close_from(&actions, executableNumber + 1)
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
@@ -64,8 +68,8 @@ enum HelperSpawn {
     let variables = environment(from: ProcessInfo.processInfo.environment).map { strdup($0) } + [nil]
     defer { for text in words + variables { free(text) } }
     var pid: pid_t = 0
-    let code = posix_spawn(&pid, path, &actions, &attributes, words, variables)
-    guard code == 0 else { throw .cannotStart(detail: "\(path): \(SystemFailure(code: code).reason)") }
+    let code = posix_spawn(&pid, "/proc/self/fd/\(executableNumber)", &actions, &attributes, words, variables)
+    guard code == 0 else { throw .cannotStart(detail: "\(program.path): \(SystemFailure(code: code).reason)") }
     return (pid, ours)
   }
 

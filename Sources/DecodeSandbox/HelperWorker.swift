@@ -76,7 +76,7 @@ final class HelperWorker {
     }
     let plan = try DecodePlan.make(
       probe: probe, bodyLength: body.count, variants: variants, memoryBudget: memoryBudget,
-      isTolerant: terms.isTolerant, mayReadCoefficients: terms.mayReadCoefficients)
+      isTolerant: terms.isTolerant, isBodyWhole: terms.isBodyWhole, mayReadCoefficients: terms.mayReadCoefficients)
     return Downsampler.pixels(of: body, plan: plan, spare: spare, cancellation: CancellationFlag())
   }
 

@@ -16,7 +16,7 @@ struct HelperBench {
   /// The executable built next to the tests.
   static let executable: URL = {
     let test = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-    return URL(fileURLWithPath: test).deletingLastPathComponent().appendingPathComponent("thumbs")
+    return URL(fileURLWithPath: test).deletingLastPathComponent().appendingPathComponent("thumbs-decode")
   }()
 
   /// `memory` is each helper's limit in bytes.
@@ -39,7 +39,10 @@ struct HelperBench {
     var job = HelperJob(format, variants, limits: limits, probe: probe, mostBytes: mostBytes)
     (job.acceptsDamage, job.hasSpareProcessor) = (acceptsDamage, hasSpareProcessor)
     let results: Result<[RenderedVariant], Never> = try await workers.run(priority: PriorityControl(.visible)) {
-      [job] flag in .success(pool.render(.memory(bytes), job, cancellation: flag))
+      [job] flag in
+      let made = pool.render(.memory(bytes), job, cancellation: flag)
+      let source = SourceDescription(size: made.size ?? PixelSize(0, 0), format: format, byteCount: bytes.count)
+      return .success(ThumbnailFinisher(source: source).finish(made.results, cancellation: flag))
     }
     return results.get().map(\.result)
   }

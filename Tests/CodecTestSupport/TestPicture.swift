@@ -233,3 +233,28 @@ enum TestRender {
     return try #require(rendered.first).result.get()
   }
 }
+
+extension Downsampler {
+  /// The thumbnails of a plan, as the pipeline makes them in process.
+  static func render(
+    _ body: ByteSource, plan: DecodePlan, cancellation: CancellationFlag = CancellationFlag()
+  ) -> [RenderedVariant] {
+    finished(pixels(of: body, plan: plan, cancellation: cancellation), plan.probe, body, cancellation)
+  }
+
+  /// The same from a preview; nil if it does not match.
+  static func render(
+    _ body: ByteSource, preview: PreviewPlan, cancellation: CancellationFlag = CancellationFlag()
+  ) -> [RenderedVariant]? {
+    pixels(of: body, preview: preview, cancellation: cancellation)
+      .map { finished($0, preview.probe, body, cancellation) }
+  }
+
+  private static func finished(
+    _ made: [Rendered<ThumbnailRaster>], _ probe: ImageProbe, _ body: ByteSource, _ cancellation: CancellationFlag
+  ) -> [RenderedVariant] {
+    let source = SourceDescription(
+      size: probe.origin?.size ?? probe.size, format: probe.origin?.format ?? probe.format, byteCount: body.count)
+    return ThumbnailFinisher(source: source).finish(made, cancellation: cancellation)
+  }
+}

@@ -118,7 +118,7 @@ struct ConfinementTests {
       let body = ByteSource.file(FileDescriptor(owning: descriptor), count: bytes.count)
       let result = pool.render(
         body, HelperJob(format, [variant], limits: DecodeLimits()), cancellation: CancellationFlag()
-      ).first?.result
+      ).results.first?.result
       #expect(throws: Never.self) { try #require(result).get() }
     }
   }

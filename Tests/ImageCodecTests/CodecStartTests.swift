@@ -2,6 +2,7 @@ import CVips
 import Foundation
 import Testing
 
+@testable import CodecTestSupport
 @testable import ImageCodec
 @testable import TestSupport
 @testable import ThumbnailCore
@@ -19,7 +20,7 @@ struct CodecStartTests {
       let plan = try DecodePlan.make(
         probe: probed, bodyLength: file.count, variants: [variant], memoryBudget: 64 << 20)
       #expect(plan.coefficientScale != nil)
-      let rendered = Downsampler.render(.memory(file), plan: plan, cancellation: CancellationFlag())
+      let rendered = Downsampler.render(.memory(file), plan: plan)
       #expect(throws: Never.self) { try #require(rendered.first).result.get() }
       #expect(vips_concurrency_get() == 1)
     }
@@ -37,7 +38,7 @@ struct CodecStartTests {
         let variant = Variant(size: PixelSize(12, 12), fit: .contain, format: format)
         let plan = try DecodePlan.make(
           probe: try probe(.memory(file)), bodyLength: file.count, variants: [variant], memoryBudget: 64 << 20)
-        let rendered = Downsampler.render(.memory(file), plan: plan, cancellation: CancellationFlag())
+        let rendered = Downsampler.render(.memory(file), plan: plan)
         #expect(throws: Never.self, "\(name), \(format)") { try #require(rendered.first).result.get() }
       }
     }

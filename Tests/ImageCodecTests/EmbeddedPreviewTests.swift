@@ -58,22 +58,22 @@ import Testing
     let variants = [Variant(size: PixelSize(120, 120), fit: .contain), Variant(size: PixelSize(40, 30))]
     let read = try probe(.memory(bytes))
     let preview = try #require(PreviewPlan(variants, probe: read, memoryBudget: 64 << 20))
-    let made = try #require(Downsampler.render(.memory(bytes), preview: preview, cancellation: CancellationFlag()))
+    let made = try #require(Downsampler.render(.memory(bytes), preview: preview))
     #expect(try made.map { try $0.result.get().size } == [PixelSize(120, 90), PixelSize(40, 30)])
     #expect(try made[0].result.get().source.size == PixelSize(640, 480))
     // All it looks at is the beginning.
     let head = ByteSource.memory(Array(bytes.prefix(preview.preview.neededRanges.upperBound)))
-    #expect(Downsampler.render(head, preview: preview, cancellation: CancellationFlag()) != nil)
+    #expect(Downsampler.render(head, preview: preview) != nil)
   }
 
   @Test func isNotShownWhereThePictureIsAnother() throws {
     let variants = [Variant(size: PixelSize(120, 120), fit: .contain)]
     let read = try probe(.memory(stranger))
     let preview = try #require(PreviewPlan(variants, probe: read, memoryBudget: 64 << 20))
-    #expect(Downsampler.render(.memory(stranger), preview: preview, cancellation: CancellationFlag()) == nil)
+    #expect(Downsampler.render(.memory(stranger), preview: preview) == nil)
     // Nor where there is nothing to compare it with.
     let bare = ByteSource.memory(Array(bytes.prefix(preview.preview.range.upperBound)))
-    #expect(Downsampler.render(bare, preview: preview, cancellation: CancellationFlag()) == nil)
+    #expect(Downsampler.render(bare, preview: preview) == nil)
   }
 
   @Test func aSkyWithoutDetailProvesNothing() throws {
@@ -87,7 +87,7 @@ import Testing
       range: flat.count..<flat.count + small.count, size: preview.size, neededRanges: RangeSet([0..<flat.count]))
     let variants = [Variant(size: PixelSize(40, 30))]
     let flatPreview = try #require(PreviewPlan(variants, probe: described, memoryBudget: 64 << 20))
-    #expect(Downsampler.render(.memory(flat + small), preview: flatPreview, cancellation: CancellationFlag()) == nil)
+    #expect(Downsampler.render(.memory(flat + small), preview: flatPreview) == nil)
   }
 
   @Test func hostileExifNeverTraps() throws {

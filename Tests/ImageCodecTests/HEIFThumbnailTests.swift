@@ -31,20 +31,20 @@ import Testing
 
   @Test func isShownUprightWhereThePictureIsAlike() throws {
     let preview = try #require(try plan(bytes))
-    let made = try #require(Downsampler.render(.memory(bytes), preview: preview, cancellation: CancellationFlag()))
+    let made = try #require(Downsampler.render(.memory(bytes), preview: preview))
     let thumbnail = try #require(made.first).result.get()
     #expect(thumbnail.size == PixelSize(64, 48) && thumbnail.source.size == PixelSize(160, 120))
     let whole = try DecodePlan.make(
       probe: try probe(.memory(bytes)), bodyLength: bytes.count, variants: variants, memoryBudget: 64 << 20)
     let image = try #require(
-      Downsampler.render(.memory(bytes), plan: whole, cancellation: CancellationFlag()).first
+      Downsampler.render(.memory(bytes), plan: whole).first
     ).result.get()
     #expect(try DecodedPixels(thumbnail.data).meanDifference(from: DecodedPixels(image.data)) < 6)
   }
 
   @Test func isNotShownWhereThePictureIsAnother() throws {
     let preview = try #require(try plan(stranger))
-    #expect(Downsampler.render(.memory(stranger), preview: preview, cancellation: CancellationFlag()) == nil)
+    #expect(Downsampler.render(.memory(stranger), preview: preview) == nil)
   }
 
   @Test func isUsedUnlessPreviewsAreOff() throws {

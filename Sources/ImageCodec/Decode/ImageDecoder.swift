@@ -32,8 +32,7 @@ struct ImageDecoder {
     } catch {
       // libheif turns an image that it reads, and libvips takes a level's profile from its own directory: that takes
       // another plan.
-      guard case .handedOver = error, !plan.avoidsLibraries, plan.probe.heif == nil, pass.level?.lacksProfile != true
-      else {
+      guard case .handedOver = error, plan.probe.heif == nil, pass.level?.lacksProfile != true else {
         throw cancellation.isSet ? .cancelled : error
       }
     }

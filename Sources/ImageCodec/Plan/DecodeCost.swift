@@ -147,7 +147,7 @@ enum DecodeCost {
     for step in pass.steps {
       let work = (step.needsWholeView ? step.geometry.view : step.geometry.cut).pixelCount
       let output = step.geometry.output.pixelCount
-      if step.isParent || step.parent == .base { kept += work * bands }
+      kept += work * bands
       var copies = probe.orientation == 1 ? 0 : work
       if step.needsWholeView && step.geometry.crops { copies += step.geometry.cut.pixelCount }
       if step.geometry.output != step.geometry.cut || bands == 4 { copies += output }

@@ -78,19 +78,6 @@ package struct DecodePlan: Sendable, Equatable {
   /// Whether the body is the whole file. A download that was stopped early holds only the coefficients needed.
   package let isBodyWhole: Bool
 
-  /// Whether the image is handed over when a library would have to read a part of it.
-  package var avoidsLibraries = false
-
-  /// Whether the readers that are written in Swift suffice, as far as the header tells: those of JPEG's coefficients
-  /// and of GIF.
-  package var isReadInSwift: Bool {
-    !isTolerant
-      && passes.allSatisfy { pass in
-        let isOurs = if case .coefficients = pass.reader { true } else { pass.reader == .whole && probe.format == .gif }
-        return isOurs && pass.steps.allSatisfy { $0.variant.metadata == .none }
-      }
-  }
-
   /// The finest scale at which the first scans of the file suffice for all thumbnails; nil if more of it is needed.
   package var coefficientScale: JPEGScale? {
     var finest: JPEGScale?

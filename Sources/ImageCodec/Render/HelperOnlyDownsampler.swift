@@ -52,7 +52,7 @@ package struct HelperOnlyDownsampler {
     let results = passes.flatMap { pass in
       let decoder = ImageDecoder(
         body: body, plan: plan, pass: pass, cancellation: CancellationFlag(), helperOnly: reader)
-      return RenderPass(decoder: decoder).run { pixels in pixels }
+      return RenderPass(decoder: decoder).run()
     }
     return (results, whole.size)
   }

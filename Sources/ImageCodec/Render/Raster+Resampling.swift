@@ -25,7 +25,7 @@ extension Raster {
   /// The image converted from its profile or inks to sRGB or gray.
   ///
   /// - Throws: `.handedOver` for what a library would have to convert, if that is to be avoided.
-  func standardColours(keepingProfile: Bool = false, avoidingLibraries: Bool = false) throws(CodecError) -> Raster {
+  func standardColours(keepingProfile: Bool = false) throws(CodecError) -> Raster {
     let found = keepingProfile ? nil : profile.map { ICCProfile($0) }
     let isForeign = found.map { !($0?.isSRGB ?? false) } ?? false
     guard isForeign || space == .cmyk else { return self }
@@ -34,7 +34,6 @@ extension Raster {
     if shown.space == .rgb, let profile = found.flatMap({ $0 }).flatMap({ MatrixProfile($0) }) {
       return try profile.converted(shown)
     }
-    if avoidingLibraries { throw .handedOver(reason: "colours of a profile with tables") }
     return try Raster(computing: try shown.image().standardColours(keepingProfile: keepingProfile))
   }
 }

@@ -8,9 +8,9 @@ struct RenderPass {
   private var pass: DecodePlan.Pass { decoder.pass }
   private var orientation: Orientation { Orientation(exif: decoder.plan.probe.orientation) }
 
-  /// Renders the thumbnails in the order of the steps, and passes each to `finish`. A decoding error is the result of
-  /// all; later errors are each step's own.
-  func run<Product>(_ finish: (ThumbnailRaster) throws(CodecError) -> Product) -> [Rendered<Product>] {
+  /// Renders the thumbnails in the order of the steps. A decoding error is the result of all; later errors are each
+  /// step's own.
+  func run() -> [Rendered<ThumbnailRaster>] {
     guard let first = pass.steps.first else { return [] }
     Codec.setUpAllocator()
     let shortages = Codec.memoryShortages
@@ -20,7 +20,7 @@ struct RenderPass {
       if pass.reader == .frames {
         let animation = try Animation(decoder, keepingProfile: kept?.profile != nil)
         return zip(pass.steps, animation.strips).map { step, strip in
-          result(of: step, since: shortages, finish) { () throws(CodecError) in
+          result(of: step, since: shortages) { () throws(CodecError) in
             pixels(strip, step, kept, animation.timing)
           }
         }
@@ -28,7 +28,7 @@ struct RenderPass {
       var views = try decode(keepingProfile: kept?.profile != nil)
       try Codec.checkMemory(since: shortages)
       return pass.steps.enumerated().map { index, step in
-        result(of: step, since: shortages, finish) { () throws(CodecError) in
+        result(of: step, since: shortages) { () throws(CodecError) in
           if case .step(let parent) = step.parent { views[index] = try reduced(views[parent], for: step) }
           guard let raster = views[index] else { throw .damaged(.shrink, detail: "a view is missing") }
           if !step.isParent { views[index] = nil }
@@ -43,19 +43,15 @@ struct RenderPass {
     }
   }
 
-  /// What `finish` makes of the pixels, unless libvips had no memory since the count was `shortages`.
-  private func result<Product>(
-    of step: DecodePlan.Step, since shortages: Int, _ finish: (ThumbnailRaster) throws(CodecError) -> Product,
-    _ pixels: () throws(CodecError) -> ThumbnailRaster
-  ) -> Rendered<Product> {
+  /// A step's pixels, unless libvips had no memory since the count was `shortages`.
+  private func result(
+    of step: DecodePlan.Step, since shortages: Int, _ pixels: () throws(CodecError) -> ThumbnailRaster
+  ) -> Rendered<ThumbnailRaster> {
     do throws(CodecError) {
       if decoder.cancellation.isSet { throw .cancelled }
       let pixels = try pixels()
-      let started = ContinuousClock.now
-      let product = try finish(pixels)
-      let encoding = ContinuousClock.now - started
       try Codec.checkMemory(since: shortages)
-      return Rendered(variant: step.variant, result: .success(product), encoding: encoding)
+      return Rendered(variant: step.variant, result: .success(pixels))
     } catch {
       return Rendered(variant: step.variant, result: .failure(decoder.cancellation.isSet ? .cancelled : error))
     }
@@ -92,8 +88,7 @@ struct RenderPass {
     }
     var views: [Int: Raster] = [:]
     for (index, raster) in zip(steps, rasters) {
-      views[index] = try raster.standardColours(
-        keepingProfile: keepingProfile, avoidingLibraries: decoder.plan.avoidsLibraries)
+      views[index] = try raster.standardColours(keepingProfile: keepingProfile)
     }
     return views
   }

@@ -16,8 +16,27 @@ package struct ThumbnailFinisher: Sendable {
     self.makesMicroThumbnails = makesMicroThumbnails
   }
 
+  /// The thumbnails of what was rendered, each with the time that it took.
+  package func finish(
+    _ rendered: [Rendered<ThumbnailRaster>], cancellation: CancellationFlag
+  ) -> [RenderedVariant] {
+    rendered.map { rendered in
+      let started = ContinuousClock.now
+      let shortages = Codec.memoryShortages
+      let result = rendered.result.flatMap { pixels in
+        Result { () throws(CodecError) in
+          if cancellation.isSet { throw .cancelled }
+          let thumbnail = try thumbnail(of: pixels)
+          try Codec.checkMemory(since: shortages)
+          return thumbnail
+        }
+      }
+      return RenderedVariant(variant: rendered.variant, result: result, encoding: .now - started)
+    }
+  }
+
   /// Enlarges the pixels, if that was requested, processes and encodes them.
-  package func thumbnail(of pixels: ThumbnailRaster) throws(CodecError) -> Thumbnail {
+  private func thumbnail(of pixels: ThumbnailRaster) throws(CodecError) -> Thumbnail {
     let (size, variant) = (pixels.size, pixels.variant)
     var final = pixels.raster
     if pixels.timing == nil, final.size != size {

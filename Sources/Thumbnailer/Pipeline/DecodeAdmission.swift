@@ -1,53 +1,42 @@
 import DecodeSandbox
 import ThumbnailCore
 
-/// Decides where a decode may run, by its predicted memory.
+/// Decides whether a decode may run, by its predicted memory.
 ///
 /// What fits into the decode share of the budget runs beside other decodes. A larger one runs alone, in memory that is
-/// free at that moment: in a helper, which has its own memory limit, or else in process if the budget is left at its
-/// default. What fits nowhere is refused.
+/// free at that moment: within a helper's limit; in process if the budget is left at its default. What does not fit is
+/// refused.
 struct DecodeAdmission: Sendable, Equatable {
-  /// Where a decode runs that excludes all others.
-  enum Place: Sendable, Equatable {
-    case helper, process
-  }
-
   /// The most that all decodes may take together, in bytes.
   let share: Int
-  /// The most that one decode may take in a helper, in bytes; 0 if there is none.
-  let helperLimit: Int
-  /// The most that one decode may take alone in process, in bytes; 0 if the user has set the budget, which then
-  /// applies.
-  let processLimit: Int
+  /// The most that one decode may take alone, in bytes. In process 0 if the user has set the budget, which then applies.
+  let lone: Int
+  /// What must be free besides what a lone decode takes, in bytes.
+  let overhead: Int
 
-  /// The most that one decode may take alone if nothing is set: 1 GiB, as in a helper.
-  static let standardProcessLimit = 1 << 30
   /// An allowance for a helper's own memory, besides what it decodes.
   static let helperBytes = 16 << 20
   /// The bytes that must stay free besides the prediction, which is for the decode alone and has its own reserve
   /// (`DecodeCost.fixed`).
   static let margin = 3 << 20
 
-  init(share: Int, helperLimit: Int, processLimit: Int) {
-    (self.share, self.helperLimit, self.processLimit) = (share, helperLimit, processLimit)
+  init(share: Int, lone: Int, overhead: Int) {
+    (self.share, self.lone, self.overhead) = (share, lone, overhead)
   }
 
   init(_ configuration: ThumbnailPipeline.Configuration, budget: MemoryBudget) {
     let isolation = configuration.isolation
+    let inProcess = configuration.chosenMemoryBudget == nil ? DecodeIsolation.standardMemory : 0
     self.init(
-      share: budget.decodeShare, helperLimit: isolation.executable == nil ? 0 : isolation.memoryLimit.bytes,
-      processLimit: configuration.chosenMemoryBudget == nil ? Self.standardProcessLimit : 0)
+      share: budget.decodeShare, lone: isolation.isInProcess ? inProcess : isolation.memoryLimit.bytes,
+      overhead: Self.margin + (isolation.isInProcess ? 0 : Self.helperBytes))
   }
 
   /// The most that any decode may take, however much memory is free.
-  var most: Int { max(share, helperLimit, processLimit) }
+  var most: Int { max(share, lone) }
 
-  /// Where a decode of that many bytes runs while no other does and `free` bytes are free; nil if it cannot.
-  func place(for bytes: Int, free: Int) -> Place? {
-    if bytes <= helperLimit, bytes + Self.helperBytes + Self.margin <= free { return .helper }
-    if bytes <= processLimit, bytes + Self.margin <= free { return .process }
-    return nil
-  }
+  /// Whether a decode of that many bytes may run while no other does and `free` bytes are free.
+  func admits(_ bytes: Int, free: Int) -> Bool { bytes <= lone && bytes + overhead <= free }
 }
 
 extension ThumbnailPipeline.Configuration {

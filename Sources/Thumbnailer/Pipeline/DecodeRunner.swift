@@ -1,6 +1,5 @@
 import Dispatch
 import ImageCodec
-import Synchronization
 import ThumbnailCore
 
 /// Runs decodes on worker threads, in memory from their share of the budget.
@@ -70,19 +69,23 @@ struct DecodeRunner: Sendable {
   }
 
   /// Does long work on a thread of its own that gives way to other decodes, and waits for it.
-  static func givingWay<Value: Sendable>(_ body: @escaping @Sendable () -> Value) -> Value {
-    let result = Mutex<Value?>(nil)
+  static func givingWay<Value>(_ body: @escaping @Sendable () -> Value) -> Value {
+    let result = Handover<Value>()
     let end = DispatchSemaphore(value: 0)
     let hasStarted = SystemThread.start(name: "thumbnailer.long", stackBytes: 2 << 20) {
       // Twice: it has a ninth of the time of another decode.
       for _ in 0..<2 { SystemThread.giveWay() }
-      let value = body()
-      result.withLock { $0 = value }
+      result.value = body()
       Codec.threadWillEnd()
       end.signal()
     }
     if hasStarted { end.wait() }
-    return result.withLock { $0 } ?? body()
+    return result.value ?? body()
+  }
+
+  private final class Handover<Value>: @unchecked Sendable {
+    // Safety: it is set before the thread says that it has ended, and read after that.
+    var value: Value?
   }
 
   /// Runs blocking codec work on a worker thread.

@@ -11,8 +11,7 @@ struct HTTPLoader: BodyLoader {
   /// The most bytes that all decodes may take together.
   let decodeShare: Int
   let downloader: Downloader
-  /// Nil if everything is decoded in process.
-  let helpers: HelperRenderer?
+  let executor: PlanExecutor
   let parts: PartsLoader
   let monitor: PipelineMonitor
 
@@ -51,7 +50,7 @@ struct HTTPLoader: BodyLoader {
   ) async throws(FetchFailure) -> (body: SourceBody, download: Download) {
     job.progress.setComplete(false)
     defer { job.progress.setComplete(true) }
-    helpers?.prepare()
+    executor.prepare()
     var urls = job.source.urls
     var passing: ThumbnailError?
     var end: Date?
@@ -107,9 +106,7 @@ struct HTTPLoader: BodyLoader {
   ) async throws(FetchFailure) -> Attempt {
     let source = job.source
     let admitsUnsafe = configuration.isolation.admitsUnsafe(isUserFile: false)
-    // A helper needs the complete file.
-    let mayStop = configuration.earlyStop && configuration.isolation.formats != .all
-    let need = (mayStop ? request.demand : nil).map {
+    let need = (configuration.earlyStop ? request.demand : nil).map {
       BodyNeed(
         demand: $0, memoryBudget: decodeShare, previews: request.previews,
         comparesMore: request.comparesMore)
@@ -171,7 +168,6 @@ struct HTTPLoader: BodyLoader {
     body.mayBeStored = response.metadata.mayBeStored(status: download.status)
     body.finestScale = observer.finestScale
     body.admitsUnsafe = admitsUnsafe
-    body.isDistrusted = configuration.isolation.distrusts(isUserFile: false)
     body.previews = request.previews
     monitor.add(1, to: \.downloads)
     monitor.add(body.bytesLeft, to: \.bytesLeft)

@@ -18,7 +18,6 @@ struct LoneDecode: Sendable {
 
   /// Holds back all other decodes, and bodies, until it is released.
   struct Permit: Sendable {
-    let place: DecodeAdmission.Place
     fileprivate let decodes: DecodeRunner.Reservation
     fileprivate let bodies: WeightedSemaphore.Reservation
 
@@ -28,8 +27,7 @@ struct LoneDecode: Sendable {
     }
   }
 
-  /// Waits until no other decode runs, and finds where that many bytes are free: in a helper if there is one, else in
-  /// process.
+  /// Waits until no other decode runs, and that many bytes are free.
   ///
   /// - Throws: `.memoryUnavailable` if they are not free at the moment.
   func admit(_ bytes: Int, of body: SourceBody, for job: JobContext) async throws(ThumbnailError) -> Permit {
@@ -38,8 +36,8 @@ struct LoneDecode: Sendable {
     let bodies = bodyMemory.reserveFree()
     do throws(ThumbnailError) {
       // What arriving bodies may still fill counts as taken.
-      let place = try await place(for: bytes, keepingFree: bodyMemory.capacity - bodies.permits, for: job)
-      return Permit(place: place, decodes: decodes, bodies: bodies)
+      try await awaitRoom(for: bytes, keepingFree: bodyMemory.capacity - bodies.permits, for: job)
+      return Permit(decodes: decodes, bodies: bodies)
     } catch {
       bodies.release()
       decodes.release()
@@ -47,17 +45,17 @@ struct LoneDecode: Sendable {
     }
   }
 
-  private func place(
+  private func awaitRoom(
     for bytes: Int, keepingFree kept: Int, for job: JobContext
-  ) async throws(ThumbnailError) -> DecodeAdmission.Place {
+  ) async throws(ThumbnailError) {
     func free() -> Int { configuration.freeMemory().map { max(0, $0 - kept) } ?? .max / 2 }
-    if let place = admission.place(for: bytes, free: free()) { return place }
+    if admission.admits(bytes, free: free()) { return }
     // Freed heap memory of earlier decodes and idle helpers take memory too.
     try await runner.work(for: job) { [helpers] _ in
       Codec.returnFreeMemory()
       helpers?.endWaiting()
     }
-    if let place = admission.place(for: bytes, free: free()) { return place }
+    if admission.admits(bytes, free: free()) { return }
     throw .memoryUnavailable(
       reason: "decoding takes \(ByteSize(bytes: bytes)), and only \(ByteSize(bytes: free())) of memory are free; "
         + "try again when more is, or raise the limit of the container or machine")

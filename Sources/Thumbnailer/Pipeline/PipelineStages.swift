@@ -55,13 +55,11 @@ final class PipelineStages: Sendable {
     downloader = Downloader(download, bodyMemory: bodyMemory, spillMemory: runner.memory)
     // Otherwise files that are too old, or beyond a limit that was lowered, would stay until the next large download.
     if let store = download.partialBodies { PartialStore.onThread { store.tidy() } }
-    let helpers = configuration.isolation.executable == nil ? nil : HelperPool(configuration.isolation)
+    let helpers = configuration.isolation.isInProcess ? nil : HelperPool(configuration.isolation)
     let helperMemory = HelperMemory(configuration, budget: budget, cgroupLimit: Cgroup.memoryLimit())
-    let helperRenderer = helpers.map { [runner] in
-      HelperRenderer(configuration, pool: $0, memory: helperMemory, runner: runner)
-    }
+    let executor = PlanExecutor(configuration, helpers: helpers, memory: helperMemory, runner: runner)
     http = HTTPLoader(
-      configuration: configuration, decodeShare: budget.decodeShare, downloader: downloader, helpers: helperRenderer,
+      configuration: configuration, decodeShare: budget.decodeShare, downloader: downloader, executor: executor,
       parts: PartsLoader(downloader: downloader, monitor: monitor), monitor: monitor)
     files = FileLoader(configuration: configuration, workers: runner.workers, monitor: monitor)
 
@@ -76,13 +74,13 @@ final class PipelineStages: Sendable {
       memoryLimit: max(configuration.memoryBudget.bytes, admission.most))
     revalidator = Revalidator(
       configuration: configuration, http: http, cache: cache, failures: failures, monitor: monitor)
-    storedThumbnails = StoredThumbnails(limits: policy.limits, runner: runner)
+    storedThumbnails = StoredThumbnails(limits: policy.limits, executor: executor)
     store = ThumbnailStore(configuration: configuration, cache: cache, monitor: monitor)
 
     renderer = Renderer(
       configuration: configuration,
       planner: DecodePlanner(admission: admission, configuration: configuration), runner: runner,
-      helpers: helperRenderer,
+      executor: executor,
       lone: LoneDecode(
         configuration: configuration, admission: admission, bodyMemory: bodyMemory, helpers: helpers, runner: runner),
       monitor: monitor)

@@ -39,8 +39,7 @@ struct ProgramLoader: BodyLoader {
   private func receive(
     _ image: LoadedImage, for job: JobContext, isWhole: Bool, insteadOf spent: SourceBody.Spent?
   ) async throws -> SourceBody {
-    // A helper needs the complete file.
-    let mayStop = configuration.earlyStop && configuration.isolation.formats != .all && !isWhole
+    let mayStop = configuration.earlyStop && !isWhole
     let previews = spent?.comparesMore == false ? .off : configuration.previews
     let need = BodyNeed(
       demand: job.demand, memoryBudget: decodeShare, previews: previews, comparesMore: spent?.comparesMore == true)
@@ -78,7 +77,6 @@ struct ProgramLoader: BodyLoader {
     body.downloadedBytes += spent?.downloadedBytes ?? 0
     body.finestScale = observer.finestScale
     body.admitsUnsafe = admitsUnsafe
-    body.isDistrusted = configuration.isolation.distrusts(isUserFile: false)
     body.previews = previews
     monitor.add(body.bytesLeft, to: \.bytesLeft)
     monitor.send(job.source, .opened(bytes: body.bytes.count))

@@ -1,16 +1,12 @@
 import ImageCodec
 import ThumbnailCore
 
-/// Makes thumbnails from a body: from its preview, in process or in a helper, all variants from one decode.
+/// Makes thumbnails from a body: from its preview, or from the image, all variants from one decode.
 struct Renderer: Sendable {
-  /// The decode of an image of more pixels takes so long that others come first, where decodes give way.
-  private static let longDecodePixels = 32_000_000
-
   let configuration: ThumbnailPipeline.Configuration
   let planner: DecodePlanner
   let runner: DecodeRunner
-  /// Nil if everything is decoded in process.
-  let helpers: HelperRenderer?
+  let executor: PlanExecutor
   let lone: LoneDecode
   let monitor: PipelineMonitor
 
@@ -22,8 +18,8 @@ struct Renderer: Sendable {
   ) async throws(ThumbnailError) -> Rendering {
     let header: Result<ImageProbe, CodecError>
     if let known = body.header { header = known } else { header = try await parseHeader(of: body, for: job) }
-    if let helpers, let format = helpers.format(of: header, body) {
-      let decoded = try await helpers.decode(variants, of: body, format, probe: try? header.get(), for: job)
+    if case .failure(let refusal) = header, body.admitsUnsafe, let format = HelperOnlyFormat.candidate(after: refusal) {
+      let decoded = try await executor.decode(variants, of: body, unplanned: format, for: job)
       return try finish(decoded, of: body, for: job)
     }
     var probe: ImageProbe
@@ -102,23 +98,11 @@ struct Renderer: Sendable {
         variants, probe: probe, memoryBudget: runner.memory.capacity, previews: body.previews),
       body.contains(preview.preview.neededRanges)
     else { return nil }
-    if body.isDistrusted, let helpers {
-      let decoded = try await helpers.decode(preview, variants, probe, of: body, for: job)
-      guard let decoded, body.parts == nil || decoded.results.allSatisfy({ (try? $0.result.get()) != nil }) else {
-        return .again(retry(after: preview, of: body))
-      }
-      return try finish(decoded, of: body, for: job)
-    }
-    let plan = "embedded preview, \(preview.plan)"
-    let outcome = try await runner.run(plan, bytes: preview.predictedBytes, of: body.bytes, for: job) {
-      [bytes = body.bytes, processors = configuration.processors] cancellation in
-      Downsampler.render(
-        bytes, preview: preview, processors: processors, makesMicroThumbnails: job.makesMicroThumbnails,
-        cancellation: cancellation)
-    }
+    let decoded = try await executor.decode(preview, variants, probe, of: body, for: job)
     try body.checkUnchanged()
-    guard let results = outcome.value else { return .again(retry(after: preview, of: body)) }
-    let decoded = Decoded(results, plan: plan, waited: outcome.waited, duration: outcome.duration)
+    guard let decoded, body.parts == nil || decoded.results.allSatisfy({ (try? $0.result.get()) != nil }) else {
+      return .again(retry(after: preview, of: body))
+    }
     return try finish(decoded, of: body, for: job)
   }
 
@@ -127,57 +111,27 @@ struct Renderer: Sendable {
     body.contains(preview.preview.rarelyNeededRanges) ? .withoutPreview : .withMoreTiles
   }
 
-  /// Carries out a plan in process, or in a helper if it takes too much memory for that. No memory is held afterwards.
+  /// Carries out a plan, alone if it takes too much memory for running beside others. No memory is held afterwards.
   private func carryOut(
     _ plan: Result<DecodePlan, CodecError>, _ variants: [Variant], of body: SourceBody, for job: JobContext
   ) async throws(ThumbnailError) -> Rendering {
-    var chosen: DecodePlan
+    let chosen: DecodePlan
     do throws(CodecError) { chosen = try plan.get() } catch { throw ThumbnailError(error, of: configuration) }
     guard body.isEnough(for: chosen) else { return .again(.withWholeBody) }
     if job.policy.options.strangersPixels != nil, chosen.predictedBytes > runner.memory.capacity / 2 {
       throw .invalidRequest(reason: "its decode takes too much memory: ask for a smaller one, or sign the address")
     }
-    let needsHelper = body.isDistrusted && !(chosen.isReadInSwift && body.ownReaders == .here)
-    chosen.avoidsLibraries = body.isDistrusted && !needsHelper
     let permit =
       chosen.predictedBytes <= runner.memory.capacity
       ? nil : try await lone.admit(chosen.predictedBytes, of: body, for: job)
     defer { permit?.release() }
-    let isInHelper = needsHelper || permit?.place == .helper
-    // A helper decides itself what it reads.
-    if isInHelper, !body.isComplete, chosen.neededRanges == nil { return .again(.withWholeBody) }
-    var decoded = try await decode(
-      chosen, variants, of: body, inHelper: isInHelper, isReserved: permit != nil, for: job)
+    var decoded = try await executor.decode(chosen, variants, of: body, isReserved: permit != nil, for: job)
+    try body.checkUnchanged()
     if let retry = retry(after: decoded, of: body) { return .again(retry) }
     if configuration.damaged == .accept {
-      let isInHelper = isInHelper || body.isDistrusted
-      try await salvage(&decoded, of: body, chosen.probe, inHelper: isInHelper, isReserved: permit != nil, for: job)
+      try await salvage(&decoded, of: body, chosen.probe, isReserved: permit != nil, for: job)
     }
     return try finish(decoded, of: body, for: job)
-  }
-
-  /// Carries out a plan for these variants.
-  private func decode(
-    _ plan: DecodePlan, _ variants: [Variant], of body: SourceBody, inHelper: Bool, isReserved: Bool,
-    for job: JobContext
-  ) async throws(ThumbnailError) -> Decoded {
-    if inHelper, let helpers {
-      return try await helpers.decode(plan, variants, of: body, isReserved: isReserved, for: job)
-    }
-    let description = "\(plan)" + (plan.isTolerant ? ", as far as it can be read" : "")
-    let outcome = try await runner.run(
-      description, bytes: plan.predictedBytes, isReserved: isReserved, of: body.bytes, for: job
-    ) { [bytes = body.bytes, configuration, spare = runner.spare] cancellation in
-      let render = { @Sendable in
-        Downsampler.render(
-          bytes, plan: plan, processors: configuration.processors, spare: spare,
-          makesMicroThumbnails: job.makesMicroThumbnails, cancellation: cancellation)
-      }
-      let givesWay = configuration.decodesGiveWay && plan.probe.size.pixelCount > Self.longDecodePixels
-      return givesWay ? DecodeRunner.givingWay(render) : render()
-    }
-    try body.checkUnchanged()
-    return Decoded(outcome, plan: description)
   }
 
   /// How to read a body again that could not be read in this way; nil if its results are final.
@@ -200,8 +154,7 @@ struct Renderer: Sendable {
   /// Decodes variants of a damaged image again, as far as it can be read. A variant that fails again keeps its first
   /// error.
   private func salvage(
-    _ decoded: inout Decoded, of body: SourceBody, _ probe: ImageProbe, inHelper: Bool, isReserved: Bool,
-    for job: JobContext
+    _ decoded: inout Decoded, of body: SourceBody, _ probe: ImageProbe, isReserved: Bool, for job: JobContext
   ) async throws(ThumbnailError) {
     let damaged = decoded.results.filter(\.isOfDamagedImage).map(\.variant)
     guard !damaged.isEmpty,
@@ -210,7 +163,7 @@ struct Renderer: Sendable {
         memoryBudget: isReserved ? planner.admission.most : runner.memory.capacity, isTolerant: true,
         mayReadCoefficients: false)
     else { return }
-    let second = try await decode(plan, damaged, of: body, inHelper: inHelper, isReserved: isReserved, for: job)
+    let second = try await executor.decode(plan, damaged, of: body, isReserved: isReserved, for: job)
     decoded.results = Downsampler.salvaging(decoded.results) { _ in second.results }
   }
 

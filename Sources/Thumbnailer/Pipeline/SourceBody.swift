@@ -33,28 +33,8 @@ struct SourceBody: Sendable {
   var hasChanged: @Sendable () -> Bool = { false }
   /// Whether a helper may read it if its format is not read in process.
   var admitsUnsafe = false
-  /// Whether no library may see it in this process: what our own readers hand over, a helper decodes.
-  var isDistrusted = false
-  /// Where our own readers may read it. Elsewhere once they have handed the file over to a library.
-  var ownReaders = OwnReaders.here
-
-  /// A process in which the readers of JPEG's coefficients and of GIF may be used.
-  enum OwnReaders: Sendable {
-    /// In this process.
-    case here
-    /// In a helper, where a library may take over.
-    case inHelper
-    /// In none: the coefficients cannot be read.
-    case nowhere
-  }
-
-  /// Whether a plan may read coefficients.
-  var mayReadCoefficients: Bool { ownReaders != .nowhere }
-
-  /// Our own readers have handed it over.
-  mutating func handOver() {
-    ownReaders = isDistrusted && ownReaders == .here ? .inHelper : .nowhere
-  }
+  /// Whether a plan may read coefficients: not after their reader has handed the file over.
+  var mayReadCoefficients = true
 
   /// Which preview may be used; none once it was found not to match.
   var previews = PreviewUse.off

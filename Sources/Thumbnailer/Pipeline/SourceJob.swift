@@ -207,7 +207,7 @@ struct SourceJob: Sendable {
           if let revalidator, !replaces.isAll { replaces = revalidator.replacement(by: body, state.history, for: job) }
         }
         if retry == .withoutPreview { body.previews = .off }
-        if retry == .withoutCoefficients { body.handOver() }
+        if retry == .withoutCoefficients { body.mayReadCoefficients = false }
       }
     }
   }

@@ -6,7 +6,7 @@ import ThumbnailCore
 /// Turns what the caches hold into thumbnails: as they are, or shrunk from larger ones; and judges whether they are stale.
 struct StoredThumbnails: Sendable {
   let limits: DecodeLimits
-  let runner: DecodeRunner
+  let executor: PlanExecutor
 
   /// The thumbnail that a hit leads to: as it is stored, or shrunk from a larger one. Nil when that cannot be shrunk.
   func thumbnail(_ variant: Variant, from hit: CacheLookup.Hit, for job: JobContext) async -> FoundThumbnail? {
@@ -28,11 +28,10 @@ struct StoredThumbnails: Sendable {
     let bytes = ByteSource.memory([UInt8](larger.thumbnail.data))
     guard let probe = try? probe(bytes, limits: limits),
       let plan = try? DecodePlan.make(
-        probe: probe, bodyLength: bytes.count, variants: [variant], memoryBudget: runner.memory.capacity),
-      let rendered = try? await runner.run(
-        "\(plan)", bytes: plan.predictedBytes, for: job,
-        { Downsampler.render(bytes, plan: plan, makesMicroThumbnails: job.makesMicroThumbnails, cancellation: $0) }),
-      var thumbnail = try? rendered.value.first?.result.get()
+        probe: probe, bodyLength: bytes.count, variants: [variant], memoryBudget: executor.runner.memory.capacity),
+      let decoded = try? await executor.decode(
+        plan, [variant], of: SourceBody(bytes, header: .success(probe)), for: job),
+      var thumbnail = try? decoded.results.first?.result.get()
     else { return nil }
     thumbnail.source = larger.thumbnail.source
     thumbnail.isDamaged = larger.thumbnail.isDamaged

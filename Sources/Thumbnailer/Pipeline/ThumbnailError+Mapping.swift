@@ -145,7 +145,7 @@ extension ThumbnailError {
       self = .tooLarge(reason: "\(error); shrink the picture first")
     case .exceedsMemoryBudget:
       let helper =
-        configuration.isolation.executable == nil ? "" : " or the helper's limit (isolation.memoryLimit)"
+        configuration.isolation.isInProcess ? "" : " or the helper's limit (isolation.memoryLimit)"
       self = .tooLarge(reason: "\(error); raise the budget (memoryBudget)\(helper)")
     case .outOfMemory:
       self = .memoryUnavailable(reason: "\(error); try again when more is free")
@@ -172,7 +172,7 @@ extension ThumbnailError {
   private static func advice(_ failure: HelperFailure, of isolation: DecodeIsolation) -> String {
     switch failure {
     case .cancelled, .nonsense: "get a whole copy of the picture"
-    case .cannotStart: "name a thumbs of this version (isolation.executable)"
+    case .cannotStart: "name a helper of this version (isolation.executable)"
     case .notConfined: "use another kernel, or do not require it (isolation.requiresConfinement)"
     case .crashed:
       "the picture is damaged, or needs more than \(isolation.memoryLimit) (isolation.memoryLimit)"

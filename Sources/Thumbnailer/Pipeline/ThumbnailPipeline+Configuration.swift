@@ -29,9 +29,8 @@ extension ThumbnailPipeline {
     /// cache. At least 16 MiB. Default: 512 MiB, or what the cgroup's or the machine's memory leaves besides the
     /// program (32 MiB) and the memory cache if that is less.
     ///
-    /// An image that takes more is decoded alone: in a helper within `isolation.memoryLimit`, if one is configured;
-    /// else in process, with up to 1 GiB, but only if this is left at its default. Either way only in memory that is
-    /// free at that moment.
+    /// An image that takes more is decoded alone: within `isolation.memoryLimit`, or in process with up to 1 GiB, but
+    /// only if this is left at its default. Either way only in memory that is free at that moment.
     public var memoryBudget: ByteSize {
       get { chosenMemoryBudget ?? ByteSize(bytes: MemoryBudget.defaultTotal(memoryCache: memoryCacheLimit.bytes)) }
       set { chosenMemoryBudget = newValue }
@@ -71,12 +70,11 @@ extension ThumbnailPipeline {
     /// which stage a line is from. What libvips reports, and photo services, keep their own loggers, since they are
     /// shared by all pipelines. Default: nil, which logs by the stages' loggers.
     public var logger: Logger?
-    /// Which images are decoded in a separate process. Default: none; SVG, PDF and other formats that can crash or hang
-    /// their decoder are refused.
-    public var isolation = DecodeIsolation.none
+    /// Where images are decoded. Default: in helper processes, confined by the kernel. `.inProcess` needs no helper, and
+    /// refuses SVG, PDF and other formats that can crash or hang their decoder.
+    public var isolation = DecodeIsolation()
     /// The steps of the program's own that variants may name (`Variant.processor`): each gets the finished pixels of a
-    /// thumbnail before it is encoded. A helper process runs none: a variant that names one fails with `invalidRequest`
-    /// for images that are decoded there. Default: none.
+    /// thumbnail before it is encoded, in this process. Default: none.
     public var processors: [ThumbnailProcessor] = []
     /// Whether no more of a file is downloaded than the requested thumbnails need: the first scans of a progressive
     /// JPEG, often a tenth of it, and the parts of a HEIC or RAW file, by requests of ranges where the server supports

@@ -37,7 +37,7 @@ extension Diagnostics {
       limit("length of a picture's file", .bytes, \.maximumSourceBytes.bytes),
       limit("pixels of a picture", .pixels, \.maximumPixels),
     ]
-    if configuration.isolation.executable != nil {
+    if !configuration.isolation.isInProcess {
       limits.append(
         limit(
           "memory of each helper", .bytes, \.isolation.memoryLimit.bytes,

@@ -82,6 +82,8 @@ struct Diagnostics: Sendable {
   var components: [(name: String, version: String)]
   /// Every known format.
   var formats: [FormatSupport]
+  /// The program that decodes; nil if helpers are turned off.
+  var helper: String?
   /// What a helper's confinement lacks, and nil if helpers are turned off or none can be started.
   var confinementGaps: [ConfinementGap]?
   /// The disk cache; nil if it is turned off.
@@ -133,7 +135,8 @@ extension Diagnostics {
       ("libcurl", network?.version ?? "missing"),
       ("SQLite", CacheExamination.databaseVersion ?? "missing"),
     ]
-    let helpers = configuration.isolation.executable == nil ? nil : HelperPool(configuration.isolation)
+    let helpers = configuration.isolation.isInProcess ? nil : HelperPool(configuration.isolation)
+    helper = helpers?.program
     confinementGaps = try? helpers?.gaps()
     formats = Self.formats(configuration, helpers, cancellation)
     limits = Self.limits(configuration)
@@ -161,15 +164,14 @@ extension Diagnostics {
   private static func formats(
     _ configuration: ThumbnailPipeline.Configuration, _ helpers: HelperPool?, _ cancellation: CancellationFlag
   ) -> [FormatSupport] {
-    let isolation = configuration.isolation
+    let admitsUnsafe = configuration.isolation.admitsUnsafe(isUserFile: true)
     return ImageFormat.allCases.map { format in
       var support = FormatSupport(format: format, reader: .none, isWritten: false)
-      let isHelpers = isolation.formats == .all || !format.isReadInProcess
       if cancellation.isSet { return support }
-      if !isHelpers {
-        (support.reader, support.readingProblem) = outcome(FormatTrial.reading(format), .process)
-      } else if let helpers, isolation.unsafeSources != .none || format.isReadInProcess {
-        (support.reader, support.readingProblem) = outcome(FormatTrial.reading(format, in: helpers), .helper)
+      if format.isReadInProcess || admitsUnsafe {
+        (support.reader, support.readingProblem) =
+          helpers.map { outcome(FormatTrial.reading(format, in: $0), .helper) }
+          ?? outcome(FormatTrial.reading(format), .process)
       }
       if OutputFormat.allCases.contains(where: { $0.rawValue == format.rawValue }) {
         support.writingProblem = FormatTrial.writing(format).map { "\($0)" }

@@ -28,6 +28,7 @@ struct DoctorReport {
       "not read:         " + names { $0.reader == .none },
       "written:          " + names(\.isWritten),
     ]
+    if let helper = diagnostics.helper { lines.append("helper:           \(helper)") }
     if let walls { lines.append("helpers confined: " + (walls.isEmpty ? "by nothing" : walls.joined(separator: ", "))) }
     return lines
   }
@@ -113,6 +114,7 @@ struct DoctorReport {
       "healthy": diagnostics.isHealthy,
       "versions": versions,
       "formats": diagnostics.formats.map(Self.json),
+      "helper": diagnostics.helper,
       "confinement": diagnostics.confinementGaps.map { gaps in
         ConfinementGap.Part.allCases.reduce(into: JSONObject()) { object, part in
           object.add(part.rawValue, !gaps.contains { $0.part == part })

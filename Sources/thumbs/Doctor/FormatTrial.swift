@@ -23,7 +23,7 @@ enum FormatTrial {
     let result = helpers.render(
       .memory(FormatSample.bytes(of: format)), HelperJob(format, [variant], limits: DecodeLimits()),
       cancellation: CancellationFlag()
-    ).first?.result
+    ).results.first?.result
     if case .failure(let error) = result { return error }
     return nil
   }

@@ -2,31 +2,21 @@ import ArgumentParser
 import Foundation
 import Thumbnailer
 
-/// What is decoded in a helper process, which may crash, hang or run out of memory without harm.
+/// The helper processes that decode, which may crash, hang or run out of memory without harm.
 struct IsolationOptions: ConfigurationOptions {
-  /// What the helper decodes.
+  /// What the helpers decode.
   enum Scope: String, ExpressibleByArgument, CaseIterable {
-    case web, unsafe, all, off
-
-    /// Nil where there is no helper.
-    var formats: DecodeIsolation.Formats? {
-      switch self {
-      case .web: .web
-      case .unsafe: .unsafeOnly
-      case .all: .all
-      case .off: nil
-      }
-    }
+    case all, off
   }
 
   @Option(
     help: ArgumentHelp(
       """
-      What is decoded in a helper process: unsafe is the formats that can crash or hang their decoder (SVG, PDF, \
-      JPEG XL, JPEG 2000, OpenEXR, PNM, BMP, ICO, Radiance HDR), off refuses these. web adds all of the web that a \
-      library in C decodes.
+      What is decoded in helper processes that can do nothing else. off decodes in this one, where a hostile picture \
+      may do whatever you may, and refuses the formats that can crash or hang their decoder (SVG, PDF, JPEG XL, \
+      JPEG 2000, OpenEXR, PNM, BMP, ICO, Radiance HDR).
       """))
-  var isolate = Scope.web
+  var isolate = Scope.all
 
   @Flag(help: "Refuse the unsafe formats, even among your own files.")
   var safeFormatsOnly = false
@@ -74,12 +64,9 @@ struct IsolationOptions: ConfigurationOptions {
     }
   }
 
-  /// The isolation, with this executable as its own helper.
-  var isolation: DecodeIsolation {
-    guard let formats = isolate.formats else { return .none }
-    // Not the executable's path, which may point to another version by the time a helper is started.
-    var isolation = DecodeIsolation.helper(
-      executable: URL(fileURLWithPath: "/proc/self/exe", isDirectory: false), formats: formats)
+  private var isolation: DecodeIsolation {
+    if isolate == .off { return .inProcess }
+    var isolation = DecodeIsolation()
     if safeFormatsOnly {
       isolation.unsafeSources = .none
     } else {

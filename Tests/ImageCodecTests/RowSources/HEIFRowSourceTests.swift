@@ -25,7 +25,7 @@ struct HEIFRowSourceTests {
       probe: try probe(body), bodyLength: bytes.count, variants: [variant], memoryBudget: 256 << 20,
       mayReadCoefficients: !byLibheif)
     #expect((plan.probe.heif == nil) == byLibheif)
-    let made = try #require(Downsampler.render(body, plan: plan, cancellation: CancellationFlag()).first)
+    let made = try #require(Downsampler.render(body, plan: plan).first)
     return try DecodedPixels(made.result.get().data)
   }
 

@@ -110,7 +110,7 @@ import Testing
       let plan = try DecodePlan.make(
         probe: probe(.memory(file)), bodyLength: file.count, variants: [variant], memoryBudget: 64 << 20,
         mayReadCoefficients: mayReadCoefficients)
-      let made = Downsampler.render(.memory(file), plan: plan, cancellation: CancellationFlag())
+      let made = Downsampler.render(.memory(file), plan: plan)
       return try DecodedPixels(try #require(made.first).result.get().data)
     }
     let chart = try pixels([UInt8](TestImages.bytes("formats/png-rgb.png")))
@@ -140,7 +140,7 @@ import Testing
       let variant = Variant(size: PixelSize(64, 32), fit: .contain, format: .png, light: light)
       let plan = try DecodePlan.make(
         probe: probed, bodyLength: bytes.count, variants: [variant], memoryBudget: 64 << 20)
-      let made = Downsampler.render(.memory(bytes), plan: plan, cancellation: CancellationFlag())
+      let made = Downsampler.render(.memory(bytes), plan: plan)
       let pixels = try DecodedPixels(try #require(made.first).result.get().data)
       #expect(pixels.isNear([229, 229, 229], 8, 16, tolerance: 3), "\(pixels[8, 16])")
       // 0.2 cd/m² in PQ and 0.6 in HLG.

@@ -16,7 +16,7 @@ struct IsolationTests {
   private let fixture: PipelineFixture
 
   /// A pipeline without helpers, and an origin with the project's own small pictures.
-  init() throws { fixture = try Self.fixture(.none) }
+  init() throws { fixture = try Self.fixture(.inProcess) }
 
   private static func fixture(_ isolation: DecodeIsolation) throws -> PipelineFixture {
     try PipelineFixture {
@@ -69,63 +69,36 @@ struct IsolationTests {
   @Test func safeFormatsOnlyMeansTheUsersFilesToo() async throws {
     var isolation = Self.helper
     isolation.unsafeSources = .none
-    isolation.formats = .all
     let fixture = try Self.fixture(isolation)
     #expect(await error(own("svg.svg"), fixture) == .unsupportedFormat(.svg))
     #expect(try await fixture.pipeline.thumbnail(for: own("png-rgb.png")).size == PixelSize(40, 30))
     #expect(fixture.pipeline.configuration.readableFormats.count == 8)
   }
 
-  @Test func everyFormatGoesThereUnderAll() async throws {
-    var isolation = Self.helper
-    isolation.formats = .all
-    let fixture = try Self.fixture(isolation)
-    let (here, there) = try await (
-      self.fixture.pipeline.thumbnail(for: self.fixture.request("/jpeg-420.jpg")),
-      fixture.pipeline.thumbnail(for: fixture.request("/jpeg-420.jpg"))
-    )
-    #expect(here == there)
-    await poll { fixture.recorder.kinds.count >= 3 }
-    let plans = fixture.recorder.kinds.compactMap { kind -> (String, Int)? in
-      if case .planned(let description, let bytes) = kind { (description, bytes) } else { nil }
+  @Test func nothingIsDecodedWhereItsHelpersCannotStart() async throws {
+    let fixture = try Self.fixture(.helper(executable: URL(fileURLWithPath: "/bin/false")))
+    let names = [
+      "jpeg-420.jpg", "jpeg-progressive.jpg", "png-rgb.png", "gif-still.gif", "heic.heic", "tiff-strips.tif",
+    ]
+    for name in names {
+      for request in [own(name), fixture.request("/\(name)")] {
+        let error = await error(request, fixture)
+        #expect(error?.code == "decoder-failed" && error?.message.contains("cannot be started") == true, "\(name)")
+      }
     }
-    let plan = try #require(plans.first)
-    #expect(plans.count == 1 && plan.0 == "jpeg in a helper → 40x40")
-    // The room for the thumbnail, not for a decode.
-    #expect(plan.1 == ResponseRules.mostBytes(for: [Variant(size: PixelSize(40, 40))]))
   }
 
-  /// The plans of one thumbnail at a time, of small pictures on the web.
-  private func plans(_ paths: [String], _ fixture: PipelineFixture, _ variant: Variant) async throws -> [String] {
-    for path in paths {
-      let request = ThumbnailRequest(fixture.request(path).source, variant: variant)
-      _ = try await fixture.pipeline.thumbnail(for: request)
+  @Test func aProgramWithoutHelpersSaysWhatToDo() {
+    #expect(DecodeHelper.program(besides: "/bin/sh", isOwnHelper: false) == nil)
+    #expect(DecodeHelper.program(besides: "/bin/sh", isOwnHelper: true)?.path == "/proc/self/exe")
+    for way in ["thumbs-decode", "isolation.executable", "serveIfAsked", ".inProcess"] {
+      #expect(DecodeHelper.absence.contains(way))
     }
-    await poll { fixture.recorder.kinds.filter { $0.plan != nil }.count >= paths.count }
-    return fixture.recorder.kinds.compactMap(\.plan)
   }
 
-  @Test func ofTheWebALibraryDecodesInAHelperOnly() async throws {
-    let fixture = try Self.fixture(Self.helper)
-    #expect(fixture.pipeline.configuration.isolation.formats == .web)
-    let paths = ["/jpeg-420.jpg", "/png-rgb.png", "/webp-lossy.webp", "/tiff-strips.tif", "/heic.heic", "/avif.avif"]
-    let plans = try await plans(paths, fixture, Variant(size: PixelSize(100, 100)))
-    #expect(plans.count == paths.count && plans.allSatisfy { $0.hasSuffix(", in a helper") }, "\(plans)")
-  }
-
-  @Test func ofTheWebOurOwnReadersDecodeInProcess() async throws {
-    let fixture = try Self.fixture(Self.helper)
-    let plans = try await plans(["/jpeg-progressive.jpg", "/gif-still.gif"], fixture, Variant(size: PixelSize(16, 16)))
-    #expect(plans.count == 2 && !plans.contains { $0.contains("helper") }, "\(plans)")
-  }
-
-  @Test func theUsersOwnFilesAreDecodedInProcess() async throws {
-    let fixture = try Self.fixture(Self.helper)
-    for name in ["jpeg-420.jpg", "png-rgb.png", "heic.heic"] {
-      _ = try await fixture.pipeline.thumbnail(for: own(name))
-    }
-    await poll { fixture.recorder.kinds.filter { $0.plan != nil }.count >= 3 }
-    #expect(!fixture.recorder.kinds.compactMap(\.plan).contains { $0.contains("helper") })
+  @Test func theHelperStandsBesideTheProgram() throws {
+    #expect(DecodeHelper.program == HelperBench.executable)
+    #expect(DecodeIsolation().problem == nil)
   }
 
   @Test(arguments: [
@@ -167,11 +140,10 @@ struct IsolationTests {
   }
 
   @Test(arguments: [
-    (DecodeIsolation.Formats.unsafeOnly, 0, Duration.seconds(1)), (.all, 1 << 30, .milliseconds(1)),
-    (.all, 1 << 60, .seconds(1)), (.unsafeOnly, 1 << 30, .seconds(1_000_000)),
+    (0, Duration.seconds(1)), (1 << 30, .milliseconds(1)), (1 << 60, .seconds(1)), (1 << 30, .seconds(1_000_000)),
   ])
-  func valuesWithoutSenseAreRefused(formats: DecodeIsolation.Formats, memory: Int, deadline: Duration) throws {
-    var isolation = DecodeIsolation.helper(executable: HelperBench.executable, formats: formats)
+  func valuesWithoutSenseAreRefused(memory: Int, deadline: Duration) throws {
+    var isolation = DecodeIsolation.helper(executable: HelperBench.executable)
     isolation.memoryLimit = ByteSize(bytes: memory)
     isolation.deadline = deadline
     #expect(throws: ThumbnailError.self) { try Self.fixture(isolation) }
@@ -183,16 +155,11 @@ struct IsolationTests {
       try Data().write(to: folder.url.appendingPathComponent(name))
     }
     for (isolation, expected) in [
-      (DecodeIsolation.none, ["a.jpg"]), (Self.helper, ["a.jpg", "b.svg", "c.SVGZ", "d.pdf", "f.j2k", "g.cur"]),
+      (DecodeIsolation.inProcess, ["a.jpg"]), (Self.helper, ["a.jpg", "b.svg", "c.SVGZ", "d.pdf", "f.j2k", "g.cur"]),
     ] {
       let provider = try ProviderSpecification.folder(path: folder.url.path)
         .provider(for: Self.fixture(isolation).pipeline, environment: [:])
       #expect(try await provider.search(PhotoQuery(""), at: nil).photos.map(\.id) == expected)
     }
   }
-}
-
-extension PipelineEvent.Kind {
-  /// The description of a plan.
-  fileprivate var plan: String? { if case .planned(let description, _) = self { description } else { nil } }
 }

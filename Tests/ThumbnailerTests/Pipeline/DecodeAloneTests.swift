@@ -31,17 +31,14 @@ import Testing
     await fixture.pipeline.responses(for: ImageSource(fixture.origin.url("/a.jpg")), variants: variants)
   }
 
-  @Test func whatIsBeyondTheBudgetGoesToTheHelper() async throws {
+  @Test func whatIsBeyondTheBudgetIsDecodedAloneInAHelper() async throws {
     let fixture = try fixture {
       $0.memoryBudget = .mebibytes(16)
-      $0.isolation = .helper(executable: HelperBench.executable, formats: .unsafeOnly)
+      $0.isolation = .helper(executable: HelperBench.executable)
       $0.isolation.memoryLimit = .mebibytes(512)
     }
-    let results = await outcomes(fixture, [dear])
-    #expect(try results[0].get().thumbnail.format == .avif)
-    #expect(try results[0].get().plan?.contains("in a helper") == true)
-    // What fits stays here.
-    #expect(try await outcomes(fixture, [cheap])[0].get().plan?.contains("helper") == false)
+    #expect(try await outcomes(fixture, [dear])[0].get().thumbnail.format == .avif)
+    #expect(try await outcomes(fixture, [cheap])[0].get().thumbnail.format == .jpeg)
   }
 
   @Test func withoutAHelperItRunsAloneWhereTheBudgetIsTheDefault() async throws {
@@ -51,7 +48,7 @@ import Testing
     }
     // A memory cache without bounds leaves the least budget.
     #expect(fixture.pipeline.configuration.memoryBudget == .mebibytes(16))
-    #expect(try await outcomes(fixture, [dear])[0].get().plan?.contains("helper") == false)
+    #expect(try await outcomes(fixture, [dear])[0].get().thumbnail.format == .avif)
   }
 
   @Test func aBudgetThatWasSetHoldsWhereThereIsNoHelper() async throws {
@@ -115,14 +112,20 @@ import Testing
     #expect(made == 6)
   }
 
-  @Test func theHelperComesFirstAndTheProcessWhereThereIsNoRoomForOne() {
-    let admission = DecodeAdmission(share: 10 << 20, helperLimit: 100 << 20, processLimit: 200 << 20)
-    #expect(admission.most == 200 << 20)
-    #expect(admission.place(for: 90 << 20, free: 120 << 20) == .helper)
-    #expect(admission.place(for: 90 << 20, free: 100 << 20) == .process)
-    #expect(admission.place(for: 150 << 20, free: 160 << 20) == .process)
-    #expect(admission.place(for: 90 << 20, free: 91 << 20) == nil)
-    #expect(admission.place(for: 201 << 20, free: 1 << 40) == nil)
+  @Test func aHelperTakesSomethingItself() {
+    var configuration = ThumbnailPipeline.Configuration()
+    let budget = MemoryBudget(total: 64 << 20, downloads: 1, jobs: 2)
+    configuration.isolation.memoryLimit = .mebibytes(100)
+    let confined = DecodeAdmission(configuration, budget: budget)
+    #expect(confined.most == 100 << 20)
+    #expect(confined.admits(90 << 20, free: 109 << 20) && !confined.admits(90 << 20, free: 108 << 20))
+    #expect(!confined.admits(101 << 20, free: 1 << 40))
+    configuration.isolation = .inProcess
+    let inProcess = DecodeAdmission(configuration, budget: budget)
+    #expect(inProcess.admits(90 << 20, free: 93 << 20) && !inProcess.admits(90 << 20, free: 92 << 20))
+    // A budget that was set holds.
+    configuration.memoryBudget = .mebibytes(64)
+    #expect(DecodeAdmission(configuration, budget: budget).most == budget.decodeShare)
   }
 
   @Test func inAContainerTheHelpersMemoryComesOutOfWhatThereIs() throws {

@@ -15,13 +15,13 @@ import Testing
       let picture = try TestImages.bytes("formats/jpeg-420.jpg")
       let origin = try Origin { _ in .ok(picture, type: "image/jpeg") }
       // The first ones start what lasts as long as the process: libraries, and the runtime's threads.
-      for formats in DecodeIsolation.Formats.allCases { try await usePipeline(origin, formats: formats) }
+      for isolation in [DecodeIsolation.inProcess, DecodeIsolation()] { try await usePipeline(origin, isolation) }
       // What is closed is so a moment later.
       await poll { HeldResources().isAtRest }
       #expect(HeldResources().isAtRest)
       let before = HeldResources()
       for _ in 0..<2 {
-        for formats in DecodeIsolation.Formats.allCases { try await usePipeline(origin, formats: formats) }
+        for isolation in [DecodeIsolation.inProcess, DecodeIsolation()] { try await usePipeline(origin, isolation) }
       }
       await poll { HeldResources().isAtMost(before) }
       #expect(HeldResources().isAtMost(before))
@@ -33,7 +33,7 @@ import Testing
       let picture = try TestImages.bytes("formats/jpeg-420.jpg")
       let origin = try Origin { _ in .ok(picture, type: "image/jpeg") }
       let directory = try TemporaryDirectory()
-      let pipeline = try pipeline(in: directory, formats: .unsafeOnly)
+      let pipeline = try pipeline(in: directory, DecodeIsolation())
       try await makeThumbnails(pipeline, origin, numbers: 0..<50)
       let before = HeldResources()
       try await makeThumbnails(pipeline, origin, numbers: 50..<350)
@@ -45,18 +45,16 @@ import Testing
 }
 
 /// Opens a pipeline, makes thumbnails of 50 pictures, and closes it.
-private func usePipeline(_ origin: Origin, formats: DecodeIsolation.Formats) async throws {
+private func usePipeline(_ origin: Origin, _ isolation: DecodeIsolation) async throws {
   let directory = try TemporaryDirectory()
-  try await makeThumbnails(try pipeline(in: directory, formats: formats), origin, numbers: 0..<50)
+  try await makeThumbnails(try pipeline(in: directory, isolation), origin, numbers: 0..<50)
 }
 
-private func pipeline(
-  in directory: TemporaryDirectory, formats: DecodeIsolation.Formats
-) throws -> ThumbnailPipeline {
+private func pipeline(in directory: TemporaryDirectory, _ isolation: DecodeIsolation) throws -> ThumbnailPipeline {
   var configuration = ThumbnailPipeline.Configuration(cacheDirectory: directory.url)
   configuration.proxy = .none
   configuration.jobs = 2
-  configuration.isolation = .helper(executable: HelperBench.executable, formats: formats)
+  configuration.isolation = isolation
   return try ThumbnailPipeline(configuration)
 }
 

@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test func formatsAreReallyReadAndWritten() async throws {
-    let formats = try await gather().formats
+    let formats = try await gather { $0.isolation = .inProcess }.formats
     #expect(formats.map(\.format) == ImageFormat.allCases)
     for support in formats {
       let isNeeded = [.jpeg, .png, .webp, .gif, .tiff].contains(support.format)

@@ -1,0 +1,150 @@
+import DecodeSandbox
+import ImageCodec
+import Synchronization
+import ThumbnailCore
+
+/// Decodes as planned: in helper processes, or in process where nothing is isolated. Only pixels come of that; they are
+/// encoded here, in either case.
+struct PlanExecutor: Sendable {
+  /// The decode of an image of more pixels takes so long that others come first, where decodes give way.
+  private static let longDecodePixels = 32_000_000
+
+  let configuration: ThumbnailPipeline.Configuration
+  /// Nil if everything is decoded in process.
+  let helpers: HelperPool?
+  /// Where the memory of a decode without a plan comes from.
+  let memory: HelperMemory
+  let runner: DecodeRunner
+  private let preparation = Preparation()
+
+  /// Whether the first helper was started.
+  private final class Preparation: Sendable {
+    let hasBegun = Atomic(false)
+  }
+
+  init(
+    _ configuration: ThumbnailPipeline.Configuration, helpers: HelperPool?, memory: HelperMemory, runner: DecodeRunner
+  ) {
+    (self.configuration, self.helpers, self.memory, self.runner) = (configuration, helpers, memory, runner)
+  }
+
+  /// Has a helper start, so that the image that is being loaded finds it ready.
+  func prepare() {
+    guard let helpers, !preparation.hasBegun.exchange(true, ordering: .relaxed) else { return }
+    Task { [workers = runner.workers] in
+      // The worker's thread lasts as long as the pipeline.
+      try await workers.run { _ in helpers.prepare() }
+    }
+  }
+
+  /// Carries out a plan, in memory of the budget: what it predicts.
+  ///
+  /// - Parameters:
+  ///   - isReserved: Whether the caller has reserved these bytes, as the decode runs alone.
+  func decode(
+    _ plan: DecodePlan, _ variants: [Variant], of body: SourceBody, isReserved: Bool = false, for job: JobContext
+  ) async throws(ThumbnailError) -> Decoded {
+    // Of a RAW file the helper chooses the same preview.
+    let probe = body.container?.probe ?? plan.probe
+    var order = order(probe.format, variants, probe, job)
+    order.terms = PlanTerms(
+      memoryBudget: plan.predictedBytes, isTolerant: plan.isTolerant, mayReadCoefficients: body.mayReadCoefficients,
+      isBodyWhole: plan.isBodyWhole)
+    if isReserved { order.patience = LoneDecode.patience }
+    let description = "\(plan)" + (plan.isTolerant ? ", as far as it can be read" : "")
+    let givesWay = configuration.decodesGiveWay && plan.probe.size.pixelCount > Self.longDecodePixels
+    return try await run(
+      order, of: body, plan: description, bytes: plan.predictedBytes, isReserved: isReserved, for: job
+    ) { [spare = runner.spare, bytes = body.bytes] cancellation in
+      @Sendable func decode() -> [Rendered<ThumbnailRaster>] {
+        Downsampler.pixels(of: bytes, plan: plan, spare: spare, cancellation: cancellation)
+      }
+      return givesWay ? DecodeRunner.givingWay { decode() } : decode()
+    }
+  }
+
+  /// Makes all the variants from the preview; nil if it does not match the image.
+  func decode(
+    _ preview: PreviewPlan, _ variants: [Variant], _ probe: ImageProbe, of body: SourceBody, for job: JobContext
+  ) async throws(ThumbnailError) -> Decoded? {
+    var order = order(probe.format, variants, probe, job)
+    order.terms = PlanTerms(memoryBudget: preview.predictedBytes, readsPreview: true)
+    let decoded = try await run(
+      order, of: body, plan: "embedded preview, \(preview.plan)", bytes: preview.predictedBytes, for: job
+    ) { [bytes = body.bytes] cancellation in
+      Downsampler.pixels(of: bytes, preview: preview, cancellation: cancellation)
+        ?? variants.map { Rendered(variant: $0, result: .failure(.handedOver(reason: "the preview does not match"))) }
+    }
+    let isHandedOver = decoded.results.contains { if case .failure(.handedOver) = $0.result { true } else { false } }
+    return isHandedOver ? nil : decoded
+  }
+
+  /// Makes all the variants of an image whose header only a helper reads, as soon as memory is free. The helper's memory
+  /// has its own limit: only the thumbnails' bytes count against the budget, unless a cgroup has no room for a helper
+  /// besides it.
+  func decode(
+    _ variants: [Variant], of body: SourceBody, unplanned format: ImageFormat, for job: JobContext
+  ) async throws(ThumbnailError) -> Decoded {
+    let most = HelperMemory.bytes(configuration.isolation)
+    var order = order(format, variants, nil, job)
+    order.mostBytes = min(order.mostBytes, runner.memory.capacity)
+    // The helper's memory is reserved first, so that nothing is waited for while the thumbnails' memory is held.
+    var room: WeightedSemaphore.Reservation?
+    var reserved = order.mostBytes + (HelperPool.isCopied(format) ? body.bytes.count : 0)
+    switch memory {
+    case .beside: break
+    case .limited(let helperMemory):
+      do throws(WeightedSemaphore.Failure) {
+        room = try await helperMemory.reserve(most, priority: job.priority)
+      } catch {
+        throw .cancelled
+      }
+    case .budget: reserved = min(reserved + most, runner.memory.capacity)
+    }
+    defer { room?.release() }
+    let reservation = try await runner.reserve(reserved, of: body.bytes, for: job)
+    defer { reservation.release() }
+    let sizes = variants.map { "\($0.size)" }.joined(separator: ", ")
+    return try await run(
+      order, of: body, plan: "\(format.rawValue) in a helper → \(sizes)", bytes: reserved, isReserved: true, for: job
+    ) { _ in
+      variants.map { Rendered(variant: $0, result: .failure(.unsupportedFormat(format))) }
+    }
+  }
+
+  private func order(
+    _ format: ImageFormat, _ variants: [Variant], _ probe: ImageProbe?, _ job: JobContext
+  ) -> HelperJob {
+    var order = HelperJob(format, variants, limits: job.policy.limits, probe: probe)
+    order.acceptsDamage = configuration.damaged == .accept
+    return order
+  }
+
+  /// Has a helper carry out the order; without helpers `decode` is called instead.
+  private func run(
+    _ order: HelperJob, of body: SourceBody, plan: String, bytes: Int, isReserved: Bool = false, for job: JobContext,
+    decode: @escaping @Sendable (CancellationFlag) -> [Rendered<ThumbnailRaster>]
+  ) async throws(ThumbnailError) -> Decoded {
+    let processors = configuration.processors
+    let outcome = try await runner.run(
+      plan, bytes: bytes, isReserved: isReserved, of: body.bytes, for: job
+    ) { [helpers, spare = runner.spare, source = body.container?.bytes ?? body.bytes] cancellation in
+      var (size, rendered) = (order.probe?.size, [Rendered<ThumbnailRaster>]())
+      if let helpers {
+        var order = order
+        order.hasSpareProcessor = order.canUseTwoProcessors && spare.take()
+        defer { if order.hasSpareProcessor { spare.giveBack() } }
+        let made = helpers.render(source, order, cancellation: cancellation)
+        (size, rendered) = (size ?? made.size, made.results)
+      } else {
+        rendered = decode(cancellation)
+      }
+      let description = SourceDescription(
+        size: size ?? PixelSize(0, 0), format: order.format, byteCount: source.count)
+      let finisher = ThumbnailFinisher(
+        source: description, processors: processors, makesMicroThumbnails: job.makesMicroThumbnails)
+      return finisher.finish(rendered, cancellation: cancellation)
+    }
+    return Decoded(outcome, plan: plan)
+  }
+}
