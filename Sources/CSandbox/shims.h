@@ -110,6 +110,12 @@ static inline void csandbox_keep_memory(int most, int largest) {
   mallopt(M_MMAP_THRESHOLD, largest);
 }
 
+// Forks a process that is a child of this one's parent, as clone(2) with CLONE_PARENT: 0 in the new process, its number in
+// this one, -1 if there is none. Only for a process of one thread: nothing of what fork(3) prepares is needed there.
+static inline pid_t csandbox_fork_sibling(void) {
+  return (pid_t)syscall(SYS_clone, 0x8000UL /* CLONE_PARENT */ | SIGCHLD, 0UL, 0UL, 0UL, 0UL);
+}
+
 // Lets the kernel end this process with the thread that started it. prctl is variadic.
 static inline int csandbox_die_with_parent(void) { return prctl(PR_SET_PDEATHSIG, (unsigned long)SIGKILL, 0, 0, 0); }
 

@@ -42,28 +42,28 @@ public enum DecodeHelper {
   /// The first command-line argument of a helper.
   static let command = "decode-helper"
 
-  /// The settings passed on a helper's command line.
+  /// The settings passed on a zygote's command line.
   struct Settings: Equatable {
-    /// The most address space, in bytes, beyond the program itself.
-    var memoryLimit: Int
-    /// What it decodes.
+    /// What its helpers decode.
     var kind: HelperKind
-    /// The process that starts the helper.
+    /// The process that starts it.
     var parent: pid_t
 
-    init(memoryLimit: Int, kind: HelperKind, parent: pid_t) {
-      (self.memoryLimit, self.kind, self.parent) = (memoryLimit, kind, parent)
-    }
+    init(kind: HelperKind, parent: pid_t) { (self.kind, self.parent) = (kind, parent) }
 
     init?(_ arguments: [String]) {
-      guard arguments.count == 3, let memoryLimit = Int(arguments[0]), memoryLimit > 0,
-        let kind = HelperKind(rawValue: arguments[1]), let parent = pid_t(arguments[2])
+      guard arguments.count == 2, let kind = HelperKind(rawValue: arguments[0]), let parent = pid_t(arguments[1])
       else { return nil }
-      self.init(memoryLimit: memoryLimit, kind: kind, parent: parent)
+      self.init(kind: kind, parent: parent)
     }
 
-    var arguments: [String] { ["\(memoryLimit)", kind.rawValue, "\(parent)"] }
+    var arguments: [String] { [kind.rawValue, "\(parent)"] }
   }
+
+  /// Starts a helper for JPEG, PNG, WebP and GIF ahead of the first pipeline that decodes, which finds it ready.
+  ///
+  /// It ends with the calling thread, or with that pipeline.
+  public static func prepare() { HelperZygote.prepare() }
 
   /// Serves as a helper and then exits, if the program was started as one. Returns at once otherwise.
   ///
@@ -71,8 +71,8 @@ public enum DecodeHelper {
   /// file, and drops privileges for good.
   public static func serveIfAsked(arguments: [String] = CommandLine.arguments) {
     isOwnHelper.store(true, ordering: .relaxed)
-    serveIfAsked(arguments) { settings in
-      let worker = HelperWorker(settings)
+    serveIfAsked(arguments) { kind, memoryLimit in
+      let worker = HelperWorker(kind, memoryLimit: memoryLimit)
       return { request, image in worker.carryOut(request, image) }
     }
   }
@@ -81,7 +81,7 @@ public enum DecodeHelper {
   typealias Work = (HelperRequest, ByteSource) -> (HelperResponse, [HelperAttachment])
 
   /// Serves with something else than a decoder, which tests put behind the same walls.
-  static func serveIfAsked(_ arguments: [String], worker: (Settings) -> Work) {
+  static func serveIfAsked(_ arguments: [String], worker: (HelperKind, _ memoryLimit: Int) -> Work) {
     guard arguments.count > 1, arguments[1] == command else { return }
     var kind: Int32 = 0
     var length = socklen_t(MemoryLayout<Int32>.size)
@@ -91,10 +91,10 @@ public enum DecodeHelper {
       FileHandle.standardError.write(Data("\(command) is not for people: thumbs starts it to decode pictures\n".utf8))
       exit(64)
     }
-    exit(serve(settings, worker(settings)))
+    exit(serve(settings, worker))
   }
 
-  private static func serve(_ settings: Settings, _ work: Work) -> Int32 {
+  private static func serve(_ settings: Settings, _ worker: (HelperKind, Int) -> Work) -> Int32 {
     // It has started.
     close(HelperSpawn.executableNumber)
     // Keeps the socket away from libraries that read standard input.
@@ -102,13 +102,32 @@ public enum DecodeHelper {
     let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
     dup2(null, STDIN_FILENO)
     close(null)
-    let gaps: [ConfinementGap]
+    let confinement: HelperConfinement
     do throws(CodecError) {
-      guard let found = try HelperConfinement.apply(settings, socket: socket) else { return 0 }
-      gaps = found
+      guard let prepared = try HelperConfinement(settings) else { return 0 }
+      confinement = prepared
     } catch {
       return 70
     }
+    let channel = HelperChannel(socket: socket)
+    do throws(HelperFailure) {
+      try channel.send(HelperGreeting())
+      while let (memoryLimit, connection) = channel.receiveConnection() {
+        let child = csandbox_fork_sibling()
+        if child == 0 {
+          close(socket.rawValue)
+          guard let gaps = confinement.complete(memoryLimit: memoryLimit, socket: connection) else { return 0 }
+          return decode(connection, gaps, worker(settings.kind, memoryLimit))
+        }
+        try channel.send([.bytes(HelperMessage.encode(Int(child)))])
+      }
+    } catch {}
+    // The pipeline has closed the connection.
+    return 0
+  }
+
+  /// Serves as a helper that was forked, and will fork no other.
+  private static func decode(_ socket: FileDescriptor, _ gaps: [ConfinementGap], _ work: Work) -> Int32 {
     var channel = HelperChannel(socket: socket)
     do throws(HelperFailure) {
       try channel.send(HelperGreeting(gaps: gaps))

@@ -87,6 +87,23 @@ struct HelperChannel: ~Copyable {
     return try HelperMessage.decode(type, try receive(length))
   }
 
+  /// Asks a zygote for a helper that has one end of another connection.
+  func send(_ connection: FileDescriptor, memoryLimit: Int) throws(HelperFailure) {
+    try send([.bytes(withUnsafeBytes(of: memoryLimit) { Array($0) })], passing: connection)
+  }
+
+  /// Receives what `send(_:memoryLimit:)` has sent; nil if the connection is closed.
+  func receiveConnection() -> (memoryLimit: Int, FileDescriptor)? {
+    var (memoryLimit, descriptor) = (0, Int32(-1))
+    var count = 0
+    repeat {
+      count = csandbox_receive(socket.rawValue, &memoryLimit, MemoryLayout<Int>.size, &descriptor)
+    } while count < 0 && errno == EINTR
+    guard descriptor >= 0 else { return nil }
+    let connection = FileDescriptor(owning: descriptor)
+    return count == MemoryLayout<Int>.size ? (memoryLimit, connection) : nil
+  }
+
   /// Receives a request and the image: the file that is attached to it, or the bytes that follow it.
   mutating func receiveRequest() throws(HelperFailure) -> (HelperRequest, ByteSource) {
     var descriptor: Int32 = -1

@@ -6,6 +6,8 @@ package struct HelperJob: Sendable {
   /// The format that the pipeline has sniffed.
   package var format: ImageFormat
   package var variants: [Variant]
+  /// Whose image it is: no helper decodes those of two. A host's name, an upload's, or empty for the user's own files.
+  package var site = ""
   package var limits: DecodeLimits
   /// The image's header, if the pipeline can parse it.
   package var probe: ImageProbe?

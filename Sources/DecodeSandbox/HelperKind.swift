@@ -1,21 +1,33 @@
 import ImageCodec
 import ThumbnailCore
 
-/// What a helper can decode, which decides how long it takes to start.
-enum HelperKind: String, Sendable, CaseIterable {
-  /// JPEG (also those of RAW files), PNG and WebP in standard colours, with the libraries that the program is linked
+/// What a helper can decode, which decides how long its zygote takes to start.
+enum HelperKind: String, Sendable, CaseIterable, Comparable {
+  /// JPEG (also those of RAW files), PNG, WebP and GIF in standard colours, with the libraries that the program is linked
   /// to. It reads no file but the image.
   case common
-  /// Every format, with libvips and the hundred libraries behind it: it takes four times as long to start.
+  /// TIFF, HEIF and AVIF, too, with the libraries for these.
+  case extended
+  /// Every format, with libvips and the hundred libraries behind it: it takes seven times as long to start.
   case full
 
   /// What decodes an image, as far as its header tells.
   init(for probe: ImageProbe, _ variants: [Variant]) {
-    let isRead = [.jpeg, .png, .webp, .raw].contains(probe.format)
-    let isCommon = variants.allSatisfy { variant in
-      variant.metadata == .none && (variant.format != .same || isRead)
-        && variant.mostFrames(of: probe) == 1 && ![.attention, .entropy].contains(variant.gravity)
+    let needsLibvips = variants.contains { variant in
+      variant.metadata != .none || variant.mostFrames(of: probe) > 1
+        || [.attention, .entropy].contains(variant.gravity)
+        || variant.format == .same && ![.jpeg, .png, .webp, .raw].contains(probe.format)
     }
-    self = isRead && isCommon ? .common : .full
+    self =
+      switch probe.format {
+      case .jpeg, .png, .webp, .gif, .raw: needsLibvips ? .full : .common
+      case .tiff, .heif, .avif: needsLibvips ? .full : .extended
+      default: .full
+      }
+  }
+
+  /// Each kind decodes what those before it do.
+  static func < (one: HelperKind, other: HelperKind) -> Bool {
+    allCases.firstIndex(of: one) ?? 0 < allCases.firstIndex(of: other) ?? 0
   }
 }

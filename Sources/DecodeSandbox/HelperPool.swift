@@ -4,18 +4,23 @@ package import ImageCodec
 import Synchronization
 package import ThumbnailCore
 
-/// The helper processes of a pipeline. Each caller has one to itself: an idle one, or a new one.
+/// The helper processes of a pipeline. Each caller has one to itself: an idle one of the same site, or a new one.
 ///
-/// Blocks the calling thread, so there are never more helpers than calling threads.
+/// Blocks the calling thread, so there are never more that work than calling threads.
 package final class HelperPool: Sendable {
-  /// A helper is replaced after this many images, since memory that decoders leak counts against its limit, and what
-  /// has broken one sees the images that follow.
+  /// A helper is replaced after this many images, since memory that decoders leak counts against its limit.
   static let mostServed = 200
   /// The same for helpers that do not load libvips, whose few decoders leak nothing.
   static let mostServedWithoutLibvips = 1000
 
   private let isolation: DecodeIsolation
   private let executable: HelperProgram
+  /// The most helpers that wait for images of their sites, for each that has worked at once. The one that has waited
+  /// longest ends.
+  private static let mostWaiting = 4
+
+  private let zygotes = Mutex<[HelperZygote]>([])
+  /// The one that has waited longest is the first.
   private let idle = Mutex<[HelperProcess]>([])
   private let busy = Mutex<[pid_t]>([])
 
@@ -27,49 +32,83 @@ package final class HelperPool: Sendable {
   /// The idle processes.
   var waiting: [pid_t] { idle.withLock { $0.map(\.pid) } }
 
+  /// The processes that fork.
+  var zygotePIDs: [pid_t] { zygotes.withLock { $0.map(\.process.pid) } }
+
   /// The busy processes.
   var working: [pid_t] { busy.withLock { $0 } }
 
   /// What the machine cannot give of a helper's confinement, as a helper finds it that is started for that.
   package func gaps() throws(CodecError) -> [ConfinementGap] {
     do throws(HelperFailure) {
-      let helper = try HelperProcess(.full, executable, isolation)
-      let gaps = try helper.awaitGreeting(CancellationFlag())
-      idle.withLock { $0.append(helper) }
-      return gaps
+      return try fork(.full, for: "", CancellationFlag()).awaitGreeting(CancellationFlag())
     } catch {
       throw .helperFailed(error)
     }
   }
 
-  /// Has a helper start, if none is there, without waiting for it: the first image finds it ready. To be called on a
-  /// thread that lasts, with which the helper ends.
-  package func prepare() {
-    let hasOne = idle.withLock { !$0.isEmpty } || busy.withLock { !$0.isEmpty }
-    guard !hasOne, let helper = try? HelperProcess(.common, executable, isolation) else { return }
-    idle.withLock { $0.append(helper) }
+  /// Starts a zygote, if none is there, without waiting for it: the first image finds it ready. To be called on a
+  /// thread that lasts, with which it ends.
+  package func prepare() { _ = try? zygote(.common) }
+
+  /// The process that forks helpers of a kind.
+  private func zygote(_ kind: HelperKind) throws(HelperFailure) -> HelperZygote {
+    try zygotes.withLock { zygotes in
+      Result { () throws(HelperFailure) in
+        if let known = zygotes.first(where: { $0.kind == kind }) { return known }
+        let zygote =
+          if let prepared = HelperZygote.takePrepared(kind, executable) {
+            prepared
+          } else {
+            try HelperZygote(kind, executable)
+          }
+        zygotes.append(zygote)
+        return zygote
+      }
+    }.get()
   }
 
-  /// Ends the idle processes. Blocks briefly.
-  package func endWaiting() {
+  /// A new helper. A zygote that has ended is replaced once.
+  private func fork(
+    _ kind: HelperKind, for site: String, _ cancellation: CancellationFlag
+  ) throws(HelperFailure) -> HelperProcess {
+    let isNew = zygotes.withLock { !$0.contains { $0.kind == kind } }
+    let zygote = try zygote(kind)
+    do throws(HelperFailure) {
+      return try HelperProcess(zygote, site: site, isolation, cancellation)
+    } catch {
+      zygotes.withLock { $0.removeAll { $0 === zygote } }
+      if isNew || error == .cancelled { throw error }
+      return try HelperProcess(self.zygote(kind), site: site, isolation, cancellation)
+    }
+  }
+
+  /// Ends the processes that do not work. Blocks briefly.
+  package func endWaiting() { Self.end(takeWaiting()) }
+
+  private func takeWaiting() -> [ChildProcess] {
     let helpers = idle.withLock { idle in
       defer { idle = [] }
-      return idle
+      return idle.map(\.process)
     }
-    Self.end(helpers)
+    return helpers
+      + zygotes.withLock { zygotes in
+        defer { zygotes = [] }
+        return zygotes.map(\.process)
+      }
   }
 
   /// Ends processes, all at once.
-  private static func end(_ helpers: [HelperProcess]) {
-    for helper in helpers { helper.beginEnd() }
-    for helper in helpers { helper.end() }
+  private static func end(_ processes: [ChildProcess]) {
+    for process in processes { process.beginEnd() }
+    for process in processes { process.end() }
   }
 
   deinit {
-    let helpers = idle.withLock { $0 }
-    guard !helpers.isEmpty else { return }
+    let processes = takeWaiting()
+    guard !processes.isEmpty else { return }
     // The pipeline may be released on a thread that must not block.
-    let end: @Sendable () -> Void = { Self.end(helpers) }
+    let end: @Sendable () -> Void = { Self.end(processes) }
     if !SystemThread.start(name: "thumbnailer.helpers", stackBytes: 512 << 10, end) { end() }
   }
 
@@ -98,9 +137,9 @@ package final class HelperPool: Sendable {
     var wantsFresh = false
     while true {
       if cancellation.isSet { throw .cancelled }
-      let waiting = wantsFresh ? nil : takeIdle(kind)
+      let waiting = wantsFresh ? nil : takeIdle(kind, of: job.site)
       let helper: HelperProcess
-      if let waiting { helper = waiting } else { helper = try HelperProcess(kind, executable, isolation) }
+      if let waiting { helper = waiting } else { helper = try fork(kind, for: job.site, cancellation) }
       wantsFresh = waiting != nil
       busy.withLock { $0.append(helper.pid) }
       defer { busy.withLock { $0.removeAll { $0 == helper.pid } } }
@@ -108,7 +147,7 @@ package final class HelperPool: Sendable {
         let response = try helper.decode(
           request, of: image, rules: rules, deadline: isolation.deadline * job.patience, cancellation: cancellation)
         let most = helper.kind == .full ? Self.mostServed : Self.mostServedWithoutLibvips
-        if helper.served < most { idle.withLock { $0.append(helper) } }
+        if helper.served < most { keep(helper) }
         switch response {
         case .rendered(let size, let results): return (size, results)
         case .needsLibvips: (kind, wantsFresh) = (.full, false)
@@ -123,12 +162,23 @@ package final class HelperPool: Sendable {
     }
   }
 
-  /// An idle helper that can decode what one of this kind can.
-  private func takeIdle(_ kind: HelperKind) -> HelperProcess? {
+  /// An idle helper of a site that can decode what one of this kind can.
+  private func takeIdle(_ kind: HelperKind, of site: String) -> HelperProcess? {
     idle.withLock { idle in
-      let index = idle.lastIndex { $0.kind == kind } ?? idle.lastIndex { $0.kind == .full }
+      let index =
+        idle.lastIndex { $0.site == site && $0.kind == kind } ?? idle.lastIndex { $0.site == site && $0.kind > kind }
       return index.map { idle.remove(at: $0) }
     }
+  }
+
+  /// Keeps a helper for the next image of its site.
+  private func keep(_ helper: HelperProcess) {
+    let working = busy.withLock { $0.count }
+    let surplus = idle.withLock { idle in
+      idle.append(helper)
+      return idle.count > Self.mostWaiting + working ? idle.removeFirst() : nil
+    }
+    surplus?.process.end()
   }
 
   /// Whether an image file is copied into memory for the helper. OpenEXR opens it by its path, which is out of a

@@ -4,7 +4,8 @@ import ImageCodec
 import Synchronization
 import ThumbnailCore
 
-/// One helper process and the socket to it. Its owner sends one request at a time.
+/// One helper process and the socket to it. Its owner sends one request at a time, and images of one site only: what has
+/// broken a helper sees those that follow, and decides how they look.
 ///
 /// The process is killed and reaped after its first failure, and on `deinit`.
 final class HelperProcess: Sendable {
@@ -13,12 +14,13 @@ final class HelperProcess: Sendable {
   /// How long a limit of the CPU time serves for the images that follow: no more than a small part of the reserve is
   /// used up meanwhile.
   private static let limitLasts = Duration.milliseconds(250)
-  /// The time limit from a process' start to its greeting: libvips and its many libraries are loaded meanwhile.
+  /// The time limit from a fork to the greeting.
   private static let startDeadline = Duration.seconds(20)
 
   let kind: HelperKind
-  let pid: pid_t
-  private let path: String
+  /// Whose images it decodes.
+  let site: String
+  let process: ChildProcess
   private let isolation: DecodeIsolation
   private let socket: FileDescriptor
   private let isCollected = Mutex(false)
@@ -33,13 +35,15 @@ final class HelperProcess: Sendable {
   /// The number of requests sent to it.
   var served: Int { servedCount.load(ordering: .relaxed) }
 
-  /// Starts a process, which ends with the calling thread.
-  init(_ kind: HelperKind, _ program: HelperProgram, _ isolation: DecodeIsolation) throws(HelperFailure) {
-    (self.kind, self.isolation, path) = (kind, isolation, program.path)
-    (pid, socket) = try HelperSpawn.start(program, kind, isolation)
-  }
+  var pid: pid_t { process.pid }
 
-  deinit { end() }
+  /// Forks a process.
+  init(
+    _ zygote: HelperZygote, site: String, _ isolation: DecodeIsolation, _ cancellation: CancellationFlag
+  ) throws(HelperFailure) {
+    (kind, self.site, self.isolation) = (zygote.kind, site, isolation)
+    (process, socket) = try zygote.fork(memoryLimit: isolation.memoryLimit.bytes, cancellation)
+  }
 
   /// Waits until it is ready. Returns what the machine could not give of its confinement.
   @discardableResult
@@ -49,16 +53,15 @@ final class HelperProcess: Sendable {
     do throws(HelperFailure) {
       var channel = HelperChannel(socket: socket, deadline: Self.startDeadline, cancellation: cancellation)
       received = try channel.receive(HelperGreeting.self)
-      guard received.name == HelperMessage.greeting else { throw .nonsense(detail: "another version") }
     } catch {
-      let ending = explain(error)
+      let ending = process.end(after: error)
       if ending == .cancelled { throw .cancelled }
-      throw .cannotStart(detail: "\(path) did not greet as the thumbs of this version does (\(ending))")
+      throw .cannotStart(detail: "it did not greet (\(ending))")
     }
     greeting.withLock { $0 = received }
     for gap in received.gaps { Log.codec.debug("\(gap)") }
     if isolation.requiresConfinement, let gap = received.gaps.first(where: \.isGrave) {
-      end()
+      process.end()
       throw .notConfined(how: "\(gap)")
     }
     return received.gaps
@@ -88,7 +91,7 @@ final class HelperProcess: Sendable {
       }
       let response = try channel.receive(HelperResponse.self)
       if response.needsLibvips {
-        guard kind == .common, response.outcomes.isEmpty else { throw .nonsense(detail: "libvips is not enough") }
+        guard kind != .full, response.outcomes.isEmpty else { throw .nonsense(detail: "libvips is not enough") }
         return .needsLibvips
       }
       let size = try rules.check(response)
@@ -101,7 +104,7 @@ final class HelperProcess: Sendable {
       }
       return .rendered(size, results)
     } catch {
-      throw explain(error)
+      throw process.end(after: error)
     }
   }
 
@@ -145,42 +148,5 @@ final class HelperProcess: Sendable {
     guard clock_getcpuclockid(pid, &clock) == 0, clock_gettime(clock, &used) == 0 else { return }
     let most = Int((isolation.deadline / .seconds(1)).rounded(.up))
     _ = csandbox_limit_cpu_time(pid, UInt64(used.tv_sec + most + Self.computingReserve))
-  }
-
-  /// Kills the process, which takes a while, without waiting for its end.
-  func beginEnd() { isCollected.withLock { isCollected in if !isCollected { kill(pid, SIGKILL) } } }
-
-  /// Kills the process and reaps it. Has no effect if that was done already.
-  func end() {
-    isCollected.withLock { isCollected in
-      guard !isCollected else { return }
-      isCollected = true
-      kill(pid, SIGKILL)
-      while waitpid(pid, nil, 0) < 0, errno == EINTR {}
-    }
-  }
-
-  /// Kills the process after a failure, and reports how it exited if it was dead already.
-  private func explain(_ failure: HelperFailure) -> HelperFailure {
-    guard case .crashed = failure else {
-      end()
-      return failure
-    }
-    let status = isCollected.withLock { isCollected -> Int32? in
-      // A process that has closed its socket is about to exit, and its own exit status tells more than a kill.
-      for _ in 0..<500 where !isCollected {
-        var status: Int32 = 0
-        let ended = waitpid(pid, &status, WNOHANG)
-        if ended != 0 { isCollected = true }
-        if ended == pid { return status }
-        if !isCollected { usleep(1000) }
-      }
-      return nil
-    }
-    end()
-    guard let status else { return failure }
-    let signal = status & 0x7f
-    if signal == 0 { return .crashed(how: "exit status \(status >> 8 & 0xff)") }
-    return .crashed(how: "signal \(signal), \(String(cString: strsignal(signal)))")
   }
 }

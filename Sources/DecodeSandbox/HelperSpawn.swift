@@ -3,7 +3,7 @@ import Foundation
 import ImageCodec
 import ThumbnailCore
 
-/// Starts a helper process with the socket as its standard input, and no other open file of ours.
+/// Starts a zygote with the socket as its standard input, and no other open file of ours.
 enum HelperSpawn {
   /// The environment variables that a helper inherits: where its libraries are; the language, by which fonts for
   /// Chinese and Japanese are chosen; the home folder and others, where fontconfig looks for the fonts that SVG and PDF
@@ -26,10 +26,8 @@ enum HelperSpawn {
   /// The number under which a helper has its own executable open as it starts.
   static let executableNumber: Int32 = 3
 
-  /// Starts a program.
-  static func start(
-    _ program: HelperProgram, _ kind: HelperKind, _ isolation: DecodeIsolation
-  ) throws(HelperFailure) -> (pid_t, FileDescriptor) {
+  /// A connection: this process' end, which does not block, and a helper's.
+  static func socketPair() throws(HelperFailure) -> (ours: FileDescriptor, theirs: FileDescriptor) {
     var ends: [Int32] = [-1, -1]
     guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
       throw .cannotStart(detail: "no socket: \(SystemFailure.last.reason)")
@@ -39,6 +37,14 @@ enum HelperSpawn {
     // Room for the samples of a thumbnail, so that the helper need not wait until they are received.
     var room: Int32 = 212_992
     setsockopt(theirs.rawValue, SOL_SOCKET, SO_SNDBUF, &room, socklen_t(MemoryLayout<Int32>.size))
+    return (ours, theirs)
+  }
+
+  /// Starts a program.
+  static func start(
+    _ program: HelperProgram, _ kind: HelperKind
+  ) throws(HelperFailure) -> (pid: pid_t, socket: FileDescriptor) {
+    let (ours, theirs) = try socketPair()
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
@@ -62,8 +68,7 @@ enum HelperSpawn {
     posix_spawnattr_setflags(
       &attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP))
 
-    let settings = DecodeHelper.Settings(
-      memoryLimit: isolation.memoryLimit.bytes, kind: kind, parent: getpid())
+    let settings = DecodeHelper.Settings(kind: kind, parent: getpid())
     let words = (["thumbs", DecodeHelper.command] + settings.arguments).map { strdup($0) } + [nil]
     let variables = environment(from: ProcessInfo.processInfo.environment).map { strdup($0) } + [nil]
     defer { for text in words + variables { free(text) } }

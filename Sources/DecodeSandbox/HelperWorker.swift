@@ -11,7 +11,8 @@ final class HelperWorker {
   /// The variants of the last request, which are mostly those of the next one.
   private var known: (tokens: [String], variants: [Variant]) = ([], [])
 
-  init(_ settings: DecodeHelper.Settings) { (memoryLimit, kind) = (settings.memoryLimit, settings.kind) }
+  /// `memoryLimit` is the most address space, in bytes, beyond the program itself.
+  init(_ kind: HelperKind, memoryLimit: Int) { (self.kind, self.memoryLimit) = (kind, memoryLimit) }
 
   /// The result for each variant, in the order of the plan, and the image's size.
   private typealias Results = (results: [Rendered<ThumbnailRaster>], size: PixelSize)

@@ -43,6 +43,7 @@ struct Thumbs: AsyncParsableCommand {
     ProcessPrivacy.forbidInspection()
     SecretVariables.hide()
     setUpProcess()
+    prepareHelper()
     do {
       var command = try parseAsRoot()
       if var command = command as? any AsyncParsableCommand {
@@ -54,6 +55,13 @@ struct Thumbs: AsyncParsableCommand {
     } catch {
       leave(with: error)
     }
+  }
+
+  /// Has a helper start while a command that will need one reads its arguments.
+  private static func prepareHelper() {
+    let words = CommandLine.arguments.dropFirst()
+    guard ["convert", "get"].contains(words.first), words.count > 1, !words.contains("off") else { return }
+    DecodeHelper.prepare()
   }
 
   /// Process-wide settings: the handling of broken pipes, and the allocator.

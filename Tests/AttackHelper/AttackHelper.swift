@@ -12,8 +12,8 @@ import Foundation
 @main
 enum AttackHelper {
   static func main() {
-    DecodeHelper.serveIfAsked(CommandLine.arguments) { settings in
-      let worker = HelperWorker(settings)
+    DecodeHelper.serveIfAsked(CommandLine.arguments) { kind, memoryLimit in
+      let worker = HelperWorker(kind, memoryLimit: memoryLimit)
       return { request, image in Intruder(image)?.response() ?? worker.carryOut(request, image) }
     }
     let words = Array(CommandLine.arguments.dropFirst())

@@ -19,8 +19,8 @@ struct Attempt: Sendable, CustomStringConvertible {
     let file: String
     /// The descriptor of the image.
     var image = -1
-    /// The descriptor of the socket to the parent: the first one that is free in a new helper.
-    let socket = 3
+    /// The descriptor of the socket to the parent: the first one that is free in a zygote, which has one of its own.
+    let socket = 4
   }
 
   let name: String

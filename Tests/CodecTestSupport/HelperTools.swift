@@ -33,11 +33,11 @@ struct HelperBench {
   func render(
     _ bytes: [UInt8], _ format: ImageFormat, _ variants: [Variant] = [Variant(size: PixelSize(160, 120))],
     limits: DecodeLimits = DecodeLimits(), probe: ImageProbe? = nil, mostBytes: Int = 8 << 20,
-    acceptsDamage: Bool = false, hasSpareProcessor: Bool = false
+    acceptsDamage: Bool = false, hasSpareProcessor: Bool = false, site: String = ""
   ) async throws -> [Result<Thumbnail, CodecError>] {
     let pool = pool
     var job = HelperJob(format, variants, limits: limits, probe: probe, mostBytes: mostBytes)
-    (job.acceptsDamage, job.hasSpareProcessor) = (acceptsDamage, hasSpareProcessor)
+    (job.acceptsDamage, job.hasSpareProcessor, job.site) = (acceptsDamage, hasSpareProcessor, site)
     let results: Result<[RenderedVariant], Never> = try await workers.run(priority: PriorityControl(.visible)) {
       [job] flag in
       let made = pool.render(.memory(bytes), job, cancellation: flag)

@@ -53,7 +53,7 @@ struct AttackTests {
     #expect(throws: Never.self, sourceLocation: location) { try thumbnail.get() }
   }
 
-  @Test(arguments: Attempt.all, HelperKind.allCases)
+  @Test(arguments: Attempt.all, [HelperKind.common, .full])
   func anAttemptFailsOrEndsTheHelper(_ attempt: Attempt, of kind: HelperKind) async throws {
     let bench = HelperBench(Self.helper)
     let outcome = try await outcome("attempt", attempt.name, in: bench, kind)
@@ -66,6 +66,24 @@ struct AttackTests {
       }
     }
     try await expectThatNothingElseIsLost(bench)
+  }
+
+  @Test func whatStaysInAHelperSeesImagesOfOneSiteOnly() async throws {
+    let bench = HelperBench(Self.helper)
+    let image = Array("stay\n\n\n".utf8) + [UInt8](repeating: 0, count: HelperRequest.longestInline)
+    let picture = Array(try TestImages.bytes("formats/pnm.ppm"))
+    let expected = try #require(try await HelperBench().render(picture, .pnm).first).get()
+    _ = try await bench.render(image, .pnm, site: "evil.example")
+    guard
+      case .damaged(_, "somebody has stayed") = try await bench.render(picture, .pnm, site: "evil.example").first?
+        .failure
+    else {
+      Issue.record("nobody has stayed")
+      return
+    }
+    for site in ["good.example", "", "example", "evil.example."] {
+      #expect(try await bench.render(picture, .pnm, site: site).first?.get() == expected, "\(site)")
+    }
   }
 
   @Test(arguments: Exhaustion.allCases)

@@ -89,6 +89,32 @@ struct HelperPoolTests {
     #expect(seen.count == 1)
   }
 
+  @Test func eachSiteHasAProcessOfItsOwnAndFewWait() async throws {
+    let bench = HelperBench()
+    let file = try bytes(Self.good)
+    var processes: [String: pid_t] = [:]
+    for site in ["a", "b", "", "a", "b", ""] {
+      _ = try #require(try await bench.render(file, .pnm, site: site).first).get()
+      let last = try #require(bench.pool.waiting.last)
+      #expect(processes[site] == nil || processes[site] == last)
+      processes[site] = last
+    }
+    #expect(Set(processes.values).count == 3)
+    for number in 0..<20 { _ = try #require(try await bench.render(file, .pnm, site: "\(number)").first).get() }
+    #expect(bench.pool.waiting.count <= 5)
+    let oldest = try #require(processes["a"])
+    #expect(!HelperBench.exists(oldest))
+  }
+
+  @Test func aZygoteThatIsKilledIsReplacedUnnoticed() async throws {
+    let bench = HelperBench()
+    let file = try bytes(Self.good)
+    _ = try #require(try await bench.render(file, .pnm, site: "a").first).get()
+    for zygote in bench.pool.zygotePIDs { kill(zygote, SIGKILL) }
+    for site in ["a", "b"] { _ = try #require(try await bench.render(file, .pnm, site: site).first).get() }
+    #expect(bench.pool.zygotePIDs.count == 1)
+  }
+
   @Test(arguments: [-1, 0, 1])
   func aPictureIsTheSameWhetherItsBytesOrItsFileAreSent(beyondTheLongest count: Int) async throws {
     let picture = try bytes("formats/icc-adobe-rgb.jpg")

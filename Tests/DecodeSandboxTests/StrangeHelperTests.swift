@@ -15,17 +15,27 @@ struct StrangeHelperTests {
 
   init() throws { directory = try TemporaryDirectory() }
 
-  /// A program that writes these bytes, each piece after it has got something to read.
+  /// A program that greets with the first of these bytes, and says that it has forked a helper. That one, which is itself,
+  /// greets in the same way and writes the other pieces, each after it has got something to read.
   private func program(_ pieces: [UInt8]...) throws -> URL {
-    var script = "#!/bin/sh\n"
-    for (index, piece) in pieces.enumerated() {
-      let file = directory.url.appendingPathComponent("piece \(index)")
-      try Data(piece).write(to: file)
-      if index > 0 { script += "dd bs=1 count=1 of=/dev/null 2>/dev/null\n" }
-      script += "cat '\(file.path)' >&0\n"
-    }
-    script += "exec sleep 600\n"
-    return try self.script(script)
+    let pythons: [String] = ["/usr/bin/python3", "/usr/local/bin/python3"]
+    let python = try #require(pythons.first(where: { FileManager.default.isExecutableFile(atPath: $0) }))
+    return try self.script(
+      """
+      #!\(python)
+      import os, socket, time
+      pieces = \(pieces.map { "bytes(\($0))" })
+      zygote = socket.socket(fileno=0)
+      zygote.sendall(eval(pieces[0]))
+      _, files, _, _ = socket.recv_fds(zygote, 8, 1)
+      zygote.sendall((8).to_bytes(4, "big") + os.getpid().to_bytes(8, "little"))
+      helper = socket.socket(fileno=files[0])
+      helper.sendall(eval(pieces[0]))
+      for piece in pieces[1:]:
+          helper.recv(1)
+          helper.sendall(eval(piece))
+      time.sleep(600)
+      """)
   }
 
   private func script(_ text: String) throws -> URL {

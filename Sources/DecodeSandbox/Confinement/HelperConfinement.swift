@@ -3,72 +3,90 @@ import Foundation
 import ImageCodec
 import ThumbnailCore
 
-/// The kernel limits of a helper process, in the order in which they can be set.
-enum HelperConfinement {
+/// The kernel limits of a helper process, in the order in which they can be set: those that it inherits from its zygote,
+/// and those that would keep the zygote from its work.
+struct HelperConfinement {
   /// The most threads beyond those that decoders start for the cores of the machine.
   private static let spareThreads = 256
   /// The stack of a decoder's thread, in bytes: an eighth of the usual.
   private static let threadStackBytes = 1 << 20
 
-  /// Drops everything that no decoder needs. Returns what the machine cannot give; nil if the parent has exited.
-  static func apply(_ settings: DecodeHelper.Settings, socket: FileDescriptor) throws(CodecError) -> [ConfinementGap]? {
-    var gaps: [ConfinementGap] = []
+  private let settings: DecodeHelper.Settings
+  /// What the machine cannot give.
+  private var gaps: [ConfinementGap] = []
+  /// What is mapped before any image: the program and its libraries, most of it never touched. In bytes.
+  private let mapped: Int
+
+  /// Has the zygote drop everything that no decoder needs. Nil if the parent has exited.
+  init?(_ settings: DecodeHelper.Settings) throws(CodecError) {
+    self.settings = settings
     Codec.setUpAllocator()
     csandbox_use_one_heap()
     // Failing costs nothing but address space.
-    _ = csandbox_limit_stacks(threadStackBytes)
+    _ = csandbox_limit_stacks(Self.threadStackBytes)
     csandbox_keep_memory(4 << 20, 1 << 20)
     do throws(SystemFailure) {
-      try enterNamespaces()
+      try Self.enterNamespaces()
       // Counted in the new namespace; elsewhere all processes of the user would count. It does not hold for root.
-      limit(__RLIMIT_NPROC, to: UInt(spareThreads + 4 * ProcessInfo.processInfo.processorCount))
+      Self.limit(__RLIMIT_NPROC, to: UInt(Self.spareThreads + 4 * ProcessInfo.processInfo.processorCount))
     } catch {
       gaps.append(ConfinementGap(.namespaces, error))
     }
     _ = csandbox_drop_capabilities()
     // After that: a change of rights would clear it.
-    _ = csandbox_die_with_parent()
-    // The kernel sends the signal only for a parent that exits from now on.
-    guard getppid() == settings.parent else { return nil }
+    guard Self.diesWithParent(settings) else { return nil }
     signal(SIGPIPE, SIG_IGN)
     signal(SIGXFSZ, SIG_IGN)
-    limit(RLIMIT_CORE, to: 0)
+    Self.limit(RLIMIT_CORE, to: 0)
     // No file can grow, so only the open socket can be written to.
-    limit(RLIMIT_FSIZE, to: 0)
-    limit(RLIMIT_NOFILE, to: 64)
+    Self.limit(RLIMIT_FSIZE, to: 0)
+    Self.limit(RLIMIT_NOFILE, to: 64)
     switch settings.kind {
     case .common: Codec.forbidStart()
+    case .extended:
+      Codec.forbidStart()
+      LateLibraries.loadDecoders()
     case .full:
       try Codec.start()
       HelperOnlyFormat.unblockLoaders()
       LateLibraries.load()
     }
-    // What is mapped by now is the program and its libraries, most of it never touched.
-    let mapped = mappedBytes() ?? 1 << 30
-    limit(RLIMIT_AS, to: UInt(mapped + settings.memoryLimit))
-    return gaps + close(socket, settings.kind)
+    mapped = Self.mappedBytes() ?? 1 << 30
+    gaps += Self.restrictFiles(settings.kind)
   }
 
-  /// The last steps, after which no library can be loaded.
-  private static func close(_ socket: FileDescriptor, _ kind: HelperKind) -> [ConfinementGap] {
-    var gaps: [ConfinementGap] = []
-    guard csandbox_set_no_new_privileges() == 0 else {
-      return [.systemCalls, .files].map { ConfinementGap($0, .last) }
-    }
+  /// Whether the parent lives. The process ends with it from now on.
+  private static func diesWithParent(_ settings: DecodeHelper.Settings) -> Bool {
+    _ = csandbox_die_with_parent()
+    // The kernel sends the signal only for a parent that exits from now on.
+    return getppid() == settings.parent
+  }
+
+  /// No file can be opened from now on but a few, and no library loaded.
+  private static func restrictFiles(_ kind: HelperKind) -> [ConfinementGap] {
+    guard csandbox_set_no_new_privileges() == 0 else { return [ConfinementGap(.files, .last)] }
     do throws(SystemFailure) {
       // It holds for this thread and its children: nothing has started another one.
       guard threadCount() == 1 else { throw SystemFailure(code: EBUSY) }
-      try FileRules.enforce(
-        reading: kind == .common ? [] : ReadableFiles.paths(ProcessInfo.processInfo.environment))
+      try FileRules.enforce(reading: kind == .full ? ReadableFiles.paths(ProcessInfo.processInfo.environment) : [])
+      return []
     } catch {
-      gaps.append(ConfinementGap(.files, error))
+      return [ConfinementGap(.files, error)]
     }
+  }
+
+  /// The last steps, of a helper that was forked, which may take so many bytes. Returns what the machine cannot give; nil
+  /// if the parent has exited.
+  func complete(memoryLimit: Int, socket: FileDescriptor) -> [ConfinementGap]? {
+    guard Self.diesWithParent(settings) else { return nil }
+    Self.limit(RLIMIT_AS, to: UInt(clamping: mapped + memoryLimit))
     do throws(SystemFailure) {
+      guard csandbox_set_no_new_privileges() == 0 else { throw .last }
       try CallFilter.install(AllowedCalls.rules(socket: socket.rawValue, process: getpid()))
+      return gaps
     } catch {
-      gaps.append(ConfinementGap(.systemCalls, error))
+      return gaps + [ConfinementGap(.systemCalls, error)]
     }
-    return gaps
   }
 
   /// A network without interfaces, no shared memory of others, and a user who has no rights over anything outside.

@@ -11,11 +11,16 @@ enum LateLibraries {
   /// Encodings of XML that libxml2 leaves to the C library.
   private static let encodings = ["CP1251", "CP1252", "ISO-8859-2", "ISO-8859-15"]
 
-  /// Takes about two milliseconds. What is not there is left out: the image that needs it fails.
-  static func load() {
+  /// Loads the libraries of our own readers. What is not there is left out: the image that needs it fails.
+  static func loadDecoders() {
     _ = clazy_load_tiff()
     _ = clazy_load_de265()
     _ = clazy_load_dav1d()
+  }
+
+  /// Loads those, and what libvips' loaders would load. Takes about two milliseconds.
+  static func load() {
+    loadDecoders()
     let loaded = loadedFiles()
     loadCoders(loaded)
     loadPixbufLoader(loaded)

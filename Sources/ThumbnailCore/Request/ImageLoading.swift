@@ -8,6 +8,9 @@ public import Foundation
 public protocol ImageLoading: Sendable {
   /// Whether the images are on this machine. Others are not loaded offline (`CacheMode.offline`). Default: false.
   var isLocal: Bool { get }
+  /// From whom the images are. Those of one site may be decoded by one helper process, in which the first that breaks a
+  /// decoder sees the others and decides how they look. Default: nil, each by a process of its own.
+  var site: String? { get }
 
   /// Loads an image, or begins to.
   ///
@@ -19,6 +22,8 @@ public protocol ImageLoading: Sendable {
 extension ImageLoading {
   /// Not on this machine.
   public var isLocal: Bool { false }
+  /// Nobody's but its own.
+  public var site: String? { nil }
 }
 
 /// What a program is asked to load.

@@ -53,6 +53,7 @@ private struct ServedFile: ImageLoading {
   let byteCount: Int
 
   var isLocal: Bool { true }
+  var site: String? { "folder" }
 
   func load(_ request: ImageLoadRequest) -> LoadedImage {
     LoadedImage(expectedLength: byteCount, pieces: FilePieces(file: file))

@@ -1,4 +1,5 @@
 import DecodeSandbox
+import HTTPSemantics
 import ImageCodec
 import Synchronization
 import ThumbnailCore
@@ -117,6 +118,7 @@ struct PlanExecutor: Sendable {
   ) -> HelperJob {
     var order = HelperJob(format, variants, limits: job.policy.limits, probe: probe)
     order.acceptsDamage = configuration.damaged == .accept
+    order.site = job.source.site
     return order
   }
 
@@ -146,5 +148,16 @@ struct PlanExecutor: Sendable {
       return finisher.finish(rendered, cancellation: cancellation)
     }
     return Decoded(outcome, plan: plan)
+  }
+}
+
+extension ImageSource {
+  /// From whom it is: a host, what a program's loader says or, as an upload, nobody else; empty for the user's own files.
+  fileprivate var site: String {
+    switch origin {
+    case .web: "host \(HostName(of: url)?.host ?? identity)"
+    case .userFile: ""
+    case .loader(let loader): loader.site.map { "site \($0)" } ?? "image \(identity)"
+    }
   }
 }
