@@ -1,4 +1,5 @@
 import CSandbox
+import Dispatch
 import Foundation
 package import ImageCodec
 import Synchronization
@@ -15,16 +16,24 @@ package final class HelperPool: Sendable {
 
   private let isolation: DecodeIsolation
   private let executable: HelperProgram
-  /// The most helpers that wait for images of their sites, for each that has worked at once. The one that has waited
-  /// longest ends.
+  /// The most helpers that wait for images of their sites, and twice as many as may work. The one that has waited longest
+  /// ends.
   private static let mostWaiting = 4
 
+  /// One for each helper that may work.
+  private let turns: DispatchSemaphore
+  private let mostWaiting: Int
   private let zygotes = Mutex<[HelperZygote]>([])
   /// The one that has waited longest is the first.
   private let idle = Mutex<[HelperProcess]>([])
   private let busy = Mutex<[pid_t]>([])
 
-  package init(_ isolation: DecodeIsolation) { (self.isolation, executable) = (isolation, HelperProgram(isolation)) }
+  /// At most `mostWorking` of its helpers work at once.
+  package init(_ isolation: DecodeIsolation, mostWorking: Int = 256) {
+    (self.isolation, executable) = (isolation, HelperProgram(isolation))
+    turns = DispatchSemaphore(value: mostWorking)
+    mostWaiting = min(Self.mostWaiting, 2 * mostWorking)
+  }
 
   /// The path of the program that decodes.
   package var program: String { executable.path }
@@ -119,6 +128,10 @@ package final class HelperPool: Sendable {
   ) -> (size: PixelSize?, results: [Rendered<ThumbnailRaster>]) {
     do throws(CodecError) {
       let image = try Self.image(in: body, job.format)
+      while turns.wait(timeout: .now() + .milliseconds(20)) == .timedOut {
+        if cancellation.isSet { throw .cancelled }
+      }
+      defer { turns.signal() }
       do throws(HelperFailure) {
         return try pixels(of: image, job, cancellation)
       } catch {
@@ -173,10 +186,9 @@ package final class HelperPool: Sendable {
 
   /// Keeps a helper for the next image of its site.
   private func keep(_ helper: HelperProcess) {
-    let working = busy.withLock { $0.count }
     let surplus = idle.withLock { idle in
       idle.append(helper)
-      return idle.count > Self.mostWaiting + working ? idle.removeFirst() : nil
+      return idle.count > mostWaiting ? idle.removeFirst() : nil
     }
     surplus?.process.end()
   }

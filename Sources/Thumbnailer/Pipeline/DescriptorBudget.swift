@@ -7,9 +7,11 @@ package struct DescriptorBudget: Sendable {
   private static let fixed = 5
   /// The connections of the disk cache.
   private static let cache = 7
+  /// The executable of helpers, and the sockets of their zygotes and of two that wait.
+  private static let helpers = 6
   /// For each download: its connection and an idle one, what resolves its host, and the file of its body.
   private static let perDownload = 4
-  /// For each decode: the files of two bodies that wait for it, and the sockets of its helper.
+  /// For each decode: the files of two bodies that wait for it, and the sockets of its helper and of one that waits.
   private static let perJob = 4
   /// The connections and bodies of silent downloads that lend their slots.
   private static let lent = 64
@@ -21,14 +23,16 @@ package struct DescriptorBudget: Sendable {
 
   /// What a pipeline uses that does all at once that it may.
   package static func needed(_ wanted: ThumbnailPipeline.Configuration) -> Int {
-    fixed + cache + perDownload * wanted.downloads + perJob * wanted.jobs + lent + wanted.openFiles
+    fixed + cache + helpers + perDownload * wanted.downloads + perJob * wanted.jobs + lent + wanted.openFiles
   }
 
   /// Divides what the limit leaves, a sixteenth of it to each decode.
   ///
   /// - Throws: `.invalidRequest` if it leaves too little for one of each.
   init(limit: Int, open: Int, _ wanted: ThumbnailPipeline.Configuration) throws(ThumbnailError) {
-    let fixed = open + Self.fixed + (wanted.diskCacheLimit.bytes > 0 ? Self.cache : 0)
+    let fixed =
+      open + Self.fixed + (wanted.diskCacheLimit.bytes > 0 ? Self.cache : 0)
+      + (wanted.isolation.isInProcess ? 0 : Self.helpers)
     let least = fixed + Self.perDownload + Self.perJob
     var free = limit - fixed
     guard limit >= least else {

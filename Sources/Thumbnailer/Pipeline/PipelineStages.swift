@@ -37,7 +37,7 @@ final class PipelineStages: Sendable {
       memory: WeightedSemaphore(capacity: budget.decodeShare),
       turns: DecodeTurns(workers: configuration.jobs, bytes: budget.decodeShare),
       workers: WorkerPool(
-        name: "thumbnailer.codec", threads: configuration.jobs, givesWay: configuration.decodesGiveWay
+        name: "thumbnailer.codec", threads: configuration.codecThreads, givesWay: configuration.decodesGiveWay
       ) { Codec.threadWillEnd() },
       spare: SpareProcessors(min(configuration.jobs, ProcessInfo.processInfo.activeProcessorCount)),
       monitor: monitor)
@@ -55,7 +55,8 @@ final class PipelineStages: Sendable {
     downloader = Downloader(download, bodyMemory: bodyMemory, spillMemory: runner.memory)
     // Otherwise files that are too old, or beyond a limit that was lowered, would stay until the next large download.
     if let store = download.partialBodies { PartialStore.onThread { store.tidy() } }
-    let helpers = configuration.isolation.isInProcess ? nil : HelperPool(configuration.isolation)
+    let helpers =
+      configuration.isolation.isInProcess ? nil : HelperPool(configuration.isolation, mostWorking: configuration.jobs)
     let helperMemory = HelperMemory(configuration, budget: budget, cgroupLimit: Cgroup.memoryLimit())
     let executor = PlanExecutor(configuration, helpers: helpers, memory: helperMemory, runner: runner)
     http = HTTPLoader(
@@ -126,6 +127,12 @@ final class PipelineStages: Sendable {
     }
     return (cache, problem)
   }
+}
+
+extension ThumbnailPipeline.Configuration {
+  /// The threads for codec work. While a helper decodes, its thread waits; another one encodes what came of the image
+  /// before, so that no helper waits for that.
+  fileprivate var codecThreads: Int { isolation.isInProcess ? jobs : 2 * jobs }
 }
 
 extension DownloadConfiguration {

@@ -145,6 +145,7 @@ import Testing
     let directory = try TemporaryDirectory()
     var configuration = ThumbnailPipeline.Configuration(cacheDirectory: directory.url)
     configuration.jobs = 1
+    configuration.isolation = .inProcess
     let runner = PipelineStages(configuration).runner
     let (gate, source) = (Latch(), ImageSource(directory.url))
     let job = JobContext(source, priority: PriorityControl(.visible))
