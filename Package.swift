@@ -148,6 +148,7 @@ let package = Package(
       name: "Exports",
       dependencies: [
         "CLook",
+        "DecodeSandbox",
         "ImageCodec",
         "ThumbnailCore",
       ],

@@ -33,9 +33,9 @@ public struct DecodeIsolation: Sendable, Equatable {
   public var unsafeSources = UnsafeSources.userFiles
   /// How much memory each helper may take beyond the program itself. What a decode is predicted to take is reserved from
   /// `memoryBudget`, wherever it runs; what an unsafe format takes cannot be predicted, and comes in addition to it, or
-  /// if a cgroup leaves no room for both, from the budget. At least 64 MiB. Default: 1 GiB, or half of what the cgroup
-  /// or the machine has if that is less.
-  public var memoryLimit = ByteSize(bytes: max(64 << 20, min(standardMemory, (MachineMemory.limit() ?? .max) / 2)))
+  /// if a cgroup leaves no room for both, from the budget. At least 64 MiB. Default: 1 GiB, or five eighths of what
+  /// the cgroup or the machine has if that is less.
+  public var memoryLimit = ByteSize(bytes: max(64 << 20, min(standardMemory, (MachineMemory.limit() ?? .max) / 8 * 5)))
   /// A helper's memory limit where there is enough memory: 1 GiB.
   package static let standardMemory = 1 << 30
   /// How long a helper may work on one image before it is killed; cancellation kills it at once. At least 0.1 s.

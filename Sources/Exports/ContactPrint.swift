@@ -1,3 +1,4 @@
+public import DecodeSandbox
 public import Foundation
 import ImageCodec
 import Synchronization
@@ -19,13 +20,18 @@ public final class ContactPrint: Sendable {
 
   private let state: Mutex<State>
   private let folder: String
+  /// What decodes the thumbnails, which need not be ours; nil for this process.
+  private let helpers: HelperPool?
   private let pool = WorkerPool(name: "thumbnailer.print", threads: 1) { Codec.threadWillEnd() }
 
   /// An empty contact sheet.
   ///
-  /// - Parameter scratchFolder: The directory of an unnamed temporary file of up to 125 MB.
-  public init(scratchFolder: String) throws(ExportError) {
+  /// - Parameters:
+  ///   - scratchFolder: The directory of an unnamed temporary file of up to 125 MB.
+  ///   - isolation: Where the thumbnails that are shown are decoded.
+  public init(scratchFolder: String, isolation: DecodeIsolation = DecodeIsolation()) throws(ExportError) {
     folder = scratchFolder
+    helpers = isolation.isInProcess ? nil : HelperPool(isolation)
     do throws(SystemFailure) {
       state = Mutex(State(montage: Montage(scratch: try FileDescriptor.unnamed(in: scratchFolder))))
     } catch {
@@ -36,17 +42,33 @@ public final class ContactPrint: Sendable {
   /// The number of images beyond `mostCells`.
   public var leftOut: Int { state.withLock(\.leftOut) }
 
-  /// Adds an image. Its first thumbnail is shown if it is embedded and in a format that is decoded in process.
+  /// Adds an image. Its first thumbnail is shown if it is embedded and can be read, unless its format is an unsafe one.
   public func add(_ cell: SheetCell) async throws(ExportError) {
-    let cell = Montage.Cell(cell)
     try await onPool { state throws(ExportError) in
       guard state.shown < Self.mostCells else {
         state.leftOut += 1
         return
       }
       state.shown += 1
-      do throws(MontageFailure) { try state.montage.add(cell) } catch { throw self.failed(error) }
+      do throws(MontageFailure) {
+        try state.montage.add(Montage.Cell(cell, picture: self.picture(of: cell)))
+      } catch {
+        throw self.failed(error)
+      }
     }
+  }
+
+  /// The pixels of a cell's thumbnail. Nil if it has none that can be read.
+  private func picture(of cell: SheetCell) -> Raster? {
+    guard case .embedded(let data, _) = cell.pictures.first?.content else { return nil }
+    let bytes = [UInt8](data)
+    guard let helpers else { return try? Raster(reading: bytes, within: Montage.box) }
+    guard let header = try? probe(.memory(bytes)) else { return nil }
+    // As PNG it is RGB or gray.
+    let variant = Variant(size: Montage.box, fit: .contain, format: .png)
+    let job = HelperJob(header.format, [variant], limits: DecodeLimits(), probe: header)
+    let made = helpers.render(.memory(bytes), job, cancellation: CancellationFlag()).results.first
+    return try? made?.result.get().raster.flattened(onto: .white)
   }
 
   /// Returns the JPEG, with `foot` as its last line. To be called once, at the end.
@@ -84,7 +106,7 @@ public final class ContactPrint: Sendable {
 
 extension Montage.Cell {
   /// The part of a sheet's cell that is drawn.
-  init(_ cell: SheetCell) {
+  init(_ cell: SheetCell, picture: Raster?) {
     var lines = [cell.name]
     if let failure = cell.failure {
       lines.append(failure)
@@ -94,8 +116,6 @@ extension Montage.Cell {
       lines.append([size, bytes].compactMap(\.self).joined(separator: ", "))
     }
     if let credit = cell.attribution ?? cell.author { lines.append(credit) }
-    var picture: [UInt8]?
-    if case .embedded(let data, _) = cell.pictures.first?.content { picture = Array(data) }
     self.init(picture: picture, caption: lines, isFailure: cell.failure != nil)
   }
 }

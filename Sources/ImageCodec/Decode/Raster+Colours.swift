@@ -1,4 +1,4 @@
-import ThumbnailCore
+package import ThumbnailCore
 
 extension Raster {
   /// The same samples, said to be of another space.
@@ -64,7 +64,7 @@ extension Raster {
   }
 
   /// The image on an opaque background; RGB where gray would not do.
-  func flattened(onto colour: RGBColor) throws(CodecError) -> Raster {
+  package func flattened(onto colour: RGBColor) throws(CodecError) -> Raster {
     guard hasAlpha else { return self }
     let ground = [colour.red, colour.green, colour.blue].map { Int32($0) }
     let isGray = bands == 2

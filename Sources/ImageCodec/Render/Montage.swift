@@ -10,14 +10,14 @@ package import ThumbnailCore
 package struct Montage {
   /// The content of a cell.
   package struct Cell {
-    /// The bytes of an image file that is read in process; nil for none.
-    var picture: [UInt8]?
+    /// The image, at most as large as `box`; nil for none.
+    var picture: Raster?
     /// The lines of text below it.
     var caption: [String]
     /// Whether text and border are red.
     var isFailure = false
 
-    package init(picture: [UInt8]? = nil, caption: [String], isFailure: Bool = false) {
+    package init(picture: Raster? = nil, caption: [String], isFailure: Bool = false) {
       self.picture = picture
       self.caption = caption
       self.isFailure = isFailure
@@ -27,7 +27,7 @@ package struct Montage {
   static let columns = 10
   private static let fewestColumns = 3
   /// The box that an image fits into, in pixels.
-  static let box = PixelSize(160, 160)
+  package static let box = PixelSize(160, 160)
   private static let captionLines = 3
   /// The height of a caption, and of the line at the bottom with the gap above it, in pixels.
   private static let captionHeight = 48
@@ -56,7 +56,7 @@ package struct Montage {
   /// An empty montage. `scratch` is an empty file for its pixels, 1.2 MB per ten cells.
   package init(scratch: FileDescriptor) { file = scratch }
 
-  /// Appends a cell. An image that cannot be read leaves its box empty.
+  /// Appends a cell.
   package mutating func add(_ cell: Cell) throws(MontageFailure) {
     row.append(
       try Self.codec { () throws(CodecError) in
@@ -142,10 +142,9 @@ package struct Montage {
     var drawn = try text(lines, cell.isFailure ? red : ink, on: .white, width: hasPicture ? 0 : box.width)
       .placed(x: 0, y: 0, in: room, .white)
       .placed(x: padding, y: top, in: cellSize, .white)
-    let image = cell.picture.flatMap { try? Raster(reading: $0, within: box) }
     // libvips borrows its pixels until the cell is computed.
-    defer { withExtendedLifetime(image) {} }
-    if let image {
+    defer { withExtendedLifetime(cell) {} }
+    if let image = cell.picture {
       let picture = try image.image()
       let x = (cellSize.width - image.size.width) / 2
       let y = padding + (box.height - image.size.height) / 2

@@ -7,7 +7,7 @@ import ThumbnailCore
 /// free at that moment: within a helper's limit; in process if the budget is left at its default. What does not fit is
 /// refused.
 struct DecodeAdmission: Sendable, Equatable {
-  /// The most that all decodes may take together, in bytes.
+  /// The most that one decode may take beside others, in bytes.
   let share: Int
   /// The most that one decode may take alone, in bytes. In process 0 if the user has set the budget, which then applies.
   let lone: Int
@@ -28,7 +28,8 @@ struct DecodeAdmission: Sendable, Equatable {
     let isolation = configuration.isolation
     let inProcess = configuration.chosenMemoryBudget == nil ? DecodeIsolation.standardMemory : 0
     self.init(
-      share: budget.decodeShare, lone: isolation.isInProcess ? inProcess : isolation.memoryLimit.bytes,
+      share: isolation.isInProcess ? budget.decodeShare : min(budget.decodeShare, isolation.memoryLimit.bytes),
+      lone: isolation.isInProcess ? inProcess : isolation.memoryLimit.bytes,
       overhead: Self.margin + (isolation.isInProcess ? 0 : Self.helperBytes))
   }
 

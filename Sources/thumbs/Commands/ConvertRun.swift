@@ -39,7 +39,8 @@ final class ConvertRun: Sendable {
   }
 
   private func convert() async throws -> ExitCode {
-    let files = try ReportFiles(report, outputFolder: options.output, isDryRun: options.isDryRun)
+    let files = try ReportFiles(
+      report, outputFolder: options.output, isDryRun: options.isDryRun, isolation: options.pipeline.isolation)
     if showsProgress { progress.start() }
     let conversion: Conversion
     do throws(ConversionError) {

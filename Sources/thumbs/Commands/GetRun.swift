@@ -135,7 +135,9 @@ struct GetRun {
   /// Starts the contact sheet, if one is requested.
   private func makeSheet(title: String) throws -> SheetFile? {
     do {
-      return try command.look.sheet.map { try SheetFile(path: $0, title: title) }
+      return try command.look.sheet.map {
+        try SheetFile(path: $0, title: title, isolation: command.isolation.isolation)
+      }
     } catch {
       throw CommandFailure(error, choose: "another --sheet")
     }

@@ -187,7 +187,8 @@ struct PrefetchCommand: AsyncParsableCommand {
         limits: source.limits, headers: headers, original: source.original)
       try refuseToOverwrite(provider)
       let files = try PrefetchFiles(
-        look, title: source.title, variants: thumbnails.variants, provider: provider)
+        look, title: source.title, variants: thumbnails.variants, provider: provider,
+        isolation: isolation.isolation)
       let run = PrefetchRun(source: source, provider: provider, pipeline: pipeline, options: report, files: files)
       return await run.run(prefetch)
     } catch let error as ProviderError {

@@ -28,7 +28,7 @@ struct IsolationOptions: ConfigurationOptions {
     help: ArgumentHelp(
       """
       What each helper may take, beside the memory budget. Pictures beyond the budget go there too. (default: 1GiB, or \
-      half of the memory if less)
+      five eighths of the memory if less)
       """,
       valueName: "SIZE"), transform: ByteSize.option)
   var helperMemory: ByteSize?
@@ -64,7 +64,8 @@ struct IsolationOptions: ConfigurationOptions {
     }
   }
 
-  private var isolation: DecodeIsolation {
+  /// What the options say.
+  var isolation: DecodeIsolation {
     if isolate == .off { return .inProcess }
     var isolation = DecodeIsolation()
     if safeFormatsOnly {

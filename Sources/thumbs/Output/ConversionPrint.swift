@@ -17,8 +17,8 @@ actor ConversionPrint {
   /// Starts a contact sheet; fails at once if the file cannot be created.
   ///
   /// - Throws: `ReportFile.Failure`.
-  init(path: String, outputFolder: RawPath) throws {
-    file = try SheetFile(path: path, title: "")
+  init(path: String, outputFolder: RawPath, isolation: DecodeIsolation) throws {
+    file = try SheetFile(path: path, title: "", isolation: isolation)
     self.outputFolder = outputFolder
   }
 

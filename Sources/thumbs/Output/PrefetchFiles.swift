@@ -28,14 +28,17 @@ final class PrefetchFiles: Sendable {
   /// Starts the requested files.
   ///
   /// - Throws: `ReportFile.Failure` or `ExportError` if one of them cannot be written.
-  init(_ options: ExportOptions, title: String, variants: [Variant], provider: any PhotoProvider) throws {
+  init(
+    _ options: ExportOptions, title: String, variants: [Variant], provider: any PhotoProvider,
+    isolation: DecodeIsolation
+  ) throws {
     self.variants = variants
     self.provider = provider
     export = try options.export.map {
       try ThumbnailExport(
         folder: $0, name: options.name, sizeCount: variants.count, overwrites: options.overwrite)
     }
-    sheet = try options.sheet.sheet.map { try SheetFile(path: $0, title: title) }
+    sheet = try options.sheet.sheet.map { try SheetFile(path: $0, title: title, isolation: isolation) }
   }
 
   /// The outcome for one image's files.

@@ -13,7 +13,7 @@ final class ReportFiles: Sendable {
   private let print: ConversionPrint?
 
   /// Creates the requested ones.
-  init(_ options: ConvertReportOptions, outputFolder: RawPath, isDryRun: Bool) throws {
+  init(_ options: ConvertReportOptions, outputFolder: RawPath, isDryRun: Bool, isolation: DecodeIsolation) throws {
     self.isDryRun = isDryRun
     report = try options.report.map { try ReportFile(path: $0) }
     isCSV = options.report.map { $0.lowercased().hasSuffix(".csv") } ?? false
@@ -22,7 +22,9 @@ final class ReportFiles: Sendable {
     page = Mutex(ConversionSheet(path: RawPath(sheet ?? ""), outputFolder: outputFolder))
     let kind = sheet.flatMap { SheetFile.Kind(path: $0) }
     pageFile = try kind == .page ? sheet.map { try ReportFile(path: $0) } : nil
-    print = try kind == .print ? sheet.map { try ConversionPrint(path: $0, outputFolder: outputFolder) } : nil
+    print = try sheet.flatMap { path in
+      try kind == .print ? ConversionPrint(path: path, outputFolder: outputFolder, isolation: isolation) : nil
+    }
     try pageFile?.write(ConversionSheet.head)
   }
 

@@ -25,10 +25,10 @@ final class SheetFile: Sendable {
   private let path: String
   private let target: Target
 
-  /// Starts a sheet; fails at once if the file cannot be created.
+  /// Starts a sheet; fails at once if the file cannot be created. `isolation` says where pictures on it are decoded.
   ///
   /// - Throws: `ReportFile.Failure`.
-  init(path: String, title: String) throws {
+  init(path: String, title: String, isolation: DecodeIsolation) throws {
     self.path = path
     if Kind(path: path) == .print {
       let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
@@ -36,7 +36,7 @@ final class SheetFile: Sendable {
         throw ReportFile.Failure(path: path, SystemFailure(code: EISDIR))
       }
       do throws(ExportError) {
-        target = .print(try ContactPrint(scratchFolder: folder))
+        target = .print(try ContactPrint(scratchFolder: folder, isolation: isolation))
       } catch {
         throw ReportFile.Failure(path: path, reason: error.reason)
       }
