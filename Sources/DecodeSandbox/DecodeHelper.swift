@@ -62,7 +62,7 @@ public enum DecodeHelper {
 
   /// Starts a helper for JPEG, PNG, WebP and GIF ahead of the first pipeline that decodes, which finds it ready.
   ///
-  /// It ends with the calling thread, or with that pipeline.
+  /// It ends with that pipeline, or with the calling thread: call it on the main thread, or on one that lasts.
   public static func prepare() { HelperZygote.prepare() }
 
   /// Serves as a helper and then exits, if the program was started as one. Returns at once otherwise.
@@ -119,7 +119,7 @@ public enum DecodeHelper {
           guard let gaps = confinement.complete(memoryLimit: memoryLimit, socket: connection) else { return 0 }
           return decode(connection, gaps, worker(settings.kind, memoryLimit))
         }
-        try channel.send([.bytes(HelperMessage.encode(Int(child)))])
+        try channel.send([.bytes(HelperMessage.encode(child < 0 ? -Int(errno) : Int(child)))])
       }
     } catch {}
     // The pipeline has closed the connection.

@@ -23,14 +23,17 @@ package final class HelperPool: Sendable {
   /// One for each helper that may work.
   private let turns: DispatchSemaphore
   private let mostWaiting: Int
-  private let zygotes = Mutex<[HelperZygote]>([])
+  private let zygotes: Mutex<[HelperZygote]>
   /// The one that has waited longest is the first.
   private let idle = Mutex<[HelperProcess]>([])
   private let busy = Mutex<[pid_t]>([])
 
   /// At most `mostWorking` of its helpers work at once.
   package init(_ isolation: DecodeIsolation, mostWorking: Int = 256) {
-    (self.isolation, executable) = (isolation, HelperProgram(isolation))
+    self.isolation = isolation
+    let prepared = isolation.isInProcess ? nil : HelperZygote.takePrepared(of: HelperProgram.path(isolation))
+    executable = prepared?.program ?? HelperProgram(isolation)
+    zygotes = Mutex(prepared.map { [$0] } ?? [])
     turns = DispatchSemaphore(value: mostWorking)
     mostWaiting = min(Self.mostWaiting, 2 * mostWorking)
   }
@@ -50,7 +53,7 @@ package final class HelperPool: Sendable {
   /// What the machine cannot give of a helper's confinement, as a helper finds it that is started for that.
   package func gaps() throws(CodecError) -> [ConfinementGap] {
     do throws(HelperFailure) {
-      return try fork(.full, for: "", CancellationFlag()).awaitGreeting(CancellationFlag())
+      return try fork(.full, for: "").awaitGreeting(CancellationFlag())
     } catch {
       throw .helperFailed(error)
     }
@@ -60,35 +63,29 @@ package final class HelperPool: Sendable {
   /// thread that lasts, with which it ends.
   package func prepare() { _ = try? zygote(.common) }
 
-  /// The process that forks helpers of a kind.
-  private func zygote(_ kind: HelperKind) throws(HelperFailure) -> HelperZygote {
+  /// The process that forks helpers of a kind, and whether it was started for this caller.
+  private func zygote(_ kind: HelperKind) throws(HelperFailure) -> (HelperZygote, isNew: Bool) {
     try zygotes.withLock { zygotes in
       Result { () throws(HelperFailure) in
-        if let known = zygotes.first(where: { $0.kind == kind }) { return known }
-        let zygote =
-          if let prepared = HelperZygote.takePrepared(kind, executable) {
-            prepared
-          } else {
-            try HelperZygote(kind, executable)
-          }
+        if let known = zygotes.first(where: { $0.kind == kind }) { return (known, false) }
+        let zygote = try HelperZygote(kind, executable)
         zygotes.append(zygote)
-        return zygote
+        return (zygote, true)
       }
     }.get()
   }
 
-  /// A new helper. A zygote that has ended is replaced once.
-  private func fork(
-    _ kind: HelperKind, for site: String, _ cancellation: CancellationFlag
-  ) throws(HelperFailure) -> HelperProcess {
-    let isNew = zygotes.withLock { !$0.contains { $0.kind == kind } }
-    let zygote = try zygote(kind)
-    do throws(HelperFailure) {
-      return try HelperProcess(zygote, site: site, isolation, cancellation)
-    } catch {
-      zygotes.withLock { $0.removeAll { $0 === zygote } }
-      if isNew || error == .cancelled { throw error }
-      return try HelperProcess(self.zygote(kind), site: site, isolation, cancellation)
+  /// A new helper. A zygote that has ended meanwhile is replaced: only the failure of one that was started for this caller
+  /// is its own.
+  private func fork(_ kind: HelperKind, for site: String) throws(HelperFailure) -> HelperProcess {
+    while true {
+      let (zygote, isNew) = try zygote(kind)
+      do throws(HelperFailure) {
+        return try HelperProcess(zygote, site: site, isolation)
+      } catch {
+        zygotes.withLock { $0.removeAll { $0 === zygote } }
+        if isNew { throw error }
+      }
     }
   }
 
@@ -152,7 +149,7 @@ package final class HelperPool: Sendable {
       if cancellation.isSet { throw .cancelled }
       let waiting = wantsFresh ? nil : takeIdle(kind, of: job.site)
       let helper: HelperProcess
-      if let waiting { helper = waiting } else { helper = try fork(kind, for: job.site, cancellation) }
+      if let waiting { helper = waiting } else { helper = try fork(kind, for: job.site) }
       wantsFresh = waiting != nil
       busy.withLock { $0.append(helper.pid) }
       defer { busy.withLock { $0.removeAll { $0 == helper.pid } } }

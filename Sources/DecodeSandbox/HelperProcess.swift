@@ -23,7 +23,6 @@ final class HelperProcess: Sendable {
   let process: ChildProcess
   private let isolation: DecodeIsolation
   private let socket: FileDescriptor
-  private let isCollected = Mutex(false)
   private let servedCount = Atomic(0)
   /// The memory of the last thumbnail that was received.
   private let spare = SparePixelMemory()
@@ -38,11 +37,9 @@ final class HelperProcess: Sendable {
   var pid: pid_t { process.pid }
 
   /// Forks a process.
-  init(
-    _ zygote: HelperZygote, site: String, _ isolation: DecodeIsolation, _ cancellation: CancellationFlag
-  ) throws(HelperFailure) {
+  init(_ zygote: HelperZygote, site: String, _ isolation: DecodeIsolation) throws(HelperFailure) {
     (kind, self.site, self.isolation) = (zygote.kind, site, isolation)
-    (process, socket) = try zygote.fork(memoryLimit: isolation.memoryLimit.bytes, cancellation)
+    (process, socket) = try zygote.fork(memoryLimit: isolation.memoryLimit.bytes)
   }
 
   /// Waits until it is ready. Returns what the machine could not give of its confinement.

@@ -1,27 +1,32 @@
 import Foundation
 import ImageCodec
-import Synchronization
 import ThumbnailCore
 
-/// The executable of a pipeline's helpers: opened once, so that all are of one version, whatever is installed in its
-/// place meanwhile.
+/// The executable of a pipeline's helpers: opened with the pipeline, so that all are of its version, whatever is installed
+/// in its place meanwhile.
 final class HelperProgram: Sendable {
   /// Where it is; empty if there is none.
   let path: String
-  private let opened = Mutex<FileDescriptor?>(nil)
+  private let opened: Result<FileDescriptor, SystemFailure>
 
-  init(_ isolation: DecodeIsolation) { path = (isolation.executable ?? DecodeHelper.program)?.path ?? "" }
+  init(_ isolation: DecodeIsolation) {
+    path = Self.path(isolation)
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    opened = descriptor < 0 ? .failure(.last) : .success(FileDescriptor(owning: descriptor))
+  }
+
+  /// Where the executable is of helpers so configured.
+  static func path(_ isolation: DecodeIsolation) -> String {
+    (isolation.executable ?? DecodeHelper.program)?.path ?? ""
+  }
 
   /// The open executable, which stays open as long as this object lives.
   func file() throws(HelperFailure) -> FileDescriptor {
     if path.isEmpty { throw .cannotStart(detail: DecodeHelper.absence) }
-    let file = opened.withLock { opened -> FileDescriptor? in
-      if opened == nil, case let descriptor = open(path, O_RDONLY | O_CLOEXEC), descriptor >= 0 {
-        opened = FileDescriptor(owning: descriptor)
-      }
-      return opened
+    do throws(SystemFailure) {
+      return try opened.get()
+    } catch {
+      throw .cannotStart(detail: "\(path): \(error.reason)")
     }
-    guard let file else { throw .cannotStart(detail: "\(path): \(SystemFailure.last.reason)") }
-    return file
   }
 }

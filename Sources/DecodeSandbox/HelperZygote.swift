@@ -12,7 +12,7 @@ final class HelperZygote: Sendable {
 
   let kind: HelperKind
   let process: ChildProcess
-  private let path: String
+  let program: HelperProgram
   private let socket: FileDescriptor
   /// Whether its greeting was received. Locked while a helper is forked.
   private let hasGreeted = Mutex(false)
@@ -20,36 +20,38 @@ final class HelperZygote: Sendable {
   /// Starts a process, which ends with the calling thread, and so do its helpers.
   init(_ kind: HelperKind, _ program: HelperProgram) throws(HelperFailure) {
     let started = try HelperSpawn.start(program, kind)
-    (self.kind, path, process, socket) = (kind, program.path, ChildProcess(started.pid), started.socket)
+    (self.kind, self.program, process, socket) = (kind, program, ChildProcess(started.pid), started.socket)
   }
 
   /// One that was started before there was a pipeline.
   private static let prepared = Mutex<HelperZygote?>(nil)
 
-  /// Starts one for the first pipeline that wants one of its kind.
+  /// Starts one for the first pipeline that wants one of its program.
   static func prepare() {
-    let program = HelperProgram(DecodeIsolation())
-    if let zygote = try? HelperZygote(.common, program) { prepared.withLock { $0 = zygote } }
+    if let zygote = try? HelperZygote(.common, HelperProgram(DecodeIsolation())) {
+      prepared.withLock { $0 = zygote }
+    }
   }
 
-  /// The one that was prepared, if it is what is wanted.
-  static func takePrepared(_ kind: HelperKind, _ program: HelperProgram) -> HelperZygote? {
+  /// The one that was prepared, if it is of the program at that path.
+  static func takePrepared(of path: String) -> HelperZygote? {
     prepared.withLock { prepared in
-      guard let known = prepared, known.kind == kind, known.path == program.path else { return nil }
+      guard let known = prepared, known.program.path == path else { return nil }
       prepared = nil
       return known
     }
   }
 
   /// A new helper, a child of this process, and the socket to it. It may take so many bytes beyond the program itself.
-  /// The zygote is of no use after a failure.
-  func fork(
-    memoryLimit: Int, _ cancellation: CancellationFlag
-  ) throws(HelperFailure) -> (process: ChildProcess, socket: FileDescriptor) {
+  ///
+  /// Nobody's cancellation ends it, since others wait for the same zygote.
+  ///
+  /// - Throws: `.crashed` if it has ended, also before; `.cannotStart`.
+  func fork(memoryLimit: Int) throws(HelperFailure) -> (process: ChildProcess, socket: FileDescriptor) {
     let (ours, theirs) = try HelperSpawn.socketPair()
     let forked = hasGreeted.withLock { hasGreeted in
       Result { () throws(HelperFailure) in
-        var channel = HelperChannel(socket: socket, deadline: Self.startDeadline, cancellation: cancellation)
+        var channel = HelperChannel(socket: socket, deadline: Self.startDeadline, cancellation: CancellationFlag())
         if !hasGreeted {
           guard try channel.receive(HelperGreeting.self).name == HelperMessage.greeting else {
             throw .nonsense(detail: "another version")
@@ -57,20 +59,21 @@ final class HelperZygote: Sendable {
           hasGreeted = true
         }
         try channel.send(theirs, memoryLimit: memoryLimit)
-        return pid_t(truncatingIfNeeded: try channel.receive(Int.self))
+        return try channel.receive(Int.self)
       }
     }
+    let number: Int
     do throws(HelperFailure) {
-      let pid = try forked.get()
-      // A child of ours that has ended is there until it is reaped.
-      guard pid > 0, waitid(P_PID, id_t(pid), nil, WEXITED | WNOHANG | WNOWAIT) == 0 else {
-        throw .nonsense(detail: "no process was forked")
-      }
-      return (ChildProcess(pid), ours)
+      number = try forked.get()
     } catch {
       let ending = process.end(after: error)
-      if ending == .cancelled { throw .cancelled }
-      throw .cannotStart(detail: "\(path) did not greet as the thumbs of this version does (\(ending))")
+      let hasServed = hasGreeted.withLock { $0 }
+      if hasServed, case .crashed = ending { throw ending }
+      throw .cannotStart(detail: "\(program.path) did not greet as the thumbs of this version does (\(ending))")
     }
+    // A child of ours that has ended is there until it is reaped.
+    guard let pid = pid_t(exactly: number), pid > 0, waitid(P_PID, id_t(pid), nil, WEXITED | WNOHANG | WNOWAIT) == 0
+    else { throw .cannotStart(detail: "no process: \(SystemFailure(code: Int32(clamping: -number)).reason)") }
+    return (ChildProcess(pid), ours)
   }
 }

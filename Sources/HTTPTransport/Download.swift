@@ -34,6 +34,8 @@ package struct Download: Sendable {
   package var status: Int { head.status }
   /// The response's header fields in the order received.
   package var headers: [HTTPHeader] { head.headers }
+  /// The host of the final URL after redirects.
+  package var host: String? { HostName(parsing: url.host)?.host }
   /// A digest of the final URL after redirects, for a later condition.
   package var address: SourceKey { url.digest }
 

@@ -60,7 +60,9 @@ struct Thumbs: AsyncParsableCommand {
   /// Has a helper start while a command that will need one reads its arguments.
   private static func prepareHelper() {
     let words = CommandLine.arguments.dropFirst()
-    guard ["convert", "get"].contains(words.first), words.count > 1, !words.contains("off") else { return }
+    guard ["convert", "get"].contains(words.first), words.count > 1,
+      !words.contains(where: { $0 == "off" || $0 == "--isolate=off" })
+    else { return }
     DecodeHelper.prepare()
   }
 

@@ -115,6 +115,30 @@ struct HelperPoolTests {
     #expect(bench.pool.zygotePIDs.count == 1)
   }
 
+  @Test func aZygoteThatHasEndedBeforeItsFirstHelperIsReplaced() async throws {
+    let bench = HelperBench()
+    bench.pool.prepare()
+    for zygote in bench.pool.zygotePIDs { kill(zygote, SIGKILL) }
+    let file = try bytes("formats/jpeg-420.jpg")
+    _ = try #require(try await bench.render(file, .jpeg, probe: probe(.memory(file))).first).get()
+  }
+
+  @Test func whoGivesUpWhileAZygoteStartsTakesItFromNobody() async throws {
+    let file = try bytes(Self.good)
+    for _ in 0..<5 {
+      let bench = HelperBench(threads: 8)
+      let tasks = (0..<8).map { number in
+        Task { try await bench.render(file, .pnm, site: "\(number)") }
+      }
+      try await Task.sleep(for: .milliseconds(20))
+      for index in stride(from: 0, to: 8, by: 2) { tasks[index].cancel() }
+      for index in stride(from: 1, to: 8, by: 2) {
+        let made = try await tasks[index].value.first
+        #expect(throws: Never.self) { try #require(made).get() }
+      }
+    }
+  }
+
   @Test(arguments: [-1, 0, 1])
   func aPictureIsTheSameWhetherItsBytesOrItsFileAreSent(beyondTheLongest count: Int) async throws {
     let picture = try bytes("formats/icc-adobe-rgb.jpg")

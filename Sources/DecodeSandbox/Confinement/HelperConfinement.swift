@@ -27,8 +27,6 @@ struct HelperConfinement {
     csandbox_keep_memory(4 << 20, 1 << 20)
     do throws(SystemFailure) {
       try Self.enterNamespaces()
-      // Counted in the new namespace; elsewhere all processes of the user would count. It does not hold for root.
-      Self.limit(__RLIMIT_NPROC, to: UInt(Self.spareThreads + 4 * ProcessInfo.processInfo.processorCount))
     } catch {
       gaps.append(ConfinementGap(.namespaces, error))
     }
@@ -78,6 +76,13 @@ struct HelperConfinement {
   /// The last steps, of a helper that was forked, which may take so many bytes. Returns what the machine cannot give; nil
   /// if the parent has exited.
   func complete(memoryLimit: Int, socket: FileDescriptor) -> [ConfinementGap]? {
+    // Threads are counted in a namespace of its own; in the zygote's those of other sites' helpers would count, and
+    // elsewhere all processes of the user. It does not hold for root.
+    if csandbox_unshare(csandbox_user_namespace) == 0 {
+      Self.limit(__RLIMIT_NPROC, to: UInt(Self.spareThreads + 4 * sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+    }
+    _ = csandbox_drop_capabilities()
+    // After that: a change of rights would clear it.
     guard Self.diesWithParent(settings) else { return nil }
     Self.limit(RLIMIT_AS, to: UInt(clamping: mapped + memoryLimit))
     do throws(SystemFailure) {

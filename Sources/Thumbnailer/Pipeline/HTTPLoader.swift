@@ -169,6 +169,7 @@ struct HTTPLoader: BodyLoader {
     body.finestScale = observer.finestScale
     body.admitsUnsafe = admitsUnsafe
     body.previews = request.previews
+    body.sender = download.host == HostName(of: source.url)?.host ? nil : download.host
     monitor.add(1, to: \.downloads)
     monitor.add(body.bytesLeft, to: \.bytesLeft)
     monitor.send(

@@ -23,6 +23,12 @@ struct PlanExecutor: Sendable {
     let hasBegun = Atomic(false)
   }
 
+  /// The most that a plan may take that runs beside others, in bytes.
+  var mostMemory: Int {
+    let isolation = configuration.isolation
+    return isolation.isInProcess ? runner.memory.capacity : min(runner.memory.capacity, isolation.memoryLimit.bytes)
+  }
+
   init(
     _ configuration: ThumbnailPipeline.Configuration, helpers: HelperPool?, memory: HelperMemory, runner: DecodeRunner
   ) {
@@ -47,9 +53,10 @@ struct PlanExecutor: Sendable {
   ) async throws(ThumbnailError) -> Decoded {
     // Of a RAW file the helper chooses the same preview.
     let probe = body.container?.probe ?? plan.probe
-    var order = order(probe.format, variants, probe, job)
+    var order = order(probe.format, variants, probe, body, job)
     order.terms = PlanTerms(
-      memoryBudget: plan.predictedBytes, isTolerant: plan.isTolerant, mayReadCoefficients: body.mayReadCoefficients,
+      memoryBudget: plan.predictedBytes, isTolerant: plan.isTolerant,
+      mayReadCoefficients: body.mayReadCoefficients && !plan.isTolerant,
       isBodyWhole: plan.isBodyWhole)
     if isReserved { order.patience = LoneDecode.patience }
     let description = "\(plan)" + (plan.isTolerant ? ", as far as it can be read" : "")
@@ -68,7 +75,7 @@ struct PlanExecutor: Sendable {
   func decode(
     _ preview: PreviewPlan, _ variants: [Variant], _ probe: ImageProbe, of body: SourceBody, for job: JobContext
   ) async throws(ThumbnailError) -> Decoded? {
-    var order = order(probe.format, variants, probe, job)
+    var order = order(probe.format, variants, probe, body, job)
     order.terms = PlanTerms(memoryBudget: preview.predictedBytes, readsPreview: true)
     let decoded = try await run(
       order, of: body, plan: "embedded preview, \(preview.plan)", bytes: preview.predictedBytes, for: job
@@ -87,7 +94,7 @@ struct PlanExecutor: Sendable {
     _ variants: [Variant], of body: SourceBody, unplanned format: ImageFormat, for job: JobContext
   ) async throws(ThumbnailError) -> Decoded {
     let most = HelperMemory.bytes(configuration.isolation)
-    var order = order(format, variants, nil, job)
+    var order = order(format, variants, nil, body, job)
     order.mostBytes = min(order.mostBytes, runner.memory.capacity)
     // The helper's memory is reserved first, so that nothing is waited for while the thumbnails' memory is held.
     var room: WeightedSemaphore.Reservation?
@@ -114,11 +121,11 @@ struct PlanExecutor: Sendable {
   }
 
   private func order(
-    _ format: ImageFormat, _ variants: [Variant], _ probe: ImageProbe?, _ job: JobContext
+    _ format: ImageFormat, _ variants: [Variant], _ probe: ImageProbe?, _ body: SourceBody, _ job: JobContext
   ) -> HelperJob {
     var order = HelperJob(format, variants, limits: job.policy.limits, probe: probe)
     order.acceptsDamage = configuration.damaged == .accept
-    order.site = job.source.site
+    order.site = body.sender.map { "\(job.source.site) from \($0)" } ?? job.source.site
     return order
   }
 

@@ -95,7 +95,7 @@ struct Renderer: Sendable {
   ) async throws(ThumbnailError) -> Rendering? {
     guard
       let preview = PreviewPlan(
-        variants, probe: probe, memoryBudget: runner.memory.capacity, previews: body.previews),
+        variants, probe: probe, memoryBudget: executor.mostMemory, previews: body.previews),
       body.contains(preview.preview.neededRanges)
     else { return nil }
     let decoded = try await executor.decode(preview, variants, probe, of: body, for: job)
@@ -160,7 +160,7 @@ struct Renderer: Sendable {
     guard !damaged.isEmpty,
       let plan = try? DecodePlan.make(
         probe: probe, bodyLength: body.bytes.count, variants: damaged,
-        memoryBudget: isReserved ? planner.admission.most : runner.memory.capacity, isTolerant: true,
+        memoryBudget: isReserved ? planner.admission.most : executor.mostMemory, isTolerant: true,
         mayReadCoefficients: false)
     else { return }
     let second = try await executor.decode(plan, damaged, of: body, isReserved: isReserved, for: job)

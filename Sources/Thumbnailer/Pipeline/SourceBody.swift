@@ -33,6 +33,8 @@ struct SourceBody: Sendable {
   var hasChanged: @Sendable () -> Bool = { false }
   /// Whether a helper may read it if its format is not read in process.
   var admitsUnsafe = false
+  /// The host that has sent it, where that is another than was asked: after a redirect, or at another of its URLs.
+  var sender: String?
   /// Whether a plan may read coefficients: not after their reader has handed the file over.
   var mayReadCoefficients = true
 

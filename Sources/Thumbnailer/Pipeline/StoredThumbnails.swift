@@ -28,7 +28,7 @@ struct StoredThumbnails: Sendable {
     let bytes = ByteSource.memory([UInt8](larger.thumbnail.data))
     guard let probe = try? probe(bytes, limits: limits),
       let plan = try? DecodePlan.make(
-        probe: probe, bodyLength: bytes.count, variants: [variant], memoryBudget: executor.runner.memory.capacity),
+        probe: probe, bodyLength: bytes.count, variants: [variant], memoryBudget: executor.mostMemory),
       let decoded = try? await executor.decode(
         plan, [variant], of: SourceBody(bytes, header: .success(probe)), for: job),
       var thumbnail = try? decoded.results.first?.result.get()

@@ -118,6 +118,43 @@ struct IsolationTests {
     }
   }
 
+  @Test func whatCanBeReadOfADamagedPictureIsTheSameInAHelper() async throws {
+    let names = try FileManager.default.contentsOfDirectory(atPath: TestImages.url("broken").path)
+    var made = 0
+    for name in names where !name.contains("bomb") {
+      var found: [Thumbnail?] = []
+      for isolation in [.inProcess, Self.helper] {
+        let fixture = try PipelineFixture {
+          $0.isolation = isolation
+          $0.damaged = .accept
+        } answer: { _ in
+          .ok(Data())
+        }
+        let request = ThumbnailRequest(
+          .file(at: TestImages.url("broken/\(name)").path), variant: Variant(size: PixelSize(40, 30)))
+        found.append(try? await fixture.pipeline.thumbnail(for: request))
+      }
+      #expect(found[0] == found[1], "\(name)")
+      if found[0]?.isDamaged == true { made += 1 }
+    }
+    #expect(made > 5)
+  }
+
+  @Test func whatAnotherHostHasSentIsDecodedApart() async throws {
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let other = try Origin { _ in .ok(picture, type: "image/jpeg") }
+    let elsewhere = "\(other.url("/a.jpg", host: "localhost"))"
+    let origin = try Origin { request in
+      request.path == "/elsewhere" ? .redirect(to: elsewhere) : .ok(picture, type: "image/jpeg")
+    }
+    let fixture = try Self.fixture(Self.helper)
+    func helpers() -> Int { fixture.pipeline.stages.renderer.executor.helpers?.waiting.count ?? 0 }
+    for (path, count) in [("/1.jpg", 1), ("/2.jpg", 1), ("/elsewhere", 2), ("/3.jpg", 2)] {
+      _ = try await fixture.pipeline.thumbnail(for: ThumbnailRequest(origin.url(path), size: PixelSize(40, 40)))
+      #expect(helpers() == count, "\(path)")
+    }
+  }
+
   @Test func whatAHelperMadeIsCached() async throws {
     let fixture = try Self.fixture(Self.helper)
     _ = try await fixture.pipeline.thumbnail(for: own("bmp.bmp"))
