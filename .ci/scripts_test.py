@@ -11,7 +11,7 @@ from pathlib import Path
 SCRIPTS = Path(__file__).resolve().parent.parent / "Scripts"
 TOOLS = "bash cat chmod cksum cp cut date dirname env find mkdir mv readlink rm sed touch".split()
 
-# Counts its calls and "links" a program that prints its directory, its arguments and its standard input.
+# Counts its calls and "links" programs that print their directory, arguments and standard input.
 SWIFT = """#!/bin/sh
 echo "swift $*"
 echo call >>"$PROJECT/.build/calls"
@@ -20,7 +20,8 @@ folder=$PROJECT/.build/release
 [ "$4" != --scratch-path ] || folder=$5/release
 mkdir -p "$folder"
 printf '#!/bin/sh\\npwd; printf "<%%s>" "$@"; cat; exit 3\\n' >"$folder/thumbs"
-chmod +x "$folder/thumbs"
+cp "$folder/thumbs" "$folder/thumbs-decode"
+chmod +x "$folder/thumbs" "$folder/thumbs-decode"
 """
 
 
@@ -145,7 +146,7 @@ class Install(Project):
         self.assertIn("is not in PATH", result.stderr)
         # What others have built stays as it is.
         self.assertFalse((self.project / ".build" / "release").exists())
-        self.assertEqual([file.name for file in folder.iterdir()], ["thumbs"])
+        self.assertEqual(sorted(file.name for file in folder.iterdir()), ["thumbs", "thumbs-decode"])
         run = self.start("get", program=folder / "thumbs", input="")
         self.assertEqual((run.returncode, run.stdout), (3, f"{self.elsewhere}\n<get>"))
 
