@@ -16,9 +16,9 @@ package final class HelperPool: Sendable {
 
   private let isolation: DecodeIsolation
   private let executable: HelperProgram
-  /// The most helpers that wait for images of their sites, and twice as many as may work. The one that has waited longest
-  /// ends.
-  private static let mostWaiting = 4
+  /// The most helpers that wait for images of their sites; fewer where files or memory are scarce. The one that has
+  /// waited longest ends.
+  private static let mostWaiting = 16
 
   /// One for each helper that may work.
   private let turns: DispatchSemaphore
@@ -35,7 +35,9 @@ package final class HelperPool: Sendable {
     executable = prepared?.program ?? HelperProgram(isolation)
     zygotes = Mutex(prepared.map { [$0] } ?? [])
     turns = DispatchSemaphore(value: mostWorking)
-    mostWaiting = min(Self.mostWaiting, 2 * mostWorking)
+    var files = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
+    mostWaiting = max(2, min(Self.mostWaiting, Int(clamping: files.rlim_cur) / 64, isolation.memoryLimit.bytes >> 26))
   }
 
   /// The path of the program that decodes.
