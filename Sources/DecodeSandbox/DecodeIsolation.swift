@@ -56,7 +56,7 @@ public struct DecodeIsolation: Sendable, Equatable {
     return isolation
   }
 
-  /// Everything in a helper, which is this program.
+  /// Everything in a helper: the program at this place, instead of the one that would be found.
   public static func helper(executable: URL) -> DecodeIsolation {
     var isolation = DecodeIsolation()
     isolation.executable = executable

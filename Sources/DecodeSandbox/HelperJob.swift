@@ -6,8 +6,9 @@ package struct HelperJob: Sendable {
   /// The format that the pipeline has sniffed.
   package var format: ImageFormat
   package var variants: [Variant]
-  /// Whose image it is: no helper decodes those of two. A host's name, an upload's, or empty for the user's own files.
-  package var site = ""
+  /// From whom the image is: no helper decodes those of two sites. Empty for the user's own files, nil for an image that
+  /// is alone in its site, such as an upload.
+  package var site: String? = ""
   package var limits: DecodeLimits
   /// The image's header, if the pipeline can parse it.
   package var probe: ImageProbe?

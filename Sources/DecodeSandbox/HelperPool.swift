@@ -28,10 +28,11 @@ package final class HelperPool: Sendable {
   private let idle = Mutex<[HelperProcess]>([])
   private let busy = Mutex<[pid_t]>([])
 
-  /// At most `mostWorking` of its helpers work at once.
-  package init(_ isolation: DecodeIsolation, mostWorking: Int = 256) {
+  /// At most `mostWorking` of its helpers work at once. With `takesPrepared` it uses what `DecodeHelper.prepare()` has
+  /// started.
+  package init(_ isolation: DecodeIsolation, mostWorking: Int = 256, takesPrepared: Bool = false) {
     self.isolation = isolation
-    let prepared = isolation.isInProcess ? nil : HelperZygote.takePrepared(of: HelperProgram.path(isolation))
+    let prepared = takesPrepared ? HelperZygote.takePrepared(of: HelperProgram.path(isolation)) : nil
     executable = prepared?.program ?? HelperProgram(isolation)
     zygotes = Mutex(prepared.map { [$0] } ?? [])
     turns = DispatchSemaphore(value: mostWorking)
@@ -79,7 +80,7 @@ package final class HelperPool: Sendable {
 
   /// A new helper. A zygote that has ended meanwhile is replaced: only the failure of one that was started for this caller
   /// is its own.
-  private func fork(_ kind: HelperKind, for site: String) throws(HelperFailure) -> HelperProcess {
+  private func fork(_ kind: HelperKind, for site: String?) throws(HelperFailure) -> HelperProcess {
     while true {
       let (zygote, isNew) = try zygote(kind)
       do throws(HelperFailure) {
@@ -149,7 +150,7 @@ package final class HelperPool: Sendable {
     var wantsFresh = false
     while true {
       if cancellation.isSet { throw .cancelled }
-      let waiting = wantsFresh ? nil : takeIdle(kind, of: job.site)
+      let waiting = wantsFresh ? nil : job.site.flatMap { takeIdle(kind, of: $0) }
       let helper: HelperProcess
       if let waiting { helper = waiting } else { helper = try fork(kind, for: job.site) }
       wantsFresh = waiting != nil
@@ -159,7 +160,8 @@ package final class HelperPool: Sendable {
         let response = try helper.decode(
           request, of: image, rules: rules, deadline: isolation.deadline * job.patience, cancellation: cancellation)
         let most = helper.kind == .full ? Self.mostServed : Self.mostServedWithoutLibvips
-        if helper.served < most { keep(helper) }
+        // One without a site ends with its image, and takes no place from those that will be used again.
+        if helper.served < most, job.site != nil { keep(helper) }
         switch response {
         case .rendered(let size, let results): return (size, results)
         case .needsLibvips: (kind, wantsFresh) = (.full, false)

@@ -18,8 +18,8 @@ final class HelperProcess: Sendable {
   private static let startDeadline = Duration.seconds(20)
 
   let kind: HelperKind
-  /// Whose images it decodes.
-  let site: String
+  /// From whom its images are; nil if it decodes only one.
+  let site: String?
   let process: ChildProcess
   private let isolation: DecodeIsolation
   private let socket: FileDescriptor
@@ -37,7 +37,7 @@ final class HelperProcess: Sendable {
   var pid: pid_t { process.pid }
 
   /// Forks a process.
-  init(_ zygote: HelperZygote, site: String, _ isolation: DecodeIsolation) throws(HelperFailure) {
+  init(_ zygote: HelperZygote, site: String?, _ isolation: DecodeIsolation) throws(HelperFailure) {
     (kind, self.site, self.isolation) = (zygote.kind, site, isolation)
     (process, socket) = try zygote.fork(memoryLimit: isolation.memoryLimit.bytes)
   }

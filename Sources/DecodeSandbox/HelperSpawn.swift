@@ -52,8 +52,8 @@ enum HelperSpawn {
     // What its libraries print must not mix with our output.
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-    // A program that embeds this library may have open files without close-on-exec.
     posix_spawn_file_actions_adddup2(&actions, try program.file().rawValue, executableNumber)
+    // A program that embeds this library may have open files without close-on-exec.
     csandbox_close_from(&actions, executableNumber + 1)
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)

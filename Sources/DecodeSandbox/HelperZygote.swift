@@ -4,8 +4,8 @@ import ImageCodec
 import Synchronization
 import ThumbnailCore
 
-/// A process that is ready to decode, and never does: it forks a helper for whoever's images are to be decoded, which
-/// takes a small part of the time of a start and shares its memory. Since it gets no image, no helper begins broken.
+/// A process that is ready to decode, and never does: it forks a helper for each site, which takes a small
+/// part of the time of a start and shares its memory. Since it gets no image, no helper begins broken.
 final class HelperZygote: Sendable {
   /// The time limit from its start to its greeting: libvips and its many libraries are loaded meanwhile.
   private static let startDeadline = Duration.seconds(20)

@@ -33,7 +33,7 @@ struct HelperBench {
   func render(
     _ bytes: [UInt8], _ format: ImageFormat, _ variants: [Variant] = [Variant(size: PixelSize(160, 120))],
     limits: DecodeLimits = DecodeLimits(), probe: ImageProbe? = nil, mostBytes: Int = 8 << 20,
-    acceptsDamage: Bool = false, hasSpareProcessor: Bool = false, site: String = ""
+    acceptsDamage: Bool = false, hasSpareProcessor: Bool = false, site: String? = ""
   ) async throws -> [Result<Thumbnail, CodecError>] {
     let pool = pool
     var job = HelperJob(format, variants, limits: limits, probe: probe, mostBytes: mostBytes)

@@ -31,7 +31,7 @@ package struct DescriptorBudget: Sendable {
   /// - Throws: `.invalidRequest` if it leaves too little for one of each.
   init(limit: Int, open: Int, _ wanted: ThumbnailPipeline.Configuration) throws(ThumbnailError) {
     let fixed =
-      open + Self.fixed + (wanted.diskCacheLimit.bytes > 0 ? Self.cache : 0)
+      Self.fixed + open + (wanted.diskCacheLimit.bytes > 0 ? Self.cache : 0)
       + (wanted.isolation.isInProcess ? 0 : Self.helpers)
     let least = fixed + Self.perDownload + Self.perJob
     var free = limit - fixed

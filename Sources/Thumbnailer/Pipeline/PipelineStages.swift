@@ -56,7 +56,8 @@ final class PipelineStages: Sendable {
     // Otherwise files that are too old, or beyond a limit that was lowered, would stay until the next large download.
     if let store = download.partialBodies { PartialStore.onThread { store.tidy() } }
     let helpers =
-      configuration.isolation.isInProcess ? nil : HelperPool(configuration.isolation, mostWorking: configuration.jobs)
+      configuration.isolation.isInProcess
+      ? nil : HelperPool(configuration.isolation, mostWorking: configuration.jobs, takesPrepared: true)
     let helperMemory = HelperMemory(configuration, budget: budget, cgroupLimit: Cgroup.memoryLimit())
     let executor = PlanExecutor(configuration, helpers: helpers, memory: helperMemory, runner: runner)
     http = HTTPLoader(

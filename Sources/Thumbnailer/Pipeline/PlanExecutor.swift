@@ -125,7 +125,7 @@ struct PlanExecutor: Sendable {
   ) -> HelperJob {
     var order = HelperJob(format, variants, limits: job.policy.limits, probe: probe)
     order.acceptsDamage = configuration.damaged == .accept
-    order.site = body.sender.map { "\(job.source.site) from \($0)" } ?? job.source.site
+    order.site = job.source.site.map { site in body.sender.map { "\(site) from \($0)" } ?? site }
     return order
   }
 
@@ -159,12 +159,12 @@ struct PlanExecutor: Sendable {
 }
 
 extension ImageSource {
-  /// From whom it is: a host, what a program's loader says or, as an upload, nobody else; empty for the user's own files.
-  fileprivate var site: String {
+  /// See `HelperJob.site`: a host, or what a program's loader says.
+  fileprivate var site: String? {
     switch origin {
-    case .web: "host \(HostName(of: url)?.host ?? identity)"
+    case .web: HostName(of: url).map { "host \($0.host)" }
     case .userFile: ""
-    case .loader(let loader): loader.site.map { "site \($0)" } ?? "image \(identity)"
+    case .loader(let loader): loader.site.map { "site \($0)" }
     }
   }
 }
