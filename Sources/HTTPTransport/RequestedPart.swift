@@ -9,7 +9,8 @@ package struct RequestedPart: Sendable, Equatable {
 
   package init(_ range: Range<Int>, of version: BodyVersion? = nil) { (self.range, self.version) = (range, version) }
 
-  /// The error for a response other than this part; nil for one that is right, or that says the same of any request.
+  /// The error for a response other than this part; nil for a correct one, and for a status that does not
+  /// depend on the range.
   func refusal(_ head: ResponseHead) -> DownloadError? {
     switch head.status {
     case 200..<300 where version == nil && head.status != 206: return nil

@@ -98,7 +98,7 @@ struct BitWindow {
     return rest.take(&self, after: position)
   }
 
-  /// The same of a progressive file's block in the first scan of the positions up to `last`.
+  /// The same for a block of a progressive file, in the first scan of the positions up to `last`.
   @inline(__always)
   mutating func takeProgressiveCoefficients(
     _ table: HuffmanTable.Lookup, after position: Int, lastKept: Int, last: Int, then rest: inout some RestOfBlock,

@@ -136,7 +136,7 @@ enum BlockTransform {
     return (e0 + o0, e1 + o1, e2 + o2, e3 + o3, e3 - o3, e2 - o2, e1 - o1, e0 - o0)
   }
 
-  /// The columns as rows. As integers, lest the compiler takes the lanes' arithmetic apart.
+  /// The columns as rows. As integers, so that the compiler keeps the arithmetic in vector registers.
   @inline(__always)
   private static func transposed(_ a: Four, _ b: Four, _ c: Four, _ d: Four) -> (Four, Four, Four, Four) {
     typealias Words = SIMD4<UInt32>

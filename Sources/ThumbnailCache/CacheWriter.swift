@@ -109,7 +109,7 @@ struct CacheWriter: Sendable {
   /// Runs `body` in its own transaction. `logBytes`: how long the log may become; by default as the limits say.
   func transaction<Value>(logBytes: Int? = nil, _ body: (Database) throws -> Value) throws -> Value {
     let value = try queue.write { db in
-      // Whoever replaces the file holds its lock meanwhile: what is written to a file in place is not lost.
+      // A process that replaces the file holds its lock meanwhile, so that no write to the current file is lost.
       guard connections.isInPlace else { throw DatabaseError(resultCode: .SQLITE_READONLY_DBMOVED) }
       return try body(db)
     }

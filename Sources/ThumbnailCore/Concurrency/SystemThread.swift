@@ -37,7 +37,7 @@ package enum SystemThread {
     return status == 0
   }
 
-  /// Has the calling thread, and those that it starts, give way to other threads of the process.
+  /// Lowers the scheduling priority of the calling thread, and of those that it starts.
   package static func giveWay() {
     #if os(Linux)
       // Of the calling thread alone. At 5 it has a third of the time of others.

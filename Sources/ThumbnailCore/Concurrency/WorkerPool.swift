@@ -98,7 +98,7 @@ package final class WorkerPool: Sendable {
 
   /// A pool named `name` of up to `threads` threads. `onThreadExit` is called on each as it ends.
   ///
-  /// - Parameter givesWay: Whether its threads give way to others of the process (on Linux).
+  /// - Parameter givesWay: Whether its threads have a lower scheduling priority than others of the process (on Linux).
   package init(
     name: String, threads: Int, stackBytes: Int = 2 << 20, givesWay: Bool = false,
     onThreadExit: @escaping @Sendable () -> Void = {}
