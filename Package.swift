@@ -31,7 +31,7 @@ let package = Package(
     .systemLibrary(name: "CGLib", pkgConfig: "glib-2.0", providers: [.apt(["libglib2.0-dev"])]),
     .systemLibrary(name: "CISAL", pkgConfig: "libisal", providers: [.apt(["libisal-dev"])]),
     .systemLibrary(name: "CJPEG", pkgConfig: "libjpeg", providers: [.apt(["libjpeg-dev"])]),
-    .systemLibrary(name: "CMalloc"),
+    .systemLibrary(name: "CLibC"),
     .systemLibrary(name: "CSandbox"),
     .systemLibrary(name: "CTIFF", providers: [.apt(["libtiff-dev"])]),
     .systemLibrary(name: "CVips", pkgConfig: "gobject-2.0", providers: [.apt(["libvips-dev"])]),
@@ -45,6 +45,7 @@ let package = Package(
       name: "ThumbnailCore",
       dependencies: [
         "CGLib",
+        "CLibC",
         "HTTPSemantics",
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "Logging", package: "swift-log"),
@@ -160,6 +161,7 @@ let package = Package(
         "Exports",
         "HTTPSemantics",
         "HTTPTransport",
+        "ThumbnailCache",
         "ThumbnailCore",
         "Thumbnailer",
         .product(name: "Logging", package: "swift-log"),
@@ -214,7 +216,7 @@ let package = Package(
     .executableTarget(
       name: "thumbs",
       dependencies: [
-        "CMalloc", "DecodeSandbox", "Exports", "FolderConversion", "HTTPServer", "HTTPTransport", "ImageCodec",
+        "CLibC", "DecodeSandbox", "Exports", "FolderConversion", "HTTPServer", "HTTPTransport", "ImageCodec",
         "PhotoSources", "ThumbnailCache", "ThumbnailCore", "ThumbnailServer", "ThumbnailWorker", "Thumbnailer",
         "thumbs-decode",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -1,5 +1,6 @@
 import CSandbox
-public import Foundation
+public import FoundationEssentials
+import Glibc
 import ImageCodec
 import Synchronization
 import ThumbnailCore
@@ -87,11 +88,17 @@ public enum DecodeHelper {
     var length = socklen_t(MemoryLayout<Int32>.size)
     guard let settings = Settings(Array(arguments.dropFirst(2))),
       getsockopt(STDIN_FILENO, SOL_SOCKET, SO_TYPE, &kind, &length) == 0
-    else {
-      FileHandle.standardError.write(Data("\(command) is not for people: thumbs starts it to decode pictures\n".utf8))
-      exit(64)
-    }
+    else { refuse(command) }
     exit(serve(settings, worker))
+  }
+
+  /// Ends a program that is a helper only, and was started as something else.
+  ///
+  /// - Parameter program: Its name, as it stands in the message.
+  public static func refuse(_ program: String) -> Never {
+    let line = "\(program) is not for people: thumbs starts it to decode pictures\n"
+    _ = write(STDERR_FILENO, line, line.utf8.count)
+    exit(64)
   }
 
   private static func serve(_ settings: Settings, _ worker: (HelperKind, Int) -> Work) -> Int32 {

@@ -1,6 +1,6 @@
 // The module DecodeSandbox: decodes in helper processes that can do nothing else.
 
-public import Foundation
+public import FoundationEssentials
 public import ThumbnailCore
 
 /// Where images are decoded, which sources may be of an unsafe format, and which resources a decode may use.

@@ -1,6 +1,7 @@
 import CSandbox
 import Dispatch
-import Foundation
+import FoundationEssentials
+import Glibc
 package import ImageCodec
 import Synchronization
 package import ThumbnailCore

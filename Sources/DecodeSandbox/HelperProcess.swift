@@ -1,5 +1,5 @@
 import CSandbox
-import Foundation
+import Glibc
 import ImageCodec
 import Synchronization
 import ThumbnailCore

@@ -1,5 +1,6 @@
 import CSandbox
-import Foundation
+import FoundationEssentials
+import Glibc
 import ImageCodec
 import ThumbnailCore
 

@@ -1,5 +1,5 @@
 import CVips
-import Foundation
+import Glibc
 import ImageCodec
 import ThumbnailCore
 

@@ -1,5 +1,5 @@
 import CSandbox
-import Foundation
+import Glibc
 
 /// Keeps what a process holds from other processes of the same user. `thumbs` does all of this as it starts; a program
 /// that uses the library decides for itself.

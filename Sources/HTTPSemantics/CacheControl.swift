@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// The directives of `Cache-Control` that matter to a private cache (RFC 9111, 5.2.2). `private`, `public`, `s-maxage`
 /// and `proxy-revalidate` concern shared caches only. `immutable` is ignored: a fresh response is not revalidated
@@ -67,7 +67,7 @@ package struct CacheControl: Sendable, Equatable {
       let parts = piece.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         .map { $0.trimmingSpaces() }
       guard let name = parts.first, !name.isEmpty else { return nil }
-      return (name.lowercased(), parts.count > 1 ? parts[1].trimmingCharacters(in: ["\"", " "]) : nil)
+      return (name.lowercased(), parts.count > 1 ? parts[1].trimming { $0 == 0x22 || $0 == 0x20 } : nil)
     }
   }
 }

@@ -8,9 +8,12 @@ extension StringProtocol {
   }
 
   /// The text without white space of ASCII at its ends.
-  package func trimmingSpaces() -> String {
-    let bytes = Substring(self).utf8.drop(while: \.isSpace)
-    guard let last = bytes.lastIndex(where: { !$0.isSpace }) else { return "" }
+  package func trimmingSpaces() -> String { trimming(\.isSpace) }
+
+  /// The text without such bytes at its ends.
+  func trimming(_ isDropped: (UInt8) -> Bool) -> String {
+    let bytes = Substring(self).utf8.drop(while: isDropped)
+    guard let last = bytes.lastIndex(where: { !isDropped($0) }) else { return "" }
     return String(decoding: bytes[...last], as: UTF8.self)
   }
 }

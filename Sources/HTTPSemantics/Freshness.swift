@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 
 /// Until when a stored response is fresh.
 package struct Freshness: Sendable, Equatable {

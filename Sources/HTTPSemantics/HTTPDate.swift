@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 
 /// A date as HTTP writes it, in one of the three forms that recipients must accept (RFC 9110, 5.6.7):
 ///

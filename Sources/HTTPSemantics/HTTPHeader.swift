@@ -1,6 +1,6 @@
 // The module HTTPSemantics: what HTTP says, as pure values that know no transport.
 
-import Foundation
+import Glibc
 
 /// One header field. Names compare case-insensitively; values are sent as they are.
 ///

@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 
 /// A host, optionally with a port. Credentials belong to one.
 public struct HostName: Hashable, Sendable {

@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 
 /// The header fields of a response that say how long it is fresh (RFC 9111, 4.2), and its validators (4.3). A pure
 /// value; the current time is passed in.

@@ -7,7 +7,7 @@ import CLazyLibraries
 import CTIFF
 import CVips
 import CWebP
-import Foundation
+import Glibc
 import Synchronization
 package import ThumbnailCore
 

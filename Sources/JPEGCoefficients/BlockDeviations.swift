@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// How much the pixels of each block of luma deviate from its samples: what reading at a smaller scale leaves out.
 ///

@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// The inverse transforms of blocks of 4×4 and 8×8 coefficients, in floating point: four lanes multiply in one
 /// instruction, which no 32-bit integers of the basic instruction set do.

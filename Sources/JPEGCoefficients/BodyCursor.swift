@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// Reads a body from start to end through a window of bounded length.
 ///

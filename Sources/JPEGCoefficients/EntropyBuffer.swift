@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// Entropy-coded data without byte stuffing, up to the next marker, in a buffer of bounded length.
 ///

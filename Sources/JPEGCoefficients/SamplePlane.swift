@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// The kept data of one component: its blocks' first coefficients or their samples; samples in the end.
 ///

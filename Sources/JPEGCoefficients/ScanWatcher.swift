@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// Follows the scans of a progressive JPEG while its bytes arrive, and records where the body became sufficient for
 /// each scale.

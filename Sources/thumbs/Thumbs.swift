@@ -1,5 +1,5 @@
 import ArgumentParser
-import CMalloc
+import CLibC
 import Foundation
 import Thumbnailer
 

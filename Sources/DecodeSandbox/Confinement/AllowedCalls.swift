@@ -1,5 +1,5 @@
 import CSandbox
-import Foundation
+import Glibc
 
 /// The system calls that decoders need. Any other ends the helper: it is not what it was any more.
 enum AllowedCalls {

@@ -1,5 +1,5 @@
 import CSandbox
-import Foundation
+import Glibc
 import ThumbnailCore
 
 /// A seccomp filter: a program that the kernel runs before each system call of the process.

@@ -1,5 +1,5 @@
 import CSandbox
-import Foundation
+import Glibc
 import ThumbnailCore
 
 /// Landlock: the kernel's list of files that this process may open.

@@ -1,6 +1,6 @@
 import CLazyLibraries
 import CSandbox
-import Foundation
+import Glibc
 import ImageCodec
 
 /// Loads what decoders would load in the middle of an image, when no library can be loaded any more.
@@ -49,7 +49,7 @@ enum LateLibraries {
   /// The reader of GIF, which a drawing may embed: those of PNG and JPEG are part of the library.
   private static func loadPixbufLoader(_ loaded: String) {
     typealias Make = @convention(c) (UnsafePointer<CChar>, OpaquePointer?) -> OpaquePointer?
-    typealias Write = @convention(c) (OpaquePointer, [UInt8], Int, OpaquePointer?) -> Int32
+    typealias Write = @convention(c) (OpaquePointer, UnsafePointer<UInt8>, Int, OpaquePointer?) -> Int32
     typealias Close = @convention(c) (OpaquePointer, OpaquePointer?) -> Int32
     guard let library = library("libgdk_pixbuf", loaded),
       let make = dlsym(library, "gdk_pixbuf_loader_new_with_type"),

@@ -1,5 +1,5 @@
 import CVips
-import Foundation
+import Glibc
 import ThumbnailCore
 
 /// Serves a body to libvips through a `VipsSource`.

@@ -1,5 +1,5 @@
 import CVips
-import Foundation
+import Glibc
 import ThumbnailCore
 
 /// Opens an image of a format that only a helper decodes, at a reduced size where the format allows it.

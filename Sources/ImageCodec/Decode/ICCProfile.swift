@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// Parses an ICC profile to find out whether it is sRGB.
 ///

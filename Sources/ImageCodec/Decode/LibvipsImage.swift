@@ -1,5 +1,5 @@
 import CVips
-import Foundation
+import Glibc
 import ThumbnailCore
 
 /// Owns one reference to a `VipsImage`, which `deinit` releases.

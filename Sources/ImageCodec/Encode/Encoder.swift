@@ -1,5 +1,5 @@
 import CVips
-package import Foundation
+package import FoundationEssentials
 package import ThumbnailCore
 
 /// Encodes finished pixels to an image file in memory.

@@ -1,5 +1,5 @@
 import CJPEG
-import Foundation
+import FoundationEssentials
 import ThumbnailCore
 
 /// Encodes a raster as a JPEG with libjpeg-turbo.

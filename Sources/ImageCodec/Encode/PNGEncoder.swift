@@ -1,5 +1,5 @@
 import CISAL
-import Foundation
+import FoundationEssentials
 import ThumbnailCore
 
 /// Encodes pixels as a PNG of 8 bits a sample, with ISA-L's deflate: a quarter of the time of libpng and zlib.

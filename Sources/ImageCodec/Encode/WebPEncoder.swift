@@ -1,5 +1,5 @@
 import CWebP
-import Foundation
+import FoundationEssentials
 import ThumbnailCore
 
 /// Encodes a raster as a lossy WebP with libwebp.

@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// The weights that estimate a Lanczos sample from the means of boxes of pixels.
 ///

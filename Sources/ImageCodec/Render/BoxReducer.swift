@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 import ThumbnailCore
 
 /// Averages boxes of whole samples as rows arrive: the cheap first part of a large reduction.

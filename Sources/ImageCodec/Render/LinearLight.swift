@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// Converts rows between display values, as sRGB encodes them, and linear light.
 ///

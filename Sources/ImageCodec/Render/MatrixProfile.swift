@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 import ThumbnailCore
 
 /// Converts RGB of an ICC profile that consists of primaries and tone curves, as most of those of cameras and screens

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import ThumbnailCore
 
 /// Micro thumbnails, made of the raster that a thumbnail is encoded from.

@@ -1,5 +1,5 @@
 import CVips
-package import Foundation
+package import FoundationEssentials
 package import ThumbnailCore
 
 /// A contact sheet: a grid of small images with captions, as one large JPEG.

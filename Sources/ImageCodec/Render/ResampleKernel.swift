@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// The weights that compute each new sample along one axis: Lanczos with three lobes, stretched by the reduction
 /// factor, as libvips, Pillow and ImageMagick downsample by default; or the same corrected for samples that are means

@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 import ThumbnailCore
 
 /// Downsamples one plane of an image as its rows arrive, and hands on each new row as soon as its window is complete.

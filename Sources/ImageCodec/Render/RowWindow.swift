@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 import ThumbnailCore
 
 /// The latest rows of a plane, as many as the window of one new row needs.

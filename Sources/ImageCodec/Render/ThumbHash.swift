@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 
 /// An image as a few cosines: Evan Wallace's ThumbHash, written from its published description.
 ///

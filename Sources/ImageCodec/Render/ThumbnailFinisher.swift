@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 package import ThumbnailCore
 
 /// Makes thumbnails of their pixels, which only a program's own step and an encoder read.

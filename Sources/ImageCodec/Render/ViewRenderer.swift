@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 import ThumbnailCore
 
 /// Downsamples an image to several sizes in one pass over its rows.

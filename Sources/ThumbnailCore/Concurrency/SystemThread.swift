@@ -1,4 +1,5 @@
-import Foundation
+import CLibC
+import Glibc
 
 /// A thread of our own for blocking work. Unlike Foundation's `Thread`, it says when the system has no thread left.
 package enum SystemThread {
@@ -29,7 +30,7 @@ package enum SystemThread {
       { argument in
         guard let argument else { return nil }
         let work = Unmanaged<Work>.fromOpaque(argument).takeRetainedValue()
-        Thread.current.name = String(work.name.prefix(15))
+        clibc_name_thread(work.name)
         work.body()
         return nil
       }, work.toOpaque())

@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// Runs blocking work on its own threads, so that Swift's cooperative threads never block.
 ///
@@ -13,7 +13,7 @@ package final class WorkerPool: Sendable {
   /// State shared by the threads. Not the pool itself, so that the pool can be dropped while its threads wait.
   private final class Shared: @unchecked Sendable {
     // Safety: the variables are only accessed with `condition` locked.
-    let condition = NSCondition()
+    let condition = Condition()
     var queue = TwoLevelQueue<Entry>()
     var running = 0
     var threads = 0

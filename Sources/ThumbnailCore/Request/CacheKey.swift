@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 package import HTTPSemantics
 
 /// A source's identity and credentials as 128 bits of a SHA-256.

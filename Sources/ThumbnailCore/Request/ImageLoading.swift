@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 
 /// Loads the bytes of images from where only the program can get them: an archive, a database, a protocol of its own.
 /// See `ImageSource.loaded(by:identity:)`.

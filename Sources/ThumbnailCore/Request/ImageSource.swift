@@ -1,4 +1,5 @@
-public import Foundation
+public import FoundationEssentials
+import Glibc
 public import HTTPSemantics
 
 /// A source image: its URL, the header fields of its request, and its identity in the cache.
@@ -113,8 +114,9 @@ public struct ImageSource: Hashable, Sendable {
   /// A source whose URL is a name for display. The space in its identity keeps it apart from those of URLs, which have
   /// none: a foreign URL `loader:a` must not find what the program's own image `a` has in the caches.
   private static func named(_ scheme: String, _ identity: String, origin: Origin) -> ImageSource {
-    let name = identity.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? ""
-    let url = URL(string: "\(scheme):\(name)") ?? URL(fileURLWithPath: "/")
+    var components = URLComponents()
+    (components.scheme, components.path) = (scheme, identity)
+    let url = components.url ?? URL(fileURLWithPath: "/")
     return ImageSource(url: url, headers: [], identity: "\(scheme) \(identity)", origin: origin)
   }
 

@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 
 /// Stores result pages of photo searches, so that a gallery can be opened offline.
 ///

@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 
 /// What is shown of an image until its thumbnail is there: a blur of it, and one colour.
 public struct Placeholder: Sendable, Hashable {

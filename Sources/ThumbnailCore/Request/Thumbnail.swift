@@ -1,4 +1,4 @@
-public import Foundation
+public import FoundationEssentials
 
 /// A finished thumbnail: the bytes of a small image file, upright, sRGB, 8 bit, without metadata.
 public struct Thumbnail: Sendable, Equatable {

@@ -1,6 +1,6 @@
 // The module ThumbnailCore: the values, threads and files that all other modules speak of.
 
-public import Foundation
+public import FoundationEssentials
 
 /// A request for one thumbnail of one image.
 public struct ThumbnailRequest: Sendable {

@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 
 /// The bytes of one source image: small bodies in memory, larger ones in an unnamed spill file.
 package enum ByteSource: Sendable {

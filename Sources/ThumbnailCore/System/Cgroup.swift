@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// The memory limits of the process's control group.
 package enum Cgroup {
@@ -72,6 +72,6 @@ package enum Cgroup {
 
   private static func number(_ path: String) -> Int? {
     guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return nil }
-    return Int(text.trimmingCharacters(in: .whitespacesAndNewlines))
+    return Int(text.prefix { !$0.isNewline })
   }
 }

@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// Lists a folder and its subfolders, each of them once. Blocks; for use on a thread of its own.
 ///

@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 import Synchronization
 
 /// An open file that is closed when its last reference is dropped.

@@ -1,4 +1,4 @@
-package import Foundation
+package import Glibc
 
 /// A failed system call, with its `errno`.
 package struct SystemFailure: Error, Equatable {

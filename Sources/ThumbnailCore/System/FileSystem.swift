@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 
 /// The file system that a file is on.
 package struct FileSystem: Sendable, Equatable {
@@ -32,7 +33,7 @@ package struct FileSystem: Sendable, Equatable {
   static func kind(of path: String, mounts: String) -> String? {
     var found: (place: String, kind: String)?
     for line in mounts.split(separator: "\n") {
-      guard let dash = line.range(of: " - "), let kind = line[dash.upperBound...].split(separator: " ").first else {
+      guard let dash = line.firstRange(of: " - "), let kind = line[dash.upperBound...].split(separator: " ").first else {
         continue
       }
       let fields = line[..<dash.lowerBound].split(separator: " ")

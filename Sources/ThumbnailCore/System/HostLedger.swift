@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 
 /// The state of hosts and services, shared by all processes that share a cache: until when a host is held, and when the
 /// next request may be sent.

@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// What a member of a JSON object may be.
 package protocol JSONValue {

@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// Splits the input from a file, pipe or terminal into lines, or into names that zero bytes end. Blocks; for use on a
 /// thread of its own.

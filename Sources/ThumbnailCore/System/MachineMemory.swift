@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// The memory available to this process: the machine's, or what its control group allows.
 package enum MachineMemory {

@@ -1,4 +1,5 @@
-package import Foundation
+package import FoundationEssentials
+package import Glibc
 
 /// A file that gets its name once it is whole, so that others see either the old content or the new.
 ///
@@ -77,7 +78,7 @@ package struct NewFile: ~Copyable, Sendable {
   /// Links the file to a name that must not exist. On failure, sets `errno`.
   private func giveName(_ name: RawPath) -> Bool {
     let result = name.withCString { name in
-      temporary?.withCString { Foundation.link($0, name) }
+      temporary?.withCString { Glibc.link($0, name) }
         ?? linkat(AT_FDCWD, Self.link(to: file), AT_FDCWD, name, AT_SYMLINK_FOLLOW)
     }
     return result == 0
@@ -117,7 +118,7 @@ package struct NewFile: ~Copyable, Sendable {
     _ path: RawPath, _ flags: Int32, _ permissions: mode_t
   ) throws(SystemFailure) -> FileDescriptor {
     let descriptor = path.withCString {
-      Foundation.open($0, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, permissions)
+      Glibc.open($0, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, permissions)
     }
     guard descriptor >= 0 else { throw .last }
     return FileDescriptor(owning: descriptor)
@@ -128,7 +129,7 @@ package struct NewFile: ~Copyable, Sendable {
     let failure = bytes.withUnsafeBytes { bytes -> SystemFailure? in
       var done = 0
       while done < bytes.count {
-        let written = Foundation.write(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
+        let written = Glibc.write(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
         if written < 0 {
           if errno == EINTR { continue }
           return .last

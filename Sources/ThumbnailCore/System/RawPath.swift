@@ -1,4 +1,5 @@
-package import Foundation
+package import FoundationEssentials
+import Glibc
 
 /// A file path as the kernel has it: bytes other than NUL, which need not be UTF-8.
 public struct RawPath: Hashable, Sendable, CustomStringConvertible {

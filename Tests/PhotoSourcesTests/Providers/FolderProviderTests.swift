@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import PhotoSources
+import ThumbnailCache
 @testable import ThumbnailCore
 
 @Suite(.timeLimit(.minutes(5))) struct FolderProviderTests {

@@ -3,6 +3,7 @@ import Testing
 
 @testable import PhotoSources
 @testable import TestSupport
+import ThumbnailCache
 @testable import ThumbnailCore
 
 @Suite(.timeLimit(.minutes(2))) struct PathSorterTests {

@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 import HEIFContainer
 import ThumbnailCore
 
@@ -23,7 +23,7 @@ final class TileTeam: @unchecked Sendable {
   /// The tiles that are needed: the last ones may be beyond the part that is shown.
   private let count: Int
 
-  private let condition = NSCondition()
+  private let condition = Condition()
   /// The tile that is taken next.
   private var next = 0
   /// The first tile behind the current strip.

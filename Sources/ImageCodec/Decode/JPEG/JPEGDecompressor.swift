@@ -1,5 +1,5 @@
 import CJPEG
-import Foundation
+import Glibc
 import ThumbnailCore
 
 /// Owns libjpeg's state for one image, and reads the body for it.

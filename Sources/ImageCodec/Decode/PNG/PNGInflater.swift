@@ -1,5 +1,5 @@
 import CISAL
-import Foundation
+import Glibc
 import ThumbnailCore
 
 /// Inflates a zlib stream piece by piece.

@@ -1,6 +1,6 @@
 import CLazyLibraries
 import CTIFF
-import Foundation
+import Glibc
 import ThumbnailCore
 
 /// Owns libtiff's handle of a body, and serves it the bytes. To be used by one thread at a time.

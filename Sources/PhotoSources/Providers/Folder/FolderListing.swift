@@ -1,4 +1,5 @@
 import Foundation
+import ThumbnailCache
 import ThumbnailCore
 
 /// What a folder held at one moment: paths in natural order, and the time of each file's last change.

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import ThumbnailCache
 import ThumbnailCore
 
 /// The images of a folder and its subfolders, searched by their paths.

@@ -1,4 +1,5 @@
 import Foundation
+import ThumbnailCache
 import ThumbnailCore
 
 /// The sorted paths of a folder's images, in an unnamed temporary file, or in memory if they are few. Reading blocks.

@@ -1,4 +1,5 @@
 import Foundation
+import ThumbnailCache
 import ThumbnailCore
 
 /// The photos of a list of URLs, from a file or the standard input.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ThumbnailCore
+@testable import ThumbnailCache
 
 @Suite struct SearchTextTests {
   @Test(arguments: [
