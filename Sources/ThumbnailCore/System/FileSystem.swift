@@ -33,7 +33,8 @@ package struct FileSystem: Sendable, Equatable {
   static func kind(of path: String, mounts: String) -> String? {
     var found: (place: String, kind: String)?
     for line in mounts.split(separator: "\n") {
-      guard let dash = line.firstRange(of: " - "), let kind = line[dash.upperBound...].split(separator: " ").first else {
+      guard let dash = line.firstRange(of: " - "), let kind = line[dash.upperBound...].split(separator: " ").first
+      else {
         continue
       }
       let fields = line[..<dash.lowerBound].split(separator: " ")
