@@ -147,7 +147,8 @@ package final class HelperPool: Sendable {
     of image: ByteSource, _ job: HelperJob, _ cancellation: CancellationFlag
   ) throws(HelperFailure) -> (PixelSize?, [Rendered<ThumbnailRaster>]) {
     let rules = job.rules
-    var (request, kind) = (job.request(for: image), job.kind)
+    let request = job.request(for: image)
+    var kind = job.kind
     var wantsFresh = false
     while true {
       if cancellation.isSet { throw .cancelled }
@@ -170,9 +171,7 @@ package final class HelperPool: Sendable {
       } catch {
         // The helper may have crashed because of an earlier image: only a fresh one's crash is due to this image.
         guard case .crashed = error else { throw error }
-        if wantsFresh { continue }
-        guard request.format == .jpeg2000, !request.usesImageMagick else { throw error }
-        request.usesImageMagick = true
+        if !wantsFresh { throw error }
       }
     }
   }

@@ -17,9 +17,6 @@ struct HelperRequest: Equatable, Sendable {
   var limits: DecodeLimits
   /// What the pipeline's plan was made for; nil if the helper is to plan for itself.
   var terms: PlanTerms?
-  /// Whether ImageMagick reads a JPEG 2000. libvips 8.14.1 overruns its memory on some valid ones, apparently those
-  /// whose image does not begin at the canvas' corner.
-  var usesImageMagick = false
   /// Whether to salvage what can be read of a damaged image. With terms, they decide.
   var acceptsDamage = false
   /// Whether a second processor may be used.
@@ -34,7 +31,6 @@ extension HelperRequest: HelperCoded {
     message.add(variants)
     limits.write(to: &message)
     message.add(terms)
-    message.add(usesImageMagick)
     message.add(acceptsDamage)
     message.add(hasSpareProcessor)
   }
@@ -42,8 +38,7 @@ extension HelperRequest: HelperCoded {
   init(from message: inout MessageReader) throws(HelperFailure) {
     self.init(
       format: try message.named(), byteCount: try message.number(), isInline: try message.flag(),
-      variants: try message.list(),
-      limits: try DecodeLimits(from: &message), terms: try message.optional(), usesImageMagick: try message.flag(),
+      variants: try message.list(), limits: try DecodeLimits(from: &message), terms: try message.optional(),
       acceptsDamage: try message.flag(), hasSpareProcessor: try message.flag())
   }
 }

@@ -42,8 +42,7 @@ final class HelperWorker {
     guard request.format.isReadInProcess else {
       guard case .file(let file, _) = image else { throw .unreadableBody(detail: "it is in no file") }
       let downsampler = HelperOnlyDownsampler(
-        body: image, file: file, format: request.format, limits: request.limits, memoryLimit: memoryLimit,
-        usesImageMagick: request.usesImageMagick)
+        body: image, file: file, format: request.format, limits: request.limits, memoryLimit: memoryLimit)
       return try render(variants, acceptsDamage: request.acceptsDamage) { variants, isTolerant throws(CodecError) in
         try downsampler.pixels(for: variants, isTolerant: isTolerant)
       }

@@ -13,6 +13,8 @@ package enum CodecError: Error, Sendable, Equatable, Codable {
   case notAPicture(looksLike: String)
   /// An image format that is not read in this process.
   case unsupportedFormat(ImageFormat)
+  /// What the format allows, but no reader here supports: "a palette of 16 bits".
+  case unsupported(String)
   /// A RAW file without a preview that can be read, of this format. The sensor's samples are never developed.
   case noPreview(in: String)
   /// The header states more than the limits allow.
@@ -87,6 +89,7 @@ extension CodecError: CustomStringConvertible {
     case .empty: "the file is empty"
     case .notAPicture(let looksLike): "not a picture: it looks like \(looksLike)"
     case .unsupportedFormat(let format): "\(format.displayName) is not read in this process"
+    case .unsupported(let what): "\(what) is not supported"
     case .noPreview(let format): "the RAW file (\(format)) holds no preview that can be read"
     case .limitExceeded(let limit, let value, let maximum): Self.describe(limit, value: value, maximum: maximum)
     case .truncated(let detail): "the file ends before the picture does" + Self.suffix(detail)

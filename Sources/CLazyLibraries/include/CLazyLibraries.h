@@ -1,4 +1,4 @@
-// The module CLazyLibraries: loads libvips, libcurl and the decoders of TIFF, HEVC and AV1 when they are first needed, not when the program starts.
+// The module CLazyLibraries: loads libvips, libcurl and the decoders of TIFF, HEVC, AV1 and JPEG 2000 when they are first needed, not when the program starts.
 //
 // They bring ninety other libraries, and the dynamic loader takes longer over them than most commands run: a hit
 // of the cache needs none of them. Whoever links this module calls their functions as ever. What is called is a stub of
@@ -9,10 +9,11 @@
 // Loads libvips, from any thread. Returns NULL, or why it cannot be loaded. A function that is called without this loads
 // it, too, but ends the process with status 127 where that fails.
 const char *clazy_load_vips(void);
-// The same for libcurl, libtiff, libde265 and dav1d.
+// The same for libcurl, libtiff, libde265, dav1d and OpenJPEG.
 const char *clazy_load_curl(void);
 const char *clazy_load_tiff(void);
 const char *clazy_load_de265(void);
 const char *clazy_load_dav1d(void);
+const char *clazy_load_openjp2(void);
 
 #endif

@@ -5,9 +5,9 @@ import ImageCodec
 
 /// Loads what decoders would load in the middle of an image, when no library can be loaded any more.
 enum LateLibraries {
-  /// The coders of ImageMagick that are needed: BMP, ICO with the PNG in it, and JPEG 2000 where OpenJPEG crashes. It
-  /// would load all hundred of them otherwise.
-  private static let coders = ["BMP", "DIB", "ICO", "PNG", "JP2", "J2K"]
+  /// The coders of ImageMagick that are needed: BMP, and ICO with the PNG in it. It would load all hundred of them
+  /// otherwise.
+  private static let coders = ["BMP", "DIB", "ICO", "PNG"]
   /// Encodings of XML that libxml2 leaves to the C library.
   private static let encodings = ["CP1251", "CP1252", "ISO-8859-2", "ISO-8859-15"]
 
@@ -16,6 +16,7 @@ enum LateLibraries {
     _ = clazy_load_tiff()
     _ = clazy_load_de265()
     _ = clazy_load_dav1d()
+    _ = clazy_load_openjp2()
   }
 
   /// Loads those, and what libvips' loaders would load. Takes about two milliseconds.

@@ -13,21 +13,23 @@ struct HelperOnlyReader {
   let bitmap: BitmapReader?
   /// Reads a PFM.
   let floatMap: FloatMapReader?
+  /// Reads a JPEG 2000.
+  let jpeg2000: JPEG2000File?
   /// The scale at which a drawing is rendered.
   var scale = 1.0
-  /// The page of the file; for JPEG 2000 the resolution level: how often the image is halved.
+  /// The page of the file; of a JPEG 2000, how often the image is halved.
   var page = 0
 
-  /// A reader for the first `byteCount` bytes of a file.
-  init(format: ImageFormat, file: FileDescriptor, byteCount: Int, usesImageMagick: Bool) throws(CodecError) {
+  init(format: ImageFormat, body: ByteSource, file: FileDescriptor) throws(CodecError) {
     self.format = format
     self.file = file
-    let maps = usesImageMagick || format == .bmp || format == .ico || format == .pnm
-    let mapped = maps ? try Mapping(file, count: byteCount) : nil
+    jpeg2000 = format == .jpeg2000 ? try JPEG2000File(body) : nil
+    let maps = format == .bmp || format == .ico || format == .pnm
+    let mapped = maps ? try Mapping(file, count: body.count) : nil
     bitmap = format == .bmp ? mapped.flatMap { BitmapReader($0.bytes) } : nil
     floatMap = format == .pnm ? mapped.flatMap { FloatMapReader($0.bytes) } : nil
     // libvips reads the other netpbm formats from the file.
-    mapping = format == .pnm && floatMap == nil && !usesImageMagick ? nil : mapped
+    mapping = format == .pnm && floatMap == nil ? nil : mapped
     if format == .ico, let mapping { page = Self.largestIcon(mapping.bytes) }
   }
 
@@ -46,7 +48,6 @@ struct HelperOnlyReader {
     }
     switch format {
     case .svg, .pdf: return try reader.load(format, failOn, option: .scale(scale))
-    case .jpeg2000: return try reader.load(format, failOn, option: .page(page))
     case .openEXR:
       guard Codec.hasOperation(format.loaderName) else { throw .decoderUnavailable(format) }
       // This loader takes only a file name.

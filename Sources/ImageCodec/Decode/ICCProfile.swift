@@ -22,6 +22,12 @@ package struct ICCProfile {
     self.tags = tags
   }
 
+  /// The samples of a pixel in the colours of a profile; nil for those that no reader here has.
+  static func colourCount(_ profile: [UInt8]) -> Int? {
+    let bytes = HeaderBytes(Array(profile.prefix(20)))
+    return bytes.has("GRAY", at: 16) ? 1 : bytes.has("RGB ", at: 16) ? 3 : bytes.has("CMYK", at: 16) ? 4 : nil
+  }
+
   /// The longest profile that is kept, in bytes: those of printers have about one million.
   package static let longest = 4 << 20
   /// The types of the tags that colours depend on (ICC.1:2022, 9).

@@ -43,7 +43,9 @@ struct ImageDecoder {
   ///
   /// - Throws: `.handedOver` for what only libvips reads.
   private func formatRows() throws(CodecError) -> (any RowSource)? {
-    guard helperOnly == nil else { return nil }
+    if let helperOnly {
+      return try helperOnly.jpeg2000?.rows(halvings: helperOnly.page, isTolerant: plan.isTolerant)
+    }
     let probe = plan.probe
     // Of what is damaged libvips makes more: rows before the damage within a chunk, or behind it.
     if plan.isTolerant, probe.format != .jpeg { return nil }

@@ -75,6 +75,8 @@ enum DecodeCost {
         Double(GIFRowSource.peakBytes(of: probe))
       case .tiff:
         Double(min(pass.level?.blockBytes ?? probe.blockBytes, 1 << 50)) * 2.1
+      case .jpeg2000:
+        Double(probe.blockBytes + bodyLength)
       case .heif where probe.heif != nil, .avif where probe.heif != nil:
         Double(items(of: probe, bodyLength: bodyLength))
       case .heif, .avif:

@@ -11,19 +11,15 @@ package struct HelperOnlyDownsampler {
   let format: ImageFormat
   let limits: DecodeLimits
   let memoryLimit: Int
-  /// Whether ImageMagick reads the image instead of libvips.
-  let usesImageMagick: Bool
 
   package init(
-    body: ByteSource, file: FileDescriptor, format: ImageFormat, limits: DecodeLimits, memoryLimit: Int,
-    usesImageMagick: Bool
+    body: ByteSource, file: FileDescriptor, format: ImageFormat, limits: DecodeLimits, memoryLimit: Int
   ) {
     self.body = body
     self.file = file
     self.format = format
     self.limits = limits
     self.memoryLimit = memoryLimit
-    self.usesImageMagick = usesImageMagick
   }
 
   /// Decodes once for each light and renders every thumbnail, one result per variant, and the image's size. With
@@ -34,8 +30,7 @@ package struct HelperOnlyDownsampler {
     for variants: [Variant], isTolerant: Bool = false
   ) throws(CodecError) -> (results: [Rendered<ThumbnailRaster>], size: PixelSize) {
     try limits.check(byteCount: body.count)
-    var reader = try HelperOnlyReader(
-      format: format, file: file, byteCount: body.count, usesImageMagick: usesImageMagick)
+    var reader = try HelperOnlyReader(format: format, body: body, file: file)
     let whole = try header(reader)
     if !format.isDrawing { try limits.check(whole) }
     guard whole.size.width > 0, whole.size.height > 0 else { throw .damaged(.header, detail: "it has no size") }
@@ -69,7 +64,7 @@ package struct HelperOnlyDownsampler {
       try limits.check(drawn)
       reader.scale = max(
         Double(needed.width) / Double(size.width), Double(needed.height) / Double(size.height))
-    } else if format == .jpeg2000, !usesImageMagick, !averagesAll {
+    } else if format == .jpeg2000, !averagesAll {
       while reader.page + 1 < whole.frameCount ?? 1 {
         let halved = PixelSize(size.width >> (reader.page + 1), size.height >> (reader.page + 1))
         guard halved.width >= needed.width, halved.height >= needed.height else { break }
@@ -99,6 +94,7 @@ package struct HelperOnlyDownsampler {
       (probe.hasAlpha, probe.channels, probe.bitsPerSample) = (false, 3, 32)
       return probe
     }
+    if let jpeg2000 = reader.jpeg2000 { return try jpeg2000.probe(halvings: reader.page) }
     let bytes = BodyReader(body, cancellation: CancellationFlag())
     let image: LibvipsImage
     do throws(CodecError) {
@@ -108,7 +104,6 @@ package struct HelperOnlyDownsampler {
       throw .truncated(detail: detail)
     }
     var probe = ImageProbe(format: format, storedSize: image.size)
-    probe.frameCount = format == .jpeg2000 && !usesImageMagick ? Int(vips_image_get_n_pages(image.pointer)) : nil
     probe.hasAlpha = image.hasAlpha
     probe.channels = image.bands
     probe.bitsPerSample = 8 * Int(vips_format_sizeof(image.format))

@@ -136,7 +136,11 @@ extension ThumbnailError {
     case .empty, .notAPicture:
       self = .notAPicture(reason: "\(error); check what is there")
     case .unsupportedFormat(let format):
-      self = .unsupportedFormat(format)
+      self = .unsupportedFormat(
+        reason: "\(format.displayName) is decoded in a helper process only; allow it (isolation), "
+          + "or convert the picture to JPEG, PNG or WebP first")
+    case .unsupported:
+      self = .unsupportedFormat(reason: "\(error); convert the picture to JPEG, PNG or WebP first")
     case .limitExceeded(.pixels, _, _):
       self = .tooLarge(reason: "\(error); raise the limit (maximumPixels)")
     case .limitExceeded(.bytes, _, _):

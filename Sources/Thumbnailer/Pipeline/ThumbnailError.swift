@@ -1,4 +1,4 @@
-public import ThumbnailCore
+import ThumbnailCore
 
 /// Why there is no thumbnail. Every case has a short `code` for programs and a `message` that says what to do.
 public enum ThumbnailError: Error, Sendable, Equatable {
@@ -35,8 +35,8 @@ public enum ThumbnailError: Error, Sendable, Equatable {
   case video(reason: String)
   /// A RAW file without a preview that can be read. The sensor's samples are never developed.
   case noPreview(reason: String)
-  /// An image in a format that is not decoded in process, and may not go to a helper.
-  case unsupportedFormat(ImageFormat)
+  /// An image in a format that is not decoded in process, or of a kind that no reader here supports.
+  case unsupportedFormat(reason: String)
   /// The helper process that decodes the image crashed, took too long or too much memory, or could not be started.
   case decoderFailed(reason: String)
   /// The image is truncated or damaged.
@@ -96,16 +96,13 @@ public enum ThumbnailError: Error, Sendable, Equatable {
       .notAPicture(let reason), .video(let reason), .noPreview(let reason), .decoderFailed(let reason),
       .damaged(let reason), .cannotEncode(let reason),
       .processingFailed(let reason), .storageUnavailable(let reason), .memoryUnavailable(let reason),
-      .refused(_, let reason), .unreachable(let reason), .addressRefused(let reason), .hostClosed(let reason, _),
+      .unsupportedFormat(let reason), .refused(_, let reason), .unreachable(let reason), .addressRefused(let reason), .hostClosed(let reason, _),
       .timedOut(let reason):
       reason
     case .rateLimited(let retryAfter):
       "the server asks for a pause; try again " + (retryAfter.map { "in \($0.inWords)" } ?? "later")
         + ", let a prefetch wait for it (maximumWait), or download less at once from one host (downloadsPerHost)"
     case .serverFailed(let status): "the server failed with status \(status) at every attempt; try again later"
-    case .unsupportedFormat(let format):
-      "\(format.displayName) is decoded in a helper process only, and not from everywhere; allow it "
-        + "(isolation), or convert the picture to JPEG, PNG or WebP first"
     }
   }
 }

@@ -15,7 +15,7 @@ import Testing
     (.notFound(reason: ""), 404, false),
     (.tooLarge(reason: ""), 413, false),
     (.notAPicture(reason: ""), 415, false),
-    (.unsupportedFormat(.svg), 415, false),
+    (.unsupportedFormat(reason: ""), 415, false),
     (.damaged(reason: ""), 422, false),
     (.decoderFailed(reason: ""), 422, false),
     (.cancelled, 499, true),

@@ -1,0 +1,178 @@
+import CLazyLibraries
+import COpenJPEG
+import Glibc
+import ThumbnailCore
+
+/// Owns OpenJPEG's decoder of a codestream, and serves it the bytes. To be used by one thread at a time.
+///
+/// OpenJPEG's own reader of JP2 files is not used: it applies a palette once, but a tiled image has a palette for each
+/// tile.
+final class JPEG2000Decoder {
+  /// One component, as the header or a decoded tile has it.
+  struct Component: Sendable, Equatable {
+    /// The distances of samples in pixels of the reference grid.
+    let across: Int
+    let down: Int
+    let bits: Int
+    let isSigned: Bool
+    /// The samples' columns and rows in the whole component, at the size that is decoded.
+    let columns: Range<Int>
+    let rows: Range<Int>
+
+    var size: PixelSize { PixelSize(columns.count, rows.count) }
+  }
+
+  /// How often the image is halved.
+  let halvings: Int
+  /// How often it could be.
+  let mostHalvings: Int
+  /// Tiles across and down.
+  let tiles: PixelSize
+  /// The components of the whole image.
+  let components: [Component]
+  private let codec: UnsafeMutablePointer<opj_codec_t?>
+  private let stream: UnsafeMutablePointer<opj_stream_t?>
+  private let image: UnsafeMutablePointer<opj_image_t>
+  private let reader: Reader
+
+  /// More tiles than any picture has: OpenJPEG reserves some kilobytes for each.
+  private static let mostTiles = 16_384
+  private static let mostComponents = 64
+
+  /// Reads the header of a codestream. With `isTolerant` a tile that ends early is decoded as far as it goes.
+  init(_ codestream: ByteSource, halvings: Int = 0, isTolerant: Bool = false) throws(CodecError) {
+    if clazy_load_openjp2() != nil { throw .decoderUnavailable(.jpeg2000) }
+    try Self.check(codestream)
+    let reader = Reader(codestream)
+    // OpenJPEG calls back only while this object, which owns the reader, lives.
+    let stream = copj_stream(
+      Unmanaged.passUnretained(reader).toOpaque(), codestream.count,
+      { buffer, length, user in Reader.from(user)?.read(buffer, length) ?? .max },
+      { length, user in Reader.from(user)?.skip(Int(length)) ?? -1 },
+      { position, user in Reader.from(user)?.seek(Int(position)) == true ? 1 : 0 })
+    guard let stream else { throw .outOfMemory }
+    guard let codec = copj_open(UInt32(halvings), !isTolerant) else {
+      opj_stream_destroy(stream)
+      throw .outOfMemory
+    }
+    var found: UnsafeMutablePointer<opj_image_t>?
+    guard opj_read_header(stream, codec, &found) != 0, let image = found else {
+      opj_destroy_codec(codec)
+      opj_stream_destroy(stream)
+      throw reader.failure(.header, "OpenJPEG cannot read the header")
+    }
+    let layout = copj_layout(codec, image.pointee.numcomps)
+    (self.codec, self.stream, self.image, self.reader, self.halvings) = (codec, stream, image, reader, halvings)
+    tiles = PixelSize(Int(layout.across), Int(layout.down))
+    mostHalvings = Int(min(layout.halvings, 32))
+    components = Self.components(of: image.pointee, halvings: halvings)
+  }
+
+  deinit {
+    opj_image_destroy(image)
+    opj_destroy_codec(codec)
+    opj_stream_destroy(stream)
+  }
+
+  /// Refuses what would have OpenJPEG reserve memory without a bound, from the marker segment SIZ, which must come first.
+  private static func check(_ codestream: ByteSource) throws(CodecError) {
+    let header = HeaderBytes((try? codestream.read(at: 0, length: 42)) ?? [])
+    func number(_ index: Int) -> Int { header.bigEndian(at: index, count: 4) ?? 0 }
+    guard let components = header.bigEndian(at: 40, count: 2) else { throw .truncated(detail: "in the header") }
+    let (tileWidth, tileHeight) = (number(24), number(28))
+    let (width, height) = (number(8) - number(32), number(12) - number(36))
+    guard header.has([0xFF, 0x4F, 0xFF, 0x51]), tileWidth > 0, tileHeight > 0, width > 0, height > 0, components > 0
+    else { throw .damaged(.header, detail: "the header has no tiles") }
+    let (across, down) = ((width + tileWidth - 1) / tileWidth, (height + tileHeight - 1) / tileHeight)
+    guard across * down <= mostTiles, components <= mostComponents else {
+      throw .unsupported("a JPEG 2000 of \(components) components in \(across)x\(down) tiles")
+    }
+  }
+
+  private static func components(of image: opj_image_t, halvings: Int) -> [Component] {
+    // OpenJPEG gives positions in the component, and sizes as they are decoded.
+    (0..<Int(image.numcomps)).map { index in
+      let component = image.comps[index]
+      func place(_ grid: UInt32, _ step: UInt32) -> Int {
+        halved((Int(grid) + Int(max(1, step)) - 1) / Int(max(1, step)), halvings)
+      }
+      let (left, top) = (place(image.x0, component.dx), place(image.y0, component.dy))
+      let (right, bottom) = (place(image.x1, component.dx), place(image.y1, component.dy))
+      return Component(
+        across: Int(max(1, component.dx)), down: Int(max(1, component.dy)), bits: Int(component.prec),
+        isSigned: component.sgnd != 0, columns: left..<max(left, right), rows: top..<max(top, bottom))
+    }
+  }
+
+  /// A place after so many halvings, rounded up as in the standard.
+  private static func halved(_ place: Int, _ count: Int) -> Int { (place + (1 << count) - 1) >> count }
+
+  /// Decodes a tile, and lends its components with their samples until the next one is decoded: each has as many samples
+  /// as its size says.
+  func withTile(
+    _ index: Int,
+    _ body: ([(component: Component, samples: UnsafePointer<Int32>)]) throws(CodecError) -> Void
+  ) throws(CodecError) {
+    guard opj_get_decoded_tile(codec, stream, image, UInt32(index)) != 0 else {
+      throw reader.failure(.decode, "tile \(index)")
+    }
+    let found = Self.components(of: image.pointee, halvings: halvings)
+    var tile: [(component: Component, samples: UnsafePointer<Int32>)] = []
+    for (index, component) in found.enumerated() {
+      let decoded = image.pointee.comps[index]
+      guard let samples = decoded.data, Int(decoded.w) == component.columns.count,
+        Int(decoded.h) == component.rows.count
+      else { throw reader.failure(.decode, "component \(index) is missing") }
+      tile.append((component, UnsafePointer(samples)))
+    }
+    guard tile.count == components.count else { throw .damaged(.decode, detail: "a tile has other components") }
+    try body(tile)
+  }
+}
+
+extension JPEG2000Decoder {
+  /// The position of OpenJPEG in a codestream, and why it got no bytes.
+  private final class Reader {
+    private let bytes: ByteSource
+    private var position = 0
+    private var readError: String?
+
+    init(_ bytes: ByteSource) { self.bytes = bytes }
+
+    static func from(_ user: UnsafeMutableRawPointer?) -> Reader? {
+      user.map { Unmanaged<Reader>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// OpenJPEG's buffer has room for `length` bytes. The greatest number says that there are no more.
+    func read(_ buffer: UnsafeMutableRawPointer?, _ length: Int) -> Int {
+      guard let buffer, length > 0 else { return .max }
+      do {
+        let got = try bytes.read(at: position, into: UnsafeMutableRawBufferPointer(start: buffer, count: length))
+        position += got
+        return got > 0 ? got : .max
+      } catch {
+        readError = "\(error)"
+        return .max
+      }
+    }
+
+    /// Returns how many bytes were skipped; -1 where there are fewer.
+    func skip(_ length: Int) -> Int64 {
+      guard length >= 0, length <= bytes.count - position else { return -1 }
+      position += length
+      return Int64(length)
+    }
+
+    func seek(_ place: Int) -> Bool {
+      guard (0...bytes.count).contains(place) else { return false }
+      position = place
+      return true
+    }
+
+    func failure(_ stage: CodecError.Stage, _ detail: String) -> CodecError {
+      if let readError { return .unreadableBody(detail: readError) }
+      let end = try? bytes.read(at: max(0, bytes.count - 2), length: 2)
+      return end == [0xFF, 0xD9] ? .damaged(stage, detail: detail) : .truncated(detail: detail)
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import Glibc
+import ThumbnailCore
+
+/// Decodes a JPEG 2000 with OpenJPEG, at the resolution level that was asked for: one row of tiles after the other.
+final class JPEG2000RowSource: RowSource {
+  let layout: RowLayout
+  private let decoder: JPEG2000Decoder
+  private let channels: JPEG2000Channels
+  /// The component with the most samples, whose samples are the image's pixels.
+  private let finest: JPEG2000Decoder.Component
+  private var tileRow = 0
+
+  init(_ decoder: JPEG2000Decoder, _ channels: JPEG2000Channels) throws(CodecError) {
+    (self.decoder, self.channels) = (decoder, channels)
+    finest = Self.finest(of: decoder.components)
+    var rows = RowLayout(
+      size: finest.size, channels: channels.count, sample: channels.isDeep ? .uint16 : .uint8,
+      profile: channels.profile)
+    rows.hasAlpha = channels.hasAlpha
+    if channels.colours == .cmyk { rows.colour = .cmyk }
+    layout = rows
+  }
+
+  static func finest(of components: [JPEG2000Decoder.Component]) -> JPEG2000Decoder.Component {
+    // A header without components is refused before.
+    components.min { ($0.across, $0.down) < ($1.across, $1.down) } ?? components[0]
+  }
+
+  func read(_ receive: (RowBand) throws(CodecError) -> Void) throws(CodecError) -> Bool {
+    guard tileRow < decoder.tiles.height else { return false }
+    let sampleBytes = channels.isDeep ? 2 : 1
+    let pixelBytes = channels.count * sampleBytes
+    let stride = finest.columns.count * pixelBytes
+    var band: Band?
+    for column in 0..<decoder.tiles.width {
+      try decoder.withTile(tileRow * decoder.tiles.width + column) { tile throws(CodecError) in
+        guard let first = tile.map(\.component).first(where: isFinest) else { return }
+        if band == nil { band = try Band(rows: first.rows, bytes: first.rows.count * stride) }
+        guard let band, band.rows == first.rows, finest.columns.lowerBound <= first.columns.lowerBound,
+          first.columns.upperBound <= finest.columns.upperBound
+        else { throw .damaged(.decode, detail: "a tile lies beside its row") }
+        let place = band.start + (first.columns.lowerBound - finest.columns.lowerBound) * pixelBytes
+        let samples = tile.map { Samples(component: $0.component, start: $0.samples) }
+        for row in first.rows {
+          let target = place + (row - first.rows.lowerBound) * stride
+          if channels.isDeep {
+            convert(samples, first, row, into: target.assumingMemoryBound(to: UInt16.self))
+          } else {
+            convert(samples, first, row, into: target.assumingMemoryBound(to: UInt8.self))
+          }
+        }
+      }
+    }
+    tileRow += 1
+    if let band, !band.rows.isEmpty {
+      try receive(RowBand(start: UnsafeRawPointer(band.start), stride: stride, count: band.rows.count))
+    }
+    return true
+  }
+
+  private func isFinest(_ component: JPEG2000Decoder.Component) -> Bool {
+    component.across == finest.across && component.down == finest.down
+  }
+
+  /// A component's samples in a tile.
+  private struct Samples {
+    let component: JPEG2000Decoder.Component
+    let start: UnsafePointer<Int32>
+  }
+
+  /// Writes a row of a tile's pixels; `target` has room for them.
+  private func convert<Sample: FixedWidthInteger & UnsignedInteger>(
+    _ samples: [Samples], _ pixels: JPEG2000Decoder.Component, _ row: Int, into target: UnsafeMutablePointer<Sample>
+  ) {
+    let count = channels.count
+    for (channel, scale) in channels.scales.enumerated() {
+      let (component, start) = (samples[scale.component].component, samples[scale.component].start)
+      guard !component.columns.isEmpty, !component.rows.isEmpty else { continue }
+      // The sample of a coarser component that is at or before the pixel, or the first.
+      let line = Self.clamped(row * finest.down / component.down, component.rows) - component.rows.lowerBound
+      let samples = start + line * component.columns.count
+      let isFine = component.across == finest.across
+      for (index, x) in pixels.columns.enumerated() {
+        let column = isFine ? x : Self.clamped(x * finest.across / component.across, component.columns)
+        let value = scale.value(samples[column - component.columns.lowerBound])
+        target[index * count + channel] = Sample(truncatingIfNeeded: value)
+      }
+    }
+    if channels.colours == .ycc { Self.convertChroma(target, pixels: pixels.columns.count, stride: count) }
+    if channels.isPremultiplied, channels.hasAlpha { divide(target, pixels: pixels.columns.count) }
+  }
+
+  private static func clamped(_ place: Int, _ range: Range<Int>) -> Int {
+    min(max(place, range.lowerBound), range.upperBound - 1)
+  }
+
+  /// Luma and chroma to RGB in place (ISO/IEC 15444-1, annex M: sYCC).
+  private static func convertChroma<Sample: FixedWidthInteger & UnsignedInteger>(
+    _ row: UnsafeMutablePointer<Sample>, pixels: Int, stride: Int
+  ) {
+    let (middle, most) = ((Int(Sample.max) + 1) / 2, Int(Sample.max))
+    for index in 0..<pixels {
+      let pixel = row + index * stride
+      let (luma, blue, red) = (Int(pixel[0]) << 16 + 1 << 15, Int(pixel[1]) - middle, Int(pixel[2]) - middle)
+      let colours = (luma + 91_881 * red, luma - 22_554 * blue - 46_802 * red, luma + 116_130 * blue)
+      pixel[0] = Sample(min(max(colours.0 >> 16, 0), most))
+      pixel[1] = Sample(min(max(colours.1 >> 16, 0), most))
+      pixel[2] = Sample(min(max(colours.2 >> 16, 0), most))
+    }
+  }
+
+  private func divide<Sample: FixedWidthInteger & UnsignedInteger>(_ row: UnsafeMutablePointer<Sample>, pixels: Int) {
+    let (count, most) = (channels.count, Int(Sample.max))
+    for index in 0..<pixels {
+      let pixel = row + index * count
+      let alpha = Int(pixel[count - 1])
+      guard alpha > 0 else { continue }
+      for channel in 0..<count - 1 { pixel[channel] = Sample(min((Int(pixel[channel]) * most + alpha / 2) / alpha, most)) }
+    }
+  }
+
+  /// The memory of a row of tiles, all zero at first.
+  private final class Band {
+    let rows: Range<Int>
+    let start: UnsafeMutableRawPointer
+
+    init(rows: Range<Int>, bytes: Int) throws(CodecError) {
+      guard let memory = calloc(max(1, bytes), 1) else { throw .outOfMemory }
+      (self.rows, start) = (rows, memory)
+    }
+
+    deinit { free(start) }
+  }
+}
