@@ -99,7 +99,9 @@ package struct JP2File: Sendable, Equatable {
       }
     }
     guard let palette else { return }
-    guard mapping.allSatisfy({ $0.column ?? 0 < palette.bits.count }) else { throw .damaged("a palette without a column") }
+    guard mapping.allSatisfy({ $0.column ?? 0 < palette.bits.count }) else {
+      throw .damaged("a palette without a column")
+    }
     channels = mapping
   }
 }

@@ -5,7 +5,7 @@ package import ThumbnailCore
 package enum HelperOnlyFormat {
   /// Unblocks the unsafe libvips loaders that the helper needs; all others stay blocked.
   package static func unblockLoaders() {
-    for name in ["Svg", "Pdf", "Jxl", "Openexr", "Ppm", "Magick", "Rad"] {
+    for name in ["Svg", "Pdf", "Jxl", "Openexr", "Magick", "Rad"] {
       vips_operation_block_set("VipsForeignLoad\(name)", 0)
     }
   }

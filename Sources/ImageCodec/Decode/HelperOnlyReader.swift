@@ -7,30 +7,49 @@ struct HelperOnlyReader {
   let format: ImageFormat
   /// The image file, which must stay open while the reader is used.
   let file: FileDescriptor
-  /// The file in memory, for ImageMagick and our own readers.
+  private let body: ByteSource
+  /// The file in memory, for ImageMagick and bitmaps.
   private let mapping: Mapping?
   /// Reads an uncompressed BMP without ImageMagick.
   let bitmap: BitmapReader?
-  /// Reads a PFM.
-  let floatMap: FloatMapReader?
-  /// Reads a JPEG 2000.
-  let jpeg2000: JPEG2000File?
+  private let jpeg2000: JPEG2000File?
+  /// The PNG in an icon.
+  private let png: ByteSource?
   /// The scale at which a drawing is rendered.
   var scale = 1.0
-  /// The page of the file; of a JPEG 2000, how often the image is halved.
+  /// The index of the image in an icon; of a JPEG 2000, how often the image is halved.
   var page = 0
 
   init(format: ImageFormat, body: ByteSource, file: FileDescriptor) throws(CodecError) {
-    self.format = format
-    self.file = file
+    (self.format, self.body, self.file) = (format, body, file)
     jpeg2000 = format == .jpeg2000 ? try JPEG2000File(body) : nil
-    let maps = format == .bmp || format == .ico || format == .pnm
-    let mapped = maps ? try Mapping(file, count: body.count) : nil
-    bitmap = format == .bmp ? mapped.flatMap { BitmapReader($0.bytes) } : nil
-    floatMap = format == .pnm ? mapped.flatMap { FloatMapReader($0.bytes) } : nil
-    // libvips reads the other netpbm formats from the file.
-    mapping = format == .pnm && floatMap == nil ? nil : mapped
-    if format == .ico, let mapping { page = Self.largestIcon(mapping.bytes) }
+    let icon = format == .ico ? Self.largestIcon(HeaderBytes((try? body.read(at: 0, length: 6 + 16 * 256)) ?? [])) : nil
+    page = icon?.index ?? 0
+    // ImageMagick takes a gray one's luminance for alpha.
+    png = icon.map { body.part($0.range) }.flatMap { Self.isPNG($0) ? $0 : nil }
+    mapping = format == .bmp || format == .ico && png == nil ? try Mapping(file, count: body.count) : nil
+    bitmap = format == .bmp ? mapping.flatMap { BitmapReader($0.bytes) } : nil
+  }
+
+  private static func isPNG(_ body: ByteSource) -> Bool {
+    (try? body.read(at: 0, length: 4)) == [0x89, 0x50, 0x4E, 0x47]
+  }
+
+  /// What the header tells, for formats with a reader of our own; nil if libvips reads it.
+  func probe() throws(CodecError) -> ImageProbe? {
+    if let jpeg2000 { return try jpeg2000.probe(halvings: page) }
+    if format == .pnm { return try PNMHeader(body).probe }
+    guard let png else { return nil }
+    var found = try ImageCodec.probe(png)
+    found.format = .ico
+    return found
+  }
+
+  /// The rows, for those formats.
+  func rows(isTolerant: Bool) throws(CodecError) -> (any RowSource)? {
+    if let jpeg2000 { return try jpeg2000.rows(halvings: page, isTolerant: isTolerant) }
+    if format == .pnm { return try PNMRowSource(body) }
+    return try png.map { png throws(CodecError) in try PNGRowSource(png, probe: ImageCodec.probe(png)) }
   }
 
   /// Reads the header; pixels are decoded lazily. With `isTolerant` our own readers fill missing rows with grey; for
@@ -39,7 +58,6 @@ struct HelperOnlyReader {
     _ reader: BodyReader, _ failOn: VipsFailOn, isTolerant: Bool = false
   ) throws(CodecError) -> LibvipsImage {
     if let bitmap { return try bitmap.image(isTolerant: isTolerant) }
-    if let floatMap { return try floatMap.image(isTolerant: isTolerant) }
     if let mapping {
       guard Codec.hasOperation(ImageFormat.imageMagickLoader) else { throw .decoderUnavailable(format) }
       return try LibvipsImage.make(.header) { out in
@@ -54,24 +72,27 @@ struct HelperOnlyReader {
       return try LibvipsImage.make(.header) { cvips_load_openexr("/proc/self/fd/\(file.rawValue)", $0, failOn) }
     case .radiance:
       return try reader.load(format, failOn).applying(.header) { cvips_apply("rad2float", $0, $1) }
-    case .jpegXL, .pnm: return try reader.load(format, failOn)
-    // A bitmap or an icon is always mapped; the other formats are read in process.
+    case .jpegXL: return try reader.load(format, failOn)
+    // A bitmap or an icon is always mapped; the other formats have readers of our own.
     default: throw .unsupportedFormat(format)
     }
   }
 
-  /// The index of the largest image in an icon's directory; of equal ones, that with the most colours.
-  private static func largestIcon(_ bytes: UnsafeRawBufferPointer) -> Int {
-    let header = HeaderBytes(Array(bytes.prefix(6 + 16 * 256)))
+  /// The largest image in an icon's directory, of equal ones that with the most colours, and where it is.
+  private static func largestIcon(_ header: HeaderBytes) -> (index: Int, range: Range<Int>)? {
     let count = min(header.littleEndian(at: 4, count: 2) ?? 0, 256)
-    let ranks = (0..<count).map { index -> Int in
+    let images = (0..<count).map { index -> (index: Int, rank: Int, range: Range<Int>) in
       let entry = 6 + 16 * index
       // A side of 256 does not fit into the byte and is stored as 0.
       let (width, height) = (header[entry] ?? 0, header[entry + 1] ?? 0)
       let pixels = (width == 0 ? 256 : width) * (height == 0 ? 256 : height)
-      return pixels << 16 | (header.littleEndian(at: entry + 6, count: 2) ?? 0)
+      let start = header.littleEndian(at: entry + 12, count: 4) ?? 0
+      return (
+        index, pixels << 16 | (header.littleEndian(at: entry + 6, count: 2) ?? 0),
+        start..<start + (header.littleEndian(at: entry + 8, count: 4) ?? 0)
+      )
     }
-    return ranks.indices.max { ranks[$0] < ranks[$1] } ?? 0
+    return images.max { $0.rank < $1.rank }.map { ($0.index, $0.range) }
   }
 
   /// A memory-mapped file.

@@ -43,19 +43,18 @@ struct ImageDecoder {
   ///
   /// - Throws: `.handedOver` for what only libvips reads.
   private func formatRows() throws(CodecError) -> (any RowSource)? {
-    if let helperOnly {
-      return try helperOnly.jpeg2000?.rows(halvings: helperOnly.page, isTolerant: plan.isTolerant)
-    }
+    if let helperOnly { return try helperOnly.rows(isTolerant: plan.isTolerant) }
     let probe = plan.probe
     // Of what is damaged libvips makes more: rows before the damage within a chunk, or behind it.
-    if plan.isTolerant, probe.format != .jpeg { return nil }
+    if plan.isTolerant, probe.format != .jpeg, probe.format != .tiff { return nil }
     switch (probe.format, pass.reader) {
     case (.jpeg, .jpeg(let reduction)):
       try checkScans()
       return try jpegRows(reduction: reduction, convertsColours: isLinear)
     case (.png, .whole): return try PNGRowSource(body, probe: probe)
     case (.gif, .whole): return try GIFRowSource(body, probe: probe)
-    case (.tiff, .whole), (.tiff, .level): return try TIFFRowSource(body, probe: probe, level: pass.level)
+    case (.tiff, .whole), (.tiff, .level): 
+      return try TIFFRowSource(body, probe: probe, level: pass.level, isTolerant: plan.isTolerant)
     case (.webp, .whole), (.webp, .scaledWebP):
       return try WebPRowSource(body, probe: probe, size: pass.baseSize, convertsColours: isLinear)
     case (.heif, .whole), (.avif, .whole):
@@ -102,11 +101,6 @@ struct ImageDecoder {
       explain($0, reader)
     } end: { () throws(CodecError) in
       try reader.checkReads()
-      // libvips takes what a PNM lacks at its end for white. Where samples are text, it reads on after the last.
-      guard plan.probe.format == .pnm, reader.ranDry else { return }
-      if (try? PortableMap.isTruncated(body, size: plan.probe.storedSize)) != false {
-        throw .truncated(detail: "after its last byte")
-      }
     }
   }
 

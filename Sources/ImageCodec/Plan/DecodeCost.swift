@@ -81,9 +81,8 @@ enum DecodeCost {
         Double(items(of: probe, bodyLength: bodyLength))
       case .heif, .avif:
         pixels * 8.5 * (probe.bitsPerSample > 8 ? 2 : 1) + pixels * (probe.hasAlpha == true ? 2 : 0)
-      default:
-        // `FloatMapReader` holds the whole image as three floats a pixel.
-        pixels * (probe.format == .pnm && probe.bitsPerSample > 16 ? 20 : 8)
+      case .pnm: Double(16 * probe.storedSize.width)
+      default: pixels * 8
       }
     return bytes < 0x1p60 ? Int(bytes) : .max / 4
   }

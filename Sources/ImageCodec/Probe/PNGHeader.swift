@@ -1,6 +1,7 @@
 import ThumbnailCore
 
-/// Parses a PNG's chunks up to the first pixel data.
+/// Parses a PNG's chunks up to the first pixel data, and behind that for the orientation. Of an animated one (APNG) the
+/// default image is read.
 struct PNGHeader: HeaderParser {
   private enum Awaiting {
     case sniffed
@@ -8,7 +9,7 @@ struct PNGHeader: HeaderParser {
     case body(Chunk)
   }
 
-  private enum Chunk { case header, animation, exif }
+  private enum Chunk { case header, exif }
 
   private(set) var draft: ImageProbe?
   private(set) var isSettled = false
@@ -26,7 +27,6 @@ struct PNGHeader: HeaderParser {
     case .sniffed: break
     case .chunk: return try parseChunk(bytes)
     case .body(.header): try parseHeader(bytes)
-    case .body(.animation): draft?.frameCount = bytes.bigEndian(at: 0, count: 4)
     case .body(.exif): draft?.orientation = Exif(bytes, at: 0)?.orientation ?? 1
     }
     return expectChunk()
@@ -40,8 +40,15 @@ struct PNGHeader: HeaderParser {
 
   private mutating func parseChunk(_ bytes: HeaderBytes) throws(CodecError) -> Range<Int>? {
     chunks += 1
-    guard let length = bytes.bigEndian(at: 0, count: 4), bytes.count >= 8 else { throw cutOff() }
-    guard length < 1 << 31, chunks < Self.maximumChunks else { throw damaged("its chunks make no sense") }
+    guard let length = bytes.bigEndian(at: 0, count: 4), bytes.count >= 8 else {
+      // The pixels' reader finds what is cut off behind them.
+      if isSettled { return nil }
+      throw cutOff()
+    }
+    guard length < 1 << 31, chunks < Self.maximumChunks else {
+      if isSettled { return nil }
+      throw damaged("its chunks make no sense")
+    }
     nextChunk = position + 12 + length
     let body = position + 8
     if draft == nil {
@@ -49,19 +56,16 @@ struct PNGHeader: HeaderParser {
       awaiting = .body(.header)
       return body..<body + 13
     }
-    if bytes.has("acTL", at: 4), length >= 8 {
-      awaiting = .body(.animation)
-      return body..<body + 8
-    }
     if bytes.has("eXIf", at: 4) {
       awaiting = .body(.exif)
       return body..<body + min(length, Self.longestExif)
     }
-    if bytes.has("tRNS", at: 4), let probe = draft, probe.hasAlpha == false {
+    if !isSettled, bytes.has("tRNS", at: 4), let probe = draft, probe.hasAlpha == false {
       draft?.hasAlpha = true
       draft?.channels = probe.channels + 1
     }
-    if bytes.has("IDAT", at: 4) || bytes.has("IEND", at: 4) {
+    if bytes.has("IDAT", at: 4) { isSettled = true }
+    if bytes.has("IEND", at: 4) {
       isSettled = true
       return nil
     }

@@ -99,7 +99,6 @@ struct TIFFPage: Sendable {
     static let samplesPerPixel = 277
     static let rowsPerStrip = 278
     static let stripByteCounts = 279
-    static let planarConfiguration = 284
     static let tileWidth = 322
     static let tileHeight = 323
     static let tileOffsets = 324
@@ -145,7 +144,6 @@ struct TIFFPage: Sendable {
   private(set) var ranges: [Range<Int>] = []
   private var stripRows = Int.max
   private var tile: PixelSize?
-  private var isPlanar = false
 
   /// The directory with so many entries from a position on. `bytes` are its entries and the position of the next one.
   init(_ bytes: HeaderBytes, count: Int, at position: Int, _ numbers: TIFFNumbers) {
@@ -190,7 +188,6 @@ struct TIFFPage: Sendable {
     case Tag.rowsPerStrip: stripRows = value
     case Tag.tileWidth: tile = PixelSize(value, tile?.height ?? 1)
     case Tag.tileHeight: tile = PixelSize(tile?.width ?? 1, value)
-    case Tag.planarConfiguration: isPlanar = value == 2
     default: break
     }
   }
@@ -207,7 +204,7 @@ struct TIFFPage: Sendable {
     // A tile may be larger than the image, and is still held whole.
     let width = max(size.width, tile?.width ?? 0)
     let rows = tile?.height ?? min(stripRows, size.height)
-    let pixel = (isPlanar ? 1 : channels) * max(8, bits)
+    let pixel = channels * max(8, bits)
     let (count, overflow) = PixelSize(width, max(1, rows)).pixelCount.multipliedReportingOverflow(by: pixel)
     return overflow ? .max : count / 8
   }

@@ -79,7 +79,7 @@ package struct HelperOnlyDownsampler {
     return reduced
   }
 
-  /// The header as libvips parses it.
+  /// The header as the format's reader parses it.
   private func header(_ reader: HelperOnlyReader) throws(CodecError) -> ImageProbe {
     try Codec.start()
     vips_error_clear()
@@ -89,12 +89,7 @@ package struct HelperOnlyDownsampler {
       (probe.hasAlpha, probe.channels, probe.bitsPerSample) = (bitmap.hasAlpha, bitmap.hasAlpha ? 4 : 3, 8)
       return probe
     }
-    if let floatMap = reader.floatMap {
-      var probe = ImageProbe(format: format, storedSize: floatMap.size)
-      (probe.hasAlpha, probe.channels, probe.bitsPerSample) = (false, 3, 32)
-      return probe
-    }
-    if let jpeg2000 = reader.jpeg2000 { return try jpeg2000.probe(halvings: reader.page) }
+    if let probe = try reader.probe() { return probe }
     let bytes = BodyReader(body, cancellation: CancellationFlag())
     let image: LibvipsImage
     do throws(CodecError) {

@@ -88,26 +88,4 @@ struct GIFFrame {
       try bytes.skipSubBlocks()
     }
   }
-
-  /// Whether a later frame has a transparent colour; libvips then gives the first one an alpha channel, too.
-  ///
-  /// - Parameter bytes: At the sub-blocks of the first frame.
-  static func isTransparentLater(_ bytes: GIFBytes) -> Bool {
-    // As many frames as libnsgif reads.
-    for _ in 0..<4096 {
-      do throws(CodecError) {
-        try bytes.skipSubBlocks()
-        var found = false
-        try readExtensions(bytes) { _ in found = true }
-        bytes.skip(8)
-        let flags = try bytes.byte()
-        bytes.skip(flags & 0x80 == 0 ? 0 : 3 << (flags & 7 + 1))
-        _ = try bytes.byte()
-        if found { return true }
-      } catch {
-        return false
-      }
-    }
-    return false
-  }
 }

@@ -30,9 +30,8 @@ final class GIFRowSource: RowSource {
     let bytes = GIFBytes(body)
     let canvas = probe.storedSize
     frame = try GIFFrame(bytes, canvas: canvas)
-    let isTransparent =
-      frame.transparentIndex != nil
-      || !frame.coversCanvas && GIFFrame.isTransparentLater(GIFBytes(body, at: bytes.position))
+    // What a frame does not cover shows what is behind the picture.
+    let isTransparent = frame.transparentIndex != nil || !frame.coversCanvas
     channels = isTransparent ? 4 : 3
     layout = RowLayout(size: canvas, channels: channels)
     decoder = LZWDecoder(bytes, codeSize: frame.codeSize)

@@ -27,7 +27,8 @@ struct JPEG2000Channels {
 
   /// - Parameter file: What a JP2 file says; nil for a bare codestream.
   init(_ file: JP2File?, _ components: [JPEG2000Decoder.Component]) throws(CodecError) {
-    let channels = file.flatMap { $0.palette == nil ? nil : $0.channels } ?? components.indices.map { .init(component: $0) }
+    let channels =
+      file.flatMap { $0.palette == nil ? nil : $0.channels } ?? components.indices.map { .init(component: $0) }
     guard channels.allSatisfy({ $0.component < components.count }), !channels.isEmpty else {
       throw .damaged(.header, detail: "a palette for a component that is missing")
     }
@@ -45,7 +46,9 @@ struct JPEG2000Channels {
     }
     // Of a file that does not say so, one channel more than colours is alpha, as for other readers.
     let alpha = opacity?.channel ?? (definitions.isEmpty && channels.count == colours.count + 1 ? colours.count : nil)
-    (self.colours, hasAlpha, isPremultiplied) = (colours, alpha != nil && colours != .cmyk, opacity?.kind == 2)
+    (self.colours, hasAlpha, isPremultiplied) = (
+      colours, alpha != nil && colours != .cmyk, opacity?.kind == 2 && colours != .cmyk
+    )
     let sources = (order + (hasAlpha ? [alpha].compactMap { $0 } : [])).map { channels[$0] }
     let profile = file?.profile
     self.profile = profile.flatMap { ICCProfile.colourCount($0) == colours.count ? $0 : nil }
@@ -56,7 +59,7 @@ struct JPEG2000Channels {
     self.isDeep = isDeep
     scales = sources.map { source in
       Scale(
-        source, components[source.component], file?.palette, most: isDeep ? 65_535 : 255, inverts: colours == .cmyk)
+        source, components[source.component], file?.palette, most: isDeep ? 65_535 : 255)
     }
   }
 
@@ -76,7 +79,8 @@ struct JPEG2000Channels {
     }
     guard count >= 3 else { return .gray }
     // Chroma has fewer samples, colours have not.
-    let isSubsampled = components.count >= 3 && components[0].across == 1 && components[0].down == 1
+    let isSubsampled =
+      components.count >= 3 && components[0].across == 1 && components[0].down == 1
       && components[1...2].allSatisfy { $0.across > 1 || $0.down > 1 }
     return isSubsampled ? .ycc : .rgb
   }
@@ -93,8 +97,7 @@ struct JPEG2000Channels {
 
     /// Values of 0 to `most`, by way of the palette if the source has a column of it.
     init(
-      _ source: JP2File.Source, _ component: JPEG2000Decoder.Component, _ palette: JP2File.Palette?, most: Int,
-      inverts: Bool
+      _ source: JP2File.Source, _ component: JPEG2000Decoder.Component, _ palette: JP2File.Palette?, most: Int
     ) {
       self.component = source.component
       let stored: (values: [Int], bits: Int)
@@ -109,8 +112,7 @@ struct JPEG2000Channels {
       }
       let greatest = 1 << stored.bits - 1
       values = stored.values.map { value in
-        let scaled = (value * most + greatest / 2) / greatest
-        return UInt16(truncatingIfNeeded: inverts ? most - scaled : scaled)
+        UInt16(truncatingIfNeeded: (value * most + greatest / 2) / greatest)
       }
     }
 

@@ -28,7 +28,9 @@ struct JPEG2000File {
     let size = JPEG2000RowSource.finest(of: decoder.components).size
     var probe = ImageProbe(format: .jpeg2000, storedSize: size)
     probe.frameCount = decoder.mostHalvings + 1
-    (probe.hasAlpha, probe.channels, probe.bitsPerSample) = (channels.hasAlpha, channels.count, channels.isDeep ? 16 : 8)
+    (probe.hasAlpha, probe.channels, probe.bitsPerSample) = (
+      channels.hasAlpha, channels.count, channels.isDeep ? 16 : 8
+    )
     // Each component's samples of a tile as numbers of 32 bits, and a row of tiles.
     let tiles = decoder.tiles
     let row = size.width * (size.height / max(1, tiles.height) + 1)

@@ -86,37 +86,16 @@ final class JPEG2000RowSource: RowSource {
         target[index * count + channel] = Sample(truncatingIfNeeded: value)
       }
     }
-    if channels.colours == .ycc { Self.convertChroma(target, pixels: pixels.columns.count, stride: count) }
-    if channels.isPremultiplied, channels.hasAlpha { divide(target, pixels: pixels.columns.count) }
+    if channels.colours == .ycc {
+      StoredColours.convertChroma(target, pixels: pixels.columns.count, channels: count)
+    }
+    if channels.isPremultiplied {
+      StoredColours.unpremultiply(target, pixels: pixels.columns.count, channels: count)
+    }
   }
 
   private static func clamped(_ place: Int, _ range: Range<Int>) -> Int {
     min(max(place, range.lowerBound), range.upperBound - 1)
-  }
-
-  /// Luma and chroma to RGB in place (ISO/IEC 15444-1, annex M: sYCC).
-  private static func convertChroma<Sample: FixedWidthInteger & UnsignedInteger>(
-    _ row: UnsafeMutablePointer<Sample>, pixels: Int, stride: Int
-  ) {
-    let (middle, most) = ((Int(Sample.max) + 1) / 2, Int(Sample.max))
-    for index in 0..<pixels {
-      let pixel = row + index * stride
-      let (luma, blue, red) = (Int(pixel[0]) << 16 + 1 << 15, Int(pixel[1]) - middle, Int(pixel[2]) - middle)
-      let colours = (luma + 91_881 * red, luma - 22_554 * blue - 46_802 * red, luma + 116_130 * blue)
-      pixel[0] = Sample(min(max(colours.0 >> 16, 0), most))
-      pixel[1] = Sample(min(max(colours.1 >> 16, 0), most))
-      pixel[2] = Sample(min(max(colours.2 >> 16, 0), most))
-    }
-  }
-
-  private func divide<Sample: FixedWidthInteger & UnsignedInteger>(_ row: UnsafeMutablePointer<Sample>, pixels: Int) {
-    let (count, most) = (channels.count, Int(Sample.max))
-    for index in 0..<pixels {
-      let pixel = row + index * count
-      let alpha = Int(pixel[count - 1])
-      guard alpha > 0 else { continue }
-      for channel in 0..<count - 1 { pixel[channel] = Sample(min((Int(pixel[channel]) * most + alpha / 2) / alpha, most)) }
-    }
   }
 
   /// The memory of a row of tiles, all zero at first.

@@ -32,6 +32,7 @@ struct PNGPreamble {
   let colour: Colour
   /// The bits per stored sample.
   let depth: Int
+  let isInterlaced: Bool
   /// The palette of indexed colours: red, green and blue of each.
   private(set) var palette: [UInt8]?
   /// The alpha values of the palette's first colours, or the samples of the transparent colour, 16 bits each.
@@ -40,15 +41,15 @@ struct PNGPreamble {
 
   /// The bits of a stored pixel.
   var pixelBits: Int { colour.samples * depth }
-  /// The bytes of a stored row, without its filter.
-  var rowBytes: Int { (size.width * pixelBits + 7) / 8 }
+  /// The bytes of a stored row of so many pixels, without its filter.
+  func rowBytes(_ width: Int) -> Int { (width * pixelBits + 7) / 8 }
 
   /// Reads the chunks up to the first one of pixels, whose data comes next.
   ///
   /// - Throws: `.handedOver` for what libpng decides by rules of its own.
   init(_ chunks: PNGChunkReader) throws(CodecError) {
     try chunks.readSignature()
-    (size, colour, depth) = try Self.readHeader(chunks)
+    (size, colour, depth, isInterlaced) = try Self.readHeader(chunks)
     var space = PNGColourSpace()
     var hasPalette = false
     while true {
@@ -82,7 +83,7 @@ struct PNGPreamble {
 
   private static func damaged(_ detail: String) -> CodecError { .damaged(.header, detail: detail) }
 
-  private static func readHeader(_ chunks: PNGChunkReader) throws(CodecError) -> (PixelSize, Colour, Int) {
+  private static func readHeader(_ chunks: PNGChunkReader) throws(CodecError) -> (PixelSize, Colour, Int, Bool) {
     let chunk = try chunks.next()
     guard chunk.type == .header, chunk.length == 13 else { throw damaged("the first chunk is not its header") }
     let bytes = HeaderBytes(try chunks.allData())
@@ -92,8 +93,7 @@ struct PNGPreamble {
       colour.depths.contains(depth),
       bytes[10] == 0, bytes[11] == 0, let interlace = bytes[12], interlace < 2
     else { throw damaged("its header makes no sense") }
-    if interlace == 1 { throw .handedOver(reason: "an interlaced PNG") }
-    return (PixelSize(width, height), colour, depth)
+    return (PixelSize(width, height), colour, depth, interlace == 1)
   }
 
   private mutating func readPalette(_ chunks: PNGChunkReader) throws(CodecError) {

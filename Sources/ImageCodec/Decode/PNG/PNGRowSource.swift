@@ -1,8 +1,10 @@
+import Glibc
 import ThumbnailCore
 
-/// Decodes a PNG row by row, as libvips does, in the memory of two rows and some buffers.
+/// Decodes a PNG row by row, as libvips does, in the memory of two rows and some buffers; an interlaced one in that of
+/// all its pixels.
 ///
-/// Interlaced ones, and those that libpng judges by rules of its own, are handed over.
+/// Those that libpng judges by rules of its own are handed over.
 final class PNGRowSource: RowSource {
   let layout: RowLayout
 
@@ -10,9 +12,15 @@ final class PNGRowSource: RowSource {
   private let samples: PNGSamples
   private let chunks: PNGChunkReader
   private let inflater: PNGInflater
-  private let rows: PNGRowBuffer
+  private let preamble: PNGPreamble
+  /// The rows as stored; of an interlaced image those of the current pass.
+  private var rows: PNGRowBuffer
   /// Owned: converted rows; nil if rows are handed on as stored.
   private let converted: UnsafeMutableRawBufferPointer?
+  /// Owned: the whole of an interlaced image.
+  private var image: UnsafeMutableRawBufferPointer?
+  /// Whether the rows that come now are the stream's last.
+  private var isLastPass = true
   /// The number of rows passed on.
   private var passed = 0
 
@@ -25,7 +33,7 @@ final class PNGRowSource: RowSource {
   init(_ body: ByteSource, probe: ImageProbe) throws(CodecError) {
     guard probe.format == .png else { throw .handedOver(reason: "no PNG") }
     chunks = PNGChunkReader(body)
-    let preamble = try PNGPreamble(chunks)
+    preamble = try PNGPreamble(chunks)
     size = preamble.size
     guard size == probe.storedSize else {
       throw .damaged(.header, detail: "the header says \(size), the probe \(probe.storedSize)")
@@ -35,15 +43,22 @@ final class PNGRowSource: RowSource {
     layout = RowLayout(
       size: size, channels: samples.channels, sample: samples.sampleBytes == 2 ? .uint16 : .uint8,
       profile: preamble.profile)
-    rows = PNGRowBuffer(
-      rowBytes: preamble.rowBytes, pixelBytes: max(1, preamble.pixelBits / 8), rowCount: size.height)
+    rows = Self.buffer(preamble, preamble.size)
     let row = size.width * samples.channels * samples.sampleBytes
     converted =
       samples.convert
       ? .allocate(byteCount: max(Self.bandBytes, row) + PNGSamples.margin, alignment: 16) : nil
   }
 
-  deinit { converted?.deallocate() }
+  deinit {
+    converted?.deallocate()
+    image?.deallocate()
+  }
+
+  private static func buffer(_ preamble: PNGPreamble, _ size: PixelSize) -> PNGRowBuffer {
+    PNGRowBuffer(
+      rowBytes: preamble.rowBytes(size.width), pixelBytes: max(1, preamble.pixelBits / 8), rowCount: size.height)
+  }
 
   /// An upper bound of the memory that decoding takes, in bytes.
   static func peakBytes(of probe: ImageProbe) -> Int {
@@ -55,6 +70,12 @@ final class PNGRowSource: RowSource {
   func read(_ receive: (RowBand) throws(CodecError) -> Void) throws(CodecError) -> Bool {
     guard passed < size.height else { return false }
     let stride = size.width * samples.channels * samples.sampleBytes
+    if preamble.isInterlaced {
+      let image = try readPasses()
+      passed = size.height
+      try receive(RowBand(start: UnsafeRawPointer(image), stride: stride, count: size.height, isLasting: true))
+      return true
+    }
     let most = converted == nil ? Int.max : max(1, Self.bandBytes / stride)
     while rows.wholeRows == 0 { try inflate() }
     let band = try rows.takeRows(atMost: most)
@@ -70,13 +91,51 @@ final class PNGRowSource: RowSource {
     return true
   }
 
+  /// Where the pixels of each pass begin, and how far they are apart (PNG, 8.2).
+  private static let passes: [(x: Int, y: Int, across: Int, down: Int)] = [
+    (0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2),
+  ]
+
+  /// Reads all passes of an interlaced image, and puts their pixels in place.
+  private func readPasses() throws(CodecError) -> UnsafeMutableRawPointer {
+    let pixel = samples.channels * samples.sampleBytes
+    // Zeros, so that nothing of the process' memory gets into an image.
+    guard let start = calloc(size.pixelCount, pixel) else { throw .outOfMemory }
+    image = UnsafeMutableRawBufferPointer(start: start, count: size.pixelCount * pixel)
+    let passes = Self.passes.filter { $0.x < size.width && $0.y < size.height }
+    for (index, pass) in passes.enumerated() {
+      let width = (size.width - pass.x + pass.across - 1) / pass.across
+      let height = (size.height - pass.y + pass.down - 1) / pass.down
+      (rows, isLastPass) = (Self.buffer(preamble, PixelSize(width, height)), index == passes.count - 1)
+      for row in 0..<height {
+        while rows.wholeRows == 0 { try inflate() }
+        var source = UnsafeRawPointer(try rows.takeRows(atMost: 1).start)
+        if let converted = converted?.baseAddress {
+          samples.convert(source, width: width, into: converted)
+          source = UnsafeRawPointer(converted)
+        }
+        // Within the image: the last pixel of a pass lies before the row's end.
+        var target = start + ((pass.y + row * pass.down) * size.width + pass.x) * pixel
+        for _ in 0..<width {
+          target.copyMemory(from: source, byteCount: pixel)
+          source += pixel
+          target += pass.across * pixel
+        }
+      }
+    }
+    return start
+  }
+
   /// Inflates as many rows as there is room for, and checks the stream's end behind the last one.
   private func inflate() throws(CodecError) {
     let (chunks, inflater) = (chunks, inflater)
     try rows.fill { target throws(CodecError) in
       try inflater.inflate(into: target) { () throws(CodecError) in try Self.nextPiece(chunks) }
     }
-    if rows.isComplete { return try checkEnd() }
+    if rows.isComplete {
+      if isLastPass { try checkEnd() }
+      return
+    }
     if inflater.isDone && rows.wholeRows == 0 {
       throw inflater.isDamaged ? Self.damagedPixels : Self.tooFewPixels
     }

@@ -13,19 +13,20 @@ struct TIFFDirectory {
   }
 
   let size: PixelSize
-  /// Samples for each stored pixel.
-  let samples: Int
-  /// 1 or 2.
-  let sampleBytes: Int
-  let isMinWhite: Bool
+  let samples: TIFFSamples
+  /// Whether each strip or tile has one sample of each pixel.
+  let isPlanar: Bool
   /// Red, green, blue, or a gray, for each index of 8 bits: 256 of so many bytes.
   let palette: [[UInt8]]?
   let blocks: Blocks
 
-  /// The bytes of a row as stored.
-  var rowBytes: Int { size.width * samples * sampleBytes }
+  /// Whether libvips reads the same from it.
+  var isPlain: Bool { !isPlanar && (samples.isIdentity || palette != nil || samples.isMinWhite) }
+  /// The bytes of a stored pixel and row, all samples together.
+  var pixelBytes: Int { samples.stored * samples.kind.bytes }
+  var rowBytes: Int { size.width * pixelBytes }
   /// The channels of a pixel as decoded.
-  var channels: Int { palette.map(\.[0].count) ?? samples }
+  var channels: Int { palette.map(\.[0].count) ?? samples.channels }
 
   /// Beyond these, as in libvips, a file is odd.
   private static let longestTileSide = 10_000
@@ -33,49 +34,73 @@ struct TIFFDirectory {
   /// Strips of more rows are read row by row, as libvips does: the two do not accept the same damaged files.
   private static let mostStripRows = 128
 
-  /// - Throws: `.handedOver` for all other kinds, `.damaged(.header, …)` if the size is not the one that was probed.
+  /// - Throws: `.handedOver` for what libvips reads, `.unsupported` for what nothing here does, `.damaged(.header, …)` if
+  ///   the size is not the one that was probed.
   init(_ file: TIFFFile, expecting expected: PixelSize) throws(CodecError) {
     size = PixelSize(file.longNumber(TIFFTAG_IMAGEWIDTH), file.longNumber(TIFFTAG_IMAGELENGTH))
     guard size == expected else {
       throw .damaged(.header, detail: "the header says \(expected), libtiff \(size)")
     }
-    let (bits, samples) = (file.number(TIFFTAG_BITSPERSAMPLE), file.number(TIFFTAG_SAMPLESPERPIXEL))
+    let (bits, stored) = (file.number(TIFFTAG_BITSPERSAMPLE), file.number(TIFFTAG_SAMPLESPERPIXEL))
     let (photometric, compression) = (file.number(TIFFTAG_PHOTOMETRIC), file.number(TIFFTAG_COMPRESSION))
-    guard bits == 8 || bits == 16 else { throw .handedOver(reason: "samples of \(bits) bits") }
-    // 1 are unsigned integers; 4 is undefined, which libvips takes for the same.
-    guard [1, 4].contains(file.number(TIFFTAG_SAMPLEFORMAT)) else { throw .handedOver(reason: "other than unsigned") }
-    guard samples == 1 || file.number(TIFFTAG_PLANARCONFIG) == PLANARCONFIG_CONTIG else {
-      throw .handedOver(reason: "planes apart")
+    guard TIFFIsCODECConfigured(UInt16(truncatingIfNeeded: compression)) == 1 else {
+      throw .unsupported("a TIFF with compression \(compression)")
     }
-    guard TIFFIsCODECConfigured(UInt16(truncatingIfNeeded: compression)) == 1, compression != COMPRESSION_OJPEG else {
-      throw .handedOver(reason: "compression \(compression)")
-    }
-    var kind: Int32 = 0
-    let extra = Int(ctiff_extra_samples(file.handle, &kind))
-    guard extra == 0 || extra == 1 && kind != EXTRASAMPLE_ASSOCALPHA else {
-      throw .handedOver(reason: "\(extra) extra samples of kind \(kind)")
-    }
-    (self.samples, sampleBytes) = (samples, bits / 8)
+    guard compression != COMPRESSION_OJPEG else { throw .handedOver(reason: "JPEG of TIFF 6.0") }
+    let kind = try Self.kind(bits: bits, format: file.number(TIFFTAG_SAMPLEFORMAT))
+    var extraKind: Int32 = 0
+    let extra = Int(ctiff_extra_samples(file.handle, &extraKind))
+    isPlanar = stored > 1 && file.number(TIFFTAG_PLANARCONFIG) == PLANARCONFIG_SEPARATE
     let isJPEGOfColours = compression == COMPRESSION_JPEG && photometric == PHOTOMETRIC_YCBCR && bits == 8
     // Before the sizes of tiles and strips are read, which are of the samples as converted.
     if isJPEGOfColours { file.convertColours() }
-    isMinWhite = photometric == PHOTOMETRIC_MINISWHITE
-    switch (photometric, samples) {
-    case (Int(PHOTOMETRIC_MINISBLACK), 1...2), (Int(PHOTOMETRIC_MINISWHITE), 1...2), (Int(PHOTOMETRIC_RGB), 3...4):
-      palette = nil
-    case (Int(PHOTOMETRIC_YCBCR), 3) where isJPEGOfColours:
-      palette = nil
-    case (Int(PHOTOMETRIC_PALETTE), 1):
-      guard let found = file.palette else { throw .handedOver(reason: "no palette for 8 bits") }
-      palette = Self.colours(found)
-    default:
-      throw .handedOver(reason: "\(samples) samples, photometric interpretation \(photometric)")
+    let colours: Int
+    switch (photometric, stored - extra) {
+    case (Int(PHOTOMETRIC_MINISBLACK), 1), (Int(PHOTOMETRIC_MINISWHITE), 1), (Int(PHOTOMETRIC_PALETTE), 1): colours = 1
+    case (Int(PHOTOMETRIC_RGB), 3): colours = 3
+    case (Int(PHOTOMETRIC_YCBCR), 3) where isJPEGOfColours && !isPlanar: colours = 3
+    case (Int(PHOTOMETRIC_YCBCR), 3):
+      // libvips shows chroma as colours.
+      guard kind.bytes < 4, isPlanar || TIFFScanlineSize(file.handle) == size.width * stored * kind.bytes else {
+        throw .unsupported("a TIFF of luma and chroma of fewer samples, without JPEG,")
+      }
+      colours = 3
+    case (Int(PHOTOMETRIC_SEPARATED), 4) where file.number(TIFFTAG_INKSET) == INKSET_CMYK: colours = 4
+    default: throw .handedOver(reason: "\(stored) samples, photometric interpretation \(photometric)")
     }
-    let pixelBytes = samples * bits / 8
-    blocks = try Self.blocks(file, size, pixelBytes: pixelBytes)
+    // What is not told to be transparency is none: it may be infrared, or what a program did not clear.
+    let isOpaque = extra == 0 || colours == 4 || extraKind == EXTRASAMPLE_UNSPECIFIED
+    let alpha: TIFFSamples.Alpha =
+      isOpaque ? .none : extraKind == EXTRASAMPLE_ASSOCALPHA ? .premultiplied : .straight
+    samples = TIFFSamples(
+      kind: kind, stored: stored, channels: colours + (alpha == .none ? 0 : 1), alpha: alpha,
+      isMinWhite: photometric == PHOTOMETRIC_MINISWHITE, isInk: colours == 4,
+      isChroma: photometric == PHOTOMETRIC_YCBCR && !isJPEGOfColours)
+    if photometric == PHOTOMETRIC_PALETTE {
+      guard kind == .unsigned(bytes: 1), stored == 1, let found = file.palette else {
+        throw .handedOver(reason: "no palette for 8 bits")
+      }
+      palette = Self.colours(found)
+    } else {
+      palette = nil
+    }
+    blocks = try Self.blocks(file, size, pixelBytes: isPlanar ? kind.bytes : stored * kind.bytes, isPlanar: isPlanar)
   }
 
-  private static func blocks(_ file: TIFFFile, _ size: PixelSize, pixelBytes: Int) throws(CodecError) -> Blocks {
+  private static func kind(bits: Int, format: Int) throws(CodecError) -> TIFFSamples.Kind {
+    // 4 is undefined, which libvips takes for unsigned, too.
+    switch (format, bits) {
+    case (1, 8), (1, 16), (1, 32), (4, 8), (4, 16), (4, 32): return .unsigned(bytes: bits / 8)
+    case (2, 8), (2, 16), (2, 32): return .signed(bytes: bits / 8)
+    case (3, 16), (3, 32), (3, 64): return .floatingPoint(bytes: bits / 8)
+    case (1, ..<8), (4, ..<8): throw .handedOver(reason: "samples of \(bits) bits")
+    default: throw .unsupported("a TIFF with samples of \(bits) bits, format \(format),")
+    }
+  }
+
+  private static func blocks(
+    _ file: TIFFFile, _ size: PixelSize, pixelBytes: Int, isPlanar: Bool
+  ) throws(CodecError) -> Blocks {
     if TIFFIsTiled(file.handle) != 0 {
       let tile = PixelSize(file.longNumber(TIFFTAG_TILEWIDTH), file.longNumber(TIFFTAG_TILELENGTH))
       guard (1...longestTileSide).contains(tile.width), (1...longestTileSide).contains(tile.height),
@@ -86,8 +111,11 @@ struct TIFFDirectory {
     let rowBytes = size.width * pixelBytes
     guard TIFFScanlineSize(file.handle) == rowBytes else { throw .handedOver(reason: "padded rows") }
     let rows = file.longNumber(TIFFTAG_ROWSPERSTRIP)
-    if rows > mostStripRows { return .scanlines }
-    guard rows > 0, TIFFStripSize(file.handle) <= min(rows, size.height) * rowBytes else {
+    // Of planes apart, rows would be decoded again for each plane.
+    if rows > mostStripRows, !isPlanar { return .scanlines }
+    guard rows > 0, !isPlanar || min(rows, size.height) * rowBytes <= mostTileBytes,
+      TIFFStripSize(file.handle) <= min(rows, size.height) * rowBytes
+    else {
       throw .handedOver(reason: "strips of \(rows) rows")
     }
     return .strips(rows: rows)

@@ -1,8 +1,8 @@
 import CTIFF
 import ThumbnailCore
 
-/// Decodes the first page of a TIFF, or a smaller copy of it, with libtiff: 8 and 16 bits, gray, RGB and palette, in
-/// strips or tiles.
+/// Decodes the first page of a TIFF, or a smaller copy of it, with libtiff: whole bytes a sample, gray, RGB, CMYK and
+/// palette, in strips or tiles.
 ///
 /// Holds a strip, a row of tiles or some rows. Orientation is not applied.
 final class TIFFRowSource: RowSource {
@@ -15,10 +15,11 @@ final class TIFFRowSource: RowSource {
   /// The rows of the current block as stored, `blockRows` of `directory.rowBytes`.
   private let block: UnsafeMutableRawBufferPointer
   private let blockRows: Int
-  /// One tile; empty for strips.
-  private let tile: UnsafeMutableRawBufferPointer
-  /// The rows of a band where a palette makes them longer; else empty.
-  private let expanded: UnsafeMutableRawBufferPointer
+  /// One tile, or one plane's strip; empty for whole strips.
+  private let part: UnsafeMutableRawBufferPointer
+  /// The converted rows of a band; empty where they are those of the block.
+  private let converted: UnsafeMutableRawBufferPointer
+  private var samples: TIFFSamples
   private let rowsPerBand: Int
   /// The rows that are in the block now, of which those before `nextRow` have been passed.
   private var held = 0..<0
@@ -27,7 +28,7 @@ final class TIFFRowSource: RowSource {
   /// The image itself, or one of its levels.
   ///
   /// - Throws: `.handedOver` for what libvips should read, `.damaged(.header, …)`, `.truncated`, `.unreadableBody`.
-  init(_ body: ByteSource, probe: ImageProbe, level: TIFFLevel? = nil) throws(CodecError) {
+  init(_ body: ByteSource, probe: ImageProbe, level: TIFFLevel? = nil, isTolerant: Bool = false) throws(CodecError) {
     let blockBytes = level?.blockBytes ?? probe.blockBytes
     let mostBytes = Self.mostBytes(blockBytes, bodyLength: body.count)
     file = try TIFFFile(body, mostBytes: mostBytes, readsLaterDirectory: level != nil)
@@ -38,14 +39,19 @@ final class TIFFRowSource: RowSource {
     }
     let directory = try TIFFDirectory(file, expecting: level?.size ?? probe.storedSize)
     self.directory = directory
+    if isTolerant, directory.isPlain { throw .handedOver(reason: "damage within a strip") }
     let bandRows = max(1, min(directory.size.height, Self.bandBytes / directory.rowBytes))
-    var tileBytes = 0
+    samples = directory.samples
+    let partPixel = directory.isPlanar ? samples.kind.bytes : directory.pixelBytes
+    var partBytes = 0
     switch directory.blocks {
-    case .strips(let rows): blockRows = min(rows, directory.size.height)
+    case .strips(let rows):
+      blockRows = min(rows, directory.size.height)
+      if directory.isPlanar { partBytes = blockRows * directory.size.width * partPixel }
     case .scanlines: blockRows = bandRows
     case .tiles(let size):
       blockRows = min(size.height, directory.size.height)
-      tileBytes = size.pixelCount * directory.samples * directory.sampleBytes
+      partBytes = size.pixelCount * partPixel
     }
     rowsPerBand = min(bandRows, blockRows)
     // Zeros, so that nothing of the process' memory gets into an image.
@@ -55,17 +61,36 @@ final class TIFFRowSource: RowSource {
       return buffer
     }
     block = zeros(blockRows * directory.rowBytes)
-    tile = zeros(tileBytes)
-    expanded = zeros(directory.palette == nil ? 0 : rowsPerBand * directory.size.width * directory.channels)
-    layout = RowLayout(
-      size: directory.size, channels: directory.channels, sample: directory.sampleBytes == 2 ? .uint16 : .uint8,
-      profile: profile)
+    part = zeros(partBytes)
+    let sampleBytes = samples.rowSampleBytes
+    let isStored = directory.palette == nil && samples.isIdentity
+    converted = zeros(isStored ? 0 : rowsPerBand * directory.size.width * directory.channels * sampleBytes)
+    var layout = RowLayout(
+      size: directory.size, channels: directory.channels, sample: sampleBytes == 2 ? .uint16 : .uint8, profile: profile)
+    layout.hasAlpha = samples.alpha != .none
+    if samples.isInk { layout.colour = .cmyk }
+    // A profile of linear light describes samples that are not encoded for display.
+    if samples.isLinear { layout.profile = nil }
+    self.layout = layout
+    if case .floatingPoint = samples.kind { try measure() }
   }
 
   deinit {
     block.deallocate()
-    tile.deallocate()
-    expanded.deallocate()
+    part.deallocate()
+    converted.deallocate()
+  }
+
+  /// Finds what is black and white in floating-point samples, from all of them.
+  private func measure() throws(CodecError) {
+    var found = Array(repeating: (least: Float.infinity, greatest: -Float.infinity), count: samples.channels)
+    while nextRow < directory.size.height {
+      try readBlock()
+      if let start = block.baseAddress { samples.extend(&found, start, count: held.count * directory.size.width) }
+      nextRow = held.upperBound
+    }
+    samples.ranges = samples.ranges(for: found)
+    (held, nextRow) = (0..<0, 0)
   }
 
   /// The most bytes that libtiff may allocate at once: a compressed strip or tile, or a decoded one.
@@ -81,12 +106,15 @@ final class TIFFRowSource: RowSource {
     // Within the block: `rows` is a part of `held`, which has at most `blockRows`.
     var first = start + (rows.lowerBound - held.lowerBound) * directory.rowBytes
     var stride = directory.rowBytes
-    if let palette = directory.palette, let target = expanded.baseAddress {
-      stride = directory.size.width * directory.channels
-      expand(first, count: rows.count * directory.size.width, palette, into: target)
+    if let target = converted.baseAddress, !converted.isEmpty {
+      stride = directory.size.width * directory.channels * samples.rowSampleBytes
+      let count = rows.count * directory.size.width
+      if let palette = directory.palette {
+        expand(first, count: count, palette, into: target)
+      } else {
+        samples.convert(first, count: count, into: target)
+      }
       first = target
-    } else if directory.isMinWhite {
-      invert(first, count: rows.count * directory.size.width)
     }
     try receive(RowBand(start: UnsafeRawPointer(first), stride: stride, count: rows.count))
     nextRow = rows.upperBound
@@ -101,9 +129,17 @@ final class TIFFRowSource: RowSource {
     case .strips(let stripRows):
       // libtiff writes a whole strip, which `TIFFDirectory` has found to be no longer than a block. If it were told the
       // length, it would ignore the one in the file, unlike in libvips.
-      let strip = UInt32(truncatingIfNeeded: nextRow / stripRows)
-      guard TIFFReadEncodedStrip(file.handle, strip, target, -1) >= 0 else {
-        throw file.failure("strip \(strip)")
+      let (strip, plane) = (nextRow / stripRows, (directory.size.height + stripRows - 1) / stripRows)
+      if !directory.isPlanar { return try readStrip(strip, rows, into: target) }
+      guard let source = part.baseAddress else { return }
+      for sample in 0..<samples.stored {
+        try readStrip(sample * plane + strip, rows, into: source)
+        for row in 0..<rows.count {
+          place(
+            source + row * directory.size.width * samples.kind.bytes, directory.size.width, sample,
+            at: target
+              + row * directory.rowBytes)
+        }
       }
     case .scanlines:
       for row in rows {
@@ -121,33 +157,48 @@ final class TIFFRowSource: RowSource {
     held = rows
   }
 
-  /// Reads a tile, and copies what of it lies in the image to its place in the block.
+  private func readStrip(
+    _ strip: Int, _ rows: Range<Int>, into target: UnsafeMutableRawPointer
+  ) throws(CodecError) {
+    guard TIFFReadEncodedStrip(file.handle, UInt32(truncatingIfNeeded: strip), target, -1) >= 0 else {
+      throw file.failure("strip \(strip)")
+    }
+    held = rows
+  }
+
+  /// Reads a tile, or one of each plane, and copies what of it lies in the image to its place in the block.
   private func readTile(
     _ size: PixelSize, left: Int, rows: Range<Int>, into target: UnsafeMutableRawPointer
   ) throws(CodecError) {
-    guard let source = tile.baseAddress else { return }
-    let number = TIFFComputeTile(file.handle, UInt32(left), UInt32(rows.lowerBound), 0, 0)
-    // A whole tile, which `TIFFDirectory` has found to be as long as the buffer.
-    guard TIFFReadEncodedTile(file.handle, number, source, -1) >= 0 else {
-      throw file.failure("tile \(number)")
-    }
-    let pixel = directory.samples * directory.sampleBytes
+    guard let source = part.baseAddress else { return }
     // The tile has at least as many rows as the block, and the columns from `left` on that are in the image.
-    let length = min(size.width, directory.size.width - left) * pixel
-    for row in 0..<rows.count {
-      (target + row * directory.rowBytes + left * pixel)
-        .copyMemory(from: source + row * size.width * pixel, byteCount: length)
+    let columns = min(size.width, directory.size.width - left)
+    for sample in 0..<(directory.isPlanar ? samples.stored : 1) {
+      let number = TIFFComputeTile(
+        file.handle, UInt32(left), UInt32(rows.lowerBound), 0, UInt16(truncatingIfNeeded: sample))
+      // A whole tile, which `TIFFDirectory` has found to be as long as the buffer.
+      guard TIFFReadEncodedTile(file.handle, number, source, -1) >= 0 else {
+        throw file.failure("tile \(number)")
+      }
+      for row in 0..<rows.count {
+        let there = target + row * directory.rowBytes + left * directory.pixelBytes
+        if directory.isPlanar {
+          place(source + row * size.width * samples.kind.bytes, columns, sample, at: there)
+        } else {
+          there.copyMemory(
+            from: source + row * size.width * directory.pixelBytes, byteCount: columns * directory.pixelBytes)
+        }
+      }
     }
   }
 
-  /// Exchanges black and white of `count` pixels; alpha stays.
-  private func invert(_ pixels: UnsafeMutableRawPointer, count: Int) {
-    if directory.sampleBytes == 2 {
-      let samples = pixels.assumingMemoryBound(to: UInt16.self)
-      for index in 0..<count { samples[index * directory.samples] = ~samples[index * directory.samples] }
-    } else {
-      let samples = pixels.assumingMemoryBound(to: UInt8.self)
-      for index in 0..<count { samples[index * directory.samples] = ~samples[index * directory.samples] }
+  /// Puts one sample of each of `count` pixels among the others of its pixel.
+  private func place(
+    _ plane: UnsafeMutableRawPointer, _ count: Int, _ sample: Int, at target: UnsafeMutableRawPointer
+  ) {
+    let (bytes, pixel) = (samples.kind.bytes, directory.pixelBytes)
+    for index in 0..<count {
+      (target + index * pixel + sample * bytes).copyMemory(from: plane + index * bytes, byteCount: bytes)
     }
   }
 

@@ -1,0 +1,139 @@
+import ThumbnailCore
+
+/// Decodes a portable map row by row.
+final class PNMRowSource: RowSource {
+  let layout: RowLayout
+  private let header: PNMHeader
+  private let body: ByteSource
+  /// The samples of a row as levels: of 8 bits up to 255, else up to 65,535.
+  private var levels: [UInt16]
+  private var bytes: [UInt8]
+  /// The level of each number.
+  private let scale: [UInt16]
+  private var row = 0
+  /// Of text: where the next window of the file begins, and what is left of the last one.
+  private var offset: Int
+  private var window: ArraySlice<UInt8> = []
+
+  /// The bytes of text that are read at a time.
+  private static let windowLength = 1 << 16
+
+  init(_ body: ByteSource) throws(CodecError) {
+    header = try PNMHeader(body)
+    (self.body, offset) = (body, header.start)
+    layout = RowLayout(size: header.size, channels: header.channels, sample: header.isDeep ? .uint16 : .uint8)
+    let count = header.size.width * header.channels
+    guard header.rowBytes <= max(1, body.count) || header.isText else {
+      throw .truncated(detail: "a row has \(header.rowBytes) bytes")
+    }
+    levels = Array(repeating: 0, count: count)
+    bytes = Array(repeating: 0, count: header.isText ? 0 : header.rowBytes)
+    if case .numbers(let most) = header.samples {
+      let white = header.isDeep ? 65_535 : 255
+      scale = (0...most).map { UInt16(($0 * white + most / 2) / most) }
+    } else {
+      scale = []
+    }
+  }
+
+  func read(_ receive: (RowBand) throws(CodecError) -> Void) throws(CodecError) -> Bool {
+    guard row < header.size.height else { return false }
+    if header.isText { try parseRow() } else { try readRow() }
+    row += 1
+    if header.isDeep {
+      try pass(levels, receive)
+    } else {
+      try pass(levels.map { UInt8(truncatingIfNeeded: $0) }, receive)
+    }
+    return true
+  }
+
+  private func pass<Sample>(
+    _ samples: [Sample], _ receive: (RowBand) throws(CodecError) -> Void
+  ) throws(CodecError) {
+    let passed: Result<Void, CodecError> = samples.withUnsafeBytes { bytes in
+      Result { () throws(CodecError) in
+        guard let start = bytes.baseAddress else { return }
+        try receive(RowBand(start: start, stride: bytes.count, count: 1))
+      }
+    }
+    try passed.get()
+  }
+
+  private func readRow() throws(CodecError) {
+    var place = header.start + row * header.rowBytes
+    if case .floats = header.samples { place = header.start + (header.size.height - 1 - row) * header.rowBytes }
+    let length: Int
+    do {
+      length = try bytes.withUnsafeMutableBytes { try body.read(at: place, into: $0) }
+    } catch {
+      throw .unreadableBody(detail: "\(error)")
+    }
+    guard length == bytes.count else { throw truncated }
+    switch header.samples {
+    case .bits:
+      for index in levels.indices { levels[index] = bytes[index / 8] << UInt8(index % 8) & 0x80 == 0 ? 255 : 0 }
+    case .numbers(let most):
+      let isWide = most > 255
+      for index in levels.indices {
+        let number = isWide ? Int(bytes[2 * index]) << 8 | Int(bytes[2 * index + 1]) : Int(bytes[index])
+        levels[index] = scale[min(number, most)]
+      }
+    case .floats(let isLittleEndian):
+      for index in levels.indices {
+        let bits = bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 4 * index, as: UInt32.self) }
+        levels[index] = StoredColours.shown(Float(bitPattern: isLittleEndian ? bits.littleEndian : bits.bigEndian))
+      }
+    }
+  }
+
+  private func parseRow() throws(CodecError) {
+    for index in levels.indices {
+      if header.samples == .bits {
+        levels[index] = try nextDigit() == UInt8(ascii: "0") ? 255 : 0
+      } else {
+        let number = try nextNumber()
+        guard number < scale.count else { throw .damaged(.decode, detail: "a sample of \(number)") }
+        levels[index] = scale[number]
+      }
+    }
+  }
+
+  private var truncated: CodecError { .truncated(detail: "after \(row) of \(header.size.height) rows") }
+
+  private func nextByte() throws(CodecError) -> UInt8? {
+    if window.isEmpty {
+      do { window = try body.read(at: offset, length: Self.windowLength)[...] } catch {
+        throw .unreadableBody(detail: "\(error)")
+      }
+      offset += window.count
+    }
+    return window.popFirst()
+  }
+
+  /// The next character that is neither blank nor in a comment.
+  private func nextDigit() throws(CodecError) -> UInt8 {
+    var isInComment = false
+    while let byte = try nextByte() {
+      if isInComment { isInComment = byte != UInt8(ascii: "\n"); continue }
+      if byte == UInt8(ascii: "#") { isInComment = true; continue }
+      if byte.isBlank { continue }
+      guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else {
+        throw .damaged(.decode, detail: "a sample that is no number")
+      }
+      return byte
+    }
+    throw truncated
+  }
+
+  private func nextNumber() throws(CodecError) -> Int {
+    var number = Int(try nextDigit() - UInt8(ascii: "0"))
+    while let byte = try nextByte(), !byte.isBlank {
+      guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte), number < 100_000 else {
+        throw .damaged(.decode, detail: "a sample that is no number")
+      }
+      number = 10 * number + Int(byte - UInt8(ascii: "0"))
+    }
+    return number
+  }
+}
