@@ -22,6 +22,7 @@ build_needs=(
   "pc:libde265=libde265-dev"
   "pc:dav1d=libdav1d-dev"
   "pc:libwebp=libwebp-dev"
+  "pc:libopenjp2=libopenjp2-7-dev"
   "pc:libjpeg=libjpeg-dev"
   "pc:vips=libvips-dev libheif-plugin-aomenc? libheif-plugin-dav1d? libheif-plugin-libde265?"
 )
@@ -29,6 +30,8 @@ test_needs=(
   "cmd:openssl=openssl"
   "cmd:python3=python3"
   "cmd:sqlite3=sqlite3"
+  "cmd:opj_compress=libopenjp2-tools"
+  "file:/usr/lib/python3/dist-packages/tifffile/__init__.py=python3-numpy python3-pil python3-tifffile"
 )
 
 # How a program is built that has Swift's libraries in it, stripped. In a folder of its own: with other objects in the same

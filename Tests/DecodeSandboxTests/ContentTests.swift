@@ -152,7 +152,8 @@ struct ContentTests {
   private static func file(_ sample: Sample) throws -> [UInt8] {
     // Starting libvips blocks them.
     try Codec.start()
-    for saver in ["VipsForeignSaveJp2k", "VipsForeignSaveMagick"] { vips_operation_block_set(saver, 0) }
+    let others = ["VipsForeignSaveJp2k", "VipsForeignSaveMagick", "VipsForeignLoadJp2k", "VipsForeignLoadPpm"]
+    for operation in others { vips_operation_block_set(operation, 0) }
     return try TestPicture.save(try pixels(sample.bands, sample.steps), sample.saver, sample.options)
   }
 

@@ -217,8 +217,13 @@ struct HelperPoolTests {
 
   @Test func whatNeedsTooMuchMemoryIsRefusedWithTheLimit() async throws {
     let bench = HelperBench(memory: 64 << 20)
-    let header = Array("P6\n9000 9000 255\n".utf8)
-    let error = try await bench.failure(header + [UInt8](repeating: 7, count: 1 << 20), .pnm)
+    // A bitmap of 9000×9000 pixels of 24 bits.
+    let header: [UInt8] =
+      Array("BM".utf8) + [
+        0, 0, 0, 0, 0, 0, 0, 0, 54, 0, 0, 0, 40, 0, 0, 0, 0x28, 0x23, 0, 0, 0x28, 0x23, 0, 0, 1, 0, 24, 0,
+      ]
+      + [UInt8](repeating: 0, count: 24)
+    let error = try await bench.failure(header + [UInt8](repeating: 7, count: 1 << 20), .bmp)
     #expect(error == .helperFailed(.outOfMemory(limit: 64 << 20)))
     _ = try #require(try await bench.render(bytes(Self.good), .pnm).first).get()
   }

@@ -19,7 +19,7 @@ import Thumbnailer
   }
 
   @Test func everyErrorSpeaksToOneAudience() {
-    for error in [ThumbnailError.notCached, .rateLimited(retryAfter: nil), .unsupportedFormat(.svg)] {
+    for error in [ThumbnailError.notCached, .rateLimited(retryAfter: nil), .unsupportedFormat(reason: "allow it (isolation)")] {
       #expect(!error.message.contains("--") && error.message.contains("("))
       #expect(error.shownMessage.contains("(--"))
     }

@@ -48,7 +48,7 @@ struct HelperOnlyReader {
   /// The rows, for those formats.
   func rows(isTolerant: Bool) throws(CodecError) -> (any RowSource)? {
     if let jpeg2000 { return try jpeg2000.rows(halvings: page, isTolerant: isTolerant) }
-    if format == .pnm { return try PNMRowSource(body) }
+    if format == .pnm { return try PNMRowSource(body, isTolerant: isTolerant) }
     return try png.map { png throws(CodecError) in try PNGRowSource(png, probe: ImageCodec.probe(png)) }
   }
 

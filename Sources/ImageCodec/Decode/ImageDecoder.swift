@@ -53,8 +53,10 @@ struct ImageDecoder {
       return try jpegRows(reduction: reduction, convertsColours: isLinear)
     case (.png, .whole): return try PNGRowSource(body, probe: probe)
     case (.gif, .whole): return try GIFRowSource(body, probe: probe)
-    case (.tiff, .whole), (.tiff, .level): 
-      return try TIFFRowSource(body, probe: probe, level: pass.level, isTolerant: plan.isTolerant)
+    case (.tiff, .whole), (.tiff, .level):
+      let rows = try TIFFRowSource(body, probe: probe, level: pass.level, isTolerant: plan.isTolerant)
+      // Inks are averaged in linear light once libvips has converted them.
+      return rows.layout.colour == .cmyk && isLinear ? nil : rows
     case (.webp, .whole), (.webp, .scaledWebP):
       return try WebPRowSource(body, probe: probe, size: pass.baseSize, convertsColours: isLinear)
     case (.heif, .whole), (.avif, .whole):

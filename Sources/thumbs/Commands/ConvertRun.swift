@@ -75,7 +75,7 @@ final class ConvertRun: Sendable {
     if printsJSON {
       try console.printSoon(line.json)
     } else if result.status == .failed, let failure = result.failure {
-      console.complain("\(result.source): \(failure.message) (\(failure.stage.rawValue))")
+      console.complain("\(result.source): \(failure.message)")
     } else if result.isPlanned {
       for output in result.outputs { try console.printSoon("would write \(options.output)/\(output.path)") }
       for path in result.replaced { try console.printSoon("would remove \(options.output)/\(path)") }

@@ -88,20 +88,23 @@ struct TIFFRowSourceTests {
     }
   }
 
-  @Test func alphaIsReadAsByLibvipsUnlessItIsMultiplied() throws {
+  @Test func alphaIsReadAsByLibvips() throws {
     let pixels = (0..<4800).map { UInt8(truncatingIfNeeded: $0 * 11) }
-    for extra in [nil, 0, 2] as [Int?] {
+    for extra in [nil, 2] as [Int?] {
       let file = Self.handmade(pixels, width: 40, samples: 4, photometric: 2, extra: extra)
       #expect(try Self.rows(file) == SourceRows(libvips: file, .tiff))
     }
-    #expect(throws: CodecError.handedOver(reason: "1 extra samples of kind 1")) {
-      try Self.rows(Self.handmade(pixels, width: 40, samples: 4, photometric: 2, extra: 1))
-    }
+    // An unspecified sample is dropped, colours multiplied by alpha are divided by it.
+    let opaque = try Self.rows(Self.handmade(pixels, width: 40, samples: 4, photometric: 2, extra: 0))
+    #expect(opaque.layout.planes[0].channels == 3 && !opaque.layout.hasAlpha)
+    let half: [UInt8] = (0..<1200).flatMap { _ in [50, 25, 128, 128] as [UInt8] }
+    let divided = try Self.rows(Self.handmade(half, width: 40, samples: 4, photometric: 2, extra: 1))
+    #expect(divided.layout.hasAlpha && Array(divided.withAlpha.prefix(4)) == [100, 50, 255, 128])
   }
 
   @Test func whatIsOddIsHandedOver() throws {
     let pixels = [UInt8](repeating: 7, count: 40 * 5 * 6)
-    for (samples, photometric) in [(4, 5), (3, 8), (3, 6), (3, 1), (5, 2)] {
+    for (samples, photometric) in [(3, 8), (3, 1), (5, 2)] {
       let file = Self.handmade(pixels, width: 40, samples: samples, photometric: photometric)
       do {
         _ = try Self.rows(file)
@@ -178,7 +181,7 @@ struct TIFFRowSourceTests {
       do throws(CodecError) {
         let ours = try Self.rows(bytes)
         count += 1
-        #expect(ours == theirs, "\(name)")
+        #expect((ours == theirs) == true, "\(name)")
       } catch {
         if case .handedOver = error { continue }
         if case .limitExceeded = error { continue }

@@ -5,6 +5,7 @@ final class PNMRowSource: RowSource {
   let layout: RowLayout
   private let header: PNMHeader
   private let body: ByteSource
+  private let isTolerant: Bool
   /// The samples of a row as levels: of 8 bits up to 255, else up to 65,535.
   private var levels: [UInt16]
   private var bytes: [UInt8]
@@ -15,12 +16,15 @@ final class PNMRowSource: RowSource {
   private var offset: Int
   private var window: ArraySlice<UInt8> = []
 
+  /// The level of samples whose rows are missing.
+  private static let missing: UInt16 = 32_896
   /// The bytes of text that are read at a time.
   private static let windowLength = 1 << 16
 
-  init(_ body: ByteSource) throws(CodecError) {
+  /// With `isTolerant` the rows that a PFM lacks, which are its first, are grey.
+  init(_ body: ByteSource, isTolerant: Bool = false) throws(CodecError) {
     header = try PNMHeader(body)
-    (self.body, offset) = (body, header.start)
+    (self.body, self.isTolerant, offset) = (body, isTolerant, header.start)
     layout = RowLayout(size: header.size, channels: header.channels, sample: header.isDeep ? .uint16 : .uint8)
     let count = header.size.width * header.channels
     guard header.rowBytes <= max(1, body.count) || header.isText else {
@@ -69,7 +73,13 @@ final class PNMRowSource: RowSource {
     } catch {
       throw .unreadableBody(detail: "\(error)")
     }
-    guard length == bytes.count else { throw truncated }
+    guard length == bytes.count else {
+      guard isTolerant, case .floats = header.samples, body.count >= header.start + header.rowBytes else {
+        throw truncated
+      }
+      for index in levels.indices { levels[index] = Self.missing }
+      return
+    }
     switch header.samples {
     case .bits:
       for index in levels.indices { levels[index] = bytes[index / 8] << UInt8(index % 8) & 0x80 == 0 ? 255 : 0 }

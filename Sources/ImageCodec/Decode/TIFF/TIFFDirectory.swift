@@ -55,21 +55,24 @@ struct TIFFDirectory {
     // Before the sizes of tiles and strips are read, which are of the samples as converted.
     if isJPEGOfColours { file.convertColours() }
     let colours: Int
-    switch (photometric, stored - extra) {
-    case (Int(PHOTOMETRIC_MINISBLACK), 1), (Int(PHOTOMETRIC_MINISWHITE), 1), (Int(PHOTOMETRIC_PALETTE), 1): colours = 1
-    case (Int(PHOTOMETRIC_RGB), 3): colours = 3
-    case (Int(PHOTOMETRIC_YCBCR), 3) where isJPEGOfColours && !isPlanar: colours = 3
-    case (Int(PHOTOMETRIC_YCBCR), 3):
+    switch photometric {
+    case Int(PHOTOMETRIC_MINISBLACK), Int(PHOTOMETRIC_MINISWHITE), Int(PHOTOMETRIC_PALETTE): colours = 1
+    case Int(PHOTOMETRIC_RGB): colours = 3
+    case Int(PHOTOMETRIC_YCBCR) where isJPEGOfColours && !isPlanar: colours = 3
+    case Int(PHOTOMETRIC_YCBCR):
       // libvips shows chroma as colours.
       guard kind.bytes < 4, isPlanar || TIFFScanlineSize(file.handle) == size.width * stored * kind.bytes else {
         throw .unsupported("a TIFF of luma and chroma of fewer samples, without JPEG,")
       }
       colours = 3
-    case (Int(PHOTOMETRIC_SEPARATED), 4) where file.number(TIFFTAG_INKSET) == INKSET_CMYK: colours = 4
+    case Int(PHOTOMETRIC_SEPARATED) where file.number(TIFFTAG_INKSET) == INKSET_CMYK: colours = 4
     default: throw .handedOver(reason: "\(stored) samples, photometric interpretation \(photometric)")
     }
-    // What is not told to be transparency is none: it may be infrared, or what a program did not clear.
-    let isOpaque = extra == 0 || colours == 4 || extraKind == EXTRASAMPLE_UNSPECIFIED
+    guard stored - max(extra, stored == colours + 1 ? 1 : 0) == colours else {
+      throw .handedOver(reason: "\(stored) samples of \(colours) colours")
+    }
+    // What is told to be no transparency is none: it may be infrared, or what a program did not clear.
+    let isOpaque = stored == colours || colours == 4 || extra > 0 && extraKind == EXTRASAMPLE_UNSPECIFIED
     let alpha: TIFFSamples.Alpha =
       isOpaque ? .none : extraKind == EXTRASAMPLE_ASSOCALPHA ? .premultiplied : .straight
     samples = TIFFSamples(
