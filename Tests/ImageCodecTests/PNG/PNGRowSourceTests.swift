@@ -104,6 +104,32 @@ struct PNGRowSourceTests {
     }
   }
 
+  @Test func theOrientationMayFollowThePixels() throws {
+    let file = TestPNG(4, 3, colour: 2, depth: 8, filters: [0]).bytes()
+    let end = file.count - 12
+    let exif: [UInt8] = Array("MM".utf8) + [0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0, 0, 0, 0, 0]
+    let turned = Array(file[..<end]) + TestPNG.chunk("eXIf", exif) + Array(file[end...])
+    #expect(try probe(.memory(file)).size == PixelSize(4, 3))
+    #expect(try probe(.memory(turned)).size == PixelSize(3, 4))
+    // The header is settled before the pixels, and the end is added once it has come.
+    var prober = HeaderProber(limits: DecodeLimits())
+    let status = turned.dropLast(40).withUnsafeBytes { prober.feed($0) }
+    guard case .probed(let early) = status else { Issue.record("\(status)"); return }
+    #expect(early.size == PixelSize(4, 3))
+    let later = turned.suffix(40).withUnsafeBytes { prober.feed($0) }
+    guard case .probed(let whole) = later else { Issue.record("\(later)"); return }
+    #expect(whole.size == PixelSize(3, 4))
+  }
+
+  @Test(arguments: [0, 1, 3, 1 << 31, 1 << 32 - 1])
+  func ofAnAnimationTheDefaultImageIsReadWhateverItSaysOfFrames(_ count: Int) throws {
+    let file = TestPNG(4, 3, colour: 2, depth: 8, filters: [0]).bytes()
+    let animation = TestPNG.chunk("acTL", TestPNG.long(count) + TestPNG.long(0))
+    let animated = Array(file[..<33]) + animation + Array(file[33...])
+    #expect(try probe(.memory(animated)).frameCount == 1)
+    #expect((try PNGRows(.memory(animated)) == PNGRows(.memory(file))) == true)
+  }
+
   @Test func anotherSizeThanTheProbedOneIsDamage() throws {
     let body = ByteSource.memory(TestPNG(4, 4, colour: 2, depth: 8, filters: [0]).bytes())
     var probe = try probe(body)

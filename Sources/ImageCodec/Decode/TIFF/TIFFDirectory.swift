@@ -34,9 +34,11 @@ struct TIFFDirectory {
   /// Strips of more rows are read row by row, as libvips does: the two do not accept the same damaged files.
   private static let mostStripRows = 128
 
+  /// - Parameter namesExtraSamples: Whether the file says what samples beside the colours are. Where it does not, libtiff
+  ///   calls them unspecified.
   /// - Throws: `.handedOver` for what libvips reads, `.unsupported` for what nothing here does, `.damaged(.header, …)` if
   ///   the size is not the one that was probed.
-  init(_ file: TIFFFile, expecting expected: PixelSize) throws(CodecError) {
+  init(_ file: TIFFFile, expecting expected: PixelSize, namesExtraSamples: Bool) throws(CodecError) {
     size = PixelSize(file.longNumber(TIFFTAG_IMAGEWIDTH), file.longNumber(TIFFTAG_IMAGELENGTH))
     guard size == expected else {
       throw .damaged(.header, detail: "the header says \(expected), libtiff \(size)")
@@ -68,11 +70,12 @@ struct TIFFDirectory {
     case Int(PHOTOMETRIC_SEPARATED) where file.number(TIFFTAG_INKSET) == INKSET_CMYK: colours = 4
     default: throw .handedOver(reason: "\(stored) samples, photometric interpretation \(photometric)")
     }
-    guard stored - max(extra, stored == colours + 1 ? 1 : 0) == colours else {
+    guard stored - extra == colours, namesExtraSamples || extra <= 1 else {
       throw .handedOver(reason: "\(stored) samples of \(colours) colours")
     }
     // What is told to be no transparency is none: it may be infrared, or what a program did not clear.
-    let isOpaque = stored == colours || colours == 4 || extra > 0 && extraKind == EXTRASAMPLE_UNSPECIFIED
+    let isOpaque =
+      extra == 0 || colours == 4 || namesExtraSamples && extraKind == EXTRASAMPLE_UNSPECIFIED
     let alpha: TIFFSamples.Alpha =
       isOpaque ? .none : extraKind == EXTRASAMPLE_ASSOCALPHA ? .premultiplied : .straight
     samples = TIFFSamples(

@@ -37,7 +37,8 @@ final class TIFFRowSource: RowSource {
       try file.open(directory: level.position)
       profile = file.profile ?? profile
     }
-    let directory = try TIFFDirectory(file, expecting: level?.size ?? probe.storedSize)
+    let directory = try TIFFDirectory(
+      file, expecting: level?.size ?? probe.storedSize, namesExtraSamples: probe.hasAlpha == true)
     self.directory = directory
     if isTolerant, directory.isPlain { throw .handedOver(reason: "damage within a strip") }
     let bandRows = max(1, min(directory.size.height, Self.bandBytes / directory.rowBytes))

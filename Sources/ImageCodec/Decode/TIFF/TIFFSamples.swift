@@ -51,8 +51,8 @@ struct TIFFSamples {
       case .unsigned(1): each(UInt8.self, channel, source, count, target) { UInt16($0) * 257 }
       case .unsigned(2): each(UInt16.self, channel, source, count, target) { $0 }
       case .unsigned: each(UInt32.self, channel, source, count, target) { UInt16($0 >> 16) }
-      // As most programs show them: as if they were unsigned, and what is below zero is black.
-      case .signed(1): each(Int8.self, channel, source, count, target) { UInt16(max(0, $0)) * 257 }
+      // As most programs show them: as if they were unsigned. Of more than 8 bits what is below zero is black.
+      case .signed(1): each(UInt8.self, channel, source, count, target) { UInt16($0) * 257 }
       case .signed(2): each(Int16.self, channel, source, count, target) { UInt16(max(0, $0)) }
       case .signed: each(Int32.self, channel, source, count, target) { UInt16(max(0, $0) >> 16) }
       case .floatingPoint(2): floats(Float16.self, channel, source, count, target) { Float($0) }
