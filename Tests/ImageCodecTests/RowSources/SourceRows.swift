@@ -38,7 +38,11 @@ struct SourceRows: Equatable {
     try self.init(image)
   }
 
+  /// - Throws: For samples that are no unsigned integers of 8 or 16 bits.
   init(_ image: LibvipsImage) throws {
+    guard [VIPS_FORMAT_UCHAR, VIPS_FORMAT_USHORT].contains(image.format) else {
+      throw CodecError.unsupported("samples of libvips' format \(image.format)")
+    }
     var length = 0
     guard let memory = vips_image_write_to_memory(image.pointer, &length) else {
       throw CodecError.damaged(.decode, detail: Codec.errorText())
