@@ -64,6 +64,11 @@ static inline int ctiff_convert_colours(TIFF *tiff) {
   return TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
 }
 
+// The weights of red, green and blue in luma, owned by libtiff. Returns 0 if there are none, and no default.
+static inline int ctiff_luma_weights(TIFF *tiff, float **weights) {
+  return TIFFGetFieldDefaulted(tiff, TIFFTAG_YCBCRCOEFFICIENTS, weights);
+}
+
 // The ICC profile, owned by libtiff. Returns 0 if there is none.
 static inline int ctiff_profile(TIFF *tiff, uint32_t *length, void **bytes) {
   return TIFFGetField(tiff, TIFFTAG_ICCPROFILE, length, bytes);

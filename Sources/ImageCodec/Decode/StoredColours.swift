@@ -2,18 +2,22 @@ import Glibc
 
 /// Conversions of interleaved rows whose colours are not stored as they are shown.
 enum StoredColours {
-  /// Luma and full-range chroma to RGB, in place (ITU-R BT.601, as in JFIF and sYCC).
+  /// Luma and full-range chroma to RGB, in place; sYCC has the weights of JFIF.
   static func convertChroma<Sample: FixedWidthInteger & UnsignedInteger>(
-    _ row: UnsafeMutablePointer<Sample>, pixels: Int, channels: Int
+    _ row: UnsafeMutablePointer<Sample>, pixels: Int, channels: Int, weights: LumaWeights = .jfif
   ) {
     let (middle, most) = ((Int(Sample.max) + 1) / 2, Int(Sample.max))
+    let exact = weights.factors
+    let factors = [exact.redOfRed, exact.greenOfBlue, exact.greenOfRed, exact.blueOfBlue].map {
+      Int(($0 * 65_536).rounded())
+    }
+    let (reds, greensOfBlue, greensOfRed, blues) = (factors[0], factors[1], factors[2], factors[3])
     for index in 0..<pixels {
       let pixel = row + index * channels
       let (luma, blue, red) = (Int(pixel[0]) << 16 + 1 << 15, Int(pixel[1]) - middle, Int(pixel[2]) - middle)
-      let colours = (luma + 91_881 * red, luma - 22_554 * blue - 46_802 * red, luma + 116_130 * blue)
-      pixel[0] = Sample(min(max(colours.0 >> 16, 0), most))
-      pixel[1] = Sample(min(max(colours.1 >> 16, 0), most))
-      pixel[2] = Sample(min(max(colours.2 >> 16, 0), most))
+      pixel[0] = Sample(min(max((luma + reds * red) >> 16, 0), most))
+      pixel[1] = Sample(min(max((luma + greensOfBlue * blue + greensOfRed * red) >> 16, 0), most))
+      pixel[2] = Sample(min(max((luma + blues * blue) >> 16, 0), most))
     }
   }
 

@@ -81,7 +81,7 @@ struct TIFFDirectory {
     samples = TIFFSamples(
       kind: kind, stored: stored, channels: colours + (alpha == .none ? 0 : 1), alpha: alpha,
       isMinWhite: photometric == PHOTOMETRIC_MINISWHITE, isInk: colours == 4,
-      isChroma: photometric == PHOTOMETRIC_YCBCR && !isJPEGOfColours)
+      weights: photometric == PHOTOMETRIC_YCBCR && !isJPEGOfColours ? file.lumaWeights : nil)
     if photometric == PHOTOMETRIC_PALETTE {
       guard kind == .unsigned(bytes: 1), stored == 1, let found = file.palette else {
         throw .handedOver(reason: "no palette for 8 bits")

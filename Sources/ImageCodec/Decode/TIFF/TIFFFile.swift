@@ -57,6 +57,14 @@ final class TIFFFile {
     return [red, green, blue].map { Array(UnsafeMutableBufferPointer(start: $0, count: 256)) }
   }
 
+  /// What luma consists of; JFIF's weights where the file has none that make sense.
+  var lumaWeights: LumaWeights {
+    var weights: UnsafeMutablePointer<Float>?
+    guard ctiff_luma_weights(handle, &weights) == 1, let weights else { return .jfif }
+    let found = LumaWeights(red: Double(weights[0]), blue: Double(weights[2]))
+    return found.red > 0 && found.blue > 0 && found.red + found.blue < 1 ? found : .jfif
+  }
+
   var profile: [UInt8]? {
     var (length, bytes): (UInt32, UnsafeMutableRawPointer?) = (0, nil)
     guard ctiff_profile(handle, &length, &bytes) == 1, let bytes, length > 0 else { return nil }

@@ -29,8 +29,8 @@ struct TIFFSamples {
   var isMinWhite = false
   /// Whether the samples are inks, of which rows have 8 bits.
   var isInk = false
-  /// Whether they are luma and chroma.
-  var isChroma = false
+  /// What luma consists of, where they are luma and chroma.
+  var weights: LumaWeights?
   /// For floating point: what is black and white, by channel.
   var ranges: [ClosedRange<Float>] = []
 
@@ -39,7 +39,7 @@ struct TIFFSamples {
   /// Whether a row's bytes are the stored ones.
   var isIdentity: Bool {
     (kind == .unsigned(bytes: 1) || kind == .unsigned(bytes: 2) && !isInk) && stored == channels && !isMinWhite
-      && !isInk && !isChroma && alpha != .premultiplied
+      && !isInk && weights == nil && alpha != .premultiplied
   }
   /// Whether colours are linear light: floating-point RGB, as in other programs.
   var isLinear: Bool { if case .floatingPoint = kind { channels >= 3 } else { false } }
@@ -68,7 +68,7 @@ struct TIFFSamples {
   }
 
   private func finish<Sample: FixedWidthInteger & UnsignedInteger>(_ row: UnsafeMutablePointer<Sample>, _ count: Int) {
-    if isChroma { StoredColours.convertChroma(row, pixels: count, channels: channels) }
+    if let weights { StoredColours.convertChroma(row, pixels: count, channels: channels, weights: weights) }
     if alpha == .premultiplied { StoredColours.unpremultiply(row, pixels: count, channels: channels) }
   }
 
