@@ -69,7 +69,8 @@ final class HelperWorker {
   ) throws(CodecError) -> [Rendered<ThumbnailRaster>] {
     let memoryBudget = min(terms.memoryBudget, memoryLimit)
     if terms.readsPreview {
-      guard let plan = PreviewPlan(variants, probe: probe, memoryBudget: memoryBudget),
+      guard
+        let plan = PreviewPlan(variants, probe: probe, memoryBudget: memoryBudget, isBodyWhole: terms.isBodyWhole),
         let results = Downsampler.pixels(of: body, preview: plan, cancellation: CancellationFlag())
       else { throw .handedOver(reason: "the preview does not match") }
       return results

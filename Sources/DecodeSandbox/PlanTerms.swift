@@ -10,7 +10,7 @@ package struct PlanTerms: Equatable, Sendable {
   package var mayReadCoefficients = true
   /// See `DecodePlan.make`.
   package var isBodyWhole = true
-  /// Whether the preview in the EXIF data is read instead of the image.
+  /// Whether the preview in the file is read instead of the image.
   package var readsPreview = false
 
   package init(

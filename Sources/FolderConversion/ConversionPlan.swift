@@ -32,10 +32,12 @@ struct ConversionPlan: Sendable {
   /// The result of an input.
   func result(
     of index: Int, _ status: ConversionResult.Status, outputs: [ConversionOutput] = [],
-    failure: ConversionFailure? = nil, plan: String? = nil, duration: Duration = .zero, replaced: [RawPath] = []
+    failure: ConversionFailure? = nil, plan: String? = nil, preview: UsedPreview? = nil,
+    duration: Duration = .zero, replaced: [RawPath] = []
   ) -> ConversionResult {
     ConversionResult(
       index: index, source: list.path(at: index), status: status, outputs: outputs, failure: failure, plan: plan,
-      duration: duration, isToldApart: !outputs.isEmpty && list.isToldApart(at: index), replaced: replaced)
+      preview: preview, duration: duration, isToldApart: !outputs.isEmpty && list.isToldApart(at: index),
+      replaced: replaced)
   }
 }

@@ -27,6 +27,8 @@ public struct ConversionResult: Sendable {
   public package(set) var failure: ConversionFailure?
   /// How it was decoded: `jpeg 1/8, 750x500 → 256x171`. Nil if it was not.
   public let plan: String?
+  /// The small image in the file that its thumbnails were made from; nil for the image itself, and if none was made.
+  public internal(set) var preview: UsedPreview?
   /// From the first access to its content to the last byte written.
   public let duration: Duration
   /// Whether another input has the same name but for its extension, so that the thumbnails' names include the source's

@@ -62,7 +62,8 @@ struct InputConversion: Sendable {
         return Outcome(
           result: plan.result(
             of: input.index, .converted, outputs: outputs,
-            plan: responses.lazy.compactMap { try? $0.get().plan }.first, duration: .now - started,
+            plan: responses.lazy.compactMap { try? $0.get().plan }.first,
+            preview: thumbnails.lazy.compactMap(\.source.preview).first, duration: .now - started,
             replaced: replaced))
       case .changed(let state) where !isLastAttempt:
         input.state = state

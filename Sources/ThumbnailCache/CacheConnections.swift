@@ -48,7 +48,9 @@ final class CacheConnections: Sendable {
     configuration.readonly = true
     func open(_ name: String) throws -> [DatabaseQueue] {
       let queues = try (0..<Self.readerCount).map { _ in try DatabaseQueue(path: name, configuration: configuration) }
-      try queues[0].unsafeRead { try $0.execute(sql: "SELECT placeholder FROM thumbnail, micro LIMIT 0") }
+      try queues[0].unsafeRead {
+        try $0.execute(sql: "SELECT placeholder, source_preview FROM thumbnail, micro LIMIT 0")
+      }
       return queues
     }
     do {

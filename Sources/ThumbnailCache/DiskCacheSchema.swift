@@ -59,6 +59,7 @@ enum DiskCacheSchema {
             checksum INTEGER NOT NULL,
             bytes INTEGER NOT NULL,
             placeholder BLOB,
+            source_preview TEXT,
             UNIQUE (source, variant)
           );
           CREATE TABLE piece (
@@ -96,7 +97,9 @@ enum DiskCacheSchema {
   /// Adds what files of earlier programs lack. Those programs go on with them as they did.
   static func complete(in db: Database) throws {
     let columns = try String.fetchAll(db, sql: "SELECT name FROM pragma_table_info('thumbnail')")
-    if !columns.contains("placeholder") { try db.execute(sql: "ALTER TABLE thumbnail ADD COLUMN placeholder BLOB") }
+    for (name, type) in [("placeholder", "BLOB"), ("source_preview", "TEXT")] where !columns.contains(name) {
+      try db.execute(sql: "ALTER TABLE thumbnail ADD COLUMN \(name) \(type)")
+    }
     // Of its triggers, those of `thumbnail` are the last to be created.
     if try db.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'micro_thumbnail_deleted'") == 0 {
       try db.execute(sql: MicroTable.schema)

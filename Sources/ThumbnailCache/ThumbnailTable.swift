@@ -15,7 +15,7 @@ enum ThumbnailTable {
 
   private static let columns = """
     t.id, t.width, t.height, t.format, t.source_width, t.source_height, t.source_format, t.source_bytes, t.checksum,
-    p.data, t.placeholder
+    p.data, t.placeholder, t.source_preview
     """
   private static let pieces = "LEFT JOIN piece p ON \(PieceTable.ofThumbnail)"
 
@@ -69,9 +69,10 @@ enum ThumbnailTable {
     guard let format = ImageFormat(rawValue: try row.decode(atIndex: 3)),
       let sourceFormat = ImageFormat(rawValue: try row.decode(atIndex: 6))
     else { return nil }
+    let preview = try row.decode(String?.self, atIndex: 11).flatMap { UsedPreview(rawValue: $0) }
     let source = SourceDescription(
       size: PixelSize(try row.decode(atIndex: 4), try row.decode(atIndex: 5)), format: sourceFormat,
-      byteCount: try row.decode(atIndex: 7))
+      byteCount: try row.decode(atIndex: 7), preview: preview)
     // Not part of the checksum.
     guard source.size.width > 0, source.size.height > 0, source.byteCount > 0 else { return nil }
     return Thumbnail(
@@ -91,10 +92,10 @@ enum ThumbnailTable {
     guard let row = try rows.next() else { return nil }
     // Text is decoded as 0.
     var isSound = [4, 5, 7].allSatisfy { (try? row.decode(Int.self, atIndex: $0)) ?? 0 >= 1 }
-    let length = try? row.decode(Int.self, atIndex: 11)
-    let key = row.hasNull(atIndex: 12) ? nil : (try? row.decode(Data.self, atIndex: 12)) ?? Data()
+    let length = try? row.decode(Int.self, atIndex: 12)
+    let key = row.hasNull(atIndex: 13) ? nil : (try? row.decode(Data.self, atIndex: 13)) ?? Data()
     // One of another encoder version is not damaged.
-    let token = try? row.decode(String.self, atIndex: 13)
+    let token = try? row.decode(String.self, atIndex: 14)
     isSound = isSound && token.map { !$0.hasPrefix("\(Variant.encoderVersion);") || Variant(token: $0) != nil } == true
     guard let (thumbnail, expected) = try decode(row, rows) else { return (0, true) }
     isSound = isSound && thumbnail.data.count == length && thumbnail.size.isValidThumbnailSize
@@ -154,15 +155,15 @@ enum ThumbnailTable {
     let insert = try db.cachedStatement(
       sql: """
         INSERT INTO thumbnail (source, variant, width, height, format, source_width, source_height, source_format,
-          source_bytes, checksum, bytes, placeholder)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+          source_bytes, checksum, bytes, placeholder, source_preview)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """)
     let variant = try variantRow(of: VariantTokens.shared.token(of: entry.variant), in: db)
     try insert.execute(arguments: [
       row, variant, thumbnail.size.width, thumbnail.size.height, thumbnail.format.rawValue,
       thumbnail.source.size.width, thumbnail.source.size.height, thumbnail.source.format.rawValue,
       thumbnail.source.byteCount, checksum(of: thumbnail, source: source), thumbnail.data.count,
-      thumbnail.placeholder?.bytes,
+      thumbnail.placeholder?.bytes, thumbnail.source.preview?.rawValue,
     ])
     let id = db.lastInsertedRowID
     try pieces.write(thumbnail.data, of: id, in: db)

@@ -6,56 +6,87 @@ import Testing
 @testable import TestSupport
 @testable import ThumbnailCore
 
-/// The thumbnail in the container of a HEIC: 80×60 of a picture of 160×120.
+/// The thumbnail in the container of a HEIC or AVIF.
 @Suite struct HEIFThumbnailTests {
-  private let bytes: [UInt8]
-  private let stranger: [UInt8]
   private let variants = [Variant(size: PixelSize(64, 64), fit: .contain, format: .png)]
 
-  init() throws {
-    bytes = [UInt8](try TestImages.bytes("formats/heic-grid.heic"))
-    stranger = [UInt8](try TestImages.bytes("formats/heic-grid-thumbnail-of-another-picture.heic"))
+  private func plan(
+    _ bytes: [UInt8], _ previews: PreviewUse = .auto, isBodyWhole: Bool = true
+  ) throws -> PreviewPlan? {
+    PreviewPlan(
+      variants, probe: try probe(.memory(bytes)), memoryBudget: 64 << 20, previews: previews, isBodyWhole: isBodyWhole)
   }
 
-  private func plan(_ bytes: [UInt8], _ previews: PreviewUse = .auto) throws -> PreviewPlan? {
-    PreviewPlan(variants, probe: try probe(.memory(bytes)), memoryBudget: 64 << 20, previews: previews)
+  /// The thumbnail made of the preview; nil if it does not match.
+  private func shown(_ bytes: [UInt8], isBodyWhole: Bool = true) throws -> Thumbnail? {
+    let preview = try #require(try plan(bytes, .on, isBodyWhole: isBodyWhole))
+    return try Downsampler.render(.memory(bytes), preview: preview)?.first?.result.get()
   }
 
   @Test func isFoundWithItsSize() throws {
-    let preview = try #require(try probe(.memory(bytes)).preview)
-    #expect(preview.size == PixelSize(60, 80) && preview.neededRanges.upperBound <= bytes.count)
+    let grid = [UInt8](try TestImages.bytes("formats/heic-grid.heic"))
+    let preview = try #require(try probe(.memory(grid)).preview)
+    #expect(preview.size == PixelSize(60, 80) && preview.neededRanges.upperBound <= grid.count)
     for name in ["heic.heic", "avif.avif"] {
       #expect(try probe(.memory([UInt8](TestImages.bytes("formats/\(name)")))).preview == nil)
     }
   }
 
-  @Test func isShownUprightWhereThePictureIsAlike() throws {
-    let preview = try #require(try plan(bytes))
-    let made = try #require(Downsampler.render(.memory(bytes), preview: preview))
-    let thumbnail = try #require(made.first).result.get()
-    #expect(thumbnail.size == PixelSize(64, 48) && thumbnail.source.size == PixelSize(160, 120))
+  @Test(arguments: [ImageFormat.heif, .avif])
+  func isShownWhereThePictureIsAlike(_ format: ImageFormat) throws {
+    let bytes = try PhonePicture.bytes(format: format)
+    #expect(try plan(bytes)?.kind == .checked)
+    let thumbnail = try #require(try shown(bytes))
+    #expect(thumbnail.size == PixelSize(64, 43) && thumbnail.source.size == PhonePicture.size)
     let whole = try DecodePlan.make(
       probe: try probe(.memory(bytes)), bodyLength: bytes.count, variants: variants, memoryBudget: 64 << 20)
-    let image = try #require(
-      Downsampler.render(.memory(bytes), plan: whole).first
-    ).result.get()
+    let image = try #require(Downsampler.render(.memory(bytes), plan: whole).first).result.get()
     #expect(try DecodedPixels(thumbnail.data).meanDifference(from: DecodedPixels(image.data)) < 6)
+    // Of a part of the file all that is always compared is there.
+    #expect(try shown(bytes, isBodyWhole: false) != nil)
+  }
+
+  @Test func isShownUpright() throws {
+    #expect(try shown([UInt8](TestImages.bytes("formats/heic-grid.heic")))?.size == PixelSize(64, 48))
+  }
+
+  @Test(arguments: PhonePicture.Edit.allCases)
+  func isNotShownWhereThePictureWasEdited(_ edit: PhonePicture.Edit) throws {
+    let bytes = try PhonePicture.bytes(edit)
+    #expect(try plan(bytes) != nil && shown(bytes) == nil && shown(bytes, isBodyWhole: false) == nil)
   }
 
   @Test func isNotShownWhereThePictureIsAnother() throws {
-    let preview = try #require(try plan(stranger))
-    #expect(Downsampler.render(.memory(stranger), preview: preview) == nil)
+    let grid = [UInt8](try TestImages.bytes("formats/heic-grid-thumbnail-of-another-picture.heic"))
+    #expect(try shown(grid) == nil)
+  }
+
+  /// To compare it would take as long as to decode the picture.
+  @Test func ofAPictureInOnePieceOrInFewTilesIsUsedOnlyOnRequest() throws {
+    let whole = try PhonePicture.whole()
+    #expect(try plan(whole) == nil && plan(whole, .on)?.kind == .unchecked)
+    let grid = [UInt8](try TestImages.bytes("formats/heic-grid.heic"))
+    #expect(try plan(grid) == nil && plan(grid, .on)?.kind == .checked)
   }
 
   @Test func isUsedUnlessPreviewsAreOff() throws {
+    let bytes = try PhonePicture.bytes()
     #expect(try plan(bytes, .auto) != nil && plan(bytes, .on) != nil && plan(bytes, .off) == nil)
   }
 
   @Test func isNotUsedForLargerThumbnails() throws {
-    let probed = try probe(.memory(bytes))
-    for size in [PixelSize(81, 81), PixelSize(160, 120)] {
+    let probed = try probe(.memory(PhonePicture.bytes()))
+    for size in [PixelSize(97, 97), PhonePicture.size] {
       let variant = Variant(size: size, fit: .contain)
       #expect(PreviewPlan([variant], probe: probed, memoryBudget: 64 << 20) == nil)
     }
+  }
+
+  @Test(arguments: [
+    (6, 8, [0, 7, 18, 21, 26, 29, 40, 47]), (2, 8, [0, 2, 5, 7, 8, 10, 13, 15]), (1, 16, [0, 2, 4, 5, 6, 8, 10, 15]),
+    (2, 2, [0, 1, 2, 3]), (1, 1, []),
+  ])
+  func isComparedWithTilesThatAreSpreadOverThePicture(_ rows: Int, _ columns: Int, _ tiles: [Int]) {
+    #expect(HEIFTraits.Comparison.spread(rows: rows, columns: columns) == tiles)
   }
 }

@@ -198,7 +198,8 @@ struct ConvertCommandTests {
     #expect(csv.status == 1)
     let rows = try String(contentsOf: bench.url("report.csv"), encoding: .utf8).split(separator: "\n")
     #expect(
-      rows.count == 4 && rows[0] == "source,status,path,width,height,format,bytes,stage,code,message,plan,ms,damaged")
+      rows.count == 4
+        && rows[0] == "source,status,path,width,height,format,bytes,stage,code,message,plan,ms,damaged,preview")
     #expect(
       rows.contains { $0.hasPrefix("\"photos/a, \"\"b\"\".jpg\",converted,\"small/a, \"\"b\"\"-9x9.jpg\",9,7,jpeg,") })
     #expect(rows.contains { $0.hasPrefix("photos/empty.jpg,failed,,,,,,header,not-a-picture,") })

@@ -17,36 +17,22 @@ package struct BodyNeed: Sendable {
   private let memoryBudget: Int
   private let mayReadCoefficients: Bool
   private let previews: PreviewUse
-  private let comparesMore: Bool
   private var known: (generation: Int, extent: Extent)?
 
-  /// `memoryBudget` is the most bytes that a decode may take, as for the final plan. With `comparesMore` a preview needs
-  /// all that it may be compared with.
+  /// `memoryBudget` is the most bytes that a decode may take, as for the final plan.
   package init(
-    demand: VariantDemand, memoryBudget: Int, mayReadCoefficients: Bool = true, previews: PreviewUse = .off,
-    comparesMore: Bool = false
+    demand: VariantDemand, memoryBudget: Int, mayReadCoefficients: Bool = true, previews: PreviewUse = .off
   ) {
     self.demand = demand
     self.memoryBudget = memoryBudget
     self.mayReadCoefficients = mayReadCoefficients
     self.previews = previews
-    self.comparesMore = comparesMore
   }
 
   /// Whether the image is of a kind of which less than the whole body may be needed, scans of a JPEG aside.
   func mayBeRanges(_ probe: ImageProbe) -> Bool {
     probe.isRAW || probe.heif != nil || probe.tiff?.levels.isEmpty == false
       || probe.preview?.isPermitted(previews) == true
-  }
-
-  /// Whether a preview with this longer side may be large enough for the current demand.
-  package func mayBePreview(ofSide side: Int) -> Bool {
-    previews != .off
-      && demand.current.variants.allSatisfy { variant in
-        // A side that is free is as long as a thumbnail's can be.
-        let sides = [variant.size.width, variant.size.height].filter { $0 < PixelSize.longestThumbnailSide }
-        return sides.allSatisfy { $0 <= side }
-      }
   }
 
   /// What the current demand needs; worked out anew when it has changed.
@@ -63,8 +49,7 @@ package struct BodyNeed: Sendable {
     if variants.isEmpty { return .any }
     if probe.isRAW { return RAWPreview.neededRanges(for: variants, of: probe).map { .ranges($0) } ?? .any }
     if let preview = PreviewPlan(variants, probe: probe, memoryBudget: memoryBudget, previews: previews) {
-      let found = preview.preview
-      return .ranges(comparesMore ? found.neededRanges.union(found.rarelyNeededRanges) : found.neededRanges)
+      return .ranges(preview.preview.neededRanges)
     }
     let plan = try? DecodePlan.make(
       probe: probe, bodyLength: 0, variants: variants, memoryBudget: memoryBudget,

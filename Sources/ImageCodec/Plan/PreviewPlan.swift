@@ -3,14 +3,6 @@ package import ThumbnailCore
 
 /// How thumbnails are made from an image's embedded preview.
 package struct PreviewPlan: Sendable {
-  /// The largest accepted mean difference per sample (0 to 255), over a grid of the compared rows.
-  ///
-  /// Of 30 photographs and drawings, the preview and its own image differ by 0.1 to 7.6; 494 pairs of different ones of
-  /// the same aspect ratio differ by 17 or more.
-  static let mostDifference = 8.0
-  /// The smallest accepted standard deviation of the grid's brightness: all clear skies look alike.
-  static let leastContrast = 4.0
-
   let probe: ImageProbe
   package let preview: EmbeddedPreview
   /// The plan for decoding the preview instead of the image.
@@ -18,8 +10,15 @@ package struct PreviewPlan: Sendable {
   /// Its predicted peak memory in bytes, the comparison with the image included.
   package let predictedBytes: Int
 
+  /// How the preview is told of.
+  package var kind: UsedPreview { preview.heif?.compared?.tiles.isEmpty == false ? .checked : .unchecked }
+
   /// Nil if the preview is too small, does not match, may not be used, or costs more than `memoryBudget` bytes.
-  package init?(_ variants: [Variant], probe: ImageProbe, memoryBudget: Int, previews: PreviewUse = .on) {
+  ///
+  /// - Parameter isBodyWhole: Whether the body has more than the bytes that the preview needs.
+  package init?(
+    _ variants: [Variant], probe: ImageProbe, memoryBudget: Int, previews: PreviewUse = .on, isBodyWhole: Bool = true
+  ) {
     guard let preview = probe.preview, preview.isPermitted(previews), preview.serves(variants, of: probe) else {
       return nil
     }
@@ -31,6 +30,7 @@ package struct PreviewPlan: Sendable {
     // The preview's coding process is not parsed, so assume the most expensive one.
     stand.isProgressive = isJPEG
     stand.heif = preview.heif
+    stand.heif?.compared?.isBodyWhole = isBodyWhole
     guard
       let plan = try? DecodePlan.make(
         probe: stand, bodyLength: preview.range.count, variants: variants, memoryBudget: memoryBudget,
@@ -48,7 +48,9 @@ package struct PreviewPlan: Sendable {
 
 extension EmbeddedPreview {
   /// Whether a preview of its kind may be used.
-  func isPermitted(_ previews: PreviewUse) -> Bool { previews == .on || previews == .auto && heif != nil }
+  func isPermitted(_ previews: PreviewUse) -> Bool {
+    previews == .on || previews == .auto && heif?.compared?.isWorthwhile == true
+  }
 
   /// Whether it can replace the image: as large as all the thumbnails need, twice that for `Scaling.best`. Never in
   /// linear light, as the program that made it averaged display values.

@@ -18,6 +18,8 @@ package struct RangePlan: Sendable {
   static let leastOfHeader = 64 << 10
   /// Ranges with fewer bytes between them are requested as one: a request costs about as much.
   static let mostBetween = 32 << 10
+  /// The most requests for the tiles that a HEIC's thumbnail is compared with, and for the thumbnail.
+  static let mostOfTiles = 9
   /// The last request but one for a header that is in this part of the file reads on to its end.
   static let shareOfEnd = 4
 
@@ -57,7 +59,8 @@ package struct RangePlan: Sendable {
     let missing = needed.intersection(RangeSet([0..<body.count])).subtracting(known)
     // What is needed may be beyond the file's end.
     guard requests > 0, !missing.isEmpty, missing.byteCount <= body.count / 2 else { return .whole }
-    return .fetch(Self.merged(Array(missing.ranges), atMost: wanted == nil ? requests : 1))
+    let most = parser.draft?.heif == nil ? requests : max(requests, Self.mostOfTiles)
+    return .fetch(Self.merged(Array(missing.ranges), atMost: wanted == nil ? most : 1))
   }
 
   /// Parses the header as far as it is there; `wanted` is nil once it is known.

@@ -13,10 +13,8 @@ package struct EmbeddedPreview: Sendable, Equatable {
   /// Its own EXIF orientation, if stated separately.
   var orientation: Int?
   /// The bytes of the file that are needed to decode the preview and compare it, besides the header: up to 64 KiB into
-  /// the first scan; of a HEIC the thumbnail's and a tile's.
+  /// the first scan; of a HEIC the thumbnail's and those of the tiles.
   package var neededRanges = RangeSet<Int>()
-  /// The bytes that are needed as well if the tile tells nothing: those of another one.
-  package var rarelyNeededRanges = RangeSet<Int>()
   /// The thumbnail in the container of a HEIC or AVIF; nil for a JPEG.
   var heif: HEIFTraits?
 

@@ -3,10 +3,40 @@ import ThumbnailCore
 
 /// What the readers of HEIC and AVIF need to know of an image that they read item by item.
 struct HEIFTraits: Sendable, Equatable {
-  /// Of which image a thumbnail must be, and the tiles that it is compared with, one after another until one tells.
+  /// Of which image a thumbnail must be, and with which of its tiles it is always compared.
   struct Comparison: Sendable, Equatable {
-    var image: HEIFImage
-    var tiles: [UInt32]
+    /// The fewest tiles that a thumbnail is compared with, if the image has as many.
+    static let leastTiles = 8
+
+    let image: HEIFImage
+    /// The places of tiles in the grid, by rows; none of an image in one piece.
+    let tiles: [Int]
+    /// Whether the body has all tiles, so that others may be compared, too.
+    var isBodyWhole = true
+
+    init(_ image: HEIFImage) {
+      self.image = image
+      tiles = Self.spread(rows: image.rows, columns: image.columns)
+    }
+
+    /// The corners of a grid, and four places around its centre. If it has few rows or columns others replace those
+    /// that coincide.
+    static func spread(rows: Int, columns: Int) -> [Int] {
+      let count = rows * columns
+      guard count > 1 else { return [] }
+      /// The place that is so many thirds of the way from the first to the last.
+      func place(_ thirds: Int, _ count: Int) -> Int { (2 * thirds * (count - 1) + 3) / 6 }
+      let wanted = [(0, 0), (0, 3), (3, 0), (3, 3), (1, 1), (1, 2), (2, 1), (2, 2)].map { row, column in
+        place(row, rows) * columns + place(column, columns)
+      }
+      let even = (0..<leastTiles).map { $0 * (count - 1) / (leastTiles - 1) }
+      var found: Set<Int> = []
+      for tile in wanted + even + Array(0..<count) where found.count < leastTiles { found.insert(tile) }
+      return found.sorted()
+    }
+
+    /// Whether that takes at most half of what it takes to decode the image.
+    var isWorthwhile: Bool { image.tiles.count >= 2 * Self.leastTiles }
   }
 
   var image: HEIFImage
@@ -57,10 +87,9 @@ extension EmbeddedPreview {
       .filter { Self.fits($0.image, traits.image) && $0.alpha == nil }
     let largest = thumbnails.max { $0.image.part.size.width < $1.image.part.size.width }
     guard var thumbnail = largest, let ranges = thumbnail.ranges, let first = ranges.ranges.first else { return nil }
-    let tiles = Self.comparedTiles(items, of: traits.image)
-    thumbnail.compared = HEIFTraits.Comparison(image: traits.image, tiles: tiles)
-    neededRanges = ranges.union(RangeSet(tiles.prefix(1).flatMap { items.item($0)?.ranges ?? [] }))
-    rarelyNeededRanges = RangeSet(tiles.dropFirst().flatMap { items.item($0)?.ranges ?? [] })
+    let compared = HEIFTraits.Comparison(traits.image)
+    thumbnail.compared = compared
+    neededRanges = ranges.union(RangeSet(compared.tiles.flatMap { items.item(traits.image.tiles[$0])?.ranges ?? [] }))
     (range, size) = (first, PixelSize(thumbnail.image.part.size))
     heif = thumbnail
   }
@@ -68,27 +97,16 @@ extension EmbeddedPreview {
   /// The most thumbnails that are looked at; cameras write one or two.
   private static let mostThumbnails = 8
 
-  /// Whether a thumbnail has the image's aspect ratio within 2 %, its rotation, mirroring and profile, and is smaller.
+  /// Whether a thumbnail has the image's aspect ratio within 2 %, its rotation, mirroring, profile and chroma, is
+  /// smaller, and both are shown whole.
   private static func fits(_ thumbnail: HEIFImage, _ image: HEIFImage) -> Bool {
     let (small, large) = (thumbnail.part.size, image.part.size)
     let (across, down) = (small.width * large.height, small.height * large.width)
     return abs(across - down) * 50 <= down && small.width < large.width && small.height < large.height
       && thumbnail.orientation == image.orientation && thumbnail.profile == image.profile
+      && (thumbnail.chroma == .none) == (image.chroma == .none)
+      && [thumbnail, image].allSatisfy { $0.part.size == $0.size }
   }
-
-  /// The tiles that a thumbnail is compared with: of a grid one that is read and decoded soon, as it has few bytes, but
-  /// not so few that it is likely to be flat; and the one with the most, which is never flat unless all are. Of an image
-  /// in one piece none: to decode it would take as long as without the thumbnail.
-  private static func comparedTiles(_ items: HEIFItems, of image: HEIFImage) -> [UInt32] {
-    guard image.tiles.count > 1 else { return [] }
-    func length(_ id: UInt32) -> Int { items.item(id)?.byteCount ?? 0 }
-    let sorted = image.tiles.sorted { length($0) < length($1) }
-    let longest = sorted[sorted.count - 1]
-    return [sorted.first { length($0) >= length(longest) / leastShareOfLongest } ?? longest, longest]
-  }
-
-  /// A tile with fewer bytes than this part of the longest one's may be flat.
-  private static let leastShareOfLongest = 3
 }
 
 extension CodedColour {

@@ -40,6 +40,9 @@ package struct HeaderProber: Sendable {
     }
   }
 
+  /// Whether the file is known to be a HEIC or AVIF.
+  package var isHEIF: Bool { parser.isHEIF }
+
   /// The number of bytes buffered now.
   var heldCount: Int { held.count }
 

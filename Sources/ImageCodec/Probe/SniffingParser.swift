@@ -8,6 +8,8 @@ struct SniffingParser: HeaderParser {
 
   var draft: ImageProbe? { format?.draft }
   var isSettled: Bool { format?.isSettled ?? false }
+  /// Whether the file is known to be a HEIC or AVIF.
+  var isHEIF: Bool { format is HEIFHeader }
 
   /// The first range to read.
   static let firstRange = 0..<Sniffer.shortLength

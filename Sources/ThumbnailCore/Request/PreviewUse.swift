@@ -2,8 +2,18 @@
 public enum PreviewUse: String, Sendable, Hashable, CaseIterable {
   /// None: every thumbnail is made from the image itself.
   case off
-  /// The thumbnails in the containers of HEIC and AVIF, which are written with the image.
+  /// The thumbnails in the containers of HEIC and AVIF that look like tiles spread over the image.
   case auto
-  /// These, and the previews in the EXIF data of JPEGs.
+  /// These, those that cannot be compared with the whole image, and the previews in the EXIF data of JPEGs.
   case on
+}
+
+/// Which small image in a file stands for the image in a thumbnail.
+public enum UsedPreview: String, Sendable, Hashable, Codable, CaseIterable {
+  /// The thumbnail of a HEIC or AVIF, which looks like at least eight tiles spread over the image.
+  case checked
+  /// A preview that was compared with the first rows of a JPEG, or with nothing: only with `PreviewUse.on`.
+  case unchecked
+  /// The JPEG that a camera has stored in its RAW file. It is compared with nothing.
+  case camera
 }

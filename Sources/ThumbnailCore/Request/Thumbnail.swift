@@ -51,11 +51,15 @@ public struct SourceDescription: Sendable, Equatable {
   public var format: ImageFormat
   /// The length of its file in bytes.
   public var byteCount: Int
+  /// The small image in the file that the thumbnail was made from; nil for the image itself, and for a thumbnail that
+  /// an earlier version has stored.
+  public var preview: UsedPreview?
 
   /// Makes a description.
-  public init(size: PixelSize, format: ImageFormat, byteCount: Int) {
+  public init(size: PixelSize, format: ImageFormat, byteCount: Int, preview: UsedPreview? = nil) {
     self.size = size
     self.format = format
     self.byteCount = byteCount
+    self.preview = preview
   }
 }

@@ -94,6 +94,7 @@ struct LineResponse: Sendable {
       "error": failure?.json(wording),
       "http": work.attempts > 0 ? ["status": work.status, "attempts": work.attempts] as JSONObject : nil,
       "plan": made.lazy.compactMap(\.response.plan).first,
+      "preview": made.lazy.compactMap(\.response.preview).first?.rawValue,
       "ms": Self.milliseconds(duration),
       "stages": [
         "cache": work.cache.map(Self.milliseconds),

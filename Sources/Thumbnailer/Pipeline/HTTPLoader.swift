@@ -21,8 +21,6 @@ struct HTTPLoader: BodyLoader {
     /// the whole body.
     var demand: VariantDemand?
     var previews: PreviewUse
-    /// Whether a preview is to be compared with more of the image.
-    var comparesMore = false
     /// Makes the request conditional. The body is empty if the image is not modified.
     var condition: DownloadCondition?
     /// Whether a server that fails gets another attempt.
@@ -33,9 +31,8 @@ struct HTTPLoader: BodyLoader {
     for job: JobContext, isWhole: Bool, insteadOf spent: SourceBody.Spent?
   ) async throws(FetchFailure) -> SourceBody {
     if let spent { monitor.add(-spent.bytesLeft, to: \.bytesLeft) }
-    var request = BodyRequest(
-      demand: isWhole ? nil : job.demand, previews: spent?.comparesMore == false ? .off : configuration.previews)
-    request.comparesMore = spent?.comparesMore == true
+    let request = BodyRequest(
+      demand: isWhole ? nil : job.demand, previews: spent == nil ? configuration.previews : .off)
     var body = try await download(request, for: job).body
     body.downloadedBytes += spent?.downloadedBytes ?? 0
     return body
@@ -107,9 +104,7 @@ struct HTTPLoader: BodyLoader {
     let source = job.source
     let admitsUnsafe = configuration.isolation.admitsUnsafe(isUserFile: false)
     let need = (configuration.earlyStop ? request.demand : nil).map {
-      BodyNeed(
-        demand: $0, memoryBudget: decodeShare, previews: request.previews,
-        comparesMore: request.comparesMore)
+      BodyNeed(demand: $0, memoryBudget: decodeShare, previews: request.previews)
     }
     let partsNeed = usesParts ? need : nil
     let observer = HeaderObserver(
@@ -121,7 +116,7 @@ struct HTTPLoader: BodyLoader {
       key: job.policy.bypassesCaches
         ? nil : SourceKey(identity: "\(source.identity)\n\(url.absoluteString)", headers: source.headers),
       attempts: attempts, downloadsPerHost: source.downloadsPerHost, condition: request.condition,
-      part: request.condition == nil ? partsNeed.flatMap { parts.firstPart(of: url, for: $0) } : nil,
+      part: request.condition == nil && partsNeed != nil ? parts.firstPart(of: url) : nil,
       silence: job.progress.silence,
       onAttempt: { [monitor] in monitor.send(source, .attempted(number: $0, status: $1)) })
     let started = ContinuousClock.now

@@ -64,6 +64,8 @@ final class HeaderObserver: BodyObserver {
   static let leastSpared = 512 << 10
   /// The same for a header that goes on far behind, of a file of which all may be needed.
   static let leastSparedOfHeader = 4 << 20
+  /// The same for a HEIC: phones that put the table of contents behind the tiles put a thumbnail there, too.
+  static let leastSparedOfHEIFHeader = 1 << 20
 
   private let limits: DecodeLimits
   private let admitsUnsafe: Bool
@@ -164,6 +166,7 @@ extension HeaderObserver.State {
     if let probe {
       return earlyStop?.sparedByRanges(probe, length: expectedLength) ?? 0 >= HeaderObserver.leastSpared
     }
-    return min(prober.distance ?? 0, expectedLength - position) >= HeaderObserver.leastSparedOfHeader
+    let least = prober.isHEIF ? HeaderObserver.leastSparedOfHEIFHeader : HeaderObserver.leastSparedOfHeader
+    return min(prober.distance ?? 0, expectedLength - position) >= least
   }
 }

@@ -7,12 +7,9 @@ import ThumbnailCore
 
 /// Completes a body of which the beginning has arrived, by requests for those of its parts that its thumbnails need.
 struct PartsLoader: Sendable {
-  /// The most requests for one image, the one for its beginning included.
+  /// The most requests for one image, the one for its beginning included. Tiles of a HEIC may take more:
+  /// `RangePlan.mostOfTiles`.
   static let mostRequests = 4
-  /// The length of the first part of a HEIC in bytes: its table of contents, with room to spare.
-  static let firstLengthOfHEIF = 16 << 10
-  /// The longer side of the largest thumbnails that phones put into a HEIC, in pixels.
-  static let likelyPreviewSide = 512
   /// The length of the first part of a RAW file or TIFF in bytes: what most cameras need for all that is not an image.
   static let firstLengthOfTIFF = 64 << 10
 
@@ -133,13 +130,11 @@ struct PartsLoader: Sendable {
     faults.byHost.withLock { hosts in if !hosts.isEmpty { hosts[HostName(of: url)] = nil } }
   }
 
-  /// The first part of a file whose name says that parts of it may suffice: an image with a preview in it that may be
-  /// large enough, or with smaller copies. Of others nothing is gained, and they would take a second request.
-  func firstPart(of url: URL, for need: BodyNeed) -> RequestedPart? {
+  /// The first part of a file whose name says that parts of it are likely to suffice: a RAW file, or a TIFF with smaller
+  /// copies. Others begin with a request for all, which ends where the header shows that parts suffice, so that one
+  /// request is enough for the rest of them.
+  func firstPart(of url: URL) -> RequestedPart? {
     let name = url.pathExtension.lowercased()
-    if ImageFormat.heif.fileExtensions.contains(name) {
-      return need.mayBePreview(ofSide: Self.likelyPreviewSide) ? RequestedPart(0..<Self.firstLengthOfHEIF) : nil
-    }
     let isLikely = [ImageFormat.raw, .tiff].contains { $0.fileExtensions.contains(name) }
     return isLikely ? RequestedPart(0..<Self.firstLengthOfTIFF) : nil
   }

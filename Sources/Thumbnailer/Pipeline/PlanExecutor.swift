@@ -76,9 +76,11 @@ struct PlanExecutor: Sendable {
     _ preview: PreviewPlan, _ variants: [Variant], _ probe: ImageProbe, of body: SourceBody, for job: JobContext
   ) async throws(ThumbnailError) -> Decoded? {
     var order = order(probe.format, variants, probe, body, job)
-    order.terms = PlanTerms(memoryBudget: preview.predictedBytes, readsPreview: true)
+    order.terms = PlanTerms(
+      memoryBudget: preview.predictedBytes, isBodyWhole: body.isComplete, readsPreview: true)
     let decoded = try await run(
-      order, of: body, plan: "embedded preview, \(preview.plan)", bytes: preview.predictedBytes, for: job
+      order, of: body, plan: "embedded preview, \(preview.plan)", bytes: preview.predictedBytes, preview: preview.kind,
+      for: job
     ) { [bytes = body.bytes] cancellation in
       Downsampler.pixels(of: bytes, preview: preview, cancellation: cancellation)
         ?? variants.map { Rendered(variant: $0, result: .failure(.handedOver(reason: "the preview does not match"))) }
@@ -131,10 +133,11 @@ struct PlanExecutor: Sendable {
 
   /// Has a helper carry out the order; without helpers `decode` is called instead.
   private func run(
-    _ order: HelperJob, of body: SourceBody, plan: String, bytes: Int, isReserved: Bool = false, for job: JobContext,
+    _ order: HelperJob, of body: SourceBody, plan: String, bytes: Int, isReserved: Bool = false,
+    preview: UsedPreview? = nil, for job: JobContext,
     decode: @escaping @Sendable (CancellationFlag) -> [Rendered<ThumbnailRaster>]
   ) async throws(ThumbnailError) -> Decoded {
-    let processors = configuration.processors
+    let (processors, preview) = (configuration.processors, body.container == nil ? preview : .camera)
     let outcome = try await runner.run(
       plan, bytes: bytes, isReserved: isReserved, of: body.bytes, for: job
     ) { [helpers, spare = runner.spare, source = body.container?.bytes ?? body.bytes] cancellation in
@@ -149,7 +152,7 @@ struct PlanExecutor: Sendable {
         rendered = decode(cancellation)
       }
       let description = SourceDescription(
-        size: size ?? PixelSize(0, 0), format: order.format, byteCount: source.count)
+        size: size ?? PixelSize(0, 0), format: order.format, byteCount: source.count, preview: preview)
       let finisher = ThumbnailFinisher(
         source: description, processors: processors, makesMicroThumbnails: job.makesMicroThumbnails)
       return finisher.finish(rendered, cancellation: cancellation)

@@ -40,9 +40,8 @@ struct ProgramLoader: BodyLoader {
     _ image: LoadedImage, for job: JobContext, isWhole: Bool, insteadOf spent: SourceBody.Spent?
   ) async throws -> SourceBody {
     let mayStop = configuration.earlyStop && !isWhole
-    let previews = spent?.comparesMore == false ? .off : configuration.previews
-    let need = BodyNeed(
-      demand: job.demand, memoryBudget: decodeShare, previews: previews, comparesMore: spent?.comparesMore == true)
+    let previews = spent == nil ? configuration.previews : .off
+    let need = BodyNeed(demand: job.demand, memoryBudget: decodeShare, previews: previews)
     let earlyStop = EarlyStop(need)
     let admitsUnsafe = configuration.isolation.admitsUnsafe(isUserFile: false)
     let observer = HeaderObserver(

@@ -95,20 +95,16 @@ struct Renderer: Sendable {
   ) async throws(ThumbnailError) -> Rendering? {
     guard
       let preview = PreviewPlan(
-        variants, probe: probe, memoryBudget: executor.mostMemory, previews: body.previews),
+        variants, probe: probe, memoryBudget: executor.mostMemory, previews: body.previews,
+        isBodyWhole: body.isComplete),
       body.contains(preview.preview.neededRanges)
     else { return nil }
     let decoded = try await executor.decode(preview, variants, probe, of: body, for: job)
     try body.checkUnchanged()
     guard let decoded, body.parts == nil || decoded.results.allSatisfy({ (try? $0.result.get()) != nil }) else {
-      return .again(retry(after: preview, of: body))
+      return .again(.withoutPreview)
     }
     return try finish(decoded, of: body, for: job)
-  }
-
-  /// How to go on after a preview was not found to match.
-  private func retry(after preview: PreviewPlan, of body: SourceBody) -> RenderingRetry {
-    body.contains(preview.preview.rarelyNeededRanges) ? .withoutPreview : .withMoreTiles
   }
 
   /// Carries out a plan, alone if it takes too much memory for running beside others. No memory is held afterwards.

@@ -29,8 +29,6 @@ enum Rendering: Sendable {
 enum RenderingRetry: Sendable {
   /// The body was stopped too early for these variants: fetch all of it.
   case withWholeBody
-  /// The tile that a HEIC's thumbnail was compared with tells nothing, and the other one is not there: fetch both.
-  case withMoreTiles
   /// The preview does not match: decode the image itself.
   case withoutPreview
   /// The coefficient decoder cannot read the file: use the other readers, which need the whole body.

@@ -92,14 +92,12 @@ struct SourceBody: Sendable {
     let downloadedBytes: Int
     /// See `SourceBody`.
     let bytesLeft: Int
-    /// Whether the preview may still be used, with more to compare it with.
-    let comparesMore: Bool
   }
 
   /// Releases the bytes and, with their last copy, what is held for them.
-  mutating func release(comparesMore: Bool) -> Spent {
+  mutating func release() -> Spent {
     (bytes, held) = (.memory([]), nil)
-    return Spent(downloadedBytes: downloadedBytes, bytesLeft: bytesLeft, comparesMore: comparesMore)
+    return Spent(downloadedBytes: downloadedBytes, bytesLeft: bytesLeft)
   }
 
   /// Whether the bytes suffice for the plan.

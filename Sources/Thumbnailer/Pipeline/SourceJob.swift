@@ -202,7 +202,7 @@ struct SourceJob: Sendable {
         // Whether the other readers have what they need is found out in the next round.
         if !body.isComplete, retry != .withoutCoefficients {
           body = try await load(
-            isWhole: retry == .withWholeBody, insteadOf: body.release(comparesMore: retry == .withMoreTiles), &state)
+            isWhole: retry == .withWholeBody, insteadOf: body.release(), &state)
           // The image may have changed in between.
           if let revalidator, !replaces.isAll { replaces = revalidator.replacement(by: body, state.history, for: job) }
         }

@@ -81,10 +81,11 @@ extension ThumbnailPipeline {
     /// them. A transfer that ends early closes its connection with HTTP/1.1, unless little is left. Default: true.
     public var earlyStop = true
     /// Whether small thumbnails are made from what cameras embed in a file, if it is large enough and has the image's
-    /// aspect ratio and orientation: the thumbnail in a HEIC's container, if it matches some of the image's tiles, and
-    /// the preview in a JPEG's EXIF data, if it matches the image's first rows. Only a part of the file is read then.
-    /// Edits elsewhere that left the small image unchanged are not detected, and a JPEG's previews are of low quality.
-    /// Such thumbnails stay in the cache. Default: HEIC's.
+    /// aspect ratio and orientation: the thumbnail in a HEIC's container, if it matches at least eight tiles spread over
+    /// the image; with `on` also that of an image in one piece, which is compared with nothing, and the preview in a
+    /// JPEG's EXIF data, if it matches the image's first rows. Only a part of the file is read then. Small edits
+    /// elsewhere that left the small image unchanged are not detected, and a JPEG's previews are of low quality. Such
+    /// thumbnails stay in the cache, and their responses say so (`ThumbnailResponse.preview`). Default: `auto`.
     public var previews = PreviewUse.auto
     /// When a stored thumbnail is used as fresh, and when it is revalidated. Default: as the server's response says.
     public var cacheMode = CacheMode.standard

@@ -81,8 +81,9 @@ struct DecodeOptions: ConfigurationOptions {
   @Option(
     help: ArgumentHelp(
       """
-      Whether small thumbnails may be made of those that are in the file: of a HEIC's, or of the preview in a JPEG's \
-      EXIF data, too. Quick, but what was changed in the picture later may not show.
+      Whether small thumbnails may be made of those that are in the file. auto: of a HEIC's, if it looks like tiles all \
+      over the picture. on: also of those that cannot be compared so, in a HEIC in one piece or a JPEG's EXIF data; \
+      what was changed in the picture later may not show. Reports say `preview` then.
       """, valueName: "auto|on|off"))
   var previews = PreviewUse.auto
 

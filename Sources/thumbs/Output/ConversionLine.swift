@@ -11,7 +11,7 @@ struct ConversionLine {
   }
 
   /// The header line of the CSV.
-  static let csvHeader = "source,status,path,width,height,format,bytes,stage,code,message,plan,ms,damaged"
+  static let csvHeader = "source,status,path,width,height,format,bytes,stage,code,message,plan,ms,damaged,preview"
 
   /// The line of `--json`.
   var json: String {
@@ -26,6 +26,7 @@ struct ConversionLine {
         ["stage": $0.stage.rawValue, "code": $0.code, "message": $0.message] as JSONObject
       },
       "plan": result.plan,
+      "preview": result.preview?.rawValue,
       "ms": milliseconds,
     ]
     return object.line
@@ -51,7 +52,7 @@ struct ConversionLine {
         output.map { path($0.path) }, output?.size.map { "\($0.width)" }, output?.size.map { "\($0.height)" },
         output?.format?.rawValue, output?.byteCount.map { "\($0)" }, result.failure?.stage.rawValue,
         result.failure?.code, result.failure?.message, result.plan, "\(milliseconds)",
-        output?.isDamaged == true ? "damaged" : nil,
+        output?.isDamaged == true ? "damaged" : nil, result.preview?.rawValue,
       ].map { $0 ?? "" }
       return fields.map(Self.quoted).joined(separator: ",")
     }.joined(separator: "\n")

@@ -101,6 +101,7 @@ struct PictureReport {
       "source": source.map(json),
       "thumbnails": thumbnails.enumerated().map { Self.json($1, path: paths.indices.contains($0) ? paths[$0] : nil) },
       "plan": plan,
+      "preview": source?.preview?.rawValue,
       "ms": milliseconds,
       "credit": photo.flatMap(PhotoLine.credit),
     ]

@@ -115,7 +115,7 @@ import Testing
       Issue.record("what it was stopped for is not made of it")
       return
     }
-    let spent = body.release(comparesMore: false)
+    let spent = body.release()
     let whole = try await loader.load(for: job, isWhole: true, insteadOf: spent)
     #expect(whole.isComplete && whole.downloadedBytes == spent.downloadedBytes + picture.count)
     #expect(stages.monitor.statistics.bytesLeft == 0 && stages.monitor.statistics.downloads == 2)

@@ -28,7 +28,7 @@ import Testing
     let thumbnail = response.thumbnail
     #expect(thumbnail.size == PixelSize(133, 200) && thumbnail.source.format == .raw)
     #expect(thumbnail.source.byteCount == bytes.count && thumbnail.source.size.height > thumbnail.source.size.width)
-    #expect(response.plan?.contains("preview of") == true)
+    #expect(response.plan?.contains("preview of") == true && response.preview == .camera)
     withExtendedLifetime(directory) {}
   }
 
