@@ -2,6 +2,7 @@ import Foundation
 import TestOrigin
 import Testing
 
+@testable import CodecTestSupport
 @testable import TestSupport
 
 /// `thumbs serve` as a program, over HTTP.
@@ -125,6 +126,34 @@ import Testing
     #expect(try await served.get("/picture/\(key)/40x40-cover").status == 200)
     #expect(try await served.get("/picture/\(key)/original").status == 404)
     #expect(await served.end().status == 143)
+  }
+
+  /// Whoever has all of a file judges all of it. A transfer that was ended judges what it has fetched.
+  @Test func aJPEGThatWasCutOffIsRefusedByAllWhoHaveAllOfIt() async throws {
+    let file = try TestPicture.texture(1400, 1000).encoded("jpegsave_buffer", "Q=95,interlace=true")
+    let part = Array(file.prefix(file.count * 9 / 10))
+    let folder = try bench.folder("pictures", pictures: 0)
+    try Data(part).write(to: folder.appendingPathComponent("part.jpg"))
+    let origin = try Origin { _ in .ok(part) }
+    let url = "\(origin.url("/part.jpg"))"
+    try url.write(to: bench.url("list.txt"), atomically: true, encoding: .utf8)
+    let source = try #require(url.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+    let served = try await Served(bench, ["--root", "pictures", "--port", "0", "--allow-private-networks"])
+    for (size, suffices) in [("100x100", true), ("1000x1000", false)] {
+      let convert = try await bench.run("convert", "pictures", "--output", "out", "--size", size)
+      let get = try await bench.run("get", "pictures/part.jpg", "--size", size, "--output", "a.jpg")
+      #expect(convert.status == 1 && get.status == 1)
+      #expect(try await served.get("/thumb/\(size)/part.jpg").status == 422)
+      #expect(
+        try await served.get("/fit?width=\(size.prefix { $0 != "x" })", method: "POST", body: Data(part)).status == 422)
+      let far = try await bench.run("get", url, "--size", size, "--output", "b.jpg", "--cache-dir", "other")
+      let ahead = try await bench.run("prefetch", "--urls", "list.txt", "--size", size, "--cache-dir", "third")
+      #expect(far.status == (suffices ? 0 : 1) && ahead.status == far.status)
+      #expect(try await served.get("/thumb/\(size)/\(source)").status == (suffices ? 200 : 422))
+      let whole = try await bench.run("get", url, "--size", size, "--output", "c.jpg", "--early-stop", "off")
+      #expect(whole.status == 1)
+    }
+    _ = await served.end()
   }
 
   @Test func aPortInUseIsOneLine() async throws {

@@ -17,16 +17,20 @@ package struct BodyNeed: Sendable {
   private let memoryBudget: Int
   private let mayReadCoefficients: Bool
   private let previews: PreviewUse
+  private let isAtHand: Bool
   private var known: (generation: Int, extent: Extent)?
 
-  /// `memoryBudget` is the most bytes that a decode may take, as for the final plan.
+  /// `memoryBudget` is the most bytes that a decode may take, as for the final plan. Of what `isAtHand` the rest costs
+  /// little: a JPEG is read to its end, so that one that was cut off is refused as a whole file is.
   package init(
-    demand: VariantDemand, memoryBudget: Int, mayReadCoefficients: Bool = true, previews: PreviewUse = .off
+    demand: VariantDemand, memoryBudget: Int, mayReadCoefficients: Bool = true, previews: PreviewUse = .off,
+    isAtHand: Bool = false
   ) {
     self.demand = demand
     self.memoryBudget = memoryBudget
     self.mayReadCoefficients = mayReadCoefficients
     self.previews = previews
+    self.isAtHand = isAtHand
   }
 
   /// Whether the image is of a kind of which less than the whole body may be needed, scans of a JPEG aside.
@@ -56,6 +60,6 @@ package struct BodyNeed: Sendable {
       mayReadCoefficients: mayReadCoefficients)
     if let ranges = plan?.neededRanges { return .ranges(ranges) }
     // The coefficients of a sequential file are spread over all of it: the watcher never reports them.
-    return plan?.coefficientScale.map { .scans($0) } ?? .any
+    return isAtHand ? .any : plan?.coefficientScale.map { .scans($0) } ?? .any
   }
 }

@@ -6,7 +6,9 @@ public import FoundationEssentials
 /// Called once for all requests that share a job, from any thread, and not again for what the caches have. It must not
 /// wait for the pipeline.
 public protocol ImageLoading: Sendable {
-  /// Whether the images are on this machine. Others are not loaded offline (`CacheMode.offline`). Default: false.
+  /// Whether the images are on this machine. Others are not loaded offline (`CacheMode.offline`), and the loading of a
+  /// progressive JPEG ends with the scans that are needed, so that nobody sees whether it was cut off behind them.
+  /// Default: false.
   var isLocal: Bool { get }
   /// From whom the images are. Those of one site may be decoded by one helper process, in which the first that breaks a
   /// decoder sees the others and decides how they look. Default: nil, each by a process of its own.

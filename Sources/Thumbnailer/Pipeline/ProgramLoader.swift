@@ -29,7 +29,7 @@ struct ProgramLoader: BodyLoader {
       let image = try await loader.load(
         ImageLoadRequest(
           identity: job.source.identity, byteLimit: job.policy.limits.maximumBytes, priority: job.priority.current))
-      return try await receive(image, for: job, isWhole: isWhole, insteadOf: spent)
+      return try await receive(image, for: job, isAtHand: loader.isLocal, isWhole: isWhole, insteadOf: spent)
     } catch {
       throw FetchFailure(Task.isCancelled ? .cancelled : mapped(error))
     }
@@ -37,11 +37,11 @@ struct ProgramLoader: BodyLoader {
 
   /// Takes the pieces until the thumbnails can be made from them.
   private func receive(
-    _ image: LoadedImage, for job: JobContext, isWhole: Bool, insteadOf spent: SourceBody.Spent?
+    _ image: LoadedImage, for job: JobContext, isAtHand: Bool, isWhole: Bool, insteadOf spent: SourceBody.Spent?
   ) async throws -> SourceBody {
     let mayStop = configuration.earlyStop && !isWhole
     let previews = spent == nil ? configuration.previews : .off
-    let need = BodyNeed(demand: job.demand, memoryBudget: decodeShare, previews: previews)
+    let need = BodyNeed(demand: job.demand, memoryBudget: decodeShare, previews: previews, isAtHand: isAtHand)
     let earlyStop = EarlyStop(need)
     let admitsUnsafe = configuration.isolation.admitsUnsafe(isUserFile: false)
     let observer = HeaderObserver(
