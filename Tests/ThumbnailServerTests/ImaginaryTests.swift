@@ -53,9 +53,9 @@ import Testing
     ("operations=[{%22operation%22:%22fit%22,%22params%22:{%22width%22:-1}}]", 400),
     ("operations=[{%22operation%22:%22fit%22,%22params%22:{%22width%22:1e99}}]", 400),
     ("operations=[{%22operation%22:%22fit%22,%22params%22:{%22width%22:{}}}]", 400),
-    ("operations=[{%22operation%22:%22fit%22,%22params%22:{%22width%22:9,%22type%22:%22bmp%22}}]", 400),
-    ("operations=[{%22operation%22:%22fit%22,%22params%22:{%22width%22:9,%22quality%22:%22101%22}}]", 400),
-    ("operations=%5B%7B%22operation%22%3A%22fit%22%2C%22params%22%3A%7B%22width%22%3A9%7D%7D%5D", 200),
+    ("operations=[{%22operation%22:%22fit%22,%22params%22:{%22width%22:9,%22height%22:9,%22type%22:%22bmp%22}}]", 400),
+    ("operations=[{%22operation%22:%22fit%22,%22params%22:{%22width%22:9,%22height%22:9,%22quality%22:%22101%22}}]", 400),
+    ("operations=%5B%7B%22operation%22%3A%22fit%22%2C%22params%22%3A%7B%22width%22%3A9%2C%22height%22%3A9%7D%7D%5D", 200),
   ])
   func whatIsNoPipelineIsAnErrorThatClientsRead(query: String, status: UInt) async throws {
     let fixture = try ServiceFixture()
@@ -64,6 +64,15 @@ import Testing
     if status != 200 {
       #expect(response.object["status"] as? Int == Int(status) && response.object["message"] is String)
     }
+  }
+
+  @Test(arguments: [
+    ("crop", "width=300"), ("resize", "width=300&nocrop=false"), ("fit", "width=300"), ("resize", "width=9&type=auto"),
+    ("resize", "width=9&rotate=90"), ("resize", "width=9&flip=true"), ("resize", "width=9&colorspace=bw"),
+    ("resize", "width=9&aspectratio=1:1"), ("resize", "width=9&sigma=3"), ("blur", "sigma=3"), ("zoom", "factor=2"),
+  ])
+  func whatWouldGiveAnotherPictureIsRefused(operation: String, query: String) {
+    #expect(throws: ImaginaryRequest.Problem.self) { try Self.variant(operation, query) }
   }
 
   @Test func elevenOperationsAreTooMany() {

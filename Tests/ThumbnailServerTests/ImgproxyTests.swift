@@ -74,9 +74,14 @@ import Testing
     "/_/rs:auto:1:1/plain/a", "/_/blur:5/plain/a", "/_/g:fp:0.5:0.5/plain/a", "/_/q:101/plain/a", "/_/q:/plain/a",
     "/_/f:gif/plain/a", "/_/dpr:0/plain/a", "/_/dpr:nan/plain/a", "/_/bg:red/plain/a", "/_/bg:1:2/plain/a",
     "/_/w:1/plain/a@bmp", "/_/w:1/ÿ", "/_/w:1/!!!!", "/_/w:1/_____w", "/_/w:1", "/_/w:1/",
+    "/_/exp:abc/plain/a", "/_/raw:1/plain/a", "/_/ar:0/plain/a", "/_/rs:fit:3:3:0:1/plain/a", "/_/g:no:0:5/plain/a",
   ])
   func whatIsNoAddressOrCannotBeDoneIsAnError(path: String) {
     #expect(throws: ImgproxyRequest.Problem.self) { try ImgproxyRequest(path: path[...]) }
+  }
+
+  @Test func enlargingNeedsASize() throws {
+    #expect(try !ImgproxyRequest(path: "/_/el:1/plain/a").variant(accepted: .webp).enlarges)
   }
 
   @Test func anAddressIsServed() async throws {

@@ -28,7 +28,10 @@ struct ImaginaryRequest: Sendable, Equatable {
       throw Problem(message: "operations must be a JSON array of objects with operation and params")
     }
     guard steps.count <= Self.mostSteps else { throw Problem(message: "at most \(Self.mostSteps) operations") }
-    for step in steps { try apply(step.operation, step.params?.mapValues(\.text) ?? [:]) }
+    for step in steps {
+      if step.ignore_failure == true { throw Problem(message: "ignore_failure is not supported") }
+      try apply(step.operation, step.params?.mapValues(\.text) ?? [:])
+    }
   }
 
   /// As imaginary has it.
@@ -37,6 +40,7 @@ struct ImaginaryRequest: Sendable, Equatable {
   private struct Step: Decodable {
     let operation: String
     let params: [String: Parameter]?
+    let ignore_failure: Bool?
   }
 
   /// A value that clients write as a string, a number or a Boolean.
@@ -70,6 +74,8 @@ struct ImaginaryRequest: Sendable, Equatable {
     default: throw Problem(message: "operation \(operation.prefix(20)) is not supported")
     }
     guard width != nil || height != nil else { throw Problem(message: "missing required param: height or width") }
+    let needsBoth = ["fit", "enlarge"].contains(operation) || fit == .cover
+    if needsBoth, width == nil || height == nil { throw Problem(message: "missing required params: height, width") }
   }
 
   private mutating func readCommon(_ parameters: [String: String]) throws(Problem) {
@@ -84,6 +90,12 @@ struct ImaginaryRequest: Sendable, Equatable {
         quality = number == 0 ? 80 : number
       case "gravity": gravity = Self.gravities[value] ?? .centre
       case "background": background = RGBColor(channels: value.split(separator: ","))
+      case "rotate", "sigma", "minampl", "aspectratio":
+        if !["", "0"].contains(value) { throw Problem(message: "\(name) is not supported") }
+      case "flip", "flop", "palette":
+        if value == "true" { throw Problem(message: "\(name) is not supported") }
+      case "colorspace":
+        if value == "bw" { throw Problem(message: "colorspace=bw is not supported") }
       default: break
       }
     }
@@ -103,7 +115,7 @@ struct ImaginaryRequest: Sendable, Equatable {
   }
 
   private static func format(_ text: String) throws(Problem) -> OutputFormat {
-    if let format = OutputFormat(browsersKnow: text) { return format }
+    if let format = OutputFormat(browsersKnow: text), format != .auto { return format }
     throw Problem(message: "output type \(text.prefix(10)) is not supported")
   }
 

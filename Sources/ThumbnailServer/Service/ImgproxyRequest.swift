@@ -77,14 +77,20 @@ struct ImgproxyRequest: Sendable, Equatable {
     case "h", "height": height = try Self.side(values.first)
     case "q", "quality": quality = try Self.quality(values.first)
     case "f", "format", "ext": try readFormat(values.first ?? "")
-    case "g", "gravity": try readGravity(values.first)
+    case "g", "gravity": try readGravity(values)
     case "dpr": density = try Self.density(values.first)
     case "el", "enlarge": enlarges = Self.flag(values.first)
     case "bg", "background": try readBackground(values)
-    case "exp", "expires": expires = values.first.flatMap { Int($0) }
-    // Thumbnails are upright, without metadata and in sRGB as they are.
-    case "ar", "auto_rotate", "sm", "strip_metadata", "scp", "strip_color_profile", "kcr", "keep_copyright", "cb",
-      "cachebuster", "fn", "filename", "raw":
+    case "exp", "expires":
+      guard let time = values.first.flatMap({ Int($0) }) else { throw Problem(message: "Invalid expires") }
+      expires = time
+    case "ar", "auto_rotate":
+      guard Self.flag(values.first) else { throw Problem(message: "Pictures are always turned upright") }
+    case "raw":
+      if Self.flag(values.first) { throw Problem(message: "The original of a picture is not served") }
+    // Thumbnails are without metadata and in sRGB as they are.
+    case "sm", "strip_metadata", "scp", "strip_color_profile", "kcr", "keep_copyright", "cb", "cachebuster", "fn",
+      "filename":
       break
     default: throw Problem(message: "Unknown processing option \(name.prefix(20))")
     }
@@ -103,13 +109,15 @@ struct ImgproxyRequest: Sendable, Equatable {
     width = try Self.side(values.first)
     if values.count > 1 { height = try Self.side(values[1]) }
     if values.count > 2 { enlarges = Self.flag(values[2]) }
+    if values.count > 3, Self.flag(values[3]) { throw Problem(message: "Pictures are not extended") }
   }
 
-  private mutating func readGravity(_ text: String?) throws(Problem) {
+  private mutating func readGravity(_ values: [String]) throws(Problem) {
     let gravities: [String: Gravity] = [
       "ce": .centre, "no": .north, "so": .south, "ea": .east, "we": .west, "sm": .attention,
     ]
-    guard let gravity = text.flatMap({ gravities[$0] }) else { throw Problem(message: "Unsupported gravity") }
+    guard let gravity = values.first.flatMap({ gravities[$0] }), values.dropFirst().allSatisfy({ Double($0) == 0 })
+    else { throw Problem(message: "Unsupported gravity") }
     self.gravity = gravity
   }
 
@@ -158,7 +166,8 @@ struct ImgproxyRequest: Sendable, Equatable {
     }
     return Variant(
       size: PixelSize(side(width), side(height)), fit: width == 0 || height == 0 ? .contain : fit, gravity: gravity,
-      format: format ?? accepted, quality: quality, background: background, enlarges: enlarges)
+      format: format ?? accepted, quality: quality, background: background,
+      enlarges: enlarges && (width, height) != (0, 0))
   }
 }
 
