@@ -15,7 +15,7 @@ enum HelperKind: String, Sendable, CaseIterable, Comparable {
   init(for probe: ImageProbe, _ variants: [Variant]) {
     let needsLibvips = variants.contains { variant in
       variant.metadata != .none || variant.mostFrames(of: probe) > 1
-        || [.attention, .entropy].contains(variant.gravity)
+        || variant.searchesContent
         || variant.format == .same && ![.jpeg, .png, .webp, .raw].contains(probe.format)
     }
     self =

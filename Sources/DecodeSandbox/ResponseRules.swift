@@ -24,7 +24,7 @@ package struct ResponseRules: Sendable {
   package static func mostBytes(for variants: [Variant], of probe: ImageProbe? = nil) -> Int {
     variants.reduce(0) { sum, variant in
       let frames = probe.map { variant.mostFrames(of: $0) } ?? 1
-      let (bytes, overflow) = variant.size.pixelCount.multipliedReportingOverflow(by: 5 * frames)
+      let (bytes, overflow) = variant.largestOutput.pixelCount.multipliedReportingOverflow(by: 5 * frames)
       return overflow ? .max / 8 : min(.max / 8, sum + (64 << 10) + bytes)
     }
   }
@@ -54,8 +54,7 @@ package struct ResponseRules: Sendable {
   private func byteCount(
     of pixels: HelperResponse.Pixels, for variant: Variant, of source: PixelSize
   ) throws(HelperFailure) -> Int {
-    let source = format.isDrawing ? variant.drawnSize(of: source) : source
-    let size = variant.outputSize(of: source)
+    let geometry = ThumbnailGeometry(source: source, variant: variant, isDrawing: format.isDrawing)
     let bands =
       switch pixels.space {
       case .gray: 1...2
@@ -64,8 +63,8 @@ package struct ResponseRules: Sendable {
       // Never a thumbnail's.
       case .cmyk: 0...0
       }
-    guard bands.contains(pixels.bands), pixels.size == size, acceptsDamage || !pixels.isDamaged,
-      pixels.timing.map({ isValid($0, pixels, variant) }) ?? (pixels.rasterSize == variant.rasterSize(of: source)),
+    guard bands.contains(pixels.bands), pixels.size == geometry.output, acceptsDamage || !pixels.isDamaged,
+      pixels.timing.map({ isValid($0, pixels, variant) }) ?? (pixels.rasterSize == geometry.cut),
       pixels.rasterSize.pixelCount <= mostBytes / pixels.bands
     else { throw .nonsense(detail: "a thumbnail that is none") }
     guard pixels.profileLength.map({ variant.metadata == .profile && (0...ICCProfile.longest).contains($0) }) ?? true

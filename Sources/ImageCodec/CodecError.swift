@@ -27,6 +27,10 @@ package enum CodecError: Error, Sendable, Equatable, Codable {
   case handedOver(reason: String)
   /// A thumbnail cannot have this size.
   case invalidSize(PixelSize)
+  /// The image, of this size, does not have all of the part that was to be cropped from it.
+  case cropOutside(of: PixelSize)
+  /// The image is stored turned or mirrored, which the request does not admit.
+  case notUpright
   /// This build of libvips cannot read the format.
   case decoderUnavailable(ImageFormat)
   /// This build of libvips cannot write the format.
@@ -97,6 +101,8 @@ extension CodecError: CustomStringConvertible {
     case .handedOver(let reason): "not for the coefficient reader: \(reason)"
     case .invalidSize(let size):
       "\(size) is not a thumbnail's size: each side must be 1 to \(PixelSize.longestThumbnailSide) pixels"
+    case .cropOutside(let size): "the picture is \(size) and does not have all of the part to crop; name one within it"
+    case .notUpright: "the picture is stored turned, and cannot be left like that; do without norotation"
     case .decoderUnavailable(let format): "this libvips cannot read \(format.displayName)"
     case .encoderUnavailable(let format): "this libvips cannot write \(format.displayName)"
     case .exceedsMemoryBudget(let needed, let budget):

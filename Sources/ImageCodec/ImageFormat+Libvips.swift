@@ -11,9 +11,6 @@ extension ImageFormat {
     }
   }
 
-  /// Whether the file has no pixels and is rendered at any size.
-  package var isDrawing: Bool { self == .svg || self == .pdf }
-
   /// The name of the format's loader.
   var loaderName: String {
     switch self {

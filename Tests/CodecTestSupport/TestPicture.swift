@@ -133,7 +133,7 @@ struct TestPicture {
     var input = GValue()
     g_value_init(&input, vips_image_get_type())
     g_value_set_object(&input, picture.pointer)
-    g_object_set_property(object, "in", &input)
+    g_object_set_property(object, name == "extract_area" ? "input" : "in", &input)
     g_value_unset(&input)
     if !options.isEmpty {
       try #require(vips_object_set_from_string(vipsObject, options) == 0, "\(Codec.errorText())")

@@ -154,7 +154,7 @@ struct DownsamplerTests {
   @Test func extremeShapesAreRendered() async throws {
     for (width, height) in [(1, 1), (1, 10000), (10000, 1), (65500, 1)] {
       let file = try TestPicture(width, height) { _, _ in TestPicture.green }.encoded()
-      for fit in Fit.allCases {
+      for fit in [Fit.contain, .cover, .fill] {
         for enlarges in [false, true] {
           let variant = Variant(size: PixelSize(100, 100), fit: fit, format: .png, enlarges: enlarges)
           let thumbnail = try await TestRender.one(file, variant)

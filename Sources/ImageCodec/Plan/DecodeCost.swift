@@ -149,7 +149,7 @@ enum DecodeCost {
       let work = (step.needsWholeView ? step.geometry.view : step.geometry.cut).pixelCount
       let output = step.geometry.output.pixelCount
       kept += work * bands
-      var copies = probe.orientation == 1 ? 0 : work
+      var copies = probe.orientation == 1 && step.variant.framing.turn.exif == 1 ? 0 : work
       if step.needsWholeView && step.geometry.crops { copies += step.geometry.cut.pixelCount }
       if step.geometry.output != step.geometry.cut || bands == 4 { copies += output }
       var resampling = 0

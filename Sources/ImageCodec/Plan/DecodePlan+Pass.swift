@@ -18,7 +18,7 @@ extension DecodePlan.Pass {
     func permits(_ divisor: Int) -> Bool {
       steps.allSatisfy { step in
         rule.permits(
-          divisor, stored: stored, view: orientation.stored(step.geometry.view), scaling ?? step.variant.scaling,
+          divisor, stored: stored, view: orientation.stored(step.geometry.whole), scaling ?? step.variant.scaling,
           step.variant.light)
       }
     }
@@ -44,7 +44,7 @@ extension DecodePlan.Pass {
         level.isWithin(bodyLength)
           && steps.allSatisfy { step in
             rule.permits(
-              level.size, view: orientation.stored(step.geometry.view), scaling ?? step.variant.scaling)
+              level.size, view: orientation.stored(step.geometry.whole), scaling ?? step.variant.scaling)
           }
       })
     {
@@ -62,17 +62,19 @@ extension DecodePlan.Pass {
   /// Whether all thumbnails are so small that a decoder may leave the edges of blocks as they are.
   var hidesBlockEdges: Bool {
     steps.allSatisfy { step in
-      let (view, factor) = (step.geometry.view, Self.blockEdgeReduction)
+      let (view, factor) = (step.geometry.whole, Self.blockEdgeReduction)
       return step.variant.scaling != .best && factor * view.longerSide <= baseSize.longerSide
     }
   }
 
-  /// Derives each step from the smallest earlier view that is at least twice as large in both directions.
+  /// Derives each step from the smallest earlier view of the same part that is at least twice as large in both directions.
   private mutating func chainSteps() {
     for index in steps.indices {
-      let view = steps[index].geometry.view
+      let (view, region) = (steps[index].geometry.view, steps[index].geometry.region)
+      let turn = steps[index].variant.framing.turn
       let parent = steps.indices.prefix(index).last { candidate in
         let other = steps[candidate].geometry
+        guard other.region == region, steps[candidate].variant.framing.turn == turn else { return false }
         // The uncropped view of a very elongated image would cost more to keep than it saves.
         let isCheap = other.view.pixelCount <= 4 * other.cut.pixelCount
         return isCheap && other.view.width >= 2 * view.width && other.view.height >= 2 * view.height

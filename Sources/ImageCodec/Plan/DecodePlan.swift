@@ -36,14 +36,13 @@ package struct DecodePlan: Sendable, Equatable {
     var isParent = false
 
     /// The thumbnail of a source image of this upright size.
-    init(_ variant: Variant, of source: PixelSize) {
-      (self.variant, geometry) = (variant, ThumbnailGeometry(source: source, variant: variant))
+    init(_ variant: Variant, of source: PixelSize, isDrawing: Bool = false) {
+      self.variant = variant
+      geometry = ThumbnailGeometry(source: source, variant: variant, isDrawing: isDrawing)
     }
 
     /// Whether the whole uncropped view is needed: for later steps, or to find where to crop.
-    var needsWholeView: Bool {
-      isParent || (geometry.crops && (variant.gravity == .attention || variant.gravity == .entropy))
-    }
+    var needsWholeView: Bool { isParent || geometry.search != nil }
   }
 
   /// One decode of the image.
@@ -124,7 +123,13 @@ package struct DecodePlan: Sendable, Equatable {
     // Of what is damaged libheif makes more, and a TIFF's level would not be the damaged image.
     let probe = mayReadCoefficients && !isTolerant ? probe : probe.asWhole
     for variant in variants where !variant.size.isValidThumbnailSize { throw .invalidSize(variant.size) }
-    let steps = [Step](variants) { _ in sourceSize ?? probe.origin?.size ?? probe.size }
+    let steps = try [Step](variants, of: sourceSize ?? probe.origin?.size ?? probe.size).checked()
+    // What a HEIC's container says is no matter of metadata.
+    if probe.orientation != 1, ![.heif, .avif].contains(probe.format),
+      variants.contains(where: \.framing.needsUpright)
+    {
+      throw .notUpright
+    }
     let rule = ScaleRule(probe, bodyLength: isBodyWhole && bodyLength > 0 ? bodyLength : nil)
     var cheapest = Int.max
     for scaling in [nil, Scaling.fast] {
@@ -147,10 +152,21 @@ package struct DecodePlan: Sendable, Equatable {
 }
 
 extension Array<DecodePlan.Step> {
-  /// The thumbnails of these variants, largest first; `size` gives the upright size of the source image for each.
-  init(_ variants: [Variant], of size: (Variant) -> PixelSize) {
-    self = variants.map { DecodePlan.Step($0, of: size($0)) }
+  /// The thumbnails of these variants of a source image of this upright size, largest first.
+  init(_ variants: [Variant], of size: PixelSize, isDrawing: Bool = false) {
+    self = variants.map { DecodePlan.Step($0, of: size, isDrawing: isDrawing) }
       .sorted { $0.geometry.view.pixelCount > $1.geometry.view.pixelCount }
+  }
+
+  /// The steps, if their thumbnails can be made.
+  ///
+  /// - Throws: `.invalidSize`; `.cropOutside` for a part that the image does not have.
+  func checked() throws(CodecError) -> [Element] {
+    for step in self {
+      if step.geometry.lacksCrop { throw .cropOutside(of: step.geometry.source) }
+      guard step.geometry.output.isValidThumbnailSize else { throw .invalidSize(step.geometry.output) }
+    }
+    return self
   }
 
   /// The smallest size, upright, at which a decoder that scales should deliver the image. `scaling` overrides that of
@@ -159,8 +175,8 @@ extension Array<DecodePlan.Step> {
     var needed = PixelSize(1, 1)
     for step in self {
       let factor = (scaling ?? step.variant.scaling) == .fast ? 1 : 2
-      needed.width = Swift.max(needed.width, factor * step.geometry.view.width)
-      needed.height = Swift.max(needed.height, factor * step.geometry.view.height)
+      needed.width = Swift.max(needed.width, factor * step.geometry.whole.width)
+      needed.height = Swift.max(needed.height, factor * step.geometry.whole.height)
     }
     return needed
   }

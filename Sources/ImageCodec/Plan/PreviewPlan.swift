@@ -60,9 +60,10 @@ extension EmbeddedPreview {
 
   /// The same for a preview of this upright size.
   static func covers(_ upright: PixelSize, _ variants: [Variant], of probe: ImageProbe) -> Bool {
-    let isLargeEnough = [DecodePlan.Step](variants) { _ in probe.size }.allSatisfy { step in
+    let isLargeEnough = [DecodePlan.Step](variants, of: probe.size).allSatisfy { step in
       let factor = step.variant.scaling == .best ? 2 : 1
-      return factor * step.geometry.view.width <= upright.width && factor * step.geometry.view.height <= upright.height
+      return factor * step.geometry.whole.width <= upright.width
+        && factor * step.geometry.whole.height <= upright.height
     }
     return !variants.isEmpty && isLargeEnough && variants.allSatisfy { $0.light == .display }
   }

@@ -42,28 +42,28 @@ struct Animation {
     of image: LibvipsImage, count: Int, _ decoder: ImageDecoder, keepingProfile: Bool
   ) throws(CodecError) -> [Raster] {
     let (steps, size) = (decoder.pass.steps, decoder.pass.baseSize)
-    let orientation = Orientation(exif: decoder.plan.probe.orientation)
+    let stored = Orientation(exif: decoder.plan.probe.orientation)
     var strips = steps.map { FrameStrip(frame: $0.geometry.output, count: count) }
-    var cuts = steps.map { $0.geometry.cutRectangle($0.variant.gravity) }
+    var cuts = steps.map(\.geometry.cutRectangle)
     for number in 0..<count {
       if decoder.cancellation.isSet { throw .cancelled }
       let frame = try Raster(
         computing: try image.cropped(to: PixelRectangle(x: 0, y: number * size.height, size: size))
           .standardColours(keepingProfile: keepingProfile).withFourBands())
-      let upright = try frame.upright(orientation)
       for (index, step) in steps.enumerated() {
-        let reduced =
-          step.variant.light == .linear ? try upright.resampled(to: step.geometry.view, light: .linear) : upright
-        let view = try reduced.image().resized(to: step.geometry.view)
+        let geometry = step.geometry
+        let upright = try frame.upright(stored.then(step.variant.framing.turn))
+        let region = try Raster(computing: try upright.image().cropped(to: geometry.region))
+        let reduced = step.variant.light == .linear ? try region.resampled(to: geometry.view, light: .linear) : region
+        let view = try reduced.image().resized(to: geometry.view)
         // The crop of the first frame is used for all, so that the image does not jump.
-        if number == 0, step.geometry.crops, [.attention, .entropy].contains(step.variant.gravity) {
-          cuts[index] = try view.partBySight(of: step.geometry.cut, gravity: step.variant.gravity)
+        if number == 0, let search = geometry.search {
+          cuts[index] = try view.partBySight(of: geometry.cut, gravity: search)
         }
-        let output = try view.cropped(to: cuts[index]).resized(to: step.geometry.output)
-        try strips[index].append(try Raster(computing: output))
-        withExtendedLifetime(reduced) {}
+        let cut = try Raster(computing: try view.cropped(to: cuts[index]).resized(to: geometry.frame))
+        try strips[index].append(try cut.framed(geometry, step.variant.framing.filling))
+        withExtendedLifetime((upright, reduced)) {}
       }
-      withExtendedLifetime(upright) {}
     }
     return try strips.map { strip throws(CodecError) in try strip.raster() }
   }

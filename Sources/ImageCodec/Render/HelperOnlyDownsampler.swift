@@ -34,7 +34,7 @@ package struct HelperOnlyDownsampler {
     let whole = try header(reader)
     if !format.isDrawing { try limits.check(whole) }
     guard whole.size.width > 0, whole.size.height > 0 else { throw .damaged(.header, detail: "it has no size") }
-    let steps = [DecodePlan.Step](variants) { format.isDrawing ? $0.drawnSize(of: whole.size) : whole.size }
+    let steps = try [DecodePlan.Step](variants, of: whole.size, isDrawing: format.isDrawing).checked()
     // A drawing rendered at its own size is as good as one that is reduced.
     let scaling: Scaling? = format.isDrawing && !variants.contains { $0.scaling == .best } ? .fast : nil
     let probe = try reduce(&reader, from: whole, to: steps.neededSize(scaling), averagesAll: steps.averagesAll())

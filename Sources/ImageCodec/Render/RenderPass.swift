@@ -6,7 +6,11 @@ struct RenderPass {
   let decoder: ImageDecoder
 
   private var pass: DecodePlan.Pass { decoder.pass }
-  private var orientation: Orientation { Orientation(exif: decoder.plan.probe.orientation) }
+
+  /// How a step's raster is turned from the stored image's orientation.
+  private func orientation(of step: DecodePlan.Step) -> Orientation {
+    Orientation(exif: decoder.plan.probe.orientation).then(step.variant.framing.turn)
+  }
 
   /// Renders the thumbnails in the order of the steps. A decoding error is the result of all; later errors are each
   /// step's own.
@@ -100,24 +104,17 @@ struct RenderPass {
   }
 
   private func view(of step: DecodePlan.Step, _ layout: RowLayout) -> ViewRenderer.View {
-    var size = orientation.stored(step.geometry.view)
-    var part = cut(of: step, in: size) ?? PixelRectangle(x: 0, y: 0, size: size)
-    let probe = decoder.plan.probe
-    if let visible = probe.visible {
-      // The view is of the visible part. The whole image has its borders, too.
-      let whole = PixelSize(
-        Self.scaled(probe.storedSize.width, size.width, visible.size.width),
-        Self.scaled(probe.storedSize.height, size.height, visible.size.height))
-      part.x += min(whole.width - size.width, Self.scaled(visible.x, whole.width, probe.storedSize.width))
-      part.y += min(whole.height - size.height, Self.scaled(visible.y, whole.height, probe.storedSize.height))
-      size = whole
+    let (geometry, orientation, probe) = (step.geometry, orientation(of: step), decoder.plan.probe)
+    let size = orientation.stored(geometry.view)
+    var view = ViewRenderer.View(size: size, part: cut(of: step, in: size), keepsPlanes: keepsPlanes(step, layout))
+    let image = orientation.stored(geometry.source)
+    let region = orientation.stored(geometry.region, in: image)
+    if region.size != image || probe.visible != nil {
+      // Around the visible part the stored image has borders.
+      let visible = probe.visible ?? PixelRectangle(x: 0, y: 0, size: probe.storedSize)
+      view.region = ImageShare(of: region, in: image, of: visible, in: probe.storedSize)
     }
-    return ViewRenderer.View(size: size, part: part, keepsPlanes: keepsPlanes(step, layout))
-  }
-
-  /// `length` times `numerator` / `denominator`, rounded.
-  private static func scaled(_ length: Int, _ numerator: Int, _ denominator: Int) -> Int {
-    (2 * length * numerator + denominator) / (2 * denominator)
+    return view
   }
 
   /// Whether a thumbnail is written from luma and chroma as they are: a JPEG of which nothing else reads the pixels.
@@ -132,26 +129,28 @@ struct RenderPass {
   /// A step's view, as stored, cropped if the crop is known in advance: resampled from an earlier step's view.
   private func reduced(_ larger: Raster?, for step: DecodePlan.Step) throws(CodecError) -> Raster {
     guard let larger else { throw .damaged(.shrink, detail: "the larger thumbnail failed") }
-    let view = orientation.stored(step.geometry.view)
+    let view = orientation(of: step).stored(step.geometry.view)
     return try larger.resampled(to: view, crop: cut(of: step, in: view), light: pass.light)
   }
 
-  /// The part of a step's stored view that it needs. Nil: all of it.
-  private func cut(of step: DecodePlan.Step, in view: PixelSize) -> PixelRectangle? {
-    step.needsWholeView ? nil : orientation.stored(step.geometry.cutRectangle(step.variant.gravity), in: view)
+  /// The part of a step's stored view that it needs.
+  private func cut(of step: DecodePlan.Step, in view: PixelSize) -> PixelRectangle {
+    step.needsWholeView
+      ? PixelRectangle(x: 0, y: 0, size: view) : orientation(of: step).stored(step.geometry.cutRectangle, in: view)
   }
 
   /// Rotates a step's raster upright, and applies the remaining crop.
   private func upright(_ raster: Raster, _ step: DecodePlan.Step) throws(CodecError) -> Raster {
     let geometry = step.geometry
-    let view = try raster.upright(orientation)
+    let view = try raster.upright(orientation(of: step))
     guard step.needsWholeView && geometry.crops else { return view }
     defer { withExtendedLifetime(view) {} }
     let image = try view.image()
     let part =
-      switch step.variant.gravity {
-      case .attention, .entropy: try image.partBySight(of: geometry.cut, gravity: step.variant.gravity)
-      default: geometry.cutRectangle(step.variant.gravity)
+      if let search = geometry.search {
+        try image.partBySight(of: geometry.cut, gravity: search)
+      } else {
+        geometry.cutRectangle
       }
     return try Raster(computing: try image.cropped(to: part))
   }

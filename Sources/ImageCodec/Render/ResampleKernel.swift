@@ -10,6 +10,8 @@ struct ResampleKernel: Sendable {
   struct Axis: Hashable, Sendable {
     /// The number of source samples.
     var count: Int
+    /// Where the image begins in the first of them: 0 at its left or upper edge.
+    var origin = 0.0
     /// How many of them the image covers.
     var extent: Double
     /// The number of new samples of the whole image.
@@ -49,7 +51,7 @@ struct ResampleKernel: Sendable {
     func inside(_ position: Int) -> Int { min(max(position, 0), count - 1) }
     let windows = range.map { index in
       // The centres of source samples are at whole numbers.
-      let middle = (Double(index) + 0.5) * scale - 0.5
+      let middle = axis.origin + (Double(index) + 0.5) * scale - 0.5
       let first = Int((middle - Self.lobes * stretch).rounded(.up))
       let last = Int((middle + Self.lobes * stretch).rounded(.down))
       return (middle: middle, first: first, last: last, start: inside(first) & ~(alignment - 1))

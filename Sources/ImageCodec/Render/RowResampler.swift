@@ -20,6 +20,8 @@ final class RowResampler {
     var box = 1
     /// Whether samples are Int16 with `fractionBits` fraction bits instead of UInt8.
     var isWide = false
+    /// What of the image is resampled; nil: all of it.
+    var region: ImageShare?
   }
 
   /// The longest side of a plane: safe for the arithmetic of offsets.
@@ -40,16 +42,28 @@ final class RowResampler {
   private let scratch: UnsafeMutablePointer<Int16>
   /// The next new row.
   private var next = 0
+  /// The rows above the region that are still to come, and then those of it.
+  private var (skipped, left): (Int, Int)
+  /// The bytes of each row that are beside the region.
+  private let margin: Int
 
   /// Prepares to compute `part` of an image whose full size is `target`.
   ///
   /// - Throws: `.damaged(.shrink, …)` for invalid sizes, `.outOfMemory`.
   init(_ source: Source, target: PixelSize, part: PixelRectangle) throws(CodecError) {
-    let (size, extent) = (source.size, source.extent)
-    guard Self.supports(size), Self.supports(target), part.fits(into: target), (1...4).contains(source.channels),
-      extent.width > 0, extent.height > 0, extent.width <= Double(size.width), extent.height <= Double(size.height)
-    else { throw .damaged(.shrink, detail: "a plane of \(size) cannot become \(target)") }
+    guard Self.supports(source.size), Self.supports(target), part.fits(into: target),
+      (1...4).contains(source.channels),
+      source.extent.width > 0, source.extent.height > 0, source.extent.width <= Double(source.size.width),
+      source.extent.height <= Double(source.size.height)
+    else { throw .damaged(.shrink, detail: "a plane of \(source.size) cannot become \(target)") }
     channels = source.channels
+    // Only the samples that the region touches are looked at, so that none beyond its edges counts.
+    let columns = (source.region?.across ?? .all).samples(of: source.extent.width, count: source.size.width)
+    let lines = (source.region?.down ?? .all).samples(of: source.extent.height, count: source.size.height)
+    let size = PixelSize(columns.range.count, lines.range.count)
+    let extent = PixelExtent(width: columns.extent, height: lines.extent)
+    (skipped, left) = (lines.range.lowerBound, size.height)
+    margin = columns.range.lowerBound * channels * (source.isWide ? 2 : 1)
     let factors = BoxReducer.Factors(extent: extent, target: target)
     boxes = factors.isOne ? nil : try BoxReducer(size, channels: source.channels, isWide: source.isWide, factors)
     let base = boxes?.size ?? size
@@ -57,12 +71,14 @@ final class RowResampler {
     let box = factors.isOne ? source.box : 1
     across = KernelCache.kernel(
       ResampleKernel.Axis(
-        count: base.width, extent: extent.width / Double(factors.across), target: target.width,
+        count: base.width, origin: columns.origin / Double(factors.across),
+        extent: extent.width / Double(factors.across), target: target.width,
         range: part.x..<part.x + part.size.width, box: box, group: channels == 1 ? 8 : 4,
         alignment: channels == 1 ? 1 : 2))
     down = KernelCache.kernel(
       ResampleKernel.Axis(
-        count: base.height, extent: extent.height / Double(factors.down), target: target.height,
+        count: base.height, origin: lines.origin / Double(factors.down),
+        extent: extent.height / Double(factors.down), target: target.height,
         range: part.y..<part.y + part.size.height, box: box, group: 2, alignment: 1))
     isWide = source.isWide || boxes != nil
     let sampleBytes = isWide ? 2 : 1
@@ -101,8 +117,12 @@ final class RowResampler {
   ///
   /// - Parameter isLasting: Whether the rows stay in memory until the last call, so that they need not be copied.
   func take(_ band: RowBand, isLasting: Bool = false, _ emit: (Int, UnsafePointer<Int16>) -> Void) {
-    for index in 0..<band.count {
-      let row = band.start + index * band.stride
+    let above = min(skipped, band.count)
+    skipped -= above
+    let taken = min(left, band.count - above)
+    left -= taken
+    for index in above..<above + taken {
+      let row = band.start + index * band.stride + margin
       if let boxes {
         guard let reduced = boxes.add(row) else { continue }
         rows.append(reduced, isLasting: false)

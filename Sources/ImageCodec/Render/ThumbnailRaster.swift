@@ -5,7 +5,7 @@ package import ThumbnailCore
 package struct ThumbnailRaster {
   package let variant: Variant
   /// The thumbnail's size, or that of each of its frames, in pixels. It exceeds the raster's where a small image is
-  /// enlarged.
+  /// enlarged, or put on a canvas.
   package let size: PixelSize
   /// The pixels; those of all frames, stacked vertically, if it is animated.
   package let raster: Raster

@@ -5,10 +5,12 @@ import ThumbnailCore
 struct ViewRenderer {
   /// One of the images to make; as stored, not upright.
   struct View {
-    /// The size of the whole image after reduction, at most that of the source.
+    /// The size of the whole image, or of its region, after reduction; at most that of the source.
     var size: PixelSize
     /// The part of it to compute.
     var part: PixelRectangle
+    /// What of the image becomes the view; nil: all of it.
+    var region: ImageShare?
     /// Whether luma and chroma are kept as they are, where the source has them, instead of converted to RGB.
     var keepsPlanes = false
   }
@@ -116,7 +118,8 @@ private final class Output {
     resamplers = try layout.planes.map { plane throws(CodecError) in
       try RowResampler(
         RowResampler.Source(
-          size: plane.size, channels: plane.channels, extent: plane.extent, box: plane.box, isWide: isWide),
+          size: plane.size, channels: plane.channels, extent: plane.extent, box: plane.box, isWide: isWide,
+          region: view.region),
         target: view.size, part: view.part)
     }
     bands = layout.colour == .ycc ? 3 : layout.planes[0].channels

@@ -6,6 +6,8 @@ public enum Fit: String, Sendable, Codable, CaseIterable {
   case cover
   /// Stretched to the box.
   case fill
+  /// As `cover` where image and box are both upright or both not, else as `contain`. A square is not upright.
+  case auto
 }
 
 /// Which part of the image `Fit.cover` keeps.
@@ -24,6 +26,14 @@ public enum Gravity: String, Sendable, Codable, CaseIterable {
   case south
   /// The left edge.
   case west
+  /// The upper right corner.
+  case northeast
+  /// The lower right corner.
+  case southeast
+  /// The lower left corner.
+  case southwest
+  /// The upper left corner.
+  case northwest
 }
 
 /// How finely the image is read before it is reduced to the thumbnail: how far the thumbnail may be from a full decode

@@ -5,6 +5,9 @@ public enum ImageFormat: String, Sendable, Codable, CaseIterable {
   case raw
   case svg, pdf, jpegXL = "jxl", jpeg2000 = "jp2", openEXR = "exr", pnm, bmp, ico, radiance = "hdr"
 
+  /// Whether the file has no pixels and is rendered at any size.
+  package var isDrawing: Bool { self == .svg || self == .pdf }
+
   /// The usual file name extension, without the dot.
   public var fileExtension: String {
     switch self {

@@ -28,17 +28,24 @@ public struct Variant: Hashable, Sendable {
   public var light = Light.display
   /// The `ThumbnailProcessor` that changes the pixels before they are encoded, by its name. Nil: none.
   public var processor: String?
+  /// What is done to the image's outline besides: crop, turn, flip, canvas, padding.
+  public var framing: Framing {
+    get { framed?.framing ?? Framing() }
+    set { framed = newValue == Framing() ? nil : Framed(newValue) }
+  }
+  /// Nil: nothing. A reference, since few variants have one, and each of thousands in memory would have room for it.
+  private var framed: Framed?
 
   /// A variant; the defaults suit the cell of a grid.
   public init(
     size: PixelSize, fit: Fit = .cover, gravity: Gravity = .centre, format: OutputFormat = .auto, quality: Int = 80,
     scaling: Scaling = .good, background: RGBColor? = nil, enlarges: Bool = false, effort: Int? = nil,
     metadata: MetadataPolicy = .none, frames: FrameSelection = .first, light: Light = .display,
-    processor: String? = nil
+    processor: String? = nil, framing: Framing = Framing()
   ) {
     self.size = size
     self.fit = fit
-    self.gravity = fit == .cover ? gravity : .centre
+    self.gravity = fit == .cover || fit == .auto ? gravity : .centre
     self.format = format
     self.quality = quality
     self.scaling = scaling
@@ -49,6 +56,7 @@ public struct Variant: Hashable, Sendable {
     self.frames = frames
     self.light = light
     self.processor = processor
+    self.framing = framing
   }
 
   /// The version of decoding and encoding. Raised when the same variant would look different, so that older thumbnails
@@ -57,8 +65,10 @@ public struct Variant: Hashable, Sendable {
 
   /// The variant as a short string, the form it is stored in: `1;400x400;cover;centre;auto;80;fast;-;0`. Rarely used
   /// options are appended where they are set: `;-;profile;all`, `;-;none;first;linear`, and
-  /// `;-;none;first;display;blur-3`.
-  public var token: String {
+  /// `;-;none;first;display;blur-3`. A framing comes last: `;@t6`.
+  public var token: String { framed.map { "\(unframed);\($0.framing.token)" } ?? unframed }
+
+  private var unframed: String {
     let rare = (effort: effort.map { "\($0)" } ?? "-", metadata: metadata.rawValue, frames: frames.rawValue)
     if light == .display && processor == nil && rare == ("-", "none", "first") { return common }
     let light = light == .display && processor == nil ? "" : ";\(light.rawValue)"
@@ -72,7 +82,14 @@ public struct Variant: Hashable, Sendable {
 
   /// Parses a token. Nil for another encoder version or anything else that `token` does not return.
   package init?(token: String) {
-    self.init(parts: token.split(separator: Character(";"), omittingEmptySubsequences: false).map { String($0) })
+    var parts = token.split(separator: Character(";"), omittingEmptySubsequences: false).map { String($0) }
+    let framing = parts.last.flatMap { $0.hasPrefix("@") ? $0 : nil }
+    if framing != nil { parts.removeLast() }
+    self.init(parts: parts)
+    if let framing {
+      guard let framing = Framing(token: framing) else { return nil }
+      self.framing = framing
+    }
     // Numbers can be written in other ways, such as `0400`.
     guard self.token == token else { return nil }
   }
@@ -102,12 +119,24 @@ public struct Variant: Hashable, Sendable {
   }
 
   /// Whether a thumbnail of this variant can be made by shrinking a stored one of `other`: equal in all but size, of
-  /// the same aspect ratio, and at least twice as large in both directions. Never where a processor has changed pixels.
+  /// the same aspect ratio, and at least twice as large in both directions. Never where a processor has changed pixels,
+  /// or a framing counts some.
   package func canBeShrunk(from other: Variant) -> Bool {
     var resized = other
     resized.size = size
-    return resized == self && processor == nil && other.size.width >= 2 * size.width
+    return resized == self && processor == nil && framed == nil && other.size.width >= 2 * size.width
       && other.size.height >= 2 * size.height
       && other.size.width * size.height == other.size.height * size.width
   }
+}
+
+/// A framing behind a reference.
+private final class Framed: Hashable, Sendable {
+  let framing: Framing
+
+  init(_ framing: Framing) { self.framing = framing }
+
+  static func == (one: Framed, other: Framed) -> Bool { one === other || one.framing == other.framing }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(framing) }
 }

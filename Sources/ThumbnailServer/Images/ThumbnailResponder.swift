@@ -69,9 +69,6 @@ struct ThumbnailResponder: Sendable {
   func thumbnail(
     _ source: ServedSource, _ variant: Variant, for request: ServerRequest, options: RequestOptions = RequestOptions()
   ) async throws(ServerResponse.Problem) -> Thumbnail {
-    if variant.enlarges, source.mostPixels != nil {
-      throw ServerResponse.Problem(.forbidden, "refused", "an address that enlarges pictures has to be signed")
-    }
     var wanted = ThumbnailRequest(source.image, variant: variant)
     (wanted.options, wanted.options.strangersPixels) = (options, source.mostPixels)
     wanted.makesMicroThumbnail = makesMicroThumbnails

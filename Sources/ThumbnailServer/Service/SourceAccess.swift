@@ -20,7 +20,10 @@ struct ServedSource: Sendable {
 
   /// Whether a thumbnail may be sent. One may be stored that somebody else may ask for.
   func admits(_ thumbnail: Thumbnail, _ variant: Variant) -> Bool {
-    mostPixels.map { thumbnail.size.pixelCount <= $0 && !variant.enlarges } ?? true
+    guard let mostPixels else { return true }
+    let source = thumbnail.source
+    return ThumbnailGeometry(source: source.size, variant: variant, isDrawing: source.format.isDrawing)
+      .isForStrangers(mostPixels)
   }
 }
 

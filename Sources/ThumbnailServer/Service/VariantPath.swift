@@ -3,7 +3,7 @@ package import ThumbnailCore
 /// The options in the path of a thumbnail, in any order: `400x300,cover,webp,q=70`.
 ///
 ///     400x300, 400, 400x, x300              the box, in CSS pixels; one number is a square
-///     contain, cover, fill                  how the image is fitted into it; contain by default
+///     contain, cover, fill, fit=auto        how the image is fitted into it; contain by default
 ///     centre, attention, entropy, north, …  what cover keeps
 ///     auto, jpeg, png, webp, avif           the format; auto, the default, goes by the request's Accept
 ///     q=70 or quality=70                    1 to 100
@@ -11,6 +11,10 @@ package import ThumbnailCore
 ///     width=auto                            as wide as the request's Width says, in steps; the box where it says nothing
 ///     background=ffffff                     what is behind transparent parts
 ///     enlarge                               images smaller than the box are enlarged
+///     crop=300x200+10+20 or crop=300x200    the part of the image that is used, in its pixels
+///     rotate=90, flip=horizontal            how the image is turned and mirrored before that
+///     focus=0.3:0.7                         the point that cover keeps, in shares of the sides
+///     extend, pad=10                        to the whole box, and so many CSS pixels around it
 ///     NAME                                  a preset of the configuration: all of its options
 package struct VariantPath: Sendable, Equatable {
   /// What is wrong with the options, and what to write.
@@ -41,6 +45,8 @@ package struct VariantPath: Sendable, Equatable {
   private(set) var followsWidth = false
   private(set) var background: RGBColor?
   private(set) var enlarges = false
+  private var framing = Framing()
+  private var (degrees, flip) = (0, "")
 
   /// Parses options.
   ///
@@ -67,12 +73,14 @@ package struct VariantPath: Sendable, Equatable {
     if parts.count == 2 { return try read(parts[0], parts[1]) }
     if let size = TargetSize(parsing: option) {
       self.size = size
-    } else if let fit = Fit(rawValue: option) {
+    } else if let fit = Fit(rawValue: option), fit != .auto {
       self.fit = fit
     } else if let gravity = Gravity(rawValue: option) {
       self.gravity = gravity
     } else if option == "enlarge" {
       enlarges = true
+    } else if option == "extend" {
+      framing.canvas = Framing.Canvas()
     } else if let format = OutputFormat(browsersKnow: option) {
       self.format = format == .auto ? nil : format
     } else {
@@ -84,7 +92,7 @@ package struct VariantPath: Sendable, Equatable {
   private mutating func read(_ name: String, _ value: String) throws(Problem) {
     switch name {
     case "size": size = try Self.need(TargetSize(parsing: value), "a size such as 400x300")
-    case "fit": fit = try Self.need(Fit(rawValue: value), "fit=contain, cover or fill")
+    case "fit": fit = try Self.need(Fit(rawValue: value), "fit=contain, cover, fill or auto")
     case "gravity": gravity = try Self.need(Gravity(rawValue: value), "gravity=centre, attention or entropy")
     case "format":
       let named = try Self.need(OutputFormat(browsersKnow: value), "format=auto, jpeg, png, webp or avif")
@@ -99,6 +107,20 @@ package struct VariantPath: Sendable, Equatable {
       let number = Double(value).flatMap { Self.densities.contains($0) ? $0 : nil }
       density = .fixed(try Self.need(number, "dpr=auto or a number from 0.1 to 8"))
     case "background": background = try Self.need(RGBColor(hex: value), "a background such as ffffff")
+    case "crop": framing.crop = try Self.need(Framing.Crop(parsing: value), "a part such as crop=300x200+10+20")
+    case "rotate":
+      let turns = [0, 90, 180, 270]
+      degrees = try Self.need(Int(value).flatMap { turns.contains($0) ? $0 : nil }, "rotate=90, 180 or 270")
+    case "flip":
+      let known = ["horizontal", "vertical", "both"]
+      flip = try Self.need(known.contains(value) ? value : nil, "flip=horizontal, vertical or both")
+    case "focus":
+      let shares = value.split(separator: ":").compactMap { Double($0) }.filter { (0...1).contains($0) }
+      framing.placement = try Self.need(
+        shares.count == 2 ? .focus(x: shares[0], y: shares[1]) : nil, "a point such as focus=0.3:0.7")
+    case "pad":
+      let length = Int(value).flatMap { (0...1000).contains($0) ? $0 : nil }
+      framing.padding = Framing.Padding(try Self.need(length, "pad=0 to pad=1000"))
     default:
       throw Problem(message: "there is no option “\(name.prefix(Self.longestQuotation))”; /help has them all")
     }
@@ -129,9 +151,14 @@ package struct VariantPath: Sendable, Equatable {
     func scaled(_ side: Int) -> Int {
       side == longest ? longest : min(longest, max(1, Int((Double(side) * scale).rounded())))
     }
+    var framing = framing
+    framing.turn = Orientation(
+      degrees: degrees, flipsAcross: flip == "horizontal" || flip == "both",
+      flipsDown: flip == "vertical" || flip == "both")
+    framing.padding = Framing.Padding(min(longest, Int((Double(framing.padding.top) * scale).rounded())))
     return Variant(
       size: PixelSize(scaled(box.width), scaled(box.height)), fit: fit ?? .contain, gravity: gravity,
-      format: format ?? accepted, quality: quality, background: background, enlarges: enlarges)
+      format: format ?? accepted, quality: quality, background: background, enlarges: enlarges, framing: framing)
   }
 
   /// The next step that is not below a density.

@@ -35,7 +35,7 @@ struct Renderer: Sendable {
       (body, probe) = (body.replaced(by: preview, of: probe), preview.probe)
     }
     if let most = job.policy.options.strangersPixels {
-      let fitting = variants.filter { $0.outputSize(of: probe.size).pixelCount <= most }
+      let fitting = variants.filter { ThumbnailGeometry(source: probe.size, variant: $0).isForStrangers(most) }
       if fitting.count < variants.count {
         let refused = Set(variants).subtracting(fitting).map { RenderedThumbnail($0, .failure(.tooManyPixels(most))) }
         if fitting.isEmpty { return .done(refused, plan: nil) }

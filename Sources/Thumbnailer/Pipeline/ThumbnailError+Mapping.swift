@@ -157,7 +157,7 @@ extension ThumbnailError {
       let advice =
         configuration.damaged == .accept ? "" : ", or take what can be read of it (damaged)"
       self = .damaged(reason: "\(error); get a whole copy of the picture\(advice)")
-    case .invalidSize:
+    case .invalidSize, .cropOutside, .notUpright:
       self = .invalidRequest(reason: "\(error)")
     case .decoderUnavailable, .libraryUnavailable, .encoderUnavailable:
       self = .cannotEncode(reason: "\(error); install the libvips of your distribution with all its loaders")

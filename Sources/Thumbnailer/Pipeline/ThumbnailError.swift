@@ -52,9 +52,12 @@ public enum ThumbnailError: Error, Sendable, Equatable {
   /// The thumbnail is not stored, and nothing is downloaded in offline mode (`CacheMode.offline`).
   case notCached
 
-  /// A thumbnail of more pixels than strangers may have made.
+  /// A thumbnail of more pixels than strangers may have made, or of an image that they would have enlarged.
   package static func tooManyPixels(_ most: Int) -> ThumbnailError {
-    .invalidRequest(reason: "the thumbnail has more than \(most) pixels: ask for a smaller one, or sign the address")
+    .invalidRequest(
+      reason:
+        "the thumbnail has more than \(most) pixels, or more than the picture: ask for a smaller one, or sign the "
+        + "address")
   }
 
   /// A short, stable name for programs: `not-found`, `too-large` ….

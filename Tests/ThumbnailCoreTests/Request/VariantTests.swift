@@ -15,7 +15,21 @@ import Testing
     Variant(size: PixelSize(9, 9), effort: 3, frames: .all, light: .linear),
     Variant(size: PixelSize(9, 9), processor: "blur-3"),
     Variant(size: PixelSize(9, 9), light: .linear, processor: "a.B_2"),
+    Variant(size: PixelSize(9, 9), framing: framing), Variant(size: PixelSize(9, 9), processor: "a", framing: framing),
   ]
+
+  /// Every part of a framing.
+  private static let framing = {
+    var framing = Framing()
+    framing.turn = Orientation(exif: 6)
+    framing.crop = Framing.Crop(width: 0.1, height: 300, placement: .focus(x: 0.25, y: 1))
+    framing.placement = .gravity(.southwest, x: -3, y: 0.5)
+    (framing.minimum, framing.zoom, framing.density) = (PixelSize(0, 5), Framing.Scale(1, 0.3), 2)
+    (framing.shortfall, framing.canvas) = (.cutsEachSide, Framing.Canvas(.shape))
+    framing.padding = Framing.Padding(top: 1, right: 2, bottom: 3, left: 4)
+    framing.filling = .colour(.white)
+    return framing
+  }()
 
   @Test(arguments: samples) func aTokenReadsBackAsTheSameVariant(variant: Variant) {
     #expect(Variant(token: variant.token) == variant)
@@ -32,6 +46,9 @@ import Testing
     "1;0400x400;cover;centre;auto;80;good;-;0", "1;400x400;cover;centre;auto;+80;good;-;0",
     "1;400x400;contain;attention;auto;80;good;-;0", "1;400x400;cover;centre;auto;80;good;-;2",
     "1;400x400;cover;centre;auto;80;good;-;0;-;none;first",
+    "1;400x400;cover;centre;auto;80;good;-;0;@", "1;400x400;cover;centre;auto;80;good;-;0;@t9",
+    "1;400x400;cover;centre;auto;80;good;-;0;@z1", "1;400x400;cover;centre;auto;80;good;-;0;@x1",
+    "1;400x400;cover;centre;auto;80;good;-;0;@c1:1:nowhere:0:0:1", "1;400x400;cover;centre;auto;80;good;-;0;@fnone",
   ])
   func aForeignTokenIsNoVariant(token: String) {
     #expect(Variant(token: token) == nil)
@@ -46,11 +63,14 @@ import Testing
     #expect(linear.token == "1;400x300;cover;centre;auto;80;good;-;0;-;none;first;linear")
     let processed = Variant(size: PixelSize(400, 300), processor: "blur-3")
     #expect(processed.token == "1;400x300;cover;centre;auto;80;good;-;0;-;none;first;display;blur-3")
+    var framed = Variant(size: PixelSize(400, 300))
+    framed.framing.crop = Framing.Crop(x: 10, y: 20, size: PixelSize(300, 200))
+    #expect(framed.token == "1;400x300;cover;centre;auto;80;good;-;0;@c300.0:200.0:northwest:10.0:20.0:1")
   }
 
   @Test func everyValueTellsVariantsApart() {
     let base = Variant(size: PixelSize(400, 400))
-    var others = [Variant](repeating: base, count: 13)
+    var others = [Variant](repeating: base, count: 14)
     others[0].size = PixelSize(400, 401)
     others[1].fit = .contain
     others[2].gravity = .north
@@ -64,9 +84,10 @@ import Testing
     others[10].frames = .all
     others[11].light = .linear
     others[12].processor = "blur-3"
-    #expect(Set(others.map(\.token) + [base.token]).count == 14)
+    others[13].framing.padding = Framing.Padding(1)
+    #expect(Set(others.map(\.token) + [base.token]).count == 15)
     let source = SourceKey(identity: "a", headers: [])
-    #expect(Set((others + [base]).map { CacheKey(source: source, variant: $0) }).count == 14)
+    #expect(Set((others + [base]).map { CacheKey(source: source, variant: $0) }).count == 15)
   }
 
   @Test func gravityMeansNothingWithoutCover() {

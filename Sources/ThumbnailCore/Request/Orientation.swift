@@ -1,0 +1,78 @@
+/// One of the eight ways to turn and mirror an image, by its number in EXIF, which transforms a stored image into an
+/// upright one.
+public struct Orientation: Hashable, Sendable {
+  /// 1 to 8.
+  public let exif: Int
+
+  /// Any value other than 1 to 8 counts as upright, as in viewers.
+  public init(exif: Int) { self.exif = (1...8).contains(exif) ? exif : 1 }
+
+  /// A turn clockwise by a multiple of 90 degrees, and mirroring after it.
+  ///
+  /// - Parameters:
+  ///   - degrees: A negative number turns anticlockwise. What is no multiple of 90 is rounded towards 0.
+  ///   - flipsAcross: Whether left and right change places.
+  ///   - flipsDown: Whether top and bottom change places.
+  public init(degrees: Int, flipsAcross: Bool = false, flipsDown: Bool = false) {
+    let turn = Orientation(isMirrored: false, quarters: degrees / 90 % 4)
+    let across = flipsAcross ? turn.then(Orientation(exif: 2)) : turn
+    self = flipsDown ? across.then(Orientation(exif: 4)) : across
+  }
+
+  /// The numbers of an image that is mirrored or not, left to right, and then turned clockwise by 0 to 3 quarters.
+  private static let (plain, mirrored) = ([1, 6, 3, 8], [2, 7, 4, 5])
+
+  private init(isMirrored: Bool, quarters: Int) {
+    exif = (isMirrored ? Self.mirrored : Self.plain)[(quarters % 4 + 4) % 4]
+  }
+
+  /// This transformation and then another one.
+  public func then(_ next: Orientation) -> Orientation {
+    let (isMirrored, quarters) = parts
+    let (mirrorsNext, more) = next.parts
+    return Orientation(isMirrored: isMirrored != mirrorsNext, quarters: (mirrorsNext ? -quarters : quarters) + more)
+  }
+
+  private var parts: (isMirrored: Bool, quarters: Int) {
+    if let quarters = Self.plain.firstIndex(of: exif) { return (false, quarters) }
+    return (true, Self.mirrored.firstIndex(of: exif) ?? 0)
+  }
+
+  /// Whether width and height are swapped.
+  package var swapsSides: Bool { exif >= 5 }
+
+  /// The upright size of an image stored with `size`.
+  package func upright(_ size: PixelSize) -> PixelSize { swapsSides ? PixelSize(size.height, size.width) : size }
+
+  /// The stored size of an image that is upright with `size`.
+  package func stored(_ size: PixelSize) -> PixelSize { upright(size) }
+
+  /// The stored pixels of an upright rectangle, in an image stored with `size`.
+  package func stored(_ rectangle: PixelRectangle, in size: PixelSize) -> PixelRectangle {
+    let (x, y, cut) = (rectangle.x, rectangle.y, rectangle.size)
+    // The margins to the right of the rectangle and below it, in the upright image.
+    let right = upright(size).width - x - cut.width
+    let below = upright(size).height - y - cut.height
+    let origin =
+      switch exif {
+      case 2: (right, y)
+      case 3: (right, below)
+      case 4: (x, below)
+      case 5: (y, x)
+      case 6: (y, right)
+      case 7: (below, right)
+      case 8: (below, x)
+      default: (x, y)
+      }
+    return PixelRectangle(x: origin.0, y: origin.1, size: stored(cut))
+  }
+}
+
+/// A part of an image, in pixels from its upper left corner.
+package struct PixelRectangle: Sendable, Equatable {
+  package var x: Int
+  package var y: Int
+  package var size: PixelSize
+
+  package init(x: Int, y: Int, size: PixelSize) { (self.x, self.y, self.size) = (x, y, size) }
+}
