@@ -3,35 +3,57 @@ import ThumbnailCore
 
 /// What a client of imaginary asks for, as one variant: its documentation lists the operations and their parameters.
 ///
-/// Images are always turned upright, and never keep metadata, so `autorotate`, `norotation` and `stripmeta` change
-/// nothing. What cannot be done with one variant, such as `blur` or `watermark`, is an error.
-struct ImaginaryRequest: Sendable, Equatable {
+/// Images are always turned upright, and never keep metadata, so `autorotate` and `stripmeta` change nothing. What
+/// cannot be carried out exactly, such as `blur` or `watermark`, is an error.
+struct ImaginaryRequest: Sendable {
   typealias Problem = OptionProblem
+  typealias Parameters = ImaginaryParameters
 
-  private(set) var width: Int?
-  private(set) var height: Int?
-  private(set) var fit = Fit.contain
-  private(set) var gravity = Gravity.centre
-  private(set) var format = OutputFormat.same
-  private(set) var quality = 80
-  private(set) var enlarges = false
-  private(set) var background: RGBColor?
+  private var size = PixelSize(0, 0)
+  private var fit = Fit.contain
+  private var gravity = Gravity.centre
+  private var format = OutputFormat.same
+  private var quality = 80
+  private var enlarges = false
+  private var background: RGBColor?
+  private var framing = Framing()
+  /// Whether the client's `Accept` decides about the format.
+  private(set) var isNegotiated = false
+  /// The operation that has cropped or resized, after which nothing else can.
+  private var last: String?
+  private var isUpright = false
+
+  /// The operations of imaginary that are not carried out.
+  static let refused: Set<Substring> = ["zoom", "watermark", "watermarkimage", "blur"]
 
   /// One operation with its parameters: `/fit?width=300&height=200`.
-  init(operation: some StringProtocol, parameters: [String: String]) throws(Problem) {
+  ///
+  /// - Parameter accept: The types that the client accepts, in its order.
+  init(operation: some StringProtocol, parameters: [String: String], accept: String = "") throws(Problem) {
+    let parameters = try Parameters(parameters.mapValues { .text($0) })
+    isNegotiated = parameters.type == "auto"
+    try readType(parameters, of: String(operation), accept: accept)
     try apply(String(operation), parameters)
+    if let problem = variant.problem { throw Problem(message: problem) }
   }
 
-  /// Several operations in JSON: `[{"operation": "fit", "params": {"width": 300}}]`.
+  /// Several operations in JSON: `[{"operation": "fit", "params": {"width": 300, "height": 200}}]`.
   init(pipeline json: String) throws(Problem) {
     guard let steps = try? JSONDecoder().decode([Step].self, from: Data(json.utf8)), !steps.isEmpty else {
-      throw Problem(message: "operations must be a JSON array of objects with operation and params")
+      throw Problem(message: "operations must be a JSON array of objects with operation, params and ignore_failure")
     }
     guard steps.count <= Self.mostSteps else { throw Problem(message: "at most \(Self.mostSteps) operations") }
     for step in steps {
-      if step.ignore_failure == true { throw Problem(message: "ignore_failure is not supported") }
-      try apply(step.operation, step.params?.mapValues(\.text) ?? [:])
+      let parameters = try Parameters(step.params ?? [:])
+      let problem = Self.missing(step.operation, parameters)
+      if step.ignore_failure == true {
+        if step.operation == "extract" { throw Problem(message: "ignore_failure of extract is not supported") }
+        if problem != nil { continue }
+      }
+      try readType(parameters, of: step.operation)
+      try apply(step.operation, parameters)
     }
+    if let problem = variant.problem { throw Problem(message: problem) }
   }
 
   /// As imaginary has it.
@@ -39,92 +61,160 @@ struct ImaginaryRequest: Sendable, Equatable {
 
   private struct Step: Decodable {
     let operation: String
-    let params: [String: Parameter]?
+    let params: [String: Parameters.Value]?
     let ignore_failure: Bool?
-  }
 
-  /// A value that clients write as a string, a number or a Boolean.
-  private struct Parameter: Decodable {
-    let text: String
+    private enum Key: String, CodingKey, CaseIterable { case operation, params, ignore_failure }
 
+    private struct AnyKey: CodingKey {
+      let stringValue: String
+      var intValue: Int? { nil }
+      init?(stringValue: String) { self.stringValue = stringValue }
+      init?(intValue: Int) { nil }
+    }
+
+    /// Other fields are errors, as in imaginary.
     init(from decoder: any Decoder) throws {
-      let value = try decoder.singleValueContainer()
-      if let number = try? value.decode(Int.self) {
-        text = "\(number)"
-      } else if let flag = try? value.decode(Bool.self) {
-        text = "\(flag)"
-      } else if let number = try? value.decode(Double.self) {
-        text = "\(Int(number.isFinite ? max(0, min(number, 1e6)) : 0))"
-      } else {
-        text = try value.decode(String.self)
+      for key in try decoder.container(keyedBy: AnyKey.self).allKeys where Key(rawValue: key.stringValue) == nil {
+        throw DecodingError.dataCorrupted(.init(codingPath: [key], debugDescription: "an unknown field"))
       }
+      let fields = try decoder.container(keyedBy: Key.self)
+      operation = try fields.decode(String.self, forKey: .operation)
+      params = try fields.decodeIfPresent([String: Parameters.Value].self, forKey: .params)
+      ignore_failure = try fields.decodeIfPresent(Bool.self, forKey: .ignore_failure)
     }
   }
 
-  private mutating func apply(_ operation: String, _ parameters: [String: String]) throws(Problem) {
-    try readCommon(parameters)
-    let crops = parameters["nocrop"] == "false"
-    switch operation {
-    case "autorotate", "convert", "info": return
-    case "fit", "thumbnail": fit = .contain
-    case "resize": fit = parameters["force"] == "true" ? .fill : crops ? .cover : .contain
-    case "enlarge": (fit, enlarges) = (crops ? .cover : .contain, true)
-    case "crop": fit = .cover
-    case "smartcrop": (fit, gravity) = (.cover, .attention)
-    default: throw Problem(message: "operation \(operation.prefix(20)) is not supported")
-    }
-    guard width != nil || height != nil else { throw Problem(message: "missing required param: height or width") }
-    let needsBoth = ["fit", "enlarge"].contains(operation) || fit == .cover
-    if needsBoth, width == nil || height == nil { throw Problem(message: "missing required params: height, width") }
-  }
-
-  private mutating func readCommon(_ parameters: [String: String]) throws(Problem) {
-    for (name, value) in parameters {
-      switch name {
-      case "width": width = try Self.side(value) ?? width
-      case "height": height = try Self.side(value) ?? height
-      case "type": format = try Self.format(value)
-      case "quality":
-        guard let number = Int(value), (0...100).contains(number) else { throw Problem(message: "invalid quality") }
-        // 0 stands for the default.
-        quality = number == 0 ? 80 : number
-      case "gravity": gravity = Self.gravities[value] ?? .centre
-      case "background": background = RGBColor(channels: value.split(separator: ","))
-      case "rotate", "sigma", "minampl", "aspectratio":
-        if !["", "0"].contains(value) { throw Problem(message: "\(name) is not supported") }
-      case "flip", "flop", "palette":
-        if value == "true" { throw Problem(message: "\(name) is not supported") }
-      case "colorspace":
-        if value == "bw" { throw Problem(message: "colorspace=bw is not supported") }
-      default: break
+  private mutating func readType(_ parameters: Parameters, of operation: String, accept: String = "") throws(Problem) {
+    guard operation != "autorotate", var type = parameters.type?.lowercased(), !type.isEmpty else { return }
+    if type == "auto" {
+      let known = accept.split(separator: ",").compactMap { field in
+        Self.negotiated[field.prefix { $0 != ";" }.filter { $0 != " " }.lowercased()]
       }
+      guard let first = known.first else { return }
+      type = first
     }
+    guard let named = OutputFormat(browsersKnow: type), named != .auto else {
+      throw Problem(message: "Unsupported output image format \(type.prefix(10))")
+    }
+    format = named
   }
 
-  private static let gravities: [String: Gravity] = [
-    "centre": .centre, "center": .centre, "north": .north, "south": .south, "east": .east, "west": .west,
-    "smart": .attention,
-  ]
+  private static let negotiated = ["image/webp": "webp", "image/png": "png", "image/jpeg": "jpeg"]
 
-  /// A side in pixels; nil for 0, which leaves it open.
-  private static func side(_ text: String) throws(Problem) -> Int? {
-    guard let side = Int(text), (0...PixelSize.longestThumbnailSide).contains(side) else {
-      throw Problem(message: "invalid width or height")
-    }
-    return side == 0 ? nil : side
+  /// What an operation lacks; nil if it is carried out.
+  private static func missing(_ operation: String, _ parameters: Parameters) -> Problem? {
+    let (hasWidth, hasHeight) = (parameters.width > 0, parameters.height > 0)
+    let lack: String? =
+      switch operation {
+      case "fit", "enlarge": hasWidth && hasHeight ? nil : "height, width"
+      case "resize", "crop", "smartcrop", "thumbnail": hasWidth || hasHeight ? nil : "height or width"
+      case "extract": parameters.areaWidth > 0 && parameters.areaHeight > 0 ? nil : "areawidth or areaheight"
+      case "rotate": parameters.rotate > 0 ? nil : "rotate"
+      case "convert": parameters.type?.isEmpty == false ? nil : "type"
+      default: nil
+      }
+    return lack.map { Problem(message: "Missing required param: \($0)") }
   }
 
-  private static func format(_ text: String) throws(Problem) -> OutputFormat {
-    if let format = OutputFormat(browsersKnow: text), format != .auto { return format }
-    throw Problem(message: "output type \(text.prefix(10)) is not supported")
+  private mutating func apply(_ operation: String, _ parameters: Parameters) throws(Problem) {
+    guard ImaginaryRoutes.operations.contains(Substring(operation)), !Self.refused.contains(Substring(operation)) else {
+      throw Problem(message: "operation \(operation.prefix(20)) is not supported")
+    }
+    if let problem = Self.missing(operation, parameters) { throw problem }
+    if operation == "autorotate" { isUpright = true }
+    if operation == "autorotate" || operation == "info" { return }
+    if parameters.norotation, !isUpright { framing.needsUpright = true }
+    isUpright = true
+    quality = parameters.quality
+    background = parameters.background ?? background
+    try turn(operation, parameters)
+    if operation == "extract" { return try extract(parameters) }
+    guard parameters.width > 0 || parameters.height > 0 else { return }
+    try begin(operation)
+    try resize(operation, parameters)
+  }
+
+  private mutating func turn(_ operation: String, _ parameters: Parameters) throws(Problem) {
+    let turn = Orientation(
+      degrees: parameters.rotate, flipsAcross: parameters.flip || operation == "flip",
+      flipsDown: parameters.flop || operation == "flop")
+    guard turn.exif != 1 else { return }
+    if operation == "fit", parameters.rotate > 0 { throw Problem(message: "rotate is not supported by fit") }
+    if let last { throw Problem(message: "\(operation) is not supported after \(last): send it before") }
+    framing.turn = framing.turn.then(turn)
+  }
+
+  private mutating func begin(_ operation: String) throws(Problem) {
+    if let last { throw Problem(message: "\(operation) is not supported after \(last): send it alone") }
+    last = operation
+  }
+
+  private mutating func extract(_ parameters: Parameters) throws(Problem) {
+    guard parameters.width == 0, parameters.height == 0, parameters.gravity != .attention, !parameters.embed else {
+      throw Problem(message: "extract is not supported with width, height, embed or gravity=smart")
+    }
+    // A part of the image can be resized afterwards.
+    guard framing.crop == nil, last == nil else {
+      throw Problem(message: "extract is not supported after another crop")
+    }
+    framing.crop = Framing.Crop(
+      x: parameters.left, y: parameters.top, size: PixelSize(parameters.areaWidth, parameters.areaHeight))
+  }
+
+  /// Resizes as bimg does by what an operation has set.
+  private mutating func resize(_ operation: String, _ parameters: Parameters) throws(Problem) {
+    let (width, height) = (parameters.width, parameters.height)
+    let isBox = width > 0 && height > 0
+    let isSmart = operation == "smartcrop" || parameters.gravity == .attention
+    let crops =
+      switch operation {
+      case "crop", "smartcrop": true
+      case "enlarge": !(parameters.nocrop ?? false)
+      case "resize": !(parameters.nocrop ?? true)
+      default: false
+      }
+    let embeds = parameters.embed || operation == "resize" || operation == "fit"
+    let isFree = !crops && !embeds && operation != "enlarge" && parameters.rotate == 0
+    size = PixelSize(width, height)
+    if parameters.force || isFree {
+      guard operation != "fit", isBox || !crops else {
+        throw Problem(message: "force is not supported by \(operation)")
+      }
+      (fit, enlarges) = (isBox ? .fill : .contain, true)
+    } else if crops, isBox {
+      (fit, gravity, enlarges) = (.cover, isSmart ? .attention : parameters.gravity, operation == "enlarge")
+      framing.shortfall = .enlargesUnlessBoth
+    } else if crops {
+      guard framing.crop == nil else {
+        throw Problem(message: "\(operation) with one side is not supported after extract")
+      }
+      // The side that is not given is the image's, which stays in its size.
+      framing.crop = Framing.Crop(
+        width: Double(width), height: Double(height), placement: .gravity(isSmart ? .attention : parameters.gravity))
+      size = PixelSize(0, 0)
+    } else if embeds, isBox, operation != "fit", !isSmart {
+      framing.shortfall = .enlargesUnlessBoth
+      framing.canvas = Framing.Canvas()
+      framing.filling =
+        switch parameters.extend {
+        case "white": .colour(.white)
+        case "black": .black
+        case "copy": .edge
+        case "background", "lastpixel": parameters.background.map { .colour($0) } ?? .black
+        default: .mirror
+        }
+    } else {
+      enlarges = operation == "enlarge"
+    }
   }
 
   var variant: Variant {
     let longest = PixelSize.longestThumbnailSide
+    // What is transparent is black in a JPEG.
+    let ground = background ?? (format == .jpeg ? RGBColor(red: 0, green: 0, blue: 0) : nil)
     return Variant(
-      size: PixelSize(width ?? longest, height ?? longest),
-      // Nothing can be filled where a side is open.
-      fit: width == nil || height == nil ? .contain : fit, gravity: gravity, format: format, quality: quality,
-      background: background, enlarges: enlarges)
+      size: PixelSize(size.width == 0 ? longest : size.width, size.height == 0 ? longest : size.height), fit: fit,
+      gravity: gravity, format: format, quality: quality, background: ground, enlarges: enlarges, framing: framing)
   }
 }

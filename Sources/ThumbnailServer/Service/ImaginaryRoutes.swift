@@ -10,9 +10,10 @@ import Thumbnailer
 struct ImaginaryRoutes: Sendable {
   private typealias Problem = ServerResponse.Problem
 
-  static let operations: Set<Substring> = [
-    "pipeline", "fit", "resize", "enlarge", "crop", "smartcrop", "thumbnail", "convert", "autorotate", "info",
-  ]
+  static let operations = Set<Substring>([
+    "pipeline", "fit", "resize", "enlarge", "extract", "crop", "smartcrop", "rotate", "flip", "flop", "thumbnail",
+    "convert", "autorotate", "info",
+  ]).union(ImaginaryRequest.refused)
 
   private static let started = ContinuousClock.now
 
@@ -27,21 +28,26 @@ struct ImaginaryRoutes: Sendable {
     if let key, !Token.areEqual(query["key"] ?? request.headers.first(name: "api-key") ?? "", key) {
       return Self.problem(Problem(.unauthorized, "refused", "Invalid or missing API key"))
     }
+    if ImaginaryRequest.refused.contains(operation) {
+      return Self.problem(Problem(.notImplemented, "not-implemented", "Not implemented endpoint: \(operation)"))
+    }
     do throws(Problem) {
       let upload = request.method == .POST ? try upload(of: request) : nil
-      let wanted = try wanted(operation, query)
+      let wanted = try wanted(operation, query, accept: request.headers["accept"].joined(separator: ","))
       let source = if let upload { upload } else { try self.source(of: request, query) }
-      return operation == "info" ? try await info(source, request) : try await image(source, wanted.variant, request)
+      return operation == "info" ? try await info(source, request) : try await image(source, wanted, request)
     } catch {
       return Self.problem(error)
     }
   }
 
-  private func wanted(_ operation: Substring, _ query: QueryItems) throws(Problem) -> ImaginaryRequest {
+  private func wanted(
+    _ operation: Substring, _ query: QueryItems, accept: String
+  ) throws(Problem) -> ImaginaryRequest {
     do throws(ImaginaryRequest.Problem) {
       return operation == "pipeline"
         ? try ImaginaryRequest(pipeline: query["operations"] ?? "")
-        : try ImaginaryRequest(operation: operation, parameters: query.values)
+        : try ImaginaryRequest(operation: operation, parameters: query.values, accept: accept)
     } catch {
       throw Self.invalid(error.message)
     }
@@ -81,18 +87,18 @@ struct ImaginaryRoutes: Sendable {
   }
 
   private func image(
-    _ source: ServedSource, _ variant: Variant, _ request: ServerRequest
+    _ source: ServedSource, _ wanted: ImaginaryRequest, _ request: ServerRequest
   ) async throws(Problem) -> ServerResponse {
     let isUpload = request.method == .POST
     let options = isUpload ? RequestOptions(cacheMode: .noStore) : RequestOptions()
-    let thumbnail = try await thumbnails.thumbnail(source, variant, for: request, options: options)
-    return ServerResponse(
-      .ok,
-      headers: [
-        "content-type": thumbnail.mediaType, "image-width": "\(thumbnail.size.width)",
-        "image-height": "\(thumbnail.size.height)", "x-content-type-options": "nosniff",
-        "cache-control": isUpload ? "no-store" : "public, max-age=86400",
-      ], body: .bytes(thumbnail.data))
+    let thumbnail = try await thumbnails.thumbnail(source, wanted.variant, for: request, options: options)
+    var headers: HTTPHeaders = [
+      "content-type": thumbnail.mediaType, "image-width": "\(thumbnail.size.width)",
+      "image-height": "\(thumbnail.size.height)", "x-content-type-options": "nosniff",
+      "cache-control": isUpload ? "no-store" : "public, max-age=86400",
+    ]
+    if wanted.isNegotiated { headers.add(name: "vary", value: "Accept") }
+    return ServerResponse(.ok, headers: headers, body: .bytes(thumbnail.data))
   }
 
   private func info(_ source: ServedSource, _ request: ServerRequest) async throws(Problem) -> ServerResponse {

@@ -27,12 +27,23 @@ struct ImgproxyRoutes: Sendable {
     do throws(ServerResponse.Problem) {
       let source = try access.image(wanted.source, request, isSigned: key != nil)
       let negotiation = ContentNegotiation(request.headers)
-      let format = await thumbnails.format(for: negotiation, of: source) { wanted.variant(accepted: $0) }
-      return await thumbnails.made(
-        source, wanted.variant(accepted: format), storing, for: request,
-        extra: wanted.format == nil ? ["vary": "Accept"] : [:])
+      let accepted = await thumbnails.format(for: negotiation, of: source) { wanted.variant(accepted: $0) }
+      let isOpen = wanted.format == nil
+      var response = ServerResponse(.notFound)
+      for format in isOpen && accepted == .auto ? [.same, .auto, .png] : [accepted] {
+        response = await thumbnails.made(
+          source, wanted.variant(accepted: format), storing, for: request, extra: isOpen ? ["vary": "Accept"] : [:])
+        if accepted != .auto || response.headers.first(name: "content-type").map(Self.isPreferred) ?? true { break }
+      }
+      return response
     } catch {
       return thumbnails.response(to: error)
     }
+  }
+
+  /// Whether images of this type are sent as they are to a client that names no type: all others become JPEG, or PNG
+  /// where they have transparent parts. Errors have a type, too.
+  private static func isPreferred(_ type: String) -> Bool {
+    !type.hasPrefix("image/") || ["image/jpeg", "image/png", "image/gif"].contains(type)
   }
 }

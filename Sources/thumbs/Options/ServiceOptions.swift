@@ -157,8 +157,8 @@ struct ServiceOptions: ParsableArguments {
       let salt = SecretVariables.values[Self.imgproxySaltVariable] ?? ""
       guard let key = ImgproxyKey(key: key, salt: salt) else {
         throw ValidationError(
-          "\(Self.imgproxyKeyVariable) and \(Self.imgproxySaltVariable) must be hexadecimal digits; unset them to do "
-            + "without")
+          "\(Self.imgproxyKeyVariable) and \(Self.imgproxySaltVariable) must be hexadecimal digits, or as many of each with "
+            + "commas; unset them to do without")
       }
       return key
     }
