@@ -18,6 +18,8 @@ extension FolderConverter {
     public var gravity = Gravity.centre
     /// Whether an image smaller than the size is upscaled. Default: false.
     public var enlarges = false
+    /// What is done to the images' outlines besides. Default: nothing.
+    public var framing = Framing()
     /// The trade-off between speed and quality. Default: `good`.
     public var scaling = Scaling.good
     /// The light in which pixels are averaged. Default: `display`.
@@ -106,7 +108,7 @@ extension FolderConverter {
         Variant(
           size: size.box, fit: fit, gravity: gravity, format: format, quality: quality, scaling: scaling,
           background: background, enlarges: enlarges, effort: effort, metadata: metadata, frames: frames,
-          light: light)
+          light: light, framing: framing)
       }
     }
 

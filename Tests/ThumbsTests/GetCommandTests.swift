@@ -32,6 +32,33 @@ struct GetCommandTests {
     #expect(made.thumbnails.map { [$0.width, $0.height] } == [expected], "\(run.stderr)")
   }
 
+  @Test(arguments: [
+    (["--crop", "80x40+10+20"], [40, 20]), (["--crop", "20x100", "--gravity", "east"], [8, 40]),
+    (["--rotate", "90"], [30, 40]), (["--flip", "both"], [40, 30]), (["--extend"], [40, 40]),
+    (["--extend", "--pad", "3", "--rotate", "270", "--crop", "60x30+0+0"], [46, 46]),
+    (["--pad", "3"], [46, 36]), (["--crop", "200x40+0+0"], []), (["--rotate", "45"], []), (["--crop", "9"], []),
+  ])
+  func aPictureIsCroppedTurnedAndExtended(options: [String], expected: [Int]) async throws {
+    let run = try await bench.start(["get", picture, "--size", "40", "--output", "a.png", "--json"] + options).run()
+    guard !expected.isEmpty else {
+      #expect(run.status != 0)
+      return
+    }
+    let made = try JSONDecoder().decode(Picture.self, from: run.stdout)
+    #expect(made.thumbnails.map { [$0.width, $0.height] } == [expected], "\(run.stderr)")
+  }
+
+  @Test func conversionsAreCroppedTurnedAndExtendedToo() async throws {
+    let options = ["--crop", "80x40+10+20", "--rotate", "90", "--extend", "--size", "40x20"]
+    let run = try await bench.start(["convert", picture, "--output", "out"] + options).run()
+    #expect(run.status == 0, "\(run.stderr)")
+    let get = try await bench.start(["get", picture, "--output", "a.jpg"] + options).run()
+    #expect(get.status == 0, "\(get.stderr)")
+    let made = try FileManager.default.contentsOfDirectory(atPath: bench.url("out").path).filter { $0.hasSuffix("jpg") }
+    let name = try #require(made.first)
+    #expect(try Data(contentsOf: bench.url("out/\(name)")) == Data(contentsOf: bench.url("a.jpg")))
+  }
+
   @Test func linearLightMakesAThumbnailOfItsOwn() async throws {
     let plain = try await bench.run("get", picture, "--size", "40", "--output", "a.png")
     let linear = try await bench.run("get", picture, "--size", "40", "--linear", "--output", "b.png")

@@ -32,7 +32,7 @@ struct UsageTests {
     Mistake("prefetch --query a --size 4O0", "'4O0'", "--size", "400x300", "x300"),
     Mistake("prefetch --query a --size 0x3", "'0x3'", "--size", "400x300"),
     Mistake("prefetch --query a --size 400x99999", "400x99999", "16383"),
-    Mistake("prefetch --query a --fit squeeze", "'squeeze'", "--fit", "give 'contain', 'cover' or 'fill'"),
+    Mistake("prefetch --query a --fit squeeze", "'squeeze'", "--fit", "give 'contain', 'cover', 'fill' or 'auto'"),
     Mistake("prefetch --query a --gravity up", "'up'", "--gravity", "'north'"),
     Mistake("prefetch --query a --format gif", "'gif'", "--format", "'webp'"),
     Mistake("prefetch --query a --scaling slow", "'slow'", "--scaling", "'best'"),

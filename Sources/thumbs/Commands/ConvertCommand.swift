@@ -52,6 +52,7 @@ struct ConvertCommand: AsyncParsableCommand {
   @OptionGroup(title: "Output") var output: ConvertOutputOptions
   @OptionGroup(title: "Thumbnails") var thumbnails: ThumbnailOptions
   @OptionGroup(title: "Thumbnails") var treatment: ConvertThumbnailOptions
+  @OptionGroup(title: "Outline") var outline: FramingOptions
   @OptionGroup(title: "Selection") var selection: ConvertSelectionOptions
   @OptionGroup(title: "Resources") var resources: DecodeOptions
   @OptionGroup(title: "Isolation") var isolation: IsolationOptions
@@ -80,6 +81,7 @@ struct ConvertCommand: AsyncParsableCommand {
     var options = FolderConverter.Options(inputs: inputs, output: output.output)
     options.sizes = thumbnails.distinctSizes
     (options.fit, options.gravity, options.enlarges) = (thumbnails.fit, thumbnails.gravity, treatment.enlarge)
+    options.framing = outline.framing(thumbnails.gravity)
     (options.scaling, options.format, options.quality) = (thumbnails.scaling, thumbnails.format, thumbnails.quality)
     (options.light, options.background, options.effort) = (thumbnails.light, treatment.background, treatment.effort)
     (options.metadata, options.frames) = (treatment.strip.policy, treatment.animated)

@@ -39,6 +39,7 @@ struct GetCommand: AsyncParsableCommand {
   @OptionGroup var look: SheetOptions
 
   @OptionGroup(title: "Thumbnail") var thumbnail: ThumbnailOptions
+  @OptionGroup(title: "Outline") var outline: FramingOptions
   @OptionGroup(title: "Freshness") var freshness: FreshnessOptions
   @OptionGroup(title: "Resources") var resources: PipelineOptions
   @OptionGroup(title: "Network") var network: NetworkOptions
@@ -86,6 +87,7 @@ struct GetCommand: AsyncParsableCommand {
   var variant: Variant {
     var variant = thumbnail.variants[0]
     if variant.format == .auto, let namedFormat { variant.format = namedFormat }
+    variant.framing = outline.framing(thumbnail.gravity)
     return variant
   }
 

@@ -13,7 +13,10 @@ struct ThumbnailOptions: ParsableArguments {
   var sizes: [TargetSize] = []
 
   @Option(
-    help: "How a picture is laid into the box: contain shows all of it, cover fills it and crops, fill stretches.")
+    help: """
+      How a picture is laid into the box: contain shows all of it, cover fills it and crops, fill stretches, auto covers \
+      where picture and box are both upright or both not, and contains elsewhere.
+      """)
   var fit = Fit.contain
 
   @Option(help: "What cover keeps.")
