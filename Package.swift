@@ -77,6 +77,11 @@ let package = Package(
       swiftSettings: strict
     ),
     .target(
+      name: "CaptureDates",
+      dependencies: ["HEIFContainer", "RAWPreviews", "ThumbnailCore"],
+      swiftSettings: strict
+    ),
+    .target(
       name: "ImageCodec",
       dependencies: [
         "CDav1d",
@@ -299,6 +304,11 @@ let package = Package(
     .testTarget(
       name: "RAWPreviewsTests",
       dependencies: ["RAWPreviews", "TestSupport"],
+      swiftSettings: strict
+    ),
+    .testTarget(
+      name: "CaptureDatesTests",
+      dependencies: ["CaptureDates", "TestSupport", "ThumbnailCore"],
       swiftSettings: strict
     ),
     .testTarget(

@@ -35,7 +35,7 @@ package struct KnownBytes: Sendable {
   }
 
   /// An unsigned number of up to 7 bytes; nil beyond the file's end.
-  func number(at position: Int, count: Int, isBigEndian: Bool) throws(MissingBytes) -> Int? {
+  package func number(at position: Int, count: Int, isBigEndian: Bool) throws(MissingBytes) -> Int? {
     guard position >= 0, position <= Self.furthest, let bytes = try slice(position..<position + count) else {
       return nil
     }
@@ -49,24 +49,24 @@ package struct KnownBytes: Sendable {
   }
 
   /// Whether these bytes are at a position.
-  func has(_ wanted: [UInt8], at position: Int) throws(MissingBytes) -> Bool {
+  package func has(_ wanted: [UInt8], at position: Int) throws(MissingBytes) -> Bool {
     guard position >= 0, position <= Self.furthest else { return false }
     return try slice(position..<position + wanted.count)?.elementsEqual(wanted) ?? false
   }
 
   /// Whether this ASCII text is at a position.
-  func has(_ wanted: String, at position: Int) throws(MissingBytes) -> Bool {
+  package func has(_ wanted: String, at position: Int) throws(MissingBytes) -> Bool {
     try has(Array(wanted.utf8), at: position)
   }
 
   /// Whether one of these ASCII texts is at a position.
-  func has(anyOf wanted: [String], at position: Int) throws(MissingBytes) -> Bool {
+  package func has(anyOf wanted: [String], at position: Int) throws(MissingBytes) -> Bool {
     for text in wanted { if try has(text, at: position) { return true } }
     return false
   }
 
   /// No position in a file is beyond this, so sums of a few positions and lengths do not overflow.
-  static let furthest = 1 << 48
+  package static let furthest = 1 << 48
 }
 
 /// A walk needs these bytes of the file before it can go on.

@@ -1,5 +1,5 @@
 /// The numbers of the fields that lead to previews.
-enum TIFFTag {
+package enum TIFFTag {
   static let jpgFromRaw = 0x002E
   static let width = 0x0100
   static let height = 0x0101
@@ -16,19 +16,19 @@ enum TIFFTag {
   static let subdirectories = 0x014A
   static let jpegStart = 0x0201
   static let jpegLength = 0x0202
-  static let exif = 0x8769
+  package static let exif = 0x8769
   static let makerNote = 0x927C
   static let dngVersion = 0xC612
 }
 
 /// One directory of a TIFF structure.
-struct RAWDirectory {
+package struct RAWDirectory {
   /// A field.
-  struct Field {
-    let kind: Int
-    let count: Int
+  package struct Field {
+    package let kind: Int
+    package let count: Int
     /// The position of its value in the file, checked to be no further than `KnownBytes.furthest`.
-    let place: Int
+    package let place: Int
     /// The bytes of each of its values; 0 if the kind is not known.
     let size: Int
   }
@@ -38,7 +38,7 @@ struct RAWDirectory {
   /// The position of the next directory, relative to the structure; 0 if it is the last.
   var next = 0
 
-  subscript(tag: Int) -> Field? { fields[tag] }
+  package subscript(tag: Int) -> Field? { fields[tag] }
 
   /// The bytes of a value of each kind.
   static let sizes = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4]

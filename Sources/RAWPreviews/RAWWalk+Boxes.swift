@@ -1,13 +1,6 @@
 // Canon's CR3: boxes (ISO/IEC 14496-12), of which some hold TIFF structures and JPEGs.
 
 extension RAWWalk {
-  /// A box: its kind, and the range of its payload.
-  private struct Box {
-    let kind: [UInt8]
-    let payload: Range<Int>
-    var end: Int { payload.upperBound }
-  }
-
   private enum Identifier {
     /// Canon's metadata, within `moov`.
     static let metadata: [UInt8] = [
@@ -42,45 +35,29 @@ extension RAWWalk {
   mutating func walkCR3() throws(MissingBytes) {
     settle(.cr3)
     try forEachBox(in: 0..<KnownBytes.furthest) { box, walk throws(MissingBytes) in
-      if box.kind.elementsEqual("moov".utf8) {
+      if box.isKind("moov") {
         try walk.walkMovie(box.payload)
       } else if try walk.isBox(box, named: Identifier.preview) {
         try walk.walkPreview(box.payload)
       }
       // The samples are the last of it.
-      return !box.kind.elementsEqual("mdat".utf8)
+      return !box.isKind("mdat")
     }
   }
 
   /// Passes the boxes of a range to `take`, until that returns false.
   private mutating func forEachBox(
-    in range: Range<Int>, _ take: (Box, inout RAWWalk) throws(MissingBytes) -> Bool
+    in range: Range<Int>, _ take: (KnownBox, inout RAWWalk) throws(MissingBytes) -> Bool
   ) throws(MissingBytes) {
     var position = range.lowerBound
     for _ in 0..<Self.mostBoxes {
-      guard position + 8 <= range.upperBound,
-        var size = try known.number(at: position, count: 4, isBigEndian: true),
-        let kind = try known.slice(position + 4..<position + 8)
-      else { return }
-      var header = 8
-      if size == 1 {
-        // No file is as long as the first byte could tell.
-        guard try known.has([0], at: position + 8),
-          let long = try known.number(at: position + 9, count: 7, isBigEndian: true)
-        else { return }
-        (size, header) = (long, 16)
-      } else if size == 0 {
-        size = range.upperBound - position
-      }
-      guard size >= header, size <= range.upperBound - position else { return }
-      let box = Box(kind: Array(kind), payload: position + header..<position + size)
-      guard try take(box, &self) else { return }
+      guard let box = try known.box(at: position, before: range.upperBound), try take(box, &self) else { return }
       position = box.end
     }
   }
 
-  private func isBox(_ box: Box, named identifier: [UInt8]) throws(MissingBytes) -> Bool {
-    guard box.kind.elementsEqual("uuid".utf8), box.payload.count >= Identifier.length else { return false }
+  private func isBox(_ box: KnownBox, named identifier: [UInt8]) throws(MissingBytes) -> Bool {
+    guard box.isKind("uuid"), box.payload.count >= Identifier.length else { return false }
     return try known.has(identifier, at: box.payload.lowerBound)
   }
 
@@ -88,7 +65,7 @@ extension RAWWalk {
     try forEachBox(in: range) { box, walk throws(MissingBytes) in
       if try walk.isBox(box, named: Identifier.metadata) {
         try walk.walkMetadata(box.payload.dropFirst(Identifier.length))
-      } else if box.kind.elementsEqual("trak".utf8) {
+      } else if box.isKind("trak") {
         var track = Track()
         try walk.walkTrack(box.payload, path: ["mdia", "minf", "stbl"], &track)
         if track.isJPEG { walk.add(.box, at: track.start, length: track.length) }
@@ -129,7 +106,7 @@ extension RAWWalk {
     let boxes = range.dropFirst(Identifier.length + Layout.previewHeader)
     try forEachBox(in: boxes) { box, walk throws(MissingBytes) in
       let start = box.payload.lowerBound
-      if box.kind.elementsEqual("PRVW".utf8),
+      if box.isKind("PRVW"),
         let length = try walk.known.number(at: start + Layout.previewLength, count: 4, isBigEndian: true),
         Layout.jpegStart + length <= box.payload.count
       {

@@ -1,11 +1,11 @@
 /// Walks through the directories of a TIFF/EP structure: the chain, and the directories that fields point to.
-struct TIFFWalk {
+package struct TIFFWalk {
   let known: KnownBytes
   /// The position in the file to which those in the structure are relative.
   var base: Int
   var isBigEndian = false
   /// The position of the first directory.
-  private(set) var first = 0
+  package private(set) var first = 0
   /// The format, where the header has a signature for it.
   private(set) var signature: RAWFormat?
   private var visited: Set<Int> = []
@@ -21,12 +21,12 @@ struct TIFFWalk {
   /// The bytes of `Make` that are compared.
   private static let makeLength = 24
 
-  init(_ known: KnownBytes, base: Int, isBigEndian: Bool = false) {
+  package init(_ known: KnownBytes, base: Int, isBigEndian: Bool = false) {
     (self.known, self.base, self.isBigEndian) = (known, base, isBigEndian)
   }
 
   /// Reads the header; false if there is none.
-  mutating func readHeader() throws(MissingBytes) -> Bool {
+  package mutating func readHeader() throws(MissingBytes) -> Bool {
     isBigEndian = try known.has("MM", at: base)
     guard try known.has(anyOf: ["II", "MM"], at: base), let magic = try number(at: 2, count: 2),
       let first = try number(at: 4, count: 4)
@@ -52,13 +52,13 @@ struct TIFFWalk {
   }
 
   /// One of a field's values; nil if it has no such value, or that is not an unsigned integer.
-  func number(_ field: RAWDirectory.Field?, _ index: Int = 0) throws(MissingBytes) -> Int? {
+  package func number(_ field: RAWDirectory.Field?, _ index: Int = 0) throws(MissingBytes) -> Int? {
     guard let field, index < field.count, [1, 3, 4, 7, 13].contains(field.kind) else { return nil }
     return try known.number(at: field.place + index * field.size, count: field.size, isBigEndian: isBigEndian)
   }
 
   /// The directory at a position of the structure; nil if there is none.
-  func directory(at position: Int) throws(MissingBytes) -> RAWDirectory? {
+  package func directory(at position: Int) throws(MissingBytes) -> RAWDirectory? {
     guard position > 0, position <= KnownBytes.furthest, let count = try number(at: position, count: 2), count > 0,
       count <= Self.mostFields
     else { return nil }

@@ -1,0 +1,58 @@
+import RAWPreviews
+package import ThumbnailCore
+import Glibc
+
+/// Reads when an image or a film was taken: its head, and where that does not suffice two more pieces of it.
+package enum DateReader {
+  /// The length of the first read in bytes, in which most files have their date.
+  static let headBytes = 16 << 10
+  /// The length of each further read in bytes.
+  static let pieceBytes = 64 << 10
+  /// The most reads of a file.
+  static let mostReads = 3
+
+  /// The date of a file, with its state: what the file says, else what its name says, else when it was changed.
+  ///
+  /// - Throws: If it is no regular file, or cannot be opened.
+  package static func date(of path: RawPath) throws(SystemFailure) -> (date: CaptureDate, state: FileState) {
+    // Without waiting for the other end of a pipe.
+    let descriptor = path.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
+    guard descriptor >= 0 else { throw .last }
+    let file = FileDescriptor(owning: descriptor)
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw .last }
+    let state = FileState(status)
+    guard state.kind == .regular else { throw SystemFailure(code: EINVAL) }
+    let found = date(in: .file(file, count: state.byteCount))
+    return (found ?? CaptureDate(name: path.name) ?? CaptureDate(fileTime: state.modified), state)
+  }
+
+  /// The date that an image's or a film's own bytes tell; nil if there is none.
+  package static func date(in source: ByteSource) -> CaptureDate? {
+    date(length: source.count) { range in try source.read(at: range.lowerBound, length: range.count) }
+  }
+
+  /// - Parameters:
+  ///   - length: The length of the file in bytes.
+  ///   - read: Reads a range of it: fewer bytes only where the file ends.
+  static func date(length: Int, read: (Range<Int>) throws -> [UInt8]) -> CaptureDate? {
+    var known = KnownBytes()
+    // What lies beyond the end is not read.
+    known.add([], of: length..<length + 1)
+    var best: CaptureDate?
+    var wanted = 0..<headBytes
+    for _ in 0..<mostReads {
+      guard let bytes = try? read(wanted) else { break }
+      known.add(bytes, of: wanted)
+      var walk = DateWalk(known, length: length)
+      do throws(MissingBytes) {
+        try walk.run()
+        return walk.best
+      } catch {
+        best = walk.best
+        wanted = error.range.lowerBound..<error.range.lowerBound + pieceBytes
+      }
+    }
+    return best
+  }
+}

@@ -1,0 +1,185 @@
+import RAWPreviews
+
+/// One walk through a file's container, for the date that is in it.
+struct DateWalk {
+  let known: KnownBytes
+  /// The length of the file in bytes.
+  let length: Int
+  /// The most reliable date so far.
+  private(set) var best: CaptureDate?
+
+  /// The most segments, chunks or boxes of a level that are looked at.
+  static let mostParts = 4096
+
+  init(_ known: KnownBytes, length: Int) { (self.known, self.length) = (known, length) }
+
+  /// Walks to the end.
+  mutating func run() throws(MissingBytes) {
+    if try known.has([0xFF, 0xD8], at: 0) {
+      try walkJPEG(at: 0)
+    } else if try known.has([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], at: 0) {
+      try walkPNG()
+    } else if try known.has("RIFF", at: 0), try known.has("WEBP", at: 8) {
+      try walkWebP()
+    } else if try known.has("FUJIFILMCCD-RAW", at: 0) {
+      // Fujifilm's files have a JPEG with all that they tell.
+      if let start = try known.number(at: 84, count: 4, isBigEndian: true) { try walkJPEG(at: start) }
+    } else if try known.has("\0MRM", at: 0) {
+      try walkMRW()
+    } else if try known.has(anyOf: ["ftyp", "moov", "mdat", "wide", "free", "skip"], at: 4) {
+      try walkBoxes()
+    } else {
+      try walkTIFF(at: 0)
+    }
+  }
+
+  /// Takes a date, unless a more reliable one is known.
+  mutating func take(_ date: CaptureDate?) {
+    guard let date, date.source.rawValue < best?.source.rawValue ?? .max else { return }
+    best = date
+  }
+
+  /// Whether nothing more reliable can be found.
+  var isDone: Bool { best?.source == .camera }
+
+  // MARK: JPEG
+
+  private mutating func walkJPEG(at start: Int) throws(MissingBytes) {
+    let xmp = "http://ns.adobe.com/xap/1.0/\0"
+    var position = start + 2
+    for _ in 0..<Self.mostParts {
+      guard let marker = try known.number(at: position, count: 2, isBigEndian: true) else { return }
+      switch marker {
+      // Fill bytes, and markers without a segment.
+      case 0xFFFF: position += 1
+      case 0xFF01, 0xFFD0...0xFFD8: position += 2
+      case 0xFFC0...0xFFD7, 0xFFDB...0xFFFE:
+        guard let size = try known.number(at: position + 2, count: 2, isBigEndian: true), size >= 2 else { return }
+        let body = position + 4..<position + 2 + max(size, 2)
+        if marker == 0xFFE1, try known.has("Exif\0\0", at: body.lowerBound) {
+          try walkTIFF(at: body.lowerBound + 6)
+          if isDone { return }
+        } else if marker == 0xFFE1, try known.has(xmp, at: body.lowerBound) {
+          try takeXMP(in: body.dropFirst(xmp.utf8.count))
+        }
+        position = body.upperBound
+      // The scans, the end, or no JPEG.
+      default: return
+      }
+    }
+  }
+
+  // MARK: Chunks
+
+  private mutating func walkPNG() throws(MissingBytes) {
+    var position = 8
+    for _ in 0..<Self.mostParts {
+      guard let found = try chunkOfPNG(at: position) else { return }
+      if try known.has("IDAT", at: found.kind) { break }
+      try takePNG(found)
+      if isDone { return }
+      position = found.end
+    }
+    for found in try lastChunks(after: position, chunkOfPNG) { try takePNG(found) }
+  }
+
+  private func chunkOfPNG(at position: Int) throws(MissingBytes) -> Chunk? {
+    guard let size = try known.number(at: position, count: 4, isBigEndian: true) else { return nil }
+    return Chunk(kind: position + 4, payload: position + 8..<position + 8 + size, end: position + 12 + size)
+  }
+
+  private mutating func takePNG(_ chunk: Chunk) throws(MissingBytes) {
+    if try known.has("eXIf", at: chunk.kind) {
+      try walkTIFF(at: chunk.payload.lowerBound)
+    } else if try known.has("iTXtXML:com.adobe.xmp\0", at: chunk.kind) {
+      try takeXMP(in: chunk.payload)
+    }
+  }
+
+  private mutating func walkWebP() throws(MissingBytes) {
+    var position = 12
+    for _ in 0..<Self.mostParts {
+      guard let found = try chunkOfWebP(at: position) else { return }
+      // An animation has any number of frames.
+      if try known.has("ANMF", at: found.kind) { break }
+      try takeWebP(found)
+      if isDone { return }
+      position = found.end
+    }
+    for found in try lastChunks(after: position, chunkOfWebP) { try takeWebP(found) }
+  }
+
+  private func chunkOfWebP(at position: Int) throws(MissingBytes) -> Chunk? {
+    guard let size = try known.number(at: position + 4, count: 4, isBigEndian: false) else { return nil }
+    return Chunk(kind: position, payload: position + 8..<position + 8 + size, end: position + 8 + size + size % 2)
+  }
+
+  private mutating func takeWebP(_ chunk: Chunk) throws(MissingBytes) {
+    if try known.has("EXIF", at: chunk.kind) {
+      // Some writers put a JPEG's signature before it.
+      try walkTIFF(at: chunk.payload.lowerBound + (try known.has("Exif\0\0", at: chunk.payload.lowerBound) ? 6 : 0))
+    } else if try known.has("XMP ", at: chunk.kind) {
+      try takeXMP(in: chunk.payload)
+    }
+  }
+
+  /// A chunk of a PNG or a WebP.
+  private struct Chunk {
+    /// The position of the four characters that name its kind.
+    let kind: Int
+    let payload: Range<Int>
+    let end: Int
+  }
+
+  /// The chunks with metadata among a file's last bytes.
+  ///
+  /// Nothing tells where they begin, and the way there is through thousands of chunks. So one counts from which chunk
+  /// after chunk leads to the file's end.
+  private func lastChunks(
+    after position: Int, _ chunk: (Int) throws(MissingBytes) -> Chunk?
+  ) throws(MissingBytes) -> [Chunk] {
+    let start = max(position, length - DateReader.pieceBytes)
+    guard start < length, let bytes = try known.slice(start..<length) else { return [] }
+    var found: [Chunk] = []
+    for index in bytes.indices.dropLast(4) where Self.initials.contains(bytes[index]) {
+      guard Self.metadataKinds.contains(where: bytes[index...].starts) else { continue }
+      let kind = start + index - bytes.startIndex
+      guard found.last.map({ kind >= $0.end }) ?? true else { continue }
+      // The kind stands behind the length in a PNG, before it in a WebP.
+      var candidate: Chunk?
+      for place in [kind - 4, kind] where candidate == nil {
+        candidate = try chunk(place).flatMap { $0.kind == kind ? $0 : nil }
+      }
+      guard let candidate, try leadsToEnd(candidate, chunk) else { continue }
+      found.append(candidate)
+    }
+    return found
+  }
+
+  private func leadsToEnd(
+    _ first: Chunk, _ chunk: (Int) throws(MissingBytes) -> Chunk?
+  ) throws(MissingBytes) -> Bool {
+    var end = first.end
+    // Few chunks follow the image.
+    for _ in 0..<64 where end < length {
+      guard let next = try chunk(end) else { return false }
+      end = next.end
+    }
+    return end == length
+  }
+
+  private static let metadataKinds = ["eXIf", "iTXt", "EXIF", "XMP "].map { Array($0.utf8) }
+  private static let initials = metadataKinds.map { $0[0] }
+
+  // MARK: Minolta's RAW files
+
+  /// They begin with blocks, of which one is a TIFF structure.
+  private mutating func walkMRW() throws(MissingBytes) {
+    var position = 8
+    for _ in 0..<Self.mostParts {
+      if try known.has("\0TTW", at: position) { return try walkTIFF(at: position + 8) }
+      guard let size = try known.number(at: position + 4, count: 4, isBigEndian: true) else { return }
+      position += 8 + size
+    }
+  }
+}
