@@ -165,6 +165,7 @@ let package = Package(
     .target(
       name: "PhotoSources",
       dependencies: [
+        "CaptureDates",
         "Exports",
         "HTTPSemantics",
         "HTTPTransport",
@@ -210,8 +211,8 @@ let package = Package(
     .target(
       name: "ThumbnailServer",
       dependencies: [
-        "CGLib", "CGalleryPage", "HTTPSemantics", "HTTPServer", "HTTPTransport", "PhotoSources", "ThumbnailCache",
-        "ThumbnailCore", "Thumbnailer", "ThumbnailerTracing",
+        "CGLib", "CGalleryPage", "CaptureDates", "HTTPSemantics", "HTTPServer", "HTTPTransport", "PhotoSources",
+        "ThumbnailCache", "ThumbnailCore", "Thumbnailer", "ThumbnailerTracing",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOFoundationCompat", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -223,7 +224,8 @@ let package = Package(
     .executableTarget(
       name: "thumbs",
       dependencies: [
-        "CLibC", "DecodeSandbox", "Exports", "FolderConversion", "HTTPServer", "HTTPTransport", "ImageCodec",
+        "CLibC", "CaptureDates", "DecodeSandbox", "Exports", "FolderConversion", "HTTPServer", "HTTPTransport",
+        "ImageCodec",
         "PhotoSources", "ThumbnailCache", "ThumbnailCore", "ThumbnailServer", "ThumbnailWorker", "Thumbnailer",
         "thumbs-decode",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -367,7 +369,8 @@ let package = Package(
     .testTarget(
       name: "PhotoSourcesTests",
       dependencies: [
-        "CodecTestSupport", "DecodeSandbox", "HTTPSemantics", "HTTPTransport", "PhotoSources", "PipelineTestSupport",
+        "CaptureDates", "CodecTestSupport", "DecodeSandbox", "HTTPSemantics", "HTTPTransport", "PhotoSources",
+        "PipelineTestSupport",
         "TestOrigin", "TestSupport", "ThumbnailCache", "ThumbnailCore", "Thumbnailer", "TransportTestSupport",
         "thumbs-decode",
       ],

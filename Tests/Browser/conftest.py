@@ -30,15 +30,22 @@ POLICY = (
 TIMEOUT = 10_000
 
 
-def png(width, height, color):
-    """A picture of one colour."""
+def png(width, height, color, taken=None):
+    """A picture of one colour, with the time at which it was taken in its EXIF data."""
 
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
     rows = (b"\0" + bytes(color) * width) * height
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+    exif = b""
+    if taken:
+        # A directory that leads to one with DateTimeOriginal.
+        first = struct.pack(">HHHIII", 1, 0x8769, 4, 1, 26, 0)
+        second = struct.pack(">HHHIII", 1, 0x9003, 2, 20, 44, 0)
+        exif = chunk(b"eXIf", b"MM\0*" + struct.pack(">I", 8) + first + second + taken.encode() + b"\0")
+    data = chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + exif + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + data
 
 
 PICTURE = png(60, 40, (40, 110, 160))

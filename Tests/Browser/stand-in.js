@@ -10,6 +10,8 @@
     isDown: false,
     version: 1,
     hidden: [],
+    /** Whether the list has the other order. */
+    isReversed: false,
     snapshot: {
       version: 1,
       query: '',
@@ -54,7 +56,7 @@
 
   /** The item at an index, given those that are hidden. */
   function item(index) {
-    let number = index;
+    let number = standIn.isReversed ? standIn.snapshot.count - 1 - index : index;
     for (const hidden of standIn.hidden) if (hidden <= number) number += 1;
     return {
       id: `i${number}`,
@@ -71,6 +73,7 @@
       licence: setup.kind === 'search' ? 'CC BY 4.0' : null,
       licenceURL: null,
       date: '2026-11-20',
+      dateSource: 'camera',
       bytes: 123456,
       download: `/picture/${number.toString(16).padStart(32, '0')}/original`,
       ...setup.item,
@@ -115,9 +118,14 @@
       return Response.json({ id: 'S' }, { status: 201 });
     }
     const from = Number(url.searchParams.get('from'));
-    if (verb === 'items' || verb === 'aspects') {
+    if (verb === 'items' || verb === 'aspects' || verb === 'position') {
       if (Number(url.searchParams.get('version')) !== version) {
         return Response.json({ error: 'version', message: 'gone' }, { status: 409 });
+      }
+      if (verb === 'position') {
+        const wanted = url.searchParams.get('id');
+        const position = Array.from({ length: count }, (_, index) => item(index).id).indexOf(wanted);
+        return Response.json(position < 0 ? {} : { position });
       }
       const end = verb === 'aspects' ? count : Math.min(from + Number(url.searchParams.get('count')), count);
       const indexes = Array.from({ length: Math.max(end - from, 0) }, (_, position) => from + position);

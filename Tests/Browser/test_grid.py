@@ -198,3 +198,25 @@ def test_saving_data_asks_for_one_pixel_a_point(gallery):
     view.page.click(".cell")
     view.page.wait_for_selector(".slide[data-state=shown]")
     assert len([path for path in view.pictures if path.endswith("-contain")]) == 1
+
+
+def test_what_is_in_view_stays_when_the_order_changes(gallery):
+    view = gallery().open(count=9000, total=9000, kind="folder")
+    view.wait_for_pictures()
+    view.page.evaluate("scrollTo({ top: 30000, behavior: 'instant' })")
+    view.wait_for_pictures()
+    first = """(() => {
+      const cells = [...document.querySelectorAll('.cell')].filter((cell) => cell.getBoundingClientRect().bottom > 60);
+      return [cells[0].cell.item.id, cells[0].getBoundingClientRect().top];
+    })()"""
+    identifier, top = view.page.evaluate(first)
+    view.page.evaluate("standIn.isReversed = true")
+    view.revise()
+    view.wait(f"{first.replace('cells[0].cell.item.id', 'cells.find(c => c.cell.item?.id === ' + repr(identifier) + ')')}[0] && standIn.sent.some(({{verb}}) => verb === 'position')")
+    view.wait_for_pictures()
+    row = view.page.evaluate(
+        """id => [...document.querySelectorAll('.cell')].find((cell) => cell.cell.item?.id === id)
+          .getBoundingClientRect().top""",
+        identifier,
+    )
+    assert abs(row - top) < 2

@@ -1,6 +1,8 @@
 """The page with the real server, its pipeline and its cache; photo services are on loopback."""
 
-from conftest import TIMEOUT, show_tab
+import shutil
+
+from conftest import TIMEOUT, numbered_picture, png, serving, show_tab
 
 SHOWN = ".cell[data-state=shown]"
 
@@ -17,6 +19,29 @@ def test_a_folder_is_shown_searched_and_enlarged(tab, served):
     tab.wait_for_selector(".slide[data-state=shown]")
     tab.keyboard.press("Escape")
     tab.wait_for_selector("#viewer", state="hidden")
+
+
+def test_a_copied_folder_has_the_months_in_which_it_was_photographed(tab, tmp_path):
+    (tmp_path / "phone").mkdir()
+    for number in range(12):
+        taken = f"2024:{number % 3 + 6:02}:15 10:00:{number:02}"
+        (tmp_path / "phone" / f"{number:02}.png").write_bytes(png(300, 200, (40, 110, 160), taken))
+    (tmp_path / "phone/IMG_20230102_030405.png").write_bytes(numbered_picture(1))
+    # Copied without their times, so that all are of now.
+    copy = shutil.copytree(tmp_path / "phone", tmp_path / "copy", copy_function=shutil.copyfile)
+    for _ in range(2):
+        with serving(copy, environment={"XDG_CACHE_HOME": str(tmp_path / "cache")}) as address:
+            tab.goto(address + "/")
+            tab.wait_for_selector(SHOWN)
+            tab.wait_for_function("() => document.querySelector('#headers').innerText.includes('January 2023')")
+            headings = [text.strip() for text in tab.inner_text("#headers").splitlines() if "20" in text]
+            assert headings == ["August 2024", "July 2024", "June 2024", "January 2023"]
+            tab.click(SHOWN)
+            tab.wait_for_selector("#viewer[open]")
+            assert "August 15, 2024 (from the camera)" in tab.inner_text(".facts")
+            tab.keyboard.press("End")
+            tab.wait_for_function("() => document.querySelector('.facts').innerText.includes('January 2, 2023')")
+            assert "(from its name)" in tab.inner_text(".facts")
 
 
 def test_a_second_visit_has_placeholders_from_the_first_moment(tab, served):

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import CaptureDates
 @testable import PhotoSources
 @testable import TestSupport
 @testable import ThumbnailCore
@@ -15,17 +16,91 @@ struct FolderIndexTests {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
   }
 
-  private func add(_ path: String, _ day: String = "2026-03-10") throws {
+  /// Adds a file that was changed on a day and, as its EXIF data tell, taken on another.
+  private func add(_ path: String, _ day: String = "2026-03-10", taken: String? = nil) throws {
     let file = folder.appendingPathComponent(path)
     try FileManager.default.createDirectory(
       at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-    try Data([1]).write(to: file)
+    let exif = taken.map { DateSamples.tiff([DateSamples.original: "\($0.replacing("-", with: ":")) 12:00:00"]) }
+    try Data(exif.map { DateSamples.jpeg(exif: $0) } ?? [1]).write(to: file)
     let date = try #require(ISO8601DateFormatter().date(from: day + "T12:00:00Z"))
     try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: file.path)
   }
 
   private func ids(_ arrangement: FolderArrangement) throws -> [String] {
     try arrangement.photos(in: 0..<arrangement.count).map(\.photo.id)
+  }
+
+  /// The names of the sections, each with the images in it.
+  private func months(_ arrangement: FolderArrangement) throws -> [String: [String]] {
+    var (months, rest): ([String: [String]], ArraySlice<String>) = ([:], try ids(arrangement)[...])
+    for section in arrangement.sections {
+      months[section.title ?? ""] = Array(rest.prefix(section.count))
+      rest = rest.dropFirst(section.count)
+    }
+    return months
+  }
+
+  @Test func copiedPhotographsAreInTheMonthsInWhichTheyWereTaken() async throws {
+    try add("a.jpg", taken: "2024-07-01")
+    try add("b.jpg", taken: "2024-07-31")
+    try add("c.jpg", taken: "1898-01-15")
+    try add("IMG_20250102_030405.png")
+    try add("plain.png")
+    let arrangement = try await FolderIndex(path: folder.path).arrangement(of: "", order: .date)
+    #expect(arrangement.isDated)
+    let expected = [
+      "March 2026": ["plain.png"], "January 2025": ["IMG_20250102_030405.png"], "July 2024": ["b.jpg", "a.jpg"],
+      "January 1898": ["c.jpg"],
+    ]
+    #expect(try months(arrangement) == expected)
+    let sources = try arrangement.photos(in: 0..<5).map(\.date.source)
+    #expect(sources == [.file, .name, .camera, .camera, .camera])
+  }
+
+  @Test func aFolderIsShownByTheTimesOfItsFilesUntilItsDatesAreRead() async throws {
+    for number in 0..<40 { try add("\(number).jpg", taken: "2024-07-\(10 + number % 20)") }
+    let index = FolderIndex(path: folder.path, datesBefore: .seconds(-1000))
+    let first = try await index.arrangement(of: "", order: .date)
+    #expect(!first.isDated)
+    #expect(first.sections == [.init(title: "March 2026", count: 40)])
+    await index.readDates()
+    let second = try await index.arrangement(of: "", order: .date)
+    #expect(second.isDated)
+    #expect(second.sections == [.init(title: "July 2024", count: 40)])
+    #expect(try ids(second).prefix(3) == ["19.jpg", "39.jpg", "18.jpg"])
+    for position in [0, 17, 39] {
+      #expect(try second.position(of: try ids(second)[position]) == position)
+    }
+    #expect(try second.position(of: "none.jpg") == nil)
+    let hidden = try await index.arrangement(of: "", order: .date, hidden: ["19.jpg"])
+    #expect(try hidden.position(of: "19.jpg") == nil && hidden.position(of: "39.jpg") == 0)
+  }
+
+  @Test func aSecondStartReadsOnlyWhatHasChanged() async throws {
+    let cache = try TemporaryDirectory()
+    for name in ["a.jpg", "b.jpg"] { try add(name, taken: "2024-07-01") }
+    func arrangement() async throws -> [String: [String]] {
+      let index = FolderIndex(path: folder.path, cacheDirectory: cache.url)
+      let arrangement = try await index.arrangement(of: "", order: .date)
+      #expect(arrangement.isDated)
+      return try months(arrangement)
+    }
+    #expect(try await arrangement() == ["July 2024": ["a.jpg", "b.jpg"]])
+    // Another date, but the length and the time of before: who reads the file again finds it.
+    try add("a.jpg", taken: "2021-02-03")
+    #expect(try await arrangement() == ["July 2024": ["a.jpg", "b.jpg"]])
+    try add("b.jpg", "2026-03-11", taken: "2021-02-03")
+    #expect(try await arrangement() == ["July 2024": ["a.jpg"], "February 2021": ["b.jpg"]])
+    // What is damaged counts as nothing.
+    let dates = cache.url.appending(path: "dates")
+    let name = try #require(try FileManager.default.contentsOfDirectory(atPath: dates.path).first)
+    var bytes = try Data(contentsOf: dates.appending(path: name))
+    // Eight bytes, 16 for each photograph, and eight.
+    #expect(bytes.count == 48)
+    bytes[20] ^= 1
+    try bytes.write(to: dates.appending(path: name))
+    #expect(try await arrangement() == ["February 2021": ["a.jpg", "b.jpg"]])
   }
 
   @Test func theLastChangedComeFirstInASectionForEachMonth() async throws {

@@ -88,6 +88,22 @@ import Testing
     }
   }
 
+  @Test func aPhotographIsFoundInEveryOrderAndTellsItsDateAndWhereThatIsFrom() async throws {
+    let page = try await Page(pictures: 3)
+    let taken = DateSamples.jpeg(exif: DateSamples.tiff([DateSamples.original: "2024:07:01 12:00:00"]))
+    try Data(taken).write(to: page.folder.appending(path: "a+b &c.jpg"))
+    #expect(await page.change("order", #"{"order":"date"}"#).status == .noContent)
+    await poll { await page.items().count == 4 }
+    let last = try #require(await page.items().last)
+    #expect(last["date"] as? String == "2024-07-01" && last["dateSource"] as? String == "camera")
+    #expect(await page.items().first?["dateSource"] as? String == "file")
+    let version = try #require(await page.newest()["version"] as? Int)
+    let found = await page.read("position?version=\(version)&id=a%2Bb%20%26c.jpg")
+    #expect(found.object["position"] as? Int == 3)
+    #expect(await page.read("position?version=\(version)&id=none").object["position"] == nil)
+    #expect(await page.read("position?version=none&id=a").status == .badRequest)
+  }
+
   @Test func whatIsHiddenStaysOnDisk() async throws {
     let page = try await Page()
     await poll { await page.items().count == 30 }

@@ -170,6 +170,7 @@ export class Gallery {
     return new ItemStore(
       count,
       (from, length, signal) => this.#session.items(version, from, length, signal),
+      (id) => this.#session.position(version, id),
       () => this.#grid.refresh(),
     );
   }

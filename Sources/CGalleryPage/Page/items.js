@@ -18,16 +18,21 @@ const RETRY = 1000;
 export class ItemStore {
   count = 0;
   #fetch;
+  #find;
   #changed;
   #chunks = new Map();
   #lastRequest = 0;
   #timer = 0;
   #window = [0, 0];
 
-  /** `fetch(from, count, signal)` gets items; `changed()` hears that some have come. */
-  constructor(count, fetch, changed) {
+  /**
+   * `fetch(from, count, signal)` gets items; `find(id)` tells where one is, or null; `changed()` hears that some have
+   * come.
+   */
+  constructor(count, fetch, find, changed) {
     this.count = count;
     this.#fetch = fetch;
+    this.#find = find;
     this.#changed = changed;
   }
 
@@ -65,7 +70,7 @@ export class ItemStore {
     await Promise.all(loads);
   }
 
-  /** Where the item with this identifier is, looked for around `near`; -1 if it is not there. */
+  /** Where the item with this identifier is, looked for around `near` first; -1 if it is not there. */
   async locate(id, near) {
     const number = Math.floor(Math.min(Math.max(near, 0), Math.max(this.count - 1, 0)) / CHUNK);
     for (const candidate of [number, number - 1, number + 1]) {
@@ -74,7 +79,7 @@ export class ItemStore {
       const position = this.#chunks.get(candidate)?.items.findIndex((item) => item.id === id) ?? -1;
       if (position >= 0) return candidate * CHUNK + position;
     }
-    return -1;
+    return (await this.#find(id)) ?? -1;
   }
 
   /** Cancels all requests: these results are no longer shown. */

@@ -92,6 +92,12 @@ export class Session {
     return (await this.#api.json(path, signal)).items;
   }
 
+  /** Where the item with this identifier is; null if it is not there. */
+  async position(version, id) {
+    const path = `${this.#path('position')}?version=${version}&id=${encodeURIComponent(id)}`;
+    return (await this.#api.json(path)).position ?? null;
+  }
+
   aspects(version, from, signal) {
     return this.#api.bytes(`${this.#path('aspects')}?version=${version}&from=${from}`, signal);
   }

@@ -1,4 +1,4 @@
-import { bytes, caption, day, number } from './words.js';
+import { bytes, caption, number, taken } from './words.js';
 
 /** What the enlarged view says of an image: its name, author and licence, and the links that belong to them. */
 export class ViewerDetails {
@@ -28,7 +28,7 @@ export class ViewerDetails {
       item.author && link(item.author, item.authorURL),
       item.licence && link(item.licence, item.licenceURL),
       item.page && link('Where it is from', item.page),
-      item.date && link(day(item.date)),
+      item.date && link(taken(item)),
       size && link(size),
       item.bytes && link(bytes(item.bytes)),
     ];

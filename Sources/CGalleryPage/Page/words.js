@@ -16,6 +16,20 @@ export function day(date) {
   return Number.isNaN(time) ? '' : dates.format(time);
 }
 
+/** Where a date is known from. */
+const SOURCES = {
+  camera: 'from the camera',
+  xmp: 'from its XMP data',
+  film: 'from the film',
+  name: 'from its name',
+  file: 'time of the file',
+};
+
+/** When an item was taken, and where that is known from. */
+export function taken({ date, dateSource }) {
+  return dateSource in SOURCES ? `${day(date)} (${SOURCES[dateSource]})` : day(date);
+}
+
 /** A number of bytes for people: `1.2 MB`. */
 export function bytes(count) {
   const units = ['B', 'kB', 'MB', 'GB'];

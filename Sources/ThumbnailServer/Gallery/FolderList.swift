@@ -40,9 +40,12 @@ actor FolderList: ImageList {
 
   func photos(in range: Range<Int>, version: Int) throws(ProviderError) -> [ListedPhoto]? {
     guard version == snapshot.version, let arrangement else { return nil }
-    return try arrangement.photos(in: range).map { photo, modified in
-      ListedPhoto(id: photo.id, photo: photo, modified: modified)
-    }
+    return try arrangement.photos(in: range).map { ListedPhoto(id: $0.photo.id, photo: $0.photo, date: $0.date) }
+  }
+
+  func position(of id: String, version: Int) throws(ProviderError) -> Int? {
+    guard version == snapshot.version else { return nil }
+    return try arrangement?.position(of: id)
   }
 
   func hide(_ ids: [String]) async {
@@ -86,6 +89,10 @@ actor FolderList: ImageList {
       }
       guard !Task.isCancelled else { return }
       await self?.take(result)
+      guard (try? result.get().isDated) == false else { return }
+      // What is shown so far is in the order of files' times: once more when the images' own are known.
+      await index.readDates()
+      if !Task.isCancelled { await self?.arrange(showingProgress: false) }
     }
   }
 

@@ -39,6 +39,12 @@ struct GalleryDescription: Encodable {
   ]
 }
 
+/// Where an item is in a list.
+struct PositionMessage: Encodable {
+  /// Nil if it is not there.
+  let position: Int?
+}
+
 /// A part of a list.
 struct ItemsMessage: Encodable {
   let version: Int
@@ -64,8 +70,9 @@ struct ItemMessage: Encodable {
   let page: URL?
   let licence: String?
   let licenceURL: URL?
-  /// The day of its last change: `2026-11-20`.
+  /// The day on which it was taken, `2026-11-20`, and where that is known from: `camera`, `xmp`, `name` or `file`.
   let date: String?
+  let dateSource: String?
   /// Where it can be downloaded as it is.
   let download: String?
 
@@ -83,18 +90,7 @@ struct ItemMessage: Encodable {
     (author, authorURL) = (photo.author, photo.authorURL)
     page = photo.pageURL
     (licence, licenceURL) = (photo.licence?.name, photo.licence?.url)
-    date = listed.modified.map { ISODay.text($0) }
+    (date, dateSource) = (listed.date?.day, listed.date.map { "\($0.source)" })
     download = isFile ? "/picture/\(key.hex)/original" : nil
-  }
-}
-
-/// Days as ISO 8601 writes them.
-enum ISODay {
-  static func text(_ date: Date) -> String {
-    var time = time_t(date.timeIntervalSince1970)
-    var parts = tm()
-    localtime_r(&time, &parts)
-    func two(_ number: Int32) -> String { (number < 10 ? "0" : "") + "\(number)" }
-    return "\(1900 + Int(parts.tm_year))-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
   }
 }

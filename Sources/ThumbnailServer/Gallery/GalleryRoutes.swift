@@ -60,6 +60,7 @@ struct GalleryRoutes: Sendable {
     switch what {
     case "events": return events(of: session)
     case "items": return try await items(of: session, QueryItems(request.query))
+    case "position": return try await position(in: session, QueryItems(request.query))
     case "aspects": return try await aspects(of: session, QueryItems(request.query))
     default: throw .notFound
     }
@@ -112,8 +113,24 @@ struct GalleryRoutes: Sendable {
       }
       return photos
     } catch {
-      if error == .cancelled { throw Problem(.conflict, "outdated", "there is a newer version of the list") }
-      throw Problem(.internalServerError, error.code, error.message)
+      throw Self.problem(error)
+    }
+  }
+
+  private static func problem(_ error: ProviderError) -> Problem {
+    if error == .cancelled { return Problem(.conflict, "outdated", "there is a newer version of the list") }
+    return Problem(.internalServerError, error.code, error.message)
+  }
+
+  /// Where an image is, for a page whose list has got another order.
+  private func position(in session: GallerySession, _ query: QueryItems) async throws(Problem) -> ServerResponse {
+    guard let version = query.integer("version"), let id = query["id"] else {
+      throw Problem(.badRequest, "invalid-request", "version must be a number, and id an item's identifier")
+    }
+    do throws(ProviderError) {
+      return .json(PositionMessage(position: try await session.list.position(of: id, version: version)))
+    } catch {
+      throw Self.problem(error)
     }
   }
 

@@ -1,4 +1,4 @@
-import Foundation
+import CaptureDates
 import PhotoSources
 import ThumbnailCore
 
@@ -11,6 +11,9 @@ protocol ImageList: Sendable {
 
   /// The photos at positions of the version; positions beyond its end are left out. Nil if there is a newer version.
   func photos(in range: Range<Int>, version: Int) async throws(ProviderError) -> [ListedPhoto]?
+
+  /// The position of a photo in the version; nil if it is not there, or there is a newer version.
+  func position(of id: String, version: Int) async throws(ProviderError) -> Int?
 
   func search(_ query: String) async
   func setOrder(_ order: FolderIndex.Order) async
@@ -63,6 +66,6 @@ struct ListedPhoto: Sendable {
   /// Identifies it within the list.
   let id: String
   let photo: Photo
-  /// When its file was last changed, for files.
-  var modified: Date?
+  /// When it was taken, for files.
+  var date: CaptureDate?
 }

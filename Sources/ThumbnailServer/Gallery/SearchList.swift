@@ -55,6 +55,10 @@ actor SearchList: ImageList {
     return items[range.clamped(to: items.indices)].map { ListedPhoto(id: "\($0.id)", photo: $0.photo) }
   }
 
+  func position(of id: String, version: Int) -> Int? {
+    version == snapshot.version ? items.firstIndex { "\($0.id)" == id } : nil
+  }
+
   func hide(_ ids: [String]) async {
     await hidden.insert(ids)
     let items = items.filter { ids.contains("\($0.id)") }

@@ -190,7 +190,11 @@ struct ServeCommand: AsyncParsableCommand {
     let extensions = Set(pipeline.configuration.readableFormats.flatMap(\.fileExtensions))
     guard let state = try? FileState(of: RawPath(path)) else { throw .folderMissing(path: path) }
     guard state.kind == .folder else { throw .notAFolder(path: path) }
-    return .folder(FolderIndex(path: path, extensions: extensions))
+    let isStoring = pipeline.configuration.diskCacheLimit.bytes > 0
+    return .folder(
+      FolderIndex(
+        path: path, extensions: extensions,
+        cacheDirectory: isStoring ? pipeline.configuration.cacheDirectory : nil))
   }
 }
 

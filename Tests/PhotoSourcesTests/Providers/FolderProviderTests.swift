@@ -148,7 +148,7 @@ import ThumbnailCache
     #expect(index.file(of: "%e9.jpg") == RawPath("\(folder.path)/%e9.jpg"))
     let all = try await index.arrangement(of: "", order: .name, hidden: ["//%e9.jpg"])
     #expect(all.count == 4 && all.hidden == ["//%e9.jpg"])
-    let areDated = try all.photos(in: 0..<4).allSatisfy { $0.modified.timeIntervalSince1970 > 0 }
+    let areDated = try all.photos(in: 0..<4).allSatisfy { $0.date.clock > 0 }
     #expect(areDated)
     let generation = await index.currentGeneration()
     try #require(below.appending("b.jpg".utf8).withCString { open($0, O_CREAT | O_CLOEXEC, 0o644) } >= 0)

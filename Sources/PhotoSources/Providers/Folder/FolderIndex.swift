@@ -1,3 +1,4 @@
+package import CaptureDates
 package import Foundation
 import Synchronization
 package import ThumbnailCore
@@ -5,11 +6,11 @@ package import ThumbnailCore
 /// All images of a folder at once, for a gallery that jumps anywhere: counts first, photos by their position.
 ///
 /// Where `FolderProvider` lists a folder once and goes through it page by page, this also knows the dates, and notices
-/// changes. It takes about ten bytes an image in memory, beside the list that `FolderProvider` keeps in a file.
+/// changes. It takes about 50 bytes an image in memory, beside the list that `FolderProvider` keeps in a file.
 package final class FolderIndex: Sendable {
   /// The order of the images.
   package enum Order: String, Sendable, Codable, CaseIterable {
-    /// The last changed first, in a section for each month.
+    /// The last taken first, in a section for each month.
     case date
     /// By path in natural order, in one section.
     case name
@@ -24,20 +25,37 @@ package final class FolderIndex: Sendable {
   private struct State {
     var listing: FolderListing?
     var generation = 0
+    /// What was read of all files; nil before the first listing.
+    var dates: FolderDates?
   }
 
   private let extensions: Set<String>
   private let state = Mutex(State())
   /// A single thread, so that a folder is not listed twice at once.
   private let pool = WorkerPool(name: "folder-index", threads: 1)
+  /// Reads dates, which takes long where there are many files.
+  private let dating = WorkerPool(name: "folder-dates", threads: 1)
+  private let datesFile: FolderDatesFile?
+
+  /// Dates are read for this long before a folder is shown, and for a fourth of the time that listing it took: those of
+  /// a small folder are all known then.
+  private let datesBefore: Duration
+  /// How often dates are stored while more are read.
+  private static let storeInterval = Duration.seconds(10)
 
   /// The images under `path`, which is not accessed before the first arrangement. A relative path is resolved against
   /// the current directory.
   ///
-  /// - Parameter extensions: The file name extensions of images, without the dot; by default those of JPEG, PNG, WebP,
-  ///   GIF, TIFF, HEIF and AVIF.
-  package init(path: String, extensions: Set<String>? = nil) {
+  /// - Parameters:
+  ///   - extensions: The file name extensions of images, without the dot; by default those of JPEG, PNG, WebP, GIF,
+  ///     TIFF, HEIF and AVIF.
+  ///   - cacheDirectory: The folder in which dates are kept, so that each file is read once; nil to keep them in memory.
+  package init(
+    path: String, extensions: Set<String>? = nil, cacheDirectory: URL? = nil, datesBefore: Duration = .milliseconds(60)
+  ) {
     self.path = URL(fileURLWithPath: path).standardizedFileURL.path
+    self.datesBefore = datesBefore
+    datesFile = cacheDirectory.map { [path = self.path] in FolderDatesFile(in: $0, of: path) }
     self.extensions = extensions.map { Set($0.map { $0.lowercased() }) } ?? FolderWalk.pictureExtensions
   }
 
@@ -74,11 +92,39 @@ package final class FolderIndex: Sendable {
   /// The file of a photo, by its id.
   package func file(of id: String) -> RawPath { RawPath(path).appending(RawPath(text: id).bytes) }
 
+  /// Reads the dates that the last listing lacks (`FolderArrangement.isDated`), unless the task is cancelled. The next
+  /// arrangement has them.
+  package func readDates() async {
+    try? await dating.provide { cancelled throws(ProviderError) in
+      while !cancelled.isSet, let listing = self.state.withLock({ $0.listing }), !listing.isDated {
+        let new = listing.readingDates(until: .now + Self.storeInterval, cancelled: cancelled)
+        let dates = self.keep(new, replacing: listing)
+        self.datesFile?.write(dates)
+      }
+    }
+  }
+
   private func current(_ cancelled: CancellationFlag) throws(ProviderError) -> FolderListing {
     if let known = state.withLock({ $0.listing }) { return known }
-    let new = try FolderListing(root: path, extensions: extensions, cancelled: cancelled)
-    state.withLock { $0.listing = new }
+    let begin = ContinuousClock.now
+    let known = state.withLock { $0.dates } ?? datesFile?.read() ?? FolderDates()
+    let listed = try FolderListing(root: path, extensions: extensions, known: known, cancelled: cancelled)
+    let now = ContinuousClock.now
+    let new = listed.readingDates(until: now + datesBefore + (now - begin) / 4, cancelled: cancelled)
+    let dates = keep(new, replacing: nil)
+    // The others are stored with what is still to be read.
+    if !listed.isDated, new.isDated { datesFile?.write(dates) }
     return new
+  }
+
+  /// Keeps a listing, in the place of another unless that was replaced meanwhile, and the dates that were read.
+  private func keep(_ new: FolderListing, replacing old: FolderListing?) -> FolderDates {
+    let dates = FolderDates(new.read)
+    state.withLock { state in
+      if state.listing === old { state.listing = new }
+      state.dates = dates
+    }
+    return dates
   }
 }
 
@@ -99,6 +145,9 @@ package struct FolderArrangement: Sendable {
   /// The paths of the images that are left out as hidden.
   package let hidden: [String]
 
+  /// Whether the date of every image is known; else some are those of files' names and times, and `readDates` reads them.
+  package var isDated: Bool { listing.isDated }
+
   /// The images' indices in the listing; nil for all of them in the listing's own order.
   private let places: [UInt32]?
   private let listing: FolderListing
@@ -108,13 +157,23 @@ package struct FolderArrangement: Sendable {
     count = places?.count ?? listing.count
   }
 
-  /// The photos at positions of this arrangement, with the times of their last changes. Reads the list; positions beyond
-  /// the end are left out.
-  package func photos(in range: Range<Int>) throws(ProviderError) -> [(photo: Photo, modified: Date)] {
+  /// The photos at positions of this arrangement, with their dates. Reads the list; positions beyond the end are left
+  /// out.
+  package func photos(in range: Range<Int>) throws(ProviderError) -> [(photo: Photo, date: CaptureDate)] {
     let range = range.clamped(to: 0..<count)
     let indices = range.map { position in places.map { Int($0[position]) } ?? position }
+    return try reading { () throws(SystemFailure) in try listing.photos(at: indices) }
+  }
+
+  /// The position of the photo with this id; nil if it is not among these. Goes through the list.
+  package func position(of id: String) throws(ProviderError) -> Int? {
+    guard let index = try reading({ () throws(SystemFailure) in try listing.index(of: id) }) else { return nil }
+    return places.map { $0.firstIndex(of: UInt32(index)) } ?? index
+  }
+
+  private func reading<Value>(_ read: () throws(SystemFailure) -> Value) throws(ProviderError) -> Value {
     do throws(SystemFailure) {
-      return try listing.photos(at: indices)
+      return try read()
     } catch {
       throw .listFailed(listing.root, error)
     }

@@ -1,18 +1,25 @@
+import CaptureDates
 import Foundation
 import ThumbnailCache
 import ThumbnailCore
 
-/// What a folder held at one moment: paths in natural order, and the time of each file's last change.
+/// What a folder held at one moment: paths in natural order, and the date of each image, as far as they are known.
 final class FolderListing: Sendable {
   /// How many paths are held at once while all are gone through.
   private static let chunk = 4096
+  /// How many files are read before the time is looked at.
+  private static let filesBetweenLooks = 16
   /// Times of files are steps of a clock that runs this coarsely, in nanoseconds, with a margin.
   private static let clockStep = 20_000_000
 
   let root: String
   private let paths: PathList
-  /// Seconds since 1970, by the path's index; 0 for a file that has vanished meanwhile.
-  private let modified: [UInt32]
+  /// By the path's index. Where the file was not read, that of its name or of its last change.
+  private let dates: [CaptureDate]
+  /// The indices of the files that are still to be read, ascending.
+  private let unread: ArraySlice<UInt32>
+  /// What was read of the others.
+  let read: [FolderDates.Record]
   /// The folders, with their states at the time they were opened; nil for one that had just been changed, since another
   /// change within the same step of the clock would not show.
   private let folders: [(path: RawPath, state: FileState?)]
@@ -20,8 +27,15 @@ final class FolderListing: Sendable {
   var count: Int { paths.count }
   var skipped: [SkippedItem] { paths.skipped }
 
+  /// Whether the date of every image is known.
+  var isDated: Bool { unread.isEmpty }
+
   /// Lists the folder at an absolute path. Blocks.
-  init(root: String, extensions: Set<String>, cancelled: CancellationFlag) throws(ProviderError) {
+  ///
+  /// - Parameter known: Dates that were read before.
+  init(
+    root: String, extensions: Set<String>, known: FolderDates, cancelled: CancellationFlag
+  ) throws(ProviderError) {
     self.root = root
     var walk = FolderWalk(root: root, extensions: extensions)
     let begun = Int(Date().timeIntervalSince1970 * 1e9)
@@ -29,20 +43,53 @@ final class FolderListing: Sendable {
     folders = walk.folders.map { folder in
       (RawPath(root).appending(folder.path), folder.state.modified < begun - Self.clockStep ? folder.state : nil)
     }
-    var modified: [UInt32] = []
-    modified.reserveCapacity(paths.count)
+    var (dates, unread, read): ([CaptureDate], [UInt32], [FolderDates.Record]) = ([], [], [])
+    dates.reserveCapacity(paths.count)
     do throws(SystemFailure) {
       for start in stride(from: 0, to: paths.count, by: Self.chunk) {
         if cancelled.isSet { throw SystemFailure(code: ECANCELED) }
         for record in try paths.paths(at: start..<min(start + Self.chunk, paths.count)) {
-          modified.append(Self.modificationTime(of: RawPath(root).appending(record.path)))
+          // A file that has vanished meanwhile is not read.
+          let state = try? FileState(of: RawPath(root).appending(record.path))
+          let key = state.map { FolderDates.key(of: record.path, $0) }
+          if let key, let date = known.date(of: key) {
+            read.append(.init(key: key, date: date.packed))
+            dates.append(date)
+          } else {
+            if state != nil { unread.append(UInt32(dates.count)) }
+            dates.append(CaptureDate(name: record.name) ?? CaptureDate(fileTime: state?.modified ?? 0))
+          }
         }
       }
     } catch {
       if error.code == ECANCELED { throw .cancelled }
       throw .listFailed(root, error)
     }
-    self.modified = modified
+    (self.dates, self.unread, self.read) = (dates, unread[...], read)
+  }
+
+  private init(
+    _ listing: FolderListing, dates: [CaptureDate], unread: ArraySlice<UInt32>, read: [FolderDates.Record]
+  ) {
+    (root, paths, folders) = (listing.root, listing.paths, listing.folders)
+    (self.dates, self.unread, self.read) = (dates, unread, read)
+  }
+
+  /// The same listing with the dates of more files, read until a moment. Blocks.
+  func readingDates(until end: ContinuousClock.Instant, cancelled: CancellationFlag) -> FolderListing {
+    var (dates, unread, read) = (dates, unread, read)
+    while !unread.isEmpty, !cancelled.isSet, ContinuousClock.now < end {
+      let part = unread.prefix(Self.filesBetweenLooks)
+      unread = unread.dropFirst(part.count)
+      // Without the list nothing more can be read.
+      guard let records = try? paths.paths(at: part.map(Int.init)) else { unread = []; break }
+      for (index, record) in zip(part, records) {
+        guard let found = try? DateReader.date(of: RawPath(root).appending(record.path)) else { continue }
+        dates[Int(index)] = found.date
+        read.append(.init(key: FolderDates.key(of: record.path, found.state), date: found.date.packed))
+      }
+    }
+    return FolderListing(self, dates: dates, unread: unread, read: read)
   }
 
   /// Whether any folder is in another state than when it was listed.
@@ -72,9 +119,9 @@ final class FolderListing: Sendable {
       return FolderArrangement(self, places: places, sections: sections, hidden: leftOut)
     }
     var sorted = places ?? Array(0..<UInt32(count))
-    // Of the same second: in natural order.
+    // Of the same moment: in natural order.
     sorted.sort { one, other in
-      let (first, second) = (modified[Int(one)], modified[Int(other)])
+      let (first, second) = (dates[Int(one)].clock, dates[Int(other)].clock)
       return first == second ? one < other : first > second
     }
     return FolderArrangement(self, places: sorted, sections: months(of: sorted), hidden: leftOut)
@@ -95,66 +142,35 @@ final class FolderListing: Sendable {
     return (shown, leftOut)
   }
 
-  func photos(at indices: [Int]) throws(SystemFailure) -> [(photo: Photo, modified: Date)] {
+  /// The index of the image with this id; nil if there is none.
+  func index(of id: String) throws(SystemFailure) -> Int? { try paths.index(of: RawPath(text: id).bytes) }
+
+  func photos(at indices: [Int]) throws(SystemFailure) -> [(photo: Photo, date: CaptureDate)] {
     // Neighbours in the list are read in one go, so they are read in the list's order.
     let order = indices.indices.sorted { indices[$0] < indices[$1] }
     let found = try paths.paths(at: order.map { indices[$0] })
-    var photos = [(photo: Photo, modified: Date)?](repeating: nil, count: indices.count)
+    var photos = [(photo: Photo, date: CaptureDate)?](repeating: nil, count: indices.count)
     for (position, record) in zip(order, found) {
-      let modified = Date(timeIntervalSince1970: Double(modified[indices[position]]))
-      photos[position] = (record.photo(in: RawPath(root)), modified)
+      photos[position] = (record.photo(in: RawPath(root)), dates[indices[position]])
     }
     return photos.compactMap { $0 }
   }
 
-  private static func modificationTime(of path: RawPath) -> UInt32 {
-    var status = stat()
-    guard path.withCString({ stat($0, &status) }) == 0 else { return 0 }
-    return UInt32(clamping: status.st_mtim.tv_sec)
-  }
+  private static let months = [
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+  ]
 
-  /// One section for each month of the sorted images, in the machine's time zone.
+  /// One section for each month of the sorted images.
   private func months(of sorted: [UInt32]) -> [FolderArrangement.Section] {
     var sections: [FolderArrangement.Section] = []
-    var count = 0
-    var month = Month(year: 0, month: 0)
-    var begin = time_t.max
-    func close() { if count > 0 { sections.append(.init(title: month.title, count: count)) } }
-    for place in sorted {
-      let time = time_t(modified[Int(place)])
-      if time < begin {
-        close()
-        (month, begin) = Month.containing(time)
-        count = 0
-      }
-      count += 1
+    var rest = sorted[...]
+    while let newest = rest.first {
+      let (year, month, begin) = dates[Int(newest)].month
+      let count = rest.prefix { dates[Int($0)].clock >= begin }.count
+      sections.append(.init(title: "\(Self.months[month - 1]) \(year)", count: count))
+      rest = rest.dropFirst(count)
     }
-    close()
     return sections
-  }
-
-  /// A month of a year.
-  private struct Month {
-    private static let names = [
-      "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-      "December",
-    ]
-    /// `tm_year` counts from here.
-    private static let firstYear = 1900
-
-    let year: Int
-    let month: Int
-
-    var title: String { Self.names.indices.contains(month) ? "\(Self.names[month]) \(year)" : "" }
-
-    /// The month of a time, and the time at which it begins.
-    static func containing(_ time: time_t) -> (month: Month, begin: time_t) {
-      var time = time
-      var parts = tm()
-      localtime_r(&time, &parts)
-      let month = Month(year: Self.firstYear + Int(parts.tm_year), month: Int(parts.tm_mon))
-      (parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, parts.tm_isdst) = (1, 0, 0, 0, -1)
-      return (month, mktime(&parts))
-    }
   }
 }

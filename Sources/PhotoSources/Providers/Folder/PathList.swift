@@ -38,6 +38,16 @@ struct PathList: Sendable {
     return paths
   }
 
+  /// The index of a path; nil if it is not in the list.
+  func index(of path: [UInt8]) throws(SystemFailure) -> Int? {
+    var reader = PathReader(records, 0..<records.count)
+    for index in 0..<count {
+      guard let record = try reader.next() else { break }
+      if record.path.elementsEqual(path) { return index }
+    }
+    return nil
+  }
+
   /// The indices of the paths that contain all words, ascending; the words as returned by `SearchText.words`. Nil if
   /// `cancelled` is set meanwhile.
   func indices(matching words: [[UInt8]], cancelled: CancellationFlag) throws(SystemFailure) -> [UInt32]? {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import PhotoSources
 import Thumbnailer
 
 /// `thumbs cache clear`.
@@ -12,7 +13,8 @@ struct CacheClearCommand: AsyncParsableCommand {
 
       With the thumbnails leave the stored pages of searches, what servers said
       of the pictures, remembered failures, the count of hits and misses, the
-      beginnings of broken downloads, and which hosts want to be left alone.
+      beginnings of broken downloads, which hosts want to be left alone, and
+      the dates of pictures in folders.
       Others may use the cache meanwhile.
 
       --json prints directory, removedThumbnails, removedBytes.
@@ -27,6 +29,7 @@ struct CacheClearCommand: AsyncParsableCommand {
     try await disk?.change { disk throws(DiskCacheError) in try await disk.removeAll() }
     ThumbnailPipeline.removePartialDownloads(in: cache.directory)
     ThumbnailPipeline.removeHostRecords(in: cache.directory)
+    FolderDatesFile.removeAll(in: cache.directory)
     let (thumbnails, bytes) = (before?.thumbnails ?? 0, before?.payloadBytes ?? 0)
     let object: JSONObject = [
       "directory": cache.directory.path, "removedThumbnails": thumbnails, "removedBytes": bytes,

@@ -1,5 +1,3 @@
-import TestSupport
-
 /// Files of a few hundred bytes that tell when they were made.
 enum DateSamples {
   static func big(_ number: Int, _ count: Int) -> [UInt8] {
