@@ -156,6 +156,7 @@ let package = Package(
       name: "Exports",
       dependencies: [
         "CLook",
+        "CaptureDates",
         "DecodeSandbox",
         "ImageCodec",
         "ThumbnailCore",
@@ -179,6 +180,7 @@ let package = Package(
     .target(
       name: "FolderConversion",
       dependencies: [
+        "CaptureDates",
         "Exports",
         "ThumbnailCore",
         "Thumbnailer",

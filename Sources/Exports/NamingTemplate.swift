@@ -10,13 +10,14 @@ package import ThumbnailCore
 /// | `{oldext}` | the source image's own extension |
 /// | `{size}` | the requested box: `400x300`, `400x` or `x300` with a side left open |
 /// | `{width}`, `{height}` | its sides, `auto` for one that was left open |
+/// | `{date}` | the day on which it was taken: `2026-11-20` |
 /// | `{hash}` | 16 hexadecimal digits of the source image's full path |
 ///
 /// `{{` and `}}` are braces.
 public struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
   enum Part: Hashable, Sendable {
     case literal([UInt8])
-    case path, name, ext, oldext, size, width, height, hash
+    case path, name, ext, oldext, size, width, height, date, hash
   }
 
   /// An error in a template.
@@ -40,18 +41,26 @@ public struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
     var absolutePath: RawPath
     /// Replaces `{name}` if another image has the same one.
     var alias: [UInt8]?
+    /// The day on which it was taken, if the template uses it (`usesDate`).
+    var date: String?
 
-    package init(folder: [UInt8], name: [UInt8], absolutePath: RawPath, alias: [UInt8]? = nil) {
+    package init(
+      folder: [UInt8], name: [UInt8], absolutePath: RawPath, alias: [UInt8]? = nil, date: String? = nil
+    ) {
       self.folder = folder
       self.name = name
       self.absolutePath = absolutePath
       self.alias = alias
+      self.date = date
     }
   }
 
   /// The template's text.
   public let description: String
   let parts: [Part]
+
+  /// Whether names have the images' dates, for which each file is read.
+  package var usesDate: Bool { parts.contains(.date) }
 
   /// The default template: keeps the folder tree of the sources, and adds the size if there are several.
   public static func standard(sizeCount: Int) -> NamingTemplate {
@@ -110,9 +119,9 @@ public struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
 
   private static let words: [String: Part] = [
     "path": .path, "name": .name, "ext": .ext, "oldext": .oldext, "size": .size, "width": .width, "height": .height,
-    "hash": .hash,
+    "date": .date, "hash": .hash,
   ]
-  private static let wordList = "{path}, {name}, {ext}, {oldext}, {width}, {height}, {size} and {hash}"
+  private static let wordList = "{path}, {name}, {ext}, {oldext}, {width}, {height}, {size}, {date} and {hash}"
 
   private static func invalid(_ text: String, _ reason: String) -> Problem {
     Problem(message: "the name \(text) cannot be used: \(reason)")
@@ -124,8 +133,10 @@ public struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
   /// The path of one thumbnail relative to the output folder.
   ///
   /// - Parameter ext: The extension; nil puts `openEnd` in its place.
-  /// - Returns: Nil if the source image's name makes the path unusable: empty, outside the folder, or reserved.
+  /// - Returns: Nil if the source image's name makes the path unusable: empty, outside the folder, or reserved; or if its
+  ///   date is used and not known.
   package func path(for source: Source, size: TargetSize, ext: [UInt8]?) -> [UInt8]? {
+    if usesDate, source.date == nil { return nil }
     var path: [UInt8] = []
     path.reserveCapacity(source.folder.count + source.name.count + 16)
     for part in parts { append(part, of: source, size: size, ext: ext, to: &path) }
@@ -142,6 +153,7 @@ public struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
     case .size: path.append(contentsOf: size.description.utf8)
     case .width: path.append(contentsOf: (size.width.map { "\($0)" } ?? "auto").utf8)
     case .height: path.append(contentsOf: (size.height.map { "\($0)" } ?? "auto").utf8)
+    case .date: path.append(contentsOf: (source.date ?? "").utf8)
     case .hash: path.append(contentsOf: Self.hash(source.absolutePath).utf8)
     }
   }

@@ -1,5 +1,5 @@
 public import Foundation
-import ThumbnailCore
+package import ThumbnailCore
 
 /// The parts of an image's origin that its thumbnails' names are made of.
 ///
@@ -12,6 +12,8 @@ public struct PictureName: Sendable, Equatable {
   let name: [UInt8]
   /// Identifies the image.
   let identity: String
+  /// The image's file, whose date `{date}` stands for; nil for an image that is none.
+  package var file: RawPath?
 
   /// The longest path component taken from an untrusted name, in bytes; file systems allow 255.
   private static let longestPart = 150

@@ -1,5 +1,6 @@
 // The module Exports: names files, writes them whole, and lays thumbnails out on sheets.
 
+import CaptureDates
 import Foundation
 import Synchronization
 public import ThumbnailCore
@@ -62,11 +63,12 @@ public final class ThumbnailExport: Sendable {
   public func add(
     _ thumbnail: Thumbnail, of picture: PictureName, size: PixelSize
   ) async throws(ExportError) -> Outcome {
-    let planned = path(of: picture, size: size, format: thumbnail.format)
     // Not cancelled with the caller's task: finished thumbnails are kept.
     let result = await Task { [self] in
       try? await pool.run(priority: PriorityControl(.visible)) { [self] _ in
-        Result { () throws(ExportError) in try place(thumbnail.data, at: planned, of: picture) }
+        Result { () throws(ExportError) in
+          try place(thumbnail.data, at: path(of: picture, size: size, format: thumbnail.format), of: picture)
+        }
       }
     }.value
     guard let result else { throw ExportError(path: folder, reason: "the work was given up") }
@@ -74,8 +76,17 @@ public final class ThumbnailExport: Sendable {
   }
 
   /// The path within the folder. If the template yields none for the image's name, its digest replaces the name.
-  func path(of picture: PictureName, size: PixelSize, format: ImageFormat) -> [UInt8] {
-    let source = picture.templateSource
+  ///
+  /// - Throws: If the image's date is to be in it and cannot be known.
+  func path(of picture: PictureName, size: PixelSize, format: ImageFormat) throws(ExportError) -> [UInt8] {
+    var source = picture.templateSource
+    if template.usesDate {
+      guard let file = picture.file, let date = try? DateReader.date(of: file).date else {
+        throw ExportError(
+          path: folder, reason: "{date} names pictures that are files; leave it out of --name for others")
+      }
+      source.date = date.day
+    }
     let end = Array(format.fileExtension.utf8)
     let path =
       template.path(for: source, size: TargetSize(size), ext: end)

@@ -16,6 +16,7 @@ struct ConversionPlan: Sendable {
     var list = try finder.run()
     if options.pairing == .preferJPEG { list.pairWithJPEGs() }
     names = OutputNames(options)
+    if names.template.usesDate { list.readDates(cancelled: cancelled) }
     claims = try NameResolution(names, &list, cancelled: cancelled)
     self.list = list
     token = options.token

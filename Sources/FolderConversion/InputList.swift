@@ -1,7 +1,8 @@
+import CaptureDates
 import Exports
 import ThumbnailCore
 
-/// The inputs of a conversion: names only, in compact form, about 40 bytes each.
+/// The inputs of a conversion: names only, in compact form, about 40 bytes each, and 8 more where names have dates.
 struct InputList: Sendable {
   /// A folder that paths are relative to.
   struct Root: Sendable {
@@ -57,6 +58,8 @@ struct InputList: Sendable {
   private var names: [UInt8] = []
   private var entries: [Entry] = []
   private(set) var problems: [Problem] = []
+  /// The dates of all entries; empty as long as none is used.
+  private var dates: [CaptureDate] = []
 
   /// The number of entries, without problems.
   var count: Int { entries.count }
@@ -104,6 +107,16 @@ struct InputList: Sendable {
     }
   }
 
+  /// Reads the dates of all inputs, until `cancelled` is set.
+  mutating func readDates(cancelled: CancellationFlag) {
+    dates = entries.indices.map { index in
+      let isRead = entries[index].kind == .picture && !cancelled.isSet
+      // One that cannot be opened fails when it is converted.
+      let date = isRead ? try? DateReader.date(of: path(at: index)).date : nil
+      return date ?? CaptureDate(name: name(at: index)) ?? CaptureDate(fileTime: 0)
+    }
+  }
+
   func kind(at index: Int) -> Kind { entries[index].kind }
 
   /// Changes the kind of an entry.
@@ -141,6 +154,7 @@ struct InputList: Sendable {
     let (name, absolutePath) = (name(at: index), absolutePath(at: index))
     return NamingTemplate.Source(
       folder: roots[Int(folder.root)].prefix + folder.path, name: Array(name), absolutePath: absolutePath,
-      alias: (distinction ?? entries[index].distinction).alias(of: name, at: absolutePath))
+      alias: (distinction ?? entries[index].distinction).alias(of: name, at: absolutePath),
+      date: dates.isEmpty ? nil : dates[index].day)
   }
 }

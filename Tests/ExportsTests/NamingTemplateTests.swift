@@ -35,6 +35,16 @@ import Testing
     #expect(template.path(for: other, size: size, ext: nil) != template.path(for: source, size: size, ext: nil))
   }
 
+  @Test func aDateIsThatOfTheSourceAndWithoutOneThereIsNoName() throws {
+    let template = try NamingTemplate("{date}-{name}")
+    #expect(template.usesDate)
+    #expect(try path(template) == nil)
+    var dated = source
+    dated.date = "2026-11-20"
+    #expect(
+      template.path(for: dated, size: TargetSize(PixelSize(9, 9)), ext: nil) == Array("2026-11-20-IMG_1.tar".utf8))
+  }
+
   @Test func theStandardNameHasTheSizeOnlyWhereThereAreSeveral() throws {
     #expect(try path(.standard(sizeCount: 1)) == "2024/may/IMG_1.tar.webp")
     #expect(try path(.standard(sizeCount: 2)) == "2024/may/IMG_1.tar-400x300.webp")

@@ -42,6 +42,17 @@ import Testing
     #expect(try files() == ["x/y/1.jpg": "one", "2.jpg": "two"])
   }
 
+  @Test func theDateInANameIsThatOfThePicturesFileAndOthersHaveNone() async throws {
+    let file = directory.url.appending(path: "one.jpg")
+    try Data(DateSamples.jpeg(exif: DateSamples.tiff([DateSamples.original: "2024:07:01 12:00:00"]))).write(to: file)
+    var one = name("one.jpg")
+    one.file = RawPath(file.path)
+    let export = try export("{date}/{name}.{ext}")
+    #expect(
+      try await export.add(thumbnail("one"), of: one, size: size) == .written(path: "\(folder)/2024-07-01/one.jpg"))
+    await #expect(throws: ExportError.self) { try await export.add(thumbnail("two"), of: name("two.jpg"), size: size) }
+  }
+
   @Test func anotherRunFindsItsFilesAndLeavesThem() async throws {
     _ = try await export().add(thumbnail("one"), of: name("1.png"), size: size)
     #expect(

@@ -299,6 +299,21 @@ import Thumbnailer
     #expect(!FileManager.default.fileExists(atPath: output.path))
   }
 
+  @Test func aTemplateMayNameThumbnailsByTheDayOnWhichTheyWereTaken() async throws {
+    let exif = DateSamples.tiff([DateSamples.original: "2024:07:01 12:00:00"])
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    // The EXIF data's segment goes behind the first marker.
+    let segment = DateSamples.jpeg(exif: exif).dropFirst(2).dropLast(6)
+    try Data(picture.prefix(2) + segment + picture.dropFirst(2)).write(to: input.appendingPathComponent("a.jpg"))
+    try copy("formats/png-rgba.png", "x/IMG_20250102_030405.png")
+    try FileManager.default.removeItem(at: input.appendingPathComponent("x/b.png"))
+    let template = try NamingTemplate("{date}/{name}.{ext}")
+    let run = try await convert { $0.name = template }
+    #expect(run.summary.converted == 2)
+    #expect(try names() == ["2024-07-01", "2024-07-01/a.jpg", "2025-01-02", "2025-01-02/IMG_20250102_030405.webp"])
+    #expect(try await convert { $0.name = template }.summary.current == 2)
+  }
+
   @Test func picturesOfOneNameAreToldApartAndSaid() async throws {
     try copy("formats/png-rgba.png", "a.png")
     let run = try await convert()

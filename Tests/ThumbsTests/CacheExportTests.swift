@@ -49,6 +49,8 @@ struct CacheExportTests {
     #expect(try await bench.run("cache", "export", "one", "\(origin.url("/c"))").status == 0)
     #expect(try files("one").count == 2)
     #expect(try await bench.run("cache", "export", "words", "A", "b.jpg", "--name", "{name}-{width}.{ext}").status == 0)
+    let dated = try await bench.run("cache", "export", "dates", "--name", "{date}-{name}.{ext}")
+    #expect(dated.status == 64 && dated.stderr.contains("the cache knows no dates"))
     #expect(try files("words") == ["b-20.jpg", "b-30.jpg"])
   }
 

@@ -63,6 +63,9 @@ struct SearchCommandTests {
     let counted = try await bench.run(
       "search", "--query", "", "--provider", "folder:pictures", "--count", "3", "--per-page", "2", "--json")
     #expect(try lines(counted).count == 3)
+    #expect(
+      String(decoding: counted.stdout, as: UTF8.self).contains(
+        /"date":"20\d\d-\d\d-\d\dT[\d:]+[+-][\d:]+","dateSource":"file"/))
   }
 
   @Test func nothingFoundIsSaid() async throws {

@@ -20,7 +20,9 @@ extension PhotoOutcome {
   public var name: PictureName {
     if isListed && !source.isUserFile { return PictureName(source.url) }
     let path = isListed ? RawPath(bytes: RawPath(fileURL: source.url).name).description : photo.id
-    return PictureName(path, identity: "\(photo.provider):\(photo.id)")
+    var name = PictureName(path, identity: "\(photo.provider):\(photo.id)")
+    if source.isUserFile { name.file = RawPath(fileURL: source.url) }
+    return name
   }
 
   private var shownName: String {

@@ -111,6 +111,9 @@ struct PrefetchCommand: AsyncParsableCommand {
   }
 
   func validate() throws {
+    if look.name?.usesDate == true, source.urls == nil, !source.provider.hasPrefix("folder:") {
+      throw ValidationError("{date} names pictures that are files, not those of photo services: leave it out of --name")
+    }
     guard simulation.simulate != nil else { return }
     if !thumbnails.sizes.isEmpty {
       throw ValidationError("--size does not go with --simulate: the thumbnails fill the cells, --cell times --scale")

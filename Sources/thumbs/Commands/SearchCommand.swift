@@ -30,9 +30,11 @@ struct SearchCommand: AsyncParsableCommand {
       folder it holds thumbnails, each a link to its file; the pictures of photo
       services stay where they are.
 
-      --json prints for each picture: id, provider, title, width, height, credit
-      {text, author, authorUrl, licence, licenceUrl, page}, url. What is not known is
-      left out. The last line holds the summary: pictures, pages, total, provider,
+      --json prints for each picture: id, provider, title, width, height, date,
+      dateSource, credit {text, author, authorUrl, licence, licenceUrl, page}, url.
+      What is not known is left out. date is when a file was taken, by the camera's
+      clock: 2026-11-20T08:05:00.250+01:00, or the day alone; dateSource is camera,
+      xmp, film, name or file. The last line holds the summary: pictures, pages, total, provider,
       offline.
       """)
 

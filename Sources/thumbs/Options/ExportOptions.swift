@@ -13,7 +13,8 @@ struct ExportOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      The exported files' names, of {path}, {name}, {ext}, {oldext}, {width}, {height}, {size} and {hash}. \
+      The exported files' names, of {path}, {name}, {ext}, {oldext}, {width}, {height}, {size}, {date} and {hash}; \
+      {date} is the day on which a file was taken. \
       (default: {path}/{name}.{ext}, with several sizes {path}/{name}-{size}.{ext})
       """, valueName: "TEMPLATE"), transform: NamingTemplate.option)
   var name: NamingTemplate?

@@ -1,18 +1,23 @@
+import CaptureDates
 import PhotoSources
+import ThumbnailCore
 import Thumbnailer
 
 /// The JSON of a photo.
 enum PhotoLine {
   /// All metadata of a photo, with the URL of the form for cells of 400×400, or of the original. Unknown values are
-  /// left out.
+  /// left out. A file is read for its date.
   static func json(_ photo: Photo, original: Bool) -> String {
     let source = photo.source(for: PixelSize(400, 400), fit: .cover, original: original)
+    let date = source.isUserFile ? try? DateReader.date(of: RawPath(fileURL: source.url)).date : nil
     let object: JSONObject = [
       "id": photo.id,
       "provider": photo.provider,
       "title": photo.title,
       "width": photo.size?.width,
       "height": photo.size?.height,
+      "date": date?.text,
+      "dateSource": date.map { "\($0.source)" },
       "credit": credit(photo),
       "url": PlainText.withoutPasswords(source.url.absoluteString),
     ]

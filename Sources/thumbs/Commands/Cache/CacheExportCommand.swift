@@ -45,6 +45,7 @@ struct CacheExportCommand: AsyncParsableCommand {
 
   func validate() throws {
     try OptionCheck.notEmpty("the folder's name", folder, "a folder")
+    if name?.usesDate == true { throw ValidationError("the cache knows no dates: leave {date} out of --name") }
   }
 
   func run() async throws {
