@@ -16,10 +16,18 @@ struct FolderDates: Sendable {
 
   init(_ records: [Record] = []) { self.records = records.sorted { $0.key < $1.key } }
 
-  /// Identifies a file by its path within the folder, its length, and the time of its last change: 64 bits of a SHA-256.
+  /// Identifies a file by its path within the folder, its length, and the time of its last change: an FNV-1a hash of
+  /// 64 bits, which takes well under a microsecond. Two files that share one would share a date, and nothing else.
   static func key(of path: some Sequence<UInt8>, _ state: FileState) -> UInt64 {
-    let hash = SHA256.hash(Array("\(state.byteCount) \(state.modified) ".utf8) + path)
-    return hash.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    func add(_ number: UInt64) { hash = (hash ^ number) &* 0x100_0000_01B3 }
+    for byte in path { add(UInt64(byte)) }
+    for number in [state.byteCount, state.modified] {
+      add(UInt64(truncatingIfNeeded: number))
+      // A product alone never takes high bits down.
+      hash ^= hash >> 32
+    }
+    return hash
   }
 
   /// The date of the file with a key; nil if it was not read.

@@ -37,9 +37,9 @@ package final class FolderIndex: Sendable {
   private let dating = WorkerPool(name: "folder-dates", threads: 1)
   private let datesFile: FolderDatesFile?
 
-  /// Dates are read for this long before a folder is shown, and for a fourth of the time that listing it took: those of
-  /// a small folder are all known then.
+  /// Dates are read for this long before a folder is shown, if it has so few that they can all be known then.
   private let datesBefore: Duration
+  private static let mostDatesBefore = 1000
   /// How often dates are stored while more are read.
   private static let storeInterval = Duration.seconds(10)
 
@@ -106,11 +106,10 @@ package final class FolderIndex: Sendable {
 
   private func current(_ cancelled: CancellationFlag) throws(ProviderError) -> FolderListing {
     if let known = state.withLock({ $0.listing }) { return known }
-    let begin = ContinuousClock.now
     let known = state.withLock { $0.dates } ?? datesFile?.read() ?? FolderDates()
     let listed = try FolderListing(root: path, extensions: extensions, known: known, cancelled: cancelled)
-    let now = ContinuousClock.now
-    let new = listed.readingDates(until: now + datesBefore + (now - begin) / 4, cancelled: cancelled)
+    let time = listed.unreadCount <= Self.mostDatesBefore ? datesBefore : .zero
+    let new = listed.readingDates(until: .now + time, cancelled: cancelled)
     let dates = keep(new, replacing: nil)
     // The others are stored with what is still to be read.
     if !listed.isDated, new.isDated { datesFile?.write(dates) }

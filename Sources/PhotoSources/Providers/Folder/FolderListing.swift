@@ -27,6 +27,8 @@ final class FolderListing: Sendable {
   var count: Int { paths.count }
   var skipped: [SkippedItem] { paths.skipped }
 
+  /// The number of files that are still to be read for their dates.
+  var unreadCount: Int { unread.count }
   /// Whether the date of every image is known.
   var isDated: Bool { unread.isEmpty }
 
