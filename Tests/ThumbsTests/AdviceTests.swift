@@ -19,7 +19,9 @@ import Thumbnailer
   }
 
   @Test func everyErrorSpeaksToOneAudience() {
-    for error in [ThumbnailError.notCached, .rateLimited(retryAfter: nil), .unsupportedFormat(reason: "allow it (isolation)")] {
+    for error in [
+      ThumbnailError.notCached, .rateLimited(retryAfter: nil), .unsupportedFormat(reason: "allow it (isolation)"),
+    ] {
       #expect(!error.message.contains("--") && error.message.contains("("))
       #expect(error.shownMessage.contains("(--"))
     }

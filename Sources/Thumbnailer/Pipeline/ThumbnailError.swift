@@ -99,7 +99,8 @@ public enum ThumbnailError: Error, Sendable, Equatable {
       .notAPicture(let reason), .video(let reason), .noPreview(let reason), .decoderFailed(let reason),
       .damaged(let reason), .cannotEncode(let reason),
       .processingFailed(let reason), .storageUnavailable(let reason), .memoryUnavailable(let reason),
-      .unsupportedFormat(let reason), .refused(_, let reason), .unreachable(let reason), .addressRefused(let reason), .hostClosed(let reason, _),
+      .unsupportedFormat(let reason), .refused(_, let reason), .unreachable(let reason), .addressRefused(let reason),
+      .hostClosed(let reason, _),
       .timedOut(let reason):
       reason
     case .rateLimited(let retryAfter):
