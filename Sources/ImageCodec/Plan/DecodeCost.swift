@@ -142,7 +142,7 @@ enum DecodeCost {
   /// The rasters alive at once after decoding: the views that are still to be finished, and the copies that are made of
   /// the current one: rotated, cropped, enlarged, flattened.
   private static func rasters(_ pass: DecodePlan.Pass, probe: ImageProbe) -> Int {
-    let bands = mayHaveAlpha(probe) ? 4 : 3
+    let bands = pass.steps.contains { mayHaveAlpha(probe, $0.variant) } ? 4 : 3
     var kept = 0
     var largest = 0
     for step in pass.steps {
@@ -163,12 +163,17 @@ enum DecodeCost {
     return kept + largest
   }
 
-  private static func mayHaveAlpha(_ probe: ImageProbe) -> Bool { probe.hasAlpha != false && probe.format != .jpeg }
+  /// Whether a thumbnail may be transparent: as the image is, or on a clear canvas.
+  private static func mayHaveAlpha(_ probe: ImageProbe, _ variant: Variant) -> Bool {
+    let framing = variant.framing
+    let hasCanvas = framing.canvas != nil || framing.padding != Framing.Padding()
+    return probe.hasAlpha != false && probe.format != .jpeg || hasCanvas && framing.filling == .clear
+  }
 
   /// The bytes that encoding one thumbnail takes.
   private static func encoder(for step: DecodePlan.Step, probe: ImageProbe) -> Int {
     let pixels = step.geometry.output.pixelCount
-    let chosen = step.variant.format == .same ? probe.format : mayHaveAlpha(probe) ? .webp : .jpeg
+    let chosen = step.variant.format == .same ? probe.format : mayHaveAlpha(probe, step.variant) ? .webp : .jpeg
     // A processor's pixels, and the raster before and after.
     let processing = step.variant.processor == nil ? 0 : pixels * 12
     let encoding =
@@ -176,7 +181,7 @@ enum DecodeCost {
       case .jpeg: pixels * 3
       case .png: (1 << 20) + pixels * 12
       // Measured of noise: libwebp's tokens, planes and output.
-      case .webp: (1 << 20) + pixels * (mayHaveAlpha(probe) ? 36 : 30)
+      case .webp: (1 << 20) + pixels * (mayHaveAlpha(probe, step.variant) ? 36 : 30)
       case .avif: (8 << 20) + pixels * 48
       case .jpegXL: (8 << 20) + pixels * 100
       default: pixels * 9
