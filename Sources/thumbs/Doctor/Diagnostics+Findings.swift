@@ -102,6 +102,7 @@ extension Diagnostics {
       case .avif: "libheif-plugin-aomdec libheif-plugin-aomenc, or libaom3 on older systems"
       case .svg: "librsvg2-2"
       case .pdf: "libpoppler-glib8"
+      case .jpeg2000: "libopenjp2-7"
       case .openEXR: "libopenexr-dev"
       case .bmp, .ico: "libmagickcore-6.q16-6, or libmagickcore-7.q16-10 on newer systems"
       default: "libvips-dev"

@@ -132,6 +132,7 @@ extension Diagnostics {
       ("libtiff", Codec.tiffVersion ?? "missing"),
       ("libde265", Codec.de265Version ?? "missing"),
       ("dav1d", Codec.dav1dVersion ?? "missing"),
+      ("OpenJPEG", Codec.openJPEGVersion ?? "missing"),
       ("libcurl", network?.version ?? "missing"),
       ("SQLite", CacheExamination.databaseVersion ?? "missing"),
     ]
