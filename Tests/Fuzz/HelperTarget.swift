@@ -32,7 +32,8 @@ private func receiveResponse(_ input: FuzzInput) {
     for (outcome, variant) in zip(response.outcomes, rules.variants) {
       guard case .pixels(let pixels) = outcome else { continue }
       let (size, raster) = (pixels.size, pixels.rasterSize)
-      require(source.map { variant.outputSize(of: $0) } == size, "a thumbnail of \(size)")
+      let output = source.map { ThumbnailGeometry(source: $0, variant: variant).output }
+      require(output == size, "a thumbnail of \(size)")
       require(raster.width > 0 && raster.height > 0 && raster.width <= size.width, "pixels of \(raster)")
       let frames = pixels.timing?.frameCount ?? 1
       require(frames == 1 || variant.frames == .all, "\(frames) frames of a still image")

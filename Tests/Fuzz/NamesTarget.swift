@@ -53,7 +53,8 @@ private func checkExport(_ template: NamingTemplate?, _ picture: PictureName) {
   }
   guard let export = try? ThumbnailExport(folder: "/tmp", name: template, sizeCount: 2) else { return }
   for size in sizes {
-    let path = export.path(of: picture, size: size.box, format: .webp)
+    // A name with a date is refused: there is no file.
+    guard let path = try? export.path(of: picture, size: size.box, format: .webp) else { continue }
     checkPath(path, "\(template?.description ?? "the standard") of \(picture)")
     let marked = ThumbnailExport.marked(path, with: picture.mark)
     checkPath(marked, "\(path) marked")
