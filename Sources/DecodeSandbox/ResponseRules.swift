@@ -63,7 +63,8 @@ package struct ResponseRules: Sendable {
       // Never a thumbnail's.
       case .cmyk: 0...0
       }
-    guard bands.contains(pixels.bands), pixels.size == geometry.output, acceptsDamage || !pixels.isDamaged,
+    guard bands.contains(pixels.bands), pixels.size == geometry.output, pixels.size.isValidThumbnailSize,
+      acceptsDamage || !pixels.isDamaged,
       pixels.timing.map({ isValid($0, pixels, variant) }) ?? (pixels.rasterSize == geometry.cut),
       pixels.rasterSize.pixelCount <= mostBytes / pixels.bands
     else { throw .nonsense(detail: "a thumbnail that is none") }

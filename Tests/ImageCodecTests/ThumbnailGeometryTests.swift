@@ -9,6 +9,28 @@ struct ThumbnailGeometryTests {
     ThumbnailGeometry(source: PixelSize(w, h), variant: Variant(size: box, fit: fit, enlarges: enlarges))
   }
 
+  /// A helper that has been taken over may claim such sizes of a drawing; nothing overflows.
+  @Test func drawingsOfAnySizeHaveAGeometry() {
+    var zoomed = Framing()
+    (zoomed.zoom, zoomed.density, zoomed.canvas) = (Framing.Scale(8, 8), 8, Framing.Canvas())
+    var cropped = Framing()
+    cropped.crop = Framing.Crop(width: 1, height: 1e6)
+    let (longest, side) = (PixelSize.longestThumbnailSide, 1 << 30)
+    for framing in [Framing(), zoomed, cropped] {
+      for source in [PixelSize(1, side), PixelSize(side, 1), PixelSize(side, side), PixelSize(1, 1)] {
+        for box in [PixelSize(256, 256), PixelSize(longest, longest), PixelSize(1, longest)] {
+          for fit in Fit.allCases {
+            for enlarges in [false, true] {
+              let variant = Variant(size: box, fit: fit, enlarges: enlarges, framing: framing)
+              let found = ThumbnailGeometry(source: source, variant: variant, isDrawing: true)
+              #expect(found.whole.width > 0 && found.whole.height > 0 && found.cut.width <= found.output.width)
+            }
+          }
+        }
+      }
+    }
+  }
+
   @Test func containKeepsTheAspectAndRounds() {
     #expect(geometry(6000, 4000, PixelSize(256, 256), .contain).output == PixelSize(256, 171))
     #expect(geometry(4000, 6000, PixelSize(256, 256), .contain).output == PixelSize(171, 256))

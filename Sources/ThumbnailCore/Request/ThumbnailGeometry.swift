@@ -77,13 +77,20 @@ package struct ThumbnailGeometry: Sendable, Equatable {
     let cut = PixelSize(across.cut(frame.width, of: view.width), down.cut(frame.height, of: view.height))
     whole = framing.turn.stored(
       PixelSize(
-        (source.width * view.width + region.size.width - 1) / region.size.width,
-        (source.height * view.height + region.size.height - 1) / region.size.height))
+        Self.share(of: source.width, view.width, region.size.width),
+        Self.share(of: source.height, view.height, region.size.height)))
     let kept = (seeks ? framing.crop?.placement : framing.placement) ?? .gravity(variant.gravity)
     if case .gravity(let gravity, _, _) = kept, kept.isByContent, cut != view { search = gravity }
     let corner = kept.corner(
       of: cut, in: view, scale: (sizes.density / max(1, across.value), sizes.density / max(1, down.value)))
     cutRectangle = PixelRectangle(x: corner.x, y: corner.y, size: cut)
+  }
+
+  /// `length` times `part` / `all`, rounded up; `part` is at most `all`. A drawing's sides are so long that the product
+  /// would not fit into a word.
+  private static func share(of length: Int, _ part: Int, _ all: Int) -> Int {
+    let (quotient, remainder) = all.dividingFullWidth(length.multipliedFullWidth(by: part))
+    return remainder > 0 ? quotient + 1 : quotient
   }
 }
 
