@@ -67,6 +67,8 @@ def cases(folder):
                 known = extension == "jp2" or across > 1
                 found.append(Case(path, expected if known else None, 1))
     found += palettes(folder, scratch)
+    found += narrow(folder, scratch)
+    found.append(fewer_levels(folder, scratch))
     return found
 
 
@@ -106,6 +108,54 @@ def palettes(folder, scratch):
         path.write_bytes(data[:start] + box(b"jp2h", header) + data[start + length :])
         found.append(Case(path, shown(entries[np.asarray(indexed)])))
     return found
+
+
+def narrow(folder, scratch):
+    """Tiles of which the last ones have no samples at a reduced size."""
+    found = []
+    Image.fromarray(colours()).save(scratch / "source.png")
+    for tile in ("75,51", "50,34", "149,101"):
+        for offset in ([], ["-d", "1,1"], ["-d", "3,2"]):
+            path = folder / f"jp2-narrow-{tile.replace(',', 'x')}-{len(found)}.j2k"
+            compress(scratch / "source.png", path, ["-t", tile, *offset])
+            found.append(Case(path, shown(colours())))
+    return found
+
+
+def fewer_levels(folder, scratch):
+    """A codestream whose second tile has fewer resolution levels than the header says."""
+    Image.fromarray(colours()).save(scratch / "source.png")
+    parts = {}
+    for levels in ("6", "2"):
+        path = scratch / f"levels-{levels}.j2k"
+        compress(scratch / "source.png", path, ["-t", "80,60", "-n", levels])
+        parts[levels] = tile_parts(path.read_bytes())
+    (header, tiles), (other, others) = parts["6"], parts["2"]
+    own = b"".join(segment(other, marker) for marker in (b"\xff\x52", b"\xff\x5c"))
+    tile = others[1]
+    # The length of the tile-part, and its own parameters behind its marker.
+    length = struct.unpack(">I", tile[6:10])[0] + len(own)
+    tiles[1] = tile[:6] + struct.pack(">I", length) + tile[10:12] + own + tile[12:]
+    path = folder / "jp2-fewer-levels-in-a-tile.j2k"
+    path.write_bytes(header + b"".join(tiles) + b"\xff\xd9")
+    return Case(path, shown(colours()))
+
+
+def tile_parts(data):
+    """The main header of a codestream, and its tile-parts."""
+    start = data.index(b"\xff\x90")
+    header, tiles = data[:start], []
+    while data[start : start + 2] == b"\xff\x90":
+        length = struct.unpack(">I", data[start + 6 : start + 10])[0]
+        tiles.append(data[start : start + length])
+        start += length
+    return header, tiles
+
+
+def segment(header, marker):
+    """The segment of a marker of a header."""
+    at = header.index(marker)
+    return header[at : at + 2 + struct.unpack(">H", header[at + 2 : at + 4])[0]]
 
 
 def box(kind, content):

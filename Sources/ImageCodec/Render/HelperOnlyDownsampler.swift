@@ -29,6 +29,15 @@ package struct HelperOnlyDownsampler {
   package func pixels(
     for variants: [Variant], isTolerant: Bool = false
   ) throws(CodecError) -> (results: [Rendered<ThumbnailRaster>], size: PixelSize) {
+    let made = try pixels(for: variants, isTolerant: isTolerant, usesLevels: true)
+    guard format == .jpeg2000, made.results.contains(where: \.isOfDamagedImage) else { return made }
+    // A tile may have fewer resolution levels than the header says, which only its decoder finds out.
+    return try pixels(for: variants, isTolerant: isTolerant, usesLevels: false)
+  }
+
+  private func pixels(
+    for variants: [Variant], isTolerant: Bool, usesLevels: Bool
+  ) throws(CodecError) -> (results: [Rendered<ThumbnailRaster>], size: PixelSize) {
     try limits.check(byteCount: body.count)
     var reader = try HelperOnlyReader(format: format, body: body, file: file)
     let whole = try header(reader)
@@ -37,7 +46,8 @@ package struct HelperOnlyDownsampler {
     let steps = try [DecodePlan.Step](variants, of: whole.size, isDrawing: format.isDrawing).checked()
     // A drawing rendered at its own size is as good as one that is reduced.
     let scaling: Scaling? = format.isDrawing && !variants.contains { $0.scaling == .best } ? .fast : nil
-    let probe = try reduce(&reader, from: whole, to: steps.neededSize(scaling), averagesAll: steps.averagesAll())
+    let probe = try reduce(
+      &reader, from: whole, to: steps.neededSize(scaling), averagesAll: steps.averagesAll() || !usesLevels)
     let passes = Light.allCases.map { light in steps.filter { $0.variant.light == light } }.filter { !$0.isEmpty }
       .map { DecodePlan.Pass(probe: probe, steps: $0, rule: ScaleRule(probe, bodyLength: nil), scaling: nil) }
     let cost = passes.map { DecodeCost.peak(of: $0, probe: probe, bodyLength: body.count) }.max() ?? 0

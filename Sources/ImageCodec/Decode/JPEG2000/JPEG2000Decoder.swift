@@ -107,23 +107,28 @@ final class JPEG2000Decoder {
   /// A place after so many halvings, rounded up as in the standard.
   private static func halved(_ place: Int, _ count: Int) -> Int { (place + (1 << count) - 1) >> count }
 
-  /// Decodes a tile, and lends its components with their samples until the next one is decoded: each has as many samples
-  /// as its size says.
-  func withTile(
-    _ index: Int,
-    _ body: ([(component: Component, samples: UnsafePointer<Int32>)]) throws(CodecError) -> Void
-  ) throws(CodecError) {
+  /// A component of a decoded tile.
+  struct TileComponent {
+    let component: Component
+    /// As many samples as its size says; nil where that is none, as in a small tile at a reduced size.
+    let samples: UnsafePointer<Int32>?
+  }
+
+  /// Decodes a tile, and lends its components with their samples until the next one is decoded.
+  func withTile(_ index: Int, _ body: ([TileComponent]) throws(CodecError) -> Void) throws(CodecError) {
     guard opj_get_decoded_tile(codec, stream, image, UInt32(index)) != 0 else {
       throw reader.failure(.decode, "tile \(index)")
     }
-    let found = Self.components(of: image.pointee, halvings: halvings)
-    var tile: [(component: Component, samples: UnsafePointer<Int32>)] = []
-    for (index, component) in found.enumerated() {
+    var tile: [TileComponent] = []
+    for (index, component) in Self.components(of: image.pointee, halvings: halvings).enumerated() {
       let decoded = image.pointee.comps[index]
-      guard let samples = decoded.data, Int(decoded.w) == component.columns.count,
-        Int(decoded.h) == component.rows.count
+      let isEmpty = component.columns.isEmpty || component.rows.isEmpty
+      guard
+        isEmpty
+          || decoded.data != nil && Int(decoded.w) == component.columns.count
+            && Int(decoded.h) == component.rows.count
       else { throw reader.failure(.decode, "component \(index) is missing") }
-      tile.append((component, UnsafePointer(samples)))
+      tile.append(TileComponent(component: component, samples: isEmpty ? nil : UnsafePointer(decoded.data)))
     }
     guard tile.count == components.count else { throw .damaged(.decode, detail: "a tile has other components") }
     try body(tile)

@@ -25,9 +25,10 @@ struct JPEG2000File {
   func probe(halvings: Int) throws(CodecError) -> ImageProbe {
     let decoder = try JPEG2000Decoder(codestream, halvings: halvings)
     let channels = try JPEG2000Channels(boxes, decoder.components)
-    let size = JPEG2000RowSource.finest(of: decoder.components).size
+    let size = try JPEG2000RowSource.finest(of: decoder.components).size
     var probe = ImageProbe(format: .jpeg2000, storedSize: size)
-    probe.frameCount = decoder.mostHalvings + 1
+    // The mean of two indices of a palette is another colour.
+    probe.frameCount = boxes?.palette == nil ? decoder.mostHalvings + 1 : 1
     (probe.hasAlpha, probe.channels, probe.bitsPerSample) = (
       channels.hasAlpha, channels.count, channels.isDeep ? 16 : 8
     )

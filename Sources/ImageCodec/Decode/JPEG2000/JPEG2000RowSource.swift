@@ -12,7 +12,7 @@ final class JPEG2000RowSource: RowSource {
 
   init(_ decoder: JPEG2000Decoder, _ channels: JPEG2000Channels) throws(CodecError) {
     (self.decoder, self.channels) = (decoder, channels)
-    finest = Self.finest(of: decoder.components)
+    finest = try Self.finest(of: decoder.components)
     var rows = RowLayout(
       size: finest.size, channels: channels.count, sample: channels.isDeep ? .uint16 : .uint8,
       profile: channels.profile)
@@ -21,9 +21,15 @@ final class JPEG2000RowSource: RowSource {
     layout = rows
   }
 
-  static func finest(of components: [JPEG2000Decoder.Component]) -> JPEG2000Decoder.Component {
-    // A header without components is refused before.
-    components.min { ($0.across, $0.down) < ($1.across, $1.down) } ?? components[0]
+  /// The component with the most samples.
+  ///
+  /// - Throws: `.unsupported` where one has the most columns and another the most rows.
+  static func finest(of components: [JPEG2000Decoder.Component]) throws(CodecError) -> JPEG2000Decoder.Component {
+    let (across, down) = (components.map(\.across).min(), components.map(\.down).min())
+    guard let finest = components.first(where: { $0.across == across && $0.down == down }) else {
+      throw .unsupported("a JPEG 2000 of which no component has all pixels")
+    }
+    return finest
   }
 
   func read(_ receive: (RowBand) throws(CodecError) -> Void) throws(CodecError) -> Bool {
@@ -40,13 +46,12 @@ final class JPEG2000RowSource: RowSource {
           first.columns.upperBound <= finest.columns.upperBound
         else { throw .damaged(.decode, detail: "a tile lies beside its row") }
         let place = band.start + (first.columns.lowerBound - finest.columns.lowerBound) * pixelBytes
-        let samples = tile.map { Samples(component: $0.component, start: $0.samples) }
         for row in first.rows {
           let target = place + (row - first.rows.lowerBound) * stride
           if channels.isDeep {
-            convert(samples, first, row, into: target.assumingMemoryBound(to: UInt16.self))
+            convert(tile, first, row, into: target.assumingMemoryBound(to: UInt16.self))
           } else {
-            convert(samples, first, row, into: target.assumingMemoryBound(to: UInt8.self))
+            convert(tile, first, row, into: target.assumingMemoryBound(to: UInt8.self))
           }
         }
       }
@@ -62,20 +67,20 @@ final class JPEG2000RowSource: RowSource {
     component.across == finest.across && component.down == finest.down
   }
 
-  /// A component's samples in a tile.
-  private struct Samples {
-    let component: JPEG2000Decoder.Component
-    let start: UnsafePointer<Int32>
-  }
-
   /// Writes a row of a tile's pixels; `target` has room for them.
   private func convert<Sample: FixedWidthInteger & UnsignedInteger>(
-    _ samples: [Samples], _ pixels: JPEG2000Decoder.Component, _ row: Int, into target: UnsafeMutablePointer<Sample>
+    _ tile: [JPEG2000Decoder.TileComponent], _ pixels: JPEG2000Decoder.Component, _ row: Int,
+    into target: UnsafeMutablePointer<Sample>
   ) {
     let count = channels.count
     for (channel, scale) in channels.scales.enumerated() {
-      let (component, start) = (samples[scale.component].component, samples[scale.component].start)
-      guard !component.columns.isEmpty, !component.rows.isEmpty else { continue }
+      let component = tile[scale.component].component
+      guard let start = tile[scale.component].samples else {
+        // Chroma without a sample is none; what is there of a tile that narrow is luma.
+        let neutral: Sample = channels.colours == .ycc && channel > 0 ? .max / 2 + 1 : 0
+        for index in 0..<pixels.columns.count { target[index * count + channel] = neutral }
+        continue
+      }
       // The sample of a coarser component that is at or before the pixel, or the first.
       let line = Self.clamped(row * finest.down / component.down, component.rows) - component.rows.lowerBound
       let samples = start + line * component.columns.count
