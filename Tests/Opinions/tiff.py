@@ -70,6 +70,10 @@ def cases(folder):
         write(f"float-gray-255-{kind}", gray().astype(kind), shown(gray()), tolerance, photometric="minisblack")
         planes = np.moveaxis(linear, 2, 0).astype(kind).copy()
         write(f"float-rgb-planes-{kind}", planes, shown(colours()), tolerance, photometric="rgb", planarconfig="separate")
+        light = np.dstack([linear * alpha()[:, :, None] / 255.0, alpha() / 255.0]).astype(kind)
+        options = {"photometric": "rgb", "extrasamples": ["assocalpha"]}
+        # Dark light behind little alpha has lost its last bits.
+        write(f"float-rgb-multiplied-{kind}", light, shown(colours(), alpha()), 1, **options)
     heights = gray() * 10.0 - 500
     spread = (gray().astype(float) - gray().min()) / (int(gray().max()) - int(gray().min())) * 255
     write("float-gray-heights", heights.astype("f4"), shown(spread), photometric="minisblack")

@@ -18,7 +18,7 @@ final class PNGRowSource: RowSource {
   /// Owned: converted rows; nil if rows are handed on as stored.
   private let converted: UnsafeMutableRawBufferPointer?
   /// Owned: the whole of an interlaced image.
-  private var image: UnsafeMutableRawBufferPointer?
+  private var image: UnsafeMutableRawPointer?
   /// Whether the rows that come now are the stream's last.
   private var isLastPass = true
   /// The number of rows passed on.
@@ -52,7 +52,7 @@ final class PNGRowSource: RowSource {
 
   deinit {
     converted?.deallocate()
-    image?.deallocate()
+    free(image)
   }
 
   private static func buffer(_ preamble: PNGPreamble, _ size: PixelSize) -> PNGRowBuffer {
@@ -101,7 +101,7 @@ final class PNGRowSource: RowSource {
     let pixel = samples.channels * samples.sampleBytes
     // Zeros, so that nothing of the process' memory gets into an image.
     guard let start = calloc(size.pixelCount, pixel) else { throw .outOfMemory }
-    image = UnsafeMutableRawBufferPointer(start: start, count: size.pixelCount * pixel)
+    image = start
     let passes = Self.passes.filter { $0.x < size.width && $0.y < size.height }
     for (index, pass) in passes.enumerated() {
       let width = (size.width - pass.x + pass.across - 1) / pass.across

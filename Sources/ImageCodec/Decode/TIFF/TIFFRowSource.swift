@@ -73,7 +73,7 @@ final class TIFFRowSource: RowSource {
     // A profile of linear light describes samples that are not encoded for display.
     if samples.isLinear { layout.profile = nil }
     self.layout = layout
-    if case .floatingPoint = samples.kind { try measure() }
+    if samples.needsRanges { try measure() }
   }
 
   deinit {
@@ -130,17 +130,13 @@ final class TIFFRowSource: RowSource {
     case .strips(let stripRows):
       // libtiff writes a whole strip, which `TIFFDirectory` has found to be no longer than a block. If it were told the
       // length, it would ignore the one in the file, unlike in libvips.
-      let (strip, plane) = (nextRow / stripRows, (directory.size.height + stripRows - 1) / stripRows)
-      if !directory.isPlanar { return try readStrip(strip, rows, into: target) }
-      guard let source = part.baseAddress else { return }
-      for sample in 0..<samples.stored {
-        try readStrip(sample * plane + strip, rows, into: source)
-        for row in 0..<rows.count {
-          place(
-            source + row * directory.size.width * samples.kind.bytes, directory.size.width, sample,
-            at: target
-              + row * directory.rowBytes)
-        }
+      let (strip, stripsOfPlane) = (nextRow / stripRows, (directory.size.height + stripRows - 1) / stripRows)
+      if !directory.isPlanar { try readStrip(strip, into: target) }
+      for sample in 0..<(directory.isPlanar ? samples.stored : 0) {
+        guard let source = part.baseAddress else { return }
+        try readStrip(sample * stripsOfPlane + strip, into: source)
+        // The rows of a plane lie one after the other, as do those of the block.
+        place(source, rows.count * directory.size.width, sample, at: target)
       }
     case .scanlines:
       for row in rows {
@@ -158,13 +154,10 @@ final class TIFFRowSource: RowSource {
     held = rows
   }
 
-  private func readStrip(
-    _ strip: Int, _ rows: Range<Int>, into target: UnsafeMutableRawPointer
-  ) throws(CodecError) {
+  private func readStrip(_ strip: Int, into target: UnsafeMutableRawPointer) throws(CodecError) {
     guard TIFFReadEncodedStrip(file.handle, UInt32(truncatingIfNeeded: strip), target, -1) >= 0 else {
       throw file.failure("strip \(strip)")
     }
-    held = rows
   }
 
   /// Reads a tile, or one of each plane, and copies what of it lies in the image to its place in the block.

@@ -42,7 +42,10 @@ struct TIFFSamples {
       && !isInk && weights == nil && alpha != .premultiplied
   }
   /// Whether colours are linear light: floating-point RGB, as in other programs.
-  var isLinear: Bool { if case .floatingPoint = kind { channels >= 3 } else { false } }
+  var isLinear: Bool { if case .floatingPoint = kind { channels >= 3 && !isInk } else { false } }
+
+  /// Whether what is black and white follows from all samples: of floating-point grays, and of alpha.
+  var needsRanges: Bool { if case .floatingPoint = kind { !isLinear || alpha != .none } else { false } }
 
   /// Converts `count` pixels from `source`, which has so many, to `target`, which has room for them.
   func convert(_ source: UnsafeRawPointer, count: Int, into target: UnsafeMutableRawPointer) {
@@ -69,7 +72,7 @@ struct TIFFSamples {
 
   private func finish<Sample: FixedWidthInteger & UnsignedInteger>(_ row: UnsafeMutablePointer<Sample>, _ count: Int) {
     if let weights { StoredColours.convertChroma(row, pixels: count, channels: channels, weights: weights) }
-    if alpha == .premultiplied { StoredColours.unpremultiply(row, pixels: count, channels: channels) }
+    if alpha == .premultiplied, !isLinear { StoredColours.unpremultiply(row, pixels: count, channels: channels) }
   }
 
   private func floats<Stored>(
@@ -82,6 +85,16 @@ struct TIFFSamples {
     each(type, channel, source, count, target) { stored in
       let level = (value(stored) - range.lowerBound) * scale
       return isEncoded ? StoredColours.clipped(level * 65_535) : StoredColours.shown(level)
+    }
+    // Light is divided by alpha before it is encoded.
+    guard isLinear, alpha == .premultiplied, channel < 3 else { return }
+    let samples = source.assumingMemoryBound(to: type)
+    let row = target.assumingMemoryBound(to: UInt16.self)
+    let most = ranges.last?.upperBound ?? 1
+    for index in 0..<count {
+      let opacity = value(samples[index * stored + 3]) / most
+      guard opacity > 0 else { continue }
+      row[index * channels + channel] = StoredColours.shown(value(samples[index * stored + channel]) / opacity)
     }
   }
 
