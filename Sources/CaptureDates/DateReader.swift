@@ -1,6 +1,6 @@
+import Glibc
 import RAWPreviews
 package import ThumbnailCore
-import Glibc
 
 /// Reads when an image or a film was taken: its head, and where that does not suffice two more pieces of it.
 package enum DateReader {

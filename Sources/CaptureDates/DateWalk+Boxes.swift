@@ -10,6 +10,8 @@ extension DateWalk {
   private static let creationKey = "com.apple.quicktime.creationdate"
   /// The most keys of a film.
   private static let mostKeys = 256
+  /// The most metadata of an image that are looked at: many may name the same bytes.
+  private static let mostItems = 8
   /// A table of contents that is longer than a read is not looked at, in bytes.
   private static let longestTable = DateReader.pieceBytes
 
@@ -38,7 +40,7 @@ extension DateWalk {
     guard table.count <= Self.longestTable, let bytes = try known.slice(table),
       let items = try? HEIFItems(meta: Array(bytes), at: table.lowerBound)
     else { return }
-    let metadata = items.items("cdsc", to: items.primary)
+    let metadata = items.items("cdsc", to: items.primary).prefix(Self.mostItems)
     for item in metadata where item.kind == "Exif" {
       // The position of the TIFF structure behind this number comes first.
       guard let range = item.ranges?.first, range.upperBound <= length,
