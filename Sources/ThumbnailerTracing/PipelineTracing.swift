@@ -43,7 +43,7 @@ public final class PipelineTracing: Sendable {
     try await response(for: request, by: pipeline.response, code: \.code)
   }
 
-  /// The same of a response that is had in another way, whose errors have a code as those of a pipeline.
+  /// The same for a response that is not made by a pipeline; its errors have codes, too.
   package func response<Failure>(
     for request: ThumbnailRequest, by make: (ThumbnailRequest) async throws(Failure) -> ThumbnailResponse,
     code: (Failure) -> String

@@ -13,7 +13,7 @@ struct GalleryDescription: Encodable {
   let provider: String
   /// For the empty search field.
   let hint: String
-  /// Whether an empty query shows photos by chance.
+  /// Whether an empty query shows random photos.
   let picksRandom: Bool
   /// To be sent back with whatever changes anything: only pages of this server can read it.
   let token: String

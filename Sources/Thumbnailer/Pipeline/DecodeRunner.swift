@@ -68,7 +68,7 @@ struct DecodeRunner: Sendable {
     return outcome
   }
 
-  /// Does long work on a thread of its own that gives way to other decodes, and waits for it.
+  /// Does long work on a thread of its own, of a lower priority than that of other decodes, and waits for it.
   static func givingWay<Value>(_ body: @escaping @Sendable () -> Value) -> Value {
     let result = Handover<Value>()
     let end = DispatchSemaphore(value: 0)

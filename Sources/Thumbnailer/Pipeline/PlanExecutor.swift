@@ -7,7 +7,7 @@ import ThumbnailCore
 /// Decodes as planned: in helper processes, or in process where nothing is isolated. Only pixels come of that; they are
 /// encoded here, in either case.
 struct PlanExecutor: Sendable {
-  /// The decode of an image of more pixels takes so long that others come first, where decodes give way.
+  /// The decode of an image of more pixels takes so long that it has a lower priority, where `decodesGiveWay`.
   private static let longDecodePixels = 32_000_000
 
   let configuration: ThumbnailPipeline.Configuration

@@ -39,7 +39,7 @@ extension ThumbnailPipeline {
     package private(set) var chosenMemoryBudget: ByteSize?
     /// The bytes of the memory budget that are used outside of the pipeline, as by a server.
     package var bytesElsewhere: Int?
-    /// Whether decodes give way to other threads of the process, as to those of a server that send what is made.
+    /// Whether decodes have a lower priority than other threads of the process, such as those of a server.
     package var decodesGiveWay = false
     var budget: MemoryBudget {
       MemoryBudget(total: memoryBudget.bytes - (bytesElsewhere ?? 0), downloads: downloads, jobs: jobs)

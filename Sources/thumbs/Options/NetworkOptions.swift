@@ -35,7 +35,7 @@ struct NetworkOptions: ConfigurationOptions {
 
   @Option(
     help: ArgumentHelp(
-      "The proxy, http://host:port or socks5h://host:port, or none. (default: http_proxy and its kin)",
+      "The proxy, http://host:port or socks5h://host:port, or none. (default: that of the environment, such as http_proxy)",
       valueName: "URL|none"))
   var proxy: String?
 
