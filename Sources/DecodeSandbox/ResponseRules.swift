@@ -20,11 +20,15 @@ package struct ResponseRules: Sendable {
   /// The longest side of a page or drawing: nothing is allocated for it, as its size is that on paper.
   private static let longestSide = 1 << 30
 
+  /// An upper bound of the bytes of a thumbnail's pixel: its samples, and its part of the file made of them.
+  package static let bytesPerPixel = 5
+
   /// An upper bound of the bytes of the thumbnails of these variants: their samples, and the files made of them.
   package static func mostBytes(for variants: [Variant], of probe: ImageProbe? = nil) -> Int {
     variants.reduce(0) { sum, variant in
       let frames = probe.map { variant.mostFrames(of: $0) } ?? 1
-      let (bytes, overflow) = variant.largestOutput.pixelCount.multipliedReportingOverflow(by: 5 * frames)
+      let (bytes, overflow) = variant.largestOutput.pixelCount.multipliedReportingOverflow(
+        by: bytesPerPixel * frames)
       return overflow ? .max / 8 : min(.max / 8, sum + (64 << 10) + bytes)
     }
   }

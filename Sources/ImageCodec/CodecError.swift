@@ -27,6 +27,8 @@ package enum CodecError: Error, Sendable, Equatable, Codable {
   case handedOver(reason: String)
   /// A thumbnail cannot have this size.
   case invalidSize(PixelSize)
+  /// The thumbnail has more pixels than whoever asks for it may have made, or the image would be enlarged.
+  case notForStrangers(mostPixels: Int)
   /// The image, of this size, does not have all of the part that was to be cropped from it.
   case cropOutside(of: PixelSize)
   /// The image is stored turned or mirrored, which the request does not admit.
@@ -101,6 +103,7 @@ extension CodecError: CustomStringConvertible {
     case .handedOver(let reason): "not for the coefficient reader: \(reason)"
     case .invalidSize(let size):
       "\(size) is not a thumbnail's size: each side must be 1 to \(PixelSize.longestThumbnailSide) pixels"
+    case .notForStrangers(let most): "the thumbnail has more than \(most) pixels, or more than the picture"
     case .cropOutside(let size): "the picture is \(size) and does not have all of the part to crop; name one within it"
     case .notUpright: "the picture is stored turned, and cannot be left like that; do without norotation"
     case .decoderUnavailable(let format): "this libvips cannot read \(format.displayName)"

@@ -122,6 +122,22 @@ struct PlanExecutor: Sendable {
     }
   }
 
+  /// What a helper has made of an image of which the size was not known before, unless what is still to be done, to
+  /// enlarge it or to put it on a canvas, takes more than was reserved, or than strangers may have made.
+  private static func admitted(
+    _ made: Rendered<ThumbnailRaster>, of size: PixelSize, _ order: HelperJob, _ strangersPixels: Int?
+  ) -> Rendered<ThumbnailRaster> {
+    let geometry = ThumbnailGeometry(source: size, variant: made.variant, isDrawing: order.format.isDrawing)
+    let needed = ResponseRules.bytesPerPixel * geometry.output.pixelCount
+    if case .failure = made.result { return made }
+    if let strangersPixels, !geometry.isForStrangers(strangersPixels) {
+      return Rendered(variant: made.variant, result: .failure(.notForStrangers(mostPixels: strangersPixels)))
+    }
+    guard needed > order.mostBytes else { return made }
+    return Rendered(
+      variant: made.variant, result: .failure(.exceedsMemoryBudget(needed: needed, budget: order.mostBytes)))
+  }
+
   private func order(
     _ format: ImageFormat, _ variants: [Variant], _ probe: ImageProbe?, _ body: SourceBody, _ job: JobContext
   ) -> HelperJob {
@@ -148,6 +164,9 @@ struct PlanExecutor: Sendable {
         defer { if order.hasSpareProcessor { spare.giveBack() } }
         let made = helpers.render(source, order, cancellation: cancellation)
         (size, rendered) = (size ?? made.size, made.results)
+        if order.probe == nil, let size {
+          rendered = rendered.map { Self.admitted($0, of: size, order, job.policy.options.strangersPixels) }
+        }
       } else {
         rendered = decode(cancellation)
       }

@@ -139,6 +139,8 @@ extension ThumbnailError {
       self = .unsupportedFormat(
         reason: "\(format.displayName) is decoded in a helper process only; allow it (isolation), "
           + "or convert the picture to JPEG, PNG or WebP first")
+    case .notForStrangers(let most):
+      self = .tooManyPixels(most)
     case .unsupported:
       self = .unsupportedFormat(reason: "\(error); convert the picture to JPEG, PNG or WebP first")
     case .limitExceeded(.pixels, _, _):

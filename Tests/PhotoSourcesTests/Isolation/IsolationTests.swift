@@ -66,6 +66,26 @@ struct IsolationTests {
     }
   }
 
+  /// Only the helper parses the header, so that it is known late what would be enlarged.
+  @Test func strangersHaveNothingEnlargedThatOnlyAHelperReads() async throws {
+    var isolation = Self.helper
+    isolation.unsafeSources = .anywhere
+    let fixture = try Self.fixture(isolation)
+    var extended = Framing()
+    extended.canvas = Framing.Canvas()
+    let variants = [
+      Variant(size: PixelSize(2000, 2000), enlarges: true), Variant(size: PixelSize(3000, 3000), framing: extended),
+      Variant(size: PixelSize(20, 20)),
+    ]
+    var codes: [String?] = []
+    for variant in variants {
+      var request = ThumbnailRequest(ImageSource(fixture.origin.url("/bmp.bmp")), variant: variant)
+      request.options.strangersPixels = 4 << 20
+      codes.append(await error(request, fixture)?.code)
+    }
+    #expect(codes == ["invalid-request", "invalid-request", nil])
+  }
+
   @Test func safeFormatsOnlyMeansTheUsersFilesToo() async throws {
     var isolation = Self.helper
     isolation.unsafeSources = .none
