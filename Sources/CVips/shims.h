@@ -193,6 +193,10 @@ static inline int cvips_embed(VipsImage *in, VipsImage **out, int x, int y, int 
   vips_area_unref(VIPS_AREA(background));
   return result;
 }
+// Zero in all bands, so transparent, where the image is not.
+static inline int cvips_embed_clear(VipsImage *in, VipsImage **out, int x, int y, int width, int height) {
+  return vips_embed(in, out, x, y, width, height, NULL);
+}
 static inline int cvips_insert(VipsImage *in, VipsImage **out, VipsImage *part, int x, int y) {
   return vips_insert(in, part, out, x, y, NULL);
 }

@@ -1,6 +1,7 @@
 import Foundation
-import TestSupport
 import Testing
+
+@testable import TestSupport
 
 /// Readers are compared with other programs: a test that compares with one library inherits its faults.
 ///
@@ -16,10 +17,22 @@ struct SecondOpinionTests {
 
   @Test(
     .enabled(if: python != nil, "numpy, Pillow or tifffile is missing"),
-    arguments: ["jpeg2000", "tiff", "others", "photographs"])
-  func whatIsReadIsThePictureAndWhatOthersRead(format: String) throws {
+    arguments: ["jpeg2000", "tiff", "others", "drawings", "light", "photographs"])
+  func whatIsReadIsThePictureAndWhatOthersRead(group: String) throws {
     let python = try #require(Self.python)
-    let run = try Self.run([python, Self.script, ThumbsProcess.executable, format])
+    let run = try Self.run([python, Self.script, ThumbsProcess.executable, group])
+    #expect(run.status == 0, "\(run.text)")
+  }
+
+  @Test(
+    .enabled(if: python != nil, "numpy, Pillow or tifffile is missing"),
+    .enabled(if: SharedCorpus.isPresent, "the shared corpus is absent"))
+  func realPicturesAreReadAsOthersReadThem() throws {
+    let python = try #require(Self.python)
+    let folder = SharedCorpus.root.appending(path: "good").path
+    let run = try Self.run([
+      "OPINIONS_CORPUS=\(folder)", python, Self.script, ThumbsProcess.executable, "corpus",
+    ])
     #expect(run.status == 0, "\(run.text)")
   }
 

@@ -4,6 +4,9 @@ import ThumbnailCore
 
 /// Opens an image of a format that only a helper decodes, at a reduced size where the format allows it.
 struct HelperOnlyReader {
+  /// Headers have some hundred bytes; those with previews and comments may have more, behind what is looked for.
+  private static let longestOpenEXRHeader = 65_536
+
   let format: ImageFormat
   /// The image file, which must stay open while the reader is used.
   let file: FileDescriptor
@@ -69,7 +72,11 @@ struct HelperOnlyReader {
     case .openEXR:
       guard Codec.hasOperation(format.loaderName) else { throw .decoderUnavailable(format) }
       // This loader takes only a file name.
-      return try LibvipsImage.make(.header) { cvips_load_openexr("/proc/self/fd/\(file.rawValue)", $0, failOn) }
+      let stored = try LibvipsImage.make(.header) { cvips_load_openexr("/proc/self/fd/\(file.rawValue)", $0, failOn) }
+      // The file's colours are multiplied by alpha.
+      let image = stored.hasAlpha ? try stored.applying(.header) { cvips_apply("unpremultiply", $0, $1) } : stored
+      let header = HeaderBytes((try? body.read(at: 0, length: Self.longestOpenEXRHeader)) ?? [])
+      return try OpenEXRWindows(header)?.picture(image) ?? image
     case .radiance:
       return try reader.load(format, failOn).applying(.header) { cvips_apply("rad2float", $0, $1) }
     case .jpegXL: return try reader.load(format, failOn)
