@@ -19,7 +19,24 @@ struct Animation {
   private init(of image: LibvipsImage, _ decoder: ImageDecoder, keepingProfile: Bool) throws(CodecError) {
     let frameCount = try Self.frameCount(of: image, decoder)
     timing = AnimationTiming(of: image, frameCount: frameCount)
-    strips = try Self.strips(of: image, count: frameCount, decoder, keepingProfile: keepingProfile)
+    if let strips = Self.stripsOfGIF(decoder, count: frameCount) {
+      self.strips = strips
+      return
+    }
+    let size = decoder.pass.baseSize
+    strips = try Self.strips(decoder, count: frameCount) { number throws(CodecError) in
+      try Raster(
+        computing: try image.cropped(to: PixelRectangle(x: 0, y: number * size.height, size: size))
+          .standardColours(keepingProfile: keepingProfile).withFourBands())
+    }
+  }
+
+  /// The frames of a GIF by our own reader; nil if libvips should judge them.
+  private static func stripsOfGIF(_ decoder: ImageDecoder, count: Int) -> [Raster]? {
+    guard decoder.plan.probe.format == .gif, !decoder.plan.isTolerant,
+      var frames = try? GIFAnimation(decoder.body, size: decoder.pass.baseSize)
+    else { return nil }
+    return try? strips(decoder, count: count) { _ throws(CodecError) in try frames.frame() }
   }
 
   private static func frameCount(of image: LibvipsImage, _ decoder: ImageDecoder) throws(CodecError) -> Int {
@@ -39,17 +56,15 @@ struct Animation {
   }
 
   private static func strips(
-    of image: LibvipsImage, count: Int, _ decoder: ImageDecoder, keepingProfile: Bool
+    _ decoder: ImageDecoder, count: Int, frame: (Int) throws(CodecError) -> Raster
   ) throws(CodecError) -> [Raster] {
-    let (steps, size) = (decoder.pass.steps, decoder.pass.baseSize)
+    let steps = decoder.pass.steps
     let stored = Orientation(exif: decoder.plan.probe.orientation)
     var strips = steps.map { FrameStrip(frame: $0.geometry.output, count: count) }
     var cuts = steps.map(\.geometry.cutRectangle)
     for number in 0..<count {
       if decoder.cancellation.isSet { throw .cancelled }
-      let frame = try Raster(
-        computing: try image.cropped(to: PixelRectangle(x: 0, y: number * size.height, size: size))
-          .standardColours(keepingProfile: keepingProfile).withFourBands())
+      let frame = try frame(number)
       for (index, step) in steps.enumerated() {
         let geometry = step.geometry
         let upright = try frame.upright(stored.then(step.variant.framing.turn))

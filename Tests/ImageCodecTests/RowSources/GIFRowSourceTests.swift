@@ -13,13 +13,13 @@ struct GIFRowSourceTests {
     return try SourceRows(try GIFRowSource(body, probe: try probe(body)))
   }
 
-  private static func palette(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
+  static func palette(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
     var random = TestRandom(seed)
     return (0..<count * 3).map { _ in UInt8.random(in: 0...255, using: &random) }
   }
 
   /// A frame of noise, with longer runs the smaller `detail` is.
-  private static func frame(
+  static func frame(
     _ width: Int, _ height: Int, codeSize: Int = 8, detail: Int = 50, seed: UInt64 = 7
   ) -> GIFWriter.Frame {
     var random = TestRandom(seed)

@@ -16,6 +16,7 @@ struct GIFWriter {
     var indices: [UInt8]
     var palette: [UInt8]?
     var transparent: UInt8?
+    var disposal: UInt8 = 0
     var isInterlaced = false
     var codeSize = 8
     var clearing = Clearing.whenFull
@@ -45,7 +46,9 @@ struct GIFWriter {
   }
 
   private static func bytes(_ frame: Frame) -> [UInt8] {
-    var bytes: [UInt8] = [0x21, 0xF9, 4, frame.transparent == nil ? 0 : 1, 10, 0, frame.transparent ?? 0, 0, 0x2C]
+    var bytes: [UInt8] = [
+      0x21, 0xF9, 4, frame.disposal << 2 | (frame.transparent == nil ? 0 : 1), 10, 0, frame.transparent ?? 0, 0, 0x2C,
+    ]
     bytes += [frame.left, frame.top, frame.width, frame.height].flatMap { word($0) }
     bytes += [flags(frame.palette) | (frame.isInterlaced ? 0x40 : 0)] + (frame.palette ?? [])
     bytes.append(UInt8(frame.codeSize))

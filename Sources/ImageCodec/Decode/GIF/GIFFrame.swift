@@ -1,9 +1,18 @@
 import ThumbnailCore
 
-/// What precedes the pixels of a GIF's first frame.
+/// What precedes the pixels of a frame of a GIF.
 ///
 /// Parsed as libnsgif does; what it might read in another way is handed over.
 struct GIFFrame {
+  /// What becomes of a frame when its time is over.
+  enum Disposal {
+    case none
+    /// Its rectangle is cleared.
+    case background
+    /// What was there before it is shown again.
+    case previous
+  }
+
   /// The size of the whole image in pixels, of which the frame may cover a part.
   let canvas: PixelSize
   /// The upper left corner of the frame and its size. It lies within the canvas.
@@ -13,6 +22,7 @@ struct GIFFrame {
   let isInterlaced: Bool
   /// The index of transparent pixels.
   let transparentIndex: Int?
+  let disposal: Disposal
   /// The bits of a colour index, 2 to 8.
   let codeSize: Int
   /// 256 colours: red in the lowest byte, then green, blue and alpha. Those that the file lacks are transparent black.
@@ -20,17 +30,18 @@ struct GIFFrame {
 
   var coversCanvas: Bool { size == canvas }
 
-  /// Reads up to the frame's first sub-block of pixels.
-  init(_ bytes: GIFBytes, canvas: PixelSize) throws(CodecError) {
+  /// Reads the screen, and returns the palette of frames without their own.
+  static func commonPalette(_ bytes: GIFBytes) throws(CodecError) -> [UInt32] {
     bytes.skip(10)
-    let screenFlags = try bytes.byte()
+    let flags = try bytes.byte()
     bytes.skip(2)
     // What libnsgif uses if there is no palette at all: black and white.
-    let common =
-      screenFlags & 0x80 == 0 ? Self.colours([0, 0, 0, 255, 255, 255]) : try Self.palette(bytes, flags: screenFlags)
-    var transparent: Int?
-    try Self.readExtensions(bytes) { transparent = $0 }
-    transparentIndex = transparent
+    return flags & 0x80 == 0 ? Self.colours([0, 0, 0, 255, 255, 255]) : try Self.palette(bytes, flags: flags)
+  }
+
+  /// Reads up to the frame's first sub-block of pixels.
+  init(_ bytes: GIFBytes, canvas: PixelSize, palette common: [UInt32]) throws(CodecError) {
+    (disposal, transparentIndex) = try Self.readExtensions(bytes)
     (left, top) = (try bytes.word(), try bytes.word())
     size = PixelSize(try bytes.word(), try bytes.word())
     let flags = try bytes.byte()
@@ -64,12 +75,14 @@ struct GIFFrame {
     return colours
   }
 
-  /// Reads extensions and the separator of the image that follows them; calls `transparency` with each transparent
-  /// index.
-  private static func readExtensions(_ bytes: GIFBytes, _ transparency: (Int) -> Void) throws(CodecError) {
+  /// Reads extensions and the separator of the image that follows them.
+  private static func readExtensions(
+    _ bytes: GIFBytes
+  ) throws(CodecError) -> (disposal: Disposal, transparentIndex: Int?) {
+    var found: (disposal: Disposal, transparentIndex: Int?) = (.none, nil)
     while true {
       switch try bytes.byte() {
-      case 0x2C: return
+      case 0x2C: return found
       case 0x21: break
       default: throw .handedOver(reason: "neither an extension nor an image at \(bytes.position - 1)")
       }
@@ -80,7 +93,9 @@ struct GIFFrame {
         let flags = try bytes.byte()
         bytes.skip(2)
         let index = try bytes.byte()
-        if flags & 1 == 1 { transparency(index) }
+        // Old encoders wrote 4 for 3.
+        found.disposal = [2: .background, 3: .previous, 4: .previous][flags >> 2 & 7] ?? .none
+        if flags & 1 == 1 { found.transparentIndex = index }
         bytes.skip(length - 4)
       } else if label != 0xFE {
         bytes.skip(try bytes.byte())

@@ -1,6 +1,6 @@
 import ThumbnailCore
 
-/// Decodes the first frame of a GIF with our own LZW decoder: as libvips' gifload does with `fail_on=error`.
+/// Decodes a frame of a GIF with our own LZW decoder: as libvips' gifload does with `fail_on=error`.
 ///
 /// Holds some rows of the image and the code table; the indices of the whole frame only where it is interlaced.
 final class GIFRowSource: RowSource {
@@ -26,12 +26,18 @@ final class GIFRowSource: RowSource {
 
   /// - Throws: `.handedOver` for what libvips should judge, `.damaged(.header, …)` if the file is not what was probed,
   ///   `.truncated`, `.unreadableBody`.
-  init(_ body: ByteSource, probe: ImageProbe) throws(CodecError) {
+  convenience init(_ body: ByteSource, probe: ImageProbe) throws(CodecError) {
     let bytes = GIFBytes(body)
-    let canvas = probe.storedSize
-    frame = try GIFFrame(bytes, canvas: canvas)
+    let palette = try GIFFrame.commonPalette(bytes)
+    let frame = try GIFFrame(bytes, canvas: probe.storedSize, palette: palette)
     // What a frame does not cover shows what is behind the picture.
-    let isTransparent = frame.transparentIndex != nil || !frame.coversCanvas
+    try self.init(bytes, frame, hasAlpha: frame.transparentIndex != nil || !frame.coversCanvas)
+  }
+
+  /// Decodes the frame whose data follows.
+  init(_ bytes: GIFBytes, _ frame: GIFFrame, hasAlpha isTransparent: Bool) throws(CodecError) {
+    self.frame = frame
+    let canvas = frame.canvas
     channels = isTransparent ? 4 : 3
     layout = RowLayout(size: canvas, channels: channels)
     decoder = LZWDecoder(bytes, codeSize: frame.codeSize)
