@@ -423,7 +423,7 @@ let package = Package(
     .testTarget(
       name: "ThumbsTests",
       dependencies: [
-        "AttackHelper", "CodecTestSupport", "DecodeSandbox", "ImageCodec", "PipelineTestSupport", "TestOrigin",
+        "AttackHelper", "Attacks", "CodecTestSupport", "DecodeSandbox", "ImageCodec", "PipelineTestSupport", "TestOrigin",
         "TestSupport", "ThumbnailCache", "ThumbnailCore", "Thumbnailer", "thumbs", "thumbs-decode",
       ],
       swiftSettings: strict

@@ -14,7 +14,7 @@ struct Intruder {
   /// Whether the code has stayed, to answer for all images from now on.
   nonisolated(unsafe) private static var stays = false
 
-  /// Nil if the image is one. An order is a line `attempt`, `exhaust`, `lie` or `stay`, a line with its name, and one with
+  /// Nil if the image has no order: at its start, or in the comment with which a JPEG begins. It is a line `attempt`, `exhaust`, `lie` or `stay`, a line with its name, and one with
   /// the path of the parent's file.
   init?(_ image: ByteSource) {
     if Self.stays {
@@ -22,7 +22,9 @@ struct Intruder {
       return
     }
     guard case .file(let file, _) = image, let bytes = try? image.read(at: 0, length: image.count) else { return nil }
-    let lines = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: 3, omittingEmptySubsequences: false)
+    let start = bytes.starts(with: [0xFF, 0xD8, 0xFF, 0xFE]) ? 6 : 0
+    let lines = bytes.dropFirst(start).split(
+      separator: UInt8(ascii: "\n"), maxSplits: 3, omittingEmptySubsequences: false)
     guard lines.count == 4, ["attempt", "exhaust", "lie", "stay"].contains(String(decoding: lines[0], as: UTF8.self))
     else {
       return nil
