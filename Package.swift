@@ -214,12 +214,11 @@ let package = Package(
       name: "ThumbnailServer",
       dependencies: [
         "CGLib", "CGalleryPage", "CaptureDates", "HTTPSemantics", "HTTPServer", "HTTPTransport", "PhotoSources",
-        "ThumbnailCache", "ThumbnailCore", "Thumbnailer", "ThumbnailerTracing",
+        "ThumbnailCache", "ThumbnailCore", "Thumbnailer",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOFoundationCompat", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "Tracing", package: "swift-distributed-tracing"),
       ],
       swiftSettings: strict
     ),
@@ -405,7 +404,6 @@ let package = Package(
       dependencies: [
         "CGalleryPage", "HTTPServer", "HTTPTransport", "PhotoSources", "PipelineTestSupport", "TestOrigin",
         "TestSupport", "ThumbnailCore", "ThumbnailServer", "Thumbnailer",
-        .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
       ],
@@ -423,7 +421,8 @@ let package = Package(
     .testTarget(
       name: "ThumbsTests",
       dependencies: [
-        "AttackHelper", "Attacks", "CodecTestSupport", "DecodeSandbox", "ImageCodec", "PipelineTestSupport", "TestOrigin",
+        "AttackHelper", "Attacks", "CodecTestSupport", "DecodeSandbox", "ImageCodec", "PipelineTestSupport",
+        "TestOrigin",
         "TestSupport", "ThumbnailCache", "ThumbnailCore", "Thumbnailer", "thumbs", "thumbs-decode",
       ],
       swiftSettings: strict

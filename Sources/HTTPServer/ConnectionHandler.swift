@@ -27,7 +27,6 @@ final class ConnectionHandler: ChannelInboundHandler {
     let begun: NIODeadline
     /// Nil for a request that was refused before it was read.
     var client: String?
-    var observation: (any RequestObservation)?
     var status: HTTPResponseStatus?
     var byteCount = 0
     var keepsAlive: Bool
@@ -224,12 +223,9 @@ final class ConnectionHandler: ChannelInboundHandler {
     // The parser reads nothing more after a request for another protocol.
     let keepsAlive = head.isKeepAlive && !isEnding && !head.headers.contains(name: "upgrade")
     let begun = NIODeadline.now()
-    var request = ServerRequest(
+    let request = ServerRequest(
       head.method, head.uri, headers: head.headers, body: whole, client: configuration.client(peer, head.headers))
-    request.observation = responder.observation(of: request, from: peer)
-    state = .responding(
-      Exchange(
-        head: head, begun: begun, client: request.client, observation: request.observation, keepsAlive: keepsAlive))
+    state = .responding(Exchange(head: head, begun: begun, client: request.client, keepsAlive: keepsAlive))
     if let response = responder.immediateResponse(to: request) { return write(response) }
     let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
     task = connections.respond { [responder, request, loop = context.eventLoop] in
@@ -400,12 +396,10 @@ final class ConnectionHandler: ChannelInboundHandler {
   private func close() { context?.close(promise: nil) }
 
   private func report(_ exchange: Exchange) {
-    let ended = ServerExchange(
-      client: exchange.client ?? configuration.client(peer, exchange.head?.headers ?? [:]),
-      method: exchange.head?.method, target: exchange.head?.uri ?? "", status: exchange.status,
-      byteCount: exchange.byteCount,
-      duration: .now() - exchange.begun)
-    exchange.observation?.finished(ended)
-    responder.finished(ended)
+    responder.finished(
+      ServerExchange(
+        client: exchange.client ?? configuration.client(peer, exchange.head?.headers ?? [:]),
+        method: exchange.head?.method, target: exchange.head?.uri ?? "", status: exchange.status,
+        byteCount: exchange.byteCount, duration: .now() - exchange.begun))
   }
 }

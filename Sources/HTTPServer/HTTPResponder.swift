@@ -7,12 +7,6 @@ package protocol HTTPResponder: Sendable {
   /// The longest body, in bytes, that a request with this head may have. A longer one is refused with status 413.
   func bodyLimit(for head: HTTPRequestHead) -> Int
 
-  /// What follows a request until its response has been sent; nil for nothing. Called on the event loop, before the
-  /// response is asked for.
-  ///
-  /// - Parameter peer: The address that the connection comes from.
-  func observation(of request: ServerRequest, from peer: String) -> (any RequestObservation)?
-
   /// The response, if it can be made at once; nil leaves it to `response(to:)`. Called on the event loop: it must return
   /// within microseconds.
   func immediateResponse(to request: ServerRequest) -> ServerResponse?
@@ -30,12 +24,6 @@ package protocol HTTPResponder: Sendable {
   func finished(_ exchange: ServerExchange)
 }
 
-/// Follows one request until its response has been sent.
-package protocol RequestObservation: Sendable {
-  /// Called after the response, on the event loop.
-  func finished(_ exchange: ServerExchange)
-}
-
 /// A request, whole.
 package struct ServerRequest: Sendable {
   /// The method.
@@ -48,8 +36,6 @@ package struct ServerRequest: Sendable {
   package let body: ByteBuffer
   /// The address of the client, without the port. That of a proxy, unless it is trusted to name its client.
   package let client: String
-  /// What follows this request.
-  package var observation: (any RequestObservation)?
 
   /// Makes a request.
   package init(

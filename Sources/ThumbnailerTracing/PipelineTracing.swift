@@ -40,30 +40,21 @@ public final class PipelineTracing: Sendable {
 
   /// The requested thumbnail, and how it was obtained. Its span `thumbnail` is a child of the current one.
   public func response(for request: ThumbnailRequest) async throws(ThumbnailError) -> ThumbnailResponse {
-    try await response(for: request, by: pipeline.response, code: \.code)
-  }
-
-  /// The same for a response that is not made by a pipeline; its errors have codes, too.
-  package func response<Failure>(
-    for request: ThumbnailRequest, by make: (ThumbnailRequest) async throws(Failure) -> ThumbnailResponse,
-    code: (Failure) -> String
-  ) async throws(Failure) -> ThumbnailResponse {
-    guard isWanted else { return try await make(request) }
+    guard isWanted else { return try await pipeline.response(for: request) }
     let span = tracer.startSpan("thumbnail")
     defer { span.end() }
-    guard span.isRecording else { return try await make(request) }
+    guard span.isRecording else { return try await pipeline.response(for: request) }
     span.updateAttributes { TraceAttribute.describe(request, in: &$0) }
     let number = stages.begin(request, span)
     defer { stages.end(number, of: request.source.key) }
-    do throws(Failure) {
-      let response = try await make(request)
+    do throws(ThumbnailError) {
+      let response = try await pipeline.response(for: request)
       span.attributes[TraceAttribute.origin] = response.origin.rawValue
       return response
     } catch {
       // Its message may name the image.
-      let code = code(error)
-      span.attributes[TraceAttribute.error] = code
-      if code != ThumbnailError.cancelled.code { span.setStatus(SpanStatus(code: .error)) }
+      span.attributes[TraceAttribute.error] = error.code
+      if error.code != ThumbnailError.cancelled.code { span.setStatus(SpanStatus(code: .error)) }
       throw error
     }
   }

@@ -3,16 +3,16 @@ import Thumbnailer
 import Tracing
 
 /// The attributes of spans: OpenTelemetry's names where it has any.
-package enum TraceAttribute {
+enum TraceAttribute {
   /// Where a thumbnail came from: `memory`, `disk`, `source` and the like.
-  package static let origin = "thumbnailer.origin"
+  static let origin = "thumbnailer.origin"
   /// The code of an error, or the status of a response that failed.
-  package static let error = "error.type"
+  static let error = "error.type"
   /// The host of the source image.
   static let server = "server.address"
-  package static let status = "http.response.status_code"
-  package static let method = "http.request.method"
-  package static let size = "http.response.body.size"
+  static let status = "http.response.status_code"
+  static let method = "http.request.method"
+  static let size = "http.response.body.size"
   static let resends = "http.request.resend_count"
   static let protocolName = "network.protocol.name"
   static let protocolVersion = "network.protocol.version"

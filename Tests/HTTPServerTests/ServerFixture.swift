@@ -37,8 +37,6 @@ final class TestResponder: HTTPResponder {
 
   func refusal(of status: HTTPResponseStatus, head: HTTPRequestHead?) -> ServerResponse { ServerResponse(status) }
 
-  func observation(of request: ServerRequest, from peer: String) -> (any RequestObservation)? { nil }
-
   func finished(_ exchange: ServerExchange) { record.withLock { $0.append(exchange) } }
 }
 

@@ -4,13 +4,10 @@ import NIOHTTP1
 import HTTPSemantics
 import ThumbnailCore
 import Thumbnailer
-import ThumbnailerTracing
 
 /// Makes responses of thumbnails: validators, conditional requests, errors.
 struct ThumbnailResponder: Sendable {
   let pipeline: ThumbnailPipeline
-  /// Makes thumbnails with spans; nil where nobody traces.
-  var tracing: PipelineTracing?
   let admission: RequestAdmission
   /// Where the reads of what is stored wait, so that those of one client do not hold up others.
   let lookups: RequestAdmission
@@ -104,14 +101,9 @@ struct ThumbnailResponder: Sendable {
   }
 
   private func make(_ request: ThumbnailRequest) async throws(ServerResponse.Problem) -> Thumbnail {
-    guard let tracing else { return try await response(for: request).thumbnail }
-    return try await tracing.response(for: request, by: response, code: \.code).thumbnail
-  }
-
-  private func response(for request: ThumbnailRequest) async throws(ServerResponse.Problem) -> ThumbnailResponse {
-    if let stored = await stored(request) { return stored }
+    if let stored = await stored(request) { return stored.thumbnail }
     let party = RequestQueue.Party(client: request.client ?? "", origin: HostName(of: request.source.url)?.host)
-    return try await made(request, when: admission, party)
+    return try await made(request, when: admission, party).thumbnail
   }
 
   private func made(

@@ -47,8 +47,6 @@ extension ThumbnailServer {
     package var longestMessage = 64 << 10
     /// Where responses are logged; nil: nowhere.
     package var log: AccessLog?
-    /// Spans of the requests; nil: nobody traces them.
-    package var tracing: RequestTracing?
 
     /// The defaults.
     package init() {}

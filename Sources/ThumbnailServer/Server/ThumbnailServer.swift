@@ -7,8 +7,6 @@ package import NIOHTTP1
 import Synchronization
 import ThumbnailCore
 package import Thumbnailer
-import ThumbnailerTracing
-import Tracing
 
 /// Serves a gallery's page and its images, and thumbnails of whatever may be asked for.
 package final class ThumbnailServer: HTTPResponder {
@@ -42,8 +40,8 @@ package final class ThumbnailServer: HTTPResponder {
     let registry = ImageRegistry(headers: configuration.headers)
     following = metrics.follow(pipeline)
     var responder = ThumbnailResponder(
-      pipeline: pipeline, tracing: configuration.tracing.map { PipelineTracing(pipeline, tracer: $0.tracer) },
-      admission: admission, lookups: RequestAdmission(limit: Self.mostLookups, making: Self.lookupsAtOnce),
+      pipeline: pipeline, admission: admission,
+      lookups: RequestAdmission(limit: Self.mostLookups, making: Self.lookupsAtOnce),
       deadline: configuration.deadline,
       namesSources: configuration.namesSources)
     let access = SourceAccess(
@@ -83,10 +81,6 @@ package final class ThumbnailServer: HTTPResponder {
       ? configuration.longestUpload : configuration.longestMessage
   }
 
-  package func observation(of request: ServerRequest, from peer: String) -> (any RequestObservation)? {
-    configuration.tracing?.span(of: request, from: peer)
-  }
-
   package func immediateResponse(to request: ServerRequest) -> ServerResponse? {
     let path = Route.parts(of: request.target)
     let route = Route(path: path)
@@ -97,9 +91,8 @@ package final class ThumbnailServer: HTTPResponder {
     if let problem = route.problem(with: request.method) { return .problem(problem) }
     switch route {
     case .page: return page(path.count == 2 ? path[1] : "index.html", request)
-    case .picture:
-      return noting(request, hit: images.immediateResponse(to: request, path: Array(path.dropFirst())))
-    case .thumb: return noting(request, hit: thumbnails.immediateResponse(to: request))
+    case .picture: return images.immediateResponse(to: request, path: Array(path.dropFirst()))
+    case .thumb: return thumbnails.immediateResponse(to: request)
     case .health: return .text("ok\n")
     case .ready: return readiness
     case .metrics:
@@ -111,17 +104,7 @@ package final class ThumbnailServer: HTTPResponder {
     }
   }
 
-  private func noting(_ request: ServerRequest, hit: ServerResponse?) -> ServerResponse? {
-    if hit != nil, let span = request.observation as? RequestSpan { span.noteMemoryHit() }
-    return hit
-  }
-
   package func response(to request: ServerRequest) async -> ServerResponse {
-    guard let span = request.observation as? RequestSpan else { return await made(for: request) }
-    return await ServiceContext.withValue(span.context) { await made(for: request) }
-  }
-
-  private func made(for request: ServerRequest) async -> ServerResponse {
     let path = Route.parts(of: request.target)
     switch Route(path: path) {
     case .picture: return await images.response(to: request, path: Array(path.dropFirst()))

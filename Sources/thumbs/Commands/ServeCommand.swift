@@ -118,8 +118,6 @@ struct ServeCommand: AsyncParsableCommand {
     try service.apply(to: &served)
     served.mostMaking = max(Self.leastMaking, configuration.downloads)
     served.namesSources = server.isPrivate
-    let traces = try service.openTraceLog()
-    served.tracing = traces.map { RequestTracing($0, continuing: server.proxies) }
     let thumbnails = ThumbnailServer(served, pipeline: pipeline)
     var listening = server.listening
     listening.bodyMemory = bodyBytes
@@ -162,7 +160,6 @@ struct ServeCommand: AsyncParsableCommand {
     await http.stop(within: server.grace)
     await pipeline.flush()
     thumbnails.flushLog()
-    traces?.flush()
     return interruption.signal.map { .stopped(by: $0) } ?? .success
   }
 

@@ -34,8 +34,8 @@ struct ServerOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      A proxy that is believed when its X-Forwarded-For says who asks, for the parts of clients and the log, and when its \
-      traceparent says which trace a request belongs to. May be given several times.
+      A proxy that is believed when its X-Forwarded-For says who asks, for the parts of clients and the log. May be given \
+      several times.
       """, valueName: "ADDRESS[/BITS]"), transform: AddressRange.option)
   var trustedProxy: [AddressRange] = []
 
@@ -67,7 +67,7 @@ struct ServerOptions: ParsableArguments {
     return listening
   }
 
-  /// Who is believed about the clients of requests, and about the traces that they belong to.
+  /// Who is believed about the clients of requests.
   var proxies: TrustedProxies { TrustedProxies(trustedProxy) }
 
   var configuration: ThumbnailServer.Configuration {

@@ -69,24 +69,7 @@ struct ServiceOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Write a line for each response to stderr.", valueName: "text|json"))
   var accessLog: AccessLog.Format?
 
-  @Option(
-    help: ArgumentHelp(
-      """
-      Append a span for each request, and for the stages of its work, to this file: lines in the JSON of OpenTelemetry's \
-      protocol. Traces of a --trusted-proxy are continued.
-      """, valueName: "FILE"))
-  var traceLog: String?
-
-  @Option(
-    help: ArgumentHelp("The share of the traces that begin here to record, 0 to 1. (default: 1)", valueName: "SHARE"))
-  var traceShare: Double?
-
   func validate() throws {
-    try OptionCheck.notEmpty("--trace-log", traceLog, "a file")
-    if let traceShare {
-      if traceLog == nil { throw ValidationError("--trace-share goes with --trace-log") }
-      try OptionCheck.value("--trace-share", traceShare, "give 0 to 1") { (0...1).contains($0) }
-    }
     try OptionCheck.notEmpty("--root", root, "a folder")
     try OptionCheck.notEmpty("--signing-keys", signingKeys, "a file")
     try OptionCheck.count("--queue", queue, atMost: 1_000_000)
@@ -127,18 +110,6 @@ struct ServiceOptions: ParsableArguments {
       }
       configuration.folder = folder
     }
-  }
-
-  /// Where spans are written; nil: nowhere.
-  func openTraceLog() throws -> TraceLog? {
-    guard let traceLog else { return nil }
-    let descriptor = open(traceLog, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR)
-    guard descriptor >= 0 else {
-      throw ValidationError(
-        "--trace-log \(traceLog) cannot be written: \(String(cString: strerror(errno))); name a file in a folder that "
-          + "you may write to")
-    }
-    return TraceLog(to: descriptor, share: traceShare ?? 1)
   }
 
   /// Whether anybody may ask for any picture.
