@@ -235,6 +235,14 @@ let package = Package(
       ],
       swiftSettings: strict
     ),
+    .executableTarget(
+      name: "scroll-player",
+      dependencies: [
+        "PhotoSources", "ThumbnailCore", "Thumbnailer", "thumbs-decode",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Benchmarks/ScrollPlayer", swiftSettings: strict
+    ),
     .executableTarget(name: "thumbs-decode", dependencies: ["DecodeSandbox"], swiftSettings: strict),
     .target(name: "TestOrigin", path: "Tests/TestOrigin", swiftSettings: strict),
     .target(
@@ -342,7 +350,7 @@ let package = Package(
       dependencies: [
         "CodecTestSupport", "DecodeSandbox", "HTTPSemantics", "HTTPTransport", "ImageCodec", "JPEGCoefficients",
         "PipelineTestSupport", "TestOrigin", "TestSupport", "ThumbnailCache", "ThumbnailCore", "Thumbnailer",
-        "thumbs-decode",
+        "scroll-player", "thumbs-decode",
       ],
       swiftSettings: strict
     ),

@@ -20,7 +20,6 @@ struct PrefetchCommand: AsyncParsableCommand {
         producer | thumbs prefetch --urls -
         thumbs prefetch --query lake --provider folder:Pictures --sheet lakes.html
         thumbs prefetch --urls list.txt --export small --name '{name}-{size}.{ext}'
-        thumbs prefetch --query lake --simulate fling --sheet fling.html
 
       Runs as a stream: the next pages are asked for while the pictures of this
       one download, as long as no more than --ahead pages of pictures are open.
@@ -67,17 +66,6 @@ struct PrefetchCommand: AsyncParsableCommand {
       address-refused. A proxy has to be named with --proxy then, or be none, since
       it connects in our place.
 
-      --simulate scrolls instead, from the first page on, and fetches what the view
-      needs, over as many pages as the scroll comes to. After two seconds on the
-      first screen, steady goes on for 20 seconds, fling goes 20 rows a second for
-      two, back-and-forth goes down and up for 44, and jump goes to row 1,000 after
-      two more. Where the pictures end, the view stays until the time is over.
-      --sheet FILE.html draws when each cell came into view and when its thumbnail
-      was there; --json prints for each cell that was seen: item, url, inView, ready
-      (seconds since the beginning), error, firstScreen; and the summary as the last
-      line. A cell that was there on sight has a ready no later than its inView, and
-      one without a thumbnail has none.
-
       --json prints for each picture: id, url, status (stored, made, memory, disk,
       revalidated, stale or failed), error {code, message}, source {width, height,
       bytes, downloaded, left}, plan (how it was decoded, if it was), thumbnails
@@ -103,7 +91,6 @@ struct PrefetchCommand: AsyncParsableCommand {
   @OptionGroup(title: "Pauses") var pauses: PauseOptions
   @OptionGroup(title: "Isolation") var isolation: IsolationOptions
   @OptionGroup(title: "Look") var look: ExportOptions
-  @OptionGroup(title: "Simulation") var simulation: SimulationOptions
   @OptionGroup(title: "Report") var report: ReportOptions
 
   func run() async throws {
@@ -114,35 +101,6 @@ struct PrefetchCommand: AsyncParsableCommand {
     if look.name?.usesDate == true, source.urls == nil, !source.provider.hasPrefix("folder:") {
       throw ValidationError("{date} names pictures that are files, not those of photo services: leave it out of --name")
     }
-    guard simulation.simulate != nil else { return }
-    if !thumbnails.sizes.isEmpty {
-      throw ValidationError("--size does not go with --simulate: the thumbnails fill the cells, --cell times --scale")
-    }
-    if look.export != nil { throw ValidationError("--export does not go with --simulate: leave one of them out") }
-    if source.ahead != nil {
-      throw ValidationError("--ahead does not go with --simulate: the scroll itself asks for pages; leave it out")
-    }
-    if let sheet = look.sheet.sheet, SheetFile.Kind(path: sheet) != .page {
-      throw ValidationError("--sheet \(sheet) cannot be written: with --simulate it is a page; name it .html")
-    }
-  }
-
-  /// Simulates a scroll instead of fetching everything.
-  private func simulate(
-    _ scroll: NamedTrace, _ pipeline: ThumbnailPipeline, _ provider: any PhotoProvider, pages: any PhotoProvider
-  ) async throws -> ExitCode {
-    let layout = try simulation.layout
-    var variant = thumbnails.variants[0]
-    variant.size = layout.cellPixels
-    let query = PhotoQuery(source.query ?? "", pageSize: source.perPage)
-    let feed = PageFeed(
-      provider: pages, query: query, headers: try network.hostHeaders(), original: source.original,
-      pages: source.pages, photos: source.count)
-    let run = SimulationRun(
-      source: source, scroll: scroll, layout: layout, rows: simulation.rows ?? 6,
-      pace: simulation.asFastAsReady ? .untilReady : .realTime, provider: provider, pipeline: pipeline, feed: feed,
-      variant: variant, report: report, sheet: look.sheet.sheet)
-    return try await run.run()
   }
 
   /// Throws if a sheet or an export would overwrite the source itself.
@@ -171,20 +129,14 @@ struct PrefetchCommand: AsyncParsableCommand {
   private func prefetch(_ log: VerboseLog?) async throws -> ExitCode {
     do {
       var configuration = try ThumbnailPipeline.Configuration(resources, freshness, network, isolation)
-      if simulation.simulate == nil {
-        // Without a scroll, thumbnails are not requested again, so a larger memory cache would be of no use.
-        if resources.memoryCache == nil { configuration.memoryCacheLimit = .mebibytes(4) }
-        // A simulated user does not wait for rate limits.
-        pauses.apply(to: &configuration)
-      }
+      // Thumbnails are not requested again, so a larger memory cache would be of no use.
+      if resources.memoryCache == nil { configuration.memoryCacheLimit = .mebibytes(4) }
+      pauses.apply(to: &configuration)
       let pipeline = try ThumbnailPipeline(configuration)
       log?.follow(pipeline)
       let headers = try network.hostHeaders()
       let provider = try provider(for: pipeline)
       let pages = provider.storingPages(in: pipeline.pageStore, headers: headers)
-      if let scroll = simulation.simulate {
-        return try await simulate(scroll, pipeline, provider, pages: pages)
-      }
       let prefetch = QueryPrefetch(
         provider: pages, query: source.query ?? "", pipeline: pipeline, variants: thumbnails.variants,
         limits: source.limits, headers: headers, original: source.original)

@@ -21,8 +21,7 @@ struct PipelineOptions: ConfigurationOptions {
   @Option(
     help: ArgumentHelp(
       """
-      The memory cache's limit. (default: 64MiB, or an eighth of the memory if less; in a prefetch without --simulate \
-      4MiB)
+      The memory cache's limit. (default: 64MiB, or an eighth of the memory if less; in a prefetch 4MiB)
       """, valueName: "SIZE"),
     transform: ByteSize.option)
   var memoryCache: ByteSize?

@@ -1,10 +1,5 @@
 import ThumbnailCore
 
-extension Duration {
-  /// The duration in milliseconds.
-  var milliseconds: Double { seconds * 1000 }
-}
-
 extension Int {
   /// The number; nil for 0, for members of JSON that are left out then.
   var unlessZero: Int? { self == 0 ? nil : self }

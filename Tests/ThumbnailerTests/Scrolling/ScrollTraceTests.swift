@@ -1,6 +1,6 @@
 import Testing
 
-@testable import thumbs
+@testable import scroll_player
 
 struct ScrollTraceTests {
   @Test func isAStraightLineBetweenItsPoints() throws {

@@ -51,7 +51,7 @@ final class ScrollRecord: Sendable {
         state.outcomes[index] = .ready(now)
       case .failed(let index, _, let error):
         state.told.insert(index)
-        if state.outcomes[index] == nil { state.outcomes[index] = .failed(now, error.shownMessage) }
+        if state.outcomes[index] == nil { state.outcomes[index] = .failed(now, error.message) }
       case .started, .cancelled, .settled: break
       }
     }

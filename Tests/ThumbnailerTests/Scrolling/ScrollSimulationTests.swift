@@ -6,7 +6,7 @@ import Testing
 @testable import TestSupport
 @testable import ThumbnailCore
 @testable import Thumbnailer
-@testable import thumbs
+@testable import scroll_player
 
 /// Scrolls that are played against a real pipeline: cells 100 points high in one column, four of them in view.
 @Suite(.timeLimit(.minutes(5))) struct ScrollSimulationTests {

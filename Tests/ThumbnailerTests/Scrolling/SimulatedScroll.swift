@@ -1,6 +1,6 @@
 @testable import ThumbnailCore
 @testable import Thumbnailer
-@testable import thumbs
+@testable import scroll_player
 
 /// Plays a scroll against a schedule and a link that all transfers share evenly, in steps of simulated time: what the
 /// rules of the schedule are worth, without a machine's moods.

@@ -3,7 +3,7 @@ import Testing
 import ThumbnailCore
 
 @testable import Thumbnailer
-@testable import thumbs
+@testable import scroll_player
 
 /// What the schedule's rules are worth on a link of 20 Mbit/s and 50 ms, in simulated time: photographs of 150 kB, two
 /// columns of 200 × 200 points, six rows in view, 100,000 items. Measured for real in `Benchmarks`.

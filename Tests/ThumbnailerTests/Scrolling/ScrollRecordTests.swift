@@ -5,7 +5,7 @@ import Testing
 @testable import PipelineTestSupport
 @testable import TestSupport
 @testable import Thumbnailer
-@testable import thumbs
+@testable import scroll_player
 
 /// What is noted of cells in the course of a scroll.
 @Suite(.timeLimit(.minutes(5))) struct ScrollRecordTests {
