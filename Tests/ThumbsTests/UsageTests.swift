@@ -157,11 +157,12 @@ struct UsageTests {
       let examples = run.lines.filter { $0.contains("  thumbs \(command)") || $0.contains("| thumbs \(command)") }
       #expect(!examples.isEmpty)
       #expect(run.lines.allSatisfy { $0.count <= 80 })
+      #expect(run.lines.count <= (command == "prefetch" ? 90 : 60))
     }
   }
 
-  @Test func theHelpOfPrefetchHasEveryOptionWithItsDefault() async throws {
-    let run = try await bench.run("prefetch", "--help")
+  @Test func theWholeHelpOfPrefetchHasEveryOptionWithItsDefault() async throws {
+    let run = try await bench.run("prefetch", "--help-hidden")
     let defaults = [
       "--query": nil, "--urls": nil, "--provider": "auto", "--provider-url": "its own address", "--pages": "3",
       "--per-page": "30", "--count": "no limit", "--size": "400", "--fit": "contain", "--gravity": "centre",
@@ -187,7 +188,7 @@ struct UsageTests {
   }
 
   @Test func theHelpOfSearchHasNothingAboutPicturesItDoesNotFetch() async throws {
-    let help = try await bench.start(["help", "search"]).run().lines.joined(separator: "\n")
+    let help = try await bench.start(["search", "--help-hidden"]).run().lines.joined(separator: "\n")
     for option in ["--size", "--early-stop", "--jobs"] { #expect(!help.contains(option)) }
   }
 

@@ -10,37 +10,16 @@ struct ConvertCommand: AsyncParsableCommand {
     abstract: "Makes thumbnails of files and whole folders, into a folder.",
     discussion: """
       Examples:
-        thumbs convert photos --output small
         thumbs convert photos --output web --size 400 --size 1600 --format webp
         thumbs convert photos --output squares --size 200x200 --fit cover \\
           --sheet squares.html
         find photos -name '*.tif' -print0 | thumbs convert - -0 --output small
 
       The output folder gets the tree of the input folders. What is up to date is
-      left as it is, so the same command goes on where an earlier one stopped: the
-      file .thumbs-index in the output folder tells by the picture's time and length,
-      the options and the encoder's version. A picture gets all its sizes or none,
-      and a thumbnail its name only when it is complete.
+      left as it is, so the same command goes on where an earlier one stopped.
 
-      Pictures that would write one file keep their extensions in its name:
-      IMG_1.HEIC and IMG_1.JPG become IMG_1.heic.jpg and IMG_1.jpg.jpg; where these
-      are the same, too, digits of a hash of the path follow. The names depend on
-      the pictures alone: where a picture has come or gone since the last run, the
-      thumbnails of that run give way to those of the new name, and that is said.
-      With --name, pictures that would write one file are named, and nothing is
-      written.
-
-      --json prints for each input: source, status (converted, current, failed or
-      skipped), outputs [{path, width, height, format, bytes}], toldApart (true
-      where the names keep the extension), replaced [path] (thumbnails that gave
-      way), error {stage, code, message}, plan, ms. The last line holds the summary:
-      converted, current, failed, skipped (skips tells for what reasons, such as link
-      or video; videos and paired how many were videos, and RAW or HEIC beside a
-      JPEG), toldApart, replaced, seconds, peakMemoryBytes; with --dry-run also
-      wouldConvert.
-
-      Links in folders are skipped and counted, unless --follow-symlinks; one that
-      leads nowhere and is named like a picture fails.
+      thumbs convert --help-hidden lists all options: crops and turns, limits,
+      helpers, selection. docs/using.md explains them.
       """)
 
   @Argument(
@@ -52,10 +31,10 @@ struct ConvertCommand: AsyncParsableCommand {
   @OptionGroup(title: "Output") var output: ConvertOutputOptions
   @OptionGroup(title: "Thumbnails") var thumbnails: ThumbnailOptions
   @OptionGroup(title: "Thumbnails") var treatment: ConvertThumbnailOptions
-  @OptionGroup(title: "Outline") var outline: FramingOptions
+  @OptionGroup(title: "Outline", visibility: .hidden) var outline: FramingOptions
   @OptionGroup(title: "Selection") var selection: ConvertSelectionOptions
-  @OptionGroup(title: "Resources") var resources: DecodeOptions
-  @OptionGroup(title: "Isolation") var isolation: IsolationOptions
+  @OptionGroup(title: "Resources", visibility: .hidden) var resources: DecodeOptions
+  @OptionGroup(title: "Isolation", visibility: .hidden) var isolation: IsolationOptions
   @OptionGroup(title: "Report") var report: ConvertReportOptions
 
   func validate() throws {

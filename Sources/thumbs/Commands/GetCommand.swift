@@ -10,19 +10,15 @@ struct GetCommand: AsyncParsableCommand {
     discussion: """
       Examples:
         thumbs get https://example.org/a.jpg --size 400x300 --output small.jpg
+        thumbs get photo.heic --size 800x800 --output - > small.jpg
         thumbs get photo.jpg --size 256x256 --explain
-        thumbs get https://example.org/a.jpg --refresh --output small.jpg
-        thumbs get photo.heic --size 800x800 --fit contain --output - > small.jpg
         thumbs get photo.jpg --sheet photo.html
         thumbs get https://example.org/a.jpg --json
 
       Without --format, the end of the output's name decides: .jpg, .png, .webp
-      or .avif. The output is written as a whole or not at all.
+      or .avif. Without --output the thumbnail is only cached.
 
-      --json prints one object, as prefetch does for each picture: id (the picture
-      as it was given), url, status, error {code, message}, source {width, height,
-      bytes, downloaded, left}, plan, thumbnails [{path, width, height, format,
-      bytes}], ms; path is the --output. Without --output the thumbnail is only cached.
+      thumbs get --help-hidden lists all options: limits, network, helpers.
       """)
 
   @Argument(help: ArgumentHelp("The picture: an http or https URL, or a path.", valueName: "URL|PATH"))
@@ -40,10 +36,10 @@ struct GetCommand: AsyncParsableCommand {
 
   @OptionGroup(title: "Thumbnail") var thumbnail: ThumbnailOptions
   @OptionGroup(title: "Outline") var outline: FramingOptions
-  @OptionGroup(title: "Freshness") var freshness: FreshnessOptions
-  @OptionGroup(title: "Resources") var resources: PipelineOptions
-  @OptionGroup(title: "Network") var network: NetworkOptions
-  @OptionGroup(title: "Isolation") var isolation: IsolationOptions
+  @OptionGroup(title: "Freshness", visibility: .hidden) var freshness: FreshnessOptions
+  @OptionGroup(title: "Resources", visibility: .hidden) var resources: PipelineOptions
+  @OptionGroup(title: "Network", visibility: .hidden) var network: NetworkOptions
+  @OptionGroup(title: "Isolation", visibility: .hidden) var isolation: IsolationOptions
 
   @Flag(help: "Print what came of the picture as a JSON object.")
   var json = false

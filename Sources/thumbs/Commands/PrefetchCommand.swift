@@ -12,84 +12,27 @@ struct PrefetchCommand: AsyncParsableCommand {
     discussion: """
       Examples:
         thumbs prefetch --query lake --provider folder:Pictures
-        thumbs prefetch --query "" --provider folder:Pictures --pages 1000
-        thumbs prefetch --query "mountain lake" --size 200x200 --size 800x800
         thumbs prefetch --query fjord --provider commons \\
           --user-agent 'fjords/1 (me@example.org)'
         thumbs prefetch --urls list.txt --json
-        producer | thumbs prefetch --urls -
         thumbs prefetch --query lake --provider folder:Pictures --sheet lakes.html
         thumbs prefetch --urls list.txt --export small --name '{name}-{size}.{ext}'
 
-      Runs as a stream: the next pages are asked for while the pictures of this
-      one download, as long as no more than --ahead pages of pictures are open.
-      Sizes are written like 256MiB. A picture whose server falls silent holds
-      back nothing else: its place goes to the next, and it is tried again after
-      the others.
+      What is in the cache is not downloaded again; its server is asked when it is
+      out of date. A picture that fails is tried again after all others. After
+      Ctrl-C all finished work is kept.
 
-      Services make each picture in several sizes: the smallest that is large
-      enough is fetched, and all of them are one picture to the cache. Their
-      limits are kept: Wikimedia Commons is asked for one page and two pictures at
-      a time, and takes more requests if --user-agent names a contact; Openverse
-      gives 20 pictures every 3 seconds, and 240 for one query. The summary names
-      the service that answered. Keys go to their service only.
-
-      What is in the cache is not downloaded again. What is older than its server
-      allows, or than a week where it says nothing, is asked about first: what has
-      not changed is not sent again. A server that cannot be asked leaves what is
-      stored good, unless it forbids that. Pictures that do not exist or are none
-      are not asked for again for an hour, those too large for a day.
-
-      The pages of a search are stored, with whom to thank for each picture. With
-      --offline they come from there; for a search that is not stored, all
-      pictures of stored searches that have thumbnails are taken. Folders and
-      lists are read as they are.
-
-      --sheet and --export grow as pictures finish; after Ctrl-C they hold what is
-      done. A contact sheet .html is one file with the thumbnails in it. Exported
-      files are named after folders and files, the addresses in a list, or the ids
-      of a photo service, made fit for file names. Files that are there already
-      are left, unless --overwrite; two pictures of one name get files of their
-      own. Sheets link to the page of a picture or, without the query of its
-      address, to the picture: queries may hold keys.
-
-      A picture that fails is tried again after all others. If several pictures of
-      a host fail and none arrives meanwhile, or three in a row are asked for a
-      pause (429, 503), the host is held: one picture at a time tries it, and its
-      others wait. When it has made no progress for --max-wait, what is left of it
-      fails with rate-limited or host-closed. Other hosts are not affected.
-
-      Unsplash is told which of its photos were exported, as its terms ask.
-
-      A list that a stranger has written may name pictures on this machine and in
-      its networks: --public-addresses-only fetches none of them. They fail with
-      address-refused. A proxy has to be named with --proxy then, or be none, since
-      it connects in our place.
-
-      --json prints for each picture: id, url, status (stored, made, memory, disk,
-      revalidated, stale or failed), error {code, message}, source {width, height,
-      bytes, downloaded, left}, plan (how it was decoded, if it was), thumbnails
-      [{path, width, height, format, bytes, thumbHash, colour}], ms, credit {text, author, authorUrl, licence, licenceUrl, page}: whom to name
-      when the picture is shown, as far as the service tells. path is the file that
-      --export wrote or found; thumbHash (in Base64) and colour are what a page can
-      show before the thumbnail. The last line holds the summary, with exportedFiles
-      after --export. error stands there only for
-      a failure, source only if it is known. made is what was made and not stored,
-      since its server forbids that or the disk cache cannot be written,
-      revalidated what its server has confirmed, stale what is out of date while
-      its server cannot be asked, or lets it be used while it is asked, which is
-      done before the run ends. A local file counts as downloaded with its whole
-      length; left are the bytes of a picture that were not downloaded since no
-      thumbnail needed them.
+      thumbs prefetch --help-hidden lists all options: limits, network, helpers.
+      docs/using.md explains them, docs/reports.md what --json prints.
       """)
 
   @OptionGroup(title: "Source") var source: SourceOptions
   @OptionGroup(title: "Thumbnails") var thumbnails: ThumbnailOptions
   @OptionGroup(title: "Freshness") var freshness: FreshnessOptions
-  @OptionGroup(title: "Resources") var resources: PipelineOptions
-  @OptionGroup(title: "Network") var network: NetworkOptions
-  @OptionGroup(title: "Pauses") var pauses: PauseOptions
-  @OptionGroup(title: "Isolation") var isolation: IsolationOptions
+  @OptionGroup(title: "Resources", visibility: .hidden) var resources: PipelineOptions
+  @OptionGroup(title: "Network", visibility: .hidden) var network: NetworkOptions
+  @OptionGroup(title: "Pauses", visibility: .hidden) var pauses: PauseOptions
+  @OptionGroup(title: "Isolation", visibility: .hidden) var isolation: IsolationOptions
   @OptionGroup(title: "Look") var look: ExportOptions
   @OptionGroup(title: "Report") var report: ReportOptions
 

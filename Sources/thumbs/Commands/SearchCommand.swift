@@ -9,38 +9,25 @@ struct SearchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "search",
     abstract: "Lists the pictures of a photo search or a folder, with whom to thank.",
+    usage: "thumbs search --query <TEXT> [<options>]",
     discussion: """
       Examples:
-        thumbs search --query lake --provider folder:Pictures
         thumbs search --query "mountain lake" --pages 2 --html lake.html
-        thumbs search --query lake --json
-        thumbs search --query lake --offline
+        thumbs search --query lake --provider folder:Pictures --json
         thumbs search --query "" --count 10
 
       Fetches no picture, only the pages of the search, and stores them. When the
-      source cannot be reached, the stored pages are listed; for a search that is
-      not stored, all pictures that have thumbnails. That is said on stderr. With
-      --offline no source is asked; folders and lists are read as they are.
+      source cannot be reached, or with --offline, the stored pages are listed.
+      With --query "" a folder is listed from its beginning; a photo service gives
+      a random selection where it can.
 
-      Without words, --query "", a folder is listed from its beginning. Photo
-      services give pictures by chance, where they can: others than last time.
-      Pexels and Openverse list what they have.
-
-      --html writes a page with the pictures, to be opened in a browser. Of a
-      folder it holds thumbnails, each a link to its file; the pictures of photo
-      services stay where they are.
-
-      --json prints for each picture: id, provider, title, width, height, date,
-      dateSource, credit {text, author, authorUrl, licence, licenceUrl, page}, url.
-      What is not known is left out. date is when a file was taken, by the camera's
-      clock: 2026-11-20T08:05:00.250+01:00, or the day alone; dateSource is camera,
-      xmp, film, name or file. The last line holds the summary: pictures, pages, total, provider,
-      offline.
+      thumbs search --help-hidden lists all options, docs/reports.md what --json
+      prints.
       """)
 
   @OptionGroup(title: "Source") var source: SourceOptions
-  @OptionGroup(title: "Cache") var cache: CacheOptions
-  @OptionGroup(title: "Network") var network: NetworkOptions
+  @OptionGroup(title: "Cache", visibility: .hidden) var cache: CacheOptions
+  @OptionGroup(title: "Network", visibility: .hidden) var network: NetworkOptions
 
   @Option(help: ArgumentHelp("Write a page with the pictures.", valueName: "FILE"))
   var html: String?

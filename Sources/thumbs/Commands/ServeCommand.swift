@@ -11,35 +11,25 @@ struct ServeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve",
     abstract: "Shows a folder, or what a photo service has, as a gallery in the browser.",
+    usage: "thumbs serve [<FOLDER>] [<options>]",
     discussion: """
       Examples:
-        thumbs serve Pictures
         thumbs serve Pictures --open
         thumbs serve --provider commons --user-agent 'fjords/1 (me@example.org)'
-        thumbs serve --urls list.txt --port 9000
         thumbs serve --root Pictures --signing-keys keys --host 0.0.0.0
         thumbs serve --config server.json
 
       Prints the address of the page, and serves until Ctrl-C. Only this machine
-      can reach it, unless --host says otherwise: then whoever can reach that
-      address sees all pictures of the gallery.
+      can reach it, unless --host says otherwise: then everybody who can reach that
+      address sees all pictures of the gallery. No file is ever changed.
 
-      Thumbnails are made as the page needs them, ahead of who scrolls, and kept in
-      the same cache as those of thumbs prefetch. A folder that changes is noticed.
-      What is hidden in the page stays hidden, at later starts, too, until
-      --show-hidden brings it back; no file is ever changed.
+      Thumbnails can be asked for by address, too: /thumb/400x300,cover/ and the
+      percent-encoded URL of a picture, or its path within --root; also in the forms
+      of imaginary and, below /imgproxy, of imgproxy. Only public addresses are
+      fetched.
 
-      Thumbnails can be asked for by address, too, with a gallery or without one:
-      /thumb/400x300,cover/ and the percent-encoded URL of a picture, or its path
-      within --root. /help lists the options. The addresses of imaginary (/pipeline,
-      /fit …) and, below /imgproxy, of imgproxy are understood as well. Keys in the
-      environment: THUMBS_SIGNING_KEYS, THUMBS_IMAGINARY_KEY, IMGPROXY_KEY and
-      IMGPROXY_SALT. With THUMBS_PURGE_KEY set, DELETE /cache?url=… removes a
-      picture's thumbnails. /metrics is for Prometheus, /healthz and /readyz for
-      whoever watches. A socket that systemd passes is taken in place of --host.
-
-      Pictures are fetched from public addresses only; --allow-private-networks
-      lifts that.
+      thumbs serve --help-hidden lists all options; docs/serving.md explains them,
+      signatures, limits and metrics.
       """)
 
   @Argument(help: ArgumentHelp("The folder to show.", valueName: "FOLDER"))
@@ -56,10 +46,10 @@ struct ServeCommand: AsyncParsableCommand {
   @OptionGroup(title: "Source") var source: ServedSourceOptions
   @OptionGroup(title: "Server") var server: ServerOptions
   @OptionGroup(title: "Thumbnails by address") var service: ServiceOptions
-  @OptionGroup(title: "Freshness") var freshness: FreshnessOptions
-  @OptionGroup(title: "Resources") var resources: PipelineOptions
-  @OptionGroup(title: "Network") var network: NetworkOptions
-  @OptionGroup(title: "Isolation") var isolation: IsolationOptions
+  @OptionGroup(title: "Freshness", visibility: .hidden) var freshness: FreshnessOptions
+  @OptionGroup(title: "Resources", visibility: .hidden) var resources: PipelineOptions
+  @OptionGroup(title: "Network", visibility: .hidden) var network: NetworkOptions
+  @OptionGroup(title: "Isolation", visibility: .hidden) var isolation: IsolationOptions
 
   /// The part of the memory budget that the bodies of requests and responses may take.
   private static let bodyShare = 4
@@ -201,21 +191,22 @@ struct ServedSourceOptions: ParsableArguments {
     help: ArgumentHelp(
       """
       What to show: unsplash (key in UNSPLASH_ACCESS_KEY), pexels (key in PEXELS_API_KEY), commons, openverse, picsum, \
-      folder:PATH, or auto: unsplash or pexels if its key is set, else commons, and openverse in its place when it \
-      cannot be had.
+      folder:PATH, or auto, the first of these that can be had.
       """, valueName: "NAME"))
   var provider: String?
 
-  @Option(help: ArgumentHelp("Where to reach the provider's API. (default: its own address)", valueName: "BASE"))
+  @Option(
+    help: ArgumentHelp(
+      "Where to reach the provider's API. (default: its own address)", valueName: "BASE", visibility: .hidden))
   var providerURL: String?
 
   @Option(help: ArgumentHelp("A list to show: a URL a line, or JSON lines with a url field.", valueName: "FILE"))
   var urls: String?
 
-  @Flag(help: "Show what was hidden in this gallery again, from now on.")
+  @Flag(help: ArgumentHelp("Show what was hidden in this gallery again, from now on.", visibility: .hidden))
   var showHidden = false
 
-  @Option(help: ArgumentHelp("Pictures a page of a search.", valueName: "N"))
+  @Option(help: ArgumentHelp("Pictures a page of a search.", valueName: "N", visibility: .hidden))
   var perPage = 30
 
   func validate() throws {

@@ -14,23 +14,18 @@ struct DoctorCommand: AsyncParsableCommand {
         thumbs doctor --cache-dir /var/cache/thumbs --disk-cache 20GiB
         thumbs doctor --public-addresses-only --allow-network 10.20.0.0/16
 
-      Reads and writes a tiny picture of every format, in process and in a helper,
-      says what confines helpers, looks into the cache without changing it, and says
-      where each limit comes from: an option, the default, the control group, or the
-      system; and which addresses may be reached. Each line of what is wrong says what
-      to do. Exit status 1 when something that is needed is missing.
+      Reads and writes a tiny picture of every format, and says what confines the
+      helpers, what the cache holds, where each limit comes from, and which
+      addresses may be reached. Exit status 1 when something that is needed is
+      missing.
 
-      --json prints one object: healthy, versions {…}, formats [{format, reader
-      (process, helper or none), readingProblem, written, writingProblem}],
-      confinement {systemCalls, files, namespaces}, cache {directory, exists,
-      thumbnails, sources, bytes, fileBytes, fileSystem, network, freeBytes},
-      limits [{name, value, unit, origin}], network {tls, protocols, httpVersions,
-      compressions}, addresses {publicOnly, allowed, refused}, findings [{severity (problem or remark), message}].
+      thumbs doctor --help-hidden lists the options whose limits it reports,
+      docs/reports.md says what --json prints.
       """)
 
-  @OptionGroup(title: "Resources") var resources: PipelineOptions
-  @OptionGroup(title: "Network") var addresses: AddressOptions
-  @OptionGroup(title: "Isolation") var isolation: IsolationOptions
+  @OptionGroup(title: "Resources", visibility: .hidden) var resources: PipelineOptions
+  @OptionGroup(title: "Network", visibility: .hidden) var addresses: AddressOptions
+  @OptionGroup(title: "Isolation", visibility: .hidden) var isolation: IsolationOptions
   @Flag(help: "Print one JSON object.") var json = false
 
   func run() async throws {

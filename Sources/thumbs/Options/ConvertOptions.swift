@@ -6,34 +6,38 @@ import Thumbnailer
 
 /// The selection of input files.
 struct ConvertSelectionOptions: ParsableArguments {
-  @Flag(inversion: .prefixedNo, help: "Search folders with all folders in them.")
+  @Flag(inversion: .prefixedNo, help: ArgumentHelp("Search folders with all folders in them.", visibility: .hidden))
   var recursive = true
 
   @Option(
     help: ArgumentHelp(
-      "Take only files that fit, whatever the ends of their names; may be given several times.", valueName: "GLOB"),
+      "Take only files that fit, whatever the ends of their names; may be given several times.", valueName: "GLOB",
+      visibility: .hidden),
     transform: GlobPattern.option)
   var include: [GlobPattern] = []
 
   @Option(
-    help: ArgumentHelp("Leave out what fits, folders as a whole; may be given several times.", valueName: "GLOB"),
+    help: ArgumentHelp(
+      "Leave out what fits, folders as a whole; may be given several times.", valueName: "GLOB", visibility: .hidden),
     transform: GlobPattern.option)
   var exclude: [GlobPattern] = []
 
   @Option(
-    help: """
+    help: ArgumentHelp(
+      """
       What to make of a RAW file or HEIC with a JPEG of its name beside it: prefer-jpeg leaves it out.
-      """)
+      """, visibility: .hidden))
   var pair = FolderConverter.Options.Pairing.none
 
-  @Flag(help: "Take files and folders whose names begin with a dot, too.")
+  @Flag(help: ArgumentHelp("Take files and folders whose names begin with a dot, too.", visibility: .hidden))
   var hidden = false
 
-  @Flag(help: "Follow links within folders; loops are found.")
+  @Flag(help: ArgumentHelp("Follow links within folders; loops are found.", visibility: .hidden))
   var followSymlinks = false
 
   @Flag(
-    name: [.customShort("0"), .customLong("null")], help: "Names in lists end with zero bytes, as of find -print0.")
+    name: [.customShort("0"), .customLong("null")],
+    help: ArgumentHelp("Names in lists end with zero bytes, as of find -print0.", visibility: .hidden))
   var isNullSeparated = false
 }
 
@@ -45,7 +49,7 @@ struct ConvertThumbnailOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "How hard the encoder tries, from 0, the fastest, to 9, the fewest bytes. (default: as pays for most)",
-      valueName: "N"))
+      valueName: "N", visibility: .hidden))
   var effort: Int?
 
   /// Which metadata are removed.
@@ -64,19 +68,22 @@ struct ConvertThumbnailOptions: ParsableArguments {
   }
 
   @Option(
-    help: """
+    help: ArgumentHelp(
+      """
       What metadata is left out: keep-icc keeps the picture's own colours and their profile, keep-copyright who made it.
-      """)
+      """, visibility: .hidden))
   var strip = Stripping.all
 
   @Option(
-    help: "The frames of animated GIF and WebP: with all the thumbnails are animated, as WebP unless --format same.")
+    help: ArgumentHelp(
+      "The frames of animated GIF and WebP: with all the thumbnails are animated, as WebP unless --format same.",
+      visibility: .hidden))
   var animated = FrameSelection.first
 
   @Option(
     help: ArgumentHelp(
       "What shows through transparent parts: rrggbb, black or white. (default: they stay, where the format can)",
-      valueName: "COLOUR"), transform: RGBColor.option)
+      valueName: "COLOUR", visibility: .hidden), transform: RGBColor.option)
   var background: RGBColor?
 
   func validate() throws {
@@ -92,8 +99,7 @@ struct ConvertOutputOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      The thumbnails' names, of {path}, {name}, {ext}, {oldext}, {width}, {height}, {size}, {date} and {hash}; \
-      {date} is the day on which a file was taken. \
+      The names of the files, of {path}, {name}, {ext}, {oldext}, {width}, {height}, {size}, {date} and {hash}. \
       (default: {path}/{name}.{ext}, with several sizes {path}/{name}-{size}.{ext})
       """, valueName: "TEMPLATE"), transform: NamingTemplate.option)
   var name: NamingTemplate?
@@ -101,19 +107,20 @@ struct ConvertOutputOptions: ParsableArguments {
   @Flag(help: "Make all thumbnails anew.")
   var force = false
 
-  @Flag(help: "Go by time alone: make what is missing or older than its picture.")
+  @Flag(help: ArgumentHelp("Go by time alone: make what is missing or older than its picture.", visibility: .hidden))
   var newer = false
 
-  @Flag(help: "Remove thumbnails of earlier runs whose pictures are gone; asks first.")
+  @Flag(
+    help: ArgumentHelp("Remove thumbnails of earlier runs whose pictures are gone; asks first.", visibility: .hidden))
   var deleteOrphans = false
 
-  @Flag(help: "Do not ask.")
+  @Flag(help: ArgumentHelp("Do not ask.", visibility: .hidden))
   var yes = false
 
-  @Flag(help: "Give thumbnails the times of their pictures.")
+  @Flag(help: ArgumentHelp("Give thumbnails the times of their pictures.", visibility: .hidden))
   var preserveTimes = false
 
-  @Flag(help: "Stop at the first failure.")
+  @Flag(help: ArgumentHelp("Stop at the first failure.", visibility: .hidden))
   var failFast = false
 
   @Flag(help: "Write nothing; say what would be done.")
@@ -134,7 +141,8 @@ struct ConvertReportOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Write a line for each input, as CSV where the name ends in .csv, else as --json.", valueName: "FILE"))
+      "Write a line for each input, as CSV where the name ends in .csv, else as --json.", valueName: "FILE",
+      visibility: .hidden))
   var report: String?
 
   @OptionGroup var sheet: SheetOptions

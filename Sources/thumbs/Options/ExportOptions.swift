@@ -13,8 +13,7 @@ struct ExportOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      The exported files' names, of {path}, {name}, {ext}, {oldext}, {width}, {height}, {size}, {date} and {hash}; \
-      {date} is the day on which a file was taken. \
+      The names of the files, of {path}, {name}, {ext}, {oldext}, {width}, {height}, {size}, {date} and {hash}. \
       (default: {path}/{name}.{ext}, with several sizes {path}/{name}-{size}.{ext})
       """, valueName: "TEMPLATE"), transform: NamingTemplate.option)
   var name: NamingTemplate?
@@ -33,10 +32,7 @@ struct ExportOptions: ParsableArguments {
 struct SheetOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      """
-      Write a contact sheet with thumbnails, names, sizes and sources, and failures in red: a page of one file (.html), \
-      or a picture of the first 1000 (.jpg).
-      """, valueName: "FILE"))
+      "Write a contact sheet: a page in one file (.html), or a picture of the first 1000 (.jpg).", valueName: "FILE"))
   var sheet: String?
 
   func validate() throws {

@@ -18,9 +18,10 @@ struct FreshnessOptions: ConfigurationOptions {
   var offline = false
 
   @Flag(
-    help: """
+    help: ArgumentHelp(
+      """
       Ask again for pictures that were not there or no pictures within the last hour, or too large within the last day.
-      """)
+      """, visibility: .hidden))
   var retryFailed = false
 
   func validate() throws {

@@ -9,10 +9,12 @@ struct ReportOptions: ParsableArguments {
   @Flag(name: .shortAndLong, help: "Print errors only.")
   var quiet = false
 
-  @Flag(help: "Draw no progress line.")
+  @Flag(help: ArgumentHelp("Draw no progress line.", visibility: .hidden))
   var noProgress = false
 
-  @Flag(name: .shortAndLong, help: "Log what happens at each stage, on stderr, without the queries of URLs.")
+  @Flag(
+    name: .shortAndLong,
+    help: ArgumentHelp("Log what happens at each stage, on stderr, without the queries of URLs.", visibility: .hidden))
   var verbose = false
 
   /// Whether to show the progress line: stderr is a terminal, and nothing else is written there continuously.

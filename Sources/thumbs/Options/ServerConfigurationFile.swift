@@ -58,10 +58,12 @@ struct ServerConfigurationFile {
   ///
   /// - Parameter given: The arguments of the command line that follow the command's name.
   func command(with given: [String]) throws -> ServeCommand {
-    let known = Set(ServeCommand.helpMessage().matches(of: /--([a-z][a-z-]+)/).map { String($0.1) } + [Self.folder])
+    let known = Set(
+      ServeCommand.helpMessage(includeHidden: true).matches(of: /--([a-z][a-z-]+)/).map { String($0.1) } + [Self.folder]
+    )
     for name in values.keys.sorted() where !known.contains(name) || Self.excluded.contains(name) {
       throw ValidationError(
-        "\(path): “\(name.prefix(40))” is no option of the file; thumbs serve --help has them all")
+        "\(path): “\(name.prefix(40))” is no option of the file; thumbs serve --help-hidden has them all")
     }
     let arguments = arguments(beside: given)
     do {

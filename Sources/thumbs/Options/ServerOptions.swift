@@ -28,7 +28,7 @@ struct ServerOptions: ParsableArguments {
       """
       A name by which the server is addressed, beside localhost and --host, such as the one that a proxy in front of it \
       passes on. May be given several times.
-      """, valueName: "NAME"))
+      """, valueName: "NAME", visibility: .hidden))
   var allowHost: [String] = []
 
   @Option(
@@ -36,7 +36,7 @@ struct ServerOptions: ParsableArguments {
       """
       A proxy that is believed when its X-Forwarded-For says who asks, for the parts of clients and the log. May be given \
       several times.
-      """, valueName: "ADDRESS[/BITS]"), transform: AddressRange.option)
+      """, valueName: "ADDRESS[/BITS]", visibility: .hidden), transform: AddressRange.option)
   var trustedProxy: [AddressRange] = []
 
   @Flag(help: "Open the page in the browser.")

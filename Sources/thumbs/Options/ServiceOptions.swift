@@ -37,36 +37,40 @@ struct ServiceOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "A name for options of thumbnails, such as card=400x300,cover,webp. May be given several times.",
-      valueName: "NAME=OPTIONS"))
+      valueName: "NAME=OPTIONS", visibility: .hidden))
   var preset: [String] = []
 
   @Option(
-    help: ArgumentHelp("The longest picture that is uploaded. (default: 64MiB)", valueName: "SIZE"),
+    help: ArgumentHelp(
+      "The longest picture that is uploaded. (default: 64MiB)", valueName: "SIZE", visibility: .hidden),
     transform: ByteSize.option)
   var maxUpload: ByteSize?
 
   @Option(
     help: ArgumentHelp(
       "Thumbnails that may be in work or wait at once, a quarter of them for one client; beyond that it is 429 or 503.",
-      valueName: "N")
+      valueName: "N", visibility: .hidden)
   )
   var queue = 1024
 
   @Option(
-    help: ArgumentHelp("How long a thumbnail may take, with all waiting. (default: 60s)", valueName: "TIME"),
+    help: ArgumentHelp(
+      "How long a thumbnail may take, with all waiting. (default: 60s)", valueName: "TIME", visibility: .hidden),
     transform: Duration.option)
   var deadline: Duration?
 
   @Option(
     help: ArgumentHelp(
       "A picture to send with errors of /thumb and /imgproxy, at most 1 MiB: what pages show in place of the picture.",
-      valueName: "FILE"))
+      valueName: "FILE", visibility: .hidden))
   var fallback: String?
 
-  @Option(help: ArgumentHelp("Requests a second that one client may send. (default: no limit)", valueName: "N"))
+  @Option(
+    help: ArgumentHelp(
+      "Requests a second that one client may send. (default: no limit)", valueName: "N", visibility: .hidden))
   var rateLimit: Double?
 
-  @Option(help: ArgumentHelp("Write a line for each response to stderr.", valueName: "text|json"))
+  @Option(help: ArgumentHelp("Write a line for each response to stderr.", valueName: "text|json", visibility: .hidden))
   var accessLog: AccessLog.Format?
 
   func validate() throws {

@@ -18,13 +18,13 @@ struct SourceOptions: ParsableArguments {
     help: ArgumentHelp(
       """
       Where to search: folder:PATH, unsplash (key in UNSPLASH_ACCESS_KEY), pexels (key in PEXELS_API_KEY), commons, \
-      openverse, picsum (lists only: --query ""), or auto: unsplash or pexels if its key is set, else commons, and \
-      openverse in its place when it cannot be had.
+      openverse, picsum (lists only: --query ""), or auto, the first of these that can be had.
       """, valueName: "NAME"))
   var provider = "auto"
 
   @Option(
-    help: ArgumentHelp("Where to reach the provider's API. (default: its own address)", valueName: "BASE"))
+    help: ArgumentHelp(
+      "Where to reach the provider's API. (default: its own address)", valueName: "BASE", visibility: .hidden))
   var providerURL: String?
 
   @Flag(help: "Fetch pictures as they were uploaded, not in the smallest form that is large enough.")
@@ -33,7 +33,7 @@ struct SourceOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The most pages to fetch. (default: 3; all of a list or with --count)", valueName: "N"))
   var pages: Int?
 
-  @Option(help: ArgumentHelp("Pictures a page.", valueName: "N"))
+  @Option(help: ArgumentHelp("Pictures a page.", valueName: "N", visibility: .hidden))
   var perPage = 30
 
   @Option(
@@ -44,7 +44,7 @@ struct SourceOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "How many pages of pictures may be open at once, those that wait for a silent server not counted. (default: 2)",
-      valueName: "N"))
+      valueName: "N", visibility: .hidden))
   var ahead: Int?
 
   func validate() throws {

@@ -14,8 +14,8 @@ struct ThumbnailOptions: ParsableArguments {
 
   @Option(
     help: """
-      How a picture is laid into the box: contain shows all of it, cover fills it and crops, fill stretches, auto covers \
-      where picture and box are both upright or both not, and contains elsewhere.
+      How the picture fits the box: contain shows all of it, cover fills it and crops, fill stretches, auto covers if \
+      both are upright or both are wide.
       """)
   var fit = Fit.contain
 
@@ -23,22 +23,23 @@ struct ThumbnailOptions: ParsableArguments {
   var gravity = Gravity.centre
 
   @Option(
-    help: """
-      The thumbnails' format; auto is JPEG, or WebP where a picture has transparent parts; same is the picture's own.
-      """)
+    help: "The format; auto is JPEG, or WebP for a picture with transparency; same is the picture's own.")
   var format = OutputFormat.auto
 
   @Option(help: ArgumentHelp("The encoder's quality, 1 to 100.", valueName: "N"))
   var quality = 80
 
-  @Option(help: "How finely a picture is read: fast loses detail, best costs the most time.")
+  @Option(
+    help: ArgumentHelp(
+      "How finely a picture is read: fast loses detail, best costs the most time.", visibility: .hidden))
   var scaling = Scaling.good
 
   @Flag(
-    help: """
+    help: ArgumentHelp(
+      """
       Averages pixels in linear light: bright points and thin lines on dark, such as stars, city lights and text, stay \
       as bright as they are. Takes more time.
-      """)
+      """, visibility: .hidden))
   var linear = false
 
   func validate() throws {

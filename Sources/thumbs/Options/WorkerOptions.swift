@@ -22,7 +22,10 @@ struct WorkerOutputOptions: ParsableArguments {
   @Flag(help: "Put the thumbnails into the answers, in Base64.")
   var inline = false
 
-  @Flag(help: "With --output, write what is known of a picture and its caption beside it: KEY.json, KEY.txt.")
+  @Flag(
+    help: ArgumentHelp(
+      "With --output, write what is known of a picture and its caption beside it: KEY.json, KEY.txt.",
+      visibility: .hidden))
   var sidecars = false
 
   @Option(help: ArgumentHelp("The lines of a shard. (default: 10000)", valueName: "N"))
@@ -31,7 +34,7 @@ struct WorkerOutputOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "The number of the first shard. Keys of lines without one begin at that many shards. (default: 0)",
-      valueName: "N"))
+      valueName: "N", visibility: .hidden))
   var firstShard: Int?
 
   func validate() throws {
@@ -61,7 +64,7 @@ struct WorkerLineOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "The longest line; a longer one is answered, not read. (default: 8MiB, or a sixteenth of the memory budget if less)",
-      valueName: "SIZE"), transform: ByteSize.option)
+      valueName: "SIZE", visibility: .hidden), transform: ByteSize.option)
   var maxLine: ByteSize?
 
   @Option(

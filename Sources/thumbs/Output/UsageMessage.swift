@@ -22,7 +22,26 @@ enum UsageMessage {
     let saysWhatToDo =
       text.contains("; give ") || text.contains("; did you mean ")
       || text.hasPrefix("the value '") && text.contains(": ")
-    return saysWhatToDo ? text : "\(text); see \(help(arguments))"
+    if saysWhatToDo { return text }
+    let (command, path) = called(arguments)
+    if let values = values(named: text, of: command) { return "\(text); give \(values)" }
+    return "\(text); see '\(path.joined(separator: " ")) --help'"
+  }
+
+  /// The possible values of the option whose value a message calls invalid: the parser names only those of options that
+  /// the short help shows.
+  private static func values(named message: String, of command: any ParsableCommand.Type) -> String? {
+    guard message.hasPrefix("the value '"), let option = message.split(separator: "'").last, option.hasPrefix("--")
+    else {
+      return nil
+    }
+    let lines = command.helpMessage(includeHidden: true).split(separator: "\n")
+    guard let start = lines.firstIndex(where: { $0.hasPrefix("  \(option) ") }) else { return nil }
+    let description = [lines[start]] + lines[(start + 1)...].prefix { $0.hasPrefix("        ") }
+    let text = description.map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: " ")
+    guard let list = text.firstRange(of: "(values: ") else { return nil }
+    let values = text[list.upperBound...].prefix { $0 != ";" && $0 != ")" }.split(separator: ", ").map { "'\($0)'" }
+    return values.last.map { values.dropLast().joined(separator: ", ") + " or \($0)" }
   }
 
   /// Joins the list that the parser makes of many possible values.
@@ -34,16 +53,15 @@ enum UsageMessage {
     return head.replacing("the following:", with: "") + "\(others) or \(last)"
   }
 
-  /// The command that prints the help of the called command.
-  private static func help(_ arguments: [String]) -> String {
-    var words = ["thumbs"]
-    var known = Thumbs.configuration.subcommands
+  /// The called command, and the words that call it.
+  private static func called(_ arguments: [String]) -> (command: any ParsableCommand.Type, path: [String]) {
+    var found: (command: any ParsableCommand.Type, path: [String]) = (Thumbs.self, ["thumbs"])
     for argument in arguments.dropFirst() {
+      let known = found.command.configuration.subcommands
       guard let command = known.first(where: { $0.configuration.commandName == argument }) else { break }
-      words.append(argument)
-      known = command.configuration.subcommands
+      found = (command, found.path + [argument])
     }
-    return "'\(words.joined(separator: " ")) --help'"
+    return found
   }
 }
 

@@ -34,7 +34,7 @@ struct CacheRemoveCommand: AsyncParsableCommand {
   var prefix: [String] = []
 
   @OptionGroup var cache: CacheOptions
-  @OptionGroup(title: "Network") var network: NetworkOptions
+  @OptionGroup(title: "Network", visibility: .hidden) var network: NetworkOptions
 
   func validate() throws {
     if pictures.isEmpty, host.isEmpty, prefix.isEmpty {
