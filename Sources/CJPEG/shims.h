@@ -184,6 +184,16 @@ static inline double cjpeg_extent_down(const cjpeg_reader *reader, int component
     / (8.0 * reader->info.max_v_samp_factor);
 }
 
+// Whether a component is decoded as it is stored, with a sample for two pixels along one axis.
+static inline int cjpeg_halves_across(const cjpeg_reader *reader, int component) {
+  const jpeg_component_info *info = &reader->info.comp_info[component];
+  return CJPEG_BLOCK_SIDE(info) == 8 && reader->info.max_h_samp_factor == 2 * info->h_samp_factor;
+}
+static inline int cjpeg_halves_down(const cjpeg_reader *reader, int component) {
+  const jpeg_component_info *info = &reader->info.comp_info[component];
+  return CJPEG_BLOCK_SIDE(info) == 8 && reader->info.max_v_samp_factor == 2 * info->v_samp_factor;
+}
+
 // Decodes the next rows of all components into buffers of cjpeg_rows × cjpeg_row_length samples. 1 if there are no
 // more. A component has at most 32 rows: four blocks of eight.
 static inline int cjpeg_read_planes(cjpeg_reader *reader, unsigned char *_Nonnull const *_Nullable buffers) {

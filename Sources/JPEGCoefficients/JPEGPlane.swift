@@ -9,6 +9,8 @@ package struct JPEGPlane {
   /// Its height.
   package let pixelsDown: Int
 
+  /// Whether all coefficients of the component were read, so that its samples are those that are stored.
+  package var isAsStored: Bool { samples.side == .eight }
   /// The samples across and down that cover the image; the last of them perhaps only in part.
   package var size: JPEGSize {
     JPEGSize(

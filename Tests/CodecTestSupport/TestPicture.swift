@@ -151,7 +151,7 @@ struct TestPicture {
 struct DecodedPixels {
   let size: PixelSize
   let bands: Int
-  private let bytes: [UInt8]
+  let bytes: [UInt8]
 
   init(_ data: Data) throws {
     let body = ByteSource.memory(Array(data))

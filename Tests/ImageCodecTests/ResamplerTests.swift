@@ -223,6 +223,28 @@ struct ResamplerTests {
     }
   }
 
+  @Test(arguments: [(40, 40.0), (41, 40.5)], [16, 19, 33, 40, 57, 80, 81])
+  func aSampleThatADecoderWouldInterpolateCountsAsItsPixels(_ samples: (count: Int, extent: Double), _ target: Int) {
+    let count = samples.count
+    let values = (0..<count).map { Double(($0 * 89 + 7) * $0 % 256) }
+    // As libjpeg and libwebp do it: 3/4 of the nearest sample and 1/4 of the next one.
+    let pixels = (0..<Int(2 * samples.extent)).map { pixel in
+      let (own, side) = (pixel / 2, pixel % 2 * 2 - 1)
+      return 0.75 * values[own] + 0.25 * values[min(max(own + side, 0), count - 1)]
+    }
+    let exact = line(pixels, extent: 2 * samples.extent, target: target)
+    let kernel = ResampleKernel(
+      ResampleKernel.Axis(
+        count: count, extent: samples.extent, target: target, range: 0..<target, upsampling: 2, group: 8, alignment: 1))
+    for x in 0..<target {
+      let sum = (0..<kernel.taps).reduce(0.0) { sum, tap in
+        let weight = Double(kernel.weights[x * kernel.taps + tap]) / Double(ResampleKernel.one)
+        return sum + (weight == 0 ? 0 : weight * values[kernel.starts[x] + tap])
+      }
+      #expect(abs(sum - exact[x]) < 0.2, "\(x)")
+    }
+  }
+
   @Test func whatMakesNoSenseIsRefused() throws {
     let original = try noise(20, 10)
     let good = PixelSize(10, 5)

@@ -58,7 +58,7 @@ struct ImageDecoder {
       // Inks are averaged in linear light once libvips has converted them.
       return rows.layout.colour == .cmyk && isLinear ? nil : rows
     case (.webp, .whole), (.webp, .scaledWebP):
-      return try WebPRowSource(body, probe: probe, size: pass.baseSize, convertsColours: isLinear)
+      return try WebPRowSource(body, probe: probe, size: pass.baseSize, convertsColours: pass.readsRGB(probe))
     case (.heif, .whole), (.avif, .whole):
       guard let traits = probe.heif else { return nil }
       return try HEIFRowSource(

@@ -43,6 +43,9 @@ struct RowLayout: Sendable, Equatable {
     var extent: PixelExtent
     /// The side of the square of source pixels whose mean a sample is: 8 for a JPEG read at 1/8, else 1.
     var box = 1
+    /// The pixels across and down that a decoder makes of a sample by linear interpolation: 2 for halved chroma as it is
+    /// stored, else 1.
+    var upsampling = PixelSize(1, 1)
   }
 
   var colour = Colour.interleaved

@@ -66,7 +66,7 @@ enum DecodeCost {
       case .webp where probe.frameCount == 1:
         Double(
           WebPRowSource.peakBytes(
-            of: probe, size: pass.baseSize, bodyLength: bodyLength, isRGB: pass.light == .linear))
+            of: probe, size: pass.baseSize, bodyLength: bodyLength, isRGB: pass.readsRGB(probe)))
       case .webp:
         // The file, the frame, for lossless ones the whole image as ARGB, and libvips' canvas.
         Double(bodyLength) + base * 4 + (probe.isLossless ? pixels * 4.2 : 0)

@@ -64,6 +64,12 @@ package struct DecodePlan: Sendable, Equatable {
 
     /// The light in which pixels are averaged, the same for all steps.
     var light: Light { steps.first?.variant.light ?? .display }
+
+    /// Whether luma and chroma become RGB as they are decoded: in linear light, and where a WebP is not reduced, as
+    /// libwebp's own conversion is then exact.
+    func readsRGB(_ probe: ImageProbe) -> Bool {
+      light == .linear || probe.format == .webp && steps.contains { $0.geometry.whole == probe.size }
+    }
   }
 
   /// The header that the plan was made for.

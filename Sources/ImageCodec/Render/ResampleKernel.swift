@@ -20,6 +20,9 @@ struct ResampleKernel: Sendable {
     var range: Range<Int>
     /// The number of pixels whose mean a source sample is.
     var box = 1
+    /// The number of pixels, 1 or 2, that a decoder makes of a source sample by linear interpolation. Lanczos is applied
+    /// to these pixels, without making them.
+    var upsampling = 1
     /// The number of taps is rounded up to a multiple of this, a power of two.
     var group: Int
     /// Every start is rounded down to a multiple of this, a power of two.
@@ -44,19 +47,32 @@ struct ResampleKernel: Sendable {
   init(_ axis: Axis) {
     let (count, extent, target, range) = (axis.count, axis.extent, axis.target, axis.range)
     let (group, alignment) = (axis.group, axis.alignment)
-    let scale = extent / Double(target)
+    let pixels = Double(axis.upsampling)
+    let scale = extent * pixels / Double(target)
     let stretch = max(1, scale)
     // Where three means and more become one sample, what a mean lacks does not show.
     var estimator = axis.box > 1 && scale > 1 && scale < 3 ? BoxEstimator(box: axis.box, scale: scale) : nil
-    func inside(_ position: Int) -> Int { min(max(position, 0), count - 1) }
-    let windows = range.map { index in
-      // The centres of source samples are at whole numbers.
-      let middle = axis.origin + (Double(index) + 0.5) * scale - 0.5
-      let first = Int((middle - Self.lobes * stretch).rounded(.up))
-      let last = Int((middle + Self.lobes * stretch).rounded(.down))
-      return (middle: middle, first: first, last: last, start: inside(first) & ~(alignment - 1))
+    // The first and the last pixel of the image.
+    let left = Int(axis.origin * pixels)
+    let right = min(count * axis.upsampling, Int(((axis.origin + extent) * pixels).rounded(.up))) - 1
+    /// The samples of a pixel: 3/4 of it are the one that it is in, 1/4 is the one that is nearer than all others.
+    func samples(of position: Int) -> (own: Int, next: Int) {
+      let pixel = min(max(position, left), right)
+      let own = pixel / axis.upsampling
+      return (own, axis.upsampling == 1 ? own : min(max(own + (pixel & 1) * 2 - 1, 0), count - 1))
     }
-    let widest = windows.map { inside($0.last) - $0.start + 1 }.max() ?? 1
+    let windows = range.map { index in
+      // The centres of pixels are at whole numbers.
+      let middle = axis.origin * pixels + (Double(index) + 0.5) * scale - 0.5
+      // Lanczos is 0 at all other pixels where each becomes one.
+      let reach = scale == 1 && middle == middle.rounded() ? 0 : Self.lobes * stretch
+      let first = Int((middle - reach).rounded(.up))
+      let last = Int((middle + reach).rounded(.down))
+      let (lowest, highest) = (samples(of: first), samples(of: last))
+      let start = min(lowest.own, lowest.next) & ~(alignment - 1)
+      return (middle: middle, first: first, last: last, start: start, end: max(highest.own, highest.next))
+    }
+    let widest = windows.map { $0.end - $0.start + 1 }.max() ?? 1
     let taps = (widest + group - 1) & ~(group - 1)
     self.taps = taps
     starts = windows.map(\.start)
@@ -68,7 +84,9 @@ struct ResampleKernel: Sendable {
       for tap in exact.indices { exact[tap] = 0 }
       var total = 0.0
       func add(_ index: Int, _ value: Double) {
-        exact[inside(window.first + index) - window.start] += value
+        let (own, next) = samples(of: window.first + index)
+        exact[own - window.start] += 0.75 * value
+        exact[next - window.start] += 0.25 * value
         total += value
       }
       let length = window.last - window.first + 1

@@ -10,20 +10,6 @@ import ThumbnailCore
 /// The loops use unsafe memory without bounds checks. They rely on the checks of `init`, and on the kernels: every
 /// window begins within the source, and its weights beyond the source are 0.
 final class RowResampler {
-  /// The plane, as `RowLayout.Plane`, and the samples' type.
-  struct Source {
-    var size: PixelSize
-    var channels: Int
-    /// The part of the plane that the image covers.
-    var extent: PixelExtent
-    /// The side of the square of pixels whose mean a sample is.
-    var box = 1
-    /// Whether samples are Int16 with `fractionBits` fraction bits instead of UInt8.
-    var isWide = false
-    /// What of the image is resampled; nil: all of it.
-    var region: ImageShare?
-  }
-
   /// The longest side of a plane: safe for the arithmetic of offsets.
   private static let longestSide = 1 << 20
   /// New samples, and wide source samples, have 6 fraction bits: with the overshoot of two reductions they fit into 16
@@ -49,8 +35,13 @@ final class RowResampler {
 
   /// Prepares to compute `part` of an image whose full size is `target`.
   ///
+  /// - Parameters:
+  ///   - isWide: Whether samples are Int16 with `fractionBits` fraction bits instead of UInt8.
+  ///   - region: What of the image is resampled; nil: all of it.
   /// - Throws: `.damaged(.shrink, …)` for invalid sizes, `.outOfMemory`.
-  init(_ source: Source, target: PixelSize, part: PixelRectangle) throws(CodecError) {
+  init(
+    _ source: RowLayout.Plane, isWide: Bool, region: ImageShare?, target: PixelSize, part: PixelRectangle
+  ) throws(CodecError) {
     guard Self.supports(source.size), Self.supports(target), part.fits(into: target),
       (1...4).contains(source.channels),
       source.extent.width > 0, source.extent.height > 0, source.extent.width <= Double(source.size.width),
@@ -58,14 +49,14 @@ final class RowResampler {
     else { throw .damaged(.shrink, detail: "a plane of \(source.size) cannot become \(target)") }
     channels = source.channels
     // Only the samples that the region touches are looked at, so that none beyond its edges counts.
-    let columns = (source.region?.across ?? .all).samples(of: source.extent.width, count: source.size.width)
-    let lines = (source.region?.down ?? .all).samples(of: source.extent.height, count: source.size.height)
+    let columns = (region?.across ?? .all).samples(of: source.extent.width, count: source.size.width)
+    let lines = (region?.down ?? .all).samples(of: source.extent.height, count: source.size.height)
     let size = PixelSize(columns.range.count, lines.range.count)
     let extent = PixelExtent(width: columns.extent, height: lines.extent)
     (skipped, left) = (lines.range.lowerBound, size.height)
-    margin = columns.range.lowerBound * channels * (source.isWide ? 2 : 1)
+    margin = columns.range.lowerBound * channels * (isWide ? 2 : 1)
     let factors = BoxReducer.Factors(extent: extent, target: target)
-    boxes = factors.isOne ? nil : try BoxReducer(size, channels: source.channels, isWide: source.isWide, factors)
+    boxes = factors.isOne ? nil : try BoxReducer(size, channels: source.channels, isWide: isWide, factors)
     let base = boxes?.size ?? size
     // Boxes of samples are made only where much reduction remains, and the kernel is Lanczos there.
     let box = factors.isOne ? source.box : 1
@@ -73,15 +64,18 @@ final class RowResampler {
       ResampleKernel.Axis(
         count: base.width, origin: columns.origin / Double(factors.across),
         extent: extent.width / Double(factors.across), target: target.width,
-        range: part.x..<part.x + part.size.width, box: box, group: channels == 1 ? 8 : 4,
-        alignment: channels == 1 ? 1 : 2))
+        range: part.x..<part.x + part.size.width, box: box,
+        upsampling: factors.across == 1 ? source.upsampling.width : 1,
+        group: channels == 1 ? 8 : 4, alignment: channels == 1 ? 1 : 2))
     down = KernelCache.kernel(
       ResampleKernel.Axis(
         count: base.height, origin: lines.origin / Double(factors.down),
         extent: extent.height / Double(factors.down), target: target.height,
-        range: part.y..<part.y + part.size.height, box: box, group: 2, alignment: 1))
-    isWide = source.isWide || boxes != nil
-    let sampleBytes = isWide ? 2 : 1
+        range: part.y..<part.y + part.size.height, box: box,
+        upsampling: factors.down == 1 ? source.upsampling.height : 1,
+        group: 2, alignment: 1))
+    self.isWide = isWide || boxes != nil
+    let sampleBytes = self.isWide ? 2 : 1
     rows = try RowWindow(
       height: base.height, count: down.taps, rowBytes: base.width * channels * sampleBytes,
       used: across.source.lowerBound * channels * sampleBytes..<across.source.upperBound * channels * sampleBytes)

@@ -116,11 +116,7 @@ private final class Output {
   init(_ view: ViewRenderer.View, of layout: RowLayout, isWide: Bool, light: Light) throws(CodecError) {
     (self.view, self.layout, self.light) = (view, layout, light)
     resamplers = try layout.planes.map { plane throws(CodecError) in
-      try RowResampler(
-        RowResampler.Source(
-          size: plane.size, channels: plane.channels, extent: plane.extent, box: plane.box, isWide: isWide,
-          region: view.region),
-        target: view.size, part: view.part)
+      try RowResampler(plane, isWide: isWide, region: view.region, target: view.size, part: view.part)
     }
     bands = layout.colour == .ycc ? 3 : layout.planes[0].channels
     pixels = try PixelMemory(view.part.size, bands: bands)

@@ -90,6 +90,15 @@ struct WebPRowSourceTests {
     }
   }
 
+  @Test func anImageThatIsNotReducedEqualsLibvips() async throws {
+    let size = PixelSize(97, 61)
+    let file = try TestPicture.texture(97, 61).encoded("webpsave_buffer", "Q=80")
+    let ours = try await TestRender.one(file, Variant(size: size, format: .png))
+    let theirs = try Self.libvips(file)
+    #expect(ours.size == size)
+    #expect(try DecodedPixels(ours.data).bytes == theirs.planes[0])
+  }
+
   @Test func theProfileIsPassedOn() throws {
     let picture = TestPicture.texture(40, 30)
     let plain = try Self.rows(try picture.encoded("webpsave_buffer"))

@@ -34,11 +34,7 @@ final class CoefficientRowSource: RowSource {
     self.image = image
     // At 1/2 a kernel for means of boxes gains nothing.
     let box = image.scale == .half ? 1 : image.scale.rawValue
-    let planes = image.planes.map { plane in
-      RowLayout.Plane(
-        size: PixelSize(plane.size.width, plane.size.height), channels: 1,
-        extent: PixelExtent(width: plane.extentAcross, height: plane.extentDown), box: box)
-    }
+    let planes = image.planes.map { RowLayout.Plane($0, box: box) }
     switch image.colours {
     case .ycc where !convertsColours:
       layout = RowLayout(ycc: planes, profile: image.profile)
@@ -82,5 +78,16 @@ final class CoefficientRowSource: RowSource {
           plane: band.plane, start: band.start + y * band.stride, stride: band.stride, count: 1, isLasting: true,
           deviations: UnsafePointer(deviations)))
     }
+  }
+}
+
+extension RowLayout.Plane {
+  /// The layout of a component.
+  init(_ plane: JPEGPlane, box: Int = 1) {
+    func upsampling(_ pixels: Int) -> Int { plane.isAsStored && pixels == 2 ? 2 : 1 }
+    self.init(
+      size: PixelSize(plane.size.width, plane.size.height), channels: 1,
+      extent: PixelExtent(width: plane.extentAcross, height: plane.extentDown), box: box,
+      upsampling: PixelSize(upsampling(plane.pixelsAcross), upsampling(plane.pixelsDown)))
   }
 }

@@ -39,7 +39,9 @@ final class JPEGDecompressor {
       RowLayout.Plane(
         size: PixelSize(Int(cjpeg_samples_across(pointer, index)), Int(cjpeg_samples_down(pointer, index))),
         channels: 1,
-        extent: PixelExtent(width: cjpeg_extent_across(pointer, index), height: cjpeg_extent_down(pointer, index)))
+        extent: PixelExtent(width: cjpeg_extent_across(pointer, index), height: cjpeg_extent_down(pointer, index)),
+        upsampling: PixelSize(
+          cjpeg_halves_across(pointer, index) == 0 ? 1 : 2, cjpeg_halves_down(pointer, index) == 0 ? 1 : 2))
     }
   }
 

@@ -16,11 +16,7 @@ final class ProgressiveRowSource: RowSource {
     } catch {
       throw CodecError(error).handedOver
     }
-    let planes = image.planes.map { plane in
-      RowLayout.Plane(
-        size: PixelSize(plane.size.width, plane.size.height), channels: 1,
-        extent: PixelExtent(width: plane.extentAcross, height: plane.extentDown))
-    }
+    let planes = image.planes.map { RowLayout.Plane($0) }
     switch image.colours {
     case .ycc: layout = RowLayout(ycc: planes, profile: image.profile)
     case .gray:

@@ -80,7 +80,8 @@ final class WebPRowSource: RowSource {
     }
     let chroma = RowLayout.Plane(
       size: half, channels: 1,
-      extent: PixelExtent(width: extent(half.width, stored.width), height: extent(half.height, stored.height)))
+      extent: PixelExtent(width: extent(half.width, stored.width), height: extent(half.height, stored.height)),
+      upsampling: size == stored ? PixelSize(2, 2) : PixelSize(1, 1))
     let luma = RowLayout.Plane(
       size: size, channels: 1, extent: PixelExtent(width: Double(size.width), height: Double(size.height)))
     return [luma, chroma, chroma]
