@@ -66,9 +66,14 @@ package struct DecodePlan: Sendable, Equatable {
     var light: Light { steps.first?.variant.light ?? .display }
 
     /// Whether luma and chroma become RGB as they are decoded: in linear light, and where a WebP is not reduced, as
-    /// libwebp's own conversion is then exact.
+    /// libwebp's own conversion is then exact. A JPEG needs no RGB.
     func readsRGB(_ probe: ImageProbe) -> Bool {
-      light == .linear || probe.format == .webp && steps.contains { $0.geometry.whole == probe.size }
+      light == .linear
+        || probe.format == .webp
+          && steps.contains { step in
+            step.geometry.whole == probe.size
+              && Encoder.written(as: step.variant.format, source: probe.format, isTransparent: false) != .jpeg
+          }
     }
   }
 

@@ -55,24 +55,18 @@ struct ResampleKernel: Sendable {
     // The first and the last pixel of the image.
     let left = Int(axis.origin * pixels)
     let right = min(count * axis.upsampling, Int(((axis.origin + extent) * pixels).rounded(.up))) - 1
-    /// The samples of a pixel: 3/4 of it are the one that it is in, 1/4 is the one that is nearer than all others.
-    func samples(of position: Int) -> (own: Int, next: Int) {
-      let pixel = min(max(position, left), right)
-      let own = pixel / axis.upsampling
-      return (own, axis.upsampling == 1 ? own : min(max(own + (pixel & 1) * 2 - 1, 0), count - 1))
-    }
+    func inside(_ position: Int) -> Int { min(max(position, left), right) }
     let windows = range.map { index in
       // The centres of pixels are at whole numbers.
       let middle = axis.origin * pixels + (Double(index) + 0.5) * scale - 0.5
       // Lanczos is 0 at all other pixels where each becomes one.
-      let reach = scale == 1 && middle == middle.rounded() ? 0 : Self.lobes * stretch
+      let reach = scale == 1 && middle == middle.rounded() ? pixels - 1 : Self.lobes * stretch
       let first = Int((middle - reach).rounded(.up))
       let last = Int((middle + reach).rounded(.down))
-      let (lowest, highest) = (samples(of: first), samples(of: last))
-      let start = min(lowest.own, lowest.next) & ~(alignment - 1)
-      return (middle: middle, first: first, last: last, start: start, end: max(highest.own, highest.next))
+      let samples = inside(first) / axis.upsampling...inside(last) / axis.upsampling
+      return (middle: middle, first: first, last: last, samples: samples, start: samples.lowerBound & ~(alignment - 1))
     }
-    let widest = windows.map { $0.end - $0.start + 1 }.max() ?? 1
+    let widest = windows.map { $0.samples.upperBound - $0.start + 1 }.max() ?? 1
     let taps = (widest + group - 1) & ~(group - 1)
     self.taps = taps
     starts = windows.map(\.start)
@@ -84,9 +78,12 @@ struct ResampleKernel: Sendable {
       for tap in exact.indices { exact[tap] = 0 }
       var total = 0.0
       func add(_ index: Int, _ value: Double) {
-        let (own, next) = samples(of: window.first + index)
-        exact[own - window.start] += 0.75 * value
-        exact[next - window.start] += 0.25 * value
+        let pixel = inside(window.first + index)
+        let sample = pixel / axis.upsampling
+        // Of a pixel 3/4 are the sample that it is in, and 1/4 is the nearest other one.
+        let next = axis.upsampling == 1 ? sample : sample + (pixel & 1) * 2 - 1
+        exact[sample - window.start] += 0.75 * value
+        exact[min(max(next, window.samples.lowerBound), window.samples.upperBound) - window.start] += 0.25 * value
         total += value
       }
       let length = window.last - window.first + 1
