@@ -15,6 +15,8 @@
 struct copj_layout {
   // Tiles across and down.
   unsigned across, down;
+  // Where the first tile begins on the reference grid, and the size of all.
+  unsigned left, top, width, height;
   // How often all components can be halved.
   unsigned halvings;
 };
@@ -47,11 +49,15 @@ static inline opj_stream_t *copj_stream(
 
 // After the header has been read.
 static inline struct copj_layout copj_layout(opj_codec_t *codec, unsigned components) {
-  struct copj_layout layout = {0, 0, 0};
+  struct copj_layout layout = {0, 0, 0, 0, 0, 0, 0};
   opj_codestream_info_v2_t *info = opj_get_cstr_info(codec);
   if (!info) return layout;
   layout.across = info->tw;
   layout.down = info->th;
+  layout.left = info->tx0;
+  layout.top = info->ty0;
+  layout.width = info->tdx;
+  layout.height = info->tdy;
   layout.halvings = 32;
   for (unsigned i = 0; i < components && info->m_default_tile_info.tccp_info; i++) {
     unsigned levels = info->m_default_tile_info.tccp_info[i].numresolutions;

@@ -155,6 +155,28 @@ enum BlockKernels {
     return true
   }
 
+  /// Sequential: codes alone, which `writer` gets. Without one they are passed.
+  static func copied(
+    _ state: inout BitWindow, _ steps: Steps, count: Int, limit: UnsafePointer<UInt8>, to writer: ScanWriter?
+  ) -> Int {
+    guard let first = steps.first?.predictor else { return -1 }
+    guard let writer else {
+      return forEachBlock(&state, steps, count: count, limit: limit) { window, step in
+        takeDC(&window, step) != nil
+          && window.skipCoefficients(step.pointee.ac, after: 0, last: 63, isProgressive: false) == 0
+      }
+    }
+    return forEachBlock(&state, steps, count: count, limit: limit) { window, step in
+      guard let dc = takeDC(&window, step) else { return false }
+      let start = window
+      guard window.skipCoefficients(step.pointee.ac, after: 0, last: 63, isProgressive: false) == 0 else {
+        return false
+      }
+      let length = (window.next - start.next) &* 8 &+ Int(truncatingIfNeeded: start.count &- window.count)
+      return writer.add(dc, component: step.pointee.predictor - first, from: start, length: length)
+    }
+  }
+
   /// Progressive, first scan of the DC coefficients, exact to `bit`: stores twice their expected values.
   static func progressiveDC(
     _ state: inout BitWindow, _ steps: Steps, count: Int, limit: UnsafePointer<UInt8>, bit: Int

@@ -28,6 +28,8 @@ struct BodyCursor: ~Copyable {
   private var limitPosition = 0
   /// The body's length in bytes: less than the source's `count` if its file was truncated since.
   private(set) var count: Int
+  /// Whether coded data had fill bytes between them, so that its bytes are not where they seem to be.
+  private(set) var hasPassedFill = false
 
   /// A cursor at the body's start. `memory` holds the bytes of a body in memory and must outlive the cursor; nil for a
   /// file.
@@ -87,6 +89,14 @@ struct BodyCursor: ~Copyable {
       limitPosition = min(count, position + length)
       next = limit
     }
+  }
+
+  /// Goes to an offset in the body.
+  mutating func move(to offset: Int) { (next, limitPosition) = (limit, offset) }
+
+  /// Reads some bytes anywhere in the body; fewer if it ends first. The cursor stays.
+  func peek(at offset: Int, length: Int) throws(JPEGError) -> [UInt8] {
+    do { return try source.bytes(at: offset, length: length) } catch { throw .unreadable(detail: "\(error)") }
   }
 
   /// Reads a big-endian 16-bit number; nil if the body ends first.
@@ -161,7 +171,9 @@ struct BodyCursor: ~Copyable {
         target[copied] = 0xFF
         copied += 1
         next += 2
-      case 0xFF: next += 1
+      case 0xFF:
+        next += 1
+        hasPassedFill = true
       default: return (copied, .marker)
       }
     }

@@ -51,6 +51,21 @@ package struct CoefficientDecoder {
     }
   }
 
+  /// Writes a part of a sequential file as a JPEG of its own, with the same coefficients. Blocks.
+  ///
+  /// With an `index`, which is empty or was made of the same file, what it shows to be unnecessary is not decoded; it is
+  /// replaced by one of all rows.
+  ///
+  /// - Throws: as `decode`; `.handedOver`, too, for a file whose components are in several scans.
+  package func crop(to area: JPEGArea, index: inout [UInt8]?) throws(JPEGError) -> [UInt8] {
+    var made = index
+    let file = try body.withMemory { memory throws(JPEGError) in
+      try CoefficientDecoding(self, memory: memory).crop(to: area, index: &made)
+    }
+    index = made
+    return file
+  }
+
   /// Decodes the image at a reduced scale. Blocks.
   ///
   /// - Throws: `.handedOver` where another decoder may succeed, `.truncated`, `.damaged`, `.tooManyScans`,

@@ -19,6 +19,11 @@ struct CoefficientDecoding: ~Copyable {
   /// Whether scans are only found, to be decoded later, a row at a time; and those so far.
   private var isSurvey = false
   private var found: [ProgressiveImage.FoundScan] = []
+  /// What of the file is to be copied instead of decoded, and the result.
+  private var crop: LosslessCrop?
+  private var cropped: [UInt8] = []
+  private var index: JPEGRowIndex?
+  private var knownIndex: [UInt8]?
   private var scans = 0
   /// Whether a scan has been decoded at least in part.
   private var hasPixels = false
@@ -51,6 +56,14 @@ struct CoefficientDecoding: ~Copyable {
     return ProgressiveImage(
       decoder, frame: frame, planes: jpegPlanes(frame), scalings: scalings.compactMap { $0 }, scans: found,
       colours: colours.colours(of: frame.components.map { $0.identifier }), profile: profile.profile)
+  }
+
+  /// Copies a part of a sequential file: see `CoefficientDecoder.crop`.
+  consuming func crop(to area: JPEGArea, index: inout [UInt8]?) throws(JPEGError) -> [UInt8] {
+    (crop, knownIndex) = (LosslessCrop(area), index)
+    try readScans()
+    if index != nil { index = self.index?.bytes }
+    return cropped
   }
 
   private mutating func readScans() throws(JPEGError) {
@@ -99,25 +112,33 @@ struct CoefficientDecoding: ~Copyable {
 
   private mutating func readSegment(_ marker: UInt8, length: Int) throws(JPEGError) {
     switch marker {
-    case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF:
+    case 0xC0...0xCF, 0xDB, 0xDD: break
+    case 0xE0, 0xE2, 0xEE:
+      if scans == 0 { break }
+      fallthrough
+    default:
+      cursor.skip(length)
+      return
+    }
+    let bytes = try segment(length)
+    switch marker {
+    case 0xC4: try tables.readHuffmanCodes(bytes)
+    case 0xCC: break
+    case 0xDB: try tables.quantisers.read(bytes)
+    case 0xDD: try tables.readRestartInterval(bytes)
+    case 0xE0, 0xEE: colours.add(bytes, marker: marker)
+    case 0xE2: try profile.add(bytes)
+    default:
       guard frame == nil else { throw .damaged(.header, detail: "a second frame header") }
-      let found = try JPEGFrame(try segment(length), marker: marker)
+      let found = try JPEGFrame(bytes, marker: marker)
       guard found.size == decoder.storedSize else {
         throw .damaged(.header, detail: "the header says \(decoder.storedSize), the decoder \(found.size)")
       }
       frame = found
       coverage = ScanCoverage(found, scale: decoder.scale, measures: decoder.measuresDeviations)
       scalings = found.components.map { _ in nil }
-    case 0xC4: try tables.readHuffmanCodes(try segment(length))
-    case 0xDB: try tables.quantisers.read(try segment(length))
-    case 0xDD: try tables.readRestartInterval(try segment(length))
-    case 0xE0 where scans == 0, 0xEE where scans == 0:
-      let taken = min(length, 14)
-      colours.add(try segment(taken), marker: marker)
-      cursor.skip(length - taken)
-    case 0xE2 where scans == 0: try profile.add(try segment(length))
-    default: cursor.skip(length)
     }
+    crop?.add(marker, bytes)
   }
 
   /// Decodes or skips a scan. True when no further scan is needed.
@@ -143,6 +164,10 @@ struct CoefficientDecoding: ~Copyable {
     if before.contradicts(scan) {
       throw .handedOver(reason: "a scan that comes twice or refines another than there is")
     }
+    if let crop {
+      cropped = try copy(crop, header, scan, indices)
+      return true
+    }
     if planes.isEmpty {
       // Each block takes at least one bit, so nothing is allocated for a body that is too short.
       let leastBytes = decoder.isTolerant ? 1 : frame.blockCount / 8 + 1
@@ -160,7 +185,7 @@ struct CoefficientDecoding: ~Copyable {
     for (number, index) in indices.enumerated() {
       parts.append(try part(index, slots: header[2 + 2 * number] ?? 0, scan: scan))
     }
-    let mcuBlocks = parts.reduce(0) { $0 + $1.component.across * $1.component.down }
+    let mcuBlocks = parts.reduce(0) { $0 + $1.blocks }
     guard parts.count == 1 || mcuBlocks <= EntropyBuffer.mostBlocks else {
       throw .damaged(.header, detail: "an MCU of \(mcuBlocks) blocks")
     }
@@ -178,6 +203,37 @@ struct CoefficientDecoding: ~Copyable {
     coverage?.add(scan, tables: tables.quantisers)
     hasPixels = true
     return !isWhole || coverage?.isEnough == true
+  }
+
+  /// Copies what is to be cropped of a scan.
+  private mutating func copy(
+    _ crop: LosslessCrop, _ header: SegmentBytes, _ scan: JPEGScan, _ indices: [Int]
+  ) throws(JPEGError) -> [UInt8] {
+    guard let frame, frame.process == .sequential, indices == Array(frame.components.indices) else {
+      throw .handedOver(reason: "its components are in several scans")
+    }
+    // Nothing is decoded into them.
+    planes = try frame.components.map { component throws(JPEGError) in
+      try SamplePlane(across: component.across, down: component.down, side: .eight, hasCoefficients: false)
+    }
+    let parts = try indices.map { index throws(JPEGError) in
+      try part(index, slots: header[2 + 2 * index] ?? 0, scan: scan)
+    }
+    let (across, down, isAlone) = (frame.mostAcross, frame.mostDown, indices.count == 1)
+    let mcus = crop.mcus(across: isAlone ? 8 : 8 * across, down: isAlone ? 8 : 8 * down)
+    let rows = isAlone ? frame.components[0].blocksDown : frame.mcusDown
+    guard mcus.rows.upperBound <= rows,
+      parts.count == 1 || parts.reduce(0, { $0 + $1.blocks }) <= EntropyBuffer.mostBlocks
+    else { throw .handedOver(reason: "a crop beside the image, or odd MCUs") }
+    let (length, position) = (decoder.body.count, cursor.position)
+    var index =
+      knownIndex.flatMap { JPEGRowIndex($0, fileLength: length, scanPosition: position, rows: rows) }
+      ?? JPEGRowIndex(fileLength: length, scanPosition: position, rows: rows)
+    var reader = ScanReader(scan, parts, frame: frame, restartInterval: tables.restartInterval)
+    let data = try reader.copy(
+      mcus, index: &index, completes: knownIndex != nil, &cursor, &entropy, isCancelled: decoder.isCancelled)
+    self.index = index
+    return crop.file(header, data: data)
   }
 
   private func makeDeviations(_ frame: JPEGFrame) throws(JPEGError) -> BlockDeviations {

@@ -19,6 +19,10 @@ struct EntropyBuffer: ~Copyable {
   private(set) var ending = BodyCursor.Stop.full
   /// The decoding position.
   var window: BitWindow
+  /// Whether it is known where in the body the data was.
+  var isTracked = false
+  /// The offset in the body of the buffer's first byte, where that is known.
+  private var startPosition = 0
 
   /// A buffer that loads `length` bytes at a time.
   init(length: Int) {
@@ -59,6 +63,7 @@ struct EntropyBuffer: ~Copyable {
     guard ending == .full else { return }
     let position = min(bitPosition, count * 8)
     let kept = count - position >> 3
+    if isTracked { startPosition = count == 0 ? cursor.position : offset(of: position >> 3) }
     memmove(start, start + position >> 3, kept)
     let (copied, stop) = try cursor.unstuff(into: start + kept, room: capacity - kept)
     count = kept + copied
@@ -67,6 +72,28 @@ struct EntropyBuffer: ~Copyable {
     window = BitWindow(next: UnsafePointer(start))
     window.fill()
     window.drop(UInt64(position & 7))
+  }
+
+  /// The offset in the body of a byte of the buffer.
+  private func offset(of index: Int) -> Int {
+    // A byte of ones was followed by another byte.
+    startPosition + index + UnsafeBufferPointer(start: start, count: index).reduce(0) { $0 &+ ($1 == 0xFF ? 1 : 0) }
+  }
+
+  /// Where in the body the next bit is: the offset of its byte, and how many bits of that come before. Nil unless that is
+  /// tracked, and the data has been loaded.
+  var bodyPosition: (offset: Int, bit: Int)? {
+    isTracked && count > 0 ? (offset(of: bitPosition >> 3), bitPosition & 7) : nil
+  }
+
+  /// Goes to another place in the body.
+  mutating func move(
+    to offset: Int, bit: Int, _ cursor: inout BodyCursor
+  ) throws(JPEGError) {
+    cursor.move(to: offset)
+    clear()
+    try refill(from: &cursor)
+    window.drop(UInt64(bit))
   }
 
   /// Skips the rest up to the marker that ends the data.

@@ -31,9 +31,13 @@ package struct JPEGFrameTraits: Sendable, Equatable {
   var precision: Int
   /// The most pixels across or down for which a component has one sample.
   package var subsampling: Int
+  /// The pixels of an MCU where all components are in one scan.
+  package var mcu: JPEGSize
 
-  package init(process: JPEGProcess, components: [UInt8], precision: Int, subsampling: Int = 1) {
-    self.process = process
+  package init(
+    process: JPEGProcess, components: [UInt8], precision: Int, subsampling: Int = 1, mcu: JPEGSize = JPEGSize(8, 8)
+  ) {
+    (self.process, self.mcu) = (process, mcu)
     self.subsampling = subsampling
     self.components = components
     self.precision = precision
@@ -41,6 +45,9 @@ package struct JPEGFrameTraits: Sendable, Equatable {
 
   /// Whether a file can be read a row of MCUs at a time, as far as the header shows.
   package var isReadByRows: Bool { process == .progressive && obstacle == nil && components != Self.redGreenBlue }
+
+  /// Whether a part can be made a file of its own, as far as the header shows.
+  package var isCroppedLosslessly: Bool { process == .sequential && obstacle == nil }
 
   /// The identifiers that say so without an Adobe segment.
   private static let redGreenBlue = Array("RGB".utf8)

@@ -40,20 +40,25 @@ package final class ProgressiveImage {
 
   /// Decodes the image from the top down. `receive` gets for each row of MCUs the rows of each plane, which are valid
   /// until it returns: the plane's index, the first sample, the bytes from a row to the next, the number of rows. It
-  /// returns false to stop.
+  /// returns false to stop. Only what lies in the `windows` of the planes need be right; nothing below them is decoded.
   ///
   /// - Throws: `.truncated`, `.damaged`, `.cancelled`, `.unreadable`.
   package func read(
+    windows: [JPEGArea]? = nil,
     _ receive: (_ plane: Int, _ start: UnsafePointer<UInt8>, _ stride: Int, _ count: Int) -> Bool
   ) throws(JPEGError) {
     try decoder.body.withMemory { memory throws(JPEGError) in
       let readers = scans.map { OpenScan($0, frame: frame, body: decoder.body, memory: memory) }
-      for row in 0..<frame.mcusDown {
+      let end = zip(planes, windows ?? []).map { ($1.rows.upperBound - 1) / $0.samples.rows + 1 }.max()
+      for row in 0..<min(frame.mcusDown, end ?? .max) {
         if decoder.isCancelled() { throw .cancelled }
         for plane in planes { plane.samples.clear() }
         for reader in readers { try reader.read(row) }
         for (index, plane) in planes.enumerated() {
-          plane.samples.makeSamples(scalings[index])
+          let (first, window) = (row * plane.samples.rows, windows?[index])
+          if window?.rows.overlaps(first..<first + plane.samples.rows) ?? true {
+            plane.samples.makeSamples(scalings[index], columns: window?.columns)
+          }
           let count = min(plane.samples.rows, plane.size.height - row * plane.samples.rows)
           if count > 0, !receive(index, plane.start, plane.rowBytes, count) { return }
         }

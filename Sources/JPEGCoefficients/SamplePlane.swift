@@ -55,9 +55,11 @@ final class SamplePlane {
     memset(start, 0, blocksDown * blockRowBytes)
   }
 
-  /// Converts coefficients to samples in place; to be called once. Has no effect on samples.
-  func makeSamples(_ scaling: BlockScaling) {
+  /// Converts coefficients to samples in place, of all columns or these; to be called once. Has no effect on samples.
+  func makeSamples(_ scaling: BlockScaling, columns: Range<Int>? = nil) {
     guard hasCoefficients else { return }
+    let columns = columns ?? 0..<rowBytes
+    let blocks = columns.lowerBound / side.rawValue..<min(blocksAcross, (columns.upperBound - 1) / side.rawValue + 1)
     let rowLength = side.rawValue * rowBytes
     // A row of blocks has at most half as many bytes of samples as of coefficients, but its first row of samples would
     // overwrite coefficients that are still to be read.
@@ -65,7 +67,7 @@ final class SamplePlane {
       guard let row = row.baseAddress else { return }
       for y in 0..<blocksDown {
         let coefficients = start + y * blockRowBytes
-        for x in 0..<blocksAcross {
+        for x in blocks {
           makeSamples(
             UnsafeRawPointer(coefficients + x * blockBytes).assumingMemoryBound(to: Int16.self), scaling,
             into: row + side.rawValue * x)

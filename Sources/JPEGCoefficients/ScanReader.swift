@@ -6,7 +6,7 @@
 struct ScanReader: ~Copyable {
   /// How the blocks of a scan are coded.
   private enum Kind {
-    case sequential, progressiveDC, refinedDC, progressiveAC, refinedAC
+    case sequential, copied, progressiveDC, refinedDC, progressiveAC, refinedAC
 
     init(_ scan: JPEGScan, isProgressive: Bool) {
       if !isProgressive {
@@ -29,10 +29,15 @@ struct ScanReader: ~Copyable {
     /// Both are the same table if the scan needs only one.
     var dc: HuffmanTable
     var ac: HuffmanTable
+
+    /// The component's blocks in an MCU.
+    var blocks: Int { component.across * component.down }
   }
 
   private let parts: [Part]
-  private let kind: Kind
+  private var kind: Kind
+  /// What gets the codes that are copied now.
+  private var writer: ScanWriter?
   private let scan: JPEGScan
   private let mcusAcross: Int
   private let mcusDown: Int
@@ -62,7 +67,7 @@ struct ScanReader: ~Copyable {
   /// per MCU.
   init(_ scan: JPEGScan, _ parts: [Part], frame: JPEGFrame, restartInterval: Int) {
     let isAlone = parts.count == 1
-    let blocks = isAlone ? 1 : parts.reduce(0) { $0 + $1.component.across * $1.component.down }
+    let blocks = isAlone ? 1 : parts.reduce(0) { $0 + $1.blocks }
     precondition(!parts.isEmpty && blocks <= EntropyBuffer.mostBlocks, "the padding is for so many blocks")
     (self.parts, self.scan) = (parts, scan)
     (self.restartInterval, untilRestart) = (restartInterval, restartInterval)
@@ -140,6 +145,89 @@ struct ScanReader: ~Copyable {
     for place in 0..<max(0, min(count, mcusDown - row * count)) { try readRow(at: place, &cursor, &entropy) }
   }
 
+  /// Copies the coded data of some MCUs of a sequential file, from the cursor's position after the scan's header.
+  ///
+  /// Rows before them are passed, as far as `index` has no entry. With `completes` an index without entries is completed,
+  /// for which all other rows are passed: as far as they are sound.
+  mutating func copy(
+    _ mcus: (columns: Range<Int>, rows: Range<Int>), index: inout JPEGRowIndex, completes: Bool,
+    _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer, isCancelled: () -> Bool
+  ) throws(JPEGError) -> [UInt8] {
+    (kind, entropy.isTracked) = (.copied, completes)
+    entropy.clear()
+    let completes = completes && index.entries.isEmpty
+    let copier = ScanWriter()
+    var row = index.lastRow(upTo: mcus.rows.lowerBound)
+    if row > 0, try !resume(at: row, &index, &cursor, &entropy) { row = 0 }
+    while row < mcus.rows.upperBound {
+      if isCancelled() { throw .cancelled }
+      try note(row, in: &index, &cursor, entropy)
+      let columns = mcus.rows.contains(row) ? mcus.columns : mcusAcross..<mcusAcross
+      try readMCUs(columns.lowerBound, &cursor, &entropy)
+      writer = copier
+      try readMCUs(columns.count, &cursor, &entropy)
+      writer = nil
+      row += 1
+      if row == mcus.rows.upperBound { break }
+      if try resume(at: row, &index, &cursor, &entropy) { continue }
+      try readMCUs(mcusAcross - columns.upperBound, &cursor, &entropy)
+    }
+    copier.finish()
+    if completes {
+      do throws(JPEGError) {
+        try readMCUs(mcusAcross - mcus.columns.upperBound, &cursor, &entropy)
+        for row in row..<mcusDown {
+          if isCancelled() { throw .cancelled }
+          try note(row, in: &index, &cursor, entropy)
+          try readMCUs(mcusAcross, &cursor, &entropy)
+        }
+      } catch {
+        switch error {
+        case .truncated, .damaged: break
+        default: throw error
+        }
+      }
+    }
+    return copier.bytes
+  }
+
+  /// Adds the current position, at the beginning of a row, to an index.
+  private func note(
+    _ row: Int, in index: inout JPEGRowIndex, _ cursor: inout BodyCursor, _ entropy: borrowing EntropyBuffer
+  ) throws(JPEGError) {
+    guard index.lacks(row), !cursor.hasPassedFill, let place = entropy.bodyPosition else { return }
+    let values = (0..<parts.count).map { predictors[$0] }
+    guard values.allSatisfy({ Int(Int16(truncatingIfNeeded: $0)) == $0 }) else { return }
+    index.append(
+      JPEGRowIndex.Entry(
+        position: place.offset, bit: place.bit, predictors: values,
+        checksum: try Self.checksum(at: place.offset, cursor)))
+  }
+
+  /// Goes to the beginning of a row that has an entry which is right. An index that is wrong is emptied.
+  private mutating func resume(
+    at row: Int, _ index: inout JPEGRowIndex, _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer
+  ) throws(JPEGError) -> Bool {
+    guard let entry = index.entry(of: row) else { return false }
+    guard try Self.checksum(at: entry.position, cursor) == entry.checksum else {
+      index.removeAll()
+      return false
+    }
+    try entropy.move(to: entry.position, bit: entry.bit, &cursor)
+    for number in 0..<parts.count { predictors[number] = entry.predictors[number] }
+    guard restartInterval > 0 else { return true }
+    let (passed, rest) = (row * mcusAcross).quotientAndRemainder(dividingBy: restartInterval)
+    // A marker between two rows is still to be read.
+    untilRestart = rest == 0 ? 0 : restartInterval - rest
+    restarts = UInt8(truncatingIfNeeded: rest == 0 ? passed - 1 : passed) & 7
+    return true
+  }
+
+  /// The bytes of the file that an entry is compared with.
+  private static func checksum(at offset: Int, _ cursor: borrowing BodyCursor) throws(JPEGError) -> UInt32 {
+    JPEGRowIndex.checksum(try cursor.peek(at: offset, length: 32))
+  }
+
   /// Decodes the next row of MCUs, which is the planes' row `row`.
   private mutating func readRow(
     at row: Int, _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer
@@ -148,14 +236,21 @@ struct ScanReader: ~Copyable {
       steps[index].output = origin.output + row * origin.rowBytes
       steps[index].sums = origin.sums.map { $0 + row * origin.rowBlocks }
     }
+    try readMCUs(mcusAcross, &cursor, &entropy)
+  }
+
+  /// Decodes the next MCUs, of one row.
+  private mutating func readMCUs(
+    _ count: Int, _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer
+  ) throws(JPEGError) {
     var column = 0
-    while column < mcusAcross {
+    while column < count {
       if restartInterval > 0 && untilRestart == 0 {
         try restart(&cursor, &entropy, expecting: 0xD0 + restarts)
         restarts = (restarts + 1) & 7
         untilRestart = restartInterval
       }
-      let wanted = restartInterval > 0 ? min(untilRestart, mcusAcross - column) : mcusAcross - column
+      let wanted = restartInterval > 0 ? min(untilRestart, count - column) : count - column
       let done = try decode(wanted, &cursor, &entropy)
       column += done
       untilRestart -= done
@@ -187,6 +282,7 @@ struct ScanReader: ~Copyable {
     switch kind {
     case .sequential where parts.contains { $0.deviations != nil }:
       BlockKernels.measured(&window, steps, count: count, limit: limit, scratch: scratch)
+    case .copied: BlockKernels.copied(&window, steps, count: count, limit: limit, to: writer)
     case .sequential: BlockKernels.sequential(&window, steps, count: count, limit: limit, scratch: scratch)
     case .progressiveDC: BlockKernels.progressiveDC(&window, steps, count: count, limit: limit, bit: scan.bit)
     case .refinedDC: BlockKernels.refinedDC(&window, steps, count: count, limit: limit, bit: scan.bit)

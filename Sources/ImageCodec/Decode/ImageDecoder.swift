@@ -4,14 +4,16 @@ import ThumbnailCore
 
 /// Opens a body with the plan's reader, and maps libvips' errors to `CodecError`.
 struct ImageDecoder {
-  let body: ByteSource
-  let plan: DecodePlan
-  let pass: DecodePlan.Pass
+  var body: ByteSource
+  var plan: DecodePlan
+  var pass: DecodePlan.Pass
   let cancellation: CancellationFlag
   /// The processors for a second thread; nil for one thread.
   var spare: SpareProcessors?
   /// Opens the formats that are read only in a helper; nil for formats read in process.
   var helperOnly: HelperOnlyReader?
+  /// The index of the rows of a JPEG of which a part is read.
+  var index: RowIndex?
 
   /// Opens the image as the plan says and returns its rows: as stored, not yet upright, in their own colours; gray or
   /// RGB where they are averaged in linear light.
@@ -101,7 +103,7 @@ struct ImageDecoder {
     try checkSize(image.size)
     return try LibvipsRowSource(image, light: pass.light) {
       explain($0, reader)
-    } end: { () throws(CodecError) in
+    } check: { () throws(CodecError) in
       try reader.checkReads()
     }
   }

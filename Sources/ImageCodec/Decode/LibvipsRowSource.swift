@@ -11,17 +11,17 @@ final class LibvipsRowSource: RowSource {
   private let image: LibvipsImage
   private let region: UnsafeMutablePointer<VipsRegion>
   private let explain: (CodecError) -> CodecError
-  private let end: () throws(CodecError) -> Void
+  private let check: () throws(CodecError) -> Void
   private var nextRow = 0
 
   /// A source of an image whose rows can be read once, from top to bottom. Samples that are not of 8 or 16 bits in a
   /// common colour space are converted; for linear light inks, too. `explain` says what an error of libvips means, and
-  /// `end` is called after the last row was handed on.
+  /// `check` is called after rows were handed on.
   init(
     _ original: LibvipsImage, light: Light = .display, explain: @escaping (CodecError) -> CodecError = { $0 },
-    end: @escaping () throws(CodecError) -> Void = {}
+    check: @escaping () throws(CodecError) -> Void = {}
   ) throws(CodecError) {
-    (self.explain, self.end) = (explain, end)
+    (self.explain, self.check) = (explain, check)
     image = try Self.readable(original, light)
     var rows = RowLayout(
       size: image.size, channels: image.bands, sample: image.format == VIPS_FORMAT_USHORT ? .uint16 : .uint8,
@@ -46,7 +46,7 @@ final class LibvipsRowSource: RowSource {
     guard let start = cvips_region_row(region, Int32(nextRow)) else { return false }
     nextRow += count
     try receive(RowBand(start: start, stride: cvips_region_stride(region), count: count))
-    if nextRow == size.height { try end() }
+    try check()
     return true
   }
 

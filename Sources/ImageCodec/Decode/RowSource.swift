@@ -8,11 +8,19 @@ protocol RowSource: AnyObject {
   /// What the rows are.
   var layout: RowLayout { get }
 
+  /// Says before the first read which samples of each plane are looked at; the others need not be decoded. The source still
+  /// passes all rows up to the last one of those, with any samples in the others; those at the top may be blank.
+  func limit(to windows: [PixelRectangle])
+
   /// Decodes the next rows and passes them to `receive`: a band of each plane, or of some. Returns false after the last
   /// row of all planes, having passed none.
   ///
   /// - Throws: `.truncated`, `.damaged(.decode, …)` or `.unreadableBody`. Nothing may be read after an error.
   func read(_ receive: (RowBand) throws(CodecError) -> Void) throws(CodecError) -> Bool
+}
+
+extension RowSource {
+  func limit(to windows: [PixelRectangle]) {}
 }
 
 /// How the rows of a source are laid out.
@@ -58,6 +66,8 @@ struct RowLayout: Sendable, Equatable {
   /// The ICC profile of the samples, if the file has one.
   var profile: [UInt8]?
 
+  var sampleBytes: Int { sample == .uint16 ? 2 : 1 }
+
   /// The layout of one plane of interleaved samples.
   init(size: PixelSize, channels: Int, sample: Sample = .uint8, profile: [UInt8]? = nil) {
     let extent = PixelExtent(width: Double(size.width), height: Double(size.height))
@@ -90,4 +100,14 @@ struct RowBand {
   /// For a band of one row, where a decoder has averaged pixels in display values: how much those of each sample
   /// deviate from it, as standard deviation in levels of 8 bits, up to 127.
   var deviations: UnsafePointer<UInt8>?
+  /// Whether the rows were not decoded, as none of their samples is looked at.
+  var isBlank = false
+
+  static func blank(plane: Int = 0, count: Int) -> RowBand {
+    RowBand(plane: plane, start: nowhere, stride: 0, count: count, isBlank: true)
+  }
+
+  // Safety: it is never read.
+  private nonisolated(unsafe) static let nowhere = UnsafeRawPointer(
+    UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1))
 }

@@ -20,9 +20,19 @@ enum DecodeCost {
   /// rotated, downsampled and encoded.
   static func peak(of pass: DecodePlan.Pass, probe: ImageProbe, bodyLength: Int) -> Int {
     if pass.reader == .frames { return frames(pass, probe: probe, bodyLength: bodyLength) }
-    let decoding = decoder(pass, probe: probe, bodyLength: bodyLength) + rows(pass, probe: probe)
+    let decoding =
+      decoder(pass, probe: probe, bodyLength: bodyLength) + rows(pass, probe: probe)
+      + window(pass, probe: probe, bodyLength: bodyLength)
     let encoding = pass.steps.map { encoder(for: $0, probe: probe) }.max() ?? 0
     return fixed + max(decoding + decoded(pass, probe: probe), rasters(pass, probe: probe) + encoding)
+  }
+
+  /// The file that is made of a JPEG's part, while it grows: where there is more detail than elsewhere, all bytes may be of
+  /// that.
+  private static func window(_ pass: DecodePlan.Pass, probe: ImageProbe, bodyLength: Int) -> Int {
+    guard let window = pass.window else { return 0 }
+    // A pixel takes a byte at the most in any photograph.
+    return 3 * min(bodyLength, window.size.pixelCount)
   }
 
   /// An animation: the decoder and one of its frames, all the thumbnails' frames, and the encoder. WebP's encoder holds
@@ -47,7 +57,7 @@ enum DecodeCost {
       let subsampling = Double(probe.jpeg?.subsampling ?? 4)
       let samples = 1 + max(0, probe.samplesPerPixel - 1) * subsampling * subsampling
       let sampleBytes = scale == .half && probe.isProgressive ? 2.6 : 2.05
-      let deviations = pass.light == .linear ? probe.storedSize.pixelCount / 16 : 0
+      let deviations = pass.light == .linear ? (pass.window?.size ?? probe.storedSize).pixelCount / 16 : 0
       return Int(Double(pass.baseSize.pixelCount) * sampleBytes * samples) + deviations
     }
     let pixels = Double(probe.storedSize.pixelCount)

@@ -6,7 +6,7 @@ extension DecodePlan.Pass {
   /// the whole file in bytes, 0 if it is not known.
   init(
     probe: ImageProbe, bodyLength: Int = 0, steps: [DecodePlan.Step], rule: ScaleRule, scaling: Scaling?,
-    mayReadCoefficients: Bool = false
+    mayReadCoefficients: Bool = false, mayCropLosslessly: Bool = false
   ) {
     let orientation = Orientation(exif: probe.orientation)
     self.steps = steps
@@ -53,7 +53,37 @@ extension DecodePlan.Pass {
       let needed = averagesAll ? stored : orientation.stored(steps.neededSize(scaling))
       (reader, baseSize) = Self.reader(for: probe, needed: needed)
     }
+    if mayCropLosslessly, let window = Self.window(of: steps, probe) {
+      self.window = window
+      baseSize = reducedSize(of: window.size)
+    }
     chainSteps()
+  }
+
+  /// What of a sequential JPEG is needed, in whole MCUs; nil where that is more than half of it.
+  private static func window(of steps: [DecodePlan.Step], _ probe: ImageProbe) -> PixelRectangle? {
+    guard let traits = probe.jpeg, traits.isCroppedLosslessly else { return nil }
+    let shares = steps.compactMap { $0.share(probe) }
+    guard shares.count == steps.count, !shares.isEmpty else { return nil }
+    let stored = probe.storedSize
+    let part = PixelRectangle(around: shares.map { $0.pixels(of: stored) })
+    // Interpolated chroma looks at the next sample beyond the part.
+    func mcus(_ range: Range<Int>, _ side: Int, _ length: Int) -> Range<Int> {
+      max(0, range.lowerBound / side - 1) * side..<min(length, ((range.upperBound + side - 1) / side + 1) * side)
+    }
+    let window = PixelRectangle(
+      columns: mcus(part.columns, traits.mcu.width, stored.width),
+      rows: mcus(part.rows, traits.mcu.height, stored.height))
+    return 2 * window.size.pixelCount <= stored.pixelCount ? window : nil
+  }
+
+  /// The size of a part of the stored image as it is decoded.
+  private func reducedSize(of size: PixelSize) -> PixelSize {
+    switch reader {
+    case .coefficients(let scale): scale.size(of: size)
+    case .jpeg(let reduction): JPEGScale.size(of: size, reducedBy: reduction)
+    default: size
+    }
   }
 
   /// How much smaller than the image a thumbnail is that does not show whether blocks' edges were smoothed.
@@ -121,7 +151,9 @@ extension DecodePlan: CustomStringConvertible {
         case .frames: "\(probe.format.rawValue), all frames"
         }
       let light = pass.light == .linear ? " in linear light" : ""
-      return "\(reader), \(pass.baseSize) → " + pass.steps.map { "\($0.geometry.output)" }.joined(separator: ", ")
+      let part = pass.window.map { " of \($0.size)+\($0.x)+\($0.y)" } ?? ""
+      return "\(reader)\(part), \(pass.baseSize) → "
+        + pass.steps.map { "\($0.geometry.output)" }.joined(separator: ", ")
         + light
     }.joined(separator: "; ")
   }

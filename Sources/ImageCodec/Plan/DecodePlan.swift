@@ -41,6 +41,22 @@ package struct DecodePlan: Sendable, Equatable {
       geometry = ThumbnailGeometry(source: source, variant: variant, isDrawing: isDrawing)
     }
 
+    /// How its raster is turned from the stored image's orientation.
+    func orientation(_ probe: ImageProbe) -> Orientation {
+      Orientation(exif: probe.orientation).then(variant.framing.turn)
+    }
+
+    /// What of the stored image it shows; nil for all of it.
+    func share(_ probe: ImageProbe) -> ImageShare? {
+      let orientation = orientation(probe)
+      let image = orientation.stored(geometry.source)
+      let region = orientation.stored(geometry.region, in: image)
+      if region.size == image && probe.visible == nil { return nil }
+      // Around the visible part the stored image has borders.
+      let visible = probe.visible ?? PixelRectangle(x: 0, y: 0, size: probe.storedSize)
+      return ImageShare(of: region, in: image, of: visible, in: probe.storedSize)
+    }
+
     /// Whether the whole uncropped view is needed: for later steps, or to find where to crop.
     var needsWholeView: Bool { isParent || geometry.search != nil }
   }
@@ -50,6 +66,8 @@ package struct DecodePlan: Sendable, Equatable {
     var reader: Reader
     /// The decoded size, as stored (before orientation).
     var baseSize: PixelSize
+    /// The part of a JPEG that is made a file of its own, which is then read in the image's place; nil for all of it.
+    var window: PixelRectangle?
     /// The thumbnails, largest first.
     var steps: [Step]
 
@@ -113,6 +131,9 @@ package struct DecodePlan: Sendable, Equatable {
     return RangeSet(all)
   }
 
+  /// Whether an index of the file's rows makes it cheaper.
+  package var usesIndex: Bool { passes.contains { $0.window != nil } }
+
   /// Makes the cheapest plan that is good enough.
   ///
   /// All thumbnails come from one decode. If that exceeds `memoryBudget` bytes, each takes its own decode; if that is
@@ -148,7 +169,7 @@ package struct DecodePlan: Sendable, Equatable {
         let passes = groups.map {
           Pass(
             probe: probe, bodyLength: isBodyWhole ? bodyLength : 0, steps: $0, rule: rule, scaling: scaling,
-            mayReadCoefficients: mayReadCoefficients)
+            mayReadCoefficients: mayReadCoefficients, mayCropLosslessly: mayReadCoefficients && !isTolerant)
         }
         let cost = passes.map { DecodeCost.peak(of: $0, probe: probe, bodyLength: bodyLength) }.max() ?? 0
         if cost <= memoryBudget {

@@ -147,7 +147,8 @@ struct JPEGHeader: HeaderParser {
     probe.jpeg = JPEGFrameTraits(
       process: JPEGProcess(marker: marker), components: identifiers, precision: precision,
       // Blocks have a power of two of samples across.
-      subsampling: subsampling == 3 ? 4 : subsampling)
+      subsampling: subsampling == 3 ? 4 : subsampling,
+      mcu: components == 1 ? JPEGSize(8, 8) : JPEGSize(8 * widest, 8 * highest))
     probe.bitsPerSample = precision
     probe.samplesPerPixel = Double(areas.reduce(0, +)) / Double(widest * highest)
     draft = probe

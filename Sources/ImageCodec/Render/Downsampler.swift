@@ -6,13 +6,15 @@ package import ThumbnailCore
 /// Its methods block the calling thread, which must be one of a pool that calls `Codec.threadWillEnd()` when it ends.
 package enum Downsampler {
   /// The pixels of a plan's thumbnails, one result per variant, the largest first. `spare` are the machine's processors
-  /// for a second thread.
+  /// for a second thread, `index` what is known of a JPEG's rows.
   package static func pixels(
-    of body: ByteSource, plan: DecodePlan, spare: SpareProcessors? = nil, cancellation: CancellationFlag
+    of body: ByteSource, plan: DecodePlan, spare: SpareProcessors? = nil, index: RowIndex? = nil,
+    cancellation: CancellationFlag
   ) -> [Rendered<ThumbnailRaster>] {
     plan.passes.flatMap { pass in
       RenderPass(
-        decoder: ImageDecoder(body: body, plan: plan, pass: pass, cancellation: cancellation, spare: spare)
+        decoder: ImageDecoder(
+          body: body, plan: plan, pass: pass, cancellation: cancellation, spare: spare, index: index)
       ).run()
     }
   }

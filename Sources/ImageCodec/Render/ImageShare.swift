@@ -15,6 +15,21 @@ struct ImageShare: Sendable, Equatable {
     down = share(
       region.y, region.size.height, image.height, visible.y, visible.size.height, stored.height)
   }
+
+  /// The pixels that it touches of an image of this size.
+  func pixels(of size: PixelSize) -> PixelRectangle {
+    PixelRectangle(
+      columns: across.samples(of: Double(size.width), count: size.width).range,
+      rows: down.samples(of: Double(size.height), count: size.height).range)
+  }
+
+  /// The same part of a part of the image, which is of this size.
+  func within(_ part: PixelRectangle, of size: PixelSize) -> ImageShare {
+    var share = self
+    share.across = across.within(part.columns, of: size.width)
+    share.down = down.within(part.rows, of: size.height)
+    return share
+  }
 }
 
 /// The part of one axis, as fractions with one denominator.
@@ -24,6 +39,15 @@ struct AxisShare: Sendable, Equatable {
   var whole: Int
 
   static let all = AxisShare(start: 0, length: 1, whole: 1)
+
+  /// The same part of so many samples of all. In lowest terms, so that products are exact.
+  fileprivate func within(_ range: Range<Int>, of count: Int) -> AxisShare {
+    let parts = (start * count - range.lowerBound * whole, length * count, whole * range.count)
+    let divisor = Self.divisor(parts.0, Self.divisor(parts.1, parts.2))
+    return AxisShare(start: parts.0 / divisor, length: parts.1 / divisor, whole: parts.2 / divisor)
+  }
+
+  private static func divisor(_ a: Int, _ b: Int) -> Int { b == 0 ? max(1, a) : divisor(b, a % b) }
 
   /// The samples that the part touches, of `count` of which the image covers `extent`; where it begins in the first of
   /// them, and how many it covers.

@@ -7,10 +7,7 @@ struct RenderPass {
 
   private var pass: DecodePlan.Pass { decoder.pass }
 
-  /// How a step's raster is turned from the stored image's orientation.
-  private func orientation(of step: DecodePlan.Step) -> Orientation {
-    Orientation(exif: decoder.plan.probe.orientation).then(step.variant.framing.turn)
-  }
+  private func orientation(of step: DecodePlan.Step) -> Orientation { step.orientation(decoder.plan.probe) }
 
   /// Renders the thumbnails in the order of the steps. A decoding error is the result of all; later errors are each
   /// step's own.
@@ -73,6 +70,7 @@ struct RenderPass {
   /// stored, cropped if the crop is known in advance. The decoder's memory is free on return.
   private func decode(keepingProfile: Bool) throws(CodecError) -> [Int: Raster] {
     let steps = pass.steps.indices.filter { pass.steps[$0].parent == .base }
+    let decoder = try decoder.ofWindow()
     let source = try decoder.rows()
     var rasters = try render(source, steps)
     // Saturated edges come out differently where each pixel is brought into range before it is averaged.
@@ -104,16 +102,11 @@ struct RenderPass {
   }
 
   private func view(of step: DecodePlan.Step, _ layout: RowLayout) -> ViewRenderer.View {
-    let (geometry, orientation, probe) = (step.geometry, orientation(of: step), decoder.plan.probe)
-    let size = orientation.stored(geometry.view)
+    let size = orientation(of: step).stored(step.geometry.view)
     var view = ViewRenderer.View(size: size, part: cut(of: step, in: size), keepsPlanes: keepsPlanes(step, layout))
-    let image = orientation.stored(geometry.source)
-    let region = orientation.stored(geometry.region, in: image)
-    if region.size != image || probe.visible != nil {
-      // Around the visible part the stored image has borders.
-      let visible = probe.visible ?? PixelRectangle(x: 0, y: 0, size: probe.storedSize)
-      view.region = ImageShare(of: region, in: image, of: visible, in: probe.storedSize)
-    }
+    let probe = decoder.plan.probe
+    view.region = step.share(probe)
+    if let window = pass.window { view.region = view.region?.within(window, of: probe.storedSize) }
     return view
   }
 

@@ -32,6 +32,8 @@ final class RowResampler {
   private var (skipped, left): (Int, Int)
   /// The bytes of each row that are beside the region.
   private let margin: Int
+  /// The samples of the plane that are looked at.
+  let window: PixelRectangle
 
   /// Prepares to compute `part` of an image whose full size is `target`.
   ///
@@ -74,6 +76,14 @@ final class RowResampler {
         range: part.y..<part.y + part.size.height, box: box,
         upsampling: factors.down == 1 ? source.upsampling.height : 1,
         group: 2, alignment: 1))
+    // Boxes are added up whole.
+    let (usedColumns, usedRows) =
+      boxes == nil
+      ? (across.source, down.starts[0]..<min(size.height, (down.starts.last ?? 0) + down.taps))
+      : (0..<size.width, 0..<size.height)
+    window = PixelRectangle(
+      x: columns.range.lowerBound + usedColumns.lowerBound, y: lines.range.lowerBound + usedRows.lowerBound,
+      size: PixelSize(usedColumns.count, usedRows.count))
     self.isWide = isWide || boxes != nil
     let sampleBytes = self.isWide ? 2 : 1
     rows = try RowWindow(
@@ -130,6 +140,9 @@ final class RowResampler {
       }
     }
   }
+
+  /// Whether all new rows have been computed.
+  var isDone: Bool { next == down.starts.count }
 
   /// Computes a new row; valid until the next call.
   private func newRow(_ y: Int) -> UnsafePointer<Int16> {

@@ -30,22 +30,28 @@ struct ViewRenderer {
     outputs = try views.map { view throws(CodecError) in try Output(view, of: layout, isWide: isWide, light: light) }
   }
 
-  /// Reads all rows of the source and returns the rasters, in the order of the views.
+  /// Reads the rows of the source up to the last one that a view needs, and returns the rasters, in the order of the views.
   ///
   /// With `fillsDamage`, what cannot be read after the first rows is mid-grey; an error without any rows is thrown.
   consuming func render(
     _ source: any RowSource, fillsDamage: Bool = false, cancellation: CancellationFlag
   ) throws(CodecError) -> [Raster] {
     var rowsRead = Array(repeating: 0, count: layout.planes.count)
-    let scratch = try Scratch(layout, isUsed: converter != nil)
+    let windows = layout.planes.indices.map { plane in
+      PixelRectangle(around: outputs.map { $0.window(ofPlane: plane) })
+    }
+    source.limit(to: windows)
+    let scratch = try Scratch(layout, isUsed: converter != nil, columns: windows[0].columns)
     do throws(CodecError) {
-      while try source.read({ band throws(CodecError) in
-        rowsRead[band.plane] += band.count
-        take(band, scratch)
-      }) {
+      while !isDone,
+        try source.read({ band throws(CodecError) in
+          rowsRead[band.plane] += band.count
+          take(band, scratch)
+        })
+      {
         if cancellation.isSet { throw .cancelled }
       }
-      for (plane, shape) in layout.planes.enumerated() where rowsRead[plane] < shape.size.height {
+      for (plane, shape) in layout.planes.enumerated() where !isDone && rowsRead[plane] < shape.size.height {
         throw .truncated(detail: "after \(rowsRead[plane]) of \(shape.size.height) rows")
       }
     } catch {
@@ -55,16 +61,20 @@ struct ViewRenderer {
     return try outputs.map { output throws(CodecError) in try output.raster(layout) }
   }
 
+  private var isDone: Bool { outputs.allSatisfy(\.isDone) }
+
   private func take(_ band: RowBand, _ scratch: Scratch) {
-    guard let converter, let row = scratch.row else {
+    guard let converter, let row = scratch.row, !band.isBlank else {
       for output in outputs { output.take(band) }
       return
     }
     // A converted row is read by all views before the next one replaces it.
+    let channels = layout.planes[0].channels
+    let first = scratch.columns.lowerBound
     for index in 0..<band.count {
       converter.convert(
-        band.start + index * band.stride, deviations: band.deviations, count: layout.planes[band.plane].size.width,
-        into: row)
+        band.start + index * band.stride + first * channels * layout.sampleBytes,
+        deviations: band.deviations.map { $0 + first }, count: scratch.columns.count, into: row + first * channels)
       let converted = RowBand(plane: band.plane, start: UnsafeRawPointer(row), stride: 0, count: 1)
       for output in outputs { output.take(converted) }
     }
@@ -72,7 +82,7 @@ struct ViewRenderer {
 
   /// Feeds opaque mid-grey rows in place of the missing ones.
   private func fill(after rowsRead: [Int], _ scratch: Scratch) throws(CodecError) {
-    let bytes = layout.sample == .uint16 ? 2 : 1
+    let bytes = layout.sampleBytes
     for (plane, shape) in layout.planes.enumerated() {
       var row: [UInt8] = Array(repeating: 128, count: shape.size.width * shape.channels * bytes)
       if layout.hasAlpha {
@@ -90,8 +100,11 @@ struct ViewRenderer {
   /// The memory of one converted row.
   private final class Scratch {
     let row: UnsafeMutablePointer<Int16>?
+    /// The pixels of it that are converted.
+    let columns: Range<Int>
 
-    init(_ layout: RowLayout, isUsed: Bool) throws(CodecError) {
+    init(_ layout: RowLayout, isUsed: Bool, columns: Range<Int>) throws(CodecError) {
+      self.columns = columns
       let count = isUsed ? layout.planes[0].size.width * layout.planes[0].channels : 0
       row = isUsed ? malloc(2 * count + 16)?.assumingMemoryBound(to: Int16.self) : nil
       if isUsed && row == nil { throw .outOfMemory }
@@ -126,6 +139,10 @@ private final class Output {
   }
 
   deinit { for plane in planes { plane.deallocate() } }
+
+  var isDone: Bool { resamplers.allSatisfy(\.isDone) }
+
+  func window(ofPlane plane: Int) -> PixelRectangle { resamplers[plane].window }
 
   func take(_ band: RowBand) {
     guard let start = pixels?.start else { return }

@@ -75,4 +75,20 @@ package struct PixelRectangle: Sendable, Equatable {
   package var size: PixelSize
 
   package init(x: Int, y: Int, size: PixelSize) { (self.x, self.y, self.size) = (x, y, size) }
+
+  package init(columns: Range<Int>, rows: Range<Int>) {
+    self.init(x: columns.lowerBound, y: rows.lowerBound, size: PixelSize(columns.count, rows.count))
+  }
+
+  /// The smallest one with all the others in it; empty without others.
+  package init(around others: [PixelRectangle]) {
+    func span(_ ranges: [Range<Int>]) -> Range<Int> {
+      let start = ranges.map(\.lowerBound).min() ?? 0
+      return start..<(ranges.map(\.upperBound).max() ?? start)
+    }
+    self.init(columns: span(others.map(\.columns)), rows: span(others.map(\.rows)))
+  }
+
+  package var columns: Range<Int> { x..<x + size.width }
+  package var rows: Range<Int> { y..<y + size.height }
 }

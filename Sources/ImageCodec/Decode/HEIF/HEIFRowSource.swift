@@ -26,6 +26,8 @@ final class HEIFRowSource: RowSource {
   /// The plane that comes next, and of each plane the row.
   private var plane = 0
   private var nextRows: [Int]
+  /// Whether the rows before these were passed.
+  private var hasBegun = false
 
   /// - Parameters:
   ///   - skipsFilters: See `HEIFImage.decoder`.
@@ -80,7 +82,29 @@ final class HEIFRowSource: RowSource {
 
   deinit { scratch.deallocate() }
 
+  func limit(to windows: [PixelRectangle]) {
+    let (divisors, tile) = (colours.image.chroma.divisors, colours.image.tileSize)
+    // Of the whole image as coded; chroma next to the window may be of another tile.
+    let parts = windows.enumerated().map { plane, window in
+      let (across, down) = plane == 0 ? (1, 1) : divisors
+      return PixelRectangle(
+        columns: part.x + window.columns.lowerBound * across..<part.x + window.columns.upperBound * across,
+        rows: part.y + window.rows.lowerBound * down..<part.y + window.rows.upperBound * down)
+    }
+    let whole = PixelRectangle(around: parts)
+    for strip in [colours, alpha].compactMap({ $0 }) { strip.limit(to: whole.columns) }
+    // All planes begin with the same row of tiles.
+    let first = max(0, whole.y / tile.height * tile.height - part.y)
+    nextRows = windows.indices.map { $0 == 0 ? first : first / divisors.down }
+  }
+
   func read(_ receive: (RowBand) throws(CodecError) -> Void) throws(CodecError) -> Bool {
+    if !hasBegun {
+      hasBegun = true
+      for (plane, rows) in nextRows.enumerated() where rows > 0 {
+        try receive(.blank(plane: plane, count: rows))
+      }
+    }
     while plane < layout.planes.count, nextRows[plane] >= layout.planes[plane].size.height { plane += 1 }
     if plane == layout.planes.count {
       guard let first = nextRows.indices.first(where: { nextRows[$0] < layout.planes[$0].size.height }) else {

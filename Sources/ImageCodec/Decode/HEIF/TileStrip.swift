@@ -42,6 +42,13 @@ final class TileStrip {
       (size.width + divisors.across - 1) / divisors.across, (size.height + divisors.down - 1) / divisors.down)
   }
 
+  /// Says which columns of luma are looked at: of a grid, only their tiles are decoded from now on.
+  func limit(to columns: Range<Int>) {
+    let (width, last) = (image.tileSize.width, image.columns - 1)
+    let tiles = min(last, columns.lowerBound / width)..<min(last, (columns.upperBound - 1) / width) + 1
+    if tiles.count < image.columns { team?.limit(to: tiles) }
+  }
+
   /// Decodes the strip with this row of luma, unless it is there.
   func load(_ row: Int) throws(CodecError) {
     if rows.contains(row) { return }

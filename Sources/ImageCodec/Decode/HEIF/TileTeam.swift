@@ -20,10 +20,12 @@ final class TileTeam: @unchecked Sendable {
   private let skipsFilters: Bool
   private let spare: SpareProcessors?
   private let strip: StripMemory
-  /// The tiles that are needed: the last ones may be beyond the part that is shown.
-  private let count: Int
+  /// The strips that are needed: the last ones may be beyond the part that is shown.
+  private let strips: Int
 
   private let condition = Condition()
+  /// The columns of tiles that are decoded. Tiles are numbered row by row, without the other columns.
+  private var columns: Range<Int>
   /// The tile that is taken next.
   private var next = 0
   /// The first tile behind the current strip.
@@ -50,7 +52,8 @@ final class TileTeam: @unchecked Sendable {
     (self.image, self.file, self.skipsFilters, self.spare) = (image, file, skipsFilters, spare)
     strip = try StripMemory(image)
     let lastRow = image.part.y + max(1, image.part.size.height) - 1
-    count = min(image.tiles.count, (lastRow / image.tileSize.height + 1) * image.columns)
+    strips = min(image.tiles.count / image.columns, lastRow / image.tileSize.height + 1)
+    columns = 0..<image.columns
     isAlone = spare == nil || !image.suitsTwoDecoders
   }
 
@@ -60,11 +63,20 @@ final class TileTeam: @unchecked Sendable {
   /// What the stream of the first tile says of its samples.
   var colour: CodedColour? { withLock { $0.firstColour } }
 
+  /// Decodes only the tiles of these columns from now on.
+  func limit(to columns: Range<Int>) {
+    // What was decoded ahead is dropped, and no tile is taken before the next strip.
+    withLock { team in (team.columns, team.epoch, team.next, team.isAhead) = (columns, team.epoch + 1, .max, false) }
+  }
+
   private func withLock<Result>(_ body: (TileTeam) -> Result) -> Result {
     condition.lock()
     defer { condition.unlock() }
     return body(self)
   }
+
+  /// The tiles that are needed.
+  private var count: Int { strips * columns.count }
 
   /// Decodes all tiles of a strip, on the calling thread with `decoder`.
   ///
@@ -91,44 +103,58 @@ final class TileTeam: @unchecked Sendable {
 
   private func begin(strip index: Int) {
     withLock { team in
-      let first = index * image.columns
+      let first = index * team.columns.count
       let isInOrder = team.failure == nil && team.next == (team.isAhead ? first + 1 : first)
       if !isInOrder { (team.epoch, team.next, team.failure) = (team.epoch + 1, first, nil) }
       team.pending = isInOrder && team.isAhead ? 1 : 0
-      (team.end, team.isAhead) = (min(image.tiles.count, first + image.columns), false)
+      (team.end, team.isAhead) = (first + team.columns.count, false)
       team.condition.broadcast()
     }
   }
 
+  /// A tile that was taken: its number, and its place in the image.
+  private struct Tile {
+    var number: Int
+    var row: Int
+    var column: Int
+
+    init(_ number: Int, _ columns: Range<Int>) {
+      self.number = number
+      (row, column) = number.quotientAndRemainder(dividingBy: columns.count)
+      column += columns.lowerBound
+    }
+  }
+
   /// The next tile of the strip for the calling thread; nil if all are taken, or one has failed.
-  private func takeOfStrip() -> Int? {
+  private func takeOfStrip() -> Tile? {
     withLock { team in
       guard team.failure == nil, team.next < team.end else { return nil }
       team.next += 1
       team.pending += 1
       // A processor may have become spare.
       team.condition.broadcast()
-      return team.next - 1
+      return Tile(team.next - 1, team.columns)
     }
   }
 
-  private func decoded(_ tile: Int, with decoder: any ItemDecoder) -> Result<CodedPlanes, CodecError> {
+  private func decoded(_ tile: Tile, with decoder: any ItemDecoder) -> Result<CodedPlanes, CodecError> {
     Result { () throws(CodecError) in
-      let coded = try decoder.decode(try file.item(image.tiles[tile]), of: file)
+      let item = image.tiles[tile.row * image.columns + tile.column]
+      let coded = try decoder.decode(try file.item(item), of: file)
       try image.check(coded)
       return coded
     }
   }
 
   /// Copies a tile of the current strip to its place.
-  private func finish(_ tile: Int, _ result: Result<CodedPlanes, CodecError>) {
-    if case .success(let coded) = result { strip.copy(coded, toColumn: tile % image.columns) }
+  private func finish(_ tile: Tile, _ result: Result<CodedPlanes, CodecError>) {
+    if case .success(let coded) = result { strip.copy(coded, toColumn: tile.column) }
     withLock { team in
       switch result {
       case .success(let coded):
-        if tile % image.columns == 0, team.firstColour == nil { team.firstColour = coded.colour }
+        if tile.column == team.columns.lowerBound, team.firstColour == nil { team.firstColour = coded.colour }
       case .failure(let error):
-        if team.failure.map({ tile < $0.tile }) ?? true { team.failure = (tile, error) }
+        if team.failure.map({ tile.number < $0.tile }) ?? true { team.failure = (tile.number, error) }
       }
       team.pending -= 1
       team.condition.broadcast()
@@ -139,7 +165,7 @@ final class TileTeam: @unchecked Sendable {
 
   private func startSecond() {
     let isWanted = withLock { team in
-      guard !team.isAlone, !team.hasSecond, team.next < count - 1, spare?.isThere == true else { return false }
+      guard !team.isAlone, !team.hasSecond, team.next < team.count - 1, spare?.isThere == true else { return false }
       team.hasSecond = true
       return true
     }
@@ -164,7 +190,7 @@ final class TileTeam: @unchecked Sendable {
       let result = decoded(tile, with: decoder)
       spare?.giveBack()
       let isWanted = withLock { team in
-        while !team.isClosed, team.epoch == epoch, tile >= team.end { team.condition.wait() }
+        while !team.isClosed, team.epoch == epoch, tile.number >= team.end { team.condition.wait() }
         return !team.isClosed && team.epoch == epoch
       }
       if isWanted { finish(tile, result) }
@@ -173,14 +199,14 @@ final class TileTeam: @unchecked Sendable {
 
   /// Waits until there is a tile, of the strip or the first behind it, and a processor for it; nil when the team is
   /// closed.
-  private func takeWhenSpare() -> (tile: Int, epoch: Int)? {
+  private func takeWhenSpare() -> (tile: Tile, epoch: Int)? {
     withLock { team in
       while !team.isClosed {
         let tile = team.next
-        if team.failure == nil, tile <= team.end, tile < count, spare?.take() == true {
+        if team.failure == nil, tile <= team.end, tile < team.count, spare?.take() == true {
           team.next += 1
           if tile < team.end { team.pending += 1 } else { team.isAhead = true }
-          return (tile, team.epoch)
+          return (Tile(tile, team.columns), team.epoch)
         }
         team.condition.wait()
       }

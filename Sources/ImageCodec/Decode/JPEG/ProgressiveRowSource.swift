@@ -6,6 +6,7 @@ final class ProgressiveRowSource: RowSource {
   let layout: RowLayout
   private let image: ProgressiveImage
   private var isRead = false
+  private var windows: [PixelRectangle]?
 
   /// Finds the file's scans.
   ///
@@ -27,12 +28,15 @@ final class ProgressiveRowSource: RowSource {
     }
   }
 
+  func limit(to windows: [PixelRectangle]) { self.windows = windows }
+
   func read(_ receive: (RowBand) throws(CodecError) -> Void) throws(CodecError) -> Bool {
     if isRead { return false }
     isRead = true
     var failure: CodecError?
     do throws(JPEGError) {
-      try image.read { plane, start, stride, count in
+      try image.read(windows: windows?.map { JPEGArea(columns: $0.columns, rows: $0.rows) }) {
+        plane, start, stride, count in
         do throws(CodecError) {
           try receive(RowBand(plane: plane, start: UnsafeRawPointer(start), stride: stride, count: count))
         } catch {

@@ -30,6 +30,8 @@ final class JPEG2000Decoder {
   let tiles: PixelSize
   /// The components of the whole image.
   let components: [Component]
+  /// The tiles on the reference grid.
+  private let grid: copj_layout
   private let codec: UnsafeMutablePointer<opj_codec_t?>
   private let stream: UnsafeMutablePointer<opj_stream_t?>
   private let image: UnsafeMutablePointer<opj_image_t>
@@ -63,6 +65,7 @@ final class JPEG2000Decoder {
     }
     let layout = copj_layout(codec, image.pointee.numcomps)
     (self.codec, self.stream, self.image, self.reader, self.halvings) = (codec, stream, image, reader, halvings)
+    grid = layout
     tiles = PixelSize(Int(layout.across), Int(layout.down))
     mostHalvings = Int(min(layout.halvings, 32))
     components = Self.components(of: image.pointee, halvings: halvings)
@@ -93,19 +96,30 @@ final class JPEG2000Decoder {
     // OpenJPEG gives positions in the component, and sizes as they are decoded.
     (0..<Int(image.numcomps)).map { index in
       let component = image.comps[index]
-      func place(_ grid: UInt32, _ step: UInt32) -> Int {
-        halved((Int(grid) + Int(max(1, step)) - 1) / Int(max(1, step)), halvings)
-      }
-      let (left, top) = (place(image.x0, component.dx), place(image.y0, component.dy))
-      let (right, bottom) = (place(image.x1, component.dx), place(image.y1, component.dy))
+      let (across, down) = (Int(component.dx), Int(component.dy))
+      let (left, top) = (place(Int(image.x0), across, halvings), place(Int(image.y0), down, halvings))
+      let (right, bottom) = (place(Int(image.x1), across, halvings), place(Int(image.y1), down, halvings))
       return Component(
         across: Int(max(1, component.dx)), down: Int(max(1, component.dy)), bits: Int(component.prec),
         isSigned: component.sgnd != 0, columns: left..<max(left, right), rows: top..<max(top, bottom))
     }
   }
 
-  /// A place after so many halvings, rounded up as in the standard.
-  private static func halved(_ place: Int, _ count: Int) -> Int { (place + (1 << count) - 1) >> count }
+  /// A place of the reference grid in a component that has a sample for each `step`, after so many halvings, rounded up
+  /// as in the standard.
+  private static func place(_ grid: Int, _ step: Int, _ halvings: Int) -> Int {
+    ((grid + max(1, step) - 1) / max(1, step) + (1 << halvings) - 1) >> halvings
+  }
+
+  /// The columns of a component before which a column of tiles ends.
+  func end(ofTileColumn index: Int, in component: Component) -> Int {
+    Self.place(Int(grid.left) + (index + 1) * Int(grid.width), component.across, halvings)
+  }
+
+  /// The rows of a component before which a row of tiles ends.
+  func end(ofTileRow index: Int, in component: Component) -> Int {
+    Self.place(Int(grid.top) + (index + 1) * Int(grid.height), component.down, halvings)
+  }
 
   /// A component of a decoded tile.
   struct TileComponent {

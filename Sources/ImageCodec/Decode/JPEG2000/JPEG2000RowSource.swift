@@ -9,10 +9,15 @@ final class JPEG2000RowSource: RowSource {
   /// The component with the most samples, whose samples are the image's pixels.
   private let finest: JPEG2000Decoder.Component
   private var tileRow = 0
+  /// The columns of tiles that are decoded.
+  private var tileColumns: Range<Int>
+  /// The rows above the first one of tiles that is.
+  private var blankRows = 0
 
   init(_ decoder: JPEG2000Decoder, _ channels: JPEG2000Channels) throws(CodecError) {
     (self.decoder, self.channels) = (decoder, channels)
     finest = try Self.finest(of: decoder.components)
+    tileColumns = 0..<decoder.tiles.width
     var rows = RowLayout(
       size: finest.size, channels: channels.count, sample: channels.isDeep ? .uint16 : .uint8,
       profile: channels.profile)
@@ -32,13 +37,28 @@ final class JPEG2000RowSource: RowSource {
     return finest
   }
 
+  func limit(to windows: [PixelRectangle]) {
+    let (left, top) = (finest.columns.lowerBound, finest.rows.lowerBound)
+    let (columns, first) = (windows[0].columns, top + windows[0].y)
+    tileRow = (0..<decoder.tiles.height).first { decoder.end(ofTileRow: $0, in: finest) > first } ?? 0
+    blankRows = tileRow == 0 ? 0 : max(0, decoder.end(ofTileRow: tileRow - 1, in: finest) - top)
+    let ends = tileColumns.map { decoder.end(ofTileColumn: $0, in: finest) - left }
+    let start = ends.firstIndex { $0 > columns.lowerBound } ?? 0
+    tileColumns = start..<(ends.firstIndex { $0 >= columns.upperBound } ?? ends.count - 1) + 1
+  }
+
   func read(_ receive: (RowBand) throws(CodecError) -> Void) throws(CodecError) -> Bool {
     guard tileRow < decoder.tiles.height else { return false }
+    if blankRows > 0 {
+      try receive(.blank(count: blankRows))
+      blankRows = 0
+      return true
+    }
     let sampleBytes = channels.isDeep ? 2 : 1
     let pixelBytes = channels.count * sampleBytes
     let stride = finest.columns.count * pixelBytes
     var band: Band?
-    for column in 0..<decoder.tiles.width {
+    for column in tileColumns {
       try decoder.withTile(tileRow * decoder.tiles.width + column) { tile throws(CodecError) in
         guard let first = tile.map(\.component).first(where: isFinest) else { return }
         if band == nil { band = try Band(rows: first.rows, bytes: first.rows.count * stride) }

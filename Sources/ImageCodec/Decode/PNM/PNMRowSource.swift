@@ -12,6 +12,7 @@ final class PNMRowSource: RowSource {
   /// The level of each number.
   private let scale: [UInt16]
   private var row = 0
+  private var blankRows = 0
   /// Of text: where the next window of the file begins, and what is left of the last one.
   private var offset: Int
   private var window: ArraySlice<UInt8> = []
@@ -40,8 +41,15 @@ final class PNMRowSource: RowSource {
     }
   }
 
+  func limit(to windows: [PixelRectangle]) { if !header.isText { blankRows = windows[0].y } }
+
   func read(_ receive: (RowBand) throws(CodecError) -> Void) throws(CodecError) -> Bool {
     guard row < header.size.height else { return false }
+    if row < blankRows {
+      row = blankRows
+      try receive(.blank(count: blankRows))
+      return true
+    }
     if header.isText { try parseRow() } else { try readRow() }
     row += 1
     if header.isDeep {

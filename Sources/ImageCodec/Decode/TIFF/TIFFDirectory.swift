@@ -7,8 +7,8 @@ struct TIFFDirectory {
   enum Blocks {
     /// Whole strips of so many rows.
     case strips(rows: Int)
-    /// Row by row, since the strips are long.
-    case scanlines
+    /// Row by row, since the strips are long. Any row that is a multiple of `start` can be read first.
+    case scanlines(start: Int)
     case tiles(PixelSize)
   }
 
@@ -118,7 +118,9 @@ struct TIFFDirectory {
     guard TIFFScanlineSize(file.handle) == rowBytes else { throw .handedOver(reason: "padded rows") }
     let rows = file.longNumber(TIFFTAG_ROWSPERSTRIP)
     // Of planes apart, rows would be decoded again for each plane.
-    if rows > mostStripRows, !isPlanar { return .scanlines }
+    if rows > mostStripRows, !isPlanar {
+      return .scanlines(start: file.number(TIFFTAG_COMPRESSION) == COMPRESSION_NONE ? 1 : rows)
+    }
     guard rows > 0, !isPlanar || min(rows, size.height) * rowBytes <= mostTileBytes,
       TIFFStripSize(file.handle) <= min(rows, size.height) * rowBytes
     else {

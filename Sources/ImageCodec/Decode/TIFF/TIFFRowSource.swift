@@ -24,6 +24,9 @@ final class TIFFRowSource: RowSource {
   /// The rows that are in the block now, of which those before `nextRow` have been passed.
   private var held = 0..<0
   private var nextRow = 0
+  /// The columns whose tiles are read, and the rows at the top that are not.
+  private var columns: Range<Int>
+  private var blankRows = 0
 
   /// The image itself, or one of its levels.
   ///
@@ -40,6 +43,7 @@ final class TIFFRowSource: RowSource {
     let directory = try TIFFDirectory(
       file, expecting: level?.size ?? probe.storedSize, namesExtraSamples: probe.hasAlpha == true)
     self.directory = directory
+    columns = 0..<directory.size.width
     if isTolerant, directory.isPlain { throw .handedOver(reason: "damage within a strip") }
     let bandRows = max(1, min(directory.size.height, Self.bandBytes / directory.rowBytes))
     samples = directory.samples
@@ -99,11 +103,21 @@ final class TIFFRowSource: RowSource {
     (16 << 20) + max(bodyLength, min(2 * min(blockBytes, 1 << 40), 256 << 20))
   }
 
+  func limit(to windows: [PixelRectangle]) {
+    columns = windows[0].columns
+    let step = if case .scanlines(let start) = directory.blocks { start } else { blockRows }
+    blankRows = windows[0].y / step * step
+  }
+
   func read(_ receive: (RowBand) throws(CodecError) -> Void) throws(CodecError) -> Bool {
-    guard nextRow < directory.size.height else { return false }
+    guard nextRow < directory.size.height, let start = block.baseAddress else { return false }
+    if nextRow < blankRows {
+      (nextRow, held) = (blankRows, blankRows..<blankRows)
+      try receive(.blank(count: blankRows))
+      return true
+    }
     if nextRow == held.upperBound { try readBlock() }
     let rows = nextRow..<min(held.upperBound, nextRow + rowsPerBand)
-    guard let start = block.baseAddress else { return false }
     // Within the block: `rows` is a part of `held`, which has at most `blockRows`.
     var first = start + (rows.lowerBound - held.lowerBound) * directory.rowBytes
     var stride = directory.rowBytes
@@ -147,7 +161,8 @@ final class TIFFRowSource: RowSource {
         }
       }
     case .tiles(let size):
-      for left in Swift.stride(from: 0, to: directory.size.width, by: size.width) {
+      let first = columns.lowerBound / size.width * size.width
+      for left in Swift.stride(from: first, to: columns.upperBound, by: size.width) {
         try readTile(size, left: left, rows: rows, into: target)
       }
     }
