@@ -21,9 +21,11 @@ struct MessageWriter {
 
   mutating func add(_ flag: Bool) { bytes.append(flag ? 1 : 0) }
 
-  mutating func add(_ text: String) {
-    add(text.utf8.count)
-    bytes += text.utf8
+  mutating func add(_ text: String) { add(bytes: text.utf8) }
+
+  mutating func add(bytes added: some Collection<UInt8>) {
+    add(added.count)
+    bytes += added
   }
 
   mutating func add(_ values: some Collection<some HelperCoded>) {
@@ -73,9 +75,11 @@ struct MessageReader {
   }
 
   mutating func text() throws(HelperFailure) -> String {
-    guard let text = String(validating: try next(try number()), as: UTF8.self) else { throw Self.nonsense }
+    guard let text = String(validating: try data(), as: UTF8.self) else { throw Self.nonsense }
     return text
   }
+
+  mutating func data() throws(HelperFailure) -> ArraySlice<UInt8> { try next(try number()) }
 
   /// A value that is stored as its name.
   mutating func named<Value: RawRepresentable<String>>(_: Value.Type = Value.self) throws(HelperFailure) -> Value {
@@ -121,6 +125,11 @@ extension Bool: HelperCoded {
 extension String: HelperCoded {
   func write(to message: inout MessageWriter) { message.add(self) }
   init(from message: inout MessageReader) throws(HelperFailure) { self = try message.text() }
+}
+
+extension RowIndex: HelperCoded {
+  func write(to message: inout MessageWriter) { message.add(bytes: bytes) }
+  init(from message: inout MessageReader) throws(HelperFailure) { self.init(Array(try message.data())) }
 }
 
 extension PixelSize: HelperCoded {

@@ -23,6 +23,8 @@ package struct HelperJob: Sendable {
   package var patience = 1
   /// Whether the helper may use a second processor while it decodes this image.
   package var hasSpareProcessor = false
+  /// See `HelperRequest`.
+  package var index: RowIndex?
 
   package init(
     _ format: ImageFormat, _ variants: [Variant], limits: DecodeLimits, probe: ImageProbe? = nil, mostBytes: Int? = nil
@@ -41,13 +43,13 @@ package struct HelperJob: Sendable {
     let mostFrames = probe.map { probe in variants.map { $0.mostFrames(of: probe) }.max() ?? 1 } ?? 1
     return ResponseRules(
       variants: variants, format: format, size: probe?.size, limits: limits, mostFrames: mostFrames,
-      acceptsDamage: terms?.isTolerant ?? acceptsDamage, mostBytes: mostBytes)
+      acceptsDamage: terms?.isTolerant ?? acceptsDamage, mostBytes: mostBytes, takesIndex: index != nil)
   }
 
   func request(for image: ByteSource) -> HelperRequest {
     let isInline = if case .memory = image { true } else { false }
     return HelperRequest(
       format: format, byteCount: image.count, isInline: isInline, variants: variants.map(\.token), limits: limits,
-      terms: terms, acceptsDamage: acceptsDamage, hasSpareProcessor: hasSpareProcessor)
+      terms: terms, acceptsDamage: acceptsDamage, hasSpareProcessor: hasSpareProcessor, index: index)
   }
 }

@@ -122,11 +122,14 @@ package final class HelperPool: Sendable {
     if !SystemThread.start(name: "thumbnailer.helpers", stackBytes: 512 << 10, end) { end() }
   }
 
-  /// Decodes an image in a helper: its size, and the pixels of each variant's thumbnail. An error that concerns all is
-  /// each one's failure, without a size.
+  /// What a helper has made: the image's size, the pixels of each variant's thumbnail, and the index of a JPEG's rows
+  /// where it is another one now.
+  package typealias Made = (size: PixelSize?, results: [Rendered<ThumbnailRaster>], index: RowIndex?)
+
+  /// Decodes an image in a helper. An error that concerns all is each one's failure, without a size.
   package func render(
     _ body: ByteSource, _ job: HelperJob, cancellation: CancellationFlag
-  ) -> (size: PixelSize?, results: [Rendered<ThumbnailRaster>]) {
+  ) -> Made {
     do throws(CodecError) {
       let image = try Self.image(in: body, job.format)
       while turns.wait(timeout: .now() + .milliseconds(20)) == .timedOut {
@@ -139,13 +142,13 @@ package final class HelperPool: Sendable {
         throw error == .cancelled ? .cancelled : .helperFailed(error)
       }
     } catch {
-      return (nil, job.variants.map { Rendered(variant: $0, result: .failure(error)) })
+      return (nil, job.variants.map { Rendered(variant: $0, result: .failure(error)) }, nil)
     }
   }
 
   private func pixels(
     of image: ByteSource, _ job: HelperJob, _ cancellation: CancellationFlag
-  ) throws(HelperFailure) -> (PixelSize?, [Rendered<ThumbnailRaster>]) {
+  ) throws(HelperFailure) -> Made {
     let rules = job.rules
     let request = job.request(for: image)
     var kind = job.kind
@@ -165,7 +168,7 @@ package final class HelperPool: Sendable {
         // One without a site ends with its image, and takes no place from those that will be used again.
         if helper.served < most, job.site != nil { keep(helper) }
         switch response {
-        case .rendered(let size, let results): return (size, results)
+        case .rendered(let made): return made
         case .needsLibvips: (kind, wantsFresh) = (.full, false)
         }
       } catch {

@@ -66,8 +66,7 @@ final class HelperProcess: Sendable {
 
   /// A response that has been checked.
   enum Response {
-    /// The image's size, and one result per variant.
-    case rendered(PixelSize?, [Rendered<ThumbnailRaster>])
+    case rendered(HelperPool.Made)
     /// Another kind of helper is needed.
     case needsLibvips
   }
@@ -99,7 +98,7 @@ final class HelperProcess: Sendable {
         case .pixels(let pixels): results.append(try receive(pixels, for: variant, &channel))
         }
       }
-      return .rendered(size, results)
+      return .rendered((size, results, response.index))
     } catch {
       throw process.end(after: error)
     }

@@ -21,6 +21,8 @@ struct HelperRequest: Equatable, Sendable {
   var acceptsDamage = false
   /// Whether a second processor may be used.
   var hasSpareProcessor = false
+  /// What is known of a JPEG's rows; nil where that is of no use.
+  var index: RowIndex?
 }
 
 extension HelperRequest: HelperCoded {
@@ -33,13 +35,15 @@ extension HelperRequest: HelperCoded {
     message.add(terms)
     message.add(acceptsDamage)
     message.add(hasSpareProcessor)
+    message.add(index)
   }
 
   init(from message: inout MessageReader) throws(HelperFailure) {
     self.init(
       format: try message.named(), byteCount: try message.number(), isInline: try message.flag(),
       variants: try message.list(), limits: try DecodeLimits(from: &message), terms: try message.optional(),
-      acceptsDamage: try message.flag(), hasSpareProcessor: try message.flag())
+      acceptsDamage: try message.flag(), hasSpareProcessor: try message.flag(),
+      index: try message.optional())
   }
 }
 

@@ -34,6 +34,8 @@ struct HelperResponse: Equatable, Sendable {
   var outcomes: [Outcome]
   /// Whether only a helper with libvips can decode the image; there are no outcomes then.
   var needsLibvips = false
+  /// What is known of a JPEG's rows now, where that is more than before.
+  var index: RowIndex?
 }
 
 extension HelperResponse.Pixels {
@@ -56,10 +58,13 @@ extension HelperResponse: HelperCoded {
     message.add(size)
     message.add(outcomes)
     message.add(needsLibvips)
+    message.add(index)
   }
 
   init(from message: inout MessageReader) throws(HelperFailure) {
-    self.init(size: try message.optional(), outcomes: try message.list(), needsLibvips: try message.flag())
+    self.init(
+      size: try message.optional(), outcomes: try message.list(), needsLibvips: try message.flag(),
+      index: try message.optional())
   }
 }
 

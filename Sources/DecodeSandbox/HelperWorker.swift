@@ -23,7 +23,10 @@ final class HelperWorker {
     do throws(CodecError) {
       guard variants.count == request.variants.count else { throw .invalidSize(PixelSize(0, 0)) }
       guard kind == .full || request.format.isReadInProcess else { throw .needsLibvips }
-      return try response(render(request, image, variants), to: variants)
+      let index = request.index.map { SharedIndex($0) }
+      var (response, attachments) = try response(render(request, image, variants, index), to: variants)
+      if index?.value != request.index { response.index = index?.value }
+      return (response, attachments)
     } catch {
       if error == .needsLibvips { return (HelperResponse(size: nil, outcomes: [], needsLibvips: true), []) }
       let failure = isGzip(image) ? .notAPicture(looksLike: "gzip data without a whole SVG in it") : explained(error)
@@ -37,7 +40,7 @@ final class HelperWorker {
   }
 
   private func render(
-    _ request: HelperRequest, _ image: ByteSource, _ variants: [Variant]
+    _ request: HelperRequest, _ image: ByteSource, _ variants: [Variant], _ index: SharedIndex?
   ) throws(CodecError) -> Results {
     guard request.format.isReadInProcess else {
       guard case .file(let file, _) = image else { throw .unreadableBody(detail: "it is in no file") }
@@ -56,7 +59,7 @@ final class HelperWorker {
     }
     // The pipeline counts the processor of this thread.
     let spare = request.hasSpareProcessor ? SpareProcessors(1) : nil
-    if let terms = request.terms { return (try pixels(of: body, probe, variants, terms, spare), size) }
+    if let terms = request.terms { return (try pixels(of: body, probe, variants, terms, spare, index), size) }
     let (source, header) = (body, probe)
     return try render(variants, acceptsDamage: request.acceptsDamage) { variants, isTolerant throws(CodecError) in
       (try pixels(of: source, header, variants, isTolerant: isTolerant, spare), size)
@@ -65,7 +68,8 @@ final class HelperWorker {
 
   /// Carries out the pipeline's plan.
   private func pixels(
-    of body: ByteSource, _ probe: ImageProbe, _ variants: [Variant], _ terms: PlanTerms, _ spare: SpareProcessors?
+    of body: ByteSource, _ probe: ImageProbe, _ variants: [Variant], _ terms: PlanTerms, _ spare: SpareProcessors?,
+    _ index: SharedIndex? = nil
   ) throws(CodecError) -> [Rendered<ThumbnailRaster>] {
     let memoryBudget = min(terms.memoryBudget, memoryLimit)
     if terms.readsPreview {
@@ -78,7 +82,7 @@ final class HelperWorker {
     let plan = try DecodePlan.make(
       probe: probe, bodyLength: body.count, variants: variants, memoryBudget: memoryBudget,
       isTolerant: terms.isTolerant, isBodyWhole: terms.isBodyWhole, mayReadCoefficients: terms.mayReadCoefficients)
-    return Downsampler.pixels(of: body, plan: plan, spare: spare, cancellation: CancellationFlag())
+    return Downsampler.pixels(of: body, plan: plan, spare: spare, index: index, cancellation: CancellationFlag())
   }
 
   /// Files up to this length are read at once, in bytes.

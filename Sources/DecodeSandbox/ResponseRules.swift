@@ -16,6 +16,8 @@ package struct ResponseRules: Sendable {
   let acceptsDamage: Bool
   /// The most bytes that all samples may have together: what is reserved for them.
   let mostBytes: Int
+  /// Whether an index of the image's rows was asked for.
+  var takesIndex = false
 
   /// The longest side of a page or drawing: nothing is allocated for it, as its size is that on paper.
   private static let longestSide = 1 << 30
@@ -38,6 +40,9 @@ package struct ResponseRules: Sendable {
   func check(_ response: HelperResponse) throws(HelperFailure) -> PixelSize? {
     guard response.outcomes.count == variants.count else {
       throw .nonsense(detail: "\(response.outcomes.count) results for \(variants.count)")
+    }
+    guard response.index.map({ takesIndex && $0.bytes.count <= RowIndex.longest }) ?? true else {
+      throw .nonsense(detail: "an index that is none")
     }
     var (bytes, source) = (0, PixelSize?.none)
     for (variant, outcome) in zip(variants, response.outcomes) {

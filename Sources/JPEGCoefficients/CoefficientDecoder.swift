@@ -9,6 +9,8 @@
 package struct CoefficientDecoder {
   /// The bytes of a file read at a time.
   static let windowLength = 1 << 16
+  /// The same where rows, or scans, are read from their beginnings.
+  static let rowWindow = 1 << 14
   /// The file.
   let body: any JPEGSource
   /// The size in the header, as the caller has parsed it.
@@ -58,9 +60,11 @@ package struct CoefficientDecoder {
   ///
   /// - Throws: as `decode`; `.handedOver`, too, for a file whose components are in several scans.
   package func crop(to area: JPEGArea, index: inout [UInt8]?) throws(JPEGError) -> [UInt8] {
-    var made = index
+    var (made, decoder) = (index, self)
+    // Of a row it is mostly the beginning that is read.
+    decoder.window = window ?? Self.rowWindow
     let file = try body.withMemory { memory throws(JPEGError) in
-      try CoefficientDecoding(self, memory: memory).crop(to: area, index: &made)
+      try CoefficientDecoding(decoder, memory: memory).crop(to: area, index: &made)
     }
     index = made
     return file

@@ -14,9 +14,6 @@ package final class ProgressiveImage {
     var restartInterval: Int
   }
 
-  /// What of a scan is loaded at a time, in bytes.
-  private static let scanWindow = 1 << 14
-
   /// One plane, or three; their samples are a row of MCUs at a time, see `read`.
   package let planes: [JPEGPlane]
   /// What the planes' samples mean.
@@ -75,9 +72,9 @@ package final class ProgressiveImage {
     init(_ found: FoundScan, frame: JPEGFrame, body: any JPEGSource, memory: UnsafeRawBufferPointer?) {
       reader = ScanReader(found.scan, found.parts, frame: frame, restartInterval: found.restartInterval)
       cursor = BodyCursor(
-        body, memory: memory, windowLength: memory == nil ? ProgressiveImage.scanWindow : body.count)
+        body, memory: memory, windowLength: memory == nil ? CoefficientDecoder.rowWindow : body.count)
       cursor.skip(found.position)
-      entropy = EntropyBuffer(length: min(ProgressiveImage.scanWindow, max(1, body.count)))
+      entropy = EntropyBuffer(length: min(CoefficientDecoder.rowWindow, max(1, body.count)))
       entropy.clear()
     }
 

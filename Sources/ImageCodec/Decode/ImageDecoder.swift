@@ -13,7 +13,7 @@ struct ImageDecoder {
   /// Opens the formats that are read only in a helper; nil for formats read in process.
   var helperOnly: HelperOnlyReader?
   /// The index of the rows of a JPEG of which a part is read.
-  var index: RowIndex?
+  var index: SharedIndex?
 
   /// Opens the image as the plan says and returns its rows: as stored, not yet upright, in their own colours; gray or
   /// RGB where they are averaged in linear light.

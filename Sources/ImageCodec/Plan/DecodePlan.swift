@@ -131,8 +131,13 @@ package struct DecodePlan: Sendable, Equatable {
     return RangeSet(all)
   }
 
+  /// The pixels of a JPEG of which rows are passed so quickly that an index of them is not worthwhile.
+  static let mostPixelsWithoutIndex = 8_000_000
+
   /// Whether an index of the file's rows makes it cheaper.
-  package var usesIndex: Bool { passes.contains { $0.window != nil } }
+  package var usesIndex: Bool {
+    probe.storedSize.pixelCount > Self.mostPixelsWithoutIndex && passes.contains { $0.window != nil }
+  }
 
   /// Makes the cheapest plan that is good enough.
   ///

@@ -8,7 +8,7 @@ package enum Downsampler {
   /// The pixels of a plan's thumbnails, one result per variant, the largest first. `spare` are the machine's processors
   /// for a second thread, `index` what is known of a JPEG's rows.
   package static func pixels(
-    of body: ByteSource, plan: DecodePlan, spare: SpareProcessors? = nil, index: RowIndex? = nil,
+    of body: ByteSource, plan: DecodePlan, spare: SpareProcessors? = nil, index: SharedIndex? = nil,
     cancellation: CancellationFlag
   ) -> [Rendered<ThumbnailRaster>] {
     plan.passes.flatMap { pass in

@@ -16,6 +16,7 @@ struct PlanExecutor: Sendable {
   /// Where the memory of a decode without a plan comes from.
   let memory: HelperMemory
   let runner: DecodeRunner
+  private let indexes: RowIndexes
   private let preparation = Preparation()
 
   /// Whether the first helper was started.
@@ -33,6 +34,7 @@ struct PlanExecutor: Sendable {
     _ configuration: ThumbnailPipeline.Configuration, helpers: HelperPool?, memory: HelperMemory, runner: DecodeRunner
   ) {
     (self.configuration, self.helpers, self.memory, self.runner) = (configuration, helpers, memory, runner)
+    indexes = RowIndexes(in: configuration.diskCacheLimit.bytes > 0 ? configuration.cacheDirectory : nil)
   }
 
   /// Has a helper start, so that the image that is being loaded finds it ready.
@@ -59,13 +61,16 @@ struct PlanExecutor: Sendable {
       mayReadCoefficients: body.mayReadCoefficients && !plan.isTolerant,
       isBodyWhole: plan.isBodyWhole)
     if isReserved { order.patience = LoneDecode.patience }
+    let indexed = plan.usesIndex && body.mayBeStored && !job.policy.bypassesCaches ? job.source.key : nil
     let description = "\(plan)" + (plan.isTolerant ? ", as far as it can be read" : "")
     let givesWay = configuration.decodesGiveWay && plan.probe.size.pixelCount > Self.longDecodePixels
     return try await run(
-      order, of: body, plan: description, bytes: plan.predictedBytes, isReserved: isReserved, for: job
-    ) { [spare = runner.spare, bytes = body.bytes] cancellation in
+      order, of: body, plan: description, bytes: plan.predictedBytes, isReserved: isReserved, indexed: indexed, for: job
+    ) { [spare = runner.spare, bytes = body.bytes, indexes] cancellation in
       @Sendable func decode() -> [Rendered<ThumbnailRaster>] {
-        Downsampler.pixels(of: bytes, plan: plan, spare: spare, cancellation: cancellation)
+        let index = indexed.map { SharedIndex(indexes.index(of: $0)) }
+        defer { if let indexed, let index { indexes.keep(index.value, of: indexed) } }
+        return Downsampler.pixels(of: bytes, plan: plan, spare: spare, index: index, cancellation: cancellation)
       }
       return givesWay ? DecodeRunner.givingWay { decode() } : decode()
     }
@@ -147,23 +152,26 @@ struct PlanExecutor: Sendable {
     return order
   }
 
-  /// Has a helper carry out the order; without helpers `decode` is called instead.
+  /// Has a helper carry out the order; without helpers `decode` is called instead. An index of the rows of `indexed` is
+  /// used and kept.
   private func run(
     _ order: HelperJob, of body: SourceBody, plan: String, bytes: Int, isReserved: Bool = false,
-    preview: UsedPreview? = nil, for job: JobContext,
+    preview: UsedPreview? = nil, indexed: SourceKey? = nil, for job: JobContext,
     decode: @escaping @Sendable (CancellationFlag) -> [Rendered<ThumbnailRaster>]
   ) async throws(ThumbnailError) -> Decoded {
     let (processors, preview) = (configuration.processors, body.container == nil ? preview : .camera)
     let outcome = try await runner.run(
       plan, bytes: bytes, isReserved: isReserved, of: body.bytes, for: job
-    ) { [helpers, spare = runner.spare, source = body.container?.bytes ?? body.bytes] cancellation in
+    ) { [helpers, indexes, spare = runner.spare, source = body.container?.bytes ?? body.bytes] cancellation in
       var (size, rendered) = (order.probe?.size, [Rendered<ThumbnailRaster>]())
       if let helpers {
         var order = order
         order.hasSpareProcessor = order.canUseTwoProcessors && spare.take()
         defer { if order.hasSpareProcessor { spare.giveBack() } }
+        order.index = indexed.map { indexes.index(of: $0) }
         let made = helpers.render(source, order, cancellation: cancellation)
         (size, rendered) = (size ?? made.size, made.results)
+        if let indexed, let index = made.index { indexes.keep(index, of: indexed) }
         if order.probe == nil, let size {
           rendered = rendered.map { Self.admitted($0, of: size, order, job.policy.options.strangersPixels) }
         }

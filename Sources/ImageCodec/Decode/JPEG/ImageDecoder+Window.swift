@@ -1,15 +1,22 @@
 import JPEGCoefficients
 import ThumbnailCore
 
-/// The index of a JPEG's rows that is known before a decode, and that is known after it: see `CoefficientDecoder.crop`.
-package final class RowIndex {
+/// What is known of where the rows of a JPEG begin: see `CoefficientDecoder.crop`.
+package struct RowIndex: Sendable, Equatable {
   /// The longest one in bytes.
   package static let longest = JPEGRowIndex.longest
 
-  /// Empty where there is none yet.
-  package fileprivate(set) var bytes: [UInt8]?
+  /// Empty where nothing is known.
+  package let bytes: [UInt8]
 
-  package init(_ bytes: [UInt8]) { self.bytes = bytes }
+  package init(_ bytes: [UInt8] = []) { self.bytes = bytes }
+}
+
+/// An index that decodes use, and complete. It belongs to one thread.
+package final class SharedIndex {
+  package fileprivate(set) var value: RowIndex
+
+  package init(_ value: RowIndex) { self.value = value }
 }
 
 extension ImageDecoder {
@@ -21,9 +28,9 @@ extension ImageDecoder {
     let area = JPEGArea(columns: window.columns, rows: window.rows)
     var part = self
     do throws(JPEGError) {
-      var known = index?.bytes
+      var known = index?.value.bytes
       part.body = .memory(try coefficients(at: .full).crop(to: area, index: &known))
-      index?.bytes = known
+      if let known { index?.value = RowIndex(known) }
     } catch {
       let error = CodecError(error)
       if case .jpeg = pass.reader, error.isDamage { throw .handedOver(reason: "\(error)") }

@@ -13,8 +13,8 @@ struct CacheClearCommand: AsyncParsableCommand {
 
       With the thumbnails leave the stored pages of searches, what servers said
       of the pictures, remembered failures, the count of hits and misses, the
-      beginnings of broken downloads, which hosts want to be left alone, and
-      the dates of pictures in folders.
+      beginnings of broken downloads, which hosts want to be left alone, the
+      dates of pictures in folders, and where rows of large JPEGs begin.
       Others may use the cache meanwhile.
 
       --json prints directory, removedThumbnails, removedBytes.
@@ -29,6 +29,7 @@ struct CacheClearCommand: AsyncParsableCommand {
     try await disk?.change { disk throws(DiskCacheError) in try await disk.removeAll() }
     ThumbnailPipeline.removePartialDownloads(in: cache.directory)
     ThumbnailPipeline.removeHostRecords(in: cache.directory)
+    ThumbnailPipeline.removeRowIndexes(in: cache.directory)
     FolderDatesFile.removeAll(in: cache.directory)
     let (thumbnails, bytes) = (before?.thumbnails ?? 0, before?.payloadBytes ?? 0)
     let object: JSONObject = [
