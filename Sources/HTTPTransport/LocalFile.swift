@@ -1,7 +1,7 @@
 import Foundation
 package import ThumbnailCore
 
-/// A local file that the user named, opened for reading: a body that needs no transfer, slot or memory.
+/// A local file, opened for reading: a body that needs no transfer, slot or memory.
 package struct LocalFile: Sendable {
   private let file: FileDescriptor
   /// Its state when it was opened.
@@ -16,9 +16,14 @@ package struct LocalFile: Sendable {
   package init(path: RawPath, byteLimit: Int) throws(DownloadError) {
     let descriptor = path.withCString { open($0, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) }
     guard descriptor >= 0 else { throw Self.failure(errno) }
-    file = FileDescriptor(owning: descriptor)
+    try self.init(FileDescriptor(owning: descriptor), byteLimit: byteLimit)
+  }
+
+  /// The same of a file that is open already.
+  package init(_ file: FileDescriptor, byteLimit: Int) throws(DownloadError) {
+    self.file = file
     var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw Self.failure(errno) }
+    guard fstat(file.rawValue, &status) == 0 else { throw Self.failure(errno) }
     state = FileState(status)
     switch state.kind {
     case .regular: break

@@ -48,10 +48,15 @@ public struct LoadedImage: Sendable {
   public let expectedLength: Int?
   /// Calls `body` with the bytes in order, in pieces of any length, until it returns false or the image ends.
   package let receive: @Sendable (_ body: (Data) throws -> Bool) async throws -> Void
+  /// The open file that is read in place; nil for other images.
+  package let file: FileDescriptor?
+
+  /// An image in a file that is open for reading, and is read in place.
+  package init(_ file: FileDescriptor) { (expectedLength, receive, self.file) = (nil, { _ in }, file) }
 
   /// An image that is at hand.
   public init(_ data: Data) {
-    expectedLength = data.count
+    (expectedLength, file) = (data.count, nil)
     receive = { body in
       let pieceLength = 64 << 10
       for start in stride(from: data.startIndex, to: data.endIndex, by: pieceLength) {
@@ -64,7 +69,7 @@ public struct LoadedImage: Sendable {
   /// what has come, such as the first scans of a progressive JPEG.
   public init<Pieces: AsyncSequence & Sendable>(expectedLength: Int? = nil, pieces: Pieces)
   where Pieces.Element == Data {
-    self.expectedLength = expectedLength
+    (self.expectedLength, file) = (expectedLength, nil)
     receive = { body in
       for try await piece in pieces {
         guard try body(piece) else { return }

@@ -26,7 +26,7 @@ package final class ServedFolder: Sendable {
     let state = FileState(status)
     // Says nothing of the path: a file that was moved is the same image.
     let identity = "\(state.device)-\(state.inode)-\(state.byteCount)-\(state.modified)"
-    return .loaded(by: ServedFile(file: file, byteCount: state.byteCount), identity: "file \(identity)")
+    return .loaded(by: ServedFile(file: file), identity: "file \(identity)")
   }
 
   /// Neither empty, nor hidden, nor a way out.
@@ -50,34 +50,9 @@ package final class ServedFolder: Sendable {
 /// An open file as an image's bytes.
 private struct ServedFile: ImageLoading {
   let file: FileDescriptor
-  let byteCount: Int
 
   var isLocal: Bool { true }
   var site: String? { "folder" }
 
-  func load(_ request: ImageLoadRequest) -> LoadedImage {
-    LoadedImage(expectedLength: byteCount, pieces: FilePieces(file: file))
-  }
-}
-
-/// The bytes of a file, piece by piece.
-private struct FilePieces: AsyncSequence, AsyncIteratorProtocol, Sendable {
-  private static let pieceLength = 256 << 10
-
-  private let file: FileDescriptor
-  private var offset = 0
-
-  init(file: FileDescriptor) { self.file = file }
-
-  func makeAsyncIterator() -> FilePieces { self }
-
-  mutating func next() async throws -> Data? {
-    var piece = Data(count: Self.pieceLength)
-    let count = piece.withUnsafeMutableBytes { pread(file.rawValue, $0.baseAddress, $0.count, off_t(offset)) }
-    guard count >= 0 else {
-      throw ThumbnailError.refused(status: nil, reason: "the file cannot be read: \(SystemFailure.last.reason)")
-    }
-    offset += count
-    return count > 0 ? piece.prefix(count) : nil
-  }
+  func load(_ request: ImageLoadRequest) -> LoadedImage { LoadedImage(file) }
 }

@@ -2,7 +2,8 @@ import HTTPTransport
 import ImageCodec
 import ThumbnailCore
 
-/// Reads local files that the user named, in place: no transfer, no slot, no share of the memory for bodies.
+/// Reads local files in place, those that the user named and those that a program has opened: no transfer, no slot, no
+/// share of the memory for bodies.
 struct FileLoader: BodyLoader {
   let configuration: ThumbnailPipeline.Configuration
   let workers: WorkerPool
@@ -15,19 +16,29 @@ struct FileLoader: BodyLoader {
     openFiles = WeightedSemaphore(capacity: configuration.openFiles)
   }
 
-  /// Opens a file and reads its header, in one work item of a worker thread.
   func load(
     for job: JobContext, isWhole: Bool, insteadOf spent: SourceBody.Spent?
+  ) async throws(FetchFailure) -> SourceBody {
+    let body = try await load(for: job, insteadOf: spent, isUserFile: true) { [url = job.source.url] limit in
+      Result { () throws(DownloadError) in try LocalFile(path: RawPath(fileURL: url), byteLimit: limit) }
+    }
+    monitor.add(body.bytes.count, to: \.downloadedBytes)
+    return body
+  }
+
+  /// Opens a file, of at most so many bytes, and reads its header, in one work item of a worker thread.
+  func load(
+    for job: JobContext, insteadOf spent: SourceBody.Spent?, isUserFile: Bool,
+    _ open: @escaping @Sendable (_ byteLimit: Int) -> Result<LocalFile, DownloadError>
   ) async throws(FetchFailure) -> SourceBody {
     defer { job.progress.setComplete(true) }
     let permit: WeightedSemaphore.Reservation
     let opened: Result<(LocalFile, Result<ImageProbe, CodecError>), DownloadError>
     do {
       permit = try await openFiles.reserve(1, priority: job.priority)
-      opened = try await workers.run(priority: job.priority) { [limits = job.policy.limits, path = job.source.url] _ in
-        Result { () throws(DownloadError) in
-          let file = try LocalFile(path: RawPath(fileURL: path), byteLimit: limits.maximumBytes)
-          return (file, Result { () throws(CodecError) in try probe(file.body, limits: limits) })
+      opened = try await workers.run(priority: job.priority) { [limits = job.policy.limits] _ in
+        open(limits.maximumBytes).map { file in
+          (file, Result { () throws(CodecError) in try probe(file.body, limits: limits) })
         }
       }
     } catch {
@@ -36,12 +47,11 @@ struct FileLoader: BodyLoader {
     switch opened {
     case .failure(let error): throw FetchFailure(ThumbnailError(error))
     case .success((let file, let header)):
-      monitor.add(file.body.count, to: \.downloadedBytes)
       monitor.send(job.source, .opened(bytes: file.body.count))
       var body = SourceBody(file.body, header: header, holding: permit)
       body.hasChanged = { file.hasChanged }
-      body.admitsUnsafe = configuration.isolation.admitsUnsafe(isUserFile: true)
-      body.previews = configuration.previews
+      body.admitsUnsafe = configuration.isolation.admitsUnsafe(isUserFile: isUserFile)
+      body.previews = spent == nil ? configuration.previews : .off
       return body
     }
   }

@@ -68,7 +68,7 @@ final class PipelineStages: Sendable {
     programs = ProgramLoader(
       configuration: configuration, decodeShare: budget.decodeShare, bodyMemory: bodyMemory,
       slots: WeightedSemaphore(capacity: configuration.downloads), downloader: downloader,
-      monitor: monitor)
+      files: files, monitor: monitor)
 
     let admission = DecodeAdmission(configuration, budget: budget)
     let failures = CachedFailures(

@@ -13,6 +13,8 @@ struct ProgramLoader: BodyLoader {
   /// Limits the images that are loaded at once, since what a loader has at hand is outside of the memory budget.
   let slots: WeightedSemaphore
   let downloader: Downloader
+  /// Reads images that are open files.
+  let files: FileLoader
   let monitor: PipelineMonitor
 
   func load(
@@ -29,7 +31,14 @@ struct ProgramLoader: BodyLoader {
       let image = try await loader.load(
         ImageLoadRequest(
           identity: job.source.identity, byteLimit: job.policy.limits.maximumBytes, priority: job.priority.current))
+      if let file = image.file {
+        return try await files.load(for: job, insteadOf: spent, isUserFile: false) { limit in
+          Result { () throws(DownloadError) in try LocalFile(file, byteLimit: limit) }
+        }
+      }
       return try await receive(image, for: job, isAtHand: loader.isLocal, isWhole: isWhole, insteadOf: spent)
+    } catch let error as FetchFailure {
+      throw error
     } catch {
       throw FetchFailure(Task.isCancelled ? .cancelled : mapped(error))
     }
