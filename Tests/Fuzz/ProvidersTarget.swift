@@ -33,11 +33,11 @@ private func provider(named name: String) -> (@Sendable (CannedClient) -> any Ph
   guard let url = URL(string: "https://api.example.org"), let accessKey = AccessKey(key) else { return nil }
   let clock = ProviderClock(date: { Date(timeIntervalSince1970: 1_767_225_600) }, sleep: { _ in })
   return switch name {
-  case "unsplash": { UnsplashProvider(accessKey: accessKey, baseURL: url, client: $0, clock: clock) }
-  case "pexels": { PexelsProvider(accessKey: accessKey, baseURL: url, client: $0, clock: clock) }
-  case "commons": { CommonsProvider(baseURL: url, client: $0, clock: clock) }
-  case "openverse": { OpenverseProvider(baseURL: url, client: $0, clock: clock) }
-  case "picsum": { PicsumProvider(baseURL: url, client: $0, clock: clock) }
+  case "unsplash": { ServiceProvider(.unsplash(), baseURL: url, key: accessKey, client: $0, clock: clock) }
+  case "pexels": { ServiceProvider(.pexels, baseURL: url, key: accessKey, client: $0, clock: clock) }
+  case "commons": { ServiceProvider(.commons(), baseURL: url, client: $0, clock: clock) }
+  case "openverse": { ServiceProvider(.openverse, baseURL: url, client: $0, clock: clock) }
+  case "picsum": { ServiceProvider(.picsum, baseURL: url, client: $0, clock: clock) }
   default: nil
   }
 }
@@ -128,13 +128,15 @@ private func check(_ error: ProviderError, hasKey: Bool) {
 /// Each line of a list by itself.
 private func checkList(_ input: FuzzInput) {
   for line in input.lines(atMost: 50) {
-    switch URLListLine.parse(Array(line), number: 1, allowsFiles: input.cut(0) & 1 == 0) {
-    case .nothing: break
-    case .bad(let reason): require(reason.isOneLine, "a line is wrong: \(reason)")
-    case .photo(let photo):
+    do throws(ItemFault) {
+      guard
+        let photo = try URLListLine.photo(Array(line), number: 1, allowsFiles: input.cut(0) & 1 == 0)
+      else { continue }
       let source = photo.source(for: PixelSize(400, 300), fit: .cover)
       require(source.url.isFileURL || leadsToTheWeb(source.url), "a photo at \(source.url)")
       require(source.headers.allSatisfy(\.isWellFormed), "\(source.headers) would be sent")
+    } catch {
+      require(error.reason.isOneLine, "a line is wrong: \(error.reason)")
     }
   }
 }

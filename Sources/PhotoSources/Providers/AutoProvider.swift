@@ -85,42 +85,28 @@ public final class AutoProvider: PhotoProvider {
     _ request: @Sendable (any PhotoProvider) async throws(ProviderError) -> Response,
     isEmpty: @Sendable (Response) -> Bool
   ) async throws(ProviderError) -> Response {
-    let first = try await result(of: 0, request)
-    if case .success(let response) = first, !isEmpty(response) {
-      settle(0, because: nil)
-      return response
-    }
     var errors: [ProviderError] = []
-    var reason = "\(candidates[0].name) has no picture for it"
-    if case .failure(let error) = first {
-      errors = [error]
-      reason = error.message
-    }
-    for index in candidates.indices.dropFirst() {
-      switch try await result(of: index, request) {
-      case .failure(let error): errors.append(error)
-      case .success(let response):
+    var empty: Response?
+    var reason: String?
+    for (index, provider) in candidates.enumerated() {
+      do throws(ProviderError) {
+        let response = try await request(provider)
         // An empty response of a fallback counts only if the first provider failed.
-        if isEmpty(response), case .success = first { continue }
-        settle(index, because: reason)
-        return response
+        if !isEmpty(response) || index > 0 && empty == nil {
+          settle(index, because: reason)
+          return response
+        }
+        empty = empty ?? response
+        reason = reason ?? "\(provider.name) has no picture for it"
+      } catch {
+        guard index == 0 ? error.allowsFallback : error != .cancelled else { throw error }
+        errors.append(error)
+        reason = reason ?? error.message
       }
     }
     settle(0, because: nil)
-    if case .failure = first, errors.count > 1 { throw .allFailed(errors) }
-    return try first.get()
-  }
-
-  /// The provider's response, or an error that allows a fallback.
-  private func result<Response: Sendable>(
-    of index: Int, _ request: @Sendable (any PhotoProvider) async throws(ProviderError) -> Response
-  ) async throws(ProviderError) -> Result<Response, ProviderError> {
-    do throws(ProviderError) {
-      return .success(try await request(candidates[index]))
-    } catch {
-      guard index == 0 ? error.allowsFallback : error != .cancelled else { throw error }
-      return .failure(error)
-    }
+    if let empty { return empty }
+    throw errors.count > 1 ? .allFailed(errors) : errors[0]
   }
 
   private func settle(_ index: Int, because reason: String?) {
@@ -145,17 +131,14 @@ struct JointCursor {
   /// The provider's own cursor.
   var own: PageCursor
 
-  init(provider: String, own: PageCursor) {
-    self.provider = provider
-    self.own = own
-  }
+  /// The combined cursor.
+  var cursor: PageCursor { PageCursor("\(provider):\(own.token)") }
+}
 
+extension JointCursor {
   /// Parses a `cursor`; nil unless it is one of the named providers'.
   init?(_ cursor: PageCursor, among names: [String]) {
     guard let name = names.first(where: { cursor.token.hasPrefix("\($0):") }) else { return nil }
     self.init(provider: name, own: PageCursor(String(cursor.token.dropFirst(name.count + 1))))
   }
-
-  /// The combined cursor.
-  var cursor: PageCursor { PageCursor("\(provider):\(own.token)") }
 }

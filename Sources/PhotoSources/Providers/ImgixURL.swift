@@ -44,9 +44,5 @@ enum ImgixURL {
   }
 
   /// Rounds up, with a tolerance for floating-point error, so that the side set by the box stays exact.
-  private static func side(_ exact: Double) -> Int { Int((exact - 1e-6).rounded(.up).clamped(to: 1...1e6)) }
-}
-
-extension Comparable {
-  fileprivate func clamped(to range: ClosedRange<Self>) -> Self { min(max(self, range.lowerBound), range.upperBound) }
+  private static func side(_ exact: Double) -> Int { Int(min(max((exact - 1e-6).rounded(.up), 1), 1e6)) }
 }

@@ -35,20 +35,6 @@ enum JSONFault {
   }
 }
 
-/// A list element that may fail to decode without failing the list.
-struct Lenient<Value: Decodable & Sendable>: Decodable, Sendable {
-  /// The element, or why it could not be decoded.
-  let result: Result<Value, ItemFault>
-
-  init(from decoder: any Decoder) {
-    do {
-      result = .success(try Value(from: decoder))
-    } catch {
-      result = .failure(ItemFault(reason: JSONFault.reason(error)))
-    }
-  }
-}
-
 /// Why a list element is unusable.
 struct ItemFault: Error {
   let reason: String

@@ -46,8 +46,10 @@ public protocol PhotoProvider: Sendable {
 
 extension PhotoProvider {
   /// Not supported.
-  public func random(count: Int) async throws(ProviderError) -> [Photo] {
-    throw .unsupported(provider: name, reason: "it does not pick photos by chance; search for nothing instead")
+  public func random(count: Int) async throws(ProviderError) -> [Photo] { throw notRandom }
+
+  var notRandom: ProviderError {
+    .unsupported(provider: name, reason: "it does not pick photos by chance; search for nothing instead")
   }
 
   /// Does nothing.

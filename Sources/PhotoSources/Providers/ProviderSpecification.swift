@@ -10,15 +10,23 @@ public enum ProviderSpecification: Hashable, Sendable {
   case auto
   /// The images of a folder; a relative path is resolved against the current directory.
   case folder(path: String)
-  /// The photos of unsplash.com.
+  /// The photos of unsplash.com: 30 a page, and random ones; needs a key.
+  ///
+  /// Show photos with `attribution`, linked to `authorURL` and `pageURL`, and report uses with `reportUse(of:)`. Views
+  /// are counted by Unsplash's image server, by the `ixid` in the URL.
   case unsplash
-  /// The photos of pexels.com.
+  /// The photos of pexels.com: 80 a page; needs a key. Show photos with `attribution`, linked to `authorURL` and
+  /// `pageURL`.
   case pexels
-  /// The photos of Wikimedia Commons.
+  /// The photos of Wikimedia Commons: 50 a page, and random ones. It needs a `User-Agent` that names a contact.
+  ///
+  /// Each photo has its own licence: show it with `attribution` and `licence`, linked to `pageURL`.
   case commons
-  /// The photos that Openverse indexes.
+  /// The openly licensed photos of many sites that Openverse indexes: 20 a page, each with its own licence like those of
+  /// Commons. A search ends after 240 photos, and there is a limit of 200 requests a day.
   case openverse
-  /// The images of Lorem Picsum.
+  /// The images of Lorem Picsum (picsum.photos): about a thousand photos from Unsplash for demonstrations, 100 a page,
+  /// and random ones. It has no search.
   case picsum
 
   /// The environment variable that holds the access key of Unsplash.
@@ -28,13 +36,13 @@ public enum ProviderSpecification: Hashable, Sendable {
 
   /// The environment variables of access keys, and where to get a key, by provider name.
   static let keys = [
-    UnsplashProvider.name: (variable: unsplashKeyVariable, page: "https://unsplash.com/developers"),
-    PexelsProvider.name: (variable: pexelsKeyVariable, page: "https://www.pexels.com/api/"),
+    "unsplash": (variable: unsplashKeyVariable, page: "https://unsplash.com/developers"),
+    "pexels": (variable: pexelsKeyVariable, page: "https://www.pexels.com/api/"),
   ]
 
   private static let byName: [String: ProviderSpecification] = [
-    "auto": .auto, UnsplashProvider.name: .unsplash, PexelsProvider.name: .pexels, CommonsProvider.name: .commons,
-    OpenverseProvider.name: .openverse, PicsumProvider.name: .picsum,
+    "auto": .auto, "unsplash": .unsplash, "pexels": .pexels, "commons": .commons, "openverse": .openverse,
+    "picsum": .picsum,
   ]
 
   /// Parses a specification. A path may begin with `~/`, which shells do not expand after the colon.
@@ -65,65 +73,39 @@ public enum ProviderSpecification: Hashable, Sendable {
     environment: [String: String], baseURL: String? = nil, client: any HTTPClient, namesContact: Bool = true,
     application: String = "thumbs", formats: Set<ImageFormat>? = nil, clock: ProviderClock = ProviderClock()
   ) throws(ProviderError) -> any PhotoProvider {
-    func address(_ standard: String) throws(ProviderError) -> URL { try Self.address(baseURL ?? standard) }
-    func key(of provider: String) throws(ProviderError) -> AccessKey? {
-      guard let (variable, page) = Self.keys[provider], let text = environment[variable],
-        !text.allSatisfy(\.isWhitespace)
+    func key(of name: String) throws(ProviderError) -> AccessKey? {
+      guard let (variable, page) = Self.keys[name], let text = environment[variable], !text.allSatisfy(\.isWhitespace)
       else { return nil }
-      guard let key = AccessKey(text) else { throw .keyUnusable(provider: provider, variable: variable, page: page) }
+      guard let key = AccessKey(text) else { throw .keyUnusable(provider: name, variable: variable, page: page) }
       return key
     }
-    func neededKey(of provider: String) throws(ProviderError) -> AccessKey {
-      if let key = try key(of: provider) { return key }
-      guard let (variable, page) = Self.keys[provider] else { throw .unauthorized(provider: provider) }
-      throw .keyMissing(provider: provider, variable: variable, page: page)
+    func provider(_ service: PhotoService) throws(ProviderError) -> ServiceProvider {
+      let (name, address) = (service.dialect.name, baseURL ?? service.baseURL)
+      let key = try key(of: name)
+      if key == nil, let (variable, page) = Self.keys[name] {
+        throw .keyMissing(provider: name, variable: variable, page: page)
+      }
+      guard let url = URL(web: address) else { throw .invalidAddress(address) }
+      return ServiceProvider(service, baseURL: url, key: key, client: client, clock: clock)
     }
 
-    func commons() throws(ProviderError) -> CommonsProvider {
-      CommonsProvider(
-        baseURL: try address(CommonsProvider.defaultBaseURL), namesContact: namesContact, client: client, clock: clock)
-    }
-
-    func unsplash(_ key: AccessKey) throws(ProviderError) -> UnsplashProvider {
-      UnsplashProvider(
-        accessKey: key, baseURL: try address(UnsplashProvider.defaultBaseURL), application: application, client: client,
-        clock: clock)
-    }
-    func pexels(_ key: AccessKey) throws(ProviderError) -> PexelsProvider {
-      PexelsProvider(
-        accessKey: key, baseURL: try address(PexelsProvider.defaultBaseURL), client: client, clock: clock)
-    }
-
+    let unsplash = PhotoService.unsplash(application: application)
+    let commons = PhotoService.commons(namesContact: namesContact)
     switch self {
     case .auto:
-      if let key = try key(of: UnsplashProvider.name) { return try unsplash(key) }
-      if let key = try key(of: PexelsProvider.name) { return try pexels(key) }
-      return AutoProvider(
-        try commons(),
-        OpenverseProvider(baseURL: try address(OpenverseProvider.defaultBaseURL), client: client, clock: clock))
-    case .unsplash:
-      return try unsplash(neededKey(of: UnsplashProvider.name))
-    case .pexels:
-      return try pexels(neededKey(of: PexelsProvider.name))
-    case .commons:
-      return try commons()
-    case .openverse:
-      return OpenverseProvider(baseURL: try address(OpenverseProvider.defaultBaseURL), client: client, clock: clock)
-    case .picsum:
-      return PicsumProvider(baseURL: try address(PicsumProvider.defaultBaseURL), client: client, clock: clock)
+      for service in [unsplash, .pexels] where try key(of: service.dialect.name) != nil { return try provider(service) }
+      return AutoProvider(try provider(commons), try provider(.openverse))
+    case .unsplash: return try provider(unsplash)
+    case .pexels: return try provider(.pexels)
+    case .commons: return try provider(commons)
+    case .openverse: return try provider(.openverse)
+    case .picsum: return try provider(.picsum)
     case .folder(let path):
       guard baseURL == nil else {
         throw .unsupported(provider: "folder", reason: "a folder has no URL; leave out the provider's URL")
       }
       return FolderProvider(path: path, extensions: formats.map { Set($0.flatMap(\.fileExtensions)) })
     }
-  }
-
-  private static func address(_ text: String) throws(ProviderError) -> URL {
-    guard let url = URL(string: text), let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme),
-      let host = url.host(), !host.isEmpty
-    else { throw .invalidAddress(text) }
-    return url
   }
 
   private static func expandingHome(_ path: String) -> String {

@@ -252,7 +252,7 @@ public struct GridLayout: Sendable, Hashable {
 extension RandomAccessCollection {
   /// The first index whose element satisfies the predicate, which must be false for all elements before it and true for
   /// all after it; `endIndex` if there is none.
-  func partitioningIndex(where predicate: (Element) -> Bool) -> Index {
+  package func partitioningIndex(where predicate: (Element) -> Bool) -> Index {
     var low = startIndex
     var count = self.count
     while count > 0 {

@@ -35,17 +35,6 @@ import Testing
     #expect(window.photoDone() == [])
   }
 
-  @Test func aServerThatRunsInCirclesComesToAnEnd() {
-    // Each page has a cursor of its own, and none has anything new.
-    var list = PageWindow(ahead: 9)
-    var server = PageWindow(PagedSearch(rules: .init(mostBarrenPages: 1)), ahead: 9)
-    _ = (list.start(), server.start())
-    _ = (list.pageArrived(Self.page("a", next: "2")), server.pageArrived(Self.page("a", next: "2")))
-    #expect(list.pageArrived(Self.page("a", next: "3")) == [.requestPage(PageCursor("3"))])
-    #expect(server.pageArrived(Self.page("a", next: "3")) == [])
-    #expect(server.photoDone() == [.finish(failure: nil)])
-  }
-
   @Test func onePhotoThatTakesLongDoesNotHoldTheOthers() {
     var window = PageWindow(ahead: 2)
     _ = window.start()
@@ -82,16 +71,15 @@ import Testing
     #expect(window.photoDone() == [.finish(failure: nil)])
   }
 
-  @Test func anEmptyPageIsTheEndEvenWithACursor() {
-    var window = PageWindow()
-    _ = window.start()
-    #expect(window.pageArrived(Self.page(next: "2")) == [.finish(failure: nil)])
-  }
-
-  @Test func aPageOnlyOfSkippedItemsIsNotTheEnd() {
+  @Test func theSearchSaysWhatIsNewAndWhereItEnds() {
+    for photos in [0, 1] {
+      var window = PageWindow(PagedSearch(rules: .init(photos: photos)))
+      #expect(window.start() == [photos == 0 ? .finish(failure: nil) : .requestPage(nil)])
+    }
     var window = PageWindow()
     _ = window.start()
     #expect(window.pageArrived(Self.page(next: "2", skipped: 3)) == [.requestPage(PageCursor("2"))])
+    #expect(window.pageArrived(Self.page(next: "3")) == [.finish(failure: nil)])
   }
 
   @Test func photosThatComeTwiceAreHandedOutOnce() {
@@ -104,39 +92,6 @@ import Testing
       ])
     #expect(window.pageArrived(Self.page("c", next: "4")) == [.requestPage(PageCursor("4"))])
     #expect(window.search.photos == 3)
-  }
-
-  @Test func whereRepetitionsAreMeantEachIsHandedOut() {
-    var window = PageWindow(PagedSearch(rules: .init(keepsRepeats: true, photos: 4)), ahead: 9)
-    _ = window.start()
-    #expect(
-      window.pageArrived(Self.page("a", "a", next: "2")) == [
-        .requestPage(PageCursor("2")), Self.emit("a", "a"),
-      ])
-    #expect(window.pageArrived(Self.page("a", "a", "a", next: "3")) == [Self.emit("a", "a")])
-    #expect(window.search.photos == 4)
-  }
-
-  @Test func pagesThatLeadInACircleEnd() {
-    var window = PageWindow(ahead: 9)
-    _ = window.start()
-    _ = window.pageArrived(Self.page("a", next: "2"))
-    _ = window.pageArrived(Self.page("b", next: "3"))
-    #expect(window.pageArrived(Self.page("c", next: "2")) == [Self.emit("c")])
-  }
-
-  @Test func limitsOfPagesAndPhotosAreKept() {
-    var pages = PageWindow(PagedSearch(rules: .init(pages: 1)), ahead: 9)
-    _ = pages.start()
-    #expect(pages.pageArrived(Self.page("a", next: "2")) == [Self.emit("a")])
-
-    var photos = PageWindow(PagedSearch(rules: .init(photos: 3)), ahead: 9)
-    _ = photos.start()
-    _ = photos.pageArrived(Self.page("a", "b", next: "2"))
-    #expect(photos.pageArrived(Self.page("a", "c", "d", next: "3")) == [Self.emit("c")])
-
-    var none = PageWindow(PagedSearch(rules: .init(photos: 0)))
-    #expect(none.start() == [.finish(failure: nil)])
   }
 
   @Test func afterAFailureTheRunningPhotosAreFinished() {
@@ -220,23 +175,5 @@ import Testing
     #expect(finished == 1)
     #expect(requested == pages.count)
     #expect(emitted == (0..<nextID).map { "\($0)" })
-  }
-}
-
-@Suite struct PageWindowIdentityTests {
-  private func photo(_ id: String, at url: String) throws -> Photo {
-    Photo(id: id, provider: "urls", source: ImageSource(try #require(URL(string: url))))
-  }
-
-  @Test func idsThatOnlyLookAlikeAreTwoPhotosAndSoAreTwoPlacesUnderOneID() throws {
-    let photos = [
-      try photo("e\u{301}", at: "https://example.org/1"), try photo("\u{e9}", at: "https://example.org/1"),
-      try photo("A", at: "https://example.org/2"), try photo("A", at: "https://example.org/3"),
-      try photo("A", at: "https://example.org/3"),
-    ]
-    var window = PageWindow()
-    _ = window.start()
-    _ = window.pageArrived(PhotoPage(photos: photos, next: nil))
-    #expect(window.search.photos == 4)
   }
 }

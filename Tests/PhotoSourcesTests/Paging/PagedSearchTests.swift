@@ -1,7 +1,9 @@
+import Foundation
 import Testing
 
 @testable import PhotoSources
 @testable import TestSupport
+@testable import ThumbnailCore
 
 @Suite struct PagedSearchTests {
   private func page(_ numbers: Int..., next: String?, skipped: Int = 0) -> PhotoPage {
@@ -57,6 +59,16 @@ import Testing
     let pages = [page(1, next: "a"), page(2, next: "b"), page(3, next: "c"), page(1, next: nil)]
     #expect(run(pages, .init(memory: 2)).last == ["1"])
     #expect(run(pages).last == [])
+  }
+
+  @Test func idsThatOnlyLookAlikeAreTwoPhotosAndSoAreTwoPlacesUnderOneID() throws {
+    let places = [("e\u{301}", 1), ("\u{e9}", 1), ("A", 2), ("A", 3), ("A", 3)]
+    let photos = try places.map { id, number in
+      let url = try #require(URL(string: "https://example.org/\(number)"))
+      return Photo(id: id, provider: "urls", source: ImageSource(url))
+    }
+    var search = PagedSearch()
+    #expect(search.append(PhotoPage(photos: photos, next: nil)).count == 4)
   }
 
   @Test func inAnotherRoundTheSamePhotosAreNew() {

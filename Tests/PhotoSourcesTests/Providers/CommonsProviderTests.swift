@@ -15,9 +15,9 @@ import Testing
       environment: [:], baseURL: commons.baseURL.absoluteString, client: loopbackClient(), clock: clock.clock)
   }
 
-  private func stubbed(_ client: StubHTTPClient) throws -> CommonsProvider {
-    CommonsProvider(
-      baseURL: try #require(URL(string: "https://commons.example.org")), client: client, clock: clock.clock)
+  private func stubbed(_ client: StubHTTPClient) throws -> ServiceProvider {
+    ServiceProvider(
+      .commons(), baseURL: try #require(URL(string: "https://commons.example.org")), client: client, clock: clock.clock)
   }
 
   @Test func aSearchIsReadToItsEndInTheRightOrder() async throws {
@@ -131,8 +131,8 @@ import Testing
 
   @Test func a403AsksForAContactUnlessThereIsOne() async throws {
     let client = StubHTTPClient(403, "<html>your network is blocked</html>")
-    let stranger = CommonsProvider(
-      baseURL: try #require(URL(string: "https://commons.example.org")), namesContact: false, client: client)
+    let stranger = ServiceProvider(
+      .commons(namesContact: false), baseURL: try #require(URL(string: "https://commons.example.org")), client: client)
     let error = try await searchError(stranger)
     #expect(error?.code == "blocked" && error?.message.contains("(userAgent)") == true)
     #expect(
@@ -166,20 +166,6 @@ import Testing
     let commons = try PhotoServiceOrigin.commons(lakes(5, type: "image/tiff") + lakes(36).dropFirst(5))
     #expect(try await provider(commons).random(count: 30).count == 30)
     #expect(commons.apiRequests.count == 1)
-  }
-
-  @Test func photosByChanceThatCameSurviveALaterFailure() async throws {
-    let pages = (1...50).map {
-      #"{"pageid":\#($0),"title":"File:A","imageinfo":[{"width":9,"height":9,"url":"https://u.example.org/\#($0).jpg"}]}"#
-    }
-    let body = #"{"query":{"pages":[\#(pages.joined(separator: ","))]}}"#
-    let client = StubHTTPClient { _, number in
-      .success(HTTPResponse(status: number == 1 ? 200 : 429, headers: [], body: Data(body.utf8)))
-    }
-    let provider = try stubbed(client)
-    #expect(try await provider.random(count: 60).count == 50)
-    await #expect(throws: ProviderError.self) { try await provider.random(count: 1) }
-    #expect(client.requests.count == 2)
   }
 
   @Test func aCursorCannotChangeWhatIsAskedFor() async throws {

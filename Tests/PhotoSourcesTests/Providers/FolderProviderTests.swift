@@ -207,6 +207,6 @@ import ThumbnailCache
     }
     let listing = try sorter.finish(skipped: [])
     let found = try listing.indices(matching: SearchText.words(of: "ete 99"), cancelled: CancellationFlag())
-    #expect(found?.count == names.count { $0.hasPrefix("été") && $0.contains("99") })
+    #expect(found.count == names.count { $0.hasPrefix("été") && $0.contains("99") })
   }
 }

@@ -46,7 +46,7 @@ import Testing
     ]
     let client = StubHTTPClient(#"{"results":[\#(items.joined(separator: ","))],"page_count":1}"#)
     let base = try #require(URL(string: "https://api.example.org"))
-    let page = try await OpenverseProvider(baseURL: base, client: client).search(PhotoQuery("x"), at: nil)
+    let page = try await ServiceProvider(.openverse, baseURL: base, client: client).search(PhotoQuery("x"), at: nil)
     let photo = try #require(page.photos.first)
     #expect(photo.size == nil && photo.attribution == "Public Domain Mark, via Openverse")
     #expect(
@@ -59,7 +59,7 @@ import Testing
       #"{"id":"a","url":"https://o.example.org/a.jpg","license":"by","title":5,"creator":{},"width":"9","height":[]}"#
     let client = StubHTTPClient(#"{"results":[\#(item)],"page_count":"many","result_count":1.5}"#)
     let base = try #require(URL(string: "https://api.example.org"))
-    let page = try await OpenverseProvider(baseURL: base, client: client).search(PhotoQuery("x"), at: nil)
+    let page = try await ServiceProvider(.openverse, baseURL: base, client: client).search(PhotoQuery("x"), at: nil)
     #expect(page.photos.map(\.id) == ["a"] && page.skipped.isEmpty && page.total == nil && page.next == nil)
     #expect(page.photos.first?.title == nil && page.photos.first?.size == nil)
   }
@@ -70,13 +70,14 @@ import Testing
       (1...50).map { #"{"id":"\#($0)","url":"https://o.example.org/\#($0).jpg","license":"by","title":"\#(long)"}"# }
     let client = StubHTTPClient(#"{"results":[\#(items.joined(separator: ","))],"result_count":-5}"#)
     let base = try #require(URL(string: "https://api.example.org"))
-    let page = try await OpenverseProvider(baseURL: base, client: client).search(PhotoQuery("x"), at: nil)
+    let page = try await ServiceProvider(.openverse, baseURL: base, client: client).search(PhotoQuery("x"), at: nil)
     #expect(page.photos.map(\.id) == (1...20).map { "\($0)" } && page.total == 0)
     #expect(page.skipped.map(\.place) == ["item 21"])
     #expect(page.photos.allSatisfy { $0.title?.count == 501 })
     let endless = StubHTTPClient(#"{"results":[{"id":"a","url":"https://o.example.org/\#(long)","license":"by"}]}"#)
     #expect(
-      try await searchError(OpenverseProvider(baseURL: base, client: endless))?.message.contains("url is not") == true)
+      try await searchError(ServiceProvider(.openverse, baseURL: base, client: endless))?.message.contains("url is not")
+        == true)
   }
 
   @Test func tooLargeAPageIsRefusedWithA401AndThatIsNotAboutAKey() async throws {

@@ -42,7 +42,7 @@ import ThumbnailCache
     let places = [2999, 0, 64, 63, 65, 128, 1, 2000, 2063, 2064]
     #expect(try listing.paths(at: places).map(\.id) == places.map { expected[$0] })
     let found = try listing.indices(matching: SearchText.words(of: "a/b IMG97"), cancelled: CancellationFlag())
-    #expect(found?.map { expected[Int($0)] } == expected.filter { $0.hasPrefix("a/b/img97") })
+    #expect(found.map { expected[Int($0)] } == expected.filter { $0.hasPrefix("a/b/img97") })
   }
 
   @Test func whereNoFileCanBeMadeTheListStaysInMemory() throws {

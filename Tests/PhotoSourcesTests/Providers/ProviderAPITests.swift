@@ -72,7 +72,7 @@ import Testing
         .success(HTTPResponse(status: 200, headers: [], body: Data("{}".utf8)))
       }
       return ProviderAPI(
-        OpenverseDialect.dialect, baseURL: try #require(base), client: client, clock: clock.clock)
+        PhotoService.openverse.dialect, baseURL: try #require(base), client: client, clock: clock.clock)
     }
     for _ in 0..<7 { for api in apis { _ = try await api.get(api.url("x", [])) } }
     let waits = clocks.flatMap(\.waits).map { $0 / .seconds(1) }.sorted()

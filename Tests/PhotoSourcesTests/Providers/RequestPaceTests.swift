@@ -65,18 +65,20 @@ import Testing
 
   /// Whatever the moment from which a window is counted.
   @Test(arguments: [
-    (CommonsDialect.dialect(namesContact: false), 10, Duration.seconds(60)),
-    (CommonsDialect.dialect(namesContact: true), 200, .seconds(60)), (PexelsProvider.dialect, 200, .seconds(3600)),
-    (OpenverseDialect.dialect, 20, .seconds(60)),
+    (PhotoService.commons(namesContact: false), 10, Duration.seconds(60)),
+    (PhotoService.commons(), 200, .seconds(60)), (PhotoService.pexels, 200, .seconds(3600)),
+    (PhotoService.openverse, 20, .seconds(60)),
   ])
-  func noWindowHoldsMoreThanTheServiceTakes(dialect: ProviderDialect, limit: Int, window: Duration) {
-    var pace = RequestPace(dialect.pace)
+  func noWindowHoldsMoreThanTheServiceTakes(service: PhotoService, limit: Int, window: Duration) {
+    var pace = RequestPace(service.dialect.pace)
     var now = start
     var times: [ContinuousClock.Instant] = []
     for _ in 0...(2 * limit) {
       if case .go(let wait) = pace.turn(at: now) { now += wait }
       times.append(now)
     }
-    for (first, over) in zip(times, times.dropFirst(limit)) { #expect(over - first >= window, "\(dialect.name)") }
+    for (first, over) in zip(times, times.dropFirst(limit)) {
+      #expect(over - first >= window, "\(service.dialect.name)")
+    }
   }
 }

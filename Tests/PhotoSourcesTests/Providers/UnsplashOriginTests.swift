@@ -18,10 +18,11 @@ import Testing
     unsplash = try UnsplashOrigin(pictures: lakes + [.init(id: "sea", description: "sea")])
   }
 
-  private func provider(key: String? = nil) throws -> any PhotoProvider {
-    try ProviderSpecification.unsplash.provider(
-      environment: ["UNSPLASH_ACCESS_KEY": key ?? unsplash.accessKey], baseURL: unsplash.baseURL.absoluteString,
-      client: CurlHTTPClient(downloader: Downloader(.quick())))
+  private func provider(_ other: UnsplashOrigin? = nil, key: String? = nil) throws -> any PhotoProvider {
+    let origin = other ?? unsplash
+    return try ProviderSpecification.auto.provider(
+      environment: ["UNSPLASH_ACCESS_KEY": key ?? origin.accessKey], baseURL: origin.baseURL.absoluteString,
+      client: loopbackClient())
   }
 
   @Test func aSearchIsReadToItsEnd() async throws {
@@ -41,7 +42,7 @@ import Testing
   @Test func aPictureIsFetchedInTheSizeThatIsNeededAndWithoutTheKey() async throws {
     let page = try await provider().search(PhotoQuery("sea"), at: nil)
     let source = try #require(page.photos.first).source(for: PixelSize(300, 300), fit: .cover)
-    let response = try await CurlHTTPClient(downloader: Downloader(.quick())).get(HTTPRequest(url: source.url))
+    let response = try await loopbackClient().get(HTTPRequest(url: source.url))
     #expect(response.status == 200)
     let record = try #require(unsplash.imageRequests.first)
     #expect(record.path == "/images/photo-sea")
@@ -55,9 +56,7 @@ import Testing
       try await provider(key: "wrong").search(PhotoQuery("lake"), at: nil)
     }
     let busy = try UnsplashOrigin(pictures: [.init(id: "a", description: "a")], hourlyLimit: 1)
-    let limited = try ProviderSpecification.auto.provider(
-      environment: ["UNSPLASH_ACCESS_KEY": busy.accessKey], baseURL: busy.baseURL.absoluteString,
-      client: CurlHTTPClient(downloader: Downloader(.quick())))
+    let limited = try provider(busy)
     #expect(try await limited.search(PhotoQuery("a"), at: nil).photos.count == 1)
     #expect(try await searchError(limited, "a")?.code == "rate-limited")
     await #expect {
@@ -76,22 +75,14 @@ import Testing
   @Test func randomPhotosComeFromTheWholeCollection() async throws {
     #expect(Set(try await provider().random(count: 5).map(\.id)).count == 5)
     let empty = try UnsplashOrigin(pictures: [])
-    let provider = try ProviderSpecification.unsplash.provider(
-      environment: ["UNSPLASH_ACCESS_KEY": empty.accessKey], baseURL: empty.baseURL.absoluteString,
-      client: CurlHTTPClient(downloader: Downloader(.quick())))
-    #expect(try await provider.random(count: 1).isEmpty)
+    #expect(try await provider(empty).random(count: 1).isEmpty)
   }
 
   @Test func anAPIThatIsGoneIsTold() async throws {
     let provider = try ProviderSpecification.unsplash.provider(
       environment: ["UNSPLASH_ACCESS_KEY": "k"], baseURL: "http://127.0.0.1:1/api",
-      client: CurlHTTPClient(downloader: Downloader(.quick())))
-    do throws(ProviderError) {
-      _ = try await provider.search(PhotoQuery("lake"), at: nil)
-      Issue.record("there is nobody at port 1")
-    } catch {
-      #expect(error.code == "unreachable")
-    }
+      client: loopbackClient())
+    #expect(try await searchError(provider)?.code == "unreachable")
   }
 
   @Test func aFolderCanBeServedAsACollection() async throws {
@@ -101,10 +92,7 @@ import Testing
     ]
     try folder.add("lakes/lac-léman.jpg", header)
     let origin = try UnsplashOrigin(directory: folder.url)
-    let provider = try ProviderSpecification.unsplash.provider(
-      environment: ["UNSPLASH_ACCESS_KEY": origin.accessKey], baseURL: origin.baseURL.absoluteString,
-      client: CurlHTTPClient(downloader: Downloader(.quick())))
-    let photos = try await provider.search(PhotoQuery("Leman"), at: nil).photos
+    let photos = try await provider(origin).search(PhotoQuery("Leman"), at: nil).photos
     #expect(photos.map(\.title) == ["lakes lac léman.jpg"])
     #expect(photos.first?.size == PixelSize(6000, 4000))
   }

@@ -35,19 +35,15 @@ import Testing
   }
 
   private static func provider(
-    _ client: StubHTTPClient, base: String = UnsplashProvider.defaultBaseURL
-  ) throws -> UnsplashProvider {
-    UnsplashProvider(
-      accessKey: try #require(AccessKey(key)), baseURL: try #require(URL(string: base)), client: client)
+    _ client: StubHTTPClient, base: String = PhotoService.unsplash().baseURL, clock: ProviderClock = ProviderClock()
+  ) throws -> ServiceProvider {
+    ServiceProvider(
+      .unsplash(), baseURL: try #require(URL(string: base)), key: AccessKey(key), client: client,
+      clock: clock)
   }
 
   private static func error(_ client: StubHTTPClient) async throws -> ProviderError? {
-    do {
-      _ = try await provider(client).search(PhotoQuery("lake"), at: nil)
-      return nil
-    } catch let error as ProviderError {
-      return error
-    }
+    try await searchError(try provider(client))
   }
 
   @Test func asksAsTheDocumentationSays() async throws {
@@ -176,9 +172,7 @@ import Testing
     ] {
       // The clock's hour ends ten minutes later.
       let clock = TestClock(at: 1_800_000_000 + 3000)
-      let provider = UnsplashProvider(
-        accessKey: try #require(AccessKey(Self.key)),
-        baseURL: try #require(URL(string: UnsplashProvider.defaultBaseURL)), client: client, clock: clock.clock)
+      let provider = try Self.provider(client, clock: clock.clock)
       let limited = ProviderError.rateLimited(provider: "unsplash", retryAfter: .seconds(600))
       #expect(try await searchError(provider) == limited)
       #expect(limited.message.hasSuffix("try again in 10 min"))
@@ -225,9 +219,7 @@ import Testing
   @Test func aUsedUpHourIsNotAskedFurther() async throws {
     let clock = TestClock(at: 1_800_000_000 + 3000)
     let client = StubHTTPClient(200, try Self.answer([]), headers: [HTTPHeader("X-Ratelimit-Remaining", "0")])
-    let provider = UnsplashProvider(
-      accessKey: try #require(AccessKey(Self.key)),
-      baseURL: try #require(URL(string: UnsplashProvider.defaultBaseURL)), client: client, clock: clock.clock)
+    let provider = try Self.provider(client, clock: clock.clock)
     #expect(try await searchError(provider) == nil)
     #expect(try await searchError(provider) == .rateLimited(provider: "unsplash", retryAfter: .seconds(600)))
     #expect(client.requests.count == 1)

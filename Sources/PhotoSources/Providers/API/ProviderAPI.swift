@@ -66,10 +66,10 @@ public final class ProviderAPI: Sendable {
     return url
   }
 
-  /// Sends one request when its turn comes. Nil for a 404 if `missingMeansEmpty` is set.
+  /// Sends one request when its turn comes.
   ///
   /// A URL at a host other than the API's is refused, since the key would be sent to it.
-  func get(_ url: URL, missingMeansEmpty: Bool = false) async throws(ProviderError) -> HTTPResponse? {
+  func get(_ url: URL) async throws(ProviderError) -> HTTPResponse {
     guard url.scheme?.lowercased() == baseURL.scheme?.lowercased(), HostName(of: url) == HostName(of: baseURL) else {
       throw .badRequest(provider: name, reason: "\(Snippet.quoted(url.host() ?? "")) is not the API's own host")
     }
@@ -88,7 +88,6 @@ public final class ProviderAPI: Sendable {
     // The status comes first: a rate limit's body is not even JSON.
     if let error = dialect.exception(response) { throw await closing(after: error) }
     if (200..<300).contains(response.status) { return response }
-    if response.status == 404, missingMeansEmpty { return nil }
     throw await closing(after: error(for: response))
   }
 
@@ -96,8 +95,7 @@ public final class ProviderAPI: Sendable {
   ///
   /// - Throws: `ProviderError`: what the connection, the status or the JSON says of the failure.
   public func decode<Content: Decodable>(_ type: Content.Type, at url: URL) async throws(ProviderError) -> Content {
-    guard let response = try await get(url) else { throw .notFound(provider: name) }
-    return try decode(type, from: response)
+    try decode(type, from: await get(url))
   }
 
   /// Decodes a response's JSON.
@@ -107,35 +105,13 @@ public final class ProviderAPI: Sendable {
     do {
       return try JSONDecoder().decode(type, from: response.body)
     } catch {
-      throw .malformed(
-        provider: name, snippet: "\(JSONFault.reason(error)): \(Snippet.body(response.body, hiding: key))")
+      throw malformed(response, JSONFault.reason(error))
     }
   }
 
-  // MARK: Pages
-
-  /// The request for a page of a service that numbers its pages.
-  func numberedPage(of query: PhotoQuery, at cursor: PageCursor?) throws(ProviderError) -> NumberedPage {
-    NumberedPage(
-      number: try PageCursor.number(of: cursor, for: name), size: min(query.pageSize, dialect.largestPage),
-      text: query.text.trimmingCharacters(in: .whitespacesAndNewlines))
-  }
-
-  /// The page of a response's items; see `photos(of:by:)`.
-  func page<Item: Decodable & Sendable>(
-    _ page: NumberedPage, of items: [Lenient<Item>], hasNext: Bool, total: Int? = nil,
-    by make: (Item) throws(ItemFault) -> Photo?
-  ) throws(ProviderError) -> PhotoPage {
-    let (photos, skipped) = try photos(of: items, by: make)
-    let next = hasNext ? PageCursor("\(page.number + 1)") : nil
-    return PhotoPage(photos: photos, next: next, total: total, skipped: skipped)
-  }
-
-  /// The photos of a response's items, at most those of a largest page, and the faults of the others.
-  func photos<Item: Decodable & Sendable>(
-    of items: [Lenient<Item>], by make: (Item) throws(ItemFault) -> Photo?
-  ) throws(ProviderError) -> (photos: [Photo], skipped: [SkippedItem]) {
-    try PhotoItems.photos(of: items, from: name, largestPage: dialect.largestPage, by: make)
+  /// The error for a response with a fault.
+  func malformed(_ response: HTTPResponse, _ fault: String) -> ProviderError {
+    .malformed(provider: name, snippet: "\(fault): \(Snippet.body(response.body, hiding: key))")
   }
 
   // MARK: Pace
@@ -237,24 +213,24 @@ public final class ProviderAPI: Sendable {
 
   /// The message in the response: the errors it lists, or else the beginning of its body.
   private func reason(_ response: HTTPResponse) -> String {
-    if let text = try? JSONDecoder().decode(APIErrorResponse.self, from: response.body).text {
-      return hidden(text)
-    }
+    if let text = JSON(response.body).flatMap(Self.message) { return hidden(text) }
     let text = String(decoding: response.body.prefix(4096), as: UTF8.self)
     guard text.drop(while: \.isWhitespace).hasPrefix("<") else { return Snippet.body(response.body, hiding: key) }
     let plain = hidden(HTMLText.plain(text))
     return plain.isEmpty ? "an empty page" : plain
   }
 
-  private func hidden(_ text: String) -> String { Snippet.line(key?.redacted(in: text) ?? text) }
-}
+  /// The error message in a response; nil if there is none. Each API has its own format.
+  private static func message(in json: JSON) -> String? {
+    if let errors = json["errors"]?.list?.compactMap(\.text), !errors.isEmpty { return errors.joined(separator: ", ") }
+    if let information = json["error.info"]?.text { return information }
+    if case .object(let fields)? = json["detail"] {
+      return fields.sorted { $0.key < $1.key }
+        .map { "\($0.key): \(($0.value.list ?? [$0.value]).compactMap(\.text).joined(separator: ", "))" }
+        .joined(separator: ", ")
+    }
+    return ["error", "detail", "message"].lazy.compactMap { json[$0]?.text }.first { !$0.isEmpty }
+  }
 
-/// The request for a page of a service that numbers its pages from 1.
-struct NumberedPage {
-  /// The page's number.
-  let number: Int
-  /// How many photos to request: the query's page size, up to the service's largest.
-  let size: Int
-  /// The query's text, trimmed.
-  let text: String
+  private func hidden(_ text: String) -> String { Snippet.line(key?.redacted(in: text) ?? text) }
 }

@@ -6,8 +6,6 @@ import HTTPTransport
 struct ProviderDialect: Sendable {
   /// The provider's name in messages.
   var name: String
-  /// The service's largest page.
-  var largestPage = Int.max
   /// The header fields of every request, except for the key.
   var headers: [HTTPHeader] = []
   /// The scheme before the key in its header field: `Client-ID`. Empty without one.
@@ -20,4 +18,14 @@ struct ProviderDialect: Sendable {
   var unnamedPause: @Sendable (Date) -> Duration = { _ in .seconds(60) }
   /// Maps responses with a provider-specific meaning to errors. Called for every response, whatever its status.
   var exception: @Sendable (HTTPResponse) -> ProviderError? = { _ in nil }
+}
+
+/// The clock of a provider. Tests inject one that does not wait.
+struct ProviderClock: Sendable {
+  /// For intervals.
+  var now: @Sendable () -> ContinuousClock.Instant = { .now }
+  /// For dates that a provider sends.
+  var date: @Sendable () -> Date = { Date() }
+  /// Waits; throws when the task is cancelled.
+  var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 }

@@ -1,6 +1,7 @@
 import CaptureDates
 package import Foundation
 import ThumbnailCore
+import Thumbnailer
 
 /// The dates that were read from a folder's images, by what tells one state of a file from another. Takes 16 bytes an
 /// image.
@@ -32,13 +33,9 @@ struct FolderDates: Sendable {
 
   /// The date of the file with a key; nil if it was not read.
   func date(of key: UInt64) -> CaptureDate? {
-    var (low, high) = (0, records.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if records[middle].key < key { low = middle + 1 } else { high = middle }
-    }
-    guard low < records.count, records[low].key == key else { return nil }
-    return CaptureDate(packed: records[low].date)
+    let place = records.partitioningIndex { $0.key >= key }
+    guard place < records.count, records[place].key == key else { return nil }
+    return CaptureDate(packed: records[place].date)
   }
 }
 

@@ -56,7 +56,7 @@ package final class FolderIndex: Sendable {
     self.path = URL(fileURLWithPath: path).standardizedFileURL.path
     self.datesBefore = datesBefore
     datesFile = cacheDirectory.map { [path = self.path] in FolderDatesFile(in: $0, of: path) }
-    self.extensions = extensions.map { Set($0.map { $0.lowercased() }) } ?? FolderWalk.pictureExtensions
+    self.extensions = extensions ?? FolderWalk.pictureExtensions
   }
 
   /// The images whose paths contain all words of the query, in an order. The folder is listed at the first call.
@@ -67,10 +67,8 @@ package final class FolderIndex: Sendable {
   ) async throws(ProviderError) -> FolderArrangement {
     try await pool.provide { cancelled throws(ProviderError) in
       let listing = try self.current(cancelled)
-      do throws(SystemFailure) {
-        return try listing.arrangement(of: query, order: order, hidden: hidden, cancelled: cancelled)
-      } catch {
-        throw error.code == ECANCELED ? .cancelled : .listFailed(self.path, error)
+      return try ProviderError.listing(self.path) { () throws(SystemFailure) in
+        try listing.arrangement(of: query, order: order, hidden: hidden, cancelled: cancelled)
       }
     }
   }
@@ -161,20 +159,13 @@ package struct FolderArrangement: Sendable {
   package func photos(in range: Range<Int>) throws(ProviderError) -> [(photo: Photo, date: CaptureDate)] {
     let range = range.clamped(to: 0..<count)
     let indices = range.map { position in places.map { Int($0[position]) } ?? position }
-    return try reading { () throws(SystemFailure) in try listing.photos(at: indices) }
+    return try ProviderError.listing(listing.root) { () throws(SystemFailure) in try listing.photos(at: indices) }
   }
 
   /// The position of the photo with this id; nil if it is not among these. Goes through the list.
   package func position(of id: String) throws(ProviderError) -> Int? {
-    guard let index = try reading({ () throws(SystemFailure) in try listing.index(of: id) }) else { return nil }
-    return places.map { $0.firstIndex(of: UInt32(index)) } ?? index
-  }
-
-  private func reading<Value>(_ read: () throws(SystemFailure) -> Value) throws(ProviderError) -> Value {
-    do throws(SystemFailure) {
-      return try read()
-    } catch {
-      throw .listFailed(listing.root, error)
-    }
+    let index = try ProviderError.listing(listing.root) { () throws(SystemFailure) in try listing.index(of: id) }
+    guard let index, let places else { return index }
+    return places.firstIndex(of: UInt32(index))
   }
 }

@@ -41,13 +41,14 @@ final class FolderListing: Sendable {
     self.root = root
     var walk = FolderWalk(root: root, extensions: extensions)
     let begun = Int(Date().timeIntervalSince1970 * 1e9)
-    paths = try walk.run(cancelled: cancelled)
+    let paths = try walk.run(cancelled: cancelled)
+    self.paths = paths
     folders = walk.folders.map { folder in
       (RawPath(root).appending(folder.path), folder.state.modified < begun - Self.clockStep ? folder.state : nil)
     }
     var (dates, unread, read): ([CaptureDate], [UInt32], [FolderDates.Record]) = ([], [], [])
     dates.reserveCapacity(paths.count)
-    do throws(SystemFailure) {
+    try ProviderError.listing(root) { () throws(SystemFailure) in
       for start in stride(from: 0, to: paths.count, by: Self.chunk) {
         if cancelled.isSet { throw SystemFailure(code: ECANCELED) }
         for record in try paths.paths(at: start..<min(start + Self.chunk, paths.count)) {
@@ -63,9 +64,6 @@ final class FolderListing: Sendable {
           }
         }
       }
-    } catch {
-      if error.code == ECANCELED { throw .cancelled }
-      throw .listFailed(root, error)
     }
     (self.dates, self.unread, self.read) = (dates, unread[...], read)
   }
@@ -106,13 +104,7 @@ final class FolderListing: Sendable {
     of query: String, order: FolderIndex.Order, hidden: Set<String>, cancelled: CancellationFlag
   ) throws(SystemFailure) -> FolderArrangement {
     let words = SearchText.words(of: query)
-    var places: [UInt32]?
-    if !words.isEmpty {
-      guard let found = try paths.indices(matching: words, cancelled: cancelled) else {
-        throw SystemFailure(code: ECANCELED)
-      }
-      places = found
-    }
+    var places = words.isEmpty ? nil : try paths.indices(matching: words, cancelled: cancelled)
     var leftOut: [String] = []
     if !hidden.isEmpty { (places, leftOut) = try split(places, hidden) }
     if order == .name {

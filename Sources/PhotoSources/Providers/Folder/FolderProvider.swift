@@ -36,7 +36,7 @@ public final class FolderProvider: PhotoProvider {
   ///   GIF, TIFF, HEIF and AVIF.
   public init(path: String, extensions: Set<String>? = nil) {
     self.path = URL(fileURLWithPath: path).standardizedFileURL.path
-    self.extensions = extensions.map { Set($0.map { $0.lowercased() }) } ?? FolderWalk.pictureExtensions
+    self.extensions = extensions ?? FolderWalk.pictureExtensions
   }
 
   /// One page of the images whose paths contain all words of the query. A folder without images has one empty page.
@@ -88,25 +88,16 @@ public final class FolderProvider: PhotoProvider {
     let words = SearchText.words(of: text)
     if words.isEmpty { return nil }
     if let known = state.withLock({ $0.lastWords == words ? $0.lastMatches : nil }) { return known }
-    let found: [UInt32]?
-    do throws(SystemFailure) {
-      found = try list.indices(matching: words, cancelled: cancelled)
-    } catch {
-      throw .listFailed(path, error)
+    let found = try ProviderError.listing(path) { () throws(SystemFailure) in
+      try list.indices(matching: words, cancelled: cancelled)
     }
-    guard let found else { throw .cancelled }
-    state.withLock {
-      $0.lastWords = words
-      $0.lastMatches = found
-    }
+    state.withLock { ($0.lastWords, $0.lastMatches) = (words, found) }
     return found
   }
 
   private func photos(at places: [Int], of list: PathList) throws(ProviderError) -> [Photo] {
-    do throws(SystemFailure) {
-      return try list.paths(at: places).map { $0.photo(in: RawPath(path)) }
-    } catch {
-      throw .listFailed(path, error)
+    try ProviderError.listing(path) { () throws(SystemFailure) in
+      try list.paths(at: places).map { $0.photo(in: RawPath(path)) }
     }
   }
 

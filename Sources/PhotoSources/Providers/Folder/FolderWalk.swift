@@ -34,11 +34,7 @@ struct FolderWalk {
       hasMore = try walk.listNext { (folder, event) throws(ProviderError) in try take(event, of: folder) }
     }
     skipped.sort { $0.place < $1.place }
-    do throws(SystemFailure) {
-      return try sorter.finish(skipped: skipped)
-    } catch {
-      throw .listFailed(root, error)
-    }
+    return try ProviderError.listing(root) { () throws(SystemFailure) in try sorter.finish(skipped: skipped) }
   }
 
   private func checkRoot() throws(ProviderError) {
@@ -62,16 +58,12 @@ struct FolderWalk {
       return true
     case .repeated: return false
     case .entry(let entry):
-      do throws(SystemFailure) {
-        return try take(entry, of: folder)
-      } catch {
-        throw .listFailed(root, error)
-      }
+      return try ProviderError.listing(root) { () throws(SystemFailure) in try take(entry, of: folder) }
     case .unreadable(let failure):
       if folder.path.isEmpty { throw .folderUnreadable(path: root, reason: failure.reason) }
-      skip(Self.text(folder.path), because: "the folder cannot be read: \(failure.reason)")
+      skip(folder.path, because: "the folder cannot be read: \(failure.reason)")
     case .incomplete(let failure):
-      skip(Self.text(folder.path), because: "the rest cannot be read: \(failure.reason)")
+      skip(folder.path, because: "the rest cannot be read: \(failure.reason)")
     }
     return false
   }
@@ -84,7 +76,7 @@ struct FolderWalk {
     switch entry.kind {
     case .failure(let failure):
       let reason = failure.code == ENOENT ? "a link that leads nowhere; mend it or remove it" : failure.reason
-      if isPicture { skip(place(folder.path, entry.name), because: reason) }
+      if isPicture { skip(folder.path, entry.name, because: reason) }
       return false
     case .success(let kind):
       guard kind == .folder || kind == .regular && isPicture else { return false }
@@ -93,15 +85,10 @@ struct FolderWalk {
     }
   }
 
-  private mutating func skip(_ place: String, because reason: String) {
-    skipped.append(SkippedItem(place: place, reason: reason))
+  private mutating func skip(_ folder: [UInt8], _ name: UnsafeBufferPointer<UInt8>? = nil, because reason: String) {
+    let name = name.map { Snippet.line(String(decoding: $0, as: UTF8.self), limit: 255) } ?? ""
+    skipped.append(SkippedItem(place: String(decoding: folder, as: UTF8.self) + name, reason: reason))
   }
-
-  private func place(_ path: [UInt8], _ name: UnsafeBufferPointer<UInt8>) -> String {
-    Self.text(path) + Snippet.line(Self.text(name), limit: 255)
-  }
-
-  private static func text(_ bytes: some Collection<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 
   private func isPicture(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
     guard let dot = name.lastIndex(of: UInt8(ascii: ".")), let end = Self.packed(name[(dot + 1)...]) else {
@@ -119,11 +106,18 @@ struct FolderWalk {
 }
 
 extension ProviderError {
-  /// The list of a folder's images could not be written or read.
-  static func listFailed(_ path: String, _ failure: SystemFailure) -> ProviderError {
-    let place = PathSorter.standardDirectories[0]
-    return .folderUnreadable(
-      path: path,
-      reason: "the list of its pictures cannot be kept in \(place) (TMPDIR names another): \(failure.reason)")
+  /// Writes or reads the list of a folder's images. `ECANCELED` stands for a cancelled task.
+  static func listing<Value>(
+    _ path: String, _ body: () throws(SystemFailure) -> Value
+  ) throws(ProviderError) -> Value {
+    do throws(SystemFailure) {
+      return try body()
+    } catch {
+      if error.code == ECANCELED { throw .cancelled }
+      let place = PathSorter.standardDirectories[0]
+      throw .folderUnreadable(
+        path: path,
+        reason: "the list of its pictures cannot be kept in \(place) (TMPDIR names another): \(error.reason)")
+    }
   }
 }

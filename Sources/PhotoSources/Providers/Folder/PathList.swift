@@ -48,9 +48,9 @@ struct PathList: Sendable {
     return nil
   }
 
-  /// The indices of the paths that contain all words, ascending; the words as returned by `SearchText.words`. Nil if
-  /// `cancelled` is set meanwhile.
-  func indices(matching words: [[UInt8]], cancelled: CancellationFlag) throws(SystemFailure) -> [UInt32]? {
+  /// The indices of the paths that contain all words, ascending; the words as returned by `SearchText.words`. Fails with
+  /// `ECANCELED` if `cancelled` is set meanwhile.
+  func indices(matching words: [[UInt8]], cancelled: CancellationFlag) throws(SystemFailure) -> [UInt32] {
     var matches: [UInt32] = []
     var folder: [UInt8] = []
     var prefix: [UInt8] = []
@@ -58,7 +58,7 @@ struct PathList: Sendable {
     var reader = PathReader(records, 0..<records.count)
     var index = 0
     while let record = try reader.next() {
-      if index & 1023 == 0, cancelled.isSet { return nil }
+      if index & 1023 == 0, cancelled.isSet { throw SystemFailure(code: ECANCELED) }
       if !record.folder.elementsEqual(folder) {
         folder = Array(record.folder)
         prefix.removeAll(keepingCapacity: true)

@@ -1,5 +1,6 @@
 import Foundation
 import ThumbnailCore
+import Thumbnailer
 
 /// The encoded path of an image below the listed folder: its folder, empty or with a trailing slash, and its name.
 ///
@@ -146,16 +147,9 @@ struct PathMerge {
 
   private mutating func advance(_ reader: Int) throws(SystemFailure) {
     guard let record = try readers[reader].next() else { return }
-    var (low, high) = (0, heads.count)
-    while low < high {
-      let middle = (low + high) / 2
-      let other = heads[middle].record
-      if PathRecord.areInOrder((record.folder, record.name), (other.folder, other.name)) {
-        low = middle + 1
-      } else {
-        high = middle
-      }
+    let place = heads.partitioningIndex { head in
+      !PathRecord.areInOrder((record.folder, record.name), (head.record.folder, head.record.name))
     }
-    heads.insert((record, reader), at: low)
+    heads.insert((record, reader), at: place)
   }
 }

@@ -64,10 +64,10 @@ final class URLListReader: @unchecked Sendable {
           path: name, reason: "it is no text; give a list of URLs, or fetch a single picture with thumbs get")
         return true
       }
-      switch URLListLine.parse(bytes, number: number, allowsFiles: allowsFiles) {
-      case .nothing: break
-      case .photo(let photo): photos.append(photo)
-      case .bad(let reason): skipped.append(SkippedItem(place: "line \(number)", reason: reason))
+      do throws(ItemFault) {
+        if let photo = try URLListLine.photo(bytes, number: number, allowsFiles: allowsFiles) { photos.append(photo) }
+      } catch {
+        skipped.append(SkippedItem(place: "line \(number)", reason: error.reason))
       }
     case .overlong(let number):
       let limit = LineReader.longestLine >> 10
