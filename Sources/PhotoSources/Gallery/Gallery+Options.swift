@@ -26,23 +26,25 @@ extension Gallery {
     /// Request headers for the images, by host. Default: none.
     public var headers = HostHeaders()
 
+    /// The name of the source.
+    var provider = ""
+    /// Whether there is a page store.
+    var hasStore = false
+    /// Whether the source is an `OfflineProvider`, which never uses the network.
+    var isOffline = false
+
     /// The defaults.
     public init() {}
-  }
-}
 
-extension GalleryMachine.Options {
-  /// The options that the state machine needs.
-  init(_ options: Gallery.Options, provider: any PhotoProvider, hasStore: Bool) {
-    self.provider = provider.name
-    pageSize = max(1, min(options.pageSize, provider.capabilities.largestPageSize ?? .max))
-    trigger = options.nextPage
-    loadsWhileHidden = options.loadsWhileHidden
-    picksRandom = options.picksRandom && provider.capabilities.picksRandom
-    self.hasStore = hasStore
-    isOffline = provider is OfflineProvider
-    firstPause = options.firstRetry
-    longestPause = options.longestRetry
-    retriesWhileOffline = options.retriesWhileOffline
+    /// These options for a source: within its capabilities.
+    func adapted(to provider: any PhotoProvider, hasStore: Bool) -> Options {
+      var options = self
+      options.provider = provider.name
+      options.pageSize = max(1, min(pageSize, provider.capabilities.largestPageSize ?? .max))
+      options.picksRandom = picksRandom && provider.capabilities.picksRandom
+      options.hasStore = hasStore
+      options.isOffline = provider is OfflineProvider
+      return options
+    }
   }
 }

@@ -54,7 +54,7 @@ public actor Gallery {
     self.viewModel = viewModel
     self.clock = clock
     now = Self.stopwatch(clock)
-    machine = GalleryMachine(.init(options, provider: provider, hasStore: store != nil))
+    machine = GalleryMachine(options.adapted(to: provider, hasStore: store != nil))
     let content = machine.content
     hub = LatestValue(GallerySnapshot(content: content, sections: viewModel.sections(of: content)))
   }
@@ -180,7 +180,7 @@ public actor Gallery {
     guard let prefetcher else { return }
     if listening == nil {
       listening = Task { [weak self, wishes = prefetcher.itemsWanted] in
-        for await count in wishes { await self?.want(items: count) }
+        for await count in wishes { await self?.handle(.wanted(items: count)) }
       }
     }
     // The common prefix stays in the prefetcher, so that its work for these items continues.
@@ -201,8 +201,6 @@ public actor Gallery {
   private func source(of item: GalleryItem, for prefetcher: Prefetcher) -> ImageSource {
     item.photo.source(for: [prefetcher.variant]).adding(options.headers)
   }
-
-  private func want(items count: Int) { handle(.wanted(items: count)) }
 
   private func start(_ fetch: GalleryFetch, _ ticket: Int) {
     fetches[ticket] = Task { [weak self, provider, offline] in
@@ -226,29 +224,24 @@ public actor Gallery {
 extension GalleryFetch {
   /// Performs the request, at the source or in the store.
   func response(from provider: any PhotoProvider, or offline: OfflineProvider?) async -> GalleryResponse {
-    switch self {
-    case .page(let query, let cursor):
-      do throws(ProviderError) {
+    do throws(ProviderError) {
+      switch self {
+      case .page(let query, let cursor):
         return .live(.success(try await provider.search(query, at: cursor)))
-      } catch {
-        return .live(.failure(error))
-      }
-    case .random(let count):
-      do throws(ProviderError) {
+      case .random(let count):
         return .live(.success(PhotoPage(photos: try await provider.random(count: count), next: nil)))
-      } catch {
-        return .live(.failure(error))
-      }
-    case .stored(let query, let cursor):
-      // The page size is fixed within a search.
-      if let cursor {
+      case .stored(let query, let cursor?):
+        // The page size is fixed within a search.
         return .stored(await offline?.storedPage(of: query, at: cursor), pageSize: query.pageSize)
+      case .stored(let query, nil):
+        let first = await offline?.storedFirstPage(of: query)
+        return .stored(first?.page, pageSize: first?.pageSize ?? query.pageSize)
+      case .cached(let mark, let count):
+        let (photos, next) = await offline?.cachedPhotos(after: mark, count: count) ?? ([], nil)
+        return .cached(photos, next: next)
       }
-      let first = await offline?.storedFirstPage(of: query)
-      return .stored(first?.page, pageSize: first?.pageSize ?? query.pageSize)
-    case .cached(let mark, let count):
-      let (photos, next) = await offline?.cachedPhotos(after: mark, count: count) ?? ([], nil)
-      return .cached(photos, next: next)
+    } catch {
+      return .live(.failure(error))
     }
   }
 }

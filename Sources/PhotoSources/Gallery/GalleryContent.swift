@@ -38,32 +38,16 @@ public struct GalleryContent: Equatable, Sendable {
   /// The state.
   public var state: GalleryState
   /// The photos. None comes twice within a round.
-  public var items: [GalleryItem]
+  public var items: [GalleryItem] = []
   /// Whether the photos may come from the store: the source could not be reached at the last request, or is an
   /// `OfflineProvider`.
-  public var isOffline: Bool
+  public var isOffline = false
   /// The total number of results, if the source tells.
   public var total: Int?
   /// The number of pages loaded.
-  public var pages: Int
+  public var pages = 0
   /// Whether there are more photos to load.
-  public var hasMore: Bool
+  public var hasMore = false
   /// The items of the pages that are no usable photos, the last hundred of them.
-  public var skipped: [SkippedItem]
-
-  /// Makes the content.
-  public init(
-    query: String?, provider: String, state: GalleryState, items: [GalleryItem] = [], isOffline: Bool = false,
-    total: Int? = nil, pages: Int = 0, hasMore: Bool = false, skipped: [SkippedItem] = []
-  ) {
-    self.query = query
-    self.provider = provider
-    self.state = state
-    self.items = items
-    self.isOffline = isOffline
-    self.total = total
-    self.pages = pages
-    self.hasMore = hasMore
-    self.skipped = skipped
-  }
+  public var skipped: [SkippedItem] = []
 }

@@ -8,27 +8,6 @@
 /// the cursor where its own pages stopped. Its first response ends the offline state, whatever the store has delivered
 /// meanwhile.
 struct GalleryMachine {
-  /// The settings.
-  struct Options {
-    var provider = ""
-    var pageSize = 30
-    var trigger = NextPageTrigger.standard
-    /// Whether pages are loaded while the view is hidden.
-    var loadsWhileHidden = true
-    /// Whether an empty query requests random photos.
-    var picksRandom = false
-    /// Whether there is a page store.
-    var hasStore = false
-    /// Whether the source is an `OfflineProvider`, which never uses the network.
-    var isOffline = false
-    /// The first back-off interval after a failure; it doubles with each further failure.
-    var firstPause = Duration.seconds(1)
-    /// The longest back-off interval, unless the source demands a longer one.
-    var longestPause = Duration.seconds(60)
-    /// Whether a source that cannot be reached is retried while no more is wanted, too.
-    var retriesWhileOffline = false
-  }
-
   /// The events.
   enum Event {
     case search(String)
@@ -67,7 +46,7 @@ struct GalleryMachine {
     case exhausted
   }
 
-  let options: Options
+  let options: Gallery.Options
   /// The name of the source.
   var provider: String
   var query: String?
@@ -89,7 +68,7 @@ struct GalleryMachine {
   private var isNextWanted = false
   private var itemsWanted = 0
 
-  init(_ options: Options) {
+  init(_ options: Gallery.Options) {
     self.options = options
     provider = options.provider
     results = SearchResults(next: .ended, pageSize: options.pageSize)
@@ -98,17 +77,18 @@ struct GalleryMachine {
   /// Processes an event. Times are counted from any fixed instant.
   mutating func handle(_ event: Event, at now: Duration) -> [Action] {
     switch event {
-    case .search(let text): search(text, at: now)
-    case .refresh: refresh(at: now)
-    case .retry: retry(at: now)
-    case .next: want(at: now)
-    case .viewport(let viewport): look(viewport, at: now)
-    case .wanted(let items): want(items: items, at: now)
-    case .shown(let isShown): show(isShown, at: now)
-    case .delete(let id): delete(id, at: now)
-    case .awake: wake(at: now)
-    case .response(let response, let ticket): take(response, ticket, at: now)
+    case .search(let text): return search(text, at: now)
+    case .refresh: return refresh(at: now)
+    case .retry: return retry(at: now)
+    case .next: isNextWanted = true
+    case .viewport(let viewport): self.viewport = viewport
+    case .wanted(let items): itemsWanted = items
+    case .shown(let isShown): return show(isShown, at: now)
+    case .delete(let id): return delete(id, at: now)
+    case .awake: return wake(at: now)
+    case .response(let response, let ticket): return take(response, ticket, at: now)
     }
+    return proceed(at: now)
   }
 
   /// When to send `awake`: at the end of the back-off interval if a source that has failed is to be retried. Nil if no
@@ -163,21 +143,6 @@ struct GalleryMachine {
     return proceed(at: now, evenAfter: true)
   }
 
-  private mutating func want(at now: Duration) -> [Action] {
-    isNextWanted = true
-    return proceed(at: now)
-  }
-
-  private mutating func want(items: Int, at now: Duration) -> [Action] {
-    itemsWanted = items
-    return proceed(at: now)
-  }
-
-  private mutating func look(_ viewport: GalleryViewport, at now: Duration) -> [Action] {
-    self.viewport = viewport
-    return proceed(at: now)
-  }
-
   private mutating func show(_ isShown: Bool, at now: Duration) -> [Action] {
     self.isShown = isShown
     guard !options.loadsWhileHidden else { return [] }
@@ -228,7 +193,7 @@ struct GalleryMachine {
 
   private var isMoreWanted: Bool {
     previous != nil || results.items.isEmpty || isNextWanted || results.items.count < itemsWanted
-      || options.trigger.fires(at: viewport, itemCount: results.items.count, pageSize: results.pageSize)
+      || options.nextPage.fires(at: viewport, itemCount: results.items.count, pageSize: results.pageSize)
   }
 
   private mutating func start(_ fetch: GalleryFetch, as kind: WritableKeyPath<Self, Int?>) -> Action {
@@ -247,7 +212,7 @@ struct GalleryMachine {
 
   mutating func noteFailure(_ error: ProviderError, at now: Duration) {
     failure = error
-    let pause = min(options.firstPause * (1 << min(failures, 16)), options.longestPause)
+    let pause = min(options.firstRetry * (1 << min(failures, 16)), options.longestRetry)
     failures += 1
     notBefore = now + max(pause, error.retryAfter)
   }

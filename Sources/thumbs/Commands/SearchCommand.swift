@@ -121,7 +121,7 @@ struct SearchCommand: AsyncParsableCommand {
       try console.print(PhotoLine.summary(content))
     } else if !content.items.isEmpty {
       let sections = StandardGalleryViewModel(hasNotices: false).sections(of: content)
-      let text = try TextGallery().render(GallerySnapshot(content: content, sections: sections))
+      let text = TextGallery().render(GallerySnapshot(content: content, sections: sections))
       try console.print(text.trimmingCharacters(in: .newlines))
     }
   }
@@ -158,18 +158,18 @@ struct SearchCommand: AsyncParsableCommand {
   private func write(_ content: GalleryContent, _ pipeline: ThumbnailPipeline) async throws {
     guard let html else { return }
     let images = await embeddedImages(of: content, pipeline)
+    let sections = StandardGalleryViewModel().sections(of: content)
+    let gallery = HTMLGallery(
+      imageURL: { item in
+        let source = item.photo.source(for: Self.cell, fit: .cover)
+        return source.isUserFile ? images[item.id]?.url : source.url
+      },
+      colour: { images[$0.id]?.colour })
+    let page = gallery.page(GallerySnapshot(content: content, sections: sections))
     do {
-      let sections = StandardGalleryViewModel().sections(of: content)
-      let gallery = HTMLGallery(
-        imageURL: { item in
-          let source = item.photo.source(for: Self.cell, fit: .cover)
-          return source.isUserFile ? images[item.id]?.url : source.url
-        },
-        colour: { images[$0.id]?.colour })
-      let page = try gallery.page(GallerySnapshot(content: content, sections: sections))
       try OutputFile.write(Data(page.utf8), to: html)
-    } catch let failure as ReportFile.Failure {
-      throw CommandFailure(failure, choose: "another --html")
+    } catch {
+      throw CommandFailure(error, choose: "another --html")
     }
   }
 }

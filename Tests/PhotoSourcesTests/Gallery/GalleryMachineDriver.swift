@@ -15,11 +15,12 @@ struct GalleryMachineDriver {
   /// The photos that were to be removed.
   private(set) var removed: [String] = []
 
-  init(_ configure: (inout GalleryMachine.Options) -> Void = { _ in }) {
-    var options = GalleryMachine.Options()
+  init(_ configure: (inout Gallery.Options) -> Void = { _ in }) {
+    var options = Gallery.Options()
     options.provider = "test"
     options.pageSize = 10
     options.hasStore = true
+    options.picksRandom = false
     configure(&options)
     machine = GalleryMachine(options)
   }

@@ -78,7 +78,7 @@ import Testing
     (.pagesAhead(1), GalleryViewport(lastVisibleItem: -1), GalleryViewport(lastVisibleItem: 0)),
   ])
   func eachTriggerFiresAtItsPlace(_ trigger: NextPageTrigger, _ tooEarly: GalleryViewport, _ due: GalleryViewport) {
-    var driver = GalleryMachineDriver { $0.trigger = trigger }
+    var driver = GalleryMachineDriver { $0.nextPage = trigger }
     driver.search("lake")
     driver.answer(0..<10, next: "2")
     driver.send(.viewport(tooEarly))
@@ -99,7 +99,7 @@ import Testing
   }
 
   @Test mutating func severalPagesAheadAreLoadedOneAfterTheOther() {
-    driver = GalleryMachineDriver { $0.trigger = .pagesAhead(3) }
+    driver = GalleryMachineDriver { $0.nextPage = .pagesAhead(3) }
     driver.search("lake")
     driver.answer(0..<10, next: "2")
     driver.show(1)
@@ -228,7 +228,7 @@ import Testing
 
   @Test(arguments: [NextPageTrigger.pagesAhead(.max), .itemsBeforeEnd(.max), .pixelsToEnd(.max)])
   func anyNumberCanBeAskedFor(_ trigger: NextPageTrigger) {
-    var driver = GalleryMachineDriver { $0.trigger = trigger }
+    var driver = GalleryMachineDriver { $0.nextPage = trigger }
     driver.search("lake")
     driver.answer(0..<10, next: "2")
     for number in [Int.min, -1, .max] {

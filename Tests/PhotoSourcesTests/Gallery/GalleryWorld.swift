@@ -50,13 +50,13 @@ struct GalleryWorld {
     self.nature = nature
     random = SplitMix(state: UInt64(seed))
     photoCount = Int.random(in: 0...14, using: &random)
-    var options = GalleryMachine.Options()
+    var options = Gallery.Options()
     options.provider = "test"
     options.pageSize = 3
     options.hasStore = nature.hasStore
     options.loadsWhileHidden = nature.loadsWhileHidden
     options.picksRandom = nature.picksRandom
-    options.trigger = .itemsBeforeEnd(2)
+    options.nextPage = .itemsBeforeEnd(2)
     machine = GalleryMachine(options)
   }
 

@@ -8,7 +8,7 @@ import Testing
   private func section(_ id: String, _ cells: String) -> GallerySection {
     GallerySection(
       id: id,
-      cells: cells.split(separator: " ").map { .text(.init(name: String($0.prefix(1)), text: String($0))) })
+      cells: cells.split(separator: " ").map { .text(name: String($0.prefix(1)), text: String($0)) })
   }
 
   private func diff(_ old: String, _ new: String) -> SnapshotDiff {
@@ -166,9 +166,8 @@ private struct SectionLists {
       let moved = sections[section].cells.remove(at: index)
       sections[other].cells.insert(moved, at: Int.random(in: 0...sections[other].cells.count, using: &random))
     case (8...9, let index?):
-      guard case .text(var content) = sections[section].cells[index] else { return }
-      content.text += "+"
-      sections[section].cells[index] = .text(content)
+      guard case .text(let name, let text) = sections[section].cells[index] else { return }
+      sections[section].cells[index] = .text(name: name, text: text + "+")
     case (10, _):
       sections.swapAt(section, other)
     case (11, _):
@@ -184,6 +183,41 @@ private struct SectionLists {
 
   private mutating func cell() -> GalleryCell {
     lastName += 1
-    return .text(.init(name: "\(lastName)", text: "text"))
+    return .text(name: "\(lastName)", text: "text")
+  }
+}
+
+/// Lists that differences are applied to, as a front end does.
+extension ListChange {
+  fileprivate func applied(to old: [Element]) -> [Element] {
+    let leaving = Set(deletes + moves.map(\.from))
+    var staying = old.indices.filter { !leaving.contains($0) }.map { old[$0] }[...]
+    let coming = Dictionary(
+      uniqueKeysWithValues: inserts.map { ($0.index, $0.element) } + moves.map { ($0.to, old[$0.from]) })
+    return (0..<staying.count + coming.count).compactMap { coming[$0] ?? staying.popFirst() }
+  }
+}
+
+extension SnapshotDiff {
+  fileprivate func applied(to old: [GallerySection]) -> [GallerySection] {
+    let leaving = Set(deletes + moves.map(\.from))
+    let coming = Dictionary(
+      uniqueKeysWithValues: inserts.map { ($0.position, $0.cell) }
+        + moves.map { ($0.to, old[$0.from.section].cells[$0.from.cell]) })
+    let counts = Dictionary(grouping: coming.keys, by: \.section).mapValues(\.count)
+    var new = sections.applied(to: old.map(\.id)).enumerated().map { section, id in
+      let former = old.firstIndex { $0.id == id }
+      var staying =
+        (former.map { former in
+          old[former].cells.indices.filter { !leaving.contains(Position(section: former, cell: $0)) }
+            .map { old[former].cells[$0] }
+        } ?? [])[...]
+      let count = staying.count + (counts[section] ?? 0)
+      return GallerySection(
+        id: id,
+        cells: (0..<count).compactMap { coming[Position(section: section, cell: $0)] ?? staying.popFirst() })
+    }
+    for reload in reloads { new[reload.position.section].cells[reload.position.cell] = reload.cell }
+    return new
   }
 }

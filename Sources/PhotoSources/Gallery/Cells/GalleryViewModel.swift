@@ -20,16 +20,14 @@ public struct StandardGalleryViewModel: GalleryViewModel {
 
   /// A layout; by default with everything.
   public init(hasHeader: Bool = true, hasNotices: Bool = true, hasAttribution: Bool = true) {
-    self.hasHeader = hasHeader
-    self.hasNotices = hasNotices
-    self.hasAttribution = hasAttribution
+    (self.hasHeader, self.hasNotices, self.hasAttribution) = (hasHeader, hasNotices, hasAttribution)
   }
 
   /// The sections that are not empty.
   public func sections(of content: GalleryContent) -> [GallerySection] {
     let sections = [
-      GallerySection(id: "header", cells: header(of: content)),
-      GallerySection(id: "notices", cells: notices(of: content)),
+      GallerySection(id: "header", cells: hasHeader ? header(of: content) : []),
+      GallerySection(id: "notices", cells: hasNotices ? notices(of: content) : []),
       GallerySection(id: "photos", cells: content.items.map { .photo($0) }),
       GallerySection(id: "footer", cells: footer(of: content)),
     ]
@@ -37,56 +35,47 @@ public struct StandardGalleryViewModel: GalleryViewModel {
   }
 
   private func header(of content: GalleryContent) -> [GalleryCell] {
-    guard hasHeader, let query = content.query else { return [] }
+    guard let query = content.query else { return [] }
     let count = content.items.count
     let ofTotal = content.total.map { $0 > count ? " of \($0)" : "" } ?? ""
     let pictures = count == 1 && ofTotal.isEmpty ? "picture" : "pictures"
-    return [
-      .header(
-        .init(
-          name: "title", title: query.isEmpty ? "Pictures" : query,
-          subtitle: "\(count)\(ofTotal) \(pictures) from \(content.provider)\(content.isOffline ? ", offline" : "")"))
-    ]
+    let subtitle = "\(count)\(ofTotal) \(pictures) from \(content.provider)\(content.isOffline ? ", offline" : "")"
+    return [.header(name: "title", title: query.isEmpty ? "Pictures" : query, subtitle: subtitle)]
   }
 
   private func notices(of content: GalleryContent) -> [GalleryCell] {
-    guard hasNotices, let text = content.state.message else { return [] }
-    switch content.state {
-    case .empty: return [.message(.init(reason: .empty, text: text, canRetry: false))]
-    case .failed: return [.message(.init(reason: .failed, text: text, canRetry: true))]
-    case .offline: return [.message(.init(reason: .offline, text: text, canRetry: true))]
-    case .idle, .loading, .loaded, .loadingNextPage: return []
+    guard let text = content.state.message else { return [] }
+    return switch content.state {
+    case .empty: [.message(.empty, text: text, canRetry: false)]
+    case .failed: [.message(.failed, text: text, canRetry: true)]
+    case .offline: [.message(.offline, text: text, canRetry: true)]
+    case .idle, .loading, .loaded, .loadingNextPage: []
     }
   }
 
   private func footer(of content: GalleryContent) -> [GalleryCell] {
     var cells: [GalleryCell] = []
     if content.state.isLoading {
-      cells.append(.loading(.init(text: content.items.isEmpty ? "Loading" : "Loading more")))
+      cells.append(.loading(content.items.isEmpty ? "Loading" : "Loading more"))
     } else if content.state == .loaded, !content.hasMore, !content.isOffline {
-      cells.append(.text(.init(name: "end", text: "That is all")))
+      cells.append(.text(name: "end", text: "That is all"))
     }
     if let text = SkippedItem.message(of: content.skipped) {
-      cells.append(.text(.init(name: "skipped", text: "left out: \(text)")))
+      cells.append(.text(name: "skipped", text: "left out: \(text)"))
     }
     return cells + (hasAttribution ? attributions(of: content.items) : [])
   }
 
   /// One for each combination of source and terms, in order of first appearance.
   private func attributions(of items: [GalleryItem]) -> [GalleryCell] {
-    struct Terms: Hashable {
-      let provider: String
-      let licence: PhotoLicence?
-    }
-    var known: Set<Terms> = []
     var texts: Set<String> = []
     var cells: [GalleryCell] = []
-    for item in items {
+    var last: Photo?
+    for item in items where item.photo.provider != last?.provider || item.photo.licence != last?.licence {
       let photo = item.photo
-      guard known.insert(Terms(provider: photo.provider, licence: photo.licence)).inserted else { continue }
+      last = photo
       let text = "Pictures from \(photo.provider)" + (photo.licence.map { ", \($0.name)" } ?? "")
-      guard texts.insert(text).inserted else { continue }
-      cells.append(.attribution(.init(text: text, url: photo.licence?.url)))
+      if texts.insert(text).inserted { cells.append(.attribution(text: text, url: photo.licence?.url)) }
     }
     return cells
   }

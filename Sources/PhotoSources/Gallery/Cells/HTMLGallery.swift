@@ -8,7 +8,7 @@ public import ThumbnailCore
 /// of an image is the URL of the smallest form on its server that fills a cell, unless `imageURL` returns another.
 public struct HTMLGallery {
   /// Renders the cells. Its renderers can be replaced.
-  public var factory = CellFactory<String>()
+  public var factory: CellFactory<String>
 
   /// A renderer for all kinds of cells.
   ///
@@ -21,24 +21,20 @@ public struct HTMLGallery {
     colour: @escaping @Sendable (GalleryItem) -> RGBColor? = { _ in nil }
   ) {
     let address = imageURL ?? { $0.photo.source(for: cell, fit: .cover).url }
-    factory.register(.photo) { Self.figure($0, at: address($0), colour($0)) }
-    factory.register(.text) { "<p>\(HTMLPage.escaped($0.text))</p>" }
-    factory.register(.header) { header in
-      "<header><h1>\(HTMLPage.escaped(header.title))</h1><p>\(HTMLPage.escaped(header.subtitle))</p></header>"
-    }
-    factory.register(.loading) { "<p class=\"loading\" role=\"status\">\(HTMLPage.escaped($0.text)) …</p>" }
-    factory.register(.message) { message in
-      "<p class=\"message \(message.reason.rawValue)\" role=\"alert\">\(HTMLPage.escaped(message.text))</p>"
-    }
-    factory.register(.attribution) { attribution in
-      "<p class=\"attribution\">\(HTMLPage.link(HTMLPage.escaped(attribution.text), to: attribution.url))</p>"
-    }
+    let escaped = HTMLPage.escaped
+    factory = CellFactory(
+      photo: { Self.figure($0, at: address($0), colour($0)) },
+      text: { "<p>\(escaped($0))</p>" },
+      header: { "<header><h1>\(escaped($0))</h1><p>\(escaped($1))</p></header>" },
+      loading: { "<p class=\"loading\" role=\"status\">\(escaped($0)) …</p>" },
+      message: { reason, text, _ in "<p class=\"message \(reason.rawValue)\" role=\"alert\">\(escaped(text))</p>" },
+      attribution: { "<p class=\"attribution\">\(HTMLPage.link(escaped($0), to: $1))</p>" })
   }
 
   /// Renders the snapshot as a `section` element with a `div` for each section of the snapshot.
-  public func render(_ snapshot: GallerySnapshot) throws(CellFactory<String>.Failure) -> String {
+  public func render(_ snapshot: GallerySnapshot) -> String {
     var text = "<section class=\"gallery\">\n"
-    for section in try factory.render(snapshot) {
+    for section in factory.render(snapshot) {
       text += "<div class=\"\(HTMLPage.escaped(section.id))\">\n"
       for cell in section.cells { text += cell + "\n" }
       text += "</div>\n"
@@ -47,9 +43,9 @@ public struct HTMLGallery {
   }
 
   /// Renders the snapshot as a complete HTML page.
-  public func page(_ snapshot: GallerySnapshot) throws(CellFactory<String>.Failure) -> String {
+  public func page(_ snapshot: GallerySnapshot) -> String {
     let query = snapshot.content.query ?? ""
-    return HTMLPage.head(title: query.isEmpty ? "Pictures" : query) + (try render(snapshot)) + HTMLPage.end
+    return HTMLPage.head(title: query.isEmpty ? "Pictures" : query) + render(snapshot) + HTMLPage.end
   }
 
   private static func figure(_ item: GalleryItem, at address: URL?, _ colour: RGBColor?) -> String {

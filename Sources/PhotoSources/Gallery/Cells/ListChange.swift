@@ -1,3 +1,5 @@
+import Thumbnailer
+
 /// The difference between two lists of distinct elements: deletions, insertions, and as few moves as possible.
 public struct ListChange<Element: Hashable & Sendable>: Equatable, Sendable {
   /// An inserted element.
@@ -39,19 +41,6 @@ public struct ListChange<Element: Hashable & Sendable>: Equatable, Sendable {
       return Move(from: from, to: index)
     }
   }
-
-  /// Applies the difference to the old list and returns the new one.
-  public func applied(to old: [Element]) -> [Element] {
-    let leaving = Set(deletes + moves.map(\.from))
-    var staying = old.indices.filter { !leaving.contains($0) }.map { old[$0] }[...]
-    let coming = Dictionary(
-      inserts.map { ($0.index, $0.element) } + moves.map { ($0.to, old[$0.from]) }, uniquingKeysWith: { $1 })
-    var new: [Element] = []
-    for index in 0..<staying.count + coming.count {
-      if let element = coming[index] ?? staying.popFirst() { new.append(element) }
-    }
-    return new
-  }
 }
 
 /// The longest increasing subsequence of a list of numbers.
@@ -63,13 +52,9 @@ enum LongestRise {
     var predecessors = [Int?](repeating: nil, count: numbers.count)
     for (index, number) in numbers.enumerated() {
       guard let number else { continue }
-      var (low, high) = (0, ends.count)
-      while low < high {
-        let middle = (low + high) / 2
-        if let end = numbers[ends[middle]], end < number { low = middle + 1 } else { high = middle }
-      }
-      predecessors[index] = low > 0 ? ends[low - 1] : nil
-      if low == ends.count { ends.append(index) } else { ends[low] = index }
+      let place = ends.partitioningIndex { numbers[$0] ?? .max >= number }
+      predecessors[index] = place > 0 ? ends[place - 1] : nil
+      if place == ends.count { ends.append(index) } else { ends[place] = index }
     }
     var row: [Int] = []
     var next = ends.last

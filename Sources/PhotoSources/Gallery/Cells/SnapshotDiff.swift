@@ -15,11 +15,11 @@ public struct SnapshotDiff: Equatable, Sendable {
     public var cell: Int
   }
 
-  /// An inserted cell.
-  public struct Insertion: Equatable, Sendable {
+  /// An inserted cell, or one whose content has changed.
+  public struct Change: Equatable, Sendable {
     /// The position in the new list.
     public let position: Position
-    /// The cell.
+    /// The new content.
     public let cell: GalleryCell
   }
 
@@ -31,24 +31,16 @@ public struct SnapshotDiff: Equatable, Sendable {
     public let to: Position
   }
 
-  /// A cell whose content has changed.
-  public struct Reload: Equatable, Sendable {
-    /// The position in the new list.
-    public let position: Position
-    /// The new content.
-    public let cell: GalleryCell
-  }
-
   /// The difference between the lists of sections.
   public let sections: ListChange<String>
   /// The positions of the deleted cells in the old list, ascending.
   public let deletes: [Position]
   /// The inserted cells, by ascending position.
-  public let inserts: [Insertion]
+  public let inserts: [Change]
   /// The moved cells, by ascending position in the new list.
   public let moves: [Move]
   /// The changed cells, by ascending position.
-  public let reloads: [Reload]
+  public let reloads: [Change]
 
   /// Whether the lists are equal.
   public var isEmpty: Bool {
@@ -65,94 +57,50 @@ public struct SnapshotDiff: Equatable, Sendable {
     sections = ListChange(from: old.map(\.id), to: new.map(\.id))
     let formerSections = Dictionary(old.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
     // Fast path: a common prefix and suffix needs no look-up, and mostly only a few cells differ.
-    let ends = new.map { group in
-      formerSections[group.id].map { CommonEnds(old[$0].cells, group.cells) } ?? CommonEnds([], [])
-    }
-    var kept = old.map { [Bool](repeating: false, count: $0.cells.count) }
+    let ends = new.map { group in formerSections[group.id].map { CommonEnds(old[$0].cells, group.cells) } }
+    var isKept = old.map { [Bool](repeating: false, count: $0.cells.count) }
     for (group, ends) in zip(new, ends) {
-      guard let former = formerSections[group.id] else { continue }
-      for index in 0..<ends.first { kept[former][index] = true }
-      for index in kept[former].indices.suffix(ends.last) { kept[former][index] = true }
+      guard let former = formerSections[group.id], let ends else { continue }
+      for index in isKept[former].indices.prefix(ends.first) { isKept[former][index] = true }
+      for index in isKept[former].indices.suffix(ends.last) { isKept[former][index] = true }
     }
     var places: [GalleryCell.ID: Position] = [:]
     for (section, group) in old.enumerated() {
-      for index in group.cells.indices where !kept[section][index] {
+      for index in group.cells.indices where !isKept[section][index] {
         places[group.cells[index].id] = Position(section: section, cell: index)
       }
     }
-    var inserts: [Insertion] = []
-    var moves: [Move] = []
-    var reloads: [Reload] = []
+    var (inserts, moves, reloads): ([Change], [Move], [Change]) = ([], [], [])
     for (section, group) in new.enumerated() {
-      func reload(_ indices: Range<Int>, countedFromEnd: Bool) {
-        guard let former = formerSections[group.id].map({ old[$0].cells }) else { return }
-        let shift = countedFromEnd ? former.count - group.cells.count : 0
-        for index in indices where former[index + shift] != group.cells[index] {
-          reloads.append(Reload(position: Position(section: section, cell: index), cell: group.cells[index]))
-        }
-      }
-      let (prefix, suffix) = (ends[section].first, group.cells.count - ends[section].last)
-      reload(0..<prefix, countedFromEnd: false)
-      let rest = group.cells[prefix..<suffix]
+      let former = formerSections[group.id]
+      let middle = (ends[section]?.first ?? 0)..<group.cells.count - (ends[section]?.last ?? 0)
       // Each old position is matched once: of two cells with the same id, the second counts as inserted.
-      let former = rest.map { places.removeValue(forKey: $0.id) }
-      // The cells that were in this section before, by their old positions.
-      var isSettled = [Bool](repeating: false, count: rest.count)
-      let inPlace = former.map { place in place.flatMap { old[$0.section].id == group.id ? $0.cell : nil } }
-      for index in LongestRise.indices(of: inPlace) { isSettled[index] = true }
-      for (offset, cell) in rest.enumerated() {
-        let position = Position(section: section, cell: prefix + offset)
-        guard let place = former[offset] else {
-          inserts.append(Insertion(position: position, cell: cell))
+      let origins = group.cells[middle].map { places.removeValue(forKey: $0.id) }
+      let settled = Set(LongestRise.indices(of: origins.map { $0?.section == former ? $0?.cell : nil }))
+      for (index, cell) in group.cells.enumerated() {
+        let position = Position(section: section, cell: index)
+        var origin: Position?
+        if middle.contains(index) {
+          origin = origins[index - middle.lowerBound]
+        } else if let former {
+          let shift = index < middle.lowerBound ? 0 : old[former].cells.count - group.cells.count
+          origin = Position(section: former, cell: index + shift)
+        }
+        guard let origin else {
+          inserts.append(Change(position: position, cell: cell))
           continue
         }
-        kept[place.section][place.cell] = true
-        if !isSettled[offset] { moves.append(Move(from: place, to: position)) }
-        if old[place.section].cells[place.cell] != cell { reloads.append(Reload(position: position, cell: cell)) }
+        isKept[origin.section][origin.cell] = true
+        if middle.contains(index), !settled.contains(index - middle.lowerBound) {
+          moves.append(Move(from: origin, to: position))
+        }
+        if old[origin.section].cells[origin.cell] != cell { reloads.append(Change(position: position, cell: cell)) }
       }
-      reload(suffix..<group.cells.count, countedFromEnd: true)
     }
-    deletes = kept.enumerated().flatMap { section, isKept in
+    (self.inserts, self.moves, self.reloads) = (inserts, moves, reloads)
+    deletes = isKept.enumerated().flatMap { section, isKept in
       isKept.indices.filter { !isKept[$0] }.map { Position(section: section, cell: $0) }
     }
-    self.inserts = inserts
-    self.moves = moves
-    self.reloads = reloads
-  }
-
-  /// Applies the difference to the old list and returns the new one.
-  public func applied(to old: [GallerySection]) -> [GallerySection] {
-    var leaving = Set(deletes)
-    for move in moves { leaving.insert(move.from) }
-    var arriving: [Int: [Int: GalleryCell]] = [:]
-    for insertion in inserts {
-      arriving[insertion.position.section, default: [:]][insertion.position.cell] = insertion.cell
-    }
-    for move in moves {
-      arriving[move.to.section, default: [:]][move.to.cell] = old[move.from.section].cells[move.from.cell]
-    }
-    var staying: [String: [GalleryCell]] = [:]
-    for (section, group) in old.enumerated() {
-      staying[group.id] = group.cells.indices.filter { !leaving.contains(Position(section: section, cell: $0)) }
-        .map { group.cells[$0] }
-    }
-    var new = sections.applied(to: old.map(\.id)).enumerated().map { section, id in
-      var cells: [GalleryCell] = []
-      let coming = arriving[section] ?? [:]
-      var rest = (staying[id] ?? [])[...]
-      while cells.count < coming.count + (staying[id]?.count ?? 0) {
-        if let cell = coming[cells.count] {
-          cells.append(cell)
-        } else if let cell = rest.popFirst() {
-          cells.append(cell)
-        } else {
-          break
-        }
-      }
-      return GallerySection(id: id, cells: cells)
-    }
-    for reload in reloads { new[reload.position.section].cells[reload.position.cell] = reload.cell }
-    return new
   }
 
   /// The lengths of the common prefix and of the common suffix behind it.

@@ -4,24 +4,20 @@ import ThumbnailCore
 /// Renders a gallery as plain text, one line for each cell.
 public struct TextGallery {
   /// Renders the cells. Its renderers can be replaced.
-  public var factory = CellFactory<String>()
+  public var factory: CellFactory<String>
 
   /// A renderer for all kinds of cells.
   public init() {
-    factory.register(.photo) { Self.line($0.photo) }
-    factory.register(.text) { Self.plain($0.text) }
-    factory.register(.header) { "\(Self.plain($0.title)): \(Self.plain($0.subtitle))" }
-    factory.register(.loading) { "\(Self.plain($0.text)) …" }
-    factory.register(.message) { Self.plain($0.text) }
-    factory.register(.attribution) { attribution in
-      Self.plain(attribution.text) + (attribution.url.map { " <\($0.absoluteString)>" } ?? "")
-    }
+    factory = CellFactory(
+      photo: { Self.line($0.photo) }, text: Self.plain, header: { "\(Self.plain($0)): \(Self.plain($1))" },
+      loading: { "\(Self.plain($0)) …" }, message: { _, text, _ in Self.plain(text) },
+      attribution: { Self.plain($0) + ($1.map { " <\($0.absoluteString)>" } ?? "") })
   }
 
   /// Renders the snapshot, one cell a line, with a blank line between sections. Ends with a newline, unless it is
   /// empty.
-  public func render(_ snapshot: GallerySnapshot) throws(CellFactory<String>.Failure) -> String {
-    let sections = try factory.render(snapshot).map { $0.cells.joined(separator: "\n") }
+  public func render(_ snapshot: GallerySnapshot) -> String {
+    let sections = factory.render(snapshot).map { $0.cells.joined(separator: "\n") }
     return sections.isEmpty ? "" : sections.joined(separator: "\n\n") + "\n"
   }
 

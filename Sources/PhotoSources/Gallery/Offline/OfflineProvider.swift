@@ -65,27 +65,33 @@ public struct OfflineProvider: PhotoProvider {
   ///
   /// - Throws: `ProviderError.unreachable` if nothing at all is stored.
   public func search(_ query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage {
-    switch cursor.map({ Mark($0) }) {
-    case .query(let pageSize, let place)??:
+    guard let cursor else { return try await firstPage(of: query) }
+    // `query:PAGESIZE:CURSOR` is a page of a search, by the provider's own cursor; `cached:MARK` one of all cached photos.
+    let parts = cursor.token.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+    if parts.count == 3, parts[0] == "query", let pageSize = Int(parts[1]) {
       let query = PhotoQuery(query.text, pageSize: pageSize)
-      guard let page = await storedPage(of: query, at: place) else { return PhotoPage(photos: [], next: nil) }
+      guard let page = await storedPage(of: query, at: PageCursor(String(parts[2]))) else {
+        return PhotoPage(photos: [], next: nil)
+      }
       return await ending(page, of: query)
-    case .cached(let mark)??:
-      return await cachedPage(after: mark, count: query.pageSize)
-    case .some(nil):
-      throw .badRequest(provider: name, reason: "this page cursor is not one of the store")
-    case nil:
-      if let (first, pageSize) = await storedFirstPage(of: query) {
-        shared.givesOtherPhotos.store(false, ordering: .relaxed)
-        return await ending(first, of: PhotoQuery(query.text, pageSize: pageSize))
-      }
-      let page = await cachedPage(after: nil, count: query.pageSize)
-      if page.photos.isEmpty {
-        throw .unreachable(provider: name, reason: "no picture of it is stored for use without a network")
-      }
-      shared.givesOtherPhotos.store(!query.text.isEmpty, ordering: .relaxed)
-      return page
     }
+    guard parts.count == 2, parts[0] == "cached", let mark = Int64(parts[1]) else {
+      throw .badRequest(provider: name, reason: "this page cursor is not one of the store")
+    }
+    return await cachedPage(after: mark, count: query.pageSize)
+  }
+
+  private func firstPage(of query: PhotoQuery) async throws(ProviderError) -> PhotoPage {
+    if let (first, pageSize) = await storedFirstPage(of: query) {
+      shared.givesOtherPhotos.store(false, ordering: .relaxed)
+      return await ending(first, of: PhotoQuery(query.text, pageSize: pageSize))
+    }
+    let page = await cachedPage(after: nil, count: query.pageSize)
+    if page.photos.isEmpty {
+      throw .unreachable(provider: name, reason: "no picture of it is stored for use without a network")
+    }
+    shared.givesOtherPhotos.store(!query.text.isEmpty, ordering: .relaxed)
+    return page
   }
 
   /// Not supported.
@@ -161,39 +167,13 @@ public struct OfflineProvider: PhotoProvider {
     var page = page
     if let next = page.next {
       let isStored = await storedPage(of: query, at: next) != nil
-      page.next = isStored ? Mark.query(pageSize: query.pageSize, next).cursor : nil
+      page.next = isStored ? PageCursor("query:\(query.pageSize):\(next.token)") : nil
     }
     return page
   }
 
   private func cachedPage(after mark: Int64?, count: Int) async -> PhotoPage {
     let (photos, next) = await cachedPhotos(after: mark, count: count)
-    return PhotoPage(photos: photos, next: next.map { Mark.cached($0).cursor })
-  }
-
-  /// The content of an offline cursor.
-  private enum Mark {
-    /// A page of a search, by the provider's own cursor.
-    case query(pageSize: Int, PageCursor)
-    /// A page of all cached photos.
-    case cached(Int64)
-
-    init?(_ cursor: PageCursor) {
-      let parts = cursor.token.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
-      if parts.count == 3, parts[0] == "query", let pageSize = Int(parts[1]) {
-        self = .query(pageSize: pageSize, PageCursor(String(parts[2])))
-      } else if parts.count == 2, parts[0] == "cached", let mark = Int64(parts[1]) {
-        self = .cached(mark)
-      } else {
-        return nil
-      }
-    }
-
-    var cursor: PageCursor {
-      switch self {
-      case .query(let pageSize, let cursor): PageCursor("query:\(pageSize):\(cursor.token)")
-      case .cached(let mark): PageCursor("cached:\(mark)")
-      }
-    }
+    return PhotoPage(photos: photos, next: next.map { PageCursor("cached:\($0)") })
   }
 }

@@ -11,18 +11,11 @@ struct StoringProvider: PhotoProvider {
   /// The capabilities of the underlying provider.
   var capabilities: ProviderCapabilities { base.capabilities }
 
-  private let base: any PhotoProvider
-  private let store: any PageStore
-  private let headers: HostHeaders
-
-  /// Stores the pages of `base`, which must be a single provider, not an `AutoProvider`.
-  ///
-  /// - Parameter headers: The request headers of the images: they are part of the thumbnails' keys.
-  init(_ base: any PhotoProvider, store: any PageStore, headers: HostHeaders = HostHeaders()) {
-    self.base = base
-    self.store = store
-    self.headers = headers
-  }
+  /// A single provider, not an `AutoProvider`.
+  let base: any PhotoProvider
+  let store: any PageStore
+  /// The request headers of the images: they are part of the thumbnails' keys.
+  let headers: HostHeaders
 
   /// One page of the underlying provider.
   func search(_ query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage {
@@ -59,6 +52,6 @@ extension PhotoProvider {
   public func storingPages(in store: (any PageStore)?, headers: HostHeaders = HostHeaders()) -> any PhotoProvider {
     guard let store, isRemote else { return self }
     if let auto = self as? AutoProvider { return auto.mapping { $0.storingPages(in: store, headers: headers) } }
-    return StoringProvider(self, store: store, headers: headers)
+    return StoringProvider(base: self, store: store, headers: headers)
   }
 }
