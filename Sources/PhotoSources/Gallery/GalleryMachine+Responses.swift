@@ -9,15 +9,11 @@ extension GalleryMachine {
       case .success(let page): return take(page, at: now)
       case .failure(let error): return take(error, at: now)
       }
-    case .stored(let page, let pageSize):
+    case .stored, .cached:
       guard ticket == storeTicket else { return [] }
       storeTicket = nil
-      takeStored(page, pageSize: pageSize)
-      return proceed(at: now)
-    case .cached(let photos, let next):
-      guard ticket == storeTicket else { return [] }
-      storeTicket = nil
-      takeCached(photos, next: next)
+      if case .stored(let page, let pageSize) = response { takeStored(page, pageSize: pageSize) }
+      if case .cached(let photos, let next) = response { takeCached(photos, next: next) }
       return proceed(at: now)
     }
   }
@@ -28,29 +24,29 @@ extension GalleryMachine {
     forgetFailure()
     previous = nil
     results.dropSubstitutes()
-    let isStored = pagesAheadOfSource > 0
-    noteAdded(isStored ? results.renew(page, pagesAgo: pagesAheadOfSource) : results.append(page))
+    noteAdded(pagesAheadOfSource > 0 ? results.renew(page, pagesAgo: pagesAheadOfSource) : results.append(page))
     return cancelled + proceed(at: now)
   }
 
   private mutating func take(_ error: ProviderError, at now: Duration) -> [Action] {
-    noteFailure(error, at: now)
+    failure = error
+    let pause = min(options.firstRetry * (1 << min(failures, 16)), options.longestRetry)
+    failures += 1
+    notBefore = now + max(pause, error.retryAfter)
     if let previous { results = previous }
     previous = nil
     var cancelled: [Action] = []
     if !error.isUnreachable {
       cancelled = cancelStored()
       fallback = nil
-    } else if fallback == nil, options.hasStore, let query {
-      fallback = firstFallback(for: query)
+    } else if fallback == nil, options.hasStore {
+      if query?.isEmpty == true || results.isSubstitute {
+        fallback = everything
+      } else if case .page(let cursor) = results.next {
+        fallback = .stored(cursor)
+      }
     }
     return cancelled + proceed(at: now)
-  }
-
-  private func firstFallback(for query: String) -> Fallback? {
-    if query.isEmpty || results.isSubstitute { return everything }
-    if case .page(let cursor) = results.next { return .stored(cursor) }
-    return nil
   }
 
   /// All cached photos, in the current round.

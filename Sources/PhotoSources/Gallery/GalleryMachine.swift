@@ -60,8 +60,9 @@ struct GalleryMachine {
   var storeTicket: Int?
   /// The pages taken from the store since the last request to the source, the requested one included.
   var pagesAheadOfSource = 0
-  private var failures = 0
-  private var notBefore = Duration.zero
+  /// The failures of the source since its last page, and when it may be requested again.
+  var failures = 0
+  var notBefore = Duration.zero
   private var lastTicket = 0
   private var viewport = GalleryViewport()
   private var isShown = true
@@ -208,13 +209,6 @@ struct GalleryMachine {
     isNextWanted = false
     viewport.pixelsToEnd = nil
     viewport.showsEnd = false
-  }
-
-  mutating func noteFailure(_ error: ProviderError, at now: Duration) {
-    failure = error
-    let pause = min(options.firstRetry * (1 << min(failures, 16)), options.longestRetry)
-    failures += 1
-    notBefore = now + max(pause, error.retryAfter)
   }
 
   mutating func forgetFailure() {

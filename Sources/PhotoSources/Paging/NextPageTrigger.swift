@@ -41,8 +41,6 @@ public struct GalleryViewport: Hashable, Sendable {
 
   /// Makes a viewport.
   public init(lastVisibleItem: Int? = nil, pixelsToEnd: Int? = nil, showsEnd: Bool = false) {
-    self.lastVisibleItem = lastVisibleItem
-    self.pixelsToEnd = pixelsToEnd
-    self.showsEnd = showsEnd
+    (self.lastVisibleItem, self.pixelsToEnd, self.showsEnd) = (lastVisibleItem, pixelsToEnd, showsEnd)
   }
 }

@@ -22,10 +22,7 @@ public struct PageFeed: Sendable {
     provider: any PhotoProvider, query: PhotoQuery, headers: HostHeaders = HostHeaders(), original: Bool = false,
     pages: Int? = nil, photos: Int? = nil
   ) {
-    self.provider = provider
-    self.query = query
-    self.headers = headers
-    self.original = original
+    (self.provider, self.query, self.headers, self.original) = (provider, query, headers, original)
     rules = PagedSearch.Rules(pages: pages ?? .max, photos: photos ?? .max)
   }
 

@@ -25,10 +25,7 @@ public struct QueryPrefetch: AsyncSequence, Sendable {
 
     /// Limits; by default three pages of 30 photos, two of them ahead.
     public init(pages: Int? = 3, perPage: Int = 30, photos: Int? = nil, ahead: Int = 2) {
-      self.pages = pages
-      self.perPage = perPage
-      self.photos = photos
-      self.ahead = ahead
+      (self.pages, self.perPage, self.photos, self.ahead) = (pages, perPage, photos, ahead)
     }
   }
 
@@ -60,17 +57,26 @@ public struct QueryPrefetch: AsyncSequence, Sendable {
     provider: any PhotoProvider, query: String, pipeline: ThumbnailPipeline, variants: [Variant],
     limits: Limits = Limits(), headers: HostHeaders = HostHeaders(), original: Bool = false
   ) {
-    self.provider = provider
-    self.query = query
-    self.pipeline = pipeline
-    self.variants = variants
-    self.limits = limits
-    self.headers = headers
-    self.original = original
+    (self.provider, self.query, self.pipeline, self.variants) = (provider, query, pipeline, variants)
+    (self.limits, self.headers, self.original) = (limits, headers, original)
   }
 
   /// Starts from the first page.
   public func makeAsyncIterator() -> Iterator { Iterator(self) }
+
+  /// One page of the source. Waits out rate limits, if the pipeline's settings allow waiting.
+  func page(_ query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage {
+    while true {
+      do throws(ProviderError) {
+        return try await provider.search(query, at: cursor)
+      } catch {
+        guard let pause = error.pause, pipeline.waits(for: pause, of: error.limitingProvider ?? provider.name) else {
+          throw error
+        }
+        do { try await Task.sleep(for: pause + ThumbnailPipeline.margin) } catch { throw .cancelled }
+      }
+    }
+  }
 }
 
 /// The outcome of one photo.

@@ -8,12 +8,7 @@ import Synchronization
 public final class AutoProvider: PhotoProvider {
   /// The provider that responded last; shared by all mapped copies.
   private final class Selection: Sendable {
-    struct State {
-      var current = 0
-      var reason: String?
-    }
-
-    let state = Mutex(State())
+    let state = Mutex<(current: Int, reason: String?)>((0, nil))
   }
 
   private let candidates: [any PhotoProvider]
@@ -110,10 +105,7 @@ public final class AutoProvider: PhotoProvider {
   }
 
   private func settle(_ index: Int, because reason: String?) {
-    selection.state.withLock {
-      $0.current = index
-      $0.reason = reason
-    }
+    selection.state.withLock { $0 = (index, reason) }
   }
 
   /// The page with a cursor that names its provider.

@@ -35,18 +35,11 @@ public struct Photo: Identifiable, Equatable, Sendable, Codable {
     authorURL: URL? = nil, pageURL: URL? = nil, licence: PhotoLicence? = nil, source: ImageSource
   ) {
     self.init(id: id, provider: provider, title: title, size: size, location: .single(source))
-    self.author = author
-    self.authorURL = authorURL
-    self.pageURL = pageURL
-    self.licence = licence
+    (self.author, self.authorURL, self.pageURL, self.licence) = (author, authorURL, pageURL, licence)
   }
 
   init(id: String, provider: String, title: String?, size: PixelSize? = nil, location: PhotoLocation) {
-    self.id = id
-    self.provider = provider
-    self.title = title
-    self.size = size
-    self.location = location
+    (self.id, self.provider, self.title, self.size, self.location) = (id, provider, title, size, location)
   }
 
   /// Identifies the photo within its provider: its id, and for a photo with a single source also the source's key.
@@ -74,6 +67,19 @@ public struct Photo: Identifiable, Equatable, Sendable, Codable {
         urls[0], identity: "\(provider):\(id)", alternates: Array(urls.dropFirst()),
         downloadsPerHost: forms.downloadsPerHost)
     }
+  }
+
+  /// The source of the smallest form of the photo that is large enough for all of these thumbnails.
+  ///
+  /// - Parameter original: Whether to use the photo as uploaded instead.
+  func source(for variants: [Variant], original: Bool = false) -> ImageSource {
+    let boxes = variants.map { variant in
+      // Best scaling needs twice the pixels. A service's own reduction is never in linear light.
+      let scale = variant.scaling == .best || variant.light == .linear ? 2 : 1
+      return PixelSize(variant.size.width * scale, variant.size.height * scale)
+    }
+    let box = PixelSize(boxes.map(\.width).max() ?? 1, boxes.map(\.height).max() ?? 1)
+    return source(for: box, fit: variants.first?.fit ?? .cover, original: original)
   }
 }
 

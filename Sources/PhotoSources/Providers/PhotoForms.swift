@@ -9,7 +9,7 @@ struct PhotoForms: Hashable, Sendable, Codable {
     case imgix
     /// Any size, with the imgix parameters that Pexels uses itself.
     case pexels
-    /// The widths of `CommonsThumbnail.steps`. `url` is one of them.
+    /// Certain widths. `url` has one of them.
     case commons
     /// One small form, `url`, and the original.
     case openverse
@@ -41,7 +41,7 @@ struct PhotoForms: Hashable, Sendable, Codable {
     case .imgix, .pexels:
       guard let cell, let size else { return [url] }
       return [ImgixURL.variant(of: url, source: size, box: cell.box, fit: cell.fit, server: server)]
-    case .commons: return CommonsThumbnail(url: url, original: original ?? url).urls(ofSize: size, for: cell)
+    case .commons: return commonsURLs(ofSize: size, for: cell)
     case .openverse: return openverseURLs(ofSize: size, for: cell)
     case .picsum: return [picsumURL(ofSize: size, for: cell)]
     }

@@ -11,10 +11,7 @@ public struct PhotoPage: Equatable, Sendable {
 
   /// Makes a page.
   public init(photos: [Photo], next: PageCursor?, total: Int? = nil, skipped: [SkippedItem] = []) {
-    self.photos = photos
-    self.next = next
-    self.total = total.map { max(0, $0) }
-    self.skipped = skipped
+    (self.photos, self.next, self.total, self.skipped) = (photos, next, total.map { max(0, $0) }, skipped)
   }
 }
 
@@ -35,10 +32,7 @@ public struct SkippedItem: Hashable, Sendable {
   public var reason: String
 
   /// Makes a skipped item.
-  public init(place: String, reason: String) {
-    self.place = place
-    self.reason = reason
-  }
+  public init(place: String, reason: String) { (self.place, self.reason) = (place, reason) }
 
   /// Both in one line.
   public var message: String { "\(place): \(reason)" }

@@ -90,10 +90,7 @@ public struct ProviderCapabilities: Hashable, Sendable {
     searches: Bool = true, picksRandom: Bool = false, largestPageSize: Int? = nil, mayLoop: Bool = false,
     repeatsOnPurpose: Bool = false
   ) {
-    self.searches = searches
-    self.picksRandom = picksRandom
-    self.largestPageSize = largestPageSize
-    self.mayLoop = mayLoop
-    self.repeatsOnPurpose = repeatsOnPurpose
+    (self.searches, self.picksRandom, self.largestPageSize) = (searches, picksRandom, largestPageSize)
+    (self.mayLoop, self.repeatsOnPurpose) = (mayLoop, repeatsOnPurpose)
   }
 }

@@ -61,26 +61,4 @@ import Testing
     walk(start, [])
   }
 
-  @Test(arguments: 0..<100)
-  func longWaysByChance(seed: Int) {
-    var random = SplitMix(state: UInt64(seed))
-    var driver = GalleryMachineDriver {
-      $0.hasStore = seed % 2 == 0
-      $0.loadsWhileHidden = seed % 3 != 0
-      $0.picksRandom = seed % 5 == 0
-      $0.pageSize = 2
-    }
-    for step in 0..<200 {
-      Self.step(Int.random(in: 0..<Self.events, using: &random), &driver)
-      if let problem = driver.machine.contradiction(asked: driver.running.values) {
-        Issue.record("\(problem) at step \(step) of seed \(seed)")
-        return
-      }
-    }
-    // However it went, the way back is open.
-    driver.send(.shown(true))
-    driver.search("recovery")
-    driver.answer(1000..<1002)
-    #expect(driver.ids == ["1000", "1001"] && driver.state == .loaded)
-  }
 }

@@ -85,21 +85,6 @@ import Testing
     #expect(Set(try await gallery.found("").items.map(\.id)) == Set(shown.items.prefix(4).map(\.id)))
   }
 
-  @Test func withNothingStoredTheErrorSaysSoAndIsNotHeldAgainstTheSearch() async throws {
-    let fixture = try GalleryFixture(photos: 3)
-    let gallery = try fixture.gallery()
-    fixture.unsplash.failNext(with: .status(503))
-    let failed = try await gallery.found("lake")
-    #expect(failed.isOffline && failed.items.isEmpty)
-    guard case .failed(.unreachable) = failed.state else {
-      Issue.record("it should have failed: \(failed.state)")
-      return
-    }
-    await gallery.retry()
-    let recovered = try await gallery.settled()
-    #expect(recovered.state == .loaded && recovered.items.count == 3 && !recovered.isOffline)
-  }
-
   @Test func backOnlineAGalleryGoesOnWhereItWas() async throws {
     let fixture = try GalleryFixture()
     _ = try await fixture.gallery().found("lake")
@@ -145,16 +130,6 @@ import Testing
     await gallery.showed(itemAt: 0)
     await poll { fixture.clock.sleeperCount == 0 }
     #expect(fixture.unsplash.apiRequests.count == 2)
-  }
-
-  @Test func aBadKeyDoesNotOpenTheStore() async throws {
-    let fixture = try GalleryFixture()
-    _ = try await fixture.gallery().found("lake")
-    let gallery = try fixture.gallery()
-    fixture.unsplash.failNext(with: .status(401))
-    let failed = try await gallery.found("lake")
-    #expect(failed.state == .failed(.unauthorized(provider: "unsplash")))
-    #expect(failed.items.isEmpty && !failed.isOffline)
   }
 
   @Test func thePagesOfAPrefetchAreThereWithoutANetwork() async throws {

@@ -147,32 +147,6 @@ import Testing
     #expect(stored?.photos.map(\.id) == ["p0", "p2"])
   }
 
-  @Test(arguments: [
-    (401, #"{"errors":["OAuth error"]}"#, "unauthorized"), (403, "Rate Limit Exceeded", "rate-limited"),
-    (403, #"{"errors":["no"]}"#, "blocked"), (404, "", "not-found"), (410, "", "bad-request"),
-    (429, "", "rate-limited"), (200, "<html>", "malformed"), (200, #"{"results": 7}"#, "malformed"),
-    (503, "", "unreachable"),
-  ])
-  func everyFailureOfTheSourceIsAState(_ status: Int, _ body: String, _ code: String) async throws {
-    let fixture = try GalleryFixture()
-    let gallery = try fixture.gallery { $0.storesPages = false }
-    let first = try await gallery.found("lake")
-    fixture.unsplash.failNext(with: OriginResponse(status: status, body: Array(body.utf8)))
-    await gallery.loadNextPage()
-    let failed = try await gallery.settled()
-    guard case .failed(let error) = failed.state else {
-      Issue.record("it should have failed: \(failed.state)")
-      return
-    }
-    #expect(error.code == code)
-    #expect(failed.items == first.items)
-    await gallery.retry()
-    // A source that asks to be left alone is left alone.
-    if code == "rate-limited" { return }
-    let recovered = try await gallery.settled()
-    #expect(recovered.state == .loaded && recovered.items.count == 60)
-  }
-
   @Test func aPageThatBreaksOffInTheMiddleCanBeHadAgain() async throws {
     let fixture = try GalleryFixture()
     let gallery = try fixture.gallery()

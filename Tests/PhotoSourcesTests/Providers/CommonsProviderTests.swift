@@ -113,22 +113,6 @@ import Testing
     #expect(try await searchError(provider) == nil)
   }
 
-  @Test func aRefusalInHTMLIsARateLimitThatIsHonoured() async throws {
-    let commons = try PhotoServiceOrigin.commons(lakes(1))
-    commons.failNext(with: PhotoServiceOrigin.tooManyRequestsPage)
-    let provider = try provider(commons)
-    for _ in 0..<2 {
-      guard case .rateLimited("commons", let pause?) = try await searchError(provider) else {
-        Issue.record("no rate limit")
-        return
-      }
-      #expect(pause <= .seconds(7))
-    }
-    #expect(commons.apiRequests.count == 1)
-    clock.advance(by: .seconds(7))
-    #expect(try await searchError(provider) == nil)
-  }
-
   @Test func a403AsksForAContactUnlessThereIsOne() async throws {
     let client = StubHTTPClient(403, "<html>your network is blocked</html>")
     let stranger = ServiceProvider(

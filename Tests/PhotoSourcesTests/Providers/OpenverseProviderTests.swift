@@ -80,25 +80,6 @@ import Testing
         == true)
   }
 
-  @Test func tooLargeAPageIsRefusedWithA401AndThatIsNotAboutAKey() async throws {
-    let openverse = try PhotoServiceOrigin.openverse(lakes(1))
-    openverse.failNext(
-      with: .init(
-        status: 401, body: Array(#"{"detail":"page_size may not exceed 20 for anonymous requests"}"#.utf8)))
-    let error = try await searchError(try provider(openverse))
-    #expect(error?.code == "bad-request" && error?.message.contains("page_size may not exceed 20") == true)
-  }
-
-  @Test func aUsedUpMinuteIsNotAskedFurther() async throws {
-    let openverse = try PhotoServiceOrigin.openverse(lakes(30), available: 0)
-    let provider = try provider(openverse)
-    #expect(try await provider.search(PhotoQuery("lake"), at: nil).photos.count == 20)
-    #expect(try await searchError(provider) == .rateLimited(provider: "openverse", retryAfter: .seconds(60)))
-    #expect(openverse.apiRequests.count == 1)
-    clock.advance(by: .seconds(60))
-    #expect(try await searchError(provider) == nil)
-  }
-
   @Test func aThrottledRequestIsARateLimit() async throws {
     let openverse = try PhotoServiceOrigin.openverse(lakes(1))
     let throttled = OriginResponse(
@@ -109,11 +90,4 @@ import Testing
       try await searchError(try provider(openverse)) == .rateLimited(provider: "openverse", retryAfter: .seconds(31)))
   }
 
-  @Test func aBlockingPageIsToldInWords() async throws {
-    let openverse = try PhotoServiceOrigin.openverse(lakes(1))
-    openverse.failNext(
-      with: .init(status: 403, body: Array("<!DOCTYPE html><html><title>Attention Required!</title></html>".utf8)))
-    #expect(
-      try await searchError(try provider(openverse)) == .blocked(provider: "openverse", reason: "Attention Required!"))
-  }
 }

@@ -49,20 +49,6 @@ import Testing
     #expect(try await searchError(try provider(pexels, key: "other")) == .unauthorized(provider: "pexels"))
   }
 
-  @Test func aUsedUpMonthIsNotAskedFurther() async throws {
-    let pexels = try PhotoServiceOrigin.pexels(lakes(40), accessKey: Self.key, remaining: 0)
-    let provider = try provider(pexels)
-    let page = try await provider.search(PhotoQuery("lake"), at: nil)
-    #expect(page.photos.count == 30)
-    let error = try await searchError(provider, at: page.next)
-    guard case .rateLimited("pexels", let retryAfter?) = error else {
-      Issue.record("\(String(describing: error))")
-      return
-    }
-    #expect(retryAfter > .seconds(7000) && retryAfter <= .seconds(7200))
-    #expect(pexels.apiRequests.count == 1)
-  }
-
   @Test func aPauseMayBeADate() async throws {
     let pexels = try PhotoServiceOrigin.pexels(lakes(1), accessKey: Self.key)
     let format = DateFormatter()

@@ -63,6 +63,33 @@ import Testing
     #expect(client.requests.count == 2)
   }
 
+  /// Each service has header fields of its own for that. It is ten minutes before a full hour.
+  @Test(arguments: [
+    (PhotoService.unsplash(), ["X-Ratelimit-Remaining": "0"], Duration.seconds(600)),
+    (.pexels, ["X-Ratelimit-Remaining": "0"], .seconds(3600)),
+    (.pexels, ["X-Ratelimit-Remaining": "0", "X-Ratelimit-Reset": "1800010200"], .seconds(7200)),
+    (
+      .openverse, ["X-RateLimit-Available-anon_burst": "0", "X-RateLimit-Limit-anon_burst": "20/min"], .seconds(60)
+    ),
+    (
+      .openverse, ["X-RateLimit-Available-anon_sustained": "0", "X-RateLimit-Limit-anon_sustained": "200/day"],
+      .seconds(86_400)
+    ),
+  ])
+  func aUsedUpLimitIsNotAskedFurther(service: PhotoService, headers: [String: String], pause: Duration) async throws {
+    let clock = TestClock(at: 1_800_003_000)
+    let client = StubHTTPClient(
+      200, #"{"results":[],"photos":[]}"#, headers: headers.map { HTTPHeader($0.key, $0.value) })
+    let provider = ServiceProvider(
+      service, baseURL: try #require(base), key: AccessKey("SECRET"), client: client, clock: clock.clock)
+    #expect(try await searchError(provider) == nil)
+    #expect(
+      try await searchError(provider) == .rateLimited(provider: service.dialect.name, retryAfter: pause))
+    #expect(client.requests.count == 1)
+    clock.advance(by: pause)
+    #expect(try await searchError(provider) == nil)
+  }
+
   @Test func processesThatShareACacheKeepTheLimitTogether() async throws {
     let folder = try TemporaryFolder()
     // Three with clocks of their own, whose date stands still: each turn is one more interval away.

@@ -64,14 +64,6 @@ import Testing
     } throws: { ($0 as? ProviderError)?.code == "rate-limited" }
   }
 
-  @Test func spamAndOtherRefusalsAreTold() async throws {
-    await #expect(throws: ProviderError.self) { try await provider().search(PhotoQuery("spam"), at: nil) }
-    unsplash.failNext(with: .status(403, "<h1>Access denied</h1>"))
-    await #expect(throws: ProviderError.blocked(provider: "unsplash", reason: "Access denied")) {
-      try await provider().search(PhotoQuery("lake"), at: nil)
-    }
-  }
-
   @Test func randomPhotosComeFromTheWholeCollection() async throws {
     #expect(Set(try await provider().random(count: 5).map(\.id)).count == 5)
     let empty = try UnsplashOrigin(pictures: [])

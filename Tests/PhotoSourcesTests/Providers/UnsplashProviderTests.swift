@@ -216,18 +216,6 @@ import Testing
     #expect(try await Self.error(StubHTTPClient { _, _ in .failure(.unreachable(reason: "x")) })?.code == "unreachable")
   }
 
-  @Test func aUsedUpHourIsNotAskedFurther() async throws {
-    let clock = TestClock(at: 1_800_000_000 + 3000)
-    let client = StubHTTPClient(200, try Self.answer([]), headers: [HTTPHeader("X-Ratelimit-Remaining", "0")])
-    let provider = try Self.provider(client, clock: clock.clock)
-    #expect(try await searchError(provider) == nil)
-    #expect(try await searchError(provider) == .rateLimited(provider: "unsplash", retryAfter: .seconds(600)))
-    #expect(client.requests.count == 1)
-    // The clock's hour ends ten minutes later.
-    clock.advance(by: .seconds(600))
-    #expect(try await searchError(provider) == nil)
-  }
-
   @Test func actualUseIsReportedWithTheKeyToUnsplashOnly() async throws {
     let client = StubHTTPClient(try Self.answer([Self.item("x")]))
     let provider = try Self.provider(client)

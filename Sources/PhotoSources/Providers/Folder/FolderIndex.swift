@@ -36,6 +36,7 @@ package final class FolderIndex: Sendable {
   /// Reads dates, which takes long where there are many files.
   private let dating = WorkerPool(name: "folder-dates", threads: 1)
   private let datesFile: FolderDatesFile?
+  private let readsDates: Bool
 
   /// Dates are read for this long before a folder is shown, if it has so few that they can all be known then.
   private let datesBefore: Duration
@@ -49,12 +50,14 @@ package final class FolderIndex: Sendable {
   /// - Parameters:
   ///   - extensions: The file name extensions of images, without the dot; by default those of JPEG, PNG, WebP, GIF,
   ///     TIFF, HEIF and AVIF.
+  ///   - readsDates: Whether dates are read at all; if not, the only order is that of names.
   ///   - cacheDirectory: The folder in which dates are kept, so that each file is read once; nil to keep them in memory.
   package init(
-    path: String, extensions: Set<String>? = nil, cacheDirectory: URL? = nil, datesBefore: Duration = .milliseconds(60)
+    path: String, extensions: Set<String>? = nil, readsDates: Bool = true, cacheDirectory: URL? = nil,
+    datesBefore: Duration = .milliseconds(60)
   ) {
     self.path = URL(fileURLWithPath: path).standardizedFileURL.path
-    self.datesBefore = datesBefore
+    (self.readsDates, self.datesBefore) = (readsDates, datesBefore)
     datesFile = cacheDirectory.map { [path = self.path] in FolderDatesFile(in: $0, of: path) }
     self.extensions = extensions ?? FolderWalk.pictureExtensions
   }
@@ -71,6 +74,11 @@ package final class FolderIndex: Sendable {
         try listing.arrangement(of: query, order: order, hidden: hidden, cancelled: cancelled)
       }
     }
+  }
+
+  /// The photos at positions of an arrangement.
+  func photos(at positions: [Int], of found: FolderArrangement) async throws(ProviderError) -> [Photo] {
+    try await pool.provide { _ throws(ProviderError) in try found.photos(at: positions) }
   }
 
   /// A number that is raised when files were added to, removed from or renamed in the folder since it was listed; the
@@ -104,7 +112,7 @@ package final class FolderIndex: Sendable {
 
   private func current(_ cancelled: CancellationFlag) throws(ProviderError) -> FolderListing {
     if let known = state.withLock({ $0.listing }) { return known }
-    let known = state.withLock { $0.dates } ?? datesFile?.read() ?? FolderDates()
+    let known = readsDates ? state.withLock { $0.dates } ?? datesFile?.read() ?? FolderDates() : nil
     let listed = try FolderListing(root: path, extensions: extensions, known: known, cancelled: cancelled)
     let time = listed.unreadCount <= Self.mostDatesBefore ? datesBefore : .zero
     let new = listed.readingDates(until: .now + time, cancelled: cancelled)
@@ -142,6 +150,8 @@ package struct FolderArrangement: Sendable {
   /// The paths of the images that are left out as hidden.
   package let hidden: [String]
 
+  /// What could not be listed.
+  var skipped: [SkippedItem] { listing.skipped }
   /// Whether the date of every image is known; else some are those of files' names and times, and `readDates` reads them.
   package var isDated: Bool { listing.isDated }
 
@@ -157,10 +167,19 @@ package struct FolderArrangement: Sendable {
   /// The photos at positions of this arrangement, with their dates. Reads the list; positions beyond the end are left
   /// out.
   package func photos(in range: Range<Int>) throws(ProviderError) -> [(photo: Photo, date: CaptureDate)] {
-    let range = range.clamped(to: 0..<count)
-    let indices = range.map { position in places.map { Int($0[position]) } ?? position }
-    return try ProviderError.listing(listing.root) { () throws(SystemFailure) in try listing.photos(at: indices) }
+    let positions = Array(range.clamped(to: 0..<count))
+    return zip(try photos(at: positions), positions.map(index)).map { ($0, listing.dates[$1]) }
   }
+
+  /// The photos at positions, which must be within this arrangement.
+  func photos(at positions: [Int]) throws(ProviderError) -> [Photo] {
+    try ProviderError.listing(listing.root) { () throws(SystemFailure) in
+      try listing.photos(at: positions.map(index))
+    }
+  }
+
+  /// The index in the listing.
+  private func index(at position: Int) -> Int { places.map { Int($0[position]) } ?? position }
 
   /// The position of the photo with this id; nil if it is not among these. Goes through the list.
   package func position(of id: String) throws(ProviderError) -> Int? {

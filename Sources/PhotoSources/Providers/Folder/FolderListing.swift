@@ -14,8 +14,9 @@ final class FolderListing: Sendable {
 
   let root: String
   private let paths: PathList
-  /// By the path's index. Where the file was not read, that of its name or of its last change.
-  private let dates: [CaptureDate]
+  /// By the path's index. Where the file was not read, that of its name or of its last change. Empty if dates are not
+  /// wanted.
+  let dates: [CaptureDate]
   /// The indices of the files that are still to be read, ascending.
   private let unread: ArraySlice<UInt32>
   /// What was read of the others.
@@ -34,9 +35,9 @@ final class FolderListing: Sendable {
 
   /// Lists the folder at an absolute path. Blocks.
   ///
-  /// - Parameter known: Dates that were read before.
+  /// - Parameter known: Dates that were read before; nil if dates are not wanted.
   init(
-    root: String, extensions: Set<String>, known: FolderDates, cancelled: CancellationFlag
+    root: String, extensions: Set<String>, known: FolderDates?, cancelled: CancellationFlag
   ) throws(ProviderError) {
     self.root = root
     var walk = FolderWalk(root: root, extensions: extensions)
@@ -47,20 +48,22 @@ final class FolderListing: Sendable {
       (RawPath(root).appending(folder.path), folder.state.modified < begun - Self.clockStep ? folder.state : nil)
     }
     var (dates, unread, read): ([CaptureDate], [UInt32], [FolderDates.Record]) = ([], [], [])
-    dates.reserveCapacity(paths.count)
-    try ProviderError.listing(root) { () throws(SystemFailure) in
-      for start in stride(from: 0, to: paths.count, by: Self.chunk) {
-        if cancelled.isSet { throw SystemFailure(code: ECANCELED) }
-        for record in try paths.paths(at: start..<min(start + Self.chunk, paths.count)) {
-          // A file that has vanished meanwhile is not read.
-          let state = try? FileState(of: RawPath(root).appending(record.path))
-          let key = state.map { FolderDates.key(of: record.path, $0) }
-          if let key, let date = known.date(of: key) {
-            read.append(.init(key: key, date: date.packed))
-            dates.append(date)
-          } else {
-            if state != nil { unread.append(UInt32(dates.count)) }
-            dates.append(CaptureDate(name: record.name) ?? CaptureDate(fileTime: state?.modified ?? 0))
+    if let known {
+      dates.reserveCapacity(paths.count)
+      try ProviderError.listing(root) { () throws(SystemFailure) in
+        for start in stride(from: 0, to: paths.count, by: Self.chunk) {
+          if cancelled.isSet { throw SystemFailure(code: ECANCELED) }
+          for record in try paths.paths(at: start..<min(start + Self.chunk, paths.count)) {
+            // A file that has vanished meanwhile is not read.
+            let state = try? FileState(of: RawPath(root).appending(record.path))
+            let key = state.map { FolderDates.key(of: record.path, $0) }
+            if let key, let date = known.date(of: key) {
+              read.append(.init(key: key, date: date.packed))
+              dates.append(date)
+            } else {
+              if state != nil { unread.append(UInt32(dates.count)) }
+              dates.append(CaptureDate(name: record.name) ?? CaptureDate(fileTime: state?.modified ?? 0))
+            }
           }
         }
       }
@@ -139,15 +142,11 @@ final class FolderListing: Sendable {
   /// The index of the image with this id; nil if there is none.
   func index(of id: String) throws(SystemFailure) -> Int? { try paths.index(of: RawPath(text: id).bytes) }
 
-  func photos(at indices: [Int]) throws(SystemFailure) -> [(photo: Photo, date: CaptureDate)] {
+  func photos(at indices: [Int]) throws(SystemFailure) -> [Photo] {
     // Neighbours in the list are read in one go, so they are read in the list's order.
     let order = indices.indices.sorted { indices[$0] < indices[$1] }
     let found = try paths.paths(at: order.map { indices[$0] })
-    var photos = [(photo: Photo, date: CaptureDate)?](repeating: nil, count: indices.count)
-    for (position, record) in zip(order, found) {
-      photos[position] = (record.photo(in: RawPath(root)), dates[indices[position]])
-    }
-    return photos.compactMap { $0 }
+    return zip(order, found).sorted { $0.0 < $1.0 }.map { $1.photo(in: RawPath(root)) }
   }
 
   private static let months = [

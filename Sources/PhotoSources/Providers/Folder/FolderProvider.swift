@@ -10,24 +10,16 @@ import ThumbnailCore
 /// first search; files added later are not seen. Hidden files are left out. The list of a large folder is kept in an
 /// unnamed file in `TMPDIR` or `/var/tmp`.
 public final class FolderProvider: PhotoProvider {
-  private struct State {
-    var list: PathList?
-    /// The last query and the indices of its results, since most searches are for the next page.
-    var lastWords: [[UInt8]] = []
-    var lastMatches: [UInt32] = []
-  }
-
   /// `folder`
   public let name = "folder"
   /// Searches and picks at random; reports the total.
   public let capabilities = ProviderCapabilities(picksRandom: true)
   /// The folder's absolute path.
-  public let path: String
+  public var path: String { index.path }
 
-  private let extensions: Set<String>
-  private let state = Mutex(State())
-  /// A single thread, so that concurrent searches do not list the folder twice.
-  private let pool = WorkerPool(name: "folder", threads: 1)
+  private let index: FolderIndex
+  /// The last query and its results, since most searches are for the next page.
+  private let last = Mutex<(query: String, found: FolderArrangement)?>(nil)
 
   /// The images under `path`, which is not accessed before the first search. A relative path is resolved against the
   /// current directory.
@@ -35,8 +27,7 @@ public final class FolderProvider: PhotoProvider {
   /// - Parameter extensions: The file name extensions of images, without the dot; by default those of JPEG, PNG, WebP,
   ///   GIF, TIFF, HEIF and AVIF.
   public init(path: String, extensions: Set<String>? = nil) {
-    self.path = URL(fileURLWithPath: path).standardizedFileURL.path
-    self.extensions = extensions ?? FolderWalk.pictureExtensions
+    index = FolderIndex(path: path, extensions: extensions, readsDates: false)
   }
 
   /// One page of the images whose paths contain all words of the query. A folder without images has one empty page.
@@ -47,58 +38,26 @@ public final class FolderProvider: PhotoProvider {
     guard start >= 0 else {
       throw .badRequest(provider: name, reason: "this page cursor is not one of a folder")
     }
-    return try await pool.provide { cancelled throws(ProviderError) in
-      try self.page(of: query, from: start, cancelled)
-    }
+    let found = try await found(query.text)
+    let first = min(start, found.count)
+    let end = first + min(query.pageSize, found.count - first)
+    return PhotoPage(
+      photos: try await index.photos(at: Array(first..<end), of: found),
+      next: end < found.count ? PageCursor("\(end)") : nil, total: found.count,
+      skipped: start == 0 ? found.skipped : [])
   }
 
   /// Distinct random images of the folder.
   public func random(count: Int) async throws(ProviderError) -> [Photo] {
-    try await pool.provide { cancelled throws(ProviderError) in
-      let list = try self.list(cancelled)
-      return try self.photos(at: Self.picks(count, of: list.count), of: list)
-    }
+    let all = try await found("")
+    return try await index.photos(at: Self.picks(count, of: all.count), of: all)
   }
 
-  private func page(
-    of query: PhotoQuery, from start: Int, _ cancelled: CancellationFlag
-  ) throws(ProviderError) -> PhotoPage {
-    let list = try list(cancelled)
-    let matches = try matches(of: query.text, in: list, cancelled)
-    let total = matches?.count ?? list.count
-    let first = min(start, total)
-    let end = first + min(query.pageSize, total - first)
-    return PhotoPage(
-      photos: try photos(at: (first..<end).map { place in matches.map { Int($0[place]) } ?? place }, of: list),
-      next: end < total ? PageCursor("\(end)") : nil, total: total, skipped: start == 0 ? list.skipped : [])
-  }
-
-  private func list(_ cancelled: CancellationFlag) throws(ProviderError) -> PathList {
-    if let list = state.withLock({ $0.list }) { return list }
-    var walk = FolderWalk(root: path, extensions: extensions)
-    let list = try walk.run(cancelled: cancelled)
-    state.withLock { $0.list = list }
-    return list
-  }
-
-  /// The indices of the matching images; nil for all.
-  private func matches(
-    of text: String, in list: PathList, _ cancelled: CancellationFlag
-  ) throws(ProviderError) -> [UInt32]? {
-    let words = SearchText.words(of: text)
-    if words.isEmpty { return nil }
-    if let known = state.withLock({ $0.lastWords == words ? $0.lastMatches : nil }) { return known }
-    let found = try ProviderError.listing(path) { () throws(SystemFailure) in
-      try list.indices(matching: words, cancelled: cancelled)
-    }
-    state.withLock { ($0.lastWords, $0.lastMatches) = (words, found) }
+  private func found(_ query: String) async throws(ProviderError) -> FolderArrangement {
+    if let known = last.withLock({ $0?.query == query ? $0?.found : nil }) { return known }
+    let found = try await index.arrangement(of: query, order: .name)
+    last.withLock { $0 = (query, found) }
     return found
-  }
-
-  private func photos(at places: [Int], of list: PathList) throws(ProviderError) -> [Photo] {
-    try ProviderError.listing(path) { () throws(SystemFailure) in
-      try list.paths(at: places).map { $0.photo(in: RawPath(path)) }
-    }
   }
 
   /// Distinct random indices. Uses no list of all indices if only a few are wanted.
