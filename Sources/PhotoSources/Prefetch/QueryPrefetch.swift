@@ -92,12 +92,9 @@ public struct PhotoOutcome: Sendable {
 
   /// The same with the responses once they are committed.
   func committed() async -> PhotoOutcome {
-    var committed: [Result<ThumbnailResponse, ThumbnailError>] = []
-    for result in results {
-      switch result {
-      case .success(let response): committed.append(.success(await response.committed()))
-      case .failure: committed.append(result)
-      }
+    var committed = results
+    for (index, result) in results.enumerated() {
+      if case .success(let response) = result { committed[index] = .success(await response.committed()) }
     }
     return PhotoOutcome(photo: photo, source: source, results: committed, duration: duration)
   }

@@ -63,14 +63,6 @@ import Testing
     #expect(driver.asked.count == 1)
   }
 
-  @Test mutating func photosThatComeAgainAreLeftOut() {
-    driver.search("lake")
-    driver.answer([1, 2, 2, 3], next: "2")
-    driver.show(2)
-    driver.answer([3, 4, 1, 5])
-    #expect(driver.ids == ids(1...5))
-  }
-
   @Test(arguments: [
     (NextPageTrigger.itemsBeforeEnd(6), GalleryViewport(lastVisibleItem: 3), GalleryViewport(lastVisibleItem: 4)),
     (.endInView, GalleryViewport(lastVisibleItem: 9), GalleryViewport(showsEnd: true)),
@@ -134,14 +126,6 @@ import Testing
     #expect(driver.asked.count == 1)
   }
 
-  @Test mutating func aCircleOfPagesEnds() {
-    driver.search("lake")
-    driver.answer(0..<10, next: "2")
-    driver.show(9)
-    driver.answer(10..<20, next: "2")
-    #expect(!driver.machine.content.hasMore && driver.state == .loaded)
-  }
-
   @Test mutating func pagesWithoutNewPhotosEnd() {
     driver.search("lake")
     driver.answer(0..<10, next: "2")
@@ -149,15 +133,6 @@ import Testing
     for cursor in 3...5 { driver.answer(0..<10, next: "\(cursor)") }
     #expect(driver.running.isEmpty && driver.state == .loaded && !driver.machine.content.hasMore)
     #expect(driver.asked.count == 4)
-  }
-
-  @Test mutating func oneSuchPageDoesNotEndASearch() {
-    driver.search("lake")
-    driver.answer(0..<10, next: "2")
-    driver.show(9)
-    driver.answer(0..<10, next: "3")
-    driver.answer(10..<20, next: "4")
-    #expect(driver.ids.count == 20 && driver.machine.content.hasMore)
   }
 
   @Test mutating func withoutWordsPhotosArePickedByChance() {

@@ -85,6 +85,21 @@ import Testing
     #expect(Set(try await gallery.found("").items.map(\.id)) == Set(shown.items.prefix(4).map(\.id)))
   }
 
+  @Test func withNothingStoredTheErrorSaysSoAndIsNotHeldAgainstTheSearch() async throws {
+    let fixture = try GalleryFixture(photos: 3)
+    let gallery = try fixture.gallery()
+    fixture.unsplash.failNext(with: .status(503))
+    let failed = try await gallery.found("lake")
+    #expect(failed.isOffline && failed.items.isEmpty)
+    guard case .failed(.unreachable) = failed.state else {
+      Issue.record("it should have failed: \(failed.state)")
+      return
+    }
+    await gallery.retry()
+    let recovered = try await gallery.settled()
+    #expect(recovered.state == .loaded && recovered.items.count == 3 && !recovered.isOffline)
+  }
+
   @Test func backOnlineAGalleryGoesOnWhereItWas() async throws {
     let fixture = try GalleryFixture()
     _ = try await fixture.gallery().found("lake")

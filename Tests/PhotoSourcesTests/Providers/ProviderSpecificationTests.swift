@@ -8,16 +8,13 @@ import Testing
   private let client = StubHTTPClient("")
 
   @Test func readsTheNamesThereAre() throws {
-    #expect(try ProviderSpecification(parsing: "auto") == .auto)
-    #expect(try ProviderSpecification(parsing: "unsplash") == .unsplash)
-    #expect(try ProviderSpecification(parsing: "pexels") == .pexels)
-    #expect(try ProviderSpecification(parsing: "commons") == .commons)
-    #expect(try ProviderSpecification(parsing: "openverse") == .openverse)
-    #expect(try ProviderSpecification(parsing: "picsum") == .picsum)
-    #expect(try ProviderSpecification(parsing: "folder:a b/ü:c") == .folder(path: "a b/ü:c"))
     let home = FileManager.default.homeDirectoryForCurrentUser.path
-    #expect(try ProviderSpecification(parsing: "folder:~/Pictures") == .folder(path: "\(home)/Pictures"))
-    #expect(try ProviderSpecification(parsing: "folder:~") == .folder(path: home))
+    let known: [String: ProviderSpecification] = [
+      "auto": .auto, "unsplash": .unsplash, "pexels": .pexels, "commons": .commons, "openverse": .openverse,
+      "picsum": .picsum, "folder:a b/ü:c": .folder(path: "a b/ü:c"),
+      "folder:~/Pictures": .folder(path: "\(home)/Pictures"), "folder:~": .folder(path: home),
+    ]
+    for (text, expected) in known { #expect(try ProviderSpecification(parsing: text) == expected) }
     for text in ["", "folder:", "folder", "Unsplash", "flickr"] {
       #expect(throws: ProviderError.unknownProvider(text)) { try ProviderSpecification(parsing: text) }
     }
