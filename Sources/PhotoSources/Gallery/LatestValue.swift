@@ -20,16 +20,15 @@ package final class LatestValue<Value: Sendable>: Sendable {
   /// A stream that begins with the newest value.
   package func subscribe() -> AsyncStream<Value> {
     let (stream, continuation) = AsyncStream.makeStream(of: Value.self, bufferingPolicy: .bufferingNewest(1))
-    let (number, isFinished) = state.withLock { state in
-      state.lastListener += 1
-      if !state.isFinished { state.listeners[state.lastListener] = continuation }
+    state.withLock { state in
       // Under the lock, so that a newer one cannot overtake it.
       continuation.yield(state.current)
-      return (state.lastListener, state.isFinished)
-    }
-    if isFinished { continuation.finish() }
-    continuation.onTermination = { [weak self] _ in
-      self?.state.withLock { $0.listeners[number] = nil }
+      guard !state.isFinished else { return continuation.finish() }
+      state.lastListener += 1
+      state.listeners[state.lastListener] = continuation
+      continuation.onTermination = { [weak self, number = state.lastListener] _ in
+        self?.state.withLock { $0.listeners[number] = nil }
+      }
     }
     return stream
   }

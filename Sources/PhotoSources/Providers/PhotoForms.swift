@@ -40,7 +40,7 @@ struct PhotoForms: Hashable, Sendable, Codable {
     switch server {
     case .imgix, .pexels:
       guard let cell, let size else { return [url] }
-      return [ImgixURL.variant(of: url, source: size, box: cell.box, fit: cell.fit, server: server)]
+      return [imgixURL(ofSize: size, for: cell)]
     case .commons: return commonsURLs(ofSize: size, for: cell)
     case .openverse: return openverseURLs(ofSize: size, for: cell)
     case .picsum: return [picsumURL(ofSize: size, for: cell)]
@@ -65,7 +65,7 @@ struct PhotoForms: Hashable, Sendable, Codable {
   private func picsumURL(ofSize size: PixelSize?, for cell: Cell?) -> URL {
     var size = cell?.scaledSize(of: size) ?? size ?? Self.picsumSide
     if size.longerSide > Self.picsumSide.width {
-      size = ImgixURL.serverSize(source: size, box: Self.picsumSide, fit: .contain)
+      size = Cell(box: Self.picsumSide, fit: .contain).scaledSize(of: size)
     }
     return url.appending(path: "\(size.width)/\(size.height).jpg")
   }
@@ -77,9 +77,14 @@ struct PhotoForms: Hashable, Sendable, Codable {
 }
 
 extension PhotoForms.Cell {
-  /// The size of the whole photo in its aspect ratio, scaled until it is large enough. A photo of unknown size is taken
-  /// for a 3:2 landscape.
+  /// The size of the whole photo in its aspect ratio, scaled down until it just covers or fits the box. A photo of
+  /// unknown size is taken for a 3:2 landscape.
   func scaledSize(of size: PixelSize?) -> PixelSize {
-    ImgixURL.serverSize(source: size ?? PixelSize(30_000, 20_000), box: box, fit: fit)
+    let (width, height) = (Double(max(size?.width ?? 30_000, 1)), Double(max(size?.height ?? 20_000, 1)))
+    let scales = (Double(max(box.width, 1)) / width, Double(max(box.height, 1)) / height)
+    let scale = min(1, fit == .contain ? min(scales.0, scales.1) : max(scales.0, scales.1))
+    // Rounds up, with a tolerance for floating-point error, so that the side set by the box stays exact.
+    func side(_ exact: Double) -> Int { Int(min(max((exact - 1e-6).rounded(.up), 1), 1e6)) }
+    return PixelSize(side(width * scale), side(height * scale))
   }
 }

@@ -36,6 +36,12 @@ import Testing
 
   private let variants = [Variant(size: PixelSize(40, 40)), Variant(size: PixelSize(20, 20))]
 
+  private func prefetch(
+    _ pages: Pages, _ fixture: PipelineFixture, limits: QueryPrefetch.Limits = .init()
+  ) -> QueryPrefetch {
+    QueryPrefetch(provider: pages, query: "", pipeline: fixture.pipeline, variants: variants, limits: limits)
+  }
+
   private func photos(_ prefetch: QueryPrefetch) async throws -> [PhotoOutcome] {
     var photos: [PhotoOutcome] = []
     for try await case .photo(let photo) in prefetch { photos.append(photo) }
@@ -45,8 +51,7 @@ import Testing
   @Test func allPicturesOfAllPagesAreMadeInAllSizes() async throws {
     let fixture = try PipelineFixture()
     let pages = Pages(origin: fixture.origin, count: 3, perPage: 4)
-    let photos = try await photos(
-      QueryPrefetch(provider: pages, query: "", pipeline: fixture.pipeline, variants: variants))
+    let photos = try await photos(self.prefetch(pages, fixture))
     #expect(Set(photos.map(\.photo.id)).count == 12)
     for photo in photos { #expect(try photo.results.map { try $0.get().thumbnail.size.width } == [40, 20]) }
     #expect(fixture.origin.requests.count == 12)
@@ -58,8 +63,7 @@ import Testing
     let picture = try TestImages.bytes("formats/jpeg-420.jpg")
     let fixture = try PipelineFixture { $0.path.hasPrefix("/page1/") ? .ok(picture).held(by: gate) : .ok(picture) }
     let pages = Pages(origin: fixture.origin, count: 9, perPage: 2)
-    let prefetch = QueryPrefetch(
-      provider: pages, query: "", pipeline: fixture.pipeline, variants: variants, limits: .init(pages: nil, ahead: 2))
+    let prefetch = self.prefetch(pages, fixture, limits: .init(pages: nil, ahead: 2))
     let run = Task { try await photos(prefetch) }
     // Page 1 is under way. Page 2 is done, and so is each page that took its place; page 1 holds the other place.
     await poll { pages.asked.values == Array(1...9) }
@@ -73,8 +77,7 @@ import Testing
     let picture = try TestImages.bytes("formats/jpeg-420.jpg")
     let fixture = try PipelineFixture { $0.path == "/page1/1.jpg" ? .ok(picture).held(by: gate) : .ok(picture) }
     let pages = Pages(origin: fixture.origin, count: 3, perPage: 2)
-    let prefetch = QueryPrefetch(
-      provider: pages, query: "", pipeline: fixture.pipeline, variants: variants, limits: .init(ahead: 1))
+    let prefetch = self.prefetch(pages, fixture, limits: .init(ahead: 1))
     var iterator: QueryPrefetch.Iterator? = prefetch.makeAsyncIterator()
     guard case .page(photos: 2, total: nil) = try await iterator?.next(),
       case .photo(let first) = try await iterator?.next()
@@ -93,9 +96,7 @@ import Testing
   @Test func aConsumerThatFallsBehindHoldsTheSourceBack() async throws {
     let fixture = try PipelineFixture()
     let pages = Pages(origin: fixture.origin, count: 50, perPage: 3)
-    let iterator = QueryPrefetch(
-      provider: pages, query: "", pipeline: fixture.pipeline, variants: variants, limits: .init(pages: nil, ahead: 2)
-    ).makeAsyncIterator()
+    let iterator = self.prefetch(pages, fixture, limits: .init(pages: nil, ahead: 2)).makeAsyncIterator()
     for _ in 0..<3 { _ = try await iterator.next() }
     await poll { fixture.pipeline.activeJobs == 0 }
     #expect(pages.asked.values.count <= 3)
@@ -106,8 +107,7 @@ import Testing
     let pages = Pages(origin: fixture.origin, count: 5, perPage: 2, failingPage: 3)
     var done = 0
     await #expect(throws: ProviderError.unreachable(provider: "pages", reason: "gone")) {
-      let prefetch = QueryPrefetch(
-        provider: pages, query: "", pipeline: fixture.pipeline, variants: variants, limits: .init(pages: nil))
+      let prefetch = self.prefetch(pages, fixture, limits: .init(pages: nil))
       for try await case .photo in prefetch { done += 1 }
     }
     #expect(done == 4)
@@ -117,8 +117,7 @@ import Testing
     let picture = try TestImages.bytes("formats/jpeg-420.jpg")
     let fixture = try PipelineFixture { $0.path == "/page1/1.jpg" ? .status(404) : .ok(picture) }
     let pages = Pages(origin: fixture.origin, count: 1, perPage: 3)
-    let photos = try await photos(
-      QueryPrefetch(provider: pages, query: "", pipeline: fixture.pipeline, variants: variants))
+    let photos = try await photos(self.prefetch(pages, fixture))
     #expect(photos.filter { $0.firstError != nil }.map(\.photo.id) == ["/page1/1.jpg"])
     #expect(photos.count == 3)
   }
@@ -128,8 +127,7 @@ import Testing
     let picture = try TestImages.bytes("formats/jpeg-420.jpg")
     let fixture = try PipelineFixture { _ in .ok(picture).held(by: gate) }
     let pages = Pages(origin: fixture.origin, count: 3, perPage: 4)
-    let prefetch = QueryPrefetch(
-      provider: pages, query: "", pipeline: fixture.pipeline, variants: variants)
+    let prefetch = self.prefetch(pages, fixture)
     let run = Task { try await photos(prefetch) }
     await poll { fixture.origin.runningRequests >= 4 }
     run.cancel()
@@ -140,10 +138,7 @@ import Testing
   @Test func theCountOfPicturesIsKept() async throws {
     let fixture = try PipelineFixture()
     let pages = Pages(origin: fixture.origin, count: 9, perPage: 4)
-    let photos = try await photos(
-      QueryPrefetch(
-        provider: pages, query: "", pipeline: fixture.pipeline, variants: variants,
-        limits: .init(pages: nil, photos: 6)))
+    let photos = try await photos(self.prefetch(pages, fixture, limits: .init(pages: nil, photos: 6)))
     #expect(photos.count == 6)
     #expect(pages.asked.values == [1, 2])
   }

@@ -64,6 +64,18 @@ import Testing
     }
   }
 
+  /// Makes thumbnails, and notes the numbers of those that are done.
+  private func make(
+    _ requests: [ThumbnailRequest], with fixture: PipelineFixture, window: Int? = nil
+  ) -> (done: Recorder<Int>, run: Task<Void, Never>) {
+    let done = Recorder<Int>()
+    let run = Task {
+      for await result in fixture.pipeline.thumbnails(for: requests, window: window)
+      where (try? result.result.get()) != nil { done.append(result.index) }
+    }
+    return (done, run)
+  }
+
   @Test(arguments: Silence.allCases)
   func twentySilentPicturesHoldBackNothingButThemselves(_ silence: Silence) async throws {
     // Given twenty silent pictures among a hundred, at the beginning and further on
@@ -101,13 +113,7 @@ import Testing
     let silent = Set((0..<150).filter { $0 % 3 != 0 })
     let fixture = try fixture(silent: silent, as: .beforeTheHead, until: gate)
     let requests = (0..<150).map { fixture.request("/\($0)", priority: .prefetch) }
-    let done = Recorder<Int>()
-    let run = Task {
-      for await result in fixture.pipeline.thumbnails(for: requests, window: 20) where (try? result.result.get()) != nil
-      {
-        done.append(result.index)
-      }
-    }
+    let (done, run) = make(requests, with: fixture, window: 20)
     let most = Counter()
     await poll {
       most.raise(to: fixture.pipeline.stages.downloader.activeDownloads)
@@ -133,12 +139,7 @@ import Testing
       $0.jobs = 1
     }
     let requests = (0..<60).map { fixture.request("/\($0)", priority: .prefetch) }
-    let done = Recorder<Int>()
-    let run = Task {
-      for await result in fixture.pipeline.thumbnails(for: requests) where (try? result.result.get()) != nil {
-        done.append(result.index)
-      }
-    }
+    let (done, run) = make(requests, with: fixture)
     // Then the others find memory for theirs.
     await poll { done.values.count == 20 }
     gate.open()
@@ -158,12 +159,7 @@ import Testing
       let source = ImageSource(fixture.origin.url("/\(number)"), identity: "\(number)", downloadsPerHost: 2)
       return ThumbnailRequest(source, variant: Variant(size: PixelSize(40, 40)), priority: .prefetch)
     }
-    let done = Recorder<Int>()
-    let run = Task {
-      for await result in fixture.pipeline.thumbnails(for: requests) where (try? result.result.get()) != nil {
-        done.append(result.index)
-      }
-    }
+    let (done, run) = make(requests, with: fixture)
     let most = Counter()
     await poll {
       most.raise(to: fixture.pipeline.stages.downloader.activeDownloads)
