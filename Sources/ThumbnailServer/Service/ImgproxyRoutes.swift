@@ -16,13 +16,13 @@ struct ImgproxyRoutes: Sendable {
     do throws(ImgproxyRequest.Problem) {
       wanted = try ImgproxyRequest(path: request.path.dropFirst("/imgproxy".count))
     } catch {
-      return .problem(ServerResponse.Problem(.notFound, "invalid-request", error.message))
+      return thumbnails.response(to: ServerResponse.Problem(.notFound, "invalid-request", error.message))
     }
     if let key, !key.accepts(wanted) {
-      return .problem(ServerResponse.Problem(.forbidden, "refused", "Invalid signature"))
+      return thumbnails.response(to: ServerResponse.Problem(.forbidden, "refused", "Invalid signature"))
     }
     if let end = wanted.expires, Date().timeIntervalSince1970 >= Double(end) {
-      return .problem(ServerResponse.Problem(.notFound, "expired", "Expired URL"))
+      return thumbnails.response(to: ServerResponse.Problem(.notFound, "expired", "Expired URL"))
     }
     do throws(ServerResponse.Problem) {
       let source = try access.image(wanted.source, request, isSigned: key != nil)

@@ -15,8 +15,8 @@ struct GetCommand: AsyncParsableCommand {
         thumbs get photo.jpg --sheet photo.html
         thumbs get https://example.org/a.jpg --json
 
-      Without --format, the end of the output's name decides: .jpg, .png, .webp
-      or .avif. Without --output the thumbnail is only cached.
+      Without --format, the end of the output's name decides: .jpg, .png, .webp,
+      .avif or .jxl. Makes one thumbnail; with --json it may be only cached.
 
       thumbs get --help-hidden lists all options: limits, network, helpers.
       """)

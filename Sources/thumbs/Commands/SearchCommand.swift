@@ -8,8 +8,8 @@ import Thumbnailer
 struct SearchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "search",
-    abstract: "Lists the pictures of a photo search or a folder, with whom to thank.",
-    usage: "thumbs search --query <TEXT> [<options>]",
+    abstract: "Lists the pictures of a photo search or a folder, and whom to credit.",
+    usage: "thumbs search (--query <TEXT> | --urls <FILE>) [<options>]",
     discussion: """
       Examples:
         thumbs search --query "mountain lake" --pages 2 --html lake.html
@@ -32,7 +32,7 @@ struct SearchCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Write a page with the pictures.", valueName: "FILE"))
   var html: String?
 
-  @Flag(help: "Ask nobody: list what is stored.")
+  @Flag(help: "Send no requests: list what is stored.")
   var offline = false
 
   @Flag(help: "Print one JSON object a line for each picture, and the summary as the last.")

@@ -191,7 +191,7 @@ struct ServedSourceOptions: ParsableArguments {
     help: ArgumentHelp(
       """
       What to show: unsplash (key in UNSPLASH_ACCESS_KEY), pexels (key in PEXELS_API_KEY), commons, openverse, picsum, \
-      folder:PATH, or auto, the first of these that can be had.
+      folder:PATH, or auto: unsplash or pexels if its key is set, else commons.
       """, valueName: "NAME"))
   var provider: String?
 

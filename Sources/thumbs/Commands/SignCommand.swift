@@ -24,7 +24,7 @@ struct SignCommand: ParsableCommand {
   @Argument(help: ArgumentHelp("The picture: a URL, or a path within the server's --root.", valueName: "URL|PATH"))
   var source: String
 
-  @Option(help: ArgumentHelp("The file with the keys.", valueName: "FILE"))
+  @Option(help: ArgumentHelp("The file with the keys. (default: those in THUMBS_SIGNING_KEYS)", valueName: "FILE"))
   var signingKeys: String?
 
   @Option(

@@ -6,13 +6,13 @@ import Thumbnailer
 /// Without an option the configuration's own policy stays: any address, as suits a person's own lists. A command that
 /// fetches what strangers ask for sets `publicOnly` before it applies these.
 struct AddressOptions: ConfigurationOptions {
-  @Flag(help: "Fetch from this machine and private networks, too, as is the default.")
+  @Flag(help: "Fetch from this machine and private networks, too: the default, except in serve.")
   var allowPrivateNetworks = false
 
   @Flag(
     help: """
-      Fetch only from public addresses of the internet, also along redirects: for lists that strangers have written. \
-      What is fresh in the cache is used all the same.
+      Fetch only from public addresses of the internet, also along redirects: for lists that strangers have written, \
+      and always in serve. What is fresh in the cache is used all the same.
       """)
   var publicAddressesOnly = false
 

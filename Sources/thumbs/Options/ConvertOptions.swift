@@ -48,7 +48,7 @@ struct ConvertThumbnailOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "How hard the encoder tries, from 0, the fastest, to 9, the fewest bytes. (default: as pays for most)",
+      "How hard the encoder tries, from 0, the fastest, to 9, the fewest bytes. (default: the best trade for most pictures)",
       valueName: "N", visibility: .hidden))
   var effort: Int?
 

@@ -13,8 +13,8 @@ struct NetworkOptions: ConfigurationOptions {
   @Option(
     help: ArgumentHelp(
       """
-      What a server must send at least in a second, on average over 20 s; one that sends less has failed. 0 is content \
-      with anything. (default: 1kB)
+      What a server must send at least in a second, on average over 20 s; one that sends less has failed. 0 accepts any \
+      rate. (default: 1kB)
       """, valueName: "SIZE"), transform: ByteSize.option)
   var minRate: ByteSize?
 

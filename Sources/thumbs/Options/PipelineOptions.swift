@@ -7,12 +7,12 @@ struct PipelineOptions: ConfigurationOptions {
   @OptionGroup var cache: CacheOptions
 
   @Option(
-    help: ArgumentHelp("Downloads at once, silent ones not counted. (default: 16, in serve 64)", valueName: "N"))
+    help: ArgumentHelp("Downloads at once, not counting silent ones. (default: 16, in serve 64)", valueName: "N"))
   var downloads: Int?
 
   @Option(
     help: ArgumentHelp(
-      "Downloads at once from one host, silent ones not counted; less than 6 counts these, too. (default: 6)",
+      "Downloads at once from one host, not counting silent ones; less than 6 counts them, too. (default: 6)",
       valueName: "N"))
   var perHost: Int?
 
@@ -65,7 +65,8 @@ struct PipelineOptions: ConfigurationOptions {
 
 /// What decodes may take, and how images are read: for all commands that make thumbnails.
 struct DecodeOptions: ConfigurationOptions {
-  @Option(help: ArgumentHelp("Decodes at once, in serve of one client. (default: one for each core)", valueName: "N"))
+  @Option(
+    help: ArgumentHelp("Decodes at once; in serve, those of one client. (default: one for each core)", valueName: "N"))
   var jobs: Int?
 
   @Option(
@@ -81,8 +82,8 @@ struct DecodeOptions: ConfigurationOptions {
     help: ArgumentHelp(
       """
       Whether small thumbnails may be made of those that are in the file. auto: of a HEIC's, if it looks like tiles all \
-      over the picture. on: also of those that cannot be compared so, in a HEIC in one piece or a JPEG's EXIF data; \
-      what was changed in the picture later may not show. Reports say `preview` then.
+      over the picture. on: also those that cannot be compared in this way, of a HEIC in one piece or in a JPEG's EXIF data; \
+      what was changed in the picture later may not show.
       """, valueName: "auto|on|off"))
   var previews = PreviewUse.auto
 

@@ -18,7 +18,7 @@ struct SourceOptions: ParsableArguments {
     help: ArgumentHelp(
       """
       Where to search: folder:PATH, unsplash (key in UNSPLASH_ACCESS_KEY), pexels (key in PEXELS_API_KEY), commons, \
-      openverse, picsum (lists only: --query ""), or auto, the first of these that can be had.
+      openverse, picsum (lists only: --query ""), or auto: unsplash or pexels if its key is set, else commons.
       """, valueName: "NAME"))
   var provider = "auto"
 
@@ -43,7 +43,7 @@ struct SourceOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "How many pages of pictures may be open at once, those that wait for a silent server not counted. (default: 2)",
+      "How many pages of pictures may be open at once, not counting those that wait for a silent server. (default: 2)",
       valueName: "N", visibility: .hidden))
   var ahead: Int?
 

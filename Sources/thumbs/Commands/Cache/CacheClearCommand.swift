@@ -11,10 +11,10 @@ struct CacheClearCommand: AsyncParsableCommand {
       Example:
         thumbs cache clear --cache-dir /var/cache/thumbs
 
-      With the thumbnails leave the stored pages of searches, what servers said
-      of the pictures, remembered failures, the count of hits and misses, the
-      beginnings of broken downloads, which hosts want to be left alone, the
-      dates of pictures in folders, and where rows of large JPEGs begin.
+      Also removed: the stored pages of searches, what servers said of the
+      pictures, remembered failures, the count of hits and misses, the beginnings
+      of broken downloads, which hosts asked for a pause, the dates of pictures in
+      folders, and where rows of large JPEGs begin.
       Others may use the cache meanwhile.
 
       --json prints directory, removedThumbnails, removedBytes.
