@@ -16,15 +16,15 @@ package struct LocalFile: Sendable {
   package init(path: RawPath, byteLimit: Int) throws(DownloadError) {
     let descriptor = path.withCString { open($0, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) }
     guard descriptor >= 0 else { throw Self.failure(errno) }
-    try self.init(FileDescriptor(owning: descriptor), byteLimit: byteLimit)
-  }
-
-  /// The same of a file that is open already.
-  package init(_ file: FileDescriptor, byteLimit: Int) throws(DownloadError) {
-    self.file = file
+    let file = FileDescriptor(owning: descriptor)
     var status = stat()
     guard fstat(file.rawValue, &status) == 0 else { throw Self.failure(errno) }
-    state = FileState(status)
+    try self.init(file, in: FileState(status), byteLimit: byteLimit)
+  }
+
+  /// The same of a file that is open already, and was in this state.
+  package init(_ file: FileDescriptor, in state: FileState, byteLimit: Int) throws(DownloadError) {
+    (self.file, self.state) = (file, state)
     switch state.kind {
     case .regular: break
     case .folder: throw .fileUnreadable(reason: "it is a folder; name a file in it")

@@ -138,7 +138,8 @@ struct CoefficientDecoding: ~Copyable {
       coverage = ScanCoverage(found, scale: decoder.scale, measures: decoder.measuresDeviations)
       scalings = found.components.map { _ in nil }
     }
-    crop?.add(marker, bytes)
+    // Of APP2 segments only profiles, whose length is limited, matter.
+    if marker != 0xE2 || bytes.has("ICC_PROFILE\0") { try crop?.add(marker, bytes) }
   }
 
   /// Decodes or skips a scan. True when no further scan is needed.
@@ -231,7 +232,8 @@ struct CoefficientDecoding: ~Copyable {
       ?? JPEGRowIndex(fileLength: length, scanPosition: position, rows: rows)
     var reader = ScanReader(scan, parts, frame: frame, restartInterval: tables.restartInterval)
     let data = try reader.copy(
-      mcus, index: &index, completes: knownIndex != nil, &cursor, &entropy, isCancelled: decoder.isCancelled)
+      mcus, most: crop.mostBytes, index: &index, completes: knownIndex != nil, &cursor, &entropy,
+      isCancelled: decoder.isCancelled)
     self.index = index
     return crop.file(header, data: data)
   }

@@ -11,7 +11,7 @@ package struct JPEGArea: Sendable, Equatable {
 ///
 /// The codes of AC coefficients are copied. Those of DC coefficients are written anew, since the block before is
 /// another one. So any decoder makes the same samples of both files.
-struct LosslessCrop {
+package struct LosslessCrop {
   let area: JPEGArea
   /// The file's segments before the scan, those that matter.
   private var head: [UInt8] = [0xFF, 0xD8]
@@ -21,8 +21,17 @@ struct LosslessCrop {
   /// The DC table of the new file: a code of five bits for each number of value bits.
   private static let codes: [UInt8] = [0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] + (0...15).map { UInt8($0) }
 
+  /// The most bytes that its coded data may have: more than in any photograph. Of noise a pixel takes four.
+  package static func mostBytes(of area: JPEGArea) -> Int { 65_536 + 2 * area.columns.count * area.rows.count }
+  var mostBytes: Int { Self.mostBytes(of: area) }
+  /// The most bytes that the segments before the scan may have, a profile among them.
+  package static let longestHead = ProfileSegments.mostBytes + 1 << 20
+
   /// Adds a segment: the bytes after its length.
-  mutating func add(_ marker: UInt8, _ bytes: SegmentBytes) {
+  ///
+  /// - Throws: `.handedOver` where they are too many.
+  mutating func add(_ marker: UInt8, _ bytes: SegmentBytes) throws(JPEGError) {
+    guard head.count + bytes.count <= Self.longestHead else { throw .handedOver(reason: "a header of many segments") }
     switch marker {
     // The new file has no restart markers.
     case 0xDD: return
@@ -52,7 +61,11 @@ struct LosslessCrop {
     for component in 0..<Int(header[0]) { header[2 + 2 * component] &= 15 }
     header.replaceSubrange((header.count - 3)..., with: [0, 63, 0])
     file.append(0xDA, header)
-    return file.head + data + JPEGStructure.endMarker
+    var whole = file.head
+    whole.reserveCapacity(whole.count + data.count + 2)
+    whole += data
+    whole += JPEGStructure.endMarker
+    return whole
   }
 
   /// The MCUs of the area.
@@ -67,10 +80,18 @@ struct LosslessCrop {
 /// Writes the coded data of a `LosslessCrop`.
 final class ScanWriter {
   private(set) var bytes: [UInt8] = []
+  /// Whether there are more bytes than allowed.
+  var isTooLong: Bool { bytes.count > most }
+  private let most: Int
   /// The bits that are no whole byte yet, in the lowest places, and their number.
   private var bits: UInt64 = 0
   private var count = 0
   private var predictors = [0, 0, 0]
+
+  init(most: Int) {
+    self.most = most
+    bytes.reserveCapacity(min(most, 1 << 20))
+  }
 
   /// Adds a block: its DC coefficient, and the codes of its other coefficients, which begin at `start` and have `length`
   /// bits. False for a coefficient that no code is for.

@@ -150,13 +150,13 @@ struct ScanReader: ~Copyable {
   /// Rows before them are passed, as far as `index` has no entry. With `completes` an index without entries is completed,
   /// for which all other rows are passed: as far as they are sound.
   mutating func copy(
-    _ mcus: (columns: Range<Int>, rows: Range<Int>), index: inout JPEGRowIndex, completes: Bool,
+    _ mcus: (columns: Range<Int>, rows: Range<Int>), most: Int, index: inout JPEGRowIndex, completes: Bool,
     _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer, isCancelled: () -> Bool
   ) throws(JPEGError) -> [UInt8] {
     (kind, entropy.isTracked) = (.copied, completes)
     entropy.clear()
     let completes = completes && index.entries.isEmpty
-    let copier = ScanWriter()
+    let copier = ScanWriter(most: most)
     var row = index.lastRow(upTo: mcus.rows.lowerBound)
     if row > 0, try !resume(at: row, &index, &cursor, &entropy) { row = 0 }
     while row < mcus.rows.upperBound {
@@ -167,6 +167,7 @@ struct ScanReader: ~Copyable {
       writer = copier
       try readMCUs(columns.count, &cursor, &entropy)
       writer = nil
+      if copier.isTooLong { throw .handedOver(reason: "a part of more than \(most) bytes") }
       row += 1
       if row == mcus.rows.upperBound { break }
       if try resume(at: row, &index, &cursor, &entropy) { continue }

@@ -1,4 +1,5 @@
 import HEIFContainer
+import JPEGCoefficients
 import ThumbnailCore
 
 /// Predicts the peak memory of a decode, in bytes, from the header alone.
@@ -31,8 +32,10 @@ enum DecodeCost {
   /// that.
   private static func window(_ pass: DecodePlan.Pass, probe: ImageProbe, bodyLength: Int) -> Int {
     guard let window = pass.window else { return 0 }
-    // A pixel takes a byte at the most in any photograph.
-    return 3 * min(bodyLength, window.size.pixelCount)
+    // The coded data while it grows, and the whole file; a row of MCUs is written before its length is looked at.
+    let area = JPEGArea(columns: window.columns, rows: window.rows)
+    let data = min(bodyLength, LosslessCrop.mostBytes(of: area) + 16 * 12 * window.size.width)
+    return 3 * data + 2 * min(bodyLength, LosslessCrop.longestHead)
   }
 
   /// An animation: the decoder and one of its frames, all the thumbnails' frames, and the encoder. WebP's encoder holds

@@ -51,11 +51,26 @@ struct AxisShare: Sendable, Equatable {
 
   /// The samples that the part touches, of `count` of which the image covers `extent`; where it begins in the first of
   /// them, and how many it covers.
-  func samples(of extent: Double, count: Int) -> (range: Range<Int>, origin: Double, extent: Double) {
-    if self == .all { return (0..<count, 0, extent) }
+  func samples(of extent: Double, count: Int) -> AxisSamples {
+    if self == .all { return AxisSamples(range: 0..<count, origin: 0, extent: extent) }
     let from = Double(start) * extent / Double(whole)
     let to = Double(start + length) * extent / Double(whole)
     let first = min(count - 1, Int(from))
-    return (first..<min(count, max(first + 1, Int(to.rounded(.up)))), from - Double(first), to - from)
+    let range = first..<min(count, max(first + 1, Int(to.rounded(.up))))
+    return AxisSamples(range: range, origin: from - Double(first), extent: to - from)
+  }
+}
+
+/// Samples of one axis, where a part begins in the first of them, and how many it covers.
+struct AxisSamples {
+  var range: Range<Int>
+  var origin: Double
+  let extent: Double
+
+  /// Takes one sample more on each side, of so many.
+  mutating func widen(within count: Int) {
+    let wider = max(0, range.lowerBound - 1)..<min(count, range.upperBound + 1)
+    origin += Double(range.lowerBound - wider.lowerBound)
+    range = wider
   }
 }

@@ -63,7 +63,13 @@ struct ResampleKernel: Sendable {
       let reach = scale == 1 && middle == middle.rounded() ? pixels - 1 : Self.lobes * stretch
       let first = Int((middle - reach).rounded(.up))
       let last = Int((middle + reach).rounded(.down))
-      let samples = inside(first) / axis.upsampling...inside(last) / axis.upsampling
+      var samples = inside(first) / axis.upsampling...inside(last) / axis.upsampling
+      if axis.upsampling > 1 {
+        // The outermost pixel counts for all beyond it: of it the sample beside the image matters.
+        let lowest = first < left ? (left - 1) / axis.upsampling : samples.lowerBound
+        let highest = last > right ? min(count - 1, (right + 1) / axis.upsampling) : samples.upperBound
+        samples = min(lowest, samples.lowerBound)...max(highest, samples.upperBound)
+      }
       return (middle: middle, first: first, last: last, samples: samples, start: samples.lowerBound & ~(alignment - 1))
     }
     let widest = windows.map { $0.samples.upperBound - $0.start + 1 }.max() ?? 1

@@ -51,13 +51,16 @@ final class RowResampler {
     else { throw .damaged(.shrink, detail: "a plane of \(source.size) cannot become \(target)") }
     channels = source.channels
     // Only the samples that the region touches are looked at, so that none beyond its edges counts.
-    let columns = (region?.across ?? .all).samples(of: source.extent.width, count: source.size.width)
-    let lines = (region?.down ?? .all).samples(of: source.extent.height, count: source.size.height)
-    let size = PixelSize(columns.range.count, lines.range.count)
+    var columns = (region?.across ?? .all).samples(of: source.extent.width, count: source.size.width)
+    var lines = (region?.down ?? .all).samples(of: source.extent.height, count: source.size.height)
     let extent = PixelExtent(width: columns.extent, height: lines.extent)
+    let factors = BoxReducer.Factors(extent: extent, target: target)
+    // But interpolated pixels are made of the samples beside them, too.
+    if factors.across == 1, source.upsampling.width > 1 { columns.widen(within: source.size.width) }
+    if factors.down == 1, source.upsampling.height > 1 { lines.widen(within: source.size.height) }
+    let size = PixelSize(columns.range.count, lines.range.count)
     (skipped, left) = (lines.range.lowerBound, size.height)
     margin = columns.range.lowerBound * channels * (isWide ? 2 : 1)
-    let factors = BoxReducer.Factors(extent: extent, target: target)
     boxes = factors.isOne ? nil : try BoxReducer(size, channels: source.channels, isWide: isWide, factors)
     let base = boxes?.size ?? size
     // Boxes of samples are made only where much reduction remains, and the kernel is Lanczos there.

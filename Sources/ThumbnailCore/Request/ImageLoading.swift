@@ -49,10 +49,12 @@ public struct LoadedImage: Sendable {
   /// Calls `body` with the bytes in order, in pieces of any length, until it returns false or the image ends.
   package let receive: @Sendable (_ body: (Data) throws -> Bool) async throws -> Void
   /// The open file that is read in place; nil for other images.
-  package let file: FileDescriptor?
+  package let file: (descriptor: FileDescriptor, state: FileState)?
 
-  /// An image in a file that is open for reading, and is read in place.
-  package init(_ file: FileDescriptor) { (expectedLength, receive, self.file) = (nil, { _ in }, file) }
+  /// An image in a file that is open for reading and was in this state, and is read in place.
+  package init(_ file: FileDescriptor, _ state: FileState) {
+    (expectedLength, receive, self.file) = (nil, { _ in }, (file, state))
+  }
 
   /// An image that is at hand.
   public init(_ data: Data) {

@@ -26,7 +26,7 @@ package final class ServedFolder: Sendable {
     let state = FileState(status)
     // Says nothing of the path: a file that was moved is the same image.
     let identity = "\(state.device)-\(state.inode)-\(state.byteCount)-\(state.modified)"
-    return .loaded(by: ServedFile(file: file), identity: "file \(identity)")
+    return .loaded(by: ServedFile(file: file, state: state), identity: "file \(identity)")
   }
 
   /// Neither empty, nor hidden, nor a way out.
@@ -50,9 +50,10 @@ package final class ServedFolder: Sendable {
 /// An open file as an image's bytes.
 private struct ServedFile: ImageLoading {
   let file: FileDescriptor
+  let state: FileState
 
   var isLocal: Bool { true }
   var site: String? { "folder" }
 
-  func load(_ request: ImageLoadRequest) -> LoadedImage { LoadedImage(file) }
+  func load(_ request: ImageLoadRequest) -> LoadedImage { LoadedImage(file, state) }
 }

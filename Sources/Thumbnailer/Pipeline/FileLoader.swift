@@ -50,6 +50,7 @@ struct FileLoader: BodyLoader {
       monitor.send(job.source, .opened(bytes: file.body.count))
       var body = SourceBody(file.body, header: header, holding: permit)
       body.hasChanged = { file.hasChanged }
+      body.isLocalFile = true
       body.admitsUnsafe = configuration.isolation.admitsUnsafe(isUserFile: isUserFile)
       body.previews = spent == nil ? configuration.previews : .off
       return body

@@ -16,7 +16,7 @@ struct PlanExecutor: Sendable {
   /// Where the memory of a decode without a plan comes from.
   let memory: HelperMemory
   let runner: DecodeRunner
-  private let indexes: RowIndexes
+  private let indexes = RowIndexes()
   private let preparation = Preparation()
 
   /// Whether the first helper was started.
@@ -34,7 +34,6 @@ struct PlanExecutor: Sendable {
     _ configuration: ThumbnailPipeline.Configuration, helpers: HelperPool?, memory: HelperMemory, runner: DecodeRunner
   ) {
     (self.configuration, self.helpers, self.memory, self.runner) = (configuration, helpers, memory, runner)
-    indexes = RowIndexes(in: configuration.diskCacheLimit.bytes > 0 ? configuration.cacheDirectory : nil)
   }
 
   /// Has a helper start, so that the image that is being loaded finds it ready.
@@ -61,7 +60,8 @@ struct PlanExecutor: Sendable {
       mayReadCoefficients: body.mayReadCoefficients && !plan.isTolerant,
       isBodyWhole: plan.isBodyWhole)
     if isReserved { order.patience = LoneDecode.patience }
-    let indexed = plan.usesIndex && body.mayBeStored && !job.policy.bypassesCaches ? job.source.key : nil
+    // The key of a file says its version, that of an address does not.
+    let indexed = plan.usesIndex && body.isLocalFile && !job.policy.bypassesCaches ? job.source.key : nil
     let description = "\(plan)" + (plan.isTolerant ? ", as far as it can be read" : "")
     let givesWay = configuration.decodesGiveWay && plan.probe.size.pixelCount > Self.longDecodePixels
     return try await run(

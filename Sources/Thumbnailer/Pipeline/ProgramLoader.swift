@@ -33,7 +33,7 @@ struct ProgramLoader: BodyLoader {
           identity: job.source.identity, byteLimit: job.policy.limits.maximumBytes, priority: job.priority.current))
       if let file = image.file {
         return try await files.load(for: job, insteadOf: spent, isUserFile: false) { limit in
-          Result { () throws(DownloadError) in try LocalFile(file, byteLimit: limit) }
+          Result { () throws(DownloadError) in try LocalFile(file.descriptor, in: file.state, byteLimit: limit) }
         }
       }
       return try await receive(image, for: job, isAtHand: loader.isLocal, isWhole: isWhole, insteadOf: spent)

@@ -31,6 +31,8 @@ struct SourceBody: Sendable {
   var mayBeStored = true
   /// Whether the bytes were modified since they were opened, so that what was read may be inconsistent.
   var hasChanged: @Sendable () -> Bool = { false }
+  /// Whether it is a file that is read in place.
+  var isLocalFile = false
   /// Whether a helper may read it if its format is not read in process.
   var admitsUnsafe = false
   /// The host that has sent it, where that is another than was asked: after a redirect, or at another of its URLs.

@@ -242,11 +242,7 @@ public final class ThumbnailPipeline: Sendable {
     let directory = configuration.cacheDirectory
     await PartialStore.onThread { Self.removePartialDownloads(in: directory) }
     Self.removeHostRecords(in: directory)
-    Self.removeRowIndexes(in: directory)
   }
-
-  /// Removes what is known of where rows of large JPEGs begin from a cache folder. Blocks for a few file operations.
-  public static func removeRowIndexes(in cacheDirectory: URL) { RowIndexes.removeAll(in: cacheDirectory) }
 
   /// Removes the record of paused hosts from a cache folder. Blocks for a file operation.
   public static func removeHostRecords(in cacheDirectory: URL) {

@@ -203,6 +203,38 @@ struct LosslessCropTests {
     }
   }
 
+  @Test func anIndexThatLeadsToDamageIsReplaced() throws {
+    let file = Self.file()
+    let low = Self.variant((3, 105), PixelSize(40, 40))
+    let index = SharedIndex(RowIndex())
+    let expected = try Self.made(file, low, index: index).part
+    let right = index.value
+    try #require(right.bytes.count > 16)
+    // Every row begins near the end, as its checksum says, too.
+    var wrong = right.bytes
+    let position = file.count - 40
+    for start in stride(from: 16, to: wrong.count, by: 18) {
+      for byte in 0..<8 { wrong[start + byte] = UInt8(truncatingIfNeeded: (position << 3) >> (8 * byte)) }
+      let checksum = JPEGRowIndex.checksum(Array(file[position..<position + 32]))
+      for byte in 0..<4 { wrong[start + 14 + byte] = UInt8(truncatingIfNeeded: checksum >> (8 * UInt32(byte))) }
+    }
+    let misled = SharedIndex(RowIndex(wrong))
+    #expect(try Self.made(file, low, index: misled).part == expected)
+    #expect(misled.value == right)
+  }
+
+  /// No photograph has so many bytes; its prediction would be too low.
+  @Test func aPartBeyondItsPredictionIsReadWithTheWhole() async throws {
+    var random = TestRandom(3)
+    let noise = TestPicture(600, 400) { _, _ in (0..<3).map { _ in UInt8.random(in: 0...255, using: &random) } }
+    let file = [UInt8](try noise.encoded("jpegsave_buffer", "Q=100,subsample-mode=off"))
+    let header = (0..<90).flatMap { _ in [0xFF, 0xE2, 0xFF, 0xFF] + [UInt8](repeating: 88, count: 65_533) }
+    for bytes in [file, Array(file[..<2]) + header + file[2...]] {
+      let made = try await TestRender.one(bytes, Self.variant((100, 100), PixelSize(200, 200)))
+      #expect(made.size == PixelSize(200, 200))
+    }
+  }
+
   // MARK: Damage
 
   @Test func damageBelowAPartGoesUnnoticed() throws {

@@ -10,40 +10,24 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct RowIndexesTests {
   private static func key(_ number: Int) -> SourceKey { SourceKey(identity: "\(number)", headers: []) }
 
-  @Test func anotherProcessFindsAnIndex() throws {
-    let folder = try TemporaryDirectory()
-    RowIndexes(in: folder.url).keep(RowIndex([1, 2, 3]), of: Self.key(1))
-    let others = RowIndexes(in: folder.url)
-    #expect(others.index(of: Self.key(1)).bytes == [1, 2, 3] && others.index(of: Self.key(2)).bytes.isEmpty)
-    RowIndexes.removeAll(in: folder.url)
-    #expect(RowIndexes(in: folder.url).index(of: Self.key(1)).bytes.isEmpty)
-  }
-
-  @Test(arguments: [true, false])
-  func theOnesUsedLastAreKept(_ isOnDisk: Bool) throws {
-    let folder = try TemporaryDirectory()
-    let indexes = RowIndexes(in: isOnDisk ? folder.url : nil)
+  @Test func theOnesUsedLastAreKept() {
+    let indexes = RowIndexes()
     for number in 0..<RowIndexes.most + 10 {
       indexes.keep(RowIndex([UInt8(number)]), of: Self.key(number))
-      if !isOnDisk { #expect(indexes.index(of: Self.key(0)).bytes == [0]) }
+      #expect(indexes.index(of: Self.key(0)).bytes == [0])
     }
     #expect(indexes.index(of: Self.key(RowIndexes.most + 9)).bytes == [UInt8(RowIndexes.most + 9)])
-    if isOnDisk {
-      let files = try FileManager.default.contentsOfDirectory(atPath: folder.url.appending(path: "rows").path)
-      #expect(files.count == RowIndexes.most)
-    } else {
-      #expect(indexes.index(of: Self.key(5)).bytes.isEmpty)
-    }
+    #expect(indexes.index(of: Self.key(5)).bytes.isEmpty)
   }
 
   @Test func whatIsTooLongIsNotKept() {
-    let indexes = RowIndexes(in: nil)
+    let indexes = RowIndexes()
     indexes.keep(RowIndex([UInt8](repeating: 0, count: RowIndex.longest + 1)), of: Self.key(1))
     #expect(indexes.index(of: Self.key(1)).bytes.isEmpty)
   }
 
   @Test(arguments: [true, false])
-  func aPartOfALargeJPEGLeavesAnIndexForTheNextOne(_ isInProcess: Bool) async throws {
+  func aPartOfALargeJPEGIsTheSameAfterAnother(_ isInProcess: Bool) async throws {
     let directory = try TemporaryDirectory()
     let file = directory.url.appending(path: "large.jpg")
     try Data(TestPicture.texture(400, 300).repeated(9).encoded("jpegsave_buffer", "Q=80")).write(to: file)
@@ -57,18 +41,8 @@ import Testing
       variant.framing.crop = Framing.Crop(x: x, y: y, size: PixelSize(200, 200))
       return try await pipeline.thumbnail(for: ThumbnailRequest(.file(at: file.path), variant: variant)).data
     }
-    func indexes(_ name: String) throws -> [Data] {
-      let folder = directory.url.appending(path: name).appending(path: "rows")
-      return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-        .map { try Data(contentsOf: $0) }
-    }
     let first = try pipeline("one")
     _ = try await part(100, 50, by: first)
-    let made = try indexes("one")
-    #expect(made.count == 1 && made.first.map { $0.count > 1000 } == true)
     #expect(try await part(3333, 2444, by: first) == part(3333, 2444, by: pipeline("two")))
-    #expect(try indexes("one") == made)
-    await first.removeAll()
-    #expect(throws: CocoaError.self) { try indexes("one") }
   }
 }

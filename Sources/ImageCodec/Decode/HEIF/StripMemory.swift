@@ -18,7 +18,7 @@ final class StripMemory: @unchecked Sendable {
       let size = image.tileSize(plane)
       let (row, isLong) = (image.columns * image.sampleBytes).multipliedReportingOverflow(by: size.width)
       let (count, isLarge) = row.multipliedReportingOverflow(by: size.height)
-      guard !isLong, !isLarge, let start = malloc(max(1, count)) else {
+      guard !isLong, !isLarge, let start = calloc(max(1, count), 1) else {
         for start in starts { free(start) }
         throw .outOfMemory
       }

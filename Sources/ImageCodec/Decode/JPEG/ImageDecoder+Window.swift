@@ -27,10 +27,10 @@ extension ImageDecoder {
     guard let window = pass.window else { return self }
     let area = JPEGArea(columns: window.columns, rows: window.rows)
     var part = self
+    // A crop may end before the damage.
+    guard JPEGStructure.hasEnd(body) else { throw .handedOver(reason: "no end marker behind the coded data") }
     do throws(JPEGError) {
-      var known = index?.value.bytes
-      part.body = .memory(try coefficients(at: .full).crop(to: area, index: &known))
-      if let known { index?.value = RowIndex(known) }
+      part.body = .memory(try crop(to: area))
     } catch {
       let error = CodecError(error)
       if case .jpeg = pass.reader, error.isDamage { throw .handedOver(reason: "\(error)") }
@@ -39,5 +39,20 @@ extension ImageDecoder {
     part.plan.probe.storedSize = window.size
     part.pass.window = nil
     return part
+  }
+
+  /// The part as a file. Where it cannot be read by what is known of the rows, that may be wrong: it is read without.
+  private func crop(to area: JPEGArea) throws(JPEGError) -> [UInt8] {
+    var known = index?.value.bytes
+    defer { if let known { index?.value = RowIndex(known) } }
+    if known?.isEmpty == false {
+      do throws(JPEGError) {
+        return try coefficients(at: .full).crop(to: area, index: &known)
+      } catch {
+        if case .cancelled = error { throw error }
+        known = []
+      }
+    }
+    return try coefficients(at: .full).crop(to: area, index: &known)
   }
 }

@@ -13,8 +13,8 @@ struct CacheClearCommand: AsyncParsableCommand {
 
       Also removed: the stored pages of searches, what servers said of the
       pictures, remembered failures, the count of hits and misses, the beginnings
-      of broken downloads, which hosts asked for a pause, the dates of pictures in
-      folders, and where rows of large JPEGs begin.
+      of broken downloads, which hosts asked for a pause, and the dates of pictures
+      in folders.
       Others may use the cache meanwhile.
 
       --json prints directory, removedThumbnails, removedBytes.
@@ -29,7 +29,6 @@ struct CacheClearCommand: AsyncParsableCommand {
     try await disk?.change { disk throws(DiskCacheError) in try await disk.removeAll() }
     ThumbnailPipeline.removePartialDownloads(in: cache.directory)
     ThumbnailPipeline.removeHostRecords(in: cache.directory)
-    ThumbnailPipeline.removeRowIndexes(in: cache.directory)
     FolderDatesFile.removeAll(in: cache.directory)
     let (thumbnails, bytes) = (before?.thumbnails ?? 0, before?.payloadBytes ?? 0)
     let object: JSONObject = [
