@@ -209,6 +209,9 @@ def test_what_is_in_view_stays_when_the_order_changes(gallery):
       const cells = [...document.querySelectorAll('.cell')].filter((cell) => cell.getBoundingClientRect().bottom > 60);
       return [cells[0].cell.item.id, cells[0].getBoundingClientRect().top];
     })()"""
+    # For a frame after the jump the cells in view are still to come.
+    view.wait("[...document.querySelectorAll('.cell')].some((cell) => cell.getBoundingClientRect().bottom > 60)")
+    view.wait_for_pictures()
     identifier, top = view.page.evaluate(first)
     view.page.evaluate("standIn.isReversed = true")
     view.revise()
