@@ -153,6 +153,17 @@ import Testing
       ])
   }
 
+  /// At 500 brackets a line of 64 KiB took half a minute.
+  @Test func whatIsNestedTooDeepIsNotLookedAt() async throws {
+    for (open, close) in [("[", "]"), (#"{"a":"#, "}")] {
+      for depth in [1, 15, 16, 17, 18, 100, 500] {
+        let value = String(repeating: open, count: depth) + "1" + String(repeating: close, count: depth)
+        let page = try await list(#"{"x": \#(value), "url": "https://a.example/b.jpg", "id": "c"}"#)
+        #expect(page.photos.map(\.id) == ["c"] && page.skipped.isEmpty, "\(open) \(depth)")
+      }
+    }
+  }
+
   @Test func pagesHoldAsManyLinesAsAsked() async throws {
     let folder = try TemporaryFolder()
     try folder.add("list", (1...7).map { $0 == 2 ? "bad\n" : "https://a.example/\($0).jpg\n" }.joined().utf8)

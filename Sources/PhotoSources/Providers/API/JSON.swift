@@ -11,13 +11,16 @@ enum JSON: Decodable, Sendable {
   case integer(Int)
   case fraction(Double)
   case null
-  /// A truth value, or a number beyond all bounds.
+  /// A truth value, a number beyond all bounds, or what is nested too deep.
   case other
 
   /// The longest plausible side of a photo, in pixels.
   private static let longestSide = 1_000_000
   /// The longest accepted URL, in bytes: about the limit of servers and proxies.
   private static let longestURL = 8192
+  /// How deep values are nested that are looked at. Foundation takes a time for each that grows with its depth, at each of
+  /// several attempts to decode it: 500 brackets took 0.6 s.
+  private static let deepest = 16
   /// How much of a text is parsed, in Unicode scalars: more than is ever displayed, with room for markup.
   private static let longestText = 16_384
 
@@ -30,6 +33,8 @@ enum JSON: Decodable, Sendable {
         .text(text)
       } else if let number = try? value.decode(Int.self) {
         .integer(number)
+      } else if value.codingPath.count > Self.deepest {
+        .other
       } else if let fields = try? value.decode([String: JSON].self) {
         .object(fields)
       } else if let elements = try? value.decode([JSON].self) {
