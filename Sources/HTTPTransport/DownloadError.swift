@@ -35,7 +35,7 @@ package enum DownloadError: Error, Sendable, Equatable {
   /// The host has no address, as the resolver says now, or said less than a minute ago.
   case unknownHost(String)
   /// No address of the URL, or of what it redirects to, is allowed (`AddressPolicy`). `host` is that of the request,
-  /// and nil if it is an address itself: who is told this learns no address by it.
+  /// and nil if it is an address itself, so that the error reveals no address.
   case addressRefused(host: String?)
   /// The server's certificate is not trusted.
   case untrusted(reason: String)

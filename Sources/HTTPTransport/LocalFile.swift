@@ -22,7 +22,7 @@ package struct LocalFile: Sendable {
     try self.init(file, in: FileState(status), byteLimit: byteLimit)
   }
 
-  /// The same of a file that is open already, and was in this state.
+  /// Takes a file that is already open and was in this state.
   package init(_ file: FileDescriptor, in state: FileState, byteLimit: Int) throws(DownloadError) {
     (self.file, self.state) = (file, state)
     switch state.kind {

@@ -27,7 +27,7 @@ package enum CodecError: Error, Sendable, Equatable, Codable {
   case handedOver(reason: String)
   /// A thumbnail cannot have this size.
   case invalidSize(PixelSize)
-  /// The thumbnail has more pixels than whoever asks for it may have made, or the image would be enlarged.
+  /// A stranger may not ask for a thumbnail of so many pixels, or for one that is larger than the image.
   case notForStrangers(mostPixels: Int)
   /// The image, of this size, does not have all of the part that was to be cropped from it.
   case cropOutside(of: PixelSize)

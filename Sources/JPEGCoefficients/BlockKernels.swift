@@ -295,7 +295,7 @@ struct BlockStep {
   var waves: UnsafePointer<SIMD4<Float>>
   var slots: UnsafePointer<UInt8>
   var energies: UnsafePointer<Float>
-  /// Where what the block's samples leave out is added: luma's, where that was requested.
+  /// The sum to which the energy of the coefficients that are left out is added: of luma, where that was requested.
   var sums: UnsafeMutablePointer<Float>?
   /// The distance in blocks to the same in the next MCU.
   var blockAdvance: Int

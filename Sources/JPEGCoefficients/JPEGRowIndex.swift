@@ -1,7 +1,7 @@
 /// Where rows of MCUs begin in the coded data of a sequential JPEG, so that those before them need not be decoded.
 ///
-/// Whoever made it is not trusted: each entry is compared with the file before it is used. One that is wrong all the same
-/// makes a wrong image, or leads to damage, after which the file is read without it.
+/// The decoder that made it is not trusted: each entry is compared with the file before it is used. An entry that is wrong
+/// in spite of that makes a wrong image, or leads to damage, after which the file is read without the index.
 package struct JPEGRowIndex: Sendable, Equatable {
   /// The state of the decoder before a row.
   struct Entry: Sendable, Equatable {

@@ -65,7 +65,7 @@ struct CacheWriter: Sendable {
         reports.append(report)
       }
       let count = try store(entries, of: record, isKnown: isKnown, in: db)
-      // Of what is committed, they alone are missing.
+      // The thumbnails that were not stored are all that is missing of the transaction.
       if count < entries.count { receipt?.settle(isWritten: false) }
     case .remove(let source): try remove(source, in: db)
     case .drop(let key, let row): try ThumbnailTable.remove(key, row: row, in: db)

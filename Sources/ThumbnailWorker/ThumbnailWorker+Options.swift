@@ -48,7 +48,7 @@ public enum FailureLimit: Sendable, Equatable {
   /// This part of all responses, from 0 to 100, judged from a hundred responses on and at the end.
   case percent(Double)
 
-  /// The fewest responses whose failures are a percentage.
+  /// A percentage of failures is judged from this number of responses on.
   private static let fewestForPercentage = 100
 
   /// Whether so many failures are too many.

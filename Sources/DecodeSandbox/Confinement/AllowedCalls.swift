@@ -38,8 +38,8 @@ enum AllowedCalls {
     ] + older { [.allow(SYS_access, SYS_readlink, SYS_stat, SYS_lstat)] }
   }
 
-  /// Memory that is not code: a library that is loaded late fails to, and so does a compiler of shaders or patterns,
-  /// whose callers have a way without.
+  /// Memory that is not code. A library cannot be loaded late, and compilers of shaders or patterns fail; their callers
+  /// then interpret these instead.
   private static var memory: [CallRule] {
     [
       .allow(SYS_brk, SYS_munmap, SYS_mremap, SYS_madvise),

@@ -32,8 +32,8 @@ struct ImageDecoder {
     do throws(CodecError) {
       if let rows = try formatRows() { return rows }
     } catch {
-      // libheif turns an image that it reads, and libvips takes a level's profile from its own directory: that takes
-      // another plan.
+      // Another plan is needed where libheif would turn the image, and where libvips would take the level's profile from
+      // the level's own directory.
       guard case .handedOver = error, plan.probe.heif == nil, pass.level?.lacksProfile != true else {
         throw cancellation.isSet ? .cancelled : error
       }
@@ -47,7 +47,7 @@ struct ImageDecoder {
   private func formatRows() throws(CodecError) -> (any RowSource)? {
     if let helperOnly { return try helperOnly.rows(isTolerant: plan.isTolerant) }
     let probe = plan.probe
-    // Of what is damaged libvips makes more: rows before the damage within a chunk, or behind it.
+    // libvips reads more of a damaged image: rows before the damage in the same chunk, and rows behind it.
     if plan.isTolerant, probe.format != .jpeg, probe.format != .tiff { return nil }
     switch (probe.format, pass.reader) {
     case (.jpeg, .jpeg(let reduction)):

@@ -3,7 +3,8 @@ import ThumbnailCore
 
 /// Which pixels of an OpenEXR file are stored, and which part of the plane is the picture.
 ///
-/// libvips reads the stored ones alone: of a rendered region the region, of one that reaches beyond the frame all.
+/// libvips shows all stored pixels and nothing else: a rendered region would fill the thumbnail, and pixels beyond the
+/// frame would be seen.
 ///
 /// Source: "OpenEXR File Layout" and "Technical Introduction to OpenEXR", dataWindow and displayWindow.
 struct OpenEXRWindows {

@@ -157,7 +157,7 @@ package struct DecodePlan: Sendable, Equatable {
     probe: ImageProbe, bodyLength: Int, variants: [Variant], memoryBudget: Int, isTolerant: Bool = false,
     isBodyWhole: Bool = true, mayReadCoefficients: Bool = true, sourceSize: PixelSize? = nil
   ) throws(CodecError) -> DecodePlan {
-    // Of what is damaged libheif makes more, and a TIFF's level would not be the damaged image.
+    // libheif reads more of a damaged image, and a TIFF's level would not be the damaged image.
     let probe = mayReadCoefficients && !isTolerant ? probe : probe.asWhole
     for variant in variants where !variant.size.isValidThumbnailSize { throw .invalidSize(variant.size) }
     let steps = try [Step](variants, of: sourceSize ?? probe.origin?.size ?? probe.size).checked()

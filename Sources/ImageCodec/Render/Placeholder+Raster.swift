@@ -33,7 +33,7 @@ extension Placeholder {
       colour: RGBColor(red: channel(hash.mean.x), green: channel(hash.mean.y), blue: channel(hash.mean.z)))
   }
 
-  /// The rows or columns that are averaged for one of a grid's.
+  /// The rows or columns of the image that are averaged for one row or column of the grid.
   private struct Choice {
     var next: Int
     let end: Int

@@ -5,12 +5,12 @@ import ThumbnailCore
 struct ContentNegotiation: Sendable {
   /// The types in `Accept` with a quality above 0, in lower case.
   private let accepted: Set<Substring>
-  /// Device pixels a CSS pixel, from the client hints.
+  /// Device pixels per CSS pixel, from the client hints.
   let density: Double?
   /// The width of the image in device pixels, from the client hints.
   let width: Int?
 
-  /// Of a client that says nothing.
+  /// What holds for a client that sends none of these fields.
   static let none = ContentNegotiation([:])
 
   init(_ headers: HTTPHeaders) {

@@ -6,7 +6,7 @@ import ThumbnailCore
 final class ShardWriter: @unchecked Sendable {
   // Safety: `shard` and what is counted of it are used on the single thread of the pool alone.
 
-  /// A line whose turn may not have come.
+  /// A finished line, which waits until those before it are written.
   struct Turn: Sendable {
     var response: LineResponse
     /// Its files; empty for a line that failed.
