@@ -3,7 +3,7 @@ public import ThumbnailCore
 
 /// An event at one stage of a request. For progress displays, logs and tests.
 ///
-/// docs/observability.md lists the events and their order.
+/// docs/observability.md has the order of the events of an image.
 public struct PipelineEvent: Sendable {
   /// The stage and its measurements.
   public enum Kind: Sendable {
