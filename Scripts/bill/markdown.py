@@ -21,11 +21,12 @@ Foundation contains ICU, under the Unicode licence.
 
 They are not part of the program: it is linked to them, or loads them when it needs them, and the system's packages
 bring them and their licences. The names are those of Debian's copyright files, for a package as a whole; single files
-may be under others. The machine that this list was made on has {system}.
+may be under others. This list was made on {system}.
 
-| package | licence |
+| licence | packages |
 |---|---|
 """
+IN_PROSE = "in prose: `/usr/share/doc/PACKAGE/copyright`"
 
 
 def licences(packages, libraries):
@@ -34,7 +35,10 @@ def licences(packages, libraries):
         where = "" if package.is_linked else " (not in the program `thumbs`)"
         lines.append(f"| [{package.name}]({package.url}){where} | {package.licence} |\n")
     lines.append(LIBRARY_HEAD.format(system=os_release()["PRETTY_NAME"]))
+    packages_by_licence = {}
     for library in libraries:
-        licence = library.expression or library.licence or f"in prose: `{library.copyright_file}`"
-        lines.append(f"| {library.name} | {licence} |\n")
+        licence = library.expression or library.licence or IN_PROSE
+        packages_by_licence.setdefault(licence, []).append(library.name)
+    for licence, names in sorted(packages_by_licence.items()):
+        lines.append(f"| {licence} | {', '.join(names)} |\n")
     return "".join(lines)
