@@ -19,9 +19,8 @@ Foundation contains ICU, under the Unicode licence.
 
 ## Libraries of the system
 
-They are not part of the program: it is linked to them, or loads them when it needs them, and the system's packages
-bring them and their licences. The names are those of Debian's copyright files, for a package as a whole; single files
-may be under others. This list was made on {system}.
+The program is linked to them or loads them when it needs them. The names are those of Debian's copyright files, for a
+package as a whole; single files may be under others. This list was made on {system}.
 
 | licence | packages |
 |---|---|
