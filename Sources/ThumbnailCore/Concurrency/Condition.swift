@@ -1,9 +1,9 @@
 import Glibc
 
-/// A lock, and threads that wait with it for what others change. Foundation's `NSCondition` is the same; this one spares
-/// helper processes the loading of Foundation, more than half of their start.
+/// A lock with a condition variable, as Foundation's `NSCondition`, without Foundation: loading it takes more than half
+/// of the start of a helper process.
 package final class Condition: @unchecked Sendable {
-  // Safety: both are only handed to the functions of POSIX threads, which are made for that, at addresses that stay.
+  // Safety: only the functions of POSIX threads use both, from any thread, at addresses that do not change.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let variable = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
@@ -23,7 +23,7 @@ package final class Condition: @unchecked Sendable {
 
   package func unlock() { pthread_mutex_unlock(mutex) }
 
-  /// Unlocks until a signal comes (or without a reason, as POSIX allows), and locks again.
+  /// Unlocks until a signal or a spurious wake-up, which POSIX allows, and locks again.
   package func wait() { pthread_cond_wait(variable, mutex) }
 
   package func signal() { pthread_cond_signal(variable) }

@@ -9,7 +9,7 @@ package typealias PriorityControl = ObservedValue<Priority>
 package final class ObservedValue<Value: Equatable & Sendable>: Sendable {
   private struct State {
     var current: Value
-    /// With the numbers of their observations. Mostly none or one, so an array is the quickest.
+    /// The observers with the numbers of their observations. An array, because there is usually none or one.
     var observers: [(number: Int, call: @Sendable (Value) -> Void)] = []
     var nextObserver = 0
   }

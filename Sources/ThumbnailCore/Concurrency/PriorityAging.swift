@@ -1,5 +1,5 @@
-/// Chooses between two priorities if work of both waits: visible before prefetch, but after so many visible elements in
-/// a row one prefetch, so that it is not starved. A pure value.
+/// Chooses between two priorities if work of both waits: visible before prefetch, but one prefetch after a number of
+/// visible elements in a row, which prevents starvation. A pure value.
 package struct PriorityAging: Sendable {
   /// After this many elements of the upper level in a row, one of the lower level is taken.
   private let interval: Int
@@ -7,7 +7,7 @@ package struct PriorityAging: Sendable {
 
   package init(interval: Int = 8) { self.interval = interval }
 
-  /// The level whose turn it is; nil if nothing waits.
+  /// The next level; nil if nothing waits.
   package func next(visibleWaits: Bool, prefetchWaits: Bool) -> Priority? {
     if visibleWaits && prefetchWaits { return visibleInARow >= interval ? .prefetch : .visible }
     return visibleWaits ? .visible : prefetchWaits ? .prefetch : nil

@@ -1,13 +1,13 @@
 package import Synchronization
 
-/// A result that is passed once from a thread to the one task that awaits it, whichever comes first.
+/// Passes one result from a thread to the one task that awaits it. Either of them may come first.
 ///
 /// Resuming twice does no harm: the first result counts, so that a cancellation can race a completion. Inlinable, so
-/// that each module's code is made for its own results: every step of every image waits for one.
+/// that the compiler specialises it in each module: every step of every image waits for a promise.
 package final class Promise<Success: Sendable, Failure: Error>: Sendable {
   @usableFromInline enum State {
     case empty
-    // Unchecked, since this type itself resumes once.
+    // An unchecked continuation, because this type itself ensures that it is resumed once.
     case waiting(UnsafeContinuation<Result<Success, Failure>, Never>)
     case resumed(Result<Success, Failure>)
     case done

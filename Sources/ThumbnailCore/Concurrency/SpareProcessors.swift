@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts the processors that decodes use, so that a decode can use one more for itself while there is one to spare.
+/// Counts the processors that decodes use. A decode can use a second one while a processor is idle.
 package final class SpareProcessors: Sendable {
   private let used = Atomic(0)
   private let count: Int
@@ -8,19 +8,17 @@ package final class SpareProcessors: Sendable {
   /// - Parameter count: The processors that all decodes may use together.
   package init(_ count: Int) { self.count = count }
 
-  /// Whether one is to spare at the moment.
+  /// Whether a processor is idle at the moment.
   package var isThere: Bool { used.load(ordering: .relaxed) < count }
 
-  /// Counts the calling thread as one that uses a processor while it carries out `decode`, whether there is one or not:
-  /// nothing waits here.
+  /// Counts the calling thread as one that uses a processor during `decode`. It does not wait for an idle processor.
   package func counting<Result>(_ decode: () -> Result) -> Result {
     used.add(1, ordering: .relaxed)
     defer { giveBack() }
     return decode()
   }
 
-  /// Takes a processor if one is to spare. It is to be given back soon, as decodes that begin meanwhile do not wait for
-  /// it.
+  /// Takes an idle processor, if there is one. Return it soon, because new decodes do not wait for it.
   package func take() -> Bool {
     var seen = used.load(ordering: .relaxed)
     while seen < count {
@@ -31,6 +29,6 @@ package final class SpareProcessors: Sendable {
     return false
   }
 
-  /// Gives back a processor that was taken.
+  /// Returns a processor.
   package func giveBack() { used.subtract(1, ordering: .relaxed) }
 }

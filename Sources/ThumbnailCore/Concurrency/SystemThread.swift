@@ -1,9 +1,9 @@
 import CLibC
 import Glibc
 
-/// A thread of our own for blocking work. Unlike Foundation's `Thread`, it says when the system has no thread left.
+/// A thread of our own for blocking work. Unlike Foundation's `Thread`, it reports when the system has no thread left.
 package enum SystemThread {
-  /// What a new thread is to do; the thread frees it.
+  /// The body of a new thread, which frees it.
   private final class Work {
     let name: String
     let body: @Sendable () -> Void
@@ -14,7 +14,7 @@ package enum SystemThread {
   /// Runs `body` on a new thread.
   ///
   /// - Parameters:
-  ///   - name: Of which Linux shows the first 15 characters.
+  /// - name: Linux shows its first 15 characters.
   ///   - stackBytes: The size of its stack.
   /// - Returns: False if no thread can be started, as under a limit of processes or without memory; `body` is not run.
   package static func start(name: String, stackBytes: Int, _ body: @escaping @Sendable () -> Void) -> Bool {
@@ -41,7 +41,7 @@ package enum SystemThread {
   /// Lowers the scheduling priority of the calling thread, and of those that it starts.
   package static func giveWay() {
     #if os(Linux)
-      // Of the calling thread alone. At 5 it has a third of the time of others.
+      // On Linux this changes the calling thread alone. At 5 it gets a third of the processor time of others.
       _ = nice(5)
     #endif
   }

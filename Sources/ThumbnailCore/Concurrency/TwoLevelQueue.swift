@@ -3,7 +3,7 @@ package import DequeModule
 /// A queue with two priority levels: visible before prefetch, first come, first served within each.
 ///
 /// `PriorityAging` keeps prefetch work from being starved. All operations take amortised constant time. A pure value;
-/// its owner synchronises access. Inlinable, as downloads are admitted by another module.
+/// its owner synchronises access. Inlinable, because another module uses it for downloads.
 package struct TwoLevelQueue<Element> {
   /// Identifies a waiting element until it is taken or removed.
   package struct Ticket: Hashable, Sendable { @usableFromInline let number: UInt64 }
@@ -88,7 +88,7 @@ package struct TwoLevelQueue<Element> {
     head(of: level).flatMap { entries[$0] }?.element
   }
 
-  /// Takes the first element of one level, regardless of whose turn it is.
+  /// Takes the first element of one level, whatever its turn.
   @inlinable
   package mutating func dequeue(at level: Priority) -> Element? {
     guard let ticket = head(of: level) else { return nil }
@@ -108,7 +108,7 @@ package struct TwoLevelQueue<Element> {
 
   private static var mostDraws: Int { 16 }
 
-  /// Takes the first matching element, upper level first, regardless of whose turn it is. Linear time.
+  /// Takes the first matching element, upper level first, whatever its turn. Linear time.
   mutating func removeFirst(where isWanted: (Element) -> Bool) -> Element? {
     for line in [visible, prefetch] {
       for mention in line {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A semaphore of which each holder reserves several permits at once, all or none: bytes of memory, or open files.
+/// A semaphore whose holders reserve several permits at once, all or none: bytes of memory, or open files.
 ///
 /// Waiters are served first come, first served within their priority; a large request at the head of the queue holds
 /// back the later ones, so that it does not starve.
@@ -65,8 +65,7 @@ package final class WeightedSemaphore: Sendable {
   /// The number of waiters.
   var waiting: Int { state.withLock { $0.queue.count } }
 
-  /// Reserves without waiting; nil when too little is free, or when half of the capacity would be exceeded by lent
-  /// permits.
+  /// Reserves without waiting; nil if too few permits are free, or if more than half of all would be lent.
   package func lend(_ permits: Int) -> Reservation? {
     let isLent = state.withLock { state in
       guard permits <= state.available, state.lent + permits <= capacity / 2 else { return false }
@@ -77,7 +76,7 @@ package final class WeightedSemaphore: Sendable {
     return isLent ? Reservation(permits: permits, semaphore: self, isLent: true) : nil
   }
 
-  /// Reserves without waiting; nil when too little is free or others wait.
+  /// Reserves without waiting; nil if too few permits are free or others wait.
   package func reserveNow(_ permits: Int) -> Reservation? {
     let isReserved = state.withLock { state in
       guard permits <= state.available, state.queue.count == 0 else { return false }
@@ -87,7 +86,7 @@ package final class WeightedSemaphore: Sendable {
     return isReserved ? Reservation(permits: permits, semaphore: self) : nil
   }
 
-  /// Reserves at once, even what is not free: then all others wait until as much has been returned.
+  /// Reserves at once, even permits that are not free. Then all others wait until enough permits have been returned.
   package func overdraw(_ permits: Int) -> Reservation {
     state.withLock { $0.available -= permits }
     return Reservation(permits: permits, semaphore: self)
@@ -122,7 +121,7 @@ package final class WeightedSemaphore: Sendable {
   /// Takes all free permits, without waiting. Waiters are served when they are released.
   package func reserveFree() -> Reservation {
     let permits = state.withLock { state in
-      // Less than none are free while it is overdrawn.
+      // The number of free permits is negative while the semaphore is overdrawn.
       let free = max(0, state.available)
       state.available -= free
       return free

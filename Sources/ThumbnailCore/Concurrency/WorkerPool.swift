@@ -2,15 +2,15 @@ import Glibc
 
 /// Runs blocking work on its own threads, so that Swift's cooperative threads never block.
 ///
-/// Threads are started on demand. They end when the pool is dropped, each after calling `onThreadExit`. If the system
-/// has no thread left, and the pool none of its own, a caller's thread carries out what is queued.
+/// Threads are started on demand. They end when the pool is dropped, each after calling `onThreadExit`. If neither the
+/// system nor the pool has a thread, a caller's thread carries out the queued work.
 package final class WorkerPool: Sendable {
   private struct Entry {
     let run: @Sendable () -> Void
     let cancel: @Sendable () -> Void
   }
 
-  /// State shared by the threads. Not the pool itself, so that the pool can be dropped while its threads wait.
+  /// State shared by the threads. It is not the pool itself, so that the pool can be dropped while its threads wait.
   private final class Shared: @unchecked Sendable {
     // Safety: the variables are only accessed with `condition` locked.
     let condition = Condition()
@@ -30,8 +30,8 @@ package final class WorkerPool: Sendable {
       return body(self)
     }
 
-    /// Queues a work item, and wakes a thread for it if one waits. Returns whether a thread has to be started, which
-    /// is counted already.
+    /// Queues a work item and wakes a waiting thread. Returns whether a thread has to be started; it is already
+    /// counted.
     func enqueue(_ entry: Entry, at level: Priority) -> (TwoLevelQueue<Entry>.Ticket, startsThread: Bool) {
       condition.lock()
       let ticket = queue.enqueue(entry, at: level)
@@ -39,12 +39,12 @@ package final class WorkerPool: Sendable {
       if startsThread { threads += 1 }
       let wakes = idle > 0
       condition.unlock()
-      // After unlocking, as the thread would otherwise wait for the lock at once.
+      // After unlocking, because the woken thread would otherwise wait for the lock.
       if wakes { condition.signal() }
       return (ticket, startsThread)
     }
 
-    /// Notes that a thread that was counted could not be started. Returns whether there is no other.
+    /// Takes back the count of a thread that could not be started. Returns whether there is no other thread.
     func loseThread() -> Bool {
       withLock { shared in
         shared.threads -= 1
@@ -52,7 +52,7 @@ package final class WorkerPool: Sendable {
       }
     }
 
-    /// Carries out what is queued on the calling thread, which then does what a thread of the pool does as it ends.
+    /// Carries out the queued work on the calling thread, then calls `onThreadExit`, as a thread of the pool does.
     func drain(_ onThreadExit: () -> Void) {
       while true {
         let entry = withLock { shared in
@@ -69,7 +69,7 @@ package final class WorkerPool: Sendable {
 
     /// The next work item; nil when the thread should exit.
     ///
-    /// - Parameter hasFinished: Whether the calling thread has carried out one before.
+    /// - Parameter hasFinished: Whether the calling thread has just carried out a work item.
     func next(hasFinished: Bool) -> Entry? {
       condition.lock()
       defer { condition.unlock() }
@@ -96,7 +96,7 @@ package final class WorkerPool: Sendable {
   private let givesWay: Bool
   private let onThreadExit: @Sendable () -> Void
 
-  /// A pool named `name` of up to `threads` threads. `onThreadExit` is called on each as it ends.
+  /// A pool of up to `threads` threads. Each calls `onThreadExit` when it ends.
   ///
   /// - Parameter givesWay: Whether its threads have a lower scheduling priority than others of the process (on Linux).
   package init(

@@ -19,14 +19,14 @@ public struct SourceKey: Hashable, Sendable {
     self.init(bytes: hash.finalize())
   }
 
-  /// Takes the first 16 of at least 16 bytes, in the form of `bytes`.
+  /// Takes the first 16 bytes; there must be as many.
   package init(bytes: some Collection<UInt8>) {
     let words = bytes.prefix(16)
     high = words.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     low = words.dropFirst(8).reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// The key as 16 bytes, the form it is stored in.
+  /// The key as 16 bytes, as it is stored.
   package var bytes: Data {
     var data = Data(capacity: 16)
     withUnsafeBytes(of: high.bigEndian) { data.append(contentsOf: $0) }

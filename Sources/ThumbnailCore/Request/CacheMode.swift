@@ -7,18 +7,18 @@ public enum CacheMode: Sendable, Hashable {
   /// revalidated in the background. If the server cannot be reached the stale thumbnail is used, unless forbidden
   /// (`must-revalidate`, `no-cache`).
   case standard
-  /// What was not fetched or confirmed since the pipeline was created is revalidated once, whatever the server
-  /// specified. A server that cannot be reached is an error.
+  /// Thumbnails that were fetched or confirmed before the pipeline was created are revalidated once, whatever the
+  /// server specified. A server that cannot be reached is an error.
   case refresh
-  /// What was fetched or confirmed longer ago than this is revalidated, and nothing else, whatever the server
+  /// Only thumbnails that were fetched or confirmed longer ago than this are revalidated, whatever the server
   /// specified.
   case maximumAge(Duration)
-  /// No requests are sent: stored thumbnails are used however old, and a miss fails with `ThumbnailError.notCached`.
+  /// No requests are sent: stored thumbnails of any age are used, and a miss fails with `ThumbnailError.notCached`.
   case offline
   /// The caches are neither read nor changed: the image is always fetched.
   case noStore
 
-  /// What is wrong with the value; nil if it is valid.
+  /// A message that says why the value is invalid; nil if it is valid.
   package var problem: String? {
     if case .maximumAge(let age) = self, age < .zero { return "the maximum age must not be negative" }
     return nil

@@ -1,6 +1,6 @@
 /// Which metadata of the source image the thumbnail keeps.
 public enum MetadataPolicy: String, Sendable, Codable, CaseIterable {
-  /// None: sRGB without a profile, which is what software assumes of an image without one.
+  /// None: sRGB without a profile, which software assumes for an image without one.
   case none
   /// The image's own colours with their ICC profile, so that wide gamuts are kept. CMYK is converted to sRGB all the
   /// same.
@@ -13,7 +13,7 @@ public enum MetadataPolicy: String, Sendable, Codable, CaseIterable {
 public enum FrameSelection: String, Sendable, Codable, CaseIterable {
   /// The first.
   case first
-  /// All frames of an animated GIF or WebP, where the thumbnail's format can be animated: WebP, `auto` (as WebP) and
-  /// `same`. The first frame otherwise.
+  /// All frames of an animated GIF or WebP, if the thumbnail's format can be animated: WebP, `auto` (as WebP) and
+  /// `same`. Otherwise the first frame.
   case all
 }

@@ -1,7 +1,7 @@
 /// The format of an image, detected from its bytes.
 public enum ImageFormat: String, Sendable, Codable, CaseIterable {
   case jpeg, png, webp, gif, tiff, heif, avif
-  /// A camera's RAW file of any maker, of which an embedded JPEG is shown.
+  /// A camera's RAW file of any maker. Its embedded JPEG is shown.
   case raw
   case svg, pdf, jpegXL = "jxl", jpeg2000 = "jp2", openEXR = "exr", pnm, bmp, ico, radiance = "hdr"
 
@@ -40,7 +40,7 @@ public enum ImageFormat: String, Sendable, Codable, CaseIterable {
     }
   }
 
-  /// The media type for `Content-Type`: as registered with IANA, or else the usual one.
+  /// The media type for `Content-Type`: as registered with IANA, else the usual one.
   public var mediaType: String {
     switch self {
     case .raw: "image/x-dcraw"

@@ -1,5 +1,6 @@
 extension Framing {
-  /// It as a short string, without semicolons: `@t6,c300.0:200.0:northwest:10.0:20.0:1`. What is not set is left out.
+  /// The framing as a short string, without semicolons: `@t6,c300.0:200.0:northwest:10.0:20.0:1`. Values that are not
+  /// set are left out.
   var token: String {
     let none = Framing()
     var parts: [String] = []
@@ -18,7 +19,7 @@ extension Framing {
     return "@" + parts.joined(separator: ",")
   }
 
-  /// Parses a token. Nil for what has other parts; the caller compares it with the token of the result.
+  /// Parses a token. Nil for a text with other parts; the caller compares the text with the token of the result.
   init?(token: some StringProtocol) {
     guard token.hasPrefix("@") else { return nil }
     for part in token.dropFirst().split(separator: ",") {

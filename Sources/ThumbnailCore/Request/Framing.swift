@@ -1,8 +1,8 @@
-/// What is done to an image's outline besides fitting it into the box of its `Variant`.
+/// Changes of an image's outline, besides fitting it into the box of its `Variant`.
 ///
-/// The upright image is turned and mirrored; a part of it is cropped; that is brought to its size by the variant's box,
-/// fit and gravity, and by what is here; and it is put on a canvas. Pixels of `crop` and `placement` are those of the
-/// image that is turned already.
+/// In this order: the upright image is turned and mirrored; a part of it is cropped; the part is resized by the
+/// variant's box, fit and gravity and by the values here; and it is put on a canvas. `crop` and `placement` count
+/// pixels of the turned image.
 public struct Framing: Hashable, Sendable {
   /// Whether an image is an error that is not upright as it is stored.
   package var needsUpright = false
@@ -10,22 +10,23 @@ public struct Framing: Hashable, Sendable {
   public var turn = Orientation(exif: 1)
   /// The part of it that is used. Nil: all of it.
   public var crop: Crop?
-  /// Which part `cover` keeps, in place of the variant's gravity. Its pixels are the thumbnail's.
+  /// The part that `cover` keeps, in place of the variant's gravity, in pixels of the thumbnail.
   public var placement: Placement?
-  /// The least width and height, for which an image is enlarged even where that was not requested. What the box has no
-  /// room for is cut off. 0: none.
+  /// The least width and height: a smaller image is enlarged, even if that was not requested, and parts outside the box
+  /// are cropped. 0: none.
   public var minimum = PixelSize(0, 0)
-  /// What the image's size, and that of the box, are multiplied by.
+  /// The factors for the sizes of the image and the box.
   public var zoom = Scale(1, 1)
-  /// What the box, offsets and padding are multiplied by: device pixels a CSS pixel. Less where that would enlarge.
+  /// The factor for the box, offsets and padding: device pixels per CSS pixel. It is reduced if it would enlarge the
+  /// image.
   public var density = 1.0
-  /// What happens where the image is smaller than the box, and is not enlarged.
+  /// The result if the image is smaller than the box and is not enlarged.
   public var shortfall = Shortfall.keepsShape
-  /// Whether the thumbnail is extended where the image does not fill the box.
+  /// The canvas to which the thumbnail is extended if the image does not fill the box.
   public var canvas: Canvas?
-  /// What is added around all of it, in pixels.
+  /// The padding around all of it, in pixels.
   public var padding = Padding()
-  /// What shows on the canvas and in the padding.
+  /// The colour of the canvas and the padding.
   public var filling = Filling.clear
 
   /// Changes nothing.
@@ -33,21 +34,21 @@ public struct Framing: Hashable, Sendable {
 
   /// The part of an image that is used.
   public struct Crop: Hashable, Sendable {
-    /// The width in pixels where it is 1 or more, a share of the image's below, all of it where it is 0.
+    /// The width: in pixels if it is 1 or more, else a fraction of the image's; 0 is all of it.
     public var width: Double
     /// The height, likewise.
     public var height: Double
-    /// Where it lies. By content, nothing else may be cropped.
+    /// The place of the part. If it is found by content, nothing else may be cropped.
     public var placement: Placement
-    /// Whether a part that is not within the image is an error. Otherwise it is moved, and what is too large reduced.
+    /// Whether a part that is not within the image is an error. Otherwise it is moved, and reduced if it is too large.
     public var isStrict: Bool
 
-    /// A part by its size and where it lies.
+    /// A part by its size and place.
     public init(width: Double, height: Double, placement: Placement = .gravity(.centre), isStrict: Bool = false) {
       (self.width, self.height, self.placement, self.isStrict) = (width, height, placement, isStrict)
     }
 
-    /// A part by its upper left corner and its size, in pixels. It is an error where the image does not have all of it.
+    /// A part by its upper left corner and its size, in pixels. It is an error if the image does not contain all of it.
     public init(x: Int, y: Int, size: PixelSize) {
       self.init(
         width: Double(size.width), height: Double(size.height),
@@ -77,7 +78,7 @@ public struct Framing: Hashable, Sendable {
       return PixelSize(side(width, of: image.width), side(height, of: image.height))
     }
 
-    /// Whether an image of this size has all of it.
+    /// Whether an image of this size contains all of it.
     func isWithin(_ image: PixelSize) -> Bool {
       var (right, below) = (width, height)
       if case .gravity(.northwest, let x, let y) = placement { (right, below) = (width + x, height + y) }
@@ -96,13 +97,15 @@ public struct Framing: Hashable, Sendable {
     public init(_ x: Double, _ y: Double) { (self.x, self.y) = (x, y) }
   }
 
-  /// What happens where the image is smaller than the box, and is not enlarged.
+  /// The result if the image is smaller than the box and is not enlarged.
   public enum Shortfall: String, Sendable, CaseIterable {
-    /// `cover` keeps the box's shape, in a smaller size; `fill` stretches each side as far as the image has pixels.
+    /// `cover` keeps the box's aspect ratio in a smaller size; `fill` stretches each side as far as the image has
+    /// pixels.
     case keepsShape
-    /// `cover` cuts each side to the box by itself, so that a side that is too short stays; `fill` keeps the box's shape.
+    /// `cover` crops each side to the box by itself, and leaves a side that is too short; `fill` keeps the box's aspect
+    /// ratio.
     case cutsEachSide
-    /// The image is enlarged all the same, unless both sides are shorter than the box's: then it stays as it is.
+    /// The image is enlarged, unless both of its sides are shorter than the box's: then its size stays.
     case enlargesUnlessBoth
   }
 
@@ -112,13 +115,13 @@ public struct Framing: Hashable, Sendable {
     public enum Extent: String, Sendable, CaseIterable {
       /// The box.
       case box
-      /// No larger than it has to be to have the shape of the box.
+      /// The smallest size with the aspect ratio of the box.
       case shape
     }
 
     /// How large it is.
     public var extent: Extent
-    /// Where the image lies on it.
+    /// The place of the image on it.
     public var placement: Placement
 
     /// A canvas as large as the box, with the image in its middle, unless stated otherwise.
@@ -127,7 +130,7 @@ public struct Framing: Hashable, Sendable {
     }
   }
 
-  /// What is added around a thumbnail, in pixels.
+  /// The padding around a thumbnail, in pixels.
   public struct Padding: Hashable, Sendable {
     /// Pixels at the top.
     public var top: Int
@@ -147,9 +150,9 @@ public struct Framing: Hashable, Sendable {
     public init(_ all: Int) { self.init(top: all, right: all, bottom: all, left: all) }
   }
 
-  /// What shows where the image is not.
+  /// The colour of the area outside the image.
   public enum Filling: Hashable, Sendable {
-    /// Nothing: transparent, which the variant's background replaces, and white in a JPEG.
+    /// Transparent, or the variant's background, or white in a JPEG.
     case clear
     /// Black, or transparent where the image may be transparent.
     case black
@@ -166,7 +169,7 @@ public struct Framing: Hashable, Sendable {
 }
 
 extension Framing {
-  /// What is wrong with it, as a message that says what to do; nil when it is valid.
+  /// A message that says why it is invalid and what to do; nil if it is valid.
   func problem(with fit: Fit) -> String? {
     func isLength(_ number: Double) -> Bool { (0...Self.longest).contains(number) }
     let lengths = [padding.top, padding.right, padding.bottom, padding.left, minimum.width, minimum.height]

@@ -1,34 +1,33 @@
 public import FoundationEssentials
 
-/// Loads the bytes of images from where only the program can get them: an archive, a database, a protocol of its own.
-/// See `ImageSource.loaded(by:identity:)`.
+/// Loads the bytes of images in a way that only the program knows, such as from an archive, a database or by its own
+/// protocol. See `ImageSource.loaded(by:identity:)`.
 ///
-/// Called once for all requests that share a job, from any thread, and not again for what the caches have. It must not
-/// wait for the pipeline.
+/// Called once for all requests that share a job, from any thread, and not for cached thumbnails. It must not wait for
+/// the pipeline.
 public protocol ImageLoading: Sendable {
   /// Whether the images are on this machine. Others are not loaded offline (`CacheMode.offline`), and the loading of a
-  /// progressive JPEG ends with the scans that are needed, so that nobody sees whether it was cut off behind them.
-  /// Default: false.
+  /// progressive JPEG ends with the scans that are needed, so that a later truncation goes unnoticed. Default: false.
   var isLocal: Bool { get }
-  /// From whom the images are. Those of one site may be decoded by one helper process, in which the first that breaks a
-  /// decoder sees the others and decides how they look. Default: nil, each by a process of its own.
+  /// The origin of the images. One helper process may decode all images of a site, and an image that takes over the
+  /// helper can read and change the later ones. Default: nil, a process for each image.
   var site: String? { get }
 
   /// Loads an image, or begins to.
   ///
-  /// The calling task is cancelled when nobody waits for the image any more. A `ThumbnailError` that is thrown reaches
-  /// the waiters as it is, any other error as `unreachable`. Nothing is tried again.
+  /// The calling task is cancelled when no request waits for the image any more. A `ThumbnailError` reaches the waiters
+  /// unchanged, any other error as `unreachable`. There are no retries.
   func load(_ request: ImageLoadRequest) async throws -> LoadedImage
 }
 
 extension ImageLoading {
   /// Not on this machine.
   public var isLocal: Bool { false }
-  /// Nobody's but its own.
+  /// Each image is a site of its own.
   public var site: String? { nil }
 }
 
-/// What a program is asked to load.
+/// The image that a program has to load.
 public struct ImageLoadRequest: Sendable {
   /// The identity of the image, as its source has it.
   public let identity: String
@@ -42,7 +41,7 @@ public struct ImageLoadRequest: Sendable {
   }
 }
 
-/// The bytes of an image, at hand or as they come.
+/// The bytes of an image, in memory or as they arrive.
 public struct LoadedImage: Sendable {
   /// The length in bytes, if it is known before the end.
   public let expectedLength: Int?
@@ -56,7 +55,7 @@ public struct LoadedImage: Sendable {
     (expectedLength, receive, self.file) = (nil, { _ in }, (file, state))
   }
 
-  /// An image that is at hand.
+  /// An image in memory.
   public init(_ data: Data) {
     (expectedLength, file) = (data.count, nil)
     receive = { body in
@@ -67,8 +66,8 @@ public struct LoadedImage: Sendable {
     }
   }
 
-  /// An image that comes in pieces of any length. No more of them are requested once the thumbnails can be made from
-  /// what has come, such as the first scans of a progressive JPEG.
+  /// An image that arrives in pieces of any length. No more of them are requested once the thumbnails can be made, for
+  /// example from the first scans of a progressive JPEG.
   public init<Pieces: AsyncSequence & Sendable>(expectedLength: Int? = nil, pieces: Pieces)
   where Pieces.Element == Data {
     (self.expectedLength, file) = (expectedLength, nil)

@@ -37,9 +37,9 @@ public struct ImageSource: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - url: `http` or `https`; anything else fails when it is fetched.
-  ///   - headers: Sent with the request. All but `User-Agent` and `Referer` are part of the key, so that nobody is
-  ///     shown an image that was fetched with other credentials.
-  ///   - identity: Identifies the image, where the URL does not.
+  /// - headers: Sent with the request. All but `User-Agent` and `Referer` are part of the key, so that no request gets
+  ///     an image that was fetched with other credentials.
+  /// - identity: Identifies the image in place of the URL.
   ///   - alternates: Alternative URLs of the same image.
   ///   - downloadsPerHost: The most concurrent downloads that its server allows.
   public init(
@@ -55,8 +55,7 @@ public struct ImageSource: Hashable, Sendable {
   ///
   /// Reads the file's length and modification time (one `stat`): a changed file is another image to the cache.
   public static func file(at path: String) -> ImageSource {
-    // With `isDirectory: false` Foundation does no `stat` of its own; the slow standardisation is done only where
-    // needed.
+    // With `isDirectory: false` Foundation calls no `stat`. The slow standardisation is done only if the path needs it.
     let given = URL(fileURLWithPath: path, isDirectory: false)
     let isPlain = isPlain(path)
     let url = isPlain ? given : given.standardizedFileURL
@@ -88,7 +87,7 @@ public struct ImageSource: Hashable, Sendable {
     if let text = String(validating: path.bytes, as: UTF8.self) { return file(at: text) }
     let prefix = path.bytes.first == RawPath.slash ? "" : FileManager.default.currentDirectoryPath + "/"
     let address = "file://" + RawPath(bytes: Array(prefix.utf8) + path.bytes).percentEncoded
-    // Every byte that a URL may not hold is percent-encoded.
+    // All bytes that are not allowed in a URL are percent-encoded.
     guard let url = URL(string: address) else { return file(at: path.description) }
     let state = (try? FileState(of: path)).map { "\($0.byteCount)-\($0.modified)" } ?? "?"
     return ImageSource(url: url, headers: [], identity: "\(address)#\(state)", origin: .userFile)
@@ -96,8 +95,8 @@ public struct ImageSource: Hashable, Sendable {
 
   /// An image whose bytes are in memory.
   ///
-  /// - Parameter identity: Identifies the image among those in memory; another content needs another one. Default: a
-  ///   digest of the bytes, which takes 2 ms for each MB.
+  /// - Parameter identity: Identifies the image among those in memory; different bytes need a different identity.
+  ///   Default: a digest of the bytes, which takes 2 ms for each MB.
   public static func data(_ data: Data, identity: String? = nil) -> ImageSource {
     let name = identity ?? SourceKey(bytes: SHA256.hash(data)).hex
     return named("data", name, origin: .loader(ImageInMemory(data: data)))
@@ -105,14 +104,14 @@ public struct ImageSource: Hashable, Sendable {
 
   /// An image that the program itself loads.
   ///
-  /// - Parameter identity: Identifies the image among those of all loaders, with its version: thumbnails stay in the
-  ///   caches for as long as there is room, so a changed image needs another identity, as by a revision or a date.
+  /// - Parameter identity: Identifies the image among those of all loaders, with its version, such as a revision or a
+  ///   date. Thumbnails are never stale, so a changed image needs another identity.
   public static func loaded(by loader: any ImageLoading, identity: String) -> ImageSource {
     named("loader", identity, origin: .loader(loader))
   }
 
-  /// A source whose URL is a name for display. The space in its identity keeps it apart from those of URLs, which have
-  /// none: a foreign URL `loader:a` must not find what the program's own image `a` has in the caches.
+  /// A source whose URL is a name for display. Its identity contains a space, which no URL contains: a foreign URL
+  /// `loader:a` must not find the cached thumbnails of the program's own image `a`.
   private static func named(_ scheme: String, _ identity: String, origin: Origin) -> ImageSource {
     var components = URLComponents()
     (components.scheme, components.path) = (scheme, identity)

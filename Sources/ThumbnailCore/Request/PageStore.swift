@@ -2,8 +2,8 @@ public import FoundationEssentials
 
 /// Stores result pages of photo searches, so that a gallery can be opened offline.
 ///
-/// A page's photos are opaque bytes here; only their cache keys are known, to tell which have thumbnails. Nothing
-/// throws: a store that fails returns nothing, and logs the reason. May be used from any task.
+/// A page's photos are opaque bytes here, with the cache keys of their thumbnails. Nothing throws: a store that fails
+/// returns nothing, and logs the reason. May be used from any task.
 public protocol PageStore: Sendable {
   /// Stores a page, replacing an earlier one at the same place. Returns when it is written.
   func store(_ page: StoredPage) async

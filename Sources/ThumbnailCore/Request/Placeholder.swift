@@ -1,11 +1,11 @@
 public import FoundationEssentials
 
-/// What is shown of an image until its thumbnail is there: a blur of it, and one colour.
+/// A stand-in until the thumbnail has arrived: a blurred image and one colour.
 public struct Placeholder: Sendable, Hashable {
   /// The image as a ThumbHash (https://evanw.github.io/thumbhash/): 5 to 25 bytes, from which about 32×32 pixels can be
-  /// drawn. It knows transparency, and the aspect ratio roughly.
+  /// drawn. It includes transparency and the approximate aspect ratio.
   public let thumbHash: Data
-  /// The mean colour of what can be seen.
+  /// The mean colour of the visible pixels.
   public let colour: RGBColor
 
   /// Makes a placeholder.
@@ -13,10 +13,10 @@ public struct Placeholder: Sendable, Hashable {
     (self.thumbHash, self.colour) = (thumbHash, colour)
   }
 
-  /// The bytes it is stored as: the colour's three channels, then the ThumbHash.
+  /// The stored form: the colour's three channels, then the ThumbHash.
   package var bytes: Data { Data([colour.red, colour.green, colour.blue]) + thumbHash }
 
-  /// Reads stored bytes. Nil if they are too few or too many.
+  /// Reads the stored form. Nil if it is too short or too long.
   package init?(bytes: Data) {
     guard (Self.shortest...Self.longest).contains(bytes.count) else { return nil }
     let bytes = Data(bytes)

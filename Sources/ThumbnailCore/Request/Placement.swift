@@ -2,12 +2,12 @@
 public enum Placement: Hashable, Sendable {
   /// At an edge, in a corner or in the middle, and moved from there.
   ///
-  /// `x` and `y` are pixels where they are 1 or more, and shares of the larger rectangle's sides below. They point to
-  /// the inside from an edge, and to the right and down from the middle. Only the gravities that look for content
-  /// (`attention`, `entropy`) are not moved.
+  /// `x` and `y` are pixels if they are 1 or more, else fractions of the larger rectangle's sides. They point inwards
+  /// from an edge, and right and down from the middle. They do not apply to the gravities that look for content
+  /// (`attention`, `entropy`).
   case gravity(Gravity, x: Double = 0, y: Double = 0)
-  /// So that its middle is as near as possible to this point, in shares of the larger rectangle's sides from the upper
-  /// left corner.
+  /// The middle is as near as possible to this point, in fractions of the larger rectangle's sides from the upper left
+  /// corner.
   case focus(x: Double, y: Double)
 
   /// Whether the image's content decides.
@@ -17,7 +17,7 @@ public enum Placement: Hashable, Sendable {
 
   /// The upper left corner of the smaller rectangle, which stays within the larger one. By content: in the middle.
   ///
-  /// - Parameter scale: What lengths in pixels are multiplied by, across and down.
+  /// - Parameter scale: The factors for lengths in pixels, across and down.
   func corner(of inner: PixelSize, in outer: PixelSize, scale: (x: Double, y: Double)) -> (x: Int, y: Int) {
     switch self {
     case .focus(let x, let y):
@@ -42,7 +42,7 @@ public enum Placement: Hashable, Sendable {
 
   private static func rounded(_ length: Double) -> Int { Int(length.rounded(.toNearestOrEven)) }
 
-  /// Whether its numbers are ones that places are computed with.
+  /// Whether its numbers are within the range of the computation.
   var isValid: Bool {
     switch self {
     case .gravity(_, let x, let y): abs(x) <= Framing.longest && abs(y) <= Framing.longest

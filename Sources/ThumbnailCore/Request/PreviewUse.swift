@@ -4,7 +4,7 @@ public enum PreviewUse: String, Sendable, Hashable, CaseIterable {
   case off
   /// The thumbnails in the containers of HEIC and AVIF that look like tiles spread over the image.
   case auto
-  /// These, those that cannot be compared with the whole image, and the previews in the EXIF data of JPEGs.
+  /// Also thumbnails that cannot be compared with the whole image, and the previews in the EXIF data of JPEGs.
   case on
 }
 
@@ -12,8 +12,8 @@ public enum PreviewUse: String, Sendable, Hashable, CaseIterable {
 public enum UsedPreview: String, Sendable, Hashable, Codable, CaseIterable {
   /// The thumbnail of a HEIC or AVIF, which looks like at least eight tiles spread over the image.
   case checked
-  /// A preview that was compared with the first rows of a JPEG, or with nothing: only with `PreviewUse.on`.
+  /// A preview that was compared with the first rows of a JPEG only, or not at all: only with `PreviewUse.on`.
   case unchecked
-  /// The JPEG that a camera has stored in its RAW file. It is compared with nothing.
+  /// The JPEG that a camera has stored in its RAW file, without a comparison.
   case camera
 }

@@ -1,7 +1,7 @@
-/// What one request wants otherwise than the pipeline's configuration says; nil means as configured.
+/// Options of one request that replace the pipeline's configuration; nil means as configured.
 ///
-/// Requests of one image share a job, and so its download and decode, only if their options are equal: a request never
-/// gets what another one's options brought.
+/// Requests of one image share a job, and so its download and decode, only if their options are equal: no request gets
+/// the result of other options.
 public struct RequestOptions: Hashable, Sendable {
   /// When a stored thumbnail is used, and whether anything is requested or stored. See `CacheMode`.
   public var cacheMode: CacheMode?
@@ -10,13 +10,13 @@ public struct RequestOptions: Hashable, Sendable {
   /// The most pixels the image may have. Does not apply to stored thumbnails.
   public var maximumPixels: Int?
 
-  /// Whether nothing is loaded: what is not stored, or has to be revalidated, fails with `ThumbnailError.notCached`.
+  /// Whether nothing is loaded: a thumbnail that is not stored, or is stale, fails with `ThumbnailError.notCached`.
   package var isStoredOnly = false
-  /// The most pixels the thumbnail may have where strangers say what is made. Its decode then takes at most half of the
-  /// memory that there is for decodes. Does not apply to stored thumbnails.
+  /// The most pixels of a thumbnail that a stranger requests. Its decode then takes at most half of the memory for
+  /// decodes. Does not apply to stored thumbnails.
   package var strangersPixels: Int?
 
-  /// Everything as configured but what is given.
+  /// Everything as configured, except the given values.
   public init(cacheMode: CacheMode? = nil, maximumSourceBytes: ByteSize? = nil, maximumPixels: Int? = nil) {
     self.cacheMode = cacheMode
     self.maximumSourceBytes = maximumSourceBytes

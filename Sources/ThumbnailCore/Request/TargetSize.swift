@@ -5,7 +5,7 @@ public struct TargetSize: Hashable, Sendable, CustomStringConvertible {
   /// The maximum height in pixels; nil leaves it open.
   public let height: Int?
 
-  /// A box of `width` × `height` pixels. A side of the maximum length counts as left open, as `box` gives it.
+  /// A box of `width` × `height` pixels. A side of the maximum length counts as left open, as in `box`.
   public init(_ size: PixelSize) {
     let longest = PixelSize.longestThumbnailSide
     width = size.width == longest && size.height < longest ? nil : size.width

@@ -4,7 +4,7 @@ public import FoundationEssentials
 public struct Thumbnail: Sendable, Equatable {
   /// The file's bytes, in `format`.
   public var data: Data { didSet { tag = Memo() } }
-  /// What tells `data` from other bytes: making it takes a millisecond for each 4 MB.
+  /// An identifier of `data`. It takes a millisecond for each 4 MB.
   package private(set) var tag = Memo<String>()
   /// Width and height in pixels, which may be less than requested.
   public var size: PixelSize
@@ -16,16 +16,16 @@ public struct Thumbnail: Sendable, Equatable {
   public var source: SourceDescription
   /// Whether the source image is truncated or damaged, so that a part is missing (`DamagePolicy.accept`).
   public var isDamaged: Bool
-  /// What can be shown before it; nil for a thumbnail that an earlier version has stored.
+  /// A stand-in until the thumbnail is shown; nil for a thumbnail that an earlier version has stored.
   public var placeholder: Placeholder?
-  /// The same in at most 32 pixels a side, as a JPEG of up to 1 kB, if it was made with the thumbnail
-  /// (`ThumbnailRequest.makesMicroThumbnail`). Nil for a thumbnail from a cache, which has it apart.
+  /// The thumbnail in at most 32 pixels a side, as a JPEG of up to 1 kB, if it was requested
+  /// (`ThumbnailRequest.makesMicroThumbnail`). Nil for a thumbnail from a cache, which stores it separately.
   public var microThumbnail: Data?
 
-  /// The bytes that a cache stores of it, with its micro thumbnail.
+  /// The bytes that a cache stores, with the micro thumbnail.
   package var storedBytes: Int { data.count + (microThumbnail?.count ?? 0) }
 
-  /// The longer side of a micro thumbnail, in pixels; less for a smaller thumbnail.
+  /// The longer side of a micro thumbnail, in pixels, unless the thumbnail is smaller.
   package static let microSide = 32
 
   /// Makes a thumbnail.
@@ -43,7 +43,7 @@ public struct Thumbnail: Sendable, Equatable {
   }
 }
 
-/// What is known of a thumbnail's source image.
+/// Describes a thumbnail's source image.
 public struct SourceDescription: Sendable, Equatable {
   /// The size in pixels, upright.
   public var size: PixelSize

@@ -7,15 +7,15 @@ package struct ThumbnailGeometry: Sendable, Equatable {
   package private(set) var source: PixelSize
   /// The part of it that is used.
   package private(set) var region: PixelRectangle
-  /// Whether that is not the part that was requested, of which the image does not have all.
+  /// Whether the image does not contain all of the requested part.
   package private(set) var lacksCrop: Bool
   /// The size of the reduced region before cropping, never larger than the region.
   package private(set) var view: PixelSize
-  /// The part of the view that is kept; in the middle, where `search` has to find it.
+  /// The part of the view that is kept; in the middle, until `search` has found it.
   package private(set) var cutRectangle: PixelRectangle
-  /// The gravity that looks for that part in the view.
+  /// The gravity that finds that part in the view.
   package private(set) var search: Gravity?
-  /// Where the part lies on the thumbnail, in the size to which it is enlarged; its own where it is not.
+  /// The place of the part on the thumbnail, in the size to which it is enlarged, if it is.
   package private(set) var frameRectangle: PixelRectangle
   /// The size of the thumbnail.
   package private(set) var output: PixelSize
@@ -31,7 +31,8 @@ package struct ThumbnailGeometry: Sendable, Equatable {
   /// Whether the image is enlarged.
   package var enlarges: Bool { frame != cut }
 
-  /// Whether strangers may have it made, of at most so many pixels: an image that is enlarged costs more than it has.
+  /// Whether strangers may request it: at most this many pixels, and not enlarged, because then a small image costs
+  /// much.
   package func isForStrangers(_ mostPixels: Int) -> Bool { output.pixelCount <= mostPixels && !enlarges }
 
   /// The geometry of a variant of an image of this upright size.
@@ -41,8 +42,8 @@ package struct ThumbnailGeometry: Sendable, Equatable {
   ///   image is cropped to the box's aspect ratio at its own size: 300×200 in a box of 400×400 becomes 200×200.
   /// - `fill` gives exactly the box; a side of the image that is shorter than the box's stays as it is.
   ///
-  /// - Parameter isDrawing: Whether it has no pixels of its own, so that it is rendered at so many times its size that it
-  ///   is no smaller than the box.
+  /// - Parameter isDrawing: Whether the image is a vector drawing, which is rendered at a multiple of its size that is
+  ///   no smaller than the box.
   package init(source upright: PixelSize, variant: Variant, isDrawing: Bool = false) {
     let framing = variant.framing
     let turned = framing.turn.upright(upright)
@@ -96,7 +97,7 @@ package struct ThumbnailGeometry: Sendable, Equatable {
 
 /// How the sizes of a thumbnail follow from that of the image's part.
 private struct Sizes {
-  /// A factor as a fraction, so that products are exact where the result is a half.
+  /// A factor as a fraction, so that products are exact if the result is a half.
   struct Ratio {
     var over: Double
     var under: Double
@@ -104,13 +105,13 @@ private struct Sizes {
     static let one = Ratio(over: 1, under: 1)
 
     var value: Double { over / under }
-    /// It, or 1 where it enlarges.
+    /// The factor, but at most 1.
     var reduced: Ratio { value < 1 ? self : .one }
 
     func times(_ factor: Double) -> Ratio { Ratio(over: over * factor, under: under) }
     func divided(by other: Ratio) -> Ratio { Ratio(over: over * other.under, under: under * other.over) }
     func of(_ length: Int) -> Int { max(1, Int((Double(length) * over / under).rounded())) }
-    /// What becomes `length` if it is enlarged.
+    /// The length that becomes `length` if it is enlarged.
     func cut(_ length: Int, of most: Int) -> Int {
       min(most, value <= 1 ? length : max(1, Int((Double(length) * under / over).rounded())))
     }
@@ -119,9 +120,9 @@ private struct Sizes {
   /// The factors that the image's part is multiplied by.
   private(set) var across: Ratio
   private(set) var down: Ratio
-  /// The device pixels a CSS pixel that the image has pixels for.
+  /// The device pixels per CSS pixel for which the image has enough pixels.
   private(set) var density: Double
-  /// The size of what is kept of it.
+  /// The size of the part that is kept.
   private(set) var window: PixelSize
   /// The size of the canvas; nil if it has none.
   private(set) var canvas: PixelSize?
@@ -129,10 +130,10 @@ private struct Sizes {
   init(of part: PixelSize, _ variant: Variant) {
     let (framing, box) = (variant.framing, variant.size)
     let longest = PixelSize.longestThumbnailSide
-    // Where nothing else is requested, a side of the greatest length is the limit that it is.
+    // Without a framing, a side of the greatest length is an ordinary limit.
     let mayBeOpen = framing != Framing()
     let open = (width: mayBeOpen && box.width == longest, height: mayBeOpen && box.height == longest)
-    // A side that is open is as long as the image's.
+    // An open side is as long as the image's.
     let wanted = PixelSize(open.width ? part.width : box.width, open.height ? part.height : box.height)
     let isAlike = (part.width >= part.height) == (wanted.width >= wanted.height)
     let fit = variant.fit == .auto ? (isAlike ? Fit.cover : .contain) : variant.fit
@@ -150,7 +151,7 @@ private struct Sizes {
     var hasCanvas = framing.canvas != nil
     let greater = across.value > down.value ? across : down
     if variant.enlarges {
-      // Nothing limits it.
+      // Without a limit.
     } else if framing.shortfall == .enlargesUnlessBoth {
       if open.width || part.width < box.width, open.height || part.height < box.height {
         (across, down, hasCanvas) = (.one, .one, false)
@@ -196,7 +197,7 @@ private struct Sizes {
     return PixelSize(Ratio(over: Double(box.height), under: Double(size.height)).of(size.width), box.height)
   }
 
-  /// `size` with one side made longer, so that it has a shape.
+  /// `size` with one side extended to an aspect ratio.
   private static func containing(_ size: PixelSize, shape: PixelSize) -> PixelSize {
     if size.width * shape.height > size.height * shape.width {
       return PixelSize(size.width, Ratio(over: Double(shape.height), under: Double(shape.width)).of(size.width))

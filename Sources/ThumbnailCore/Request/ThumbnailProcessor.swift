@@ -2,11 +2,11 @@
 ///
 /// A pipeline has it in `Configuration.processors`, and `Variant.processor` names it.
 public struct ThumbnailProcessor: Sendable {
-  /// The name that variants give: 1 to 64 ASCII letters, digits, `-`, `_` and `.`. It is part of the cache key, so what
-  /// gives another result needs another name: `blur-3`, `watermark.2`.
+  /// The name that variants give: 1 to 64 ASCII letters, digits, `-`, `_` and `.`. It is part of the cache key, so a
+  /// step with another result needs another name: `blur-3`, `watermark.2`.
   public let identifier: String
-  /// Changes the pixels in place. It is called on a thread of the pipeline, by several at a time, and may block. What it
-  /// throws ends the request with `ThumbnailError.processingFailed`.
+  /// Changes the pixels in place. Several threads of the pipeline call it at the same time, and it may block. An error
+  /// ends the request with `ThumbnailError.processingFailed`.
   let change: @Sendable (inout ThumbnailPixels) throws -> Void
 
   /// A step of this name.
@@ -14,7 +14,7 @@ public struct ThumbnailProcessor: Sendable {
     (self.identifier, self.change) = (identifier, change)
   }
 
-  /// What is wrong with a name, as a message that says what to do; nil if it is valid.
+  /// A message that says why a name is invalid and what to do; nil if it is valid.
   static func problem(_ identifier: String) -> String? {
     let isValid =
       (1...64).contains(identifier.utf8.count)
@@ -29,12 +29,12 @@ public struct ThumbnailProcessor: Sendable {
     return isValid ? nil : "a processor cannot be called '\(identifier)': use 1 to 64 letters, digits, -, _ and ."
   }
 
-  /// What is wrong with the name of this one.
+  /// A message that says why this name is invalid; nil if it is valid.
   package var problem: String? { Self.problem(identifier) }
 
-  /// Changes the pixels of an image, which must stay as many.
+  /// Changes the pixels of an image, but not their number.
   ///
-  /// - Throws: What the program's step throws; `ThumbnailPixels.WrongCount`.
+  /// - Throws: The errors of the program's step; `ThumbnailPixels.WrongCount`.
   package func process(_ pixels: inout ThumbnailPixels) throws {
     let count = pixels.bytes.count
     try change(&pixels)
@@ -48,16 +48,16 @@ public struct ThumbnailPixels: Sendable {
   public let width: Int
   /// The height in pixels.
   public let height: Int
-  /// Red, green, blue and alpha of each pixel, 8 bits each, rows from the top down without padding: `4 * width * height`
-  /// bytes. The colours are sRGB, unless the variant keeps the image's profile, and not multiplied by alpha, of which 255
-  /// is opaque.
+  /// Red, green, blue and alpha of each pixel, 8 bits each, rows from the top down without padding: `4 * width *
+  /// height` bytes. The colours are sRGB, unless the variant keeps the image's profile, and not multiplied by alpha;
+  /// alpha 255 is opaque.
   public var bytes: [UInt8]
 
   package init(width: Int, height: Int, bytes: [UInt8]) {
     (self.width, self.height, self.bytes) = (width, height, bytes)
   }
 
-  /// A step has left another number of bytes.
+  /// A step has changed the number of bytes.
   struct WrongCount: Error, CustomStringConvertible {
     let count: Int
     let of: Int

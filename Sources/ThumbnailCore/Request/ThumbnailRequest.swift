@@ -1,4 +1,4 @@
-// The module ThumbnailCore: the values, threads and files that all other modules speak of.
+// The module ThumbnailCore: values, threads and files for all other modules.
 
 public import FoundationEssentials
 
@@ -12,15 +12,15 @@ public struct ThumbnailRequest: Sendable {
   public var priority: Priority
   /// Whether the thumbnail is stored in the memory cache as well as in the disk cache. Default: true.
   public var keepsInMemory = true
-  /// Whether a micro thumbnail is made and stored with the thumbnail, of the same decode: 32 pixels that a gallery shows
-  /// while a cell waits for its thumbnail. None is made for a thumbnail that is stored already. Default: false.
+  /// Whether the same decode makes and stores a micro thumbnail: 32 pixels that a gallery shows while a cell waits for
+  /// its thumbnail. A stored thumbnail gets none. Default: false.
   public var makesMicroThumbnail = false
-  /// What this request wants otherwise than the pipeline's configuration says. Default: nothing.
+  /// Options that replace the pipeline's configuration for this request. Default: none.
   public var options = RequestOptions()
-  /// When this request fails with `timedOut`, counted from its start; others for the same image go on. Default: nil,
-  /// which leaves it to the configured timeouts.
+  /// The time from its start after which this request fails with `timedOut`; others for the same image continue.
+  /// Default: nil, for the configured timeouts.
   public var timeout: Duration?
-  /// Whose part of the decodes it takes: the name of a server's client. Nil: nobody's.
+  /// The server's client whose share of the decodes the request uses. Nil: no client's.
   package var client: String?
   /// The cache key, computed once.
   public let key: CacheKey
@@ -33,7 +33,7 @@ public struct ThumbnailRequest: Sendable {
     key = CacheKey(source: source.key, variant: variant)
   }
 
-  /// What is wrong with the request, as a message that says what to do; nil when it is valid.
+  /// A message that says why the request is invalid and what to do; nil if it is valid.
   package var problem: String? {
     if let timeout, timeout <= .zero { return "the timeout must be more than 0" }
     return variant.problem ?? options.problem

@@ -1,5 +1,5 @@
 extension Variant {
-  /// What is wrong with the variant, as a message that says what to do; nil when it is valid.
+  /// A message that says why the variant is invalid and what to do; nil if it is valid.
   package var problem: String? {
     if !size.isValidThumbnailSize {
       return

@@ -6,7 +6,7 @@ public struct Variant: Hashable, Sendable {
   public var size: PixelSize
   /// How the image is fitted into the box.
   public var fit: Fit
-  /// What `cover` keeps; ignored for the other fits.
+  /// The part that `cover` keeps; ignored for the other fits.
   public var gravity: Gravity
   /// The format of the thumbnail.
   public var format: OutputFormat
@@ -14,11 +14,11 @@ public struct Variant: Hashable, Sendable {
   public var quality: Int
   /// How much is decoded.
   public var scaling: Scaling
-  /// The colour behind transparent parts. Nil keeps them transparent where the format can; JPEG then uses white.
+  /// The colour behind transparent parts. Nil keeps them transparent if the format can; JPEG then uses white.
   public var background: RGBColor?
   /// Whether an image smaller than the box is enlarged.
   public var enlarges: Bool
-  /// The encoder's effort to save bytes, from 0, the fastest, to 9. Nil: what suits most images.
+  /// The encoder's effort to save bytes, from 0, the fastest, to 9. Nil: a default for most images.
   public var effort: Int?
   /// Which metadata of the image is kept.
   public var metadata = MetadataPolicy.none
@@ -28,12 +28,12 @@ public struct Variant: Hashable, Sendable {
   public var light = Light.display
   /// The `ThumbnailProcessor` that changes the pixels before they are encoded, by its name. Nil: none.
   public var processor: String?
-  /// What is done to the image's outline besides: crop, turn, flip, canvas, padding.
+  /// Changes of the image's outline: crop, turn, flip, canvas, padding.
   public var framing: Framing {
     get { framed?.framing ?? Framing() }
     set { framed = newValue == Framing() ? nil : Framed(newValue) }
   }
-  /// Nil: nothing. A reference, since few variants have one, and each of thousands in memory would have room for it.
+  /// Nil: no changes. A reference, because few of the thousands of variants in memory have a framing.
   private var framed: Framed?
 
   /// A variant; the defaults suit the cell of a grid.
@@ -59,13 +59,13 @@ public struct Variant: Hashable, Sendable {
     self.framing = framing
   }
 
-  /// The version of decoding and encoding. Raised when the same variant would look different, so that older thumbnails
+  /// The version of decoding and encoding. It is raised when the same variant looks different, so that older thumbnails
   /// are made again.
   package static let encoderVersion = 1
 
-  /// The variant as a short string, the form it is stored in: `1;400x400;cover;centre;auto;80;fast;-;0`. Rarely used
-  /// options are appended where they are set: `;-;profile;all`, `;-;none;first;linear`, and
-  /// `;-;none;first;display;blur-3`. A framing comes last: `;@t6`.
+  /// The variant as a short string, as it is stored: `1;400x400;cover;centre;auto;80;fast;-;0`. Rarely used options are
+  /// appended if they are set: `;-;profile;all`, `;-;none;first;linear`, and `;-;none;first;display;blur-3`. A framing
+  /// comes last: `;@t6`.
   public var token: String { framed.map { "\(unframed);\($0.framing.token)" } ?? unframed }
 
   private var unframed: String {
@@ -80,7 +80,7 @@ public struct Variant: Hashable, Sendable {
       + "\(scaling.rawValue);\(background?.hex ?? "-");\(enlarges ? 1 : 0)"
   }
 
-  /// Parses a token. Nil for another encoder version or anything else that `token` does not return.
+  /// Parses a token. Nil for another encoder version, and for a text that `token` does not return.
   package init?(token: String) {
     var parts = token.split(separator: Character(";"), omittingEmptySubsequences: false).map { String($0) }
     let framing = parts.last.flatMap { $0.hasPrefix("@") ? $0 : nil }
@@ -118,9 +118,9 @@ public struct Variant: Hashable, Sendable {
     processor = parts[13]
   }
 
-  /// Whether a thumbnail of this variant can be made by shrinking a stored one of `other`: equal in all but size, of
-  /// the same aspect ratio, and at least twice as large in both directions. Never where a processor has changed pixels,
-  /// or a framing counts some.
+  /// Whether a thumbnail of this variant can be made by shrinking a stored one of `other`: equal except for the size,
+  /// of the same aspect ratio, and at least twice as large in both directions. Never if a processor has changed pixels,
+  /// or a framing is in pixels.
   package func canBeShrunk(from other: Variant) -> Bool {
     var resized = other
     resized.size = size

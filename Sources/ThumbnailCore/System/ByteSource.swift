@@ -27,7 +27,7 @@ package enum ByteSource: Sendable {
     }
   }
 
-  /// The bytes in `range`, as far as they are there. Those of a file stay in it.
+  /// The existing bytes in `range`. Bytes of a file stay in it.
   package func part(_ range: Range<Int>) -> ByteSource {
     let there = range.clamped(to: 0..<count)
     switch self {

@@ -7,7 +7,7 @@ package enum Cgroup {
   /// `root` replaces `/` in tests. Nil without a limit.
   package static func memoryLimit(root: String = "/") -> Int? { limitedGroups(root: root).map(\.limit).min() }
 
-  /// How much the process can still allocate before one of those limits is reached, in bytes. Nil without a limit.
+  /// The bytes that the process can still allocate before it reaches one of those limits. Nil without a limit.
   ///
   /// The page cache counts as free, since the kernel drops it before it kills a process; pages of a `tmpfs` do not.
   static func availableMemory(root: String = "/") -> Int? {
@@ -41,7 +41,7 @@ package enum Cgroup {
     let limit: Int
   }
 
-  /// The process's cgroup and its ancestors, those with a memory limit.
+  /// The process's cgroup and its ancestors that have a memory limit.
   private static func limitedGroups(root: String) -> [Group] {
     guard let memberships = try? String(contentsOfFile: root + "proc/self/cgroup", encoding: .utf8) else { return [] }
     var groups: [Group] = []

@@ -24,7 +24,7 @@ package struct DirectoryWalk {
     package let kind: Result<FileState.Kind, SystemFailure>
   }
 
-  /// What the walk reports of a folder.
+  /// An event of the walk.
   package enum Event {
     /// Its entries follow, unless the visitor declines.
     case opened(FileState)
@@ -111,7 +111,7 @@ package struct DirectoryWalk {
 
   private mutating func nextPath() -> [UInt8]? {
     if let path = pending.popLast() { return path }
-    // Sorted, so that of several links to one folder always the same one is followed.
+    // Sorted, so that the same one of several links to a folder is always followed.
     linked.sort { areInOrder($1, $0) }
     return linked.popLast()
   }
@@ -124,7 +124,7 @@ package struct DirectoryWalk {
       kind: followsLinks ? Self.kind(of: name, in: directory, followingLinks: true) : kind)
   }
 
-  /// The type that `readdir` reports of an entry; nil if it reports none.
+  /// The type that `readdir` reports for an entry; nil if it reports none.
   private static func kind(_ type: UInt8) -> Result<FileState.Kind, SystemFailure>? {
     switch Int(type) {
     case DT_REG: .success(.regular)

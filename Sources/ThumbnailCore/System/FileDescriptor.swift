@@ -34,8 +34,8 @@ package final class FileDescriptor: Sendable {
     close(rawValue)
   }
 
-  /// Takes the exclusive lock on the file, held as long as this object lives. Returns false, without waiting, when it
-  /// is taken, or with another `errno` than `EWOULDBLOCK` when it cannot be had.
+  /// Takes the exclusive lock on the file, held as long as this object lives. Returns false, without waiting, if
+  /// another process has it; `errno` differs from `EWOULDBLOCK` if locking failed.
   package func lock() -> Bool {
     repeat {
       errno = 0

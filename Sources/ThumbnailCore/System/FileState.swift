@@ -14,7 +14,7 @@ package struct SystemFailure: Error, Equatable {
   package var reason: String { String(cString: strerror(code)) }
 }
 
-/// What distinguishes one state of a file from another, from `stat`.
+/// The identity of a file's contents, from `stat`.
 package struct FileState: Equatable, Sendable {
   package enum Kind: Sendable {
     case regular, folder, link, other

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
-/// The state of hosts and services, shared by all processes that share a cache: until when a host is held, and when the
-/// next request may be sent.
+/// The state of hosts and services, shared by all processes with the same cache: until when a host is held, and when
+/// the next request may be sent.
 ///
 /// Times are wall-clock times, which may jump: readers ignore one that is implausibly far ahead.
 package protocol HostLedger: Sendable {
@@ -35,7 +35,7 @@ package struct HostLedgerKey: Hashable, Sendable {
     HostLedgerKey(text: "service \(name) \(base)")
   }
 
-  /// The site of a host's record; nil of another.
+  /// The site of a host's record; nil for other records.
   package var site: String? { text.hasPrefix("host ") ? String(text.dropFirst(5)) : nil }
 }
 
@@ -47,7 +47,7 @@ package struct HostRecord: Codable, Sendable, Equatable {
   package var failure: String?
   /// The number of consecutive holds.
   package var strikes = 0
-  /// When the next request to a service would start if all kept the pace.
+  /// The start of the next request to a service, at its rate of requests.
   package var due: Date?
 
   package init(until: Date? = nil, failure: String? = nil, strikes: Int = 0, due: Date? = nil) {

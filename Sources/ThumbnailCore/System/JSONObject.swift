@@ -1,6 +1,6 @@
 import Glibc
 
-/// What a member of a JSON object may be.
+/// A value of a JSON object's member.
 package protocol JSONValue {
   /// Appends the value's JSON, in UTF-8.
   func append(to json: inout [UInt8])

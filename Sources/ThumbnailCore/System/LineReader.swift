@@ -1,10 +1,10 @@
 import Glibc
 
-/// Splits the input from a file, pipe or terminal into lines, or into names that zero bytes end. Blocks; for use on a
-/// thread of its own.
+/// Splits the input from a file, pipe or terminal into lines, or into names that end with zero bytes. Blocks; for use
+/// on a thread of its own.
 ///
-/// Buffers 64 KiB of input and the unfinished line, of which it keeps at most `longestLine` bytes. Lines are bytes: that
-/// they are UTF-8 is for the caller to check.
+/// Buffers 64 KiB of input and at most `longestLine` bytes of the unfinished line. Lines are bytes: the caller checks
+/// that they are UTF-8.
 package struct LineReader {
   /// The result of a read.
   package enum Event {
@@ -20,7 +20,7 @@ package struct LineReader {
     case failure(SystemFailure)
   }
 
-  /// What ends a line.
+  /// The end of a line.
   package enum Terminator {
     /// A line feed, with or without a carriage return before it. A byte order mark at the start of the input is skipped.
     case lineFeed

@@ -1,13 +1,13 @@
 package import Logging
 
-/// The library's loggers, one for each stage, so that their levels can be set separately. What each logs, and at which
-/// level, is listed in docs/observability.md.
+/// The library's loggers, one for each stage, so that their levels can be set separately. docs/observability.md lists
+/// their messages and levels.
 ///
 /// No line holds a password, a header's value or the bytes of an image.
 package enum Log {
   /// Attempts that failed and are retried.
   package static let download = Logger(label: "thumbnailer.download")
-  /// What libvips reports of odd images.
+  /// libvips' warnings about images.
   package static let codec = Logger(label: "thumbnailer.codec")
   /// Failures of the disk cache.
   package static let cache = Logger(label: "thumbnailer.cache")

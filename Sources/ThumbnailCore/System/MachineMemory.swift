@@ -1,16 +1,15 @@
 import FoundationEssentials
 
-/// The memory available to this process: the machine's, or what its control group allows.
+/// The memory available to this process: the machine's, or that of its control group.
 package enum MachineMemory {
-  /// The most the process can have, in bytes. Nil if the kernel does not report it.
+  /// The most memory that the process can have, in bytes. Nil if the kernel does not report it.
   ///
   /// `root` replaces `/` in tests.
   package static func limit(root: String = "/") -> Int? {
     [Cgroup.memoryLimit(root: root), field("MemTotal:", root: root)].compactMap { $0 }.min()
   }
 
-  /// How much of it is free now, in bytes: what the kernel can give without killing a process. Nil if it does not
-  /// report it.
+  /// The free memory, in bytes: the kernel can give it without killing a process. Nil if the kernel does not report it.
   package static func available(root: String = "/") -> Int? {
     [Cgroup.availableMemory(root: root), field("MemAvailable:", root: root)].compactMap { $0 }.min()
   }
@@ -29,7 +28,7 @@ package enum ProcessMemory {
   package static var current: Int { kernelFigure("VmRSS:", in: "/proc/self/status") ?? 0 }
 }
 
-/// A figure that the kernel gives in KiB, in bytes; nil if it does not report it.
+/// A figure in bytes that the kernel reports in KiB; nil if it does not report it.
 private func kernelFigure(_ name: String, in path: String) -> Int? {
   guard let text = try? String(contentsOfFile: path, encoding: .utf8),
     let line = text.split(separator: "\n").first(where: { $0.hasPrefix(name) }),

@@ -3,8 +3,8 @@ package import Glibc
 
 /// A file that gets its name once it is whole, so that others see either the old content or the new.
 ///
-/// Until `commit` it has another name in the same folder, or none. It is removed when this value is dropped without
-/// that, as after an error. The methods block.
+/// Until `commit` it has another name in the same folder, or none. It is removed if this value is dropped without
+/// `commit`, as after an error. The methods block.
 package struct NewFile: ~Copyable, Sendable {
   /// The file, open for reading and writing.
   package let file: FileDescriptor
@@ -12,7 +12,7 @@ package struct NewFile: ~Copyable, Sendable {
   /// The name until then; nil if there is none.
   private var temporary: RawPath?
 
-  /// Creates the file under a given temporary name, in place of what a killed process may have left there.
+  /// Creates the file under a given temporary name, in place of a file that a killed process has left there.
   package init(_ name: RawPath, temporary: RawPath, permissions: mode_t = 0o666) throws(SystemFailure) {
     file = try Self.open(temporary, O_TRUNC, permissions)
     (self.name, self.temporary) = (name, temporary)
@@ -29,7 +29,7 @@ package struct NewFile: ~Copyable, Sendable {
     if let temporary { _ = temporary.withCString { unlink($0) } }
   }
 
-  /// Writes all of the bytes behind those written before.
+  /// Appends all of the bytes.
   package func write(_ bytes: some ContiguousBytes) throws(SystemFailure) {
     try Self.write(bytes, to: file.rawValue)
   }
@@ -67,7 +67,7 @@ package struct NewFile: ~Copyable, Sendable {
     } else if !replacing {
       if giveName(name) { return true }
       if errno == EEXIST { return false }
-      // Some file systems have no hard links: there a file that is created in this instant is replaced.
+      // Some file systems have no hard links. There, a file that is created at this moment is replaced.
       guard [EPERM, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno) else { throw .last }
     }
     guard temporary?.withCString({ from in name.withCString { rename(from, $0) } }) == 0 else { throw .last }

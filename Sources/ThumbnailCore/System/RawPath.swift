@@ -52,13 +52,13 @@ public struct RawPath: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The path of what `text` returns.
+  /// The path of a text that `text` has returned.
   package init(text: String) {
     let isEncoded = text.utf8.starts(with: Self.mark)
     bytes = isEncoded ? RawPath(percentEncoded: Array(text.utf8)[Self.mark.count...]).bytes : Array(text.utf8)
   }
 
-  /// The path as text that stands for it alone: one that is not UTF-8 is percent-encoded behind two slashes.
+  /// The path as a unique text: a path that is not UTF-8 is percent-encoded behind two slashes.
   package var text: String {
     let text = bytes.starts(with: Self.mark) ? nil : String(validating: bytes, as: UTF8.self)
     return text ?? "//\(percentEncoded)"
@@ -100,7 +100,7 @@ public struct RawPath: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The absolute path of something that may not exist yet: links are followed as far as the path exists.
+  /// The absolute path of a file that may not exist yet: links are followed as far as the path exists.
   package var resolvedWhereThere: RawPath? {
     if let resolved { return resolved }
     var rest = bytes[...]
