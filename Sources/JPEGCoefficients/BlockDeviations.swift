@@ -1,9 +1,9 @@
 import Glibc
 
-/// How much the pixels of each block of luma deviate from its samples: what reading at a smaller scale leaves out.
+/// The deviation of the pixels of each luma block from its samples, which a smaller scale averages away.
 ///
-/// The discrete cosine transform is orthonormal, so the mean square of what a coefficient adds to the pixels of its
-/// block is a 64th of its own square.
+/// The discrete cosine transform is orthonormal, so a coefficient adds a 64th of its square to the mean square of its
+/// block's pixels.
 final class BlockDeviations {
   /// The blocks across, padding included.
   let across: Int
@@ -20,9 +20,9 @@ final class BlockDeviations {
 
   deinit { free(sums) }
 
-  /// The share of the square of the coefficient at a zigzag position that lies within the samples of a block of this
-  /// side, instead of between them: all where it is not kept, else what the mean over a sample's pixels loses of its
-  /// wave.
+  /// The fraction of the square of the coefficient at a zigzag position that lies within the samples of a block of this
+  /// side, instead of between them: 1 if the coefficient is not kept, else the part of its wave that the mean over a
+  /// sample's pixels loses.
   static func share(_ position: Int, _ side: BlockSide) -> Float {
     let natural = BlockSide.naturalOrder[position]
     let (across, down) = (Int(natural & 7), Int(natural >> 3))
@@ -31,7 +31,7 @@ final class BlockDeviations {
     return 1 - kept * kept
   }
 
-  /// The amplitude of a wave of `frequency` half periods in 8 pixels after taking the mean of so many.
+  /// The amplitude of a wave of `frequency` half periods in 8 pixels, averaged over `pixels` pixels.
   private static func response(_ frequency: Int, pixels: Int) -> Float {
     if frequency == 0 || pixels == 1 { return 1 }
     let half = Float.pi * Float(frequency) / 16

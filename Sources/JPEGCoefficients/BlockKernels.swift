@@ -58,7 +58,7 @@ enum BlockKernels {
     }
   }
 
-  /// Sequential: samples of all blocks, and the sums of those that have one.
+  /// Sequential: samples of all blocks, and the sums of the blocks that have a sum.
   static func measured(
     _ state: inout BitWindow, _ steps: Steps, count: Int, limit: UnsafePointer<UInt8>,
     scratch kept: UnsafeMutablePointer<Float>
@@ -155,7 +155,7 @@ enum BlockKernels {
     return true
   }
 
-  /// Sequential: codes alone, which `writer` gets. Without one they are passed.
+  /// Sequential: passes the codes to `writer`, or skips them without a writer.
   static func copied(
     _ state: inout BitWindow, _ steps: Steps, count: Int, limit: UnsafePointer<UInt8>, to writer: ScanWriter?
   ) -> Int {
@@ -193,8 +193,8 @@ enum BlockKernels {
   static func refinedDC(
     _ state: inout BitWindow, _ steps: Steps, count: Int, limit: UnsafePointer<UInt8>, bit: Int
   ) -> Int {
-    // The middle of the upper half of what a coefficient may be lies as far above the middle of all as that of the
-    // lower half below it.
+    // The middle of the upper half of a coefficient's interval is as far above the middle of the interval as the middle
+    // of the lower half is below it.
     let half = Int16(truncatingIfNeeded: 1 &<< bit)
     return forEachBlock(&state, steps, count: count, limit: limit) { window, step in
       window.fill()
@@ -207,8 +207,9 @@ enum BlockKernels {
   }
 
   /// Progressive, first scan of the AC coefficients at `positions`, exact to `bit`: stores twice the expected values of
-  /// those that are kept, at most up to `lastKept`, with `hasHistory` marks all that are not 0, and adds to the blocks'
-  /// sums, if there are any. `emptyBlocks` is the number of leading blocks that an end-of-band run leaves empty.
+  /// the kept coefficients, at most up to `lastKept`, with `hasHistory` marks all that are not 0, and adds to the
+  /// blocks' sums, if there are any. `emptyBlocks` is the number of leading blocks that an end-of-band run leaves
+  /// empty.
   static func progressiveAC(
     _ state: inout BitWindow, _ steps: Steps, count: Int, limit: UnsafePointer<UInt8>, positions: ClosedRange<Int>,
     bit: Int, lastKept: Int, hasHistory: Bool, emptyBlocks: inout Int
@@ -295,7 +296,7 @@ struct BlockStep {
   var waves: UnsafePointer<SIMD4<Float>>
   var slots: UnsafePointer<UInt8>
   var energies: UnsafePointer<Float>
-  /// The sum to which the energy of the coefficients that are left out is added: of luma, where that was requested.
+  /// The sum of the energy of the coefficients that are left out, for luma only and on request.
   var sums: UnsafeMutablePointer<Float>?
   /// The distance in blocks to the same in the next MCU.
   var blockAdvance: Int

@@ -1,7 +1,7 @@
 /// Computes a block's samples at a smaller scale from its first coefficients.
 enum BlockSamples {
-  /// A sample from eight times its offset from mid-grey, rounded as libjpeg does for a DC coefficient: beyond ten bits
-  /// the value wraps around.
+  /// A sample from eight times its offset from mid-grey, rounded like a DC coefficient in libjpeg: beyond ten bits the
+  /// value wraps around.
   @inline(__always)
   static func eighth(_ eightfold: Int) -> UInt8 {
     let level = ((eightfold &+ 4) &<< 51) &>> 54
@@ -9,7 +9,7 @@ enum BlockSamples {
   }
 
   /// Twice the expected value of a DC coefficient that is known only from `bit` upwards: the middle of its interval,
-  /// since rounding down would darken the image.
+  /// because rounding down would darken the image.
   @inline(__always)
   static func doubledDC(_ known: Int, bit: Int) -> Int { 2 &* known &+ (1 &<< bit) &- 1 }
 
@@ -23,7 +23,8 @@ enum BlockSamples {
   /// The factors applied in advance to the quantisers of zigzag positions 0, 1, 2 and 4 for `quarter`, times 256.
   ///
   /// An orthonormal 2×2 transform keeps an eighth of each coefficient of an 8×8 block; the mean of each quarter of the
-  /// block takes 0.906 of that per direction in which the coefficient varies. A value in between measured best: 0.95.
+  /// block takes 0.906 of that per direction in which the coefficient varies. In measurements a value in between was
+  /// best: 0.95.
   static let quarterWeights = SIMD4<Int32>(256, 243, 243, 231)
 
   /// Writes 2×2 samples from the coefficients at zigzag positions 0, 1, 2 and 4. Each is twice its value times its

@@ -6,12 +6,12 @@ final class BlockScaling {
   let side: BlockSide
   /// For sides one and two the weighted quantisers of the coefficients in rows.
   let integers: SIMD4<Int32>
-  /// For sides four and eight the same, and 0 for what is not kept: 65 elements.
+  /// For sides four and eight the same, and 0 for coefficients that are not kept: 65 elements.
   let factors: UnsafeMutablePointer<Float>
-  /// For side four the samples of each coefficient of 1, in columns: four vectors, 0 for what is not kept. 17 · 4
-  /// elements.
+  /// For side four the samples of each coefficient of 1, in columns: four vectors, 0 for coefficients that are not
+  /// kept. 17 · 4 elements.
   let waves: UnsafeMutablePointer<SIMD4<Float>>
-  /// For each zigzag position what the square of its coefficient adds to the block's deviation: 64 elements.
+  /// For each zigzag position the factor from the square of its coefficient to the block's deviation: 64 elements.
   let energies: UnsafeMutablePointer<Float>
   /// `BlockSide.slots`: 64 elements, all at most 64.
   let slots: UnsafeMutablePointer<UInt8>

@@ -1,4 +1,4 @@
-/// The samples across, and down, that each block of a component becomes.
+/// The samples across and down of each reduced block of a component.
 enum BlockSide: Int, Sendable {
   case one = 1, two = 2, four = 4, eight = 8
 
@@ -8,8 +8,8 @@ enum BlockSide: Int, Sendable {
   /// The samples of a block.
   var count: Int { rawValue * rawValue }
 
-  /// The last zigzag position whose coefficient is kept: those of as many frequencies across and down as there are
-  /// samples. What lies between them is ignored.
+  /// The last zigzag position whose coefficient is kept. Kept are as many frequencies across and down as there are
+  /// samples; coefficients in between are ignored.
   var lastPosition: Int {
     switch self {
     case .one: 0
@@ -28,7 +28,7 @@ enum BlockSide: Int, Sendable {
     }
   }
 
-  /// For each zigzag position the index of its coefficient in rows of `rawValue`; `count` for one that is not kept.
+  /// For each zigzag position the index of its coefficient in rows of `rawValue`; `count` if it is not kept.
   var slots: [UInt8] {
     Self.naturalOrder.map { natural in
       let (across, down) = (Int(natural & 7), Int(natural >> 3))

@@ -1,21 +1,21 @@
 import Glibc
 
-/// The inverse transforms of blocks of 4×4 and 8×8 coefficients, in floating point: four lanes multiply in one
-/// instruction, which no 32-bit integers of the basic instruction set do.
+/// The inverse transforms of blocks of 4×4 and 8×8 coefficients, in floating point: one instruction multiplies four
+/// floats, but no instruction of the basic set multiplies four 32-bit integers.
 ///
-/// A transform of one direction is done for four columns, or rows, at a time. Its constant factors are part of the
+/// A transform in one direction handles four columns, or rows, at a time. Its constant factors are part of the
 /// quantisers.
 enum BlockTransform {
   typealias Four = SIMD4<Float>
 
-  /// What multiplies the quantisers in each direction, by frequency.
+  /// The factors of the quantisers in each direction, by frequency.
   static func weights(_ side: BlockSide) -> [Float] {
     let cosines = (0..<8).map { cos(Double($0) * .pi / 16) }
     return switch side {
     case .one: [1]
     case .two: [1, 1]
     case .four: [Float](repeating: 1, count: 4)
-    // Those of Arai, Agui and Nakajima.
+    // The factors of Arai, Agui and Nakajima.
     case .eight: (0..<8).map { Float($0 == 0 ? (0.125).squareRoot() : cosines[$0] / 2) }
     }
   }
@@ -159,7 +159,7 @@ enum BlockTransform {
     return first | second &<< 8 | third &<< 16 | fourth &<< 24
   }
 
-  /// The same where some are out of range.
+  /// The same if some are out of range.
   @inline(never)
   private static func clampedWords(_ a: Four, _ b: Four, _ c: Four, _ d: Four) -> SIMD4<UInt32> {
     var words = SIMD4<UInt32>()
@@ -172,10 +172,10 @@ enum BlockTransform {
     return words
   }
 
-  /// Offsets from mid-grey as samples; more than 255 for what is out of range.
+  /// Offsets from mid-grey as samples; more than 255 if out of range.
   @inline(__always)
   private static func level(_ offset: Four) -> SIMD4<UInt32> {
-    // Adding 1.5 · 2²³ leaves the rounded number in the lowest bits; any other exponent remains to be seen.
+    // Adding 1.5 · 2²³ leaves the rounded number in the lowest bits; a number out of range shows as another exponent.
     unsafeBitCast(offset + (12_582_912 + 128), to: SIMD4<UInt32>.self) &- 0x4B40_0000
   }
 }

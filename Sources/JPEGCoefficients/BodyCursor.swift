@@ -28,7 +28,7 @@ struct BodyCursor: ~Copyable {
   private var limitPosition = 0
   /// The body's length in bytes: less than the source's `count` if its file was truncated since.
   private(set) var count: Int
-  /// Whether coded data had fill bytes between them, so that its bytes are not where they seem to be.
+  /// Whether coded data contained fill bytes, so that offsets in the buffer do not give offsets in the file.
   private(set) var hasPassedFill = false
 
   /// A cursor at the body's start. `memory` holds the bytes of a body in memory and must outlive the cursor; nil for a
@@ -91,7 +91,7 @@ struct BodyCursor: ~Copyable {
     }
   }
 
-  /// Goes to an offset in the body.
+  /// Moves to an offset in the body.
   mutating func move(to offset: Int) { (next, limitPosition) = (limit, offset) }
 
   /// Reads some bytes anywhere in the body; fewer if it ends first. The cursor stays.
@@ -123,7 +123,7 @@ struct BodyCursor: ~Copyable {
   mutating func takeMarker() throws(JPEGError) -> UInt8? {
     while try have(2) {
       guard let found = memchr(next, 0xFF, available - 1) else {
-        // The window's last byte may be the first of a marker.
+        // The window's last byte may be the first byte of a marker.
         next = limit - 1
         continue
       }

@@ -3,13 +3,13 @@
 /// Reads from a JPEG only the coefficients that a reduced image needs.
 ///
 /// At 1/8 of a sequential file the result is libjpeg's image at that scale: luma and gray are equal sample for sample.
-/// Of a progressive file only the scans up to the first that completes the scale are read, so the rest may be missing.
+/// In a progressive file it reads only the scans up to the first that completes the scale, so the rest may be missing.
 ///
 /// It reads the file once through buffers of bounded length, and keeps only the components' planes and the image.
 package struct CoefficientDecoder {
   /// The bytes of a file read at a time.
   static let windowLength = 1 << 16
-  /// The same where rows, or scans, are read from their beginnings.
+  /// The same if rows, or scans, are read from their beginnings.
   static let rowWindow = 1 << 14
   /// The file.
   let body: any JPEGSource
@@ -17,12 +17,12 @@ package struct CoefficientDecoder {
   let storedSize: JPEGSize
   /// The scale to decode at.
   let scale: JPEGScale
-  /// Whether a truncated file yields what there is, the rest in mid-grey, instead of an error.
+  /// Whether a truncated file yields its readable part, with the rest in mid-grey, instead of an error.
   var isTolerant = false
   /// Whether to verify that the rest of the file is present, though nothing after the needed scans is decoded.
   var expectsEnd = false
-  /// Whether to measure how much the pixels of each block deviate from its samples. Of a progressive file more scans are
-  /// needed for it; files of red, green and blue are handed over.
+  /// Whether to measure how much the pixels of each block deviate from its samples. This needs more scans of a
+  /// progressive file; files of red, green and blue are handed over.
   package var measuresDeviations = false
   /// Whether the decode was cancelled; checked once per row of blocks.
   let isCancelled: () -> Bool
@@ -42,8 +42,8 @@ package struct CoefficientDecoder {
     self.window = window
   }
 
-  /// Finds the scans of a progressive file that is to be read by rows, at 1/2 or full size. Blocks while the file is
-  /// read through.
+  /// Finds the scans of a progressive file, which is then read by rows, at 1/2 or full size. Blocks while it reads the
+  /// whole file.
   ///
   /// - Throws: as `decode`; `.handedOver`, too, for a file that is not progressive or lacks coefficients.
   package func survey() throws(JPEGError) -> ProgressiveImage {
@@ -55,13 +55,13 @@ package struct CoefficientDecoder {
 
   /// Writes a part of a sequential file as a JPEG of its own, with the same coefficients. Blocks.
   ///
-  /// With an `index`, which is empty or was made of the same file, what it shows to be unnecessary is not decoded; it is
-  /// replaced by one of all rows.
+  /// `index` is empty or was made of the same file. Rows that it shows to be unnecessary are not decoded, and an index
+  /// of all rows replaces it.
   ///
   /// - Throws: as `decode`; `.handedOver`, too, for a file whose components are in several scans.
   package func crop(to area: JPEGArea, index: inout [UInt8]?) throws(JPEGError) -> [UInt8] {
     var (made, decoder) = (index, self)
-    // Of a row it is mostly the beginning that is read.
+    // Usually only the beginning of a row is read.
     decoder.window = window ?? Self.rowWindow
     let file = try body.withMemory { memory throws(JPEGError) in
       try CoefficientDecoding(decoder, memory: memory).crop(to: area, index: &made)
@@ -86,9 +86,9 @@ package struct CoefficientImage {
   package let scale: JPEGScale
   /// The size at that scale, in pixels.
   package let size: JPEGSize
-  /// One plane, or three. Each has a scale of its own.
+  /// One plane or three, each with its own scale.
   package let planes: [JPEGPlane]
-  /// What the planes' samples mean.
+  /// The meaning of the planes' samples.
   package let colours: JPEGColours
   /// The file's ICC profile.
   package let profile: [UInt8]?
@@ -113,8 +113,8 @@ package struct CoefficientImage {
   /// The standard deviation of the pixels from their sample, in levels up to 127, for each pixel of row `y` at this
   /// scale; nothing if it was not measured. `target` has room for `size.width` elements.
   ///
-  /// The variance of a block is shared out among its samples in proportion to the largest that each may have: there is
-  /// none within black or white. Around the strokes of letters that is where it is.
+  /// The variance of a block is distributed over its samples in proportion to the largest that each may have: black and
+  /// white samples have none. This puts it at the edges of letters.
   package func copyDeviations(y: Int, into target: UnsafeMutablePointer<UInt8>) {
     guard let deviations else { return }
     let side = 8 / scale.rawValue

@@ -11,15 +11,15 @@ struct CoefficientDecoding: ~Copyable {
   private var frame: JPEGFrame?
   private var coverage: ScanCoverage?
   private var planes: [SamplePlane] = []
-  /// Luma's, where they were requested.
+  /// Those of luma, if they were requested.
   private var deviations: BlockDeviations?
   /// For each component how its coefficients become samples; from its first scan.
   private var scalings: [BlockScaling?] = []
   private var entropy: EntropyBuffer
-  /// Whether scans are only found, to be decoded later, a row at a time; and those so far.
+  /// Whether the scans are only found, to be decoded later a row at a time; and the scans found so far.
   private var isSurvey = false
   private var found: [ProgressiveImage.FoundScan] = []
-  /// What of the file is to be copied instead of decoded, and the result.
+  /// The part of the file that is copied instead of decoded, and the result.
   private var crop: LosslessCrop?
   private var cropped: [UInt8] = []
   private var index: JPEGRowIndex?
@@ -42,12 +42,12 @@ struct CoefficientDecoding: ~Copyable {
       try readScans()
       if decoder.expectsEnd { try findEnd() }
     } catch .truncated where decoder.isTolerant && hasPixels {
-      // The planes hold what was decoded so far.
+      // The planes hold the samples that were decoded so far.
     }
     return try image()
   }
 
-  /// Finds all scans of a progressive file and what they need, to be decoded together.
+  /// Finds all scans of a progressive file with their tables, to decode them together.
   consuming func survey() throws(JPEGError) -> ProgressiveImage {
     isSurvey = true
     try readScans()
@@ -95,8 +95,8 @@ struct CoefficientDecoding: ~Copyable {
 
   /// Verifies that the image ends: at the end of the file, else after the remaining scans.
   ///
-  /// A file may lack its end marker if nothing else is missing. Of a sequential file all blocks have been read by now;
-  /// of a progressive one the last scan has not, and libvips finds out whether it is complete.
+  /// A file may lack its end marker if nothing else is missing. All blocks of a sequential file have been read by now.
+  /// The last scan of a progressive file has not, and libvips finds out whether it is complete.
   private func findEnd() throws(JPEGError) {
     if frame?.process == .sequential || JPEGStructure.hasEnd(decoder.body) { return }
     guard JPEGStructure.hasAllScans(decoder.body) else { throw .truncated(detail: "before the last scan") }
@@ -138,7 +138,7 @@ struct CoefficientDecoding: ~Copyable {
       coverage = ScanCoverage(found, scale: decoder.scale, measures: decoder.measuresDeviations)
       scalings = found.components.map { _ in nil }
     }
-    // Of APP2 segments only profiles, whose length is limited, matter.
+    // Of the APP2 segments only profiles matter, whose length is limited.
     if marker != 0xE2 || bytes.has("ICC_PROFILE\0") { try crop?.add(marker, bytes) }
   }
 
@@ -153,7 +153,7 @@ struct CoefficientDecoding: ~Copyable {
     if isProgressive {
       try check(scan)
     } else {
-      // libjpeg reads such files like this, whatever the header says.
+      // libjpeg reads such files like this and ignores the header.
       scan = JPEGScan(components: scan.components, positions: 0...63)
     }
     let indices = try latchQuantisers(scan)
@@ -174,7 +174,7 @@ struct CoefficientDecoding: ~Copyable {
       let leastBytes = decoder.isTolerant ? 1 : frame.blockCount / 8 + 1
       if cursor.remaining < leastBytes { throw .truncated(detail: "in the coded data") }
       planes = try frame.components.map { component throws(JPEGError) in
-        // In a survey there is room for one row of MCUs.
+        // A survey needs room for one row of MCUs.
         try SamplePlane(
           across: component.storedAcross, down: isSurvey ? component.down : component.storedDown,
           side: frame.side(of: component, at: decoder.scale), hasCoefficients: isProgressive,
@@ -206,7 +206,7 @@ struct CoefficientDecoding: ~Copyable {
     return !isWhole || coverage?.isEnough == true
   }
 
-  /// Copies what is to be cropped of a scan.
+  /// Copies the cropped part of a scan.
   private mutating func copy(
     _ crop: LosslessCrop, _ header: SegmentBytes, _ scan: JPEGScan, _ indices: [Int]
   ) throws(JPEGError) -> [UInt8] {
@@ -246,7 +246,7 @@ struct CoefficientDecoding: ~Copyable {
     return try BlockDeviations(across: luma.storedAcross, down: luma.storedDown)
   }
 
-  /// Refuses what the standard and libjpeg refuse.
+  /// Refuses scans that the standard and libjpeg refuse.
   private func check(_ scan: JPEGScan) throws(JPEGError) {
     let isDC = scan.positions.lowerBound == 0
     guard isDC ? scan.positions.upperBound == 0 : scan.components.count == 1,
@@ -273,7 +273,7 @@ struct CoefficientDecoding: ~Copyable {
     return indices
   }
 
-  /// What decoding a component's part of a scan needs. `slots` are its table selectors (Td, Ta) from the scan header.
+  /// A component's part of a scan. `slots` are its table selectors (Td, Ta) from the scan header.
   private mutating func part(_ index: Int, slots: Int, scan: JPEGScan) throws(JPEGError) -> ScanReader.Part {
     guard let component = frame?.components[index], let scaling = scalings[index] else {
       throw .damaged(.header, detail: "a scan without a frame header")
@@ -289,7 +289,7 @@ struct CoefficientDecoding: ~Copyable {
       let measure: HuffmanTable.Measure? = measures ? (scan.bit > 0 ? .coarse : .exact) : nil
       ac = try tables.huffman(slots & 15, .ac, isProgressive: isProgressive, measure: measure)
     }
-    // Both are missing where a scan has only the next bits of the DC coefficients, without codes.
+    // Both are missing if a scan has only the next bits of the DC coefficients, without codes.
     guard let first = dc ?? ac ?? HuffmanTable.empty() else { throw .damaged(.header, detail: "a scan without codes") }
     return ScanReader.Part(
       component: component, scaling: scaling, plane: planes[index], deviations: index == 0 ? deviations : nil,

@@ -19,9 +19,9 @@ struct EntropyBuffer: ~Copyable {
   private(set) var ending = BodyCursor.Stop.full
   /// The decoding position.
   var window: BitWindow
-  /// Whether it is known where in the body the data was.
+  /// Whether the data's place in the body is known.
   var isTracked = false
-  /// The offset in the body of the buffer's first byte, where that is known.
+  /// The offset in the body of the buffer's first byte, if it is known.
   private var startPosition = 0
 
   /// A buffer that loads `length` bytes at a time.
@@ -76,17 +76,17 @@ struct EntropyBuffer: ~Copyable {
 
   /// The offset in the body of a byte of the buffer.
   private func offset(of index: Int) -> Int {
-    // A byte of ones was followed by another byte.
+    // Another byte followed each byte of ones.
     startPosition + index + UnsafeBufferPointer(start: start, count: index).reduce(0) { $0 &+ ($1 == 0xFF ? 1 : 0) }
   }
 
-  /// Where in the body the next bit is: the offset of its byte, and how many bits of that come before. Nil unless that is
-  /// tracked, and the data has been loaded.
+  /// The place of the next bit in the body: the offset of its byte, and the number of bits before it in that byte. Nil
+  /// unless places are tracked and the data has been loaded.
   var bodyPosition: (offset: Int, bit: Int)? {
     isTracked && count > 0 ? (offset(of: bitPosition >> 3), bitPosition & 7) : nil
   }
 
-  /// Goes to another place in the body.
+  /// Moves to another place in the body.
   mutating func move(
     to offset: Int, bit: Int, _ cursor: inout BodyCursor
   ) throws(JPEGError) {

@@ -1,10 +1,10 @@
 /// Lookup tables for decoding a Huffman code, in memory that the table owns.
 ///
 /// Five tables, each indexed by the next bits of the stream:
-/// - `single` gives one symbol and how many bits to consume, its value bits included: 9 bits, enough for most codes.
-/// - `packed` gives for as many symbols as fit how many bits to consume and how many coefficients they skip.
-/// - `valued` gives one coefficient with its value, where code and value are no longer than 11 bits.
-/// - `measured` is `packed` for fewer bits, and gives the sum of the squares of what is skipped.
+/// - `single` gives one symbol and the number of bits to consume, with its value bits: 9 bits, enough for most codes.
+/// - `packed` gives the number of bits to consume and of coefficients to skip, for as many symbols as fit.
+/// - `valued` gives one coefficient with its value, if code and value have at most 11 bits.
+/// - `measured` is `packed` for fewer bits, and gives the sum of the squares of the skipped coefficients.
 /// - `canonical` finds the symbol of a code of any length, bit by bit.
 final class HuffmanTable {
   /// The index width of `single`.
@@ -19,18 +19,18 @@ final class HuffmanTable {
   static let endOfBlock = 128
   /// In `packed`: no entry, decode one symbol with `canonical`.
   static let unknown: UInt16 = 255 << 8
-  /// What the bits that a progressive scan leaves out add to a coefficient that is not 0, in the mean, if the last bit
-  /// that is there counts 1.
+  /// The mean amount that the missing bits of a progressive scan add to a coefficient that is not 0, in units of its
+  /// last known bit.
   static let doubt: Float = 0.5
 
-  /// What `measured` is made for.
+  /// The purpose of `measured`.
   enum Measure: Sendable {
-    /// Coefficients whose last bit is there.
+    /// Coefficients with all bits.
     case exact
-    /// Those of which bits are missing.
+    /// Coefficients with missing bits.
     case coarse
 
-    /// For each number of value bits the mean square of the coefficients that have so many.
+    /// The mean square of the coefficients by their number of value bits.
     var squares: [Float] { self == .exact ? Self.squares(doubt: 0) : Self.squares(doubt: doubt) }
 
     private static func squares(doubt: Float) -> [Float] {
@@ -50,7 +50,7 @@ final class HuffmanTable {
     /// plus `endOfBlock`, in the high byte. AC tables only.
     var packed: UnsafePointer<UInt16>
     /// Indexed by 11 bits: the bits to consume in the low byte, the coefficients passed with this one in the next, or
-    /// `endOfBlock`; the value in the high 16 bits. 0 for what is longer. AC tables of sequential files only.
+    /// `endOfBlock`; the value in the high 16 bits. 0 for longer codes. AC tables of sequential files only.
     var valued: UnsafePointer<UInt32>
     /// Indexed by 12 bits: as `packed`, and the sum of the coefficients' mean squares in the high 16 bits. AC tables
     /// made to measure only.
@@ -69,7 +69,7 @@ final class HuffmanTable {
   ///
   /// - Parameters:
   ///   - isProgressive: In a progressive scan of AC coefficients the symbols of size 0 mean end-of-band runs.
-  ///   - measure: What to make `measured` for; nil if it is not needed.
+  /// - measure: The purpose of `measured`; nil if it is not needed.
   init?(_ code: HuffmanCode, use: HuffmanCode.Use, isProgressive: Bool, measure: Measure? = nil) {
     guard let entries = code.entries(for: use) else { return nil }
     self.measure = measure
@@ -156,7 +156,7 @@ final class HuffmanTable {
     for index in 0..<1 << measuredBits {
       var (used, passed, squares) = (0, 0, Float(0))
       while used < measuredBits && passed < endOfBlock {
-        // The bits that follow those known are taken for zeros.
+        // Unknown bits after the known ones count as zeros.
         let bits = index << used & (1 << measuredBits - 1)
         let entry = Int(single[bits >> (measuredBits - singleBits)])
         let (run, size) = (entry >> 12, entry >> 8 & 15)
@@ -175,8 +175,8 @@ final class HuffmanTable {
     }
   }
 
-  /// Level n, at index 2ⁿ, is the table for n bits. What follows a symbol of t bits is an entry of the level for n − t
-  /// bits, which is complete already, so each entry is made by one addition.
+  /// Level n, at index 2ⁿ, is the table for n bits. After a symbol of t bits follows an entry of the level for n − t
+  /// bits, which is already complete, so each entry takes one addition.
   private static func fillPacked(
     _ levels: UnsafeMutablePointer<UInt16>, _ entries: [HuffmanCode.Entry], isProgressive: Bool
   ) {
@@ -240,7 +240,7 @@ extension HuffmanTable.Lookup {
   }
 
   /// The entry of `single` for the top bits of `bits`, or one computed from `canonical`; 0 if no code starts with these
-  /// bits. At most 31 bits are to be consumed.
+  /// bits. At most 31 bits are consumed.
   @inline(__always)
   func entry(_ bits: UInt64) -> UInt64 {
     let entry = UInt64(single[Int(truncatingIfNeeded: bits &>> 55)])

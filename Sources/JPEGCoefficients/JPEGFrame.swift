@@ -30,7 +30,7 @@ struct JPEGFrame {
 
   /// Parses the header: the bytes after the segment's length.
   ///
-  /// - Throws: `.handedOver` where libvips may succeed, `.damaged` where no decoder can.
+  /// - Throws: `.handedOver` if libvips may succeed, `.damaged` if no decoder can.
   init(_ bytes: SegmentBytes, marker: UInt8) throws(JPEGError) {
     process = JPEGProcess(marker: Int(marker))
     guard let precision = bytes[0], let height = bytes.bigEndian(at: 1, count: 2),
@@ -68,8 +68,8 @@ struct JPEGFrame {
     }
   }
 
-  /// The side of a component's blocks at a scale. Chroma that is subsampled has a larger one than luma: it is not to
-  /// be coarser, in either direction.
+  /// The side of a component's blocks at a scale. Subsampled chroma has a larger side than luma, so that it is not
+  /// coarser in either direction.
   func side(of component: JPEGComponent, at scale: JPEGScale) -> BlockSide {
     scale.side(subsampling: max(mostAcross / component.across, mostDown / component.down))
   }

@@ -22,16 +22,16 @@ package enum JPEGProcess: Sendable, Equatable {
   }
 }
 
-/// What the coefficient decoder needs of a JPEG's frame header beyond its size.
+/// The properties of a JPEG's frame header that the coefficient decoder needs, besides the size.
 package struct JPEGFrameTraits: Sendable, Equatable {
   var process: JPEGProcess
   /// The components' identifiers, in header order.
   var components: [UInt8]
   /// The bits per sample.
   var precision: Int
-  /// The most pixels across or down for which a component has one sample.
+  /// The most pixels across or down per sample of a component.
   package var subsampling: Int
-  /// The pixels of an MCU where all components are in one scan.
+  /// The pixels of an MCU if all components are in one scan.
   package var mcu: JPEGSize
 
   package init(
@@ -46,13 +46,14 @@ package struct JPEGFrameTraits: Sendable, Equatable {
   /// Whether a file can be read a row of MCUs at a time, as far as the header shows.
   package var isReadByRows: Bool { process == .progressive && obstacle == nil && components != Self.redGreenBlue }
 
-  /// Whether a part can be made a file of its own, as far as the header shows.
+  /// Whether a part can become a file of its own, as far as the header shows.
   package var isCroppedLosslessly: Bool { process == .sequential && obstacle == nil }
 
-  /// The identifiers that say so without an Adobe segment.
+  /// The identifiers of red, green and blue without an Adobe segment.
   private static let redGreenBlue = Array("RGB".utf8)
 
-  /// Why the coefficient decoder cannot read such a file, in a few words; nil if it can as far as the header shows.
+  /// The reason why the coefficient decoder cannot read such a file, in a few words; nil if it can, as far as the
+  /// header shows.
   package var obstacle: String? {
     switch process {
     case .arithmetic: return "arithmetic coding"

@@ -4,7 +4,7 @@ package enum JPEGProfile {
   private static let mostSegments = 10_000
 
   /// The profile in the segments before the first scan. Nil if there is none, if parts of it are missing or damaged, or
-  /// if it is longer than any that is used: what a stranger's file holds there does not count against memory.
+  /// if it is longer than any real profile, because no memory is reserved for it.
   package static func read(_ body: any JPEGSource) -> [UInt8]? { try? find(body) }
 
   private static func find(_ body: any JPEGSource) throws(JPEGError) -> [UInt8]? {

@@ -1,13 +1,16 @@
-/// Where rows of MCUs begin in the coded data of a sequential JPEG, so that those before them need not be decoded.
+/// The places where rows of MCUs begin in the coded data of a sequential JPEG, so that earlier rows need not be
+/// decoded.
 ///
-/// The decoder that made it is not trusted: each entry is compared with the file before it is used. An entry that is wrong
-/// in spite of that makes a wrong image, or leads to damage, after which the file is read without the index.
+/// The decoder that made it is not trusted: each entry is compared with the file before it is used. An entry that is
+/// wrong in spite of that makes a wrong image of the same file, or damage, after which the file is read without the
+/// index.
 package struct JPEGRowIndex: Sendable, Equatable {
   /// The state of the decoder before a row.
   struct Entry: Sendable, Equatable {
     static let byteCount = 18
 
-    /// The first byte with bits of the row, in the file, and how many of its bits are those of the row before.
+    /// The offset in the file of the first byte with bits of the row, and the number of its bits that belong to the row
+    /// before.
     var position: Int
     var bit: Int
     /// The DC predictors of up to three components.
@@ -23,14 +26,14 @@ package struct JPEGRowIndex: Sendable, Equatable {
   /// The longest index in bytes.
   package static let longest = headerBytes + mostBytes
 
-  /// What the file must be like.
+  /// The file that the index belongs to.
   let fileLength: Int
   let scanPosition: Int
   /// The number of rows from an entry to the next; the first is of the row with this index.
   let step: Int
   private(set) var entries: [Entry] = []
 
-  /// An empty index of an image of so many rows of MCUs.
+  /// An empty index of an image of `rows` rows of MCUs.
   init(fileLength: Int, scanPosition: Int, rows: Int) {
     (self.fileLength, self.scanPosition) = (fileLength, scanPosition)
     step = Self.step(rows: rows)
@@ -38,7 +41,7 @@ package struct JPEGRowIndex: Sendable, Equatable {
 
   private static func step(rows: Int) -> Int { max(1, (rows * Entry.byteCount + mostBytes - 1) / mostBytes) }
 
-  /// Whether the entry that comes next is that of a row.
+  /// Whether the next entry is that of a row.
   func lacks(_ row: Int) -> Bool { row == (entries.count + 1) * step }
 
   mutating func append(_ entry: Entry) { entries.append(entry) }
@@ -76,7 +79,7 @@ extension JPEGRowIndex {
     return bytes
   }
 
-  /// Reads it, for an image of so many rows of MCUs. Nil for bytes that are no index of it.
+  /// Reads the index of an image of `rows` rows of MCUs. Nil for other bytes.
   init?(_ bytes: [UInt8], fileLength: Int, scanPosition: Int, rows: Int) {
     guard bytes.count <= Self.longest, bytes.count >= Self.headerBytes,
       (bytes.count - Self.headerBytes) % Entry.byteCount == 0

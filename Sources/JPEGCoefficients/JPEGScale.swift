@@ -1,6 +1,6 @@
 /// The scale at which the coefficient decoder decodes a JPEG.
 package enum JPEGScale: Int, Sendable, Comparable {
-  /// One pixel per 8×8 block: of luma the DC coefficient only.
+  /// One pixel per 8×8 block: for luma the DC coefficient only.
   case eighth = 8
   /// 2×2 pixels per block: of luma its 2×2 coefficients of lowest frequency.
   case quarter = 4

@@ -1,4 +1,4 @@
-/// A scan header (SOS): which coefficients follow.
+/// A scan header (SOS), which names the coefficients that follow.
 struct JPEGScan: Sendable, Equatable {
   /// The identifiers of its components, in header order.
   var components: [UInt8]

@@ -1,8 +1,7 @@
-/// What the markers of a JPEG show without decoding: its scans, which coefficients they contain, and whether its end is
-/// there.
+/// The structure of a JPEG as its markers show it, without decoding: its scans, their coefficients, and its end.
 ///
 /// For each scan of a progressive JPEG the decoder visits all blocks: a file of a few kilobytes with many scans can
-/// keep it busy for minutes, without a chance to cancel.
+/// keep it busy for minutes, and it cannot be cancelled.
 package struct JPEGStructure {
   /// The most scans that are decoded; later versions of libvips have the same limit. Encoders write about ten.
   package static let mostScans = 100
@@ -29,7 +28,7 @@ package struct JPEGStructure {
         return
       default: break
       }
-      // libjpeg, too, takes a length below 2 for an empty segment where it ignores the contents.
+      // libjpeg, too, reads a length below 2 as an empty segment if it ignores the contents.
       guard let length = try cursor.takeUInt16().map({ max(0, $0 - 2) }) else { return }
       switch marker {
       case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF:
@@ -47,7 +46,7 @@ package struct JPEGStructure {
     return (try? JPEGStructure(of: body))?.hasEnd ?? false
   }
 
-  /// Whether the scans present cover every coefficient of every component to its last bit. Only a decoder can tell
+  /// Whether the scans present cover every coefficient of every component to its last bit. Only a decoder can find out
   /// whether the last of these scans is complete.
   package static func hasAllScans(_ body: any JPEGSource) -> Bool {
     guard let bits = (try? JPEGStructure(of: body))?.missingBits, !bits.isEmpty else { return false }

@@ -1,5 +1,4 @@
-/// A part of a JPEG's pixels. Its upper left corner is that of an MCU, as is its lower right one, unless the image ends
-/// there.
+/// A part of a JPEG's pixels. Its corners are corners of MCUs, unless the image ends there.
 package struct JPEGArea: Sendable, Equatable {
   package var columns: Range<Int>
   package var rows: Range<Int>
@@ -9,11 +8,11 @@ package struct JPEGArea: Sendable, Equatable {
 
 /// Writes a part of a sequential JPEG as a file of its own, with the same coefficients, as `jpegtran -crop` does.
 ///
-/// The codes of AC coefficients are copied. Those of DC coefficients are written anew, since the block before is
-/// another one. So any decoder makes the same samples of both files.
+/// The codes of AC coefficients are copied. Those of DC coefficients are written anew, because the block before is a
+/// different one. So every decoder makes the same samples of both files.
 package struct LosslessCrop {
   let area: JPEGArea
-  /// The file's segments before the scan, those that matter.
+  /// The file's relevant segments before the scan.
   private var head: [UInt8] = [0xFF, 0xD8]
 
   init(_ area: JPEGArea) { self.area = area }
@@ -21,7 +20,7 @@ package struct LosslessCrop {
   /// The DC table of the new file: a code of five bits for each number of value bits.
   private static let codes: [UInt8] = [0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] + (0...15).map { UInt8($0) }
 
-  /// The most bytes that its coded data may have: more than in any photograph. Of noise a pixel takes four.
+  /// The most bytes of its coded data: more than in any photograph. A pixel of noise takes four bytes.
   package static func mostBytes(of area: JPEGArea) -> Int { 65_536 + 2 * area.columns.count * area.rows.count }
   var mostBytes: Int { Self.mostBytes(of: area) }
   /// The most bytes that the segments before the scan may have, a profile among them.
@@ -29,7 +28,7 @@ package struct LosslessCrop {
 
   /// Adds a segment: the bytes after its length.
   ///
-  /// - Throws: `.handedOver` where they are too many.
+  /// - Throws: `.handedOver` if there are too many.
   mutating func add(_ marker: UInt8, _ bytes: SegmentBytes) throws(JPEGError) {
     guard head.count + bytes.count <= Self.longestHead else { throw .handedOver(reason: "a header of many segments") }
     switch marker {
@@ -83,7 +82,7 @@ final class ScanWriter {
   /// Whether there are more bytes than allowed.
   var isTooLong: Bool { bytes.count > most }
   private let most: Int
-  /// The bits that are no whole byte yet, in the lowest places, and their number.
+  /// The bits that do not yet fill a byte, in the lowest places, and their number.
   private var bits: UInt64 = 0
   private var count = 0
   private var predictors = [0, 0, 0]
@@ -93,8 +92,8 @@ final class ScanWriter {
     bytes.reserveCapacity(min(most, 1 << 20))
   }
 
-  /// Adds a block: its DC coefficient, and the codes of its other coefficients, which begin at `start` and have `length`
-  /// bits. False for a coefficient that no code is for.
+  /// Adds a block: its DC coefficient, and the codes of its other coefficients, which begin at `start` and have
+  /// `length` bits. False if the table has no code for a coefficient.
   func add(_ dc: Int, component: Int, from start: BitWindow, length: Int) -> Bool {
     let difference = dc &- predictors[component]
     predictors[component] = dc
@@ -106,7 +105,7 @@ final class ScanWriter {
     return true
   }
 
-  /// Safety: it reads up to 8 bytes behind the bits, which the entropy buffer has.
+  /// Safety: it reads up to 8 bytes behind the bits; the entropy buffer is padded by more.
   private func copy(from start: BitWindow, length: Int) {
     let behind = Int(truncatingIfNeeded: start.count)
     var source = UnsafeRawPointer(start.next - (behind &+ 7) &>> 3)

@@ -1,7 +1,7 @@
 /// Converts three rows of samples to a row of interleaved RGB.
 ///
 /// Safety: the rows have `count` samples, `target` has room for `count` pixels. The loops are scalar so that the
-/// compiler vectorises them; the conversions of `SIMD8` go lane by lane.
+/// compiler vectorises them; the conversions of `SIMD8` handle one lane at a time.
 enum PixelRow {
   /// From luma and chroma, with libjpeg's 16-bit constants and rounding. `scratch` has room for `count` words.
   static func convert(

@@ -1,4 +1,4 @@
-/// Assembles an ICC profile from its APP2 segments, which may come in any order.
+/// Assembles an ICC profile from its APP2 segments, in any order.
 struct ProfileSegments {
   /// The longest profile collected, in bytes.
   static let mostBytes = 4 << 20

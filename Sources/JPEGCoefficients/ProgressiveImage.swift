@@ -1,22 +1,21 @@
 /// A progressive JPEG that is read a row of MCUs at a time, at full size or 1/2.
 ///
-/// Such a file has its coefficients in scans, each of which goes over the whole image; a decoder that reads them one
-/// after the other keeps all coefficients until the last: two bytes for each, 100 MB for 16 megapixels. Here all scans
-/// are read at once, each from its own place in the file, and of each only the row of MCUs that comes next. What is kept
-/// are the coefficients of that row.
+/// Each scan of such a file covers the whole image. A decoder that reads one after the other keeps all coefficients
+/// until the last scan: two bytes each, 100 MB for 16 megapixels. This one reads all scans at once, each from its own
+/// place in the file, and keeps the coefficients of one row of MCUs only.
 package final class ProgressiveImage {
-  /// A scan, and what decoding it needs. The parts' planes have room for one row of MCUs.
+  /// A scan with its tables. The parts' planes have room for one row of MCUs.
   struct FoundScan {
     var scan: JPEGScan
     var parts: [ScanReader.Part]
-    /// Where its coded data begins.
+    /// The offset of its coded data.
     var position: Int
     var restartInterval: Int
   }
 
-  /// One plane, or three; their samples are a row of MCUs at a time, see `read`.
+  /// One plane or three. They hold one row of MCUs at a time, see `read`.
   package let planes: [JPEGPlane]
-  /// What the planes' samples mean.
+  /// The meaning of the planes' samples.
   package let colours: JPEGColours
   /// The file's ICC profile.
   package let profile: [UInt8]?
@@ -37,7 +36,8 @@ package final class ProgressiveImage {
 
   /// Decodes the image from the top down. `receive` gets for each row of MCUs the rows of each plane, which are valid
   /// until it returns: the plane's index, the first sample, the bytes from a row to the next, the number of rows. It
-  /// returns false to stop. Only what lies in the `windows` of the planes need be right; nothing below them is decoded.
+  /// returns false to stop. Only samples in the `windows` of the planes have to be right; nothing below them is
+  /// decoded.
   ///
   /// - Throws: `.truncated`, `.damaged`, `.cancelled`, `.unreadable`.
   package func read(
@@ -63,7 +63,7 @@ package final class ProgressiveImage {
     }
   }
 
-  /// A scan at the place up to which it has been read.
+  /// A scan and its current position.
   private final class OpenScan {
     private var reader: ScanReader
     private var cursor: BodyCursor

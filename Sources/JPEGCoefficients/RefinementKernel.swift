@@ -1,10 +1,10 @@
-/// The loop over the blocks of a scan that makes AC coefficients more exact.
+/// The loop over the blocks of a scan that refines AC coefficients.
 ///
-/// Of a coefficient that is not 0 so far, such a scan has the next bit; of the others it says which become ±1. Bits and
-/// codes are interleaved, so the places of all that are not 0 must be known: a block's history.
+/// Such a scan has the next bit of each coefficient that is not 0 so far, and codes for the others that become ±1. Bits
+/// and codes are interleaved, so the places of all coefficients that are not 0 must be known: a block's history.
 extension BlockKernels {
-  /// Progressive, a scan that makes the AC coefficients at `positions` exact to `bit`: updates those kept, twice their
-  /// expected values, and the histories. `emptyBlocks` is the number of leading blocks in which none becomes ±1.
+  /// Progressive, a scan that makes the AC coefficients at `positions` exact to `bit`: updates the kept ones, as twice
+  /// their expected values, and the histories. `emptyBlocks` is the number of leading blocks in which none becomes ±1.
   static func refinedAC(
     _ state: inout BitWindow, _ steps: Steps, count: Int, limit: UnsafePointer<UInt8>, positions: ClosedRange<Int>,
     bit: Int, emptyBlocks: inout Int
@@ -75,8 +75,8 @@ extension BlockKernels {
     let slots: UnsafePointer<UInt8>
     let slotCount: Int
     let lastKept: Int
-    /// What a coefficient's magnitude grows or shrinks by: the middle of either half of its interval lies as far from
-    /// the middle of all.
+    /// The change of a coefficient's magnitude: the middle of either half of its interval is this far from the middle
+    /// of the interval.
     let half: Int16
 
     /// Reads a bit for each of these positions, in order, and corrects those kept.
@@ -84,7 +84,7 @@ extension BlockKernels {
     func correct(_ positions: UInt64, _ window: inout BitWindow) {
       if positions == 0 { return }
       let kept = UInt64.max &>> UInt64(truncatingIfNeeded: 63 &- lastKept)
-      // No more than 56 bits are there at a time.
+      // The window has at most 56 bits at a time.
       correctKept(positions & kept & 0xFFFF_FFFF, &window)
       correctKept(positions & kept & ~0xFFFF_FFFF, &window)
       let skipped = positions & ~kept

@@ -1,4 +1,4 @@
-/// What becomes of the coefficients of a block that its samples do not need.
+/// The handling of a block's coefficients that its samples do not need.
 protocol RestOfBlock {
   /// For a block of `step`, whose coefficients are exact to `bit`, and whose last zigzag position in this scan is `last`.
   init(_ step: UnsafeMutablePointer<BlockStep>, last: Int, bit: Int, isProgressive: Bool)
@@ -12,7 +12,7 @@ protocol RestOfBlock {
   /// Ends the block, and moves on to the next.
   mutating func finish(_ step: UnsafeMutablePointer<BlockStep>)
 
-  /// Passes blocks in which there are none.
+  /// Passes blocks without such coefficients.
   static func pass(_ blocks: Int, _ step: UnsafeMutablePointer<BlockStep>)
 }
 
@@ -49,9 +49,9 @@ struct MeasuredCoefficients: RestOfBlock {
   private let energies: UnsafePointer<Float>
   private let last: Int
   private let isProgressive: Bool
-  /// The square of what 1 means.
+  /// The square of the value of 1.
   private let scale: Float
-  /// What the bits that are still missing add to a coefficient that is not 0, in the mean.
+  /// The mean amount that missing bits add to a coefficient that is not 0.
   private let doubt: Float
   private var sum: Float = 0
 
@@ -86,9 +86,9 @@ struct MeasuredCoefficients: RestOfBlock {
 }
 
 extension BitWindow {
-  /// Skips the coefficients of the zigzag positions after `position` up to `last`, and adds their squares to `sum`, each
-  /// times the weight of its position, of which there are 64. The squares are those expected of coefficients of as many
-  /// bits, and several that are skipped at once have the weight of the last.
+  /// Skips the coefficients of the zigzag positions after `position` up to `last`, and adds their squares to `sum`,
+  /// each times the weight of its position (64 elements). The squares are the expected ones for the number of bits, and
+  /// coefficients that are skipped together have the weight of the last.
   @inline(__always)
   mutating func measureCoefficients(
     _ table: HuffmanTable.Lookup, after position: Int, last: Int, isProgressive: Bool, weights: UnsafePointer<Float>,
@@ -97,7 +97,7 @@ extension BitWindow {
     var position = position
     while true {
       fill()
-      // An entry consumes at most 12 bits and the value bits of one symbol, so there is enough for two.
+      // An entry consumes at most 12 bits and the value bits of one symbol, so the window has enough for two.
       var entry = table.measured[Int(truncatingIfNeeded: bits &>> 52)]
       var reached = position &+ Int(truncatingIfNeeded: (entry &>> 8) & 0xFF)
       if reached < last {
@@ -120,7 +120,7 @@ extension BitWindow {
         return 0
       }
       let (size, end) = skipSymbol(table, &position, last: last, isProgressive: isProgressive)
-      // The mean square of so many bits. A run of 16 zeros has none.
+      // The mean square for this number of bits. A run of 16 zeros has none.
       if size > 0 && position <= last { sum += Float(1 &<< (2 &* size)) * 0.58 * weights[position] }
       if let end { return end }
     }

@@ -1,12 +1,12 @@
-/// Brings the rows of a plane to the image's resolution: repeats samples where there are fewer than pixels, and takes
-/// the mean where there are more.
+/// Brings the rows of a plane to the image's resolution: repeats samples if there are fewer than pixels, and averages
+/// them if there are more.
 ///
-/// libjpeg's interpolation measured worse, as a block's mean is blurred already (44.2 against 45.5 dB over eleven
+/// libjpeg's interpolation measured worse, because a block's mean is already blurred (44.2 against 45.5 dB over eleven
 /// photographs at 256 pixels).
 final class RowExpander {
   private let plane: JPEGPlane
   private let width: Int
-  /// For each pixel across and down the samples that it covers; empty where those are one for one.
+  /// The samples that each pixel covers, across and down; empty if there is one sample per pixel.
   private let columns: [Range<Int>]
   private let lines: [Range<Int>]
   private let expanded: UnsafeMutablePointer<UInt8>
@@ -32,7 +32,7 @@ final class RowExpander {
     }
   }
 
-  /// The row for line `y` of the image: the plane's own, or one that is valid until the next call.
+  /// The row for line `y` of the image, valid until the next call.
   func row(_ y: Int) -> UnsafePointer<UInt8> {
     let range = lines.isEmpty ? y..<y + 1 : lines[y]
     // In bounds: the last pixel's first sample is inside the image, and the plane has all that are.

@@ -2,21 +2,20 @@ import Glibc
 
 /// The kept data of one component: its blocks' first coefficients or their samples; samples in the end.
 ///
-/// It owns its memory. What was not decoded is mid-grey.
+/// It owns its memory. Samples that were not decoded are mid-grey.
 final class SamplePlane {
   /// The bytes per row of samples, which is also the number of samples.
   let rowBytes: Int
   /// The number of rows of samples.
   let rows: Int
-  /// The bytes per block, in its first row; of a block of coefficients all.
+  /// The bytes per block in its first row; all bytes of a block of coefficients.
   let blockBytes: Int
   /// The bytes per row of blocks.
   let blockRowBytes: Int
   /// The first byte.
   let start: UnsafeMutableRawPointer
 
-  /// Whether it holds for each block, instead of samples, its coefficients as `Int16` in rows, each twice its expected
-  /// value.
+  /// Whether it holds the coefficients of each block instead of samples: `Int16` in rows, twice their expected values.
   private let hasCoefficients: Bool
   /// Whether a mask of 64 bits follows each block's coefficients: which of its zigzag positions, kept or not, are known
   /// not to be 0. Scans that refine AC coefficients are coded by it.
@@ -55,14 +54,14 @@ final class SamplePlane {
     memset(start, 0, blocksDown * blockRowBytes)
   }
 
-  /// Converts coefficients to samples in place, of all columns or these; to be called once. Has no effect on samples.
+  /// Converts coefficients to samples in place, in all columns or these. Call it once. It has no effect on samples.
   func makeSamples(_ scaling: BlockScaling, columns: Range<Int>? = nil) {
     guard hasCoefficients else { return }
     let columns = columns ?? 0..<rowBytes
     let blocks = columns.lowerBound / side.rawValue..<min(blocksAcross, (columns.upperBound - 1) / side.rawValue + 1)
     let rowLength = side.rawValue * rowBytes
     // A row of blocks has at most half as many bytes of samples as of coefficients, but its first row of samples would
-    // overwrite coefficients that are still to be read.
+    // overwrite coefficients that have not been read yet.
     withUnsafeTemporaryAllocation(byteCount: rowLength, alignment: 16) { row in
       guard let row = row.baseAddress else { return }
       for y in 0..<blocksDown {

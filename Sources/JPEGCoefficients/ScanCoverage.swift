@@ -1,4 +1,4 @@
-/// Which of the coefficients that a scale needs the scans so far contain, and how exactly.
+/// The coefficients that a scale needs, and how exactly the scans so far contain them.
 ///
 /// The reader uses it to know when it has enough, and the observer of a download to know when to stop.
 struct ScanCoverage: Sendable, Equatable {
@@ -18,7 +18,7 @@ struct ScanCoverage: Sendable, Equatable {
     /// Whether all coefficients needed have been seen.
     var isComplete: Bool { seen & wanted == wanted }
 
-    /// Whether bits are missing so far of the coefficients at some of these positions, and their step is above `limit`.
+    /// Whether coefficients at some of these positions lack bits so far, and their step is above `limit`.
     func isCoarse(_ positions: ClosedRange<Int>, above limit: Int) -> Bool {
       positions.contains { position in
         let step = quantisers.isEmpty ? 0 : abs(Int(quantisers[position])) << Int(bits[position])
@@ -27,14 +27,14 @@ struct ScanCoverage: Sendable, Equatable {
     }
   }
 
-  /// The largest step of a DC coefficient that is left as it is at 1/8 and 1/4: two levels of its samples. A larger one
+  /// The largest step of a DC coefficient that is not refined at 1/8 and 1/4: two levels of its samples. A larger one
   /// is refined, though the bits for it come late in the file.
   private static let mostStepOfDC = 2 * 8
-  /// At 1/2, the largest step of the AC coefficients of low frequency that are exact but for one bit. What an error at
-  /// the others changes is averaged out when the image is made smaller.
+  /// At 1/2, the largest step of AC coefficients of low frequency that may lack one bit. The reduction averages out
+  /// errors at other frequencies.
   ///
-  /// Measured over 58 thumbnails of 40 progressive files: up to 12 they are as near to those of the whole file as those
-  /// that libjpeg reads; with 16, or where two bits are missing, some are behind vipsthumbnail's by .008 SSIM.
+  /// Measured over 58 thumbnails of 40 progressive files: up to 12 they are as near to the whole file as libjpeg's;
+  /// with 16, or without two bits, some are worse than vipsthumbnail's by .008 SSIM.
   private static let mostStepOfAC = 12
   /// The positions whose steps count.
   private static let lowFrequencies = 1...9
@@ -54,7 +54,7 @@ struct ScanCoverage: Sendable, Equatable {
     }
   }
 
-  /// Adds a scan; `tables` are those that it used, and `isSkipped` says that it has not been decoded.
+  /// Adds a scan and its `tables`. `isSkipped` means that it has not been decoded.
   mutating func add(_ scan: JPEGScan, tables: QuantiserTables, isSkipped: Bool = false) {
     for index in components.indices where scan.components.contains(components[index].identifier) {
       if components[index].quantisers.isEmpty {
@@ -69,7 +69,7 @@ struct ScanCoverage: Sendable, Equatable {
     }
   }
 
-  /// Whether a scan brings what is needed.
+  /// Whether a scan contains needed coefficients.
   func needs(_ scan: JPEGScan) -> Bool {
     components.contains { component in
       guard scan.components.contains(component.identifier) else { return false }
@@ -80,7 +80,7 @@ struct ScanCoverage: Sendable, Equatable {
     }
   }
 
-  /// Whether a scan is none that can follow those before: it repeats coefficients, or refines others than there are.
+  /// Whether a scan cannot follow the earlier ones: it repeats coefficients, or refines missing ones.
   func contradicts(_ scan: JPEGScan) -> Bool {
     let mask = Self.mask(scan)
     return components.contains { component in
@@ -98,7 +98,7 @@ struct ScanCoverage: Sendable, Equatable {
   /// Whether all coefficients needed have been seen.
   var isComplete: Bool { components.allSatisfy { $0.isComplete } }
 
-  /// Whether they have, as exactly as it shows.
+  /// Whether the scans contain them exactly enough.
   var isEnough: Bool { components.allSatisfy { !isUnfinished($0) } }
 
   /// Whether all coefficients needed have been seen to their last bit.

@@ -1,8 +1,8 @@
 /// Decodes one scan into the planes of its components.
 ///
-/// Safety: it owns the steps and predictors that the kernels use, keeps what they point into alive, and gives them
-/// outputs inside the planes: those of all MCUs for a scan of several components, those of the component's own blocks,
-/// which are no more, for a scan of one.
+/// Safety: it owns the steps and predictors that the kernels use, keeps the memory that they point into alive, and
+/// gives them outputs inside the planes: those of all MCUs for a scan of several components, and those of the
+/// component's own blocks, which are not more, for a scan of one.
 struct ScanReader: ~Copyable {
   /// How the blocks of a scan are coded.
   private enum Kind {
@@ -24,7 +24,7 @@ struct ScanReader: ~Copyable {
     var component: JPEGComponent
     var scaling: BlockScaling
     var plane: SamplePlane
-    /// What the component's samples leave out, where that was requested.
+    /// The deviations of the component's samples, if they were requested.
     var deviations: BlockDeviations?
     /// Both are the same table if the scan needs only one.
     var dc: HuffmanTable
@@ -36,7 +36,7 @@ struct ScanReader: ~Copyable {
 
   private let parts: [Part]
   private var kind: Kind
-  /// What gets the codes that are copied now.
+  /// Receives the codes that are being copied.
   private var writer: ScanWriter?
   private let scan: JPEGScan
   private let mcusAcross: Int
@@ -48,7 +48,7 @@ struct ScanReader: ~Copyable {
   private var emptyBlocks = 0
   /// Whether at least one complete MCU was decoded.
   private var hasDecoded = false
-  /// The MCUs between two restart markers, 0 without; those before the next one; and its number.
+  /// The MCUs between two restart markers, 0 without markers; the MCUs before the next marker; and its number.
   private let restartInterval: Int
   private var untilRestart: Int
   private var restarts: UInt8 = 0
@@ -135,8 +135,8 @@ struct ScanReader: ~Copyable {
     return true
   }
 
-  /// Decodes the scan's part of one row of the frame's MCUs, from where the part before has ended, into planes that hold
-  /// no more than that. `row` is the row's number.
+  /// Decodes the scan's part of one row of the frame's MCUs, from the end of the part before, into planes that hold one
+  /// row. `row` is the row's number.
   mutating func readMCUs(
     inRow row: Int, _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer
   ) throws(JPEGError) {
@@ -147,8 +147,8 @@ struct ScanReader: ~Copyable {
 
   /// Copies the coded data of some MCUs of a sequential file, from the cursor's position after the scan's header.
   ///
-  /// Rows before them are passed, as far as `index` has no entry. With `completes` an index without entries is completed,
-  /// for which all other rows are passed: as far as they are sound.
+  /// Rows before them are skipped, as far as `index` has no entry. With `completes`, an index without entries is
+  /// completed by skipping through all other rows, up to the first damage.
   mutating func copy(
     _ mcus: (columns: Range<Int>, rows: Range<Int>), most: Int, index: inout JPEGRowIndex, completes: Bool,
     _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer, isCancelled: () -> Bool
@@ -205,7 +205,7 @@ struct ScanReader: ~Copyable {
         checksum: try Self.checksum(at: place.offset, cursor)))
   }
 
-  /// Goes to the beginning of a row that has an entry which is right. An index that is wrong is emptied.
+  /// Moves to the beginning of a row that has a correct entry. A wrong index is emptied.
   private mutating func resume(
     at row: Int, _ index: inout JPEGRowIndex, _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer
   ) throws(JPEGError) -> Bool {
@@ -266,7 +266,7 @@ struct ScanReader: ~Copyable {
     // At the very end one MCU at a time, to check whether each was complete.
     let isLast = entropy.window.next > entropy.safeLimit
     let limit = isLast ? entropy.window.next : entropy.safeLimit
-    // What an end-of-band run leaves empty takes no bits.
+    // Empty blocks of an end-of-band run take no bits.
     let empty = kind == .progressiveAC ? emptyBlocks : 0
     let done = run(&entropy.window, count: isLast ? max(1, min(empty, wanted)) : wanted, limit: limit)
     // Before the last MCUs the buffer always holds the bytes of a whole one.

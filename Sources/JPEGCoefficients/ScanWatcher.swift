@@ -1,16 +1,16 @@
 import Glibc
 
-/// Follows the scans of a progressive JPEG while its bytes arrive, and records where the body became sufficient for
-/// each scale.
+/// Follows the scans of a progressive JPEG while its bytes arrive, and records the length that is sufficient for each
+/// scale.
 ///
 /// It parses segments as the coefficient decoder does and skips coded data with `memchr`: a microsecond for 16 KiB. It
-/// buffers a kilobyte at most, and stops parsing what is not a progressive JPEG.
+/// buffers at most a kilobyte, and stops if the file is not a progressive JPEG.
 package struct ScanWatcher: Sendable {
-  /// The parser's state: what the next byte is.
+  /// The parser's state: the meaning of the next byte.
   private enum Place {
     /// The first or second byte of the file.
     case start
-    /// Part of a segment's length or of a header, buffered until there are `wanted` bytes.
+    /// Part of a segment's length or of a header, buffered until it has `wanted` bytes.
     case part(Part, wanted: Int)
     /// Part of an ignored segment, with this many bytes left.
     case passed(Int)
@@ -31,7 +31,7 @@ package struct ScanWatcher: Sendable {
 
   /// Frame and scan headers that name at most four components are no longer than this, in bytes.
   private static let longestHeader = 20
-  /// Four quantisation tables of 64 numbers of 16 bits, and one of each twice over.
+  /// Twice four quantisation tables of 64 numbers of 16 bits.
   private static let longestTables = 8 * 129
   /// More than any encoder writes.
   private static let mostSegments = 100_000
