@@ -16,14 +16,14 @@ package import ThumbnailCore
 package enum Codec {
   /// Initialises libvips once, from any thread. It takes about 50 ms, so nothing calls it before the first decode.
   ///
-  /// libvips runs one thread per decode, since images are decoded in parallel. Its operation cache is off, as it would
-  /// keep images alive. Operations that libvips marks as unsafe for untrusted data are blocked.
+  /// libvips runs one thread per decode, because images are decoded in parallel. Its operation cache is off, because it
+  /// would keep images alive. Operations that libvips marks as unsafe for untrusted data are blocked.
   package static func start() throws(CodecError) {
     if mayNotStart.load(ordering: .relaxed) { throw .needsLibvips }
     if let startFailure { throw startFailure }
   }
 
-  /// Has `start()` fail from now on, with `.needsLibvips`: for a process that cannot load libraries any more.
+  /// Makes `start()` fail from now on, with `.needsLibvips`: for a process that cannot load libraries any more.
   package static func forbidStart() { mayNotStart.store(true, ordering: .relaxed) }
 
   private static let mayNotStart = Atomic(false)
@@ -33,11 +33,11 @@ package enum Codec {
 
   /// Sets up malloc once, without starting libvips; to be read before the first decode.
   ///
-  /// glibc raises this threshold by itself, and then keeps the tens of megabytes that a decoder frees. At its initial
-  /// value they return to the system: 75 instead of 100 MB after ten progressive JPEGs of 24 megapixels.
+  /// glibc raises this threshold by itself, and then keeps the tens of megabytes that a decoder frees. With the initial
+  /// value, they return to the system: 75 instead of 100 MB after ten progressive JPEGs of 24 megapixels.
   private static let allocator: Void = cvips_set_mmap_threshold(128 << 10)
 
-  /// See `allocator`. A program with other wishes says so afterwards.
+  /// See `allocator`. A program can set another threshold afterwards.
   package static func setUpAllocator() { _ = allocator }
 
   /// Whether `start()` has succeeded; reading it does not start libvips.
@@ -47,8 +47,8 @@ package enum Codec {
     if let reason = clazy_load_vips() { return .libraryUnavailable(detail: String(cString: reason)) }
     guard cvips_init("thumbnailer") == 0 else { return .libraryUnavailable(detail: errorText()) }
     vips_concurrency_set(1)
-    // Vector code is compiled into memory that is writable and executable, which no helper may have: without it
-    // anywhere, pixels do not depend on where they are made.
+    // libvips compiles vector code into memory that is writable and executable, which no helper may have. It is off in
+    // all processes, so that the pixels are the same in all.
     vips_vector_set_enabled(0)
     vips_cache_set_max(0)
     vips_block_untrusted_set(1)
@@ -67,23 +67,23 @@ package enum Codec {
 
   private static let shortageCount = Atomic(0)
 
-  /// How often libvips had no memory so far. Its cache of lines then goes on with rows that it has not computed, and
-  /// reports no error (8.14.1): only its log tells.
+  /// The number of times that libvips had no memory so far. Its line cache then continues with rows that it has not
+  /// computed, and reports no error (8.14.1): only its log shows it.
   static var memoryShortages: Int { shortageCount.load(ordering: .relaxed) }
 
-  /// Throws if libvips had no memory since the count was that. It may have been for another thread's image: rather two
-  /// fail than that one is wrong.
+  /// Throws if libvips had no memory since `count`. It may have been for another thread's image, but two failures are
+  /// better than one wrong image.
   static func checkMemory(since count: Int) throws(CodecError) {
     if memoryShortages != count { throw .outOfMemory }
   }
 
-  /// Frees what libvips keeps for the calling thread. To be called last on a thread that has rendered; has no effect on
+  /// Frees libvips' memory of the calling thread. Call it last on a thread that has rendered; it has no effect on
   /// others.
   package static func threadWillEnd() {
     if hasStarted.load(ordering: .acquiring) { vips_thread_shutdown() }
   }
 
-  /// The version of libvips, such as `8.14.1`; nil where it cannot be loaded.
+  /// The version of libvips, such as `8.14.1`; nil if it cannot be loaded.
   package static var version: String? { clazy_load_vips() == nil ? String(cString: vips_version_string()) : nil }
 
   /// The version of libjpeg-turbo that this was built with, such as `2.1.5`.
@@ -95,7 +95,7 @@ package enum Codec {
     return "\(number >> 16).\(number >> 8 & 255).\(number & 255)"
   }
 
-  /// The version of libtiff, such as `4.5.0`; nil where it cannot be loaded.
+  /// The version of libtiff, such as `4.5.0`; nil if it cannot be loaded.
   package static var tiffVersion: String? {
     if clazy_load_tiff() != nil { return nil }
     // `LIBTIFF, Version 4.5.0`, and lines of copyright.
@@ -103,15 +103,15 @@ package enum Codec {
       .map { String($0) }
   }
 
-  /// The version of libde265, such as `1.0.11`; nil where it cannot be loaded.
+  /// The version of libde265, such as `1.0.11`; nil if it cannot be loaded.
   package static var de265Version: String? {
     clazy_load_de265() == nil ? String(cString: de265_get_version()) : nil
   }
 
-  /// The version of dav1d, such as `1.0.0`; nil where it cannot be loaded.
+  /// The version of dav1d, such as `1.0.0`; nil if it cannot be loaded.
   package static var dav1dVersion: String? { clazy_load_dav1d() == nil ? String(cString: dav1d_version()) : nil }
 
-  /// The version of OpenJPEG, such as `2.5.0`; nil where it cannot be loaded.
+  /// The version of OpenJPEG, such as `2.5.0`; nil if it cannot be loaded.
   package static var openJPEGVersion: String? {
     clazy_load_openjp2() == nil ? String(cString: opj_version()) : nil
   }

@@ -2,8 +2,8 @@ package import ThumbnailCore
 
 /// Why an image could not be read, downsampled or encoded.
 ///
-/// The stage that failed decides the case. A `detail` is the decoder's error text; libvips' error buffer is shared by
-/// all threads, so it may describe another image and nothing is decided by it.
+/// The stage that failed decides the case. A `detail` is the decoder's error text, which decides nothing: all threads
+/// share libvips' error buffer, so it may describe another image.
 package enum CodecError: Error, Sendable, Equatable, Codable {
   /// The decode was cancelled.
   case cancelled
@@ -13,9 +13,9 @@ package enum CodecError: Error, Sendable, Equatable, Codable {
   case notAPicture(looksLike: String)
   /// An image format that is not read in this process.
   case unsupportedFormat(ImageFormat)
-  /// What the format allows, but no reader here supports: "a palette of 16 bits".
+  /// A feature of the format that no reader here supports: "a palette of 16 bits".
   case unsupported(String)
-  /// A RAW file without a preview that can be read, of this format. The sensor's samples are never developed.
+  /// A RAW file of this format without a readable preview. The sensor's samples are never developed.
   case noPreview(in: String)
   /// The header states more than the limits allow.
   case limitExceeded(Limit, value: Int, maximum: Int)
@@ -23,15 +23,15 @@ package enum CodecError: Error, Sendable, Equatable, Codable {
   case truncated(detail: String)
   /// The bytes contradict the format.
   case damaged(Stage, detail: String)
-  /// A reader of ours leaves the file to another one: "arithmetic coding". Always followed by another attempt.
+  /// One of our readers leaves the file to another reader: "arithmetic coding". Always followed by another attempt.
   case handedOver(reason: String)
   /// A thumbnail cannot have this size.
   case invalidSize(PixelSize)
-  /// A stranger may not ask for a thumbnail of so many pixels, or for one that is larger than the image.
+  /// A stranger may not request a thumbnail of more than `mostPixels`, or one that is larger than the image.
   case notForStrangers(mostPixels: Int)
   /// The image, of this size, does not have all of the part that was to be cropped from it.
   case cropOutside(of: PixelSize)
-  /// The image is stored turned or mirrored, which the request does not admit.
+  /// The image is stored turned or mirrored, and the request does not allow that.
   case notUpright
   /// This build of libvips cannot read the format.
   case decoderUnavailable(ImageFormat)
@@ -39,7 +39,7 @@ package enum CodecError: Error, Sendable, Equatable, Codable {
   case encoderUnavailable(ImageFormat)
   /// The cheapest plan for the image takes more bytes than the whole budget.
   case exceedsMemoryBudget(needed: Int, budget: Int)
-  /// There was no memory while the image was decoded. Another time there may be.
+  /// The system had no memory while the image was decoded. A later attempt may succeed.
   case outOfMemory
   /// Reading the body's file failed.
   case unreadableBody(detail: String)
@@ -75,7 +75,7 @@ package enum CodecError: Error, Sendable, Equatable, Codable {
 }
 
 extension CodecError {
-  /// What a video looks like, in `notAPicture`.
+  /// The description of a video in `notAPicture`.
   package static let video = Sniffer.video
 
   /// Whether the image is at fault, so that a part of it may still be readable.
@@ -88,7 +88,7 @@ extension CodecError {
 }
 
 extension CodecError: CustomStringConvertible {
-  /// One line that says what is wrong, with its numbers.
+  /// The error in one line, with its numbers.
   package var description: String {
     switch self {
     case .cancelled: "cancelled"

@@ -12,7 +12,7 @@ struct BitmapReader {
   let header: BitmapHeader
   private let bytes: UnsafeRawBufferPointer
 
-  /// Nil for other BMPs. `bytes` are those of the file, and must outlive the reader.
+  /// Nil for other BMPs. `bytes` is the whole file, and must outlive the reader.
   init?(_ bytes: UnsafeRawBufferPointer) {
     guard let header = BitmapHeader(HeaderBytes(Array(bytes.prefix(Self.longestHeader)))) else { return nil }
     (self.header, self.bytes) = (header, bytes)

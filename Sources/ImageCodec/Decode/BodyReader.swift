@@ -7,7 +7,7 @@ import ThumbnailCore
 /// Reads are positioned, so they never touch a descriptor's own offset, which other threads may share. Every read
 /// checks for cancellation, so a decoder that streams its file stops soon.
 ///
-/// libvips calls from its worker threads, one at a time; it keeps a reference until the source is gone.
+/// libvips calls it from its worker threads, one at a time, and keeps a reference as long as the source exists.
 final class BodyReader {
   private let body: ByteSource
   private let cancellation: CancellationFlag
@@ -22,7 +22,7 @@ final class BodyReader {
   private(set) var ranShort = false
   /// Whether reading the body's file failed.
   private(set) var failedToRead = false
-  /// Whether zeros stand for what cannot be read: libheif ends the process when a read within the file fails.
+  /// Whether unreadable bytes become zeros: libheif ends the process when a read within the file fails.
   private var fillsFailures = false
 
   init(_ body: ByteSource, ending: [UInt8] = [], cancellation: CancellationFlag) {
@@ -31,7 +31,7 @@ final class BodyReader {
     self.cancellation = cancellation
   }
 
-  /// Runs `call` with a source of this body. What `call` makes retains the source.
+  /// Runs `call` with a source of this body. Objects that `call` creates retain the source.
   func withSource<Result>(
     _ call: (UnsafeMutablePointer<VipsSource>) throws(CodecError) -> Result
   ) throws(CodecError) -> Result {
@@ -49,9 +49,9 @@ final class BodyReader {
     return try call(source)
   }
 
-  /// How a loader reads less, or more, than the first image of the file at full size.
+  /// A part of the file to load other than its first image at full size.
   enum LoaderOption {
-    /// libjpeg computes one pixel for a square of this many.
+    /// libjpeg computes one pixel for a square of this side.
     case shrink(Int)
     case scale(Double)
     /// One page of several, from 0.
@@ -62,7 +62,7 @@ final class BodyReader {
     case allFrames
   }
 
-  /// Opens the image with the loader of its format. The header is read, pixels are decoded when something reads them.
+  /// Opens the image with the loader of its format. It reads the header; pixels are decoded when they are read.
   func load(
     _ format: ImageFormat, _ failOn: VipsFailOn, option: LoaderOption? = nil
   ) throws(CodecError) -> LibvipsImage {
@@ -86,7 +86,7 @@ final class BodyReader {
 
   // Safety: `user` is the reference that `withSource` retained and that `release` balances, once each.
   private static func from(_ user: UnsafeMutableRawPointer?) -> BodyReader {
-    // GLib hands back the pointer it was given, which is never null.
+    // GLib passes back the given pointer, which is never null.
     Unmanaged<BodyReader>.fromOpaque(user.unsafelyUnwrapped).takeUnretainedValue()
   }
 
@@ -117,7 +117,7 @@ final class BodyReader {
     }
   }
 
-  /// What a read returns that has failed: −1, or zeros for libheif. `checkReads()` tells of them.
+  /// The result of a failed read: −1, or zeros for libheif. `checkReads()` reports the failure.
   private func fill(_ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
     guard fillsFailures else { return -1 }
     memset(buffer, 0, count)

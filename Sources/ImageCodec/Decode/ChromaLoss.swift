@@ -1,10 +1,10 @@
 import ThumbnailCore
 
-/// What halving the chroma of a thumbnail loses.
+/// Measures the loss of halving the chroma of a thumbnail.
 ///
-/// At equal bytes halved chroma is better for most thumbnails, but saturated edges, such as red text on blue, lose what
-/// makes them legible. The loss tells them apart: where it is more than 4 levels, full chroma at coarser quantisers is
-/// better by 8 to 24 points of SSIMULACRA2 in the worst of 50 pictures, and by 0.3 to 1.2 in the mean.
+/// For the same number of bytes, halved chroma is better for most thumbnails, but saturated edges, such as red text on
+/// blue, become illegible. If the loss is more than 4 levels, full chroma at coarser quantisers is better by 8 to 24
+/// points of SSIMULACRA2 for the worst of 50 images, and by 0.3 to 1.2 on average.
 enum ChromaLoss {
   /// The loss above which chroma is kept in full, in levels.
   static let most = 4.0
@@ -36,7 +36,8 @@ enum ChromaLoss {
     let blocks = size.width / 2
     var sum: Int64 = 0
     var count = 0
-    // The sums of the four samples of each block, in three rows of blocks: above, of, and below the one compared.
+    // The sums of the four samples of each block, in three rows of blocks: the compared one, the one above and the one
+    // below.
     withUnsafeTemporaryAllocation(of: SIMD2<Int32>.self, capacity: 3 * blocks) { sums in
       for row in stride(from: 1, to: size.height / 2 - 1, by: 2) {
         for line in 0..<3 {

@@ -1,7 +1,7 @@
 import CVips
 package import ThumbnailCore
 
-/// The formats that only a helper decodes, since libvips' loaders for them are unsafe for untrusted bytes.
+/// The formats that only a helper decodes, because libvips' loaders for them are unsafe for untrusted bytes.
 package enum HelperOnlyFormat {
   /// Unblocks the unsafe libvips loaders that the helper needs; all others stay blocked.
   package static func unblockLoaders() {

@@ -2,9 +2,9 @@ import CVips
 import Glibc
 import ThumbnailCore
 
-/// Opens an image of a format that only a helper decodes, at a reduced size where the format allows it.
+/// Opens an image of a format that only a helper decodes, at a reduced size if the format allows it.
 struct HelperOnlyReader {
-  /// Headers have some hundred bytes; those with previews and comments may have more, behind what is looked for.
+  /// Headers have some hundred bytes; previews and comments make them longer, behind the fields that are needed.
   private static let longestOpenEXRHeader = 65_536
 
   let format: ImageFormat
@@ -20,7 +20,7 @@ struct HelperOnlyReader {
   private let png: ByteSource?
   /// The scale at which a drawing is rendered.
   var scale = 1.0
-  /// The index of the image in an icon; of a JPEG 2000, how often the image is halved.
+  /// The index of the image in an icon; the number of halvings of a JPEG 2000.
   var page = 0
 
   init(format: ImageFormat, body: ByteSource, file: FileDescriptor) throws(CodecError) {
@@ -28,7 +28,7 @@ struct HelperOnlyReader {
     jpeg2000 = format == .jpeg2000 ? try JPEG2000File(body) : nil
     let icon = format == .ico ? Self.largestIcon(HeaderBytes((try? body.read(at: 0, length: 6 + 16 * 256)) ?? [])) : nil
     page = icon?.index ?? 0
-    // ImageMagick takes a gray one's luminance for alpha.
+    // ImageMagick reads the luminance of a gray PNG as alpha.
     png = icon.map { body.part($0.range) }.flatMap { Self.isPNG($0) ? $0 : nil }
     mapping = format == .bmp || format == .ico && png == nil ? try Mapping(file, count: body.count) : nil
     bitmap = format == .bmp ? mapping.flatMap { BitmapReader($0.bytes) } : nil
@@ -38,7 +38,7 @@ struct HelperOnlyReader {
     (try? body.read(at: 0, length: 4)) == [0x89, 0x50, 0x4E, 0x47]
   }
 
-  /// What the header tells, for formats with a reader of our own; nil if libvips reads it.
+  /// The header's contents, for formats with a reader of our own; nil if libvips reads the file.
   func probe() throws(CodecError) -> ImageProbe? {
     if let jpeg2000 { return try jpeg2000.probe(halvings: page) }
     if format == .pnm { return try PNMHeader(body).probe }
@@ -71,7 +71,7 @@ struct HelperOnlyReader {
     case .svg, .pdf: return try reader.load(format, failOn, option: .scale(scale))
     case .openEXR:
       guard Codec.hasOperation(format.loaderName) else { throw .decoderUnavailable(format) }
-      // This loader takes only a file name.
+      // This loader accepts only a file name.
       let stored = try LibvipsImage.make(.header) { cvips_load_openexr("/proc/self/fd/\(file.rawValue)", $0, failOn) }
       // The file's colours are multiplied by alpha.
       let image = stored.hasAlpha ? try stored.applying(.header) { cvips_apply("unpremultiply", $0, $1) } : stored
@@ -85,7 +85,7 @@ struct HelperOnlyReader {
     }
   }
 
-  /// The largest image in an icon's directory, of equal ones that with the most colours, and where it is.
+  /// The largest image in an icon's directory, or the one with the most colours of equally large ones, and its range.
   private static func largestIcon(_ header: HeaderBytes) -> (index: Int, range: Range<Int>)? {
     let count = min(header.littleEndian(at: 4, count: 2) ?? 0, 256)
     let images = (0..<count).map { index -> (index: Int, rank: Int, range: Range<Int>) in

@@ -22,13 +22,13 @@ package struct ICCProfile {
     self.tags = tags
   }
 
-  /// The samples of a pixel in the colours of a profile; nil for those that no reader here has.
+  /// The samples of a pixel in a profile's colour space; nil for colour spaces that no reader here has.
   static func colourCount(_ profile: [UInt8]) -> Int? {
     let bytes = HeaderBytes(Array(profile.prefix(20)))
     return bytes.has("GRAY", at: 16) ? 1 : bytes.has("RGB ", at: 16) ? 3 : bytes.has("CMYK", at: 16) ? 4 : nil
   }
 
-  /// The longest profile that is kept, in bytes: those of printers have about one million.
+  /// The longest profile that is kept, in bytes: profiles of printers have about one million.
   package static let longest = 4 << 20
   /// The types of the tags that colours depend on (ICC.1:2022, 9).
   private static let types: [String: [StaticString]] = {
@@ -40,8 +40,8 @@ package struct ICCProfile {
     return types
   }()
 
-  /// Whether a thumbnail may have it: its length is what it says, its tags lie in it, and those that colours depend on
-  /// are of types that they can have.
+  /// Whether a thumbnail may keep it: its length is right, its tags lie within it, and the tags for colours have valid
+  /// types.
   var isSound: Bool {
     let length = bytes.count
     guard length <= Self.longest, bytes.bigEndian(at: 0, count: 4) == length else { return false }
@@ -51,10 +51,10 @@ package struct ICCProfile {
     }
   }
 
-  /// Whether it has a table for the perceptual intent and nothing else: neither the relative intent's nor primaries.
+  /// Whether it has a table for the perceptual intent only: neither one for the relative intent nor primaries.
   var isPerceptualOnly: Bool { tags["A2B0"] != nil && tags["A2B1"] == nil && tags["rXYZ"] == nil }
 
-  /// Whether colours follow from the primaries and tone curves alone: RGB in XYZ, without tables.
+  /// Whether primaries and tone curves alone define the colours: RGB in XYZ, without tables.
   var isMatrix: Bool {
     bytes.has("RGB ", at: 16) && bytes.has("XYZ ", at: 20)
       && !tags.keys.contains { $0.hasPrefix("A2B") || $0.hasPrefix("D2B") }

@@ -12,11 +12,11 @@ struct ImageDecoder {
   var spare: SpareProcessors?
   /// Opens the formats that are read only in a helper; nil for formats read in process.
   var helperOnly: HelperOnlyReader?
-  /// The index of the rows of a JPEG of which a part is read.
+  /// The row index of a JPEG, if only a part of it is read.
   var index: SharedIndex?
 
-  /// Opens the image as the plan says and returns its rows: as stored, not yet upright, in their own colours; gray or
-  /// RGB where they are averaged in linear light.
+  /// Opens the image by the plan and returns its rows: as stored, not yet upright, in their own colours; gray or RGB
+  /// for linear light.
   ///
   /// - Throws: `.handedOver` by the coefficient decoder; errors of the header.
   func rows() throws(CodecError) -> any RowSource {
@@ -32,8 +32,8 @@ struct ImageDecoder {
     do throws(CodecError) {
       if let rows = try formatRows() { return rows }
     } catch {
-      // Another plan is needed where libheif would turn the image, and where libvips would take the level's profile from
-      // the level's own directory.
+      // Another plan is needed if libheif would turn the image, or if libvips would take the level's profile from the
+      // level's own directory.
       guard case .handedOver = error, plan.probe.heif == nil, pass.level?.lacksProfile != true else {
         throw cancellation.isSet ? .cancelled : error
       }
@@ -43,11 +43,11 @@ struct ImageDecoder {
 
   /// The rows by the reader of the format; nil if there is none.
   ///
-  /// - Throws: `.handedOver` for what only libvips reads.
+  /// - Throws: `.handedOver` for files that only libvips reads.
   private func formatRows() throws(CodecError) -> (any RowSource)? {
     if let helperOnly { return try helperOnly.rows(isTolerant: plan.isTolerant) }
     let probe = plan.probe
-    // libvips reads more of a damaged image: rows before the damage in the same chunk, and rows behind it.
+    // libvips reads more of a damaged image: rows before the damage in the same chunk, and rows after it.
     if plan.isTolerant, probe.format != .jpeg, probe.format != .tiff { return nil }
     switch (probe.format, pass.reader) {
     case (.jpeg, .jpeg(let reduction)):
@@ -69,8 +69,8 @@ struct ImageDecoder {
     }
   }
 
-  /// Whether the image can be read as RGB instead: a JPEG of halved chroma, unless that takes more memory than was
-  /// planned or more bytes than there are. In linear light `rows` does so anyway.
+  /// Whether the image can be read as RGB instead: a JPEG of halved chroma, unless that takes more memory than planned
+  /// or more bytes than were downloaded. In linear light `rows` does so anyway.
   var canConvertRows: Bool {
     let probe = plan.probe
     return probe.format == .jpeg && helperOnly == nil && probe.samplesPerPixel < 3 && !probe.isProgressive
@@ -124,7 +124,7 @@ struct ImageDecoder {
   private func opened() throws(CodecError) -> (LibvipsImage, BodyReader) {
     try Codec.start()
     try checkScans()
-    // Text that earlier images left in the error buffer would otherwise be taken for this one's.
+    // Otherwise the error buffer would contain text of earlier images.
     vips_error_clear()
     let reader = BodyReader(self.body, ending: missingEnd, cancellation: cancellation)
     do throws(CodecError) {
@@ -134,15 +134,14 @@ struct ImageDecoder {
     }
   }
 
-  /// The image's metadata that a policy keeps; nil if it cannot be read. A helper keeps none of the formats that only
-  /// it reads.
+  /// The image's metadata that a policy keeps; nil if it cannot be read. None for formats that only a helper reads.
   func metadata(_ policy: MetadataPolicy) -> KeptMetadata? {
     guard policy != .none, helperOnly == nil, !cancellation.isSet else { return nil }
-    // The profile of a high dynamic range is not that of the thumbnail, which is mapped to sRGB.
+    // The profile of a high dynamic range does not describe the thumbnail, which is mapped to sRGB.
     if policy == .profile, plan.probe.heif?.isHighDynamicRange == true { return nil }
     guard (try? Codec.start()) != nil else { return nil }
     defer { vips_error_clear() }
-    // A level's directory has none.
+    // A level's directory has no metadata.
     let option = pass.level == nil ? loaderOption : nil
     guard let image = try? open(BodyReader(body, cancellation: cancellation), option) else { return nil }
     return KeptMetadata(policy, of: image)
@@ -176,15 +175,14 @@ struct ImageDecoder {
     }
   }
 
-  /// Whether of a damaged file libvips reads only the rows before the damage. libjpeg and libvips' GIF decoder continue
-  /// after damage by themselves; other decoders would leave uninitialised memory in the rows. Of an animation whole
-  /// frames are dropped instead.
+  /// Whether libvips reads only the rows before the damage. libjpeg and libvips' GIF decoder continue after damage by
+  /// themselves; other decoders would leave uninitialised memory in the rows. Animations lose whole frames instead.
   private var dropsRows: Bool {
     plan.isTolerant && pass.reader != .frames && ![.jpeg, .gif].contains(plan.probe.format)
   }
 
-  /// The predicted memory and the thumbnails' sizes follow from our own header parser; a decoder that sees a different
-  /// size would invalidate both. Tolerates libwebp's rounding, and that libvips drops a JPEG's partial blocks.
+  /// The predicted memory and the thumbnails' sizes come from our own header parser, and a decoder with a different
+  /// size would invalidate both. It tolerates libwebp's rounding, and the partial blocks of a JPEG that libvips drops.
   private func checkSize(_ size: PixelSize) throws(CodecError) {
     let tolerance =
       switch pass.reader {
@@ -199,7 +197,7 @@ struct ImageDecoder {
 
   // MARK: JPEG
 
-  /// The end marker, for a JPEG that apparently lacks only that: of a progressive one libjpeg finds out before the
+  /// The end marker, for a JPEG that apparently lacks only that. For a progressive JPEG libjpeg finds out before the
   /// first row whether the last scan is complete.
   private var missingEnd: [UInt8] {
     guard plan.probe.format == .jpeg, !plan.isTolerant, !JPEGStructure.hasEnd(body) else { return [] }
@@ -236,8 +234,8 @@ struct ImageDecoder {
     if plan.isTolerant { try checkFirstBlocks() }
   }
 
-  /// Refuses a JPEG without a single complete block, which libjpeg would decode to grey. Accepts what only libjpeg can
-  /// read.
+  /// Refuses a JPEG without a single complete block, which libjpeg would decode to grey. Accepts files that only
+  /// libjpeg can read.
   private func checkFirstBlocks() throws(CodecError) {
     do throws(CodecError) {
       _ = try Raster(coefficients(at: .eighth, isTolerant: true))
@@ -270,8 +268,8 @@ struct ImageDecoder {
     plan.probe.format == .gif && (try? body.read(at: body.count - 1, length: 1)) != [0x3B]
   }
 
-  /// Whether a failure was caused by missing bytes. Decoders that stream their file have read past its end; the others
-  /// load all of it first, so the file's structure is checked.
+  /// Whether a failure was caused by missing bytes. A decoder that streams its file has read past its end; the others
+  /// load the whole file first, so this checks the file's structure.
   private func endsEarly(_ reader: BodyReader) -> Bool {
     switch plan.probe.format {
     case .webp:

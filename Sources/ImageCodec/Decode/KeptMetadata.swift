@@ -33,10 +33,9 @@ package struct KeptMetadata: Sendable, Equatable {
     self.init(policy, profile: policy == .profile && !image.isFloatingPoint ? image.profile : nil, fields: fields)
   }
 
-  /// What the policy keeps of what another process says that it has read. Nil if the policy keeps nothing.
+  /// The metadata that the policy keeps, from the response of a helper. Nil if the policy keeps nothing.
   ///
-  /// A profile that is not sound is left out, as are fields of other names and long ones; control characters become
-  /// blanks.
+  /// Invalid profiles, unknown fields and long fields are left out, and control characters become spaces.
   package init?(_ policy: MetadataPolicy, profile: [UInt8]?, fields: [Field]) {
     switch policy {
     case .none: return nil
@@ -59,7 +58,7 @@ package struct KeptMetadata: Sendable, Equatable {
 
   /// The image with this metadata. A profile that does not fit the pixels is left out.
   func attached(to image: LibvipsImage) throws(CodecError) -> LibvipsImage {
-    // A copy, since the image may be shared.
+    // A copy, because the image may be shared.
     let copy = try image.copied()
     vips_image_remove(copy.pointer, VIPS_META_ICC_NAME)
     if let profile, HeaderBytes(profile).has(image.bands < 3 ? "GRAY" : "RGB ", at: 16) {

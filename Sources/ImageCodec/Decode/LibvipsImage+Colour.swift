@@ -22,7 +22,7 @@ extension LibvipsImage {
       // libvips leaves an image as it is if its profile lacks the intent.
       let isPerceptual = profile.flatMap { ICCProfile($0) }?.isPerceptualOnly ?? false
       let intent = isPerceptual ? VIPS_INTENT_PERCEPTUAL : VIPS_INTENT_RELATIVE
-      // Twice, since libvips reports a lack of memory like a profile that cannot be used.
+      // Two attempts, because libvips reports a lack of memory like an unusable profile.
       for _ in 0..<2 {
         if let managed = try? applying(.shrink, { cvips_icc_to_srgb($0, $1, isCMYK ? "cmyk" : "srgb", intent) }) {
           return managed

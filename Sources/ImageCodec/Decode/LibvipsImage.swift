@@ -4,8 +4,8 @@ import ThumbnailCore
 
 /// Owns one reference to a `VipsImage`, which `deinit` releases.
 ///
-/// An image is a recipe; its pixels are computed when something reads them. libvips' own references keep alive what it
-/// was made from. To be used by one thread at a time.
+/// An image is a recipe; its pixels are computed when they are read. libvips' own references keep its sources alive.
+/// One thread at a time may use it.
 package final class LibvipsImage {
   /// Valid as long as this object lives.
   let pointer: UnsafeMutablePointer<VipsImage>
@@ -35,7 +35,7 @@ package final class LibvipsImage {
     return LibvipsImage(owning: out)
   }
 
-  /// An image of samples that `fill` writes; those that it does not write are `missing`.
+  /// An image of samples that `fill` writes; samples that it does not write are `missing`.
   static func filled<Sample>(
     _ size: PixelSize, bands: Int, _ format: VipsBandFormat, _ space: VipsInterpretation, missing: Sample,
     _ fill: (UnsafeMutableBufferPointer<Sample>) -> Void

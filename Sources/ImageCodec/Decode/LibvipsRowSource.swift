@@ -1,8 +1,8 @@
 import CVips
 import ThumbnailCore
 
-/// Has libvips decode an image: the formats that no other source reads, one strip of rows after the other on the calling
-/// thread, without libvips' thread pool.
+/// Decodes images with libvips, for the formats that no other source reads: strip by strip on the calling thread,
+/// without libvips' thread pool.
 final class LibvipsRowSource: RowSource {
   /// The number of rows computed at a time: the height of the strips of libvips' own decoders.
   private static let rowsAtOnce = 16
@@ -15,8 +15,8 @@ final class LibvipsRowSource: RowSource {
   private var nextRow = 0
 
   /// A source of an image whose rows can be read once, from top to bottom. Samples that are not of 8 or 16 bits in a
-  /// common colour space are converted; for linear light inks, too. `explain` says what an error of libvips means, and
-  /// `check` is called after rows were handed on.
+  /// common colour space are converted, and for linear light inks, too. `explain` translates an error of libvips, and
+  /// `check` is called after rows were passed on.
   init(
     _ original: LibvipsImage, light: Light = .display, explain: @escaping (CodecError) -> CodecError = { $0 },
     check: @escaping () throws(CodecError) -> Void = {}
@@ -50,11 +50,11 @@ final class LibvipsRowSource: RowSource {
     return true
   }
 
-  /// The image itself where its samples can be resampled as they are, else in sRGB or gray.
+  /// The image itself if its samples can be resampled as they are, else in sRGB or gray.
   ///
-  /// Floating-point samples are linear light and may be many times as bright as white. Downsampled before they are
-  /// clipped to white, a lamp would outshine its surroundings; all other formats are downsampled in display values too.
-  /// For linear light they are clipped as well, but keep 16 bits.
+  /// Floating-point samples are linear light and may be many times as bright as white. They are clipped to white before
+  /// downsampling, or a lamp would outshine its surroundings, and become display values like all other formats. For
+  /// linear light they are clipped as well, but keep 16 bits.
   private static func readable(_ image: LibvipsImage, _ light: Light) throws(CodecError) -> LibvipsImage {
     let colours = image.bands - (image.hasAlpha ? 1 : 0)
     let expected: (colours: Int, format: VipsBandFormat)? =
@@ -73,7 +73,7 @@ final class LibvipsRowSource: RowSource {
     return shown
   }
 
-  /// The image in sRGB or gray, of 8 bits; of 16 where floating-point samples are averaged in linear light.
+  /// The image in sRGB or gray, of 8 bits, or of 16 if floating-point samples are averaged in linear light.
   private static func standard(_ image: LibvipsImage, _ light: Light) throws(CodecError) -> LibvipsImage {
     let isFine = [VIPS_INTERPRETATION_scRGB, VIPS_INTERPRETATION_XYZ].contains(image.interpretation)
     guard light == .linear, isFine, image.isFloatingPoint else { return try image.standardColours() }

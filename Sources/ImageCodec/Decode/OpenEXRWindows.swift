@@ -1,17 +1,17 @@
 import CVips
 import ThumbnailCore
 
-/// Which pixels of an OpenEXR file are stored, and which part of the plane is the picture.
+/// The data window and the display window of an OpenEXR file: the stored pixels, and the visible part of the plane.
 ///
-/// libvips shows all stored pixels and nothing else: a rendered region would fill the thumbnail, and pixels beyond the
-/// frame would be seen.
+/// libvips shows exactly the stored pixels: a rendered region would fill the thumbnail, and pixels outside the frame
+/// would be visible.
 ///
 /// Source: "OpenEXR File Layout" and "Technical Introduction to OpenEXR", dataWindow and displayWindow.
 struct OpenEXRWindows {
   /// Left, top, right and bottom, all inclusive.
   private typealias Window = (left: Int, top: Int, right: Int, bottom: Int)
 
-  /// Where the stored pixels lie in the picture, which may be partly outside it.
+  /// The place of the stored pixels in the image, which may be partly outside it.
   let left: Int
   let top: Int
   /// The size of the picture.

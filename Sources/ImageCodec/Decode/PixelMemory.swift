@@ -9,10 +9,10 @@ final class PixelMemory {
   let byteCount: Int
   let start: UnsafeMutablePointer<UInt8>
   private let spare: SparePixelMemory?
-  /// The length of the block, which may be larger than what was asked for.
+  /// The length of the block, which may be larger than requested.
   private let capacity: Int
 
-  /// Uninitialised memory: the spare one, to which it returns, if that is large enough.
+  /// Uninitialised memory: the spare block if it is large enough. The block becomes the spare one again.
   ///
   /// - Throws: `.damaged(.shrink, …)` for an invalid size, `.outOfMemory`.
   init(_ size: PixelSize, bands: Int, from spare: SparePixelMemory? = nil) throws(CodecError) {
@@ -31,8 +31,8 @@ final class PixelMemory {
   }
 }
 
-/// The block of memory that was freed last, for the next pixels: the system clears the pages of a new one, which takes
-/// longer than receiving the samples of a small thumbnail.
+/// The block of memory that was freed last, for the next pixels: the system clears the pages of a new block, which
+/// takes longer than receiving the samples of a small thumbnail.
 package final class SparePixelMemory: Sendable {
   /// Larger blocks are not kept, in bytes.
   private static let mostKept = 1 << 20
@@ -58,7 +58,7 @@ package final class SparePixelMemory: Sendable {
     }
   }
 
-  /// Keeps a block in the place of the one before.
+  /// Keeps a block in place of the last one.
   func keep(_ new: Block) {
     guard new.capacity <= Self.mostKept else { return free(new.start) }
     let old = block.withLock { block in
@@ -70,7 +70,7 @@ package final class SparePixelMemory: Sendable {
 }
 
 extension SparePixelMemory.Block {
-  /// New memory; nil if there is none.
+  /// New memory; nil if the system has none.
   init?(_ count: Int) {
     guard let memory = malloc(count) else { return nil }
     self.init(start: memory.assumingMemoryBound(to: UInt8.self), capacity: count)

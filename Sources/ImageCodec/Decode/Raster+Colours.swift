@@ -1,7 +1,7 @@
 package import ThumbnailCore
 
 extension Raster {
-  /// The same samples, said to be of another space.
+  /// The same samples in another colour space, without a conversion.
   func of(_ space: Space) -> Raster { Raster(self, space: space) }
 
   /// Luma and chroma converted to RGB; itself if it has none.
@@ -40,7 +40,7 @@ extension Raster {
 
   /// The image, of frames of this size stacked vertically, with each changed by a processor.
   ///
-  /// - Throws: `.processorFailed` for what the processor throws.
+  /// - Throws: `.processorFailed` for errors of the processor.
   func processed(by processor: ThumbnailProcessor, frame: PixelSize) throws(CodecError) -> Raster {
     let pixels = try rgba()
     let length = 4 * frame.pixelCount
@@ -63,7 +63,7 @@ extension Raster {
     }
   }
 
-  /// The image on an opaque background; RGB where gray would not do.
+  /// The image on an opaque background; RGB unless gray suffices.
   package func flattened(onto colour: RGBColor) throws(CodecError) -> Raster {
     guard hasAlpha else { return self }
     let ground = [colour.red, colour.green, colour.blue].map { Int32($0) }
@@ -79,7 +79,7 @@ extension Raster {
   }
 }
 
-/// What JFIF's chroma adds to the colours, with 14 fraction bits.
+/// The contributions of JFIF's chroma to the colours, with 14 fraction bits.
 private struct ChromaTable {
   static let shared = ChromaTable()
 

@@ -4,10 +4,10 @@ package import ThumbnailCore
 
 /// The pixels of a small image in memory, 8 bits a sample, with or without alpha, not premultiplied.
 ///
-/// It does not depend on what it was computed from, so the decoder can be freed. Rows from the top down, without
-/// padding, samples interleaved.
+/// It does not depend on its source, so the decoder can be freed. Rows from the top down, without padding, samples
+/// interleaved.
 package final class Raster {
-  /// What the samples mean.
+  /// The meaning of the samples.
   package enum Space: String, Sendable {
     /// 1 band, or 2 with alpha.
     case gray
@@ -33,7 +33,7 @@ package final class Raster {
     self.pixels = pixels
   }
 
-  /// The same pixels, said to be of another space.
+  /// The same pixels in another colour space, without a conversion.
   init(_ raster: Raster, space: Space) {
     (size, bands, self.space, profile, pixels) = (raster.size, raster.bands, space, raster.profile, raster.pixels)
   }
@@ -60,10 +60,10 @@ package final class Raster {
   }
 
   /// Makes a raster whose samples `fill` writes: all `size.width * size.height * bands` bytes, which are uninitialised.
-  /// They are gray or RGB if no other space is named. `losesChroma` is what is known of them. The
-  /// memory may be a spare one.
+  /// They are gray or RGB if no other space is given. `losesChroma` is the known loss of chroma. The memory may be a
+  /// spare block.
   ///
-  /// - Throws: what `fill` throws; `.damaged(.shrink, …)` for an invalid size, `.outOfMemory`.
+  /// - Throws: the errors of `fill`; `.damaged(.shrink, …)` for an invalid size, `.outOfMemory`.
   package convenience init(
     size: PixelSize, bands: Int, space: Space? = nil, profile: [UInt8]? = nil, losesChroma: Bool? = nil,
     from spare: SparePixelMemory? = nil,
@@ -78,8 +78,8 @@ package final class Raster {
   /// Decodes a JPEG's coefficients: the image as stored, not upright, gray or RGB, with the file's ICC profile. Blocks;
   /// checks for cancellation once per row of blocks.
   ///
-  /// - Throws: `.handedOver` if the file differs from what its header promised and libvips may succeed. Damage is an
-  ///   error, though libjpeg would accept some of it and fill in grey.
+  /// - Throws: `.handedOver` if the file differs from its header and libvips may succeed. Damage is an error, although
+  ///   libjpeg would accept some of it and fill in grey.
   convenience init(_ decoder: CoefficientDecoder) throws(CodecError) {
     let image: CoefficientImage
     do throws(JPEGError) {
@@ -92,7 +92,7 @@ package final class Raster {
     ) { target in image.compose(into: target) }
   }
 
-  /// Whether halved chroma would lose saturated edges; nil where nobody has asked yet.
+  /// Whether halved chroma would lose saturated edges; nil until it is computed.
   package private(set) var knownLossOfChroma: Bool?
 
   /// Whether halved chroma would lose saturated edges, computed once. See `ChromaLoss`.
@@ -125,7 +125,7 @@ package final class Raster {
     return body(UnsafePointer(pixels.start))
   }
 
-  /// A raster of as many pixels, each computed from one of these.
+  /// A raster of the same size, each of its pixels computed from one of these.
   func mapped(
     to bands: Int, keepingProfile: Bool = true,
     _ pixel: (UnsafePointer<UInt8>, UnsafeMutablePointer<UInt8>) -> Void
@@ -138,7 +138,7 @@ package final class Raster {
   }
 
   /// The pixels as a libvips image, with the profile embedded or without; luma and chroma must have become RGB. The
-  /// raster must outlive everything made from it.
+  /// raster must outlive all images made from it.
   package func image(withProfile: Bool = true) throws(CodecError) -> LibvipsImage {
     try Codec.start()
     let interpretation =

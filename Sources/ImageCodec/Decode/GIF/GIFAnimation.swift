@@ -1,16 +1,16 @@
 import ThumbnailCore
 
-/// Decodes the frames of a GIF one after the other, each as the whole picture that is then seen.
+/// Decodes the frames of a GIF one after the other, each composed onto the whole canvas.
 ///
-/// As in browsers, what no frame has covered is transparent, and so is what a frame clears when its time is over. libvips
-/// makes both black or coloured where no frame has a transparent colour.
+/// As in browsers, pixels that no frame has covered or that a frame clears at its end are transparent. libvips makes
+/// both black or coloured if no frame has a transparent colour.
 struct GIFAnimation {
   private let bytes: GIFBytes
   private let size: PixelSize
   private let palette: [UInt32]
-  /// What is seen: red in the lowest byte, then green, blue and alpha.
+  /// The visible pixels: red in the lowest byte, then green, blue and alpha.
   private var canvas: [UInt32]
-  /// What is seen when the last frame's time is over; nil if that frame stays.
+  /// The visible pixels after the last frame; nil if that frame stays.
   private var next: [UInt32]?
 
   init(_ body: ByteSource, size: PixelSize) throws(CodecError) {
@@ -22,7 +22,7 @@ struct GIFAnimation {
 
   /// The picture with the next frame, four bands.
   ///
-  /// - Throws: `.truncated` behind the last frame, what `GIFRowSource` throws.
+  /// - Throws: `.truncated` after the last frame; the errors of `GIFRowSource`.
   mutating func frame() throws(CodecError) -> Raster {
     let frame = try GIFFrame(bytes, canvas: size, palette: palette)
     if let next { canvas = next }

@@ -55,14 +55,14 @@ final class GIFBytes {
     while done < target.count {
       if next == filled { try fill() }
       let count = min(target.count - done, filled - next)
-      // Both ranges are within their buffers: `count` is no more than what is left of either.
+      // Both ranges are within their buffers: neither has fewer than `count` bytes left.
       UnsafeMutableRawBufferPointer(rebasing: target[done..<done + count])
         .copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[next..<next + count]))
       (done, next) = (done + count, next + count)
     }
   }
 
-  /// Reads the next window; there is at least one byte in it.
+  /// Reads the next window, of at least one byte.
   private func fill() throws(CodecError) {
     start = position
     (next, filled) = (0, 0)

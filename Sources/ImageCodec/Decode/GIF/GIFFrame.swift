@@ -1,15 +1,15 @@
 import ThumbnailCore
 
-/// What precedes the pixels of a frame of a GIF.
+/// The header of a frame of a GIF.
 ///
-/// Parsed as libnsgif does; what it might read in another way is handed over.
+/// Parsed as libnsgif does; headers that libnsgif might read differently are handed over.
 struct GIFFrame {
-  /// What becomes of a frame when its time is over.
+  /// The disposal of a frame at its end.
   enum Disposal {
     case none
     /// Its rectangle is cleared.
     case background
-    /// What was there before it is shown again.
+    /// The pixels before the frame are restored.
     case previous
   }
 
@@ -25,7 +25,8 @@ struct GIFFrame {
   let disposal: Disposal
   /// The bits of a colour index, 2 to 8.
   let codeSize: Int
-  /// 256 colours: red in the lowest byte, then green, blue and alpha. Those that the file lacks are transparent black.
+  /// 256 colours: red in the lowest byte, then green, blue and alpha. Colours that the file lacks are transparent
+  /// black.
   let palette: [UInt32]
 
   var coversCanvas: Bool { size == canvas }
@@ -35,7 +36,7 @@ struct GIFFrame {
     bytes.skip(10)
     let flags = try bytes.byte()
     bytes.skip(2)
-    // What libnsgif uses if there is no palette at all: black and white.
+    // Without any palette libnsgif uses black and white.
     return flags & 0x80 == 0 ? Self.colours([0, 0, 0, 255, 255, 255]) : try Self.palette(bytes, flags: flags)
   }
 

@@ -1,8 +1,8 @@
 import ThumbnailCore
 
-/// Decodes a frame of a GIF with our own LZW decoder: as libvips' gifload does with `fail_on=error`.
+/// Decodes a frame of a GIF with our own LZW decoder, as libvips' gifload does with `fail_on=error`.
 ///
-/// Holds some rows of the image and the code table; the indices of the whole frame only where it is interlaced.
+/// Holds some rows of the image and the code table, and the indices of the whole frame only if it is interlaced.
 final class GIFRowSource: RowSource {
   /// The most colour indices decoded at a time.
   private static let bandIndices = 32_768
@@ -11,12 +11,11 @@ final class GIFRowSource: RowSource {
   private let frame: GIFFrame
   private let decoder: LZWDecoder
   private let channels: Int
-  /// The palette with what is stored for each index: nothing for the transparent one, and no alpha where there is no
-  /// such channel.
+  /// The stored pixel of each index: zeros for the transparent one, and no alpha if the image has no such channel.
   private let palette: [UInt32]
   private let rowsPerBand: Int
   /// Rows of the image, and one byte more: three channels are stored four bytes at a time. Never written outside the
-  /// frame, so the rest stays black, transparent where there is alpha.
+  /// frame, so the rest stays black, or transparent with alpha.
   private let band: UnsafeMutableRawBufferPointer
   /// The indices from `firstIndex` of the frame on, in the order of the file: `heldIndices` of them.
   private let indices: UnsafeMutableRawBufferPointer
@@ -24,13 +23,13 @@ final class GIFRowSource: RowSource {
   private var heldIndices = 0
   private var nextRow = 0
 
-  /// - Throws: `.handedOver` for what libvips should judge, `.damaged(.header, …)` if the file is not what was probed,
-  ///   `.truncated`, `.unreadableBody`.
+  /// - Throws: `.handedOver` for files that libvips should read, `.damaged(.header, …)` if the file is not the probed
+  ///   one, `.truncated`, `.unreadableBody`.
   convenience init(_ body: ByteSource, probe: ImageProbe) throws(CodecError) {
     let bytes = GIFBytes(body)
     let palette = try GIFFrame.commonPalette(bytes)
     let frame = try GIFFrame(bytes, canvas: probe.storedSize, palette: palette)
-    // What a frame does not cover shows what is behind the picture.
+    // Pixels outside the frame are transparent.
     try self.init(bytes, frame, hasAlpha: frame.transparentIndex != nil || !frame.coversCanvas)
   }
 
@@ -82,7 +81,7 @@ final class GIFRowSource: RowSource {
         UnsafeMutableRawBufferPointer(rebasing: place[..<stride]).initializeMemory(as: UInt8.self, repeating: 0)
       }
     }
-    // libvips refuses a frame whose data has no end, whatever is in it.
+    // libvips refuses a frame whose data has no end, even if all pixels are there.
     if rows.upperBound == frame.canvas.height { try decoder.finish() }
     try receive(RowBand(start: UnsafeRawPointer(start), stride: stride, count: rows.count))
     nextRow = rows.upperBound
@@ -106,15 +105,15 @@ final class GIFRowSource: RowSource {
     heldIndices = try decoder.expand(into: output, from: heldIndices, wanted: wanted)
   }
 
-  /// Writes the colours of one row of the frame. Those that the file lacks are left black or transparent.
+  /// Writes the colours of one row of the frame. Missing pixels stay black or transparent.
   private func paint(_ row: Int, into target: UnsafeMutableRawBufferPointer) {
     let width = frame.size.width
     let start = (frame.isInterlaced ? frame.interlacedPlace(of: row) : row) * width - firstIndex
     let count = max(0, min(width, heldIndices - start))
     let source = UnsafeRawBufferPointer(indices)
     palette.withUnsafeBufferPointer { palette in
-      // The palette has 256 colours. The row's own pixels are within both buffers; of three channels the last store
-      // goes one byte further, into a pixel that is written later or the buffer's last byte, and stores a zero there.
+      // The palette has 256 colours. The row's own pixels are within both buffers. With three channels the last store
+      // writes a zero one byte further, into a pixel that is written later or into the buffer's last byte.
       guard let from = source.baseAddress, let to = target.baseAddress, let palette = palette.baseAddress,
         count == 0 || start >= 0 && start + count <= source.count && count * channels < target.count + channels - 3
       else { return }
@@ -131,7 +130,7 @@ final class GIFRowSource: RowSource {
         }
       }
     }
-    // What an earlier band left here.
+    // Clears the pixels of an earlier band.
     if count < width {
       UnsafeMutableRawBufferPointer(rebasing: target[count * channels..<width * channels])
         .initializeMemory(as: UInt8.self, repeating: 0)
@@ -140,8 +139,8 @@ final class GIFRowSource: RowSource {
 }
 
 extension GIFFrame {
-  /// The place of an interlaced frame's row in the file: every eighth row comes first, then those between, in three
-  /// more passes.
+  /// The place of an interlaced frame's row in the file: every eighth row comes first, then the rows between them in
+  /// three more passes.
   fileprivate func interlacedPlace(of row: Int) -> Int {
     let (first, second, third) = ((size.height + 7) / 8, (size.height + 3) / 8, (size.height + 1) / 4)
     return switch row % 8 {

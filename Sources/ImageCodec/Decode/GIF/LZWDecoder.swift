@@ -1,9 +1,9 @@
 /// Expands the LZW codes of a GIF frame to colour indices.
 ///
-/// A table entry holds the last one to eight indices of its string and the code of what precedes them, whose length is
-/// a multiple of eight. So most strings are written with one store, and none depends on what was output before.
+/// A table entry holds the last one to eight indices of its string, and the code of the preceding indices, whose number
+/// is a multiple of eight. So most strings are written with one store, and none depends on earlier output.
 final class LZWDecoder {
-  /// The most indices that one code stands for, rounded up to whole stores: what `expand` may write beyond its end.
+  /// The most indices of one code, rounded up to whole stores: `expand` may write as many beyond its end.
   static let overshoot = 4096 + 8
 
   private struct Entry {
@@ -16,7 +16,7 @@ final class LZWDecoder {
     /// The first index.
     var first: UInt8
 
-    /// The entry of this string, which has a code, and one index more.
+    /// The entry of this string, whose code is `code`, and one more index.
     func appending(_ index: UInt8, code: Int) -> Entry {
       let place = (last &+ 1) & 7
       var longer = self
@@ -28,8 +28,8 @@ final class LZWDecoder {
   }
 
   private var input: LZWInput
-  /// 4096 entries, all initialised. Those of `end` and more are not referred to by any below, and no code below `end`
-  /// is longer than `end` indices.
+  /// 4096 entries, all initialised. No entry below `end` refers to one of `end` or more, and none is longer than `end`
+  /// indices.
   private let table = UnsafeMutablePointer<Entry>.allocate(capacity: 4096)
   private let codeSize: Int
   /// The bits of the next code.
@@ -117,7 +117,7 @@ final class LZWDecoder {
       if place > 0 {
         var head = Int(entry.head)
         repeat {
-          // A head has a multiple of eight indices, eight fewer each time: `place` reaches 0 with the first of them.
+          // A head has a multiple of eight indices, eight fewer each time, so `place` ends at 0.
           place -= 8
           (output + count).storeBytes(of: table[head].tail.littleEndian, toByteOffset: place, as: UInt64.self)
           head = Int(table[head].head)

@@ -23,8 +23,8 @@ struct LZWInput: ~Copyable {
   /// The last offset from which four bytes may be loaded; less than 0 before the first refill.
   var lastOffset: Int { isAtEnd ? filled + Self.padding - 4 : filled - 4 }
 
-  /// A code is there if it ends before this bit: libnsgif requires a byte after it, so one that ends with the last byte
-  /// is not.
+  /// Codes must end before this bit: libnsgif requires a byte after a code, so a code that ends with the last byte does
+  /// not count.
   var bitLimit: Int { isAtEnd ? filled * 8 : .max }
 
   /// Drops the first `used` bytes, and fills the buffer. `used` must not exceed their number. Reads nothing after

@@ -42,7 +42,7 @@ final class AV1Decoder: ItemDecoder {
       if status == 0 { return try planes() }
       if status != cdav1d_again() { throw failure(status) }
     }
-    // With one thread all is decoded when the data has been sent; a second call takes what was held back.
+    // With one thread everything is decoded when the data has been sent; a second call returns a delayed picture.
     let status = dav1d_get_picture(context, &picture)
     guard status == 0 else { throw failure(status) }
     return try planes()

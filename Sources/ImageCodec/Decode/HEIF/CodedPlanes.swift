@@ -12,10 +12,10 @@ struct CodedPlanes {
   }
 
   var planes: [Plane]
-  /// The bits of a sample; more than eight are in two bytes.
+  /// The bits of a sample; samples of more than eight take two bytes.
   var bits: Int
   var chroma: ChromaFormat
-  /// What the samples mean, as the stream itself says.
+  /// The colour space of the samples, from the stream itself.
   var colour: CodedColour
 }
 
@@ -31,8 +31,8 @@ extension HEIFImage {
 
   /// A decoder of this image's tiles. Nothing larger than a tile is decoded.
   ///
-  /// - Parameter skipsFilters: Leaves out the filters that smooth the edges of blocks, which a small thumbnail does not
-  ///   show: 10 to 23 % of the time.
+  /// - Parameter skipsFilters: Leaves out the filters that smooth the edges of blocks. They take 10 to 23 % of the
+  ///   time, and a small thumbnail does not show them.
   /// - Throws: `.handedOver` if the library is missing.
   func decoder(skipsFilters: Bool) throws(CodecError) -> any ItemDecoder {
     switch coding {

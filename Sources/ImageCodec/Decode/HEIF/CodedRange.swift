@@ -2,7 +2,7 @@ import HEIFContainer
 
 /// How coded samples are brought to the full range of 8 or 16 bits.
 struct CodedRange {
-  /// Of the coded samples.
+  /// The bits of the coded samples.
   let bits: Int
   let isFull: Bool
 
@@ -13,8 +13,8 @@ struct CodedRange {
     return isChroma ? (128 * step, 224 * step) : (16 * step, 219 * step)
   }
 
-  /// The level of each coded value, at 8 bits and 8 bits' grey of 128 where the samples have eight, else at 16 bits. Nil
-  /// if the samples are so already.
+  /// The level of each coded value: 8 bits, with a grey of 128, for samples of 8 bits, else 16 bits. Nil if the samples
+  /// are levels already.
   func table(isChroma: Bool) -> [UInt16]? {
     if bits == 8 && isFull { return nil }
     let (zero, range) = scale(isChroma: isChroma)
@@ -45,7 +45,7 @@ struct LumaWeights: Sendable, Equatable {
   /// JFIF's, of ITU-R BT.601.
   static let jfif = LumaWeights(red: 0.299, blue: 0.114)
 
-  /// Those of a matrix of ITU-T H.273; nil for what are no weights. Unspecified ones are taken for JFIF's.
+  /// The weights of a matrix of ITU-T H.273; nil for other matrices. Unspecified weights count as JFIF's.
   init?(matrix: Int) {
     switch matrix {
     case 2, 5, 6: self = .jfif
@@ -59,7 +59,7 @@ struct LumaWeights: Sendable, Equatable {
 
   init(red: Double, blue: Double) { (self.red, self.blue) = (red, blue) }
 
-  /// What a unit of chroma adds to red, green and blue.
+  /// The factors of chroma for red, green and blue.
   var factors: (redOfRed: Double, greenOfRed: Double, greenOfBlue: Double, blueOfBlue: Double) {
     let green = 1 - red - blue
     let (reds, blues) = (2 * (1 - red), 2 * (1 - blue))

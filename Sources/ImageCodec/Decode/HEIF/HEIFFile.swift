@@ -54,7 +54,7 @@ struct HEIFFile {
     }
   }
 
-  /// Where the content of the box `meta` is.
+  /// The range of the content of the box `meta`.
   private static func meta(of body: ByteSource) throws(CodecError) -> Range<Int>? {
     var position = 0
     for _ in 0..<HEIFHeader.mostBoxes where position < body.count {
@@ -72,7 +72,7 @@ struct HEIFFile {
 }
 
 extension CodecError {
-  /// What an error of the container means for its image.
+  /// The codec's error for an error of the container.
   init(_ error: HEIFError) {
     self =
       switch error {

@@ -2,10 +2,10 @@ import Glibc
 import HEIFContainer
 import ThumbnailCore
 
-/// Decodes an image of a HEIC or AVIF item by item, with libde265 or dav1d: as coded, not turned.
+/// Decodes an image of a HEIC or AVIF item by item, with libde265 or dav1d, without turning it.
 ///
-/// Holds a row of its tiles, or the planes of its only item, and delivers luma and chroma as they are where they can be
-/// downsampled so; images with alpha, with a high dynamic range, and those that are averaged in linear light as RGB.
+/// Holds a row of its tiles, or the planes of its only item. It delivers luma and chroma as they are, or RGB for images
+/// with alpha or a high dynamic range and for linear light.
 final class HEIFRowSource: RowSource {
   /// The most bytes of rows that are passed at once.
   private static let bandBytes = 65_536
@@ -14,16 +14,16 @@ final class HEIFRowSource: RowSource {
   private let colours: TileStrip
   private let alpha: TileStrip?
   private let part: HEIFPart
-  /// The levels of the samples of luma and of chroma, where they differ from what is coded.
+  /// The levels of the samples of luma and of chroma, if they differ from the coded values.
   private let tables: [[UInt16]?]
-  /// Nil where planes are delivered.
+  /// Nil if planes are delivered.
   private let converter: PixelConverter?
   /// Nil unless the image has a high dynamic range.
   private let toneMap: ToneMap?
   /// Converted rows.
   private let scratch: UnsafeMutableRawPointer
   private let bytesPerBand: Int
-  /// The plane that comes next, and of each plane the row.
+  /// The next plane, and the next row of each plane.
   private var plane = 0
   private var nextRows: [Int]
   /// Whether the rows before these were passed.
@@ -33,7 +33,7 @@ final class HEIFRowSource: RowSource {
   ///   - skipsFilters: See `HEIFImage.decoder`.
   ///   - convertsColours: Whether luma and chroma become RGB.
   ///   - spare: The processors for a second decoder of a grid's tiles; nil for one decoder.
-  /// - Throws: `.handedOver` for what libheif should read, and for a thumbnail that is another image's;
+  /// - Throws: `.handedOver` for files that libheif should read, and for a thumbnail of another image;
   ///   `.damaged(.header, …)`, `.truncated`, `.unreadableBody`.
   init(
     _ body: ByteSource, _ traits: HEIFTraits, skipsFilters: Bool = false, convertsColours: Bool = false,
@@ -55,7 +55,7 @@ final class HEIFRowSource: RowSource {
     let divisors = image.chroma.divisors
     let isAligned = part.x % divisors.across == 0 && part.y % divisors.down == 0
     let range = CodedRange(bits: image.bits, isFull: colour.isFullRange)
-    // Where there is a profile, the container has the last word on what the samples mean.
+    // If there is a profile, the container's colour space counts.
     let isHDR = colour.isHighDynamicRange && (image.colour != nil || image.profile == nil)
     toneMap = isHDR ? try ToneMap(colour, peak: image.peakLight, isWide: image.bits > 8) : nil
     let keepsPlanes = alpha == nil && !convertsColours && !isHDR && isAligned && image.chroma != .none
@@ -84,7 +84,7 @@ final class HEIFRowSource: RowSource {
 
   func limit(to windows: [PixelRectangle]) {
     let (divisors, tile) = (colours.image.chroma.divisors, colours.image.tileSize)
-    // Of the whole image as coded; chroma next to the window may be of another tile.
+    // Windows of the whole image as coded; chroma next to the window may be in another tile.
     let parts = windows.enumerated().map { plane, window in
       let (across, down) = plane == 0 ? (1, 1) : divisors
       return PixelRectangle(
@@ -116,7 +116,7 @@ final class HEIFRowSource: RowSource {
     return true
   }
 
-  /// Rows of a plane from the strip that the next row of luma is in. After the last of them the next plane follows.
+  /// Rows of a plane from the strip of the next row of luma. The next plane follows after the last of them.
   private func planeBand() throws(CodecError) -> RowBand {
     let divisors = plane == 0 ? (across: 1, down: 1) : colours.image.chroma.divisors
     let shape = layout.planes[plane]

@@ -9,7 +9,7 @@ final class HEVCDecoder: ItemDecoder {
   private static let mostSteps = 1 << 16
 
   private let context: UnsafeMutableRawPointer
-  /// The largest picture that a stream may ask memory for.
+  /// The largest picture for which a stream may request memory.
   private let most: PixelSize
   private var isUsed = false
 
@@ -57,7 +57,7 @@ final class HEVCDecoder: ItemDecoder {
     }
   }
 
-  /// Refuses a sequence of larger pictures than the item's: libde265 would allocate them.
+  /// Refuses a sequence of pictures larger than the item: libde265 would allocate them.
   private func checkSize(_ unit: some Collection<UInt8>) throws(HEIFError) {
     guard let sequence = try HEVCSequence(unit: unit) else { return }
     guard sequence.size.width <= most.width, sequence.size.height <= most.height else {

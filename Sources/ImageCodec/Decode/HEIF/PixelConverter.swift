@@ -1,8 +1,8 @@
 import HEIFContainer
 import ThumbnailCore
 
-/// Converts rows of luma, chroma and alpha to interleaved RGB with or without alpha, of 8 bits, or of 16 where the
-/// samples have more than eight. Chroma is repeated for the pixels that share it.
+/// Converts rows of luma, chroma and alpha to interleaved RGB with or without alpha, of 8 bits, or of 16 for samples of
+/// more than eight. Chroma is repeated for the pixels that share it.
 struct PixelConverter {
   /// Three, or four with alpha.
   let channels: Int

@@ -4,9 +4,9 @@ import ThumbnailCore
 
 /// The memory of one row of an image's tiles, plane by plane.
 ///
-/// Several threads may copy different tiles to it at the same time; it is read when none does.
+/// Several threads may copy different tiles to it at the same time. Nothing reads it meanwhile.
 final class StripMemory: @unchecked Sendable {
-  // Safety: `start` is allocated once; tiles are copied to places that do not overlap, as its users make sure.
+  // Safety: `start` is allocated once; its users copy tiles to places that do not overlap.
   private let image: HEIFImage
   private let starts: [UnsafeMutableRawPointer]
 
@@ -58,7 +58,7 @@ extension HEIFImage {
   /// The size of a plane of one tile.
   func tileSize(_ plane: Int) -> PixelSize { TileStrip.size(of: PixelSize(tileSize), plane, chroma) }
 
-  /// Verifies that a decoded tile has the samples that the container says.
+  /// Verifies that a decoded tile has the samples that the container describes.
   ///
   /// - Throws: `.handedOver` if it has not.
   func check(_ tile: CodedPlanes) throws(CodecError) {

@@ -2,11 +2,12 @@ import Glibc
 import HEIFContainer
 import ThumbnailCore
 
-/// Verifies that an embedded thumbnail shows its image, by some of the image's tiles: an editor may have changed the
-/// image and kept the thumbnail.
+/// Compares an embedded thumbnail with some tiles of its image: an editor may have changed the image and kept the
+/// thumbnail.
 ///
-/// Compared are the mean levels of cells of whole pixels of the thumbnail. Of four photographs by phones, a tile's cells
-/// differ by 2.4 levels in the mean and its mean by 1.1, its contrast by 2.6, and the worst cell by 26.
+/// It compares the mean levels of cells of whole pixels of the thumbnail. In four photographs by phones, the cells of a
+/// tile differ by at most 2.4 levels on average, the means of tiles by 1.1, their contrasts by 2.6, and single cells by
+/// 26.
 struct ThumbnailMatch {
   /// The side of a cell in pixels of the thumbnail.
   private static let cellSide = 4
@@ -20,8 +21,9 @@ struct ThumbnailMatch {
   private static let mostOfCell = 48.0
   /// The most tiles that are compared because of their bytes.
   private static let mostSuspects = 4
-  /// How many times more or fewer bytes than expected make a tile suspect, as a power of two. Of these photographs and one
-  /// of 200 megapixels no tile has 1.1 times fewer; of the latter some dark ones have up to 3.1 times more.
+  /// A tile is suspect if it has this many times more or fewer bytes than expected, as a power of two. In these
+  /// photographs and one of 200 megapixels, no tile has 1.1 times fewer; in the latter some dark tiles have up to 3.1
+  /// times more.
   private static let leastDisagreement = 1.25
 
   private let image: HEIFImage
@@ -56,9 +58,9 @@ struct ThumbnailMatch {
 
   // MARK: Bytes and detail
 
-  /// The tiles whose numbers of bytes disagree most with the thumbnail's detail there: what was painted over has few.
+  /// The tiles whose numbers of bytes disagree most with the thumbnail's detail: an area that was painted over has few.
   ///
-  /// A line is fitted to the logarithms of bytes and detail, both of a visible pixel.
+  /// A line is fitted to the logarithms of bytes and detail per visible pixel.
   private var suspects: [(tile: Int, hasFewBytes: Bool)] {
     let points = image.tiles.indices.map { index in
       let shown = shown(index)
@@ -142,7 +144,7 @@ struct ThumbnailMatch {
 
   // MARK: Places
 
-  /// The part of the image that a tile shows, in pixels: the last ones reach beyond it.
+  /// The part of the image that a tile shows, in pixels. The last tiles reach beyond the image.
   private func shown(_ index: Int) -> (x: Range<Int>, y: Range<Int>) {
     let (left, top) = (index % image.columns * image.tileSize.width, index / image.columns * image.tileSize.height)
     return (
@@ -151,7 +153,7 @@ struct ThumbnailMatch {
     )
   }
 
-  /// The pixels of the thumbnail that show nothing but a part of the image, or the one that shows most of it.
+  /// The pixels of the thumbnail that lie within a part of the image, or the pixel that shows most of it.
   private func small(_ part: (x: Range<Int>, y: Range<Int>)) -> (x: Range<Int>, y: Range<Int>) {
     func small(_ range: Range<Int>, _ side: Int, of large: Int) -> Range<Int> {
       let first = (range.lowerBound * side + large - 1) / large
@@ -164,7 +166,7 @@ struct ThumbnailMatch {
     return (small(part.x, size.width, of: image.size.width), small(part.y, size.height, of: image.size.height))
   }
 
-  /// Divides pixels of the thumbnail into cells. Their edges are even where that is possible, as chroma's are.
+  /// Divides pixels of the thumbnail into cells, with even edges if possible, as chroma has.
   private static func cells(_ range: Range<Int>) -> [Range<Int>] {
     let even = (range.lowerBound + 1) / 2..<max((range.lowerBound + 1) / 2, range.upperBound / 2)
     guard !even.isEmpty else { return [range] }
@@ -175,7 +177,7 @@ struct ThumbnailMatch {
     }
   }
 
-  /// A range of the thumbnail's pixels in those of a tile that shows `part` of the image.
+  /// A range of the thumbnail's pixels, in pixels of a tile that shows `part` of the image.
   private static func scaled(_ range: Range<Int>, by large: Int, _ small: Int, within part: Range<Int>) -> Range<Int> {
     let start = max(part.lowerBound, min(part.upperBound - 1, range.lowerBound * large / small))
     let end = max(start + 1, min(part.upperBound, range.upperBound * large / small))
@@ -184,7 +186,7 @@ struct ThumbnailMatch {
 }
 
 extension CodedPlanes.Plane {
-  /// A sample; one that is `isWide` has two bytes.
+  /// A sample, of two bytes if `isWide`.
   fileprivate func sample(_ x: Int, _ y: Int, isWide: Bool) -> Int {
     let row = start + y * stride
     return isWide

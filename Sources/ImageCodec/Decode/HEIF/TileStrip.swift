@@ -1,14 +1,14 @@
 import HEIFContainer
 import ThumbnailCore
 
-/// The samples of one row of an image's tiles at a time: of a grid a copy of them, of a single item the decoder's own.
+/// The samples of one row of an image's tiles at a time: a copy for a grid, the decoder's own for a single item.
 final class TileStrip {
   let image: HEIFImage
   /// The rows of luma, of the whole image as coded, that are in memory now.
   private(set) var rows = 0..<0
   /// The planes of the strip; valid until the next one is loaded.
   private(set) var planes: [CodedPlanes.Plane] = []
-  /// What the samples mean, as the container says, or else the stream; known once a strip was loaded.
+  /// The colour space of the samples, from the container, else from the stream; known once a strip has been loaded.
   private(set) var colour: CodedColour?
   private let file: HEIFFile
   private let skipsFilters: Bool
@@ -42,14 +42,14 @@ final class TileStrip {
       (size.width + divisors.across - 1) / divisors.across, (size.height + divisors.down - 1) / divisors.down)
   }
 
-  /// Says which columns of luma are looked at: of a grid, only their tiles are decoded from now on.
+  /// Limits the columns of luma that are used: only their tiles of a grid are decoded from now on.
   func limit(to columns: Range<Int>) {
     let (width, last) = (image.tileSize.width, image.columns - 1)
     let tiles = min(last, columns.lowerBound / width)..<min(last, (columns.upperBound - 1) / width) + 1
     if tiles.count < image.columns { team?.limit(to: tiles) }
   }
 
-  /// Decodes the strip with this row of luma, unless it is there.
+  /// Decodes the strip with this row of luma, unless it is loaded.
   func load(_ row: Int) throws(CodecError) {
     if rows.contains(row) { return }
     let decoder = try knownDecoder()

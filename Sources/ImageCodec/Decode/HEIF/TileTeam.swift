@@ -3,14 +3,14 @@ import HEIFContainer
 import ThumbnailCore
 
 /// Decodes the tiles of a grid strip by strip, with one decoder on the calling thread and a second one on a thread of
-/// its own while a processor is to spare.
+/// its own while a processor is idle.
 ///
 /// Both take one tile after another. The second decoder may be one tile ahead of the strip, while the rows of the strip
 /// are used: it copies that tile when the next strip begins. Samples and errors are the same as of one decoder.
 final class TileTeam: @unchecked Sendable {
   // Safety: the variables are only accessed with `condition` locked.
 
-  /// The most memory of a tile, in bytes, of which two are decoded at once: one of 5 megapixels.
+  /// The most memory of a tile, in bytes, for two decoders at once: a tile of 5 megapixels.
   static let mostTileBytes = 16 << 20
   /// The stack of the second thread, in bytes.
   private static let stackBytes = 1 << 20
@@ -20,7 +20,7 @@ final class TileTeam: @unchecked Sendable {
   private let skipsFilters: Bool
   private let spare: SpareProcessors?
   private let strip: StripMemory
-  /// The strips that are needed: the last ones may be beyond the part that is shown.
+  /// The needed strips: the last ones may be outside the visible part.
   private let strips: Int
 
   private let condition = Condition()
@@ -34,11 +34,11 @@ final class TileTeam: @unchecked Sendable {
   private var pending = 0
   /// Whether the second decoder has the first tile behind the strip.
   private var isAhead = false
-  /// Changes when strips are not requested in order, so that a tile decoded ahead is dropped.
+  /// Changes when strips are requested out of order, so that a tile decoded in advance is dropped.
   private var epoch = 0
   /// The first tile of the strip that cannot be decoded.
   private var failure: (tile: Int, error: CodecError)?
-  /// What the first tile's stream says of its samples.
+  /// The colour space in the first tile's stream.
   private var firstColour: CodedColour?
   private var isClosed = false
   private var hasSecond = false
@@ -60,12 +60,12 @@ final class TileTeam: @unchecked Sendable {
   /// The planes of the current strip.
   var planes: [CodedPlanes.Plane] { strip.planes }
 
-  /// What the stream of the first tile says of its samples.
+  /// The colour space in the stream of the first tile.
   var colour: CodedColour? { withLock { $0.firstColour } }
 
   /// Decodes only the tiles of these columns from now on.
   func limit(to columns: Range<Int>) {
-    // What was decoded ahead is dropped, and no tile is taken before the next strip.
+    // A tile decoded in advance is dropped, and no tile is taken before the next strip.
     withLock { team in (team.columns, team.epoch, team.next, team.isAhead) = (columns, team.epoch + 1, .max, false) }
   }
 
@@ -131,7 +131,7 @@ final class TileTeam: @unchecked Sendable {
       guard team.failure == nil, team.next < team.end else { return nil }
       team.next += 1
       team.pending += 1
-      // A processor may have become spare.
+      // A processor may be idle now.
       team.condition.broadcast()
       return Tile(team.next - 1, team.columns)
     }
@@ -180,7 +180,7 @@ final class TileTeam: @unchecked Sendable {
     if !hasStarted { withLock { team in (team.hasSecond, team.isAlone) = (false, true) } }
   }
 
-  /// Decodes tiles until the team is closed. Without memory for a decoder the other one goes on alone.
+  /// Decodes tiles until the team is closed. Without memory for this decoder the other one continues alone.
   private func help() {
     guard let decoder = try? image.decoder(skipsFilters: skipsFilters) else {
       withLock { $0.isAlone = true }
@@ -197,8 +197,7 @@ final class TileTeam: @unchecked Sendable {
     }
   }
 
-  /// Waits until there is a tile, of the strip or the first behind it, and a processor for it; nil when the team is
-  /// closed.
+  /// Waits for an idle processor and for a tile, of the strip or the first one after it; nil when the team is closed.
   private func takeWhenSpare() -> (tile: Tile, epoch: Int)? {
     withLock { team in
       while !team.isClosed {

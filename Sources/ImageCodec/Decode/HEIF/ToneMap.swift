@@ -4,14 +4,14 @@ import ThumbnailCore
 
 /// Maps samples of high dynamic range to sRGB, so that they look as on a screen without it.
 ///
-/// PQ and HLG (ITU-R BT.2100) become the light of a display, HLG of a nominal one of 1,000 cd/m². Reference white is 203
-/// cd/m² (ITU-R BT.2408), and the brightest that sRGB shows here. What is brighter than the knee of ITU-R BT.2390 (at 88
-/// cd/m² for an image of up to 1,000) is rolled off: the brightest of red, green and blue by its curve, the others in
-/// proportion, so that hues stay. Then the primaries are converted in linear light, and colours beyond sRGB's clipped.
+/// PQ and HLG (ITU-R BT.2100) become the light of a display, of nominally 1,000 cd/m² for HLG. Reference white of 203
+/// cd/m² (ITU-R BT.2408) becomes the brightest light of sRGB. Light above the knee of ITU-R BT.2390 (88 cd/m² for an
+/// image of up to 1,000) is compressed: the brightest of red, green and blue by its curve, the others in proportion, so
+/// that hues stay. Then the primaries are converted in linear light, and colours beyond sRGB's clipped.
 struct ToneMap {
   /// The light of sRGB's white, in cd/m².
   private static let white = 203.0
-  /// The brightest light of a display of HLG, and of an image in PQ that does not tell, in cd/m².
+  /// The brightest light of an HLG display, and of a PQ image that does not state it, in cd/m².
   private static let usualPeak = 1000.0
   /// The exponent of the scene's luminance, less 1, that HLG's display light is in proportion to.
   private static let gammaOfHLG = 0.2
@@ -21,11 +21,11 @@ struct ToneMap {
   /// The light of each level of a signal, of 8 bits or of the upper 12 of 16: for PQ 1 is white, for HLG the scene's
   /// brightest.
   private let light: [Float]
-  /// For HLG what the scene's light is multiplied by, by the square root of its luminance from 0 to 1; else empty.
+  /// For HLG, the factors of the scene's light, by the square root of its luminance from 0 to 1; else empty.
   private let display: [Float]
-  /// What the light is multiplied by, by the square root of the brightest channel's from 0 to the peak.
+  /// The factors of the light, by the square root of the brightest channel from 0 to the peak.
   private let rollOff: [Float]
-  /// The brightest light that is told from white.
+  /// The brightest light that the curve distinguishes.
   private let peak: Float
   /// The levels of sRGB, of as many bits as the signal, by the square root of light.
   private let encoded: [UInt16]
@@ -34,7 +34,7 @@ struct ToneMap {
 
   /// - Parameters:
   ///   - colour: Of PQ or HLG.
-  ///   - peak: The brightest light of an image in PQ in cd/m², if it tells.
+  /// - peak: The brightest light of a PQ image in cd/m², if the image states it.
   ///   - isWide: Whether rows have 16 bits a sample, not 8.
   /// - Throws: `.handedOver` for other primaries than BT.2020's, P3's and BT.709's.
   init(_ colour: CodedColour, peak: Int?, isWide: Bool) throws(CodecError) {
@@ -157,16 +157,16 @@ private enum PQ {
   }
 }
 
-/// How linear light of other primaries becomes that of sRGB's; the white of all is D65.
+/// Converts linear light from other primaries to sRGB's. The white of all is D65.
 private struct Primaries {
-  /// What a unit of the channel is in red, green and blue of sRGB.
+  /// A unit of the channel in red, green and blue of sRGB.
   let red: SIMD3<Float>
   let green: SIMD3<Float>
   let blue: SIMD3<Float>
   /// The shares of the channels in luminance.
   let luminance: SIMD3<Float>
 
-  /// By their number in ITU-T H.273; nil for others. Unspecified ones are taken for BT.2020's, which BT.2100 has.
+  /// By their number in ITU-T H.273; nil for others. Unspecified primaries count as BT.2020's, as in BT.2100.
   init?(_ number: Int) {
     switch number {
     case 2, 9:

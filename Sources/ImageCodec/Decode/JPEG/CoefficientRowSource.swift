@@ -1,7 +1,7 @@
 import JPEGCoefficients
 import ThumbnailCore
 
-/// Hands on what the coefficient decoder has read of a JPEG: gray, luma and chroma, or RGB.
+/// Passes on the samples of the coefficient decoder: gray, luma and chroma, or RGB.
 final class CoefficientRowSource: RowSource {
   let layout: RowLayout
   private let image: CoefficientImage
@@ -13,8 +13,8 @@ final class CoefficientRowSource: RowSource {
   ///
   /// With `convertsColours` luma and chroma become RGB. Deviations are for images of one plane, so for gray and RGB.
   ///
-  /// - Throws: `.handedOver` if the file differs from what its header promised and libjpeg may succeed. Damage is an
-  ///   error, though libjpeg would accept some of it and fill in grey.
+  /// - Throws: `.handedOver` if the file differs from its header and libjpeg may succeed. Damage is an error, although
+  ///   libjpeg would accept some of it and fill in grey.
   convenience init(_ decoder: CoefficientDecoder, convertsColours: Bool = false) throws(CodecError) {
     let image: CoefficientImage
     do throws(JPEGError) {

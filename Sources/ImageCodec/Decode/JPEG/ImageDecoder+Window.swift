@@ -1,18 +1,18 @@
 import JPEGCoefficients
 import ThumbnailCore
 
-/// What is known of where the rows of a JPEG begin: see `CoefficientDecoder.crop`.
+/// The known beginnings of rows of a JPEG: see `CoefficientDecoder.crop`.
 package struct RowIndex: Sendable, Equatable {
   /// The longest one in bytes.
   package static let longest = JPEGRowIndex.longest
 
-  /// Empty where nothing is known.
+  /// Empty if nothing is known.
   package let bytes: [UInt8]
 
   package init(_ bytes: [UInt8] = []) { self.bytes = bytes }
 }
 
-/// An index that decodes use, and complete. It belongs to one thread.
+/// An index that decodes use and extend. It belongs to one thread.
 package final class SharedIndex {
   package fileprivate(set) var value: RowIndex
 
@@ -20,9 +20,9 @@ package final class SharedIndex {
 }
 
 extension ImageDecoder {
-  /// The decoder of the part of a JPEG that the pass needs, as a file of its own; itself where that is all.
+  /// The decoder of the part of a JPEG that the pass needs, as a file of its own; this decoder if that is all of it.
   ///
-  /// - Throws: `.handedOver` for a file that libjpeg may read; damage where the coefficient reader would find it, too.
+  /// - Throws: `.handedOver` for a file that libjpeg may read; damage that the coefficient reader would find, too.
   func ofWindow() throws(CodecError) -> ImageDecoder {
     guard let window = pass.window else { return self }
     let area = JPEGArea(columns: window.columns, rows: window.rows)
@@ -41,7 +41,7 @@ extension ImageDecoder {
     return part
   }
 
-  /// The part as a file. Where it cannot be read by what is known of the rows, that may be wrong: it is read without.
+  /// The part as a file. If reading it by the index fails, the index may be wrong, and the file is read without it.
   private func crop(to area: JPEGArea) throws(JPEGError) -> [UInt8] {
     var known = index?.value.bytes
     defer { if let known { index?.value = RowIndex(known) } }

@@ -13,7 +13,7 @@ final class JPEGDecompressor {
   init(_ body: BodyReader, isTolerant: Bool) throws(CodecError) {
     let reader = cjpeg_reader_new(
       { user, buffer, length in
-        // libjpeg hands back the pointer that it was given, which is never null.
+        // libjpeg passes back the given pointer, which is never null.
         Unmanaged<BodyReader>.fromOpaque(user.unsafelyUnwrapped).takeUnretainedValue().read(buffer, length)
       }, Unmanaged.passUnretained(body).toOpaque(), isTolerant ? 0 : 1)
     guard let reader else { throw .outOfMemory }

@@ -18,8 +18,8 @@ final class JPEGRowSource: RowSource {
 
   /// Reads the header and prepares to decode at 1/`reduction`: 1, 2, 4 or 8.
   ///
-  /// With `isTolerant`, missing data is filled with mid-grey. `profile` is the file's. Where `body` adds an end marker, a warning is an error: a
-  /// block missing before an end marker is no more than that to libjpeg.
+  /// With `isTolerant`, missing data is filled with mid-grey. `profile` is the file's. If `body` adds an end marker, a
+  /// warning is an error, because libjpeg only warns of blocks that are missing before it.
   ///
   /// With `convertsColours` luma and chroma become RGB at full resolution, each pixel within its range.
   ///

@@ -53,6 +53,6 @@ final class ProgressiveRowSource: RowSource {
 }
 
 extension CodecError {
-  /// The same, but damage, of which libjpeg may make more, is handed over.
+  /// The same, but damage is handed over, because libjpeg may decode more of the file.
   fileprivate var handedOver: CodecError { isDamage ? .handedOver(reason: "\(self)") : self }
 }

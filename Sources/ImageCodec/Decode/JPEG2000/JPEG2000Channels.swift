@@ -1,7 +1,7 @@
 import HEIFContainer
 import ThumbnailCore
 
-/// What the components of a JPEG 2000 are: the channels in the order of a row's samples, and their colours.
+/// The channels of a JPEG 2000, in the order of a row's samples, and their colours.
 struct JPEG2000Channels {
   enum Colours {
     case gray, rgb, ycc, cmyk
@@ -25,7 +25,7 @@ struct JPEG2000Channels {
   /// Whether a row has samples of 16 bits.
   let isDeep: Bool
 
-  /// - Parameter file: What a JP2 file says; nil for a bare codestream.
+  /// - Parameter file: The boxes of a JP2 file; nil for a bare codestream.
   init(_ file: JP2File?, _ components: [JPEG2000Decoder.Component]) throws(CodecError) {
     let channels =
       file.flatMap { $0.palette == nil ? nil : $0.channels } ?? components.indices.map { .init(component: $0) }
@@ -44,7 +44,7 @@ struct JPEG2000Channels {
     guard order.count == colours.count else {
       throw .damaged(.header, detail: "\(channels.count) components for \(colours.count) colours")
     }
-    // Of a file that does not say so, one channel more than colours is alpha, as for other readers.
+    // In a file that does not define it, one channel more than colours is alpha, as in other readers.
     let alpha = opacity?.channel ?? (definitions.isEmpty && channels.count == colours.count + 1 ? colours.count : nil)
     (self.colours, hasAlpha, isPremultiplied) = (
       colours, alpha != nil && colours != .cmyk, opacity?.kind == 2 && colours != .cmyk
@@ -95,7 +95,7 @@ struct JPEG2000Channels {
     private let offset: Int
     private let shift: Int
 
-    /// Values of 0 to `most`, by way of the palette if the source has a column of it.
+    /// Values of 0 to `most`, through the palette if the source names a column of it.
     init(
       _ source: JP2File.Source, _ component: JPEG2000Decoder.Component, _ palette: JP2File.Palette?, most: Int
     ) {

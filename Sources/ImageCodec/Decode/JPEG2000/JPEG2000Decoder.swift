@@ -3,12 +3,12 @@ import COpenJPEG
 import Glibc
 import ThumbnailCore
 
-/// Owns OpenJPEG's decoder of a codestream, and serves it the bytes. To be used by one thread at a time.
+/// Owns OpenJPEG's decoder of a codestream, and reads the bytes for it. One thread at a time may use it.
 ///
 /// OpenJPEG's own reader of JP2 files is not used: it applies a palette once, but a tiled image has a palette for each
 /// tile.
 final class JPEG2000Decoder {
-  /// One component, as the header or a decoded tile has it.
+  /// One component, of the header or a decoded tile.
   struct Component: Sendable, Equatable {
     /// The distances of samples in pixels of the reference grid.
     let across: Int
@@ -37,11 +37,11 @@ final class JPEG2000Decoder {
   private let image: UnsafeMutablePointer<opj_image_t>
   private let reader: Reader
 
-  /// More tiles than any picture has: OpenJPEG reserves some kilobytes for each.
+  /// More tiles than any image has: OpenJPEG reserves some kilobytes for each.
   private static let mostTiles = 16_384
   private static let mostComponents = 64
 
-  /// Reads the header of a codestream. With `isTolerant` a tile that ends early is decoded as far as it goes.
+  /// Reads the header of a codestream. With `isTolerant` the existing part of a truncated tile is decoded.
   init(_ codestream: ByteSource, halvings: Int = 0, isTolerant: Bool = false) throws(CodecError) {
     if clazy_load_openjp2() != nil { throw .decoderUnavailable(.jpeg2000) }
     try Self.check(codestream)
@@ -77,7 +77,8 @@ final class JPEG2000Decoder {
     opj_stream_destroy(stream)
   }
 
-  /// Refuses what would have OpenJPEG reserve memory without a bound, from the marker segment SIZ, which must come first.
+  /// Refuses sizes for which OpenJPEG would reserve memory without a bound, by the marker segment SIZ, which must come
+  /// first.
   private static func check(_ codestream: ByteSource) throws(CodecError) {
     let header = HeaderBytes((try? codestream.read(at: 0, length: 42)) ?? [])
     func number(_ index: Int) -> Int { header.bigEndian(at: index, count: 4) ?? 0 }
@@ -105,8 +106,8 @@ final class JPEG2000Decoder {
     }
   }
 
-  /// A place of the reference grid in a component that has a sample for each `step`, after so many halvings, rounded up
-  /// as in the standard.
+  /// A place of the reference grid in a component with a sample for each `step`, after `halvings`, rounded up as in the
+  /// standard.
   private static func place(_ grid: Int, _ step: Int, _ halvings: Int) -> Int {
     ((grid + max(1, step) - 1) / max(1, step) + (1 << halvings) - 1) >> halvings
   }
@@ -124,7 +125,7 @@ final class JPEG2000Decoder {
   /// A component of a decoded tile.
   struct TileComponent {
     let component: Component
-    /// As many samples as its size says; nil where that is none, as in a small tile at a reduced size.
+    /// The samples of its size; nil if it has none, as in a small tile at a reduced size.
     let samples: UnsafePointer<Int32>?
   }
 
@@ -162,7 +163,7 @@ extension JPEG2000Decoder {
       user.map { Unmanaged<Reader>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// OpenJPEG's buffer has room for `length` bytes. The greatest number says that there are no more.
+    /// OpenJPEG's buffer has room for `length` bytes. The greatest number means the end.
     func read(_ buffer: UnsafeMutableRawPointer?, _ length: Int) -> Int {
       guard let buffer, length > 0 else { return .max }
       do {
@@ -175,7 +176,7 @@ extension JPEG2000Decoder {
       }
     }
 
-    /// Returns how many bytes were skipped; -1 where there are fewer.
+    /// Returns the number of skipped bytes; -1 if there are fewer.
     func skip(_ length: Int) -> Int64 {
       guard length >= 0, length <= bytes.count - position else { return -1 }
       position += length

@@ -21,13 +21,13 @@ struct JPEG2000File {
     }
   }
 
-  /// What the header tells of the image, halved so often; `frameCount` is the number of resolution levels.
+  /// The header's contents for an image after `halvings`; `frameCount` is the number of resolution levels.
   func probe(halvings: Int) throws(CodecError) -> ImageProbe {
     let decoder = try JPEG2000Decoder(codestream, halvings: halvings)
     let channels = try JPEG2000Channels(boxes, decoder.components)
     let size = try JPEG2000RowSource.finest(of: decoder.components).size
     var probe = ImageProbe(format: .jpeg2000, storedSize: size)
-    // The mean of two indices of a palette is another colour.
+    // The mean of two palette indices is a different colour.
     probe.frameCount = boxes?.palette == nil ? decoder.mostHalvings + 1 : 1
     (probe.hasAlpha, probe.channels, probe.bitsPerSample) = (
       channels.hasAlpha, channels.count, channels.isDeep ? 16 : 8
@@ -40,7 +40,7 @@ struct JPEG2000File {
     return probe
   }
 
-  /// The rows of the image, halved so often. With `isTolerant` tiles that end early are decoded as far as they go.
+  /// The rows of the image after `halvings`. With `isTolerant` the existing part of truncated tiles is decoded.
   func rows(halvings: Int, isTolerant: Bool) throws(CodecError) -> JPEG2000RowSource {
     let decoder = try JPEG2000Decoder(codestream, halvings: halvings, isTolerant: isTolerant)
     return try JPEG2000RowSource(decoder, JPEG2000Channels(boxes, decoder.components))

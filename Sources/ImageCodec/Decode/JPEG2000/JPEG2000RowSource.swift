@@ -1,7 +1,7 @@
 import Glibc
 import ThumbnailCore
 
-/// Decodes a JPEG 2000 with OpenJPEG, at the resolution level that was asked for: one row of tiles after the other.
+/// Decodes a JPEG 2000 with OpenJPEG at the requested resolution level, one row of tiles after the other.
 final class JPEG2000RowSource: RowSource {
   let layout: RowLayout
   private let decoder: JPEG2000Decoder
@@ -11,7 +11,7 @@ final class JPEG2000RowSource: RowSource {
   private var tileRow = 0
   /// The columns of tiles that are decoded.
   private var tileColumns: Range<Int>
-  /// The rows above the first one of tiles that is.
+  /// The rows above the first decoded row of tiles.
   private var blankRows = 0
 
   init(_ decoder: JPEG2000Decoder, _ channels: JPEG2000Channels) throws(CodecError) {
@@ -28,7 +28,7 @@ final class JPEG2000RowSource: RowSource {
 
   /// The component with the most samples.
   ///
-  /// - Throws: `.unsupported` where one has the most columns and another the most rows.
+  /// - Throws: `.unsupported` if one has the most columns and another the most rows.
   static func finest(of components: [JPEG2000Decoder.Component]) throws(CodecError) -> JPEG2000Decoder.Component {
     let (across, down) = (components.map(\.across).min(), components.map(\.down).min())
     guard let finest = components.first(where: { $0.across == across && $0.down == down }) else {
@@ -96,12 +96,12 @@ final class JPEG2000RowSource: RowSource {
     for (channel, scale) in channels.scales.enumerated() {
       let component = tile[scale.component].component
       guard let start = tile[scale.component].samples else {
-        // Chroma without a sample is none; what is there of a tile that narrow is luma.
+        // A component without samples is neutral chroma: so narrow a tile has only luma.
         let neutral: Sample = channels.colours == .ycc && channel > 0 ? .max / 2 + 1 : 0
         for index in 0..<pixels.columns.count { target[index * count + channel] = neutral }
         continue
       }
-      // The sample of a coarser component that is at or before the pixel, or the first.
+      // The sample of a coarser component at or before the pixel, or the first sample.
       let line = Self.clamped(row * finest.down / component.down, component.rows) - component.rows.lowerBound
       let samples = start + line * component.columns.count
       let isFine = component.across == finest.across

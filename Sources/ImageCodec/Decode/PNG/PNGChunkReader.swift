@@ -42,7 +42,7 @@ final class PNGChunkReader {
   private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
   private let body: ByteSource
-  /// Owned; its first `windowCount` bytes are those of the body from `windowStart` on.
+  /// Owned; its first `windowCount` bytes are the body's from `windowStart` on.
   private let window = UnsafeMutableRawBufferPointer.allocate(byteCount: windowBytes, alignment: 16)
   private var windowStart = 0
   private var windowCount = 0
@@ -50,7 +50,7 @@ final class PNGChunkReader {
   private var position = 0
   /// The bytes of the current chunk's data that have not been read.
   private(set) var remaining = 0
-  /// The CRC of what has been read of the current chunk.
+  /// The CRC of the part of the current chunk that has been read.
   private var crc: UInt32 = 0
 
   init(_ body: ByteSource) { self.body = body }

@@ -1,6 +1,6 @@
 import ThumbnailCore
 
-/// The chunks of a PNG that tell its colour space. libpng drops a profile that contradicts one of the others.
+/// The chunks of a PNG that define its colour space. libpng drops a profile that contradicts another of them.
 struct PNGColourSpace {
   /// The longest profile that is read, in bytes.
   static let longestProfile = 1 << 20

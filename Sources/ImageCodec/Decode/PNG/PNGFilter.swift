@@ -1,12 +1,11 @@
 /// Undoes PNG's filters, in place.
 ///
-/// Pixels are handled as eight 16-bit lanes, one a byte, the unused ones with values that nobody reads: a pixel depends
-/// on the one before it, so what counts is the length of that chain. Before changing it, check the machine code and
-/// measure.
+/// A pixel is eight 16-bit lanes, one per byte; the values of unused lanes do not matter. Each pixel depends on the one
+/// before it, so the length of that chain decides the speed. Before changing it, check the machine code and measure.
 ///
 /// Safety: rows are `count` bytes, at least one pixel and a multiple of it; `margin` bytes behind them must be readable.
 enum PNGFilter {
-  /// The bytes behind a row that are read, but not written.
+  /// The bytes behind a row that are read and not written.
   static let margin = 16
 
   /// Undoes the filter of a row. `prior` is the row above, or zeros. Returns false for an unknown filter.
@@ -17,7 +16,7 @@ enum PNGFilter {
     case 0: break
     case 2: undoUp(row, prior, count)
     case 1, 3, 4:
-      // Each a constant, so that the compiler makes one loop for each.
+      // A constant in each case, so that the compiler makes one loop for each.
       switch pixelBytes {
       case 1: undo(filter, row, prior, count, WordPixel<UInt8>.self)
       case 2: undo(filter, row, prior, count, WordPixel<UInt16>.self)
@@ -57,8 +56,7 @@ enum PNGFilter {
     }
   }
 
-  // The next pixel is loaded before this one is stored, so that a store may be wider than a pixel; the last one's is
-  // exact.
+  // The next pixel is loaded before this one is stored, so a store may be wider than a pixel; the last store is exact.
 
   private static func undoSub<Pixel: PNGPixel>(_ row: UnsafeMutableRawPointer, _ count: Int, _: Pixel.Type) {
     var (left, raw) = (SIMD8<Int16>(), Pixel.load(row))
@@ -118,7 +116,7 @@ enum PNGFilter {
     let threshold = bias &- left
     let isLess = left .< above
     let (lesser, greater) = (above.replacing(with: left, where: isLess), left.replacing(with: above, where: isLess))
-    // Both hold only where all three neighbours are equal, so the three parts can be joined.
+    // Both conditions hold only if all three neighbours are equal, so the three parts can be joined.
     let (takesLesser, takesGreater) = (mask(greater .<= threshold), mask(threshold .<= lesser))
     return (lesser & takesLesser) | (greater & takesGreater) | (corner & ~(takesLesser | takesGreater))
   }
@@ -129,7 +127,7 @@ enum PNGFilter {
     SIMD8<Int16>().replacing(with: SIMD8(repeating: -1), where: condition)
   }
 
-  /// Adds lanes that hold a byte each, modulo 256.
+  /// Adds lanes of one byte each, modulo 256.
   @inline(__always)
   private static func sumOfBytes(_ a: SIMD8<Int16>, _ b: SIMD8<Int16>) -> SIMD8<Int16> {
     // As bytes the upper halves stay 0, which saves a mask.

@@ -22,7 +22,7 @@ package final class PNGInflater {
   /// having written it.
   private static let unreliableBytes = 264
 
-  /// The version of ISA-L's headers, such as `2.30.0`; the library itself does not tell its own.
+  /// The version of ISA-L's headers, such as `2.30.0`; the library does not report its own.
   package static var version: String { "\(ISAL_MAJOR_VERSION).\(ISAL_MINOR_VERSION).\(ISAL_PATCH_VERSION)" }
 
   /// The memory that an inflater takes, in bytes.
@@ -44,7 +44,7 @@ package final class PNGInflater {
 
   /// Whether the stream has ended, well or by damage.
   var isDone: Bool { stage == .ended || isDamaged }
-  /// Whether damage has been found; what lies before it may not have been returned yet.
+  /// Whether damage has been found. Bytes before it may not have been returned yet.
   var isDamaged: Bool { if case .damaged = stage { true } else { false } }
 
   /// Inflates until `target` is full, the stream is done or the input ends, and returns the number of bytes written.
@@ -87,10 +87,10 @@ package final class PNGInflater {
     if stage == .data {
       // Safety: ISA-L reads and writes no more than the two counts, which fit, since a piece is shorter than a chunk.
       var (inputLeft, outputLeft) = (UInt32(input.count), UInt32(target.count))
-      // Without input it only writes what it holds; the pointer is not followed then.
+      // Without input it only writes the bytes that it holds, and does not use the pointer.
       let result = cisal_inflate(state, input.baseAddress ?? UnsafeRawPointer(out), &inputLeft, out, &outputLeft)
       written = target.count - Int(outputLeft)
-      // Bytes that ISA-L gives back at the end may be those of an earlier piece.
+      // Bytes that ISA-L returns at the end may belong to an earlier piece.
       let earlier = max(0, Int(inputLeft) - input.count)
       consume(input.count - Int(inputLeft) + earlier)
       if result > 0 { stage = .checksum(missing: max(0, 4 - earlier)) }

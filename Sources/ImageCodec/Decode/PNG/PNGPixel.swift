@@ -1,4 +1,4 @@
-/// How a pixel of so many bytes is loaded into eight lanes and stored. Loads may read up to eight bytes.
+/// Loads a pixel of a number of bytes into eight lanes and stores it. Loads may read up to eight bytes.
 protocol PNGPixel {
   static var bytes: Int { get }
   static func load(_ pointer: UnsafeRawPointer) -> SIMD8<Int16>

@@ -1,6 +1,6 @@
 import ThumbnailCore
 
-/// What a PNG tells before its pixels.
+/// The chunks of a PNG before its pixels.
 struct PNGPreamble {
   enum Colour: UInt8 {
     case gray = 0
@@ -41,12 +41,12 @@ struct PNGPreamble {
 
   /// The bits of a stored pixel.
   var pixelBits: Int { colour.samples * depth }
-  /// The bytes of a stored row of so many pixels, without its filter.
+  /// The bytes of a stored row of `width` pixels, without its filter.
   func rowBytes(_ width: Int) -> Int { (width * pixelBits + 7) / 8 }
 
-  /// Reads the chunks up to the first one of pixels, whose data comes next.
+  /// Reads the chunks up to the first chunk of pixels, whose data comes next.
   ///
-  /// - Throws: `.handedOver` for what libpng decides by rules of its own.
+  /// - Throws: `.handedOver` for files that libpng reads by rules of its own.
   init(_ chunks: PNGChunkReader) throws(CodecError) {
     try chunks.readSignature()
     (size, colour, depth, isInterlaced) = try Self.readHeader(chunks)

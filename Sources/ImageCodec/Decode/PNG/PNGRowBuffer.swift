@@ -1,6 +1,6 @@
 import ThumbnailCore
 
-/// Inflated rows, each behind the byte that tells its filter. The row before the first one is always kept.
+/// Inflated rows, each behind the byte of its filter. The row before the first one is always kept.
 final class PNGRowBuffer {
   /// The bytes of rows that are inflated at once, unless one row takes more: enough for ISA-L to write directly, little
   /// enough for the processor's cache.
@@ -11,7 +11,7 @@ final class PNGRowBuffer {
   private let pixelBytes: Int
   /// Owned. Begins with the last row taken, or zeros.
   private let memory: UnsafeMutableRawBufferPointer
-  /// The offset of the next row to take; the one before it lies directly before.
+  /// The offset of the next row to take; the previous row lies directly before it.
   private var start: Int
   /// The offset behind the last inflated byte.
   private var end: Int
@@ -39,7 +39,7 @@ final class PNGRowBuffer {
   /// Whether the last row has been inflated.
   var isComplete: Bool { missing == 0 }
 
-  /// Has `inflate` write into the free memory, at most up to the last row, and return the number of bytes written.
+  /// Calls `inflate` to write into the free memory, at most up to the last row; it returns the number of bytes written.
   func fill(
     _ inflate: (UnsafeMutableRawBufferPointer) throws(CodecError) -> Int
   ) throws(CodecError) {

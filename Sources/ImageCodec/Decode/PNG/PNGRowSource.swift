@@ -1,10 +1,10 @@
 import Glibc
 import ThumbnailCore
 
-/// Decodes a PNG row by row, as libvips does, in the memory of two rows and some buffers; an interlaced one in that of
-/// all its pixels.
+/// Decodes a PNG row by row, as libvips does, in the memory of two rows and some buffers; an interlaced PNG takes the
+/// memory of all its pixels.
 ///
-/// Those that libpng judges by rules of its own are handed over.
+/// Files that libpng reads by rules of its own are handed over.
 final class PNGRowSource: RowSource {
   let layout: RowLayout
 
@@ -13,13 +13,13 @@ final class PNGRowSource: RowSource {
   private let chunks: PNGChunkReader
   private let inflater: PNGInflater
   private let preamble: PNGPreamble
-  /// The rows as stored; of an interlaced image those of the current pass.
+  /// The rows as stored; for an interlaced image the rows of the current pass.
   private var rows: PNGRowBuffer
   /// Owned: converted rows; nil if rows are handed on as stored.
   private let converted: UnsafeMutableRawBufferPointer?
   /// Owned: the whole of an interlaced image.
   private var image: UnsafeMutableRawPointer?
-  /// Whether the rows that come now are the stream's last.
+  /// Whether the current rows are the stream's last.
   private var isLastPass = true
   /// The number of rows passed on.
   private var passed = 0
@@ -91,7 +91,7 @@ final class PNGRowSource: RowSource {
     return true
   }
 
-  /// Where the pixels of each pass begin, and how far they are apart (PNG, 8.2).
+  /// The first pixel of each pass, and the distances between its pixels (PNG, 8.2).
   private static let passes: [(x: Int, y: Int, across: Int, down: Int)] = [
     (0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2),
   ]
@@ -156,8 +156,8 @@ final class PNGRowSource: RowSource {
   /// The most bytes behind the last row that are inflated to find the stream's end.
   private static let longestExcess = 16 << 20
 
-  /// Demands of the rest what libpng does: no damage directly behind the last row; one more piece of a stream that has
-  /// not ended; the stream's end if there are more pixels than rows; the right CRC.
+  /// Checks the rest as libpng does: no damage directly behind the last row; one more piece of a stream that has not
+  /// ended; the stream's end if there are more pixels than rows; the right CRC.
   private func checkEnd() throws(CodecError) {
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
     defer { scratch.deallocate() }

@@ -8,9 +8,9 @@ struct PNGSamples {
     case table([UInt32], bits: Int)
     /// Gray of 1 to 4 bits: the samples of each byte.
     case packed([UInt64], samplesPerByte: Int)
-    /// Samples of 8 bits, with an alpha of 0 where they are equal to these.
+    /// Samples of 8 bits, with an alpha of 0 for pixels of the given colour.
     case bytes(transparent: [UInt8])
-    /// Samples of 16 bits, big-endian, the same with alpha where there is a transparent colour.
+    /// Samples of 16 bits, big-endian, with alpha if there is a transparent colour.
     case words(samples: Int, transparent: [UInt16])
   }
 
@@ -53,7 +53,7 @@ struct PNGSamples {
     stride(from: 0, to: bytes.count - 1, by: 2).map { UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]) }
   }
 
-  /// Red, green, blue and alpha of all 256 indices, the first in the lowest byte. Those beyond the palette are black.
+  /// Red, green, blue and alpha of all 256 indices, the first in the lowest byte. Indices beyond the palette are black.
   private static func colours(_ preamble: PNGPreamble) -> [UInt32] {
     let (palette, alphas) = (preamble.palette ?? [], preamble.transparency ?? [])
     return (0..<256).map { index in
@@ -88,7 +88,7 @@ struct PNGSamples {
     case .table(let table, let bits): Self.look(up: table, row, bits: bits, width, target, channels: channels)
     case .packed(let table, let samplesPerByte):
       table.withUnsafeBufferPointer { table in
-        // Eight samples are written for each byte; the next one overwrites what is too much.
+        // Eight samples are written for each byte; the next byte overwrites the surplus.
         for index in 0..<(width &+ samplesPerByte &- 1) / samplesPerByte {
           let samples = table[Int(row.load(fromByteOffset: index, as: UInt8.self))]
           target.storeBytes(of: samples.littleEndian, toByteOffset: index &* samplesPerByte, as: UInt64.self)
@@ -139,7 +139,7 @@ struct PNGSamples {
         let bit = x &* bits
         let byte = row.load(fromByteOffset: bit &>> 3, as: UInt8.self)
         let index = (byte &>> UInt8(truncatingIfNeeded: 8 &- bits &- bit & 7)) & mask
-        // Entries overlap: the next one overwrites what is too much, the margin takes the last one's.
+        // Entries overlap: the next one overwrites the surplus of this one, and the margin takes that of the last.
         target.storeBytes(of: table[Int(index)].littleEndian, as: UInt32.self)
         target += channels
       }

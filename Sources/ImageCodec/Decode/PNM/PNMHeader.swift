@@ -21,7 +21,7 @@ struct PNMHeader {
   /// The offset of the first sample.
   let start: Int
 
-  /// The bytes in which a header, its comments included, must end.
+  /// The longest header in bytes, with its comments.
   private static let longest = 1 << 16
 
   init(_ body: ByteSource) throws(CodecError) {
@@ -78,7 +78,7 @@ struct PNMHeader {
     }
   }
 
-  /// The bytes of a stored row; of text a guess.
+  /// The bytes of a stored row; an estimate for text.
   var rowBytes: Int {
     switch samples {
     case .bits: (size.width + 7) / 8

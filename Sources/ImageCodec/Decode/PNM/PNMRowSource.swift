@@ -13,7 +13,7 @@ final class PNMRowSource: RowSource {
   private let scale: [UInt16]
   private var row = 0
   private var blankRows = 0
-  /// Of text: where the next window of the file begins, and what is left of the last one.
+  /// For text: the offset of the next window of the file, and the rest of the last one.
   private var offset: Int
   private var window: ArraySlice<UInt8> = []
 
@@ -22,7 +22,7 @@ final class PNMRowSource: RowSource {
   /// The bytes of text that are read at a time.
   private static let windowLength = 1 << 16
 
-  /// With `isTolerant` the rows that a PFM lacks, which are its first, are grey.
+  /// With `isTolerant` missing rows are grey; in a PFM they are the first.
   init(_ body: ByteSource, isTolerant: Bool = false) throws(CodecError) {
     header = try PNMHeader(body)
     (self.body, self.isTolerant, offset) = (body, isTolerant, header.start)
