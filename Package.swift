@@ -5,6 +5,10 @@ let package = Package(
   name: "thumbnailer",
   products: [
     .library(name: "Thumbnailer", targets: ["Thumbnailer"]),
+    .library(name: "ThumbnailCore", targets: ["ThumbnailCore"]),
+    .library(name: "HTTPTransport", targets: ["HTTPTransport", "HTTPSemantics"]),
+    .library(name: "ThumbnailCache", targets: ["ThumbnailCache"]),
+    .library(name: "DecodeSandbox", targets: ["DecodeSandbox"]),
     .library(name: "ThumbnailerMetrics", targets: ["ThumbnailerMetrics"]),
     .library(name: "ThumbnailerTracing", targets: ["ThumbnailerTracing"]),
     .library(name: "PhotoSources", targets: ["PhotoSources"]),
@@ -225,10 +229,9 @@ let package = Package(
     .executableTarget(
       name: "thumbs",
       dependencies: [
-        "CLibC", "CaptureDates", "DecodeSandbox", "Exports", "FolderConversion", "HTTPServer", "HTTPTransport",
-        "ImageCodec",
-        "PhotoSources", "ThumbnailCache", "ThumbnailCore", "ThumbnailServer", "ThumbnailWorker", "Thumbnailer",
-        "thumbs-decode",
+        "CLibC", "CaptureDates", "DecodeSandbox", "Exports", "FolderConversion", "HTTPSemantics", "HTTPServer",
+        "HTTPTransport", "ImageCodec", "PhotoSources", "ThumbnailCache", "ThumbnailCore", "ThumbnailServer",
+        "ThumbnailWorker", "Thumbnailer", "thumbs-decode",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
@@ -420,7 +423,8 @@ let package = Package(
     .testTarget(
       name: "ExampleTests",
       dependencies: [
-        "PhotoSources", "TestOrigin", "TestSupport", "ThumbnailCore", "Thumbnailer", "ThumbnailerMetrics",
+        "HTTPSemantics", "HTTPTransport", "PhotoSources", "TestOrigin", "TestSupport", "ThumbnailCore", "Thumbnailer",
+        "ThumbnailerMetrics",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "MetricsTestKit", package: "swift-metrics"),
       ],

@@ -9,7 +9,10 @@ let package = Package(
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .executableTarget(
       name: "CacheBenchmark",
-      dependencies: ["CSQLite", .product(name: "Thumbnailer", package: "thumbnailer")],
+      dependencies: [
+        "CSQLite", .product(name: "ThumbnailCache", package: "thumbnailer"),
+        .product(name: "Thumbnailer", package: "thumbnailer"),
+      ],
       swiftSettings: [.enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault")]
     ),
   ],

@@ -1,5 +1,6 @@
 import Foundation
 import ThumbnailCore
+import HTTPTransport
 import Thumbnailer
 
 extension ThumbnailWorker {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Exports
 import FolderConversion
 import PhotoSources
+import ThumbnailCache
 import Thumbnailer
 
 /// The exit statuses of `thumbs`, from `sysexits.h` where possible.

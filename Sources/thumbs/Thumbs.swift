@@ -1,6 +1,7 @@
 import ArgumentParser
 import CLibC
 import Foundation
+import DecodeSandbox
 import Thumbnailer
 
 /// The command `thumbs`: parses, calls the library, prints.

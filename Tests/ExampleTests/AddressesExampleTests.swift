@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import HTTPTransport
 import Thumbnailer
 
 @testable import TestSupport

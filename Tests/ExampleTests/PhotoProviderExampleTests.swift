@@ -2,6 +2,7 @@ import Foundation
 import PhotoSources
 import TestOrigin
 import Testing
+import HTTPTransport
 import Thumbnailer
 
 @testable import TestSupport

@@ -1,5 +1,7 @@
 import Foundation
 import Testing
+import HTTPSemantics
+import HTTPTransport
 import Thumbnailer
 
 @testable import TestSupport

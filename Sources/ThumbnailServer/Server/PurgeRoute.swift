@@ -2,6 +2,7 @@ import Foundation
 import HTTPServer
 import NIOHTTP1
 import ThumbnailCore
+import ThumbnailCache
 import Thumbnailer
 
 /// Removes thumbnails from the caches, with the key as `Authorization: Bearer KEY`: those of an image with

@@ -1,6 +1,6 @@
 public import Foundation
 public import HTTPTransport
-import ThumbnailCache
+public import ThumbnailCache
 public import ThumbnailCore
 
 /// Makes thumbnails: from its caches if they are stored, else by downloading and downsampling each source image once

@@ -1,6 +1,7 @@
 import ArgumentParser
 import FolderConversion
 import Foundation
+import ThumbnailCore
 import Thumbnailer
 
 /// `thumbs convert`: converts files and folders to thumbnails in a folder.

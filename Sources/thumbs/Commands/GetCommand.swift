@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import ThumbnailCore
 import Thumbnailer
 
 /// `thumbs get`: makes the thumbnail of one image and writes it to a file.

@@ -2,6 +2,7 @@ import ArgumentParser
 import Exports
 import Foundation
 import PhotoSources
+import ThumbnailCore
 import Thumbnailer
 
 /// `thumbs search`: lists the photos of a search in the terminal.

@@ -4,6 +4,7 @@ import HTTPServer
 import NIOCore
 import PhotoSources
 import ThumbnailServer
+import ThumbnailCore
 import Thumbnailer
 
 /// `thumbs serve`: a gallery in the browser.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import ThumbnailWorker
+import ThumbnailCore
 import Thumbnailer
 
 /// `thumbs worker`: responds to lines that name pictures, for engines that distribute work.

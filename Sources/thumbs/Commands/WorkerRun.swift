@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import ThumbnailWorker
+import ThumbnailCore
 import Thumbnailer
 
 /// One run of `thumbs worker`.

@@ -1,5 +1,6 @@
 import HTTPTransport
 import ThumbnailCache
+import DecodeSandbox
 import Thumbnailer
 
 /// The findings: what is wrong or missing on this machine, and what to do about it.

@@ -1,4 +1,6 @@
 import Foundation
+import DecodeSandbox
+import ThumbnailCore
 import Thumbnailer
 
 /// The limits in force, and where they come from.

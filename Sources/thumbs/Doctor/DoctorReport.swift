@@ -1,4 +1,8 @@
 import Foundation
+import DecodeSandbox
+import ThumbnailCache
+import HTTPTransport
+import ThumbnailCore
 import Thumbnailer
 
 /// The output of `thumbs doctor`.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import HTTPTransport
 import Thumbnailer
 
 /// Which addresses connections may be made to.

@@ -2,6 +2,7 @@ import ArgumentParser
 import Exports
 import FolderConversion
 import Foundation
+import ThumbnailCore
 import Thumbnailer
 
 /// The selection of input files.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ThumbnailCore
 import Thumbnailer
 
 /// What is done to a picture's outline besides fitting it into the box. It is turned first, then mirrored, cropped,

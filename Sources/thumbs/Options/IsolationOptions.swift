@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import DecodeSandbox
 import Thumbnailer
 
 /// The helper processes that decode, which may crash, hang or run out of memory without harm.

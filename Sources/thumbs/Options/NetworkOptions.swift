@@ -1,5 +1,8 @@
 import ArgumentParser
 import Foundation
+import HTTPSemantics
+import HTTPTransport
+import ThumbnailCore
 import Thumbnailer
 
 /// Proxies, certificates, credentials, and which addresses may be reached.

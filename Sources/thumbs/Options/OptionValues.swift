@@ -2,6 +2,7 @@ public import ArgumentParser
 import Exports
 import FolderConversion
 import Foundation
+import ThumbnailCore
 public import Thumbnailer
 
 // How the values of options are parsed; each error shows what to write.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import ThumbnailCore
 import Thumbnailer
 
 /// The location of the cache, and resource limits.

@@ -1,5 +1,6 @@
 import Foundation
 import PhotoSources
+import DecodeSandbox
 import Thumbnailer
 
 /// The environment variables that hold secrets: taken out of the environment as the command starts, so that no other

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ThumbnailCore
 import Thumbnailer
 
 /// The properties of the thumbnails, for all commands that make some.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import ThumbnailWorker
+import ThumbnailCore
 import Thumbnailer
 
 /// Where the thumbnails of a worker go.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Synchronization
+import ThumbnailCore
 import Thumbnailer
 
 /// The standard output and error of the process. Writes whole lines, so that lines of several threads never mix, and

@@ -1,4 +1,5 @@
 import FolderConversion
+import ThumbnailCore
 import Thumbnailer
 
 /// The result of one input as a line of `--json` or of a report.

@@ -1,6 +1,8 @@
 import Exports
 import FolderConversion
 import Foundation
+import DecodeSandbox
+import ThumbnailCore
 import Thumbnailer
 
 /// The contact sheet of a conversion as one JPEG, with the inputs in their order.

@@ -1,4 +1,5 @@
 import Foundation
+import ThumbnailCore
 import Thumbnailer
 
 /// A file that the user named, for writing: a new file that replaces it when complete, with its permissions, or the

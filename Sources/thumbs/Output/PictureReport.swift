@@ -1,5 +1,6 @@
 import Foundation
 import PhotoSources
+import ThumbnailCore
 import Thumbnailer
 
 /// The outcome of one image: a line of `--json`, or, if it failed, an error message.

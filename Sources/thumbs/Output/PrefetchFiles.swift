@@ -2,6 +2,7 @@ import Exports
 import Foundation
 import PhotoSources
 import Synchronization
+import DecodeSandbox
 import Thumbnailer
 
 /// The files that a prefetch writes in addition to the cache: its contact sheet and the exported thumbnails.

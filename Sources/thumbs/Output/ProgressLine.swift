@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import ThumbnailCore
 import Thumbnailer
 
 /// A line on the terminal with counts, rate, bytes, time left and memory; redrawn eight times a second and removed at

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import ThumbnailCore
 import Thumbnailer
 
 /// A text file that is written incrementally under no name or a temporary one, and gets its name at the end.

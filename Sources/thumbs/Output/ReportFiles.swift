@@ -1,6 +1,8 @@
 import FolderConversion
 import Foundation
 import Synchronization
+import DecodeSandbox
+import ThumbnailCore
 import Thumbnailer
 
 /// The files about a conversion: the report and the contact sheet.

@@ -1,4 +1,5 @@
 import Foundation
+import ThumbnailCore
 import Thumbnailer
 
 /// The counts of a run: the last line of `--json`, or the summary for people.

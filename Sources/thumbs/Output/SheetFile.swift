@@ -1,5 +1,7 @@
 import Exports
 import Foundation
+import DecodeSandbox
+import ThumbnailCore
 import Thumbnailer
 
 /// The contact sheet of a run: written as images finish, and named once it is complete.

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Logging
 import Synchronization
+import ThumbnailCore
 import Thumbnailer
 
 /// The output of `--verbose` on stderr: the library's logs, and the events of the followed pipeline.

@@ -7,6 +7,7 @@ import Testing
 @testable import PipelineTestSupport
 @testable import TestSupport
 @testable import ThumbnailCore
+import DecodeSandbox
 @testable import Thumbnailer
 
 /// The program's own step between pixels and encoder.

@@ -1,3 +1,4 @@
+import ThumbnailCache
 import Thumbnailer
 
 /// The time of a hit in memory, with keys that were prepared before.

@@ -1,5 +1,6 @@
 import CSQLite
 import Foundation
+import ThumbnailCache
 import Thumbnailer
 
 /// The time of a hit on the disk through `DiskCache.thumbnail(for:)`, against a raw read of the same rows of the same

@@ -1,5 +1,6 @@
 import CSQLite
 import Foundation
+import ThumbnailCache
 import Thumbnailer
 
 /// Storing through `DiskCache.store` and `flush`, against raw inserts into tables of the same schema, in transactions of

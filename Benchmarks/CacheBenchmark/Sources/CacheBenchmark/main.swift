@@ -1,5 +1,6 @@
 import CSQLite
 import Foundation
+import ThumbnailCache
 import Thumbnailer
 
 // Measures the caches through their public API against SQLite's C API, in one run:

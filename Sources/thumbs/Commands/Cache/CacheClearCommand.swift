@@ -1,5 +1,7 @@
 import ArgumentParser
 import PhotoSources
+import ThumbnailCache
+import ThumbnailCore
 import Thumbnailer
 
 /// `thumbs cache clear`.

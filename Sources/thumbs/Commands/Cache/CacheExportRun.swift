@@ -1,6 +1,8 @@
 import ArgumentParser
 import Exports
 import Foundation
+import ThumbnailCache
+import ThumbnailCore
 import Thumbnailer
 
 /// One run of `thumbs cache export`.

@@ -1,5 +1,7 @@
 import ArgumentParser
 import Foundation
+import ThumbnailCache
+import ThumbnailCore
 import Thumbnailer
 
 /// `thumbs cache list`.

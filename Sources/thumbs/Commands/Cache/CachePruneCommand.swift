@@ -1,5 +1,8 @@
 import ArgumentParser
 import Foundation
+import ThumbnailCache
+import HTTPSemantics
+import ThumbnailCore
 import Thumbnailer
 
 /// `thumbs cache prune`.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import ThumbnailCache
 import Thumbnailer
 
 /// `thumbs cache remove`.

@@ -1,4 +1,6 @@
 import ArgumentParser
+import ThumbnailCache
+import ThumbnailCore
 import Thumbnailer
 
 /// The images of the cache to work on.

@@ -1,4 +1,6 @@
 import ArgumentParser
+import ThumbnailCache
+import ThumbnailCore
 import Thumbnailer
 
 /// `thumbs cache verify`.
