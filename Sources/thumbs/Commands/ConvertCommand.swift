@@ -33,7 +33,7 @@ struct ConvertCommand: AsyncParsableCommand {
   @OptionGroup(title: "Thumbnails") var thumbnails: ThumbnailOptions
   @OptionGroup(title: "Thumbnails") var treatment: ConvertThumbnailOptions
   @OptionGroup(title: "Outline", visibility: .hidden) var outline: FramingOptions
-  @OptionGroup(title: "Selection") var selection: ConvertSelectionOptions
+  @OptionGroup(title: "Selection", visibility: .hidden) var selection: ConvertSelectionOptions
   @OptionGroup(title: "Resources", visibility: .hidden) var resources: DecodeOptions
   @OptionGroup(title: "Isolation", visibility: .hidden) var isolation: IsolationOptions
   @OptionGroup(title: "Report") var report: ConvertReportOptions
@@ -59,20 +59,13 @@ struct ConvertCommand: AsyncParsableCommand {
       return path.hasPrefix("@") ? .list(RawPath(path.dropFirst())) : .path(path)
     }
     var options = FolderConverter.Options(inputs: inputs, output: output.output)
-    options.sizes = thumbnails.distinctSizes
-    (options.fit, options.gravity, options.enlarges) = (thumbnails.fit, thumbnails.gravity, treatment.enlarge)
+    (options.sizes, options.fit, options.gravity) = (thumbnails.distinctSizes, thumbnails.fit, thumbnails.gravity)
+    (options.format, options.quality) = (thumbnails.format, thumbnails.quality)
+    (options.scaling, options.light) = (thumbnails.scaling, thumbnails.light)
     options.framing = outline.framing(thumbnails.gravity)
-    (options.scaling, options.format, options.quality) = (thumbnails.scaling, thumbnails.format, thumbnails.quality)
-    (options.light, options.background, options.effort) = (thumbnails.light, treatment.background, treatment.effort)
-    (options.metadata, options.frames) = (treatment.strip.policy, treatment.animated)
-    options.name = output.name
-    (options.isRecursive, options.includesHidden) = (selection.recursive, selection.hidden)
-    (options.include, options.exclude) = (selection.include, selection.exclude)
-    options.pairing = selection.pair
-    (options.followsLinks, options.listsAreNullSeparated) = (selection.followSymlinks, selection.isNullSeparated)
-    options.freshness = output.force ? .never : output.newer ? .modificationTime : .index
-    (options.preservesTimes, options.failsFast, options.isDryRun) =
-      (output.preserveTimes, output.failFast, output.dryRun)
+    treatment.apply(to: &options)
+    selection.apply(to: &options)
+    output.apply(to: &options)
     resources.apply(to: &options.pipeline)
     isolation.apply(to: &options.pipeline)
     return options

@@ -26,8 +26,8 @@ struct GetCommand: AsyncParsableCommand {
   var picture: String
 
   @Option(
-    name: [.customShort("o"), .customLong("output")],
-    help: ArgumentHelp("Where the thumbnail goes; - is stdout.", valueName: "FILE|-"))
+    "FILE|-", "Where the thumbnail goes; - is stdout.", name: [.customShort("o"), .customLong("output")],
+    .naming("a file, or - for stdout"))
   var target: String?
 
   @Flag(help: "Say how the picture is read and what that costs, past the caches; --output is not needed then.")
@@ -59,11 +59,10 @@ struct GetCommand: AsyncParsableCommand {
     if json, target == "-" {
       throw ValidationError("--json and --output - both write to stdout: name a file with --output")
     }
-    try OptionCheck.oneOf([("--explain", explain), ("--offline", freshness.offline)], "it looks past the caches")
+    try checkOneOf([("--explain", explain), ("--offline", freshness.offline)], "it looks past the caches")
     if let sheet = look.sheet, let target, OutputFile.isSamePath(sheet, target) {
       throw ValidationError("--sheet and --output name the same file, \(target): give them names of their own")
     }
-    try OptionCheck.notEmpty("--output", target, "a file, or - for stdout")
     if picture.isEmpty { throw ValidationError("the picture's name is empty: give a URL or a path") }
     if thumbnail.format == .auto, let other = ImageFormat(otherThanOutput: outputExtension) {
       throw ValidationError(

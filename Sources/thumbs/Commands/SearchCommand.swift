@@ -30,7 +30,7 @@ struct SearchCommand: AsyncParsableCommand {
   @OptionGroup(title: "Cache", visibility: .hidden) var cache: CacheOptions
   @OptionGroup(title: "Network", visibility: .hidden) var network: NetworkOptions
 
-  @Option(help: ArgumentHelp("Write a page with the pictures.", valueName: "FILE"))
+  @Option("FILE", "Write a page with the pictures.", .naming("a file"))
   var html: String?
 
   @Flag(help: "Send no requests: list what is stored.")
@@ -38,10 +38,6 @@ struct SearchCommand: AsyncParsableCommand {
 
   @Flag(help: "Print one JSON object a line for each picture, and the summary as the last.")
   var json = false
-
-  func validate() throws {
-    try OptionCheck.notEmpty("--html", html, "a file")
-  }
 
   func run() async throws {
     VerboseLog.start(false)

@@ -37,11 +37,9 @@ struct ServeCommand: AsyncParsableCommand {
   var folder: String?
 
   @Option(
-    help: ArgumentHelp(
-      """
-      A file with options in JSON, named as here without the dashes: {"port": 8080, "root": "/srv/pictures"}. What the \
-      command line says counts more.
-      """, valueName: "FILE"))
+    "FILE",
+    "A file with options in JSON, named as here without the dashes: {\"port\": 8080, \"root\": \"/srv/pictures\"}. What "
+      + "the command line says counts more.")
   var config: String?
 
   @OptionGroup(title: "Source") var source: ServedSourceOptions
@@ -60,7 +58,7 @@ struct ServeCommand: AsyncParsableCommand {
   private static let leastMaking = 16
 
   func validate() throws {
-    try OptionCheck.oneOf([
+    try checkOneOf([
       ("the folder", folder != nil), ("--provider", source.provider != nil), ("--urls", source.urls != nil),
     ])
   }
@@ -189,30 +187,24 @@ struct ServeCommand: AsyncParsableCommand {
 /// What a gallery shows, but for the folder that is an argument.
 struct ServedSourceOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp(
-      """
-      What to show: unsplash (key in UNSPLASH_ACCESS_KEY), pexels (key in PEXELS_API_KEY), commons, openverse, picsum, \
-      folder:PATH, or auto: unsplash or pexels if its key is set, else commons.
-      """, valueName: "NAME"))
+    "NAME",
+    "What to show: unsplash (key in UNSPLASH_ACCESS_KEY), pexels (key in PEXELS_API_KEY), commons, openverse, picsum, "
+      + "folder:PATH, or auto: unsplash or pexels if its key is set, else commons.")
   var provider: String?
 
-  @Option(
-    help: ArgumentHelp(
-      "Where to reach the provider's API. (default: its own address)", valueName: "BASE", visibility: .hidden))
+  @Option("BASE", "Where to reach the provider's API. (default: its own address)", visibility: .hidden)
   var providerURL: String?
 
-  @Option(help: ArgumentHelp("A list to show: a URL a line, or JSON lines with a url field.", valueName: "FILE"))
+  @Option("FILE", "A list to show: a URL a line, or JSON lines with a url field.", .naming("a file"))
   var urls: String?
 
   @Flag(help: ArgumentHelp("Show what was hidden in this gallery again, from now on.", visibility: .hidden))
   var showHidden = false
 
-  @Option(help: ArgumentHelp("Pictures a page of a search.", valueName: "N", visibility: .hidden))
+  @Option("N", "Pictures a page of a search.", .within(1...1000), visibility: .hidden)
   var perPage = 30
 
   func validate() throws {
-    try OptionCheck.notEmpty("--urls", urls, "a file")
-    try OptionCheck.count("--per-page", perPage, atMost: 1000)
     if providerURL != nil, provider == nil { throw ValidationError("--provider-url goes with --provider") }
   }
 }

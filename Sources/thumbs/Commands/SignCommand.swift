@@ -24,15 +24,13 @@ struct SignCommand: ParsableCommand {
   @Argument(help: ArgumentHelp("The picture: a URL, or a path within the server's --root.", valueName: "URL|PATH"))
   var source: String
 
-  @Option(help: ArgumentHelp("The file with the keys. (default: those in THUMBS_SIGNING_KEYS)", valueName: "FILE"))
+  @Option("FILE", "The file with the keys. (default: those in THUMBS_SIGNING_KEYS)")
   var signingKeys: String?
 
-  @Option(
-    help: ArgumentHelp("How long the address is good. (default: for ever)", valueName: "TIME"),
-    transform: Duration.option)
+  @Option("TIME", "How long the address is good. (default: for ever)")
   var expires: Duration?
 
-  @Option(help: ArgumentHelp("What comes before the path: the server's own address.", valueName: "URL"))
+  @Option("URL", "What comes before the path: the server's own address.")
   var base = ""
 
   func run() throws {

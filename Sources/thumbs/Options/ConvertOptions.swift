@@ -5,41 +5,35 @@ import Foundation
 import ThumbnailCore
 import Thumbnailer
 
-/// The selection of input files.
+/// The selection of input files, in a hidden group.
 struct ConvertSelectionOptions: ParsableArguments {
-  @Flag(inversion: .prefixedNo, help: ArgumentHelp("Search folders with all folders in them.", visibility: .hidden))
+  @Flag(inversion: .prefixedNo, help: "Search folders with all folders in them.")
   var recursive = true
 
-  @Option(
-    help: ArgumentHelp(
-      "Take only files that fit, whatever the ends of their names; may be given several times.", valueName: "GLOB",
-      visibility: .hidden),
-    transform: GlobPattern.option)
+  @Option("GLOB", "Take only files that fit, whatever the ends of their names; may be given several times.")
   var include: [GlobPattern] = []
 
-  @Option(
-    help: ArgumentHelp(
-      "Leave out what fits, folders as a whole; may be given several times.", valueName: "GLOB", visibility: .hidden),
-    transform: GlobPattern.option)
+  @Option("GLOB", "Leave out what fits, folders as a whole; may be given several times.")
   var exclude: [GlobPattern] = []
 
-  @Option(
-    help: ArgumentHelp(
-      """
-      What to make of a RAW file or HEIC with a JPEG of its name beside it: prefer-jpeg leaves it out.
-      """, visibility: .hidden))
+  @Option(help: "What to make of a RAW file or HEIC with a JPEG of its name beside it: prefer-jpeg leaves it out.")
   var pair = FolderConverter.Options.Pairing.none
 
-  @Flag(help: ArgumentHelp("Take files and folders whose names begin with a dot, too.", visibility: .hidden))
+  @Flag(help: "Take files and folders whose names begin with a dot, too.")
   var hidden = false
 
-  @Flag(help: ArgumentHelp("Follow links within folders; loops are found.", visibility: .hidden))
+  @Flag(help: "Follow links within folders; loops are found.")
   var followSymlinks = false
 
   @Flag(
-    name: [.customShort("0"), .customLong("null")],
-    help: ArgumentHelp("Names in lists end with zero bytes, as of find -print0.", visibility: .hidden))
+    name: [.customShort("0"), .customLong("null")], help: "Names in lists end with zero bytes, as of find -print0.")
   var isNullSeparated = false
+
+  func apply(to options: inout FolderConverter.Options) {
+    (options.isRecursive, options.includesHidden) = (recursive, hidden)
+    (options.include, options.exclude, options.pairing) = (include, exclude, pair)
+    (options.followsLinks, options.listsAreNullSeparated) = (followSymlinks, isNullSeparated)
+  }
 }
 
 /// The thumbnails' properties that only conversions have, in addition to `ThumbnailOptions`.
@@ -48,9 +42,9 @@ struct ConvertThumbnailOptions: ParsableArguments {
   var enlarge = false
 
   @Option(
-    help: ArgumentHelp(
-      "How hard the encoder tries, from 0, the fastest, to 9, the fewest bytes. (default: the best trade for most pictures)",
-      valueName: "N", visibility: .hidden))
+    "N",
+    "How hard the encoder tries, from 0, the fastest, to 9, the fewest bytes. (default: the best trade for most pictures)",
+    .within(0...9, "give a number from 0 to 9"), visibility: .hidden)
   var effort: Int?
 
   /// Which metadata are removed.
@@ -82,28 +76,23 @@ struct ConvertThumbnailOptions: ParsableArguments {
   var animated = FrameSelection.first
 
   @Option(
-    help: ArgumentHelp(
-      "What shows through transparent parts: rrggbb, black or white. (default: they stay, where the format can)",
-      valueName: "COLOUR", visibility: .hidden), transform: RGBColor.option)
+    "COLOUR",
+    "What shows through transparent parts: rrggbb, black or white. (default: they stay, where the format can)",
+    visibility: .hidden)
   var background: RGBColor?
 
-  func validate() throws {
-    try OptionCheck.value("--effort", effort, "give a number from 0 to 9") { (0...9).contains($0) }
+  func apply(to options: inout FolderConverter.Options) {
+    (options.enlarges, options.effort, options.background) = (enlarge, effort, background)
+    (options.metadata, options.frames) = (strip.policy, animated)
   }
 }
 
 /// Where the thumbnails are written, and which of them.
 struct ConvertOutputOptions: ParsableArguments {
-  @Option(name: .shortAndLong, help: ArgumentHelp("The folder for the thumbnails.", valueName: "DIR"))
+  @Option("DIR", "The folder for the thumbnails.", name: .shortAndLong, .naming("a folder"))
   var output: String
 
-  @Option(
-    help: ArgumentHelp(
-      """
-      The names of the files, of {path}, {name}, {ext}, {oldext}, {width}, {height}, {size}, {date} and {hash}. \
-      (default: {path}/{name}.{ext}, with several sizes {path}/{name}-{size}.{ext})
-      """, valueName: "TEMPLATE"), transform: NamingTemplate.option)
-  var name: NamingTemplate?
+  @Option("TEMPLATE", NamingTemplate.help) var name: NamingTemplate?
 
   @Flag(help: "Make all thumbnails anew.")
   var force = false
@@ -128,11 +117,16 @@ struct ConvertOutputOptions: ParsableArguments {
   var dryRun = false
 
   func validate() throws {
-    try OptionCheck.notEmpty("--output", output, "a folder")
-    try OptionCheck.oneOf([("--force", force), ("--newer", newer)])
+    try checkOneOf([("--force", force), ("--newer", newer)])
     if deleteOrphans, !yes, !dryRun, isatty(STDIN_FILENO) != 1 {
       throw ValidationError("--delete-orphans cannot ask here, where stdin is no terminal: give --yes, too")
     }
+  }
+
+  func apply(to options: inout FolderConverter.Options) {
+    options.name = name
+    options.freshness = force ? .never : newer ? .modificationTime : .index
+    (options.preservesTimes, options.failsFast, options.isDryRun) = (preserveTimes, failFast, dryRun)
   }
 }
 
@@ -141,14 +135,9 @@ struct ConvertReportOptions: ParsableArguments {
   @OptionGroup var output: ReportOptions
 
   @Option(
-    help: ArgumentHelp(
-      "Write a line for each input, as CSV where the name ends in .csv, else as --json.", valueName: "FILE",
-      visibility: .hidden))
+    "FILE", "Write a line for each input, as CSV where the name ends in .csv, else as --json.", .naming("a file"),
+    visibility: .hidden)
   var report: String?
 
   @OptionGroup var sheet: SheetOptions
-
-  func validate() throws {
-    try OptionCheck.notEmpty("--report", report, "a file")
-  }
 }

@@ -6,14 +6,14 @@ import Thumbnailer
 /// resized, extended and padded.
 struct FramingOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp(
-      """
-      The part of the picture that is used, in its pixels once it is upright and turned: its size and its upper left \
-      corner; without the corner --gravity places it.
-      """, valueName: "WxH[+X+Y]"))
+    "WxH[+X+Y]",
+    "The part of the picture that is used, in its pixels once it is upright and turned: its size and its upper left "
+      + "corner; without the corner --gravity places it.")
   var crop: String?
 
-  @Option(help: ArgumentHelp("Turn the picture clockwise: 90, 180 or 270 degrees.", valueName: "DEGREES"))
+  @Option(
+    "DEGREES", "Turn the picture clockwise: 90, 180 or 270 degrees.",
+    OptionRule { [0, 90, 180, 270].contains($0) ? nil : "give 0, 90, 180 or 270" })
   var rotate = 0
 
   /// Which sides change places.
@@ -27,15 +27,13 @@ struct FramingOptions: ParsableArguments {
   @Flag(help: "Extend thumbnails to the whole box; --gravity places the picture. JPEG shows white there.")
   var extend = false
 
-  @Option(help: ArgumentHelp("Add so many pixels around each thumbnail.", valueName: "N"))
+  @Option("N", "Add so many pixels around each thumbnail.", .within(0...1000))
   var pad = 0
 
   func validate() throws {
     if let crop, Framing.Crop(parsing: crop) == nil {
       throw ValidationError("write --crop 300x200+10+20, or 300x200 for a part in the middle")
     }
-    try OptionCheck.value("--rotate", rotate, "give 0, 90, 180 or 270") { [0, 90, 180, 270].contains($0) }
-    try OptionCheck.count("--pad", pad, atLeast: 0, atMost: 1000)
   }
 
   /// - Parameter gravity: Where a part without a corner lies, and a picture that is extended.

@@ -9,9 +9,9 @@ struct FreshnessOptions: ConfigurationOptions {
   var refresh = false
 
   @Option(
-    help: ArgumentHelp(
-      "Ask about what was fetched or confirmed longer ago than this, such as 30s, 10m, 12h, 7d or 0, whatever servers say.",
-      valueName: "AGE"), transform: Duration.option)
+    "AGE",
+    "Ask about what was fetched or confirmed longer ago than this, such as 30s, 10m, 12h, 7d or 0, whatever servers say."
+  )
   var maxAge: Duration?
 
   @Flag(help: "Download nothing: what is in the cache is good, however old, and the rest fails with offline-miss.")
@@ -25,9 +25,8 @@ struct FreshnessOptions: ConfigurationOptions {
   var retryFailed = false
 
   func validate() throws {
-    try OptionCheck.oneOf([("--refresh", refresh), ("--max-age", maxAge != nil), ("--offline", offline)])
-    try OptionCheck.oneOf(
-      [("--offline", offline), ("--retry-failed", retryFailed)], "nothing is asked for offline")
+    try checkOneOf([("--refresh", refresh), ("--max-age", maxAge != nil), ("--offline", offline)])
+    try checkOneOf([("--offline", offline), ("--retry-failed", retryFailed)], "nothing is asked for offline")
   }
 
   func apply(to configuration: inout ThumbnailPipeline.Configuration) {
@@ -41,11 +40,9 @@ struct FreshnessOptions: ConfigurationOptions {
 /// How long a run waits for hosts.
 struct PauseOptions: ConfigurationOptions {
   @Option(
-    help: ArgumentHelp(
-      """
-      How long to wait for a host that makes no progress, and for a service that asks for a pause, such as 30s or 10m; \
-      then its pictures fail. 0 waits for nothing. (default: 60s)
-      """, valueName: "TIME"), transform: Duration.option)
+    "TIME",
+    "How long to wait for a host that makes no progress, and for a service that asks for a pause, such as 30s or 10m; "
+      + "then its pictures fail. 0 waits for nothing. (default: 60s)")
   var maxWait: Duration?
 
   func apply(to configuration: inout ThumbnailPipeline.Configuration) {

@@ -11,12 +11,11 @@ struct IsolationOptions: ConfigurationOptions {
   }
 
   @Option(
-    help: ArgumentHelp(
-      """
+    help: """
       What is decoded in helper processes that can do nothing else. off decodes in this one, where a hostile picture \
       may do whatever you may, and refuses the formats that can crash or hang their decoder (SVG, PDF, JPEG XL, \
       JPEG 2000, OpenEXR, PNM, BMP, ICO, Radiance HDR).
-      """))
+      """)
   var isolate = Scope.all
 
   @Flag(help: "Refuse the unsafe formats, even among your own files.")
@@ -26,16 +25,14 @@ struct IsolationOptions: ConfigurationOptions {
   var unsafeFromWeb = false
 
   @Option(
-    help: ArgumentHelp(
-      """
-      What each helper may take, beside the memory budget. Pictures beyond the budget go there too. (default: 1GiB, or \
-      five eighths of the memory if less)
-      """,
-      valueName: "SIZE"), transform: ByteSize.option)
+    "SIZE",
+    "What each helper may take, beside the memory budget. Pictures beyond the budget go there too. (default: 1GiB, or "
+      + "five eighths of the memory if less)", .atLeast(.mebibytes(64), "64MiB"))
   var helperMemory: ByteSize?
 
   @Option(
-    help: ArgumentHelp("How long a helper may work on one picture. (default: 20)", valueName: "SECONDS"))
+    "SECONDS", "How long a helper may work on one picture. (default: 20)",
+    .within(0.1...86_400, "give 0.1 to 86400 seconds"))
   var helperDeadline: Double?
 
   @Flag(
@@ -46,14 +43,10 @@ struct IsolationOptions: ConfigurationOptions {
   var requireConfinement = false
 
   func validate() throws {
-    try OptionCheck.oneOf(
-      [("--require-confinement", requireConfinement), ("--isolate off", isolate == .off)], "leave one of them out")
-    for refusal in [("--safe-formats-only", safeFormatsOnly), ("--isolate off", isolate == .off)] {
-      try OptionCheck.oneOf([("--unsafe-from-web", unsafeFromWeb), refusal], "leave one of them out")
-    }
-    try OptionCheck.size("--helper-memory", helperMemory, atLeastMebibytes: 64)
-    try OptionCheck.value("--helper-deadline", helperDeadline, "give 0.1 to 86400 seconds") {
-      (0.1...86_400).contains($0)
+    let off = ("--isolate off", isolate == .off)
+    try checkOneOf([("--require-confinement", requireConfinement), off], "leave one of them out")
+    for refusal in [("--safe-formats-only", safeFormatsOnly), off] {
+      try checkOneOf([("--unsafe-from-web", unsafeFromWeb), refusal], "leave one of them out")
     }
   }
 
@@ -69,11 +62,7 @@ struct IsolationOptions: ConfigurationOptions {
   var isolation: DecodeIsolation {
     if isolate == .off { return .inProcess }
     var isolation = DecodeIsolation()
-    if safeFormatsOnly {
-      isolation.unsafeSources = .none
-    } else {
-      isolation.unsafeSources = unsafeFromWeb ? .anywhere : .userFiles
-    }
+    isolation.unsafeSources = safeFormatsOnly ? .none : unsafeFromWeb ? .anywhere : .userFiles
     isolation.requiresConfinement = requireConfinement
     if let helperMemory { isolation.memoryLimit = helperMemory }
     if let helperDeadline { isolation.deadline = .seconds(helperDeadline) }

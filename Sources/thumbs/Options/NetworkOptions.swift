@@ -7,57 +7,43 @@ import Thumbnailer
 
 /// Proxies, certificates, credentials, and which addresses may be reached.
 struct NetworkOptions: ConfigurationOptions {
-  @Option(
-    help: ArgumentHelp(
-      "What servers see as the program's name; put a contact in it when you ask for many pictures.",
-      valueName: "TEXT"))
+  @Option("TEXT", "What servers see as the program's name; put a contact in it when you ask for many pictures.")
   var userAgent: String?
 
   @Option(
-    help: ArgumentHelp(
-      """
-      What a server must send at least in a second, on average over 20 s; one that sends less has failed. 0 accepts any \
-      rate. (default: 1kB)
-      """, valueName: "SIZE"), transform: ByteSize.option)
+    "SIZE",
+    "What a server must send at least in a second, on average over 20 s; one that sends less has failed. 0 accepts any "
+      + "rate. (default: 1kB)")
   var minRate: ByteSize?
 
   @Option(
-    name: .customLong("header"),
-    help: ArgumentHelp(
-      """
-      A header field for the pictures of one host, such as 'cdn.example.org=Authorization: Bearer …'; * stands for \
-      every host. May be given several times. What is fetched with it is cached apart.
-      """, valueName: "HOST=NAME: VALUE"))
+    "HOST=NAME: VALUE",
+    "A header field for the pictures of one host, such as 'cdn.example.org=Authorization: Bearer …'; * stands for "
+      + "every host. May be given several times. What is fetched with it is cached apart.", name: .customLong("header"))
   var headers: [String] = []
 
   @Flag(help: "Take logins for hosts from ~/.netrc.")
   var netrc = false
 
-  @Option(help: ArgumentHelp("Take logins for hosts from this file, written like ~/.netrc.", valueName: "FILE"))
+  @Option("FILE", "Take logins for hosts from this file, written like ~/.netrc.")
   var netrcFile: String?
 
   @Option(
-    help: ArgumentHelp(
-      "The proxy, http://host:port or socks5h://host:port, or none. (default: that of the environment, such as http_proxy)",
-      valueName: "URL|none"))
+    "URL|none",
+    "The proxy, http://host:port or socks5h://host:port, or none. (default: that of the environment, such as http_proxy)"
+  )
   var proxy: String?
 
-  @Option(
-    help: ArgumentHelp("The certificate authorities to trust, a PEM file. (default: the system's)", valueName: "FILE"))
+  @Option("FILE", "The certificate authorities to trust, a PEM file. (default: the system's)")
   var cacert: String?
 
-  @Option(
-    help: ArgumentHelp(
-      "A certificate to show to one host, a PEM file with its key. May be given several times.",
-      valueName: "HOST=FILE"))
+  @Option("HOST=FILE", "A certificate to show to one host, a PEM file with its key. May be given several times.")
   var clientCert: [String] = []
 
   @Option(
-    help: ArgumentHelp(
-      """
-      The key of a host's certificate where it has a file of its own. Its password comes from \
-      \(SecretVariables.keyPassword).
-      """, valueName: "HOST=FILE"))
+    "HOST=FILE",
+    "The key of a host's certificate where it has a file of its own. Its password comes from "
+      + "\(SecretVariables.keyPassword).")
   var clientKey: [String] = []
 
   @OptionGroup var addresses: AddressOptions
@@ -162,5 +148,45 @@ struct NetworkOptions: ConfigurationOptions {
     guard access(file, R_OK) == 0 else {
       throw ValidationError("\(option) \(file) cannot be read: \(SystemFailure.last.reason); check the path")
     }
+  }
+}
+
+/// Which addresses connections may be made to.
+///
+/// Without an option the configuration's own policy stays: any address, as suits a person's own lists. A command that
+/// fetches what strangers ask for sets `publicOnly` before it applies these.
+struct AddressOptions: ConfigurationOptions {
+  @Flag(help: "Fetch from this machine and private networks, too: the default, except in serve.")
+  var allowPrivateNetworks = false
+
+  @Flag(
+    help: """
+      Fetch only from public addresses of the internet, also along redirects: for lists that strangers have written, \
+      and always in serve. What is fresh in the cache is used all the same.
+      """)
+  var publicAddressesOnly = false
+
+  @Option(
+    "ADDRESS[/BITS]",
+    "Addresses that may be reached with --public-addresses-only all the same. May be given several times.")
+  var allowNetwork: [AddressRange] = []
+
+  @Option("ADDRESS[/BITS]", "Addresses that are never reached, though public. May be given several times.")
+  var refuseNetwork: [AddressRange] = []
+
+  func validate() throws {
+    try checkOneOf([
+      ("--allow-private-networks", allowPrivateNetworks), ("--public-addresses-only", publicAddressesOnly),
+    ])
+  }
+
+  func apply(to configuration: inout ThumbnailPipeline.Configuration) throws {
+    if allowPrivateNetworks { configuration.addresses = .any }
+    if publicAddressesOnly { configuration.addresses = .publicOnly }
+    guard allowNetwork.isEmpty || configuration.addresses.isGuarded else {
+      throw ValidationError("--allow-network allows nothing more: give --public-addresses-only, too, or leave it out")
+    }
+    configuration.addresses.allowed = allowNetwork
+    configuration.addresses.refused = refuseNetwork
   }
 }

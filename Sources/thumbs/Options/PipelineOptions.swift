@@ -3,40 +3,50 @@ import Foundation
 import ThumbnailCore
 import Thumbnailer
 
+/// Options that become values of a pipeline's configuration.
+protocol ConfigurationOptions: ParsableArguments {
+  /// Sets the values that are given.
+  func apply(to configuration: inout ThumbnailPipeline.Configuration) throws
+}
+
+extension ThumbnailPipeline.Configuration {
+  /// The library's defaults with these options applied.
+  init(_ options: any ConfigurationOptions...) throws {
+    self.init()
+    for group in options { try group.apply(to: &self) }
+  }
+}
+
 /// The location of the cache, and resource limits.
 struct PipelineOptions: ConfigurationOptions {
   @OptionGroup var cache: CacheOptions
 
-  @Option(
-    help: ArgumentHelp("Downloads at once, not counting silent ones. (default: 16, in serve 64)", valueName: "N"))
+  @Option("N", "Downloads at once, not counting silent ones. (default: 16, in serve 64)", .within(1...1024))
   var downloads: Int?
 
   @Option(
-    help: ArgumentHelp(
-      "Downloads at once from one host, not counting silent ones; less than 6 counts them, too. (default: 6)",
-      valueName: "N"))
+    "N", "Downloads at once from one host, not counting silent ones; less than 6 counts them, too. (default: 6)",
+    .within(1...1024))
   var perHost: Int?
 
   @OptionGroup var decoding: DecodeOptions
 
   @Option(
-    help: ArgumentHelp(
-      """
-      The memory cache's limit. (default: 64MiB, or an eighth of the memory if less; in a prefetch 4MiB)
-      """, valueName: "SIZE"),
-    transform: ByteSize.option)
+    "SIZE", "The memory cache's limit. (default: 64MiB, or an eighth of the memory if less; in a prefetch 4MiB)")
   var memoryCache: ByteSize?
 
   @Option(
-    help: ArgumentHelp(
-      "What the beginnings of large pictures whose download broke off may take; 0 keeps none. (default: 512MiB)",
-      valueName: "SIZE"), transform: ByteSize.option)
+    "SIZE",
+    "What the beginnings of large pictures whose download broke off may take; 0 keeps none. (default: 512MiB)")
   var partialDownloads: ByteSize?
 
-  @Option(
-    help: ArgumentHelp("The longest file that is downloaded. (default: 256MiB)", valueName: "SIZE"),
-    transform: ByteSize.option)
+  @Option("SIZE", "The longest file that is downloaded. (default: 256MiB)", .atLeast(ByteSize(bytes: 1), "1"))
   var maxBytes: ByteSize?
+
+  /// Whether something is done.
+  enum Toggle: String, ExpressibleByArgument, CaseIterable {
+    case on, off
+  }
 
   @Option(
     help: ArgumentHelp(
@@ -45,12 +55,6 @@ struct PipelineOptions: ConfigurationOptions {
       the rest of the file then goes unnoticed.
       """, valueName: "on|off"))
   var earlyStop = Toggle.on
-
-  func validate() throws {
-    try OptionCheck.count("--downloads", downloads, atMost: 1024)
-    try OptionCheck.count("--per-host", perHost, atMost: 1024)
-    try OptionCheck.count("--max-bytes", maxBytes?.bytes)
-  }
 
   func apply(to configuration: inout ThumbnailPipeline.Configuration) {
     cache.apply(to: &configuration)
@@ -66,17 +70,15 @@ struct PipelineOptions: ConfigurationOptions {
 
 /// What decodes may take, and how images are read: for all commands that make thumbnails.
 struct DecodeOptions: ConfigurationOptions {
-  @Option(
-    help: ArgumentHelp("Decodes at once; in serve, those of one client. (default: one for each core)", valueName: "N"))
+  @Option("N", "Decodes at once; in serve, those of one client. (default: one for each core)", .within(1...256))
   var jobs: Int?
 
   @Option(
-    help: ArgumentHelp(
-      "What all work in flight may take together. (default: 512MiB, or what the cgroup or machine has if less)",
-      valueName: "SIZE"), transform: ByteSize.option)
+    "SIZE", "What all work in flight may take together. (default: 512MiB, or what the cgroup or machine has if less)",
+    .atLeast(.mebibytes(16), "16MiB"))
   var memoryBudget: ByteSize?
 
-  @Option(help: ArgumentHelp("The most pixels a picture may have. (default: 268435456)", valueName: "N"))
+  @Option("N", "The most pixels a picture may have. (default: 268435456)", .atLeast(1))
   var maxPixels: Int?
 
   @Option(
@@ -95,12 +97,6 @@ struct DecodeOptions: ConfigurationOptions {
       """)
   var damaged = DamagePolicy.refuse
 
-  func validate() throws {
-    try OptionCheck.count("--jobs", jobs, atMost: 256)
-    try OptionCheck.count("--max-pixels", maxPixels)
-    try OptionCheck.size("--memory-budget", memoryBudget, atLeastMebibytes: 16)
-  }
-
   func apply(to configuration: inout ThumbnailPipeline.Configuration) {
     (configuration.previews, configuration.damaged) = (previews, damaged)
     if let jobs { configuration.jobs = jobs }
@@ -111,18 +107,13 @@ struct DecodeOptions: ConfigurationOptions {
 
 /// The location and the size limit of the disk cache.
 struct CacheOptions: ConfigurationOptions {
-  @Option(
-    help: ArgumentHelp(
-      "The disk cache's folder. (default: thumbs in $XDG_CACHE_HOME or ~/.cache)", valueName: "DIR"))
+  @Option("DIR", "The disk cache's folder. (default: thumbs in $XDG_CACHE_HOME or ~/.cache)", .naming("a folder"))
   var cacheDir: String?
 
-  @Option(
-    help: ArgumentHelp("The disk cache's limit; 0 turns it off. (default: 1GiB)", valueName: "SIZE"),
-    transform: ByteSize.option)
+  @Option("SIZE", "The disk cache's limit; 0 turns it off. (default: 1GiB)")
   var diskCache: ByteSize?
 
   func validate() throws {
-    try OptionCheck.notEmpty("--cache-dir", cacheDir, "a folder")
     // The cache shrinks to the limit at once: a forgotten unit must not delete nearly everything.
     if let diskCache, diskCache.bytes > 0, diskCache < .mebibytes(1) {
       throw ValidationError("--disk-cache \(diskCache) is too little to be meant: give at least 1MiB, or 0 for none")

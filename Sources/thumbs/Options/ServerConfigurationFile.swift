@@ -70,7 +70,8 @@ struct ServerConfigurationFile {
       guard let command = try ServeCommand.parseAsRoot(arguments) as? ServeCommand else { throw ExitCode.failure }
       return command
     } catch {
-      throw ValidationError("\(path): \(ServeCommand.message(for: error))")
+      throw ValidationError(
+        "\(path): \(UsageMessage.line(ServeCommand.message(for: error), arguments: ["thumbs", "serve"]))")
     }
   }
 

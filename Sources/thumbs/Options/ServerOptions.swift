@@ -17,26 +17,22 @@ private final class OneNotice: Sendable {
 
 /// Where the server listens, and under which names.
 struct ServerOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("The address to listen on; 0.0.0.0 for all of this machine.", valueName: "ADDRESS"))
+  @Option("ADDRESS", "The address to listen on; 0.0.0.0 for all of this machine.", .naming("an address"))
   var host = "127.0.0.1"
 
-  @Option(help: ArgumentHelp("The port to listen on; 0 for any free one.", valueName: "N"))
+  @Option("N", "The port to listen on; 0 for any free one.", .within(0...65_535, "give 0 to 65535"))
   var port = 8080
 
   @Option(
-    help: ArgumentHelp(
-      """
-      A name by which the server is addressed, beside localhost and --host, such as the one that a proxy in front of it \
-      passes on. May be given several times.
-      """, valueName: "NAME", visibility: .hidden))
+    "NAME",
+    "A name by which the server is addressed, beside localhost and --host, such as the one that a proxy in front of it "
+      + "passes on. May be given several times.", visibility: .hidden)
   var allowHost: [String] = []
 
   @Option(
-    help: ArgumentHelp(
-      """
-      A proxy that is believed when its X-Forwarded-For says who asks, for the parts of clients and the log. May be given \
-      several times.
-      """, valueName: "ADDRESS[/BITS]", visibility: .hidden), transform: AddressRange.option)
+    "ADDRESS[/BITS]",
+    "A proxy that is believed when its X-Forwarded-For says who asks, for the parts of clients and the log. May be given "
+      + "several times.", visibility: .hidden)
   var trustedProxy: [AddressRange] = []
 
   @Flag(help: "Open the page in the browser.")
@@ -44,11 +40,6 @@ struct ServerOptions: ParsableArguments {
 
   /// How long running responses may take after the signal to end.
   var grace: Duration { .seconds(10) }
-
-  func validate() throws {
-    try OptionCheck.notEmpty("--host", host, "an address")
-    try OptionCheck.value("--port", port, "give 0 to 65535") { (0...65_535).contains($0) }
-  }
 
   /// Where to listen: at the given address, or at the socket that systemd passes.
   var listening: HTTPServer.Configuration {

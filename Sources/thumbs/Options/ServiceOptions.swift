@@ -13,80 +13,60 @@ struct ServiceOptions: ParsableArguments {
   static let purgeKeyVariable = "THUMBS_PURGE_KEY"
 
   @Option(
-    help: ArgumentHelp(
-      "Serve thumbnails of the pictures in this folder, by path: /thumb/400x300/a/b.jpg. Links are not followed.",
-      valueName: "FOLDER"))
+    "FOLDER",
+    "Serve thumbnails of the pictures in this folder, by path: /thumb/400x300/a/b.jpg. Links are not followed.",
+    .naming("a folder"))
   var root: String?
 
   @Option(
-    help: ArgumentHelp(
-      """
-      Serve only addresses signed with one of these keys: a file with NAME:SECRET lines, the secret in hexadecimal \
-      digits. The first one signs. Others have at most 4 megapixels, and are not enlarged. (default: those in \(signingKeysVariable), if it is set)
-      """, valueName: "FILE"))
+    "FILE",
+    "Serve only addresses signed with one of these keys: a file with NAME:SECRET lines, the secret in hexadecimal "
+      + "digits. The first one signs. Others have at most 4 megapixels, and are not enlarged. (default: those in "
+      + "\(signingKeysVariable), if it is set)", .naming("a file"))
   var signingKeys: String?
 
   @Option(
-    help: ArgumentHelp(
-      """
-      A host whose pictures need no signature; *.example.org for all below it. May be given several times: then other \
-      hosts need one.
-      """, valueName: "HOST"), transform: HostPattern.option)
+    "HOST",
+    "A host whose pictures need no signature; *.example.org for all below it. May be given several times: then other "
+      + "hosts need one.")
   var allowSource: [HostPattern] = []
 
   @Option(
-    help: ArgumentHelp(
-      "A name for options of thumbnails, such as card=400x300,cover,webp. May be given several times.",
-      valueName: "NAME=OPTIONS", visibility: .hidden))
+    "NAME=OPTIONS", "A name for options of thumbnails, such as card=400x300,cover,webp. May be given several times.",
+    visibility: .hidden)
   var preset: [String] = []
 
   @Option(
-    help: ArgumentHelp(
-      "The longest picture that is uploaded. (default: 64MiB)", valueName: "SIZE", visibility: .hidden),
-    transform: ByteSize.option)
+    "SIZE", "The longest picture that is uploaded. (default: 64MiB)", .atLeast(ByteSize(bytes: 1), "1"),
+    visibility: .hidden)
   var maxUpload: ByteSize?
 
   @Option(
-    help: ArgumentHelp(
-      "Thumbnails that may be in work or wait at once, a quarter of them for one client; beyond that it is 429 or 503.",
-      valueName: "N", visibility: .hidden)
-  )
+    "N",
+    "Thumbnails that may be in work or wait at once, a quarter of them for one client; beyond that it is 429 or 503.",
+    .within(1...1_000_000), visibility: .hidden)
   var queue = 1024
 
   @Option(
-    help: ArgumentHelp(
-      "How long a thumbnail may take, with all waiting. (default: 60s)", valueName: "TIME", visibility: .hidden),
-    transform: Duration.option)
+    "TIME", "How long a thumbnail may take, with all waiting. (default: 60s)",
+    OptionRule { $0 < .seconds(1) ? "give at least 1s" : nil }, visibility: .hidden)
   var deadline: Duration?
 
   @Option(
-    help: ArgumentHelp(
-      "A picture to send with errors of /thumb and /imgproxy, at most 1 MiB: what pages show in place of the picture.",
-      valueName: "FILE", visibility: .hidden))
+    "FILE",
+    "A picture to send with errors of /thumb and /imgproxy, at most 1 MiB: what pages show in place of the picture.",
+    .naming("a picture"), visibility: .hidden)
   var fallback: String?
 
   @Option(
-    help: ArgumentHelp(
-      "Requests a second that one client may send. (default: no limit)", valueName: "N", visibility: .hidden))
+    "N", "Requests a second that one client may send. (default: no limit)",
+    .within(0.1...1_000_000, "give 0.1 to 1000000"), visibility: .hidden)
   var rateLimit: Double?
 
   @Option(help: ArgumentHelp("Write a line for each response to stderr.", valueName: "text|json", visibility: .hidden))
   var accessLog: AccessLog.Format?
 
-  func validate() throws {
-    try OptionCheck.notEmpty("--root", root, "a folder")
-    try OptionCheck.notEmpty("--signing-keys", signingKeys, "a file")
-    try OptionCheck.count("--queue", queue, atMost: 1_000_000)
-    try OptionCheck.count("--max-upload", maxUpload?.bytes)
-    try OptionCheck.notEmpty("--fallback", fallback, "a picture")
-    try OptionCheck.value("--deadline", deadline?.inWords, "give at least 1s") { _ in
-      (deadline ?? .seconds(1)) >= .seconds(1)
-    }
-    if let rateLimit {
-      try OptionCheck.value("--rate-limit", rateLimit, "give 0.1 to 1000000") { (0.1...1_000_000).contains($0) }
-    }
-    _ = try presets
-  }
+  func validate() throws { _ = try presets }
 
   /// Sets what is given.
   func apply(to configuration: inout ThumbnailServer.Configuration) throws {
@@ -180,13 +160,3 @@ enum SigningKeys {
     return signer
   }
 }
-
-extension HostPattern {
-  /// Parses a pattern, or throws an error that explains the syntax.
-  static func option(_ text: String) throws -> HostPattern {
-    if let pattern = HostPattern(parsing: text) { return pattern }
-    throw ValidationError("write a host such as example.org, or *.example.org for all below it")
-  }
-}
-
-extension AccessLog.Format: ExpressibleByArgument {}

@@ -5,46 +5,40 @@ import Thumbnailer
 
 /// The source of the images, and how many of them to fetch.
 struct SourceOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("What to search for; an empty text finds everything.", valueName: "TEXT"))
+  @Option("TEXT", "What to search for; an empty text finds everything.")
   var query: String?
 
   @Option(
-    help: ArgumentHelp(
-      "A list instead of a search: a URL a line, or JSON lines with a url field; - reads stdin.",
-      valueName: "FILE|-"))
+    "FILE|-", "A list instead of a search: a URL a line, or JSON lines with a url field; - reads stdin.",
+    .naming("a file, or - for stdin"))
   var urls: String?
 
   @Option(
-    help: ArgumentHelp(
-      """
-      Where to search: folder:PATH, unsplash (key in UNSPLASH_ACCESS_KEY), pexels (key in PEXELS_API_KEY), commons, \
-      openverse, picsum (lists only: --query ""), or auto: unsplash or pexels if its key is set, else commons.
-      """, valueName: "NAME"))
+    "NAME",
+    "Where to search: folder:PATH, unsplash (key in UNSPLASH_ACCESS_KEY), pexels (key in PEXELS_API_KEY), commons, "
+      + "openverse, picsum (lists only: --query \"\"), or auto: unsplash or pexels if its key is set, else commons.")
   var provider = "auto"
 
-  @Option(
-    help: ArgumentHelp(
-      "Where to reach the provider's API. (default: its own address)", valueName: "BASE", visibility: .hidden))
+  @Option("BASE", "Where to reach the provider's API. (default: its own address)", visibility: .hidden)
   var providerURL: String?
 
   @Flag(help: "Fetch pictures as they were uploaded, not in the smallest form that is large enough.")
   var original = false
 
-  @Option(help: ArgumentHelp("The most pages to fetch. (default: 3; all of a list or with --count)", valueName: "N"))
+  @Option("N", "The most pages to fetch. (default: 3; all of a list or with --count)", .within(1...1_000_000_000))
   var pages: Int?
 
-  @Option(help: ArgumentHelp("Pictures a page.", valueName: "N", visibility: .hidden))
+  @Option("N", "Pictures a page.", .within(1...1000), visibility: .hidden)
   var perPage = 30
 
   @Option(
-    help: ArgumentHelp("The most pictures to fetch, however many pages that takes. (default: no limit)", valueName: "N")
-  )
+    "N", "The most pictures to fetch, however many pages that takes. (default: no limit)", .within(1...1_000_000_000))
   var count: Int?
 
   @Option(
-    help: ArgumentHelp(
-      "How many pages of pictures may be open at once, not counting those that wait for a silent server. (default: 2)",
-      valueName: "N", visibility: .hidden))
+    "N",
+    "How many pages of pictures may be open at once, not counting those that wait for a silent server. (default: 2)",
+    .within(1...1_000_000_000), visibility: .hidden)
   var ahead: Int?
 
   func validate() throws {
@@ -52,12 +46,7 @@ struct SourceOptions: ParsableArguments {
       throw ValidationError(
         "nothing to fetch: give --query TEXT, such as --query lake --provider folder:Pictures, or --urls FILE|-")
     }
-    try OptionCheck.oneOf([("--query", query != nil), ("--urls", urls != nil)])
-    try OptionCheck.notEmpty("--urls", urls, "a file, or - for stdin")
-    for (option, value) in [("--pages", pages), ("--per-page", perPage), ("--count", count), ("--ahead", ahead)] {
-      try OptionCheck.count(option, value, atMost: 1_000_000_000)
-    }
-    try OptionCheck.count("--per-page", perPage, atMost: 1000)
+    try checkOneOf([("--query", query != nil), ("--urls", urls != nil)])
     if urls != nil, provider != "auto" || providerURL != nil || original {
       throw ValidationError(
         "--provider, --provider-url and --original go with --query, not with --urls: leave them out")

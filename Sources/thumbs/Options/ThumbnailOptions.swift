@@ -5,12 +5,9 @@ import Thumbnailer
 /// The properties of the thumbnails, for all commands that make some.
 struct ThumbnailOptions: ParsableArguments {
   @Option(
-    name: .customLong("size"),
-    help: ArgumentHelp(
-      """
-      The thumbnails' box in device pixels: 400x300, 400 for a square, 400x or x300 for one side alone; several \
-      --size make several thumbnails. (default: 400)
-      """, valueName: "WxH|N|Wx|xH"), transform: TargetSize.option)
+    "WxH|N|Wx|xH",
+    "The thumbnails' box in device pixels: 400x300, 400 for a square, 400x or x300 for one side alone; several "
+      + "--size make several thumbnails. (default: 400)", name: .customLong("size"))
   var sizes: [TargetSize] = []
 
   @Option(
@@ -27,7 +24,7 @@ struct ThumbnailOptions: ParsableArguments {
     help: "The format; auto is JPEG, or WebP for a picture with transparency; same is the picture's own.")
   var format = OutputFormat.auto
 
-  @Option(help: ArgumentHelp("The encoder's quality, 1 to 100.", valueName: "N"))
+  @Option("N", "The encoder's quality, 1 to 100.", .within(1...100, "give a number from 1 to 100"))
   var quality = 80
 
   @Option(
@@ -44,7 +41,6 @@ struct ThumbnailOptions: ParsableArguments {
   var linear = false
 
   func validate() throws {
-    try OptionCheck.value("--quality", quality, "give a number from 1 to 100") { (1...100).contains($0) }
     if fit != .contain, let open = sizes.first(where: \.isOpen) {
       throw ValidationError(
         "--size \(open) leaves a side open, which --fit \(fit.rawValue) cannot fill; give both, such as 400x300")

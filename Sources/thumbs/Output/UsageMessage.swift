@@ -18,6 +18,10 @@ enum UsageMessage {
     text = onOneLine(text)
     for (full, short) in joints { text = text.replacing(full, with: short) }
     if text.hasSuffix(".") { text.removeLast() }
+    if let refusal = text.wholeMatch(of: /the value '(.*)' is invalid for '(-+[a-z-]+) .*>': (give|name) (.*)/) {
+      let (_, value, option, verb, advice) = refusal.output
+      return "\(option) \(value.isEmpty ? "is empty" : "\(value) cannot be used"): \(verb) \(advice)"
+    }
     // For an invalid value the parser appends our own message after a colon.
     let saysWhatToDo =
       text.contains("; give ") || text.contains("; did you mean ")

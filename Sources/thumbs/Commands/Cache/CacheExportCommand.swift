@@ -31,11 +31,9 @@ struct CacheExportCommand: AsyncParsableCommand {
   @OptionGroup var pictures: CacheSelectionArgument
 
   @Option(
-    help: ArgumentHelp(
-      """
-      The files' names, of {path}, {name}, {ext}, {oldext}, {width}, {height}, {size} and {hash}. \
-      (default: {path}/{name}-{size}.{ext})
-      """, valueName: "TEMPLATE"), transform: NamingTemplate.option)
+    "TEMPLATE",
+    "The files' names, of {path}, {name}, {ext}, {oldext}, {size} as it was asked for, {width}, {height} and {hash}. "
+      + "(default: {path}/{name}-{size}.{ext})")
   var name: NamingTemplate?
 
   @Flag(help: "Replace files that are there.") var overwrite = false
@@ -44,7 +42,7 @@ struct CacheExportCommand: AsyncParsableCommand {
   @Flag(help: "Print one JSON object a line.") var json = false
 
   func validate() throws {
-    try OptionCheck.notEmpty("the folder's name", folder, "a folder")
+    if folder.isEmpty { throw ValidationError("the folder's name is empty: name a folder") }
     if name?.usesDate == true { throw ValidationError("the cache knows no dates: leave {date} out of --name") }
   }
 

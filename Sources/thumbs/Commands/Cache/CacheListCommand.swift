@@ -29,12 +29,8 @@ struct CacheListCommand: AsyncParsableCommand {
   @OptionGroup var cache: CacheOptions
   @Flag(help: "Print one JSON object a line.") var json = false
 
-  @Option(help: ArgumentHelp("The most pictures to list. (default: all)", valueName: "N"))
+  @Option("N", "The most pictures to list. (default: all)", .atLeast(1))
   var limit: Int?
-
-  func validate() throws {
-    try OptionCheck.count("--limit", limit)
-  }
 
   func run() async throws {
     let console = Console.standard

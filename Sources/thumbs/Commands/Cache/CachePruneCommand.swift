@@ -24,17 +24,13 @@ struct CachePruneCommand: AsyncParsableCommand {
       --json prints directory, dryRun, removedThumbnails, removedBytes, fileBytes.
       """)
 
-  @Option(
-    help: ArgumentHelp("Remove pictures that were fetched longer ago, such as 30d or 12h.", valueName: "DURATION"),
-    transform: Duration.option)
+  @Option("DURATION", "Remove pictures that were fetched longer ago, such as 30d or 12h.")
   var olderThan: Duration?
 
-  @Option(
-    help: ArgumentHelp("Remove the longest unused until the rest takes no more, such as 500MiB.", valueName: "SIZE"),
-    transform: ByteSize.option)
+  @Option("SIZE", "Remove the longest unused until the rest takes no more, such as 500MiB.")
   var to: ByteSize?
 
-  @Option(help: ArgumentHelp("Remove pictures of this host.", valueName: "HOST"))
+  @Option("HOST", "Remove pictures of this host.")
   var host: String?
 
   @Flag(help: "Remove nothing; say what would be removed.") var dryRun = false

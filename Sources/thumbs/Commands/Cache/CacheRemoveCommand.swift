@@ -25,13 +25,12 @@ struct CacheRemoveCommand: AsyncParsableCommand {
   @Argument(help: ArgumentHelp("The pictures: URLs, or paths of files.", valueName: "URL|PATH"))
   var pictures: [String] = []
 
-  @Option(help: ArgumentHelp("All pictures of this host. May be given several times.", valueName: "NAME"))
+  @Option("NAME", "All pictures of this host. May be given several times.", .naming("a host's name"))
   var host: [String] = []
 
   @Option(
-    help: ArgumentHelp(
-      "All pictures whose addresses begin like this, without a query. May be given several times.",
-      valueName: "URL|PATH"))
+    "URL|PATH", "All pictures whose addresses begin like this, without a query. May be given several times.",
+    .naming("the beginning of addresses"))
   var prefix: [String] = []
 
   @OptionGroup var cache: CacheOptions
@@ -41,8 +40,6 @@ struct CacheRemoveCommand: AsyncParsableCommand {
     if pictures.isEmpty, host.isEmpty, prefix.isEmpty {
       throw ValidationError("nothing to remove: name pictures, a --host or a --prefix; thumbs cache clear removes all")
     }
-    for name in host { try OptionCheck.notEmpty("--host", name, "a host's name") }
-    for text in prefix { try OptionCheck.notEmpty("--prefix", text, "the beginning of addresses") }
   }
 
   func run() async throws {

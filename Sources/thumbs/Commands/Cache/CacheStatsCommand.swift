@@ -24,12 +24,8 @@ struct CacheStatsCommand: AsyncParsableCommand {
   @OptionGroup var cache: CacheOptions
   @Flag(help: "Print one JSON object.") var json = false
 
-  @Option(help: ArgumentHelp("The most hosts to name.", valueName: "N"))
+  @Option("N", "The most hosts to name.", .atLeast(0))
   var hosts = 10
-
-  func validate() throws {
-    try OptionCheck.count("--hosts", hosts, atLeast: 0)
-  }
 
   func run() async throws {
     let report = CacheStatsReport(

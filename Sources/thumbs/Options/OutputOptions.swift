@@ -1,0 +1,64 @@
+import ArgumentParser
+import Exports
+import Foundation
+import Thumbnailer
+
+/// The amount and the form of the output.
+struct ReportOptions: ParsableArguments {
+  @Flag(help: "Print one JSON object a line for each picture, and the summary as the last.")
+  var json = false
+
+  @Flag(name: .shortAndLong, help: "Print errors only.")
+  var quiet = false
+
+  @Flag(help: ArgumentHelp("Draw no progress line.", visibility: .hidden))
+  var noProgress = false
+
+  @Flag(
+    name: .shortAndLong,
+    help: ArgumentHelp("Log what happens at each stage, on stderr, without the queries of URLs.", visibility: .hidden))
+  var verbose = false
+
+  /// Whether to show the progress line: stderr is a terminal, and nothing else is written there continuously.
+  var showsProgress: Bool { !quiet && !noProgress && !verbose && isatty(STDERR_FILENO) == 1 }
+}
+
+/// A contact sheet of the thumbnails.
+struct SheetOptions: ParsableArguments {
+  @Option(
+    "FILE", "Write a contact sheet: a page in one file (.html), or a picture of the first 1000 (.jpg).",
+    .naming("a file, .html or .jpg"))
+  var sheet: String?
+
+  func validate() throws {
+    if let sheet, SheetFile.Kind(path: sheet) == nil {
+      throw ValidationError(
+        "--sheet \(sheet) cannot be written: contact sheets are pages or pictures; name it .html or .jpg")
+    }
+  }
+}
+
+/// Files written in addition to the cache, for people to look at.
+struct ExportOptions: ParsableArguments {
+  @OptionGroup var sheet: SheetOptions
+
+  @Option("DIR", "Write the thumbnails as files, too, into this folder.", .naming("a folder"))
+  var export: String?
+
+  @Option("TEMPLATE", NamingTemplate.help) var name: NamingTemplate?
+
+  @Flag(help: "Replace files that --export finds there.")
+  var overwrite = false
+
+  func validate() throws {
+    if export == nil, name != nil { throw ValidationError("--name names exported files: give --export DIR, too") }
+    if export == nil, overwrite { throw ValidationError("--overwrite is about exported files: give --export DIR, too") }
+  }
+}
+
+extension NamingTemplate {
+  /// The help of `--name`.
+  static let help =
+    "The names of the files, of {path}, {name}, {ext}, {oldext}, {size} as given by --size, {width}, {height}, {date} "
+    + "and {hash}. (default: {path}/{name}.{ext}, with several sizes {path}/{name}-{size}.{ext})"
+}

@@ -1,0 +1,60 @@
+import Foundation
+import PhotoSources
+import Thumbnailer
+
+/// The environment variables that hold secrets: taken out of the environment as the command starts, so that no other
+/// process finds them there.
+enum SecretVariables {
+  /// The variable with the password of a client certificate's key.
+  static let keyPassword = "THUMBS_CLIENT_KEY_PASSWORD"
+
+  /// The values that were set, by name.
+  static let values = ProcessPrivacy.takeVariables([
+    ProviderSpecification.unsplashKeyVariable, ProviderSpecification.pexelsKeyVariable, keyPassword,
+    ServiceOptions.signingKeysVariable, ServiceOptions.imaginaryKeyVariable, ServiceOptions.imgproxyKeyVariable,
+    ServiceOptions.imgproxySaltVariable, ServiceOptions.purgeKeyVariable,
+  ])
+
+  /// The environment, with the secrets in it.
+  static var environment: [String: String] { ProcessInfo.processInfo.environment.merging(values) { $1 } }
+
+  /// To be called before other threads run. Proxies may have a password in their URL; libcurl looks for them later.
+  static func hide() {
+    _ = values
+    ProcessPrivacy.hideVariables(ThumbnailPipeline.Configuration.proxyVariables)
+  }
+}
+
+/// The limit of open files and sockets of this process.
+enum DescriptorLimit {
+  /// More than the connections and files of a server.
+  private static let wanted: rlim_t = 65_536
+
+  /// Raises the soft limit as far as it is needed and allowed: its default is less than a server's connections take.
+  /// Returns the limit.
+  @discardableResult static func raise() -> Int {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return Int(wanted) }
+    limit.rlim_cur = max(limit.rlim_cur, min(wanted, limit.rlim_max))
+    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    return Int(clamping: limit.rlim_cur)
+  }
+}
+
+/// The socket that systemd passes to a service (sd_listen_fds).
+enum SocketActivation {
+  private static let firstDescriptor: Int32 = 3
+  private static let variables = ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"]
+
+  /// The socket, if one was passed to this process. Taken out of the environment at the first use: processes that are
+  /// started from here get neither the socket nor the variables.
+  static let socket: Int32? = {
+    let environment = ProcessInfo.processInfo.environment
+    guard environment["LISTEN_PID"].flatMap({ Int32($0) }) == getpid(),
+      let count = environment["LISTEN_FDS"].flatMap({ Int($0) }), count > 0
+    else { return nil }
+    for variable in variables { unsetenv(variable) }
+    _ = fcntl(firstDescriptor, F_SETFD, FD_CLOEXEC)
+    return firstDescriptor
+  }()
+}
