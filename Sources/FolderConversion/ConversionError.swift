@@ -20,8 +20,8 @@ public enum ConversionError: Error, Sendable, Equatable {
     case .invalidOption(let reason): reason
     case .collisions(let collisions):
       (collisions.count == 1 ? "two pictures" : "\(collisions.count) times two pictures")
-        + " would write one file, so nothing was written; tell them apart with a name template such as "
-        + "{path}/{name}-{oldext}-{size}.{ext} or one with {hash}, or give none: then they are told apart"
+        + " would write one file, so nothing was written; choose a name template that separates them, such as "
+        + "{path}/{name}-{oldext}-{size}.{ext} or one with {hash}, or none: then they are renamed"
     case .cannotWrite(let path, let reason):
       "\(path) cannot be written: \(reason); make room there, or choose another output folder"
     case .busy(let path): "another run writes to \(path); wait for its end, or choose another output folder"

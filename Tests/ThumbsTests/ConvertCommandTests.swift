@@ -255,18 +255,18 @@ struct ConvertCommandTests {
         "would write small/IMG_1.heic.*", "would remove small/IMG_1.jpg", "would write small/IMG_1.png.*",
       ])
     let run = try await bench.start(convert).run()
-    #expect(run.status == 0 && run.lines.first?.contains("2 told apart, 1 replaced; ") == true)
+    #expect(run.status == 0 && run.lines.first?.contains("2 renamed, 1 replaced; ") == true)
     #expect(
       Set(run.complaints) == [
-        "thumbs: photos/IMG_1.HEIC: told apart from others of its name: small/IMG_1.heic.jpg, in place of "
+        "thumbs: photos/IMG_1.HEIC: renamed, because another picture has the same name: small/IMG_1.heic.jpg, in place of "
           + "small/IMG_1.jpg",
-        "thumbs: photos/IMG_1.PNG: told apart from others of its name: small/IMG_1.png.webp",
+        "thumbs: photos/IMG_1.PNG: renamed, because another picture has the same name: small/IMG_1.png.webp",
       ])
     #expect(
       try files("small").keys.sorted() == [".thumbs-index", "IMG_1.heic.jpg", "IMG_1.png.webp", "IMG_2.jpg"])
     // What is known is not said again.
     let again = try await bench.start(convert).run()
-    #expect(again.status == 0 && again.complaints.isEmpty && again.lines.first?.contains("2 told apart") == true)
+    #expect(again.status == 0 && again.complaints.isEmpty && again.lines.first?.contains("2 renamed") == true)
     try FileManager.default.removeItem(at: bench.url("photos/IMG_1.PNG"))
     let json = try await bench.start(convert + ["--json"]).run()
     let (pictures, summary) = try json.conversions()

@@ -49,7 +49,7 @@ extension PhotoProvider {
   public func random(count: Int) async throws(ProviderError) -> [Photo] { throw notRandom }
 
   var notRandom: ProviderError {
-    .unsupported(provider: name, reason: "it does not pick photos by chance; search for nothing instead")
+    .unsupported(provider: name, reason: "it does not pick random photos; search for nothing instead")
   }
 
   /// Does nothing.

@@ -73,7 +73,7 @@ final class ConvertRun: Sendable {
     let line = ConversionLine(result, outputFolder: options.output)
     try await files.add(result, line)
     if printsJSON {
-      try console.printSoon(line.json)
+      try console.printSoon(line.json.line)
     } else if result.status == .failed, let failure = result.failure {
       console.complain("\(result.source): \(failure.message)")
     } else if result.isPlanned {
@@ -129,7 +129,7 @@ final class ConvertRun: Sendable {
 
   private func printSummary(_ summary: ConversionSummary) throws {
     if printsJSON {
-      try console.print(summary.json(isDryRun: options.isDryRun))
+      try console.print(summary.json(isDryRun: options.isDryRun).summaryLine)
     } else if !isQuiet {
       try console.print(summary.text(isDryRun: options.isDryRun))
     }

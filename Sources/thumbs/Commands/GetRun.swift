@@ -106,7 +106,7 @@ struct GetRun {
     let report = PictureReport(
       id: command.picture, source: source, results: [result], duration: duration, paths: [path])
     if command.json {
-      try console.print(report.json)
+      try console.print(report.json.line)
     } else if let error = report.error {
       console.complain("\(command.picture): \(error.message)")
     } else if report.isDamaged, !command.quiet {

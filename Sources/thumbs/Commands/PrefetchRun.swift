@@ -139,7 +139,7 @@ final class PrefetchRun: Sendable {
   ) throws(Console.WriteError) {
     summary.withLock { $0.add(report) }
     if options.json {
-      try console.printSoon(report.json)
+      try console.printSoon(report.json.line)
     } else if let error = report.error {
       console.complain("\(name()): \(error.message)")
     }
@@ -179,7 +179,7 @@ final class PrefetchRun: Sendable {
     }
     do {
       if options.json {
-        try console.print(counts.json)
+        try console.print(counts.json.summaryLine)
       } else if !options.quiet {
         try console.print(counts.text)
       }

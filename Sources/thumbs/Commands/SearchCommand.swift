@@ -114,8 +114,8 @@ struct SearchCommand: AsyncParsableCommand {
       if let skipped = SkippedItem.message(of: content.skipped) {
         console.complain("\(content.provider), \(skipped)")
       }
-      for item in content.items { try console.printSoon(PhotoLine.json(item.photo, original: source.original)) }
-      try console.print(PhotoLine.summary(content))
+      for item in content.items { try console.printSoon(PhotoLine.json(item.photo, original: source.original).line) }
+      try console.print(PhotoLine.summary(content).summaryLine)
     } else if !content.items.isEmpty {
       let sections = StandardGalleryViewModel(hasNotices: false).sections(of: content)
       let text = TextGallery().render(GallerySnapshot(content: content, sections: sections))

@@ -40,7 +40,7 @@ struct WorkerRun {
     notices.reportProblem()
     // A reader that does not read would hold up the summary, too.
     if command.summary, ending != .readerGone, ending != .readerStalled {
-      try console.print(line(summary, pipeline.statistics, after: .now - started))
+      try console.print(figures(summary, pipeline.statistics, after: .now - started).summaryLine)
     }
     return status(of: ending, summary, interruption.signal)
   }
@@ -76,19 +76,13 @@ struct WorkerRun {
     return console.report(failure)
   }
 
-  private func line(
+  private func figures(
     _ summary: ThumbnailWorker.Summary, _ statistics: PipelineStatistics, after duration: Duration
-  ) -> String {
-    let figures: JSONObject = [
-      "lines": summary.lines,
-      "ok": summary.succeeded,
-      "failed": summary.failed,
-      "skipped": summary.skipped,
-      "shards": summary.shards,
-      "downloadedBytes": statistics.downloadedBytes,
-      "seconds": duration.seconds.rounded(toPlaces: 3),
-      "peakMemoryBytes": ProcessMemory.peak,
+  ) -> JSONObject {
+    [
+      "lines": summary.lines, "ok": summary.succeeded, "failed": summary.failed, "skipped": summary.skipped,
+      "shards": summary.shards, "downloadedBytes": statistics.downloadedBytes,
+      "seconds": duration.seconds.rounded(toPlaces: 3), "peakMemoryBytes": ProcessMemory.peak,
     ]
-    return figures.summaryLine
   }
 }

@@ -12,17 +12,15 @@ extension Diagnostics {
   static func findings(of formats: [FormatSupport]) -> [Finding] {
     formats.flatMap { support in
       let format = support.format
-      func finding(_ reason: String?, _ done: String, neededFor needed: Set<ImageFormat>) -> Finding? {
+      return [
+        (support.readingProblem, "read", neededToRead), (support.writingProblem, "written", neededToWrite),
+      ].compactMap { reason, done, needed in
         reason.map {
           Finding(
             severity: needed.contains(format) ? .problem : .remark,
             message: "\(format.displayName) cannot be \(done): \($0); \(install(format))")
         }
       }
-      return [
-        finding(support.readingProblem, "read", neededFor: neededToRead),
-        finding(support.writingProblem, "written", neededFor: neededToWrite),
-      ].compactMap { $0 }
     }
   }
 

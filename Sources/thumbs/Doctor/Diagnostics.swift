@@ -170,9 +170,10 @@ extension Diagnostics {
       var support = FormatSupport(format: format, reader: .none, isWritten: false)
       if cancellation.isSet { return support }
       if format.isReadInProcess || admitsUnsafe {
-        (support.reader, support.readingProblem) =
-          helpers.map { outcome(FormatTrial.reading(format, in: $0), .helper) }
-          ?? outcome(FormatTrial.reading(format), .process)
+        let failure: CodecError? =
+          if let helpers { FormatTrial.reading(format, in: helpers) } else { FormatTrial.reading(format) }
+        support.reader = failure == nil ? (helpers == nil ? .process : .helper) : .none
+        support.readingProblem = failure.map { "\($0)" }
       }
       if OutputFormat.allCases.contains(where: { $0.rawValue == format.rawValue }) {
         support.writingProblem = FormatTrial.writing(format).map { "\($0)" }
@@ -180,11 +181,5 @@ extension Diagnostics {
       }
       return support
     }
-  }
-
-  private static func outcome(
-    _ failure: CodecError?, _ reader: FormatSupport.Reader
-  ) -> (FormatSupport.Reader, String?) {
-    failure.map { (.none, "\($0)") } ?? (reader, nil)
   }
 }

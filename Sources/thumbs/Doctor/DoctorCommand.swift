@@ -31,8 +31,7 @@ struct DoctorCommand: AsyncParsableCommand {
   func run() async throws {
     let configuration = try ThumbnailPipeline.Configuration(resources, addresses, isolation)
     let diagnostics = try await Diagnostics.gather(configuration)
-    let report = DoctorReport(diagnostics: diagnostics)
-    try Console.standard.print(json ? report.json : report.text)
+    try Console.standard.print(json ? diagnostics.json.line : diagnostics.text)
     if !diagnostics.isHealthy { throw ExitCode.someFailed }
   }
 }

@@ -15,8 +15,8 @@ struct ConversionLine {
   static let csvHeader = "source,status,path,width,height,format,bytes,stage,code,message,plan,ms,damaged,preview"
 
   /// The line of `--json`.
-  var json: String {
-    let object: JSONObject = [
+  var json: JSONObject {
+    [
       "source": result.source.description,
       "status": result.status.rawValue,
       "damaged": result.isDamaged.unlessFalse,
@@ -30,17 +30,12 @@ struct ConversionLine {
       "preview": result.preview?.rawValue,
       "ms": milliseconds,
     ]
-    return object.line
   }
 
   private func json(_ output: ConversionOutput) -> JSONObject {
     [
-      "path": path(output.path),
-      "width": output.size?.width,
-      "height": output.size?.height,
-      "format": output.format?.rawValue,
-      "bytes": output.byteCount,
-      "damaged": output.isDamaged.unlessFalse,
+      "path": path(output.path), "width": output.size?.width, "height": output.size?.height,
+      "format": output.format?.rawValue, "bytes": output.byteCount, "damaged": output.isDamaged.unlessFalse,
     ]
   }
 
@@ -67,7 +62,9 @@ struct ConversionLine {
     let earlier = result.replaced.isEmpty ? "" : ", in place of " + result.replaced.map(path).joined(separator: ", ")
     if names.isEmpty { return nil }
     let reason =
-      result.isToldApart ? "told apart from others of its name" : "no longer told apart from others of its name"
+      result.isToldApart
+      ? "renamed, because another picture has the same name"
+      : "named as usual, because no other picture has the same name now"
     return "\(result.source): \(reason): \(names)\(earlier)"
   }
 
@@ -88,24 +85,15 @@ extension ConversionSummary {
   /// The last line of `--json`.
   ///
   /// - Parameter isDryRun: Whether to count what would have been written.
-  func json(isDryRun: Bool = false) -> String {
-    let figures: JSONObject = [
-      "converted": converted,
-      "wouldConvert": isDryRun ? planned : nil,
-      "current": current,
-      "failed": failed,
+  func json(isDryRun: Bool) -> JSONObject {
+    [
+      "converted": converted, "wouldConvert": isDryRun ? planned : nil, "current": current, "failed": failed,
       "skipped": skipped,
       "skips": skips.isEmpty ? nil : skips.byCount.reduce(into: [:] as JSONObject) { $0.add($1.key, $1.value) },
-      "videos": videos.unlessZero,
-      "paired": paired.unlessZero,
-      "toldApart": toldApart.unlessZero,
-      "replaced": replaced.unlessZero,
-      "removed": removed.unlessZero,
-      "damaged": damaged.unlessZero,
-      "seconds": duration.seconds.rounded(toPlaces: 3),
-      "peakMemoryBytes": ProcessMemory.peak,
+      "videos": videos.unlessZero, "paired": paired.unlessZero, "toldApart": toldApart.unlessZero,
+      "replaced": replaced.unlessZero, "removed": removed.unlessZero, "damaged": damaged.unlessZero,
+      "seconds": duration.seconds.rounded(toPlaces: 3), "peakMemoryBytes": ProcessMemory.peak,
     ]
-    return figures.summaryLine
   }
 
   /// The number of images, whatever their outcome.
@@ -128,11 +116,11 @@ extension ConversionSummary {
   }
 
   /// The last line without `--json`.
-  func text(isDryRun: Bool = false) -> String {
+  func text(isDryRun: Bool) -> String {
     let made = isDryRun ? "\(planned) would be made" : "\(converted) made"
     var counts = [made, "\(current) current", "\(failed) failed"]
     if skipped > 0 { counts.append("\(skipped) skipped (\(reasons))") }
-    if toldApart > 0 { counts.append("\(toldApart) told apart") }
+    if toldApart > 0 { counts.append("\(toldApart) renamed") }
     if replaced > 0 { counts.append("\(replaced) \(isDryRun ? "would be replaced" : "replaced")") }
     if removed > 0 { counts.append("\(removed) removed") }
     if damaged > 0 { counts.append("\(damaged) damaged") }

@@ -7,21 +7,15 @@ import Thumbnailer
 enum PhotoLine {
   /// All metadata of a photo, with the URL of the form for cells of 400×400, or of the original. Unknown values are
   /// left out. A file is read for its date.
-  static func json(_ photo: Photo, original: Bool) -> String {
+  static func json(_ photo: Photo, original: Bool) -> JSONObject {
     let source = photo.source(for: PixelSize(400, 400), fit: .cover, original: original)
     let date = source.isUserFile ? try? DateReader.date(of: RawPath(fileURL: source.url)).date : nil
-    let object: JSONObject = [
-      "id": photo.id,
-      "provider": photo.provider,
-      "title": photo.title,
-      "width": photo.size?.width,
-      "height": photo.size?.height,
-      "date": date?.text,
-      "dateSource": date.map { "\($0.source)" },
+    return [
+      "id": photo.id, "provider": photo.provider, "title": photo.title, "width": photo.size?.width,
+      "height": photo.size?.height, "date": date?.text, "dateSource": date.map { "\($0.source)" },
       "credit": credit(photo),
       "url": PlainText.withoutPasswords(source.url.absoluteString),
     ]
-    return object.line
   }
 
   /// The attribution of a photo; nil if there is none.
@@ -38,14 +32,10 @@ enum PhotoLine {
   }
 
   /// The summary of a listing.
-  static func summary(_ content: GalleryContent) -> String {
-    let summary: JSONObject = [
-      "pictures": content.items.count,
-      "pages": content.pages,
-      "total": content.total,
-      "provider": content.provider,
-      "offline": content.isOffline,
+  static func summary(_ content: GalleryContent) -> JSONObject {
+    [
+      "pictures": content.items.count, "pages": content.pages, "total": content.total,
+      "provider": content.provider, "offline": content.isOffline,
     ]
-    return summary.summaryLine
   }
 }

@@ -90,15 +90,13 @@ struct PictureReport {
   var isDamaged: Bool { thumbnails.contains(where: \.isDamaged) }
 
   /// The line of `--json`.
-  var json: String {
-    let object: JSONObject = [
+  var json: JSONObject {
+    [
       "id": PlainText.withoutPasswords(id),
       "url": PlainText.withoutPasswords(url),
       "status": status.rawValue,
       "damaged": isDamaged.unlessFalse,
-      "error": error.map {
-        ["code": $0.code, "message": PlainText.withoutPasswords($0.message)] as JSONObject
-      },
+      "error": error.map { ["code": $0.code, "message": PlainText.withoutPasswords($0.message)] as JSONObject },
       "source": source.map(json),
       "thumbnails": thumbnails.enumerated().map { Self.json($1, path: paths.indices.contains($0) ? paths[$0] : nil) },
       "plan": plan,
@@ -106,27 +104,19 @@ struct PictureReport {
       "ms": milliseconds,
       "credit": photo.flatMap(PhotoLine.credit),
     ]
-    return object.line
   }
 
   private func json(_ source: SourceDescription) -> JSONObject {
     [
-      "width": source.size.width,
-      "height": source.size.height,
-      "bytes": source.byteCount,
-      "downloaded": downloadedBytes,
-      "left": bytesLeft,
+      "width": source.size.width, "height": source.size.height, "bytes": source.byteCount,
+      "downloaded": downloadedBytes, "left": bytesLeft,
     ]
   }
 
   private static func json(_ thumbnail: Thumbnail, path: String?) -> JSONObject {
     [
-      "path": path,
-      "width": thumbnail.size.width,
-      "height": thumbnail.size.height,
-      "format": thumbnail.format.rawValue,
-      "bytes": thumbnail.data.count,
-      "damaged": thumbnail.isDamaged.unlessFalse,
+      "path": path, "width": thumbnail.size.width, "height": thumbnail.size.height,
+      "format": thumbnail.format.rawValue, "bytes": thumbnail.data.count, "damaged": thumbnail.isDamaged.unlessFalse,
       "thumbHash": thumbnail.placeholder?.thumbHash.base64EncodedString(),
       "colour": thumbnail.placeholder.map { "#\($0.colour.hex)" },
     ]

@@ -32,7 +32,7 @@ final class ReportFiles: Sendable {
 
   /// Adds an input to each.
   func add(_ result: ConversionResult, _ line: ConversionLine) async throws {
-    try report?.write((isCSV ? line.csv : line.json) + "\n")
+    try report?.write((isCSV ? line.csv : line.json.line) + "\n")
     if let pageFile { try pageFile.write(page.withLock { $0.add(result) }) }
     try await print?.add(result)
   }
@@ -41,7 +41,7 @@ final class ReportFiles: Sendable {
   ///
   /// - Returns: A message about what the sheet lacks, if anything.
   func finish(_ summary: ConversionSummary) async throws -> String? {
-    if !isCSV { try report?.write(summary.json(isDryRun: isDryRun) + "\n") }
+    if !isCSV { try report?.write(summary.json(isDryRun: isDryRun).summaryLine + "\n") }
     try report?.finish()
     if let pageFile {
       try pageFile.write(page.withLock { $0.finish(summary) })

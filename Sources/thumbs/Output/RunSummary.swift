@@ -10,14 +10,7 @@ struct RunSummary {
   private var unseen: Int? { matching.map { $0 - pictures } }
 
   var pictures = 0
-  var stored = 0
-  /// Made and not stored.
-  var made = 0
-  /// From the cache, including revalidated and stale ones.
-  var hits = 0
-  var revalidated = 0
-  var stale = 0
-  var failed = 0
+  private var outcomes: [PictureReport.Status: Int] = [:]
   /// Those decoded only in part.
   var damaged = 0
   var downloadedBytes = 0
@@ -46,21 +39,19 @@ struct RunSummary {
     pictures += 1
     thumbnails += report.thumbnails.count
     if report.isDamaged { damaged += 1 }
-    switch report.status {
-    case .stored: stored += 1
-    case .made: made += 1
-    case .memory, .disk: hits += 1
-    case .revalidated:
-      hits += 1
-      revalidated += 1
-    case .stale:
-      hits += 1
-      stale += 1
-    case .failed:
-      failed += 1
-      failures[report.error?.code ?? "unknown", default: 0] += 1
-    }
+    outcomes[report.status, default: 0] += 1
+    if let error = report.error { failures[error.code, default: 0] += 1 }
   }
+
+  /// The number of images with one of these outcomes.
+  private func count(_ statuses: PictureReport.Status...) -> Int {
+    statuses.reduce(0) { $0 + outcomes[$1, default: 0] }
+  }
+
+  var failed: Int { count(.failed) }
+
+  /// Those from the cache, including revalidated and stale ones.
+  private var hits: Int { count(.memory, .disk, .revalidated, .stale) }
 
   /// Adds the values that are known only at the end.
   mutating func finish(_ statistics: PipelineStatistics, since started: ContinuousClock.Instant) {
@@ -75,26 +66,14 @@ struct RunSummary {
   }
 
   /// The last line of `--json`.
-  var json: String {
-    let figures: JSONObject = [
-      "pictures": pictures,
-      "stored": stored,
-      "made": made,
-      "hits": hits,
-      "revalidated": revalidated,
-      "stale": stale,
-      "failed": failed,
-      "downloadedBytes": downloadedBytes,
-      "bytesLeft": bytesLeft,
-      "storedBytes": storedBytes,
-      "seconds": seconds,
-      "picturesPerSecond": picturesPerSecond,
-      "peakMemoryBytes": peakMemoryBytes,
-      "damaged": damaged.unlessZero,
-      "provider": provider,
-      "exportedFiles": exportedFiles,
+  var json: JSONObject {
+    [
+      "pictures": pictures, "stored": count(.stored), "made": count(.made), "hits": hits,
+      "revalidated": count(.revalidated), "stale": count(.stale), "failed": failed,
+      "downloadedBytes": downloadedBytes, "bytesLeft": bytesLeft, "storedBytes": storedBytes, "seconds": seconds,
+      "picturesPerSecond": picturesPerSecond, "peakMemoryBytes": peakMemoryBytes, "damaged": damaged.unlessZero,
+      "provider": provider, "exportedFiles": exportedFiles,
     ]
-    return figures.summaryLine
   }
 
   /// The part about cache hits.
@@ -102,16 +81,17 @@ struct RunSummary {
     let reason =
       !wasAskedBehind
       ? "their servers out of reach" : wasOutOfReach ? "some of their servers out of reach" : "asked about since"
-    let parts = [(revalidated, "confirmed by their servers"), (stale, "out of date, \(reason)")]
+    let parts = [(count(.revalidated), "confirmed by their servers"), (count(.stale), "out of date, \(reason)")]
     let words = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
     return words.isEmpty ? "" : " (\(words.joined(separator: "; ")))"
   }
 
   /// The human-readable summary.
   var text: String {
+    let made = count(.made)
     var lines = [
       "\(pictures.of("picture")) from \(provider), \(thumbnails.of("thumbnail")): "
-        + "\(stored + made) made\(made > 0 ? " (\(made) of them not stored)" : ""), \(hits) from the cache\(fromCache), \(failed) failed",
+        + "\(made + count(.stored)) made\(made > 0 ? " (\(made) of them not stored)" : ""), \(hits) from the cache\(fromCache), \(failed) failed",
       "downloaded \(ByteSize(bytes: downloadedBytes))"
         + (bytesLeft > 0 ? " and left \(ByteSize(bytes: bytesLeft)) that no thumbnail needs" : "")
         + ", stored \(ByteSize(bytes: storedBytes)), "

@@ -96,7 +96,7 @@ public struct OfflineProvider: PhotoProvider {
 
   /// Not supported.
   public func random(count: Int) async throws(ProviderError) -> [Photo] {
-    throw .unsupported(provider: name, reason: "what is stored is not picked by chance; search for it")
+    throw .unsupported(provider: name, reason: "stored pictures are not picked at random; search for some")
   }
 
   /// Not possible without a network.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Exports
+import Foundation
 import Thumbnailer
 
 /// `thumbs cache export`.
@@ -46,8 +47,123 @@ struct CacheExportCommand: AsyncParsableCommand {
     if name?.usesDate == true { throw ValidationError("the cache knows no dates: leave {date} out of --name") }
   }
 
+  /// What came of a thumbnail.
+  private enum Status: String {
+    /// The file was written.
+    case written
+    /// The file existed already, with the same bytes.
+    case unchanged
+    /// The file existed already with other bytes, and was kept.
+    case kept
+    case failed
+  }
+
+  /// The counts so far.
+  private struct Counts {
+    var outcomes: [Status: Int] = [:]
+    /// The bytes of the files that were written.
+    var bytes = 0
+    /// A failure that ends the run, since all later writes would fail as well.
+    var ending: ExportError?
+
+    subscript(status: Status) -> Int { outcomes[status, default: 0] }
+  }
+
+  /// Runs to the end, or to Ctrl-C.
   func run() async throws {
-    let run = CacheExportRun(selection: try pictures.selection(), disk: try cache.open(), printsJSON: json)
-    try await run.run(into: folder, name: name, overwriting: overwrite).end()
+    let (console, interruption) = (Console.standard, Interruption())
+    let (selection, disk) = (try pictures.selection(), try cache.open())
+    let counts: Counts
+    do {
+      // With several sizes, since the cache may hold several thumbnails of an image.
+      let export = try ThumbnailExport(folder: folder, name: name, sizeCount: 2, overwrites: overwrite)
+      counts = try await interruption.cancelling { try await copy(selection, from: disk, to: export) }
+      try console.print(json ? figures(counts).summaryLine : summary(counts))
+    } catch let error as Console.WriteError {
+      throw CommandFailure(error, keeping: "what was exported is kept")
+    } catch let error as ExportError {
+      throw CommandFailure(error)
+    }
+    if let failure = counts.ending { console.complain("\(failure)") }
+    if let signal = interruption.signal {
+      console.complain(Interruption.message)
+      throw ExitCode.stopped(by: signal)
+    }
+    if counts[.kept] > 0 { console.complain(PrefetchFiles.message(aboutKept: counts[.kept], in: folder)) }
+    if counts.ending != nil { throw ExitCode.cannotWrite }
+    if counts[.failed] + counts[.kept] > 0 { throw ExitCode.someFailed }
+  }
+
+  private func copy(
+    _ selection: CacheSelection, from disk: DiskCache?, to export: ThumbnailExport
+  ) async throws -> Counts {
+    var counts = Counts()
+    guard let disk else { return counts }
+    var pictures = try disk.pictures(selection)
+    while let picture = try pictures.next() {
+      for thumbnail in picture.thumbnails {
+        if Task.isCancelled { return counts }
+        var (status, path): (Status, String?) = (.failed, nil)
+        do throws(ExportError) {
+          (status, path) = try await copy(thumbnail, of: picture, from: disk, to: export)
+        } catch {
+          if error.endsRun {
+            counts.ending = error
+            return counts
+          }
+          Console.standard.complain("\(error)")
+        }
+        counts.outcomes[status, default: 0] += 1
+        if status == .written { counts.bytes += thumbnail.bytes }
+        if json { try Console.standard.printSoon(object(thumbnail, of: picture, path, status).line) }
+      }
+    }
+    return counts
+  }
+
+  private func copy(
+    _ thumbnail: StoredThumbnail, of picture: StoredPicture, from disk: DiskCache, to export: ThumbnailExport
+  ) async throws(ExportError) -> (Status, path: String?) {
+    guard let contents = try? disk.contents(of: thumbnail, picture) else {
+      Console.standard.complain(
+        "a thumbnail of \(picture.location) is damaged or gone; 'thumbs cache verify' drops what is damaged")
+      return (.failed, nil)
+    }
+    switch try await export.add(
+      contents, of: picture.name(of: thumbnail), size: thumbnail.variant?.size ?? thumbnail.size)
+    {
+    case .written(let path): return (.written, path)
+    case .unchanged(let path): return (.unchanged, path)
+    case .kept(let path): return (.kept, path)
+    }
+  }
+
+  private func object(
+    _ thumbnail: StoredThumbnail, of picture: StoredPicture, _ path: String?, _ status: Status
+  ) -> JSONObject {
+    [
+      "location": picture.location, "path": path, "status": status.rawValue, "width": thumbnail.size.width,
+      "height": thumbnail.size.height, "format": thumbnail.format.rawValue, "bytes": thumbnail.bytes,
+    ]
+  }
+
+  private func figures(_ counts: Counts) -> JSONObject {
+    [
+      "written": counts[.written], "unchanged": counts[.unchanged], "kept": counts[.kept],
+      "failed": counts[.failed], "bytes": counts.bytes,
+    ]
+  }
+
+  private func summary(_ counts: Counts) -> String {
+    "\(counts[.written]) thumbnails, \(ByteSize(bytes: counts.bytes)), written to \(folder); "
+      + "\(counts[.unchanged] + counts[.kept]) were there, \(counts[.failed]) failed"
+  }
+}
+
+extension StoredPicture {
+  /// The origin of a thumbnail's file name. Thumbnails of one image with different variants get different names.
+  fileprivate func name(of thumbnail: StoredThumbnail) -> PictureName {
+    let identity = "\(key.hex) \(thumbnail.variant?.token ?? "\(thumbnail.size)")"
+    return URL(string: location).map { PictureName($0, identity: identity) } ?? PictureName("", identity: identity)
   }
 }

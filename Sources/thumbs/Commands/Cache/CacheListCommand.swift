@@ -35,24 +35,17 @@ struct CacheListCommand: AsyncParsableCommand {
   func run() async throws {
     let console = Console.standard
     let selection = try pictures.selection()
-    var isAll = false
-    if case .all = selection { isAll = true }
-    guard let disk = try cache.open() else {
-      if !isAll { console.complain(CacheSelectionArgument.nothingStored) }
-      return
-    }
-    var stored = try disk.pictures(selection)
-    var isOnePicture = false
-    if case .picture = selection { isOnePicture = true }
+    var stored = try cache.open()?.pictures(selection)
     var count = 0
-    while count < limit ?? .max, let picture = try stored.next() {
+    while count < limit ?? .max, let picture = try stored?.next() {
       if !json, count == 0 { try console.printSoon(StoredPictureLine.heading) }
       let line = StoredPictureLine(picture)
-      try console.printSoon(json ? line.json : line.text)
-      if !json, isOnePicture { for thumbnail in line.thumbnails { try console.printSoon(thumbnail) } }
+      try console.printSoon(json ? line.json.line : line.text)
+      if !json, case .picture = selection { for thumbnail in line.thumbnails { try console.printSoon(thumbnail) } }
       count += 1
     }
-    if count == 0, !isAll { console.complain(CacheSelectionArgument.nothingStored) }
+    if case .all = selection { return }
+    if count == 0 { console.complain(CacheSelectionArgument.nothingStored) }
   }
 }
 
@@ -86,31 +79,21 @@ struct StoredPictureLine {
   }
 
   /// The line of `--json`.
-  var json: String {
-    let object: JSONObject = [
-      "location": picture.location,
-      "host": picture.host,
-      "fetchedAt": fetchedAt,
-      "width": picture.description.size.width,
-      "height": picture.description.size.height,
-      "format": picture.description.format.rawValue,
-      "bytes": picture.description.byteCount,
+  var json: JSONObject {
+    let description = picture.description
+    return [
+      "location": picture.location, "host": picture.host, "fetchedAt": fetchedAt, "width": description.size.width,
+      "height": description.size.height, "format": description.format.rawValue, "bytes": description.byteCount,
       "thumbnails": picture.thumbnails.map(Self.json),
     ]
-    return object.line
   }
 
   private static func json(_ thumbnail: StoredThumbnail) -> JSONObject {
     let variant = thumbnail.variant
     return [
-      "box": variant.map { "\(TargetSize($0.size))" },
-      "fit": variant?.fit.rawValue,
-      "gravity": variant?.gravity.rawValue,
-      "quality": variant?.quality,
-      "width": thumbnail.size.width,
-      "height": thumbnail.size.height,
-      "format": thumbnail.format.rawValue,
-      "bytes": thumbnail.bytes,
+      "box": variant.map { "\(TargetSize($0.size))" }, "fit": variant?.fit.rawValue,
+      "gravity": variant?.gravity.rawValue, "quality": variant?.quality, "width": thumbnail.size.width,
+      "height": thumbnail.size.height, "format": thumbnail.format.rawValue, "bytes": thumbnail.bytes,
     ]
   }
 

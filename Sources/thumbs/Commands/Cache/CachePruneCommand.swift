@@ -1,8 +1,6 @@
 import ArgumentParser
 import Foundation
-import ThumbnailCache
-import HTTPSemantics
-import ThumbnailCore
+import PhotoSources
 import Thumbnailer
 
 /// `thumbs cache prune`.
@@ -53,12 +51,6 @@ struct CachePruneCommand: AsyncParsableCommand {
     return name.port == nil ? name.host : nil
   }
 
-  /// What to do about an error of this command.
-  private static func advice(_ error: DiskCacheError) -> String? {
-    guard case .diskFull = error else { return nil }
-    return "to prune takes some MiB until it is done; 'thumbs cache clear' needs no room"
-  }
-
   func run() async throws {
     let pruning = CachePruning(
       fetchedBefore: olderThan.map { Date(timeIntervalSinceNow: -$0.seconds) },
@@ -69,20 +61,54 @@ struct CachePruneCommand: AsyncParsableCommand {
       if dryRun {
         outcome = try disk.pruned(by: pruning)
       } else {
-        outcome = try await disk.change(advice: Self.advice) { disk throws(DiskCacheError) in
+        let advice = "to prune takes some MiB until it is done; 'thumbs cache clear' needs no room"
+        outcome = try await disk.change(whenFull: advice) { disk throws(DiskCacheError) in
           try await disk.prune(pruning)
         }
       }
       fileBytes = try disk.statistics().fileBytes
     }
     let object: JSONObject = [
-      "directory": cache.directory.path,
-      "dryRun": dryRun,
-      "removedThumbnails": outcome.thumbnails,
-      "removedBytes": outcome.bytes,
-      "fileBytes": fileBytes,
+      "directory": cache.directory.path, "dryRun": dryRun, "removedThumbnails": outcome.thumbnails,
+      "removedBytes": outcome.bytes, "fileBytes": fileBytes,
     ]
     let what = "\(outcome.thumbnails) thumbnails, \(ByteSize(bytes: outcome.bytes)), from \(cache.directory.path)"
-    try Console.standard.print(json ? object.line : (dryRun ? "would remove \(what)" : "removed \(what)"))
+    try Console.standard.print(json ? object.line : "\(dryRun ? "would remove" : "removed") \(what)")
+  }
+}
+
+/// `thumbs cache clear`.
+struct CacheClearCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "clear",
+    abstract: "Empties the disk cache.",
+    discussion: """
+      Example:
+        thumbs cache clear --cache-dir /var/cache/thumbs
+
+      Also removed: the stored pages of searches, what servers said of the
+      pictures, remembered failures, the count of hits and misses, the beginnings
+      of broken downloads, which hosts asked for a pause, and the dates of pictures
+      in folders.
+      Others may use the cache meanwhile.
+
+      --json prints directory, removedThumbnails, removedBytes.
+      """)
+
+  @OptionGroup var cache: CacheOptions
+  @Flag(help: "Print one JSON object.") var json = false
+
+  func run() async throws {
+    let disk = try cache.open()
+    let before = try disk?.statistics()
+    try await disk?.change { disk throws(DiskCacheError) in try await disk.removeAll() }
+    ThumbnailPipeline.removePartialDownloads(in: cache.directory)
+    ThumbnailPipeline.removeHostRecords(in: cache.directory)
+    FolderDatesFile.removeAll(in: cache.directory)
+    let (thumbnails, bytes) = (before?.thumbnails ?? 0, before?.payloadBytes ?? 0)
+    let folder = cache.directory.path
+    let object: JSONObject = ["directory": folder, "removedThumbnails": thumbnails, "removedBytes": bytes]
+    try Console.standard.print(
+      json ? object.line : "removed \(thumbnails) thumbnails, \(ByteSize(bytes: bytes)), from \(folder)")
   }
 }

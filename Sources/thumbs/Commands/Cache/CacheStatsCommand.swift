@@ -31,7 +31,7 @@ struct CacheStatsCommand: AsyncParsableCommand {
     let report = CacheStatsReport(
       overview: try cache.open()?.overview(hosts: hosts), directory: cache.directory.path, limit: cache.limit,
       partialBytes: ThumbnailPipeline.partialDownloadBytes(in: cache.directory))
-    try Console.standard.print(json ? report.json : report.text)
+    try Console.standard.print(json ? report.json.line : report.text)
   }
 }
 
@@ -51,8 +51,8 @@ struct CacheStatsReport {
   }
 
   /// The JSON object of `--json`.
-  var json: String {
-    let object: JSONObject = [
+  var json: JSONObject {
+    [
       "directory": directory,
       "thumbnails": overview?.totals.thumbnails ?? 0,
       "sources": overview?.totals.sources ?? 0,
@@ -63,7 +63,7 @@ struct CacheStatsReport {
       "hits": overview?.hits ?? 0,
       "misses": overview?.misses ?? 0,
       "sizes": (overview?.sizes ?? []).map { size -> JSONObject in
-        ["size": size.name.text, "thumbnails": size.thumbnails, "bytes": size.bytes]
+        ["size": Self.text(of: size.name), "thumbnails": size.thumbnails, "bytes": size.bytes]
       },
       "formats": (overview?.formats ?? []).map { format -> JSONObject in
         ["format": format.name.rawValue, "thumbnails": format.thumbnails, "bytes": format.bytes]
@@ -72,7 +72,6 @@ struct CacheStatsReport {
       "hostCount": overview?.hostCount ?? 0,
       "ages": ages.map { age -> JSONObject in ["age": age.name, "pictures": age.pictures] },
     ]
-    return object.line
   }
 
   /// The human-readable lines.
@@ -87,7 +86,7 @@ struct CacheStatsReport {
     if partialBytes > 0 { lines.insert("\(ByteSize(bytes: partialBytes)) of broken downloads to go on with", at: 3) }
     guard let overview, overview.totals.thumbnails > 0 else { return lines.joined(separator: "\n") }
     lines += Self.table(
-      "size", "thumbnails", overview.sizes.map { ($0.name.text, $0.thumbnails, ByteSize(bytes: $0.bytes)) })
+      "size", "thumbnails", overview.sizes.map { (Self.text(of: $0.name), $0.thumbnails, ByteSize(bytes: $0.bytes)) })
     lines += Self.table(
       "format", "thumbnails",
       overview.formats.map { ($0.name.displayName, $0.thumbnails, ByteSize(bytes: $0.bytes)) })
@@ -99,6 +98,9 @@ struct CacheStatsReport {
     lines += Self.table("fetched", "pictures", ages.map { ($0.label, $0.pictures, nil) })
     return lines.joined(separator: "\n")
   }
+
+  /// The box as `--size` has it; thumbnails of another version's variant have none that this version can read.
+  private static func text(of box: PixelSize?) -> String { box.map { "\(TargetSize($0))" } ?? "other version" }
 
   private var lookUps: String {
     let (hits, misses) = (overview?.hits ?? 0, overview?.misses ?? 0)
@@ -119,9 +121,4 @@ struct CacheStatsReport {
           + (row.2.map { "  \($0.description.aligned(to: size))" } ?? "")
       }
   }
-}
-
-extension PixelSize? {
-  /// The requested box; thumbnails of another version's variant have none that this version can read.
-  fileprivate var text: String { map { "\($0)" } ?? "other version" }
 }

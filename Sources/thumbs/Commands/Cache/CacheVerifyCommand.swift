@@ -28,22 +28,16 @@ struct CacheVerifyCommand: AsyncParsableCommand {
     if let restriction = disk?.restriction { Console.standard.complain("\(restriction) or repaired") }
     let checked = try await disk?.change { disk throws(DiskCacheError) in try await disk.verify() }
     let result = checked ?? CacheVerification()
-    try Console.standard.print(json ? line(result) : text(result, isReadOnly: disk?.restriction != nil))
+    try Console.standard.print(json ? object(result).line : text(result, isReadOnly: disk?.restriction != nil))
     if !result.isSound { throw ExitCode.someFailed }
   }
 
-  private func line(_ result: CacheVerification) -> String {
-    let object: JSONObject = [
-      "directory": cache.directory.path,
-      "thumbnails": result.thumbnails,
-      "bytes": result.bytes,
-      "damaged": result.damaged,
-      "strays": result.strays,
-      "wrongTotals": result.hadWrongTotals,
-      "structure": result.structure,
-      "ok": result.isSound,
+  private func object(_ result: CacheVerification) -> JSONObject {
+    [
+      "directory": cache.directory.path, "thumbnails": result.thumbnails, "bytes": result.bytes,
+      "damaged": result.damaged, "strays": result.strays, "wrongTotals": result.hadWrongTotals,
+      "structure": result.structure, "ok": result.isSound,
     ]
-    return object.line
   }
 
   private func text(_ result: CacheVerification, isReadOnly: Bool) -> String {
