@@ -71,7 +71,7 @@ struct GetCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    try await VerboseLog.following(verbose) { log in try await GetRun(self, log).run() }
+    try await VerboseLog.following(verbose, makeThumbnail)
   }
 
   /// The name of the output file; empty if there is none.

@@ -49,7 +49,6 @@ struct SearchCommand: AsyncParsableCommand {
   }
 
   private func search() async throws -> ExitCode {
-    let console = Console.standard
     var configuration = try ThumbnailPipeline.Configuration(cache, network)
     if offline { configuration.cacheMode = .offline }
     let pipeline = try ThumbnailPipeline(configuration)
@@ -61,7 +60,7 @@ struct SearchCommand: AsyncParsableCommand {
     // A folder is listed in order instead of at random.
     options.picksRandom = !(provider is FolderProvider)
     let content = await list(Gallery(provider: provider, pipeline: pipeline, options: options))
-    if let notice = provider.standInNotice, offline || !content.isOffline { console.complain(notice) }
+    if let notice = provider.standInNotice, offline || !content.isOffline { Console.standard.complain(notice) }
     let status = complain(about: content)
     try print(content)
     try await write(content, pipeline)
@@ -82,8 +81,7 @@ struct SearchCommand: AsyncParsableCommand {
         case .loaded, .offline: content.hasMore && !isEnough
         case .idle, .loading, .loadingNextPage, .empty, .failed: false
         }
-      if goesOn, await gallery.loadNextPage() { continue }
-      break
+      guard goesOn, await gallery.loadNextPage() else { break }
     }
     var content = gallery.snapshot.content
     content.items = Array(content.items.lazy.filter { $0.round == 0 }.prefix(source.limits.photos ?? .max))
@@ -129,21 +127,16 @@ struct SearchCommand: AsyncParsableCommand {
   /// Thumbnails of the pictures that are files: at full size a page of a folder would weigh what the folder does.
   private func embeddedImages(
     of content: GalleryContent, _ pipeline: ThumbnailPipeline
-  ) async -> [GalleryItem.ID: (url: URL?, colour: RGBColor?)] {
+  ) async -> [GalleryItem.ID: Thumbnail] {
     let files = content.items.map { (id: $0.id, source: $0.photo.source(for: Self.cell, fit: .cover)) }
       .filter(\.source.isUserFile)
     let requests = files.map {
       ThumbnailRequest($0.source, variant: Variant(size: Self.cell, fit: .cover), priority: .prefetch)
     }
-    var images: [GalleryItem.ID: (url: URL?, colour: RGBColor?)] = [:]
+    var images: [GalleryItem.ID: Thumbnail] = [:]
     for await result in pipeline.thumbnails(for: requests) {
       switch result.result {
-      case .success(let response):
-        let thumbnail = response.thumbnail
-        images[files[result.index].id] = (
-          URL(string: HTMLPage.dataURL(thumbnail.data, type: thumbnail.format.mediaType)),
-          thumbnail.placeholder?.colour
-        )
+      case .success(let response): images[files[result.index].id] = response.thumbnail
       case .failure(let error):
         Console.standard.complain("\(result.request.source.displayName): \(error.message)")
       }
@@ -159,9 +152,10 @@ struct SearchCommand: AsyncParsableCommand {
     let gallery = HTMLGallery(
       imageURL: { item in
         let source = item.photo.source(for: Self.cell, fit: .cover)
-        return source.isUserFile ? images[item.id]?.url : source.url
+        guard source.isUserFile else { return source.url }
+        return images[item.id].flatMap { URL(string: HTMLPage.dataURL($0.data, type: $0.format.mediaType)) }
       },
-      colour: { images[$0.id]?.colour })
+      colour: { images[$0.id]?.placeholder?.colour })
     let page = gallery.page(GallerySnapshot(content: content, sections: sections))
     do {
       try OutputFile.write(Data(page.utf8), to: html)

@@ -46,11 +46,11 @@ struct WorkerCommand: AsyncParsableCommand {
   var verbose = false
 
   func run() async throws {
-    try await VerboseLog.following(verbose) { log in try await WorkerRun(self, log).run() }
+    try await VerboseLog.following(verbose, work)
   }
 
   /// The pipeline's configuration.
-  func pipelineConfiguration() throws -> ThumbnailPipeline.Configuration {
+  private func pipelineConfiguration() throws -> ThumbnailPipeline.Configuration {
     var configuration = try ThumbnailPipeline.Configuration(resources, freshness, network, isolation)
     // Most lines come once, so a larger memory cache would be of no use.
     if resources.memoryCache == nil { configuration.memoryCacheLimit = .mebibytes(4) }
@@ -59,7 +59,7 @@ struct WorkerCommand: AsyncParsableCommand {
   }
 
   /// The worker's options.
-  func workerOptions() throws -> ThumbnailWorker.Options {
+  private func workerOptions() throws -> ThumbnailWorker.Options {
     var options = ThumbnailWorker.Options(variants: thumbnails.variants)
     options.gravity = thumbnails.gravity
     options.headers = try network.hostHeaders()
@@ -68,5 +68,81 @@ struct WorkerCommand: AsyncParsableCommand {
     output.apply(to: &options)
     lines.apply(to: &options)
     return options
+  }
+
+  /// What a message about a failure ends with.
+  private static let kept = "what was answered is kept"
+
+  /// Responds to all lines, and returns the exit status.
+  private func work(_ log: VerboseLog?) async throws -> ExitCode {
+    let console = Console.standard
+    let started = ContinuousClock.now
+    let pipeline = try ThumbnailPipeline(pipelineConfiguration())
+    log?.follow(pipeline)
+    let notices = CacheNotices(pipeline, isQuiet: quiet)
+    let options = try workerOptions()
+    let worker: ThumbnailWorker
+    do throws(WorkerError) {
+      worker = try ThumbnailWorker(pipeline, options, reading: STDIN_FILENO, writing: STDOUT_FILENO)
+    } catch {
+      throw CommandFailure(
+        .cannotWrite, "\(error.path) cannot be written: \(error.reason); make room there, or choose another folder")
+    }
+    let interruption = Interruption()
+    let (ending, counts) = try await interruption.cancelling {
+      let result = await worker.run()
+      await pipeline.finishRevalidations()
+      return result
+    }
+    await pipeline.flush()
+    notices.reportReplacement()
+    notices.reportProblem()
+    // A reader that does not read would hold up the summary, too.
+    if summary, ending != .readerGone, ending != .readerStalled {
+      try console.print(figures(counts, pipeline.statistics, after: .now - started).summaryLine)
+    }
+    return status(of: ending, counts, interruption.signal)
+  }
+
+  /// Prints why the run did not complete, and returns its exit status.
+  private func status(
+    of ending: ThumbnailWorker.Ending, _ summary: ThumbnailWorker.Summary, _ signal: Int32?
+  ) -> ExitCode {
+    let console = Console.standard
+    let failure: CommandFailure
+    switch ending {
+    case .drained:
+      if !quiet { console.complain("stopped; what is done is kept, and every line that was read is answered") }
+      return signal.map { .stopped(by: $0) } ?? .success
+    case .readerStalled:
+      if !quiet {
+        console.complain("stopped; nobody has read the last answers: give the lines again that none came for")
+      }
+      return signal.map { .stopped(by: $0) } ?? .cannotWrite
+    case .tooManyFailures:
+      failure = CommandFailure(
+        .tooManyFailures,
+        "\(summary.failed) of \(summary.lines) lines failed, more than --max-failures allows; \(Self.kept)")
+    case .inputUnreadable(let reason):
+      failure = CommandFailure(
+        .sourceUnavailable, "stdin cannot be read: \(reason); give lines on it, as with thumbs worker < FILE")
+    case .readerGone: failure = CommandFailure(Console.WriteError.closed)
+    case .outputUnwritable(let reason):
+      failure = CommandFailure(Console.WriteError.failed(reason: reason), keeping: Self.kept)
+    case .complete:
+      guard let reason = summary.shardFailure else { return .success }
+      failure = CommandFailure(.cannotWrite, "not every shard is there: \(reason); earlier ones are kept")
+    }
+    return console.report(failure)
+  }
+
+  private func figures(
+    _ summary: ThumbnailWorker.Summary, _ statistics: PipelineStatistics, after duration: Duration
+  ) -> JSONObject {
+    [
+      "lines": summary.lines, "ok": summary.succeeded, "failed": summary.failed, "skipped": summary.skipped,
+      "shards": summary.shards, "downloadedBytes": statistics.downloadedBytes,
+      "seconds": duration.seconds.rounded(toPlaces: 3), "peakMemoryBytes": ProcessMemory.peak,
+    ]
   }
 }

@@ -4,23 +4,17 @@ import Foundation
 import Thumbnailer
 
 /// One run of `thumbs get`.
-struct GetRun {
-  private let command: GetCommand
-  private let console = Console.standard
-  private let log: VerboseLog?
-
-  init(_ command: GetCommand, _ log: VerboseLog?) { (self.command, self.log) = (command, log) }
-
+extension GetCommand {
   /// Makes the thumbnail, writes the requested files, and returns the exit status.
-  func run() async throws -> ExitCode {
-    var source = try ImageSource(commandLine: command.picture)
-    for (name, option) in [(command.output, "--output"), (command.look.sheet ?? "", "--sheet")]
+  func makeThumbnail(_ log: VerboseLog?) async throws -> ExitCode {
+    var source = try ImageSource(commandLine: picture)
+    for (name, option) in [(output, "--output"), (look.sheet ?? "", "--sheet")]
     where source.isUserFile && OutputFile.isSameFile(source.url.path, name) {
       throw CommandFailure(
         .cannotWrite, "\(name) is the picture itself, which would be lost; choose another \(option)")
     }
-    source = source.adding(try command.network.hostHeaders(for: source.url))
-    if command.output == "-", isatty(STDOUT_FILENO) == 1 {
+    source = source.adding(try network.hostHeaders(for: source.url))
+    if output == "-", isatty(STDOUT_FILENO) == 1 {
       throw CommandFailure(
         .cannotWrite, "stdout is a terminal, which cannot show a picture; name a file with --output, or use a pipe")
     }
@@ -30,8 +24,9 @@ struct GetRun {
     let result: Result<ThumbnailResponse, ThumbnailError>
     var opened: ThumbnailPipeline?
     do {
-      let pipeline = try ThumbnailPipeline(configuration())
+      let pipeline = try ThumbnailPipeline(pipelineConfiguration())
       opened = pipeline
+      log?.follow(pipeline)
       result = try await fetch(source, through: pipeline, interruption)
     } catch let error as ThumbnailError {
       result = .failure(error)
@@ -41,7 +36,7 @@ struct GetRun {
     do {
       status = try await handOver(result, of: source, on: sheet, after: ContinuousClock.now - started)
     } catch {
-      status = console.report(CommandFailure(error))
+      status = Console.standard.report(CommandFailure(error))
     }
     if let pipeline = opened {
       // Background revalidation of a stale thumbnail happens here, after the output, so that it delays nothing.
@@ -51,28 +46,13 @@ struct GetRun {
     return status
   }
 
-  /// Writes the sheet and the thumbnail, and reports the outcome.
-  private func handOver(
-    _ result: Result<ThumbnailResponse, ThumbnailError>, of source: ImageSource, on sheet: SheetFile?,
-    after duration: Duration
-  ) async throws -> ExitCode {
-    try await finish(sheet, cell(of: source, result))
-    var path: String?
-    if case .success(let response) = result, command.target != nil {
-      try write(response.thumbnail)
-      path = command.output
-    }
-    return try report(result, of: source, path: path, after: duration)
-  }
-
   /// Requests the thumbnail from the pipeline and flushes the disk cache.
   private func fetch(
     _ source: ImageSource, through pipeline: ThumbnailPipeline, _ interruption: Interruption
   ) async throws -> Result<ThumbnailResponse, ThumbnailError> {
-    log?.follow(pipeline)
-    let explanation = command.explain ? Explanation(following: pipeline) : nil
-    _ = CacheNotices(pipeline, isQuiet: command.quiet)
-    let request = ThumbnailRequest(source, variant: command.variant)
+    let explanation = explain ? Explanation(following: pipeline) : nil
+    _ = CacheNotices(pipeline, isQuiet: quiet)
+    let request = ThumbnailRequest(source, variant: variant)
     var result: Result<ThumbnailResponse, ThumbnailError>
     do {
       result = .success(try await interruption.cancelling { try await pipeline.response(for: request) })
@@ -81,38 +61,56 @@ struct GetRun {
       result = .failure(error)
     }
     await pipeline.flush()
+    guard case .success(let response) = result else { return result }
     // A thumbnail that could not be written is not reported as stored.
-    if case .success(let response) = result { result = .success(await response.committed()) }
-    if let explanation, case .success(let response) = result {
-      await explanation.print(of: response.thumbnail, toStdout: command.output != "-" && !command.json)
-    }
+    result = .success(await response.committed())
+    await explanation?.print(of: response.thumbnail, toStdout: output != "-" && !json)
     return result
   }
 
-  private func configuration() throws -> ThumbnailPipeline.Configuration {
-    var configuration = try ThumbnailPipeline.Configuration(
-      command.resources, command.freshness, command.network, command.isolation)
-    if command.explain {
+  private func pipelineConfiguration() throws -> ThumbnailPipeline.Configuration {
+    var configuration = try ThumbnailPipeline.Configuration(resources, freshness, network, isolation)
+    if explain {
       configuration.diskCacheLimit = ByteSize(bytes: 0)
       configuration.memoryCacheLimit = ByteSize(bytes: 0)
     }
     return configuration
   }
 
-  /// Reports the outcome, and returns the exit status.
-  private func report(
-    _ result: Result<ThumbnailResponse, ThumbnailError>, of source: ImageSource, path: String?, after duration: Duration
-  ) throws -> ExitCode {
-    let report = PictureReport(
-      id: command.picture, source: source, results: [result], duration: duration, paths: [path])
-    if command.json {
+  /// Writes the sheet and the thumbnail, reports the outcome, and returns the exit status.
+  private func handOver(
+    _ result: Result<ThumbnailResponse, ThumbnailError>, of source: ImageSource, on sheet: SheetFile?,
+    after duration: Duration
+  ) async throws -> ExitCode {
+    let console = Console.standard
+    try await finish(sheet, cell(of: source, result))
+    var path: String?
+    if case .success(let response) = result, target != nil {
+      try write(response.thumbnail)
+      path = output
+    }
+    let report = PictureReport(id: picture, source: source, results: [result], duration: duration, paths: [path])
+    if json {
       try console.print(report.json.line)
     } else if let error = report.error {
-      console.complain("\(command.picture): \(error.message)")
-    } else if report.isDamaged, !command.quiet {
-      console.complain("\(command.picture): damaged; the thumbnail shows what can be read of it")
+      console.complain("\(picture): \(error.message)")
+    } else if report.isDamaged, !quiet {
+      console.complain("\(picture): damaged; the thumbnail shows what can be read of it")
     }
     return report.error == nil ? .success : .someFailed
+  }
+
+  private func write(_ thumbnail: Thumbnail) throws {
+    if let namedFormat, namedFormat.rawValue != thumbnail.format.rawValue, !quiet {
+      Console.standard.complain(
+        "\(output) will hold \(thumbnail.format.displayName), as --format says, whatever its name")
+    }
+    if output == "-" { return try Console.standard.print(bytes: thumbnail.data) }
+    do throws(ReportFile.Failure) {
+      try OutputFile.write(thumbnail.data, to: output)
+    } catch {
+      throw CommandFailure(error, choose: "another --output")
+    }
   }
 
   // MARK: Sheet
@@ -135,9 +133,7 @@ struct GetRun {
   /// Starts the contact sheet, if one is requested.
   private func makeSheet(title: String) throws -> SheetFile? {
     do {
-      return try command.look.sheet.map {
-        try SheetFile(path: $0, title: title, isolation: command.isolation.isolation)
-      }
+      return try look.sheet.map { try SheetFile(path: $0, title: title, isolation: isolation.isolation) }
     } catch {
       throw CommandFailure(error, choose: "another --sheet")
     }
@@ -150,21 +146,6 @@ struct GetRun {
       _ = try await sheet?.finish(pictures: 1, failed: cell.failure == nil ? 0 : 1)
     } catch {
       throw CommandFailure(error, keeping: PrefetchRun.kept)
-    }
-  }
-
-  // MARK: Output
-
-  private func write(_ thumbnail: Thumbnail) throws {
-    let output = command.output
-    if let named = command.namedFormat, named.rawValue != thumbnail.format.rawValue, !command.quiet {
-      console.complain("\(output) will hold \(thumbnail.format.displayName), as --format says, whatever its name")
-    }
-    if output == "-" { return try console.print(bytes: thumbnail.data) }
-    do throws(ReportFile.Failure) {
-      try OutputFile.write(thumbnail.data, to: output)
-    } catch {
-      throw CommandFailure(error, choose: "another --output")
     }
   }
 }
