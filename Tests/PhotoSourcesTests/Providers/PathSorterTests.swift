@@ -31,7 +31,7 @@ import ThumbnailCache
     }.map { $0.folder + $0.name }
   }
 
-  /// In memory, in a few runs, and in so many that they are merged twice.
+  /// In memory, in a few runs, and in many.
   @Test(arguments: [1 << 20, 16 << 10, 500])
   func theOrderIsTheSameHoweverManyRuns(runBytes: Int) throws {
     let listing = try listing(runBytes: runBytes)

@@ -18,7 +18,7 @@ extension PhotoProvider {
 /// stored with them, such as author and licence.
 ///
 /// For an `AutoProvider`, a search uses the first of its providers with stored photos for the query.
-public struct OfflineProvider: PhotoProvider {
+public final class OfflineProvider: PhotoProvider {
   /// The name of the provider whose pages are stored; with several, the one whose pages were used last.
   public var name: String { auto?.name ?? names[0] }
   /// Searches; reports no total.
@@ -29,15 +29,10 @@ public struct OfflineProvider: PhotoProvider {
   private let names: [String]
   /// For cursors prefixed with a provider's name: told whose pages are used.
   private let auto: AutoProvider?
-  private let shared = SharedState()
-
-  /// State shared by all copies.
-  private final class SharedState: Sendable {
-    let givesOtherPhotos = Atomic(false)
-  }
+  private let isSubstituting = Atomic(false)
 
   /// Whether the latest search is not stored, so that unrelated photos were returned.
-  public var givesOtherPhotos: Bool { shared.givesOtherPhotos.load(ordering: .relaxed) }
+  public var givesOtherPhotos: Bool { isSubstituting.load(ordering: .relaxed) }
 
   /// Reads the stored pages of the provider with this name.
   public init(of name: String, store: any PageStore) {
@@ -83,14 +78,14 @@ public struct OfflineProvider: PhotoProvider {
 
   private func firstPage(of query: PhotoQuery) async throws(ProviderError) -> PhotoPage {
     if let (first, pageSize) = await storedFirstPage(of: query) {
-      shared.givesOtherPhotos.store(false, ordering: .relaxed)
+      isSubstituting.store(false, ordering: .relaxed)
       return await ending(first, of: PhotoQuery(query.text, pageSize: pageSize))
     }
     let page = await cachedPage(after: nil, count: query.pageSize)
     if page.photos.isEmpty {
       throw .unreachable(provider: name, reason: "no picture of it is stored for use without a network")
     }
-    shared.givesOtherPhotos.store(!query.text.isEmpty, ordering: .relaxed)
+    isSubstituting.store(!query.text.isEmpty, ordering: .relaxed)
     return page
   }
 

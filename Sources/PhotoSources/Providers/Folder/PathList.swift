@@ -4,17 +4,16 @@ import ThumbnailCore
 
 /// The sorted paths of a folder's images, in an unnamed temporary file, or in memory if they are few. Reading blocks.
 struct PathList: Sendable {
-  private let records: ByteSource
-  private let marks: PathMarks
+  /// How many records lie between two marks.
+  static let markDistance = 64
+
+  let records: ByteSource
+  /// The offset of every 64th record, so that any record is found without scanning from the start.
+  let marks: [Int]
+  /// The number of images.
+  let count: Int
   /// What could not be listed, and why.
   let skipped: [SkippedItem]
-
-  init(records: ByteSource, marks: PathMarks, skipped: [SkippedItem]) {
-    (self.records, self.marks, self.skipped) = (records, marks, skipped)
-  }
-
-  /// The number of images.
-  var count: Int { marks.count }
 
   /// The paths at these indices. Runs of consecutive indices are read in one go.
   func paths(at places: some Sequence<Int>) throws(SystemFailure) -> [PathRecord] {
@@ -22,10 +21,10 @@ struct PathList: Sendable {
     var reader = PathReader(records, 0..<0)
     var next = Int.max
     for place in places {
-      if place < next || place - next >= PathMarks.distance {
-        let mark = place / PathMarks.distance
-        reader = PathReader(records, marks.starts[mark]..<records.count)
-        next = mark * PathMarks.distance
+      if place < next || place - next >= Self.markDistance {
+        let mark = place / Self.markDistance
+        reader = PathReader(records, marks[mark]..<records.count)
+        next = mark * Self.markDistance
       }
       var record: PathRecord?
       while next <= place {

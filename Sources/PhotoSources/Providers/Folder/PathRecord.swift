@@ -73,31 +73,22 @@ struct PathRecord {
   }
 }
 
-/// The offset of every 64th record, so that any record is found without scanning from the start.
-struct PathMarks {
-  static let distance = 64
-
-  private(set) var starts: [Int] = []
-  /// The number of records.
-  private(set) var count = 0
-
-  /// Adds the record at this offset.
-  mutating func add(at start: Int) {
-    if count.isMultiple(of: Self.distance) { starts.append(start) }
-    count += 1
-  }
-}
-
 /// Reads records sequentially through a small buffer.
 struct PathReader {
   private let records: ByteSource
   /// The range that is not buffered yet.
   private var rest: Range<Int>
+  private let bufferBytes: Int
   private var buffer: [UInt8] = []
   private var place = 0
 
   /// Reads a range, which has to begin and end at record boundaries.
-  init(_ records: ByteSource, _ range: Range<Int>) { (self.records, rest) = (records, range) }
+  ///
+  /// - Parameter readers: How many share 2 MiB of memory.
+  init(_ records: ByteSource, _ range: Range<Int>, sharingBuffersWith readers: Int = 1) {
+    (self.records, rest) = (records, range)
+    bufferBytes = min(16 << 10, max(512, (2 << 20) / readers))
+  }
 
   /// The next record; nil at the end.
   mutating func next() throws(SystemFailure) -> PathRecord? {
@@ -115,7 +106,7 @@ struct PathReader {
       buffer.removeFirst(place)
       place = 0
       do {
-        let piece = try records.read(at: rest.lowerBound, length: min(16 << 10, rest.count))
+        let piece = try records.read(at: rest.lowerBound, length: min(bufferBytes, rest.count))
         guard !piece.isEmpty else { return false }
         buffer += piece
         rest = (rest.lowerBound + piece.count)..<rest.upperBound

@@ -3,30 +3,26 @@ import ThumbnailCore
 
 /// Sorts the paths of a folder's images in bounded memory, as an external merge sort.
 ///
-/// Runs of 256 KiB are sorted, written to an unnamed temporary file and merged there. In the resulting order, a
+/// Runs of 256 KiB are sorted, written to an unnamed temporary file and merged in another. In the resulting order, a
 /// folder's own images precede its subfolders; both are in natural order.
 struct PathSorter {
-  /// The most runs merged at once, since each has a buffer.
-  private static let widestMerge = 32
-
   private let runBytes: Int
   private let directories: [String]
   /// The records of the current run, and the offset of each.
   private var gathered: [UInt8] = []
   private var starts: [UInt32] = []
-  private var file: RecordFile?
+  private var file: PathFile
   private var runs: [Range<Int>] = []
-  /// Whether no directory accepts a temporary file.
-  private var staysInMemory = false
 
   /// An empty sorter.
   ///
   /// - Parameters:
   ///   - runBytes: The size of a run in memory; less than 4 GiB.
-  ///   - directories: Candidates for the temporary file; the first that accepts one is used. If none does, all stays in
+  ///   - directories: Candidates for the temporary files; the first that accepts one is used. If none does, all stays in
   ///     memory.
   init(runBytes: Int = 256 << 10, directories: [String] = Self.standardDirectories) {
     (self.runBytes, self.directories) = (runBytes, directories)
+    file = PathFile(directories)
   }
 
   /// `TMPDIR`, or a directory on a disk, since `/tmp` may be in memory.
@@ -39,95 +35,73 @@ struct PathSorter {
   mutating func add(_ name: some Collection<UInt8>, in folder: some Collection<UInt8>) throws(SystemFailure) {
     starts.append(UInt32(gathered.count))
     PathRecord.append(folder: folder, name: name, to: &gathered)
-    if gathered.count >= runBytes, !staysInMemory { try endRun() }
-    if gathered.count > UInt32.max - (2 << 16) { throw SystemFailure(code: ENOMEM) }
+    if gathered.count >= runBytes { try endRun() }
   }
 
   /// All paths in order.
   mutating func finish(skipped: [SkippedItem]) throws(SystemFailure) -> PathList {
-    guard file != nil else {
-      var sorted: [UInt8] = []
-      sorted.reserveCapacity(gathered.count)
-      var marks = PathMarks()
-      sortStarts()
-      for start in starts {
-        marks.add(at: sorted.count)
-        sorted += PathRecord.bytes(at: Int(start), in: gathered)
-      }
-      return PathList(records: .memory(sorted), marks: marks, skipped: skipped)
-    }
-    if !starts.isEmpty { try endRun() }
-    while true {
-      let isLast = runs.count <= Self.widestMerge
-      guard let source = file, let target = RecordFile(directories) else { throw SystemFailure(code: ENOSPC) }
-      var merged: [Range<Int>] = []
-      var marks = PathMarks()
-      for first in stride(from: 0, to: runs.count, by: Self.widestMerge) {
-        let start = target.count
-        let group = runs[first..<min(first + Self.widestMerge, runs.count)]
-        var merge = try PathMerge(group.map { PathReader(source.records, $0) })
-        while let record = try merge.next() {
-          if isLast { marks.add(at: target.count) }
-          try target.append(record.bytes[...])
-        }
-        merged.append(start..<target.count)
-      }
-      try target.flush()
-      (file, runs) = (target, merged)
-      if isLast { return PathList(records: target.records, marks: marks, skipped: skipped) }
-    }
+    try endRun()
+    if runs.count < 2 { return try file.list(skipped: skipped) }
+    let target = PathFile(directories)
+    let records = try file.list(skipped: []).records
+    var merge = try PathMerge(runs.map { PathReader(records, $0, sharingBuffersWith: runs.count) })
+    while let record = try merge.next() { try target.append(record.bytes[...]) }
+    return try target.list(skipped: skipped)
   }
 
-  private mutating func sortStarts() {
+  /// Sorts and writes the current run.
+  private mutating func endRun() throws(SystemFailure) {
     gathered.withUnsafeBufferPointer { bytes in
       starts.sort {
         PathRecord.areInOrder(PathRecord.parts(at: Int($0), in: bytes), PathRecord.parts(at: Int($1), in: bytes))
       }
     }
-  }
-
-  /// Sorts and writes the current run.
-  private mutating func endRun() throws(SystemFailure) {
-    if file == nil { file = RecordFile(directories) }
-    guard let file else {
-      staysInMemory = true
-      return
-    }
-    sortStarts()
     let start = file.count
     for record in starts { try file.append(PathRecord.bytes(at: Int(record), in: gathered)) }
-    try file.flush()
-    runs.append(start..<file.count)
+    if file.count > start { runs.append(start..<file.count) }
     gathered.removeAll(keepingCapacity: true)
     starts.removeAll(keepingCapacity: true)
   }
 }
 
-/// A buffered, unnamed temporary file of records. Not thread-safe.
-private final class RecordFile {
-  private let descriptor: FileDescriptor
+/// A buffered file of records: unnamed and temporary, or in memory where they are few or no directory accepts a file.
+/// Not thread-safe.
+private final class PathFile {
+  private static let bufferBytes = 256 << 10
+
+  private let directories: [String]
+  private var descriptor: FileDescriptor?
+  private var staysInMemory = false
   private var buffer: [UInt8] = []
   private var written = 0
+  private var marks: [Int] = []
+  private var records = 0
 
-  /// Nil if no directory accepts a file.
-  init?(_ directories: [String]) {
-    guard let descriptor = directories.lazy.compactMap({ try? FileDescriptor.unnamed(in: $0) }).first else {
-      return nil
-    }
-    self.descriptor = descriptor
-  }
+  init(_ directories: [String]) { self.directories = directories }
 
-  /// The length including the buffer, in bytes.
+  /// The length in bytes.
   var count: Int { written + buffer.count }
-  /// The records written to the file.
-  var records: ByteSource { .file(descriptor, count: written) }
 
   func append(_ record: ArraySlice<UInt8>) throws(SystemFailure) {
+    if records.isMultiple(of: PathList.markDistance) { marks.append(count) }
+    records += 1
     buffer += record
-    if buffer.count >= 64 << 10 { try flush() }
+    if buffer.count >= Self.bufferBytes, !staysInMemory { try flush() }
   }
 
-  func flush() throws(SystemFailure) {
+  /// The records as they are now.
+  func list(skipped: [SkippedItem]) throws(SystemFailure) -> PathList {
+    if descriptor != nil { try flush() }
+    let bytes = descriptor.map { ByteSource.file($0, count: written) } ?? .memory(buffer)
+    return PathList(records: bytes, marks: marks, count: records, skipped: skipped)
+  }
+
+  private func flush() throws(SystemFailure) {
+    descriptor = descriptor ?? directories.lazy.compactMap { try? FileDescriptor.unnamed(in: $0) }.first
+    guard let descriptor else {
+      staysInMemory = true
+      return
+    }
     try descriptor.write(buffer, at: written)
     written += buffer.count
     buffer.removeAll(keepingCapacity: true)
