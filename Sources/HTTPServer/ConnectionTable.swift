@@ -1,4 +1,7 @@
+import Foundation
 import HTTPSemantics
+import NIOCore
+import NIOHTTP1
 
 /// Which connections are open, whose they are, and which have been idle for longest: decides who may come, and who makes
 /// room.
@@ -84,5 +87,48 @@ struct ConnectionTable<ID: Hashable> {
 
   private func count(of connection: Connection) -> Int {
     max(few, connection.client.map { shares.amount(of: $0) } ?? 0)
+  }
+}
+
+/// Who counts as one client: an address, but of IPv6 its /64, as a client has all of the addresses in there.
+package enum ClientNetwork {
+  private static let length = 8
+  /// What an IPv4 address begins with where a socket for IPv6 accepts both (RFC 4291).
+  private static let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]
+
+  /// What an address is counted under.
+  package static func name(of address: String) -> String {
+    let address = plain(address)
+    guard let bytes = bytes(ofIPv6: address) else { return address }
+    return bytes.prefix(length).map { String($0, radix: 16) }.joined(separator: ".")
+  }
+
+  /// The address, and `192.0.2.1` for `::ffff:192.0.2.1`.
+  package static func plain(_ address: String) -> String {
+    guard let bytes = bytes(ofIPv6: address), bytes.starts(with: mapped) else { return address }
+    return bytes.dropFirst(mapped.count).map { String($0) }.joined(separator: ".")
+  }
+
+  /// Where a connection comes from; `local` for a Unix socket.
+  static func peer(of channel: any Channel) -> String { channel.remoteAddress?.ipAddress.map(plain) ?? "local" }
+
+  private static func bytes(ofIPv6 address: String) -> [UInt8]? {
+    guard address.utf8.contains(UInt8(ascii: ":")),
+      case .v6(let parts)? = try? SocketAddress(ipAddress: address, port: 0)
+    else { return nil }
+    return withUnsafeBytes(of: parts.address.sin6_addr) { Array($0) }
+  }
+}
+
+extension Shares.Refusal {
+  /// 429 where the client has used up its part, 503 where all have used up all.
+  var status: HTTPResponseStatus { self == .holder ? .tooManyRequests : .serviceUnavailable }
+
+  /// Writes a response to whatever a connection was opened for, as far as that is possible at once.
+  func respond(on socket: NIOBSDSocket.Handle) {
+    let response = "HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\nretry-after: 1\r\nconnection: close\r\n"
+    _ = Array((response + "content-length: 0\r\n\r\n").utf8).withUnsafeBytes {
+      send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+    }
   }
 }

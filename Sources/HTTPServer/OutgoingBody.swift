@@ -1,5 +1,7 @@
 import Foundation
+import HTTPSemantics
 import NIOCore
+import Synchronization
 
 /// A body that is sent in parts, of which one is on its way: so bytes in memory are copied part by part, not for each
 /// connection as a whole.
@@ -49,5 +51,22 @@ struct OutgoingBody {
   /// Closes the file, if it is one.
   func close() {
     if case .file(let file) = source { try? file.close() }
+  }
+}
+
+/// The value of `Date`, formatted once a second.
+final class DateHeader: Sendable {
+  static let shared = DateHeader()
+
+  private let state = Mutex((second: 0, text: ""))
+
+  var value: String {
+    let second = time(nil)
+    return state.withLock { state in
+      if state.second != second {
+        state = (second, HTTPDate.text(Date(timeIntervalSince1970: Double(second))))
+      }
+      return state.text
+    }
   }
 }

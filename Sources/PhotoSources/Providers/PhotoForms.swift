@@ -88,3 +88,68 @@ extension PhotoForms.Cell {
     return PixelSize(side(width * scale), side(height * scale))
   }
 }
+
+/// The thumbnails that Wikimedia Commons offers of a file.
+///
+/// Only certain widths are served; others are refused. The URLs differ only in the width before `px-` at the end of the
+/// path; no other part of them is assumed.
+extension PhotoForms {
+  /// The available widths, in pixels.
+  private static let commonsWidths = [20, 40, 60, 120, 250, 330, 500, 960, 1280, 1920, 3840]
+
+  /// The URLs to try, in order. The original comes first only if no thumbnail is large enough, with the largest
+  /// thumbnail as its fallback, since Commons may refuse originals to programs.
+  func commonsURLs(ofSize size: PixelSize?, for cell: Cell?) -> [URL] {
+    let original = original ?? url
+    let smaller = Self.commonsWidths.filter { $0 < size?.width ?? .max }
+    if let wanted = cell?.scaledSize(of: size).width, let width = smaller.first(where: { $0 >= wanted }),
+      let thumbnail = commonsThumbnail(ofWidth: width)
+    {
+      let text = url.absoluteString
+      let isEnough = Self.widthRange(in: text).flatMap { Int(text[$0]) }.map { $0 >= wanted } ?? false
+      return thumbnail != url && isEnough ? [thumbnail, url, original] : [thumbnail, original]
+    }
+    return [original] + [smaller.last.flatMap(commonsThumbnail(ofWidth:))].compactMap(\.self)
+  }
+
+  private func commonsThumbnail(ofWidth width: Int) -> URL? {
+    // A file smaller than the requested thumbnail has none.
+    var text = url.absoluteString
+    guard url != original, let range = Self.widthRange(in: text) else { return nil }
+    text.replaceSubrange(range, with: "\(width)")
+    return URL(string: text)
+  }
+
+  /// The range of the width: the digits before `px-` in the last path component.
+  private static func widthRange(in text: String) -> Range<String.Index>? {
+    let match = text.firstMatch(of: /^[^?#]*\/[^\/?#]*?([0-9]+)px-[^\/?#]*(?:[?#]|$)/)
+    return match.map { $0.1.startIndex..<$0.1.endIndex }
+  }
+}
+
+/// URLs for servers that scale images on demand, with the parameters of imgix.
+extension PhotoForms {
+  /// The rendering parameters, which are replaced. All others are kept: Unsplash's terms require `ixid`, which
+  /// identifies the application.
+  private static let rendering: Set<String> = [
+    "w", "h", "fit", "crop", "q", "fm", "dpr", "auto", "ar", "max-w", "max-h", "cs",
+  ]
+
+  private static let standardManner = [("fit", "max"), ("q", "85"), ("fm", "jpg"), ("dpr", "1")]
+  /// As in the URLs of Pexels' API. Its `auto=compress` affects the quality, not the format.
+  private static let pexelsManner = [("auto", "compress"), ("cs", "tinysrgb"), ("dpr", "1")]
+
+  /// The URL of the whole image, just large enough that the thumbnail is not upscaled.
+  ///
+  /// The server never crops: the gravity is applied here, and other thumbnails of the image may need the rest. The
+  /// format is fixed to JPEG, since content negotiation may yield AVIF, which takes 25 times the memory to decode.
+  func imgixURL(ofSize size: PixelSize, for cell: Cell) -> URL {
+    guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return url }
+    let kept = (components.percentEncodedQueryItems ?? []).filter { !Self.rendering.contains($0.name) }
+    let scaled = cell.scaledSize(of: size)
+    let sides = [("w", "\(scaled.width)"), ("h", "\(scaled.height)")]
+    let manner = server == .pexels ? Self.pexelsManner : Self.standardManner
+    components.percentEncodedQueryItems = kept + (sides + manner).map { URLQueryItem(name: $0.0, value: $0.1) }
+    return components.url ?? url
+  }
+}

@@ -1,5 +1,7 @@
 // The module PhotoSources: photos of services, folders and lists, page by page, and galleries of them.
 
+import ThumbnailCore
+
 /// A source of photos, page by page: a photo search, a folder, a list of URLs. To add a source of your own, implement
 /// this protocol; the page `docs/photo-sources.md` has an example.
 ///
@@ -92,5 +94,67 @@ public struct ProviderCapabilities: Hashable, Sendable {
   ) {
     (self.searches, self.picksRandom, self.largestPageSize) = (searches, picksRandom, largestPageSize)
     (self.mayLoop, self.repeatsOnPurpose) = (mayLoop, repeatsOnPurpose)
+  }
+}
+
+extension WorkerPool {
+  /// Runs a provider's blocking work on one of the threads. The flag is set when the calling task is cancelled.
+  func provide<Success: Sendable>(
+    _ work: @escaping @Sendable (CancellationFlag) throws(ProviderError) -> Success
+  ) async throws(ProviderError) -> Success {
+    let result: Result<Success, ProviderError>
+    do {
+      result = try await run { cancelled in
+        Result { () throws(ProviderError) in try work(cancelled) }
+      }
+    } catch {
+      throw .cancelled
+    }
+    return try result.get()
+  }
+}
+
+/// One page of a search.
+public struct PhotoPage: Equatable, Sendable {
+  /// The photos, in the provider's order.
+  public var photos: [Photo]
+  /// The cursor of the next page; nil on the last.
+  public var next: PageCursor?
+  /// The total number of results, if the provider tells.
+  public var total: Int?
+  /// The unusable items of the page.
+  public var skipped: [SkippedItem]
+
+  /// Makes a page.
+  public init(photos: [Photo], next: PageCursor?, total: Int? = nil, skipped: [SkippedItem] = []) {
+    (self.photos, self.next, self.total, self.skipped) = (photos, next, total.map { max(0, $0) }, skipped)
+  }
+}
+
+/// An opaque cursor of the provider's. Can be stored and used again later.
+public struct PageCursor: Hashable, Sendable, Codable {
+  /// The provider's token.
+  public let token: String
+
+  /// Makes a cursor.
+  public init(_ token: String) { self.token = token }
+}
+
+/// An item that was left out of a page, and why.
+public struct SkippedItem: Hashable, Sendable {
+  /// The item's position: `line 7`, `item 3`, or a path.
+  public var place: String
+  /// Why it is unusable, and what to do about it, if anything.
+  public var reason: String
+
+  /// Makes a skipped item.
+  public init(place: String, reason: String) { (self.place, self.reason) = (place, reason) }
+
+  /// Both in one line.
+  public var message: String { "\(place): \(reason)" }
+
+  /// The first of several items in one line, with the number of others; nil if there are none.
+  public static func message(of items: [SkippedItem]) -> String? {
+    items.first.map { items.count > 1 ? "\($0.message), and \(items.count - 1) more" : $0.message }
   }
 }

@@ -113,3 +113,61 @@ final class ServerMetrics: Sendable {
     }
   }
 }
+
+/// Prometheus' text format.
+struct MetricsPage {
+  private(set) var text = ""
+
+  mutating func begin(_ name: String, _ type: String, _ help: String) {
+    text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
+  }
+
+  mutating func add(_ name: String, _ value: some CustomStringConvertible) { text += "\(name) \(value)\n" }
+
+  mutating func add(_ name: String, _ labels: String, _ value: some CustomStringConvertible) {
+    text += "\(name){\(labels)} \(value)\n"
+  }
+
+  /// A histogram's buckets, sum and count.
+  ///
+  /// - Parameter label: What tells it from others of the same name, such as `route="thumb"`.
+  mutating func add(_ name: String, _ label: String, _ histogram: Histogram) {
+    var total = 0
+    for (bound, count) in zip(Histogram.bounds, histogram.buckets) {
+      total += count
+      add("\(name)_bucket", "\(label),le=\"\(bound)\"", total)
+    }
+    add("\(name)_bucket", "\(label),le=\"+Inf\"", histogram.count)
+    add("\(name)_sum", label, histogram.sum)
+    add("\(name)_count", label, histogram.count)
+  }
+}
+
+/// Times in buckets, as Prometheus counts them.
+struct Histogram: Sendable {
+  /// The upper bounds of the buckets, in seconds.
+  static let bounds = [0.0005, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+  /// The times in each bucket alone.
+  private(set) var buckets = [Int](repeating: 0, count: Histogram.bounds.count)
+  private(set) var count = 0
+  /// In seconds.
+  private(set) var sum = 0.0
+
+  /// Counts a time in seconds.
+  mutating func add(_ seconds: Double) {
+    count += 1
+    sum += seconds
+    if let bucket = Self.bounds.firstIndex(where: { seconds <= $0 }) { buckets[bucket] += 1 }
+  }
+}
+
+/// What the kernel says about this process.
+enum ProcessStatus {
+  /// The memory that it holds now, in bytes; 0 if that cannot be read.
+  static var residentBytes: Int {
+    guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return 0 }
+    let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+    return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
+  }
+}

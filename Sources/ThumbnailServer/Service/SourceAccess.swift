@@ -2,7 +2,8 @@ package import Foundation
 import HTTPServer
 import HTTPTransport
 import NIOHTTP1
-import ThumbnailCore
+import Synchronization
+package import ThumbnailCore
 import Thumbnailer
 
 /// An image that may be asked for, and what may be made of it.
@@ -120,5 +121,116 @@ package struct HostPattern: Sendable, Hashable {
   package func matches(_ url: URL) -> Bool {
     guard let host = url.host()?.lowercased() else { return false }
     return isSuffix ? host.hasSuffix(name) : host == name
+  }
+}
+
+/// The folder whose files strangers may ask for by path. It is never left: each part of a path is opened within the one
+/// before it, and links are not followed, so no change to the folder in the meantime leads elsewhere.
+package final class ServedFolder: Sendable {
+  private let root: FileDescriptor
+
+  /// Opens the folder. Nil if it cannot be opened.
+  package init?(path: String) {
+    let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    root = FileDescriptor(owning: descriptor)
+  }
+
+  /// The image at a path within the folder; nil if there is no such file. Blocks for some system calls.
+  ///
+  /// - Parameter path: Percent-decoded, its parts separated by slashes.
+  package func image(at path: String) -> ImageSource? {
+    // As the system reads it: a slash and a combining mark are one Character, which is no slash.
+    let parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+    guard !parts.isEmpty, parts.allSatisfy(Self.isName), let file = file(parts) else { return nil }
+    var status = stat()
+    guard fstat(file.rawValue, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    let state = FileState(status)
+    // Says nothing of the path: a file that was moved is the same image.
+    let identity = "\(state.device)-\(state.inode)-\(state.byteCount)-\(state.modified)"
+    return .loaded(by: ServedFile(file: file, state: state), identity: "file \(identity)")
+  }
+
+  /// Neither empty, nor hidden, nor a way out.
+  private static func isName(_ part: Substring.UTF8View) -> Bool {
+    !part.isEmpty && part.first != UInt8(ascii: ".") && !part.contains(0)
+  }
+
+  private func file(_ parts: [Substring.UTF8View]) -> FileDescriptor? {
+    var place = root
+    for (index, part) in parts.enumerated() {
+      // Without waiting: the other end of a pipe might never come.
+      let flags = index == parts.count - 1 ? O_RDONLY | O_NONBLOCK : O_RDONLY | O_DIRECTORY
+      let descriptor = openat(place.rawValue, String(Substring(part)), flags | O_NOFOLLOW | O_CLOEXEC)
+      guard descriptor >= 0 else { return nil }
+      place = FileDescriptor(owning: descriptor)
+    }
+    return place
+  }
+}
+
+/// An open file as an image's bytes.
+private struct ServedFile: ImageLoading {
+  let file: FileDescriptor
+  let state: FileState
+
+  var isLocal: Bool { true }
+  var site: String? { "folder" }
+
+  func load(_ request: ImageLoadRequest) -> LoadedImage { LoadedImage(file, state) }
+}
+
+/// The addresses that were accepted lately: reading one and checking its signature takes longer than all else of a
+/// thumbnail that is in memory.
+///
+/// What decides about an address is fixed while the server runs, but for the time until which it is good.
+final class AcceptedAddresses: Sendable {
+  /// What was understood of an address.
+  struct Address: Sendable {
+    let options: VariantPath
+    let source: ServedSource
+    /// Until when it is good, in seconds since 1970; nil for ever.
+    let end: Int?
+  }
+
+  /// Longer ones are read each time, in bytes.
+  private static let longestTarget = 1024
+  /// The newest so many are kept, and as many before them.
+  private static let generationLength = 1024
+
+  private let addresses = Mutex(Generations<Address>(capacity: generationLength))
+
+  /// What was understood of a request's target; nil if it has to be read.
+  func address(of target: String, now: time_t = time(nil)) -> Address? {
+    addresses.withLock { $0.value(of: target) }.flatMap { address in
+      address.end.map { now < $0 } ?? true ? address : nil
+    }
+  }
+
+  /// Remembers an address that was accepted.
+  func insert(_ address: Address, of target: String) {
+    guard target.utf8.count <= Self.longestTarget else { return }
+    addresses.withLock { $0.insert(address, target) }
+  }
+}
+
+/// The values that were inserted or looked up last: at least as many as `capacity`, and at most twice as many.
+struct Generations<Value> {
+  private let capacity: Int
+  private var young: [String: Value] = [:]
+  private var old: [String: Value] = [:]
+
+  init(capacity: Int) { self.capacity = capacity }
+
+  mutating func insert(_ value: Value, _ key: String) {
+    if young.count >= capacity { (old, young) = (young, [:]) }
+    young[key] = value
+  }
+
+  mutating func value(of key: String) -> Value? {
+    if let value = young[key] { return value }
+    guard let value = old.removeValue(forKey: key) else { return nil }
+    insert(value, key)
+    return value
   }
 }

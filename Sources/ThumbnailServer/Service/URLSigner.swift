@@ -1,3 +1,4 @@
+import CGLib
 package import Foundation
 
 /// Signs the addresses of thumbnails, so that only the holder of the key decides what is fetched and made.
@@ -74,5 +75,71 @@ package struct URLSigner: Sendable {
 
   private static func signature(of text: String, _ secret: [UInt8]) -> String {
     Base64URL.encode(HMAC.sha256(Array(text.utf8), key: secret))
+  }
+}
+
+/// HMAC-SHA256 (RFC 2104), computed by GLib's `GHmac`.
+enum HMAC {
+  private static let byteCount = 32
+
+  static func sha256(_ bytes: [UInt8], key: [UInt8]) -> [UInt8] {
+    guard let hmac = g_hmac_new(G_CHECKSUM_SHA256, key, gsize(key.count)) else {
+      // GLib returns nil only for unknown checksum types.
+      preconditionFailure("GLib has no SHA-256")
+    }
+    defer { g_hmac_unref(hmac) }
+    g_hmac_update(hmac, bytes, gssize(bytes.count))
+    return [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
+      var length = gsize(byteCount)
+      g_hmac_get_digest(hmac, buffer.baseAddress, &length)
+      count = Int(length)
+    }
+  }
+}
+
+/// Base64 with the alphabet for URLs (RFC 4648), without padding.
+enum Base64URL {
+  static func encode(_ bytes: [UInt8]) -> String {
+    Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+  }
+
+  static func decode(_ text: some StringProtocol) -> [UInt8]? {
+    let plain = String(text).replacing("-", with: "+").replacing("_", with: "/").replacing("=", with: "")
+    let padding = String(repeating: "=", count: (4 - plain.utf8.count % 4) % 4)
+    return Data(base64Encoded: plain + padding).map { Array($0) }
+  }
+}
+
+/// Bytes as hexadecimal digits.
+enum Hexadecimal {
+  static func bytes(_ text: some StringProtocol) -> [UInt8]? {
+    let digits = text.utf8.map { Character(UnicodeScalar($0)).hexDigitValue }
+    guard digits.count.isMultiple(of: 2) else { return nil }
+    var bytes: [UInt8] = []
+    for index in stride(from: 0, to: digits.count, by: 2) {
+      guard let high = digits[index], let low = digits[index + 1] else { return nil }
+      bytes.append(UInt8(high << 4 | low))
+    }
+    return bytes
+  }
+}
+
+/// The addresses of thumbnails: `/thumb/{options}/{source}`.
+package enum ThumbnailAddress {
+  /// What need not be encoded in a part of a path (RFC 3986: unreserved characters).
+  private static let plain = CharacterSet(
+    charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+
+  /// The path of a thumbnail.
+  ///
+  /// - Parameter source: A URL, or a path within the served folder.
+  package static func path(options: String, source: String) -> String? {
+    let optionCharacters = plain.union(CharacterSet(charactersIn: ",="))
+    // The parts of a path stay readable; a URL is one part.
+    let sourceCharacters = WebAddress.isURL(source) ? plain : plain.union(CharacterSet(charactersIn: "/"))
+    guard let options = options.addingPercentEncoding(withAllowedCharacters: optionCharacters),
+      let source = source.addingPercentEncoding(withAllowedCharacters: sourceCharacters), !source.isEmpty
+    else { return nil }
+    return "/thumb/\(options)/\(source)"
   }
 }

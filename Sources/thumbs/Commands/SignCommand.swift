@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import ThumbnailServer
+import Thumbnailer
 
 /// `thumbs sign`: the address of a thumbnail, signed for a server that wants that.
 struct SignCommand: ParsableCommand {
@@ -46,4 +47,12 @@ struct SignCommand: ParsableCommand {
     let base = base.hasSuffix("/") ? String(base.dropLast()) : base
     try Console.standard.print(base + signer.sign(path, expires: end))
   }
+}
+
+/// `thumbs version`: what `--version` prints.
+struct VersionCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "version", abstract: "Prints the version, as --version does.")
+
+  func run() throws { try Console.standard.print(ThumbnailPipeline.version) }
 }

@@ -1,4 +1,6 @@
 import Foundation
+import ThumbnailCore
+import Thumbnailer
 
 /// Untrusted text, sanitised for output: without secrets and terminal control characters.
 enum PlainText {
@@ -63,4 +65,61 @@ enum PlainText {
     default: false
     }
   }
+}
+
+/// Advice of the library in the command's terms.
+enum Advice {
+  /// The options that set the members of the library's configurations which its messages name.
+  private static let options = [
+    "addresses": "--allow-network, --allow-private-networks",
+    "allowsPaths": "--no-paths", "longestLine": "--max-line",
+    "cacheMode": "--offline", "cacheDirectory": "--cache-dir", "certificateAuthorityFile": "--cacert",
+    "damaged": "--damaged accept", "downloadsPerHost": "--per-host", "followsLinks": "--follow-symlinks",
+    "headers": "--header", "include": "--include", "isolation.deadline": "--helper-deadline",
+    "isolation.executable": "install thumbs again",
+    "isolation.memoryLimit": "--helper-memory", "isolation.requiresConfinement": "--require-confinement",
+    "isolation": "--isolate, --unsafe-from-web",
+    "listsAreNullSeparated": "-0", "maximumPixels": "--max-pixels", "maximumSourceBytes": "--max-bytes",
+    "maximumWait": "--max-wait",
+    "memoryBudget": "--memory-budget", "minimumRate": "--min-rate", "pairing": "--pair", "proxy": "--proxy",
+    "retriesFailures": "--retry-failed", "userAgent": "--user-agent",
+  ]
+
+  /// An error's message with options in place of the members in parentheses: `raise the limit (maximumPixels)` becomes
+  /// `raise the limit (--max-pixels)`.
+  static func withOptions(_ message: String) -> String {
+    guard message.utf8.contains(UInt8(ascii: "(")) else { return message }
+    return options.reduce(message) { $0.replacing("(\($1.key))", with: "(\($1.value))") }
+  }
+}
+
+extension ThumbnailError {
+  /// The message in the command's terms.
+  var shownMessage: String { Advice.withOptions(message) }
+}
+
+extension Int {
+  /// The number; nil for 0, for members of JSON that are left out then.
+  var unlessZero: Int? { self == 0 ? nil : self }
+
+  /// The number with its noun, such as `1 picture` or `2 pictures`.
+  func of(_ one: String, _ many: String? = nil) -> String { "\(self) \(self == 1 ? one : many ?? one + "s")" }
+}
+
+extension [String: Int] {
+  /// The reasons that were counted, the most frequent ones first.
+  var byCount: [Element] { sorted { ($1.value, $0.key) < ($0.value, $1.key) } }
+}
+
+extension Bool {
+  /// True or nil, for members of JSON that are left out if they are false.
+  var unlessFalse: Bool? { self ? true : nil }
+}
+
+extension String {
+  /// The text padded with spaces on the right, for columns of words.
+  func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+
+  /// The text padded with spaces on the left, for columns of numbers.
+  func aligned(to width: Int) -> String { String(repeating: " ", count: max(0, width - count)) + self }
 }

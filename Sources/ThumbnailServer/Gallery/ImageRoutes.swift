@@ -1,9 +1,11 @@
 import Foundation
 import HTTPServer
+import HTTPTransport
 import NIOCore
 import NIOHTTP1
 import NIOPosix
 import PhotoSources
+import Synchronization
 import ThumbnailCore
 import Thumbnailer
 
@@ -75,5 +77,58 @@ enum ContentDisposition {
       })
     let encoded = name.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
     return "attachment; filename=\"\(plain)\"; filename*=UTF-8''\(encoded)"
+  }
+}
+
+/// The photos that galleries have shown, by the keys in the addresses of their images. Only these are served there, so
+/// nobody can have the server fetch anything else by such an address.
+final class ImageRegistry: Sendable {
+  /// Of at least that many photos the last shown are known.
+  private static let capacity = 100_000
+
+  private let headers: HostHeaders
+  private let photos = Mutex(Generations<Photo>(capacity: capacity))
+
+  init(headers: HostHeaders) { self.headers = headers }
+
+  /// Admits a photo, and returns its key: that of its image in the cache, the same for all its sizes.
+  func admit(_ photo: Photo) -> SourceKey {
+    let key = key(of: photo)
+    photos.withLock { $0.insert(photo, key.hex) }
+    return key
+  }
+
+  /// The key of a photo's image in the cache.
+  func key(of photo: Photo) -> SourceKey { photo.source(for: PixelSize(1, 1), fit: .cover).adding(headers).key }
+
+  /// The photo of a key.
+  func photo(_ key: some StringProtocol) -> Photo? {
+    photos.withLock { $0.value(of: String(key)) }
+  }
+
+  /// The image of a photo in the smallest form that is large enough for a thumbnail.
+  func source(of photo: Photo, for variant: Variant) -> ImageSource {
+    photo.source(for: variant.size, fit: variant.fit).adding(headers)
+  }
+}
+
+/// A form of an image that a gallery shows, as in its address: `400x400-cover`.
+struct GalleryForm: Hashable, Sendable {
+  /// The largest side that is made for a page.
+  private static let longestSide = 4096
+
+  let variant: Variant
+
+  init?(box: some StringProtocol, fit: some StringProtocol) {
+    guard let size = PixelSize(parsing: box), size.isValidThumbnailSize, size.longerSide <= Self.longestSide,
+      let fit = Fit(rawValue: String(fit))
+    else { return nil }
+    variant = Variant(size: size, fit: fit)
+  }
+
+  init?(_ text: some StringProtocol) {
+    let parts = text.split(separator: "-", maxSplits: 1)
+    guard parts.count == 2 else { return nil }
+    self.init(box: parts[0], fit: parts[1])
   }
 }
