@@ -186,16 +186,14 @@ public final class ThumbnailWorker: Sendable {
     }
     linesAtWork.add(1, ordering: .relaxed)
     window.start { [self] report in
-      var response: LineResponse
-      let files: [SampleFiles.File]
-      (response, files) = await work(on: item, of: parsed, report)
+      var (response, files) = await work(on: item, of: parsed, report)
       response.duration = .now - started
       let isLast = linesAtWork.subtract(1, ordering: .relaxed).newValue == 0
       // Nothing else comes that could be written together with what is pending.
       defer { if isLast { pipeline.writeSoon() } }
       guard response.isPending else { return deliver(response, files, reservation, shards) }
       // Beside the window, so that the wait holds back no other line.
-      tasks.start { [self, response] in
+      tasks.start { [self, response, files] in
         deliver(await response.committed(), files, reservation, shards)
       }
     }
@@ -278,14 +276,8 @@ public final class ThumbnailWorker: Sendable {
       state.withLock { $0.summary.shardFailure = lasting.message }
     }
     let shard: JSONObject = [
-      "path": report.name,
-      "status": status,
-      "first": report.firstLine,
-      "lines": report.lines,
-      "samples": report.samples,
-      "bytes": bytes,
-      "sha256": sha256,
-      "error": failure?.json(options.wording),
+      "path": report.name, "status": status, "first": report.firstLine, "lines": report.lines,
+      "samples": report.samples, "bytes": bytes, "sha256": sha256, "error": failure?.json(options.wording),
     ]
     responses.send((["shard": shard] as JSONObject).bytes)
   }

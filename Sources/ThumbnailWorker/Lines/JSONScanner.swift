@@ -66,13 +66,6 @@ struct JSONScanner {
     return start..<position
   }
 
-  /// Takes `null`, if that is the next value. Returns whether it was.
-  mutating func null() throws(Problem) -> Bool {
-    guard peek() == UInt8(ascii: "n") else { return false }
-    try word("null")
-    return true
-  }
-
   /// Takes a string.
   mutating func string() throws(Problem) -> String {
     let (range, hasEscapes) = try stringRange()
@@ -96,12 +89,6 @@ struct JSONScanner {
       }
     }
     throw Problem(reason: "a text has no end")
-  }
-
-  /// Takes an integer. Nil if the next value is a number of another kind.
-  mutating func integer() throws(Problem) -> Int? {
-    let range = try value()
-    return Int(String(decoding: bytes[range], as: UTF8.self))
   }
 
   /// Fails unless the text is at its end.

@@ -44,204 +44,172 @@ struct LineParser: Sendable {
 
   // MARK: An object
 
-  /// The members of an object, as far as they could be used.
+  /// Where the values of an object's members are. A member counts as it comes last, and not at all if that is null.
   private struct Members {
-    var id: Range<Int>?
-    var (url, path, key, caption): (String?, String?, String?, String?)
-    var base64: [UInt8]?
-    var headers: [HTTPHeader] = []
-    var sizes: [TargetSize] = []
-    var fit: Fit?
-    var format: OutputFormat?
-    var quality: Int?
-    var json: [(name: String, value: [UInt8])] = []
-    /// The member that is read now.
-    var current = ""
-    /// Members that cannot be used, in their order, each with its first reason.
-    private(set) var problems: [(name: String, failure: LineFailure)] = []
+    private static let known: Set = [
+      "id", "url", "path", "base64", "headers", "sizes", "fit", "format", "quality", "key", "caption", "json",
+    ]
 
-    /// A member begins. It counts as it comes last.
-    mutating func begin(_ name: String) {
-      current = name
-      problems.removeAll { $0.name == name }
+    let bytes: [UInt8]
+    private(set) var ranges: [String: Range<Int>] = [:]
+
+    init(_ bytes: [UInt8]) throws(JSONScanner.Problem) {
+      self.bytes = bytes
+      var scanner = JSONScanner(bytes)
+      try scanner.object { (name, rest) throws(JSONScanner.Problem) in
+        let range = try rest.value()
+        let isNull = bytes[range.lowerBound] == UInt8(ascii: "n") && name != "id"
+        if Self.known.contains(name) { ranges[name] = isNull ? nil : range }
+      }
+      try scanner.expectEnd()
     }
 
-    /// A member is null, and so counts as missing.
-    mutating func clear(_ name: String) {
-      switch name {
-      case "url": url = nil
-      case "path": path = nil
-      case "key": key = nil
-      case "caption": caption = nil
-      case "base64": base64 = nil
-      case "headers": headers = []
-      case "sizes": sizes = []
-      case "fit": fit = nil
-      case "format": format = nil
-      case "quality": quality = nil
-      case "json": json = []
-      default: break
+    /// Reads a value that begins with a certain byte.
+    func read<Value>(
+      _ range: Range<Int>, _ name: String, from first: UInt8, _ kind: String,
+      _ body: (inout JSONScanner) throws(JSONScanner.Problem) -> Value
+    ) throws(LineFailure) -> Value {
+      guard bytes[range.lowerBound] == first else { throw .invalidRequest("\(name) cannot be used: give \(kind)") }
+      var scanner = JSONScanner(bytes, at: range.lowerBound)
+      do throws(JSONScanner.Problem) {
+        return try body(&scanner)
+      } catch {
+        throw .invalidLine(error.reason)
       }
     }
 
-    mutating func refuse(_ reason: String) {
-      // A list may hold a million values that cannot be used.
-      if problems.last?.name != current { problems.append((current, .invalidRequest(reason))) }
+    func text(_ name: String) throws(LineFailure) -> String? {
+      guard let range = ranges[name] else { return nil }
+      return try text(range, name)
+    }
+
+    private func text(_ range: Range<Int>, _ name: String) throws(LineFailure) -> String {
+      try read(range, name, from: UInt8(ascii: "\""), "a text") { value throws(JSONScanner.Problem) in
+        try value.string()
+      }
+    }
+
+    /// The Base64 text, which is decoded later, on the thread that works on the line.
+    var base64: [UInt8]? {
+      get throws(LineFailure) {
+        guard let range = ranges["base64"] else { return nil }
+        return try read(range, "base64", from: UInt8(ascii: "\""), "a text") { value throws(JSONScanner.Problem) in
+          var copy = value
+          let (characters, hasEscapes) = try value.stringRange()
+          return hasEscapes ? Array(try copy.string().utf8) : Array(bytes[characters])
+        }
+      }
+    }
+
+    func choice<Choice: RawRepresentable<String> & CaseIterable>(_ name: String) throws(LineFailure) -> Choice? {
+      guard let text = try text(name) else { return nil }
+      if let choice = Choice(rawValue: name == "format" && text == "jpg" ? "jpeg" : text) { return choice }
+      let choices = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+      throw .invalidRequest("\(name) cannot be used: give one of \(choices)")
+    }
+
+    var quality: Int? {
+      get throws(LineFailure) {
+        guard let range = ranges["quality"] else { return nil }
+        let number = Int(String(decoding: bytes[range], as: UTF8.self))
+        guard let number, (1...100).contains(number) else {
+          throw .invalidRequest("quality cannot be used: give a number from 1 to 100")
+        }
+        return number
+      }
+    }
+
+    /// The members of an object, with where their values are; none if it is missing.
+    private func members(of name: String, _ kind: String) throws(LineFailure) -> [(name: String, value: Range<Int>)] {
+      guard let range = ranges[name] else { return [] }
+      return try read(range, name, from: UInt8(ascii: "{"), kind) { value throws(JSONScanner.Problem) in
+        var members: [(String, Range<Int>)] = []
+        try value.object { (name, rest) throws(JSONScanner.Problem) in members.append((name, try rest.value())) }
+        return members
+      }
+    }
+
+    var json: [(name: String, value: [UInt8])] {
+      get throws(LineFailure) { try members(of: "json", "an object").map { ($0.name, Array(bytes[$0.value])) } }
+    }
+
+    /// Sorted by name, so that the digest of the source does not depend on their order.
+    var headers: [HTTPHeader] {
+      get throws(LineFailure) {
+        var headers: [HTTPHeader] = []
+        for (name, range) in try members(of: "headers", "an object of texts") {
+          let header = HTTPHeader(name, try text(range, "the header \(name)"))
+          guard header.isWellFormed else {
+            throw .invalidRequest("headers holds a name or value that HTTP does not allow")
+          }
+          headers.append(header)
+        }
+        return headers.sorted { $0.name < $1.name }
+      }
+    }
+
+    /// The sizes, of a list or a single one; none if the member is missing.
+    var sizes: [TargetSize] {
+      get throws(LineFailure) {
+        guard let range = ranges["sizes"] else { return [] }
+        let first = bytes[range.lowerBound]
+        // Of a list that may hold a million values, only those that can be used are kept, and one too many of these.
+        var (sizes, areUsable): ([TargetSize], Bool) = ([], true)
+        func add(_ value: inout JSONScanner) throws(JSONScanner.Problem) {
+          let isText = value.peek() == UInt8(ascii: "\"")
+          let text = isText ? try value.string() : String(decoding: bytes[try value.value()], as: UTF8.self)
+          guard let size = TargetSize(parsing: text) else { return areUsable = false }
+          if sizes.count <= LineParser.mostSizes, !sizes.contains(size) { sizes.append(size) }
+        }
+        try read(range, "sizes", from: first, "") { value throws(JSONScanner.Problem) in
+          if first == UInt8(ascii: "[") { try value.array(add) } else { try add(&value) }
+        }
+        guard areUsable else {
+          throw .invalidRequest(
+            "sizes cannot be used: write 400x300, 400, 400x or x300, each side from 1 to "
+              + "\(PixelSize.longestThumbnailSide) pixels")
+        }
+        if sizes.isEmpty { throw .invalidRequest("sizes cannot be used: give at least one") }
+        if sizes.count > LineParser.mostSizes {
+          throw .invalidRequest("sizes cannot be used: give at most \(LineParser.mostSizes)")
+        }
+        return sizes
+      }
     }
   }
 
   private func parse(object bytes: [UInt8], number: Int) -> ParsedLine {
-    var scanner = JSONScanner(bytes)
-    var members = Members()
+    let members: Members
     do throws(JSONScanner.Problem) {
-      try scanner.object { (name, rest) throws(JSONScanner.Problem) in
-        try take(name, from: &rest, into: &members)
-      }
-      try scanner.expectEnd()
+      members = try Members(bytes)
     } catch {
       return ParsedLine(number: number, content: .failure(.invalidLine(error.reason)))
     }
     var line = ParsedLine(
-      number: number, id: members.id.map { Array(bytes[$0]) }, content: .failure(.invalidLine("")))
-    line.address = members.url.map { .url($0) } ?? members.path.map { .path($0) }
+      number: number, id: members.ranges["id"].map { Array(bytes[$0]) }, content: .failure(.invalidLine("")))
     line.content = Result { () throws(LineFailure) in
+      let (url, path) = (try? members.text("url"), try? members.text("path"))
+      line.address = url.map { .url($0) } ?? path.map { .path($0) }
+      let name = try members.text("key")
       let key =
-        try members.key.map { text throws(LineFailure) in try SampleKey(text, isInShard: writesShards) }
+        try name.map { text throws(LineFailure) in try SampleKey(text, isInShard: writesShards) }
         ?? SampleKey(number: firstNumber + number - 1)
       line.key = key.text
-      if let problem = members.problems.first { throw problem.failure }
       return WorkItem(
-        origin: try origin(of: members), variants: try variants(for: members), key: key, caption: members.caption,
-        members: members.json)
+        origin: try origin(of: members), variants: try variants(for: members), key: key,
+        caption: try members.text("caption"), members: try members.json)
     }
     return line
   }
 
-  /// Takes one member. Its value is taken in any case, so that the rest of the object can be read.
-  private func take(
-    _ name: String, from scanner: inout JSONScanner, into members: inout Members
-  ) throws(JSONScanner.Problem) {
-    if name == "id" {
-      members.id = try scanner.value()
-      return
-    }
-    members.begin(name)
-    if try scanner.null() { return members.clear(name) }
-    switch name {
-    case "url": members.url = try text(name, &scanner, &members)
-    case "path": members.path = try text(name, &scanner, &members)
-    case "key": members.key = try text(name, &scanner, &members)
-    case "caption": members.caption = try text(name, &scanner, &members)
-    case "base64": members.base64 = try base64(&scanner, &members)
-    case "headers": try headers(&scanner, &members)
-    case "sizes": try sizes(&scanner, &members)
-    case "fit":
-      members.fit = try choice(name, &scanner, &members)
-    case "format":
-      members.format = try choice(name, &scanner, &members)
-    case "quality":
-      guard let quality = try scanner.integer(), (1...100).contains(quality) else {
-        return members.refuse("quality cannot be used: give a number from 1 to 100")
-      }
-      members.quality = quality
-    case "json":
-      guard scanner.peek() == UInt8(ascii: "{") else {
-        try scanner.value()
-        return members.refuse("json cannot be used: give an object")
-      }
-      members.json = []
-      try scanner.object { (name, rest) throws(JSONScanner.Problem) in
-        let range = try rest.value()
-        members.json.append((name, Array(rest.bytes[range])))
-      }
-    default: try scanner.value()
-    }
-  }
-
-  private func text(
-    _ name: String, _ scanner: inout JSONScanner, _ members: inout Members
-  ) throws(JSONScanner.Problem) -> String? {
-    guard scanner.peek() == UInt8(ascii: "\"") else {
-      try scanner.value()
-      members.refuse("\(name) cannot be used: give a text")
-      return nil
-    }
-    return try scanner.string()
-  }
-
-  /// The Base64 text, which is decoded later, on the thread that works on the line.
-  private func base64(
-    _ scanner: inout JSONScanner, _ members: inout Members
-  ) throws(JSONScanner.Problem) -> [UInt8]? {
-    guard scanner.peek() == UInt8(ascii: "\"") else {
-      try scanner.value()
-      members.refuse("base64 cannot be used: give a text")
-      return nil
-    }
-    var copy = scanner
-    let (range, hasEscapes) = try scanner.stringRange()
-    return hasEscapes ? Array(try copy.string().utf8) : Array(scanner.bytes[range])
-  }
-
-  private func choice<Choice: RawRepresentable & CaseIterable>(
-    _ name: String, _ scanner: inout JSONScanner, _ members: inout Members
-  ) throws(JSONScanner.Problem) -> Choice? where Choice.RawValue == String {
-    guard let text = try text(name, &scanner, &members) else { return nil }
-    let value = name == "format" && text == "jpg" ? "jpeg" : text
-    if let choice = Choice(rawValue: value) { return choice }
-    let choices = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-    members.refuse("\(name) cannot be used: give one of \(choices)")
-    return nil
-  }
-
-  private func headers(_ scanner: inout JSONScanner, _ members: inout Members) throws(JSONScanner.Problem) {
-    guard scanner.peek() == UInt8(ascii: "{") else {
-      try scanner.value()
-      return members.refuse("headers cannot be used: give an object of texts")
-    }
-    var headers: [HTTPHeader] = []
-    try scanner.object { (name, rest) throws(JSONScanner.Problem) in
-      guard let value = try text("the header \(name)", &rest, &members) else { return }
-      let header = HTTPHeader(name, value)
-      if !header.isWellFormed { members.refuse("headers holds a name or value that HTTP does not allow") }
-      headers.append(header)
-    }
-    // Sorted by name, so that the digest of the source does not depend on their order.
-    members.headers = headers.sorted { $0.name < $1.name }
-  }
-
-  private func sizes(_ scanner: inout JSONScanner, _ members: inout Members) throws(JSONScanner.Problem) {
-    members.sizes = []
-    guard scanner.peek() == UInt8(ascii: "[") else { return try size(&scanner, &members) }
-    try scanner.array { rest throws(JSONScanner.Problem) in try size(&rest, &members) }
-    if members.sizes.isEmpty { members.refuse("sizes cannot be used: give at least one") }
-    if members.sizes.count > Self.mostSizes { members.refuse("sizes cannot be used: give at most \(Self.mostSizes)") }
-  }
-
-  private func size(_ scanner: inout JSONScanner, _ members: inout Members) throws(JSONScanner.Problem) {
-    let text: String
-    if scanner.peek() == UInt8(ascii: "\"") {
-      text = try scanner.string()
-    } else {
-      let range = try scanner.value()
-      text = String(decoding: scanner.bytes[range], as: UTF8.self)
-    }
-    guard let size = TargetSize(parsing: text) else {
-      return members.refuse(
-        "sizes cannot be used: write 400x300, 400, 400x or x300, each side from 1 to "
-          + "\(PixelSize.longestThumbnailSide) pixels")
-    }
-    // One more than allowed tells that there are too many.
-    if members.sizes.count <= Self.mostSizes, !members.sizes.contains(size) { members.sizes.append(size) }
-  }
-
   private func origin(of members: Members) throws(LineFailure) -> WorkItem.Origin {
-    switch (members.url, members.path, members.base64) {
+    let headers = try members.headers
+    switch (try members.text("url"), try members.text("path"), try members.base64) {
     case (let url?, nil, nil):
       guard !url.isEmpty, !url.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
         throw .invalidRequest("url cannot be used: it is empty or holds a control character")
       }
-      return .url(url, headers: members.headers)
+      return .url(url, headers: headers)
     case (nil, let path?, nil):
       guard allowsPaths else { throw .pathsRefused }
       guard !path.isEmpty, !path.utf8.contains(0) else {
@@ -256,28 +224,24 @@ struct LineParser: Sendable {
 
   /// The variants of the options, or of the line where it says otherwise.
   private func variants(for members: Members) throws(LineFailure) -> [Variant] {
-    var variants = variants
-    if !members.sizes.isEmpty {
-      let model = variants[0]
-      variants = members.sizes.map {
-        var variant = model
-        variant.size = $0.box
-        return variant
+    let (sizes, fit, format, quality): ([TargetSize], Fit?, OutputFormat?, Int?) = (
+      try members.sizes, try members.choice("fit"), try members.choice("format"), try members.quality
+    )
+    let models = sizes.isEmpty ? variants : Array(repeating: variants[0], count: sizes.count)
+    var result: [Variant] = []
+    for (index, model) in models.enumerated() {
+      var variant = model
+      if !sizes.isEmpty { variant.size = sizes[index].box }
+      if let fit { (variant.fit, variant.gravity) = (fit, fit == .cover ? gravity : .centre) }
+      if let format { variant.format = format }
+      if let quality { variant.quality = quality }
+      let size = TargetSize(variant.size)
+      if variant.fit != .contain, size.isOpen {
+        throw .invalidRequest("the size \(size) leaves a side open, which \(variant.fit.rawValue) cannot fill")
       }
+      result.append(variant)
     }
-    for index in variants.indices {
-      if let fit = members.fit {
-        variants[index].gravity = fit == .cover ? gravity : .centre
-        variants[index].fit = fit
-      }
-      if let format = members.format { variants[index].format = format }
-      if let quality = members.quality { variants[index].quality = quality }
-      let size = TargetSize(variants[index].size)
-      if variants[index].fit != .contain, size.isOpen {
-        throw .invalidRequest("the size \(size) leaves a side open, which \(variants[index].fit.rawValue) cannot fill")
-      }
-    }
-    return variants
+    return result
   }
 }
 

@@ -65,28 +65,16 @@ struct LineResponse: Sendable {
 
   /// The line on stdout, without a line feed.
   func json(_ wording: WorkerWording) -> [UInt8] {
-    let made: [Made]
-    let status: String
-    var failure: LineFailure?
-    switch outcome {
-    case .ok(let all): (made, status) = (all, "ok")
-    case .failed(let error): (made, status, failure) = ([], "failed", error)
-    case .skipped(let error): (made, status, failure) = ([], "skipped", error)
-    }
-    var url: String?
-    var path: String?
-    switch address {
-    case .url(let text): url = wording.address(text)
-    case .path(let text): path = text
-    case nil: break
-    }
+    let (status, made, failure): (String, [Made], LineFailure?) =
+      switch outcome {
+      case .ok(let made): ("ok", made, nil)
+      case .failed(let error): ("failed", [], error)
+      case .skipped(let error): ("skipped", [], error)
+      }
+    let url: String? = if case .url(let text) = address { wording.address(text) } else { nil }
+    let path: String? = if case .path(let text) = address { text } else { nil }
     let object: JSONObject = [
-      "line": number,
-      "id": id.map { JSONText($0) },
-      "status": status,
-      "key": key,
-      "url": url,
-      "path": path,
+      "line": number, "id": id.map { JSONText($0) }, "status": status, "key": key, "url": url, "path": path,
       "source": source(of: made),
       "thumbnails": made.map(json),
       "shard": made.isEmpty ? nil : shard,
@@ -97,10 +85,8 @@ struct LineResponse: Sendable {
       "preview": made.lazy.compactMap(\.response.preview).first?.rawValue,
       "ms": Self.milliseconds(duration),
       "stages": [
-        "cache": work.cache.map(Self.milliseconds),
-        "download": work.download.map(Self.milliseconds),
-        "revalidate": work.revalidation.map(Self.milliseconds),
-        "decode": work.decode.map(Self.milliseconds),
+        "cache": work.cache.map(Self.milliseconds), "download": work.download.map(Self.milliseconds),
+        "revalidate": work.revalidation.map(Self.milliseconds), "decode": work.decode.map(Self.milliseconds),
         "write": work.write.map(Self.milliseconds),
       ] as JSONObject,
     ]
@@ -110,11 +96,8 @@ struct LineResponse: Sendable {
   private func source(of made: [Made]) -> JSONObject? {
     guard let source = made.first?.thumbnail.source else { return nil }
     return [
-      "width": source.size.width,
-      "height": source.size.height,
-      "format": source.format.rawValue,
-      "bytes": source.byteCount,
-      "downloaded": made.map(\.response.downloadedBytes).max(),
+      "width": source.size.width, "height": source.size.height, "format": source.format.rawValue,
+      "bytes": source.byteCount, "downloaded": made.map(\.response.downloadedBytes).max(),
       "left": made.map(\.response.bytesLeft).max(),
     ]
   }
@@ -122,15 +105,9 @@ struct LineResponse: Sendable {
   private func json(_ made: Made) -> JSONObject {
     let thumbnail = made.thumbnail
     return [
-      "size": TargetSize(made.variant.size).description,
-      "path": made.path,
-      "width": thumbnail.size.width,
-      "height": thumbnail.size.height,
-      "format": thumbnail.format.rawValue,
-      "bytes": thumbnail.data.count,
-      "sha256": made.sha256,
-      "cacheKey": made.cacheKey,
-      "origin": made.response.origin.rawValue,
+      "size": TargetSize(made.variant.size).description, "path": made.path, "width": thumbnail.size.width,
+      "height": thumbnail.size.height, "format": thumbnail.format.rawValue, "bytes": thumbnail.data.count,
+      "sha256": made.sha256, "cacheKey": made.cacheKey, "origin": made.response.origin.rawValue,
       "stored": made.response.isStored,
       "thumbHash": thumbnail.placeholder?.thumbHash.base64EncodedString(),
       "colour": thumbnail.placeholder.map { "#\($0.colour.hex)" },

@@ -89,11 +89,6 @@ public final class OfflineProvider: PhotoProvider {
     return page
   }
 
-  /// Not supported.
-  public func random(count: Int) async throws(ProviderError) -> [Photo] {
-    throw .unsupported(provider: name, reason: "stored pictures are not picked at random; search for some")
-  }
-
   /// Not possible without a network.
   public func reportUse(of photo: Photo) async throws(ProviderError) {
     guard photo.downloadLocation != nil else { return }

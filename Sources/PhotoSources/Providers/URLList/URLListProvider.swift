@@ -51,9 +51,4 @@ public final class URLListProvider: PhotoProvider {
       try reader.page(at: cursor, of: query.pageSize, cancelled: cancelled)
     }
   }
-
-  /// Not supported: a list is read in order.
-  public func random(count: Int) async throws(ProviderError) -> [Photo] {
-    throw .unsupported(provider: name, reason: "a list of URLs is read in its order, not at random")
-  }
 }
