@@ -32,7 +32,7 @@ struct GalleryRoutes: Sendable {
     do throws(Problem) {
       switch (request.method, path.count) {
       case (.GET, 1) where path[0] == "gallery":
-        return .json(GalleryDescription(sessions.source, token: token))
+        return .json(JSONObject(sessions.source, token: token))
       case (.POST, 1) where path[0] == "sessions": return try await begin(request)
       case (.GET, 3) where path[0] == "sessions":
         return try await read(path[2], of: session(path[1]), request)
@@ -128,7 +128,7 @@ struct GalleryRoutes: Sendable {
       throw Problem(.badRequest, "invalid-request", "version must be a number, and id an item's identifier")
     }
     do throws(ProviderError) {
-      return .json(PositionMessage(position: try await session.list.position(of: id, version: version)))
+      return .json(["position": try await session.list.position(of: id, version: version)])
     } catch {
       throw Self.problem(error)
     }
@@ -140,8 +140,8 @@ struct GalleryRoutes: Sendable {
     let photos = try await photos(of: session, version: version, from: from, count: count)
     let keys = photos.map { registry.admit($0.photo) }
     let stored = await pipeline.storedPlaceholders(of: keys)
-    let items = zip(photos, keys).map { ItemMessage($0, key: $1, stored: stored[$1]) }
-    return .json(ItemsMessage(version: version, from: from, items: items))
+    let items = zip(photos, keys).map { JSONObject($0, key: $1, stored: stored[$1]) }
+    return .json(["from": from, "items": items, "version": version])
   }
 
   /// The aspects of the images, a byte each, for justified rows.
@@ -177,12 +177,10 @@ struct GalleryRoutes: Sendable {
     var order: FolderIndex.Order?
   }
 
-  private struct BegunMessage: Encodable { let id: String }
   private struct QueryMessage: Decodable { let query: String }
   private struct OrderMessage: Decodable { let order: FolderIndex.Order }
   private struct ItemIDMessage: Decodable { let id: String }
-  /// Without `ids`, all that are hidden from the list.
-  private struct ItemIDsMessage: Codable { let ids: [String] }
+  private struct ItemIDsMessage: Decodable { let ids: [String] }
   /// Without ids all that are hidden are meant.
   private struct UndoMessage: Decodable { let ids: [String]? }
 
@@ -192,7 +190,7 @@ struct GalleryRoutes: Sendable {
       throw Problem(
         .serviceUnavailable, "too-many-pages", "too many pages are open; close some", headers: ["retry-after": "10"])
     }
-    return .json(BegunMessage(id: session.id), status: .created)
+    return .json(["id": session.id], status: .created)
   }
 
   private func change(
@@ -204,7 +202,7 @@ struct GalleryRoutes: Sendable {
     case "order": await list.setOrder((try Self.decode(request) as OrderMessage).order)
     case "retry": await list.retry()
     case "delete": await list.hide((try Self.decode(request) as ItemIDsMessage).ids)
-    case "undo": return .json(ItemIDsMessage(ids: await list.show((try Self.decode(request) as UndoMessage).ids)))
+    case "undo": return .json(["ids": await list.show((try Self.decode(request) as UndoMessage).ids)])
     case "use": await list.reportUse(of: (try Self.decode(request) as ItemIDMessage).id)
     case "viewport": try await report(Self.decode(request), to: session)
     case "away": await sessions.leave(session.id)

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPServer
 import NIOHTTP1
+import ThumbnailCore
 
 /// The bodies and fields that responses have in common.
 extension ServerResponse {
@@ -21,29 +22,20 @@ extension ServerResponse {
     static let notFound = Problem(.notFound, "not-found", "there is nothing at this address")
   }
 
-  private struct ProblemBody: Encodable {
-    let error: String
-    let message: String
-  }
-
   /// An error, which nobody may store.
   static func problem(_ problem: Problem) -> ServerResponse {
-    json(
-      ProblemBody(error: problem.code, message: problem.message), status: problem.status, headers: problem.headers)
+    json(["error": problem.code, "message": problem.message], status: problem.status, headers: problem.headers)
   }
 
-  /// A value as JSON, which nobody may store.
+  /// An object as JSON, which nobody may store.
   static func json(
-    _ value: some Encodable, status: HTTPResponseStatus = .ok, headers: HTTPHeaders = [:]
+    _ object: JSONObject, status: HTTPResponseStatus = .ok, headers: HTTPHeaders = [:]
   ) -> ServerResponse {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
-    guard let data = try? encoder.encode(value) else { return ServerResponse(.internalServerError) }
     var headers = headers
     headers.add(contentsOf: [
       "content-type": "application/json", "cache-control": "no-store", "x-content-type-options": "nosniff",
     ])
-    return ServerResponse(status, headers: headers, body: .bytes(data))
+    return ServerResponse(status, headers: headers, body: .bytes(Data(object.bytes)))
   }
 
   /// Nothing, since all is done.

@@ -56,16 +56,11 @@ struct ImaginaryRoutes: Sendable {
 
   /// What a monitor asks for.
   func health() -> ServerResponse {
-    struct Health: Encodable {
-      let uptime: Int
-      let allocatedMemory: Double
-      let cpus: Int
-    }
-    let uptime = Int((ContinuousClock.now - Self.started).components.seconds)
-    return .json(
-      Health(
-        uptime: uptime, allocatedMemory: Double(ProcessStatus.residentBytes) / Double(1 << 20),
-        cpus: ProcessInfo.processInfo.activeProcessorCount))
+    .json([
+      "allocatedMemory": Double(ProcessStatus.residentBytes) / Double(1 << 20),
+      "cpus": ProcessInfo.processInfo.activeProcessorCount,
+      "uptime": Int((ContinuousClock.now - Self.started).components.seconds),
+    ])
   }
 
   private func upload(of request: ServerRequest) throws(Problem) -> ServedSource {
@@ -103,29 +98,21 @@ struct ImaginaryRoutes: Sendable {
   }
 
   private func info(_ source: ServedSource, _ request: ServerRequest) async throws(Problem) -> ServerResponse {
-    struct Info: Encodable {
-      let width: Int
-      let height: Int
-      let type: String
-      let space = "srgb"
-    }
     let description = try await thumbnails.thumbnail(
       source, Variant(size: PixelSize(1, 1)), for: request, options: RequestOptions(cacheMode: .noStore)
     ).source
-    return .json(
-      Info(width: description.size.width, height: description.size.height, type: description.format.rawValue))
+    return .json([
+      "height": description.size.height, "space": "srgb", "type": description.format.rawValue,
+      "width": description.size.width,
+    ])
   }
 
   private static func invalid(_ message: String) -> Problem { Problem(.badRequest, "invalid-request", message) }
 
   /// An error as imaginary's clients read it.
   private static func problem(_ problem: Problem) -> ServerResponse {
-    struct Body: Encodable {
-      let message: String
-      let status: Int
-    }
-    return .json(
-      Body(message: problem.message, status: Int(problem.status.code)), status: problem.status,
+    .json(
+      ["message": problem.message, "status": Int(problem.status.code)], status: problem.status,
       headers: problem.headers)
   }
 }
