@@ -37,7 +37,7 @@ struct UsageTests {
     Mistake("prefetch --query a --format gif", "'gif'", "--format", "'webp'"),
     Mistake("prefetch --query a --scaling slow", "'slow'", "--scaling", "'best'"),
     Mistake("prefetch --query a --quality 101", "--quality 101", "1 to 100"),
-    Mistake("prefetch --query a --quality high", "'high'", "--quality", "thumbs prefetch --help"),
+    Mistake("prefetch --query a --quality high", "'high'", "--quality", "write a number"),
     Mistake("prefetch --query a --pages 0", "--pages 0", "at least 1"),
     Mistake("prefetch --query a --per-page 1001", "--per-page 1001", "at most 1000"),
     Mistake("prefetch --query a --count -1", "--count"),

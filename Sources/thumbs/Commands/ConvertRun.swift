@@ -39,8 +39,7 @@ final class ConvertRun: Sendable {
   }
 
   private func convert() async throws -> ExitCode {
-    let files = try ReportFiles(
-      report, outputFolder: options.output, isDryRun: options.isDryRun, isolation: options.pipeline.isolation)
+    let files = try ConversionFiles(report, options)
     if showsProgress { progress.start() }
     let conversion: Conversion
     do throws(ConversionError) {
@@ -51,15 +50,12 @@ final class ConvertRun: Sendable {
     }
     progress.update { ($0.expected, $0.downloadedBytes) = (conversion.count, nil) }
     var failure: (any Error)?
-    for await result in conversion {
-      do {
-        try await take(result, files)
-      } catch {
-        failure = error
-        break
-      }
+    do {
+      for await result in conversion { try await take(result, files) }
+      if interruption.signal == nil, output.deleteOrphans { await deleteOrphans(conversion) }
+    } catch {
+      failure = error
     }
-    if failure == nil, interruption.signal == nil, output.deleteOrphans { await deleteOrphans(conversion) }
     let summary = await conversion.finish()
     await progress.stop()
     if let failure { throw failure }
@@ -67,7 +63,7 @@ final class ConvertRun: Sendable {
     return try end(summary)
   }
 
-  private func take(_ result: ConversionResult, _ files: ReportFiles) async throws {
+  private func take(_ result: ConversionResult, _ files: ConversionFiles) async throws {
     var result = result
     if let message = result.failure?.message { result.failure?.message = Advice.withOptions(message) }
     let line = ConversionLine(result, outputFolder: options.output)
@@ -114,12 +110,14 @@ final class ConvertRun: Sendable {
 
   private func end(_ summary: ConversionSummary) throws -> ExitCode {
     if let failure = summary.failure { console.complain(failure.message) }
-    if let signal = interruption.signal {
-      if !isQuiet { console.complain(Interruption.message) }
-      try printSummary(summary)
-      return .stopped(by: signal)
+    let signal = interruption.signal
+    if signal != nil, !isQuiet { console.complain(Interruption.message) }
+    if printsJSON {
+      try console.print(summary.json(isDryRun: options.isDryRun).summaryLine)
+    } else if !isQuiet {
+      try console.print(summary.text(isDryRun: options.isDryRun))
     }
-    try printSummary(summary)
+    if let signal { return .stopped(by: signal) }
     if let failure = summary.failure { return failure.exitCode }
     if summary.pictures == 0, !isQuiet {
       console.complain("no picture was found; check the paths, and what --include and --exclude leave of them")
@@ -127,11 +125,4 @@ final class ConvertRun: Sendable {
     return summary.failed > 0 ? .someFailed : .success
   }
 
-  private func printSummary(_ summary: ConversionSummary) throws {
-    if printsJSON {
-      try console.print(summary.json(isDryRun: options.isDryRun).summaryLine)
-    } else if !isQuiet {
-      try console.print(summary.text(isDryRun: options.isDryRun))
-    }
-  }
 }

@@ -18,7 +18,7 @@ enum UsageMessage {
     text = onOneLine(text)
     for (full, short) in joints { text = text.replacing(full, with: short) }
     if text.hasSuffix(".") { text.removeLast() }
-    if let refusal = text.wholeMatch(of: /the value '(.*)' is invalid for '(-+[a-z-]+) .*>': (give|name) (.*)/) {
+    if let refusal = text.wholeMatch(of: /the value '(.*)' is invalid for '(-+[a-z-]+)(?: <.*>)?': (give|name) (.*)/) {
       let (_, value, option, verb, advice) = refusal.output
       return "\(option) \(value.isEmpty ? "is empty" : "\(value) cannot be used"): \(verb) \(advice)"
     }
