@@ -84,11 +84,7 @@ struct PrefetchCommand: AsyncParsableCommand {
         provider: pages, query: source.query ?? "", pipeline: pipeline, variants: thumbnails.variants,
         limits: source.limits, headers: headers, original: source.original)
       try refuseToOverwrite(provider)
-      let files = try PrefetchFiles(
-        look, title: source.title, variants: thumbnails.variants, provider: provider,
-        isolation: isolation.isolation)
-      let run = PrefetchRun(source: source, provider: provider, pipeline: pipeline, options: report, files: files)
-      return await run.run(prefetch)
+      return try await PrefetchRun(self, provider: provider, pipeline: pipeline).run(prefetch)
     } catch let error as ProviderError {
       throw CommandFailure(error, isOffline: freshness.offline)
     } catch let error as ReportFile.Failure {

@@ -23,32 +23,18 @@ final class PrefetchRun: Sendable {
   /// What a message about a failure ends with.
   static let kept = "what was fetched is kept in the cache"
 
-  init(
-    source: SourceOptions, provider: any PhotoProvider, pipeline: ThumbnailPipeline, options: ReportOptions,
-    files: PrefetchFiles
-  ) {
-    self.files = files
-    self.provider = provider
-    self.pipeline = pipeline
-    self.options = options
-    limits = source.limits
-    words = SourceMessages(source, provider)
+  /// A run of the command. Starts its files.
+  ///
+  /// - Throws: `ReportFile.Failure` or `ExportError` if one of them cannot be written.
+  init(_ command: PrefetchCommand, provider: any PhotoProvider, pipeline: ThumbnailPipeline) throws {
+    (self.provider, self.pipeline, options) = (provider, pipeline, command.report)
+    files = try PrefetchFiles(command, provider: provider)
+    limits = command.source.limits
+    words = SourceMessages(command.source, provider)
     showsProgress = options.showsProgress
-    progress = ProgressLine(title: source.title) { [pipeline] in
+    progress = ProgressLine(title: command.source.title) { [pipeline] in
       let silent = pipeline.silentDownloads
       return silent.values.reduce(0, +) == pipeline.activeJobs ? silent : [:]
-    }
-  }
-
-  /// How a run ended.
-  private enum Ending {
-    case complete
-    case interrupted(signal: Int32)
-    case failed(any Error)
-
-    /// Whether a sheet or an export could not be written.
-    var isFailureOfFiles: Bool {
-      if case .failed(let error) = self { error is ReportFile.Failure || error is ExportError } else { false }
     }
   }
 
@@ -59,49 +45,56 @@ final class PrefetchRun: Sendable {
     let notice = options.quiet ? nil : PauseNotice(pipeline)
     defer { withExtendedLifetime(notice) {} }
     let started = ContinuousClock.now
-    var ending = await consume(prefetch)
+    var failure = await consume(prefetch)
     await pipeline.flush()
     await progress.stop()
-    let closing = await finishFiles(&ending)
-    let counts = summary.withLock { summary in
+    var closing = PrefetchFiles.Closing()
+    // Files of which one could not be written are not completed.
+    if !(failure is ReportFile.Failure || failure is ExportError) {
+      do { closing = try await files.finish() } catch { failure = error }
+    }
+    let isComplete = failure == nil && interruption.signal == nil
+    let counts = summary.withLock { [closing] summary in
       summary.provider = provider.name
       // `matching` is only meant to tell what the page limit left out.
-      if case .complete = ending {} else { summary.matching = nil }
+      if !isComplete { summary.matching = nil }
       (summary.exportedFiles, summary.exportText) = (closing.exported, closing.summary)
       summary.finish(pipeline.statistics, since: started)
       return summary
     }
     cache.reportReplacement()
-    var status = await judge(ending, counts)
+    var status = await judge(failure, counts)
     cache.reportProblem()
     for complaint in closing.complaints { console.complain(complaint) }
     if status == .success, pipeline.cacheProblem != nil || closing.isIncomplete { status = .someFailed }
-    return report(counts, ending, status)
+    // What went wrong is said already; counts of zero add nothing.
+    let isEmpty = counts.pictures == 0 && !options.json
+    if failure is Console.WriteError || isEmpty && (isComplete || failure is ProviderError) { return status }
+    do {
+      if options.json {
+        try console.print(counts.json.summaryLine)
+      } else if !options.quiet {
+        try console.print(counts.text)
+      }
+      return status
+    } catch {
+      return console.report(CommandFailure(error, keeping: Self.kept))
+    }
   }
 
-  private func consume(_ prefetch: QueryPrefetch) async -> Ending {
+  /// Takes all events. Returns the error that ended them early, unless that was a signal.
+  private func consume(_ prefetch: QueryPrefetch) async -> (any Error)? {
     do {
       try await interruption.cancelling { [self] in
         for try await event in prefetch { try await take(event) }
         // Otherwise a run would never revalidate what it was allowed to use stale.
         await pipeline.finishRevalidations()
       }
+      return nil
     } catch ProviderError.cancelled {
-    } catch is CancellationError {
+      return nil
     } catch {
-      return .failed(error)
-    }
-    return interruption.signal.map { .interrupted(signal: $0) } ?? .complete
-  }
-
-  /// Completes the files, unless writing one of them has failed before.
-  private func finishFiles(_ ending: inout Ending) async -> PrefetchFiles.Closing {
-    if ending.isFailureOfFiles { return PrefetchFiles.Closing() }
-    do {
-      return try await files.finish()
-    } catch {
-      ending = .failed(error)
-      return PrefetchFiles.Closing()
+      return error is CancellationError ? nil : error
     }
   }
 
@@ -153,39 +146,17 @@ final class PrefetchRun: Sendable {
   }
 
   /// Prints why the run did not complete, and returns its exit status.
-  private func judge(_ ending: Ending, _ counts: RunSummary) async -> ExitCode {
-    switch ending {
-    case .complete:
-      if counts.pictures == 0 { console.complain(await words.nothingFound()) }
-      return counts.failed > 0 ? .someFailed : .success
-    case .interrupted(let signal):
+  private func judge(_ failure: (any Error)?, _ counts: RunSummary) async -> ExitCode {
+    if let failure {
+      let isOffline = pipeline.configuration.cacheMode == .offline
+      let status = console.report(CommandFailure(failure, keeping: Self.kept, isOffline: isOffline))
+      return failure is ProviderError && counts.pictures > 0 ? .someFailed : status
+    }
+    if let signal = interruption.signal {
       if !options.quiet { console.complain(Interruption.message) }
       return .stopped(by: signal)
-    case .failed(let error):
-      let isOffline = pipeline.configuration.cacheMode == .offline
-      let status = console.report(CommandFailure(error, keeping: Self.kept, isOffline: isOffline))
-      return error is ProviderError && counts.pictures > 0 ? .someFailed : status
     }
-  }
-
-  /// Prints the summary, and returns the exit status.
-  private func report(_ counts: RunSummary, _ ending: Ending, _ status: ExitCode) -> ExitCode {
-    // What went wrong is said already; counts of zero add nothing.
-    let isEmpty = counts.pictures == 0 && !options.json
-    switch ending {
-    case .complete where isEmpty: return status
-    case .failed(let error) where error is Console.WriteError || error is ProviderError && isEmpty: return status
-    default: break
-    }
-    do {
-      if options.json {
-        try console.print(counts.json.summaryLine)
-      } else if !options.quiet {
-        try console.print(counts.text)
-      }
-      return status
-    } catch {
-      return console.report(CommandFailure(error, keeping: Self.kept))
-    }
+    if counts.pictures == 0 { console.complain(await words.nothingFound()) }
+    return counts.failed > 0 ? .someFailed : .success
   }
 }

@@ -2,8 +2,6 @@ import PhotoSources
 import Synchronization
 import Thumbnailer
 
-
-
 /// The messages about a pipeline's disk cache: what is wrong when a run begins, and what has come up by its end.
 struct CacheNotices {
   private let pipeline: ThumbnailPipeline

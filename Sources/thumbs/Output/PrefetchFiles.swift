@@ -17,65 +17,61 @@ final class PrefetchFiles: Sendable {
 
   private struct Counts {
     /// The images on the sheet, and the failed ones among them.
-    var pictures = 0
-    var failed = 0
+    var (pictures, failed) = (0, 0)
     /// The outcomes of the exported thumbnails.
-    var written = 0
-    var unchanged = 0
-    var kept = 0
-    var unwritten = 0
+    var (written, unchanged, kept, unwritten) = (0, 0, 0, 0)
   }
 
   /// Starts the requested files.
   ///
   /// - Throws: `ReportFile.Failure` or `ExportError` if one of them cannot be written.
-  init(
-    _ options: ExportOptions, title: String, variants: [Variant], provider: any PhotoProvider,
-    isolation: DecodeIsolation
-  ) throws {
-    self.variants = variants
-    self.provider = provider
+  init(_ command: PrefetchCommand, provider: any PhotoProvider) throws {
+    let (options, variants) = (command.look, command.thumbnails.variants)
+    (self.variants, self.provider) = (variants, provider)
     export = try options.export.map {
       try ThumbnailExport(
         folder: $0, name: options.name, sizeCount: variants.count, overwrites: options.overwrite)
     }
-    sheet = try options.sheet.sheet.map { try SheetFile(path: $0, title: title, isolation: isolation) }
-  }
-
-  /// The outcome for one image's files.
-  struct Added {
-    /// The path of each of its thumbnails; nil if another file has the name. Empty without an export.
-    var paths: [String?] = []
-    /// The error of its export, if later images are not affected.
-    var failure: ExportError?
+    sheet = try options.sheet.sheet.map {
+      try SheetFile(path: $0, title: command.source.title, isolation: command.isolation.isolation)
+    }
   }
 
   /// Adds an image to the sheet, and its thumbnails to the folder.
   ///
+  /// - Returns: The path of each of its thumbnails, nil if another file has the name, and none without an export; and the
+  ///   error of its export, if later images are not affected.
   /// - Throws: `ReportFile.Failure` or `ExportError` if later images would fail, too.
-  func add(_ outcome: PhotoOutcome) async throws -> Added {
+  func add(_ outcome: PhotoOutcome) async throws -> (paths: [String?], failure: ExportError?) {
     if sheet != nil { try await add(outcome.sheetCell) }
-    guard let export else { return Added() }
+    guard let export else { return ([], nil) }
     let files: [ThumbnailExport.Outcome]
     do throws(ExportError) {
       files = try await export.add(outcome, variants: variants)
     } catch {
       if error.endsRun { throw error }
       state.withLock { $0.unwritten += 1 }
-      return Added(failure: error)
+      return ([], error)
     }
-    let isPutToUse = files.contains { if case .written = $0 { true } else { false } }
-    if isPutToUse, outcome.photo.downloadLocation != nil { exported.withLock { $0.append(outcome.photo) } }
-    for file in files {
-      state.withLock { state in
+    var (paths, isPutToUse): ([String?], Bool) = ([], false)
+    state.withLock { state in
+      for file in files {
         switch file {
-        case .written: state.written += 1
-        case .unchanged: state.unchanged += 1
-        case .kept: state.kept += 1
+        case .written(let path):
+          state.written += 1
+          isPutToUse = true
+          paths.append(path)
+        case .unchanged(let path):
+          state.unchanged += 1
+          paths.append(path)
+        case .kept:
+          state.kept += 1
+          paths.append(nil)
         }
       }
     }
-    return Added(paths: files.map(\.ownPath))
+    if isPutToUse, outcome.photo.downloadLocation != nil { exported.withLock { $0.append(outcome.photo) } }
+    return (paths, nil)
   }
 
   /// Reports the exported photos to the provider, as its terms may require. Sequentially, to keep the load low, and
@@ -145,15 +141,5 @@ final class PrefetchFiles: Sendable {
   static func message(aboutKept count: Int, in folder: String) -> String {
     "in \(folder) \(count.of("file is", "files are")) there already with other content and left so; give --overwrite, "
       + "or another --name"
-  }
-}
-
-extension ThumbnailExport.Outcome {
-  /// The path of the thumbnail's file; nil if another file has its name.
-  fileprivate var ownPath: String? {
-    switch self {
-    case .written(let path), .unchanged(let path): path
-    case .kept: nil
-    }
   }
 }
