@@ -14,7 +14,7 @@ package enum HelperFailure: Error, Sendable, Equatable, Codable {
   case tooSlow(milliseconds: Int)
   /// Its response is invalid.
   case nonsense(detail: String)
-  /// The image needs more memory than the helper may take, in bytes.
+  /// The image needs more memory than the helper's limit, in bytes.
   case outOfMemory(limit: Int)
   /// ImageMagick lacks the memory for the image; it also has a limit of its own.
   case imageMagickOutOfMemory

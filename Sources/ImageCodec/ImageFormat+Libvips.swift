@@ -14,7 +14,7 @@ extension ImageFormat {
   /// The name of the format's loader.
   var loaderName: String {
     switch self {
-    // Of a RAW file a JPEG in it is read.
+    // Reads a JPEG in a RAW file.
     case .jpeg, .raw: "jpegload_source"
     case .png: "pngload_source"
     case .webp: "webpload_source"
@@ -34,7 +34,7 @@ extension ImageFormat {
 
   static let imageMagickLoader = "magickload_buffer"
 
-  /// The name of the format's saver; nil for those that are not written.
+  /// The name of the format's saver; nil for formats that are not written.
   var saverName: String? {
     switch self {
     case .jpeg: "jpegsave_buffer"

@@ -2,18 +2,18 @@ import ThumbnailCore
 
 /// Decodes an image row by row, from the top down: the first stage between a file and its thumbnails.
 ///
-/// A source belongs to one thread, and holds no more of the image than its format requires. Only that of HEIC and AVIF
-/// starts another one, where a processor is to spare, which ends with the source.
+/// A source belongs to one thread, and holds no more of the image than its format requires. Only the source of HEIC and
+/// AVIF starts another thread, if a processor is idle; it ends with the source.
 protocol RowSource: AnyObject {
-  /// What the rows are.
+  /// The layout of the rows.
   var layout: RowLayout { get }
 
-  /// Says before the first read which samples of each plane are looked at; the others need not be decoded. The source still
-  /// passes all rows up to the last one of those, with any samples in the others; those at the top may be blank.
+  /// Limits, before the first read, the samples of each plane that are used; the others need not be decoded. The source
+  /// still passes all rows up to the last used one, with any samples outside the windows; rows at the top may be blank.
   func limit(to windows: [PixelRectangle])
 
-  /// Decodes the next rows and passes them to `receive`: a band of each plane, or of some. Returns false after the last
-  /// row of all planes, having passed none.
+  /// Decodes the next rows and passes them to `receive`: a band of each plane, or of some. Returns false, without
+  /// passing rows, after the last row of all planes.
   ///
   /// - Throws: `.truncated`, `.damaged(.decode, …)` or `.unreadableBody`. Nothing may be read after an error.
   func read(_ receive: (RowBand) throws(CodecError) -> Void) throws(CodecError) -> Bool
@@ -25,11 +25,11 @@ extension RowSource {
 
 /// How the rows of a source are laid out.
 struct RowLayout: Sendable, Equatable {
-  /// What the samples of all planes mean together.
+  /// The meaning of the samples of all planes together.
   enum Colour: Sendable, Equatable {
     /// One plane of 1 gray, 2 gray and alpha, 3 RGB or 4 RGB and alpha. Alpha is not premultiplied.
     case interleaved
-    /// One plane of four inks, of which 255 is the most, as libvips has them.
+    /// One plane of four inks, of which 255 is the most, as in libvips.
     case cmyk
     /// Three planes of one channel: luma and chroma, full range, with the `weights` of the layout.
     case ycc
@@ -46,8 +46,8 @@ struct RowLayout: Sendable, Equatable {
     var size: PixelSize
     /// 1 to 4.
     var channels: Int
-    /// The part of the plane that the image covers, in samples from the upper left corner: 750.125 across where 6001
-    /// pixels were reduced by eight to 751.
+    /// The part of the plane that the image covers, in samples from the upper left corner: 750.125 of 751 samples
+    /// across if 6001 pixels were reduced by eight.
     var extent: PixelExtent
     /// The side of the square of source pixels whose mean a sample is: 8 for a JPEG read at 1/8, else 1.
     var box = 1
@@ -61,7 +61,7 @@ struct RowLayout: Sendable, Equatable {
   /// Whether the last channel of an interleaved plane is alpha.
   var hasAlpha = false
   var planes: [Plane]
-  /// What luma consists of, where there is any.
+  /// The weights of luma, if there is luma.
   var weights = LumaWeights.jfif
   /// The ICC profile of the samples, if the file has one.
   var profile: [UInt8]?
@@ -97,10 +97,10 @@ struct RowBand {
   var count: Int
   /// Whether they stay valid as long as the source.
   var isLasting = false
-  /// For a band of one row, where a decoder has averaged pixels in display values: how much those of each sample
-  /// deviate from it, as standard deviation in levels of 8 bits, up to 127.
+  /// For a band of one row, if a decoder has averaged pixels in display values: the standard deviation of the pixels of
+  /// each sample, in levels of 8 bits, up to 127.
   var deviations: UnsafePointer<UInt8>?
-  /// Whether the rows were not decoded, as none of their samples is looked at.
+  /// Whether the rows were not decoded, because none of their samples is used.
   var isBlank = false
 
   static func blank(plane: Int = 0, count: Int) -> RowBand {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Conversions of interleaved rows whose colours are not stored as they are shown.
+/// Conversions of interleaved rows whose stored colours are not display values.
 enum StoredColours {
   /// Luma and full-range chroma to RGB, in place; sYCC has the weights of JFIF.
   static func convertChroma<Sample: FixedWidthInteger & UnsignedInteger>(
@@ -36,10 +36,10 @@ enum StoredColours {
     }
   }
 
-  /// The value for display, of 16 bits, of linear light of which 1 is white.
+  /// The display value, of 16 bits, of linear light; 1 is white.
   static func shown(_ light: Float) -> UInt16 { encoded[Int(clipped(light * 65_535))] }
 
-  /// A level of 16 bits; what is not a number is black.
+  /// A level of 16 bits; NaN is black.
   static func clipped(_ level: Float) -> UInt16 { UInt16(level >= 65_535 ? 65_535 : level > 0 ? level.rounded() : 0) }
 
   /// The values for display (IEC 61966-2-1) of linear light, both of 16 bits.

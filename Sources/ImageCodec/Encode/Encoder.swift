@@ -15,8 +15,8 @@ package enum Encoder {
   /// PNG's compression level, 0 to 9; libvips' default is 6.
   private static let pngEffort = 6
 
-  /// Encodes pixels in standard colours. `source` is the format of the source image, `kept` its metadata to embed, and
-  /// `timing` that of an image of stacked frames.
+  /// Encodes pixels in standard colours. `source` is the format of the source image, `kept` the metadata to embed, and
+  /// `timing` belongs to an image of stacked frames.
   ///
   /// - Throws: `.encoderUnavailable`, `.outOfMemory` or `.damaged(.encode, …)`.
   package static func encode(
@@ -64,7 +64,7 @@ package enum Encoder {
     return isTransparent ? .webp : .jpeg
   }
 
-  /// The effort that was asked for, 0 to 9, on an encoder's own scale; `standard` if none was.
+  /// The requested effort, 0 to 9, on an encoder's own scale; `standard` if none was requested.
   private static func effort(_ variant: Variant, _ standard: Int, _ range: ClosedRange<Int>) -> Int {
     variant.effort.map { range.lowerBound + ($0 * (range.upperBound - range.lowerBound) + 4) / 9 } ?? standard
   }
@@ -92,7 +92,8 @@ package enum Encoder {
       }
     defer { g_free(bytes) }
     guard result == 0, let bytes else { throw .damaged(.encode, detail: Codec.errorText()) }
-    // A copy of the exact length: libvips' own buffer may be twice as long, and the cache accounts for what it holds.
+    // A copy of the exact length: libvips' own buffer may be twice as long, and the cache counts the bytes that it
+    // holds.
     return Data(bytes: bytes, count: length)
   }
 }

@@ -6,7 +6,7 @@ import ThumbnailCore
 struct JPEGEncoder {
   /// 1 to 100.
   var quality: Int
-  /// The effort that was asked for, 0 to 9; nil for the default.
+  /// The requested effort, 0 to 9; nil for the default.
   var effort: Int?
   /// The ICC profile to embed.
   var profile: [UInt8]?
@@ -17,12 +17,12 @@ struct JPEGEncoder {
   /// The effort, 0 to 9, up to which the standard's Huffman codes are used.
   private static let defaultEffort = 4
 
-  /// Whether Huffman codes are optimised: that takes as long as all the rest, for 5 % of the bytes.
+  /// Whether Huffman codes are optimised: this takes as long as the rest of the encoding, for 5 % of the bytes.
   static func optimises(_ effort: Int?) -> Bool { (effort ?? 0) > defaultEffort }
 
   /// How much coarser the quantisers are with full chroma, for about the same bytes.
   private static let fullChromaFactor = 1.53
-  /// The lowest quality chosen for full chroma: below it blocks show on plain grounds.
+  /// The lowest quality chosen for full chroma: below it, blocks become visible on plain backgrounds.
   private static let leastFullChromaQuality = 65
 
   /// The quality in libjpeg's terms, and whether chroma is halved.
@@ -64,7 +64,8 @@ struct JPEGEncoder {
         throw .damaged(
           .encode, detail: String(decoding: message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))
       }
-      // A copy of the exact length: libjpeg's buffer may be twice as long, and the cache accounts for what it holds.
+      // A copy of the exact length: libjpeg's buffer may be twice as long, and the cache counts the bytes that it
+      // holds.
       return Data(bytes: bytes, count: Int(length))
     }
   }

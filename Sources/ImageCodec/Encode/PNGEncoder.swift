@@ -4,10 +4,10 @@ import ThumbnailCore
 
 /// Encodes pixels as a PNG of 8 bits a sample, with ISA-L's deflate: a quarter of the time of libpng and zlib.
 ///
-/// Each row has the filter whose differences are smallest, as libpng chooses them where it is asked to. That makes up for
-/// most of what ISA-L finds less than zlib: photographs come out 7 % larger than libvips' files of the default effort.
+/// Each row has the filter with the smallest differences, as libpng chooses on request. This compensates for most of
+/// ISA-L's weaker compression: photographs are 7 % larger than libvips' files of the default effort.
 enum PNGEncoder {
-  /// How a row is coded: the differences from a prediction (PNG, 9.2). The raw values are those of the file.
+  /// The coding of a row: the differences from a prediction (PNG, 9.2). The raw values are those of the file.
   private enum Filter: UInt8, CaseIterable {
     case none, left, up, average, paeth
   }
@@ -15,7 +15,7 @@ enum PNGEncoder {
   /// The longest input of one call of ISA-L, in bytes.
   private static let mostBytes = 1 << 30
 
-  /// The file of gray or RGB pixels, with or without alpha; nil where ISA-L has no memory or they are too many.
+  /// The file of gray or RGB pixels, with or without alpha; nil if ISA-L has no memory or there are too many pixels.
   static func encode(_ raster: Raster) throws(CodecError) -> Data? {
     let (size, bands) = (raster.size, raster.bands)
     guard [Raster.Space.gray, .rgb].contains(raster.space), let colourType = [1: 0, 2: 4, 3: 2, 4: 6][bands] else {

@@ -11,8 +11,8 @@ struct WebPEncoder {
 
   /// Encodes gray or RGB, with or without alpha.
   ///
-  /// - Throws: `.damaged(.encode, …)`, `.outOfMemory`; `.encoderUnavailable` where libwebp is of another version than the
-  ///   program was built for.
+  /// - Throws: `.damaged(.encode, …)`, `.outOfMemory`; `.encoderUnavailable` if the program was built for another
+  ///   version of libwebp.
   func encode(_ raster: Raster) throws(CodecError) -> Data {
     let raster = raster.bands < 3 ? try raster.rgba() : raster
     var config = WebPConfig()
@@ -48,7 +48,7 @@ struct WebPEncoder {
     }
     // Before the copy: the planes are not needed any more.
     WebPPictureFree(&picture)
-    // A copy of the exact length: libwebp's buffer may be twice as long, and the cache accounts for what it holds.
+    // A copy of the exact length: libwebp's buffer may be twice as long, and the cache counts the bytes that it holds.
     return Data(bytes: bytes, count: output.size)
   }
 

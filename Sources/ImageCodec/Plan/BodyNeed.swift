@@ -1,9 +1,9 @@
 import JPEGCoefficients
 package import ThumbnailCore
 
-/// How much of a body all variants currently requested need, as far as the header tells.
+/// The part of a body that all currently requested variants need, as far as the header shows.
 package struct BodyNeed: Sendable {
-  /// Which bytes are needed.
+  /// The needed bytes.
   enum Extent: Sendable {
     /// Any of them.
     case any
@@ -20,8 +20,8 @@ package struct BodyNeed: Sendable {
   private let isAtHand: Bool
   private var known: (generation: Int, extent: Extent)?
 
-  /// `memoryBudget` is the most bytes that a decode may take, as for the final plan. Of what `isAtHand` the rest costs
-  /// little: a JPEG is read to its end, so that one that was cut off is refused as a whole file is.
+  /// `memoryBudget` is the most bytes that a decode may take, as for the final plan. The rest of a body that `isAtHand`
+  /// costs little: a JPEG is read to its end, so that a truncated one is refused.
   package init(
     demand: VariantDemand, memoryBudget: Int, mayReadCoefficients: Bool = true, previews: PreviewUse = .off,
     isAtHand: Bool = false
@@ -33,13 +33,13 @@ package struct BodyNeed: Sendable {
     self.isAtHand = isAtHand
   }
 
-  /// Whether the image is of a kind of which less than the whole body may be needed, scans of a JPEG aside.
+  /// Whether a part of the body may suffice for an image of this kind, apart from the scans of a JPEG.
   func mayBeRanges(_ probe: ImageProbe) -> Bool {
     probe.isRAW || probe.heif != nil || probe.tiff?.levels.isEmpty == false
       || probe.preview?.isPermitted(previews) == true
   }
 
-  /// What the current demand needs; worked out anew when it has changed.
+  /// The extent for the current demand; computed anew when it has changed.
   mutating func extent(_ probe: ImageProbe) -> Extent {
     let wanted = demand.current
     if let known, known.generation == wanted.generation { return known.extent }

@@ -11,10 +11,10 @@ enum DecodeCost {
   static let fixed = 3 << 20
   /// The most rows of the decoder's width that libvips keeps between a decoder and its reader.
   private static let keptRows = 100
-  /// What is loaded of the scans of a progressive JPEG, and their tables, at the most: a hundred.
+  /// The loaded parts of the scans of a progressive JPEG and their tables, for the most scans: a hundred.
   private static let scansOfProgressive = 8 << 20
 
-  /// The number of frames assumed of an animation whose header does not tell. One with more is refused.
+  /// The assumed number of frames of an animation whose header does not state it. An animation with more is refused.
   static let assumedFrames = 100
 
   /// The peak of one pass in bytes: during decoding, or, once the decoder's memory is free, while the thumbnails are
@@ -28,11 +28,10 @@ enum DecodeCost {
     return fixed + max(decoding + decoded(pass, probe: probe), rasters(pass, probe: probe) + encoding)
   }
 
-  /// The file that is made of a JPEG's part, while it grows: where there is more detail than elsewhere, all bytes may be of
-  /// that.
+  /// The file of a JPEG's part while it grows: a part with more detail than the rest may have all the bytes.
   private static func window(_ pass: DecodePlan.Pass, probe: ImageProbe, bodyLength: Int) -> Int {
     guard let window = pass.window else { return 0 }
-    // The coded data while it grows, and the whole file; a row of MCUs is written before its length is looked at.
+    // The coded data while it grows, and the whole file; a row of MCUs is written before its length is checked.
     let area = JPEGArea(columns: window.columns, rows: window.rows)
     let data = min(bodyLength, LosslessCrop.mostBytes(of: area) + 16 * 12 * window.size.width)
     return 3 * data + 2 * min(bodyLength, LosslessCrop.longestHead)
@@ -51,12 +50,13 @@ enum DecodeCost {
   /// The memory of the decoder itself.
   private static func decoder(_ pass: DecodePlan.Pass, probe: ImageProbe, bodyLength: Int) -> Int {
     if pass.readsByRows(probe) {
-      // A row of MCUs of up to 32 pixels: coefficients and history; and what is loaded of each scan, with its tables.
+      // A row of MCUs of up to 32 pixels with coefficients and history; and the loaded part and the tables of each
+      // scan.
       return (probe.storedSize.width + 31) * 32 * 3 * 3 + scansOfProgressive
     }
     if case .coefficients(let scale) = pass.reader {
-      // Each component's 16-bit coefficients, of which chroma has as many as luma or more. At 1/2 of a progressive file
-      // each block has its history, too.
+      // Each component's 16-bit coefficients; chroma has as many as luma or more. At 1/2 of a progressive file each
+      // block also has its history.
       let subsampling = Double(probe.jpeg?.subsampling ?? 4)
       let samples = 1 + max(0, probe.samplesPerPixel - 1) * subsampling * subsampling
       let sampleBytes = scale == .half && probe.isProgressive ? 2.6 : 2.05
@@ -73,7 +73,7 @@ enum DecodeCost {
         probe.isProgressive
           ? Double((probe.storedSize.width + 31) * (probe.storedSize.height + 31)) * 2 * probe.samplesPerPixel : 0
       case .png:
-        // Of an interlaced one libpng holds all pixels.
+        // libpng holds all pixels of an interlaced image.
         probe.isProgressive
           ? pixels * Double(probe.channels) * sampleBytes * 1.1 : Double(PNGRowSource.peakBytes(of: probe))
       case .webp where probe.frameCount == 1:
@@ -81,7 +81,7 @@ enum DecodeCost {
           WebPRowSource.peakBytes(
             of: probe, size: pass.baseSize, bodyLength: bodyLength, isRGB: pass.readsRGB(probe)))
       case .webp:
-        // The file, the frame, for lossless ones the whole image as ARGB, and libvips' canvas.
+        // The file, the frame, the whole image as ARGB if it is lossless, and libvips' canvas.
         Double(bodyLength) + base * 4 + (probe.isLossless ? pixels * 4.2 : 0)
           + (probe.hasAlpha == true ? pixels * 1.2 : 0) + pixels * 8
       case .gif:
@@ -100,17 +100,17 @@ enum DecodeCost {
     return bytes < 0x1p60 ? Int(bytes) : .max / 4
   }
 
-  /// An image that is read item by item: the tiles that are decoded at once and a row of them, of alpha, too.
+  /// An image that is read item by item: the tiles that are decoded at once and a row of them, also for alpha.
   private static func items(of probe: ImageProbe, bodyLength: Int) -> Int {
     [probe.heif?.image, probe.heif?.alpha].compactMap { $0 }.reduce(0) { sum, image in
       let strip = image.tiles.count > 1 ? image.columns * planes(of: image) : 0
-      // A tile has the file's bytes to itself where it is the only one. They are copied once by libde265.
+      // A single tile has all of the file's bytes. libde265 copies them once.
       let coded = 2 * bodyLength / max(1, min(image.tiles.count, 8))
       return sum + strip + (tile(of: image) + coded) * (image.suitsTwoDecoders ? 2 : 1)
     }
   }
 
-  /// The memory of decoding one tile: its planes, and what the decoder notes of each block.
+  /// The memory of decoding one tile: its planes, and the decoder's data of each block.
   static func tile(of image: HEIFImage) -> Int { planes(of: image) * 2 + (2 << 20) }
 
   /// The samples of a tile, padded to whole blocks, in bytes.
@@ -141,7 +141,7 @@ enum DecodeCost {
     return bytes
   }
 
-  /// The views while the decoder is still alive: their pixels, and those of luma and chroma at 16 bits.
+  /// The views while the decoder still exists: their pixels, and luma and chroma at 16 bits.
   private static func decoded(_ pass: DecodePlan.Pass, probe: ImageProbe) -> Int {
     var bytes = 0
     if holdsRaster(pass, probe) { bytes = pass.baseSize.pixelCount * 3 }
@@ -152,8 +152,8 @@ enum DecodeCost {
     return bytes
   }
 
-  /// The rasters alive at once after decoding: the views that are still to be finished, and the copies that are made of
-  /// the current one: rotated, cropped, enlarged, flattened.
+  /// The rasters that exist at once after decoding: the unfinished views, and the copies of the current one: rotated,
+  /// cropped, enlarged, flattened.
   private static func rasters(_ pass: DecodePlan.Pass, probe: ImageProbe) -> Int {
     let bands = pass.steps.contains { mayHaveAlpha(probe, $0.variant) } ? 4 : 3
     var kept = 0
@@ -176,7 +176,7 @@ enum DecodeCost {
     return kept + largest
   }
 
-  /// Whether a thumbnail may be transparent: as the image is, or on a clear canvas.
+  /// Whether a thumbnail may be transparent, like the image or on a clear canvas.
   private static func mayHaveAlpha(_ probe: ImageProbe, _ variant: Variant) -> Bool {
     let framing = variant.framing
     let hasCanvas = framing.canvas != nil || framing.padding != Framing.Padding()

@@ -2,8 +2,8 @@ import JPEGCoefficients
 import ThumbnailCore
 
 extension DecodePlan.Pass {
-  /// Plans one decode for thumbnails, largest first. `scaling` overrides that of the variants; `bodyLength` is that of
-  /// the whole file in bytes, 0 if it is not known.
+  /// Plans one decode for thumbnails, largest first. `scaling` overrides that of the variants; `bodyLength` is the
+  /// length of the whole file in bytes, 0 if it is not known.
   init(
     probe: ImageProbe, bodyLength: Int = 0, steps: [DecodePlan.Step], rule: ScaleRule, scaling: Scaling?,
     mayReadCoefficients: Bool = false, mayCropLosslessly: Bool = false
@@ -23,7 +23,7 @@ extension DecodePlan.Pass {
       }
     }
     let averagesAll = steps.averagesAll(scaling)
-    // The coefficient decoder measures what its means leave out.
+    // The coefficient decoder measures the deviations from its means.
     let mayReadCoefficients = mayReadCoefficients && (!averagesAll || steps.allSatisfy { $0.variant.scaling != .best })
     if mayReadCoefficients, let traits = probe.jpeg, traits.obstacle == nil,
       let scale = JPEGScale.reduced.first(where: { permits($0.rawValue) }),
@@ -60,7 +60,7 @@ extension DecodePlan.Pass {
     chainSteps()
   }
 
-  /// What of a sequential JPEG is needed, in whole MCUs; nil where that is more than half of it.
+  /// The needed part of a sequential JPEG, in whole MCUs; nil if it is more than half of the image.
   private static func window(of steps: [DecodePlan.Step], _ probe: ImageProbe) -> PixelRectangle? {
     guard let traits = probe.jpeg, traits.isCroppedLosslessly else { return nil }
     let shares = steps.compactMap { $0.share(probe) }
@@ -86,10 +86,10 @@ extension DecodePlan.Pass {
     }
   }
 
-  /// How much smaller than the image a thumbnail is that does not show whether blocks' edges were smoothed.
+  /// The reduction above which a thumbnail does not show whether the edges of blocks were smoothed.
   private static let blockEdgeReduction = 4
 
-  /// Whether all thumbnails are so small that a decoder may leave the edges of blocks as they are.
+  /// Whether all thumbnails are so small that a decoder need not smooth the edges of blocks.
   var hidesBlockEdges: Bool {
     steps.allSatisfy { step in
       let (view, factor) = (step.geometry.whole, Self.blockEdgeReduction)
@@ -116,8 +116,8 @@ extension DecodePlan.Pass {
     }
   }
 
-  /// Whether the coefficient decoder is better at 1/2 than libjpeg: of a progressive file it leaves out the last scans,
-  /// which are half of it. Of a sequential one it reads too much of chroma that is halved along one axis only.
+  /// Whether the coefficient decoder is better at 1/2 than libjpeg: it leaves out the last scans of a progressive file,
+  /// which are half of it. In a sequential file it reads too much of chroma that is halved along one axis only.
   private static func readsWellAtHalf(_ probe: ImageProbe) -> Bool {
     probe.isProgressive || [1, 1.5, 3].contains(probe.samplesPerPixel)
   }
@@ -138,7 +138,7 @@ extension DecodePlan.Pass {
 }
 
 extension DecodePlan: CustomStringConvertible {
-  /// How each pass reads and what it makes: `jpeg 1/8, 750x500 → 256x171, 64x43`.
+  /// The reader and the sizes of each pass: `jpeg 1/8, 750x500 → 256x171, 64x43`.
   package var description: String {
     passes.map { pass in
       let reader =

@@ -1,9 +1,9 @@
 package import JPEGCoefficients
 package import ThumbnailCore
 
-/// How an image is decoded and in which order its thumbnails are made, with the predicted cost.
+/// The decoder of an image and the order of its thumbnails, with the predicted cost.
 package struct DecodePlan: Sendable, Equatable {
-  /// The decoder that reads the image, and at which reduction.
+  /// The decoder that reads the image, and its reduction.
   enum Reader: Sendable, Equatable {
     /// The decoder of its format, all pixels.
     case whole
@@ -46,7 +46,7 @@ package struct DecodePlan: Sendable, Equatable {
       Orientation(exif: probe.orientation).then(variant.framing.turn)
     }
 
-    /// What of the stored image it shows; nil for all of it.
+    /// The part of the stored image that it shows; nil for all of it.
     func share(_ probe: ImageProbe) -> ImageShare? {
       let orientation = orientation(probe)
       let image = orientation.stored(geometry.source)
@@ -66,7 +66,7 @@ package struct DecodePlan: Sendable, Equatable {
     var reader: Reader
     /// The decoded size, as stored (before orientation).
     var baseSize: PixelSize
-    /// The part of a JPEG that is made a file of its own, which is then read in the image's place; nil for all of it.
+    /// The part of a JPEG that becomes a file of its own, which is read in place of the image; nil for all of it.
     var window: PixelRectangle?
     /// The thumbnails, largest first.
     var steps: [Step]
@@ -74,7 +74,7 @@ package struct DecodePlan: Sendable, Equatable {
     /// The copy that is read in the image's place; nil for the image itself.
     var level: TIFFLevel? { if case .level(let level) = reader { level } else { nil } }
 
-    /// Whether of a JPEG's coefficients only those of a row of blocks are kept, as far as the file is sound.
+    /// Whether only a JPEG's coefficients of one row of blocks are kept, unless the file is damaged.
     func readsByRows(_ probe: ImageProbe) -> Bool {
       guard case .coefficients(let scale) = reader, probe.jpeg?.isReadByRows == true else { return false }
       return scale >= .half && light == .display
@@ -83,7 +83,7 @@ package struct DecodePlan: Sendable, Equatable {
     /// The light in which pixels are averaged, the same for all steps.
     var light: Light { steps.first?.variant.light ?? .display }
 
-    /// Whether luma and chroma become RGB as they are decoded: in linear light, and where a WebP is not reduced, as
+    /// Whether luma and chroma become RGB during decoding: in linear light, and for a WebP that is not reduced, because
     /// libwebp's own conversion is then exact. A JPEG needs no RGB.
     func readsRGB(_ probe: ImageProbe) -> Bool {
       light == .linear
@@ -103,21 +103,21 @@ package struct DecodePlan: Sendable, Equatable {
   package var predictedBytes: Int
   /// Whether a truncated file yields the rows so far instead of an error.
   package var isTolerant: Bool
-  /// Whether the body is the whole file. A download that was stopped early holds only the coefficients needed.
+  /// Whether the body is the whole file. A download that was stopped early holds only the needed coefficients.
   package let isBodyWhole: Bool
 
   /// The finest scale at which the first scans of the file suffice for all thumbnails; nil if more of it is needed.
   package var coefficientScale: JPEGScale? {
     var finest: JPEGScale?
     for pass in passes {
-      // What the means leave out is in later scans, and at full size all are needed.
+      // Deviations from the means are in later scans, and full size needs all scans.
       guard case .coefficients(let scale) = pass.reader, scale != .full, pass.light == .display else { return nil }
       finest = max(finest ?? scale, scale)
     }
     return finest
   }
 
-  /// The bytes of the file that carrying it out reads, besides the header; nil if that may be any.
+  /// The bytes of the file that the plan reads, besides the header; nil if it may read any.
   package var neededRanges: RangeSet<Int>? {
     let keepsNothing = passes.allSatisfy { pass in pass.steps.allSatisfy { $0.variant.metadata == .none } }
     guard keepsNothing, !isTolerant else { return nil }
@@ -131,7 +131,7 @@ package struct DecodePlan: Sendable, Equatable {
     return RangeSet(all)
   }
 
-  /// The pixels of a JPEG of which rows are passed so quickly that an index of them is not worthwhile.
+  /// The most pixels of a JPEG whose rows are skipped so quickly that an index of them is not worthwhile.
   static let mostPixelsWithoutIndex = 8_000_000
 
   /// Whether an index of the file's rows makes it cheaper.
@@ -141,8 +141,8 @@ package struct DecodePlan: Sendable, Equatable {
 
   /// Makes the cheapest plan that is good enough.
   ///
-  /// All thumbnails come from one decode. If that exceeds `memoryBudget` bytes, each takes its own decode; if that is
-  /// still too much, `Scaling.fast` replaces what the variants ask for.
+  /// All thumbnails come from one decode. If that exceeds `memoryBudget` bytes, each gets its own decode; if that is
+  /// still too much, `Scaling.fast` replaces the variants' scaling.
   ///
   /// - Parameters:
   ///   - bodyLength: The length of the body in bytes; 0 if it is not known yet.
@@ -157,11 +157,11 @@ package struct DecodePlan: Sendable, Equatable {
     probe: ImageProbe, bodyLength: Int, variants: [Variant], memoryBudget: Int, isTolerant: Bool = false,
     isBodyWhole: Bool = true, mayReadCoefficients: Bool = true, sourceSize: PixelSize? = nil
   ) throws(CodecError) -> DecodePlan {
-    // libheif reads more of a damaged image, and a TIFF's level would not be the damaged image.
+    // libheif reads more of a damaged image, and a TIFF's level is not the damaged image.
     let probe = mayReadCoefficients && !isTolerant ? probe : probe.asWhole
     for variant in variants where !variant.size.isValidThumbnailSize { throw .invalidSize(variant.size) }
     let steps = try [Step](variants, of: sourceSize ?? probe.origin?.size ?? probe.size).checked()
-    // What a HEIC's container says is no matter of metadata.
+    // A HEIC's own rotation is not metadata.
     if probe.orientation != 1, ![.heif, .avif].contains(probe.format),
       variants.contains(where: \.framing.needsUpright)
     {
@@ -206,8 +206,7 @@ extension Array<DecodePlan.Step> {
     return self
   }
 
-  /// The smallest size, upright, at which a decoder that scales should deliver the image. `scaling` overrides that of
-  /// the variants.
+  /// The smallest upright size that a scaling decoder should deliver. `scaling` overrides that of the variants.
   func neededSize(_ scaling: Scaling? = nil) -> PixelSize {
     var needed = PixelSize(1, 1)
     for step in self {
@@ -218,7 +217,7 @@ extension Array<DecodePlan.Step> {
     return needed
   }
 
-  /// Whether all pixels are to be averaged in linear light, so that no decoder may average some in display values.
+  /// Whether all pixels are averaged in linear light, so that no decoder may average some in display values.
   func averagesAll(_ scaling: Scaling? = nil) -> Bool {
     contains { $0.variant.light == .linear && (scaling ?? $0.variant.scaling) != .fast }
   }

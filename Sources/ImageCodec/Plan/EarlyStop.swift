@@ -3,8 +3,8 @@ import ThumbnailCore
 
 /// Decides when an arriving body is sufficient for all variants currently requested.
 ///
-/// This applies to a progressive JPEG if its first scans suffice for all of them, to RAW files and others of which a
-/// preview or some items are read, and, where previews are allowed, to an image whose preview is large enough.
+/// This applies to a progressive JPEG if its first scans suffice for all of them, to RAW files and others whose preview
+/// or items are read, and, if previews are allowed, to an image whose preview is large enough.
 package struct EarlyStop: Sendable {
   private var need: BodyNeed
   private var scans = ScanWatcher()
@@ -27,8 +27,8 @@ package struct EarlyStop: Sendable {
     }
   }
 
-  /// How many bytes of a body of this length need not be received if the rest of what is needed is requested by ranges
-  /// instead of read from the stream.
+  /// The bytes of a body of this length that need not be received if the missing parts are requested by ranges instead
+  /// of read from the stream.
   package mutating func sparedByRanges(_ probe: ImageProbe, length: Int) -> Int {
     guard need.mayBeRanges(probe), case .ranges(let ranges) = need.extent(probe) else { return 0 }
     let end = min(ranges.upperBound, length)

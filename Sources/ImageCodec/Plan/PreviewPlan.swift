@@ -10,7 +10,7 @@ package struct PreviewPlan: Sendable {
   /// Its predicted peak memory in bytes, the comparison with the image included.
   package let predictedBytes: Int
 
-  /// How the preview is told of.
+  /// The kind of preview for reports.
   package var kind: UsedPreview { preview.heif?.compared?.tiles.isEmpty == false ? .checked : .unchecked }
 
   /// Nil if the preview is too small, does not match, may not be used, or costs more than `memoryBudget` bytes.
@@ -36,7 +36,7 @@ package struct PreviewPlan: Sendable {
         probe: stand, bodyLength: preview.range.count, variants: variants, memoryBudget: memoryBudget,
         sourceSize: probe.size)
     else { return nil }
-    // The comparison decodes a JPEG at 1/8: three planes of 16 bits, and the raster; of a HEIC one tile.
+    // The comparison decodes a JPEG at 1/8 (three planes of 16 bits and the raster), or one tile of a HEIC.
     let compared =
       isJPEG
       ? JPEGScale.eighth.size(of: probe.storedSize).pixelCount * 10
@@ -53,7 +53,7 @@ extension EmbeddedPreview {
   }
 
   /// Whether it can replace the image: as large as all the thumbnails need, twice that for `Scaling.best`. Never in
-  /// linear light, as the program that made it averaged display values.
+  /// linear light, because the program that made it averaged display values.
   func serves(_ variants: [Variant], of probe: ImageProbe) -> Bool {
     Self.covers(Orientation(exif: probe.orientation).upright(size), variants, of: probe)
   }

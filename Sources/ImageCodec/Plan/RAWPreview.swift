@@ -5,7 +5,7 @@ package import ThumbnailCore
 package struct RAWPreview: Sendable {
   /// The JPEG's bytes.
   package let bytes: ByteSource
-  /// The JPEG's header, turned as the RAW file says. Its `origin` is the RAW file.
+  /// The JPEG's header, with the RAW file's orientation. Its `origin` is the RAW file.
   package let probe: ImageProbe
   /// How it is named in descriptions of plans: `Nikon NEF, preview of 1620x1080`.
   package let description: String
@@ -14,7 +14,7 @@ package struct RAWPreview: Sendable {
   ///
   /// Blocks while it reads the header. `isComplete` is false for the beginning of a file.
   ///
-  /// - Throws: The error of the largest preview if none can be read; `.truncated` if they are not all there.
+  /// - Throws: The error of the largest preview if none can be read; `.truncated` if some are missing.
   package init(
     _ variants: [Variant], of whole: ImageProbe, in body: ByteSource, limits: DecodeLimits = DecodeLimits()
   ) throws(CodecError) {
@@ -39,16 +39,16 @@ package struct RAWPreview: Sendable {
     throw failure ?? .noPreview(in: file.format.displayName)
   }
 
-  /// The most bytes after a JPEG's end marker with which a camera fills up the room for it.
+  /// The most bytes of padding after a JPEG's end marker.
   private static let mostPadding = 512
 
-  /// Whether it has a JPEG's end. What a server has sent in place of the part that was requested has none.
+  /// Whether it has a JPEG's end. Other bytes that a server has sent in place of the requested part have none.
   package var hasEnd: Bool {
     let tail = try? bytes.read(at: max(0, bytes.count - Self.mostPadding), length: Self.mostPadding)
     return tail?.contains([0xFF, 0xD9]) ?? false
   }
 
-  /// Where in the file the preview for these variants is; nil if it has none.
+  /// The range of the preview for these variants; nil if there is none.
   package static func neededRanges(for variants: [Variant], of probe: ImageProbe) -> RangeSet<Int>? {
     candidates(variants, of: probe).first.map { RangeSet([$0.range]) }
   }
@@ -67,7 +67,7 @@ package struct RAWPreview: Sendable {
   }
 
   /// The part of a preview without its borders. Some cameras round it outwards, so that its outermost rows are half
-  /// border: what is too high for the image's aspect ratio is cut off, too.
+  /// border: rows beyond the image's aspect ratio are cut off, too.
   private static func shown(_ part: VisiblePart, of size: PixelSize) -> PixelRectangle {
     let spare = max(0, part.height - part.width * size.height / size.width)
     let cut = (spare + 1) / 2
@@ -88,8 +88,7 @@ package struct RAWPreview: Sendable {
 }
 
 extension EmbeddedImage {
-  /// Whether it shows the whole image, as far as its aspect ratio tells. One with borders that the file does not tell of
-  /// does not.
+  /// Whether it shows the whole image, as far as its aspect ratio shows. A preview with undeclared borders does not.
   fileprivate func shows(_ size: PixelSize) -> Bool {
     // Rounding to whole pixels counts with a small thumbnail.
     let (across, down) = (shownSize.width * size.height, shownSize.height * size.width)

@@ -1,26 +1,26 @@
 package import ThumbnailCore
 
-/// Finds out which bytes of a file its thumbnails need, while parts of it arrive: those of the header one after another,
-/// then all others at once.
+/// Finds the bytes of a file that its thumbnails need, while parts of it arrive: the header's one after another, then
+/// all others at once.
 package struct RangePlan: Sendable {
   /// The next thing to do.
   package enum Step: Sendable, Equatable {
     /// These bytes are missing, near ranges merged.
     case fetch([Range<Int>])
-    /// What is needed is there.
+    /// All needed bytes have arrived.
     case done(ImageProbe)
     /// Parts are not worthwhile: most of the file is needed, or its header is spread over too many places, or cannot be
     /// parsed here.
     case whole
   }
 
-  /// The fewest bytes that are requested of a header.
+  /// The smallest request for a part of the header, in bytes.
   static let leastOfHeader = 64 << 10
   /// Ranges with fewer bytes between them are requested as one: a request costs about as much.
   static let mostBetween = 32 << 10
   /// The most requests for the tiles that a HEIC's thumbnail is compared with, and for the thumbnail.
   static let mostOfTiles = 9
-  /// The last request but one for a header that is in this part of the file reads on to its end.
+  /// The last request but one, if it is in the last part of the file (one in `shareOfEnd`), reads on to the end.
   static let shareOfEnd = 4
 
   private var need: BodyNeed
@@ -30,10 +30,10 @@ package struct RangePlan: Sendable {
 
   package init(_ need: BodyNeed, limits: DecodeLimits) { (self.need, self.limits) = (need, limits) }
 
-  /// What to do next with a file of which these bytes are there.
+  /// The next step for a file of which these bytes have arrived.
   ///
-  /// - Parameter requests: How many requests there may be for what is missing.
-  /// - Throws: What is wrong with the header, if the image is refused because of its size or format.
+  /// - Parameter requests: The number of requests left.
+  /// - Throws: The refusal of the image for its size or format.
   package mutating func next(
     in body: ByteSource, known: RangeSet<Int>, requests: Int
   ) throws(CodecError) -> Step {
@@ -45,7 +45,7 @@ package struct RangePlan: Sendable {
     }
     let needed: RangeSet<Int>
     if let wanted {
-      // The one after it is for what the header leads to.
+      // One more request is for the bytes that the header points to.
       guard requests > 1 else { return .whole }
       var end = max(wanted.upperBound, wanted.lowerBound + Self.leastOfHeader)
       // The directories of a TIFF's smaller levels are spread over the end of the file.
@@ -57,13 +57,13 @@ package struct RangePlan: Sendable {
       needed = ranges
     }
     let missing = needed.intersection(RangeSet([0..<body.count])).subtracting(known)
-    // What is needed may be beyond the file's end.
+    // Needed bytes may be beyond the file's end.
     guard requests > 0, !missing.isEmpty, missing.byteCount <= body.count / 2 else { return .whole }
     let most = parser.draft?.heif == nil ? requests : max(requests, Self.mostOfTiles)
     return .fetch(Self.merged(Array(missing.ranges), atMost: wanted == nil ? most : 1))
   }
 
-  /// Parses the header as far as it is there; `wanted` is nil once it is known.
+  /// Parses the existing part of the header; `wanted` is nil once it is known.
   private mutating func parse(_ body: ByteSource, _ known: RangeSet<Int>) throws(CodecError) {
     while let range = wanted {
       let there = range.clamped(to: 0..<body.count)
@@ -77,12 +77,12 @@ package struct RangePlan: Sendable {
       wanted = try parser.parse(HeaderBytes(bytes))
       guard let draft = parser.draft else { continue }
       try limits.check(draft)
-      // More frames do not change what is needed.
+      // More frames do not change the needed bytes.
       if parser.isSettled { wanted = nil }
     }
   }
 
-  /// The ranges with all gaps between them filled but the longest, and none of those that are short. They are in order.
+  /// The ranges in order, with all gaps filled except the longest ones, and all short gaps filled.
   static func merged(_ ranges: [Range<Int>], atMost most: Int) -> [Range<Int>] {
     let gaps = zip(ranges, ranges.dropFirst()).map { $1.lowerBound - $0.upperBound }
     let longest = gaps.indices.filter { gaps[$0] >= mostBetween }.sorted { gaps[$0] > gaps[$1] }.prefix(

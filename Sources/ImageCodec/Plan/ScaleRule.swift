@@ -1,14 +1,14 @@
 import ThumbnailCore
 
-/// How small a JPEG may be read for a thumbnail of a given size.
+/// Decides how small a JPEG may be read for a thumbnail of a given size.
 ///
-/// The remaining reduction is what the resampler does after the decoder: 2 if 500 pixels are read for 250. Below 2, what
-/// the decoder's mean of a block lacks of a Lanczos filter shows, unless the picture is smooth. How smooth it is the
-/// file tells: the bits that the encoder spent on a pixel, and how coarsely it quantised. The limits were measured over
-/// 269 pictures: with them 0.4 % of the thumbnails are worse than vipsthumbnail's by 0.005 SSIM or 0.3 dE2000.
+/// The remaining reduction is the resampler's after the decoder: 2 if 500 pixels are read for 250. Below 2, the
+/// difference between the decoder's mean of a block and a Lanczos filter becomes visible, unless the image is smooth.
+/// The file shows its smoothness: by the bits per pixel and by the quantisers. The limits were measured over 269
+/// images: with them 0.4 % of the thumbnails are worse than vipsthumbnail's by 0.005 SSIM or 0.3 dE2000.
 struct ScaleRule {
-  /// Bytes a pixel times the square root of the mean quantiser: about 0.1 for a sky, 0.5 for a common photograph, 2 for
-  /// text. Nil if unknown.
+  /// Bytes per pixel times the square root of the mean quantiser: about 0.1 for a sky, 0.5 for a common photograph, 2
+  /// for text. Nil if unknown.
   let detail: Double?
 
   /// - Parameter bodyLength: The length of the whole file in bytes; nil if it is not known.
@@ -18,13 +18,13 @@ struct ScaleRule {
     }
   }
 
-  /// The detail below which the remaining reduction may be as small, for files read at 1/8, 1/4 and 1/2.
+  /// The least remaining reductions, with the detail below which they are allowed, for files read at 1/8, 1/4 and 1/2.
   private static let limits: [(reduction: Double, eighth: Double, quarter: Double, half: Double)] = [
     (1, 0.15, 0.15, 0.2), (1.25, 0.15, 0.28, 0.4), (1.5, 0.17, 0.6, 0.6), (1.75, 0.6, 0.6, 0.6),
   ]
 
-  /// The least remaining reduction of a file that is read at 1/`divisor`. In linear light a few bright points in a smooth
-  /// picture count, too.
+  /// The least remaining reduction of a file that is read at 1/`divisor`. In linear light a few bright points in a
+  /// smooth image count, too.
   func leastReduction(_ scaling: Scaling, readAt divisor: Int, _ light: Light = .display) -> Double {
     switch scaling {
     case .fast: return 1
@@ -44,7 +44,7 @@ struct ScaleRule {
     return Double(stored.width) >= least * Double(view.width) && Double(stored.height) >= least * Double(view.height)
   }
 
-  /// Whether a smaller copy of an image, that another program has made, suffices for a view of this size.
+  /// Whether a smaller copy of an image by another program suffices for a view of this size.
   func permits(_ copy: PixelSize, view: PixelSize, _ scaling: Scaling) -> Bool {
     let least = leastReduction(scaling, readAt: 1)
     // Up to half a pixel of the view is rounding.

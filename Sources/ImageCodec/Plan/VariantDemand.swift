@@ -3,7 +3,7 @@ package import ThumbnailCore
 
 /// The variants currently requested of one source image.
 ///
-/// The job table updates it from any thread. The observer of the image's transfer reads it with every chunk: one
+/// The job table updates it from any thread. The observer of the image's transfer reads it for every chunk: one
 /// uncontended lock and a comparison of numbers.
 package final class VariantDemand: Sendable {
   /// The demand at one moment.

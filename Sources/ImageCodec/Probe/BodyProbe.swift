@@ -1,6 +1,6 @@
 package import ThumbnailCore
 
-/// Parses the header of a complete body, wherever in the file it is.
+/// Parses the header of a complete body, in any part of the file.
 ///
 /// Blocks while it reads a file: a few reads of 64 KiB, more only if frames have to be counted.
 package func probe(_ body: ByteSource, limits: DecodeLimits = DecodeLimits()) throws(CodecError) -> ImageProbe {

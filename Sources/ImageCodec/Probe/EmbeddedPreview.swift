@@ -12,8 +12,8 @@ package struct EmbeddedPreview: Sendable, Equatable {
   var size: PixelSize
   /// Its own EXIF orientation, if stated separately.
   var orientation: Int?
-  /// The bytes of the file that are needed to decode the preview and compare it, besides the header: up to 64 KiB into
-  /// the first scan; of a HEIC the thumbnail's and those of the tiles.
+  /// The bytes of the file that decoding and comparing the preview need, besides the header: a JPEG up to 64 KiB into
+  /// the first scan; a HEIC's thumbnail and tiles.
   package var neededRanges = RangeSet<Int>()
   /// The thumbnail in the container of a HEIC or AVIF; nil for a JPEG.
   var heif: HEIFTraits?
@@ -28,7 +28,7 @@ package struct EmbeddedPreview: Sendable, Equatable {
 }
 
 extension Exif {
-  /// The preview in the second directory; nil unless there is one that is an 8-bit JPEG.
+  /// The preview in the second directory, if it is an 8-bit JPEG; else nil.
   ///
   /// `offset` is the position of `bytes` in the file.
   func preview(offset: Int) -> EmbeddedPreview? {

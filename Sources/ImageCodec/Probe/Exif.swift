@@ -1,4 +1,4 @@
-/// EXIF data: a TIFF structure of directories, of which only what the codec needs is read.
+/// EXIF data: a TIFF structure of directories. Only the fields that the codec needs are read.
 struct Exif {
   /// The number of a field.
   enum Tag {

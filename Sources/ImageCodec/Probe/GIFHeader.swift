@@ -24,8 +24,8 @@ struct GIFHeader: HeaderParser {
 
   /// The number of parse steps allowed regardless of block sizes: more than the most allowed frames need.
   private static let freeSteps = 100_000
-  /// Beyond these, files whose blocks have fewer bytes than this on average are refused: they are no real images, but
-  /// would keep the shared download thread busy.
+  /// After these steps, files whose blocks have fewer bytes than this on average are refused: they are no real images,
+  /// and would keep the shared download thread busy.
   private static let smallestAverage = 32
 
   mutating func parse(_ bytes: HeaderBytes) throws(CodecError) -> Range<Int>? {

@@ -3,8 +3,8 @@ import ThumbnailCore
 
 /// Parses the table of contents of a HEIF or AVIF file: the primary image, its tiles, and a thumbnail of it.
 ///
-/// Of an image that is left to libheif, which applies the file's rotation, mirroring and cropping, the size is the one
-/// after them and `orientation` is 1. The EXIF orientation, which repeats them, is ignored as the standard requires.
+/// libheif applies the file's rotation, mirroring and cropping. So an image that is left to libheif has the size after
+/// them, and its `orientation` is 1. The EXIF orientation, which repeats them, is ignored as the standard requires.
 struct HEIFHeader: HeaderParser {
   private enum Awaiting {
     case sniffed
@@ -46,7 +46,7 @@ struct HEIFHeader: HeaderParser {
   private mutating func parseBox(_ bytes: HeaderBytes) throws(CodecError) -> Range<Int> {
     let box: BoxHeader
     do throws(HEIFError) { box = try BoxHeader(bytes.array) } catch { throw explained(error) }
-    // One that reaches to the end of the file is the last.
+    // A box that reaches to the end of the file is the last.
     let length = box.length ?? max(box.headerLength, bytes.count)
     boxes += 1
     guard boxes < Self.mostBoxes else { throw damaged("no table of contents") }
@@ -145,7 +145,7 @@ struct HEIFHeader: HeaderParser {
     for _ in 0..<mostBoxes where offset < body.count {
       guard let bytes = try? body.read(at: offset, length: BoxHeader.mostBytes) else { return false }
       guard let box = try? BoxHeader(bytes) else { return true }
-      // One without a length ends with the file.
+      // A box without a length ends with the file.
       guard let length = box.length else { return false }
       guard length < 1 << 48 else { return true }
       offset += length

@@ -1,17 +1,17 @@
 import HEIFContainer
 import ThumbnailCore
 
-/// What the readers of HEIC and AVIF need to know of an image that they read item by item.
+/// The properties of an image that the readers of HEIC and AVIF need to read it item by item.
 struct HEIFTraits: Sendable, Equatable {
-  /// Of which image a thumbnail must be, and with which of its tiles it is always compared.
+  /// The image of a thumbnail, and the tiles with which it is always compared.
   struct Comparison: Sendable, Equatable {
     /// The fewest tiles that a thumbnail is compared with, if the image has as many.
     static let leastTiles = 8
 
     let image: HEIFImage
-    /// The places of tiles in the grid, by rows; none of an image in one piece.
+    /// The places of tiles in the grid, by rows; none for an image in one piece.
     let tiles: [Int]
-    /// Whether the body has all tiles, so that others may be compared, too.
+    /// Whether the body has all tiles, so that other tiles can be compared, too.
     var isBodyWhole = true
 
     init(_ image: HEIFImage) {
@@ -19,12 +19,12 @@ struct HEIFTraits: Sendable, Equatable {
       tiles = Self.spread(rows: image.rows, columns: image.columns)
     }
 
-    /// The corners of a grid, and four places around its centre. If it has few rows or columns others replace those
-    /// that coincide.
+    /// The corners of a grid, and four places around its centre. If it has few rows or columns, other places replace
+    /// those that coincide.
     static func spread(rows: Int, columns: Int) -> [Int] {
       let count = rows * columns
       guard count > 1 else { return [] }
-      /// The place that is so many thirds of the way from the first to the last.
+      /// The place at a number of thirds of the way from the first to the last.
       func place(_ thirds: Int, _ count: Int) -> Int { (2 * thirds * (count - 1) + 3) / 6 }
       let wanted = [(0, 0), (0, 3), (3, 0), (3, 3), (1, 1), (1, 2), (2, 1), (2, 2)].map { row, column in
         place(row, rows) * columns + place(column, columns)
@@ -35,24 +35,24 @@ struct HEIFTraits: Sendable, Equatable {
       return found.sorted()
     }
 
-    /// Whether that takes at most half of what it takes to decode the image.
+    /// Whether that takes at most half of the time of decoding the image.
     var isWorthwhile: Bool { image.tiles.count >= 2 * Self.leastTiles }
   }
 
   var image: HEIFImage
   var alpha: HEIFImage?
-  /// Where the bytes of its items are in the file. Nil if they are not stated as places in it.
+  /// The ranges of its items in the file. Nil if the container does not give them as offsets in the file.
   var ranges: RangeSet<Int>?
-  /// Only of a thumbnail that stands for its image.
+  /// Only for a thumbnail that stands for its image.
   var compared: Comparison?
 
-  /// Whether the container says that the samples have a high dynamic range, which thumbnails do not have.
+  /// Whether the container declares a high dynamic range, which thumbnails do not have.
   var isHighDynamicRange: Bool { image.colour?.isHighDynamicRange ?? false }
 
   /// An image that is read here, and its alpha.
   ///
-  /// - Parameter grid: The content of the item, where it is a grid.
-  /// - Throws: `.unsupported` for what is left to libheif.
+  /// - Parameter grid: The content of the item, if it is a grid.
+  /// - Throws: `.unsupported` for images that are left to libheif.
   init(_ items: HEIFItems, _ id: UInt32, grid: [UInt8]? = nil) throws(HEIFError) {
     image = try items.image(id, grid: grid)
     ranges = items.ranges(image.tiles)
@@ -67,7 +67,7 @@ struct HEIFTraits: Sendable, Equatable {
 }
 
 extension HEIFItems {
-  /// Where the bytes of these items are in the file; nil if they are not stated as places in it.
+  /// The ranges of these items in the file; nil if the container does not give them as offsets in the file.
   fileprivate func ranges(_ ids: [UInt32]) -> RangeSet<Int>? {
     var all: [Range<Int>] = []
     for id in ids {
@@ -79,7 +79,7 @@ extension HEIFItems {
 }
 
 extension EmbeddedPreview {
-  /// The largest thumbnail of the container that is an image's own, as far as the container tells; nil if there is none.
+  /// The largest thumbnail of an image, as far as the container shows; nil if there is none.
   init?(_ items: HEIFItems, of traits: HEIFTraits) {
     guard traits.alpha == nil else { return nil }
     let linked = items.items("thmb", to: traits.image.id).prefix(Self.mostThumbnails)
@@ -94,7 +94,7 @@ extension EmbeddedPreview {
     heif = thumbnail
   }
 
-  /// The most thumbnails that are looked at; cameras write one or two.
+  /// The most thumbnails that are examined; cameras write one or two.
   private static let mostThumbnails = 8
 
   /// Whether a thumbnail has the image's aspect ratio within 2 %, its rotation, mirroring, profile and chroma, is

@@ -36,7 +36,7 @@ struct HeaderBytes: Sendable {
     index >= 0 && index <= bytes.count - wanted.count && bytes[index..<index + wanted.count].elementsEqual(wanted)
   }
 
-  /// The bytes in `range`, clipped to what is there.
+  /// The existing bytes in `range`.
   func slice(_ range: Range<Int>) -> HeaderBytes {
     HeaderBytes(Array(bytes[range.clamped(to: 0..<bytes.count)]))
   }

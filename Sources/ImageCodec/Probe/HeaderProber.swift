@@ -10,7 +10,8 @@ package struct HeaderProber: Sendable {
     case probed(ImageProbe)
     /// The image is refused.
     case failed(CodecError)
-    /// The stream is not sufficient, since the header points backwards or to too long a range: probe the complete body.
+    /// The stream is not sufficient, because the header points backwards or to too long a range: probe the complete
+    /// body.
     case unclear
   }
 
@@ -30,8 +31,8 @@ package struct HeaderProber: Sendable {
 
   package init(limits: DecodeLimits) { self.limits = limits }
 
-  /// The bytes of the stream until those that the header needs next: more than there can be if they are behind; nil once
-  /// the header is known or refused.
+  /// The bytes of the stream until the next bytes that the header needs: the greatest number if they have passed; nil
+  /// once the header is known or refused.
   package var distance: Int? {
     switch status {
     case .more: wanted.map { max(0, $0.lowerBound - position) }

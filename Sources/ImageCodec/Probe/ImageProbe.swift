@@ -2,23 +2,23 @@ import JPEGCoefficients
 import RAWPreviews
 package import ThumbnailCore
 
-/// What an image's header tells: enough to refuse it, to plan its decode, and to predict the cost.
+/// The contents of an image's header: enough to refuse it, to plan its decode, and to predict the cost.
 package struct ImageProbe: Sendable, Equatable {
   /// The format, as sniffed.
   package var format: ImageFormat
-  /// The size in pixels as the decoder delivers it. libheif rotates images itself; to all others `orientation` is still
-  /// to be applied.
+  /// The size in pixels as the decoder delivers it. libheif rotates images itself; `orientation` still has to be
+  /// applied to all others.
   var storedSize: PixelSize
   /// The EXIF orientation still to be applied, 1 to 8. 1 is upright.
   var orientation = 1
-  /// The number of frames or pages counted so far; nil if the header does not tell.
+  /// The number of frames or pages counted so far; nil if the header does not state it.
   var frameCount: Int?
   /// Whether the decoder must hold the whole image before it can output the first row: progressive JPEG and JPEG whose
   /// components come in separate scans, interlaced PNG and GIF.
   var isProgressive = false
   /// Whether the pixels are losslessly compressed. Only set for WebP.
   var isLossless = false
-  /// Whether there is an alpha channel; nil if the header does not tell.
+  /// Whether there is an alpha channel; nil if the header does not show it.
   var hasAlpha: Bool?
   /// The channels per pixel, alpha included.
   var channels = 3
@@ -36,28 +36,28 @@ package struct ImageProbe: Sendable, Equatable {
   /// The preview in a sequential JPEG's EXIF data or a HEIC's container, if it has the image's aspect ratio and
   /// orientation.
   var preview: EmbeddedPreview?
-  /// What a RAW file embeds. The probe's size is that of its largest preview: no thumbnail is larger.
+  /// The images that a RAW file embeds. The probe's size is that of the largest preview: no thumbnail is larger.
   var raw: RAWFile?
-  /// What the image is read in place of: the RAW file whose preview it is.
+  /// The RAW file whose preview this image is.
   var origin: Origin?
   /// The items of a HEIC or AVIF that is read without libheif.
   var heif: HEIFTraits?
   /// The smaller copies of a TIFF's image that are in the same file.
   var tiff: TIFFTraits?
-  /// The part that shows the image, as stored, where black borders surround it.
+  /// The part that shows the image, as stored, if black borders surround it.
   var visible: PixelRectangle?
 
-  /// A file of which a preview is read.
+  /// A file whose preview is read.
   struct Origin: Sendable, Equatable {
     var format: ImageFormat
     /// The size in pixels, upright.
     var size: PixelSize
   }
 
-  /// Whether it is the header of a RAW file, of which a preview is read (`RAWPreview`).
+  /// Whether it is the header of a RAW file, whose preview is read (`RAWPreview`).
   package var isRAW: Bool { raw != nil }
 
-  /// Whether a second processor makes the decode take less time: that of a grid of tiles.
+  /// Whether a second processor makes the decode faster: for a grid of tiles.
   package var canUseTwoProcessors: Bool {
     [heif?.image, heif?.alpha].compactMap { $0 }.contains { $0.suitsTwoDecoders }
   }
@@ -65,7 +65,7 @@ package struct ImageProbe: Sendable, Equatable {
   /// The size in pixels, upright.
   package var size: PixelSize { Orientation(exif: orientation).upright(storedSize) }
 
-  /// What the header tells of an image that is read as a whole: by libheif, which turns it, or without a TIFF's levels.
+  /// The header for reading the image as a whole: by libheif, which turns it, or without a TIFF's levels.
   var asWhole: ImageProbe {
     var probe = self
     probe.tiff = nil

@@ -105,7 +105,7 @@ struct JPEGHeader: HeaderParser {
     }
   }
 
-  /// Reads whole tables; the decoder judges what is left.
+  /// Reads whole tables; the decoder checks the rest.
   private mutating func parseQuantisers(_ bytes: HeaderBytes) {
     var start = 0
     while let kind = bytes[start] {

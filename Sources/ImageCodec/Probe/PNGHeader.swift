@@ -1,7 +1,7 @@
 import ThumbnailCore
 
-/// Parses a PNG's chunks up to the first pixel data, and behind that for the orientation. Of an animated one (APNG) the
-/// default image is read.
+/// Parses a PNG's chunks up to the first pixel data, and the later ones for the orientation. An animated PNG (APNG) is
+/// read as its default image.
 struct PNGHeader: HeaderParser {
   private enum Awaiting {
     case sniffed
@@ -41,7 +41,7 @@ struct PNGHeader: HeaderParser {
   private mutating func parseChunk(_ bytes: HeaderBytes) throws(CodecError) -> Range<Int>? {
     chunks += 1
     guard let length = bytes.bigEndian(at: 0, count: 4), bytes.count >= 8 else {
-      // The pixels' reader finds what is cut off behind them.
+      // The reader of the pixels notices a truncation after them.
       if isSettled { return nil }
       throw cutOff()
     }

@@ -1,12 +1,12 @@
 import RAWPreviews
 import ThumbnailCore
 
-/// Parses RAW files, and TIFF files, from which most RAW formats differ only in what their directories hold.
+/// Parses RAW files and TIFF files. Most RAW formats differ from TIFF only in the contents of their directories.
 ///
-/// A TIFF goes through `TIFFHeader`. Where its first directory is one that a camera could have written, all the
-/// directories are walked through; if they describe no sensor's samples, `TIFFHeader` goes on.
+/// A TIFF goes through `TIFFHeader`. If a camera could have written its first directory, all directories are read; if
+/// they describe no sensor's samples, `TIFFHeader` continues.
 struct RAWHeader: HeaderParser {
-  /// What is done with the next bytes.
+  /// The use of the next bytes.
   private enum Phase {
     case sniffed
     case tiff
@@ -18,7 +18,7 @@ struct RAWHeader: HeaderParser {
   private var reader = RAWReader()
   /// The range that was requested last.
   private var asked = SniffingParser.firstRange
-  /// How `TIFFHeader` goes on: with a range, with nothing, or not at all.
+  /// The next step of `TIFFHeader`: a range, the end, or an error.
   private var pending: Result<Range<Int>?, CodecError> = .success(nil)
   private var raw: ImageProbe?
 
@@ -59,7 +59,7 @@ struct RAWHeader: HeaderParser {
 
   private mutating func parseTIFF(_ bytes: HeaderBytes) {
     guard var parser = tiff else { return }
-    // The only reference, so that nothing of it is copied.
+    // This leaves the only reference, so that nothing is copied.
     tiff = nil
     pending = Result { () throws(CodecError) in try parser.parse(bytes) }
     tiff = parser

@@ -6,7 +6,7 @@ enum Sniffer {
   static let shortLength = 32
   /// The bytes that suffice for most text formats.
   static let longLength = 1024
-  /// The bytes in which an SVG's first element is searched for, after comments, white space and a DOCTYPE.
+  /// The number of bytes in which an SVG's first element must begin, after comments, white space and a DOCTYPE.
   static let longestProlog = 65_536
 
   /// The name for gzip data, which may be a compressed SVG.
@@ -67,7 +67,7 @@ enum Sniffer {
     ([0xFF, 0x4F, 0xFF, 0x51], .jpeg2000), ([0, 0, 0, 0x0C, 0x6A, 0x50, 0x20, 0x20], .jpeg2000),
     ([0x76, 0x2F, 0x31, 0x01], .openEXR), (Array("%PDF-".utf8), .pdf),
     ([0, 0, 1, 0], .ico), ([0, 0, 2, 0], .ico),
-    // What cameras write in place of a TIFF's signature; the others' files are TIFFs (`RAWHeader`).
+    // The signatures that some cameras write in place of a TIFF's; other RAW files are TIFFs (`RAWHeader`).
     (Array("FUJIFILMCCD-RAW".utf8), .raw), (Array("\0MRM".utf8), .raw), (Array("IIU\0".utf8), .raw),
     (Array("IIRO".utf8), .raw), (Array("IIRS".utf8), .raw), (Array("MMOR".utf8), .raw),
     (Array("#?R".utf8), .radiance),

@@ -3,32 +3,32 @@ import ThumbnailCore
 /// Parses the directories of a TIFF or BigTIFF: the first one, those in its field of subdirectories, and the chain, to
 /// count the pages and to find the levels of a pyramid.
 ///
-/// Directories are often at the end of the file and may point backwards, so a stream does not always suffice. Of what is
-/// to be read next the part that comes first in the file is requested first.
+/// Directories are often at the end of the file and may point backwards, so a stream does not always suffice. Pending
+/// parts are requested in the order of the file.
 struct TIFFHeader: HeaderParser {
-  /// What a range holds.
+  /// The contents of a range.
   private enum Content {
     case header
     /// The number of entries of a directory.
     case entryCount(TIFFLevel.Place)
-    /// So many entries, and the position of the next directory.
+    /// The entries of a directory, and the position of the next one.
     case entries(TIFFLevel.Place, count: Int)
     /// The positions of subdirectories.
     case subdirectories(TIFFField)
     /// The bits of the first sample.
     case bits(TIFFLevel.Place, TIFFField)
-    /// Where the strips or tiles of a level begin, and their lengths.
+    /// The offsets of a level's strips or tiles, and their lengths.
     case starts(TIFFLevel.Place, TIFFField)
     case lengths(TIFFLevel.Place, TIFFField)
   }
 
   private(set) var draft: ImageProbe?
   private(set) var isSettled = false
-  /// Whether the first directory is one that a camera could have written for a RAW file.
+  /// Whether a camera could have written the first directory for a RAW file.
   private(set) var mayBeRAW = false
   private var numbers = TIFFNumbers()
   private var pyramid: TIFFPyramid?
-  /// What is being read, and what is to be read later.
+  /// The part that is being read, and the parts to read later.
   private var current: (range: Range<Int>, content: Content) = (SniffingParser.firstRange, .header)
   private var pending: [(range: Range<Int>, content: Content)] = []
   private var hasChosen = false
@@ -100,7 +100,7 @@ struct TIFFHeader: HeaderParser {
     for (index, position) in (positions ?? []).enumerated() { request(directory: position, .subdirectory(index)) }
   }
 
-  /// Requests what of a level is not in its directory.
+  /// Requests the data of a level that is not in its directory.
   private mutating func request(_ place: TIFFLevel.Place, _ page: TIFFPage) {
     if let field = page.bitsField { request(field.range(first: 1), .bits(place, field)) }
     guard let blocks = page.blocks, blocks.starts.count <= min(TIFFPyramid.mostBlocks, blocksLeft) else { return }

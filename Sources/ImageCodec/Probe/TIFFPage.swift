@@ -40,8 +40,8 @@ struct TIFFField: Sendable {
   /// The types whose values are unsigned integers.
   private static let unsigned = [1, 3, 4, 13, 16, 18]
 
-  /// The field of which `bytes` are the entry, at a position of the file. Nil if the entry is cut off, or its count is
-  /// longer than any file.
+  /// The field with the entry `bytes`, at a position of the file. Nil if the entry is truncated, or its count is longer
+  /// than any file.
   init?(_ bytes: HeaderBytes, at position: Int, _ numbers: TIFFNumbers) {
     guard let tag = numbers.number(bytes, at: 0, count: 2), let kind = numbers.number(bytes, at: 2, count: 2),
       let count = numbers.offset(bytes, at: 4)
@@ -66,7 +66,7 @@ struct TIFFField: Sendable {
     Self.unsigned.contains(kind) ? numbers.number(content, at: 0, count: valueLength) : nil
   }
 
-  /// The unsigned integers in `bytes`, which are those of `range`; nil if there are less, or others.
+  /// The unsigned integers in `bytes`, the contents of `range`; nil if there are fewer, or values of another type.
   func values(_ bytes: HeaderBytes, first: Int? = nil) -> [Int]? {
     let wanted = min(count, first ?? count)
     guard Self.unsigned.contains(kind), wanted <= bytes.count / valueLength else { return nil }
@@ -82,9 +82,9 @@ struct TIFFField: Sendable {
   var inlineValues: [Int]? { isOutOfLine ? nil : values(content) }
 }
 
-/// What one directory of a TIFF tells of its image.
+/// The image of one directory of a TIFF.
 struct TIFFPage: Sendable {
-  /// Where the bytes of its strips or tiles begin, or how many they are.
+  /// The offsets of its strips or tiles, and their lengths.
   typealias Blocks = (starts: TIFFField, lengths: TIFFField)
 
   enum Tag {
@@ -109,14 +109,14 @@ struct TIFFPage: Sendable {
     static let dngVersion = 50706
   }
 
-  /// The bits of `subfileType`; the old one has numbers, of which one is that of a reduced image.
+  /// The bits of `subfileType`; the old field has numbers instead, one of them for a reduced image.
   private enum Kind {
     static let reduced = 1
     static let mask = 4
     static let oldReduced = 2
   }
 
-  /// What stands for a sensor's samples in `photometric`.
+  /// The value of `photometric` for a sensor's samples.
   private static let filterArray = 32803
 
   var size = PixelSize(0, 0)
@@ -129,23 +129,23 @@ struct TIFFPage: Sendable {
   private(set) var orientation = 1
   private(set) var hasAlpha = false
   private(set) var hasProfile = false
-  /// Whether it says that it is a smaller version of another image of the file.
+  /// Whether it declares itself a smaller version of another image of the file.
   private(set) var isReduced = false
-  /// Whether it says that it is another image's transparency.
+  /// Whether it declares itself another image's transparency.
   private(set) var isMask = false
-  /// Whether it is one that a camera could have written for a RAW file.
+  /// Whether a camera could have written it for a RAW file.
   private(set) var mayBeRAW = false
   private(set) var subdirectories: TIFFField?
   private var strips: (starts: TIFFField?, lengths: TIFFField?)
   private var tiles: (starts: TIFFField?, lengths: TIFFField?)
   /// The position of the next directory; 0 if there is none.
   private(set) var next = 0
-  /// The bytes of the directory and of the values that are not in it, but for the positions and lengths of blocks.
+  /// The ranges of the directory and of its values elsewhere, except the positions and lengths of blocks.
   private(set) var ranges: [Range<Int>] = []
   private var stripRows = Int.max
   private var tile: PixelSize?
 
-  /// The directory with so many entries from a position on. `bytes` are its entries and the position of the next one.
+  /// The directory of `count` entries at a position. `bytes` are its entries and the position of the next one.
   init(_ bytes: HeaderBytes, count: Int, at position: Int, _ numbers: TIFFNumbers) {
     let length = numbers.entryLength
     ranges.append(position - numbers.entryCountLength..<position + count * length + numbers.offsetLength)
@@ -192,7 +192,7 @@ struct TIFFPage: Sendable {
     }
   }
 
-  /// Where the strips or tiles are; nil if the directory does not tell.
+  /// The places of the strips or tiles; nil if the directory lacks them.
   var blocks: Blocks? {
     let found = tiles.starts == nil ? strips : tiles
     guard let starts = found.starts, let lengths = found.lengths, starts.count == lengths.count else { return nil }

@@ -2,8 +2,8 @@ import ThumbnailCore
 
 /// Collects the directories of a TIFF, and finds those of smaller copies of its first image.
 ///
-/// A copy has the image's aspect ratio but for rounding, its samples and its photometric interpretation. Its directory
-/// says that it is reduced, or it is one of a series in which each has half the sides of the one before.
+/// A copy has the image's aspect ratio, apart from rounding, its samples and its photometric interpretation. Its
+/// directory is marked as reduced, or it is one of a series in which each image has half the sides of the one before.
 struct TIFFPyramid: Sendable {
   private struct Candidate {
     var place: TIFFLevel.Place
@@ -14,33 +14,33 @@ struct TIFFPyramid: Sendable {
   }
 
   private(set) var image: TIFFPage
-  /// Those that say that they are reduced.
+  /// Images that are marked as reduced.
   private var marked: [Candidate] = []
   /// The pages after the first as long as each is half of the one before; nil once one is not.
   private var halves: [Candidate]? = []
   /// Subdirectories of which one may be half of another.
   private var unmarked: [Candidate] = []
-  /// The number of subdirectories that say nothing of themselves.
+  /// The number of subdirectories without a mark.
   private var unmarkedCount = 0
   /// Whether another image has begun, to which the following reduced pages belong.
   private var isPastImage = false
   /// The reduced pages so far.
   private var reducedPages = 0
 
-  /// The most levels, and the most subdirectories that are looked at. A side of 65,535 can be halved 16 times.
+  /// The most levels, and the most subdirectories that are examined. A side of 65,535 can be halved 16 times.
   static let mostLevels = 32
   /// The most strips or tiles of a level whose places are read, and of all levels together.
   static let mostBlocks = 65_536
   static let mostBlocksInAll = 2 * mostBlocks
   /// The most reduced pages that do not count as pages, so that the number of directories is limited.
   private static let mostReducedPages = 64
-  /// How much a side may differ from half of another, in pixels.
+  /// The tolerance for half a side, in pixels.
   private static let halfTolerance = 2
 
   /// For the image of the first directory, at a position of the file.
   init(of image: TIFFPage) { self.image = image }
 
-  /// Whether a page is one that a reader would show: not a reduced one or another's transparency.
+  /// Whether a reader would show a page: not a reduced one or another's transparency.
   mutating func counts(_ page: TIFFPage) -> Bool {
     guard page.isReduced || page.isMask, reducedPages < Self.mostReducedPages else { return true }
     reducedPages += 1
@@ -98,8 +98,8 @@ struct TIFFPyramid: Sendable {
       && page.size.height < other.size.height
   }
 
-  /// Finds the copies among directories that do not say so, after all have been taken. Returns those whose bits and
-  /// blocks are still to be read.
+  /// Finds the copies among unmarked directories, after all have been taken. Returns those whose bits and blocks have
+  /// not been read yet.
   mutating func chooseHalves() -> [(TIFFLevel.Place, TIFFPage)] {
     guard marked.isEmpty else { return [] }
     let series = unmarked.sorted { $0.page.size.pixelCount > $1.page.size.pixelCount }
@@ -127,7 +127,7 @@ struct TIFFPyramid: Sendable {
   mutating func set(starts: [Int]?, of place: TIFFLevel.Place) { change(place) { $0.starts = starts } }
   mutating func set(lengths: [Int]?, of place: TIFFLevel.Place) { change(place) { $0.lengths = lengths } }
 
-  /// What was found; nil if there are no levels. `head` is the range of the file's header.
+  /// The levels that were found; nil if there are none. `head` is the range of the file's header.
   func traits(head: Range<Int>) -> TIFFTraits? {
     let levels = marked.filter { $0.page.bits == image.bits }.map { level(of: $0) }
       .sorted { $0.size.pixelCount > $1.size.pixelCount }

@@ -4,7 +4,8 @@ import ThumbnailCore
 struct TIFFTraits: Sendable, Equatable {
   /// The largest first.
   var levels: [TIFFLevel]
-  /// What a reader needs of the file besides a level's own bytes: its header, and the first directory with its values.
+  /// The parts of the file that a reader needs besides a level's own bytes: its header, and the first directory with
+  /// its values.
   var head: [Range<Int>]
 }
 
@@ -14,7 +15,7 @@ struct TIFFLevel: Sendable, Equatable {
   enum Place: Sendable, Equatable {
     /// In the chain of directories, from 0.
     case page(Int)
-    /// Among those that a field of the first directory points to, from 0.
+    /// The index among those that a field of the first directory points to, from 0.
     case subdirectory(Int)
   }
 
@@ -26,11 +27,11 @@ struct TIFFLevel: Sendable, Equatable {
   var blockBytes: Int
   /// Whether the image has a colour profile that its own directory lacks.
   var lacksProfile: Bool
-  /// Where its directory and its strips or tiles are, in order, those near to each other as one; nil if the file does
-  /// not tell, or there are too many.
+  /// The ranges of its directory and its strips or tiles, in order, near ones joined; nil if the file lacks them, or
+  /// there are too many.
   var ranges: [Range<Int>]?
 
-  /// How many times smaller it is than the image, rounded.
+  /// The reduction of the image, rounded.
   func reduction(of image: PixelSize) -> Int {
     Int((Double(image.longerSide) / Double(max(1, size.longerSide))).rounded())
   }
@@ -38,7 +39,7 @@ struct TIFFLevel: Sendable, Equatable {
   /// Strips and tiles with fewer bytes between them are one range.
   static let nearness = 64 << 10
 
-  /// Ranges in order; those that overlap, or are near to each other, as one.
+  /// Ranges in order. Ranges that overlap or are near each other are joined.
   static func merged(_ ranges: [Range<Int>]) -> [Range<Int>] {
     var merged: [Range<Int>] = []
     for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) where !range.isEmpty {
@@ -51,6 +52,6 @@ struct TIFFLevel: Sendable, Equatable {
     return merged
   }
 
-  /// Whether all of it is in a file of this length, as far as the file tells; 0 stands for an unknown length.
+  /// Whether all of it is within a file of this length, as far as the file shows; 0 stands for an unknown length.
   func isWithin(_ length: Int) -> Bool { length == 0 || (ranges?.last?.upperBound ?? 0) <= length }
 }

@@ -1,4 +1,5 @@
-/// What precedes the first element of an XML document: white space, comments, processing instructions and a DOCTYPE.
+/// The prolog before the first element of an XML document: white space, comments, processing instructions and a
+/// DOCTYPE.
 enum XMLProlog {
   /// What follows the prolog.
   enum Rest: Equatable {

@@ -31,7 +31,7 @@ struct Animation {
     }
   }
 
-  /// The frames of a GIF by our own reader; nil if libvips should judge them.
+  /// The frames of a GIF by our own reader; nil if libvips should read them.
   private static func stripsOfGIF(_ decoder: ImageDecoder, count: Int) -> [Raster]? {
     guard decoder.plan.probe.format == .gif, !decoder.plan.isTolerant,
       var frames = try? GIFAnimation(decoder.body, size: decoder.pass.baseSize)

@@ -3,12 +3,12 @@ import Glibc
 /// The weights that estimate a Lanczos sample from the means of boxes of pixels.
 ///
 /// A JPEG read at 1/8 has the mean of 8×8 pixels for each sample. Lanczos on top of such a box filter blurs twice. The
-/// best linear estimate of what Lanczos would have made of the pixels is L·S·Bᵀ·(B·S·Bᵀ)⁻¹: L are the wanted weights of
-/// the pixels, B takes the means, and S is the covariance of pixels, here ρ to the power of their distance.
+/// best linear estimate of the result of Lanczos on the pixels is L·S·Bᵀ·(B·S·Bᵀ)⁻¹: L are the wanted weights of the
+/// pixels, B takes the means, and S is the covariance of pixels, here ρ to the power of their distance.
 struct BoxEstimator {
   /// The correlation of neighbouring pixels.
   private static let correlation = 0.97
-  /// Noise of the means, relative to the variance of pixels: keeps the weights small where a mean tells nothing.
+  /// Noise of the means, relative to the variance of pixels: keeps the weights small if a mean has no information.
   private static let noise = 1e-3
 
   private let box: Int
@@ -59,7 +59,7 @@ struct BoxEstimator {
       for index in 0..<count { shared[index] += value * covariance(first + offset - index * box) }
     }
     var weights = inverse.times(shared.map { $0 / sum })
-    // The weights sum to one, so that plain grounds stay plain.
+    // The weights sum to one, so that plain areas stay plain.
     let rest = (1 - weights.reduce(0, +)) / inverse.ones.reduce(0, +)
     for index in weights.indices { weights[index] += inverse.ones[index] * rest }
     return weights

@@ -8,7 +8,7 @@ final class BoxReducer {
     var across: Int
     var down: Int
 
-    /// The largest boxes that leave at least three times the new size: twice shows in fine patterns.
+    /// The largest boxes that leave at least three times the new size: twice would be visible in fine patterns.
     init(extent: PixelExtent, target: PixelSize) {
       across = min(Self.longest, max(1, Int(extent.width / Double(3 * target.width))))
       down = min(Self.longest, max(1, Int(extent.height / Double(3 * target.height))))
@@ -16,7 +16,7 @@ final class BoxReducer {
 
     var isOne: Bool { across == 1 && down == 1 }
 
-    /// 256 rows of white fit into the 16 bits of a column's sum.
+    /// The 16 bits of a column's sum hold 256 rows of white.
     private static let longest = 256
   }
 
@@ -65,7 +65,7 @@ final class BoxReducer {
     return UnsafeRawPointer(output)
   }
 
-  /// Samples are not negative: what is resampled first is never an overshoot.
+  /// Samples are not negative: the first reduction has no overshoot.
   private func accumulate<Sample: FixedWidthInteger, Sum: FixedWidthInteger>(
     _ row: UnsafeRawPointer, _ count: Int, as _: Sample.Type, _: Sum.Type
   ) {
@@ -134,7 +134,7 @@ final class BoxReducer {
     }
   }
 
-  /// What a sum of `count` samples is multiplied by, times 2³².
+  /// The factor of a sum of `count` samples, times 2³².
   private func reciprocal(_ count: Int) -> UInt64 {
     let one = isWide ? 1.0 : Double(1 << RowResampler.fractionBits)
     return UInt64((one * 0x1p32 / Double(count)).rounded())

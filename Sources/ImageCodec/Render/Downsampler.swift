@@ -1,12 +1,12 @@
 package import ThumbnailCore
 
-/// Carries out a plan: decodes once, then downsamples every thumbnail. Their pixels are all that comes of an image, so
-/// that it does not matter in which process that is done: the pipeline's, or a helper.
+/// Carries out a plan: decodes once, then downsamples every thumbnail. The result is only pixels, so it can run in the
+/// pipeline's process or in a helper.
 ///
 /// Its methods block the calling thread, which must be one of a pool that calls `Codec.threadWillEnd()` when it ends.
 package enum Downsampler {
   /// The pixels of a plan's thumbnails, one result per variant, the largest first. `spare` are the machine's processors
-  /// for a second thread, `index` what is known of a JPEG's rows.
+  /// for a second thread, `index` is the row index of a JPEG.
   package static func pixels(
     of body: ByteSource, plan: DecodePlan, spare: SpareProcessors? = nil, index: SharedIndex? = nil,
     cancellation: CancellationFlag

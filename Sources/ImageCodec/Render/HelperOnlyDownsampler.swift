@@ -3,8 +3,8 @@ package import ThumbnailCore
 
 /// Makes the thumbnails of an image whose format only a helper decodes.
 ///
-/// For the helper only, as libvips parses the header. A drawing (SVG, PDF) has no pixels: it is rendered at the size
-/// that the largest thumbnail needs, so it is never too small for a box.
+/// For the helper only, because libvips parses the header. A drawing (SVG, PDF) has no pixels: it is rendered at the
+/// size that the largest thumbnail needs, so it is never too small for a box.
 package struct HelperOnlyDownsampler {
   let body: ByteSource
   let file: FileDescriptor
@@ -31,7 +31,7 @@ package struct HelperOnlyDownsampler {
   ) throws(CodecError) -> (results: [Rendered<ThumbnailRaster>], size: PixelSize) {
     let made = try pixels(for: variants, isTolerant: isTolerant, usesLevels: true)
     guard format == .jpeg2000, made.results.contains(where: \.isOfDamagedImage) else { return made }
-    // A tile may have fewer resolution levels than the header says, which only its decoder finds out.
+    // A tile may have fewer resolution levels than the header states; only its decoder finds out.
     return try pixels(for: variants, isTolerant: isTolerant, usesLevels: false)
   }
 
@@ -62,8 +62,8 @@ package struct HelperOnlyDownsampler {
     return (results, whole.size)
   }
 
-  /// Has the reader decode at the smallest sufficient size, and reads the header again. Where all pixels are averaged in
-  /// linear light, no reduced form of the file serves.
+  /// Sets the reader to the smallest sufficient size, and reads the header again. If all pixels are averaged in linear
+  /// light, no reduced form of the file serves.
   private func reduce(
     _ reader: inout HelperOnlyReader, from whole: ImageProbe, to needed: PixelSize, averagesAll: Bool
   ) throws(CodecError) -> ImageProbe {
@@ -94,7 +94,7 @@ package struct HelperOnlyDownsampler {
     try Codec.start()
     vips_error_clear()
     if let bitmap = reader.bitmap?.header {
-      // The pixels are read later, since the header may claim a size beyond the limits.
+      // The pixels are read later, because the header may claim a size beyond the limits.
       var probe = ImageProbe(format: format, storedSize: bitmap.size)
       (probe.hasAlpha, probe.channels, probe.bitsPerSample) = (bitmap.hasAlpha, bitmap.hasAlpha ? 4 : 3, 8)
       return probe

@@ -1,11 +1,11 @@
 import ThumbnailCore
 
-/// A rectangular part of an image, in shares of its sides, so that it applies to every plane.
+/// A rectangular part of an image, in fractions of its sides, so that it applies to every plane.
 struct ImageShare: Sendable, Equatable {
   var across: AxisShare
   var down: AxisShare
 
-  /// The part `region` of an image, which is itself the part `visible` of what is stored.
+  /// The part `region` of an image, which is itself the part `visible` of the stored pixels.
   init(of region: PixelRectangle, in image: PixelSize, of visible: PixelRectangle, in stored: PixelSize) {
     func share(_ start: Int, _ length: Int, _ whole: Int, _ from: Int, _ shown: Int, _ all: Int) -> AxisShare {
       AxisShare(start: from * whole + start * shown, length: length * shown, whole: whole * all)
@@ -40,7 +40,7 @@ struct AxisShare: Sendable, Equatable {
 
   static let all = AxisShare(start: 0, length: 1, whole: 1)
 
-  /// The same part of so many samples of all. In lowest terms, so that products are exact.
+  /// The same part within a range of `count` samples. In lowest terms, so that products are exact.
   fileprivate func within(_ range: Range<Int>, of count: Int) -> AxisShare {
     let parts = (start * count - range.lowerBound * whole, length * count, whole * range.count)
     let divisor = Self.divisor(parts.0, Self.divisor(parts.1, parts.2))
@@ -49,8 +49,8 @@ struct AxisShare: Sendable, Equatable {
 
   private static func divisor(_ a: Int, _ b: Int) -> Int { b == 0 ? max(1, a) : divisor(b, a % b) }
 
-  /// The samples that the part touches, of `count` of which the image covers `extent`; where it begins in the first of
-  /// them, and how many it covers.
+  /// The samples that the part touches, of `count` samples of which the image covers `extent`; the place in the first
+  /// of them where it begins, and the number that it covers.
   func samples(of extent: Double, count: Int) -> AxisSamples {
     if self == .all { return AxisSamples(range: 0..<count, origin: 0, extent: extent) }
     let from = Double(start) * extent / Double(whole)
@@ -61,13 +61,13 @@ struct AxisShare: Sendable, Equatable {
   }
 }
 
-/// Samples of one axis, where a part begins in the first of them, and how many it covers.
+/// Samples of one axis, the place in the first of them where a part begins, and the number that it covers.
 struct AxisSamples {
   var range: Range<Int>
   var origin: Double
   let extent: Double
 
-  /// Takes one sample more on each side, of so many.
+  /// Adds one sample on each side, within `count`.
   mutating func widen(within count: Int) {
     let wider = max(0, range.lowerBound - 1)..<min(count, range.upperBound + 1)
     origin += Double(range.lowerBound - wider.lowerBound)

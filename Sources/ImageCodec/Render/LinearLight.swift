@@ -33,8 +33,8 @@ enum LinearLight {
   private static let deviationStep = 2
   /// The mean linear samples of pixels whose values have a mean of 8 bits, in rows by their standard deviation.
   ///
-  /// The values are taken to be distributed as Beta, whose moments are simple, and light to be 0.6825 v² + 0.3052 v³
-  /// and a part in proportion to v, which does not change the mean.
+  /// The values are assumed to have a Beta distribution, whose moments are simple, and light to be 0.6825 v² + 0.3052
+  /// v³ and a part in proportion to v, which does not change the mean.
   private static let ofMeans: [Int16] = stride(from: 0, through: 127, by: deviationStep).flatMap { deviation in
     (0...255).map { level in
       let mean = Double(level) / 255
@@ -58,8 +58,8 @@ enum LinearLight {
     decode(row, count, channels, hasAlpha: hasAlpha, alphaScale: 257, ofBytes, output)
   }
 
-  /// The same for samples without alpha that are the means of pixels: what the means of their light are.
-  /// `deviations` has the standard deviation of each pixel's, at most 127 levels.
+  /// The same for samples without alpha that are means of pixels: converts them to the means of the light. `deviations`
+  /// has the standard deviation of each, at most 127 levels.
   static func decode(
     _ row: UnsafePointer<UInt8>, deviations: UnsafePointer<UInt8>, count: Int, channels: Int,
     into output: UnsafeMutablePointer<Int16>

@@ -1,15 +1,15 @@
 import Glibc
 import ThumbnailCore
 
-/// Converts RGB of an ICC profile that consists of primaries and tone curves, as most of those of cameras and screens
-/// do, to sRGB: relative colorimetric, out of its gamut clipped, as Little CMS does.
+/// Converts RGB of an ICC profile of primaries and tone curves, as most profiles of cameras and screens are, to sRGB:
+/// relative colorimetric and clipped to its gamut, as in Little CMS.
 struct MatrixProfile {
   /// The light of each level, for red, green and blue.
   private let tones: [[Float]]
-  /// What each channel's light adds to the light of sRGB's red, green and blue.
+  /// The contribution of each channel's light to sRGB's red, green and blue.
   private let columns: [SIMD3<Float>]
 
-  /// Nil if the profile has tables, or lacks what it needs.
+  /// Nil if the profile has tables, or lacks primaries or curves.
   init?(_ profile: ICCProfile) {
     guard profile.isMatrix, let primaries = profile.primaries, let tones = profile.tones else { return nil }
     self.tones = tones.map { $0.map { Float(min(1, max(0, $0))) } }

@@ -3,16 +3,16 @@ import ThumbnailCore
 
 /// Micro thumbnails, made of the raster that a thumbnail is encoded from.
 enum MicroThumbnail {
-  /// JPEG's quality: up to 1 kB, of which 400 bytes are the standard's Huffman codes. Optimised ones would save 300 bytes,
-  /// but take 70 µs in place of 10, as WebP does.
+  /// JPEG's quality: up to 1 kB, including 400 bytes of the standard's Huffman codes. Optimised codes, or WebP, would
+  /// save 300 bytes, but take 70 µs in place of 10.
   private static let quality = 60
   /// The most rows of a box that are read, so that the time grows with a raster's width alone.
   private static let mostRows = 8
 
-  /// The upright first frame as a JPEG of at most 32 pixels a side; what is transparent shows the ground. Nil for CMYK,
-  /// which is not shown, and if it cannot be encoded.
+  /// The upright first frame as a JPEG of at most 32 pixels a side; transparent pixels show the background. Nil for
+  /// CMYK, which is not shown, and if it cannot be encoded.
   ///
-  /// - Parameter frame: The size of a frame in pixels, of which the raster has one or more, stacked vertically.
+  /// - Parameter frame: The size of a frame in pixels. The raster has one or more, stacked vertically.
   static func data(of raster: Raster, frame: PixelSize, ground: RGBColor) -> Data? {
     guard raster.space != .cmyk, frame.pixelCount > 0, frame.width == raster.size.width,
       frame.height <= raster.size.height
@@ -67,12 +67,12 @@ enum MicroThumbnail {
     }
   }
 
-  /// The pixels of a large side that one of a small side averages.
+  /// The pixels of a large side that one pixel of a small side averages.
   private static func box(_ index: Int, of count: Int, in length: Int) -> Range<Int> {
     index * length / count..<(index + 1) * length / count
   }
 
-  /// Adds a row to the sums of its columns; colours weighted by alpha, where there is one.
+  /// Adds a row to the sums of its columns; colours are weighted by alpha, if there is any.
   private static func add(
     _ row: UnsafePointer<UInt8>, to sums: UnsafeMutableBufferPointer<UInt32>, bands: Int, hasAlpha: Bool
   ) {

@@ -4,9 +4,9 @@ package import ThumbnailCore
 
 /// A contact sheet: a grid of small images with captions, as one large JPEG.
 ///
-/// Cells are added one by one. The cells of the current row are in memory; earlier rows are pixels in an unnamed file, and
-/// are encoded from there, so memory does not grow with the number of cells. To be used on one thread at a time, of a pool
-/// that calls `Codec.threadWillEnd()`.
+/// Cells are added one by one. The cells of the current row are in memory; earlier rows are pixels in an unnamed file,
+/// and are encoded from there, so memory does not grow with the number of cells. Use it on one thread at a time, of a
+/// pool that calls `Codec.threadWillEnd()`.
 package struct Montage {
   /// The content of a cell.
   package struct Cell {
@@ -137,7 +137,7 @@ package struct Montage {
     let hasPicture = cell.picture != nil
     let lines = hasPicture ? cell.caption.prefix(captionLines).map(shortened) : cell.caption.map(breakable)
     let top = hasPicture ? box.height + 2 * padding : padding
-    // What is too long is cut off at the padding.
+    // Longer text is cut off at the padding.
     let room = PixelSize(box.width, cellSize.height - top - edge)
     var drawn = try text(lines, cell.isFailure ? red : ink, on: .white, width: hasPicture ? 0 : box.width)
       .placed(x: 0, y: 0, in: room, .white)

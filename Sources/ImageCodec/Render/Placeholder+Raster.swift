@@ -1,8 +1,8 @@
 import ThumbnailCore
 
 extension Placeholder {
-  /// The longer side of the samples that a placeholder is made of, and how many pixels each of them averages a side: more
-  /// would not be seen in seven cosines.
+  /// The longer side of a placeholder's samples, and the most pixels per side that each of them averages: more would
+  /// not be visible in seven cosines.
   private static let sampledSide = 32
   private static let pixelsASample = 3
 

@@ -1,7 +1,7 @@
 import JPEGCoefficients
 import ThumbnailCore
 
-/// Verifies that an embedded preview shows its image.
+/// Compares an embedded preview with its image.
 ///
 /// Editors may change an image and keep the old preview. So the image's first rows, as many as 64 KiB of its first scan
 /// hold, are compared with the preview's. Changes further down are not detected.
@@ -10,8 +10,8 @@ struct PreviewComparison {
   private static let columns = 40
   /// The largest accepted mean difference per sample (0 to 255), over a grid of the compared rows.
   ///
-  /// Of 30 photographs and drawings, the preview and its own image differ by 0.1 to 7.6; 494 pairs of different ones of
-  /// the same aspect ratio differ by 17 or more.
+  /// For 30 photographs and drawings, the preview and its own image differ by 0.1 to 7.6; 494 pairs of different images
+  /// with the same aspect ratio differ by 17 or more.
   private static let mostDifference = 8.0
   /// The smallest accepted standard deviation of the grid's brightness: all clear skies look alike.
   private static let leastContrast = 4.0
@@ -61,7 +61,7 @@ struct PreviewComparison {
     }
   }
 
-  /// The mean samples of each cell of a grid over the first rows, with the samples of a cell adjacent.
+  /// The mean samples of each cell of a grid over the first rows. The samples of a cell are adjacent.
   private static func grid(_ raster: Raster, rows: Int, across: Int, down: Int) throws(CodecError) -> [Double] {
     let (width, bands) = (raster.size.width, raster.bands)
     return raster.withBytes { bytes in

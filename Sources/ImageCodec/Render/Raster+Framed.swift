@@ -1,7 +1,7 @@
 import ThumbnailCore
 
 extension Raster {
-  /// The image on the canvas of a thumbnail; itself where that is no larger.
+  /// The image on the canvas of a thumbnail; this raster if the canvas is not larger.
   ///
   /// - Throws: `.outOfMemory`.
   func framed(_ geometry: ThumbnailGeometry, _ filling: Framing.Filling) throws(CodecError) -> Raster {
@@ -50,14 +50,14 @@ extension Raster {
 extension Framing.Filling {
   fileprivate var isColour: Bool { if case .colour = self { true } else { false } }
 
-  /// The samples of a pixel where the image is not.
+  /// The samples of a pixel outside the image.
   fileprivate func pixel(bands: Int) -> [UInt8] {
     guard case .colour(let colour) = self else { return Array(repeating: 0, count: bands) }
     return [colour.red, colour.green, colour.blue, 255]
   }
 
-  /// For each of `count` places along an axis, which of the image's `length` pixels shows there, of which the first is at
-  /// `start`. Nil: none.
+  /// For each of `count` places along an axis, the index of the visible pixel of the image, which has `length` pixels
+  /// from `start` on. Nil: none.
   fileprivate func sources(_ length: Int, from start: Int, count: Int) -> [Int?] {
     (0..<count).map { place in
       let index = place - start

@@ -2,7 +2,7 @@ package import ThumbnailCore
 
 extension Raster {
   /// Decodes an image file of a format that is read in process, at most as large as `box`, opaque, gray or RGB. Never
-  /// reads coefficients; the image is assumed to be upright. Of a RAW file a preview is decoded.
+  /// reads coefficients; the image is assumed to be upright. A RAW file is read as its preview.
   package convenience init(reading bytes: [UInt8], within box: PixelSize) throws(CodecError) {
     var body = ByteSource.memory(bytes)
     let variant = Variant(size: box, fit: .contain)

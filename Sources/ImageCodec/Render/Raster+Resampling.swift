@@ -24,7 +24,7 @@ extension Raster {
 
   /// The image converted from its profile or inks to sRGB or gray.
   ///
-  /// - Throws: `.handedOver` for what a library would have to convert, if that is to be avoided.
+  /// - Throws: `.handedOver` for colours that only a library converts, if no library may be used.
   func standardColours(keepingProfile: Bool = false) throws(CodecError) -> Raster {
     let found = keepingProfile ? nil : profile.map { ICCProfile($0) }
     let isForeign = found.map { !($0?.isSRGB ?? false) } ?? false

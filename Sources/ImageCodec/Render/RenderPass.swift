@@ -73,7 +73,7 @@ struct RenderPass {
     let decoder = try decoder.ofWindow()
     let source = try decoder.rows()
     var rasters = try render(source, steps)
-    // Saturated edges come out differently where each pixel is brought into range before it is averaged.
+    // Saturated edges look different if each pixel is clipped before it is averaged.
     if decoder.canConvertRows, let first = rasters.first, first.losesChroma {
       // One reading's views at a time are in memory.
       rasters = []
@@ -110,7 +110,7 @@ struct RenderPass {
     return view
   }
 
-  /// Whether a thumbnail is written from luma and chroma as they are: a JPEG of which nothing else reads the pixels.
+  /// Whether a thumbnail is written from luma and chroma as they are: a JPEG whose pixels nothing else reads.
   private func keepsPlanes(_ step: DecodePlan.Step, _ layout: RowLayout) -> Bool {
     let isJPEG =
       Encoder.written(as: step.variant.format, source: decoder.plan.probe.format, isTransparent: false) == .jpeg

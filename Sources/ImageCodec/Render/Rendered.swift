@@ -1,6 +1,6 @@
 package import ThumbnailCore
 
-/// What was made for one variant, or why nothing was.
+/// The result for one variant, or its error.
 package struct Rendered<Product> {
   /// The requested variant.
   package let variant: Variant
@@ -21,5 +21,5 @@ package struct Rendered<Product> {
 
 extension Rendered: Sendable where Product: Sendable {}
 
-/// The thumbnail of one variant, or why there is none.
+/// The thumbnail of one variant, or its error.
 package typealias RenderedVariant = Rendered<Thumbnail>

@@ -1,16 +1,16 @@
 import Glibc
 
-/// The weights that compute each new sample along one axis: Lanczos with three lobes, stretched by the reduction
-/// factor, as libvips, Pillow and ImageMagick downsample by default; or the same corrected for samples that are means
-/// of boxes of pixels (`BoxEstimator`).
+/// The weights of each new sample along one axis: Lanczos with three lobes, stretched by the reduction factor, the
+/// default of libvips, Pillow and ImageMagick; or the same corrected for samples that are means of boxes of pixels
+/// (`BoxEstimator`).
 ///
 /// Beyond the edge the outermost sample is repeated, as in libvips.
 struct ResampleKernel: Sendable {
-  /// What a kernel depends on.
+  /// The parameters of a kernel.
   struct Axis: Hashable, Sendable {
     /// The number of source samples.
     var count: Int
-    /// Where the image begins in the first of them: 0 at its left or upper edge.
+    /// The image's beginning within the first of them: 0 at its left or upper edge.
     var origin = 0.0
     /// How many of them the image covers.
     var extent: Double
@@ -20,8 +20,8 @@ struct ResampleKernel: Sendable {
     var range: Range<Int>
     /// The number of pixels whose mean a source sample is.
     var box = 1
-    /// The number of pixels, 1 or 2, that a decoder makes of a source sample by linear interpolation. Lanczos is applied
-    /// to these pixels, without making them.
+    /// The number of pixels, 1 or 2, that a decoder makes of a source sample by linear interpolation. Lanczos is
+    /// applied to these pixels, without computing them.
     var upsampling = 1
     /// The number of taps is rounded up to a multiple of this, a power of two.
     var group: Int
@@ -35,8 +35,8 @@ struct ResampleKernel: Sendable {
 
   /// The number of weights per sample.
   let taps: Int
-  /// The source index where each new sample's window begins, ascending. The window may extend beyond the source, with
-  /// weights of 0.
+  /// The source index of each new sample's window, ascending. The window may extend beyond the source, with weights of
+  /// 0.
   private(set) var starts: [Int]
   /// `taps` weights per new sample, in sample order.
   private(set) var weights: [Int16]
@@ -50,7 +50,7 @@ struct ResampleKernel: Sendable {
     let pixels = Double(axis.upsampling)
     let scale = extent * pixels / Double(target)
     let stretch = max(1, scale)
-    // Where three means and more become one sample, what a mean lacks does not show.
+    // If three or more means become one sample, the error of a mean is not visible.
     var estimator = axis.box > 1 && scale > 1 && scale < 3 ? BoxEstimator(box: axis.box, scale: scale) : nil
     // The first and the last pixel of the image.
     let left = Int(axis.origin * pixels)
@@ -59,13 +59,13 @@ struct ResampleKernel: Sendable {
     let windows = range.map { index in
       // The centres of pixels are at whole numbers.
       let middle = axis.origin * pixels + (Double(index) + 0.5) * scale - 0.5
-      // Lanczos is 0 at all other pixels where each becomes one.
+      // If each pixel becomes one sample, Lanczos is 0 at all others.
       let reach = scale == 1 && middle == middle.rounded() ? pixels - 1 : Self.lobes * stretch
       let first = Int((middle - reach).rounded(.up))
       let last = Int((middle + reach).rounded(.down))
       var samples = inside(first) / axis.upsampling...inside(last) / axis.upsampling
       if axis.upsampling > 1 {
-        // The outermost pixel counts for all beyond it: of it the sample beside the image matters.
+        // The outermost pixel stands for all beyond it, so the sample beside the image matters.
         let lowest = first < left ? (left - 1) / axis.upsampling : samples.lowerBound
         let highest = last > right ? min(count - 1, (right + 1) / axis.upsampling) : samples.upperBound
         samples = min(lowest, samples.lowerBound)...max(highest, samples.upperBound)
@@ -86,7 +86,7 @@ struct ResampleKernel: Sendable {
       func add(_ index: Int, _ value: Double) {
         let pixel = inside(window.first + index)
         let sample = pixel / axis.upsampling
-        // Of a pixel 3/4 are the sample that it is in, and 1/4 is the nearest other one.
+        // A pixel is 3/4 of its own sample and 1/4 of the nearest other one.
         let next = axis.upsampling == 1 ? sample : sample + (pixel & 1) * 2 - 1
         exact[sample - window.start] += 0.75 * value
         exact[min(max(next, window.samples.lowerBound), window.samples.upperBound) - window.start] += 0.25 * value

@@ -1,11 +1,11 @@
 import Glibc
 import ThumbnailCore
 
-/// Downsamples one plane of an image as its rows arrive, and hands on each new row as soon as its window is complete.
+/// Downsamples one plane of an image as its rows arrive, and passes on each new row as soon as its window is complete.
 ///
-/// A plane that is to become at most a sixth as large is first averaged in boxes of whole samples, down to at least
-/// three times the new size; libvips goes down to twice. Then the vertical reduction combines the rows in the window of
-/// a new row into one row of 16-bit samples, which is at once reduced horizontally. Only a window of rows is kept.
+/// A plane that becomes at most a sixth as large is first averaged in boxes of whole samples, down to at least three
+/// times the new size, where libvips goes down to twice. Then the vertical reduction combines the rows in the window of
+/// a new row into one row of 16-bit samples, which is immediately reduced horizontally. Only a window of rows is kept.
 ///
 /// The loops use unsafe memory without bounds checks. They rely on the checks of `init`, and on the kernels: every
 /// window begins within the source, and its weights beyond the source are 0.
@@ -28,7 +28,7 @@ final class RowResampler {
   private let scratch: UnsafeMutablePointer<Int16>
   /// The next new row.
   private var next = 0
-  /// The rows above the region that are still to come, and then those of it.
+  /// The remaining rows above the region, and those of the region.
   private var (skipped, left): (Int, Int)
   /// The bytes of each row that are beside the region.
   private let margin: Int
@@ -39,7 +39,7 @@ final class RowResampler {
   ///
   /// - Parameters:
   ///   - isWide: Whether samples are Int16 with `fractionBits` fraction bits instead of UInt8.
-  ///   - region: What of the image is resampled; nil: all of it.
+  /// - region: The part of the image that is resampled; nil: all of it.
   /// - Throws: `.damaged(.shrink, …)` for invalid sizes, `.outOfMemory`.
   init(
     _ source: RowLayout.Plane, isWide: Bool, region: ImageShare?, target: PixelSize, part: PixelRectangle
@@ -50,12 +50,12 @@ final class RowResampler {
       source.extent.height <= Double(source.size.height)
     else { throw .damaged(.shrink, detail: "a plane of \(source.size) cannot become \(target)") }
     channels = source.channels
-    // Only the samples that the region touches are looked at, so that none beyond its edges counts.
+    // Only the samples that the region touches are used, so that none beyond its edges counts.
     var columns = (region?.across ?? .all).samples(of: source.extent.width, count: source.size.width)
     var lines = (region?.down ?? .all).samples(of: source.extent.height, count: source.size.height)
     let extent = PixelExtent(width: columns.extent, height: lines.extent)
     let factors = BoxReducer.Factors(extent: extent, target: target)
-    // But interpolated pixels are made of the samples beside them, too.
+    // But interpolated pixels also depend on the samples beside them.
     if factors.across == 1, source.upsampling.width > 1 { columns.widen(within: source.size.width) }
     if factors.down == 1, source.upsampling.height > 1 { lines.widen(within: source.size.height) }
     let size = PixelSize(columns.range.count, lines.range.count)
@@ -63,7 +63,7 @@ final class RowResampler {
     margin = columns.range.lowerBound * channels * (isWide ? 2 : 1)
     boxes = factors.isOne ? nil : try BoxReducer(size, channels: source.channels, isWide: isWide, factors)
     let base = boxes?.size ?? size
-    // Boxes of samples are made only where much reduction remains, and the kernel is Lanczos there.
+    // Boxes are used only if much reduction remains, and the kernel then is Lanczos.
     let box = factors.isOne ? source.box : 1
     across = KernelCache.kernel(
       ResampleKernel.Axis(
@@ -111,7 +111,7 @@ final class RowResampler {
     (1...longestSide).contains(size.width) && (1...longestSide).contains(size.height)
   }
 
-  /// An upper bound of the bytes that one takes, for planes of any orientation.
+  /// An upper bound of the memory of a resampler in bytes, for planes of any orientation.
   static func bytes(base: PixelSize, channels: Int, target: PixelSize) -> Int {
     let (width, height) = (max(base.width, base.height), max(target.width, target.height))
     let reduction = max(1, width / max(1, min(target.width, target.height)))
@@ -119,7 +119,7 @@ final class RowResampler {
     return width * channels * 2 * (window + 4) + 40 * width + 64 * height * min(reduction, 6) + 4096
   }
 
-  /// Takes the next rows of the plane, and passes each row that they complete to `emit`: its index within the part, and
+  /// Adds the next rows of the plane, and passes each row that they complete to `emit`: its index within the part, and
   /// its samples with `fractionBits` fraction bits, not clamped. Rows beyond the plane are ignored.
   ///
   /// - Parameter isLasting: Whether the rows stay in memory until the last call, so that they need not be copied.
@@ -206,8 +206,8 @@ final class RowResampler {
     }
   }
 
-  /// Rearranges a row of pixels so that the samples of two neighbours are adjacent: r r g g b b a a, the lanes beyond
-  /// the channels unused.
+  /// Rearranges a row of pixels so that the samples of two neighbours are adjacent: r r g g b b a a; lanes beyond the
+  /// channels are unused.
   private static func pairUp(
     _ row: UnsafeMutablePointer<Int16>, count: Int, channels: Int, into pairs: UnsafeMutablePointer<Int16>
   ) {

@@ -31,7 +31,7 @@ final class RowWindow {
     rows.deallocate()
   }
 
-  /// Adds the next row. It is forgotten at once if no window needs it, and ignored beyond the plane's height.
+  /// Adds the next row. It is dropped at once if no window needs it, and ignored beyond the plane's height.
   func append(_ row: UnsafeRawPointer, isLasting: Bool) {
     guard end < height else { return }
     defer { end += 1 }

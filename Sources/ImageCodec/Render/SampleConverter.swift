@@ -1,8 +1,8 @@
 import ThumbnailCore
 
-/// Converts rows to 16-bit samples with `RowResampler.fractionBits` fraction bits: those with alpha, whose colours are
-/// multiplied by it so that transparent pixels do not bleed into their neighbours, those of 16 bits, and all that are
-/// averaged in linear light.
+/// Converts rows to 16-bit samples with `RowResampler.fractionBits` fraction bits: rows with alpha, whose colours are
+/// multiplied by it so that transparent pixels do not bleed into their neighbours, rows of 16 bits, and all rows for
+/// linear light.
 struct SampleConverter {
   private let channels: Int
   private let hasAlpha: Bool
@@ -56,7 +56,7 @@ struct SampleConverter {
       let first = pixel &* channels
       let alpha = Int32(row[first &+ channels &- 1])
       for channel in first..<first &+ channels &- 1 {
-        // 64 / 255 is 257 / 1024, but for 15 millionths.
+        // 64 / 255 is 257 / 1024, apart from 15 millionths.
         output[channel] = Int16(truncatingIfNeeded: (Int32(row[channel]) &* alpha &* 257 &+ 512) &>> 10)
       }
       output[first &+ channels &- 1] = Int16(truncatingIfNeeded: alpha &<< 6)

@@ -1,7 +1,7 @@
 // The vector arithmetic of the resampler, in forms that the compiler turns into few instructions on any x86-64. Before
 // changing it, check the machine code and measure.
 
-/// A sample of a row that is to be resampled.
+/// A sample of a row for the resampler.
 protocol RowSample {
   /// The fraction bits beyond those of an 8-bit sample.
   static var fractionBits: Int32 { get }

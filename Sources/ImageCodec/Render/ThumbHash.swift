@@ -3,8 +3,8 @@ import Glibc
 
 /// An image as a few cosines: Evan Wallace's ThumbHash, written from its published description.
 ///
-/// Luminance, two colour differences and transparency are each transformed by a discrete cosine transform, of which the
-/// lowest coefficients are kept, with four bits for each.
+/// A discrete cosine transform of luminance, two colour differences and transparency keeps the lowest coefficients,
+/// with four bits for each.
 struct ThumbHash {
   /// The samples of an image, at most 32 a side, row by row: red, green, blue and alpha of each from 0 to 1, not premultiplied.
   struct Samples {
@@ -102,7 +102,7 @@ struct ThumbHash {
           var line = Line()
           for x in 0..<width {
             let sample = values[y &* width &+ x]
-            // What is transparent takes the mean colour, which costs no coefficients.
+            // Transparent pixels get the mean colour, which costs no coefficients.
             let colour = mean * (1 - sample.w) + sample * sample.w
             let cosines = across[x]
             line.luminance += (colour.x + colour.y + colour.z) / 3 * cosines

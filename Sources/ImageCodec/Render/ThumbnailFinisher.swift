@@ -1,10 +1,10 @@
 import FoundationEssentials
 package import ThumbnailCore
 
-/// Makes thumbnails of their pixels, which only a program's own step and an encoder read.
+/// Makes thumbnails from their pixels, by a program's own step and an encoder.
 package struct ThumbnailFinisher: Sendable {
   private let source: SourceDescription
-  /// The program's own steps, of which variants name one.
+  /// The program's own steps. A variant names one of them.
   private let processors: [ThumbnailProcessor]
   /// Whether each thumbnail gets a micro thumbnail.
   private let makesMicroThumbnails: Bool
@@ -16,7 +16,7 @@ package struct ThumbnailFinisher: Sendable {
     self.makesMicroThumbnails = makesMicroThumbnails
   }
 
-  /// The thumbnails of what was rendered, each with the time that it took.
+  /// The thumbnails of the rendered pixels, each with its time.
   package func finish(
     _ rendered: [Rendered<ThumbnailRaster>], cancellation: CancellationFlag
   ) -> [RenderedVariant] {
@@ -54,14 +54,14 @@ package struct ThumbnailFinisher: Sendable {
     }
     let (data, format) = try Encoder.encode(
       final, for: variant, source: source.format, kept: pixels.kept, timing: pixels.timing)
-    // An animation's frames are one raster, of which the first is what is seen first; it has no placeholder.
+    // An animation's frames are one raster; it has no placeholder.
     let placeholder = pixels.timing == nil ? Placeholder(final) : nil
     return Thumbnail(
       data: data, size: size, format: format, source: source, isDamaged: pixels.isDamaged, placeholder: placeholder,
       microThumbnail: makesMicroThumbnails ? microThumbnail(of: final, pixels, placeholder) : nil)
   }
 
-  /// What is transparent shows the cell, which has the placeholder's colour.
+  /// Transparent pixels show the cell, which has the placeholder's colour.
   private func microThumbnail(of final: Raster, _ pixels: ThumbnailRaster, _ placeholder: Placeholder?) -> Data? {
     MicroThumbnail.data(
       of: final, frame: pixels.timing == nil ? final.size : pixels.size,

@@ -9,9 +9,9 @@ struct ViewRenderer {
     var size: PixelSize
     /// The part of it to compute.
     var part: PixelRectangle
-    /// What of the image becomes the view; nil: all of it.
+    /// The part of the image that becomes the view; nil: all of it.
     var region: ImageShare?
-    /// Whether luma and chroma are kept as they are, where the source has them, instead of converted to RGB.
+    /// Whether luma and chroma of the source are kept, instead of converted to RGB.
     var keepsPlanes = false
   }
 
@@ -19,7 +19,7 @@ struct ViewRenderer {
   private let converter: SampleConverter?
   private var outputs: [Output]
 
-  /// - Parameter light: The light in which pixels are averaged; linear light only of gray and RGB.
+  /// - Parameter light: The light in which pixels are averaged; linear light only for gray and RGB.
   init(_ layout: RowLayout, views: [View], light: Light = .display) throws(CodecError) {
     guard light == .display || layout.colour == .interleaved else {
       throw .damaged(.shrink, detail: "planes and inks cannot be averaged in linear light")
@@ -32,7 +32,7 @@ struct ViewRenderer {
 
   /// Reads the rows of the source up to the last one that a view needs, and returns the rasters, in the order of the views.
   ///
-  /// With `fillsDamage`, what cannot be read after the first rows is mid-grey; an error without any rows is thrown.
+  /// With `fillsDamage`, unreadable rows after the first ones are mid-grey; an error without any rows is thrown.
   consuming func render(
     _ source: any RowSource, fillsDamage: Bool = false, cancellation: CancellationFlag
   ) throws(CodecError) -> [Raster] {
@@ -114,7 +114,7 @@ struct ViewRenderer {
   }
 }
 
-/// One view as it is made: a resampler for each plane, and the pixels so far.
+/// One view in progress: a resampler for each plane, and the pixels so far.
 private final class Output {
   private let view: ViewRenderer.View
   private let layout: RowLayout

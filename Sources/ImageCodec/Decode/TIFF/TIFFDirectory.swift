@@ -1,11 +1,11 @@
 import CTIFF
 import ThumbnailCore
 
-/// How the pixels of a TIFF's current directory are stored, if it is one of the kinds that `TIFFRowSource` reads.
+/// The storage of the pixels of a TIFF's current directory, if `TIFFRowSource` can read it.
 struct TIFFDirectory {
   /// How blocks of pixels are read.
   enum Blocks {
-    /// Whole strips of so many rows.
+    /// Whole strips of `rows` rows.
     case strips(rows: Int)
     /// Row by row, since the strips are long. Any row that is a multiple of `start` can be read first.
     case scanlines(start: Int)
@@ -16,7 +16,7 @@ struct TIFFDirectory {
   let samples: TIFFSamples
   /// Whether each strip or tile has one sample of each pixel.
   let isPlanar: Bool
-  /// Red, green, blue, or a gray, for each index of 8 bits: 256 of so many bytes.
+  /// Red, green, blue, or a gray, for each index of 8 bits: 256 entries.
   let palette: [[UInt8]]?
   let blocks: Blocks
 
@@ -34,10 +34,10 @@ struct TIFFDirectory {
   /// Strips of more rows are read row by row, as libvips does: the two do not accept the same damaged files.
   private static let mostStripRows = 128
 
-  /// - Parameter namesExtraSamples: Whether the file says what samples beside the colours are. Where it does not, libtiff
-  ///   calls them unspecified.
-  /// - Throws: `.handedOver` for what libvips reads, `.unsupported` for what nothing here does, `.damaged(.header, …)` if
-  ///   the size is not the one that was probed.
+  /// - Parameter namesExtraSamples: Whether the file defines the samples beside the colours. If not, libtiff calls them
+  ///   unspecified.
+  /// - Throws: `.handedOver` for files that libvips reads, `.unsupported` for files that nothing here reads,
+  ///   `.damaged(.header, …)` if the size is not the probed one.
   init(_ file: TIFFFile, expecting expected: PixelSize, namesExtraSamples: Bool) throws(CodecError) {
     size = PixelSize(file.longNumber(TIFFTAG_IMAGEWIDTH), file.longNumber(TIFFTAG_IMAGELENGTH))
     guard size == expected else {
@@ -54,7 +54,7 @@ struct TIFFDirectory {
     let extra = Int(ctiff_extra_samples(file.handle, &extraKind))
     isPlanar = stored > 1 && file.number(TIFFTAG_PLANARCONFIG) == PLANARCONFIG_SEPARATE
     let isJPEGOfColours = compression == COMPRESSION_JPEG && photometric == PHOTOMETRIC_YCBCR && bits == 8
-    // Before the sizes of tiles and strips are read, which are of the samples as converted.
+    // Before reading the sizes of tiles and strips, which count converted samples.
     if isJPEGOfColours { file.convertColours() }
     let colours: Int
     switch photometric {
@@ -73,7 +73,8 @@ struct TIFFDirectory {
     guard stored - extra == colours, namesExtraSamples || extra <= 1 else {
       throw .handedOver(reason: "\(stored) samples of \(colours) colours")
     }
-    // What is told to be no transparency is none: it may be infrared, or what a program did not clear.
+    // An extra sample that is not declared as transparency is none: it may be infrared, or memory that a program did
+    // not clear.
     let isOpaque =
       extra == 0 || colours == 4 || namesExtraSamples && extraKind == EXTRASAMPLE_UNSPECIFIED
     let alpha: TIFFSamples.Alpha =
@@ -94,7 +95,7 @@ struct TIFFDirectory {
   }
 
   private static func kind(bits: Int, format: Int) throws(CodecError) -> TIFFSamples.Kind {
-    // 4 is undefined, which libvips takes for unsigned, too.
+    // 4 is undefined, which is unsigned for libvips, too.
     switch (format, bits) {
     case (1, 8), (1, 16), (1, 32), (4, 8), (4, 16), (4, 32): return .unsigned(bytes: bits / 8)
     case (2, 8), (2, 16), (2, 32): return .signed(bytes: bits / 8)
@@ -117,7 +118,7 @@ struct TIFFDirectory {
     let rowBytes = size.width * pixelBytes
     guard TIFFScanlineSize(file.handle) == rowBytes else { throw .handedOver(reason: "padded rows") }
     let rows = file.longNumber(TIFFTAG_ROWSPERSTRIP)
-    // Of planes apart, rows would be decoded again for each plane.
+    // With separate planes, rows would be decoded again for each plane.
     if rows > mostStripRows, !isPlanar {
       return .scanlines(start: file.number(TIFFTAG_COMPRESSION) == COMPRESSION_NONE ? 1 : rows)
     }
@@ -129,7 +130,7 @@ struct TIFFDirectory {
     return .strips(rows: rows)
   }
 
-  /// The palette of 8 bits as libvips makes it: of old files the low bytes count, and one of grays gives gray.
+  /// The palette of 8 bits, as in libvips: old files have low bytes only, and a palette of grays gives gray.
   private static func colours(_ palette: [[UInt16]]) -> [[UInt8]] {
     let shift: UInt16 = palette.contains { $0.contains { $0 > 255 } } ? 8 : 0
     let isGray = palette[0] == palette[1] && palette[1] == palette[2]

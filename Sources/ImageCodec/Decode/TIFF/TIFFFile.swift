@@ -3,7 +3,7 @@ import CTIFF
 import Glibc
 import ThumbnailCore
 
-/// Owns libtiff's handle of a body, and serves it the bytes. To be used by one thread at a time.
+/// Owns libtiff's handle of a body, and reads the bytes for it. One thread at a time may use it.
 final class TIFFFile {
   /// Valid as long as this object lives.
   let handle: OpaquePointer
@@ -11,8 +11,8 @@ final class TIFFFile {
 
   /// Opens the first directory of a file. libtiff allocates at most `mostBytes` at once.
   ///
-  /// With `readsLaterDirectory` the positions of strips and tiles are read when they are needed, which those of the first
-  /// directory then are not.
+  /// With `readsLaterDirectory` the positions of strips and tiles are read when they are needed, and those of the first
+  /// directory never are.
   init(_ body: ByteSource, mostBytes: Int, readsLaterDirectory: Bool = false) throws(CodecError) {
     if let reason = clazy_load_tiff() { throw .handedOver(reason: String(cString: reason)) }
     let reader = Reader(body)
@@ -30,7 +30,7 @@ final class TIFFFile {
 
   deinit { TIFFClose(handle) }
 
-  /// Goes on with the directory at a position of the file.
+  /// Reads the directory at a position of the file.
   func open(directory position: Int) throws(CodecError) {
     guard TIFFSetSubDirectory(handle, UInt64(position)) == 1 else {
       throw reader.failure(.header, "libtiff cannot read the directory at \(position)")
@@ -40,10 +40,10 @@ final class TIFFFile {
   /// Has libtiff convert a JPEG's colours to RGB as it decodes.
   func convertColours() { _ = ctiff_convert_colours(handle) }
 
-  /// The value of a tag that has one number of 16 bits; -1 if there is none and no default.
+  /// The value of a tag with one number of 16 bits; -1 if it is missing and has no default.
   func number(_ tag: Int32) -> Int { Int(ctiff_number16(handle, UInt32(tag))) }
 
-  /// The value of a tag that has one number of 32 bits; -1 if there is none and no default.
+  /// The value of a tag with one number of 32 bits; -1 if it is missing and has no default.
   func longNumber(_ tag: Int32) -> Int { Int(ctiff_number32(handle, UInt32(tag))) }
 
   /// The red, green and blue of 256 indices, 16 bits each; nil if there is no palette.
@@ -57,7 +57,7 @@ final class TIFFFile {
     return [red, green, blue].map { Array(UnsafeMutableBufferPointer(start: $0, count: 256)) }
   }
 
-  /// What luma consists of; JFIF's weights where the file has none that make sense.
+  /// The weights of luma; JFIF's if the file has no valid ones.
   var lumaWeights: LumaWeights {
     var weights: UnsafeMutablePointer<Float>?
     guard ctiff_luma_weights(handle, &weights) == 1, let weights else { return .jfif }
@@ -76,7 +76,7 @@ final class TIFFFile {
 }
 
 extension TIFFFile {
-  /// The position of libtiff in a body, and why it got fewer bytes than it asked for.
+  /// The position of libtiff in a body, and the reason for a short read.
   private final class Reader {
     let body: ByteSource
     private var position = 0
@@ -103,7 +103,7 @@ extension TIFFFile {
       }
     }
 
-    /// Returns the new position, or the greatest number for one that no file has.
+    /// Returns the new position, or the greatest number for an invalid one.
     func seek(_ offset: UInt64, _ whence: Int32) -> UInt64 {
       let base = whence == SEEK_CUR ? position : whence == SEEK_END ? body.count : 0
       let (place, overflow) = base.addingReportingOverflow(Int(truncatingIfNeeded: offset))

@@ -17,20 +17,21 @@ final class TIFFRowSource: RowSource {
   private let blockRows: Int
   /// One tile, or one plane's strip; empty for whole strips.
   private let part: UnsafeMutableRawBufferPointer
-  /// The converted rows of a band; empty where they are those of the block.
+  /// The converted rows of a band; empty if the block's rows need no conversion.
   private let converted: UnsafeMutableRawBufferPointer
   private var samples: TIFFSamples
   private let rowsPerBand: Int
-  /// The rows that are in the block now, of which those before `nextRow` have been passed.
+  /// The rows in the block; rows before `nextRow` have been passed.
   private var held = 0..<0
   private var nextRow = 0
-  /// The columns whose tiles are read, and the rows at the top that are not.
+  /// The columns whose tiles are read, and the rows at the top that are not read.
   private var columns: Range<Int>
   private var blankRows = 0
 
   /// The image itself, or one of its levels.
   ///
-  /// - Throws: `.handedOver` for what libvips should read, `.damaged(.header, …)`, `.truncated`, `.unreadableBody`.
+  /// - Throws: `.handedOver` for files that libvips should read, `.damaged(.header, …)`, `.truncated`,
+  ///   `.unreadableBody`.
   init(_ body: ByteSource, probe: ImageProbe, level: TIFFLevel? = nil, isTolerant: Bool = false) throws(CodecError) {
     let blockBytes = level?.blockBytes ?? probe.blockBytes
     let mostBytes = Self.mostBytes(blockBytes, bodyLength: body.count)
@@ -86,7 +87,7 @@ final class TIFFRowSource: RowSource {
     converted.deallocate()
   }
 
-  /// Finds what is black and white in floating-point samples, from all of them.
+  /// Finds black and white of floating-point samples, from all of them.
   private func measure() throws(CodecError) {
     var found = Array(repeating: (least: Float.infinity, greatest: -Float.infinity), count: samples.channels)
     while nextRow < directory.size.height {
@@ -142,14 +143,14 @@ final class TIFFRowSource: RowSource {
     let rows = nextRow..<min(directory.size.height, nextRow + blockRows)
     switch directory.blocks {
     case .strips(let stripRows):
-      // libtiff writes a whole strip, which `TIFFDirectory` has found to be no longer than a block. If it were told the
-      // length, it would ignore the one in the file, unlike in libvips.
+      // libtiff writes a whole strip, which `TIFFDirectory` has found to be no longer than a block. With a given length
+      // it would ignore the length in the file, unlike libvips.
       let (strip, stripsOfPlane) = (nextRow / stripRows, (directory.size.height + stripRows - 1) / stripRows)
       if !directory.isPlanar { try readStrip(strip, into: target) }
       for sample in 0..<(directory.isPlanar ? samples.stored : 0) {
         guard let source = part.baseAddress else { return }
         try readStrip(sample * stripsOfPlane + strip, into: source)
-        // The rows of a plane lie one after the other, as do those of the block.
+        // The rows of a plane and the rows of the block lie one after the other.
         place(source, rows.count * directory.size.width, sample, at: target)
       }
     case .scanlines:
@@ -175,7 +176,7 @@ final class TIFFRowSource: RowSource {
     }
   }
 
-  /// Reads a tile, or one of each plane, and copies what of it lies in the image to its place in the block.
+  /// Reads a tile, or one of each plane, and copies its part within the image to its place in the block.
   private func readTile(
     _ size: PixelSize, left: Int, rows: Range<Int>, into target: UnsafeMutableRawPointer
   ) throws(CodecError) {
@@ -201,7 +202,7 @@ final class TIFFRowSource: RowSource {
     }
   }
 
-  /// Puts one sample of each of `count` pixels among the others of its pixel.
+  /// Interleaves one sample of each of `count` pixels.
   private func place(
     _ plane: UnsafeMutableRawPointer, _ count: Int, _ sample: Int, at target: UnsafeMutableRawPointer
   ) {

@@ -1,4 +1,4 @@
-/// Converts the stored samples of a TIFF's pixels to those of a row: 8 bits where they are stored so, else 16.
+/// Converts the stored samples of a TIFF's pixels to those of a row: 8 bits if they are stored so, else 16.
 struct TIFFSamples {
   /// How a sample is stored, in the machine's byte order.
   enum Kind: Sendable, Equatable {
@@ -22,16 +22,16 @@ struct TIFFSamples {
   let kind: Kind
   /// The stored samples of a pixel.
   let stored: Int
-  /// Those of a row: colours and alpha.
+  /// The samples of a pixel in a row: colours and alpha.
   let channels: Int
   var alpha = Alpha.none
   /// Whether the first sample is inverted.
   var isMinWhite = false
-  /// Whether the samples are inks, of which rows have 8 bits.
+  /// Whether the samples are inks; rows have 8 bits of them.
   var isInk = false
-  /// What luma consists of, where they are luma and chroma.
+  /// The weights of luma, if the samples are luma and chroma.
   var weights: LumaWeights?
-  /// For floating point: what is black and white, by channel.
+  /// For floating point: black and white of each channel.
   var ranges: [ClosedRange<Float>] = []
 
   /// 1 or 2.
@@ -44,17 +44,17 @@ struct TIFFSamples {
   /// Whether colours are linear light: floating-point RGB, as in other programs.
   var isLinear: Bool { if case .floatingPoint = kind { channels >= 3 && !isInk } else { false } }
 
-  /// Whether what is black and white follows from all samples: of floating-point grays, and of alpha.
+  /// Whether black and white depend on all samples: for floating-point grays and alpha.
   var needsRanges: Bool { if case .floatingPoint = kind { !isLinear || alpha != .none } else { false } }
 
-  /// Converts `count` pixels from `source`, which has so many, to `target`, which has room for them.
+  /// Converts `count` pixels. `source` has as many, and `target` has room for them.
   func convert(_ source: UnsafeRawPointer, count: Int, into target: UnsafeMutableRawPointer) {
     for channel in 0..<channels {
       switch kind {
       case .unsigned(1): each(UInt8.self, channel, source, count, target) { UInt16($0) * 257 }
       case .unsigned(2): each(UInt16.self, channel, source, count, target) { $0 }
       case .unsigned: each(UInt32.self, channel, source, count, target) { UInt16($0 >> 16) }
-      // As most programs show them: as if they were unsigned. Of more than 8 bits what is below zero is black.
+      // Most programs show them as if they were unsigned. With more than 8 bits, values below zero are black.
       case .signed(1): each(UInt8.self, channel, source, count, target) { UInt16($0) * 257 }
       case .signed(2): each(Int16.self, channel, source, count, target) { UInt16(max(0, $0)) }
       case .signed: each(Int32.self, channel, source, count, target) { UInt16(max(0, $0) >> 16) }
@@ -116,7 +116,7 @@ struct TIFFSamples {
     }
   }
 
-  /// Extends what is the least and the greatest of each channel by `count` pixels. What is not finite does not count.
+  /// Extends the least and the greatest value of each channel by `count` pixels. Only finite values count.
   func extend(_ found: inout [(least: Float, greatest: Float)], _ source: UnsafeRawPointer, count: Int) {
     for channel in 0..<channels {
       for index in 0..<count {
@@ -133,11 +133,11 @@ struct TIFFSamples {
     }
   }
 
-  /// What is black and white for floating-point samples of these least and greatest values.
+  /// Black and white of floating-point samples with these least and greatest values.
   ///
-  /// RGB is linear light, of which 1 is white. A gray that is about 0 to 1 is so; one that is about 0 to 255 was made
-  /// from 8 bits; any other, as of heights and measurements, is shown from its least to its greatest value. Alpha is 0
-  /// to 1 or 0 to 255.
+  /// RGB is linear light; 1 is white. Grays of about 0 to 1 are linear light, too; grays of about 0 to 255 were made
+  /// from 8 bits; other grays, such as heights and measurements, are shown from their least to their greatest value.
+  /// Alpha is 0 to 1 or 0 to 255.
   func ranges(for found: [(least: Float, greatest: Float)]) -> [ClosedRange<Float>] {
     found.enumerated().map { channel, values in
       let isAlpha = alpha != .none && channel == channels - 1

@@ -1,6 +1,6 @@
 import ThumbnailCore
 
-/// The bytes of a WebP file, held until libwebp has decoded them, and what its chunks tell.
+/// The bytes of a WebP file, held until libwebp has decoded them, and its chunks.
 final class WebPFile {
   /// The bytes of the RIFF container; what follows it is ignored.
   let bytes: UnsafeBufferPointer<UInt8>
@@ -26,7 +26,7 @@ final class WebPFile {
 
   deinit { storage.deallocate() }
 
-  /// The ICC profile, if the extended header says that there is one.
+  /// The ICC profile, if the extended header declares one.
   var profile: [UInt8]? {
     guard has("VP8X", at: 12), bytes.count > 20, bytes[20] & 0x20 != 0,
       let chunk = chunks.first(where: { has("ICCP", at: $0.lowerBound) })
@@ -34,8 +34,8 @@ final class WebPFile {
     return Array(bytes[chunk].dropFirst(8))
   }
 
-  /// The chunks of the image: its alpha, if that comes apart, and the pixels. Of a damaged image libwebp would otherwise
-  /// read on in the chunks that follow.
+  /// The chunks of the image: separate alpha, if there is any, and the pixels. Otherwise libwebp would read a damaged
+  /// image on into the following chunks.
   var image: UnsafeBufferPointer<UInt8>? {
     let chunks = chunks
     guard

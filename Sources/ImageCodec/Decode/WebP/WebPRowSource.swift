@@ -3,8 +3,8 @@ import ThumbnailCore
 
 /// Decodes a still WebP with libwebp, which scales the rows as it decodes them.
 ///
-/// Holds the file and the whole scaled image, which the first call of `read` decodes. libwebp's incremental decoder takes
-/// the same memory, since it needs room for all rows too, and accepts damaged files that this one refuses.
+/// Holds the file and the whole scaled image, which the first call of `read` decodes. libwebp's incremental decoder
+/// takes the same memory, because it needs room for all rows too, and accepts damaged files that this one refuses.
 final class WebPRowSource: RowSource {
   /// The most bytes of rows that are passed at once.
   private static let bandBytes = 65_536
@@ -14,13 +14,13 @@ final class WebPRowSource: RowSource {
   /// libwebp's options, and the image, which it allocates.
   private var config: WebPDecoderConfig
   private var isDecoded = false
-  /// The plane and row that come next.
+  /// The next plane and row.
   private var next = (plane: 0, row: 0)
 
   /// - Parameters:
   ///   - size: The size to scale to, in pixels; at most the stored one.
   ///   - convertsColours: Whether luma and chroma become RGB.
-  /// - Throws: `.handedOver` for an animation, `.damaged(.header, …)` if the file is not what was probed, `.truncated`,
+  /// - Throws: `.handedOver` for an animation, `.damaged(.header, …)` if the file is not the probed one, `.truncated`,
   ///   `.unreadableBody`.
   init(
     _ body: ByteSource, probe: ImageProbe, size: PixelSize, convertsColours: Bool = false
@@ -58,8 +58,8 @@ final class WebPRowSource: RowSource {
 
   deinit { WebPFreeDecBuffer(&config.output) }
 
-  /// The most bytes that reading a WebP takes: the file, the scaled image, and of a lossless image or alpha channel all
-  /// pixels.
+  /// The most bytes that reading a WebP takes: the file, the scaled image, and all pixels of a lossless image or alpha
+  /// channel.
   static func peakBytes(of probe: ImageProbe, size: PixelSize, bodyLength: Int, isRGB: Bool = false) -> Int {
     let stored = probe.storedSize
     let pixels = Double(stored.pixelCount)
@@ -69,7 +69,7 @@ final class WebPRowSource: RowSource {
       + Int(probe.isLossless ? pixels * 4.2 : probe.hasAlpha == true ? pixels * 2.2 : 0)
   }
 
-  /// Luma at the size asked for, and chroma at half of it, rounded up.
+  /// Luma at the requested size, and chroma at half of it, rounded up.
   ///
   /// libwebp scales the stored chroma samples to all those of the scaled plane; the last of an odd number of stored ones
   /// covers half as much of the image as the others.
@@ -114,7 +114,7 @@ final class WebPRowSource: RowSource {
     return true
   }
 
-  /// Where libwebp keeps a plane: its bytes, those from a row to the next, and their number.
+  /// libwebp's memory of a plane: its bytes, the bytes from a row to the next, and their number.
   private func memory(of plane: Int) -> (UnsafeMutablePointer<UInt8>?, stride: Int, length: Int) {
     if layout.colour == .interleaved {
       let buffer = config.output.u.RGBA
