@@ -1,10 +1,10 @@
-/// Reads a range of some bytes from its start to its end. What lies beyond is an error, never a trap.
+/// Reads a range of some bytes from its start to its end. Reading beyond it is an error, never a trap.
 struct BoxCursor {
   /// The most boxes in one box.
   static let mostBoxes = 8192
 
   private let bytes: [UInt8]
-  /// What is left to read, in indices of `bytes`.
+  /// The unread rest, in indices of `bytes`.
   private(set) var rest: Range<Int>
 
   init(_ bytes: [UInt8]) { (self.bytes, rest) = (bytes, 0..<bytes.count) }
@@ -54,7 +54,7 @@ struct BoxCursor {
 
   /// The next box, with a cursor of its content; nil at the end.
   ///
-  /// - Throws: `.truncated` for a box that is longer than what contains it.
+  /// - Throws: `.truncated` for a box that is longer than its container.
   mutating func box() throws(HEIFError) -> (kind: FourCC, content: BoxCursor)? {
     if isAtEnd { return nil }
     let header = try BoxHeader(bytes[rest])

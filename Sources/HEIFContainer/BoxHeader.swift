@@ -1,4 +1,4 @@
-/// The header of a box: its kind, and how long it is.
+/// The header of a box: its kind and its length.
 package struct BoxHeader: Sendable, Equatable {
   /// The bytes that hold any header.
   package static let mostBytes = 16
@@ -6,7 +6,7 @@ package struct BoxHeader: Sendable, Equatable {
   package let kind: FourCC
   /// The length of this header in bytes.
   package let headerLength: Int
-  /// The length of the whole box in bytes; nil if it ends with what contains it.
+  /// The length of the whole box in bytes; nil if it ends with its container.
   package let length: Int?
 
   /// Parses the header at the start of some bytes.

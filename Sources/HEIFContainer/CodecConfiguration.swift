@@ -2,7 +2,7 @@
 package enum ChromaFormat: Sendable, Hashable {
   case none, s420, s422, s444
 
-  /// The pixels across and down that a sample of chroma stands for.
+  /// The pixels across and down per sample of chroma.
   package var divisors: (across: Int, down: Int) {
     switch self {
     case .none, .s444: (1, 1)
@@ -12,13 +12,13 @@ package enum ChromaFormat: Sendable, Hashable {
   }
 }
 
-/// What precedes every image of an HEVC coded item (ISO/IEC 14496-15, `HEVCDecoderConfigurationRecord`).
+/// The configuration before every image of an HEVC coded item (ISO/IEC 14496-15, `HEVCDecoderConfigurationRecord`).
 package struct HEVCConfiguration: Sendable, Hashable {
   /// The most parameter sets that are read; encoders write three.
   private static let mostSets = 64
 
   package let chroma: ChromaFormat
-  /// Of luma and of chroma.
+  /// The bits of luma and of chroma.
   package let bits: (Int, Int)
   /// The bytes of the length before each unit of an item.
   package let lengthBytes: Int
@@ -44,7 +44,7 @@ package struct HEVCConfiguration: Sendable, Hashable {
 
   /// The units in the bytes of an item, without their lengths.
   ///
-  /// - Throws: `.truncated` if one is longer than what is left.
+  /// - Throws: `.truncated` if one is longer than the rest.
   package func units(in item: UnsafeRawBufferPointer) throws(HEIFError) -> [Range<Int>] {
     var (units, position) = ([Range<Int>](), 0)
     while position < item.count {
@@ -67,7 +67,7 @@ package struct HEVCConfiguration: Sendable, Hashable {
   package func hash(into hasher: inout Hasher) { hasher.combine(parameterSets) }
 }
 
-/// What an AV1 coded item says of itself (AV1 in ISOBMFF, `AV1CodecConfigurationRecord`).
+/// The configuration of an AV1 coded item (AV1 in ISOBMFF, `AV1CodecConfigurationRecord`).
 package struct AV1Configuration: Sendable, Hashable {
   package let chroma: ChromaFormat
   package let bits: Int

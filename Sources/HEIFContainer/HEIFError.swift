@@ -6,6 +6,6 @@ package enum HEIFError: Error, Sendable, Equatable {
   case damaged(String)
   /// A table has more entries than any image needs.
   case tooMany(String)
-  /// What the standard allows but this reader does not know: "an overlay".
+  /// A feature of the standard that this reader does not know: "an overlay".
   case unsupported(String)
 }

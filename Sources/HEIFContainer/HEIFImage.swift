@@ -1,4 +1,4 @@
-/// An image of the container: which items have its pixels, and how they are shown.
+/// An image of the container: the items of its pixels, and how they are shown.
 package struct HEIFImage: Sendable, Hashable {
   /// How the items are coded.
   package enum Coding: Sendable, Hashable {
@@ -18,10 +18,10 @@ package struct HEIFImage: Sendable, Hashable {
   package let chroma: ChromaFormat
   /// The bits per sample, 8 to 16.
   package let bits: Int
-  /// What the samples mean, if the container says so.
+  /// The colour space of the samples, if the container states it.
   package let colour: CodedColour?
   package let profile: [UInt8]?
-  /// The brightest light in the image in cd/m², if the container says so.
+  /// The brightest light in the image in cd/m², if the container states it.
   package let peakLight: Int?
   /// The part of it that is shown, before it is turned.
   package let part: HEIFPart
@@ -41,8 +41,8 @@ extension HEIFItems {
 
   /// The image in an item.
   ///
-  /// - Parameter grid: The content of the item, where it is a grid.
-  /// - Throws: `.unsupported` for what this reader leaves to others.
+  /// - Parameter grid: The content of the item, if it is a grid.
+  /// - Throws: `.unsupported` for images that this reader leaves to others.
   package func image(_ id: UInt32, grid: [UInt8]? = nil) throws(HEIFError) -> HEIFImage {
     guard let item = item(id) else { throw .damaged("no item \(id)") }
     var (tiles, columns, size) = ([item], 1, item.extent)
@@ -102,7 +102,7 @@ extension HEIFItems {
     return found
   }
 
-  /// How an item is shown: the part of it, and then its orientation.
+  /// How an item is shown: the visible part, and then its orientation.
   private struct Showing: Equatable {
     var part: HEIFPart
     var orientation = HEIFOrientation()

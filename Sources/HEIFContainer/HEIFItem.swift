@@ -1,16 +1,16 @@
 /// An entry of the container's table of contents: an image, a tile, a thumbnail, a block of metadata.
 package struct HEIFItem: Sendable {
   package let id: UInt32
-  /// `hvc1`, `av01`, `grid`, `Exif` and others; nil if the container does not tell.
+  /// `hvc1`, `av01`, `grid`, `Exif` and others; nil if the container does not state it.
   package internal(set) var kind: FourCC?
-  /// Where its bytes are in the file, in their order; nil if they are not stated as places in this file.
+  /// The ranges of its bytes in the file, in order; nil if the container does not give them as offsets in this file.
   package internal(set) var ranges: [Range<Int>]?
-  /// In the order in which they apply.
+  /// The properties in the order in which they apply.
   package internal(set) var properties: [HEIFProperty] = []
   /// The items that it refers to, by the kind of reference.
   package internal(set) var references: [FourCC: [UInt32]] = [:]
 
-  /// The number of its bytes in the file; nil where its places are not known.
+  /// The number of its bytes in the file; nil if their places are not known.
   package var byteCount: Int? {
     guard let ranges else { return nil }
     var sum = 0

@@ -1,8 +1,8 @@
 // The module HEIFContainer: reads the table of contents of HEIC and AVIF files. It depends on nothing.
 
-/// A HEIF file's table of contents: what its `meta` box says (ISO/IEC 23008-12 and 14496-12).
+/// A HEIF file's table of contents, from its `meta` box (ISO/IEC 23008-12 and 14496-12).
 ///
-/// Nothing in it is trusted: ranges are checked against what holds them, counts have limits, boxes nest three deep.
+/// Nothing in it is trusted: ranges are checked against their containers, counts have limits, boxes nest three deep.
 package struct HEIFItems: Sendable {
   /// The most items, properties and references; an image of 200 megapixels has 800 tiles.
   static let mostItems = 1 << 14
@@ -35,11 +35,11 @@ package struct HEIFItems: Sendable {
     set { items[id] = newValue }
   }
 
-  /// An item; nil if there is none of this number.
+  /// The item of this number; nil if there is none.
   package func item(_ id: UInt32) -> HEIFItem? { items[id] }
 
-  /// The items that refer to this one in this way, in the order of their numbers: `thmb` for its thumbnails, `auxl` for
-  /// its alpha and depth.
+  /// The items with this kind of reference to this one, in the order of their numbers: `thmb` for its thumbnails,
+  /// `auxl` for its alpha and depth.
   package func items(_ kind: FourCC, to id: UInt32) -> [HEIFItem] {
     items.values.filter { $0.references[kind]?.contains(id) == true }.sorted { $0.id < $1.id }
   }
@@ -82,7 +82,7 @@ package struct HEIFItems: Sendable {
     let sections = try table.boxes()
     var values: [HEIFProperty.Value] = []
     for (kind, content) in try sections.first(where: { $0.kind == "ipco" })?.content.boxes() ?? [] {
-      // One that cannot be read concerns only the items that have it.
+      // A property that cannot be read concerns only the items that have it.
       values.append((try? HEIFProperty.Value(kind, content)) ?? .other(kind))
     }
     var total = 0

@@ -1,6 +1,6 @@
 /// Rotations and mirrorings, one after another.
 struct HEIFOrientation: Sendable, Hashable {
-  /// Where the axes point: across' = a·across + b·down, down' = c·across + d·down.
+  /// The directions of the axes: across' = a·across + b·down, down' = c·across + d·down.
   private var (a, b, c, d) = (1, 0, 0, 1)
 
   /// The EXIF orientations of the eight matrices.

@@ -1,4 +1,4 @@
-/// What is said of an item: its size, its colours, how it is shown.
+/// A property of an item: its size, its colours, how it is shown.
 package struct HEIFProperty: Sendable, Equatable {
   package enum Value: Sendable, Equatable {
     /// The size as coded (`ispe`).
@@ -9,13 +9,13 @@ package struct HEIFProperty: Sendable, Equatable {
     case mirror(exchangesSides: Bool)
     /// Only a part of it is shown (`clap`).
     case aperture(CleanAperture)
-    /// What the samples mean (`colr`).
+    /// The colour space of the samples (`colr`).
     case colour(CodedColour)
     /// The ICC profile (`colr`).
     case profile([UInt8])
     /// The bits of each channel (`pixi`).
     case bits([Int])
-    /// What an auxiliary item holds (`auxC`), as a URN.
+    /// The type of an auxiliary item (`auxC`), as a URN.
     case auxiliary(String)
     /// The brightest light of any pixel in cd/m², 0 if unknown (`clli`).
     case peakLight(Int)
@@ -67,7 +67,7 @@ extension HEIFProperty.Value {
   }
 }
 
-/// The numbers of ITU-T H.273 that say what samples of luma and chroma mean.
+/// The numbers of ITU-T H.273 for the colour space of luma and chroma.
 package struct CodedColour: Sendable, Hashable {
   package var primaries: Int
   package var transfer: Int
@@ -98,7 +98,7 @@ package struct CleanAperture: Sendable, Hashable {
 
   /// The part of an image of this size.
   ///
-  /// - Throws: `.unsupported` for fractions of pixels and what is not within the image.
+  /// - Throws: `.unsupported` for fractions of pixels and parts outside the image.
   package func part(of size: HEIFSize) throws(HEIFError) -> HEIFPart {
     let width = try Self.side(numbers[0], numbers[1], of: size.width)
     let height = try Self.side(numbers[2], numbers[3], of: size.height)

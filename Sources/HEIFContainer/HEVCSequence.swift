@@ -1,4 +1,4 @@
-/// What a sequence parameter set of HEVC says of the pictures that follow it (ITU-T H.265, 7.3.2.2).
+/// A sequence parameter set of HEVC, which describes the pictures after it (ITU-T H.265, 7.3.2.2).
 package struct HEVCSequence: Sendable, Equatable {
   /// The size that the decoder allocates, in pixels: before the conformance window is cut.
   package let size: HEIFSize
@@ -7,7 +7,7 @@ package struct HEVCSequence: Sendable, Equatable {
   private static let unitKind = 33
   /// The bits of the levels and profile that precede a sequence's own, and of each layer that has them.
   private static let (profileBits, layerProfileBits, layerLevelBits) = (96, 88, 8)
-  /// The bytes that hold all that is read.
+  /// The bytes that hold all fields that are read.
   private static let mostBytes = 256
 
   /// Parses a unit; nil if it is of another kind.

@@ -1,12 +1,12 @@
-/// The table of where items lie (`iloc`).
+/// The table of the items' locations (`iloc`).
 struct ItemLocations {
   /// The most pieces of one item, and of all together.
   private static let (mostPieces, mostTotal) = (64, 1 << 16)
 
-  /// The pieces of each item, in file positions; nil where they are in no place of this file.
+  /// The pieces of each item, in file positions; nil if they are not in this file.
   private(set) var ranges: [UInt32: [Range<Int>]?] = [:]
 
-  /// - Parameter itemData: Where the content of the box `idat` is in the file; nil if there is none.
+  /// - Parameter itemData: The range of the content of the box `idat` in the file; nil if there is none.
   init(_ content: BoxCursor, itemData: Range<Int>?) throws(HEIFError) {
     var content = content
     let version = try content.versionAndFlags().version

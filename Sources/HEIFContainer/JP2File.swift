@@ -1,4 +1,4 @@
-/// What the boxes of a JP2 file say of the codestream in it (ISO/IEC 15444-1, annex I). They have the form of HEIF's.
+/// The boxes of a JP2 file, which describe its codestream (ISO/IEC 15444-1, annex I). They have the form of HEIF's.
 package struct JP2File: Sendable, Equatable {
   /// A palette: for each index a value in each column.
   package struct Palette: Sendable, Equatable {
@@ -7,7 +7,7 @@ package struct JP2File: Sendable, Equatable {
     package let entries: [[Int]]
   }
 
-  /// Where the samples of a channel come from: a component, by way of a column of the palette if there is one.
+  /// The source of a channel's samples: a component, through a column of the palette if there is one.
   package struct Source: Sendable, Equatable {
     package let component: Int
     package let column: Int?
@@ -15,38 +15,38 @@ package struct JP2File: Sendable, Equatable {
     package init(component: Int, column: Int? = nil) { (self.component, self.column) = (component, column) }
   }
 
-  /// What a channel is.
+  /// The meaning of a channel.
   package struct Definition: Sendable, Equatable {
     package let channel: Int
     /// 0 is a colour, 1 opacity, 2 opacity by which the colours have been multiplied.
     package let kind: Int
-    /// Which colour, from 1; 0 is the whole image.
+    /// The number of the colour, from 1; 0 is the whole image.
     package let association: Int
   }
 
-  /// Where the codestream is in the file.
+  /// The range of the codestream in the file.
   package private(set) var codestream = 0..<0
   /// The enumerated colour space: 16 is sRGB, 17 gray, 18 sYCC, 12 CMYK.
   package private(set) var colourSpace: Int?
-  /// The ICC profile that stands in place of one.
+  /// The ICC profile in place of a colour space.
   package private(set) var profile: [UInt8]?
   package private(set) var palette: Palette?
-  /// The channels in order, where there is a palette; empty: they are the components.
+  /// The channels in order, if there is a palette; empty: the components are the channels.
   package private(set) var channels: [Source] = []
   package private(set) var definitions: [Definition] = []
 
   /// The most bytes of the boxes about colours, a profile included.
   private static let mostHeaderBytes = 8 << 20
 
-  /// Reads a file of so many bytes. `read` returns those at a position, or fewer at the end of the file.
+  /// Reads a file of `length` bytes. `read` returns the bytes at a position, or fewer at the end of the file.
   ///
-  /// - Throws: `.truncated`, `.damaged`, or what `read` throws.
+  /// - Throws: `.truncated`, `.damaged`, or the errors of `read`.
   package init(length: Int, read: (_ position: Int, _ count: Int) throws -> [UInt8]) throws {
     var position = 0
     for _ in 0..<BoxCursor.mostBoxes where position < length {
       let header = try BoxHeader(read(position, BoxHeader.mostBytes))
       let content = position + header.headerLength
-      // The last box may have no length, and of a file that ends early it has more than there is.
+      // The last box may have no length, or in a truncated file a length beyond its end.
       let end = header.length.map { min(position + $0, length) } ?? length
       if header.kind == "jp2c" {
         codestream = content..<max(content, end)
