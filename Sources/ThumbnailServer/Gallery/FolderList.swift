@@ -73,7 +73,7 @@ actor FolderList: ImageList {
     hub.finish()
   }
 
-  /// Arranges the images anew. What was shown stays until they are there.
+  /// Arranges the images anew. The old list stays until the new one is ready.
   private func arrange(showingProgress: Bool) {
     arranging?.cancel()
     if showingProgress {
@@ -90,7 +90,7 @@ actor FolderList: ImageList {
       guard !Task.isCancelled else { return }
       await self?.take(result)
       guard (try? result.get().isDated) == false else { return }
-      // What is shown so far is in the order of files' times: once more when the images' own are known.
+      // The list so far is ordered by the files' times: it is ordered again when the images' own dates are known.
       await index.readDates()
       if !Task.isCancelled { await self?.arrange(showingProgress: false) }
     }

@@ -15,11 +15,11 @@ struct GalleryRoutes: Sendable {
   private static let mostItems = 500
   /// More images than a list has.
   private static let longestList = 1 << 32
-  /// The images whose sizes are looked for in the cache, which takes microseconds for each.
+  /// The most images whose sizes are looked up in the cache, which takes microseconds for each.
   private static let mostLookedUp = 20_000
-  /// How often a silent event stream says that it is alive.
+  /// The interval of keep-alive messages in a silent event stream.
   private static let keepAliveInterval = Duration.seconds(15)
-  /// How far ahead of the view, in heights of it, more images of a search are asked for.
+  /// The distance ahead of the view, in its heights, at which more images of a search are requested.
   private static let screensAhead = 2
 
   let sessions: GallerySessions
@@ -67,7 +67,7 @@ struct GalleryRoutes: Sendable {
   }
 
   private func events(of session: GallerySession) -> ServerResponse {
-    // Of snapshots that the page does not take in time only the newest matters.
+    // If the page is slow, only the newest snapshot matters.
     let (stream, continuation) = AsyncStream.makeStream(of: ByteBuffer.self, bufferingPolicy: .bufferingNewest(4))
     let listening = Task { [sessions] in
       await sessions.listenerCame(to: session.id)
@@ -122,7 +122,7 @@ struct GalleryRoutes: Sendable {
     return Problem(.internalServerError, error.code, error.message)
   }
 
-  /// Where an image is, for a page whose list has got another order.
+  /// The position of an image, for a page whose list has a new order.
   private func position(in session: GallerySession, _ query: QueryItems) async throws(Problem) -> ServerResponse {
     guard let version = query.integer("version"), let id = query["id"] else {
       throw Problem(.badRequest, "invalid-request", "version must be a number, and id an item's identifier")
@@ -160,7 +160,7 @@ struct GalleryRoutes: Sendable {
       .ok, headers: ["content-type": "application/octet-stream", "cache-control": "no-store"], body: .bytes(bytes))
   }
 
-  /// The sizes of source images: as the source tells, else as they are stored with their thumbnails.
+  /// The sizes of source images: from the source, else from their stored thumbnails.
   private func sizes(of photos: [ListedPhoto], at position: Int) async -> [PixelSize?] {
     guard position < Self.mostLookedUp, photos.contains(where: { $0.photo.size == nil }) else {
       return photos.map(\.photo.size)

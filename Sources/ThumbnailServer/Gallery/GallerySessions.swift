@@ -4,7 +4,7 @@ package import PhotoSources
 import ThumbnailCore
 import Thumbnailer
 
-/// Where the images of a gallery come from.
+/// The source of a gallery's images.
 package enum GallerySource: Sendable {
   /// A folder.
   case folder(FolderIndex)
@@ -12,7 +12,7 @@ package enum GallerySource: Sendable {
   case search(any PhotoProvider, pageSize: Int)
 }
 
-/// One open gallery page: its images, and what is prefetched for it.
+/// One open gallery page: its images and its prefetches.
 struct GallerySession: Sendable {
   let id: String
   let list: any ImageList
@@ -26,17 +26,17 @@ struct GallerySession: Sendable {
 
 /// The open gallery pages. One ends some time after its page has gone.
 actor GallerySessions {
-  /// How long a session waits for its page to come back, as after a broken connection.
+  /// The time that a session waits for its page to return, as after a broken connection.
   private static let patience = Duration.seconds(30)
-  /// How long for one whose tab is out of sight.
+  /// The time that a session waits for a hidden tab.
   private static let longPatience = Duration.seconds(24 * 3600)
-  /// More pages than somebody opens; beyond it those end that no page has listened to for the longest.
+  /// The most sessions; beyond it the session that has been without a page for the longest time ends.
   private static let most = 256
 
   private struct Entry {
     let session: GallerySession
     var listeners = 0
-    /// Whether its page has said that it stops listening until it is seen again.
+    /// Whether its page has stopped listening until it becomes visible again.
     var isAway = false
     var idleSince = ContinuousClock.now
     var expiry: Task<Void, Never>?
@@ -118,7 +118,7 @@ actor GallerySessions {
   }
 }
 
-/// Secrets that nobody guesses.
+/// Secrets that cannot be guessed.
 enum Token {
   /// 128 bits of the system's random numbers, in hexadecimal digits.
   static func random() -> String {
@@ -126,7 +126,7 @@ enum Token {
     return bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
-  /// Whether two texts are equal, in a time that does not tell where they differ.
+  /// Whether two texts are equal, in a time that does not depend on where they differ.
   static func areEqual(_ one: some StringProtocol, _ other: some StringProtocol) -> Bool {
     let (one, other) = (Array(one.utf8), Array(other.utf8))
     guard one.count == other.count else { return false }

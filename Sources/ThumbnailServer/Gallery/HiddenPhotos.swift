@@ -3,18 +3,18 @@ import ThumbnailCore
 
 /// The photos that were hidden in a gallery, for all lists of a server, and for later servers of the same gallery.
 actor HiddenPhotos {
-  /// What is kept of their names, in bytes, since every visitor of the page can hide some. Beyond it the oldest are
-  /// shown again.
+  /// The most bytes of their names, because every visitor of the page can hide photos. Beyond it the oldest are shown
+  /// again.
   static let mostBytes = 1 << 20
   /// No path or name of a photo is longer, in bytes.
   private static let longestID = mostBytes / 16
 
   private(set) var ids: Set<String>
-  /// In the order in which they were hidden.
+  /// The names in the order in which they were hidden.
   private var order: [String]
   private let file: HiddenPhotosFile?
 
-  /// What is kept in a file; without one, they are hidden for as long as the server runs.
+  /// The photos hidden in a file; without a file, photos are hidden as long as the server runs.
   init(_ file: HiddenPhotosFile? = nil) {
     self.file = file
     order = file?.atStart ?? []
@@ -50,30 +50,30 @@ actor HiddenPhotos {
   }
 }
 
-/// The file with what was hidden in one gallery, in the cache's folder.
+/// The file of the hidden photos of one gallery, in the cache's folder.
 package struct HiddenPhotosFile: Sendable {
   private static let folder = "hidden"
   private static let nameLength = 32
-  /// A longer file is not one of these, in bytes.
+  /// The longest file, in bytes.
   private static let longestFile = 8 * HiddenPhotos.mostBytes
 
   private struct Content: Codable {
-    /// For people who look into it.
+    /// The gallery, for people who read the file.
     var gallery: String
-    /// In the order in which they were hidden.
+    /// The names in the order in which they were hidden.
     var ids: [String]
   }
 
   private let url: URL
   private let gallery: String
-  /// Whether a server begins with everything shown; `forget` is to follow once it runs.
+  /// Whether a server begins with everything shown; call `forget` once it runs.
   package var showsAll = false
 
   /// The file of a gallery.
   ///
   /// - Parameters:
   ///   - cacheDirectory: The folder of the cache.
-  ///   - gallery: Tells galleries apart: the path of a folder, or the name of a photo service.
+  /// - gallery: Identifies the gallery: the path of a folder, or the name of a photo service.
   package init(in cacheDirectory: URL, gallery: String) {
     let digest = SHA256.hash(gallery.utf8).hexadecimal
     url = cacheDirectory.appending(path: Self.folder).appending(path: "\(digest.prefix(Self.nameLength)).json")
@@ -83,7 +83,7 @@ package struct HiddenPhotosFile: Sendable {
   /// Has everything shown again.
   package func forget() { try? FileManager.default.removeItem(at: url) }
 
-  /// What a server hides from its start on.
+  /// The photos that are hidden when the server starts.
   var atStart: [String] {
     if showsAll { return [] }
     guard let ids = read() else {
@@ -93,7 +93,7 @@ package struct HiddenPhotosFile: Sendable {
     return ids
   }
 
-  /// What was hidden, nothing if there is no file. Nil if the file cannot be read or is not one of these.
+  /// The hidden photos, none if there is no file. Nil if the file cannot be read or is of another kind.
   func read() -> [String]? {
     guard FileManager.default.fileExists(atPath: url.path) else { return [] }
     guard let size = try? url.resourceValues(forKeys: [.fileSizeKey]).fileSize, size <= Self.longestFile,
@@ -103,8 +103,8 @@ package struct HiddenPhotosFile: Sendable {
     return content.ids
   }
 
-  /// Changes the file as it is now, as another server of the gallery may have changed it, too; or writes it anew from
-  /// `known`, if it cannot be read.
+  /// Changes the current file, because another server of the gallery may have changed it, too. If it cannot be read,
+  /// writes it anew from `known`.
   func change(from known: [String], _ change: (inout [String]) -> Void) {
     var content = Content(gallery: gallery, ids: read() ?? known)
     change(&content.ids)

@@ -2,9 +2,9 @@ import CaptureDates
 import PhotoSources
 import ThumbnailCore
 
-/// The images that a gallery page shows: a folder's, or those of a search, which grow as somebody scrolls.
+/// The images that a gallery page shows: those of a folder, or those of a search, which grow while the user scrolls.
 protocol ImageList: Sendable {
-  /// The newest state, and all that follow; one that falls behind gets only the newest.
+  /// The newest state, and all later ones; a slow reader gets only the newest.
   var snapshots: AsyncStream<ListSnapshot> { get }
   /// The newest state.
   var current: ListSnapshot { get }
@@ -12,7 +12,7 @@ protocol ImageList: Sendable {
   /// The photos at positions of the version; positions beyond its end are left out. Nil if there is a newer version.
   func photos(in range: Range<Int>, version: Int) async throws(ProviderError) -> [ListedPhoto]?
 
-  /// The position of a photo in the version; nil if it is not there, or there is a newer version.
+  /// The position of a photo in the version; nil if it is missing, or there is a newer version.
   func position(of id: String, version: Int) async throws(ProviderError) -> Int?
 
   func search(_ query: String) async
@@ -21,17 +21,17 @@ protocol ImageList: Sendable {
   func retry() async
   /// Leaves photos out from now on, and removes their thumbnails from the caches.
   func hide(_ ids: [String]) async
-  /// Shows hidden photos again: these, or all that the list lacks. Returns which.
+  /// Shows hidden photos again: these, or all hidden photos of the list. Returns them.
   func show(_ ids: [String]?) async -> [String]
-  /// Tells the source that a photo is used: see `PhotoProvider.reportUse(of:)`.
+  /// Reports the use of a photo to its source: see `PhotoProvider.reportUse(of:)`.
   func reportUse(of id: String) async
-  /// Says which image is the last in view, so that a search goes on in time.
+  /// Reports the last image in view, so that a search continues in time.
   func showed(upTo index: Int) async
   /// Ends all work.
   func stop() async
 }
 
-/// What a gallery page is told about its images.
+/// The state of a list for its page.
 struct ListSnapshot: Sendable, Equatable, Encodable {
   enum State: String, Sendable, Encodable {
     case idle, loading, loaded, loadingNextPage, empty, failed, offline
@@ -46,13 +46,13 @@ struct ListSnapshot: Sendable, Equatable, Encodable {
   var version = 0
   var query = ""
   var state = State.idle
-  /// What happened and what to do about it.
+  /// The failure, and what to do about it.
   var message: String?
   /// Whether stored images are shown because the source cannot be reached.
   var offline = false
   /// The images that there are now.
   var count = 0
-  /// How many the source has, if it tells.
+  /// The number of images of the source, if it reports it.
   var total: Int?
   /// Whether more follow when the last one is shown.
   var more = false

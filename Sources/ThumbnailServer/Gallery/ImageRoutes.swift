@@ -31,16 +31,16 @@ struct ImageRoutes: Sendable {
     return .problem(.notFound)
   }
 
-  /// No other page can find out what somebody's gallery shows.
+  /// No other page can find out the contents of a gallery.
   private static let ownPagesOnly: HTTPHeaders = ["cross-origin-resource-policy": "same-origin"]
 
-  /// The form bounds what is made, so that nothing else has to.
+  /// The form bounds the work, so that nothing else has to.
   private func thumbnail(_ path: [Substring]) -> (source: ServedSource, variant: Variant)? {
     guard path.count == 2, let form = GalleryForm(path[1]), let photo = registry.photo(path[0]) else { return nil }
     return (ServedSource(registry.source(of: photo, for: form.variant), isSigned: true), form.variant)
   }
 
-  /// A changed file has another key; what a web server changes is asked for again after a day.
+  /// A changed file has a new key; images of web servers are revalidated after a day.
   private func storing(_ source: ServedSource) -> String {
     source.image.isUserFile ? "private, max-age=31536000, immutable" : "private, max-age=86400"
   }
@@ -68,7 +68,7 @@ struct ImageRoutes: Sendable {
 
 /// The header field that names a download.
 enum ContentDisposition {
-  /// A name with other characters than ASCII's goes as UTF-8 (RFC 6266), beside one without them.
+  /// A name with other characters than ASCII's is sent as UTF-8 (RFC 6266), with an ASCII name beside it.
   static func attachment(named name: String) -> String {
     let plain = String(
       name.unicodeScalars.map { scalar in

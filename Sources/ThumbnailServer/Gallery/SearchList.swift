@@ -3,10 +3,9 @@ import PhotoSources
 import ThumbnailCore
 import Thumbnailer
 
-/// The photos of a search, page by page, as the library's `Gallery` gives them.
+/// The photos of a search, page by page, from the library's `Gallery`.
 actor SearchList: ImageList {
-  /// How seldom a source that cannot be reached is asked again in the end. Somebody who looks at a page wants to be told
-  /// when it is back.
+  /// The longest pause between retries of an unreachable source. It is short, because a user is looking at the page.
   private static let longestRetry = Duration.seconds(15)
 
   nonisolated var snapshots: AsyncStream<ListSnapshot> { hub.subscribe() }
@@ -20,7 +19,7 @@ actor SearchList: ImageList {
   private let hub = LatestValue(ListSnapshot())
   private var snapshot = ListSnapshot()
   private var content: GalleryContent?
-  /// The items that are shown: those of the gallery that are not hidden.
+  /// The shown items: those of the gallery that are not hidden.
   private var items: [GalleryItem] = []
   private var listening: Task<Void, Never>?
 
@@ -78,7 +77,7 @@ actor SearchList: ImageList {
 
   func reportUse(of id: String) async {
     guard let item = items.first(where: { "\($0.id)" == id }) else { return }
-    // Failing to tell keeps nobody from a photo.
+    // A report that fails does not keep the user from the photo.
     try? await provider.reportUse(of: item.photo)
   }
 

@@ -4,7 +4,7 @@ import PhotoSources
 import ThumbnailCore
 import Thumbnailer
 
-/// What a page says about its viewport.
+/// The message of a page about its viewport.
 struct ViewportMessage: Sendable, Decodable {
   /// The distance from the top of the content to that of the view, and the view's height, in CSS pixels.
   var offset: Double
@@ -25,9 +25,9 @@ struct ViewportMessage: Sendable, Decodable {
   var last: Int
 }
 
-/// Prefetches around a page's viewport. Of a long list the prefetcher knows only a part, which moves with the viewport.
+/// Prefetches around a page's viewport. The prefetcher knows only a part of a long list, which moves with the viewport.
 actor ViewportPrefetch {
-  /// The images that the prefetcher knows, and how near the viewport may come to their ends.
+  /// The number of images that the prefetcher knows, and the least distance of the viewport from their ends.
   private static let length = 2000
   private static let margin = 500
   private static let mostColumns = 64
@@ -95,7 +95,7 @@ actor ViewportPrefetch {
       scale: message.scale, spacing: message.spacing)
   }
 
-  /// Has the prefetcher know the images around those in view.
+  /// Gives the prefetcher the images around those in view.
   private func show(_ visible: Range<Int>, version: Int, count: Int) async {
     let isInside =
       version == self.version && (visible.lowerBound - Self.margin >= known.lowerBound || known.lowerBound == 0)

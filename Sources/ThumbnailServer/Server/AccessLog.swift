@@ -11,12 +11,12 @@ package final class AccessLog: Sendable {
     case json
   }
 
-  /// What stands before each value, and at the end of the line.
+  /// The text before each value, and at the end of the line.
   private static let text = (["", " \"", " ", "\" ", " ", " "], "ms\n")
   private static let json = (
     [#"{"client":""#, #"","method":""#, #"","target":""#, #"","status":"#, #","bytes":"#, #","ms":"#], "}\n"
   )
-  /// What is written of a target, in bytes.
+  /// The longest part of a target that is written, in bytes.
   private static let longestTarget = 1000
   private static let usualLength = 256
 
@@ -25,7 +25,7 @@ package final class AccessLog: Sendable {
 
   /// A log of that format.
   ///
-  /// - Parameter descriptor: Where it is written. Default: standard error.
+  /// - Parameter descriptor: The file that it writes to. Default: standard error.
   package init(_ format: Format, to descriptor: Int32 = STDERR_FILENO) {
     self.format = format
     lines = LineWriter(to: descriptor) { "thumbs: \($0) lines of the access log were left out; nobody has read it" }
@@ -47,10 +47,10 @@ package final class AccessLog: Sendable {
     lines.append(line + end.utf8)
   }
 
-  /// Writes what is left.
+  /// Writes the remaining lines.
   func flush() { lines.flush() }
 
-  /// A client's text without quotation marks, backslashes and control characters: no line of it can look like two.
+  /// A client's text without quotation marks, backslashes and control characters, so that a line cannot look like two.
   private static func plain(_ text: String) -> String {
     let bytes = text.utf8.prefix(longestTarget).map { byte in
       let isPlain = byte > 0x1f && byte < 0x7f && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
@@ -61,6 +61,6 @@ package final class AccessLog: Sendable {
 }
 
 extension ServerExchange {
-  /// The status of the response; 499 where the client left before there was one.
+  /// The status of the response; 499 if the client left before.
   var code: UInt { status?.code ?? 499 }
 }

@@ -2,10 +2,10 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Writes lines to a descriptor: gathered and together, off the event loop. What nobody takes does not fill the memory.
+/// Writes lines to a descriptor, several at once and off the event loop. Lines without a reader do not fill the memory.
 final class LineWriter: Sendable {
   private static let delay = DispatchTimeInterval.milliseconds(100)
-  /// What may wait to be written; further lines are left out, and counted.
+  /// The most bytes that may wait; further lines are left out and counted.
   private static let mostBytes = 1 << 20
 
   private struct State {
@@ -19,8 +19,8 @@ final class LineWriter: Sendable {
   private let queue = DispatchQueue(label: "thumbnailer.lines", qos: .utility)
 
   /// - Parameters:
-  ///   - descriptor: Where the lines are written.
-  ///   - notice: A line that says how many were left out; nil to say nothing.
+  /// - descriptor: The file that the lines are written to.
+  /// - notice: A line with the number of lines left out; nil for none.
   init(to descriptor: Int32, notice: @escaping @Sendable (Int) -> String?) {
     (self.descriptor, self.notice) = (descriptor, notice)
   }
@@ -38,7 +38,7 @@ final class LineWriter: Sendable {
     if isFirst { queue.asyncAfter(deadline: .now() + Self.delay) { [self] in writeLines() } }
   }
 
-  /// Writes what is left, after what is being written.
+  /// Writes the remaining lines.
   func flush() { queue.sync { writeLines() } }
 
   private func writeLines() {
@@ -53,7 +53,7 @@ final class LineWriter: Sendable {
       while !rest.isEmpty {
         let count = write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
         if count < 0, errno == EINTR { continue }
-        // Nobody reads the lines any more, which is no reason to end.
+        // The reader has gone, which is no reason to end.
         guard count > 0 else { return }
         rest = rest.dropFirst(count)
       }

@@ -1,10 +1,10 @@
 import ThumbnailCore
 
-/// A request's target as it may stand in a log: without keys and signatures, however they are spelled, and with the
-/// addresses of sources without user names, passwords, queries and fragments.
+/// A request's target for a log: without keys and signatures, in any spelling, and with the addresses of sources
+/// without user names, passwords, queries and fragments.
 enum LoggedTarget {
-  /// What is read of a query; of other fields, which may belong to an address that was not encoded, only the names are
-  /// shown.
+  /// The fields of a query that are shown; other fields may belong to an address that was not encoded, so only their
+  /// names are shown.
   private static let plainFields: Set<String> = [
     "url", "file", "host", "prefix", "operations", "width", "height", "type", "quality", "gravity", "background",
     "force",
@@ -40,7 +40,7 @@ enum LoggedTarget {
     return name.endIndex < field.endIndex ? "\(name)=\(source(field[name.endIndex...].dropFirst()))" : String(field)
   }
 
-  /// What follows the signature: options, and the source as it is or in Base64.
+  /// The rest after the signature: options, and the source as it is or in Base64.
   private static func imgproxy(_ text: Substring) -> String {
     var rest = text
     while let end = rest.firstIndex(of: "/"), rest[..<end].contains(":") { rest = rest[end...].dropFirst() }
@@ -52,7 +52,7 @@ enum LoggedTarget {
     return "\(options)\(plain)\(bytes.map { source(Substring(String(decoding: $0, as: UTF8.self))) } ?? hidden)"
   }
 
-  /// A source as it was sent, or if it is an address, what of it is no secret.
+  /// A source as it was sent, or the public part of an address.
   private static func source(_ text: Substring) -> String {
     let plain = decoded(text)
     guard plain.contains("://") else { return String(text) }
@@ -66,7 +66,7 @@ enum LoggedTarget {
     return shown + rest
   }
 
-  /// A text without percent-encoding, as far as it is one.
+  /// A text without percent-encoding; invalid encodings stay.
   private static func decoded(_ text: Substring) -> String {
     var text = String(text)
     for _ in 0..<mostDecodings where text.utf8.contains(UInt8(ascii: "%")) {

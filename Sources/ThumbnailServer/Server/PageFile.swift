@@ -22,7 +22,7 @@ struct PageFile: Sendable {
 
   static func named(_ name: some StringProtocol) -> PageFile? { all[String(name)] }
 
-  /// Everything comes from this server, nothing stands in the page itself, and no other page may frame it.
+  /// Everything comes from this server, the page has no inline scripts or styles, and no other page may frame it.
   private static let policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
     + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

@@ -13,7 +13,7 @@ struct PurgeRoute: Sendable {
 
   let pipeline: ThumbnailPipeline
   let access: SourceAccess
-  /// What has to be sent; nil: nobody may remove anything.
+  /// The required key; nil: nothing can be removed.
   let key: String?
 
   func response(to request: ServerRequest) async -> ServerResponse {
@@ -42,7 +42,7 @@ struct PurgeRoute: Sendable {
     }
   }
 
-  /// Removes a selection, and says how many images that were.
+  /// Removes a selection, and responds with the number of images.
   private func remove(_ selection: CacheSelection) async -> ServerResponse {
     do throws(DiskCacheError) {
       return .json(["removed": try await pipeline.remove(selection)])

@@ -6,7 +6,7 @@ import Synchronization
 
 /// Limits the requests of each client, by token buckets: a burst of twice the rate, then the rate.
 final class RateLimiter: Sendable {
-  /// Beyond so many clients those are forgotten that have full buckets, and if that does not help, all.
+  /// Beyond this number, clients with full buckets are dropped, and if that is not enough, all clients.
   private static let mostClients = 10_000
   private static let cleaningInterval = TimeAmount.seconds(1)
 
@@ -28,7 +28,7 @@ final class RateLimiter: Sendable {
 
   /// Whether the client may have one more request now.
   func admits(_ client: String, at now: NIODeadline = .now()) -> Bool {
-    // At least one, or nobody would ever be admitted.
+    // At least one, or no request would ever be admitted.
     let burst = max(1, 2 * rate)
     let client = ClientNetwork.name(of: client)
     return state.withLock { state in

@@ -10,14 +10,14 @@ struct RequestGuard: Sendable {
 
   /// The names by which the server may be addressed, in lower case; empty for any.
   let hosts: Set<String>
-  /// What only a page of this server has read.
+  /// The token, which only a page of this server has.
   let token: String
 
-  /// What is wrong with a request; nil if it may be responded to.
+  /// The reason to refuse a request; nil if it is allowed.
   func problem(with request: ServerRequest, _ route: Route) -> ServerResponse.Problem? {
-    // Asked for by address, as by a load balancer, and telling nothing.
+    // Load balancers request these by address, and they contain no information.
     if route == .health || route == .ready { return nil }
-    // A name that a stranger has pointed at this machine (DNS rebinding) would make his page one of ours to a browser.
+    // If a stranger's host name leads to this machine (DNS rebinding), a browser would treat his page as one of ours.
     let authority = request.headers.first(name: "host")?.lowercased() ?? ""
     guard hosts.isEmpty || isKnown(Self.name(of: authority)) else {
       return .init(
@@ -41,7 +41,7 @@ struct RequestGuard: Sendable {
     hosts.contains(name) || (try? SocketAddress(ipAddress: name.filter { $0 != "[" && $0 != "]" }, port: 0)) != nil
   }
 
-  /// Whether a browser says that a page of another origin has sent the request. Other programs say nothing.
+  /// Whether a browser reports that a page of another origin has sent the request. Other programs report nothing.
   private static func isForeign(_ request: ServerRequest, _ authority: String) -> Bool {
     if let site = request.headers.first(name: "sec-fetch-site"), !["same-origin", "none"].contains(site.lowercased()) {
       return true

@@ -5,14 +5,14 @@ import ThumbnailCore
 
 /// The bodies and fields that responses have in common.
 extension ServerResponse {
-  /// What a JSON error says.
+  /// The content of a JSON error.
   struct Problem: Error, Sendable {
     let status: HTTPResponseStatus
     /// A short, stable name for programs.
     let code: String
-    /// One line for people: what is wrong and what to do about it.
+    /// One line for people: the problem and what to do about it.
     let message: String
-    /// Fields of the response: when to come again, or which methods there are.
+    /// Fields of the response, such as `Retry-After` or `Allow`.
     let headers: HTTPHeaders
 
     init(_ status: HTTPResponseStatus, _ code: String, _ message: String, headers: HTTPHeaders = [:]) {

@@ -2,7 +2,7 @@ import Foundation
 import HTTPServer
 import NIOHTTP1
 
-/// What a request is for, by the first part of its path.
+/// The purpose of a request, by the first part of its path.
 enum Route: String, Sendable, CaseIterable {
   case page, api, picture, thumb, imaginary, imgproxy, health, ready, metrics, help, cache, none
 
@@ -26,7 +26,7 @@ enum Route: String, Sendable, CaseIterable {
     }
   }
 
-  /// What is wrong with a request of that method, whatever its body is.
+  /// The reason to refuse a request with that method; nil if it is allowed.
   func problem(with method: HTTPMethod) -> ServerResponse.Problem? {
     let reads = method == .GET || method == .HEAD
     switch self {
@@ -45,7 +45,7 @@ enum Route: String, Sendable, CaseIterable {
 
   /// The parts of a target's path, without empty ones.
   static func parts(of target: String) -> [Substring] {
-    // Bytes are looked at, as characters take ten times as long.
+    // This compares bytes, because characters take ten times as long.
     let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
     return path.split(separator: UInt8(ascii: "/")).map { Substring($0) }
   }

@@ -5,15 +5,15 @@ import Synchronization
 import ThumbnailCore
 import Thumbnailer
 
-/// What the server counts, as Prometheus reads it.
+/// The server's counters in Prometheus' format.
 final class ServerMetrics: Sendable {
   private struct Series: Hashable {
     let route: Route
-    /// The status, or 499 where the client left before.
+    /// The status, or 499 if the client left before.
     let status: UInt
   }
 
-  /// The parts of the work for a thumbnail whose times the pipeline tells.
+  /// The stages of a thumbnail whose times the pipeline reports.
   private enum Stage: String {
     case diskRead = "disk-read", download, decode, encode, store, wait
   }

@@ -1,41 +1,41 @@
 package import HTTPTransport
 
 extension ThumbnailServer {
-  /// What a server serves, and to whom.
+  /// The content that a server serves, and to whom.
   package struct Configuration: Sendable {
-    /// What the page shows; nil for no page.
+    /// The source of the page's images; nil for no page.
     package var gallery: GallerySource?
-    /// Where is kept what was hidden in the gallery; nil: it is hidden for as long as the server runs.
+    /// The file of the hidden photos; nil: they are hidden as long as the server runs.
     package var hidden: HiddenPhotosFile?
-    /// Header fields for the hosts that images come from.
+    /// Header fields for the hosts of images.
     package var headers = HostHeaders()
-    /// The names by which the server may be addressed, without the port; empty for any. Any web page may have a browser
+    /// The names by which the server may be addressed, without the port; empty for any. Any web page can make a browser
     /// send requests to a port of this machine, but not under one of these names.
     package var hosts: Set<String> = ["localhost", "127.0.0.1", "[::1]"]
-    /// Checks the signatures of addresses; nil where none are needed.
+    /// Checks the signatures of addresses; nil if none are needed.
     package var signer: URLSigner?
     /// The hosts whose images need no signature. If there are none, and no signer either, all images are served.
     package var sourceHosts: [HostPattern] = []
-    /// The folder whose files may be asked for by path.
+    /// The folder whose files can be requested by path.
     package var folder: ServedFolder?
     /// Options of thumbnails by name: see `VariantPath`.
     package var presets: [String: String] = [:]
-    /// What clients of imaginary have to send as their key; nil: none.
+    /// The key that clients of imaginary have to send; nil: none.
     package var imaginaryKey: String?
-    /// What imgproxy's addresses are signed with; nil: they are served as other addresses are.
+    /// The keys of imgproxy's signatures; nil: its addresses are treated like other addresses.
     package var imgproxyKey: ImgproxyKey?
-    /// What has to be sent to remove thumbnails from the caches; nil: nobody may.
+    /// The key for removing thumbnails from the caches; nil: nothing can be removed.
     package var purgeKey: String?
-    /// Sent with errors of thumbnails that were asked for by address, in place of their description.
+    /// Sent with errors of thumbnails by address, in place of their description.
     package var fallback: FallbackImage?
-    /// Whether errors on a gallery's page name files and hosts, as they may where nobody else sees the page.
+    /// Whether errors on a gallery's page name files and hosts. They may, if nobody else sees the page.
     package var namesSources = true
-    /// How long a thumbnail may take, with all waiting; nil for as long as it takes. Default: a minute.
+    /// The deadline of a thumbnail, with all waiting; nil for none. Default: a minute.
     package var deadline: Duration? = .seconds(60)
-    /// `Cache-Control` of thumbnails that were asked for by address.
+    /// `Cache-Control` of thumbnails by address.
     package var storing = "public, max-age=86400, stale-while-revalidate=604800, stale-if-error=604800"
-    /// The most requests whose thumbnails are being made at once, waiting ones included: those of one client are a
-    /// quarter, those for one origin half.
+    /// The most unfinished requests for thumbnails, including waiting ones: at most a quarter for one client and half
+    /// for one origin.
     package var mostWaiting = 1024
     /// The most of them that the pipeline works on, with the same parts.
     package var mostMaking = 64
@@ -45,7 +45,7 @@ extension ThumbnailServer {
     package var longestUpload = 64 << 20
     /// The longest message of a page, in bytes.
     package var longestMessage = 64 << 10
-    /// Where responses are logged; nil: nowhere.
+    /// The log of responses; nil: none.
     package var log: AccessLog?
 
     /// The defaults.

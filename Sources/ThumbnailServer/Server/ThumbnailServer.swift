@@ -8,11 +8,11 @@ import Synchronization
 import ThumbnailCore
 package import Thumbnailer
 
-/// Serves a gallery's page and its images, and thumbnails of whatever may be asked for.
+/// Serves a gallery's page and its images, and thumbnails of allowed sources.
 package final class ThumbnailServer: HTTPResponder {
-  /// As many as there are connections: none is refused.
+  /// As many as connections, so that none is refused.
   private static let mostLookups = 8192
-  /// Reads of what is stored; one client has a quarter.
+  /// Concurrent reads of stored thumbnails; one client has at most a quarter.
   private static let lookupsAtOnce = 16
 
   private let configuration: Configuration
@@ -30,7 +30,7 @@ package final class ThumbnailServer: HTTPResponder {
   private let following: Task<Void, Never>
   private let isStopping = Atomic(false)
 
-  /// A server of thumbnails that a pipeline makes. It is to be given to an `HTTPServer`.
+  /// A server of a pipeline's thumbnails, for an `HTTPServer`.
   package init(_ configuration: Configuration, pipeline: ThumbnailPipeline) {
     (self.configuration, self.pipeline) = (configuration, pipeline)
     let token = Token.random()
@@ -67,13 +67,13 @@ package final class ThumbnailServer: HTTPResponder {
 
   deinit { following.cancel() }
 
-  /// Says that the server is not ready any more, and ends the galleries' work, and with it the streams to their pages.
+  /// Makes the server not ready, and ends the galleries' work and the streams to their pages.
   package func stop() async {
     isStopping.store(true, ordering: .releasing)
     await gallery?.sessions.endAll()
   }
 
-  /// Writes what is left of the log. To be called at the end.
+  /// Writes the rest of the log. Call it at the end.
   package func flushLog() { configuration.log?.flush() }
 
   package func bodyLimit(for head: HTTPRequestHead) -> Int {
@@ -137,7 +137,7 @@ package final class ThumbnailServer: HTTPResponder {
     configuration.log?.record(exchange)
   }
 
-  /// Whether to send requests here. What is wrong with the cache names its folder, so it is left out.
+  /// Whether the server is ready for requests. The problem of a cache names its folder, so it is left out.
   private var readiness: ServerResponse {
     if isStopping.load(ordering: .acquiring) { return .problem(.stopping) }
     guard pipeline.cacheProblem == nil else {

@@ -1,7 +1,7 @@
 import ThumbnailCore
 
-/// The parameters of one operation of imaginary, as its documentation lists them. What only draws text or another image
-/// is not among them, and neither is what changes no pixels.
+/// The parameters of one operation of imaginary, from its documentation, without those for text and other images, and
+/// without those that change no pixels.
 struct ImaginaryParameters: Sendable {
   typealias Problem = OptionProblem
 
@@ -59,7 +59,7 @@ struct ImaginaryParameters: Sendable {
     case "areawidth": areaWidth = try integer()
     case "areaheight": areaHeight = try integer()
     case "rotate":
-      // What is no multiple of 90 is rounded down.
+      // Other numbers than multiples of 90 are rounded down.
       rotate = min(270, try integer() / 90 * 90)
     case "flip": flip = try flag()
     case "flop": flop = try flag()
@@ -73,7 +73,7 @@ struct ImaginaryParameters: Sendable {
     case "quality":
       let number = try integer()
       guard number <= 100 else { throw Problem(message: "quality is at most 100") }
-      // 0 stands for the default.
+      // 0 means the default.
       quality = number == 0 ? 80 : number
     case "type": type = try value.text(name)
     case "aspectratio": aspect = try value.text(name)
@@ -91,7 +91,7 @@ struct ImaginaryParameters: Sendable {
     if width > 0 { height = width / parts[0] * parts[1] } else { width = height / parts[1] * parts[0] }
   }
 
-  /// Red, green and blue; nil for black, which stands for none.
+  /// Red, green and blue; nil for black, which means none.
   private static func colour(_ text: String) throws(Problem) -> RGBColor? {
     if text.isEmpty { return nil }
     let channels = text.split(separator: ",").map { UInt8(clamping: Int($0.filter { $0 != " " }) ?? 0) }

@@ -1,10 +1,11 @@
 import Foundation
 import ThumbnailCore
 
-/// What a client of imaginary asks for, as one variant: its documentation lists the operations and their parameters.
+/// The request of a client of imaginary as one variant. imaginary's documentation lists the operations and their
+/// parameters.
 ///
-/// Images are always turned upright, and never keep metadata, so `autorotate` and `stripmeta` change nothing. What
-/// cannot be carried out exactly, such as `blur` or `watermark`, is an error.
+/// Images are always turned upright, and never keep metadata, so `autorotate` and `stripmeta` change nothing.
+/// Operations that cannot be carried out exactly, such as `blur` or `watermark`, are errors.
 struct ImaginaryRequest: Sendable {
   typealias Problem = OptionProblem
   typealias Parameters = ImaginaryParameters
@@ -19,7 +20,7 @@ struct ImaginaryRequest: Sendable {
   private var framing = Framing()
   /// Whether the client's `Accept` decides about the format.
   private(set) var isNegotiated = false
-  /// The operation that has cropped or resized, after which nothing else can.
+  /// The operation that has cropped or resized. No other one may follow.
   private var last: String?
   private var isUpright = false
 
@@ -102,7 +103,7 @@ struct ImaginaryRequest: Sendable {
 
   private static let negotiated = ["image/webp": "webp", "image/png": "png", "image/jpeg": "jpeg"]
 
-  /// What an operation lacks; nil if it is carried out.
+  /// The missing parameter of an operation; nil if it can be carried out.
   private static func missing(_ operation: String, _ parameters: Parameters) -> Problem? {
     let (hasWidth, hasHeight) = (parameters.width > 0, parameters.height > 0)
     let lack: String? =
@@ -162,7 +163,7 @@ struct ImaginaryRequest: Sendable {
       x: parameters.left, y: parameters.top, size: PixelSize(parameters.areaWidth, parameters.areaHeight))
   }
 
-  /// Resizes as bimg does by what an operation has set.
+  /// Resizes as bimg does with the operation's parameters.
   private mutating func resize(_ operation: String, _ parameters: Parameters) throws(Problem) {
     let (width, height) = (parameters.width, parameters.height)
     let isBox = width > 0 && height > 0
@@ -189,7 +190,7 @@ struct ImaginaryRequest: Sendable {
       guard framing.crop == nil else {
         throw Problem(message: "\(operation) with one side is not supported after extract")
       }
-      // The side that is not given is the image's, which stays in its size.
+      // A side that is not given is the image's and keeps its length.
       framing.crop = Framing.Crop(
         width: Double(width), height: Double(height), placement: .gravity(isSmart ? .attention : parameters.gravity))
       size = PixelSize(0, 0)
@@ -211,7 +212,7 @@ struct ImaginaryRequest: Sendable {
 
   var variant: Variant {
     let longest = PixelSize.longestThumbnailSide
-    // What is transparent is black in a JPEG.
+    // Transparent pixels are black in a JPEG.
     let ground = background ?? (format == .jpeg ? RGBColor(red: 0, green: 0, blue: 0) : nil)
     return Variant(
       size: PixelSize(size.width == 0 ? longest : size.width, size.height == 0 ? longest : size.height), fit: fit,

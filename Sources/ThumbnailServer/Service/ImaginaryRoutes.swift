@@ -20,7 +20,7 @@ struct ImaginaryRoutes: Sendable {
 
   let thumbnails: ThumbnailResponder
   let access: SourceAccess
-  /// What clients have to send as `key` or `API-Key`; nil: anybody may ask.
+  /// The key that clients have to send as `key` or `API-Key`; nil: none.
   let key: String?
 
   /// The response to a request for an operation, by GET or POST.
@@ -54,7 +54,7 @@ struct ImaginaryRoutes: Sendable {
     }
   }
 
-  /// What a monitor asks for.
+  /// The response for a monitor.
   func health() -> ServerResponse {
     .json([
       "allocatedMemory": Double(ProcessStatus.residentBytes) / Double(1 << 20),
@@ -68,7 +68,7 @@ struct ImaginaryRoutes: Sendable {
     let bytes = MultipartForm.isForm(request) ? MultipartForm.file(of: request) : request.body
     guard let bytes, bytes.readableBytes > 0 else { throw Self.invalid("Empty or unreadable image") }
     let data = Data(buffer: bytes, byteTransferStrategy: .noCopy)
-    // Nothing of it is kept, so it needs a name of its own instead of a digest.
+    // Nothing of it is stored, so it has a unique name instead of a digest.
     return ServedSource(.data(data, identity: "upload \(Token.random())"), isSigned: isSigned)
   }
 

@@ -3,12 +3,13 @@ import NIOHTTP1
 import ThumbnailCore
 
 /// An address as clients of imgproxy build it: `/SIGNATURE/rs:fit:300:200/q:70/plain/https%3A%2F%2F…@webp`, or with the
-/// source in Base64 for URLs. Its documentation lists the options; those that are not carried out exactly are errors.
+/// source in Base64 for URLs. imgproxy's documentation lists the options; options that cannot be carried out exactly
+/// are errors.
 struct ImgproxyRequest: Sendable {
   typealias Problem = OptionProblem
 
   let signature: String
-  /// What the signature is of.
+  /// The signed text.
   let signed: String
   private(set) var source = ""
   /// 0: open.
@@ -29,7 +30,7 @@ struct ImgproxyRequest: Sendable {
 
   /// Parses a path without imgproxy's prefix, still percent-encoded.
   init(path: Substring) throws(Problem) {
-    // Empty parts count: a plain source has them, and so has what is signed.
+    // Empty parts count: a plain source and the signed text contain them.
     var rest = path.drop { $0 == "/" }
     signature = String(rest.prefix { $0 != "/" })
     rest = rest.dropFirst(signature.count)
@@ -161,7 +162,7 @@ struct ImgproxyRequest: Sendable {
     if isGiven[3] { extends = try Self.extension(name, Array(values[3...])) }
   }
 
-  /// As in CSS, a side that is not given is as the one opposite to it, or as the top.
+  /// As in CSS, a side that is not given equals the opposite side, or the top.
   private mutating func readPadding(_ name: String, _ values: [String]) throws(Problem) {
     guard values.count <= 4 else { throw Self.invalid(name, values) }
     func side(_ index: Int, or other: Int) throws(Problem) -> Int {
@@ -212,7 +213,7 @@ struct ImgproxyRequest: Sendable {
     return .gravity(gravity, x: try number(1, kept.x), y: try number(2, kept.y))
   }
 
-  /// Where the image lies when it is extended; nil where it is not.
+  /// The place of the image if it is extended; nil if it is not.
   private static func `extension`(_ name: String, _ values: [String]) throws(Problem) -> Placement? {
     let placement =
       values.count > 1 ? try gravity(name, Array(values.dropFirst()), after: nil) : .gravity(.centre)
@@ -239,7 +240,7 @@ struct ImgproxyRequest: Sendable {
 
   private static func flag(_ text: String) -> Bool { ["1", "t", "T", "TRUE", "true", "True"].contains(text) }
 
-  /// - Parameter accepted: The format where the address names none.
+  /// - Parameter accepted: The format if the address names none.
   func variant(accepted: OutputFormat) -> Variant {
     let longest = PixelSize.longestThumbnailSide
     var framing = framing
@@ -248,7 +249,7 @@ struct ImgproxyRequest: Sendable {
     framing.canvas =
       extends.map { Framing.Canvas(.box, placement: $0) }
       ?? extendsShape.map { Framing.Canvas(.shape, placement: $0) }
-    // Nothing can be filled where a side is open.
+    // An open side cannot be filled.
     let isOpen = width == 0 || height == 0
     let fit: Fit =
       switch resizing {
@@ -261,7 +262,7 @@ struct ImgproxyRequest: Sendable {
     let isCut = fit == .cover || fit == .auto || framing.minimum != PixelSize(0, 0)
     if isCut, gravity != .gravity(.centre) { framing.placement = gravity }
 
-    // What is in device pixels already needs no density, so that such a thumbnail is stored once.
+    // Sizes in device pixels need no density, so that such a thumbnail is stored once.
     var (size, density) = (PixelSize(width, height), framing.density)
     let device = [Double(width) * density, Double(height) * density]
     let isPlain = framing.minimum == PixelSize(0, 0) && framing.padding == Framing.Padding() && framing.canvas == nil
@@ -271,7 +272,7 @@ struct ImgproxyRequest: Sendable {
       (size, density) = (PixelSize(Int(device[0]), Int(device[1])), 1)
     }
     framing.density = density
-    // A gravity without offsets is that of the variant.
+    // A gravity without offsets becomes the variant's.
     var named = Gravity.centre
     if fit == .cover, case .gravity(let gravity, 0, 0)? = framing.placement {
       (named, framing.placement) = (gravity, nil)
@@ -295,10 +296,10 @@ package struct ImgproxyKey: Sendable, Equatable {
     let salt: [UInt8]
   }
 
-  /// Any of them may have signed, so that a key can be replaced.
+  /// Any of them is valid, so that a key can be replaced.
   private let pairs: [Pair]
 
-  /// From key and salt in hexadecimal digits, as `IMGPROXY_KEY` and `IMGPROXY_SALT` hold them; or as many of each, with
+  /// Parses key and salt in hexadecimal digits, as in `IMGPROXY_KEY` and `IMGPROXY_SALT`; or several of each, with
   /// commas. Nil for anything else.
   package init?(key: String, salt: String) {
     let keys = key.split(separator: ",", omittingEmptySubsequences: false).map { Hexadecimal.bytes($0) }
@@ -310,7 +311,7 @@ package struct ImgproxyKey: Sendable, Equatable {
     self.pairs = pairs
   }
 
-  /// Whether the signature is that of the path.
+  /// Whether the signature matches the path.
   func accepts(_ request: ImgproxyRequest) -> Bool {
     pairs.contains { pair in
       Token.areEqual(

@@ -41,8 +41,8 @@ struct ImgproxyRoutes: Sendable {
     }
   }
 
-  /// Whether images of this type are sent as they are to a client that names no type: all others become JPEG, or PNG
-  /// where they have transparent parts. Errors have a type, too.
+  /// Whether a client that names no type gets images of this type in their own format: all others become JPEG, or PNG
+  /// if they have transparent parts. Errors have a type, too.
   private static func isPreferred(_ type: String) -> Bool {
     !type.hasPrefix("image/") || ["image/jpeg", "image/png", "image/gif"].contains(type)
   }

@@ -6,20 +6,20 @@ import Synchronization
 package import ThumbnailCore
 import Thumbnailer
 
-/// An image that may be asked for, and what may be made of it.
+/// An allowed source image, and the limits of its thumbnails.
 struct ServedSource: Sendable {
-  /// The most pixels of a thumbnail that nobody has signed for: 2048 × 2048.
+  /// The most pixels of a thumbnail without a signature: 2048 × 2048.
   static let strangersPixels = 4 << 20
 
   let image: ImageSource
-  /// The most pixels of its thumbnails, which are then not enlarged either; nil where the address is signed.
+  /// The most pixels of its thumbnails, which may not be enlarged either; nil if the address is signed.
   let mostPixels: Int?
 
   init(_ image: ImageSource, isSigned: Bool) {
     (self.image, mostPixels) = (image, isSigned ? nil : Self.strangersPixels)
   }
 
-  /// Whether a thumbnail may be sent. One may be stored that somebody else may ask for.
+  /// Whether a thumbnail may be sent. A stored one may belong to a request with other rights.
   func admits(_ thumbnail: Thumbnail, _ variant: Variant) -> Bool {
     guard let mostPixels else { return true }
     let source = thumbnail.source
@@ -28,17 +28,17 @@ struct ServedSource: Sendable {
   }
 }
 
-/// Which images may be asked for, and by whom.
+/// Decides which images may be requested, and by whom.
 struct SourceAccess: Sendable {
   private typealias Problem = ServerResponse.Problem
 
-  /// Checks signatures; nil where none are needed.
+  /// Checks signatures; nil if none are needed.
   let signer: URLSigner?
   /// The hosts whose images need no signature; if there are none, and no signer either, all are served.
   let hosts: [HostPattern]
-  /// The folder whose files may be asked for.
+  /// The folder whose files can be requested.
   let folder: ServedFolder?
-  /// Header fields for the hosts that images come from.
+  /// Header fields for the hosts of images.
   let headers: HostHeaders
 
   /// The image that is named in a request.
@@ -50,7 +50,7 @@ struct SourceAccess: Sendable {
     _ source: String, _ request: ServerRequest, isSigned: Bool = false
   ) throws(ServerResponse.Problem) -> ServedSource {
     let isURL = WebAddress.isURL(source)
-    // Programs differ in what a backslash stands for.
+    // Programs interpret a backslash differently.
     let url = isURL && !source.contains("\\") ? URL(string: source) : nil
     let isSigned = if isSigned { true } else { try check(request, url) }
     if let url { return ServedSource(ImageSource(url).adding(headers), isSigned: isSigned) }
@@ -63,7 +63,7 @@ struct SourceAccess: Sendable {
     return ServedSource(image, isSigned: isSigned)
   }
 
-  /// Whether an upload without a key is signed. Throws where images may not be asked for without, and so not uploaded.
+  /// Whether an upload without a key is signed. Throws if sources need a signature, because uploads then need one, too.
   func checkUpload(_ request: ServerRequest) throws(ServerResponse.Problem) -> Bool {
     guard signer != nil || hosts.isEmpty else {
       throw Problem(.forbidden, "refused", "uploads need a key (THUMBS_IMAGINARY_KEY)")
@@ -71,7 +71,7 @@ struct SourceAccess: Sendable {
     return try check(request, nil)
   }
 
-  /// Whether the request is signed. Throws if it has to be: if not everybody may ask for its source.
+  /// Whether the request is signed. Throws if its source needs a signature and it has none.
   private func check(_ request: ServerRequest, _ url: URL?) throws(ServerResponse.Problem) -> Bool {
     let isForAll = url.map { url in hosts.contains { $0.matches(url) } } ?? false
     guard let signer else {
@@ -117,7 +117,7 @@ package struct HostPattern: Sendable, Hashable {
     guard !name.isEmpty, name != ".", !hasPort, !name.contains(where: { "*/@ ".contains($0) }) else { return nil }
   }
 
-  /// Whether it stands for the host of a URL.
+  /// Whether it matches the host of a URL.
   package func matches(_ url: URL) -> Bool {
     guard let host = url.host()?.lowercased() else { return false }
     return isSuffix ? host.hasSuffix(name) : host == name

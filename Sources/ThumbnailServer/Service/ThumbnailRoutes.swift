@@ -4,8 +4,8 @@ import NIOHTTP1
 import ThumbnailCore
 import Thumbnailer
 
-/// Thumbnails of what is named in the address: `/thumb/{options}/{source}`, where the source is a URL, percent-encoded,
-/// or a path within the served folder.
+/// Thumbnails by address: `/thumb/{options}/{source}`. The source is a percent-encoded URL, or a path within the served
+/// folder.
 struct ThumbnailRoutes: Sendable {
   private typealias Problem = ServerResponse.Problem
 
@@ -21,7 +21,7 @@ struct ThumbnailRoutes: Sendable {
   func immediateResponse(to request: ServerRequest) -> ServerResponse? {
     guard let wanted = try? wanted(request, onlyURLs: true) else { return nil }
     let (source, options, negotiation) = (wanted.source, wanted.options, negotiation(request, wanted.options))
-    // While nobody waits, what can be had as AVIF is made.
+    // AVIF is made only while no other request waits.
     for allowsAVIF in thumbnails.admission.current > 0 ? [true, false] : [true] {
       let variant = options.variant(for: negotiation, accepted: negotiation.format(allowsAVIF: allowsAVIF))
       if let hit = thumbnails.cached(source, variant, storing, for: request, extra: vary(options)) { return hit }
@@ -43,12 +43,12 @@ struct ThumbnailRoutes: Sendable {
     }
   }
 
-  /// What is asked for, if the client may.
+  /// The requested thumbnail, if the client may have it.
   ///
-  /// - Parameter onlyURLs: Whether to do without files, whose state would have to be asked for.
+  /// - Parameter onlyURLs: Whether to leave out files, which need a system call.
   private func wanted(_ request: ServerRequest, onlyURLs: Bool = false) throws(Problem) -> AcceptedAddresses.Address {
     if let known = accepted.address(of: request.target) { return known }
-    // `thumb` and the options come first; what follows may have slashes of its own.
+    // `thumb` and the options come first; the source may contain slashes.
     let parts = request.path.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 2)
     guard parts.count == 3, let text = Substring(parts[1]).removingPercentEncoding,
       let name = Substring(parts[2]).removingPercentEncoding
@@ -61,20 +61,20 @@ struct ThumbnailRoutes: Sendable {
     }
     let isURL = WebAddress.isURL(name)
     if onlyURLs, !isURL { throw .notFound }
-    // What is no number is not accepted, where it counts.
+    // A value that is not a number is refused when the signature is checked.
     let end = QueryItems(request.query).integer("expires")
     let address = AcceptedAddresses.Address(options: options, source: try access.image(name, request), end: end)
     if isURL { accepted.insert(address, of: request.target) }
     return address
   }
 
-  /// What the client says, where the address leaves something to it.
+  /// The client's preferences, if the address leaves something open.
   private func negotiation(_ request: ServerRequest, _ options: VariantPath) -> ContentNegotiation {
     let isOpen = options.format == nil || options.density == .client || options.followsWidth
     return isOpen ? ContentNegotiation(request.headers) : .none
   }
 
-  /// What the response depends on, beside the address.
+  /// The request headers that the response depends on.
   private func vary(_ options: VariantPath) -> HTTPHeaders {
     var fields: [String] = []
     if options.format == nil { fields.append("Accept") }

@@ -1,7 +1,8 @@
 import CGLib
 package import Foundation
 
-/// Signs the addresses of thumbnails, so that only the holder of the key decides what is fetched and made.
+/// Signs the addresses of thumbnails, so that only the holder of the key decides which images are downloaded and
+/// resized.
 ///
 /// The signature is the HMAC-SHA256 of the path and of the query before it, in Base64 for URLs:
 /// `/thumb/400/https%3A%2F%2Fexample.org%2Fa.jpg?key=1&expires=1800000000&signature=…`.
@@ -10,7 +11,7 @@ package struct URLSigner: Sendable {
   package struct Key: Sendable, Equatable {
     private static let shortestSecret = 16
 
-    /// The name, which addresses carry, so that keys can be replaced one after the other.
+    /// The name, which addresses contain, so that keys can be replaced one after the other.
     package let name: String
     let secret: [UInt8]
 
@@ -42,7 +43,7 @@ package struct URLSigner: Sendable {
 
   /// The path with a query that carries the signature.
   ///
-  /// - Parameter expires: Until when the address is good, in seconds since 1970; nil for ever.
+  /// - Parameter expires: The end of the address's validity, in seconds since 1970; nil for none.
   package func sign(_ path: String, expires: Int? = nil) -> String {
     let signed = "\(path)?key=\(keys[0].name)" + (expires.map { "&expires=\($0)" } ?? "")
     return signed + Self.marker + Self.signature(of: signed, keys[0].secret)
@@ -60,7 +61,7 @@ package struct URLSigner: Sendable {
     guard let seconds = Int(end), now.timeIntervalSince1970 < Double(seconds) else { throw .expired }
   }
 
-  /// What is signed, and the signature: what follows the last marker, byte by byte.
+  /// The signed text, and the signature after the last marker, byte by byte.
   private static func parts(of target: String) -> (signed: Substring, signature: Substring)? {
     let bytes = target.utf8
     guard var start = bytes.index(bytes.endIndex, offsetBy: -marker.utf8.count, limitedBy: bytes.startIndex) else {

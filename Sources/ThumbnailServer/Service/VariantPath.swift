@@ -17,17 +17,17 @@ package import ThumbnailCore
 ///     extend, pad=10                        to the whole box, and so many CSS pixels around it
 ///     NAME                                  a preset of the configuration: all of its options
 package struct VariantPath: Sendable, Equatable {
-  /// What is wrong with the options, and what to write.
+  /// The problem with the options, and the correct form.
   package typealias Problem = OptionProblem
 
   /// How many device pixels a CSS pixel has.
   enum Density: Sendable, Equatable {
     case fixed(Double)
-    /// What the client says.
+    /// As the client states.
     case client
   }
 
-  /// The densities that thumbnails are made for, so that clients do not each get one of their own.
+  /// The densities of thumbnails: a few, so that clients share them.
   static let densitySteps = [1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4]
   /// The widths that thumbnails are made in for clients that state theirs, in device pixels.
   static let widthSteps = [160, 320, 480, 640, 960, 1280, 1920, 2560]
@@ -41,7 +41,7 @@ package struct VariantPath: Sendable, Equatable {
   private(set) var format: OutputFormat?
   private(set) var quality = 80
   private(set) var density = Density.fixed(1)
-  /// Whether the client says how wide the thumbnail is to be.
+  /// Whether the client determines the width of the thumbnail.
   private(set) var followsWidth = false
   private(set) var background: RGBColor?
   private(set) var enlarges = false
@@ -135,8 +135,8 @@ package struct VariantPath: Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - clientDensity: The device pixels a CSS pixel that the client states.
-  ///   - clientWidth: The device pixels that the client shows the thumbnail in, as it states.
-  ///   - accepted: The format that the client prefers where the options leave it open.
+  /// - clientWidth: The width in device pixels at which the client shows the thumbnail.
+  /// - accepted: The format that the client prefers if the options leave it open.
   package func variant(density clientDensity: Double?, width clientWidth: Int? = nil, accepted: OutputFormat) -> Variant
   {
     let box = size?.box ?? PixelSize(1, 1)
@@ -172,7 +172,7 @@ package struct VariantPath: Sendable, Equatable {
   }
 }
 
-/// Why the options of an address stand for no variant.
+/// The reason why the options of an address are invalid.
 package struct OptionProblem: Error, Equatable {
   package let message: String
 }

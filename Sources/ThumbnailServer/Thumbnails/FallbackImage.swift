@@ -2,7 +2,7 @@ import Foundation
 import HTTPServer
 import NIOHTTP1
 
-/// The image that is sent with an error, where pages expect images.
+/// The image that is sent with an error to pages that expect images.
 package struct FallbackImage: Sendable {
   private static let longest = 1 << 20
   private static let types = [
@@ -23,7 +23,7 @@ package struct FallbackImage: Sendable {
     bytes = data
   }
 
-  /// The image with the status of the error, which nobody may store.
+  /// The image with the status of the error, which must not be stored.
   func response(to problem: ServerResponse.Problem) -> ServerResponse {
     var headers: HTTPHeaders = [
       "content-type": type, "cache-control": "no-store", "x-content-type-options": "nosniff",

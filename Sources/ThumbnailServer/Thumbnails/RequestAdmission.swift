@@ -4,7 +4,7 @@ import Synchronization
 import ThumbnailCore
 import Thumbnailer
 
-/// Has requests wait for their turn to be worked on. What is stored does not come here.
+/// Lets requests wait for their turn. Requests for stored thumbnails do not wait here.
 final class RequestAdmission: Sendable {
   private struct State {
     var queue: RequestQueue
@@ -47,7 +47,7 @@ final class RequestAdmission: Sendable {
     return try await work()
   }
 
-  /// Changes the queue, and resumes those whose turn it is then.
+  /// Changes the queue, and resumes the requests whose turn has come.
   private func change(_ change: (inout State) -> Void) {
     let begun = state.withLock { state in
       change(&state)
@@ -87,7 +87,7 @@ extension ServerResponse.Problem {
 }
 
 extension ThumbnailError {
-  /// What is wrong, without the image's name, its host, or anything else of this machine and its network.
+  /// The error without the image's name, its host, or anything else of this machine and its network.
   var messageForStrangers: String {
     switch self {
     case .cancelled: "cancelled before it was done"

@@ -1,11 +1,11 @@
 import HTTPSemantics
 
-/// Which requests wait for thumbnails, and which of them the pipeline works on: no client and no origin has more than its
-/// part of either, and who has used it up holds up nobody else.
+/// The requests that wait for thumbnails, and those that the pipeline works on. No client and no origin has more than
+/// its part of either, and one that has used up its part does not delay the others.
 ///
-/// A pure value; its owner synchronises it and carries out what it returns.
+/// A pure value; its owner synchronises it and carries out the returned actions.
 struct RequestQueue {
-  /// Whose request it is, and the host that its image comes from; nil for a file.
+  /// The client of a request, and the host of its image; nil for a file.
   struct Party: Hashable, Sendable {
     let client: String
     let origin: String?
@@ -13,16 +13,16 @@ struct RequestQueue {
 
   typealias Ticket = Int
 
-  /// Whose part of the queue is used up.
+  /// The party whose part of the queue is used up.
   enum Refusal: Error, Equatable {
     case client, origin, all
   }
 
-  /// The parts of clients and origins of one thing.
+  /// The shares of clients and origins in one resource.
   private struct Parts {
     var clients: Shares
     var origins: Shares
-    /// What a client has for one origin: a silent one does not hold up its other requests.
+    /// A client's share for one origin, so that a silent origin does not delay its other requests.
     var pairs: Shares
 
     /// A client has at most a quarter, an origin half, and an origin half of a client's part.
@@ -66,7 +66,7 @@ struct RequestQueue {
   private var nextTicket = 0
 
   /// - Parameters:
-  ///   - limit: The most requests, those that are worked on included.
+  /// - limit: The most requests, including those in progress.
   ///   - making: The most that are worked on.
   init(limit: Int, making: Int) {
     queue = Parts(limit, least: 1)
@@ -85,7 +85,7 @@ struct RequestQueue {
     return nextTicket
   }
 
-  /// Begins those that have waited for longest of those that may.
+  /// Begins the requests that may begin, the longest waiting first.
   mutating func begin() -> [Ticket] {
     var tickets: [Ticket] = []
     while let (party, first) = next {
@@ -97,9 +97,9 @@ struct RequestQueue {
     return tickets
   }
 
-  /// Of those whose turn it may be, the one that has waited for longest.
+  /// The longest waiting request of those that may begin.
   private var next: (Party, Ticket)? {
-    // Looked at first, as many may wait.
+    // Checked first, because many may wait.
     if making.clients.refusal(of: 1, for: nil) != nil { return nil }
     return waiting.lazy.filter { making.mayBegin($0.key) }.map { ($0.key, $0.value[0]) }.min { $0.1 < $1.1 }
   }

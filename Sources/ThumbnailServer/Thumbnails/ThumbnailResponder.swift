@@ -9,13 +9,13 @@ import Thumbnailer
 struct ThumbnailResponder: Sendable {
   let pipeline: ThumbnailPipeline
   let admission: RequestAdmission
-  /// Where the reads of what is stored wait, so that those of one client do not hold up others.
+  /// The queue for reads of stored thumbnails, so that one client's reads do not delay those of others.
   let lookups: RequestAdmission
-  /// How long a thumbnail may take, with all waiting; nil for as long as it takes.
+  /// The deadline of a thumbnail, with all waiting; nil for none.
   var deadline: Duration?
-  /// Whether errors name the image and its host, as they may for the client that has chosen the images.
+  /// Whether errors name the image and its host. They may, if the client has chosen the images.
   var namesSources = false
-  /// Sent with errors in place of their description, where images are expected.
+  /// Sent with errors in place of their description to clients that expect images.
   var fallback: FallbackImage?
   /// Whether micro thumbnails are made and stored with thumbnails.
   var makesMicroThumbnails = false
@@ -33,7 +33,7 @@ struct ThumbnailResponder: Sendable {
     return Self.response(with: hit, storing, for: request, extra: extra)
   }
 
-  /// The response once the thumbnail is there, or an error.
+  /// The response when the thumbnail is ready, or an error.
   func made(
     _ source: ServedSource, _ variant: Variant, _ storing: String, for request: ServerRequest,
     extra: HTTPHeaders = [:]
@@ -51,8 +51,8 @@ struct ThumbnailResponder: Sendable {
     fallback?.response(to: problem) ?? .problem(problem)
   }
 
-  /// The format in which a thumbnail is sent to a client, where its address leaves that open. AVIF takes ten times as
-  /// long to make as WebP: it is sent where it is stored, or nobody waits.
+  /// The format of a thumbnail for a client, if its address leaves that open. AVIF takes ten times as long to make as
+  /// WebP: it is sent if it is stored, or if no other request waits.
   func format(
     for negotiation: ContentNegotiation, of source: ServedSource, variant: (OutputFormat) -> Variant
   ) async -> OutputFormat {
@@ -62,7 +62,7 @@ struct ThumbnailResponder: Sendable {
     return await self.stored(stored) != nil ? .avif : negotiation.format(allowsAVIF: false)
   }
 
-  /// The thumbnail: what is stored at once, what is to be made when it is the request's turn, within the deadline.
+  /// The thumbnail: at once if it is stored, else made when the request's turn comes, within the deadline.
   func thumbnail(
     _ source: ServedSource, _ variant: Variant, for request: ServerRequest, options: RequestOptions = RequestOptions()
   ) async throws(ServerResponse.Problem) -> Thumbnail {
@@ -114,7 +114,7 @@ struct ThumbnailResponder: Sendable {
     }
   }
 
-  /// The thumbnail if it is stored and may be used as it is.
+  /// The thumbnail if it is stored and fresh.
   private func stored(_ request: ThumbnailRequest) async -> ThumbnailResponse? {
     var request = request
     if request.options.cacheMode == .noStore { return nil }
