@@ -1,14 +1,14 @@
 import Synchronization
 
-/// Tells a worker to end, once: the first of several callers counts.
+/// Ends a worker, once: the first of several callers counts.
 final class StopSignal: Sendable {
   /// Why it ends.
   enum Reason: Sendable {
-    /// It was told to.
+    /// The worker was stopped.
     case told
     /// Too many lines have failed.
     case failures
-    /// Nobody reads the responses.
+    /// The reader of the responses has gone.
     case noReader
   }
 
@@ -21,7 +21,7 @@ final class StopSignal: Sendable {
   private let state = Mutex(State())
   private let called = Atomic(false)
 
-  /// Whether the worker is to end.
+  /// Whether the worker has to end.
   var isCalled: Bool { called.load(ordering: .acquiring) }
 
   /// Ends the worker.
@@ -38,7 +38,7 @@ final class StopSignal: Sendable {
 
   private typealias Overdue = (limit: Duration, body: @Sendable () -> Void)
 
-  /// Calls `listener` when the worker is to end: at once if that is known already.
+  /// Calls `listener` when the worker has to end: at once if it already has to.
   func onCall(_ listener: @escaping @Sendable (Reason) -> Void) {
     let reason = state.withLock { state in
       state.listener = listener
@@ -52,7 +52,7 @@ final class StopSignal: Sendable {
     state.withLock { ($0.listener, $0.whenOverdue) = (nil, nil) }
   }
 
-  /// Calls `body` that long after the worker was told to end, or after now if that was before.
+  /// Calls `body` this long after the signal, or this long from now if the signal came before.
   func onOverdue(after limit: Duration, _ body: @escaping @Sendable () -> Void) {
     let isCalled = state.withLock { state in
       state.whenOverdue = (limit, body)

@@ -3,11 +3,11 @@ public import ThumbnailCore
 import Thumbnailer
 
 extension ThumbnailWorker {
-  /// What a worker makes, and where it goes.
+  /// The thumbnails that a worker makes, and their destination.
   public struct Options: Sendable {
-    /// Where the thumbnails go, besides the pipeline's caches.
+    /// The destination of the thumbnails, besides the pipeline's caches.
     public enum Destination: Sendable {
-      /// Nowhere: the responses say what the caches have.
+      /// None: the responses name the thumbnails in the caches.
       case cache
       /// Into the responses, in Base64.
       case inline
@@ -17,11 +17,11 @@ extension ThumbnailWorker {
       case shards(RawPath, size: Int, first: Int)
     }
 
-    /// What is made where a line does not say otherwise. Not empty.
+    /// The variants for lines that do not state their own. Not empty.
     public var variants: [Variant]
-    /// What is kept where a line alone wants `cover`. Default: the centre.
+    /// The gravity if only the line requests `cover`. Default: the centre.
     public var gravity = Gravity.centre
-    /// Where the thumbnails go. Default: the caches alone.
+    /// The destination of the thumbnails. Default: the caches alone.
     public var destination = Destination.cache
     /// The number of the first line's key, from 0, for a folder. For shards it follows from the first one.
     public var firstNumber = 0
@@ -29,9 +29,9 @@ extension ThumbnailWorker {
     public var allowsPaths = true
     /// The longest line, in bytes. Default: 8 MiB.
     public var longestLine = ByteSize(bytes: ThumbnailWorker.longestLine)
-    /// How many lines may fail before the worker ends. Default: any number.
+    /// The number of failed lines after which the worker ends. Default: none.
     public var failureLimit: FailureLimit?
-    /// Header fields for the hosts of URLs; those of a line go before them.
+    /// Header fields for the hosts of URLs; a line's own fields have precedence.
     public var headers = HostHeaders()
     /// How messages and addresses are shown.
     public var wording = WorkerWording()
@@ -41,7 +41,7 @@ extension ThumbnailWorker {
   }
 }
 
-/// How many lines may fail.
+/// The number of lines that may fail.
 public enum FailureLimit: Sendable, Equatable {
   /// This many.
   case count(Int)
@@ -51,7 +51,7 @@ public enum FailureLimit: Sendable, Equatable {
   /// A percentage of failures is judged from this number of responses on.
   private static let fewestForPercentage = 100
 
-  /// Whether so many failures are too many.
+  /// Whether this number of failures exceeds the limit.
   func isExceeded(by failures: Int, of responses: Int, isAtEnd: Bool) -> Bool {
     switch self {
     case .count(let most): failures > most

@@ -4,7 +4,7 @@ import HTTPTransport
 import Thumbnailer
 
 extension ThumbnailWorker {
-  /// Makes the thumbnails of a line, and writes them where that does not depend on the other lines.
+  /// Makes the thumbnails of a line, and writes them unless that depends on other lines.
   ///
   /// - Returns: The response, and the files that are still to be written, in the order of the lines.
   func work(

@@ -11,9 +11,9 @@ public import Thumbnailer
 public final class ThumbnailWorker: Sendable {
   /// The default of `Options.longestLine`, in bytes.
   static let longestLine = 8 << 20
-  /// The part of the memory budget that lines and results may hold, beside it.
+  /// The fraction of the memory budget that lines and results may take in addition to it.
   private static let heldPart = 8
-  /// How long work goes on once the worker drains, before it is cancelled.
+  /// The time that work continues after the worker begins to drain, before it is cancelled.
   static let drainLimit = Duration.seconds(10)
   /// The least that a line counts in memory, in bytes: its response and its tasks.
   private static let leastHeld = 4 << 10
@@ -39,9 +39,9 @@ public final class ThumbnailWorker: Sendable {
     var ending: Ending?
   }
 
-  /// Sets up a worker that reads from one descriptor and writes to another, of which it takes duplicates.
+  /// Sets up a worker that reads from a duplicate of one descriptor and writes to a duplicate of another.
   ///
-  /// - Throws: An error whose message names the output folder, if that cannot be made or written to.
+  /// - Throws: An error whose message names the output folder, if it cannot be made or written to.
   public init(
     _ pipeline: ThumbnailPipeline, _ options: Options, reading input: Int32, writing output: Int32
   ) throws(WorkerError) {
@@ -63,7 +63,7 @@ public final class ThumbnailWorker: Sendable {
     parser = LineParser(
       variants: options.variants, gravity: options.gravity, firstNumber: first, allowsPaths: options.allowsPaths,
       writesShards: options.destination.isShards)
-    // Half of the share, so that there is room for the image of a line beside its text.
+    // Half of the share, which leaves room for the image of a line beside its text.
     let longest = min(options.longestLine.bytes, share / 2)
     self.input = LineInput(Self.duplicate(input), longestLine: longest)
     let stop = StopSignal()
@@ -89,7 +89,7 @@ public final class ThumbnailWorker: Sendable {
   /// Responds to all lines. To be called once. Cancelling the task drains the worker.
   public func run() async -> (ending: Ending, summary: Summary) {
     let shards = makeShards()
-    // Tasks of their own, since a worker that drains goes on with what it has begun.
+    // Separate tasks, because a draining worker continues with lines that have begun.
     let reading = Task { await read(shards) }
     stop.onCall { [self] reason in
       note(reason)
@@ -114,8 +114,8 @@ public final class ThumbnailWorker: Sendable {
     }
   }
 
-  /// Writes what is left, but waits no longer for a reader that has stopped once the worker drains. Returns whether all
-  /// is written.
+  /// Writes the remaining responses, but does not wait longer for a stopped reader once the worker drains. Returns
+  /// whether all is written.
   private func finishResponses() async -> Bool {
     let areWritten = Promise<Bool, Never>()
     Task {
@@ -176,7 +176,7 @@ public final class ThumbnailWorker: Sendable {
     let started = ContinuousClock.now
     let (parsed, length) = parse(line)
     let item = try? parsed.content.get()
-    // Fails only once the worker gives up what it has begun.
+    // Fails only when the worker gives up its lines.
     let reservation = try? await held.reserve(share(of: item, length), priority: PriorityControl(.visible))
     while item != nil, !stop.isCalled, !window.hasRoom { _ = await window.next() }
     guard let item, let reservation, !stop.isCalled else {
@@ -189,7 +189,7 @@ public final class ThumbnailWorker: Sendable {
       var (response, files) = await work(on: item, of: parsed, report)
       response.duration = .now - started
       let isLast = linesAtWork.subtract(1, ordering: .relaxed).newValue == 0
-      // Nothing else comes that could be written together with what is pending.
+      // No more responses come that could be written together with the pending ones.
       defer { if isLast { pipeline.writeSoon() } }
       guard response.isPending else { return deliver(response, files, reservation, shards) }
       // Beside the window, so that the wait holds back no other line.
@@ -199,7 +199,7 @@ public final class ThumbnailWorker: Sendable {
     }
   }
 
-  /// The response to a line on which no work is begun: one that cannot be read, or any while the worker ends.
+  /// The response to a line that is not begun: because it cannot be read, or because the worker ends.
   private func unbegun(_ line: ParsedLine) -> LineResponse {
     switch line.content {
     case .success: LineResponse(to: line, .skipped(.ending))
@@ -216,9 +216,9 @@ public final class ThumbnailWorker: Sendable {
     }
   }
 
-  /// What a line counts in memory: its text, and what its thumbnails may take until they are written.
+  /// The memory of a line: its text, and its thumbnails until they are written.
   private func share(of item: WorkItem?, _ length: Int) -> Int {
-    // Of Base64 text, the decoded bytes are held beside it.
+    // Base64 text is held together with its decoded bytes.
     var bytes = Self.leastHeld + 2 * length
     if let item, options.destination.holdsResults {
       bytes += item.variants.reduce(0) { $0 + Self.estimate($1.size) }
@@ -226,8 +226,8 @@ public final class ThumbnailWorker: Sendable {
     return min(bytes, held.capacity)
   }
 
-  /// The bytes of a thumbnail, on the safe side: one for each pixel of the box, of one with an open side those of an
-  /// image twice as long as wide.
+  /// A safe estimate of the bytes of a thumbnail: one for each pixel of the box; an open side counts as twice the
+  /// other.
   private static func estimate(_ box: PixelSize) -> Int {
     let (short, long) = (min(box.width, box.height), max(box.width, box.height))
     return short * min(long, 2 * short)

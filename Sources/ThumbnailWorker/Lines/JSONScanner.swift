@@ -1,12 +1,12 @@
 /// Reads JSON text byte by byte, strictly by RFC 8259, without a tree: a caller takes the values it knows, and skips the
 /// others.
 ///
-/// Foundation's decoder takes 30 µs for a line, this a microsecond. The text has to be UTF-8.
+/// Foundation's decoder takes 30 µs for a line, this one a microsecond. The text has to be UTF-8.
 struct JSONScanner {
   /// Why a text is no JSON, or not of the type that is wanted.
   struct Problem: Error, Equatable { let reason: String }
 
-  /// How deep values may be nested.
+  /// The deepest nesting of values.
   private static let deepest = 128
 
   let bytes: [UInt8]
@@ -24,7 +24,7 @@ struct JSONScanner {
     return nil
   }
 
-  /// Takes the members of an object: `body` is called with each name, and has to take its value.
+  /// Reads the members of an object: `body` is called with each name, and has to read its value.
   mutating func object(_ body: (String, inout JSONScanner) throws(Problem) -> Void) throws(Problem) {
     try expect(UInt8(ascii: "{"), "an object is expected")
     if peek() == UInt8(ascii: "}") { return position += 1 }
@@ -36,7 +36,7 @@ struct JSONScanner {
     }
   }
 
-  /// Takes the elements of an array: `body` has to take each.
+  /// Reads the elements of an array: `body` has to read each.
   mutating func array(_ body: (inout JSONScanner) throws(Problem) -> Void) throws(Problem) {
     try expect(UInt8(ascii: "["), "a list is expected")
     if peek() == UInt8(ascii: "]") { return position += 1 }
@@ -46,7 +46,7 @@ struct JSONScanner {
     }
   }
 
-  /// Takes a value of any type, and returns where it is.
+  /// Reads a value of any type, and returns its range.
   @discardableResult
   mutating func value(depth: Int = 0) throws(Problem) -> Range<Int> {
     guard depth < Self.deepest else { throw Problem(reason: "it is nested too deeply") }
@@ -73,7 +73,7 @@ struct JSONScanner {
     return try unescaped(range)
   }
 
-  /// Takes a string, and returns where its characters are, and whether some are escaped.
+  /// Reads a string, and returns the range of its characters, and whether some are escaped.
   mutating func stringRange() throws(Problem) -> (Range<Int>, hasEscapes: Bool) {
     try expect(UInt8(ascii: "\""), "a text is expected")
     let start = position
@@ -104,7 +104,7 @@ struct JSONScanner {
     position += 1
   }
 
-  /// Takes what stands behind an element: a comma, or the list's end.
+  /// Reads the comma or the end of the list after an element.
   private mutating func endsList(with end: UInt8) throws(Problem) -> Bool {
     let next = peek()
     guard next == end || next == UInt8(ascii: ",") else {
@@ -142,7 +142,7 @@ struct JSONScanner {
 
   private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-  /// Skips what stands behind a backslash.
+  /// Skips an escape after its backslash.
   private mutating func skipEscape() throws(Problem) {
     guard let byte = next else { throw Problem(reason: "a text has no end") }
     position += 1
@@ -167,7 +167,7 @@ struct JSONScanner {
     return value
   }
 
-  /// The text of a range in which escapes were checked.
+  /// The text of a range whose escapes were checked.
   private func unescaped(_ range: Range<Int>) throws(Problem) -> String {
     var result: [UInt8] = []
     result.reserveCapacity(range.count)
@@ -194,7 +194,7 @@ struct JSONScanner {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// The character of the digits of an escape, and of a second escape where the first is half of a pair.
+  /// The character of the digits of an escape, and of a second escape if the first is half of a pair.
   private func scalar(_ index: inout Int) throws(Problem) -> String {
     let lone = Problem(reason: "a text holds half of a surrogate pair")
     guard let first = hexadecimal(at: index) else { throw lone }

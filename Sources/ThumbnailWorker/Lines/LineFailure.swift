@@ -21,9 +21,9 @@ struct LineFailure: Error, Equatable, Sendable {
   let stage: Stage
   /// A stable name for programs.
   let code: String
-  /// One line for people: what is wrong and what to do about it.
+  /// One line for people: the problem and what to do about it.
   let message: String
-  /// Whether the same line may succeed later, with nothing changed.
+  /// Whether the same line may succeed later without a change.
   var mayRetry = false
   /// How long until then, if that is known.
   var retryAfter: Duration?

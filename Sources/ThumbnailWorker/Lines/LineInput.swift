@@ -2,11 +2,11 @@ import Foundation
 import Synchronization
 import ThumbnailCore
 
-/// Reads lines from a descriptor, on a thread of its own, and no faster than they are taken.
+/// Reads lines from a descriptor, on a thread of its own, and no faster than `next` is called.
 final class LineInput: @unchecked Sendable {
   // Safety: `splitter` is used on the single thread of the pool alone.
 
-  /// What a read brings.
+  /// The result of a read.
   enum Batch: Sendable {
     /// The lines that were there.
     case lines([LineSplitter.Line])
@@ -17,7 +17,7 @@ final class LineInput: @unchecked Sendable {
 
   /// The most bytes of one read, which is also the length of a pipe.
   private static let pieceLength = 64 << 10
-  /// How long a read waits before it looks whether it is to stop, in milliseconds.
+  /// The time that a read waits before it checks whether to stop, in milliseconds.
   private static let patience: Int32 = 50
 
   private let file: FileDescriptor
@@ -36,7 +36,7 @@ final class LineInput: @unchecked Sendable {
   /// Ends the input at once, also for a read that waits.
   func stop() { hasStopped.store(true, ordering: .relaxed) }
 
-  /// Waits until there are lines, and returns those that are there.
+  /// Waits for lines, and returns all that have arrived.
   func next() async -> Batch {
     (try? await pool.run { [self] cancelled in read(cancelled) }) ?? .end([])
   }
@@ -54,7 +54,7 @@ final class LineInput: @unchecked Sendable {
     return .end([])
   }
 
-  /// Reads what is there. Nil if that completes no line.
+  /// Reads the available bytes. Nil if they complete no line.
   private func readPiece() -> Batch? {
     var lines: [LineSplitter.Line] = []
     var count = 0

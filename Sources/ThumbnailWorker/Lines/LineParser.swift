@@ -7,9 +7,9 @@ struct LineParser: Sendable {
   /// The most sizes of a line.
   static let mostSizes = 32
 
-  /// What is asked for where a line does not say otherwise. Not empty.
+  /// The variants for lines that do not state their own. Not empty.
   let variants: [Variant]
-  /// What is kept where a line alone wants `cover`.
+  /// The gravity if only the line requests `cover`.
   let gravity: Gravity
   /// The number that the key of the first line has.
   let firstNumber: Int
@@ -222,7 +222,7 @@ struct LineParser: Sendable {
     }
   }
 
-  /// The variants of the options, or of the line where it says otherwise.
+  /// The variants of the line, or else of the options.
   private func variants(for members: Members) throws(LineFailure) -> [Variant] {
     let (sizes, fit, format, quality): ([TargetSize], Fit?, OutputFormat?, Int?) = (
       try members.sizes, try members.choice("fit"), try members.choice("format"), try members.quality

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Splits input into lines as it comes. A pure value; lines are bytes.
+/// Splits input into lines as it arrives. A pure value; lines are bytes.
 ///
-/// Of a line beyond the limit nothing is kept but its number.
+/// Only the number of a line beyond the limit is kept.
 struct LineSplitter {
   /// A line of the input.
   enum Line: Equatable {
@@ -24,7 +24,7 @@ struct LineSplitter {
 
   init(limit: Int) { self.limit = limit }
 
-  /// Takes the next bytes of the input, and calls `body` with each line that they complete.
+  /// Adds the next bytes of the input, and calls `body` with each line that they complete.
   mutating func take(_ bytes: UnsafeBufferPointer<UInt8>, _ body: (Line) -> Void) {
     var rest = UnsafeBufferPointer(rebasing: bytes[...])
     while let end = rest.firstIndex(ofByte: Self.lineFeed) {

@@ -22,7 +22,7 @@ struct LineResponse: Sendable {
     var thumbnail: Thumbnail { response.thumbnail }
   }
 
-  /// What came of the line.
+  /// The result of the line.
   enum Outcome: Sendable {
     case ok([Made])
     case failed(LineFailure)
@@ -131,12 +131,12 @@ extension LineFailure {
   }
 }
 
-/// How messages and addresses are shown: a program may name its options in them, or hide passwords.
+/// The form of messages and addresses: a program may name its options in them, or hide passwords.
 public struct WorkerWording: Sendable {
   let message: @Sendable (String) -> String
   let address: @Sendable (String) -> String
 
-  /// Shows everything as it is, unless told otherwise.
+  /// By default everything is shown unchanged.
   public init(
     message: @escaping @Sendable (String) -> String = { $0 }, address: @escaping @Sendable (String) -> String = { $0 }
   ) {

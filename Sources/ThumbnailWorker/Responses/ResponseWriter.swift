@@ -2,12 +2,12 @@ import Foundation
 import Synchronization
 import ThumbnailCore
 
-/// Writes responses to a descriptor, on a thread of its own: each at once, or several together where they come faster than
+/// Writes responses to a descriptor, on a thread of its own: each at once, or several together if they come faster than
 /// they can be written.
 final class ResponseWriter: Sendable {
   private struct State {
     var pending: [UInt8] = []
-    /// What the pending responses hold of the memory, released when they are written.
+    /// The memory of pending responses, released when they are written.
     var held: [WeightedSemaphore.Reservation] = []
     var isWriting = false
     var failure: SystemFailure?

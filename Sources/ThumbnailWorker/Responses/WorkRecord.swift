@@ -2,7 +2,7 @@ import Synchronization
 import ThumbnailCore
 import Thumbnailer
 
-/// How long the stages of a line's work took, and what its server has sent.
+/// The times of the stages of a line's work, and the response of its server.
 struct WorkRecord: Sendable {
   var cache: Duration?
   var download: Duration?
@@ -14,7 +14,7 @@ struct WorkRecord: Sendable {
   /// The status of the last response; nil if there was none.
   var status: Int?
 
-  /// Adds what an event tells.
+  /// Adds the values of an event.
   mutating func add(_ event: PipelineEvent.Kind) {
     switch event {
     case .diskHit(_, _, let duration): cache = max(cache ?? .zero, duration)
@@ -38,7 +38,7 @@ final class WorkLedger: Sendable {
 
   private let entries = Mutex<[SourceKey: Entry]>([:])
 
-  /// Takes an event of the pipeline, on any thread.
+  /// Receives an event of the pipeline, on any thread.
   func take(_ event: PipelineEvent) {
     guard let key = event.source?.key else { return }
     entries.withLock { $0[key]?.record.add(event.kind) }
@@ -51,7 +51,7 @@ final class WorkLedger: Sendable {
     }
   }
 
-  /// Ends that, and returns what is known.
+  /// Stops following the image, and returns its record.
   func end(_ key: SourceKey) -> WorkRecord {
     entries.withLock { entries in
       guard let entry = entries[key] else { return WorkRecord() }

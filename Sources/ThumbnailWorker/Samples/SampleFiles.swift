@@ -1,7 +1,7 @@
 import Foundation
 import ThumbnailCore
 
-/// The files of one line: its thumbnails, and what is known of them, in a form that depends on nothing but the image.
+/// The files of one line: its thumbnails and their descriptions. Their bytes depend on nothing but the image.
 struct SampleFiles: Sendable {
   /// A file and its name within the output.
   struct File: Sendable {
@@ -21,7 +21,7 @@ struct SampleFiles: Sendable {
     return "\(key.text)\(size).\(thumbnail.format.fileExtension)"
   }
 
-  /// The files in the order in which WebDataset's own writers have them: by name.
+  /// The files in the order of WebDataset's own writers: by name.
   ///
   /// - Parameter hasSidecars: Whether `{key}.json` and `{key}.txt` are among them.
   static func files(

@@ -4,23 +4,23 @@ import ThumbnailCore
 
 /// Writes the files of lines into a folder, each whole or not at all.
 final class SampleFolder: Sendable {
-  /// Several, so that one waits for the disk while others write.
+  /// Several, so that some write while others wait for the disk.
   private static let threads = 8
   /// The most folders that are remembered.
   private static let mostFolders = 4096
 
   private let root: RawPath
   private let pool = WorkerPool(name: "thumbnailer.worker.files", threads: threads)
-  /// The folders of keys that are there.
+  /// The folders of keys that exist.
   private let folders = Mutex<Set<[UInt8]>>([])
 
   init(_ root: RawPath) { self.root = root }
 
-  /// Writes all files of a line. Returns how long that took.
+  /// Writes all files of a line. Returns the time that it took.
   ///
   /// - Throws: `cannot-write`, naming the file.
   func write(_ files: [SampleFiles.File]) async throws(LineFailure) -> Duration {
-    // What is made is kept even if the line is cancelled.
+    // The files are kept even if the line is cancelled.
     try await pool.runToEnd { [self] in
       Result { () throws(LineFailure) in
         let started = ContinuousClock.now

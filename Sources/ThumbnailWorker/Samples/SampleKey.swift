@@ -1,11 +1,11 @@
 import Exports
 import ThumbnailCore
 
-/// The name of a line's files, without an end: a path within the output.
+/// The name of a line's files, without an extension: a path within the output.
 struct SampleKey: Sendable {
-  /// The most bytes of a key, so that names with sizes and ends fit into what file systems allow.
+  /// The most bytes of a key, so that names with sizes and extensions stay within the limits of file systems.
   static let longest = 200
-  /// The digits of a key that is a number, as img2dataset has them.
+  /// The digits of a key that is a number, as in img2dataset.
   private static let digits = 9
 
   let text: String
@@ -18,7 +18,7 @@ struct SampleKey: Sendable {
 
   /// Checks a key of a line.
   ///
-  /// - Parameter isInShard: Whether it is for a shard, where the first dot of a name ends its key.
+  /// - Parameter isInShard: Whether it is for a shard, in which the first dot of a name ends its key.
   init(_ text: String, isInShard: Bool) throws(LineFailure) {
     func refuse(_ reason: String) -> LineFailure {
       LineFailure(.line, "invalid-key", "the key cannot be used: \(reason); give another one")
@@ -28,7 +28,8 @@ struct SampleKey: Sendable {
     if text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
       throw refuse("it holds a control character")
     }
-    // As the file system reads it: a slash and a combining mark are one Character, which is no slash.
+    // In UTF-8, as the file system reads it: a slash with a combining mark is one Character, which does not equal a
+    // slash.
     let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
     if parts.contains(where: { $0.isEmpty || $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) }) {
       throw refuse("it leads out of the output")

@@ -1,17 +1,17 @@
 import Foundation
 import ThumbnailCore
 
-/// A shard that is written: a tar archive without a name yet.
+/// A shard in progress: a tar archive without a name yet.
 ///
-/// At every moment it is a whole archive: the empty blocks at its end are there before there is more. So a full disk
-/// costs one sample, and naming it takes no further room.
+/// At every moment it is a whole archive: the empty blocks at its end are written before more data. So a full disk
+/// costs one sample, and giving the file its name takes no further room.
 struct ShardFile: ~Copyable {
   private var file: NewFile
   private let folder: RawPath
   /// The length of the entries.
   private var length: Int
   private var hash: SHA256
-  /// Why it is no archive any more: what a failed write has left could not be cut off.
+  /// The error after which it is no archive any more: the rest of a failed write could not be cut off.
   private var damage: SystemFailure?
 
   /// Creates an empty archive in a folder.
@@ -41,7 +41,7 @@ struct ShardFile: ~Copyable {
     length += added
   }
 
-  /// Ends the archive behind its last entry. This overwrites what is there, and so needs no room.
+  /// Ends the archive behind its last entry. This overwrites existing bytes, and so needs no room.
   private func cut() throws(SystemFailure) {
     try file.file.write(TarHeader.end, at: length)
     guard ftruncate(file.file.rawValue, off_t(length + TarHeader.end.count)) == 0 else { throw .last }

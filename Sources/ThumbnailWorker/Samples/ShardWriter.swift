@@ -2,11 +2,11 @@ import Foundation
 import Synchronization
 import ThumbnailCore
 
-/// Writes samples into shards in the order of the lines, on a thread of its own, in whatever order they come.
+/// Writes samples into shards in the order of the lines, on a thread of its own. Samples may arrive in any order.
 final class ShardWriter: @unchecked Sendable {
-  // Safety: `shard` and what is counted of it are used on the single thread of the pool alone.
+  // Safety: `shard` and its counters are used on the single thread of the pool alone.
 
-  /// A finished line, which waits until those before it are written.
+  /// A finished line, which waits until the lines before it are written.
   struct Turn: Sendable {
     var response: LineResponse
     /// Its files; empty for a line that failed.
@@ -20,7 +20,7 @@ final class ShardWriter: @unchecked Sendable {
     var isWriting = false
   }
 
-  /// What has come of a shard.
+  /// The result of a shard.
   struct Report: Sendable {
     let name: String
     /// The number of its first line, from 1.
@@ -57,7 +57,7 @@ final class ShardWriter: @unchecked Sendable {
     (self.onResponse, self.onShard) = (onResponse, onShard)
   }
 
-  /// Takes a line, whose turn comes after all lines before it. Each line has to be given, also one that failed.
+  /// Adds a line, which is written after all lines before it. Add every line, also one that failed.
   func take(_ turn: Turn) {
     let startsWriting = state.withLock { state in
       state.waiting[turn.response.number - 1] = turn
@@ -134,7 +134,7 @@ final class ShardWriter: @unchecked Sendable {
     let name = name(of: last)
     let result: Result<(bytes: Int, sha256: String), SystemFailure>
     do throws(SystemFailure) {
-      // One without a sample is an empty archive, so that it is there all the same.
+      // A shard without a sample is an empty archive, so that its file exists.
       let file = if let shard = shard.take() { shard } else { try ShardFile(name, in: folder) }
       result = .success(try file.commit())
     } catch {

@@ -6,7 +6,7 @@ enum TarHeader {
   static let end = [UInt8](repeating: 0, count: 2 * blockLength)
 
   private static let mode = 0o644
-  /// The longest name of a header; longer ones have a header of their own before.
+  /// The longest name of a header; a longer one has a header of its own before it.
   private static let longestName = 100
   private static let (file, extended) = (UInt8(ascii: "0"), UInt8(ascii: "x"))
 
