@@ -20,8 +20,8 @@ extension Gallery {
     public var firstRetry = Duration.seconds(1)
     /// The longest back-off interval, unless the source demands a longer one. Default: 60 s.
     public var longestRetry = Duration.seconds(60)
-    /// Whether a source that cannot be reached is retried while no more photos are wanted, too, so that a view of stored
-    /// photos is told when it is back. Default: false, nothing is requested without need.
+    /// Whether an unreachable source is retried even if no more photos are needed, so that a view of stored photos
+    /// notices when the source is back. Default: false, for no needless requests.
     public var retriesWhileOffline = false
     /// Request headers for the images, by host. Default: none.
     public var headers = HostHeaders()

@@ -8,9 +8,9 @@ public import Thumbnailer
 ///     await gallery.search("lake")
 ///     for await snapshot in gallery.snapshots { … }
 ///
-/// While the source cannot be reached it shows stored pages and, as long as more photos are wanted, retries the source
-/// with back-off; once that responds the search continues where it was. Errors are states and keep the photos that are
-/// there. Dropping the gallery cancels its work and ends its streams.
+/// While the source cannot be reached, it shows stored pages and, as long as more photos are needed, retries the source
+/// with back-off. When the source responds, the search continues where it was. Errors are states and keep the existing
+/// photos. Dropping the gallery cancels its work and ends its streams.
 public actor Gallery {
   private let provider: any PhotoProvider
   private let pipeline: ThumbnailPipeline
@@ -83,7 +83,7 @@ public actor Gallery {
     handle(.search(query))
   }
 
-  /// Searches once `Options.typingPause` has passed without another call. To be called on each keystroke.
+  /// Searches once `Options.typingPause` has passed without another call. Call it on each keystroke.
   public func type(_ query: String) {
     typing?.cancel()
     typing = Task { [weak self, clock, pause = options.typingPause] in

@@ -15,7 +15,7 @@ public enum GalleryState: Hashable, Sendable {
   /// The source cannot be reached. Stored photos are shown.
   case offline(ProviderError)
 
-  /// One line on what happened and what to do; nil if there is no problem.
+  /// One line about the problem and what to do; nil if there is none.
   public var message: String? {
     switch self {
     case .idle, .loading, .loaded, .loadingNextPage: nil
@@ -37,12 +37,12 @@ public struct GalleryContent: Equatable, Sendable {
   public var provider: String
   /// The state.
   public var state: GalleryState
-  /// The photos. None comes twice within a round.
+  /// The photos. None occurs twice within a round.
   public var items: [GalleryItem] = []
   /// Whether the photos may come from the store: the source could not be reached at the last request, or is an
   /// `OfflineProvider`.
   public var isOffline = false
-  /// The total number of results, if the source tells.
+  /// The total number of results, if the source reports it.
   public var total: Int?
   /// The number of pages loaded.
   public var pages = 0

@@ -8,7 +8,7 @@ public struct GalleryItem: Identifiable, Equatable, Sendable {
     let key: [UInt8]
     /// The round that the item belongs to: see `GalleryItem.round`.
     public let round: Int
-    /// Computed once, since lists of a hundred thousand items are compared by it.
+    /// Computed once, because it compares lists of a hundred thousand items.
     private let digest: Int
 
     init(_ photo: Photo, round: Int) {

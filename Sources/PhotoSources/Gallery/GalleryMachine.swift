@@ -21,12 +21,12 @@ struct GalleryMachine {
     /// The view was shown or hidden.
     case shown(Bool)
     case delete(GalleryItem.ID)
-    /// `wakeTime` has come.
+    /// `wakeTime` has been reached.
     case awake
     case response(GalleryResponse, ticket: Int)
   }
 
-  /// What the owner has to do.
+  /// An action for the owner.
   enum Action: Equatable {
     /// Send the request, and report the response with the ticket.
     case fetch(GalleryFetch, ticket: Int)
@@ -92,8 +92,8 @@ struct GalleryMachine {
     return proceed(at: now)
   }
 
-  /// When to send `awake`: at the end of the back-off interval if a source that has failed is to be retried. Nil if no
-  /// timer is needed.
+  /// When to send `awake`: at the end of the back-off interval if a failed source has to be retried. Nil if no timer is
+  /// needed.
   var wakeTime: Duration? {
     guard query != nil, failure?.mayPass == true, liveTicket == nil, isShown || options.loadsWhileHidden,
       isProbing || results.next != .ended && isMoreWanted
@@ -101,7 +101,7 @@ struct GalleryMachine {
     return notBefore
   }
 
-  /// Whether the source is retried though nothing is wanted of it.
+  /// Whether the source is retried although no more photos are needed.
   private var isProbing: Bool { options.retriesWhileOffline && failure?.isUnreachable == true }
 
   private mutating func wake(at now: Duration) -> [Action] {
@@ -158,7 +158,7 @@ struct GalleryMachine {
     return [.remove(photo)] + proceed(at: now)
   }
 
-  /// Requests what is wanted and not yet in flight.
+  /// Requests the needed pages that are not in flight yet.
   ///
   /// - Parameter evenAfter: Whether to request even after an error that does not pass by itself.
   mutating func proceed(at now: Duration, evenAfter isForced: Bool = false) -> [Action] {
@@ -203,7 +203,7 @@ struct GalleryMachine {
     return .fetch(fetch, ticket: lastTicket)
   }
 
-  /// Photos were added: what the viewport says of the end of the list no longer holds.
+  /// Photos were added: the viewport's distance to the end of the list is no longer valid.
   mutating func noteAdded(_ count: Int) {
     guard count > 0 else { return }
     isNextWanted = false

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A value and its changes, for any number of listeners. A slow one misses those in between.
+/// A value and its changes, for any number of listeners. A slow listener misses intermediate values.
 package final class LatestValue<Value: Sendable>: Sendable {
   private struct State {
     var current: Value

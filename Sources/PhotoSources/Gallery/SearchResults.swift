@@ -20,7 +20,7 @@ struct SearchResults {
 
   /// How the search continues.
   var next: PagedSearch.Next { search.next }
-  /// The total number of results, if the source tells.
+  /// The total number of results, if the source reports it.
   var total: Int? { search.total }
   /// The number of pages loaded.
   var pages: Int { search.pages }
@@ -37,7 +37,7 @@ struct SearchResults {
     return add(search.renew(page, pagesAgo: pagesAgo))
   }
 
-  /// Appends a batch of cached photos, which counts as a page. Returns how many were new in this round.
+  /// Appends a batch of cached photos, which counts as a page. Returns the number of new ones in this round.
   mutating func appendCached(_ photos: [Photo], round: Int) -> Int {
     add(search.appendCached(photos, round: round), round: round)
   }

@@ -30,7 +30,7 @@ public enum NextPageTrigger: Hashable, Sendable {
   }
 }
 
-/// What a front end reports of its viewport. It sets what the gallery's trigger needs and leaves the rest nil.
+/// A front end's report of its viewport. It sets the values that the gallery's trigger needs and leaves the rest nil.
 public struct GalleryViewport: Hashable, Sendable {
   /// The index of the last visible photo among all photos of the snapshot.
   public var lastVisibleItem: Int?

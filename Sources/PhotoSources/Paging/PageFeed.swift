@@ -2,8 +2,8 @@ public import HTTPTransport
 public import ThumbnailCore
 public import Thumbnailer
 
-/// Feeds a prefetcher with the pages of a photo search, as it asks for items. For those who need only the photos
-/// themselves; a `Gallery` does more.
+/// Feeds a prefetcher with the pages of a photo search when it requests items. For programs that need only the photos;
+/// a `Gallery` does more.
 public struct PageFeed: Sendable {
   private let provider: any PhotoProvider
   private let query: PhotoQuery
@@ -26,7 +26,7 @@ public struct PageFeed: Sendable {
     rules = PagedSearch.Rules(pages: pages ?? .max, photos: photos ?? .max)
   }
 
-  /// Appends pages to the prefetcher's items as it asks for more, and returns after the last page.
+  /// Appends pages to the prefetcher's items when it requests more, and returns after the last page.
   ///
   /// - Parameter onPage: Called for each page with the items added, in their order, and with the page's unusable items.
   /// - Throws: The error that ended the search early.

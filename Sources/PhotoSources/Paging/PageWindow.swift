@@ -1,10 +1,10 @@
 /// The back-pressure of a prefetch: decides when the next page of the search is requested.
 ///
-/// That is once the unfinished photos, of whichever page, fill at most `ahead` − 1 pages. So a few slow photos hold
-/// back only themselves, and photos that wait for a silent server are not counted. One page is requested at a time. A
-/// pure value without I/O: its owner reports events and performs the returned actions in order.
+/// This is when the unfinished photos of all pages fill at most `ahead` − 1 pages. So a few slow photos do not delay
+/// others. Photos that wait for a silent server are not counted. One page is requested at a time. A pure value without
+/// I/O: its owner reports events and performs the returned actions in order.
 struct PageWindow {
-  /// What the owner has to do.
+  /// An action for the owner.
   enum Action: Equatable {
     /// Request this page, then call `pageArrived` or `pageFailed`.
     case requestPage(PageCursor?)
@@ -29,19 +29,19 @@ struct PageWindow {
   private var pageLength = 0
   /// The number of emitted photos that are not done.
   private(set) var remaining = 0
-  /// Those of them that are not counted, since they wait for a silent server.
+  /// The photos that are not counted, because they wait for a silent server.
   private var uncounted = 0
 
   /// The window at the start of a search.
   ///
-  /// - Parameter ahead: How many pages of photos may be outstanding; at least 1. With 1 a page is requested when all
-  ///   earlier ones are done.
+  /// - Parameter ahead: The most outstanding pages of photos; at least 1. With 1 a page is requested when all earlier
+  ///   ones are done.
   init(_ search: PagedSearch = PagedSearch(), ahead: Int = 2) {
     self.search = search
     self.ahead = max(1, ahead)
   }
 
-  /// To be called once, before anything else.
+  /// Call it once, before anything else.
   mutating func start() -> [Action] { proceed() }
 
   /// The requested page has arrived.

@@ -4,9 +4,8 @@ import DequeModule
 /// ends. A pure value: galleries, prefetches and page feeds only decide when the next page is wanted.
 ///
 /// ## Repeated photos
-/// A photo that came before is dropped, whatever page it came with; only a list keeps it (`keepsRepeats`). A page that
-/// brings no new photo is barren. After `mostBarrenPages` of them in a row the source is taken to repeat itself, and
-/// the search ends.
+/// A repeated photo is dropped; only a list keeps it (`keepsRepeats`). A page without a new photo is barren. After
+/// `mostBarrenPages` of them in a row the search ends, because the source repeats itself.
 ///
 /// It also ends at a page without a cursor, at a cursor seen before, at a page without any item, and at the limits.
 struct PagedSearch {
@@ -20,12 +19,11 @@ struct PagedSearch {
     case ended
   }
 
-  /// What depends on who searches.
+  /// The rules of different searches.
   struct Rules {
-    /// Whether a photo that came before is new all the same, as the lines of a list are.
+    /// Whether a repeated photo counts as new, as in a list.
     var keepsRepeats = false
-    /// Three where somebody scrolls and each request is wanted: pages overlap when photos are added to the source
-    /// meanwhile.
+    /// Three in a gallery, whose user needs each page: pages overlap when photos are added to the source meanwhile.
     var mostBarrenPages = 3
     /// Whether a page of unusable items only is barren. If not, it counts neither way.
     var countsUnusablePages = true
@@ -40,7 +38,7 @@ struct PagedSearch {
   private let rules: Rules
   /// How the search continues.
   private(set) var next: Next
-  /// The total number of results, if the source tells.
+  /// The total number of results, if the source reports it.
   private(set) var total: Int?
   /// The number of pages that have arrived.
   private(set) var pages = 0
@@ -57,7 +55,7 @@ struct PagedSearch {
     seenCursors = RecentSet(capacity: rules.memory)
   }
 
-  /// Takes the next page. Returns its new photos.
+  /// Adds the next page. Returns its new photos.
   mutating func append(_ page: PhotoPage) -> [Photo] {
     let new = takePhotos(of: page)
     pages += 1
@@ -83,7 +81,7 @@ struct PagedSearch {
   }
 
   /// Merges the source's response for a page that the store has already delivered, `pagesAgo` pages back. The source
-  /// decides how the search continues behind that page, or behind what was its end. Returns its new photos.
+  /// decides how the search continues after that page, or after its end. Returns its new photos.
   mutating func renew(_ page: PhotoPage, pagesAgo: Int) -> [Photo] {
     if pagesAgo == 1 || next == .ended {
       if let cursor = page.next { _ = seenCursors.insert(cursor) }
@@ -92,13 +90,13 @@ struct PagedSearch {
     return takePhotos(of: page)
   }
 
-  /// Takes a batch of cached photos of any search, which counts as a page. Returns those that are new in this round.
+  /// Adds a batch of cached photos of any search, which counts as a page. Returns those that are new in this round.
   mutating func appendCached(_ photos: [Photo], round: Int) -> [Photo] {
     pages += photos.isEmpty ? 0 : 1
     return photos.filter { seen.insert(GalleryItem.ID($0, round: round)) }
   }
 
-  /// Takes the photos so far as not seen, since they were unrelated to the search.
+  /// Treats the photos so far as not seen, because they were unrelated to the search.
   mutating func dropPhotos() {
     seen = RecentSet(capacity: rules.memory)
     pages = 0

@@ -3,7 +3,7 @@ public import ThumbnailCore
 import Thumbnailer
 
 extension PhotoOutcome {
-  /// The cell on a contact sheet: links to the photo's page and names its author if known, else names what was fetched.
+  /// The cell on a contact sheet: links to the photo's page and names its author if known, else names its source.
   public var sheetCell: SheetCell {
     let thumbnails = results.compactMap { try? $0.get().thumbnail }
     var cell = SheetCell(
@@ -15,7 +15,7 @@ extension PhotoOutcome {
     return cell
   }
 
-  /// What the file names are derived from: the path within the searched folder, the URL in a list, or the id of a photo
+  /// The origin of the file names: the path within the searched folder, the URL in a list, or the id of a photo
   /// service.
   public var name: PictureName {
     if isListed && !source.isUserFile { return PictureName(source.url) }

@@ -9,7 +9,7 @@ extension ProviderSpecification {
   ///   - environment: The environment variables, which hold the access keys.
   ///   - baseURL: The URL of the provider's API, if not its own.
   ///   - application: The name of your application: Unsplash's terms require it in links to its pages.
-  /// - Throws: `ProviderError` when a key is missing or the URL is invalid. Nothing is fetched yet.
+  /// - Throws: `ProviderError` when a key is missing or the URL is invalid. No request is sent yet.
   public func provider(
     for pipeline: ThumbnailPipeline, environment: [String: String] = ProcessInfo.processInfo.environment,
     baseURL: String? = nil, application: String = "thumbs"

@@ -5,9 +5,8 @@ import Thumbnailer
 extension QueryPrefetch {
   /// Performs the actions of the page window as the consumer takes results.
   ///
-  /// A photo is done when its result is taken, so a slow consumer causes back-pressure; what is done waits for the disk
-  /// beside the others, a bounded number of them. Photos that wait for a silent server hold back neither pages nor other
-  /// photos.
+  /// A photo is done when its result is taken, so a slow consumer causes back-pressure. A bounded number of finished
+  /// photos wait for the disk meanwhile. Photos that wait for a silent server delay neither pages nor other photos.
   public final class Iterator: AsyncIteratorProtocol {
     private enum Response: Sendable {
       case page(Result<PhotoPage, ProviderError>)
@@ -54,14 +53,14 @@ extension QueryPrefetch {
           try ending.get()
           return nil
         }
-        // Nothing else comes that could be written together with them.
+        // No more results come that could be written together with them.
         let isDue = tasks.isEmpty || uncommitted.count >= mostUncommitted
         if isDue, !uncommitted.isEmpty { prefetch.pipeline.writeSoon() }
         switch await tasks.next() {
         case .output(let response): take(response)
         case .silence: carryOut(pages.setUncounted(tasks.uncounted))
         case nil:
-          // The task was cancelled. What was done before is reported all the same, and nothing is begun.
+          // The task was cancelled. Finished photos are still reported, and no more are begun.
           ending = .success(())
           await takeUncommitted()
           continue
@@ -96,7 +95,7 @@ extension QueryPrefetch {
       }
     }
 
-    /// Beside the window, so that the wait holds back no other photo.
+    /// Outside the window, so that the wait delays no other photo.
     private func waitForCommit(of outcome: PhotoOutcome) {
       lastNumber += 1
       uncommitted[lastNumber] = outcome
@@ -138,12 +137,12 @@ extension QueryPrefetch {
 }
 
 extension PagedSearch.Rules {
-  /// How many photos of an endless list are remembered: more than any photo search returns.
+  /// The number of remembered photos of an endless list: more than any photo search returns.
   static let memoryOfPrefetch = 16_384
 
-  /// The rules of a prefetch, which nobody watches. One barren page of a service that may repeat itself without end is
-  /// enough, since each costs a request of the few that services allow. An unusable page is no repetition: a list may
-  /// have many unusable lines in a row.
+  /// The rules of a prefetch. It ends after one barren page of a service that may repeat itself without end, because
+  /// each page costs one of the few requests that services allow. An unusable page is no repetition: a list may have
+  /// many unusable lines in a row.
   init(_ limits: QueryPrefetch.Limits, _ capabilities: ProviderCapabilities) {
     keepsRepeats = capabilities.repeatsOnPurpose
     if capabilities.mayLoop { mostBarrenPages = 1 }

@@ -3,7 +3,7 @@ public import ThumbnailCore
 public import Thumbnailer
 
 /// The thumbnails of all photos of a search as an asynchronous sequence. While the photos of one page are being
-/// processed the next page is requested, and no more. A photo whose server falls silent holds back nothing else.
+/// processed the next page is requested, and no more. A photo with a silent server delays no other photo.
 ///
 ///     let prefetch = QueryPrefetch(provider: provider, query: "lake", pipeline: pipeline, variants: [variant])
 ///     for try await case .photo(let outcome) in prefetch { … }
@@ -19,7 +19,7 @@ public struct QueryPrefetch: AsyncSequence, Sendable {
     public var perPage: Int
     /// The most photos; nil for no limit.
     public var photos: Int?
-    /// How many pages of photos may be requested and not done. A photo that waits for a silent server is not counted
+    /// The most pages of photos that are requested and not done. A photo that waits for a silent server is not counted
     /// once a later one is done or it was deferred.
     public var ahead: Int
 
@@ -29,14 +29,14 @@ public struct QueryPrefetch: AsyncSequence, Sendable {
     }
   }
 
-  /// What the sequence delivers.
+  /// An element of the sequence.
   public enum Element: Sendable {
     /// A page arrived with this many new photos. `total` is the number of results that the source reports.
     case page(photos: Int, total: Int?)
     /// An unusable item of the source, and why.
     case skipped(SkippedItem)
-    /// A photo has finished or failed. What its responses say of `isStored` is certain for thumbnails that were made for
-    /// it: the disk cache has written them, or it has failed to.
+    /// A photo has finished or failed. For thumbnails made for it, `isStored` is certain: the disk cache has written
+    /// them or has failed to.
     case photo(PhotoOutcome)
   }
   /// An error of the source ends the sequence, after the photos that had arrived are done.
@@ -83,7 +83,7 @@ public struct QueryPrefetch: AsyncSequence, Sendable {
 public struct PhotoOutcome: Sendable {
   /// The photo as the provider describes it.
   public let photo: Photo
-  /// What was fetched for it.
+  /// The source that was loaded for it.
   public let source: ImageSource
   /// One result for each variant, in their order.
   public let results: [Result<ThumbnailResponse, ThumbnailError>]

@@ -3,8 +3,8 @@ import Synchronization
 
 /// A list of providers, each the fallback of the one before.
 ///
-/// The choice is made at the first page of each search: the next provider is used if one blocks us, has reached a rate
-/// limit, cannot be reached or finds nothing. A query that a provider rejects is an error.
+/// The choice is made at the first page of each search: the next provider is used if one blocks the program, has
+/// reached a rate limit, cannot be reached or finds nothing. A query that a provider rejects is an error.
 public final class AutoProvider: PhotoProvider {
   /// The provider that responded last; shared by all mapped copies.
   private final class Selection: Sendable {

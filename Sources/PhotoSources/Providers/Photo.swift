@@ -12,7 +12,7 @@ public struct Photo: Identifiable, Equatable, Sendable, Codable {
   public let provider: String
   /// A short description.
   public var title: String?
-  /// The photo's own size in pixels, if the provider tells.
+  /// The photo's own size in pixels, if the provider reports it.
   public var size: PixelSize?
   /// The author's name.
   public var author: String?
@@ -29,7 +29,7 @@ public struct Photo: Identifiable, Equatable, Sendable, Codable {
 
   private let location: PhotoLocation
 
-  /// A photo of which there is one size only.
+  /// A photo that exists in one size only.
   public init(
     id: String, provider: String, title: String? = nil, size: PixelSize? = nil, author: String? = nil,
     authorURL: URL? = nil, pageURL: URL? = nil, licence: PhotoLicence? = nil, source: ImageSource

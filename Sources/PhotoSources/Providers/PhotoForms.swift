@@ -9,7 +9,7 @@ struct PhotoForms: Hashable, Sendable, Codable {
     case imgix
     /// Any size, with the imgix parameters that Pexels uses itself.
     case pexels
-    /// Certain widths. `url` has one of them.
+    /// Certain widths only. `url` has one of them.
     case commons
     /// One small form, `url`, and the original.
     case openverse
@@ -17,7 +17,7 @@ struct PhotoForms: Hashable, Sendable, Codable {
     case picsum
   }
 
-  /// What a form has to be large enough for.
+  /// The use for which a form has to be large enough.
   struct Cell {
     /// The thumbnail's box, in device pixels.
     var box: PixelSize
@@ -35,7 +35,7 @@ struct PhotoForms: Hashable, Sendable, Codable {
   ///
   /// - Parameters:
   ///   - size: The photo's own size in pixels, if known.
-  ///   - cell: What the form has to be large enough for; nil for the photo as uploaded.
+  /// - cell: The cell for which the form has to be large enough; nil for the photo as uploaded.
   func urls(ofSize size: PixelSize?, for cell: Cell?) -> [URL] {
     switch server {
     case .imgix, .pexels:
@@ -78,7 +78,7 @@ struct PhotoForms: Hashable, Sendable, Codable {
 
 extension PhotoForms.Cell {
   /// The size of the whole photo in its aspect ratio, scaled down until it just covers or fits the box. A photo of
-  /// unknown size is taken for a 3:2 landscape.
+  /// unknown size counts as a 3:2 landscape.
   func scaledSize(of size: PixelSize?) -> PixelSize {
     let (width, height) = (Double(max(size?.width ?? 30_000, 1)), Double(max(size?.height ?? 20_000, 1)))
     let scales = (Double(max(box.width, 1)) / width, Double(max(box.height, 1)) / height)

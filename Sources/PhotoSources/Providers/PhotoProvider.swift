@@ -5,15 +5,15 @@ import ThumbnailCore
 /// A source of photos, page by page: a photo search, a folder, a list of URLs. To add a source of your own, implement
 /// this protocol; the page `docs/photo-sources.md` has an example.
 ///
-/// A provider only says where photos are (`Photo.source(for:fit:original:)`); it never fetches the images. What needs
-/// the network goes through a `ProviderAPI`, or through `ThumbnailPipeline.httpClient` itself, and thus shares the
+/// A provider only names the sources of photos (`Photo.source(for:fit:original:)`); it never loads the images. It uses
+/// the network through a `ProviderAPI`, or through `ThumbnailPipeline.httpClient` itself, and thus shares the
 /// pipeline's connections, timeouts, retries and limits.
 ///
-/// A provider is `Sendable`, and calls may be concurrent: a search as somebody types is cancelled while the next one
-/// runs. Keep what differs between searches in the cursor instead of in the provider.
+/// A provider is `Sendable`, and calls may be concurrent: a search while the user types is cancelled while the next one
+/// runs. Keep the state of a search in its cursor instead of in the provider.
 public protocol PhotoProvider: Sendable {
-  /// The provider's name in messages and JSON: `unsplash`, `folder`, `urls`. With fallbacks, that of the provider in
-  /// use. Pages are stored under it, and `Photo.provider` has to be the same.
+  /// The provider's name in messages and JSON: `unsplash`, `folder`, `urls`. With fallbacks, the name of the provider
+  /// in use. Pages are stored under it, and `Photo.provider` has to be the same.
   var name: String { get }
   /// The provider's capabilities.
   var capabilities: ProviderCapabilities { get }
@@ -41,8 +41,8 @@ public protocol PhotoProvider: Sendable {
   /// Reports to the provider that a photo is used: inserted into a document, set as a background, exported. By default
   /// this does nothing.
   ///
-  /// Unsplash's terms require it. Not to be called when a photo is shown or prefetched; views are counted by the
-  /// provider's image server.
+  /// Unsplash's terms require it. Do not call it when a photo is shown or prefetched: the provider's image server
+  /// counts views.
   func reportUse(of photo: Photo) async throws(ProviderError)
 }
 

@@ -67,7 +67,7 @@ public enum ProviderError: Error, Hashable, Sendable {
     }
   }
 
-  /// What happened and what to do, in one line for use after a program's name: no capital, no full stop.
+  /// The problem and what to do, in one line for use after a program's name: no capital, no full stop.
   public var message: String {
     switch self {
     case .cancelled:

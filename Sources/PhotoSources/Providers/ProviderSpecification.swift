@@ -5,8 +5,7 @@ import ThumbnailCore
 /// A provider as specified by the user: `auto`, `folder:PATH`, `unsplash`, `pexels`, `commons`, `openverse` or
 /// `picsum`.
 public enum ProviderSpecification: Hashable, Sendable {
-  /// Unsplash or Pexels, whichever has its access key set, in this order; else Wikimedia Commons, with Openverse as its
-  /// fallback.
+  /// The first of Unsplash and Pexels whose access key is set; else Wikimedia Commons, with Openverse as its fallback.
   case auto
   /// The images of a folder; a relative path is resolved against the current directory.
   case folder(path: String)

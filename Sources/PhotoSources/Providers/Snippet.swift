@@ -24,7 +24,7 @@ enum Snippet {
 
   /// The start of a response body. Occurrences of `secret` are redacted, in case the server echoes it.
   static func body(_ body: Data, hiding secret: AccessKey?) -> String {
-    // Redacts more than is shown, so that no part of a secret remains at the cut.
+    // Redacts a longer text than is shown, so that no part of a secret remains at the cut.
     let text = String(decoding: body.prefix(4096), as: UTF8.self)
     let line = Snippet.line(secret?.redacted(in: text) ?? text)
     return line.isEmpty ? "an empty answer" : line

@@ -4,13 +4,13 @@ public import Foundation
 public enum GalleryCell: Identifiable, Equatable, Sendable {
   /// A photo.
   case photo(GalleryItem)
-  /// A line of text. The name tells it from other texts.
+  /// A line of text. The name identifies it among other texts.
   case text(name: String, text: String)
-  /// What the gallery shows, the number of photos and their source. The name tells it from other headers.
+  /// The title of the gallery, the number of photos and their source. The name identifies it among other headers.
   case header(name: String, title: String, subtitle: String)
-  /// A loading indicator: what is being loaded.
+  /// A loading indicator with its text.
   case loading(String)
-  /// A message to the user: what happened and what to do, and whether a retry may help.
+  /// A message to the user about a problem and what to do, and whether a retry may help.
   case message(Reason, text: String, canRetry: Bool)
   /// The source of the photos, the licence if known, and the page with the terms.
   case attribution(text: String, url: URL?)

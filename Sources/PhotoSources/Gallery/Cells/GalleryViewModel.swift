@@ -66,7 +66,7 @@ public struct StandardGalleryViewModel: GalleryViewModel {
     return cells + (hasAttribution ? attributions(of: content.items) : [])
   }
 
-  /// One for each combination of source and terms, in order of first appearance.
+  /// One attribution for each combination of source and terms, in order of first appearance.
   private func attributions(of items: [GalleryItem]) -> [GalleryCell] {
     var texts: Set<String> = []
     var cells: [GalleryCell] = []

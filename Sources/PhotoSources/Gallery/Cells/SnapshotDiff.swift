@@ -1,8 +1,8 @@
 /// The difference between two snapshots, for front ends that update only what has changed.
 ///
-/// To be applied in this order: delete cells and sections of the old list, insert and move sections, insert and move
-/// cells to their positions in the new list, then reload changed cells. As few cells as possible move: those that stay
-/// in place within a section are the longest increasing subsequence of old positions. A moved section takes its cells
+/// Apply it in this order: delete cells and sections of the old list, insert and move sections, insert and move cells
+/// to their positions in the new list, then reload changed cells. As few cells as possible move: those that stay in
+/// place within a section are the longest increasing subsequence of old positions. A moved section takes its cells
 /// along. Computed in O(n log n).
 ///
 /// Section ids must be distinct within a list, and so must cell ids.

@@ -14,8 +14,8 @@ extension PhotoProvider {
 /// Serves the stored pages of a provider without using the network.
 ///
 /// A search whose first page is stored returns its stored pages, up to the first missing one. Any other search, and an
-/// empty query, returns all photos with cached thumbnails, of whichever provider. Photos keep the metadata that was
-/// stored with them, such as author and licence.
+/// empty query, returns all photos with cached thumbnails, of all providers. Photos keep the metadata that was stored
+/// with them, such as author and licence.
 ///
 /// For an `AutoProvider`, a search uses the first of its providers with stored photos for the query.
 public final class OfflineProvider: PhotoProvider {
@@ -27,7 +27,7 @@ public final class OfflineProvider: PhotoProvider {
   private let store: any PageStore
   /// The providers' names that pages are stored under, in order of preference.
   private let names: [String]
-  /// For cursors prefixed with a provider's name: told whose pages are used.
+  /// For cursors prefixed with a provider's name: it learns whose pages are used.
   private let auto: AutoProvider?
   private let isSubstituting = Atomic(false)
 
@@ -61,7 +61,8 @@ public final class OfflineProvider: PhotoProvider {
   /// - Throws: `ProviderError.unreachable` if nothing at all is stored.
   public func search(_ query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage {
     guard let cursor else { return try await firstPage(of: query) }
-    // `query:PAGESIZE:CURSOR` is a page of a search, by the provider's own cursor; `cached:MARK` one of all cached photos.
+    // `query:PAGESIZE:CURSOR` is a page of a search, by the provider's own cursor; `cached:MARK` is a page of all
+    // cached photos.
     let parts = cursor.token.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
     if parts.count == 3, parts[0] == "query", let pageSize = Int(parts[1]) {
       let query = PhotoQuery(query.text, pageSize: pageSize)
@@ -98,7 +99,7 @@ public final class OfflineProvider: PhotoProvider {
   /// The first page of a search and the page size it is stored with, which its cursors refer to: the requested size if
   /// stored, else the one used last. Nil if the search is not stored.
   ///
-  /// A provider without photos, or whose photos were all deleted, is passed over for one that has some.
+  /// A provider without photos, or with deleted photos only, is skipped for one that has some.
   func storedFirstPage(of query: PhotoQuery) async -> (page: PhotoPage, pageSize: Int)? {
     let text = PagePlace.folded(query.text)
     guard !text.isEmpty else { return nil }

@@ -11,17 +11,17 @@ enum JSON: Decodable, Sendable {
   case integer(Int)
   case fraction(Double)
   case null
-  /// A truth value, a number beyond all bounds, or what is nested too deep.
+  /// A Boolean, a number out of range, or a value that is nested too deep.
   case other
 
   /// The longest plausible side of a photo, in pixels.
   private static let longestSide = 1_000_000
   /// The longest accepted URL, in bytes: about the limit of servers and proxies.
   private static let longestURL = 8192
-  /// How deep values are nested that are looked at. Foundation takes a time for each that grows with its depth, at each of
-  /// several attempts to decode it: 500 brackets took 0.6 s.
+  /// The deepest nesting that is read. Foundation attempts several types for each value, and each attempt takes longer
+  /// the deeper the value is: 500 brackets took 0.6 s.
   private static let deepest = 16
-  /// How much of a text is parsed, in Unicode scalars: more than is ever displayed, with room for markup.
+  /// The longest part of a text that is parsed, in Unicode scalars: more than is displayed, with room for markup.
   private static let longestText = 16_384
 
   init(from decoder: any Decoder) throws {

@@ -68,7 +68,7 @@ public final class ProviderAPI: Sendable {
 
   /// Sends one request when its turn comes.
   ///
-  /// A URL at a host other than the API's is refused, since the key would be sent to it.
+  /// A URL at a host other than the API's is refused, because the key would be sent to it.
   func get(_ url: URL) async throws(ProviderError) -> HTTPResponse {
     guard url.scheme?.lowercased() == baseURL.scheme?.lowercased(), HostName(of: url) == HostName(of: baseURL) else {
       throw .badRequest(provider: name, reason: "\(Snippet.quoted(url.host() ?? "")) is not the API's own host")
@@ -93,7 +93,7 @@ public final class ProviderAPI: Sendable {
 
   /// Requests JSON when its turn comes, and decodes it.
   ///
-  /// - Throws: `ProviderError`: what the connection, the status or the JSON says of the failure.
+  /// - Throws: `ProviderError` for a failure of the connection, the status or the JSON.
   public func decode<Content: Decodable>(_ type: Content.Type, at url: URL) async throws(ProviderError) -> Content {
     try decode(type, from: await get(url))
   }

@@ -3,7 +3,7 @@ import HTTPSemantics
 import HTTPTransport
 import ThumbnailCore
 
-/// How one provider's HTTP API differs from the others.
+/// The particular properties of one provider's HTTP API.
 struct ProviderDialect: Sendable {
   /// The provider's name in messages.
   var name: String
@@ -13,7 +13,7 @@ struct ProviderDialect: Sendable {
   var keyScheme = ""
   /// The request rate.
   var pace = RequestPace.Rule()
-  /// Reads from a response, and the time it arrived, how long the limit is used up. Nil while requests are left.
+  /// Reads from a response and the time of its arrival how long the limit is used up. Nil while requests are left.
   var allowance: @Sendable (HTTPResponse, Date) -> Duration? = { _, _ in nil }
   /// The pause after a rate limit error that does not give a time.
   var unnamedPause: @Sendable (Date) -> Duration = { _ in .seconds(60) }

@@ -8,7 +8,7 @@ struct RequestPace {
   struct Rule: Sendable {
     /// The least average interval between the starts of two requests.
     var interval = Duration.zero
-    /// How many requests may be sent at once after a sufficient idle time.
+    /// The number of requests that may be sent at once after a sufficient idle time.
     var burst = 1
     /// The most concurrent requests.
     var atOnce = 8

@@ -3,8 +3,7 @@ package import Foundation
 import ThumbnailCore
 import Thumbnailer
 
-/// The dates that were read from a folder's images, by what tells one state of a file from another. Takes 16 bytes an
-/// image.
+/// The dates read from a folder's images, by the state of each file. Takes 16 bytes an image.
 struct FolderDates: Sendable {
   struct Record: Sendable {
     let key: UInt64
@@ -25,7 +24,7 @@ struct FolderDates: Sendable {
     for byte in path { add(UInt64(byte)) }
     for number in [state.byteCount, state.modified] {
       add(UInt64(truncatingIfNeeded: number))
-      // A product alone never takes high bits down.
+      // A product alone never moves high bits down.
       hash ^= hash >> 32
     }
     return hash
@@ -60,7 +59,7 @@ package struct FolderDatesFile: Sendable {
     try? FileManager.default.removeItem(at: cacheDirectory.appending(path: folder))
   }
 
-  /// What was written; nothing if there is no file, or it is damaged.
+  /// The stored dates; none if there is no file, or it is damaged.
   func read() -> FolderDates {
     guard let data = try? Data(contentsOf: URL(fileURLWithPath: path.description)) else { return FolderDates() }
     let content = data.dropLast(Self.checksumLength)

@@ -5,8 +5,8 @@ package import ThumbnailCore
 
 /// All images of a folder at once, for a gallery that jumps anywhere: counts first, photos by their position.
 ///
-/// Where `FolderProvider` lists a folder once and goes through it page by page, this also knows the dates, and notices
-/// changes. It takes about 50 bytes an image in memory, beside the list that `FolderProvider` keeps in a file.
+/// `FolderProvider` lists a folder once and reads it page by page; this also knows the dates, and notices changes. It
+/// takes about 50 bytes an image in memory, in addition to the list that `FolderProvider` keeps in a file.
 package final class FolderIndex: Sendable {
   /// The order of the images.
   package enum Order: String, Sendable, Codable, CaseIterable {
@@ -25,7 +25,7 @@ package final class FolderIndex: Sendable {
   private struct State {
     var listing: FolderListing?
     var generation = 0
-    /// What was read of all files; nil before the first listing.
+    /// The dates read from all files; nil before the first listing.
     var dates: FolderDates?
   }
 
@@ -33,12 +33,12 @@ package final class FolderIndex: Sendable {
   private let state = Mutex(State())
   /// A single thread, so that a folder is not listed twice at once.
   private let pool = WorkerPool(name: "folder-index", threads: 1)
-  /// Reads dates, which takes long where there are many files.
+  /// Reads dates, which takes long for many files.
   private let dating = WorkerPool(name: "folder-dates", threads: 1)
   private let datesFile: FolderDatesFile?
   private let readsDates: Bool
 
-  /// Dates are read for this long before a folder is shown, if it has so few that they can all be known then.
+  /// The time for reading dates before a folder is shown, if it has so few files that this suffices for all.
   private let datesBefore: Duration
   private static let mostDatesBefore = 1000
   /// How often dates are stored while more are read.
@@ -82,9 +82,9 @@ package final class FolderIndex: Sendable {
   }
 
   /// A number that is raised when files were added to, removed from or renamed in the folder since it was listed; the
-  /// next arrangement then lists it anew. Asks for the state of each of its folders.
+  /// next arrangement then lists it anew. It reads the state of each of its folders.
   package func currentGeneration() async -> Int {
-    // The error of a cancelled task: nothing was looked at.
+    // The error of a cancelled task: nothing was checked.
     try? await pool.provide { _ throws(ProviderError) in
       self.state.withLock { state in
         guard let listing = state.listing, listing.hasChanged() else { return }
@@ -117,12 +117,12 @@ package final class FolderIndex: Sendable {
     let time = listed.unreadCount <= Self.mostDatesBefore ? datesBefore : .zero
     let new = listed.readingDates(until: .now + time, cancelled: cancelled)
     let dates = keep(new, replacing: nil)
-    // The others are stored with what is still to be read.
+    // The others are stored together with the dates that have not been read yet.
     if !listed.isDated, new.isDated { datesFile?.write(dates) }
     return new
   }
 
-  /// Keeps a listing, in the place of another unless that was replaced meanwhile, and the dates that were read.
+  /// Keeps a listing, in place of another unless that was replaced meanwhile, and the dates that were read.
   private func keep(_ new: FolderListing, replacing old: FolderListing?) -> FolderDates {
     let dates = FolderDates(new.read)
     state.withLock { state in
@@ -150,9 +150,9 @@ package struct FolderArrangement: Sendable {
   /// The paths of the images that are left out as hidden.
   package let hidden: [String]
 
-  /// What could not be listed.
+  /// The entries that could not be listed.
   var skipped: [SkippedItem] { listing.skipped }
-  /// Whether the date of every image is known; else some are those of files' names and times, and `readDates` reads them.
+  /// Whether the date of every image is known; else some come from files' names and times, and `readDates` reads them.
   package var isDated: Bool { listing.isDated }
 
   /// The images' indices in the listing; nil for all of them in the listing's own order.
@@ -181,7 +181,7 @@ package struct FolderArrangement: Sendable {
   /// The index in the listing.
   private func index(at position: Int) -> Int { places.map { Int($0[position]) } ?? position }
 
-  /// The position of the photo with this id; nil if it is not among these. Goes through the list.
+  /// The position of the photo with this id; nil if it is not among these. Takes linear time.
   package func position(of id: String) throws(ProviderError) -> Int? {
     let index = try ProviderError.listing(listing.root) { () throws(SystemFailure) in try listing.index(of: id) }
     guard let index, let places else { return index }

@@ -3,9 +3,9 @@ import Foundation
 import ThumbnailCache
 import ThumbnailCore
 
-/// What a folder held at one moment: paths in natural order, and the date of each image, as far as they are known.
+/// The contents of a folder at one moment: paths in natural order, and the known dates of images.
 final class FolderListing: Sendable {
-  /// How many paths are held at once while all are gone through.
+  /// The number of paths in memory at once while all are read.
   private static let chunk = 4096
   /// How many files are read before the time is looked at.
   private static let filesBetweenLooks = 16
@@ -14,15 +14,15 @@ final class FolderListing: Sendable {
 
   let root: String
   private let paths: PathList
-  /// By the path's index. Where the file was not read, that of its name or of its last change. Empty if dates are not
-  /// wanted.
+  /// The dates by the path's index. If the file was not read, the date in its name or of its last change. Empty without
+  /// dates.
   let dates: [CaptureDate]
   /// The indices of the files that are still to be read, ascending.
   private let unread: ArraySlice<UInt32>
-  /// What was read of the others.
+  /// The dates read from the other files.
   let read: [FolderDates.Record]
-  /// The folders, with their states at the time they were opened; nil for one that had just been changed, since another
-  /// change within the same step of the clock would not show.
+  /// The folders, with their states at the time they were opened; nil for one that had just been changed, because
+  /// another change within the same step of the clock would not be noticed.
   private let folders: [(path: RawPath, state: FileState?)]
 
   var count: Int { paths.count }
@@ -116,7 +116,7 @@ final class FolderListing: Sendable {
       return FolderArrangement(self, places: places, sections: sections, hidden: leftOut)
     }
     var sorted = places ?? Array(0..<UInt32(count))
-    // Of the same moment: in natural order.
+    // Images with the same time are in natural order.
     sorted.sort { one, other in
       let (first, second) = (dates[Int(one)].clock, dates[Int(other)].clock)
       return first == second ? one < other : first > second
@@ -124,7 +124,7 @@ final class FolderListing: Sendable {
     return FolderArrangement(self, places: sorted, sections: months(of: sorted), hidden: leftOut)
   }
 
-  /// The indices without those of hidden paths, and these paths.
+  /// The indices except those of hidden paths, and the hidden paths.
   private func split(
     _ places: [UInt32]?, _ hidden: Set<String>
   ) throws(SystemFailure) -> (shown: [UInt32], hidden: [String]) {

@@ -32,7 +32,7 @@ public final class FolderProvider: PhotoProvider {
 
   /// One page of the images whose paths contain all words of the query. A folder without images has one empty page.
   ///
-  /// The first page reports what could not be listed.
+  /// The first page reports the entries that could not be listed.
   public func search(_ query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage {
     let start = cursor.map { Int($0.token) ?? -1 } ?? 0
     guard start >= 0 else {

@@ -3,7 +3,7 @@ import ThumbnailCore
 
 /// Lists the images of a folder and its subfolders. Blocks; made for a single use on a thread of its own.
 ///
-/// Leaves out hidden files and folders, and all that is neither a file nor a folder. Follows symbolic links. Every
+/// Leaves out hidden files and folders, and all other entries than files and folders. Follows symbolic links. Every
 /// folder is listed once, under its real path if that lies within the root, so cycles of links end.
 struct FolderWalk {
   /// The extensions of images that are decoded in process, in lower case.
@@ -48,7 +48,7 @@ struct FolderWalk {
     if state.kind != .folder { throw .notAFolder(path: root) }
   }
 
-  /// Adds what a folder holds. Returns whether to list it, or the folder that an entry is.
+  /// Adds a folder or an entry. Returns whether to list it.
   private mutating func take(
     _ event: DirectoryWalk.Event, of folder: DirectoryWalk.Folder
   ) throws(ProviderError) -> Bool {
@@ -106,7 +106,7 @@ struct FolderWalk {
 }
 
 extension ProviderError {
-  /// Writes or reads the list of a folder's images. `ECANCELED` stands for a cancelled task.
+  /// Writes or reads the list of a folder's images. `ECANCELED` means a cancelled task.
   static func listing<Value>(
     _ path: String, _ body: () throws(SystemFailure) -> Value
   ) throws(ProviderError) -> Value {

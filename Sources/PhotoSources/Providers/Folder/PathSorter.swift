@@ -25,7 +25,7 @@ struct PathSorter {
     file = PathFile(directories)
   }
 
-  /// `TMPDIR`, or a directory on a disk, since `/tmp` may be in memory.
+  /// `TMPDIR`, or a directory on a disk, because `/tmp` may be in memory.
   static var standardDirectories: [String] {
     let temporary = FileManager.default.temporaryDirectory.path
     return ProcessInfo.processInfo.environment["TMPDIR"] == nil ? ["/var/tmp", temporary] : [temporary]

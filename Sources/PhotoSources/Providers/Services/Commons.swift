@@ -4,8 +4,8 @@ import HTTPTransport
 extension PhotoService {
   /// The photos of Wikimedia Commons.
   ///
-  /// - Parameter namesContact: Whether the client's `User-Agent` names a contact: 200 requests a minute then, one at a
-  ///   time, and 10 for all others, as a burst of four and six more within the minute.
+  /// - Parameter namesContact: Whether the client's `User-Agent` names a contact: then 200 requests a minute, one at a
+  ///   time; otherwise 10, as a burst of four and six more within the minute.
   static func commons(namesContact: Bool = true) -> PhotoService {
     let pace =
       namesContact
@@ -114,14 +114,14 @@ private enum Commons {
   /// Fewer than requested if many of the picked files are of other kinds.
   @Sendable static func random(_ provider: ServiceProvider, _ count: Int) async throws(ProviderError) -> [Photo] {
     try await provider.collect(count, spareCalls: 2) { (missing) throws(ProviderError) in
-      // Requests some more, since not all are photos, and a second call costs as much as the first.
+      // Requests some more, because not all are photos, and a second call costs as much as the first.
       try await provider.page(of: PhotoQuery("", pageSize: missing + missing / 4 + 1), isRandom: true).photos
     }
   }
 
   // MARK: Photos
 
-  /// Nil for a file of another kind, or one whose data come with a later response, since this one was too long.
+  /// Nil for a file of another kind, or one whose data come with a later response, because this one was too long.
   @Sendable static func photo(_ item: JSON) throws(ItemFault) -> Photo? {
     let (id, file) = (try item.integer("pageid"), try item.text("title"))
     guard item["imageinfo"] != nil, let image = try item.list("imageinfo").first else { return nil }

@@ -17,7 +17,7 @@ extension PhotoService {
     },
     content: { (json, _, page) throws(ItemFault) in
       let items = try json.list("results")
-      // A page may be short before the end of the search, since dead links are filtered out.
+      // A page may be short before the end of the search, because dead links are filtered out.
       let hasNext = page.number < json["page_count"]?.integer ?? 0
       return (items, page.next(after: items, if: hasNext), json["result_count"]?.integer)
     },

@@ -26,7 +26,7 @@ extension PhotoService {
       let items = try json.list("photos")
       let total = json["total_results"]?.integer
       // A page may be short before the end of the search: only the total, the link and an empty page mark the end. The
-      // link is used only as a flag, since it is wrong (`/v1/v1/search`).
+      // link is used only as a flag, because it is wrong (`/v1/v1/search`).
       let isLast = total.map { $0 > 0 && page.number * page.size >= $0 } ?? false
       return (items, page.next(after: items, if: json["next_page"]?.text != nil && !isLast), total)
     },

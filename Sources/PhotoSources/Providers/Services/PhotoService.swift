@@ -2,9 +2,9 @@ import Foundation
 import HTTPTransport
 import ThumbnailCore
 
-/// A photo service: its requests, and where its responses hold what. `ServiceProvider` does the rest.
+/// A photo service: its requests and the fields of its responses. `ServiceProvider` does the rest.
 struct PhotoService: Sendable {
-  /// What is requested.
+  /// The requested page.
   struct Page: Sendable {
     /// The query's text, trimmed.
     let text: String
@@ -23,7 +23,7 @@ struct PhotoService: Sendable {
     }
 
     /// The cursor of the next page of a service that links to it with the `Link` field. Without one, a full page is not
-    /// the last, unless the service tells the number of `pages`.
+    /// the last, unless the service reports the number of `pages`.
     ///
     /// The link is used only as a flag: its URL has the service's own host, whatever the base URL.
     func next(after items: [JSON], linkedIn response: HTTPResponse, pages: Int? = nil) -> PageCursor? {
@@ -161,10 +161,10 @@ struct ServiceProvider: PhotoProvider {
   }
 
   /// Collects random photos from a service with a limited batch size, which may repeat photos. Ends when there are
-  /// enough distinct photos, or a batch brings none.
+  /// enough distinct photos, or a batch has none.
   ///
   /// - Parameters:
-  ///   - spareCalls: How many requests more than needed are sent at most: a service that repeats itself would be called
+  /// - spareCalls: The most requests beyond the needed ones: a service that repeats itself would be called
   ///     without end.
   ///   - batch: Requests one batch, given the number still missing; may return more or fewer.
   func collect(
