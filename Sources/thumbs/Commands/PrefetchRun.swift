@@ -20,7 +20,7 @@ final class PrefetchRun: Sendable {
   private let hasSaidWhatStandsIn = Atomic(false)
   private let summary = Mutex(RunSummary())
 
-  /// What a message about a failure ends with.
+  /// The end of a message about a failure.
   static let kept = "what was fetched is kept in the cache"
 
   /// A run of the command. Starts its files.
@@ -87,7 +87,7 @@ final class PrefetchRun: Sendable {
     do {
       try await interruption.cancelling { [self] in
         for try await event in prefetch { try await take(event) }
-        // Otherwise a run would never revalidate what it was allowed to use stale.
+        // Otherwise a run would never revalidate the stale thumbnails that it was allowed to use.
         await pipeline.finishRevalidations()
       }
       return nil

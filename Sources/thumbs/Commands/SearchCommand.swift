@@ -88,7 +88,7 @@ struct SearchCommand: AsyncParsableCommand {
     return content
   }
 
-  /// Prints what is wrong with the content, and returns the exit status.
+  /// Prints the problem with the content, and returns the exit status.
   private func complain(about content: GalleryContent) -> ExitCode {
     let console = Console.standard
     switch content.state {
@@ -124,7 +124,7 @@ struct SearchCommand: AsyncParsableCommand {
   /// The size of a picture's cell in the page, in device pixels.
   private static let cell = PixelSize(400, 400)
 
-  /// Thumbnails of the pictures that are files: at full size a page of a folder would weigh what the folder does.
+  /// Thumbnails of the pictures that are files: at full size a page of a folder would be as large as the folder.
   private func embeddedImages(
     of content: GalleryContent, _ pipeline: ThumbnailPipeline
   ) async -> [GalleryItem.ID: Thumbnail] {

@@ -54,7 +54,7 @@ struct ServeCommand: AsyncParsableCommand {
   private static let bodyShare = 4
   /// Downloads at once, unless given: no client has more than a quarter of them.
   private static let downloads = 64
-  /// At least so many requests are worked on at once, so that a client's part is not too little.
+  /// The least number of concurrent requests, so that a client's part is not too small.
   private static let leastMaking = 16
 
   func validate() throws {
@@ -82,7 +82,7 @@ struct ServeCommand: AsyncParsableCommand {
   private func serve() async throws -> ExitCode {
     let console = Console.standard
     var configuration = ThumbnailPipeline.Configuration()
-    // Anybody who can reach the page decides what is fetched.
+    // Anybody who can reach the page decides what the server downloads.
     configuration.addresses = .publicOnly
     configuration.downloads = Self.downloads
     resources.apply(to: &configuration)
@@ -152,7 +152,7 @@ struct ServeCommand: AsyncParsableCommand {
     return interruption.signal.map { .stopped(by: $0) } ?? .success
   }
 
-  /// Tells the gallery apart from others, whose hidden pictures are not hidden here.
+  /// Identifies the gallery: hidden pictures belong to one gallery.
   private var galleryName: String? {
     func file(_ path: String) -> String { URL(fileURLWithPath: path).resolvingSymlinksInPath().path }
     if let folder { return file(folder) }
@@ -160,7 +160,7 @@ struct ServeCommand: AsyncParsableCommand {
     return source.provider.map { $0.hasPrefix("folder:") ? file(String($0.dropFirst("folder:".count))) : $0 }
   }
 
-  /// What the page shows; nil for no page.
+  /// The source of the page; nil for no page.
   private func gallery(for pipeline: ThumbnailPipeline) throws(ProviderError) -> GallerySource? {
     guard hasSource else { return nil }
     if let folder { return try self.folder(at: folder, pipeline) }
@@ -184,7 +184,7 @@ struct ServeCommand: AsyncParsableCommand {
   }
 }
 
-/// What a gallery shows, but for the folder that is an argument.
+/// The sources of a gallery, apart from a folder, which is an argument.
 struct ServedSourceOptions: ParsableArguments {
   @Option(
     "NAME",

@@ -3,7 +3,7 @@ import Foundation
 import ThumbnailServer
 import Thumbnailer
 
-/// `thumbs sign`: the address of a thumbnail, signed for a server that wants that.
+/// `thumbs sign`: the signed address of a thumbnail, for a server that requires signatures.
 struct SignCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sign",

@@ -52,7 +52,7 @@ struct WorkerCommand: AsyncParsableCommand {
   /// The pipeline's configuration.
   private func pipelineConfiguration() throws -> ThumbnailPipeline.Configuration {
     var configuration = try ThumbnailPipeline.Configuration(resources, freshness, network, isolation)
-    // Most lines come once, so a larger memory cache would be of no use.
+    // Most images occur once, so a larger memory cache would be useless.
     if resources.memoryCache == nil { configuration.memoryCacheLimit = .mebibytes(4) }
     pauses.apply(to: &configuration)
     return configuration

@@ -3,7 +3,7 @@ import ThumbnailCache
 import DecodeSandbox
 import Thumbnailer
 
-/// The findings: what is wrong or missing on this machine, and what to do about it.
+/// The findings: problems of this machine, and what to do about them.
 extension Diagnostics {
   /// The formats that every pipeline must be able to read.
   private static let neededToRead: Set<ImageFormat> = [.jpeg, .png, .webp, .gif, .tiff]

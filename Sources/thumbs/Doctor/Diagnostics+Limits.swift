@@ -3,7 +3,7 @@ import DecodeSandbox
 import ThumbnailCore
 import Thumbnailer
 
-/// The limits in force, and where they come from.
+/// The limits in force, and their origins.
 extension Diagnostics {
   /// The limits of the configuration, and whether they are the defaults.
   static func limits(_ configuration: ThumbnailPipeline.Configuration) -> [Limit] {
@@ -16,7 +16,7 @@ extension Diagnostics {
       return Limit(name: name, value: value, unit: unit, origin: value == usual ? origin : .configuration)
     }
     let cgroup = Cgroup.memoryLimit()
-    // What lowers the defaults if memory is short.
+    // The origin of lower defaults if memory is short.
     let memory: Limit.Origin = MachineMemory.limit() == cgroup ? .cgroup : .system
     func origin(_ value: Int, unlessCapped standard: Int) -> Limit.Origin { value < standard ? memory : .standard }
     let budget = configuration.memoryBudget.bytes

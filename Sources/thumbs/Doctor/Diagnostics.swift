@@ -6,12 +6,12 @@ import ThumbnailCache
 import ThumbnailCore
 import Thumbnailer
 
-/// What a pipeline would find on this machine: versions, formats, the cache, limits, the network, and what is wrong or
-/// missing, with what to do about it.
+/// The state of this machine for a pipeline: versions, formats, the cache, limits, the network, and findings with
+/// advice.
 struct Diagnostics: Sendable {
-  /// What is supported of a format, found by trying with a tiny image.
+  /// The support for a format, found by a trial with a tiny image.
   struct FormatSupport: Sendable, Equatable {
-    /// Where a format is read.
+    /// The process that reads a format.
     enum Reader: String, Sendable {
       /// In the pipeline's own process.
       case process
@@ -23,24 +23,24 @@ struct Diagnostics: Sendable {
 
     /// The format.
     var format: ImageFormat
-    /// Where it is read.
+    /// The process that reads it.
     var reader: Reader
-    /// Why it is not read, where it could be; nil where it is read, or where no helper is configured for it.
+    /// The reason why it cannot be read; nil if it can, or if no helper is configured for it.
     var readingProblem: String?
     /// Whether thumbnails of this format are written.
     var isWritten: Bool
-    /// Why it is not written, where it could be.
+    /// The reason why it cannot be written; nil if it can.
     var writingProblem: String?
   }
 
   /// A limit in force.
   struct Limit: Sendable, Equatable {
-    /// What the number counts.
+    /// The unit of the number.
     enum Unit: String, Sendable {
       case bytes, count, pixels
     }
 
-    /// Where the number comes from.
+    /// The origin of the number.
     enum Origin: String, Sendable {
       /// Set in the configuration to another value than the default.
       case configuration
@@ -52,13 +52,13 @@ struct Diagnostics: Sendable {
       case system
     }
 
-    /// What is limited.
+    /// The name of the limit.
     var name: String
     /// The limit, in `unit`.
     var value: Int
-    /// What `value` counts.
+    /// The unit of `value`.
     var unit: Unit
-    /// Where `value` comes from.
+    /// The origin of `value`.
     var origin: Origin
   }
 
@@ -74,7 +74,7 @@ struct Diagnostics: Sendable {
 
     /// How bad it is.
     var severity: Severity
-    /// What is wrong and what to do about it, in one line.
+    /// The problem and what to do about it, in one line.
     var message: String
   }
 
@@ -84,17 +84,17 @@ struct Diagnostics: Sendable {
   var formats: [FormatSupport]
   /// The program that decodes; nil if helpers are turned off.
   var helper: String?
-  /// What a helper's confinement lacks, and nil if helpers are turned off or none can be started.
+  /// The missing parts of a helper's confinement; nil if helpers are turned off or none can be started.
   var confinementGaps: [ConfinementGap]?
   /// The disk cache; nil if it is turned off.
   var cache: CacheExamination?
   /// The limits in force.
   var limits: [Limit]
-  /// Which addresses may be reached.
+  /// The policy of addresses.
   var addresses: AddressPolicy
-  /// What libcurl offers; nil if there is none.
+  /// The features of libcurl; nil without libcurl.
   var network: CurlFeatures?
-  /// What is wrong or missing, problems first.
+  /// The findings, problems first.
   var findings: [Finding]
 
   /// Whether nothing that is needed is missing.

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Thumbnailer
 
-/// `thumbs doctor`: reports versions and settings, and what is wrong or missing.
+/// `thumbs doctor`: reports versions, settings and problems.
 struct DoctorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",

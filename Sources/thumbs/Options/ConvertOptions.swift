@@ -47,7 +47,7 @@ struct ConvertThumbnailOptions: ParsableArguments {
     .within(0...9, "give a number from 0 to 9"), visibility: .hidden)
   var effort: Int?
 
-  /// Which metadata are removed.
+  /// The metadata that are removed.
   enum Stripping: String, ExpressibleByArgument, CaseIterable {
     case all
     case keepICC = "keep-icc"
@@ -87,7 +87,7 @@ struct ConvertThumbnailOptions: ParsableArguments {
   }
 }
 
-/// Where the thumbnails are written, and which of them.
+/// The thumbnails that are written, and their folder.
 struct ConvertOutputOptions: ParsableArguments {
   @Option("DIR", "The folder for the thumbnails.", name: .shortAndLong, .naming("a folder"))
   var output: String

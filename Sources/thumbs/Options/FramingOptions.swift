@@ -2,7 +2,7 @@ import ArgumentParser
 import ThumbnailCore
 import Thumbnailer
 
-/// What is done to a picture's outline besides fitting it into the box. It is turned first, then mirrored, cropped,
+/// Changes of a picture's outline, besides fitting it into the box. It is turned first, then mirrored, cropped,
 /// resized, extended and padded.
 struct FramingOptions: ParsableArguments {
   @Option(
@@ -16,7 +16,7 @@ struct FramingOptions: ParsableArguments {
     OptionRule { [0, 90, 180, 270].contains($0) ? nil : "give 0, 90, 180 or 270" })
   var rotate = 0
 
-  /// Which sides change places.
+  /// The sides that change places.
   enum Flip: String, ExpressibleByArgument, CaseIterable {
     case horizontal, vertical, both
   }
@@ -36,7 +36,7 @@ struct FramingOptions: ParsableArguments {
     }
   }
 
-  /// - Parameter gravity: Where a part without a corner lies, and a picture that is extended.
+  /// - Parameter gravity: The place of a part without a corner, and of a picture that is extended.
   func framing(_ gravity: Gravity) -> Framing {
     var framing = Framing()
     framing.crop = crop.flatMap { Framing.Crop(parsing: $0, gravity: gravity) }

@@ -5,7 +5,7 @@ import Thumbnailer
 
 /// The helper processes that decode, which may crash, hang or run out of memory without harm.
 struct IsolationOptions: ConfigurationOptions {
-  /// What the helpers decode.
+  /// The images that helpers decode.
   enum Scope: String, ExpressibleByArgument, CaseIterable {
     case all, off
   }
@@ -58,7 +58,7 @@ struct IsolationOptions: ConfigurationOptions {
     }
   }
 
-  /// What the options say.
+  /// The isolation that the options select.
   var isolation: DecodeIsolation {
     if isolate == .off { return .inProcess }
     var isolation = DecodeIsolation()

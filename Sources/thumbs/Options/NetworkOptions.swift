@@ -5,7 +5,7 @@ import HTTPTransport
 import ThumbnailCore
 import Thumbnailer
 
-/// Proxies, certificates, credentials, and which addresses may be reached.
+/// Proxies, certificates, credentials, and the addresses that may be reached.
 struct NetworkOptions: ConfigurationOptions {
   @Option("TEXT", "What servers see as the program's name; put a contact in it when you ask for many pictures.")
   var userAgent: String?
@@ -57,7 +57,7 @@ struct NetworkOptions: ConfigurationOptions {
     for text in headers { _ = try Self.field(text, defaultHost: nil, needsHost: false) }
     if let proxy, proxy != "none" {
       let url = URL(string: proxy)
-      // The text is not printed, since it may hold a password.
+      // The text is not printed, because it may contain a password.
       guard url?.host != nil, Self.proxySchemes.contains(url?.scheme?.lowercased() ?? "") else {
         throw ValidationError("--proxy is no URL: write http://host:port, socks5h://host:port, or none")
       }

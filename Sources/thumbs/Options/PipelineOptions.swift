@@ -68,7 +68,7 @@ struct PipelineOptions: ConfigurationOptions {
   }
 }
 
-/// What decodes may take, and how images are read: for all commands that make thumbnails.
+/// The limits of decodes, and how images are read: for all commands that make thumbnails.
 struct DecodeOptions: ConfigurationOptions {
   @Option("N", "Decodes at once; in serve, those of one client. (default: one for each core)", .within(1...256))
   var jobs: Int?

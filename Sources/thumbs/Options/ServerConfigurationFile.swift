@@ -6,16 +6,16 @@ import Foundation
 ///
 ///     {"root": "/srv/pictures", "port": 8080, "allow-source": ["*.example.org"], "preset": {"card": "400x300,cover"}}
 struct ServerConfigurationFile {
-  /// The name for what is an argument on the command line, and the options that exclude it.
+  /// The name of the command line's argument, and the options that exclude it.
   private static let folder = "folder"
   private static let sources = [folder, "provider", "urls"]
   /// The option that names such a file.
   static let option = "config"
 
-  /// What the file cannot have.
+  /// The options that the file cannot contain.
   private static let excluded = [option, "help", "version"]
 
-  /// What an option is set to.
+  /// The value of an option.
   private enum Value: Decodable {
     case flag(Bool)
     case texts([String])
@@ -54,7 +54,7 @@ struct ServerConfigurationFile {
     self.path = path
   }
 
-  /// The command of this file's options and those of the command line, which count more.
+  /// The command with this file's options and those of the command line, which have precedence.
   ///
   /// - Parameter given: The arguments of the command line that follow the command's name.
   func command(with given: [String]) throws -> ServeCommand {
@@ -91,7 +91,7 @@ struct ServerConfigurationFile {
       switch value {
       case .flag(let isOn): if isOn { words.append("--\(name)") }
       case .texts(let texts) where name == Self.folder: words += texts
-      // In one word, so that no value is taken for an option.
+      // In one word, so that no value is parsed as an option.
       case .texts(let texts): words += texts.map { "--\(name)=\($0)" }
       }
     }

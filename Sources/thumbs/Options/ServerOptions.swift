@@ -15,7 +15,7 @@ private final class OneNotice: Sendable {
   }
 }
 
-/// Where the server listens, and under which names.
+/// The address that the server listens at, and its names.
 struct ServerOptions: ParsableArguments {
   @Option("ADDRESS", "The address to listen on; 0.0.0.0 for all of this machine.", .naming("an address"))
   var host = "127.0.0.1"
@@ -38,7 +38,7 @@ struct ServerOptions: ParsableArguments {
   @Flag(help: "Open the page in the browser.")
   var open = false
 
-  /// How long running responses may take after the signal to end.
+  /// The time that running responses may take after the signal to end.
   var grace: Duration { .seconds(10) }
 
   /// Where to listen: at the given address, or at the socket that systemd passes.
@@ -58,7 +58,7 @@ struct ServerOptions: ParsableArguments {
     return listening
   }
 
-  /// Who is believed about the clients of requests.
+  /// The proxies that may name the clients of requests.
   var proxies: TrustedProxies { TrustedProxies(trustedProxy) }
 
   var configuration: ThumbnailServer.Configuration {
@@ -68,7 +68,7 @@ struct ServerOptions: ParsableArguments {
     return configuration
   }
 
-  /// Whether nobody else can reach it by the options: not by an address of the machine, nor by a proxy's name.
+  /// Whether the options make it unreachable for others: by an address of the machine, and by a proxy's name.
   var isPrivate: Bool {
     allowHost.isEmpty && SocketActivation.socket == nil
       && (host == "localhost" || host == "::1" || host.hasPrefix("127."))
@@ -86,7 +86,7 @@ struct ServerOptions: ParsableArguments {
     return "http://\(Self.bracketed(shown)):\(address.port ?? port)/"
   }
 
-  /// Why the server cannot listen, and what to do.
+  /// The reason why the server cannot listen, and what to do.
   func message(of error: any Error) -> String {
     let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
     return "\(host) port \(port) cannot be listened on: \(reason); choose another --port or --host"

@@ -3,7 +3,7 @@ import Foundation
 import ThumbnailServer
 import Thumbnailer
 
-/// Which thumbnails the server makes on request, beside those of the gallery.
+/// The thumbnails that the server makes on request, besides those of the gallery.
 struct ServiceOptions: ParsableArguments {
   /// The variables with secrets of the service.
   static let signingKeysVariable = "THUMBS_SIGNING_KEYS"
@@ -68,7 +68,7 @@ struct ServiceOptions: ParsableArguments {
 
   func validate() throws { _ = try presets }
 
-  /// Sets what is given.
+  /// Sets the given options.
   func apply(to configuration: inout ThumbnailServer.Configuration) throws {
     configuration.presets = try presets
     configuration.sourceHosts = allowSource
@@ -96,7 +96,7 @@ struct ServiceOptions: ParsableArguments {
     }
   }
 
-  /// Whether anybody may ask for any picture.
+  /// Whether everybody may request every picture.
   var isOpen: Bool { (try? signer) == nil && allowSource.isEmpty }
 
   var signer: URLSigner? {

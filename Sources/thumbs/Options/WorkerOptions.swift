@@ -4,7 +4,7 @@ import ThumbnailWorker
 import ThumbnailCore
 import Thumbnailer
 
-/// Where the thumbnails of a worker go.
+/// The destination of a worker's thumbnails.
 struct WorkerOutputOptions: ParsableArguments {
   /// The most lines of a shard, whose keys are remembered.
   private static let largestShard = 1_000_000
@@ -41,7 +41,7 @@ struct WorkerOutputOptions: ParsableArguments {
     if sidecars, output == nil { throw ValidationError("--sidecars goes with --output alone: shards have them anyway") }
   }
 
-  /// Sets where a worker writes.
+  /// Sets the destination of a worker.
   func apply(to options: inout ThumbnailWorker.Options) {
     let (size, first) = (shardSize ?? 10_000, firstShard ?? 0)
     options.firstNumber = size * first
@@ -51,7 +51,7 @@ struct WorkerOutputOptions: ParsableArguments {
   }
 }
 
-/// What lines may hold, and how many may fail.
+/// The contents that lines may have, and the number that may fail.
 struct WorkerLineOptions: ParsableArguments {
   @Flag(help: "Refuse lines that name files: for lines that strangers have written.")
   var noPaths = false

@@ -27,7 +27,7 @@ final class Console: Sendable {
     var lastWrite: ContinuousClock.Instant?
     /// Whether a flush of `pending` is scheduled.
     var isWriteScheduled = false
-    /// The error of a scheduled flush, to be thrown by the next print.
+    /// The error of a scheduled flush, which the next print throws.
     var failure: WriteError?
   }
 
@@ -48,7 +48,7 @@ final class Console: Sendable {
     try result.get()
   }
 
-  /// Writes one of many lines to stdout: at once if they come slowly, in batches if they come by the thousand, since
+  /// Writes one of many lines to stdout: at once if they come slowly, in batches if they come by the thousand, because
   /// each write wakes the reader.
   func printSoon(_ line: String) throws(WriteError) {
     let result = state.withLock { state -> Result<Void, WriteError> in
@@ -100,8 +100,8 @@ final class Console: Sendable {
     try Self.write(Array(bytes), to: STDOUT_FILENO)
   }
 
-  /// Writes a line to stderr, prefixed with the command's name, with passwords removed. Errors are ignored, since there
-  /// is nowhere else to report them.
+  /// Writes a line to stderr, prefixed with the command's name, with passwords removed. Errors are ignored, because
+  /// there is nowhere else to report them.
   func complain(_ line: String) {
     state.withLock { state in
       if state.isProgressShown { Self.erase(&state.isProgressShown) }

@@ -8,10 +8,10 @@ final class Interruption: @unchecked Sendable {
   // Safety: `sources` is written only by `cancelling`, before the work starts.
   private var sources: [any DispatchSourceSignal] = []
   private let received = Atomic<Int32>(0)
-  /// A signal that came before its dispatch source listened; 0 for none.
+  /// A signal that came before its dispatch source was ready; 0 for none.
   private static let early = Atomic<Int32>(0)
 
-  /// What a command says that was stopped.
+  /// The message of a command that was stopped.
   static let message = "stopped; what is done is kept, and the same command does the rest"
 
   /// The received signal; nil if there was none.

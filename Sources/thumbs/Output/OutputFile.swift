@@ -26,12 +26,12 @@ struct OutputFile: ~Copyable, Sendable {
     }
   }
 
-  /// Writes all of the bytes behind those written before.
+  /// Appends all of the bytes.
   func write(_ bytes: some ContiguousBytes) throws(SystemFailure) {
     try NewFile.write(bytes, to: descriptor.rawValue)
   }
 
-  /// Gives the file its name. What is dropped without this is removed.
+  /// Gives the file its name. A file without this call is removed.
   mutating func commit() throws(SystemFailure) { try replacement?.commit() }
 
   /// Writes a file whole, so that readers see either the old or the new content.

@@ -30,7 +30,7 @@ enum PlainText {
     return shown + rest
   }
 
-  /// The text with queries and fragments of URLs removed, since they may hold keys: `https://host/path?…`.
+  /// The text with queries and fragments of URLs removed, because they may contain keys: `https://host/path?…`.
   static func withoutQueries(_ text: String) -> String {
     guard text.contains("://") else { return text }
     var shown = ""

@@ -74,8 +74,8 @@ final class PrefetchFiles: Sendable {
     return (paths, nil)
   }
 
-  /// Reports the exported photos to the provider, as its terms may require. Sequentially, to keep the load low, and
-  /// after the run, since its pages use the same rate limit.
+  /// Reports the exported photos to the provider, as its terms may require. One after the other, to keep the load low,
+  /// and after the run, because its pages use the same rate limit.
   ///
   /// - Returns: The error, after which the remaining photos are not reported; nil if there was none.
   private func reportUse() async -> String? {

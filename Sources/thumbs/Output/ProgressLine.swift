@@ -12,7 +12,7 @@ final class ProgressLine: Sendable {
     var failed = 0
     /// The expected total, once it is known.
     var expected: Int?
-    /// Nil where nothing is downloaded.
+    /// Nil if nothing is downloaded.
     var downloadedBytes: Int? = 0
   }
 

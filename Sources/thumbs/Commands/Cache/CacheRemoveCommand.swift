@@ -63,7 +63,7 @@ struct CacheRemoveCommand: AsyncParsableCommand {
 }
 
 extension DiskCache {
-  /// Whether something of an image is stored, or that cannot be told: what cannot be read is removed as well.
+  /// Whether something of an image is stored, or may be: entries that cannot be read are removed as well.
   fileprivate func mayHold(_ source: ImageSource) -> Bool {
     do {
       var stored = try pictures(.picture(source))
