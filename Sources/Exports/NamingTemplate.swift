@@ -22,7 +22,7 @@ public struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
 
   /// An error in a template.
   public struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What is wrong and what to do about it, in one line.
+    /// The problem and what to do about it, in one line.
     public let message: String
     /// The message.
     public var description: String { message }
@@ -108,7 +108,8 @@ public struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
     if !parts.contains(.name), !parts.contains(.hash) {
       throw Self.invalid(text, "it names all pictures alike; use {name} or {hash}")
     }
-    // As the file system reads it: a slash and a combining mark are one Character, which is no slash.
+    // In UTF-8, as the file system reads it: a slash with a combining mark is one Character, which does not equal a
+    // slash.
     let names = text.utf8.split(separator: UInt8(ascii: "/"))
     if text.utf8.first == UInt8(ascii: "/") || names.contains(where: { $0.elementsEqual("..".utf8) }) {
       throw Self.invalid(text, "it leads out of the output folder; leave out every .. and the / at its start")

@@ -148,7 +148,7 @@ struct InputFinder {
 
   // MARK: Folders
 
-  /// Adds what a folder holds. Returns whether to list it, or the folder that an entry is.
+  /// Adds a folder or an entry. Returns whether to list it.
   ///
   /// - Parameter index: The folder's index in the list, once it is opened.
   private mutating func take(

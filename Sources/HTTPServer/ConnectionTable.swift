@@ -6,7 +6,7 @@ import NIOHTTP1
 /// Which connections are open, whose they are, and which have been idle for longest: decides who may come, and who makes
 /// room.
 ///
-/// A pure value; its owner synchronises it and carries out what it returns.
+/// A pure value; its owner synchronises it and carries out the returned actions.
 struct ConnectionTable<ID: Hashable> {
   private struct Connection {
     let client: String?

@@ -66,9 +66,9 @@ extension ThumbnailWorker {
   public enum Ending: Sendable, Equatable {
     /// The input has ended, and every line was responded to.
     case complete
-    /// It was told to drain.
+    /// It was drained.
     case drained
-    /// It was told to drain, or more lines failed than allowed, and nobody read the last responses in time.
+    /// It was drained, or more lines failed than allowed, and the last responses were not read in time.
     case readerStalled
     /// More lines failed than allowed.
     case tooManyFailures
@@ -80,7 +80,7 @@ extension ThumbnailWorker {
     case outputUnwritable(String)
   }
 
-  /// What a run came to.
+  /// The result of a run.
   public struct Summary: Sendable, Equatable {
     /// Lines that were responded to.
     public var lines: Int { succeeded + failed + skipped }

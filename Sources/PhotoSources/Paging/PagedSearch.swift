@@ -1,7 +1,7 @@
 import DequeModule
 
-/// How a search goes from page to page: what to request next, which photos of a page are new, and where the search
-/// ends. A pure value: galleries, prefetches and page feeds only decide when the next page is wanted.
+/// The progress of a search from page to page: the next request, the new photos of a page, and the end of the search. A
+/// pure value: galleries, prefetches and page feeds only decide when to request the next page.
 ///
 /// ## Repeated photos
 /// A repeated photo is dropped; only a list keeps it (`keepsRepeats`). A page without a new photo is barren. After

@@ -97,7 +97,7 @@ public struct PhotoLicence: Hashable, Sendable, Codable {
   }
 }
 
-/// Where a photo is loaded from.
+/// The place from which a photo is loaded.
 enum PhotoLocation: Equatable, Sendable {
   /// A single URL.
   case single(ImageSource)

@@ -142,7 +142,7 @@ extension PhotoForms {
   /// The URL of the whole image, just large enough that the thumbnail is not upscaled.
   ///
   /// The server never crops: the gravity is applied here, and other thumbnails of the image may need the rest. The
-  /// format is fixed to JPEG, since content negotiation may yield AVIF, which takes 25 times the memory to decode.
+  /// format is fixed to JPEG, because content negotiation may yield AVIF, which takes 25 times the memory to decode.
   func imgixURL(ofSize size: PixelSize, for cell: Cell) -> URL {
     guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return url }
     let kept = (components.percentEncodedQueryItems ?? []).filter { !Self.rendering.contains($0.name) }

@@ -120,7 +120,7 @@ public struct PhotoPage: Equatable, Sendable {
   public var photos: [Photo]
   /// The cursor of the next page; nil on the last.
   public var next: PageCursor?
-  /// The total number of results, if the provider tells.
+  /// The total number of results, if the provider reports it.
   public var total: Int?
   /// The unusable items of the page.
   public var skipped: [SkippedItem]
@@ -140,7 +140,7 @@ public struct PageCursor: Hashable, Sendable, Codable {
   public init(_ token: String) { self.token = token }
 }
 
-/// An item that was left out of a page, and why.
+/// An item that was left out of a page, and the reason.
 public struct SkippedItem: Hashable, Sendable {
   /// The item's position: `line 7`, `item 3`, or a path.
   public var place: String

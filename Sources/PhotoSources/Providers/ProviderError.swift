@@ -136,7 +136,7 @@ extension ProviderError: CustomStringConvertible {
   public var description: String { message }
 }
 
-/// What an error means for the next request.
+/// The consequences of an error for the next request.
 extension ProviderError {
   /// Whether the source did not respond at all, so that stored photos are shown instead.
   var isUnreachable: Bool {
@@ -147,7 +147,7 @@ extension ProviderError {
     }
   }
 
-  /// Whether the same request may succeed later without any action of the user.
+  /// Whether the same request may succeed later without an action of the user.
   var mayPass: Bool {
     switch self {
     // A cancelled request is repeated: a deliberate cancellation ignores the response.
@@ -165,7 +165,7 @@ extension ProviderError {
     }
   }
 
-  /// How long to wait at least before the next request; with several services, until the first may respond.
+  /// The least time before the next request; with several services, until the first may respond.
   var retryAfter: Duration {
     switch self {
     case .rateLimited(_, let pause?): pause
@@ -174,7 +174,7 @@ extension ProviderError {
     }
   }
 
-  /// How long until the provider takes requests again; with several, the shortest time. Nil if the error is no rate
+  /// The time until the provider accepts requests again; with several, the shortest time. Nil if the error is no rate
   /// limit.
   var pause: Duration? {
     switch self {

@@ -34,7 +34,7 @@ enum Snippet {
   static func quoted(_ text: some StringProtocol) -> String { "“\(line(String(text), limit: 60))”" }
 }
 
-/// Describes a JSON decoding error briefly without quoting the JSON, which may hold credentials.
+/// Describes a JSON decoding error briefly, without quoting the JSON, which may contain credentials.
 enum JSONFault {
   static func reason(_ error: any Error) -> String {
     switch error {

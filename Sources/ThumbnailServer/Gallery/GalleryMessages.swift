@@ -35,7 +35,7 @@ extension JSONObject {
   /// main colour, `date` the day on which it was taken, `dateSource` where that is known from, and `download` where it can
   /// be downloaded as it is.
   ///
-  /// - Parameter stored: What the cache has to show before the thumbnail.
+  /// - Parameter stored: The cache's placeholder to show before the thumbnail.
   init(_ listed: ListedPhoto, key: SourceKey, stored: StoredPlaceholder?) {
     let photo = listed.photo
     let isFile = photo.provider == FolderIndex.provider

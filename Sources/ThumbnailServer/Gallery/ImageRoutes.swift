@@ -81,9 +81,9 @@ enum ContentDisposition {
 }
 
 /// The photos that galleries have shown, by the keys in the addresses of their images. Only these are served there, so
-/// nobody can have the server fetch anything else by such an address.
+/// no such address makes the server fetch anything else.
 final class ImageRegistry: Sendable {
-  /// Of at least that many photos the last shown are known.
+  /// At least this many of the photos shown last are known.
   private static let capacity = 100_000
 
   private let headers: HostHeaders
@@ -112,7 +112,7 @@ final class ImageRegistry: Sendable {
   }
 }
 
-/// A form of an image that a gallery shows, as in its address: `400x400-cover`.
+/// A form of a gallery's image, as in its address: `400x400-cover`.
 struct GalleryForm: Hashable, Sendable {
   /// The largest side that is made for a page.
   private static let longestSide = 4096

@@ -52,26 +52,26 @@ final class RateLimiter: Sendable {
   }
 }
 
-/// The proxies that are believed when they name the client of a request in `X-Forwarded-For`.
+/// The proxies whose `X-Forwarded-For` names the client of a request.
 ///
-/// Each proxy adds the address that it was asked from to the end of the field. So the client is the last address that is
-/// no proxy's: what is before it may be invented.
+/// Each proxy appends the address of its client to the field. So the client is the last address that is not a proxy's:
+/// earlier ones may be invented.
 package struct TrustedProxies: Sendable {
   private let ranges: [AddressRange]
-  /// Further addresses are not looked at: nobody has so many proxies.
+  /// Further addresses are not read: nobody has so many proxies.
   private static let mostAddresses = 32
 
   /// - Parameter ranges: The addresses of the proxies.
   package init(_ ranges: [AddressRange]) { self.ranges = ranges }
 
-  /// The client of a request from the address `peer`; that of a Unix socket is always a proxy.
+  /// The client of a request from the address `peer`. A Unix socket's peer is always a proxy.
   package func client(_ peer: String, _ headers: HTTPHeaders) -> String {
     guard includes(peer) else { return peer }
     let named = headers["x-forwarded-for"].joined(separator: ",").split(separator: ",").suffix(Self.mostAddresses)
     var client = peer
     for text in named.reversed() {
       let text = ClientNetwork.plain(Self.withoutPort(text.trimmingPrefix { $0 == " " || $0 == "\t" }))
-      // Something else than an address was not written by a proxy of ours.
+      // Our proxies write addresses only.
       guard let address = IPAddress(text) else { return client }
       client = text
       if !isTrusted(address) { return client }
@@ -79,12 +79,12 @@ package struct TrustedProxies: Sendable {
     return client
   }
 
-  /// Whether connections from an address are those of a proxy.
+  /// Whether connections from an address come from a proxy.
   package func includes(_ peer: String) -> Bool {
     !ranges.isEmpty && (peer == Self.unixSocket || IPAddress(peer).map(isTrusted) ?? false)
   }
 
-  /// What connections through a Unix socket come from.
+  /// The peer of connections through a Unix socket.
   private static let unixSocket = "local"
 
   private func isTrusted(_ address: IPAddress) -> Bool { ranges.contains { $0.contains(address) } }

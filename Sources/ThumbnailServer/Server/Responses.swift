@@ -22,7 +22,7 @@ extension ServerResponse {
     static let notFound = Problem(.notFound, "not-found", "there is nothing at this address")
   }
 
-  /// An error, which nobody may store.
+  /// An error, which must not be stored.
   static func problem(_ problem: Problem) -> ServerResponse {
     json(["error": problem.code, "message": problem.message], status: problem.status, headers: problem.headers)
   }

@@ -51,7 +51,7 @@ enum Route: String, Sendable, CaseIterable {
   }
 }
 
-/// The fields of a query, percent-decoded. Of a name that comes twice, the last counts.
+/// The fields of a query, percent-decoded. If a name occurs twice, the last one counts.
 struct QueryItems {
   /// The decoded values by name.
   private(set) var values: [String: String] = [:]

@@ -130,7 +130,7 @@ struct MetricsPage {
 
   /// A histogram's buckets, sum and count.
   ///
-  /// - Parameter label: What tells it from others of the same name, such as `route="thumb"`.
+  /// - Parameter label: The label that distinguishes metrics of the same name, such as `route="thumb"`.
   mutating func add(_ name: String, _ label: String, _ histogram: Histogram) {
     var total = 0
     for (bound, count) in zip(Histogram.bounds, histogram.buckets) {
@@ -162,9 +162,9 @@ struct Histogram: Sendable {
   }
 }
 
-/// What the kernel says about this process.
+/// The kernel's figures about this process.
 enum ProcessStatus {
-  /// The memory that it holds now, in bytes; 0 if that cannot be read.
+  /// Its current memory in bytes; 0 if that cannot be read.
   static var residentBytes: Int {
     guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return 0 }
     let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0

@@ -124,8 +124,8 @@ package struct HostPattern: Sendable, Hashable {
   }
 }
 
-/// The folder whose files strangers may ask for by path. It is never left: each part of a path is opened within the one
-/// before it, and links are not followed, so no change to the folder in the meantime leads elsewhere.
+/// The folder whose files strangers can request by path. Each part of a path is opened within the part before it, and
+/// links are not followed, so no change to the folder meanwhile leads outside.
 package final class ServedFolder: Sendable {
   private let root: FileDescriptor
 
@@ -140,13 +140,13 @@ package final class ServedFolder: Sendable {
   ///
   /// - Parameter path: Percent-decoded, its parts separated by slashes.
   package func image(at path: String) -> ImageSource? {
-    // As the system reads it: a slash and a combining mark are one Character, which is no slash.
+    // In UTF-8, as the system reads it: a slash with a combining mark is one Character, which does not equal a slash.
     let parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
     guard !parts.isEmpty, parts.allSatisfy(Self.isName), let file = file(parts) else { return nil }
     var status = stat()
     guard fstat(file.rawValue, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
     let state = FileState(status)
-    // Says nothing of the path: a file that was moved is the same image.
+    // The identity does not contain the path: a file that was moved is the same image.
     let identity = "\(state.device)-\(state.inode)-\(state.byteCount)-\(state.modified)"
     return .loaded(by: ServedFile(file: file, state: state), identity: "file \(identity)")
   }
@@ -159,7 +159,7 @@ package final class ServedFolder: Sendable {
   private func file(_ parts: [Substring.UTF8View]) -> FileDescriptor? {
     var place = root
     for (index, part) in parts.enumerated() {
-      // Without waiting: the other end of a pipe might never come.
+      // Without waiting: the other end of a pipe might never open.
       let flags = index == parts.count - 1 ? O_RDONLY | O_NONBLOCK : O_RDONLY | O_DIRECTORY
       let descriptor = openat(place.rawValue, String(Substring(part)), flags | O_NOFOLLOW | O_CLOEXEC)
       guard descriptor >= 0 else { return nil }
@@ -180,27 +180,27 @@ private struct ServedFile: ImageLoading {
   func load(_ request: ImageLoadRequest) -> LoadedImage { LoadedImage(file, state) }
 }
 
-/// The addresses that were accepted lately: reading one and checking its signature takes longer than all else of a
-/// thumbnail that is in memory.
+/// The addresses accepted lately: parsing one and checking its signature takes longer than the rest of a response from
+/// memory.
 ///
-/// What decides about an address is fixed while the server runs, but for the time until which it is good.
+/// Nothing that decides about an address changes while the server runs, except that the address may expire.
 final class AcceptedAddresses: Sendable {
-  /// What was understood of an address.
+  /// A parsed address.
   struct Address: Sendable {
     let options: VariantPath
     let source: ServedSource
-    /// Until when it is good, in seconds since 1970; nil for ever.
+    /// The end of its validity, in seconds since 1970; nil for none.
     let end: Int?
   }
 
-  /// Longer ones are read each time, in bytes.
+  /// The longest stored target in bytes; longer ones are parsed each time.
   private static let longestTarget = 1024
-  /// The newest so many are kept, and as many before them.
+  /// This many of the newest are kept, and as many before them.
   private static let generationLength = 1024
 
   private let addresses = Mutex(Generations<Address>(capacity: generationLength))
 
-  /// What was understood of a request's target; nil if it has to be read.
+  /// The parsed address of a request's target; nil if it has to be parsed.
   func address(of target: String, now: time_t = time(nil)) -> Address? {
     addresses.withLock { $0.value(of: target) }.flatMap { address in
       address.end.map { now < $0 } ?? true ? address : nil

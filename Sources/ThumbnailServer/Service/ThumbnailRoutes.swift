@@ -103,7 +103,7 @@ enum WebAddress {
   }
 }
 
-/// What a client says that it can show.
+/// The formats and sizes that a client states.
 struct ContentNegotiation: Sendable {
   /// The types in `Accept` with a quality above 0, in lower case.
   private let accepted: Set<Substring>
@@ -112,7 +112,7 @@ struct ContentNegotiation: Sendable {
   /// The width of the image in device pixels, from the client hints.
   let width: Int?
 
-  /// What holds for a client that sends none of these fields.
+  /// The values for a client that sends none of these fields.
   static let none = ContentNegotiation([:])
 
   init(_ headers: HTTPHeaders) {
@@ -127,7 +127,7 @@ struct ContentNegotiation: Sendable {
     width = (headers.first(name: "sec-ch-width") ?? headers.first(name: "width")).flatMap { Int($0) }
   }
 
-  /// The format to send. Only types that are named count: `*/*` and `image/*` are sent by clients that show neither.
+  /// The format to send. Only named types count: clients that show neither AVIF nor WebP send `*/*` and `image/*`, too.
   ///
   /// - Parameter allowsAVIF: AVIF takes ten times as long to make as WebP.
   func format(allowsAVIF: Bool) -> OutputFormat {

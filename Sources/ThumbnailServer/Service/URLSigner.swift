@@ -127,7 +127,7 @@ enum Hexadecimal {
 
 /// The addresses of thumbnails: `/thumb/{options}/{source}`.
 package enum ThumbnailAddress {
-  /// What need not be encoded in a part of a path (RFC 3986: unreserved characters).
+  /// The characters that need no encoding in a part of a path (RFC 3986: unreserved characters).
   private static let plain = CharacterSet(
     charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 

@@ -245,9 +245,9 @@ struct LineParser: Sendable {
   }
 }
 
-/// What a line asks for.
+/// The request of a line.
 struct WorkItem: Sendable {
-  /// Where the bytes of the image are.
+  /// The place of the image's bytes.
   enum Origin: Sendable {
     case url(String, headers: [HTTPHeader])
     case path(String)
@@ -257,7 +257,7 @@ struct WorkItem: Sendable {
 
   let origin: Origin
   let variants: [Variant]
-  /// The name of its files, without an end.
+  /// The name of its files, without an extension.
   let key: SampleKey
   var caption: String?
   /// The members of the line's `json`: their names, and their values as JSON text.

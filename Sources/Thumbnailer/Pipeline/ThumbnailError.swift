@@ -89,7 +89,7 @@ public enum ThumbnailError: Error, Sendable, Equatable {
     }
   }
 
-  /// One line for people: what is wrong and what to do about it.
+  /// One line for people: the problem and what to do about it.
   public var message: String {
     switch self {
     case .cancelled: "cancelled before it was done"

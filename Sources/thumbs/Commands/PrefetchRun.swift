@@ -56,7 +56,7 @@ final class PrefetchRun: Sendable {
     let isComplete = failure == nil && interruption.signal == nil
     let counts = summary.withLock { [closing] summary in
       summary.provider = provider.name
-      // `matching` is only meant to tell what the page limit left out.
+      // `matching` only shows the number of results beyond the page limit.
       if !isComplete { summary.matching = nil }
       (summary.exportedFiles, summary.exportText) = (closing.exported, closing.summary)
       summary.finish(pipeline.statistics, since: started)
@@ -67,7 +67,7 @@ final class PrefetchRun: Sendable {
     cache.reportProblem()
     for complaint in closing.complaints { console.complain(complaint) }
     if status == .success, pipeline.cacheProblem != nil || closing.isIncomplete { status = .someFailed }
-    // What went wrong is said already; counts of zero add nothing.
+    // The problem has been printed; counts of zero add nothing.
     let isEmpty = counts.pictures == 0 && !options.json
     if failure is Console.WriteError || isEmpty && (isComplete || failure is ProviderError) { return status }
     do {

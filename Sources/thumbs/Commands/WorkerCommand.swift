@@ -70,7 +70,7 @@ struct WorkerCommand: AsyncParsableCommand {
     return options
   }
 
-  /// What a message about a failure ends with.
+  /// The end of a message about a failure.
   private static let kept = "what was answered is kept"
 
   /// Responds to all lines, and returns the exit status.
@@ -97,7 +97,7 @@ struct WorkerCommand: AsyncParsableCommand {
     await pipeline.flush()
     notices.reportReplacement()
     notices.reportProblem()
-    // A reader that does not read would hold up the summary, too.
+    // A reader that has stopped would block the summary, too.
     if summary, ending != .readerGone, ending != .readerStalled {
       try console.print(figures(counts, pipeline.statistics, after: .now - started).summaryLine)
     }

@@ -78,7 +78,7 @@ extension Diagnostics {
     ]
   }
 
-  /// Which addresses may be reached.
+  /// The policy of addresses.
   private var addressLine: String {
     func names(_ ranges: [AddressRange]) -> String { ranges.map { "\($0)" }.joined(separator: ", ") }
     var text = "  addresses: all, private networks and this machine, too"

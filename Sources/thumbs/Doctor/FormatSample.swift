@@ -94,7 +94,7 @@ enum FormatSample {
 /// Tests whether a format can be read or written on this machine by doing so with a tiny image: that libvips has the
 /// operation does not mean that the library behind it works.
 ///
-/// Blocks; to be called on a thread of a pool that calls `Codec.threadWillEnd()`.
+/// Blocks; call it on a thread of a pool that calls `Codec.threadWillEnd()`.
 enum FormatTrial {
   /// Why a format cannot be read in this process; nil if it can.
   static func reading(_ format: ImageFormat) -> CodecError? {

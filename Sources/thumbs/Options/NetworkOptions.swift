@@ -151,10 +151,10 @@ struct NetworkOptions: ConfigurationOptions {
   }
 }
 
-/// Which addresses connections may be made to.
+/// The addresses that connections may be made to.
 ///
-/// Without an option the configuration's own policy stays: any address, as suits a person's own lists. A command that
-/// fetches what strangers ask for sets `publicOnly` before it applies these.
+/// Without an option the configuration's own policy stays: any address, for the user's own lists. A command that serves
+/// strangers sets `publicOnly` before it applies these.
 struct AddressOptions: ConfigurationOptions {
   @Flag(help: "Fetch from this machine and private networks, too: the default, except in serve.")
   var allowPrivateNetworks = false

@@ -18,7 +18,7 @@ enum SecretVariables {
   /// The environment, with the secrets in it.
   static var environment: [String: String] { ProcessInfo.processInfo.environment.merging(values) { $1 } }
 
-  /// To be called before other threads run. Proxies may have a password in their URL; libcurl looks for them later.
+  /// Call it before other threads run. Proxies may have a password in their URL; libcurl reads them later.
   static func hide() {
     _ = values
     ProcessPrivacy.hideVariables(ThumbnailPipeline.Configuration.proxyVariables)
@@ -30,8 +30,8 @@ enum DescriptorLimit {
   /// More than the connections and files of a server.
   private static let wanted: rlim_t = 65_536
 
-  /// Raises the soft limit as far as it is needed and allowed: its default is less than a server's connections take.
-  /// Returns the limit.
+  /// Raises the soft limit as far as needed and allowed: its default is too low for a server's connections. Returns the
+  /// limit.
   @discardableResult static func raise() -> Int {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return Int(wanted) }
@@ -46,8 +46,8 @@ enum SocketActivation {
   private static let firstDescriptor: Int32 = 3
   private static let variables = ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"]
 
-  /// The socket, if one was passed to this process. Taken out of the environment at the first use: processes that are
-  /// started from here get neither the socket nor the variables.
+  /// The socket, if one was passed to this process. It is taken out of the environment at the first use: child
+  /// processes get neither the socket nor the variables.
   static let socket: Int32? = {
     let environment = ProcessInfo.processInfo.environment
     guard environment["LISTEN_PID"].flatMap({ Int32($0) }) == getpid(),

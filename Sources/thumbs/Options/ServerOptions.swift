@@ -41,7 +41,7 @@ struct ServerOptions: ParsableArguments {
   /// The time that running responses may take after the signal to end.
   var grace: Duration { .seconds(10) }
 
-  /// Where to listen: at the given address, or at the socket that systemd passes.
+  /// The place to listen: the given address, or the socket that systemd passes.
   var listening: HTTPServer.Configuration {
     var listening = HTTPServer.Configuration(
       binding: SocketActivation.socket.map { .socket($0) } ?? .address(host: host, port: port))

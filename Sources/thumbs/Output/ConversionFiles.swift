@@ -5,7 +5,7 @@ import Thumbnailer
 
 /// The files about a conversion: the report, and the contact sheet with the inputs in their order.
 actor ConversionFiles {
-  /// The longest thumbnail that is shown, in bytes; of a longer one only the name is.
+  /// The longest thumbnail that is shown, in bytes; a longer one is only named.
   private static let longestThumbnail = 64 << 20
 
   private let options: FolderConverter.Options

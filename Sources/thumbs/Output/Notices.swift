@@ -2,13 +2,13 @@ import PhotoSources
 import Synchronization
 import Thumbnailer
 
-/// The messages about a pipeline's disk cache: what is wrong when a run begins, and what has come up by its end.
+/// The messages about a pipeline's disk cache: problems at the beginning of a run, and those until its end.
 struct CacheNotices {
   private let pipeline: ThumbnailPipeline
   private let problem: String?
   private let replacement: String?
 
-  /// Prints what is wrong now.
+  /// Prints the current problem.
   init(_ pipeline: ThumbnailPipeline, isQuiet: Bool) {
     self.pipeline = pipeline
     (problem, replacement) = (pipeline.cacheProblem, pipeline.cacheReplacement)
@@ -24,7 +24,7 @@ struct CacheNotices {
     if let new = pipeline.cacheReplacement, new != replacement { Console.standard.complain(new) }
   }
 
-  /// Prints what keeps the cache from storing everything, unless it was said.
+  /// Prints the problem that keeps the cache from storing everything, unless it has been printed.
   func reportProblem() {
     if pipeline.cacheRestriction != nil { return }
     if let new = pipeline.cacheProblem, new != problem { Console.standard.complain("not everything is stored: \(new)") }

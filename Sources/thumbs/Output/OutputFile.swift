@@ -85,7 +85,7 @@ final class ReportFile: Sendable {
 
     /// The message with advice.
     ///
-    /// - Parameter other: What to choose instead, such as “another --sheet”.
+    /// - Parameter other: The alternative, such as “another --sheet”.
     func message(choose other: String) -> String {
       let isFull = reason == String(cString: strerror(ENOSPC))
       return "\(path) cannot be written: \(reason); \(isFull ? "make room there, or " : "")choose \(other)"

@@ -11,7 +11,7 @@ struct RunSummary {
 
   var pictures = 0
   private var outcomes: [PictureReport.Status: Int] = [:]
-  /// Those decoded only in part.
+  /// Images decoded only in part.
   var damaged = 0
   var downloadedBytes = 0
   var bytesLeft = 0

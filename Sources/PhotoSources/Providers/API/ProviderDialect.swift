@@ -50,7 +50,7 @@ struct AccessKey: Sendable, CustomStringConvertible, CustomDebugStringConvertibl
     HTTPHeader("Authorization", scheme.isEmpty ? value : "\(scheme) \(value)")
   }
 
-  /// A prefix of the key's digest, to tell keys apart without revealing them.
+  /// A prefix of the key's digest, which distinguishes keys without revealing them.
   var digestPrefix: String { SHA256.hash(value.utf8).prefix(4).map { String($0, radix: 16) }.joined(separator: "-") }
 
   /// The text with every occurrence of the key redacted.

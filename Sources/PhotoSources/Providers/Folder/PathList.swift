@@ -12,7 +12,7 @@ struct PathList: Sendable {
   let marks: [Int]
   /// The number of images.
   let count: Int
-  /// What could not be listed, and why.
+  /// The entries that could not be listed, and the reasons.
   let skipped: [SkippedItem]
 
   /// The paths at these indices. Runs of consecutive indices are read in one go.

@@ -29,7 +29,7 @@ struct CacheSelectionArgument: ParsableArguments {
       "The picture's URL or path, or words of its address. (default: all pictures)", valueName: "URL|QUERY"))
   var words: [String] = []
 
-  /// Said where nothing of what is named is stored.
+  /// The message if no thumbnail of the selection is stored.
   static let nothingStored = "nothing of that is stored; 'thumbs cache list' shows what is"
 
   /// Parses the words: a URL, a text that starts like a path, or an existing file selects an image; anything else is a
@@ -53,7 +53,7 @@ extension CacheOptions {
   /// Opens the disk cache, whatever its size limit; nil if there is none, and then none is created. Errors of changes
   /// are printed as they occur.
   func open() throws(DiskCacheError) -> DiskCache? {
-    // A folder that cannot be searched may hold a cache: opening it gives the error.
+    // A folder that cannot be searched may contain a cache: opening it gives the error.
     if !DiskCache.exists(in: directory), isAbsent || isFolderToLookInto { return nil }
     return try DiskCache(directory: directory, byteLimit: nil) { Console.standard.complain("\($0)") }
   }
