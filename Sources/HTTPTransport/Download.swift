@@ -1,3 +1,4 @@
+package import Foundation
 package import HTTPSemantics
 package import ThumbnailCore
 
@@ -36,8 +37,10 @@ package struct Download: Sendable {
   package var headers: [HTTPHeader] { head.headers }
   /// The host of the final URL after redirects.
   package var host: String? { HostName(parsing: url.host)?.host }
-  /// A digest of the final URL after redirects, for a later condition.
-  package var address: SourceKey { url.digest }
+  /// A digest of the final URL after redirects, for a later condition. Mostly that of the requested one, which is known.
+  package func finalDigest(requested: URL, digest: SourceKey) -> SourceKey {
+    url.text == requested.absoluteString ? digest : url.digest
+  }
 
   /// The version of the body, if other parts of it can be requested.
   package var version: BodyVersion? {

@@ -11,15 +11,17 @@ public struct SourceKey: Hashable, Sendable {
   package init(identity: String, headers: [HTTPHeader]) {
     var hash = SHA256()
     hash.update(identity.utf8)
-    let fields: [(name: String, value: String)] = headers.map { ($0.name.lowercased(), $0.value) }
-    let partition = fields.filter { $0.name != "user-agent" && $0.name != "referer" }
-    for (name, value) in partition.sorted(by: <) {
-      hash.update("\0\(name)\0\(value)".utf8)
-    }
+    let fields = Self.credentials(in: headers).map { (name: $0.name.lowercased(), value: $0.value) }
+    for (name, value) in fields.sorted(by: <) { hash.update("\0\(name)\0\(value)".utf8) }
     self.init(bytes: hash.finalize())
   }
 
-  /// Takes the first 16 bytes; there must be as many.
+  /// The header fields that are part of a key.
+  static func credentials(in headers: [HTTPHeader]) -> [HTTPHeader] {
+    headers.filter { !["user-agent", "referer"].contains($0.name.lowercased()) }
+  }
+
+  /// Takes the first 16 of at least 16 bytes, in the form of `bytes`.
   package init(bytes: some Collection<UInt8>) {
     let words = bytes.prefix(16)
     high = words.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
@@ -43,29 +45,16 @@ public struct SourceKey: Hashable, Sendable {
   }
 }
 
-/// Identifies one thumbnail: which image, and which variant of it. The hash is computed once, on creation.
+/// Identifies one thumbnail: which image, and which variant of it.
 public struct CacheKey: Hashable, Sendable {
   /// The source image.
   public let source: SourceKey
   /// The variant.
   public let variant: Variant
-  private let storedHash: Int
 
-  /// Makes a key and computes its hash.
+  /// Makes a key.
   public init(source: SourceKey, variant: Variant) {
     self.source = source
     self.variant = variant
-    var hasher = Hasher()
-    hasher.combine(source)
-    hasher.combine(variant)
-    storedHash = hasher.finalize()
   }
-
-  /// Whether both name the same thumbnail.
-  public static func == (lhs: CacheKey, rhs: CacheKey) -> Bool {
-    lhs.storedHash == rhs.storedHash && lhs.source == rhs.source && lhs.variant == rhs.variant
-  }
-
-  /// Feeds the precomputed hash.
-  public func hash(into hasher: inout Hasher) { hasher.combine(storedHash) }
 }

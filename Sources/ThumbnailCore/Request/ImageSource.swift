@@ -27,6 +27,9 @@ public struct ImageSource: Hashable, Sendable {
   public var isUserFile: Bool { if case .userFile = origin { true } else { false } }
   /// The identity and credentials as a digest, computed once.
   public let key: SourceKey
+  /// A digest of the URL alone, for an image on the web. The key itself if it has neither another identity nor
+  /// credentials, so that the URL is hashed once.
+  private let urlDigest: SourceKey
   /// Alternative URLs of the same image, tried in order when the main URL is not found, its server fails, or does not
   /// respond in time. Header fields are sent only to those at the main URL's host.
   public let alternates: [URL]
@@ -130,6 +133,20 @@ public struct ImageSource: Hashable, Sendable {
     self.alternates = alternates
     self.downloadsPerHost = downloadsPerHost
     key = SourceKey(identity: identity, headers: headers)
+    let address = url.absoluteString
+    let isKey = address == identity && SourceKey.credentials(in: headers).isEmpty
+    if case .web = origin, !isKey { urlDigest = SourceKey(identity: address, headers: []) } else { urlDigest = key }
+  }
+
+  /// A digest of one of its URLs, which distinguishes the server-side sizes of one image.
+  package func digest(of url: URL) -> SourceKey {
+    url == self.url ? urlDigest : SourceKey(identity: url.absoluteString, headers: [])
+  }
+
+  /// Identifies the body of one of its URLs: server-side sizes of one image share its identity, but not its body.
+  package func bodyKey(of url: URL) -> SourceKey {
+    let address = url.absoluteString
+    return address == identity ? key : SourceKey(identity: "\(identity)\n\(address)", headers: headers)
   }
 
   /// Sources are equal when they are the same image to the cache.

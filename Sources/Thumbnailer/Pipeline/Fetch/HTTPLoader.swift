@@ -112,9 +112,7 @@ struct HTTPLoader: BodyLoader {
       usesParts: partsNeed != nil, monitor: monitor, progress: job.progress)
     let wanted = DownloadRequest(
       url: url, headers: source.headers(at: url), byteLimit: job.policy.limits.maximumBytes,
-      // Server-side sizes of one image share its identity, but not its body.
-      key: job.policy.bypassesCaches
-        ? nil : SourceKey(identity: "\(source.identity)\n\(url.absoluteString)", headers: source.headers),
+      key: job.policy.bypassesCaches ? nil : source.bodyKey(of: url),
       attempts: attempts, downloadsPerHost: source.downloadsPerHost, condition: request.condition,
       part: request.condition == nil && partsNeed != nil ? parts.firstPart(of: url) : nil,
       silence: job.progress.silence,
@@ -157,7 +155,7 @@ struct HTTPLoader: BodyLoader {
     } else {
       body = SourceBody(of: download, header: observer.outcome.header)
     }
-    let response = StoredResponse(download, from: url, receivedAt: configuration.now())
+    let response = StoredResponse(download, of: source, from: url, receivedAt: configuration.now())
     body.response = response
     body.statedEnd = observer.head.flatMap { statedEnd(of: $0, delay: download.duration) }
     body.mayBeStored = response.metadata.mayBeStored(status: download.status)

@@ -16,7 +16,7 @@ struct CachedFailures: Sendable {
   func refusal(for job: JobContext, _ history: SourceHistory) -> ThumbnailError? {
     if job.policy.cacheMode == .offline { return .notCached }
     let source = job.source
-    let url = source.urlDigest
+    let url = source.digest(of: source.url)
     guard let failure = history.failures.first(where: { $0.url == url }) else { return nil }
     if !configuration.retriesFailures, failure.isValid(at: configuration.now()),
       let error = ThumbnailError(remembered: failure, limits: limits(of: job))
@@ -44,7 +44,7 @@ struct CachedFailures: Sendable {
     let until = min(now.addingTimeInterval(lifetime), end ?? .distantFuture)
     guard now < until else { return }
     let failure = RememberedFailure(
-      url: source.urlDigest, code: error.code, reason: String(error.message.prefix(500)), limits: limits(of: job),
+      url: source.digest(of: source.url), code: error.code, reason: String(error.message.prefix(500)), limits: limits(of: job),
       noted: now,
       until: until)
     cache.remember(failure, of: source.key, permit: job.permit)

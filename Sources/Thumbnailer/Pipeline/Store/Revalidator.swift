@@ -98,10 +98,11 @@ struct Revalidator: Sendable {
 
 extension StoredResponse {
   /// The metadata of the response that brought a body.
-  init(_ download: Download, from url: URL, receivedAt now: Date) {
+  init(_ download: Download, of source: ImageSource, from url: URL, receivedAt now: Date) {
     let metadata = ResponseMetadata(download.headers)
+    let digest = source.digest(of: url)
     self.init(
-      url: url.digest, address: download.address, metadata: metadata, length: download.expectedBytes,
+      url: digest, address: download.finalDigest(requested: url, digest: digest), metadata: metadata, length: download.expectedBytes,
       freshness: download.freshness(of: metadata, receivedAt: now))
   }
 }
@@ -134,16 +135,8 @@ extension SourceHistory {
 }
 
 extension ImageSource {
-  /// The digest of the primary URL.
-  var urlDigest: SourceKey { url.digest }
-
   /// The stored response of the first of the source's URLs that has one.
   func knownResponse(in history: SourceHistory) -> StoredResponse? {
-    urls.lazy.compactMap { history.response(of: $0.digest) }.first
+    urls.lazy.compactMap { history.response(of: digest(of: $0)) }.first
   }
-}
-
-extension URL {
-  /// A storable digest of the URL, which distinguishes the server-side sizes of one image.
-  fileprivate var digest: SourceKey { SourceKey(identity: absoluteString, headers: []) }
 }
