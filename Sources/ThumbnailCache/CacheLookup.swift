@@ -7,17 +7,14 @@ package struct CacheLookup: Sendable {
     /// The variant itself.
     case exact(DatedThumbnail)
     /// A larger one from which it can be made by shrinking.
-    case larger(Variant, DatedThumbnail)
+    case larger(DatedThumbnail)
   }
 
-  /// The hits; variants that are not in here are misses.
-  package fileprivate(set) var hits: [Variant: Hit] = [:]
+  /// The hits, in the order of the variants; nil for a miss.
+  package fileprivate(set) var hits: [Hit?]
   /// What is known of the source besides its thumbnails. Nil where memory alone served all variants, so that nothing else
   /// was looked up.
   package fileprivate(set) var history: SourceHistory?
-
-  /// Nothing was found.
-  package init() {}
 }
 
 extension ThumbnailCache {
@@ -30,39 +27,37 @@ extension ThumbnailCache {
   ///   - permit: Whether the caches may be changed for it.
   ///   - rule: Decides what is stale; nil for the cache's own.
   package func lookUp(
-    _ variants: [Variant], of source: SourceKey, lasts: Bool = false, inMemory: Set<Variant>? = nil,
+    _ variants: [Variant], of source: SourceKey, lasts: Bool = false, inMemory: [Variant]? = nil,
     permit: StorePermit = StorePermit(), admittedBy rule: FreshnessRule? = nil,
     priority: PriorityControl = PriorityControl(.visible)
   ) async -> CacheLookup {
     let rule = rule ?? self.rule
-    var lookup = CacheLookup()
-    var rest: [Variant] = []
-    for variant in variants {
-      // It may have come into memory since the caller looked there, by a job that ended just now.
-      if let held = memory.entry(for: CacheKey(source: source, variant: variant)), rule.admits(held.freshness) {
-        lookup.hits[variant] = .exact(held)
-      } else {
-        rest.append(variant)
-      }
-    }
+    // One may have come into memory since the caller looked there, by a job that ended just now.
+    var lookup = CacheLookup(
+      hits: variants.map { variant in
+        let held = memory.entry(for: CacheKey(source: source, variant: variant))
+        return held.flatMap { rule.admits($0.freshness) ? .exact($0) : nil }
+      })
+    let rest = variants.indices.filter { lookup.hits[$0] == nil }
     if rest.isEmpty { return lookup }
-    let found = await read(priority: priority) { [rest] disk throws(DiskCacheError) in
-      try disk.reading(source) { try self.lookUp(rest, lasts: lasts, rule, from: $0) }
+    let found = await read(priority: priority) { disk in
+      try disk.reading(source) { try self.lookUp(rest.map { variants[$0] }, lasts: lasts, rule, from: $0) }
     }
     guard let found else {
       // There is no disk cache, it fails, or the task was cancelled.
-      for variant in rest { lookup.hits[variant] = heldHit(for: variant, of: source, rule) }
+      for index in rest { lookup.hits[index] = heldHit(for: variants[index], of: source, rule, mayBeStale: true) }
       lookup.history = SourceHistory().merged(with: recent[source])
       return lookup
     }
-    lookup.hits.merge(found.hits) { $1 }
     lookup.history = found.history
-    for case (let variant, .exact(var thumbnail)) in found.hits where inMemory?.contains(variant) != false {
+    for (index, hit) in zip(rest, found.hits) {
+      lookup.hits[index] = hit
+      guard case .exact(var held) = hit, inMemory?.contains(variants[index]) != false else { continue }
       // What is not written yet has it still.
-      thumbnail.thumbnail.microThumbnail = nil
+      held.thumbnail.microThumbnail = nil
       permit.perform {
         memory.insert(
-          thumbnail.thumbnail, for: CacheKey(source: source, variant: variant), freshness: thumbnail.freshness)
+          held.thumbnail, for: CacheKey(source: source, variant: variants[index]), freshness: held.freshness)
       }
     }
     return lookup
@@ -72,50 +67,38 @@ extension ThumbnailCache {
   private func lookUp(
     _ variants: [Variant], lasts: Bool, _ rule: FreshnessRule, from disk: SourceReading
   ) throws -> CacheLookup {
-    let source = disk.source
-    var lookup = CacheLookup()
     // Read first: should another process replace the image in between, the new one is taken for stale, which costs a
     // request, and not the other way round.
-    let history = lasts ? SourceHistory() : try disk.history().merged(with: recent[source])
+    let history = lasts ? SourceHistory() : try disk.history().merged(with: recent[disk.source])
     let freshness = lasts ? .lasting : history.freshness(by: rule)
-    lookup.history = history
     var stored: [Variant]?
-    for variant in variants {
+    let hits = try variants.map { variant -> CacheLookup.Hit? in
       if let thumbnail = try disk.thumbnail(variant) {
-        lookup.hits[variant] = .exact(DatedThumbnail(thumbnail: thumbnail, freshness: freshness))
-        continue
+        return .exact(DatedThumbnail(thumbnail: thumbnail, freshness: freshness))
       }
       // What is stale in memory may have been renewed on disk by another process.
-      if let held = heldHit(for: variant, of: source, rule), isUsable(held, rule) {
-        lookup.hits[variant] = held
-        continue
-      }
+      if let held = heldHit(for: variant, of: disk.source, rule, mayBeStale: false) { return held }
       if stored == nil { stored = try disk.variants() }
       for larger in variant.shrinkable(among: stored ?? []) {
         guard let thumbnail = try disk.thumbnail(larger) else { continue }
-        lookup.hits[variant] = .larger(larger, DatedThumbnail(thumbnail: thumbnail, freshness: freshness))
-        break
+        return .larger(DatedThumbnail(thumbnail: thumbnail, freshness: freshness))
       }
+      return nil
     }
-    return lookup
+    return CacheLookup(hits: hits, history: history)
   }
 
-  /// A stale exact thumbnail counts, since nothing else has it; a larger one only while it is fresh.
-  private func isUsable(_ hit: CacheLookup.Hit, _ rule: FreshnessRule) -> Bool {
-    switch hit {
-    case .exact: true
-    case .larger(_, let larger): rule.admits(larger.freshness)
-    }
-  }
-
-  /// What memory holds for a variant, fresh or stale.
-  private func heldHit(for variant: Variant, of source: SourceKey, _ rule: FreshnessRule) -> CacheLookup.Hit? {
+  /// What memory holds for a variant: itself, fresh or stale, since nothing else has it; else a larger one, which is
+  /// fresh unless it may be stale.
+  private func heldHit(
+    for variant: Variant, of source: SourceKey, _ rule: FreshnessRule, mayBeStale: Bool
+  ) -> CacheLookup.Hit? {
     if let held = memory.entry(for: CacheKey(source: source, variant: variant)) { return .exact(held) }
-    let candidates = variant.shrinkable(among: memory.variants(of: source)).lazy.compactMap { larger in
-      self.memory.entry(for: CacheKey(source: source, variant: larger)).map { (larger, $0) }
+    let larger = variant.shrinkable(among: memory.variants(of: source)).lazy.compactMap {
+      self.memory.entry(for: CacheKey(source: source, variant: $0))
     }
-    let fresh = candidates.first { rule.admits($0.1.freshness) } ?? candidates.first
-    return fresh.map { .larger($0.0, $0.1) }
+    let fresh = larger.first { rule.admits($0.freshness) }
+    return (fresh ?? (mayBeStale ? larger.first : nil)).map { .larger($0) }
   }
 }
 

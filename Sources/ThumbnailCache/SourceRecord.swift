@@ -38,18 +38,16 @@ public struct SourceRecord: Sendable, Equatable {
     components.fragment = nil
     return components.string ?? url.scheme ?? ""
   }
-}
 
-/// One thumbnail of an image, to be stored in the cache.
-public struct CacheEntry: Sendable, Equatable {
-  /// The variant.
-  public var variant: Variant
-  /// The thumbnail.
-  public var thumbnail: Thumbnail
+  /// The stored form of an address: without `https://` and host, since the host has its own column.
+  static func stored(_ location: String, host: String) -> String {
+    let origin = "https://" + host
+    guard !host.isEmpty, location.hasPrefix(origin + "/") else { return location }
+    return String(location.dropFirst(origin.count))
+  }
 
-  /// Makes an entry.
-  public init(variant: Variant, thumbnail: Thumbnail) {
-    self.variant = variant
-    self.thumbnail = thumbnail
+  /// The address in a stored form.
+  static func location(_ stored: String, host: String) -> String {
+    stored.hasPrefix("/") ? "https://\(host)\(stored)" : stored
   }
 }

@@ -14,12 +14,10 @@ extension ThumbnailCache {
     of sources: [SourceKey], priority: PriorityControl = PriorityControl(.visible)
   ) async -> [SourceKey: Data] {
     var found: [SourceKey: Data] = [:]
-    var rest: [SourceKey] = []
-    for source in sources {
-      if let data = micro.data(of: source) { found[source] = data } else { rest.append(source) }
-    }
+    for source in sources { found[source] = micro.data(of: source) }
+    let rest = sources.filter { [found] in found[$0] == nil }
     if rest.isEmpty { return found }
-    let stored = await read(priority: priority) { [micro, rest] disk throws(DiskCacheError) in
+    let stored = await read(priority: priority) { [micro] disk in
       try disk.read { db in
         var stored: [SourceKey: Data] = [:]
         for source in rest {
@@ -34,8 +32,7 @@ extension ThumbnailCache {
         return stored
       }
     }
-    found.merge(stored.flatMap { $0 } ?? [:]) { $1 }
-    return found
+    return found.merging(stored ?? [:]) { $1 }
   }
 
   /// Removes them all from memory.

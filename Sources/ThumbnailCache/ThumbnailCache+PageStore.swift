@@ -2,22 +2,24 @@ package import ThumbnailCore
 
 extension ThumbnailCache: PageStore {
   package func store(_ page: StoredPage) async {
-    await attempt { disk throws(DiskCacheError) in try await disk.store(page) }
+    await write(.change { db, limits in try PageTable.store(page, limits, in: db) })
   }
 
   package func page(at place: PagePlace) async -> StoredPage? {
-    await read { disk throws(DiskCacheError) in try disk.page(at: place) }
+    let found = await read { try $0.read { try PageTable.page(at: place, in: $0) } ?? nil }
+    if let found { stage(.change(isHint: true) { db, _ in try PageTable.use(found.row, in: db) }) }
+    return found?.page
   }
 
   package func pageSizes(provider: String, query: String) async -> [Int] {
-    await read { disk throws(DiskCacheError) in try disk.pageSizes(provider: provider, query: query) } ?? []
+    await read { try $0.read { try PageTable.pageSizes(provider: provider, query: query, in: $0) } } ?? []
   }
 
   package func cachedPhotos(after mark: Int64?, count: Int) async -> CachedPhotos {
-    await read { disk throws(DiskCacheError) in try disk.cachedPhotos(after: mark, count: count) } ?? CachedPhotos()
+    await read { try $0.read { try PageTable.cachedPhotos(after: mark, count: count, in: $0) } } ?? CachedPhotos()
   }
 
   package func removePhoto(_ source: SourceKey) async {
-    await attempt { disk throws(DiskCacheError) in try await disk.removePhoto(source) }
+    await write(.change { db, _ in try PageTable.removePhoto(source, in: db) })
   }
 }

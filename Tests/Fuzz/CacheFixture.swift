@@ -91,9 +91,9 @@ struct CacheFixture {
     require(record.key == url, "the fixture's keys differ")
     let id = try ThumbnailTable.put(record, in: db)
     require(id == image.row, "the fixture's rows differ")
+    var space = PageSpace()
     try ThumbnailTable.insert(
-      CacheEntry(variant: image.key.variant, thumbnail: image.thumbnail), of: url, row: id, pieces: PieceWriter(),
-      in: db)
+      CacheEntry(variant: image.key.variant, thumbnail: image.thumbnail), of: url, row: id, &space, in: db)
     let headers = [HTTPHeader("ETag", "\"\(id)\""), HTTPHeader("Cache-Control", "max-age=60")]
     let metadata = ResponseMetadata(headers)
     let (date, limits) = (Date(timeIntervalSince1970: now), DiskCacheLimits(byteLimit: 1 << 20))
@@ -104,8 +104,8 @@ struct CacheFixture {
     let failure = RememberedFailure(
       url: url, code: "not-found", reason: "it is gone", limits: .init(bytes: 1, pixels: 2, memory: 3), noted: date,
       until: date.addingTimeInterval(60))
-    try HistoryTable.apply(.failed(failure), of: url, limits: limits, in: db)
-    try PageTable.apply(.store(image.page), limits: limits, in: db)
+    try HistoryTable.put(failure, of: url, limits, in: db)
+    try PageTable.store(image.page, limits, in: db)
   }
 
   /// The victim's rows by table.

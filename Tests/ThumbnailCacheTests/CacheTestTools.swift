@@ -56,9 +56,14 @@ struct Python {
 }
 
 extension DiskCache {
-  /// Changes the history of an image; written behind.
-  func note(_ change: HistoryChange, of source: SourceKey) throws(DiskCacheError) {
-    try commits.stage(.note(source, change))
+  /// Remembers a failure of an image; written behind.
+  func note(_ failure: RememberedFailure, of source: SourceKey) throws {
+    try commits.stage(.change { db, limits in try HistoryTable.put(failure, of: source, limits, in: db) })
+  }
+
+  /// Stores thumbnails of a new version of an image.
+  func replace(by entries: [CacheEntry], of record: SourceRecord) throws {
+    _ = try commits.store(entries, of: record, replacing: .all)
   }
 
   /// The sum of the lengths of all thumbnails as the table has them.

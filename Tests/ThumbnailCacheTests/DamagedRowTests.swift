@@ -8,6 +8,7 @@ import Testing
 /// Rows with values that nobody has stored. They cost the image that they belong to, never another one.
 @Suite(.timeLimit(.minutes(5))) struct DamagedRowTests {
   private let directory: CacheDirectory
+  private let problems = ProblemLog()
 
   init() throws { directory = try CacheDirectory() }
 
@@ -16,11 +17,15 @@ import Testing
     let cache = try DiskCache(directory: directory.url, byteLimit: 64 << 20)
     for number in 1...2 {
       try await cache.store(number)
-      try await cache.store(page(number))
+      await pages(of: cache).store(page(number))
     }
     try await cache.flush()
     try directory.execute(sql)
     return cache
+  }
+
+  private func pages(of cache: DiskCache) -> ThumbnailCache {
+    ThumbnailCache(memory: MemoryCache(byteLimit: 0), disk: cache) { [problems] in problems.add($0) }
   }
 
   private func page(_ number: Int) -> StoredPage {
@@ -64,23 +69,26 @@ import Testing
   }
 
   @Test func aPageOfAnImpossibleTimeIsNotStored() async throws {
-    let cache = try await cache(damagedBy: "UPDATE listing_page SET fetched_at = 9e999 WHERE id = 1")
-    #expect(try cache.page(at: page(1).place) == nil)
-    #expect(try cache.page(at: page(2).place) == page(2))
+    let cache = pages(of: try await cache(damagedBy: "UPDATE listing_page SET fetched_at = 9e999 WHERE id = 1"))
+    #expect(await cache.page(at: page(1).place) == nil)
+    #expect(await cache.page(at: page(2).place) == page(2))
+    #expect(problems.all.isEmpty)
   }
 
   @Test(arguments: ["next = x'ff'", "total = 'many'", "fetched_at = 'now'", "page_size = 'x'", "used = 1e300"])
   func aDamagedPageFailsNothing(change: String) async throws {
-    let cache = try await cache(damagedBy: "UPDATE listing_page SET \(change) WHERE id = 1")
-    _ = try cache.page(at: page(1).place)
-    #expect(try cache.pageSizes(provider: "test", query: "2") == [30])
-    #expect(try cache.page(at: page(2).place) == page(2))
+    let cache = pages(of: try await cache(damagedBy: "UPDATE listing_page SET \(change) WHERE id = 1"))
+    _ = await cache.page(at: page(1).place)
+    #expect(await cache.pageSizes(provider: "test", query: "2") == [30])
+    #expect(await cache.page(at: page(2).place) == page(2))
+    #expect(problems.all.isEmpty)
   }
 
   @Test(arguments: ["source = 'x'", "source = x'00'", "source = 5"])
   func aDamagedPhotoCostsItselfAlone(change: String) async throws {
-    let cache = try await cache(damagedBy: "UPDATE listing_photo SET \(change) WHERE id = 1")
-    #expect(try cache.page(at: page(1).place)?.photos == [])
-    #expect(try cache.cachedPhotos(after: nil, count: 10).photos == page(2).photos)
+    let cache = pages(of: try await cache(damagedBy: "UPDATE listing_photo SET \(change) WHERE id = 1"))
+    #expect(await cache.page(at: page(1).place)?.photos == [])
+    #expect(await cache.cachedPhotos(after: nil, count: 10).photos == page(2).photos)
+    #expect(problems.all.isEmpty)
   }
 }

@@ -127,13 +127,13 @@ struct DiskCacheLimitTests {
         group.addTask {
           try await cache.store(
             [CacheEntry(variant: Sample.variant(), thumbnail: big)], of: Sample.record(number))
-          #expect(cache.room.used <= 8 << 20)
+          #expect(cache.commits.room.used <= 8 << 20)
         }
       }
       try await group.waitForAll()
     }
     try await cache.flush()
-    #expect(cache.room.used == 0)
+    #expect(cache.commits.room.used == 0)
     #expect(try cache.statistics().thumbnails == 12)
   }
 }

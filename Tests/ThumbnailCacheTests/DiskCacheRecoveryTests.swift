@@ -110,10 +110,9 @@ struct DiskCacheRecoveryTests {
     let first = try open()
     for number in 0..<100 { try await first.store(number) }
     try first.note(
-      .failed(
-        RememberedFailure(
-          url: Sample.source(1).key, code: "not-found", reason: "gone", limits: .init(bytes: 1, pixels: 2, memory: 3),
-          noted: Date(), until: Date(timeIntervalSinceNow: 100))), of: Sample.source(1).key)
+      RememberedFailure(
+        url: Sample.source(1).key, code: "not-found", reason: "gone", limits: .init(bytes: 1, pixels: 2, memory: 3),
+        noted: Date(), until: Date(timeIntervalSinceNow: 100)), of: Sample.source(1).key)
     first.close()
     let tables = [
       "source", "thumbnail", "piece", "variant", "failure", "freshness", "listing_page", "listing_photo", "tally",

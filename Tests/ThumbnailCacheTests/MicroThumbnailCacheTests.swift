@@ -30,7 +30,7 @@ struct MicroThumbnailCacheTests {
 
   private func fill(_ numbers: ClosedRange<Int>) async throws {
     let cache = try open()
-    for number in numbers { await cache.store([entry(number)], of: Sample.record(number)) }
+    for number in numbers { cache.store([entry(number)], of: Sample.record(number)) }
     await cache.flush()
     cache.disk?.close()
   }
@@ -50,7 +50,7 @@ struct MicroThumbnailCacheTests {
 
   @Test func oneIsInMemoryAsSoonAsItsThumbnailIsStored() async throws {
     let cache = try open()
-    await cache.store([entry(1)], of: Sample.record(1), inMemory: [])
+    cache.store([entry(1)], of: Sample.record(1), inMemory: [])
     #expect(cache.memoryMicroThumbnail(of: key(1)) == micro(1))
   }
 
@@ -72,8 +72,8 @@ struct MicroThumbnailCacheTests {
 
   @Test func anotherVersionOfTheImageReplacesIt() async throws {
     let cache = try open()
-    await cache.store([entry(1)], of: Sample.record(1))
-    await cache.store([Sample.entry(1)], of: Sample.record(1), replacing: .all)
+    cache.store([entry(1)], of: Sample.record(1))
+    cache.store([Sample.entry(1)], of: Sample.record(1), replacing: .all)
     #expect(cache.memoryMicroThumbnail(of: key(1)) == nil)
     await cache.flush()
     #expect(await cache.microThumbnails(of: [key(1)]).isEmpty)
@@ -127,7 +127,7 @@ struct MicroThumbnailCacheTests {
     let cache = try open()
     #expect(try cache.disk?.thumbnail(for: Sample.key(1)) == Sample.thumbnail(1))
     #expect(await cache.microThumbnails(of: [key(1)]).isEmpty)
-    await cache.store([entry(2)], of: Sample.record(2))
+    cache.store([entry(2)], of: Sample.record(2))
     await cache.flush()
     cache.disk?.close()
     #expect(await (try open()).microThumbnails(of: [key(1), key(2)]) == [key(2): micro(2)])

@@ -29,7 +29,7 @@ struct PlaceholderTableTests {
 
   @Test func placeholdersOfManyImagesAreFoundAtOnce() async throws {
     let cache = try open()
-    for number in 1...3 { await cache.store([entry(number)], of: Sample.record(number)) }
+    for number in 1...3 { cache.store([entry(number)], of: Sample.record(number)) }
     await cache.flush()
     let keys = (1...4).map { Sample.source($0).key }
     let found = await cache.placeholders(of: keys)
@@ -48,7 +48,7 @@ struct PlaceholderTableTests {
     }
     let cache = try open()
     #expect(try cache.disk?.thumbnail(for: Sample.key(1)) == Sample.thumbnail(1))
-    await cache.store([entry(2)], of: Sample.record(2))
+    cache.store([entry(2)], of: Sample.record(2))
     await cache.flush()
     let found = await cache.placeholders(of: [Sample.source(1).key, Sample.source(2).key])
     #expect(found[Sample.source(1).key] == nil)
@@ -57,7 +57,7 @@ struct PlaceholderTableTests {
 
   @Test func damagedPlaceholdersCostNothingElse() async throws {
     let cache = try open()
-    await cache.store([entry(1)], of: Sample.record(1))
+    cache.store([entry(1)], of: Sample.record(1))
     await cache.flush()
     let path = CacheDatabase.path(in: directory.url.path, majorVersion: DiskCacheSchema.majorVersion)
     var configuration = Configuration()

@@ -43,8 +43,8 @@ struct ReplacementTests {
   }
 
   /// Stores one thumbnail, whose look-up had found nothing.
-  private func store(_ side: Int, _ response: StoredResponse, in cache: ThumbnailCache) async {
-    await cache.store(
+  private func store(_ side: Int, _ response: StoredResponse, in cache: ThumbnailCache) {
+    cache.store(
       [Sample.entry(side, side: side)], of: record(response),
       replacing: .ifOutdated(by: rule) { [reports, source] in reports.append(source) })
   }
@@ -55,12 +55,12 @@ struct ReplacementTests {
 
   @Test func anEarlierVersionStoredByAnotherProcessIsReplacedWhenTheNewOneIsStored() async throws {
     let (cache, other) = (try tiers(), try tiers())
-    await store(100, response("\"a\""), in: other)
+    store(100, response("\"a\""), in: other)
     await other.flush()
     // Read meanwhile, so that it is in memory as well.
     _ = await cache.lookUp([Sample.variant(100)], of: source)
     #expect(cache.memoryThumbnail(for: Sample.key(1, side: 100)) != nil)
-    await store(200, response("\"b\"", later: 1), in: cache)
+    store(200, response("\"b\"", later: 1), in: cache)
     await cache.flush()
     #expect(try sides(in: cache) == [200] && reports.values == [source])
     #expect(cache.memoryThumbnail(for: Sample.key(1, side: 100)) == nil)
@@ -70,8 +70,8 @@ struct ReplacementTests {
 
   @Test func anEarlierVersionStoredByAnotherJobIsReplacedBeforeItIsWritten() async throws {
     let cache = try tiers()
-    await store(100, response("\"a\""), in: cache)
-    await store(200, response("\"b\"", later: 1), in: cache)
+    store(100, response("\"a\""), in: cache)
+    store(200, response("\"b\"", later: 1), in: cache)
     #expect(try sides(in: cache) == [200] && reports.values == [source])
     #expect(cache.memoryThumbnail(for: Sample.key(1, side: 100)) == nil)
     await cache.flush()
@@ -84,10 +84,10 @@ struct ReplacementTests {
       // A second one from the same body counts as of this version however late it is stored.
       clock.advance(by: 3600)
       let cache = try tiers()
-      await store(100, response, in: cache)
+      store(100, response, in: cache)
       await cache.flush()
       let second = isSameProcess ? cache : try tiers()
-      await store(200, response, in: second)
+      store(200, response, in: second)
       await second.flush()
       #expect(try sides(in: second) == [100, 200] && reports.values.isEmpty)
       try await second.disk?.removeAll()

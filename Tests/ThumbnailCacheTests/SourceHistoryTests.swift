@@ -32,6 +32,13 @@ struct SourceHistoryTests {
     return record
   }
 
+  private func confirm(_ response: StoredResponse, insteadOf earlier: StoredResponse, in cache: DiskCache) throws {
+    try cache.commits.stage(
+      .change { [source] db, _ in
+        try HistoryTable.confirm(response, insteadOf: earlier.metadata, of: source, in: db)
+      })
+  }
+
   private func failure(_ number: Int = 1) -> RememberedFailure {
     RememberedFailure(
       url: Sample.source(number).key, code: "not-found", reason: "gone", limits: .init(bytes: 1, pixels: 2, memory: 3),
@@ -112,14 +119,12 @@ struct SourceHistoryTests {
     let other = try open()
     try await cache.store([Sample.entry(1)], of: record(answer(1)))
     try await cache.flush()
-    try await other.store([Sample.entry(2)], of: record(answer(1, etag: "\"b\"", confirmed: 1001)), replacing: .all)
+    try other.replace(by: [Sample.entry(2)], of: record(answer(1, etag: "\"b\"", confirmed: 1001)))
     try await other.flush()
-    try cache.note(.confirmed(answer(1, confirmed: 1002), insteadOf: answer(1).metadata), of: source)
+    try confirm(answer(1, confirmed: 1002), insteadOf: answer(1), in: cache)
     try await cache.flush()
     #expect(try cache.history(of: source).responses == [answer(1, etag: "\"b\"", confirmed: 1001)])
-    let change = HistoryChange.confirmed(
-      answer(1, etag: "\"b\"", confirmed: 1003), insteadOf: answer(1, etag: "\"b\"").metadata)
-    try cache.note(change, of: source)
+    try confirm(answer(1, etag: "\"b\"", confirmed: 1003), insteadOf: answer(1, etag: "\"b\""), in: cache)
     try await cache.flush()
     #expect(try other.history(of: source).responses == [answer(1, etag: "\"b\"", confirmed: 1003)])
   }
@@ -128,7 +133,7 @@ struct SourceHistoryTests {
     let cache = try open()
     try await cache.store([Sample.entry(1, side: 400), Sample.entry(2, side: 200)], of: record(answer(1)))
     try await cache.flush()
-    try await cache.store([Sample.entry(3, side: 200)], of: record(answer(2)), replacing: .all)
+    try cache.replace(by: [Sample.entry(3, side: 200)], of: record(answer(2)))
     // At once, and once it is written.
     for _ in 0..<2 {
       #expect(try cache.thumbnail(for: Sample.key(1, side: 400)) == nil)
@@ -141,17 +146,21 @@ struct SourceHistoryTests {
 
   @Test func failuresAreKeptForEachURLAndBounded() async throws {
     let cache = try DiskCache(directory: directory.url, byteLimit: 1 << 20)
-    try cache.note(.failed(failure()), of: source)
+    try cache.note(failure(), of: source)
     try await cache.flush()
     #expect(try cache.history(of: source).failures == [failure()])
     #expect(failure().isValid(at: Date(timeIntervalSince1970: 1500)))
     // Not before it happened, and not for ever.
     for now in [990.0, 2000] { #expect(!failure().isValid(at: Date(timeIntervalSince1970: now))) }
-    for number in 2...200 { try cache.note(.failed(failure(number)), of: Sample.source(number).key) }
+    for number in 2...200 { try cache.note(failure(number), of: Sample.source(number).key) }
     try await cache.flush()
     #expect(try cache.onWriter { try Int.fetchOne($0, sql: "SELECT count(*) FROM failure") } == 64)
     #expect(try cache.history(of: source).failures.isEmpty)
-    try cache.note(.forgiven(Sample.source(200).key), of: Sample.source(200).key)
+    try cache.commits.stage(
+      .change { db, _ in
+        let key = Sample.source(200).key
+        try HistoryTable.removeFailures(of: key, url: key, in: db)
+      })
     try await cache.flush()
     #expect(try cache.history(of: Sample.source(200).key).failures.isEmpty)
   }
@@ -163,7 +172,7 @@ struct SourceHistoryTests {
       record.response = answer(1)
       try await cache.store([Sample.entry(number)], of: record)
     }
-    try cache.note(.failed(failure()), of: source)
+    try cache.note(failure(), of: source)
     try await cache.flush()
     try await cache.setByteLimit(120_000)
     #expect(try cache.history(of: Sample.source(99).key).responses == [answer(1)])
@@ -174,14 +183,14 @@ struct SourceHistoryTests {
   @Test func rowsThatMakeNoSenseCountAsNotThere() async throws {
     let cache = try open()
     try await cache.store([Sample.entry(1)], of: record(answer(1)))
-    try cache.note(.failed(failure()), of: source)
+    try cache.note(failure(), of: source)
     try await cache.flush()
     try directory.execute("UPDATE freshness SET url = x''; UPDATE failure SET url = x'00'")
     let notes = try cache.history(of: source)
     #expect(notes.responses.map(\.url) == [nil] && notes.failures.isEmpty)
     // Dates that no calendar tells.
     for date in ["1e300", "9e999", "-1e15"] {
-      try cache.note(.failed(failure()), of: source)
+      try cache.note(failure(), of: source)
       try await cache.flush()
       try directory.execute("UPDATE failure SET until = \(date); UPDATE freshness SET expires_at = \(date)")
       let notes = try cache.history(of: source)

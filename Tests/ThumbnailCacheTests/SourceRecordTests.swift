@@ -21,8 +21,8 @@ import Testing
     ("https://example.organic/a", "example.org", nil), ("file:///a/b.jpg", "", nil),
   ])
   func theHostStandsOnceInTheDatabase(location: String, host: String, stored: String?) {
-    let short = StoredLocation.shortened(location, host: host)
+    let short = SourceRecord.stored(location, host: host)
     #expect(short == stored ?? location)
-    #expect(StoredLocation.whole(short, host: host) == location)
+    #expect(SourceRecord.location(short, host: host) == location)
   }
 }

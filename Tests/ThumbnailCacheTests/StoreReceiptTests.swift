@@ -11,9 +11,7 @@ import Testing
   init() throws { directory = try CacheDirectory() }
 
   private func store(_ cache: DiskCache, bytes: Int) throws -> StoreReceipt {
-    try #require(
-      try cache.storeNow(
-        [Sample.entry(1, bytes: bytes)], of: Sample.record(1), replacing: .none, permit: StorePermit()))
+    try cache.commits.store([Sample.entry(1, bytes: bytes)], of: Sample.record(1))
   }
 
   @Test func itIsSettledOnceForAllWhoWait() async throws {

@@ -7,10 +7,10 @@ import ThumbnailCore
 ///
 /// Files are created and removed only under a file lock, so that several processes can share the directory.
 final class CacheDatabase: Sendable {
-  private enum State {
-    case open(CacheConnections)
-    case unopened
-    case closed
+  private struct State {
+    /// Nil when the last attempt to open failed.
+    var connections: CacheConnections?
+    var isClosed = false
   }
 
   /// What to do with an existing file.
@@ -21,9 +21,6 @@ final class CacheDatabase: Sendable {
     case damaged
     /// Replace it with an empty one.
     case empty
-    /// Replace it with a new one that holds the thumbnails used since this sequence number of `recency`, and say what
-    /// that removed.
-    case copy(since: Int64, removing: @Sendable (CachePruning.Outcome) -> Void)
   }
 
   /// The directory that holds the files.
@@ -31,7 +28,7 @@ final class CacheDatabase: Sendable {
   /// The path of the database.
   let path: String
   private let lockTimeout: Duration
-  private let state = Mutex(State.unopened)
+  private let state = Mutex(State())
 
   /// The path of the database of a major version in a directory.
   static func path(in directory: String, majorVersion: Int) -> String {
@@ -47,17 +44,19 @@ final class CacheDatabase: Sendable {
 
   /// The open connections. Nil when the last attempt to reopen failed.
   func connections() throws(DiskCacheError) -> CacheConnections? {
-    switch state.withLock({ $0 }) {
-    case .open(let connections): connections
-    case .unopened: nil
-    case .closed: throw .closed
-    }
+    let state = state.withLock { $0 }
+    if state.isClosed { throw .closed }
+    return state.connections
   }
 
   /// Whether the file is open and can only be read.
   var isReadOnly: Bool {
-    guard case .open(let connections) = state.withLock({ $0 }) else { return false }
+    guard let connections = state.withLock({ $0.connections }) else { return false }
     return connections.writer == nil && connections.isInPlace
+  }
+
+  private func use(_ connections: CacheConnections?) {
+    state.withLock { $0.connections = $0.isClosed ? nil : connections }
   }
 
   /// Opens the file; creates the directory and the file if necessary. Called by one thread at a time.
@@ -65,18 +64,17 @@ final class CacheDatabase: Sendable {
   /// - Returns: What was wrong with a file that had to be replaced.
   func open(_ opening: Opening = .asItIs) throws(DiskCacheError) -> DiskCacheError? {
     let current = try connections()
-    do {
-      try FileManager.default.createDirectory(
-        atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    do throws(SystemFailure) {
+      try NewFile.makeFolders(RawPath(directory), permissions: 0o700)
     } catch {
-      throw .directoryUnusable(path: directory, reason: reason(error))
+      throw .directoryUnusable(path: directory, reason: error.reason)
     }
     do {
-      return try openLocked(opening, instead: current)
+      return try locked { () throws(DiskCacheError) in try openFile(opening, current) }
     } catch {
       let isReadOnly = error.isNotWritable || access(directory, W_OK) != 0 && errno != ENOENT
       guard case .asItIs = opening, isReadOnly, let found = readOnlyConnections() else { throw error }
-      state.withLock { if case .closed = $0 {} else { $0 = .open(found) } }
+      use(found)
       return nil
     }
   }
@@ -89,25 +87,6 @@ final class CacheDatabase: Sendable {
     return found
   }
 
-  private func openLocked(
-    _ opening: Opening, instead current: CacheConnections?
-  ) throws(DiskCacheError) -> DiskCacheError? {
-    guard case .copy(let start, let removing) = opening else {
-      return try locked { () throws(DiskCacheError) in try openFile(opening, current) }
-    }
-    return try withCopy(since: start) { removed throws(DiskCacheError) in
-      let problem = try locked { () throws(DiskCacheError) in
-        guard access(copyPath, F_OK) == 0 else { throw .failed(path: copyPath, reason: SystemFailure.last.reason) }
-        // The old file first: a kill in between must not leave its log next to the new one.
-        removeFiles()
-        rename(copyPath, path)
-        return try openUnderLock()
-      }
-      removing(removed)
-      return problem
-    }
-  }
-
   private func locked<Value>(_ body: () throws(DiskCacheError) -> Value) throws(DiskCacheError) -> Value {
     try FileLock.hold(directory + "/thumbnails.lock", timeout: lockTimeout, body)
   }
@@ -116,7 +95,7 @@ final class CacheDatabase: Sendable {
     _ opening: Opening, _ current: CacheConnections?
   ) throws(DiskCacheError) -> DiskCacheError? {
     switch opening {
-    case .asItIs, .copy: break
+    case .asItIs: break
     case .damaged:
       if current?.isInPlace != false {
         try checkReadable()
@@ -130,19 +109,6 @@ final class CacheDatabase: Sendable {
     return try openUnderLock()
   }
 
-  /// Why the directory cannot be created, as the system's message: Foundation's contains a code at best.
-  private func reason(_ error: any Error) -> String {
-    let error = error as NSError
-    if let underlying = error.userInfo[NSUnderlyingErrorKey] as? NSError, underlying.domain == NSPOSIXErrorDomain {
-      return String(cString: strerror(Int32(underlying.code)))
-    }
-    let isInTheWay = error.domain == NSCocoaErrorDomain && error.code == CocoaError.fileWriteFileExists.rawValue
-    if isInTheWay { return String(cString: strerror(ENOTDIR)) }
-    // Foundation often drops the underlying error; retrying the system call gets it.
-    return mkdir(directory, 0o700) != 0 && errno != EEXIST
-      ? String(cString: strerror(errno)) : error.localizedDescription
-  }
-
   private func openUnderLock() throws(DiskCacheError) -> DiskCacheError? {
     do {
       var problem: DiskCacheError?
@@ -150,32 +116,21 @@ final class CacheDatabase: Sendable {
       // To SQLite a read that the disk has failed is damage, too: only what is damaged again, and can be read, is
       // replaced.
       for replacesDamage in [false, true, true] where opened == nil {
-        switch try attempt(replacesDamage: replacesDamage) {
-        case .opened(let connections): opened = connections
-        case .replaced(let reason): problem = reason ?? problem
-        case .damaged(let reason): if replacesDamage { problem = reason }
-        }
+        let (connections, replaced) = try attempt(replacesDamage: replacesDamage)
+        (opened, problem) = (connections, replaced ?? problem)
       }
       guard let opened else { throw problem ?? .failed(path: path, reason: "it cannot be replaced") }
-      state.withLock { if case .closed = $0 {} else { $0 = .open(opened) } }
+      use(opened)
       return problem
     } catch {
-      state.withLock { if case .closed = $0 {} else { $0 = .unopened } }
+      use(nil)
       throw DiskCacheError(error, path: path)
     }
   }
 
-  /// What came of opening the file.
-  private enum Attempt {
-    case opened(CacheConnections)
-    /// It was moved or deleted; without a reason if nothing was in it yet.
-    case replaced(DiskCacheError?)
-    /// It is damaged, and was moved or deleted if that was asked for.
-    case damaged(DiskCacheError)
-  }
-
-  /// Opens an existing or new file. An unusable file is moved or deleted; a damaged one only if `replacesDamage`.
-  private func attempt(replacesDamage: Bool) throws -> Attempt {
+  /// Opens an existing or new file. An unusable file is moved or deleted; a damaged one only if `replacesDamage`. Returns
+  /// the connections, or nil and what was wrong with a file that is gone now; nothing, if nothing was in it yet.
+  private func attempt(replacesDamage: Bool) throws -> (CacheConnections?, replaced: DiskCacheError?) {
     do {
       let writer = try CacheConnections.openWriter(path: path, lockTimeout: lockTimeout)
       switch try writer.writeWithoutTransaction({ try DiskCacheSchema.inspect($0) }) {
@@ -186,23 +141,22 @@ final class CacheDatabase: Sendable {
         // Pages are written whole: a piece of one is what is left of a file that was cut off.
         let isCutOff = try FileState(of: RawPath(path)).byteCount % DiskCacheLimits.pageSize != 0
         removeFiles()
-        return .replaced(isCutOff ? .damaged(path: path, reason: "it was cut off") : nil)
+        return (nil, isCutOff ? .damaged(path: path, reason: "it was cut off") : nil)
       case .foreign(let reason):
         try writer.close()
         setAside()
-        return .replaced(.damaged(path: path, reason: reason))
+        return (nil, .damaged(path: path, reason: reason))
       case .broken(let reason):
         try writer.close()
         removeFiles()
-        return .replaced(.damaged(path: path, reason: reason))
+        return (nil, .damaged(path: path, reason: reason))
       }
-      return .opened(try CacheConnections(path: path, writer: writer, lockTimeout: lockTimeout))
+      return (try CacheConnections(path: path, writer: writer, lockTimeout: lockTimeout), nil)
     } catch let error as DatabaseError where [.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(error.resultCode) {
-      if replacesDamage {
-        try checkReadable()
-        if error.resultCode == .SQLITE_NOTADB { setAside() } else { removeFiles() }
-      }
-      return .damaged(DiskCacheError(error, path: path))
+      guard replacesDamage else { return (nil, nil) }
+      try checkReadable()
+      if error.resultCode == .SQLITE_NOTADB { setAside() } else { removeFiles() }
+      return (nil, DiskCacheError(error, path: path))
     }
   }
 
@@ -234,15 +188,13 @@ final class CacheDatabase: Sendable {
   /// Where a copy is made before it takes the file's place.
   private var copyPath: String { path + ".new" }
 
-  /// Copies the thumbnails used since `start`, and calls `body` with what the copy does not have. Writers of all processes
-  /// wait meanwhile, as what they wrote would be lost; readers go on.
-  private func withCopy<Value>(
-    since start: Int64, _ body: (CachePruning.Outcome) throws(DiskCacheError) -> Value
-  ) throws(DiskCacheError) -> Value {
+  /// Replaces the file with a new one that holds the thumbnails used since this sequence number of `recency`. Writers of
+  /// all processes wait meanwhile, as what they wrote would be lost; readers go on. Returns what that removed.
+  func replaceByCopy(since start: Int64) throws(DiskCacheError) -> CachePruning.Outcome {
     do {
       let file = try? FileState(of: RawPath(path))
       let old = try CacheConnections.openWriter(path: path, lockTimeout: lockTimeout)
-      var value: Value?
+      var removed = CachePruning.Outcome()
       try old.writeWithoutTransaction { db in
         try db.inTransaction(.immediate) {
           guard let file, (try? FileState(of: RawPath(path)).isSameFile(as: file)) == true else {
@@ -252,14 +204,19 @@ final class CacheDatabase: Sendable {
           defer { removeCopy() }
           let copy = try CacheConnections.openWriter(path: copyPath, lockTimeout: lockTimeout)
           try copy.writeWithoutTransaction { try CacheCopy.fill($0, from: path, since: start) }
-          let left = try copy.unsafeRead { try CachePruning.Outcome(countingIn: $0) }
+          removed = try CachePruning.Outcome(countingIn: db) - copy.unsafeRead { try .init(countingIn: $0) }
           try copy.close()
-          value = try body(.init(countingIn: db) - left)
+          try locked { () throws(DiskCacheError) in
+            guard access(copyPath, F_OK) == 0 else { throw .failed(path: copyPath, reason: SystemFailure.last.reason) }
+            // The old file first: a kill in between must not leave its log next to the new one.
+            removeFiles()
+            rename(copyPath, path)
+            if let problem = try openUnderLock() { throw problem }
+          }
           return .rollback
         }
       }
-      if let value { return value }
-      throw DiskCacheError.closed
+      return removed
     } catch {
       throw DiskCacheError(error, path: path)
     }
@@ -277,7 +234,7 @@ final class CacheDatabase: Sendable {
 
   /// Closes the database for good. Running reads finish normally.
   func close() {
-    state.withLock { $0 = .closed }
+    state.withLock { $0 = State(isClosed: true) }
   }
 
   /// The size of a database and its write-ahead log on disk, in bytes.

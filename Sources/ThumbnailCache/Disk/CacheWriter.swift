@@ -1,83 +1,153 @@
 import Foundation
 import GRDB
+import Synchronization
 import ThumbnailCore
 
-/// The transactions on the write connection. Used by one thread.
-struct CacheWriter: Sendable {
-  let queue: DatabaseQueue
-  let limits: DiskCacheLimits
-  let connections: CacheConnections
-  /// The path of the write-ahead log.
-  private let logPath: RawPath
-  private let pieces = PieceWriter()
-  private var eviction: Eviction { Eviction(limits: limits) }
+/// Writes batches to the database, and begins it anew when it was deleted or damaged. Used by the commit thread.
+final class CacheWriter: Sendable {
+  private struct State {
+    /// The limits since the last trim.
+    var limits: DiskCacheLimits
+    /// The connections that `limits` were set on.
+    var prepared: CacheConnections?
+    var room = PageSpace()
+  }
 
-  /// Uses `queue`, the writer of `connections` to the file at `path`.
-  init(queue: DatabaseQueue, of connections: CacheConnections, limits: DiskCacheLimits, path: String) throws {
-    self.queue = queue
-    self.connections = connections
-    self.limits = limits
-    logPath = RawPath(path + "-wal")
-    // A log that has grown beyond this size is truncated when it restarts. A statement that fires triggers copies the
-    // pages that it changes: to memory, not to a file.
-    try queue.writeWithoutTransaction { db in
-      try db.execute(
-        sql: """
-          PRAGMA temp_store = MEMORY;
-          PRAGMA wal_autocheckpoint = \(limits.checkpointPages);
-          PRAGMA journal_size_limit = \(limits.checkpointPages * DiskCacheLimits.pageSize)
-          """)
+  private let database: CacheDatabase
+  private let problems: CacheProblems
+  private let state: Mutex<State>
+
+  init(database: CacheDatabase, limits: DiskCacheLimits, problems: CacheProblems) {
+    self.database = database
+    self.problems = problems
+    state = Mutex(State(limits: limits))
+  }
+
+  var limits: DiskCacheLimits { state.withLock { $0.limits } }
+
+  /// Checkpoints the log and closes the database.
+  func close() {
+    // What cannot be checkpointed now stays in the log, for the next to open it.
+    if state.withLock({ $0.prepared }) != nil { try? checkpoint() }
+    state.withLock { $0.prepared = nil }
+    database.close()
+  }
+
+  /// Commits a batch. A failure is reported and loses only this batch.
+  func commit(_ batch: PendingWrites.Batch) -> Result<Void, DiskCacheError> {
+    do {
+      switch batch.operations.last {
+      case .removeAll:
+        // Deleting 100,000 rows and shrinking the file takes a minute; a new file takes a moment, and other processes
+        // notice. On a full disk the old file's space is free only once no process has it open, hence the second
+        // attempt.
+        do { try reopen(.empty) } catch { try reopen(.empty) }
+      case .work(let body): try body(self)
+      // Recency updates alone do not recreate a directory that was deleted.
+      case nil where try database.connections()?.isInPlace != true: break
+      default: try recovering { try self.write(batch) }
+      }
+      return .success(())
+    } catch {
+      if batch.isHint, database.isReadOnly { return .success(()) }
+      let problem = DiskCacheError(error, path: database.path)
+      problems.report(problem)
+      return .failure(problem)
     }
   }
 
-  /// Commits a batch in one transaction.
-  ///
+  /// Runs the work; again with a new file, if the old one turns out to be damaged, also when it is opened anew, or was
+  /// deleted meanwhile.
+  func recovering<Value>(_ work: () throws -> Value) throws(DiskCacheError) -> Value {
+    func attempt() throws(DiskCacheError) -> Value {
+      do { return try work() } catch { throw DiskCacheError(error, path: database.path) }
+    }
+    if try database.connections()?.isInPlace != true { try reopen() }
+    do throws(DiskCacheError) {
+      return try attempt()
+    } catch {
+      if error.isDamage {
+        try reopen()
+        do throws(DiskCacheError) { return try attempt() } catch { if !error.isDamage { throw error } }
+        problems.report(error)
+        try reopen(.damaged)
+      } else if try database.connections()?.isInPlace != true {
+        try reopen()
+      } else {
+        throw error
+      }
+    }
+    return try attempt()
+  }
+
+  /// Opens the file anew.
+  func reopen(_ opening: CacheDatabase.Opening = .asItIs) throws(DiskCacheError) {
+    state.withLock { $0.prepared = nil }
+    if let problem = try database.open(opening) { problems.report(problem) }
+  }
+
   /// Evicts before inserting, so that new thumbnails reuse the freed pages and the file does not grow.
-  func commit(_ batch: PendingWrites.Batch) throws {
+  private func write(_ batch: PendingWrites.Batch) throws {
     guard batch.hasWork else { return }
+    let limits = limits
+    let eviction = Eviction(limits: limits)
     let incoming = batch.operations.reduce(0) { $0 + $1.payloadBytes(limit: limits.byteLimit) }
+    var room = state.withLock { $0.room }
     let reports = try transaction { db in
       var reports: [@Sendable () -> Void] = []
       for row in batch.touched {
         try db.run("UPDATE recency SET used = (SELECT max(used) + 1 FROM recency) WHERE id = ?", [row])
       }
-      if batch.hasLookups { try CacheTotals.add(hits: batch.hits, misses: batch.misses, in: db) }
+      if batch.hits + batch.misses > 0 {
+        try db.run("UPDATE tally SET hits = hits + ?, misses = misses + ?", [batch.hits, batch.misses])
+      }
       try eviction.evict(in: db, toPayload: max(0, limits.byteLimit - incoming))
-      for operation in batch.operations { try apply(operation, in: db, &reports) }
+      for operation in batch.operations {
+        switch operation {
+        case .store(let record, let entries, let replacement, let receipt):
+          let isKnown = try ThumbnailTable.hasSource(record.key, in: db)
+          let (isReplaced, report) = try isReplaced(by: record, replacement, isKnown: isKnown, in: db)
+          if isReplaced { try remove(record.key, in: db) }
+          if let report { reports.append(report) }
+          let count = try store(entries, of: record, isKnown: isKnown && !isReplaced, &room, in: db)
+          // The thumbnails that were not stored are all that is missing of the transaction.
+          if count < entries.count { receipt?.settle(isWritten: false) }
+        case .remove(let source): try remove(source, in: db)
+        case .change(_, let change): try change(db, limits)
+        case .removeAll, .work, .barrier: break
+        }
+      }
       try eviction.evict(in: db, toPayload: limits.byteLimit)
       try eviction.giveBackPages(in: db)
       return reports
     }
+    state.withLock { [room] in $0.room = room }
     for report in reports { report() }
   }
 
-  private func apply(
-    _ operation: PendingWrites.Operation, in db: Database, _ reports: inout [@Sendable () -> Void]
-  ) throws {
-    switch operation {
-    case .store(let record, let entries, let replacement, let receipt):
-      var isKnown = try ThumbnailTable.hasSource(record.key, in: db)
-      if isKnown, case .ifOutdated(let rule, let report) = replacement,
-        try HistoryTable.history(of: record.key, in: db).isOutdated(by: record.response, rule: rule)
-      {
-        try remove(record.key, in: db)
-        isKnown = false
-        reports.append(report)
-      }
-      let count = try store(entries, of: record, isKnown: isKnown, in: db)
-      // The thumbnails that were not stored are all that is missing of the transaction.
-      if count < entries.count { receipt?.settle(isWritten: false) }
-    case .remove(let source): try remove(source, in: db)
-    case .drop(let key, let row): try ThumbnailTable.remove(key, row: row, in: db)
-    case .pages(let change): try PageTable.apply(change, limits: limits, in: db)
-    case .note(let source, let change): try HistoryTable.apply(change, of: source, limits: limits, in: db)
-    case .removeAll, .trim, .copy, .work, .replaceDamaged, .barrier: break
+  /// Whether the stored thumbnails are of an earlier version, and what is called once they are gone.
+  private func isReplaced(
+    by record: SourceRecord, _ replacement: Replacement, isKnown: Bool, in db: Database
+  ) throws -> (Bool, report: (@Sendable () -> Void)?) {
+    switch replacement {
+    case .none: return (false, nil)
+    case .all: return (true, nil)
+    case .ifOutdated(let rule, let report):
+      let isOutdated =
+        try isKnown && HistoryTable.history(of: record.key, in: db).isOutdated(by: record.response, rule: rule)
+      return isOutdated ? (true, report) : (false, nil)
     }
+  }
+
+  /// Removes an image with its thumbnails and its history.
+  private func remove(_ source: SourceKey, in db: Database) throws {
+    try ThumbnailTable.removeAll(of: source, in: db)
+    try HistoryTable.removeFailures(of: source, in: db)
   }
 
   /// Stores thumbnails of an image. `isKnown`: whether anything of it is stored. Returns how many were stored.
   private func store(
-    _ entries: [CacheEntry], of record: SourceRecord, isKnown: Bool, in db: Database
+    _ entries: [CacheEntry], of record: SourceRecord, isKnown: Bool, _ room: inout PageSpace, in db: Database
   ) throws -> Int {
     // A thumbnail made from another one shares the freshness of its source. If the source is gone, that is unknown.
     if record.fetchedAt == nil, !isKnown { return 0 }
@@ -93,46 +163,77 @@ struct CacheWriter: Sendable {
     }
     guard !kept.isEmpty else { return 0 }
     let source = try ThumbnailTable.put(record, in: db)
-    for index in kept {
-      try ThumbnailTable.insert(entries[index], of: record.key, row: source, pieces: pieces, in: db)
-    }
+    for index in kept { try ThumbnailTable.insert(entries[index], of: record.key, row: source, &room, in: db) }
     if let response = record.response { try HistoryTable.put(response, of: record.key, in: db) }
     return kept.count
   }
 
-  /// Removes an image with its thumbnails and its history.
-  private func remove(_ source: SourceKey, in db: Database) throws {
-    try ThumbnailTable.removeAll(of: source, in: db)
-    try HistoryTable.removeFailures(of: source, in: db)
+  /// The connection, with the settings that follow from the limits.
+  func connection() throws -> DatabaseQueue {
+    guard let connections = try database.connections() else { throw DiskCacheError.closed }
+    guard let queue = connections.writer else { throw DiskCacheError.notWritable(path: database.path) }
+    let limits = limits
+    if state.withLock({ $0.prepared === connections }) { return queue }
+    // A log that has grown beyond this size is truncated when it restarts. A statement that fires triggers copies the
+    // pages that it changes: to memory, not to a file.
+    try queue.writeWithoutTransaction { db in
+      try db.execute(
+        sql: """
+          PRAGMA temp_store = MEMORY;
+          PRAGMA wal_autocheckpoint = \(limits.checkpointPages);
+          PRAGMA journal_size_limit = \(limits.checkpointPages * DiskCacheLimits.pageSize)
+          """)
+    }
+    state.withLock { ($0.prepared, $0.room) = (connections, PageSpace()) }
+    return queue
   }
 
   /// Runs `body` in its own transaction. `logBytes`: how long the log may become; by default as the limits say.
   func transaction<Value>(logBytes: Int? = nil, _ body: (Database) throws -> Value) throws -> Value {
-    let value = try queue.write { db in
+    let value = try connection().write { db in
       // A process that replaces the file holds its lock meanwhile, so that no write to the current file is lost.
-      guard connections.isInPlace else { throw DatabaseError(resultCode: .SQLITE_READONLY_DBMOVED) }
+      guard try database.connections()?.isInPlace == true else {
+        throw DatabaseError(resultCode: .SQLITE_READONLY_DBMOVED)
+      }
       return try body(db)
     }
     // Continuous readers prevent the automatic checkpoint from restarting the log. When it has grown too long, this
     // waits for them.
-    if let log = try? FileState(of: logPath), log.byteCount > logBytes ?? limits.logBytes { try checkpoint() }
+    let log = try? FileState(of: RawPath(database.path + "-wal"))
+    if let log, log.byteCount > logBytes ?? limits.logBytes { try checkpoint() }
     return value
   }
 
-  /// Where the thumbnails of so many bytes begin that were used last, if they are so few that copying them is faster.
-  func startOfFewSurvivors(bytes: Int) throws -> Int64? {
-    try queue.unsafeRead { try Eviction.startOfFewSurvivors(bytes: bytes, in: $0) }
+  /// Changes the limit, in bytes, and evicts down to it.
+  func trim(toBytes bytes: Int) throws {
+    state.withLock { ($0.limits, $0.prepared) = (DiskCacheLimits(byteLimit: bytes), nil) }
+    _ = try shrink(toBytes: bytes)
+    try recovering {
+      let eviction = Eviction(limits: limits)
+      while try !transaction({ try eviction.trimStep(in: $0) }) {}
+      try checkpoint()
+    }
   }
 
-  /// Evicts and shrinks the file in small transactions until the limits hold.
-  func trim() throws {
-    while try !transaction({ try eviction.trimStep(in: $0) }) {}
-    try checkpoint()
+  /// Replaces the file by a copy of what takes so many bytes, if that is little; without space for one, or while others
+  /// write for long, it stays. Returns what that removed.
+  func shrink(toBytes bytes: Int) throws(DiskCacheError) -> CachePruning.Outcome {
+    let start = try recovering {
+      try connection().unsafeRead { try Eviction.startOfFewSurvivors(bytes: bytes, in: $0) }
+    }
+    guard let start else { return .init() }
+    do throws(DiskCacheError) {
+      state.withLock { $0.prepared = nil }
+      return try database.replaceByCopy(since: start)
+    } catch {
+      problems.report(error)
+      return .init()
+    }
   }
 
   /// Copies the log into the database and truncates it, unless a reader blocks that for longer than 100 ms.
   func checkpoint() throws {
-    try queue.writeWithoutTransaction { db in
+    try connection().writeWithoutTransaction { db in
       let patience = try db.integer("PRAGMA busy_timeout")
       try db.execute(sql: "PRAGMA busy_timeout = 100")
       defer { try? db.execute(sql: "PRAGMA busy_timeout = \(patience)") }

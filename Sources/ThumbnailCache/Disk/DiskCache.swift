@@ -16,12 +16,10 @@ public import ThumbnailCore
 /// Recency is a sequence number, so clock changes do not affect it.
 public final class DiskCache: Sendable {
   let database: CacheDatabase
-  private let committer: WriteBehind
+  private let writer: CacheWriter
   let commits: GroupCommit
-  let problems: CacheProblems
+  let problems = CacheProblems()
   private let limit: Atomic<Int>
-  /// The bytes of pending writes.
-  let room = WeightedSemaphore(capacity: 8 << 20)
   /// Why the file was replaced when it was opened, until a check has reported it.
   let unverifiedDamage: Mutex<String?>
 
@@ -72,8 +70,6 @@ public final class DiskCache: Sendable {
     majorVersion: Int = DiskCacheSchema.majorVersion, lockTimeout: Duration = .seconds(5),
     policy: GroupCommit.Policy = .init()
   ) throws(DiskCacheError) {
-    var limits = DiskCacheLimits(byteLimit: byteLimit ?? 0)
-    let problems = CacheProblems()
     if let onProblem { problems.listen(onProblem) }
     let database = CacheDatabase(directory: directory.path, majorVersion: majorVersion, lockTimeout: lockTimeout)
     var damage = try database.open()
@@ -89,21 +85,22 @@ public final class DiskCache: Sendable {
     }
     unverifiedDamage = Mutex(damage?.damage)
     exposure = CachePrivacy.exposure(of: directory.path)
-    if byteLimit == nil { limits = DiskCacheLimits(byteLimit: max(payload, 1 << 30)) }
-    let committer = WriteBehind(
+    let limits = DiskCacheLimits(byteLimit: byteLimit ?? max(payload, 1 << 30))
+    let writer = CacheWriter(
       database: database, limits: DiskCacheLimits(byteLimit: max(payload, limits.byteLimit)), problems: problems)
     limit = Atomic(limits.byteLimit)
-    self.problems = problems
     self.database = database
-    self.committer = committer
+    self.writer = writer
     commits = GroupCommit(batchBytes: limits.batchBytes, policy: policy) { batch in
       let started = ContinuousClock.now
-      let result = committer.commit(batch)
+      let result = writer.commit(batch)
       if case .success = result, batch.hasWork { onCommit?(batch.operations.count, .now - started) }
       return result
     }
     // A file larger than its new limit shrinks in the background.
-    if payload > limits.byteLimit, !database.isReadOnly { try commits.stage(.trim(toBytes: limits.byteLimit)) }
+    if payload > limits.byteLimit, !database.isReadOnly {
+      try commits.stage(.work { try $0.trim(toBytes: limits.byteLimit) })
+    }
   }
 
   deinit { close(waits: false) }
@@ -158,57 +155,13 @@ public final class DiskCache: Sendable {
   ///
   /// - Throws: `cancelled` when the task was, with nothing stored; `closed`. Later failures are thrown by `flush`.
   public func store(_ entries: [CacheEntry], of record: SourceRecord) async throws(DiskCacheError) {
-    try await store(entries, of: record, replacing: .none)
-  }
-
-  /// The same with a choice of what happens to the image's other thumbnails. Returns whether the permit was
-  /// valid when the new ones became readable.
-  @discardableResult
-  func store(
-    _ entries: [CacheEntry], of record: SourceRecord, replacing: Replacement, permit: StorePermit = StorePermit()
-  ) async throws(DiskCacheError) -> Bool {
-    let reservation: WeightedSemaphore.Reservation
+    let share: WeightedSemaphore.Reservation
     do {
-      reservation = try await room.reserve(size(of: entries), priority: PriorityControl(.visible))
+      share = try await commits.room.reserve(commits.share(of: entries), priority: PriorityControl(.visible))
     } catch {
       throw .cancelled
     }
-    return try store(entries, of: record, replacing: replacing, permit: permit, in: reservation) != nil
-  }
-
-  /// What the entries take of the bytes that may be pending.
-  private func size(of entries: [CacheEntry]) -> Int {
-    min(entries.reduce(0) { $0 + $1.thumbnail.storedBytes }, room.capacity)
-  }
-
-  /// Whether no more than 8 MiB are pending.
-  var hasRoom: Bool { room.reserveNow(0) != nil }
-
-  /// Waits until no more than 8 MiB are pending, or the task is cancelled.
-  func waitForRoom(priority: PriorityControl) async { _ = try? await room.reserve(0, priority: priority) }
-
-  /// Stores without waiting, however much is pending. Callers see to it that this stays bounded (`waitForRoom`). Returns
-  /// nil if the permit was revoked.
-  func storeNow(
-    _ entries: [CacheEntry], of record: SourceRecord, replacing: Replacement, permit: StorePermit
-  ) throws(DiskCacheError) -> StoreReceipt? {
-    try store(
-      entries, of: record, replacing: replacing, permit: permit, in: room.overdraw(size(of: entries)))
-  }
-
-  /// Stores without waiting, in room that was reserved.
-  private func store(
-    _ entries: [CacheEntry], of record: SourceRecord, replacing replacement: Replacement, permit: StorePermit,
-    in reservation: WeightedSemaphore.Reservation
-  ) throws(DiskCacheError) -> StoreReceipt? {
-    let receipt = StoreReceipt(reservation, isLikely: !isFailing)
-    let isPermitted = try permit.perform { () throws(DiskCacheError) in
-      if case .all = replacement { try commits.stage(.remove(record.key)) }
-      try commits.stage(.store(record, entries, replacement, receipt))
-    }
-    if isPermitted { return receipt }
-    receipt.settle(isWritten: false)
-    return nil
+    _ = try commits.store(entries, of: record, in: share)
   }
 
   /// Waits until all changes so far are written, including recency.
@@ -237,7 +190,7 @@ public final class DiskCache: Sendable {
     let limits = DiskCacheLimits(byteLimit: limit)
     self.limit.store(limits.byteLimit, ordering: .relaxed)
     commits.setBatchBytes(limits.batchBytes)
-    try await commits.stageAndWait(.trim(toBytes: limits.byteLimit))
+    try await commits.stageAndWait(.work { try $0.trim(toBytes: limits.byteLimit) })
   }
 
   /// Writes everything pending and closes the file. Blocks until done; every later call throws `closed`.
@@ -246,17 +199,11 @@ public final class DiskCache: Sendable {
   }
 
   private func close(waits: Bool) {
-    commits.close(waits: waits) { [database, committer] in
-      committer.finish()
-      database.close()
-    }
+    commits.close(waits: waits) { [writer] in writer.close() }
   }
 
   /// The bytes of thumbnails that could not be written.
-  package var lostBytes: Int { committer.lostBytes }
-
-  /// Whether the last write of thumbnails failed, so that the next ones are likely to be lost as well.
-  package var isFailing: Bool { committer.isFailing }
+  package var lostBytes: Int { commits.lostBytes }
 
   /// Queues `body` on the write connection among other changes, and returns its result. It may run three times, the
   /// last time with a new file that replaced a damaged one.
@@ -266,7 +213,7 @@ public final class DiskCache: Sendable {
     let result = Mutex<Value?>(nil)
     try await commits.stageAndWait(
       .work { writer in
-        let value = try body(writer)
+        let value = try writer.recovering { try body(writer) }
         result.withLock { $0 = value }
       })
     guard let value = result.withLock({ $0 }) else { throw .closed }

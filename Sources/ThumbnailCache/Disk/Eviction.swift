@@ -88,25 +88,3 @@ struct Eviction: Sendable {
     return start
   }
 }
-
-extension Database {
-  /// Runs a statement, which is kept compiled.
-  func run(_ sql: String, _ arguments: StatementArguments) throws {
-    try cachedStatement(sql: sql).execute(arguments: arguments)
-  }
-
-  /// The result of a query or a pragma for one number; 0 if there is none.
-  func integer(_ sql: String) throws -> Int {
-    try Int.fetchOne(cachedStatement(sql: sql)) ?? 0
-  }
-
-  /// The pages of the file that are not free.
-  func pagesInUse() throws -> Int { try integer("PRAGMA page_count") - integer("PRAGMA freelist_count") }
-
-  /// Has all free pages returned to the file system when the transaction that has begun is committed, in a time that
-  /// grows with their number alone; `incremental_vacuum` searches the list of free pages for each page.
-  ///
-  /// That is SQLite's mode FULL. Compiling the pragma changes the mode of this connection until the transaction ends;
-  /// executing it would write the mode into the file as well.
-  func returnFreePagesAtCommit() throws { _ = try makeStatement(sql: "PRAGMA auto_vacuum = FULL") }
-}

@@ -17,47 +17,60 @@ final class GroupCommit: Sendable {
     var touchCount = 1024
   }
 
-  typealias Commit = @Sendable (PendingWrites.Batch) -> Result<Void, DiskCacheError>
-
-  private struct Waiter {
-    let ticket: UInt64
-    let promise: Promise<Void, DiskCacheError>
-  }
-
   private struct State {
     var pending = PendingWrites()
     var batchBytes: Int
-    /// The highest ticket that a caller waits for.
-    var urgent: UInt64 = 0
-    var settled: UInt64 = 0
-    var waiters: [Waiter] = []
-    /// The failure of a batch that no flush has reported yet.
+    /// Whether a caller waits for what is pending.
+    var isUrgent = false
+    /// The failure of a batch that no caller has been told yet.
     var failure: DiskCacheError?
+    var lostBytes = 0
+    var isFailing = false
     var isRunScheduled = false
     var isDelaySet = false
     var isTouchDelaySet = false
     var isClosed = false
 
-    var isDue: Bool {
-      pending.bytes >= batchBytes || urgent > settled || pending.hasNotes && isClosed
+    /// Whether a batch is to be committed at once.
+    func isDue(_ policy: Policy) -> Bool {
+      pending.bytes >= batchBytes || pending.touchedCount >= policy.touchCount
+        || isUrgent && (!pending.isEmpty || pending.hasNotes && isClosed)
     }
   }
 
-  private enum Action {
-    case none, runNow
-    case runLater(DispatchTimeInterval, forTouches: Bool)
-  }
-
+  /// The bytes of pending writes.
+  let room = WeightedSemaphore(capacity: 8 << 20)
   private let state: Mutex<State>
   private let policy: Policy
-  private let commit: Commit
+  private let commit: @Sendable (PendingWrites.Batch) -> Result<Void, DiskCacheError>
   private let thread = DispatchQueue(label: "thumbnailer.cache.commit", qos: .utility)
 
   /// Calls `commit` with batches of about `batchBytes` bytes, one at a time, on its own queue.
-  init(batchBytes: Int, policy: Policy, commit: @escaping Commit) {
+  init(
+    batchBytes: Int, policy: Policy, commit: @escaping @Sendable (PendingWrites.Batch) -> Result<Void, DiskCacheError>
+  ) {
     state = Mutex(State(batchBytes: batchBytes))
     self.policy = policy
     self.commit = commit
+  }
+
+  /// Queues thumbnails of one image, which can be read from now on.
+  ///
+  /// - Parameter reservation: Their share of the room. By default they take it without waiting; callers see to it that
+  ///   what is pending stays bounded (`ThumbnailCache.waitForRoom`).
+  func store(
+    _ entries: [CacheEntry], of record: SourceRecord, replacing: Replacement = .none,
+    in reservation: WeightedSemaphore.Reservation? = nil
+  ) throws(DiskCacheError) -> StoreReceipt {
+    let receipt = StoreReceipt(
+      reservation ?? room.overdraw(share(of: entries)), isLikely: state.withLock { !$0.isFailing })
+    try stage(.store(record, entries, replacing, receipt))
+    return receipt
+  }
+
+  /// What thumbnails take of the room.
+  func share(of entries: [CacheEntry]) -> Int {
+    min(entries.reduce(0) { $0 + $1.thumbnail.storedBytes }, room.capacity)
   }
 
   /// Queues a change and waits until it and all before it are committed.
@@ -74,142 +87,127 @@ final class GroupCommit: Sendable {
   func stage(
     _ operation: PendingWrites.Operation, resuming promise: Promise<Void, DiskCacheError>? = nil
   ) throws(DiskCacheError) {
-    let action = state.withLock { state -> Action? in
-      if state.isClosed { return nil }
-      let ticket = state.pending.stage(operation)
-      if let promise {
-        state.urgent = ticket
-        state.waiters.append(Waiter(ticket: ticket, promise: promise))
-      }
-      return nextAction(&state)
+    let isStaged = state.withLock { state in
+      if state.isClosed { return false }
+      state.pending.stage(operation, resuming: promise)
+      if promise != nil { state.isUrgent = true }
+      schedule(&state)
+      return true
     }
-    guard let action else { throw .closed }
-    perform(action)
+    if !isStaged { throw .closed }
   }
 
   /// Commits what is queued without further delay.
   func writeSoon() {
-    perform(
-      state.withLock { state in
-        state.urgent = state.pending.lastTicket
-        return nextAction(&state)
-      })
+    state.withLock { state in
+      state.isUrgent = !state.pending.isEmpty
+      schedule(&state)
+    }
   }
 
-  /// Records that a row was read.
-  func touch(_ row: Int64) { note { [policy] in $0.touch(row, limit: 4 * policy.touchCount) } }
-
-  /// Counts a look-up.
-  func count(isHit: Bool) { note { $0.count(isHit: isHit) } }
-
-  /// Records something that may be written late.
-  private func note(_ add: (inout PendingWrites) -> Void) {
-    perform(
-      state.withLock { state in
-        add(&state.pending)
-        if state.pending.touchedCount == policy.touchCount, !state.isRunScheduled {
-          state.isRunScheduled = true
-          return .runNow
-        }
-        guard !state.isTouchDelaySet else { return .none }
-        state.isTouchDelaySet = true
-        return .runLater(policy.touchDelay, forTouches: true)
-      })
+  /// Counts a look-up, with the row that it has read. That may be written late.
+  func noteLookUp(isHit: Bool, row: Int64? = nil) {
+    state.withLock { state in
+      state.pending.noteLookUp(isHit: isHit, row: row, limit: 4 * policy.touchCount)
+      schedule(&state)
+    }
   }
 
   /// Schedules a commit soon, even without changes, so that a missing file is created again. Does nothing while one is
   /// scheduled.
   func requestRun() {
-    let isNeeded = state.withLock { state in
-      if state.isRunScheduled || state.isClosed { return false }
-      _ = state.pending.stage(.barrier)
-      state.isRunScheduled = true
-      return true
+    state.withLock { state in
+      if state.isRunScheduled || state.isClosed { return }
+      state.pending.stage(.barrier)
+      state.isUrgent = true
+      schedule(&state)
     }
-    if isNeeded { perform(.runNow) }
   }
 
   /// Reads the pending changes.
-  func pending<Value>(_ read: (PendingWrites) -> Value) -> Value {
-    state.withLock { read($0.pending) }
-  }
+  func pending<Value>(_ read: (PendingWrites) -> Value) -> Value { state.withLock { read($0.pending) } }
+
+  /// The bytes of thumbnails that could not be written.
+  var lostBytes: Int { state.withLock { $0.lostBytes } }
 
   /// Sets the approximate size of batches in bytes.
-  func setBatchBytes(_ bytes: Int) {
-    state.withLock { $0.batchBytes = bytes }
-  }
+  func setBatchBytes(_ bytes: Int) { state.withLock { $0.batchBytes = bytes } }
 
   /// Commits everything and rejects further changes. Blocks until done unless `waits` is false.
   func close(waits: Bool, then finish: @escaping @Sendable () -> Void) {
-    let isFirst = state.withLock { state in
-      defer {
-        state.isClosed = true
-        state.urgent = state.pending.lastTicket
-      }
-      return !state.isClosed
+    let wasClosed = state.withLock { state in
+      defer { (state.isClosed, state.isUrgent) = (true, true) }
+      return state.isClosed
     }
     let last: @Sendable () -> Void = {
-      guard isFirst else { return }
+      if wasClosed { return }
       self.run()
       finish()
     }
     if waits { thread.sync(execute: last) } else { thread.async(execute: last) }
   }
 
-  private func nextAction(_ state: inout State) -> Action {
-    if state.isRunScheduled { return .none }
-    if state.isDue {
+  /// Schedules the next commit.
+  private func schedule(_ state: inout State) {
+    if state.isRunScheduled || state.isClosed { return }
+    if state.isDue(policy) {
       state.isRunScheduled = true
-      return .runNow
+      thread.async { self.run() }
+    } else if !state.pending.isEmpty, !state.isDelaySet {
+      state.isDelaySet = true
+      run(after: policy.delay) { $0.isDelaySet = false }
+    } else if state.pending.hasNotes, !state.isTouchDelaySet {
+      state.isTouchDelaySet = true
+      run(after: policy.touchDelay) { $0.isTouchDelaySet = false }
     }
-    guard !state.pending.isEmpty, !state.isDelaySet else { return .none }
-    state.isDelaySet = true
-    return .runLater(policy.delay, forTouches: false)
   }
 
-  private func perform(_ action: Action) {
-    switch action {
-    case .none: break
-    case .runNow: thread.async { self.run() }
-    case .runLater(let delay, let forTouches):
-      thread.asyncAfter(deadline: .now() + delay) {
-        self.state.withLock { state in
-          if forTouches { state.isTouchDelaySet = false } else { state.isDelaySet = false }
-          state.isRunScheduled = true
-        }
-        self.run()
-      }
+  private func run(after delay: DispatchTimeInterval, _ begin: @escaping @Sendable (inout State) -> Void) {
+    thread.asyncAfter(deadline: .now() + delay) {
+      self.state.withLock { begin(&$0) }
+      self.run()
     }
   }
 
   /// Commits one batch, and more as long as they are due.
   private func run() {
-    var goesOn = true
-    while goesOn {
-      let batch = state.withLock { state in
-        let batch = state.pending.takeBatch(byteLimit: state.batchBytes)
-        if batch == nil { state.isRunScheduled = false }
-        return batch
-      }
-      guard let batch else { return }
+    while let batch = takeBatch() {
       let result = commit(batch)
-      let (ready, failure, action) = state.withLock { state -> ([Waiter], DiskCacheError?, Action) in
-        state.pending.settle(batch)
-        state.settled = max(state.settled, batch.lastTicket)
-        if case .failure(let error) = result { state.failure = state.failure ?? error }
-        let ready = state.waiters.filter { $0.ticket <= state.settled }
-        state.waiters.removeAll { $0.ticket <= state.settled }
-        let failure = state.failure
-        if !ready.isEmpty { state.failure = nil }
-        goesOn = state.isDue
-        if goesOn { return (ready, failure, .none) }
-        state.isRunScheduled = false
-        return (ready, failure, nextAction(&state))
-      }
+      let (told, goesOn) = state.withLock { settle(batch, result, &$0) }
       let isWritten = if case .success = result { true } else { false }
-      for operation in batch.operations { operation.settle(isWritten: isWritten) }
-      for waiter in ready { waiter.promise.resume(with: failure.map { .failure($0) } ?? .success(())) }
-      perform(action)
+      for case .store(_, _, _, let receipt) in batch.operations { receipt?.settle(isWritten: isWritten) }
+      for waiter in batch.waiters { waiter.resume(with: told) }
+      if !goesOn { return }
     }
+  }
+
+  private func takeBatch() -> PendingWrites.Batch? {
+    state.withLock { state in
+      let batch = state.pending.takeBatch(byteLimit: state.batchBytes)
+      state.isRunScheduled = batch != nil
+      if state.pending.isEmpty, !state.isClosed { state.isUrgent = false }
+      return batch
+    }
+  }
+
+  /// Returns what those who wait are told, and whether another batch is due.
+  private func settle(
+    _ batch: PendingWrites.Batch, _ result: Result<Void, DiskCacheError>, _ state: inout State
+  ) -> (told: Result<Void, DiskCacheError>, goesOn: Bool) {
+    let payload = batch.payloadBytes
+    state.pending.settle(batch)
+    switch result {
+    case .success: if payload > 0 { state.isFailing = false }
+    case .failure(let error):
+      state.failure = state.failure ?? error
+      state.lostBytes += payload
+      if payload > 0 { state.isFailing = true }
+    }
+    let told: Result<Void, DiskCacheError> = state.failure.map { .failure($0) } ?? .success(())
+    if !batch.waiters.isEmpty { state.failure = nil }
+    state.isRunScheduled = state.isDue(policy)
+    let goesOn = state.isRunScheduled
+    schedule(&state)
+    return (told, goesOn)
   }
 }

@@ -1,4 +1,5 @@
 import DequeModule
+import GRDB
 import ThumbnailCore
 
 /// The queue of changes to commit, and what readers see of them meanwhile. A pure value: its owner synchronises it.
@@ -8,42 +9,25 @@ struct PendingWrites {
     /// Thumbnails of one source, with the receipt for those that wait until they are committed.
     case store(SourceRecord, [CacheEntry], Replacement = .none, StoreReceipt? = nil)
     case remove(SourceKey)
-    /// Drops a damaged thumbnail: only the row that was read, so that an intact one stored since is kept. Nil if the
-    /// row could not be read at all.
-    case drop(CacheKey, row: Int64?)
-    /// Changes stored search pages.
-    case pages(PageChange)
-    /// Changes the history of a source.
-    case note(SourceKey, HistoryChange)
     case removeAll
-    /// Changes the limit, in bytes, and evicts down to it.
-    case trim(toBytes: Int)
-    /// Replaces the file by one of the thumbnails used last, of so many bytes, if they are few; says what that removed.
-    case copy(bytes: Int, removing: @Sendable (CachePruning.Outcome) -> Void)
-    /// Work on the write connection, in its own transactions. If the file has to be replaced meanwhile, it runs again
-    /// with the new one.
+    /// Any other change. Nobody misses a hint, so a cache that can only be read ignores it.
+    case change(isHint: Bool = false, @Sendable (Database, DiskCacheLimits) throws -> Void)
+    /// Work in transactions of its own.
     case work(@Sendable (CacheWriter) throws -> Void)
-    /// The file is damaged: begins anew with an empty one, unless another process has done so.
-    case replaceDamaged
     /// Changes nothing; a caller waits for everything before it.
     case barrier
 
     /// The bytes of its thumbnails that are no larger than `limit`.
-    func payloadBytes(limit: Int) -> Int {
+    func payloadBytes(limit: Int = .max) -> Int {
       guard case .store(_, let entries, _, _) = self else { return 0 }
       return entries.reduce(0) { $1.thumbnail.data.count > limit ? $0 : $0 + $1.thumbnail.storedBytes }
     }
 
-    /// Says whether it was committed.
-    func settle(isWritten: Bool) {
-      if case .store(_, _, _, let receipt) = self { receipt?.settle(isWritten: isWritten) }
-    }
-
-    /// Whether it uses its own transactions.
+    /// Whether it is committed alone.
     var standsAlone: Bool {
       switch self {
-      case .removeAll, .trim, .copy, .work, .replaceDamaged: true
-      case .store, .remove, .drop, .note, .pages, .barrier: false
+      case .removeAll, .work: true
+      case .store, .remove, .change, .barrier: false
       }
     }
   }
@@ -51,6 +35,8 @@ struct PendingWrites {
   /// Operations that are committed together.
   struct Batch: Sendable {
     var operations: [Operation] = []
+    /// Those who wait for them.
+    var waiters: [Promise<Void, DiskCacheError>] = []
     /// The rows read since the last batch, in order, for the order of eviction.
     var touched: [Int64] = []
     /// The look-ups since the last batch that found a thumbnail, and those that did not.
@@ -59,111 +45,95 @@ struct PendingWrites {
     /// The ticket of the last operation.
     var lastTicket: UInt64 = 0
 
-    /// Whether look-ups were counted.
-    var hasLookups: Bool { hits > 0 || misses > 0 }
-    /// Whether it holds nothing that anybody waits for or misses: no change of thumbnails.
+    /// The bytes of its thumbnails.
+    var payloadBytes: Int { operations.reduce(0) { $0 + $1.payloadBytes() } }
+    /// Whether it holds hints alone.
     var isHint: Bool {
       operations.allSatisfy {
         switch $0 {
-        case .note, .drop, .barrier, .pages(.used): true
+        case .change(isHint: true, _), .barrier: true
         default: false
         }
       }
     }
     /// Whether there is anything to write.
     var hasWork: Bool {
-      !touched.isEmpty || hasLookups || operations.contains { if case .barrier = $0 { false } else { true } }
+      !touched.isEmpty || hits + misses > 0 || operations.contains { if case .barrier = $0 { false } else { true } }
     }
   }
 
-  /// What is known of a key without querying the database.
-  enum Lookup {
-    case pending(Thumbnail)
-    /// A removal is pending: what the database still has does not count.
-    case removed
-    case unknown
-  }
-
   private struct Entry {
-    var ticket: UInt64
-    var operation: Operation
-    var bytes: Int
+    let ticket: UInt64
+    let operation: Operation
+    let bytes: Int
+    let waiter: Promise<Void, DiskCacheError>?
   }
 
-  private struct Visible {
-    var ticket: UInt64
-    var thumbnail: Thumbnail
+  /// What is pending of one source. Few variants are, so they are not hashed.
+  private struct Source {
+    /// The ticket of the operation that removes what the database has of it.
+    var removal: UInt64?
+    var thumbnails: [(ticket: UInt64, entry: CacheEntry)] = []
   }
 
   private var queue: Deque<Entry> = []
-  private var visible: [SourceKey: [Variant: Visible]] = [:]
-  private var hiddenSources: [SourceKey: UInt64] = [:]
-  private var everythingHidden: UInt64?
+  private var sources: [SourceKey: Source] = [:]
+  /// The ticket of the operation that removes everything.
+  private var removal: UInt64?
   private var touched: [Int64] = []
   private var hits = 0
   private var misses = 0
+  private var lastTicket: UInt64 = 0
 
-  /// The ticket of the last operation.
-  private(set) var lastTicket: UInt64 = 0
   /// The bytes of pending thumbnails.
   private(set) var bytes = 0
   /// The number of pending recency updates.
   var touchedCount: Int { touched.count }
   /// Whether recency updates or look-up counts are pending.
-  var hasNotes: Bool { !touched.isEmpty || hits > 0 || misses > 0 }
+  var hasNotes: Bool { !touched.isEmpty || hits + misses > 0 }
   /// Whether no operation is pending.
   var isEmpty: Bool { queue.isEmpty }
 
-  /// Appends an operation and returns its ticket, an increasing number.
-  mutating func stage(_ operation: Operation) -> UInt64 {
+  /// Appends an operation. Look-ups see it from now on.
+  mutating func stage(_ operation: Operation, resuming waiter: Promise<Void, DiskCacheError>? = nil) {
     lastTicket += 1
-    let size = operation.payloadBytes(limit: .max)
-    queue.append(Entry(ticket: lastTicket, operation: operation, bytes: size))
+    let size = operation.payloadBytes()
+    queue.append(Entry(ticket: lastTicket, operation: operation, bytes: size, waiter: waiter))
     bytes += size
     switch operation {
-    case .store(let record, let entries, _, _):
+    case .store(let record, let entries, let replacement, _):
+      var source = replacement.isAll ? Source(removal: lastTicket) : sources[record.key] ?? Source()
       for entry in entries {
-        visible[record.key, default: [:]][entry.variant] = Visible(ticket: lastTicket, thumbnail: entry.thumbnail)
+        source.thumbnails.removeAll { $0.entry.variant == entry.variant }
+        source.thumbnails.append((lastTicket, entry))
       }
-    case .remove(let source):
-      visible[source] = nil
-      hiddenSources[source] = lastTicket
+      sources[record.key] = source
+    case .remove(let source): sources[source] = Source(removal: lastTicket)
     case .removeAll:
-      visible = [:]
-      hiddenSources = [:]
-      everythingHidden = lastTicket
+      sources = [:]
+      removal = lastTicket
       (hits, misses) = (0, 0)
-    case .drop, .note, .pages, .trim, .copy, .work, .replaceDamaged, .barrier:
-      break
+    case .change, .work, .barrier: break
     }
-    return lastTicket
   }
 
-  /// Records that a row was read. Ignored beyond `limit`: recency is only a hint, and memory is bounded.
-  mutating func touch(_ row: Int64, limit: Int) {
-    if touched.count < limit { touched.append(row) }
-  }
-
-  /// Counts a look-up.
-  mutating func count(isHit: Bool) {
+  /// Counts a look-up, and records the row that it has read. Rows beyond `limit` are ignored: recency is only a hint, and
+  /// memory is bounded.
+  mutating func noteLookUp(isHit: Bool, row: Int64?, limit: Int) {
     if isHit { hits += 1 } else { misses += 1 }
+    if let row, touched.count < limit { touched.append(row) }
   }
 
-  /// The pending state of a key.
-  func lookup(_ key: CacheKey) -> Lookup {
-    if let entry = visible[key.source]?[key.variant] { return .pending(entry.thumbnail) }
-    return isHidden(key.source) ? .removed : .unknown
+  /// A pending thumbnail.
+  func thumbnail(_ variant: Variant, of source: SourceKey) -> Thumbnail? {
+    sources[source]?.thumbnails.first { $0.entry.variant == variant }?.entry.thumbnail
   }
 
-  /// The pending variants of a source, and whether those in the database still count.
-  func variants(of source: SourceKey) -> (pending: [Variant], databaseCounts: Bool) {
-    (visible[source].map { Array($0.keys) } ?? [], !isHidden(source))
-  }
+  /// The pending variants of a source.
+  func variants(of source: SourceKey) -> [Variant] { sources[source]?.thumbnails.map(\.entry.variant) ?? [] }
 
   /// Whether what the database has of a source is about to be removed.
-  func isHidden(_ source: SourceKey) -> Bool {
-    everythingHidden != nil || hiddenSources[source] != nil
-  }
+  func isHidden(_ source: SourceKey) -> Bool { removal != nil || sources[source]?.removal != nil }
 
   /// Takes the operations to commit next, up to about `byteLimit` bytes, with the reads recorded so far. They stay
   /// visible until they are settled. Nil when nothing is pending.
@@ -180,6 +150,7 @@ struct PendingWrites {
       size += next.bytes
       batch.operations.append(next.operation)
       batch.lastTicket = next.ticket
+      if let waiter = next.waiter { batch.waiters.append(waiter) }
       if next.operation.standsAlone { return batch }
     }
     // A row is moved to the end once, at its last use.
@@ -193,21 +164,22 @@ struct PendingWrites {
 
   /// Ends the visibility of a batch: it is in the database now, or it failed.
   mutating func settle(_ batch: Batch) {
+    func isSettled(_ ticket: UInt64?) -> Bool { ticket.map { $0 <= batch.lastTicket } ?? false }
+    bytes -= batch.payloadBytes
     for operation in batch.operations {
       switch operation {
-      case .store(let record, let entries, _, _):
-        bytes -= operation.payloadBytes(limit: .max)
-        for entry in entries where visible[record.key]?[entry.variant]?.ticket ?? .max <= batch.lastTicket {
-          visible[record.key]?[entry.variant] = nil
-        }
-        if visible[record.key]?.isEmpty == true { visible[record.key] = nil }
-      case .remove(let source):
-        if hiddenSources[source] ?? .max <= batch.lastTicket { hiddenSources[source] = nil }
-      case .removeAll:
-        if everythingHidden ?? .max <= batch.lastTicket { everythingHidden = nil }
-      case .drop, .note, .pages, .trim, .copy, .work, .replaceDamaged, .barrier:
-        break
+      case .store(let record, _, _, _): settle(record.key, isSettled)
+      case .remove(let source): settle(source, isSettled)
+      case .removeAll: if isSettled(removal) { removal = nil }
+      case .change, .work, .barrier: break
       }
     }
+  }
+
+  private mutating func settle(_ key: SourceKey, _ isSettled: (UInt64?) -> Bool) {
+    guard var source = sources[key] else { return }
+    source.thumbnails.removeAll { isSettled($0.ticket) }
+    if isSettled(source.removal) { source.removal = nil }
+    sources[key] = source.thumbnails.isEmpty && source.removal == nil ? nil : source
   }
 }

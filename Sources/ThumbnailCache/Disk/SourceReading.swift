@@ -16,40 +16,38 @@ struct SourceReading {
 
   /// A thumbnail. Nil on a miss, or when it was damaged; counts as a look-up, and a hit as a use.
   func thumbnail(_ variant: Variant) throws -> Thumbnail? {
-    let found = try find(CacheKey(source: source, variant: variant))
-    commits.count(isHit: found != nil)
-    return found
+    let (thumbnail, row) = try find(variant)
+    commits.noteLookUp(isHit: thumbnail != nil, row: row)
+    return thumbnail
   }
 
-  private func find(_ key: CacheKey) throws -> Thumbnail? {
-    switch commits.pending({ $0.lookup(key) }) {
-    case .pending(let thumbnail): return thumbnail
-    case .removed: return nil
-    case .unknown: break
-    }
-    guard let db else { return nil }
+  private func find(_ variant: Variant) throws -> (Thumbnail?, row: Int64?) {
+    let (pending, isHidden) = commits.pending { ($0.thumbnail(variant, of: source), $0.isHidden(source)) }
+    guard pending == nil, !isHidden, let db else { return (pending, nil) }
+    let key = CacheKey(source: source, variant: variant)
     do {
       switch try ThumbnailTable.thumbnail(for: key, in: db) {
-      case .hit(let thumbnail, let row):
-        commits.touch(row)
-        return thumbnail
-      case .miss:
-        return nil
-      case .damaged(let row):
-        try commits.stage(.drop(key, row: row))
-        return nil
+      case .hit(let thumbnail, let row): return (thumbnail, row)
+      case .miss: break
+      case .damaged(let row): try drop(key, row: row)
       }
     } catch {
       guard DiskCacheError(error, path: "").isDamage else { throw error }
-      try commits.stage(.drop(key, row: nil))
-      return nil
+      try drop(key, row: nil)
     }
+    return (nil, nil)
+  }
+
+  /// Drops a damaged thumbnail: only the row that was read, so that an intact one stored since is kept. Nil if the row
+  /// could not be read at all.
+  private func drop(_ key: CacheKey, row: Int64?) throws {
+    try commits.stage(.change(isHint: true) { db, _ in try ThumbnailTable.remove(key, row: row, in: db) })
   }
 
   /// The stored variants, in no particular order.
   func variants() throws -> [Variant] {
-    let (pending, databaseCounts) = commits.pending { $0.variants(of: source) }
-    guard let db, databaseCounts else { return pending }
-    return Array(Set(pending).union(try ThumbnailTable.variants(of: source, in: db)))
+    let (pending, isHidden) = commits.pending { ($0.variants(of: source), $0.isHidden(source)) }
+    guard let db, !isHidden else { return pending }
+    return try pending + ThumbnailTable.variants(of: source, in: db).filter { !pending.contains($0) }
   }
 }

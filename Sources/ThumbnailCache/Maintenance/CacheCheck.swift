@@ -61,7 +61,7 @@ enum CacheCheck {
       }
     }
     let present = Set(ids)
-    let pieces = PieceTable.rows(after: start, through: ids.count < limit ? .max : part.end)
+    let pieces = BlobTable.rows(after: start, through: ids.count < limit ? .max : part.end)
     part.orphanedPieces = try Int64.fetchAll(
       db.cachedStatement(sql: "SELECT id FROM piece WHERE id BETWEEN ? AND ?"),
       arguments: [pieces.lowerBound, pieces.upperBound]

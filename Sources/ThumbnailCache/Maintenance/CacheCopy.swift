@@ -17,7 +17,7 @@ enum CacheCopy {
     try db.execute(sql: "ATTACH ? AS old", arguments: [path])
     defer { try? db.execute(sql: "DETACH old") }
     try copy("variant", into: db)
-    let pieces = PieceWriter()
+    var space = PageSpace()
     var start = start
     while let end = try Int64.fetchOne(
       db,
@@ -26,7 +26,7 @@ enum CacheCopy {
     {
       // An immediate one would lock the old file, too.
       try db.inTransaction(.deferred) {
-        try copyThumbnails(usedFrom: start, to: end, into: db, pieces)
+        try copyThumbnails(usedFrom: start, to: end, into: db, &space)
         return .commit
       }
       start = end + 1
@@ -49,7 +49,7 @@ enum CacheCopy {
 
   /// They get new ids, so that their pieces are appended.
   private static func copyThumbnails(
-    usedFrom start: Int64, to end: Int64, into db: Database, _ pieces: PieceWriter
+    usedFrom start: Int64, to end: Int64, into db: Database, _ space: inout PageSpace
   ) throws {
     let names = try columns(of: "thumbnail", except: ["id"], in: db)
     let insert = try db.cachedStatement(
@@ -65,7 +65,7 @@ enum CacheCopy {
       try insert.execute(arguments: [row])
       guard db.changesCount > 0 else { continue }
       let id = db.lastInsertedRowID
-      try pieces.write(bytes, of: id, in: db)
+      try BlobTable.insert(bytes, of: id, &space, in: db)
       try copyMicro.execute(arguments: [id, row])
     }
   }

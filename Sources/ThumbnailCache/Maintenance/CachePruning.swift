@@ -1,6 +1,5 @@
 public import Foundation
 import GRDB
-import Synchronization
 
 /// What to remove from a disk cache.
 public struct CachePruning: Sendable, Equatable {
@@ -99,9 +98,7 @@ extension DiskCache {
       outcome += try await repeating(pages, while: { !$0.isAtEnd }) { try $0.removeImages(&$1, atMost: atOnce) }
     }
     if let limit = pruning.byteLimit.map({ max(0, $0) }) {
-      let copied = Mutex(CachePruning.Outcome())
-      try await commits.stageAndWait(.copy(bytes: limit) { removed in copied.withLock { $0 = removed } })
-      outcome += copied.withLock { $0 }
+      outcome += try await maintain { try $0.shrink(toBytes: limit) }
       let compaction = try await maintain { try $0.compaction(toBytes: limit, rows: atOnce) }
       outcome += try await repeating(compaction, while: { !$0.isDone }) { try $0.compact(&$1) }
       // What was not where it was expected, or came meanwhile.
@@ -154,7 +151,7 @@ extension CacheWriter {
   /// writes a page once, so that the more pages there are, the more rows go together. Has room for the pages in memory
   /// until `finishPruning`.
   fileprivate func rowsAtOnce() throws -> Int {
-    try queue.writeWithoutTransaction { db in
+    try connection().writeWithoutTransaction { db in
       let rows = min(max(try CacheTotals.counted(in: db) / 64, 1024), 4096)
       // In KiB.
       try db.execute(sql: "PRAGMA cache_size = \(-16 * rows); PRAGMA wal_autocheckpoint = \(pruningLog / 4096)")
@@ -164,7 +161,7 @@ extension CacheWriter {
 
   /// Ends what `rowsAtOnce` has begun.
   fileprivate func finishPruning() throws {
-    try queue.writeWithoutTransaction { db in
+    try connection().writeWithoutTransaction { db in
       try db.execute(
         sql: """
           PRAGMA cache_size = -2000; PRAGMA shrink_memory; PRAGMA wal_autocheckpoint = \(limits.checkpointPages)
@@ -186,7 +183,7 @@ extension CacheWriter {
 
   /// What is to be removed so that the rest takes at most `bytes`.
   fileprivate func compaction(toBytes bytes: Int, rows: Int) throws -> Compaction {
-    try queue.unsafeRead { db in
+    try connection().unsafeRead { db in
       guard try CacheTotals.payload(in: db) > bytes else { return Compaction(cutoff: .min, rows: rows) }
       return Compaction(cutoff: try Eviction.startOfSurvivors(bytes: bytes, in: db) ?? .min, rows: rows)
     }

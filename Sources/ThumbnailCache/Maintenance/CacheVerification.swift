@@ -48,7 +48,7 @@ extension DiskCache {
     if !result.structure.isEmpty { result.structure = try await structure(on: pool) }
     let isReadOnly = database.isReadOnly
     if isReadOnly, !result.structure.isEmpty { return result }
-    if !result.structure.isEmpty { try await commits.stageAndWait(.replaceDamaged) }
+    if !result.structure.isEmpty { try await commits.stageAndWait(.work { try $0.reopen(.damaged) }) }
     let damage = unverifiedDamage.withLock { damage in
       defer { damage = nil }
       return damage

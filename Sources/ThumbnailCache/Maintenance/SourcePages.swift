@@ -37,7 +37,7 @@ struct SourcePages: Sendable {
     if let key = filter.key { require("key = ?", [key.bytes]) }
     if let host = filter.host { require("host = ?", [host]) }
     if let location = filter.location {
-      require("location = ?", [StoredLocation.shortened(location, host: filter.host ?? "")])
+      require("location = ?", [SourceRecord.stored(location, host: filter.host ?? "")])
     }
     if let time = filter.fetchedBefore { require("fetched_at < ?", [time]) }
     if let position { require("(host, fetched_at, id) > (?, ?, ?)", position) }
@@ -53,15 +53,11 @@ struct SourcePages: Sendable {
     return rows.compactMap { try? Self.entry($0) }.filter { filter.admits(location: $0.location) }
   }
 
-  private static func entry(_ row: Row) throws -> Entry? {
-    let (host, key): (String, Data) = (try row.decode(atIndex: 0), try row.decode(atIndex: 3))
-    guard key.count == 16, let format = ImageFormat(rawValue: try row.decode(atIndex: 7)) else { return nil }
+  private static func entry(_ row: Row) throws -> Entry {
+    let host: String = try row.decode(atIndex: 0)
     return Entry(
-      row: try row.decode(atIndex: 2), key: SourceKey(bytes: key),
-      location: StoredLocation.whole(try row.decode(atIndex: 4), host: host), host: host,
-      fetchedAt: try row.decode(atIndex: 1),
-      description: SourceDescription(
-        size: PixelSize(try row.decode(atIndex: 5), try row.decode(atIndex: 6)), format: format,
-        byteCount: try row.decode(atIndex: 8)))
+      row: try row.decode(atIndex: 2), key: try row.key(at: 3),
+      location: SourceRecord.location(try row.decode(atIndex: 4), host: host), host: host,
+      fetchedAt: try row.decode(atIndex: 1), description: try row.sourceDescription(at: 5))
   }
 }

@@ -36,12 +36,12 @@ public struct StoredPictures {
 
   /// The image with its thumbnails; nil when it no longer has any.
   private static func picture(_ entry: SourcePages.Entry, in db: Database) throws -> StoredPicture? {
-    let statement = try db.cachedStatement(
-      sql: """
-        SELECT v.token, t.width, t.height, t.format, t.bytes, t.id
-        FROM thumbnail t LEFT JOIN variant v ON v.id = t.variant WHERE t.source = ?
-        """)
-    let rows = try Row.fetchAll(statement, arguments: [entry.row])
+    let rows = try Row.fetchAll(
+      db.cachedStatement(
+        sql: """
+          SELECT v.token, t.width, t.height, t.format, t.bytes, t.id
+          FROM thumbnail t LEFT JOIN variant v ON v.id = t.variant WHERE t.source = ?
+          """), arguments: [entry.row])
     let thumbnails = rows.compactMap { try? thumbnail($0) }.sorted { one, other in
       (one.variant?.size.pixelCount ?? 0, one.row) > (other.variant?.size.pixelCount ?? 0, other.row)
     }
@@ -51,12 +51,10 @@ public struct StoredPictures {
       fetchedAt: Date(timeIntervalSince1970: entry.fetchedAt), description: entry.description, thumbnails: thumbnails)
   }
 
-  private static func thumbnail(_ row: Row) throws -> StoredThumbnail? {
-    guard let format = ImageFormat(rawValue: try row.decode(atIndex: 3)) else { return nil }
-    return StoredThumbnail(
-      variant: try row.decode(String?.self, atIndex: 0).flatMap { Variant(token: $0) },
-      size: PixelSize(try row.decode(atIndex: 1), try row.decode(atIndex: 2)), format: format,
-      bytes: try row.decode(atIndex: 4), row: try row.decode(atIndex: 5))
+  private static func thumbnail(_ row: Row) throws -> StoredThumbnail {
+    StoredThumbnail(
+      variant: try row.decode(String?.self, atIndex: 0).flatMap { Variant(token: $0) }, size: try row.size(at: 1),
+      format: try row.format(at: 3), bytes: try row.decode(atIndex: 4), row: try row.decode(atIndex: 5))
   }
 }
 

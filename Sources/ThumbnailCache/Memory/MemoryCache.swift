@@ -4,7 +4,7 @@ public import ThumbnailCore
 
 /// Keeps encoded thumbnails in memory.
 ///
-/// Every call is synchronous, takes well under a microsecond with a prepared key and can come from any thread. The
+/// Every call is synchronous, takes well under a microsecond and can come from any thread. The
 /// total cost never exceeds the limit; the cost of a thumbnail is the length of its data plus 512 bytes of overhead.
 /// Entries used only once are evicted before those used again, so that scrolling through thousands of new images does
 /// not evict the ones people return to.
@@ -86,13 +86,9 @@ public final class MemoryCache: Sendable {
     state.withLock { $0.entries.removeAll(of: source) }
   }
 
-  /// Removes the thumbnails of an image, except some variants.
-  func removeAll(of source: SourceKey, except kept: Set<Variant>) {
-    state.withLock { state in
-      for variant in state.entries.variants(of: source) where !kept.contains(variant) {
-        state.entries.remove(CacheKey(source: source, variant: variant))
-      }
-    }
+  /// The same, except some variants.
+  func removeAll(of source: SourceKey, except kept: [Variant]) {
+    state.withLock { $0.entries.removeAll(of: source, except: kept) }
   }
 
   /// Removes everything.

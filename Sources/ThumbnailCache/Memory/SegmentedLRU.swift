@@ -9,8 +9,11 @@ import ThumbnailCore
 /// was used again. Lists are linked through indices into one array: a hit moves an entry without allocating. All
 /// operations take amortised constant time. A pure value: its owner synchronises it.
 struct SegmentedLRU {
-  /// The cost of an entry besides its bytes: the node, two dictionary slots and the allocation of the data, in bytes.
+  /// The cost of an entry besides its bytes: the node, the source's list of nodes and the allocation of the data, in
+  /// bytes.
   static let entryOverhead = 512
+  /// The most variants of one source, since its list is searched. The one added first is removed for another.
+  static let mostVariants = 256
 
   private struct Node {
     var key: CacheKey
@@ -21,9 +24,6 @@ struct SegmentedLRU {
     var newer: Int32 = none
     /// For a free node, the next free one.
     var older: Int32 = none
-    /// The other variants of the same source.
-    var nextOfSource: Int32 = none
-    var previousOfSource: Int32 = none
   }
 
   private struct List {
@@ -37,8 +37,8 @@ struct SegmentedLRU {
 
   private var nodes: [Node] = []
   private var firstFree: Int32 = none
-  private var slots: [CacheKey: Int32] = [:]
-  private var firstOfSource: [SourceKey: Int32] = [:]
+  /// The nodes of each source, which are mostly one. To find a variant among them, none is hashed.
+  private var slots: [SourceKey: [Int32]] = [:]
   private var probation = List()
   private var protected = List()
 
@@ -54,11 +54,11 @@ struct SegmentedLRU {
   /// The total cost, in bytes.
   var totalBytes: Int { probation.bytes + protected.bytes }
   /// The number of thumbnails.
-  var count: Int { slots.count }
+  var count: Int { probation.count + protected.count }
 
   /// Looks up a thumbnail and counts it as used.
   mutating func use(_ key: CacheKey) -> DatedThumbnail? {
-    guard let slot = slots[key] else { return nil }
+    guard let slot = slot(of: key) else { return nil }
     unlink(slot)
     nodes[Int(slot)].isProtected = true
     linkAsNewest(slot)
@@ -80,28 +80,32 @@ struct SegmentedLRU {
       return
     }
     let slot: Int32
-    if let present = slots[key] {
+    if let present = self.slot(of: key) {
       slot = present
       unlink(slot)
       nodes[Int(slot)].entry = entry
       nodes[Int(slot)].cost = cost
     } else {
+      if let others = slots[key.source], others.count == Self.mostVariants { discard(others[0]) }
       slot = takeNode(Node(key: key, entry: entry, cost: cost, isProtected: false))
-      slots[key] = slot
-      linkToSource(slot)
+      slots[key.source, default: []].append(slot)
     }
     linkAsNewest(slot)
     trim(sparing: slot)
   }
 
-  /// Removes a thumbnail, if it exists.
-  mutating func remove(_ key: CacheKey) {
-    if let slot = slots[key] { discard(slot) }
+  private func slot(of key: CacheKey) -> Int32? {
+    slots[key.source]?.first { nodes[Int($0)].key.variant == key.variant }
   }
 
-  /// Removes all variants of a source.
-  mutating func removeAll(of source: SourceKey) {
-    while let slot = firstOfSource[source] { discard(slot) }
+  /// Removes a thumbnail, if it exists.
+  mutating func remove(_ key: CacheKey) {
+    if let slot = slot(of: key) { discard(slot) }
+  }
+
+  /// Removes all variants of a source, except some.
+  mutating func removeAll(of source: SourceKey, except kept: [Variant] = []) {
+    for slot in slots[source] ?? [] where !kept.contains(nodes[Int(slot)].key.variant) { discard(slot) }
   }
 
   /// Removes everything.
@@ -110,23 +114,11 @@ struct SegmentedLRU {
   }
 
   /// The cached variants of a source, in no particular order. Does not count as a use.
-  func variants(of source: SourceKey) -> [Variant] {
-    var variants: [Variant] = []
-    var slot = firstOfSource[source] ?? Self.none
-    while slot != Self.none {
-      variants.append(nodes[Int(slot)].key.variant)
-      slot = nodes[Int(slot)].nextOfSource
-    }
-    return variants
-  }
+  func variants(of source: SourceKey) -> [Variant] { slots[source]?.map { nodes[Int($0)].key.variant } ?? [] }
 
   /// Sets the freshness of the variants of a source. Does not count as a use.
   mutating func renew(_ source: SourceKey, freshness: Freshness) {
-    var slot = firstOfSource[source] ?? Self.none
-    while slot != Self.none {
-      nodes[Int(slot)].entry?.freshness = freshness
-      slot = nodes[Int(slot)].nextOfSource
-    }
+    for slot in slots[source] ?? [] { nodes[Int(slot)].entry?.freshness = freshness }
   }
 
   /// Changes the limit and evicts at once.
@@ -148,8 +140,9 @@ struct SegmentedLRU {
 
   private mutating func discard(_ slot: Int32) {
     unlink(slot)
-    unlinkFromSource(slot)
-    slots[nodes[Int(slot)].key] = nil
+    let source = nodes[Int(slot)].key.source
+    slots[source]?.removeAll { $0 == slot }
+    if slots[source]?.isEmpty == true { slots[source] = nil }
     nodes[Int(slot)].entry = nil
     nodes[Int(slot)].older = firstFree
     firstFree = slot
@@ -186,22 +179,5 @@ struct SegmentedLRU {
     list.bytes -= nodes[Int(slot)].cost
     list.count -= 1
     if isProtected { protected = list } else { probation = list }
-  }
-
-  private mutating func linkToSource(_ slot: Int32) {
-    let first = firstOfSource.updateValue(slot, forKey: nodes[Int(slot)].key.source) ?? Self.none
-    nodes[Int(slot)].nextOfSource = first
-    nodes[Int(slot)].previousOfSource = Self.none
-    if first != Self.none { nodes[Int(first)].previousOfSource = slot }
-  }
-
-  private mutating func unlinkFromSource(_ slot: Int32) {
-    let (next, previous) = (nodes[Int(slot)].nextOfSource, nodes[Int(slot)].previousOfSource)
-    if next != Self.none { nodes[Int(next)].previousOfSource = previous }
-    if previous != Self.none {
-      nodes[Int(previous)].nextOfSource = next
-    } else {
-      firstOfSource[nodes[Int(slot)].key.source] = next == Self.none ? nil : next
-    }
   }
 }

@@ -45,18 +45,12 @@ enum CacheTotals {
 
   /// The bytes of all thumbnails. At most 2⁶⁰, and never negative.
   static func payload(in db: Database) throws -> Int {
-    try Int.fetchOne(
-      db.cachedStatement(sql: "SELECT max(0, min(coalesce(CAST(payload AS INTEGER), 0), 1 << 60)) FROM total")) ?? 0
+    try db.integer("SELECT max(0, min(coalesce(CAST(payload AS INTEGER), 0), 1 << 60)) FROM total")
   }
 
   /// The same as `census` has it, which takes no longer with many.
   static func counted(in db: Database) throws -> Int {
     try db.integer("SELECT coalesce(sum(\(count("thumbnails"))), 0) FROM census")
-  }
-
-  /// Counts hits and misses.
-  static func add(hits: Int, misses: Int, in db: Database) throws {
-    try db.run("UPDATE tally SET hits = hits + ?, misses = misses + ?", [hits, misses])
   }
 
   private static let recount = "SELECT variant, format, count(*), sum(bytes) FROM thumbnail GROUP BY variant, format"

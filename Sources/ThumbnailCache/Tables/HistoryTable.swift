@@ -45,23 +45,19 @@ enum HistoryTable {
   /// The history of a source. Takes two queries, some ten microseconds. Invalid rows are skipped.
   static func history(of source: SourceKey, in db: Database) throws -> SourceHistory {
     var history = SourceHistory()
-    let responses = try Row.fetchCursor(
-      db.cachedStatement(
-        sql: """
-          SELECT url, address, confirmed_at, expires_at, etag, last_modified, cache_control, expires, vary,
-            length
-          FROM freshness WHERE source = (SELECT id FROM source WHERE key = ?) ORDER BY confirmed_at DESC
-          """), arguments: [source.bytes])
+    let responses = try db.rows(
+      """
+      SELECT url, address, confirmed_at, expires_at, etag, last_modified, cache_control, expires, vary, length
+      FROM freshness WHERE source = (SELECT id FROM source WHERE key = ?) ORDER BY confirmed_at DESC
+      """, [source.bytes])
     while let row = try responses.next() {
       if let response = try? response(row) { history.responses.append(response) }
     }
     if history.responses.isEmpty, let only = try unnamedResponse(of: source, in: db) { history.responses = [only] }
-    let failures = try Row.fetchCursor(
-      db.cachedStatement(
-        sql: """
-          SELECT url, code, reason, byte_limit, pixel_limit, memory_limit, noted_at, until
-          FROM failure WHERE source = ?
-          """), arguments: [source.bytes])
+    let failures = try db.rows(
+      """
+      SELECT url, code, reason, byte_limit, pixel_limit, memory_limit, noted_at, until FROM failure WHERE source = ?
+      """, [source.bytes])
     while let row = try failures.next() {
       if let failure = try? failure(row) { history.failures.append(failure) }
     }
@@ -75,19 +71,17 @@ enum HistoryTable {
     metadata.cacheControl = try row.decode(String?.self, atIndex: 6)
     metadata.expires = try row.decode(String?.self, atIndex: 7)
     metadata.vary = try row.decode(String?.self, atIndex: 8)
-    let url = try digest(row, 0)
+    let url = try row.key(at: 0)
     return StoredResponse(
-      url: url, address: try row.hasNull(atIndex: 1) ? url : digest(row, 1), metadata: metadata,
+      url: url, address: try row.hasNull(atIndex: 1) ? url : row.key(at: 1), metadata: metadata,
       length: try row.decode(Int?.self, atIndex: 9),
-      freshness: Freshness(confirmed: try date(row, 2), expires: try date(row, 3)))
+      freshness: Freshness(confirmed: try row.date(at: 2), expires: try row.date(at: 3)))
   }
 
   /// The fallback for a source whose response is missing or invalid: fresh for the default time since it was fetched.
   private static func unnamedResponse(of source: SourceKey, in db: Database) throws -> StoredResponse? {
-    let rows = try Row.fetchCursor(
-      db.cachedStatement(sql: "SELECT fetched_at FROM source WHERE key = ?"),
-      arguments: [source.bytes])
-    guard let row = try rows.next(), let fetched = try? date(row, 0) else { return nil }
+    let rows = try db.rows("SELECT fetched_at FROM source WHERE key = ?", [source.bytes])
+    guard let fetched = try? rows.next()?.date(at: 0) else { return nil }
     let metadata = ResponseMetadata()
     return StoredResponse(
       url: nil, address: source, metadata: metadata,
@@ -96,24 +90,10 @@ enum HistoryTable {
 
   private static func failure(_ row: Row) throws -> RememberedFailure {
     RememberedFailure(
-      url: try digest(row, 0), code: try row.decode(atIndex: 1),
-      reason: try row.decode(atIndex: 2),
+      url: try row.key(at: 0), code: try row.decode(atIndex: 1), reason: try row.decode(atIndex: 2),
       limits: .init(
         bytes: try row.decode(atIndex: 3), pixels: try row.decode(atIndex: 4), memory: try row.decode(atIndex: 5)),
-      noted: try date(row, 6), until: try date(row, 7))
-  }
-
-  private static func digest(_ row: Row, _ index: Int) throws -> SourceKey {
-    let bytes = try row.decode(Data.self, atIndex: index)
-    guard bytes.count == 16 else { throw DatabaseError(resultCode: .SQLITE_MISMATCH) }
-    return SourceKey(bytes: bytes)
-  }
-
-  /// Rejects times beyond some ten thousand years as damage, since no calendar could represent them.
-  static func date(_ row: Row, _ index: Int) throws -> Date {
-    let seconds = try row.decode(Double.self, atIndex: index)
-    guard abs(seconds) < 4e11 else { throw DatabaseError(resultCode: .SQLITE_MISMATCH) }
-    return Date(timeIntervalSince1970: seconds)
+      noted: try row.date(at: 6), until: try row.date(at: 7))
   }
 
   /// Stores a response's metadata. Of a source's URLs, those confirmed last are kept; ones dated in the future by a
@@ -141,40 +121,38 @@ enum HistoryTable {
       """, [source.bytes, response.freshness.confirmed.timeIntervalSince1970 + 1, SourceHistory.longest])
   }
 
-  /// Makes a change.
-  static func apply(
-    _ change: HistoryChange, of source: SourceKey, limits: DiskCacheLimits, in db: Database
+  /// Stores the metadata of a response that was revalidated, unless the stored one has been replaced meanwhile.
+  static func confirm(
+    _ response: StoredResponse, insteadOf earlier: ResponseMetadata, of source: SourceKey, in db: Database
   ) throws {
-    switch change {
-    case .confirmed(let response, let earlier):
-      guard let url = response.url else { return }
-      let isThere = try Bool.fetchOne(
-        db.cachedStatement(
-          sql: """
-            SELECT etag IS ? AND last_modified IS ? FROM freshness
-            WHERE source = (SELECT id FROM source WHERE key = ?) AND url = ?
-            """),
-        arguments: [earlier.etag, earlier.lastModified, source.bytes, url.bytes])
-      if isThere == true { try put(response, of: source, in: db) }
-    case .failed(let failure):
-      try db.run(
-        """
-        INSERT OR REPLACE INTO failure (source, url, code, reason, byte_limit, pixel_limit, memory_limit, noted_at,
-          until)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-        """,
-        [
-          source.bytes, failure.url.bytes, failure.code, failure.reason, failure.limits.bytes, failure.limits.pixels,
-          failure.limits.memory, failure.noted.timeIntervalSince1970, failure.until.timeIntervalSince1970,
-        ])
-      try db.run("DELETE FROM failure WHERE id <= (SELECT max(id) FROM failure) - ?", [limits.failures])
-    case .forgiven(let url):
-      try db.run("DELETE FROM failure WHERE source = ? AND url = ?", [source.bytes, url.bytes])
-    }
+    guard let url = response.url else { return }
+    let isThere: Bool? = try db.value(
+      """
+      SELECT etag IS ? AND last_modified IS ? FROM freshness
+      WHERE source = (SELECT id FROM source WHERE key = ?) AND url = ?
+      """, [earlier.etag, earlier.lastModified, source.bytes, url.bytes])
+    if isThere == true { try put(response, of: source, in: db) }
   }
 
-  /// Removes the failures of a source.
-  static func removeFailures(of source: SourceKey, in db: Database) throws {
-    try db.run("DELETE FROM failure WHERE source = ?", [source.bytes])
+  /// Stores a failure, replacing that of its URL. Beyond the limit, the oldest are removed.
+  static func put(
+    _ failure: RememberedFailure, of source: SourceKey, _ limits: DiskCacheLimits, in db: Database
+  ) throws {
+    try db.run(
+      """
+      INSERT OR REPLACE INTO failure (source, url, code, reason, byte_limit, pixel_limit, memory_limit, noted_at,
+        until)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """,
+      [
+        source.bytes, failure.url.bytes, failure.code, failure.reason, failure.limits.bytes, failure.limits.pixels,
+        failure.limits.memory, failure.noted.timeIntervalSince1970, failure.until.timeIntervalSince1970,
+      ])
+    try db.run("DELETE FROM failure WHERE id <= (SELECT max(id) FROM failure) - ?", [limits.failures])
+  }
+
+  /// Removes the failures of a source, or that of one of its URLs.
+  static func removeFailures(of source: SourceKey, url: SourceKey? = nil, in db: Database) throws {
+    try db.run("DELETE FROM failure WHERE source = ? AND url = coalesce(?, url)", [source.bytes, url?.bytes])
   }
 }

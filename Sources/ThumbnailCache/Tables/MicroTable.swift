@@ -33,24 +33,23 @@ enum MicroTable {
   /// The micro thumbnail of any thumbnail of an image; that of the largest box, if it has several. Nil if there is none,
   /// or it is damaged.
   static func data(of source: SourceKey, in db: Database) throws -> Data? {
-    let statement = try db.cachedStatement(
-      sql: """
-        SELECT m.data, m.checksum FROM source s JOIN thumbnail t ON t.source = s.id JOIN micro m ON m.id = t.id
-        WHERE s.key = ? ORDER BY t.width * t.height DESC LIMIT 1
-        """)
-    return try Row.fetchOne(statement, arguments: [source.bytes]).flatMap { decode($0, of: source) }
+    let rows = try db.rows(
+      """
+      SELECT m.data, m.checksum FROM source s JOIN thumbnail t ON t.source = s.id JOIN micro m ON m.id = t.id
+      WHERE s.key = ? ORDER BY t.width * t.height DESC LIMIT 1
+      """, [source.bytes])
+    return try rows.next().flatMap { decode($0, of: source) }
   }
 
   /// Whether the micro thumbnail of a row is damaged.
   static func isDamaged(row: Int64, in db: Database) throws -> Bool {
-    let statement = try db.cachedStatement(
-      sql: """
-        SELECT m.data, m.checksum, s.key FROM micro m JOIN thumbnail t ON t.id = m.id JOIN source s ON s.id = t.source
-        WHERE m.id = ?
-        """)
-    guard let row = try Row.fetchOne(statement, arguments: [row]) else { return false }
-    guard let key = try? row.decode(Data.self, atIndex: 2), key.count == 16 else { return true }
-    return decode(row, of: SourceKey(bytes: key)) == nil
+    let rows = try db.rows(
+      """
+      SELECT m.data, m.checksum, s.key FROM micro m JOIN thumbnail t ON t.id = m.id JOIN source s ON s.id = t.source
+      WHERE m.id = ?
+      """, [row])
+    guard let row = try rows.next() else { return false }
+    return (try? row.key(at: 2)).flatMap { decode(row, of: $0) } == nil
   }
 
   /// The data if they match their checksum. `decode` throws where a column has another type.

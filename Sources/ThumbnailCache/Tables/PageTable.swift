@@ -2,16 +2,6 @@ import Foundation
 import GRDB
 import ThumbnailCore
 
-/// A change to the stored search pages.
-enum PageChange: Sendable {
-  /// Stores a page, replacing an earlier one.
-  case store(StoredPage)
-  /// Marks a page as used, for the order of eviction.
-  case used(row: Int64)
-  /// Removes a photo from all pages.
-  case removePhoto(SourceKey)
-}
-
 /// The pages of photo searches: the tables `listing_page` and `listing_photo`. Reads take tens of microseconds.
 enum PageTable {
   /// - `listing_page` has a row per page of each search; `cursor` is empty for the first, else `=` and the provider's
@@ -50,14 +40,12 @@ enum PageTable {
   /// The page at a place, with its row; nil when it is not stored, or its row is damaged. A damaged photo is left out.
   static func page(at place: PagePlace, in db: Database) throws -> (row: Int64, page: StoredPage)? {
     // A single statement, so that a page that is being replaced is read whole or not at all.
-    let rows = try Row.fetchCursor(
-      db.cachedStatement(
-        sql: """
-          SELECT l.id, l.next, l.total, l.fetched_at, p.source, p.data
-          FROM listing_page l LEFT JOIN listing_photo p ON p.page = l.id
-          WHERE l.provider = ? AND l.query = ? AND l.page_size = ? AND l.cursor = ? ORDER BY p.place
-          """),
-      arguments: [place.provider, place.query, place.pageSize, place.storedCursor])
+    let rows = try db.rows(
+      """
+      SELECT l.id, l.next, l.total, l.fetched_at, p.source, p.data
+      FROM listing_page l LEFT JOIN listing_photo p ON p.page = l.id
+      WHERE l.provider = ? AND l.query = ? AND l.page_size = ? AND l.cursor = ? ORDER BY p.place
+      """, [place.provider, place.query, place.pageSize, place.storedCursor])
     var id: Int64?
     var page = StoredPage(place: place, next: nil, total: nil, photos: [])
     while let row = try rows.next() {
@@ -73,58 +61,56 @@ enum PageTable {
   private static func readHead(of page: inout StoredPage, _ row: Row) throws {
     page.next = try row.decode(String?.self, atIndex: 1)
     page.total = try row.decode(Int?.self, atIndex: 2)
-    page.fetchedAt = try HistoryTable.date(row, 3)
+    page.fetchedAt = try row.date(at: 3)
   }
 
   /// The page sizes that a search's first page is stored with, most recently used first.
   static func pageSizes(provider: String, query: String, in db: Database) throws -> [Int] {
-    try Int.fetchAll(
-      db.cachedStatement(
-        sql: """
-          SELECT page_size FROM listing_page
-          WHERE provider = ? AND query = ? AND cursor = '' AND typeof(page_size) = 'integer' ORDER BY used DESC
-          """),
-      arguments: [provider, query])
+    try db.values(
+      """
+      SELECT page_size FROM listing_page
+      WHERE provider = ? AND query = ? AND cursor = '' AND typeof(page_size) = 'integer' ORDER BY used DESC
+      """, [provider, query])
   }
 
   /// Photos whose source has a thumbnail, each in its most recently stored form, most recent first.
   static func cachedPhotos(after mark: Int64?, count: Int, in db: Database) throws -> CachedPhotos {
-    let rows = try Row.fetchAll(
-      db.cachedStatement(
-        sql: """
-          SELECT p.id, p.source, p.data FROM listing_photo p
-          WHERE p.id < ? AND EXISTS (SELECT 1 FROM source WHERE key = p.source)
-            AND NOT EXISTS (SELECT 1 FROM listing_photo n WHERE n.source = p.source AND n.id > p.id)
-          ORDER BY p.id DESC LIMIT ?
-          """),
-      arguments: [mark ?? .max, count])
-    return CachedPhotos(
-      photos: rows.compactMap { Self.photo(in: $0, at: 1) },
-      next: rows.count < count ? nil : try rows.last?.decode(Int64.self, atIndex: 0))
+    let rows = try db.rows(
+      """
+      SELECT p.id, p.source, p.data FROM listing_photo p
+      WHERE p.id < ? AND EXISTS (SELECT 1 FROM source WHERE key = p.source)
+        AND NOT EXISTS (SELECT 1 FROM listing_photo n WHERE n.source = p.source AND n.id > p.id)
+      ORDER BY p.id DESC LIMIT ?
+      """, [mark ?? .max, count])
+    var (found, last, seen) = (CachedPhotos(), nil as Int64?, 0)
+    while let row = try rows.next() {
+      if let photo = Self.photo(in: row, at: 1) { found.photos.append(photo) }
+      (last, seen) = (try row.decode(atIndex: 0), seen + 1)
+    }
+    if seen == count { found.next = last }
+    return found
   }
 
   /// The photo whose key and payload begin at a column; nil if there is none, or it is damaged.
   private static func photo(in row: Row, at index: Int) -> StoredPhoto? {
-    guard let source = try? row.decode(Data?.self, atIndex: index), source.count == 16,
-      let payload = try? row.decode(Data?.self, atIndex: index + 1)
-    else { return nil }
-    return StoredPhoto(source: SourceKey(bytes: source), payload: payload)
-  }
-
-  /// Makes a change.
-  static func apply(_ change: PageChange, limits: DiskCacheLimits, in db: Database) throws {
-    switch change {
-    case .store(let page):
-      try store(page, in: db)
-      try evict(to: limits, in: db)
-    case .used(let row):
-      try db.run("UPDATE listing_page SET used = (SELECT max(used) + 1 FROM listing_page) WHERE id = ?", [row])
-    case .removePhoto(let source):
-      try db.run("DELETE FROM listing_photo WHERE source = ?", [source.bytes])
+    guard let source = try? row.key(at: index), let payload = try? row.decode(Data?.self, atIndex: index + 1) else {
+      return nil
     }
+    return StoredPhoto(source: source, payload: payload)
   }
 
-  private static func store(_ page: StoredPage, in db: Database) throws {
+  /// Marks a page as used, for the order of eviction.
+  static func use(_ row: Int64, in db: Database) throws {
+    try db.run("UPDATE listing_page SET used = (SELECT max(used) + 1 FROM listing_page) WHERE id = ?", [row])
+  }
+
+  /// Removes a photo from all pages.
+  static func removePhoto(_ source: SourceKey, in db: Database) throws {
+    try db.run("DELETE FROM listing_photo WHERE source = ?", [source.bytes])
+  }
+
+  /// Stores a page, replacing an earlier one.
+  static func store(_ page: StoredPage, _ limits: DiskCacheLimits, in db: Database) throws {
     let place = page.place
     try db.run(
       "DELETE FROM listing_page WHERE provider = ? AND query = ? AND page_size = ? AND cursor = ?",
@@ -141,58 +127,27 @@ enum PageTable {
         page.fetchedAt.timeIntervalSince1970, bytes,
       ])
     let row = db.lastInsertedRowID
-    let insert = try db.cachedStatement(
-      sql: "INSERT INTO listing_photo (page, place, source, data) VALUES (?, ?, ?, ?)")
     for (index, photo) in page.photos.enumerated() {
-      try insert.execute(arguments: [row, index, photo.source.bytes, photo.payload])
+      try db.run(
+        "INSERT INTO listing_photo (page, place, source, data) VALUES (?, ?, ?, ?)",
+        [row, index, photo.source.bytes, photo.payload])
     }
+    try evict(to: limits, in: db)
   }
 
   private static let bytesOfPage = CacheTotals.count("bytes")
 
   /// Evicts the least recently used pages until the limits hold.
   static func evict(to limits: DiskCacheLimits, in db: Database) throws {
-    let sums = try Row.fetchOne(
-      db.cachedStatement(sql: "SELECT count(*), coalesce(sum(\(bytesOfPage)), 0) FROM listing_page"))
-    guard let sums else { return }
-    var count = try sums.decode(Int.self, atIndex: 0)
-    var bytes = try sums.decode(Int.self, atIndex: 1)
+    let sums = try db.rows("SELECT count(*), coalesce(sum(\(bytesOfPage)), 0) FROM listing_page")
+    guard let row = try sums.next() else { return }
+    var (count, bytes): (Int, Int) = (try row.decode(atIndex: 0), try row.decode(atIndex: 1))
     let oldest = try db.cachedStatement(sql: "SELECT id, \(bytesOfPage) FROM listing_page ORDER BY used LIMIT 1")
-    let delete = try db.cachedStatement(sql: "DELETE FROM listing_page WHERE id = ?")
     while count > DiskCacheLimits.listingPages || bytes > limits.listingBytes, let row = try Row.fetchOne(oldest) {
-      try delete.execute(arguments: [try row.decode(Int64.self, atIndex: 0)])
+      try db.run("DELETE FROM listing_page WHERE id = ?", [try row.decode(Int64.self, atIndex: 0)])
       bytes -= try row.decode(Int.self, atIndex: 1)
       count -= 1
     }
-  }
-}
-
-extension DiskCache {
-  /// Stores a page, replacing an earlier one; returns when it is written.
-  func store(_ page: StoredPage) async throws(DiskCacheError) {
-    try await commits.stageAndWait(.pages(.store(page)))
-  }
-
-  /// Removes a photo from all pages; returns when that is written.
-  func removePhoto(_ source: SourceKey) async throws(DiskCacheError) {
-    try await commits.stageAndWait(.pages(.removePhoto(source)))
-  }
-
-  /// The page at a place, which counts as a use; nil when it is not stored.
-  func page(at place: PagePlace) throws(DiskCacheError) -> StoredPage? {
-    guard let found = try read({ try PageTable.page(at: place, in: $0) }) ?? nil else { return nil }
-    try commits.stage(.pages(.used(row: found.row)))
-    return found.page
-  }
-
-  /// The page sizes that a search's first page is stored with, most recently used first.
-  func pageSizes(provider: String, query: String) throws(DiskCacheError) -> [Int] {
-    try read { try PageTable.pageSizes(provider: provider, query: query, in: $0) } ?? []
-  }
-
-  /// Photos whose source has a thumbnail, each in its most recently stored form, most recent first.
-  func cachedPhotos(after mark: Int64?, count: Int) throws(DiskCacheError) -> CachedPhotos {
-    try read { try PageTable.cachedPhotos(after: mark, count: count, in: $0) } ?? CachedPhotos()
   }
 }
 

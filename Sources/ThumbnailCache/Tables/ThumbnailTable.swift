@@ -3,7 +3,7 @@ import GRDB
 import Synchronization
 import ThumbnailCore
 
-/// The thumbnails and their images: the tables `source`, `variant` and `thumbnail`. The bytes are in `PieceTable`.
+/// The thumbnails and their images: the tables `source`, `variant` and `thumbnail`. The bytes are in `BlobTable`.
 enum ThumbnailTable {
   /// The result of a look-up.
   enum Outcome {
@@ -17,30 +17,29 @@ enum ThumbnailTable {
     t.id, t.width, t.height, t.format, t.source_width, t.source_height, t.source_format, t.source_bytes, t.checksum,
     p.data, t.placeholder, t.source_preview
     """
-  private static let pieces = "LEFT JOIN piece p ON \(PieceTable.ofThumbnail)"
+  private static let pieces = "LEFT JOIN piece p ON \(BlobTable.ofThumbnail)"
 
   /// Reads one thumbnail and verifies its checksum.
   ///
   /// A single statement without a transaction: in WAL mode it sees the last commit. The bytes are copied once, from
   /// SQLite's pages into the returned `Data`.
   static func thumbnail(for key: CacheKey, in db: Database) throws -> Outcome {
-    let statement = try db.cachedStatement(
-      sql: """
-        SELECT \(columns) FROM source s JOIN thumbnail t ON t.source = s.id \(pieces)
-        WHERE s.key = ? AND t.variant = (SELECT id FROM variant WHERE token = ?) ORDER BY p.id
-        """)
-    let token = VariantTokens.shared.token(of: key.variant)
-    return try outcome(Row.fetchCursor(statement, arguments: [key.source.bytes, token]), source: key.source)
+    let rows = try db.rows(
+      """
+      SELECT \(columns) FROM source s JOIN thumbnail t ON t.source = s.id \(pieces)
+      WHERE s.key = ? AND t.variant = (SELECT id FROM variant WHERE token = ?) ORDER BY p.id
+      """, [key.source.bytes, key.variant.knownToken])
+    return try outcome(rows, source: key.source)
   }
 
   /// Reads the thumbnail of one row, if it still belongs to that source.
   static func thumbnail(row: Int64, source: SourceKey, in db: Database) throws -> Outcome {
-    let statement = try db.cachedStatement(
-      sql: """
-        SELECT \(columns) FROM source s JOIN thumbnail t ON t.source = s.id \(pieces)
-        WHERE t.id = ? AND s.key = ? ORDER BY p.id
-        """)
-    return try outcome(Row.fetchCursor(statement, arguments: [row, source.bytes]), source: source)
+    let rows = try db.rows(
+      """
+      SELECT \(columns) FROM source s JOIN thumbnail t ON t.source = s.id \(pieces)
+      WHERE t.id = ? AND s.key = ? ORDER BY p.id
+      """, [row, source.bytes])
+    return try outcome(rows, source: source)
   }
 
   private static func outcome(_ rows: RowCursor, source: SourceKey) throws -> Outcome {
@@ -54,41 +53,33 @@ enum ThumbnailTable {
 
   /// Decodes one thumbnail and its checksum from its first row and the rest of them, which have the rest of its bytes.
   /// Nil if a value is invalid.
-  ///
-  /// A cursor's row is in SQLite's memory, so only what is decoded is copied. Subscripts of a row trap if the value has
-  /// another type; `decode` throws.
   private static func decode(_ row: Row, _ rows: RowCursor) throws -> (Thumbnail, checksum: Int64)? {
-    guard var thumbnail = try? decode(row), let checksum = try? row.decode(Int64.self, atIndex: 8) else { return nil }
+    guard var thumbnail = try? thumbnail(in: row), let checksum = try? row.decode(Int64.self, atIndex: 8) else {
+      return nil
+    }
     while let rest = try rows.next() {
       try? rest.withUnsafeData(atIndex: 9) { if let data = $0 { thumbnail.data.append(data) } }
     }
     return (thumbnail, checksum)
   }
 
-  private static func decode(_ row: Row) throws -> Thumbnail? {
-    guard let format = ImageFormat(rawValue: try row.decode(atIndex: 3)),
-      let sourceFormat = ImageFormat(rawValue: try row.decode(atIndex: 6))
-    else { return nil }
-    let preview = try row.decode(String?.self, atIndex: 11).flatMap { UsedPreview(rawValue: $0) }
-    let source = SourceDescription(
-      size: PixelSize(try row.decode(atIndex: 4), try row.decode(atIndex: 5)), format: sourceFormat,
-      byteCount: try row.decode(atIndex: 7), preview: preview)
+  private static func thumbnail(in row: Row) throws -> Thumbnail? {
+    var source = try row.sourceDescription(at: 4)
+    source.preview = try row.decode(String?.self, atIndex: 11).flatMap { UsedPreview(rawValue: $0) }
     // Not part of the checksum.
     guard source.size.width > 0, source.size.height > 0, source.byteCount > 0 else { return nil }
     return Thumbnail(
-      data: try row.decode(atIndex: 9),
-      size: PixelSize(try row.decode(atIndex: 1), try row.decode(atIndex: 2)), format: format, source: source,
-      placeholder: row.decodePlaceholder(atIndex: 10))
+      data: try row.decode(atIndex: 9), size: try row.size(at: 1), format: try row.format(at: 3), source: source,
+      placeholder: row.placeholder(at: 10))
   }
 
   /// Reads one thumbnail to check it; nil when it is gone. Without its source its checksum cannot be verified.
   static func check(row id: Int64, in db: Database) throws -> (bytes: Int, isDamaged: Bool)? {
-    let statement = try db.cachedStatement(
-      sql: """
-        SELECT \(columns), t.bytes, s.key, v.token FROM thumbnail t LEFT JOIN source s ON s.id = t.source
-        LEFT JOIN variant v ON v.id = t.variant \(pieces) WHERE t.id = ? ORDER BY p.id
-        """)
-    let rows = try Row.fetchCursor(statement, arguments: [id])
+    let rows = try db.rows(
+      """
+      SELECT \(columns), t.bytes, s.key, v.token FROM thumbnail t LEFT JOIN source s ON s.id = t.source
+      LEFT JOIN variant v ON v.id = t.variant \(pieces) WHERE t.id = ? ORDER BY p.id
+      """, [id])
     guard let row = try rows.next() else { return nil }
     // Text is decoded as 0.
     var isSound = [4, 5, 7].allSatisfy { (try? row.decode(Int.self, atIndex: $0)) ?? 0 >= 1 }
@@ -107,18 +98,18 @@ enum ThumbnailTable {
 
   /// The stored variants of a source, except those of other encoder versions.
   static func variants(of source: SourceKey, in db: Database) throws -> [Variant] {
-    let statement = try db.cachedStatement(
-      sql: """
-        SELECT v.token FROM source s JOIN thumbnail t ON t.source = s.id JOIN variant v ON v.id = t.variant
-        WHERE s.key = ?
-        """)
-    return try String?.fetchAll(statement, arguments: [source.bytes]).compactMap { $0.flatMap { Variant(token: $0) } }
+    let tokens: [String?] = try String?.fetchAll(
+      db.cachedStatement(
+        sql: """
+          SELECT v.token FROM source s JOIN thumbnail t ON t.source = s.id JOIN variant v ON v.id = t.variant
+          WHERE s.key = ?
+          """), arguments: [source.bytes])
+    return tokens.compactMap { $0.flatMap { Variant(token: $0) } }
   }
 
   /// Whether anything of a source is stored.
   static func hasSource(_ source: SourceKey, in db: Database) throws -> Bool {
-    let rows = try db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM source WHERE key = ?)")
-    return try Bool.fetchOne(rows, arguments: [source.bytes]) ?? false
+    try db.value("SELECT EXISTS (SELECT 1 FROM source WHERE key = ?)", [source.bytes]) ?? false
   }
 
   /// Stores what is known of a source and returns its id. A record of a thumbnail made from another one changes
@@ -131,14 +122,13 @@ enum ThumbnailTable {
       location = excluded.location, host = excluded.host, fetched_at = excluded.fetched_at, width = excluded.width,
       height = excluded.height, format = excluded.format, bytes = excluded.bytes
       """
-    let row = try Int64.fetchOne(
-      db.cachedStatement(
-        sql: """
-          INSERT INTO source (key, location, host, fetched_at, width, height, format, bytes)
-          VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET \(change) RETURNING id
-          """),
-      arguments: [
-        record.key.bytes, StoredLocation.shortened(record.location, host: record.host), record.host,
+    let row: Int64? = try db.value(
+      """
+      INSERT INTO source (key, location, host, fetched_at, width, height, format, bytes)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET \(change) RETURNING id
+      """,
+      [
+        record.key.bytes, SourceRecord.stored(record.location, host: record.host), record.host,
         (record.fetchedAt ?? Date()).timeIntervalSince1970, record.description.size.width,
         record.description.size.height, record.description.format.rawValue, record.description.byteCount,
       ])
@@ -147,34 +137,33 @@ enum ThumbnailTable {
     return row
   }
 
-  /// Inserts a new thumbnail of the source with that id; its bytes are written by `pieces`.
+  /// Inserts a new thumbnail of the source with that id.
   static func insert(
-    _ entry: CacheEntry, of source: SourceKey, row: Int64, pieces: PieceWriter, in db: Database
+    _ entry: CacheEntry, of source: SourceKey, row: Int64, _ space: inout PageSpace, in db: Database
   ) throws {
     let thumbnail = entry.thumbnail
-    let insert = try db.cachedStatement(
-      sql: """
-        INSERT INTO thumbnail (source, variant, width, height, format, source_width, source_height, source_format,
-          source_bytes, checksum, bytes, placeholder, source_preview)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        """)
-    let variant = try variantRow(of: VariantTokens.shared.token(of: entry.variant), in: db)
-    try insert.execute(arguments: [
-      row, variant, thumbnail.size.width, thumbnail.size.height, thumbnail.format.rawValue,
-      thumbnail.source.size.width, thumbnail.source.size.height, thumbnail.source.format.rawValue,
-      thumbnail.source.byteCount, checksum(of: thumbnail, source: source), thumbnail.data.count,
-      thumbnail.placeholder?.bytes, thumbnail.source.preview?.rawValue,
-    ])
+    let variant = try variantRow(of: entry.variant.knownToken, in: db)
+    try db.run(
+      """
+      INSERT INTO thumbnail (source, variant, width, height, format, source_width, source_height, source_format,
+        source_bytes, checksum, bytes, placeholder, source_preview)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """,
+      [
+        row, variant, thumbnail.size.width, thumbnail.size.height, thumbnail.format.rawValue,
+        thumbnail.source.size.width, thumbnail.source.size.height, thumbnail.source.format.rawValue,
+        thumbnail.source.byteCount, checksum(of: thumbnail, source: source), thumbnail.data.count,
+        thumbnail.placeholder?.bytes, thumbnail.source.preview?.rawValue,
+      ])
     let id = db.lastInsertedRowID
-    try pieces.write(thumbnail.data, of: id, in: db)
+    try BlobTable.insert(thumbnail.data, of: id, &space, in: db)
     if let micro = thumbnail.microThumbnail { try MicroTable.insert(micro, row: id, of: source, in: db) }
   }
 
   /// The id of a variant; inserts it if necessary.
   private static func variantRow(of token: String, in db: Database) throws -> Int64 {
-    let known = try db.cachedStatement(sql: "SELECT id FROM variant WHERE token = ?")
-    if let row = try Int64.fetchOne(known, arguments: [token]) { return row }
-    try db.execute(sql: "INSERT INTO variant (token) VALUES (?)", arguments: [token])
+    if let row: Int64 = try db.value("SELECT id FROM variant WHERE token = ?", [token]) { return row }
+    try db.run("INSERT INTO variant (token) VALUES (?)", [token])
     return db.lastInsertedRowID
   }
 
@@ -184,7 +173,7 @@ enum ThumbnailTable {
       """
       DELETE FROM thumbnail WHERE source = (SELECT id FROM source WHERE key = ?)
         AND variant = (SELECT id FROM variant WHERE token = ?) AND id = coalesce(?, id)
-      """, [key.source.bytes, VariantTokens.shared.token(of: key.variant), row])
+      """, [key.source.bytes, key.variant.knownToken, row])
   }
 
   /// Removes all thumbnails of a source, and with them the source.
@@ -200,18 +189,17 @@ enum ThumbnailTable {
   }
 }
 
-/// Caches the tokens of the variants in use, since building one costs more than a quarter of a disk hit.
-private final class VariantTokens: Sendable {
-  static let shared = VariantTokens()
-  private let tokens = Mutex<[Variant: String]>([:])
+/// The tokens of the variants in use, since building one costs more than a quarter of a disk hit.
+private let tokens = Mutex<[(variant: Variant, token: String)]>([])
 
-  func token(of variant: Variant) -> String {
-    if let known = tokens.withLock({ $0[variant] }) { return known }
-    let token = variant.token
+extension Variant {
+  /// The token. It is found by comparing, as hashing a variant costs as much as building its token.
+  fileprivate var knownToken: String {
     tokens.withLock { tokens in
-      if tokens.count >= 64 { tokens.removeAll() }
-      tokens[variant] = token
+      if let known = tokens.first(where: { $0.variant == self }) { return known.token }
+      if tokens.count == 64 { tokens.removeAll() }
+      tokens.append((self, token))
+      return tokens[tokens.count - 1].token
     }
-    return token
   }
 }

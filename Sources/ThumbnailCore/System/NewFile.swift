@@ -142,16 +142,16 @@ package struct NewFile: ~Copyable, Sendable {
   }
 
   /// Makes a folder and its missing ancestors.
-  package static func makeFolders(_ path: RawPath) throws(SystemFailure) {
-    if path.withCString({ mkdir($0, 0o777) }) == 0 { return }
+  package static func makeFolders(_ path: RawPath, permissions: mode_t = 0o777) throws(SystemFailure) {
+    if path.withCString({ mkdir($0, permissions) }) == 0 { return }
     switch errno {
     case EEXIST:
       guard try FileState(of: path).kind == .folder else { throw SystemFailure(code: ENOTDIR) }
     case ENOENT:
       let parent = RawPath(bytes: path.bytes[...].dropLastPart())
       guard !parent.bytes.isEmpty, parent != path else { throw SystemFailure(code: ENOENT) }
-      try makeFolders(parent)
-      guard path.withCString({ mkdir($0, 0o777) }) == 0 || errno == EEXIST else { throw .last }
+      try makeFolders(parent, permissions: permissions)
+      guard path.withCString({ mkdir($0, permissions) }) == 0 || errno == EEXIST else { throw .last }
     default: throw .last
     }
   }

@@ -13,7 +13,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct SlowDiskTests {
   /// As much as may be pending, and a little more.
   private func pending(_ fixture: PipelineFixture) throws -> WeightedSemaphore.Reservation {
-    let room = try #require(fixture.pipeline.stages.cache.disk).room
+    let room = try #require(fixture.pipeline.stages.cache.disk).commits.room
     return room.overdraw(room.capacity + 1)
   }
 

@@ -17,8 +17,8 @@ struct JobWaiters: Sendable {
   }
 
   /// The variants that go to the memory cache, and not to the disk cache alone.
-  func keptInMemory(_ variants: [Variant]) -> Set<Variant> {
-    jobs.state.withLock { state in Set(variants.filter { state.table.keepsInMemory($0, for: id) }) }
+  func keptInMemory(_ variants: [Variant]) -> [Variant] {
+    jobs.state.withLock { state in variants.filter { state.table.keepsInMemory($0, for: id) } }
   }
 
   /// Whether the job has ended: it did so with its last waiter.

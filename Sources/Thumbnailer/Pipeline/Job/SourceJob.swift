@@ -64,9 +64,8 @@ struct SourceJob: Sendable {
       noticeOutdated(&state)
       if state.replacesStored { return state.missing += variants }
     }
-    for variant in variants {
-      guard let hit = lookup.hits[variant],
-        let found = await stages.storedThumbnails.thumbnail(variant, from: hit, for: job)
+    for (variant, hit) in zip(variants, lookup.hits) {
+      guard let hit, let found = await stages.storedThumbnails.thumbnail(variant, from: hit, for: job)
       else {
         // There is nothing left to revalidate.
         if isRevalidation {

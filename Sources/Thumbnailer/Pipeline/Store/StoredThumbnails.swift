@@ -3,6 +3,23 @@ import ImageCodec
 import ThumbnailCache
 import ThumbnailCore
 
+/// A thumbnail from the caches.
+struct FoundThumbnail: Sendable {
+  let variant: Variant
+  var stored: DatedThumbnail
+  /// Whether it was shrunk from a larger one, and is not stored itself yet.
+  let isShrunk: Bool
+  /// Whether it may be used without revalidation.
+  let isFresh: Bool
+
+  /// The response for its waiters.
+  func response(
+    origin: ThumbnailResponse.Origin, isStored: Bool = true, receipt: StoreReceipt? = nil
+  ) -> ThumbnailResponse {
+    ThumbnailResponse(thumbnail: stored.thumbnail, origin: origin, isStored: isStored, receipt: receipt)
+  }
+}
+
 /// Turns what the caches hold into thumbnails: as they are, or shrunk from larger ones; and judges whether they are stale.
 struct StoredThumbnails: Sendable {
   let limits: DecodeLimits
@@ -10,17 +27,14 @@ struct StoredThumbnails: Sendable {
 
   /// The thumbnail that a hit leads to: as it is stored, or shrunk from a larger one. Nil when that cannot be shrunk.
   func thumbnail(_ variant: Variant, from hit: CacheLookup.Hit, for job: JobContext) async -> FoundThumbnail? {
-    let stored: DatedThumbnail
-    switch hit {
-    case .exact(let exact): stored = exact
-    case .larger(_, let larger):
-      guard let shrunk = await shrink(larger, to: variant, for: job) else { return nil }
-      stored = shrunk
+    func found(_ stored: DatedThumbnail, isShrunk: Bool) -> FoundThumbnail {
+      FoundThumbnail(
+        variant: variant, stored: stored, isShrunk: isShrunk, isFresh: job.policy.rule.admits(stored.freshness))
     }
-    var isShrunk = false
-    if case .larger = hit { isShrunk = true }
-    return FoundThumbnail(
-      variant: variant, stored: stored, isShrunk: isShrunk, isFresh: job.policy.rule.admits(stored.freshness))
+    switch hit {
+    case .exact(let exact): return found(exact, isShrunk: false)
+    case .larger(let larger): return await shrink(larger, to: variant, for: job).map { found($0, isShrunk: true) }
+    }
   }
 
   /// The thumbnail made from a larger one, which must have the same aspect. It is fresh for as long as that one.

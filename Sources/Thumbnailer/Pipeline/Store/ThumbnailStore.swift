@@ -20,7 +20,7 @@ struct ThumbnailStore: Sendable {
   ///   - replacing: What happens to the stored thumbnails of the image.
   /// - Returns: What tells whether the disk cache has them; nil if it was not given them.
   func store(
-    _ thumbnails: [CacheEntry], from body: SourceBody, inMemory: Set<Variant>, replacing: Replacement,
+    _ thumbnails: [CacheEntry], from body: SourceBody, inMemory: [Variant], replacing: Replacement,
     for job: JobContext
   ) async -> StoreReceipt? {
     guard !job.policy.bypassesCaches, let description = thumbnails.first?.thumbnail.source else { return nil }
@@ -60,7 +60,7 @@ struct ThumbnailStore: Sendable {
   /// be shrunk again: so while too much is pending, a visible one stays out of the disk cache.
   ///
   /// - Returns: What tells whether the disk cache has it; nil if it was not given it.
-  func store(shrunk: FoundThumbnail, inMemory: Set<Variant>, for job: JobContext) async -> StoreReceipt? {
+  func store(shrunk: FoundThumbnail, inMemory: [Variant], for job: JobContext) async -> StoreReceipt? {
     await keepPaceWithDisk(for: job)
     let thumbnail = shrunk.stored.thumbnail
     var record = SourceRecord(job.source, description: thumbnail.source, fetchedAt: nil)
@@ -74,11 +74,11 @@ struct ThumbnailStore: Sendable {
   }
 
   private func store(
-    _ thumbnails: [CacheEntry], with record: SourceRecord, inMemory: Set<Variant>, replacing: Replacement,
+    _ thumbnails: [CacheEntry], with record: SourceRecord, inMemory: [Variant], replacing: Replacement,
     for job: JobContext
   ) -> StoreReceipt? {
     if thumbnails.isEmpty { return nil }
-    let receipt = cache.storeNow(
+    let receipt = cache.store(
       thumbnails, of: record, inMemory: inMemory, replacing: replacing, permit: job.permit)
     guard let receipt else { return nil }
     for entry in thumbnails {

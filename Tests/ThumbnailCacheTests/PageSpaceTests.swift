@@ -7,7 +7,7 @@ import Testing
 
 /// Whether the room on a page is what SQLite finds there.
 @Suite(.timeLimit(.minutes(2)))
-struct LeafRoomTests {
+struct PageSpaceTests {
   private let directory: CacheDirectory
 
   init() throws { directory = try CacheDirectory() }
@@ -35,38 +35,38 @@ struct LeafRoomTests {
       // Fills a page, so that what comes next begins one.
       #expect(try isNew(3900, row, in: db))
       #expect(try isNew(first, row + 1, in: db))
-      var room = LeafRoom()
-      room.wrote(first, row: row + 1, pages: 1)
-      let cut = try #require(room.cut(4000, row: row + 2))
+      var space = PageSpace()
+      space.wrote(first, row: row + 1, pages: 1)
+      let cut = try #require(space.cut(4000, row: row + 2))
       #expect(try !isNew(cut, row + 2, in: db))
-      room.wrote(cut, row: row + 2, pages: 0)
+      space.wrote(cut, row: row + 2, pages: 0)
       // A byte more would not have fitted.
-      #expect(room.bytes.map { $0 <= 1 } == true, "\(String(describing: room.bytes))")
-      #expect(room.cut(4000, row: row + 3) == nil)
+      #expect(space.bytes.map { $0 <= 1 } == true, "\(String(describing: space.bytes))")
+      #expect(space.cut(4000, row: row + 3) == nil)
       #expect(try isNew(64, row + 3, in: db))
     }
   }
 
   @Test func whatFitsOrWouldLeaveAlmostNothingIsNotCut() {
-    var room = LeafRoom()
-    #expect(room.cut(2000, row: 1) == nil)
-    room.wrote(2000, row: 1, pages: 1)
-    #expect(room.cut(1000, row: 2) == nil)
-    #expect(room.cut(3000, row: 2) != nil)
-    room.wrote(2010, row: 2, pages: 0)
-    #expect(room.cut(3000, row: 3) == nil)
+    var space = PageSpace()
+    #expect(space.cut(2000, row: 1) == nil)
+    space.wrote(2000, row: 1, pages: 1)
+    #expect(space.cut(1000, row: 2) == nil)
+    #expect(space.cut(3000, row: 2) != nil)
+    space.wrote(2010, row: 2, pages: 0)
+    #expect(space.cut(3000, row: 3) == nil)
   }
 
   @Test func aWrongGuessEndsWhenAPageIsBegun() {
-    var room = LeafRoom()
-    room.wrote(1000, row: 1, pages: 1)
-    let known = room
+    var space = PageSpace()
+    space.wrote(1000, row: 1, pages: 1)
+    let known = space
     // Others have deleted rows, or written some: more has gone in than there was room for.
-    room.wrote(2000, row: 2, pages: 0)
-    room.wrote(2000, row: 3, pages: 0)
-    #expect(room.bytes == nil)
-    room.wrote(1000, row: 4, pages: 1)
-    #expect(room == known)
+    space.wrote(2000, row: 2, pages: 0)
+    space.wrote(2000, row: 3, pages: 0)
+    #expect(space.bytes == nil)
+    space.wrote(1000, row: 4, pages: 1)
+    #expect(space == known)
   }
 
   @Test func overflowPagesAreCountedAsSQLiteTakesThem() throws {
@@ -78,7 +78,7 @@ struct LeafRoomTests {
         let before = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
         _ = try isNew(length, row + 1, in: db)
         let taken = try (Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0) - before
-        #expect(taken == LeafRoom.cell(length, row: row + 1).pages + 1, "\(length)")
+        #expect(taken == PageSpace.cell(length, row: row + 1).pages + 1, "\(length)")
       }
     }
   }

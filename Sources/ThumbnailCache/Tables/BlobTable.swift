@@ -1,11 +1,43 @@
+import Foundation
+import GRDB
+
+/// The table `piece`, which holds the bytes of each thumbnail in one or two rows.
+///
+/// The rows of thumbnail n have the ids 2n and 2n + 1, so that they are adjacent and found without an index.
+enum BlobTable {
+  /// The rows of one thumbnail, as a condition on `piece` joined to `thumbnail`.
+  static let ofThumbnail = "p.id BETWEEN 2 * t.id AND 2 * t.id + 1"
+
+  /// The rows of the thumbnails after `start`, up to and including `end`.
+  static func rows(after start: Int64, through end: Int64) -> ClosedRange<Int64> {
+    let first = (start &+ 1).multipliedReportingOverflow(by: 2)
+    let last = end.multipliedReportingOverflow(by: 2)
+    let lower = start == .max ? .max : first.overflow ? .min : first.partialValue
+    return lower...max(lower, last.overflow ? .max : last.partialValue + 1)
+  }
+
+  /// Appends the bytes of a new thumbnail. `space` is remembered from one to the next.
+  static func insert(_ data: Data, of thumbnail: Int64, _ space: inout PageSpace, in db: Database) throws {
+    let cut = space.cut(data.count, row: 2 * thumbnail)
+    let pieces = cut.map { [data.prefix($0), data.dropFirst($0)] } ?? [data]
+    var pages = try db.pagesInUse()
+    for (row, piece) in zip((2 * thumbnail)..., pieces) {
+      try db.run("INSERT INTO piece (id, data) VALUES (?, ?)", [row, piece])
+      let now = try db.pagesInUse()
+      space.wrote(piece.count, row: row, pages: now - pages)
+      pages = now
+    }
+  }
+}
+
 /// Tracks how much room is left on the page that the next piece of a thumbnail goes to, so that a thumbnail can be
 /// split at the page's end.
 ///
 /// SQLite starts a new page when a row does not fit into the rest of the last one, and thumbnails of 2 kB would leave
 /// nearly half of each page of 4 kB empty. This follows SQLite's file format ("B-tree Pages", "Cell Payload Overflow
-/// Pages") for rows appended to `piece`. It does not see what others write or delete; then it is wrong until a new page
+/// Pages") for rows appended to `BlobTable`. It does not see what others write or delete; then it is wrong until a new page
 /// is started, which it detects. A wrong estimate only wastes room on one page. A pure value.
-struct LeafRoom: Sendable, Equatable {
+struct PageSpace: Sendable, Equatable {
   /// Less room than this is left empty, since a piece costs a row of its own. In bytes.
   static let leastPiece = 64
   private static let pageHeader = 8

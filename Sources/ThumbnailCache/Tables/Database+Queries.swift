@@ -1,0 +1,84 @@
+import Foundation
+import GRDB
+import ThumbnailCore
+
+/// Queries whose statements are kept compiled.
+extension Database {
+  /// Runs a statement.
+  func run(_ sql: String, _ arguments: StatementArguments = []) throws {
+    try cachedStatement(sql: sql).execute(arguments: arguments)
+  }
+
+  /// The rows of a query. They are in SQLite's memory, so that only what is decoded is copied.
+  func rows(_ sql: String, _ arguments: StatementArguments = []) throws -> RowCursor {
+    try Row.fetchCursor(cachedStatement(sql: sql), arguments: arguments)
+  }
+
+  /// The only value of a query; nil if there is none.
+  func value<Value: DatabaseValueConvertible & StatementColumnConvertible>(
+    _ sql: String, _ arguments: StatementArguments = []
+  ) throws -> Value? {
+    try Value.fetchOne(cachedStatement(sql: sql), arguments: arguments)
+  }
+
+  /// The values of a query for one column.
+  func values<Value: DatabaseValueConvertible & StatementColumnConvertible>(
+    _ sql: String, _ arguments: StatementArguments = []
+  ) throws -> [Value] {
+    try Value.fetchAll(cachedStatement(sql: sql), arguments: arguments)
+  }
+
+  /// The result of a query or a pragma for one number; 0 if there is none.
+  func integer(_ sql: String) throws -> Int { try value(sql) ?? 0 }
+
+  /// The pages of the file that are not free.
+  func pagesInUse() throws -> Int { try integer("PRAGMA page_count") - integer("PRAGMA freelist_count") }
+
+  /// Has all free pages returned to the file system when the transaction that has begun is committed, in a time that
+  /// grows with their number alone; `incremental_vacuum` searches the list of free pages for each page.
+  ///
+  /// That is SQLite's mode FULL. Compiling the pragma changes the mode of this connection until the transaction ends;
+  /// executing it would write the mode into the file as well.
+  func returnFreePagesAtCommit() throws { _ = try makeStatement(sql: "PRAGMA auto_vacuum = FULL") }
+}
+
+/// Values that throw where a column has another type; subscripts of a row would trap.
+extension Row {
+  /// A key.
+  func key(at index: Int) throws -> SourceKey {
+    let bytes = try decode(Data.self, atIndex: index)
+    guard bytes.count == 16 else { throw DatabaseError(resultCode: .SQLITE_MISMATCH) }
+    return SourceKey(bytes: bytes)
+  }
+
+  /// A time. One beyond some ten thousand years is damage, since no calendar could represent it.
+  func date(at index: Int) throws -> Date {
+    let seconds = try decode(Double.self, atIndex: index)
+    guard abs(seconds) < 4e11 else { throw DatabaseError(resultCode: .SQLITE_MISMATCH) }
+    return Date(timeIntervalSince1970: seconds)
+  }
+
+  /// A size in pixels, in two columns.
+  func size(at index: Int) throws -> PixelSize {
+    PixelSize(try decode(atIndex: index), try decode(atIndex: index + 1))
+  }
+
+  /// The size, the format and the length of a source image, in four columns.
+  func sourceDescription(at index: Int) throws -> SourceDescription {
+    SourceDescription(
+      size: try size(at: index), format: try format(at: index + 2), byteCount: try decode(atIndex: index + 3))
+  }
+
+  /// An image format.
+  func format(at index: Int) throws -> ImageFormat {
+    guard let format = ImageFormat(rawValue: try decode(atIndex: index)) else {
+      throw DatabaseError(resultCode: .SQLITE_MISMATCH)
+    }
+    return format
+  }
+
+  /// A placeholder; nil if there is none, or it is damaged, which costs nothing but the placeholder.
+  func placeholder(at index: Int) -> Placeholder? {
+    (try? decode(Data?.self, atIndex: index)).flatMap { $0 }.flatMap { Placeholder(bytes: $0) }
+  }
+}
