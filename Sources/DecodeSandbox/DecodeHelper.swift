@@ -73,8 +73,7 @@ public enum DecodeHelper {
   public static func serveIfAsked(arguments: [String] = CommandLine.arguments) {
     isOwnHelper.store(true, ordering: .relaxed)
     serveIfAsked(arguments) { kind, memoryLimit in
-      let worker = HelperWorker(kind, memoryLimit: memoryLimit)
-      return { request, image in worker.carryOut(request, image) }
+      DecodeWorker(kind, memoryLimit: memoryLimit).carryOut
     }
   }
 

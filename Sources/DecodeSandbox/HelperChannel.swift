@@ -3,6 +3,24 @@ import Glibc
 import ImageCodec
 import ThumbnailCore
 
+/// What follows a message on the socket; its length is known from the message.
+enum HelperAttachment {
+  case bytes([UInt8])
+  /// The samples of a thumbnail.
+  case samples(Raster)
+
+  /// Passes the bytes to `body`; they are valid during the call.
+  fileprivate func withBytes(
+    _ body: (UnsafeRawBufferPointer) throws(HelperFailure) -> Void
+  ) throws(HelperFailure) {
+    switch self {
+    case .bytes(let bytes):
+      try bytes.withUnsafeBytes { bytes in Result { () throws(HelperFailure) in try body(bytes) } }.get()
+    case .samples(let raster): try raster.withBytes(body)
+    }
+  }
+}
+
 /// One end of the socket between a pipeline and a helper. Blocks the calling thread: in the pipeline until a deadline
 /// or cancellation, in the helper as long as the connection is open.
 ///
@@ -35,11 +53,21 @@ struct HelperChannel: ~Copyable {
     (self.socket, limits) = (socket, (deadline, cancellation))
   }
 
-  /// Sends one message, with an open file attached to its first byte, and what follows it.
-  func send(
-    _ message: some HelperCoded, passing file: FileDescriptor? = nil, followedBy others: [HelperAttachment] = []
-  ) throws(HelperFailure) {
-    try send([.bytes(HelperMessage.encode(message))] + others, passing: file)
+  /// Sends a request for an image, with its bytes behind it or its open file attached to the first byte.
+  func send(_ request: HelperRequest, _ image: ByteSource) throws(HelperFailure) {
+    var request = request
+    request.byteCount = image.count
+    switch image {
+    case .memory(let bytes):
+      request.isInline = true
+      try send(request, followedBy: [.bytes(bytes)])
+    case .file(let file, _), .part(let file, _): try send([.bytes(HelperMessage.encode(request))], passing: file)
+    }
+  }
+
+  /// Sends one message and what follows it.
+  func send(_ message: some HelperCoded, followedBy others: [HelperAttachment] = []) throws(HelperFailure) {
+    try send([.bytes(HelperMessage.encode(message))] + others)
   }
 
   /// Sends parts, with an open file attached to the first byte. As few calls as possible: each wakes the other end.

@@ -122,55 +122,44 @@ package final class HelperPool: Sendable {
     if !SystemThread.start(name: "thumbnailer.helpers", stackBytes: 512 << 10, end) { end() }
   }
 
-  /// What a helper has made: the image's size, the pixels of each variant's thumbnail, and the index of a JPEG's rows
-  /// where it is another one now.
-  package typealias Made = (size: PixelSize?, results: [Rendered<ThumbnailRaster>], index: RowIndex?)
-
-  /// Decodes an image in a helper. An error that concerns all is each one's failure, without a size.
-  package func render(
-    _ body: ByteSource, _ job: HelperJob, cancellation: CancellationFlag
-  ) -> Made {
+  /// Decodes an image in a helper. An error that concerns all variants is each one's failure, without a size.
+  package func decode(_ body: ByteSource, _ request: HelperRequest, cancellation: CancellationFlag) -> DecodedImage {
     do throws(CodecError) {
-      let image = try Self.image(in: body, job.format)
+      let image = try Self.image(in: body, request.format)
       while turns.wait(timeout: .now() + .milliseconds(20)) == .timedOut {
         if cancellation.isSet { throw .cancelled }
       }
       defer { turns.signal() }
       do throws(HelperFailure) {
-        return try pixels(of: image, job, cancellation)
+        return try decode(image: image, request, cancellation)
       } catch {
         throw error == .cancelled ? .cancelled : .helperFailed(error)
       }
     } catch {
-      return (nil, job.variants.map { Rendered(variant: $0, result: .failure(error)) }, nil)
+      return request.failed(error)
     }
   }
 
-  private func pixels(
-    of image: ByteSource, _ job: HelperJob, _ cancellation: CancellationFlag
-  ) throws(HelperFailure) -> Made {
-    let rules = job.rules
-    let request = job.request(for: image)
-    var kind = job.kind
+  private func decode(
+    image: ByteSource, _ request: HelperRequest, _ cancellation: CancellationFlag
+  ) throws(HelperFailure) -> DecodedImage {
+    var kind = request.kind
     var wantsFresh = false
     while true {
       if cancellation.isSet { throw .cancelled }
-      let waiting = wantsFresh ? nil : job.site.flatMap { takeIdle(kind, of: $0) }
+      let waiting = wantsFresh ? nil : request.site.flatMap { takeIdle(kind, of: $0) }
       let helper: HelperProcess
-      if let waiting { helper = waiting } else { helper = try fork(kind, for: job.site) }
+      if let waiting { helper = waiting } else { helper = try fork(kind, for: request.site) }
       wantsFresh = waiting != nil
       busy.withLock { $0.append(helper.pid) }
       defer { busy.withLock { $0.removeAll { $0 == helper.pid } } }
       do throws(HelperFailure) {
-        let response = try helper.decode(
-          request, of: image, rules: rules, deadline: isolation.deadline * job.patience, cancellation: cancellation)
+        let made = try helper.decode(image, request, cancellation)
         let most = helper.kind == .full ? Self.mostServed : Self.mostServedWithoutLibvips
         // One without a site ends with its image, and takes no place from those that will be used again.
-        if helper.served < most, job.site != nil { keep(helper) }
-        switch response {
-        case .rendered(let made): return made
-        case .needsLibvips: (kind, wantsFresh) = (.full, false)
-        }
+        if helper.served < most, request.site != nil { keep(helper) }
+        if let made { return made }
+        (kind, wantsFresh) = (.full, false)
       } catch {
         // The helper may have crashed because of an earlier image: only a fresh one's crash is due to this image.
         guard case .crashed = error else { throw error }

@@ -64,41 +64,31 @@ final class HelperProcess: Sendable {
     return received.gaps
   }
 
-  /// A response that has been checked.
-  enum Response {
-    case rendered(HelperPool.Made)
-    /// Another kind of helper is needed.
-    case needsLibvips
-  }
-
-  /// Decodes one image and validates the response.
+  /// Decodes one image and validates the response. Nil if that takes another kind of helper.
   func decode(
-    _ request: HelperRequest, of image: ByteSource, rules: ResponseRules, deadline: Duration,
-    cancellation: CancellationFlag
-  ) throws(HelperFailure) -> Response {
+    _ image: ByteSource, _ request: HelperRequest, _ cancellation: CancellationFlag
+  ) throws(HelperFailure) -> DecodedImage? {
     try awaitGreeting(cancellation)
     servedCount.add(1, ordering: .relaxed)
     limitComputing()
     do throws(HelperFailure) {
-      var channel = HelperChannel(socket: socket, deadline: deadline, cancellation: cancellation)
-      switch image {
-      case .memory(let bytes): try channel.send(request, followedBy: [.bytes(bytes)])
-      case .file(let file, _), .part(let file, _): try channel.send(request, passing: file)
-      }
+      var channel = HelperChannel(
+        socket: socket, deadline: isolation.deadline * request.patience, cancellation: cancellation)
+      try channel.send(request, image)
       let response = try channel.receive(HelperResponse.self)
       if response.needsLibvips {
         guard kind != .full, response.outcomes.isEmpty else { throw .nonsense(detail: "libvips is not enough") }
-        return .needsLibvips
+        return nil
       }
-      let size = try rules.check(response)
+      let size = try request.check(response)
       var results: [Rendered<ThumbnailRaster>] = []
-      for (variant, outcome) in zip(rules.variants, response.outcomes) {
+      for (variant, outcome) in zip(request.variants, response.outcomes) {
         switch outcome {
         case .failure(let error): results.append(Rendered(variant: variant, result: .failure(error)))
         case .pixels(let pixels): results.append(try receive(pixels, for: variant, &channel))
         }
       }
-      return .rendered((size, results, response.index))
+      return (size, results, response.index)
     } catch {
       throw process.end(after: error)
     }

@@ -1,49 +1,117 @@
-import ImageCodec
-import ThumbnailCore
+package import ImageCodec
+package import ThumbnailCore
 
-/// One image to decode, whose file is attached, or whose bytes follow.
-struct HelperRequest: Equatable, Sendable {
+/// What is to be made of an image: by a helper, to which the first fields are sent with the image's file or bytes, or in
+/// the pipeline's own process.
+package struct HelperRequest: Equatable, Sendable {
   /// The most bytes of an image that are sent after the request, which for them takes less time than making a file.
   static let longestInline = 128 << 10
 
   /// The format that the pipeline has sniffed.
-  var format: ImageFormat
+  package let format: ImageFormat
+  package let variants: [Variant]
+  package let limits: DecodeLimits
+  /// What the pipeline's plan was made for; nil if the helper is to plan for itself.
+  package var options: PlanOptions?
+  /// Whether to salvage what can be read of a damaged image. With options, they decide.
+  package var acceptsDamage = false
+  /// Whether the helper may use a second processor while it decodes this image.
+  package var hasSpareProcessor = false
+  /// What is known of a JPEG's rows; nil where that is of no use.
+  package var index: RowIndex?
   /// The length of the image in bytes.
-  var byteCount: Int
+  var byteCount = 0
   /// Whether the image's bytes follow, and no file is attached.
   var isInline = false
-  /// The variants as tokens.
-  var variants: [String]
-  var limits: DecodeLimits
-  /// What the pipeline's plan was made for; nil if the helper is to plan for itself.
-  var terms: PlanTerms?
-  /// Whether to salvage what can be read of a damaged image. With terms, they decide.
-  var acceptsDamage = false
-  /// Whether a second processor may be used.
-  var hasSpareProcessor = false
-  /// What is known of a JPEG's rows; nil where that is of no use.
-  var index: RowIndex?
+
+  // The other fields are not sent.
+
+  /// The image's header, if the pipeline can parse it.
+  package var probe: ImageProbe?
+  /// From whom the image is: no helper decodes those of two sites. Empty for the user's own files, nil for an image that
+  /// is alone in its site, such as an upload.
+  package var site: String? = ""
+  /// The most bytes that all thumbnails may have together: what is reserved for their samples.
+  package var mostBytes: Int
+  /// The most frames that an animation can have.
+  var mostFrames: Int
+  /// How many times the deadline it may take in wall-clock time. The CPU time stays limited to the deadline, but on a
+  /// busy machine that takes longer.
+  package var patience = 1
+
+  package init(
+    _ format: ImageFormat, _ variants: [Variant], limits: DecodeLimits = DecodeLimits(), probe: ImageProbe? = nil,
+    mostBytes: Int? = nil
+  ) {
+    (self.format, self.variants, self.limits, self.probe) = (format, variants, limits, probe)
+    mostFrames = probe.map { probe in variants.map { $0.mostFrames(of: probe) }.max() ?? 1 } ?? 1
+    self.mostBytes = mostBytes ?? Self.mostBytes(for: variants, of: probe)
+  }
+
+  /// What has to decode it.
+  var kind: HelperKind { probe.map { HelperKind(for: $0, variants) } ?? .full }
+
+  /// Whether a second processor is of use.
+  package var canUseTwoProcessors: Bool { options?.readsPreview != true && probe?.canUseTwoProcessors == true }
+}
+
+/// What a decode plan was made for, with which another process makes the same one.
+package struct PlanOptions: Equatable, Sendable {
+  /// What the plan takes, in bytes.
+  package let memoryBudget: Int
+  /// See `DecodePlan.make`.
+  package var isTolerant = false
+  /// See `DecodePlan.make`.
+  package var mayReadCoefficients = true
+  /// See `DecodePlan.make`.
+  package var isBodyWhole = true
+  /// Whether the preview in the file is read instead of the image.
+  package var readsPreview = false
+
+  package init(memoryBudget: Int) { self.memoryBudget = memoryBudget }
 }
 
 extension HelperRequest: HelperCoded {
   func write(to message: inout MessageWriter) {
     message.add(format.rawValue)
-    message.add(byteCount)
-    message.add(isInline)
     message.add(variants)
     limits.write(to: &message)
-    message.add(terms)
+    message.add(options)
     message.add(acceptsDamage)
     message.add(hasSpareProcessor)
     message.add(index)
+    message.add(byteCount)
+    message.add(isInline)
   }
 
   init(from message: inout MessageReader) throws(HelperFailure) {
     self.init(
-      format: try message.named(), byteCount: try message.number(), isInline: try message.flag(),
-      variants: try message.list(), limits: try DecodeLimits(from: &message), terms: try message.optional(),
-      acceptsDamage: try message.flag(), hasSpareProcessor: try message.flag(),
-      index: try message.optional())
+      try message.named(), try message.list(), limits: try DecodeLimits(from: &message), mostBytes: 0)
+    (options, acceptsDamage) = (try message.optional(), try message.flag())
+    (hasSpareProcessor, index) = (try message.flag(), try message.optional())
+    (byteCount, isInline) = (try message.number(), try message.flag())
+  }
+}
+
+extension PlanOptions: HelperCoded {
+  func write(to message: inout MessageWriter) {
+    message.add(memoryBudget)
+    for flag in [isTolerant, mayReadCoefficients, isBodyWhole, readsPreview] { message.add(flag) }
+  }
+
+  init(from message: inout MessageReader) throws(HelperFailure) {
+    memoryBudget = try message.number()
+    (isTolerant, mayReadCoefficients) = (try message.flag(), try message.flag())
+    (isBodyWhole, readsPreview) = (try message.flag(), try message.flag())
+  }
+}
+
+extension Variant: HelperCoded {
+  func write(to message: inout MessageWriter) { message.add(token) }
+
+  init(from message: inout MessageReader) throws(HelperFailure) {
+    guard let variant = Variant(token: try message.text()) else { throw .nonsense(detail: "an unknown variant") }
+    self = variant
   }
 }
 

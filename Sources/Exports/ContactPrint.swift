@@ -66,8 +66,8 @@ public final class ContactPrint: Sendable {
     guard let header = try? probe(.memory(bytes)) else { return nil }
     // As PNG it is RGB or gray.
     let variant = Variant(size: Montage.box, fit: .contain, format: .png)
-    let job = HelperJob(header.format, [variant], limits: DecodeLimits(), probe: header)
-    let made = helpers.render(.memory(bytes), job, cancellation: CancellationFlag()).results.first
+    let request = HelperRequest(header.format, [variant], probe: header)
+    let made = helpers.decode(.memory(bytes), request, cancellation: CancellationFlag()).results.first
     return try? made?.result.get().raster.flattened(onto: .white)
   }
 

@@ -23,7 +23,15 @@ package enum Codec {
     if let startFailure { throw startFailure }
   }
 
-  /// Makes `start()` fail from now on, with `.needsLibvips`: for a process that cannot load libraries any more.
+  /// Unblocks the loaders of libvips that are unsafe for untrusted bytes and that a helper needs; all others stay
+  /// blocked.
+  package static func unblockLoaders() {
+    for name in ["Svg", "Pdf", "Jxl", "Openexr", "Magick", "Rad"] {
+      vips_operation_block_set("VipsForeignLoad\(name)", 0)
+    }
+  }
+
+  /// Has `start()` fail from now on, with `.needsLibvips`: for a process that cannot load libraries any more.
   package static func forbidStart() { mayNotStart.store(true, ordering: .relaxed) }
 
   private static let mayNotStart = Atomic(false)

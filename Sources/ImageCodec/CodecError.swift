@@ -78,6 +78,18 @@ extension CodecError {
   /// The description of a video in `notAPicture`.
   package static let video = Sniffer.video
 
+  /// The format to try in a helper after the pipeline's own parser has refused the bytes with this error; nil if that is
+  /// final.
+  ///
+  /// An SVG may be compressed with gzip, which only shows when it is decompressed: the helper finds out.
+  package var helperFormat: ImageFormat? {
+    switch self {
+    case .unsupportedFormat(let format): format
+    case .notAPicture(Sniffer.gzip): .svg
+    default: nil
+    }
+  }
+
   /// Whether the image is at fault, so that a part of it may still be readable.
   var isDamage: Bool {
     switch self {

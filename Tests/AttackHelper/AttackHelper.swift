@@ -13,7 +13,7 @@ import Foundation
 enum AttackHelper {
   static func main() {
     DecodeHelper.serveIfAsked(CommandLine.arguments) { kind, memoryLimit in
-      let worker = HelperWorker(kind, memoryLimit: memoryLimit)
+      let worker = DecodeWorker(kind, memoryLimit: memoryLimit)
       return { request, image in Intruder(image)?.response() ?? worker.carryOut(request, image) }
     }
     let words = Array(CommandLine.arguments.dropFirst())

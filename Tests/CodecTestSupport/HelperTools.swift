@@ -36,11 +36,11 @@ struct HelperBench {
     acceptsDamage: Bool = false, hasSpareProcessor: Bool = false, site: String? = ""
   ) async throws -> [Result<Thumbnail, CodecError>] {
     let pool = pool
-    var job = HelperJob(format, variants, limits: limits, probe: probe, mostBytes: mostBytes)
-    (job.acceptsDamage, job.hasSpareProcessor, job.site) = (acceptsDamage, hasSpareProcessor, site)
+    var request = HelperRequest(format, variants, limits: limits, probe: probe, mostBytes: mostBytes)
+    (request.acceptsDamage, request.hasSpareProcessor, request.site) = (acceptsDamage, hasSpareProcessor, site)
     let results: Result<[RenderedVariant], Never> = try await workers.run(priority: PriorityControl(.visible)) {
-      [job] flag in
-      let made = pool.render(.memory(bytes), job, cancellation: flag)
+      [request] flag in
+      let made = pool.decode(.memory(bytes), request, cancellation: flag)
       let source = SourceDescription(size: made.size ?? PixelSize(0, 0), format: format, byteCount: bytes.count)
       return .success(ThumbnailFinisher(source: source).finish(made.results, cancellation: flag))
     }

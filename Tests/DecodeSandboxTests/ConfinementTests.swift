@@ -116,8 +116,8 @@ struct ConfinementTests {
       try bytes.write(to: file)
       let descriptor = open(file.path, O_RDONLY | O_CLOEXEC)
       let body = ByteSource.file(FileDescriptor(owning: descriptor), count: bytes.count)
-      let result = pool.render(
-        body, HelperJob(format, [variant], limits: DecodeLimits()), cancellation: CancellationFlag()
+      let result = pool.decode(
+        body, HelperRequest(format, [variant]), cancellation: CancellationFlag()
       ).results.first?.result
       #expect(throws: Never.self) { try #require(result).get() }
     }

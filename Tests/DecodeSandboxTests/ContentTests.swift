@@ -161,7 +161,7 @@ struct ContentTests {
   private static func fullDecode(
     _ bytes: [UInt8], _ format: ImageFormat, _ light: Light = .display
   ) throws -> DecodedPixels {
-    HelperOnlyFormat.unblockLoaders()
+    Codec.unblockLoaders()
     if format == .bmp || format == .ico {
       return try bytes.withUnsafeBytes { memory in
         try shown(
@@ -313,7 +313,7 @@ struct ContentTests {
     let variant = Variant(size: PixelSize(40, 30), fit: .contain, format: .png, scaling: .best, background: .white)
     let result = try await HelperBench().render(Array(try TestImages.bytes(place)), .openEXR, [variant]).first
     let thumbnail = try #require(result).get()
-    HelperOnlyFormat.unblockLoaders()
+    Codec.unblockLoaders()
     let picture = try LibvipsImage.make(.header) {
       cvips_load_openexr(TestImages.url(place).path, $0, VIPS_FAIL_ON_ERROR)
     }

@@ -23,7 +23,7 @@ struct IsolatedCorpusTests {
     for (path, expected) in try Self.entries() {
       let bytes = Array(try Data(contentsOf: SharedCorpus.root.appending(path: path)))
       let header = Result { () throws(CodecError) in try probe(.memory(bytes)) }
-      guard let refusal = header.failure, let format = HelperOnlyFormat.candidate(after: refusal) else { continue }
+      guard let refusal = header.failure, let format = refusal.helperFormat else { continue }
       let result = try #require(
         try await bench.render(bytes, format, [Variant(size: PixelSize(128, 128), fit: .contain)]).first)
       switch result {
@@ -72,7 +72,7 @@ struct IsolatedCorpusTests {
       for path in order {
         let bytes = Array(try Data(contentsOf: SharedCorpus.root.appending(path: path)))
         let header = Result { () throws(CodecError) in try probe(.memory(bytes)) }
-        guard case .failure(let refusal) = header, let format = HelperOnlyFormat.candidate(after: refusal),
+        guard case .failure(let refusal) = header, let format = refusal.helperFormat,
           let data = try? await bench.render(bytes, format, [variant]).first?.get().data
         else { continue }
         #expect(made[path] == nil || made[path] == data, "\(path) looks different")

@@ -15,21 +15,23 @@ func fuzzHelper(_ input: FuzzInput) {
 }
 
 /// What was asked for.
-private let rules = ResponseRules(
-  variants: [
-    Variant(size: PixelSize(40, 30)), Variant(size: PixelSize(16, 16), format: .webp, frames: .all),
-  ], format: .webp, size: nil, limits: .fuzzing, mostFrames: 8, acceptsDamage: false,
-  mostBytes: 64 << 10)
+private let asked = {
+  var request = HelperRequest(
+    .webp, [Variant(size: PixelSize(40, 30)), Variant(size: PixelSize(16, 16), format: .webp, frames: .all)],
+    limits: .fuzzing, mostBytes: 64 << 10)
+  request.mostFrames = 8
+  return request
+}()
 
 private func receiveResponse(_ input: FuzzInput) {
   withChannel(input) { channel throws(HelperFailure) in
     let response = try channel.receive(HelperResponse.self)
     require(sentAgain(response) == response, "another response when it is sent again")
-    let source = try rules.check(response)
-    if let source { require(source.pixelCount <= rules.limits.maximumPixels, "an image of \(source)") }
-    require(response.outcomes.count == rules.variants.count, "\(response.outcomes.count) thumbnails")
+    let source = try asked.check(response)
+    if let source { require(source.pixelCount <= asked.limits.maximumPixels, "an image of \(source)") }
+    require(response.outcomes.count == asked.variants.count, "\(response.outcomes.count) thumbnails")
     var bytes = 0
-    for (outcome, variant) in zip(response.outcomes, rules.variants) {
+    for (outcome, variant) in zip(response.outcomes, asked.variants) {
       guard case .pixels(let pixels) = outcome else { continue }
       let (size, raster) = (pixels.size, pixels.rasterSize)
       let output = source.map { ThumbnailGeometry(source: $0, variant: variant).output }
@@ -42,7 +44,7 @@ private func receiveResponse(_ input: FuzzInput) {
       _ = try channel.receive(raster.pixelCount * pixels.bands)
       require(pixels.profileLength == nil, "a profile that nobody asked for")
     }
-    require(bytes <= rules.mostBytes, "thumbnails of \(bytes) bytes")
+    require(bytes <= asked.mostBytes, "thumbnails of \(bytes) bytes")
   }
 }
 
@@ -53,9 +55,7 @@ private func receiveRequest(_ input: FuzzInput) {
       require(bytes.count <= HelperRequest.longestInline, "an image of \(bytes.count) bytes")
     }
     require(sentAgain(request) == request, "another request when it is sent again")
-    for token in request.variants {
-      if let variant = Variant(token: token) { require(variant.token == token, "\(token) is \(variant.token)") }
-    }
+    for variant in request.variants { require(Variant(token: variant.token) == variant, "another \(variant.token)") }
   }
 }
 

@@ -47,7 +47,7 @@ struct HelperConfinement {
       LateLibraries.loadDecoders()
     case .full:
       try Codec.start()
-      HelperOnlyFormat.unblockLoaders()
+      Codec.unblockLoaders()
       LateLibraries.load()
     }
     mapped = Self.mappedBytes() ?? 1 << 30

@@ -168,7 +168,7 @@ struct IsolationTests {
       request.path == "/elsewhere" ? .redirect(to: elsewhere) : .ok(picture, type: "image/jpeg")
     }
     let fixture = try Self.fixture(Self.helper)
-    func helpers() -> Int { fixture.pipeline.stages.renderer.executor.helpers?.waiting.count ?? 0 }
+    func helpers() -> Int { fixture.pipeline.stages.runner.helpers?.waiting.count ?? 0 }
     for (path, count) in [("/1.jpg", 1), ("/2.jpg", 1), ("/elsewhere", 2), ("/3.jpg", 2)] {
       _ = try await fixture.pipeline.thumbnail(for: ThumbnailRequest(origin.url(path), size: PixelSize(40, 40)))
       #expect(helpers() == count, "\(path)")

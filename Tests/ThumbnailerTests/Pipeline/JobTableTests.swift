@@ -14,30 +14,30 @@ import Testing
     return ThumbnailRequest(source, variant: variant, priority: priority)
   }
 
-  private func started(_ action: Table.JoinAction) -> Table.JobID? {
-    if case .start(let id) = action { id } else { nil }
+  private func started(_ joined: (waiter: Table.WaiterID, isNew: Bool)) -> Table.JobID? {
+    joined.isNew ? joined.waiter.job : nil
   }
 
   @Test func theSecondRequestForASourceJoinsTheJob() throws {
     var table = Table()
-    let (_, first) = table.join(request("a", small), sink: 1)
-    let id = try #require(started(first))
-    let (_, second) = table.join(request("a", large, .visible), sink: 2)
-    #expect(second == .joined(id, priority: .visible))
+    let id = try #require(started(table.join(request("a", small), sink: 1)))
+    let second = table.join(request("a", large, .visible), sink: 2)
+    #expect(second.waiter.job == id && !second.isNew)
+    #expect(table.priority(of: id) == .visible)
     #expect(table.jobCount == 1)
   }
 
   @Test func differentSourcesNeverMerge() {
     var table = Table()
-    #expect(started(table.join(request("a", small), sink: 1).1) != nil)
-    #expect(started(table.join(request("b", small), sink: 2).1) != nil)
+    #expect(started(table.join(request("a", small), sink: 1)) != nil)
+    #expect(started(table.join(request("b", small), sink: 2)) != nil)
     #expect(table.jobCount == 2)
   }
 
   @Test func eachVariantIsTakenOnceAndTheLargestFirst() throws {
     var table = Table()
     let a = request("a", small)
-    let id = try #require(started(table.join(a, sink: 1).1))
+    let id = try #require(started(table.join(a, sink: 1)))
     _ = table.join(request("a", small), sink: 2)
     _ = table.join(request("a", large), sink: 3)
     #expect(table.takeVariants(for: id) == [large, small])
@@ -51,7 +51,7 @@ import Testing
     var table = Table()
     let a = request("a", small)
     let subject = Table.Subject(a.source)
-    let id = try #require(started(table.join(a, sink: 1).1))
+    let id = try #require(started(table.join(a, sink: 1)))
     // Somebody joins who waits for another thumbnail: the job goes on.
     _ = table.join(request("a", large), sink: 2)
     #expect(table.finish(small, for: id) == [1])
@@ -59,28 +59,26 @@ import Testing
     #expect(table.finish(large, for: id) == [2])
     #expect(table.jobCount == 0)
     // Whoever asks from then on begins anew.
-    #expect(started(table.join(a, sink: 3).1) != id)
+    #expect(started(table.join(a, sink: 3)) != id)
   }
 
   @Test func theLastWaiterToLeaveStopsTheJob() throws {
     var table = Table()
     let a = request("a", small)
-    let (first, action) = table.join(a, sink: 1)
-    let id = try #require(started(action))
-    let (second, _) = table.join(a, sink: 2)
-    #expect(table.leave(first).1 == .goOn(id, priority: .prefetch))
-    #expect(table.leave(first).1 == .none)
-    #expect(table.leave(second).1 == .cancel(id))
+    let (first, second) = (table.join(a, sink: 1).waiter, table.join(a, sink: 2).waiter)
+    #expect(table.leave(first).sink == 1 && table.isRunning(first.job))
+    #expect(table.leave(first).sink == nil && table.isRunning(first.job))
+    #expect(table.leave(second).sink == 2 && !table.isRunning(first.job))
     #expect(table.jobCount == 0)
   }
 
   @Test func aStoppedJobSeesNothingOfItsSuccessor() throws {
     var table = Table()
     let a = request("a", small)
-    let (waiter, action) = table.join(a, sink: 1)
-    let old = try #require(started(action))
+    let waiter = table.join(a, sink: 1).waiter
+    let old = waiter.job
     _ = table.leave(waiter)
-    let new = try #require(started(table.join(a, sink: 2).1))
+    let new = try #require(started(table.join(a, sink: 2)))
     #expect(table.takeVariants(for: old).isEmpty)
     #expect(table.end(old).isEmpty)
     #expect(table.finish(small, for: old).isEmpty)
@@ -89,18 +87,18 @@ import Testing
 
   @Test func thePriorityIsThatOfTheMostUrgentWaiter() throws {
     var table = Table()
-    let (_, action) = table.join(request("a", small), sink: 1)
-    let id = try #require(started(action))
-    let (urgent, raised) = table.join(request("a", small, .visible), sink: 2)
-    #expect(raised == .joined(id, priority: .visible))
-    #expect(table.leave(urgent).1 == .goOn(id, priority: .prefetch))
+    let id = try #require(started(table.join(request("a", small), sink: 1)))
+    let urgent = table.join(request("a", small, .visible), sink: 2).waiter
+    #expect(table.priority(of: id) == .visible)
+    _ = table.leave(urgent)
+    #expect(table.priority(of: id) == .prefetch)
   }
 
   @Test func variantsNobodyWaitsForAreGivenUp() throws {
     var table = Table()
     let a = request("a", small)
-    let id = try #require(started(table.join(a, sink: 1).1))
-    let (leaving, _) = table.join(request("a", large), sink: 2)
+    let id = try #require(started(table.join(a, sink: 1)))
+    let leaving = table.join(request("a", large), sink: 2).waiter
     let taken = table.takeVariants(for: id)
     _ = table.leave(leaving)
     #expect(table.stillWanted(taken, for: id) == [small])
@@ -110,8 +108,8 @@ import Testing
 
   @Test func aWaiterMayChangeItsPriority() throws {
     var table = Table()
-    let (waiter, action) = table.join(request("a", small), sink: 1)
-    let id = try #require(started(action))
+    let waiter = table.join(request("a", small), sink: 1).waiter
+    let id = waiter.job
     let subject = Table.Subject(request("a", small).source)
     #expect(table.job(of: subject) == id)
     #expect(table.setPriority(of: waiter, to: .visible) == id)
@@ -129,48 +127,46 @@ import Testing
     var table = Table()
     var asked = request("a", small)
     asked.keepsInMemory = false
-    let id = try #require(started(table.join(asked, sink: 1).1))
+    let id = try #require(started(table.join(asked, sink: 1)))
     _ = table.join(request("a", large), sink: 2)
-    #expect(!table.keepsInMemory(small, for: id))
-    #expect(table.keepsInMemory(large, for: id))
+    #expect(table.keptInMemory([small, large], for: id) == [large])
     _ = table.join(request("a", small), sink: 3)
-    #expect(table.keepsInMemory(small, for: id))
+    #expect(table.keptInMemory([small, large], for: id) == [small, large])
   }
 
   @Test func whoAsksAfterARemovalBeginsAnewWhileTheOthersAreAnswered() throws {
     var table = Table()
     let a = request("a", small)
     let subject = Table.Subject(a.source)
-    let (leaving, action) = table.join(a, sink: 1)
-    let old = try #require(started(action))
+    let leaving = table.join(a, sink: 1).waiter
+    let old = leaving.job
     _ = table.join(request("a", large), sink: 2)
-    let (other, _) = table.join(request("b", small), sink: 9)
+    let other = table.join(request("b", small), sink: 9).waiter
     #expect(table.detach(a.source.key) == [old])
     #expect(table.detach(a.source.key).isEmpty && table.job(of: subject) == nil)
-    let new = try #require(started(table.join(a, sink: 3).1))
+    let new = try #require(started(table.join(a, sink: 3)))
     #expect(new != old && table.jobCount == 3)
     // The old job works on, without those of the new one.
     #expect(table.takeVariants(for: old) == [large, small])
     #expect(table.setPriority(of: leaving, to: .visible) == old)
     #expect(table.priority(of: old) == .visible && table.priority(of: new) == .prefetch)
-    #expect(table.leave(leaving).1 == .goOn(old, priority: .prefetch))
+    #expect(table.leave(leaving).sink == 1 && table.priority(of: old) == .prefetch)
     #expect(table.stillWanted([large, small], for: old) == [large])
     #expect(table.finish(large, for: old) == [2])
     #expect(!table.isRunning(old) && table.isRunning(new))
     #expect(table.finish(small, for: old).isEmpty)
     #expect(table.end(new).map(\.sink) == [3])
     #expect(table.jobCount == 1)
-    #expect(table.leave(other).0 == 9)
+    #expect(table.leave(other).sink == 9)
   }
 
   @Test func everyJobLeavesTheTableWhenAllIsRemoved() throws {
     var table = Table()
-    let (waiter, action) = table.join(request("a", small), sink: 1)
+    let waiter = table.join(request("a", small), sink: 1).waiter
     _ = table.join(request("b", small), sink: 2)
-    let old = try #require(started(action))
     #expect(table.detachAll().count == 2)
-    #expect(started(table.join(request("a", small), sink: 3).1) != nil)
-    #expect(table.leave(waiter).1 == .cancel(old))
+    #expect(started(table.join(request("a", small), sink: 3)) != nil)
+    #expect(table.leave(waiter).sink == 1 && !table.isRunning(waiter.job))
     #expect(table.jobCount == 2)
   }
 }

@@ -99,27 +99,23 @@ import Testing
   func countingComesBeforeTheAnswer(endsTheJob: Bool) async throws {
     let fixture = try PipelineFixture { _ in .status(404) }
     let request = ThumbnailRequest(ImageSource(fixture.origin.url("/a.jpg")), variant: Variant(size: PixelSize(9, 9)))
-    let state = fixture.pipeline.jobs.state.withLock { state in
-      let sink = RunningJobs.Sink(promise: Promise(), started: .now)
-      let (_, action) = state.table.join(request, sink: sink)
-      return (sink: sink, action: action)
-    }
-    guard case .start(let id) = state.action else { throw ThumbnailError.cancelled }
-    let waiters = JobWaiters(id: id, jobs: fixture.pipeline.jobs, demand: VariantDemand([request.variant]))
+    let jobs = fixture.pipeline.jobs
+    let sink = RunningJobs.Sink(promise: Promise(), started: .now)
+    let id = jobs.table.withLock { $0.join(request, sink: sink).waiter.job }
     // It would find the answer if there were one already: a shot that was answered ignores what comes later.
     let early = ThumbnailError.notCached
     if endsTheJob {
-      waiters.fail(with: .notFound(reason: "gone")) { variants in
+      jobs.end(id, with: .notFound(reason: "gone")) { variants in
         #expect(variants == [request.variant])
-        state.sink.promise.resume(with: .failure(early))
+        sink.promise.resume(with: .failure(early))
       }
     } else {
-      waiters.resume(request.variant, with: .failure(.notFound(reason: "gone"))) { count in
+      jobs.finish(request.variant, of: id, with: .failure(.notFound(reason: "gone"))) { count in
         #expect(count == 1)
-        state.sink.promise.resume(with: .failure(early))
+        sink.promise.resume(with: .failure(early))
       }
     }
-    let result = await state.sink.promise.wait {}
+    let result = await sink.promise.wait {}
     #expect(throws: early) { try result.get() }
   }
 
@@ -142,9 +138,12 @@ import Testing
     let runner = PipelineStages(configuration).runner
     let (gate, source) = (Latch(), ImageSource(directory.url))
     let job = JobContext(source, priority: PriorityControl(.visible))
-    async let first = runner.run("", bytes: 1, for: job) { _ in gate.wait() }
+    async let first = runner.run("", bytes: 1, for: job) { _ in
+      gate.wait()
+      return []
+    }
     await poll { runner.workers.running == 1 }
-    async let second = runner.run("", bytes: 1, for: job) { _ in () }
+    async let second = runner.run("", bytes: 1, for: job) { _ in [] }
     await poll { runner.workers.waiting == 1 }
     let opened = ContinuousClock.now
     gate.open()

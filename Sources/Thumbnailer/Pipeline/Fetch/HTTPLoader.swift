@@ -11,7 +11,7 @@ struct HTTPLoader: BodyLoader {
   /// The most bytes that all decodes may take together.
   let decodeShare: Int
   let downloader: Downloader
-  let executor: PlanExecutor
+  let runner: DecodeRunner
   let parts: PartsLoader
   let monitor: PipelineMonitor
 
@@ -47,7 +47,7 @@ struct HTTPLoader: BodyLoader {
   ) async throws(FetchFailure) -> (body: SourceBody, download: Download) {
     job.progress.setComplete(false)
     defer { job.progress.setComplete(true) }
-    executor.prepare()
+    runner.prepare()
     var urls = job.source.urls
     var passing: ThumbnailError?
     var end: Date?

@@ -152,7 +152,7 @@ final class HeaderObserver: BodyObserver {
   }
 
   private func foreignFormat(after refusal: CodecError) -> ImageFormat? {
-    admitsUnsafe ? HelperOnlyFormat.candidate(after: refusal) : nil
+    admitsUnsafe ? refusal.helperFormat : nil
   }
 }
 

@@ -3,7 +3,7 @@ import ThumbnailCore
 
 /// Request coalescing: one job per source and options, with the waiters for each of its variants.
 ///
-/// A pure value without locks, tasks or clocks. Its owner guards it and carries out the returned actions after
+/// A value without locks and clocks. Its owner guards it, starts new jobs, and resumes and cancels what is returned after
 /// unlocking. `Sink` is what a waiter's result is delivered to.
 struct JobTable<Sink> {
   /// What one job works on: an image and its URL. Server-side sizes of an image are one image to the cache, but a job
@@ -32,25 +32,13 @@ struct JobTable<Sink> {
   /// Identifies a waiter for the life of the process.
   struct WaiterID: Hashable, Sendable {
     fileprivate let number: UInt64
-    fileprivate let job: JobID
+    let job: JobID
   }
 
-  /// The action for a new waiter.
-  enum JoinAction: Equatable {
-    /// There was no job for this source: start this one.
-    case start(JobID)
-    /// Joined a running job; set its priority to this.
-    case joined(JobID, priority: Priority)
-  }
-
-  /// The action for a waiter that leaves.
-  enum LeaveAction: Equatable {
-    /// The waiter has had its result already.
-    case none
-    /// It was the last waiter: cancel the job, which is no longer in the table.
-    case cancel(JobID)
-    /// Other waiters remain; set the job's priority to this.
-    case goOn(JobID, priority: Priority)
+  /// A job's task and what can be changed while it runs.
+  struct Work {
+    let task: Task<Void, Never>
+    let context: JobContext
   }
 
   private struct Waiter {
@@ -84,35 +72,38 @@ struct JobTable<Sink> {
   /// be joined.
   private var joinable: [Subject: JobID] = [:]
   private var nextNumber: UInt64 = 0
+  /// What the running jobs do.
+  var work: [JobID: Work] = [:]
+  /// The running jobs that are background revalidations.
+  private(set) var revalidations: Set<JobID> = []
 
   /// The number of running jobs.
   var jobCount: Int { jobs.count }
 
-  /// Adds a waiter to the job of the request's source, which is created if there is none.
+  /// Adds a waiter to the job of the request's source, which is created if there is none: then the caller starts it.
   mutating func join(
     _ request: ThumbnailRequest, isRevalidation: Bool = false, sink: Sink
-  ) -> (WaiterID, JoinAction) {
+  ) -> (waiter: WaiterID, isNew: Bool) {
     nextNumber += 1
     let subject = Subject(request.source, options: request.options, isRevalidation: isRevalidation)
     let entry = Waiter(
       variant: request.variant, priority: request.priority, keepsInMemory: request.keepsInMemory, sink: sink)
     if let id = joinable[subject] {
       jobs[id]?.waiters[nextNumber] = entry
-      return (WaiterID(number: nextNumber, job: id), .joined(id, priority: priority(of: id) ?? request.priority))
+      return (WaiterID(number: nextNumber, job: id), false)
     }
     let id = JobID(number: nextNumber)
     jobs[id] = Job(subject: subject, waiters: [nextNumber: entry])
     joinable[subject] = id
-    return (WaiterID(number: nextNumber, job: id), .start(id))
+    if isRevalidation { revalidations.insert(id) }
+    return (WaiterID(number: nextNumber, job: id), true)
   }
 
-  /// Removes a waiter before it has had its result, and returns its sink.
-  mutating func leave(_ waiter: WaiterID) -> (Sink?, LeaveAction) {
-    guard let entry = jobs[waiter.job]?.waiters.removeValue(forKey: waiter.number) else { return (nil, .none) }
-    guard removeIfDone(waiter.job) else {
-      return (entry.sink, .goOn(waiter.job, priority: priority(of: waiter.job) ?? .prefetch))
-    }
-    return (entry.sink, .cancel(waiter.job))
+  /// Removes a waiter, and returns its sink; nil if it has had its result. If it was the last one, so is the job, and
+  /// what that does is returned for the caller to cancel.
+  mutating func leave(_ waiter: WaiterID) -> (sink: Sink?, ended: Work?) {
+    guard let entry = jobs[waiter.job]?.waiters.removeValue(forKey: waiter.number) else { return (nil, nil) }
+    return (entry.sink, removeIfDone(waiter.job)?.work)
   }
 
   /// Changes a waiter's priority and so its job's. Returns the job; nil if the waiter has had its result.
@@ -127,19 +118,17 @@ struct JobTable<Sink> {
   /// Whether a job has not ended.
   func isRunning(_ id: JobID) -> Bool { jobs[id] != nil }
 
-  /// Removes a job without waiters. Returns whether it has none.
-  private mutating func removeIfDone(_ id: JobID) -> Bool {
-    guard let job = jobs[id], job.waiters.isEmpty else { return false }
-    remove(id)
-    return true
+  /// Removes a job if it has no waiters.
+  @discardableResult
+  private mutating func removeIfDone(_ id: JobID) -> (job: Job, work: Work?)? {
+    jobs[id]?.waiters.isEmpty == true ? remove(id) : nil
   }
 
-  /// Removes and returns a job.
-  @discardableResult
-  private mutating func remove(_ id: JobID) -> Job? {
+  private mutating func remove(_ id: JobID) -> (job: Job, work: Work?)? {
     guard let job = jobs.removeValue(forKey: id) else { return nil }
     if joinable[job.subject] == id { joinable[job.subject] = nil }
-    return job
+    revalidations.remove(id)
+    return (job, work.removeValue(forKey: id))
   }
 
   /// Detaches the jobs of an image, from all its URLs: they still serve their waiters, but new requests start new jobs.
@@ -168,14 +157,14 @@ struct JobTable<Sink> {
     jobs[id]?.waiters.values.contains { $0.variant == variant } ?? false
   }
 
-  /// Whether the thumbnail goes to the memory cache: if at least one waiter wants that, or if there is none left.
-  func keepsInMemory(_ variant: Variant, for id: JobID) -> Bool {
-    var hasWaiters = false
-    for waiter in jobs[id]?.waiters.values ?? [:].values where waiter.variant == variant {
-      if waiter.keepsInMemory { return true }
-      hasWaiters = true
-    }
-    return !hasWaiters
+  /// The variants of which thumbnails go to the memory cache, too: those that a waiter wants there, or that have no
+  /// waiter left.
+  func keptInMemory(_ variants: [Variant], for id: JobID) -> Set<Variant> {
+    Set(
+      variants.filter { variant in
+        let waiters = jobs[id]?.waiters.values.filter { $0.variant == variant } ?? []
+        return waiters.isEmpty || waiters.contains(where: \.keepsInMemory)
+      })
   }
 
   /// The variants that still have waiters; the others are no longer in progress.
@@ -192,13 +181,13 @@ struct JobTable<Sink> {
     let finished = waiters.filter { $0.value.variant == variant }
     jobs[id]?.taken.removeAll { $0 == variant }
     for number in finished.keys { jobs[id]?.waiters[number] = nil }
-    _ = removeIfDone(id)
+    removeIfDone(id)
     return finished.sorted { $0.key < $1.key }.map(\.value.sink)
   }
 
   /// Ends the job, and removes and returns all its waiters, for the caller to resume.
   mutating func end(_ id: JobID) -> [(variant: Variant, sink: Sink)] {
-    guard let job = remove(id) else { return [] }
+    guard let job = remove(id)?.job else { return [] }
     return job.waiters.sorted { $0.key < $1.key }.map { ($0.value.variant, $0.value.sink) }
   }
 

@@ -33,14 +33,7 @@ final class PipelineStages: Sendable {
     self.monitor = monitor
     let budget = configuration.budget
     bodyMemory = WeightedSemaphore(capacity: budget.bodyShare)
-    runner = DecodeRunner(
-      memory: WeightedSemaphore(capacity: budget.decodeShare),
-      turns: DecodeTurns(workers: configuration.jobs, bytes: budget.decodeShare),
-      workers: WorkerPool(
-        name: "thumbnailer.codec", threads: configuration.codecThreads, givesWay: configuration.decodesGiveWay
-      ) { Codec.threadWillEnd() },
-      spare: SpareProcessors(min(configuration.jobs, ProcessInfo.processInfo.activeProcessorCount)),
-      monitor: monitor)
+    runner = DecodeRunner(configuration, bodyMemory: bodyMemory, monitor: monitor)
     (cache, openingProblem) = Self.openCache(configuration, monitor)
     policy = JobPolicy(configuration, rule: cache.rule)
 
@@ -55,13 +48,8 @@ final class PipelineStages: Sendable {
     downloader = Downloader(download, bodyMemory: bodyMemory, spillMemory: runner.memory)
     // Otherwise files that are too old, or beyond a limit that was lowered, would stay until the next large download.
     if let store = download.partialBodies { PartialStore.onThread { store.tidy() } }
-    let helpers =
-      configuration.isolation.isInProcess
-      ? nil : HelperPool(configuration.isolation, mostWorking: configuration.jobs, takesPrepared: true)
-    let helperMemory = HelperMemory(configuration, budget: budget, cgroupLimit: Cgroup.memoryLimit())
-    let executor = PlanExecutor(configuration, helpers: helpers, memory: helperMemory, runner: runner)
     http = HTTPLoader(
-      configuration: configuration, decodeShare: budget.decodeShare, downloader: downloader, executor: executor,
+      configuration: configuration, decodeShare: budget.decodeShare, downloader: downloader, runner: runner,
       parts: PartsLoader(downloader: downloader, monitor: monitor), monitor: monitor)
     files = FileLoader(configuration: configuration, workers: runner.workers, monitor: monitor)
 
@@ -70,22 +58,15 @@ final class PipelineStages: Sendable {
       slots: WeightedSemaphore(capacity: configuration.downloads), downloader: downloader,
       files: files, monitor: monitor)
 
-    let admission = DecodeAdmission(configuration, budget: budget)
     let failures = CachedFailures(
       configuration: configuration, cache: cache, monitor: monitor,
-      memoryLimit: max(configuration.memoryBudget.bytes, admission.most))
+      memoryLimit: max(configuration.memoryBudget.bytes, runner.admission.most))
     revalidator = Revalidator(
       configuration: configuration, http: http, cache: cache, failures: failures, monitor: monitor)
-    storedThumbnails = StoredThumbnails(limits: policy.limits, executor: executor)
+    storedThumbnails = StoredThumbnails(limits: policy.limits, runner: runner)
     store = ThumbnailStore(configuration: configuration, cache: cache, monitor: monitor)
 
-    renderer = Renderer(
-      configuration: configuration,
-      planner: DecodePlanner(admission: admission, configuration: configuration), runner: runner,
-      executor: executor,
-      lone: LoneDecode(
-        configuration: configuration, admission: admission, bodyMemory: bodyMemory, helpers: helpers, runner: runner),
-      monitor: monitor)
+    renderer = Renderer(configuration: configuration, runner: runner, monitor: monitor)
   }
 
   /// What holds for requests with these options that come now.
@@ -128,12 +109,6 @@ final class PipelineStages: Sendable {
     }
     return (cache, problem)
   }
-}
-
-extension ThumbnailPipeline.Configuration {
-  /// The threads for codec work. While a helper decodes, its thread waits; another one encodes what came of the image
-  /// before, so that no helper waits for that.
-  fileprivate var codecThreads: Int { isolation.isInProcess ? jobs : 2 * jobs }
 }
 
 extension DownloadConfiguration {

@@ -12,7 +12,7 @@ extension RunningJobs {
   }
 
   private var firstRevalidation: Task<Void, Never>? {
-    state.withLock { state in state.revalidations.first.flatMap { state.running[$0]?.task } }
+    table.withLock { table in table.revalidations.first.flatMap { table.work[$0]?.task } }
   }
 
   /// Starts a job that revalidates a stored thumbnail, or adds it to the running one. False if too many are running:
@@ -22,18 +22,17 @@ extension RunningJobs {
     request.options = job.policy.options
     request.keepsInMemory = keepsInMemory
     request.makesMicroThumbnail = job.makesMicroThumbnails
-    return state.withLock { state in
-      let running = state.table.job(
-        of: .init(job.source, options: job.policy.options, isRevalidation: true))
-      if let running, state.table.isWanted(variant, for: running) { return true }
-      guard running != nil || state.revalidations.count < stages.configuration.mostRevalidations else { return false }
+    return table.withLock { table in
+      let running = table.job(of: .init(job.source, options: job.policy.options, isRevalidation: true))
+      if let running, table.isWanted(variant, for: running) { return true }
+      guard running != nil || table.revalidations.count < stages.configuration.mostRevalidations else { return false }
       // A sink without a waiter.
-      let sink = Sink(promise: Promise(), started: .now)
-      switch state.table.join(request, isRevalidation: true, sink: sink).1 {
-      case .joined(let id, _): state.running[id]?.context.add(request)
-      case .start(let id):
-        state.running[id] = start(id, for: request, isRevalidation: true)
-        state.revalidations.insert(id)
+      let (waiter, isNew) = table.join(
+        request, isRevalidation: true, sink: Sink(promise: Promise(), started: .now))
+      if isNew {
+        table.work[waiter.job] = start(waiter.job, for: request, isRevalidation: true)
+      } else {
+        table.work[waiter.job]?.context.add(request)
       }
       return true
     }

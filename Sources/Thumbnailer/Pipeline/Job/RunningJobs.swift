@@ -20,37 +20,18 @@ final class RunningJobs: Sendable {
     fileprivate let sink: Sink
   }
 
-  /// A job's task and what can be changed while it runs.
-  struct RunningJob {
-    let task: Task<Void, Never>
-    let context: JobContext
-  }
-
-  struct State {
-    var table = JobTable<Sink>()
-    var running: [JobID: RunningJob] = [:]
-    /// The jobs that are background revalidations.
-    var revalidations: Set<JobID> = []
-
-    /// Removes a job that has ended.
-    mutating func remove(_ id: JobID) {
-      running[id] = nil
-      revalidations.remove(id)
-    }
-  }
-
-  let state = Mutex(State())
+  let table = Mutex(JobTable<Sink>())
   let stages: PipelineStages
 
   init(_ stages: PipelineStages) { self.stages = stages }
 
   /// The number of sources with a running job.
-  var count: Int { state.withLock { $0.table.jobCount } }
+  var count: Int { table.withLock { $0.jobCount } }
 
   /// How much of an image's body has arrived; nil if no job for requests with these options runs.
   func progress(of source: ImageSource, options: RequestOptions = RequestOptions()) -> BodyProgress? {
-    state.withLock { state in
-      state.table.job(of: .init(source, options: options)).flatMap { state.running[$0]?.context.progress }
+    table.withLock { table in
+      table.job(of: .init(source, options: options)).flatMap { table.work[$0]?.context.progress }
     }
   }
 
@@ -58,15 +39,15 @@ final class RunningJobs: Sendable {
   func join(_ requests: [ThumbnailRequest], since started: ContinuousClock.Instant) -> [Waiter] {
     guard !requests.isEmpty else { return [] }
     var joined: [(JobID, ThumbnailRequest)] = []
-    let waiters = state.withLock { state in
+    let waiters = table.withLock { table in
       requests.map { request in
         let sink = Sink(promise: Promise(), started: started)
-        let (waiter, action) = state.table.join(request, sink: sink)
-        switch action {
-        case .joined(let id, _):
-          state.running[id]?.context.add(request)
-          joined.append((id, request))
-        case .start(let id): state.running[id] = start(id, for: request)
+        let (waiter, isNew) = table.join(request, sink: sink)
+        if isNew {
+          table.work[waiter.job] = start(waiter.job, for: request)
+        } else {
+          table.work[waiter.job]?.context.add(request)
+          joined.append((waiter.job, request))
         }
         return Waiter(request: request, id: waiter, sink: sink)
       }
@@ -98,77 +79,104 @@ final class RunningJobs: Sendable {
 
   /// Changes the priority of one waiter, and so that of its job.
   func setPriority(of waiter: Waiter, to priority: Priority) {
-    guard let id = state.withLock({ $0.table.setPriority(of: waiter.id, to: priority) }) else { return }
+    guard let id = table.withLock({ $0.setPriority(of: waiter.id, to: priority) }) else { return }
     settlePriority(of: id)
   }
 
   /// Sets a job's priority from its current waiters, even if some join or leave meanwhile.
   private func settlePriority(of id: JobID) {
     while true {
-      let (control, wanted) = state.withLock { ($0.running[id]?.context.priority, $0.table.priority(of: id)) }
+      let (control, wanted) = table.withLock { ($0.work[id]?.context.priority, $0.priority(of: id)) }
       guard let control, let wanted, control.current != wanted else { return }
       control.set(wanted)
     }
   }
 
   /// Starts a job with the lock held, so that its first access to the table comes after this.
-  func start(_ id: JobID, for request: ThumbnailRequest, isRevalidation: Bool = false) -> RunningJob {
+  func start(_ id: JobID, for request: ThumbnailRequest, isRevalidation: Bool = false) -> JobTable<Sink>.Work {
     let context = JobContext(
       request.source, policy: stages.policy(for: request.options), priority: PriorityControl(request.priority))
     context.add(request)
-    let job = SourceJob(
-      context, stages: stages, waiters: JobWaiters(id: id, jobs: self, demand: context.demand),
-      isRevalidation: isRevalidation)
+    let job = SourceJob(id, context, stages: stages, jobs: self, isRevalidation: isRevalidation)
     // A job only submits work to our own threads, where the priority applies. Its task has its waiters' priority, as
     // another one would wake other threads at each step.
-    return RunningJob(task: Task { await job.run() }, context: context)
+    return .init(task: Task { await job.run() }, context: context)
   }
 
   /// Ends a request that has no result yet with an error; the job stops if it has no other waiters.
   func leave(_ waiter: Waiter, with error: ThumbnailError = .cancelled) {
     let variant = waiter.request.variant
-    let (sink, stopped, action) = state.withLock { state -> (Sink?, RunningJob?, JobTable<Sink>.LeaveAction) in
-      let (sink, action) = state.table.leave(waiter.id)
-      switch action {
-      case .cancel(let id): return (sink, state.running.removeValue(forKey: id), action)
-      case .goOn(let id, _) where !state.table.isWanted(variant, for: id):
-        state.running[id]?.context.demand.remove(variant)
-      case .goOn, .none: break
-      }
-      return (sink, nil, action)
+    let (sink, ended) = table.withLock { table in
+      let left = table.leave(waiter.id)
+      if !table.isWanted(variant, for: waiter.id.job) { table.work[waiter.id.job]?.context.demand.remove(variant) }
+      return left
     }
-    if sink != nil, error != .cancelled {
+    guard let sink else { return }
+    if error != .cancelled {
       stages.monitor.add(1, to: \.failures)
       stages.monitor.send(waiter.request.source, .failed([variant], error))
     }
-    if let stopped {
-      stopped.task.cancel()
+    if let ended {
+      ended.task.cancel()
       stages.monitor.send(waiter.request.source, .cancelled)
     }
-    if case .goOn(let id, _) = action { settlePriority(of: id) }
-    sink?.promise.resume(with: .failure(error))
+    settlePriority(of: waiter.id.job)
+    sink.promise.resume(with: .failure(error))
+  }
+
+  /// Resumes all waiters for one variant.
+  ///
+  /// - Parameter counting: Called with their number before they are resumed, so that they find themselves counted.
+  func finish(
+    _ variant: Variant, of id: JobID, with result: Result<ThumbnailResponse, ThumbnailError>,
+    counting: (Int) -> Void = { _ in }
+  ) {
+    let sinks = table.withLock { table in
+      table.work[id]?.context.demand.remove(variant)
+      return table.finish(variant, for: id)
+    }
+    counting(sinks.count)
+    for sink in sinks { sink.resume(with: result) }
+  }
+
+  /// Ends a job and resumes all its waiters: with the error, except for the variants in `responses`.
+  ///
+  /// In one step, so that a waiter that requests again at once does not join this job.
+  ///
+  /// - Parameter counting: Called with the variants that fail, one per waiter, before any is resumed, so that waiters
+  ///   find themselves counted.
+  func end(
+    _ id: JobID, with error: ThumbnailError, except responses: [Variant: ThumbnailResponse] = [:],
+    counting: ([Variant]) -> Void
+  ) {
+    let ended = table.withLock { $0.end(id) }
+    counting(ended.map(\.variant).filter { responses[$0] == nil })
+    for (variant, sink) in ended { sink.resume(with: responses[variant].map { .success($0) } ?? .failure(error)) }
   }
 
   /// Removes images from the caches, and keeps running jobs from storing them: `forget` does so in one step with
   /// `detach`, so that a job started later finds nothing and one started earlier stores nothing.
   func remove(_ detach: (inout JobTable<Sink>) -> [JobID], from forget: () -> Void) {
-    state.withLock { state in
-      for id in detach(&state.table) { state.running[id]?.context.permit.revoke() }
+    table.withLock { table in
+      for id in detach(&table) { table.work[id]?.context.permit.revoke() }
       forget()
     }
   }
 
   /// Cancels all jobs, or the background revalidations alone. Nobody waits for them any more.
   func cancelAll(onlyRevalidations: Bool = false) {
-    let cancelled = state.withLock { state in
-      var tasks: [Task<Void, Never>] = []
-      for (id, job) in state.running where !onlyRevalidations || state.revalidations.contains(id) {
-        tasks.append(job.task)
-        _ = state.table.end(id)
-        state.remove(id)
-      }
-      return tasks
+    let cancelled = table.withLock { table in
+      let ended = table.work.filter { !onlyRevalidations || table.revalidations.contains($0.key) }
+      for id in ended.keys { _ = table.end(id) }
+      return ended.values
     }
-    for task in cancelled { task.cancel() }
+    for work in cancelled { work.task.cancel() }
+  }
+}
+
+extension RunningJobs.Sink {
+  /// Delivers a result, with the time that this waiter has waited.
+  fileprivate func resume(with result: Result<ThumbnailResponse, ThumbnailError>) {
+    promise.resume(with: result.map { $0.after(.now - started) })
   }
 }

@@ -5,17 +5,21 @@ import ThumbnailCore
 ///
 /// Runs until the source has no waiters. Requests that join while it runs are served from the same body.
 struct SourceJob: Sendable {
+  private let id: RunningJobs.JobID
   private let job: JobContext
   private let stages: PipelineStages
-  private let waiters: JobWaiters
+  /// What knows the job's waiters.
+  private let jobs: RunningJobs
   private let loader: any BodyLoader
   /// Asks servers about stale thumbnails; nil if they never become stale.
   private let revalidator: Revalidator?
   /// Whether this is a background revalidation of stale thumbnails that were served already.
   private let isRevalidation: Bool
 
-  init(_ job: JobContext, stages: PipelineStages, waiters: JobWaiters, isRevalidation: Bool) {
-    (self.job, self.stages, self.waiters, self.isRevalidation) = (job, stages, waiters, isRevalidation)
+  init(
+    _ id: RunningJobs.JobID, _ job: JobContext, stages: PipelineStages, jobs: RunningJobs, isRevalidation: Bool
+  ) {
+    (self.id, self.job, self.stages, self.jobs, self.isRevalidation) = (id, job, stages, jobs, isRevalidation)
     loader = stages.loader(of: job.source)
     revalidator = stages.revalidator(of: job.source)
   }
@@ -27,16 +31,19 @@ struct SourceJob: Sendable {
       repeat {
         state.beginRound()
         await serveFromCache(&state)
-        dropUnwanted(&state)
+        // Once the others are delivered, nothing could cancel the work for variants without waiters.
+        let wanted = jobs.table.withLock { $0.stillWanted(state.missing + state.stale.map(\.variant), for: id) }
+        state.missing.removeAll { !wanted.contains($0) }
+        state.stale.removeAll { !wanted.contains($0.variant) }
         guard !state.missing.isEmpty || !state.stale.isEmpty else { continue }
         // Thumbnails that became stale since the body came are revalidated again.
         if !state.hasBody || !state.stale.isEmpty { try await revalidateOrLoad(&state) }
         // Requests that came during the download share its decode.
         await serveFromCache(&state)
         await serveConfirmed(&state)
-        state.missing = waiters.stillWanted(state.missing)
+        state.missing = jobs.table.withLock { $0.stillWanted(state.missing, for: id) }
         if !state.missing.isEmpty, state.hasBody { try await render(&state) }
-      } while !waiters.isDone
+      } while jobs.table.withLock({ $0.isRunning(id) })
     } catch {
       await fail(with: error, &state)
     }
@@ -50,18 +57,23 @@ struct SourceJob: Sendable {
 
   /// Serves new requests from the caches, exact or shrunk. The others are missing, or wait for the server's response.
   private func serveFromCache(_ state: inout JobState) async {
-    let variants = waiters.takeVariants()
+    let variants = jobs.table.withLock { $0.takeVariants(for: id) }
     // The image has changed, so no stored thumbnail is valid.
     if state.replacesStored || job.policy.bypassesCaches { return state.missing += variants }
     if variants.isEmpty { return }
     let started = ContinuousClock.now
-    let inMemory = waiters.keptInMemory(variants)
+    let inMemory = jobs.table.withLock { $0.keptInMemory(variants, for: id) }
     let lookup = await stages.cache.lookUp(
       variants, of: job.source.key, lasts: revalidator == nil, inMemory: inMemory, permit: job.permit,
       admittedBy: job.policy.rule, priority: job.priority)
     if let history = lookup.history {
       state.history = history
-      noticeOutdated(&state)
+      // Another process may have stored an earlier version than the body.
+      if case .body(let body, .ifOutdated) = state.verdict,
+        revalidator?.replacement(by: body, state.history, for: job).isAll == true
+      {
+        state.replaceStored()
+      }
       if state.replacesStored { return state.missing += variants }
     }
     for (variant, hit) in zip(variants, lookup.hits) {
@@ -69,7 +81,7 @@ struct SourceJob: Sendable {
       else {
         // There is nothing left to revalidate.
         if isRevalidation {
-          waiters.resume(variant, with: .failure(.notCached))
+          jobs.finish(variant, of: id, with: .failure(.notCached))
         } else {
           state.missing.append(variant)
         }
@@ -90,27 +102,12 @@ struct SourceJob: Sendable {
     }
   }
 
-  /// Notices in what was just looked up that another process has stored an earlier version than the body.
-  private func noticeOutdated(_ state: inout JobState) {
-    guard case .body(let body, .ifOutdated) = state.verdict,
-      revalidator?.replacement(by: body, state.history, for: job).isAll == true
-    else { return }
-    state.replaceStored()
-  }
-
-  /// Drops variants without waiters: once the others are delivered, nothing could cancel the work for them.
-  private func dropUnwanted(_ state: inout JobState) {
-    let wanted = Set(waiters.stillWanted(state.missing + state.stale.map(\.variant)))
-    state.missing.removeAll { !wanted.contains($0) }
-    state.stale.removeAll { !wanted.contains($0.variant) }
-  }
-
   /// Delivers a stale thumbnail and revalidates it in the background, if its server allows that. Returns whether it
   /// does.
   private func serveWhileRevalidating(_ found: FoundThumbnail, _ history: SourceHistory, keepsInMemory: Bool) -> Bool {
     guard !isRevalidation, !job.policy.options.isStoredOnly,
       revalidator?.mayServeWhileRevalidating(history, for: job) == true,
-      waiters.jobs.revalidateBehind(found.variant, for: job, keepsInMemory: keepsInMemory)
+      jobs.revalidateBehind(found.variant, for: job, keepsInMemory: keepsInMemory)
     else { return false }
     stages.monitor.add(1, to: \.servedWhileRevalidating)
     stages.monitor.send(job.source, .servedWhileRevalidating(found.variant))
@@ -129,7 +126,7 @@ struct SourceJob: Sendable {
         let history = await stages.cache.history(of: job.source.key, priority: job.priority)
         found.stored.freshness = history.freshness(by: job.policy.rule)
         receipt = await stages.store.store(
-          shrunk: found, inMemory: waiters.keptInMemory([found.variant]), for: job)
+          shrunk: found, inMemory: jobs.table.withLock { $0.keptInMemory([found.variant], for: id) }, for: job)
       }
       deliver(found, origin: .revalidated, isStored: isKept && !found.isShrunk, receipt: receipt)
     }
@@ -219,8 +216,8 @@ struct SourceJob: Sendable {
     let made = results.compactMap { rendered in
       (try? rendered.result.get()).map { CacheEntry(variant: rendered.variant, thumbnail: $0) }
     }
-    let receipt = await stages.store.store(
-      made, from: body, inMemory: waiters.keptInMemory(made.map(\.variant)), replacing: replaces, for: job)
+    let inMemory = jobs.table.withLock { $0.keptInMemory(made.map(\.variant), for: id) }
+    let receipt = await stages.store.store(made, from: body, inMemory: inMemory, replacing: replaces, for: job)
     for rendered in results {
       switch rendered.result {
       case .success(let thumbnail):
@@ -229,9 +226,9 @@ struct SourceJob: Sendable {
         let response = ThumbnailResponse(
           thumbnail: thumbnail, origin: .source, downloadedBytes: body.downloadedBytes, bytesLeft: body.bytesLeft,
           isStored: false, receipt: thumbnail.isDamaged ? nil : receipt, plan: plan)
-        waiters.resume(rendered.variant, with: .success(response))
+        jobs.finish(rendered.variant, of: id, with: .success(response))
       case .failure(let error):
-        waiters.resume(rendered.variant, with: .failure(error)) { number in
+        jobs.finish(rendered.variant, of: id, with: .failure(error)) { number in
           count(Array(repeating: rendered.variant, count: number), error, hasAsked: true)
         }
       }
@@ -246,7 +243,7 @@ struct SourceJob: Sendable {
   ) {
     if !isRevalidation { stages.monitor.add(1, to: \.diskHits) }
     let response = found.response(origin: origin, isStored: isStored, receipt: receipt)
-    waiters.resume(found.variant, with: .success(response))
+    jobs.finish(found.variant, of: id, with: .success(response))
   }
 
   // MARK: Failure
@@ -265,7 +262,7 @@ struct SourceJob: Sendable {
       }
     }
     if state.hasAsked { revalidator?.failures.remember(error, state.history, end: state.statedEnd, for: job) }
-    waiters.fail(with: error, except: stale) { count($0, error, hasAsked: state.hasAsked) }
+    jobs.end(id, with: error, except: stale) { count($0, error, hasAsked: state.hasAsked) }
   }
 
   /// Counts the failed requests, a variant for each of them, and sends an event.

@@ -1,4 +1,5 @@
 import DecodeSandbox
+import ImageCodec
 import ThumbnailCore
 
 /// Decides whether a decode may run, by its predicted memory.
@@ -14,6 +15,9 @@ struct DecodeAdmission: Sendable, Equatable {
   /// What must be free besides what a lone decode takes, in bytes.
   let overhead: Int
 
+  /// The wall-clock limit for an image that is decoded alone in a helper, as a multiple of the helper's deadline. Its
+  /// decoder is trusted: in process it has no deadline.
+  static let patience = 6
   /// An allowance for a helper's own memory, besides what it decodes.
   static let helperBytes = 16 << 20
   /// The bytes that must stay free besides the prediction, which is for the decode alone and has its own reserve
@@ -67,4 +71,60 @@ enum HelperMemory: Sendable {
 
   /// The most that a helper takes, in bytes.
   static func bytes(_ isolation: DecodeIsolation) -> Int { isolation.memoryLimit.bytes + DecodeAdmission.helperBytes }
+}
+
+/// Memory for a decode, and its turn. They are returned when it is released or its last copy is dropped.
+struct DecodeReservation: Sendable {
+  fileprivate let memory: WeightedSemaphore.Reservation
+  fileprivate let turn: DecodeTurns.Turn?
+  /// What holds back bodies while a decode runs alone.
+  fileprivate var bodies: WeightedSemaphore.Reservation?
+
+  func release() {
+    bodies?.release()
+    memory.release()
+    turn?.end()
+  }
+}
+
+extension DecodeRunner {
+  /// Waits for memory for a decode, and for the turn of its clients. `body` must be named if its bytes are borrowed from
+  /// that memory.
+  func reserve(_ bytes: Int, of body: ByteSource?, for job: JobContext) async throws(ThumbnailError)
+    -> DecodeReservation
+  {
+    let turn = try await turns.turn(of: bytes, for: job)
+    do throws(WeightedSemaphore.Failure) {
+      let held = try await memory.reserve(bytes, holdingLent: body?.isFileInMemory == true, priority: job.priority)
+      return DecodeReservation(memory: held, turn: turn)
+    } catch {
+      throw ThumbnailError(error)
+    }
+  }
+
+  /// Waits until no other decode runs and that many bytes are really free: for a decode of more memory than all decodes
+  /// may take together. Holds back all other decodes, and bodies, until it is released.
+  ///
+  /// - Throws: `.memoryUnavailable` if they are not free at the moment.
+  func reserveAlone(_ bytes: Int, of body: ByteSource, for job: JobContext) async throws(ThumbnailError)
+    -> DecodeReservation
+  {
+    var reservation = try await reserve(memory.capacity, of: body, for: job)
+    // No deadlock: the holders of the rest do not wait for anything that is held here.
+    let bodies = bodyMemory.reserveFree()
+    reservation.bodies = bodies
+    // What arriving bodies may still fill counts as taken.
+    let kept = bodyMemory.capacity - bodies.permits
+    func free() -> Int { configuration.freeMemory().map { max(0, $0 - kept) } ?? .max / 2 }
+    if admission.admits(bytes, free: free()) { return reservation }
+    // Freed heap memory of earlier decodes and idle helpers take memory too.
+    try await work(for: job) { [helpers] _ in
+      Codec.returnFreeMemory()
+      helpers?.endWaiting()
+    }
+    if admission.admits(bytes, free: free()) { return reservation }
+    throw .memoryUnavailable(
+      reason: "decoding takes \(ByteSize(bytes: bytes)), and only \(ByteSize(bytes: free())) of memory are free; "
+        + "try again when more is, or raise the limit of the container or machine")
+  }
 }

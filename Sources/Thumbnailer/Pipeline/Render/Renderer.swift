@@ -4,10 +4,7 @@ import ThumbnailCore
 /// Makes thumbnails from a body: from its preview, or from the image, all variants from one decode.
 struct Renderer: Sendable {
   let configuration: ThumbnailPipeline.Configuration
-  let planner: DecodePlanner
   let runner: DecodeRunner
-  let executor: PlanExecutor
-  let lone: LoneDecode
   let monitor: PipelineMonitor
 
   /// Makes all the variants, as soon as memory for that is free.
@@ -16,22 +13,31 @@ struct Renderer: Sendable {
   func render(
     _ variants: [Variant], from body: SourceBody, for job: JobContext
   ) async throws(ThumbnailError) -> Rendering {
+    let limits = job.policy.limits
     let header: Result<ImageProbe, CodecError>
-    if let known = body.header { header = known } else { header = try await parseHeader(of: body, for: job) }
-    if case .failure(let refusal) = header, body.admitsUnsafe, let format = HelperOnlyFormat.candidate(after: refusal) {
-      let decoded = try await executor.decode(variants, of: body, unplanned: format, for: job)
+    if let known = body.header {
+      header = known
+    } else {
+      header = try await runner.work(for: job) { [bytes = body.bytes] _ in
+        Result { () throws(CodecError) in try ImageCodec.probe(bytes, limits: limits) }
+      }
+    }
+    if case .failure(let refusal) = header, body.admitsUnsafe, let format = refusal.helperFormat {
+      let decoded = try await runner.decode(variants, of: body, unplanned: format, for: job)
       return try finish(decoded, of: body, for: job)
     }
-    var probe: ImageProbe
-    do throws(CodecError) { probe = try header.get() } catch { throw ThumbnailError(error, of: configuration) }
+    var probe = try mapped { () throws(CodecError) in try header.get() }
     var body = body
     if probe.isRAW {
       if let ranges = RAWPreview.neededRanges(for: variants, of: probe), !body.contains(ranges) {
         return .again(.withWholeBody)
       }
-      guard let preview = try await preview(for: variants, of: probe, body, for: job) else {
-        return .again(.withWholeBody)
+      let found = try await runner.work(for: job) { [probe, bytes = body.bytes] _ in
+        Result { () throws(CodecError) in try RAWPreview(variants, of: probe, in: bytes, limits: limits) }
       }
+      // The others may be in what was not fetched.
+      if body.parts != nil, (try? found.get().hasEnd) != true { return .again(.withWholeBody) }
+      let preview = try mapped { () throws(CodecError) in try found.get() }
       (body, probe) = (body.replaced(by: preview, of: probe), preview.probe)
     }
     if let most = job.policy.options.strangersPixels {
@@ -42,50 +48,33 @@ struct Renderer: Sendable {
         return try await render(fitting, from: body, for: job).adding(refused)
       }
     }
-    var affordable = variants
-    var overBudget: [RenderedThumbnail] = []
-    var plan = Result { () throws(CodecError) in try planner.plan(variants, probe, of: body) }
+    return try await render(variants, probe, from: body, for: job)
+  }
+
+  /// Makes the variants that there is memory for.
+  private func render(
+    _ variants: [Variant], _ probe: ImageProbe, from body: SourceBody, for job: JobContext
+  ) async throws(ThumbnailError) -> Rendering {
+    var (affordable, overBudget) = (variants, [RenderedThumbnail]())
+    var plan = Result { () throws(CodecError) in try self.plan(variants, probe, of: body) }
     if case .failure = plan {
-      (affordable, overBudget) = try planner.sort(variants, probe, of: body)
+      (affordable, overBudget) = try sort(variants, probe, of: body)
       if affordable.isEmpty { return .done(overBudget, plan: nil) }
-      plan = Result { () throws(CodecError) in try planner.plan(affordable, probe, of: body) }
+      plan = Result { () throws(CodecError) in try self.plan(affordable, probe, of: body) }
     }
     if overBudget.isEmpty, let made = try await renderFromPreview(variants, probe, of: body, for: job) { return made }
     do throws(ThumbnailError) {
-      return try await carryOut(plan, affordable, of: body, for: job).adding(overBudget)
+      let chosen = try mapped { () throws(CodecError) in try plan.get() }
+      return try await carryOut(chosen, affordable, of: body, for: job).adding(overBudget)
     } catch {
       guard case .memoryUnavailable = error else { throw error }
       // Variants that need less memory are not delayed by the others.
-      let (concurrent, alone) = planner.partition(affordable, probe, of: body)
-      if concurrent.isEmpty || alone.isEmpty { throw error }
-      overBudget += alone.map { RenderedThumbnail($0, .failure(error)) }
-      return try await render(concurrent, from: body, for: job).adding(overBudget)
-    }
-  }
-
-  /// Parses a header that could not be parsed during the download.
-  private func parseHeader(
-    of body: SourceBody, for job: JobContext
-  ) async throws(ThumbnailError) -> Result<ImageProbe, CodecError> {
-    try await runner.work(for: job) { [limits = job.policy.limits, bytes = body.bytes] _ in
-      Result { () throws(CodecError) in try probe(bytes, limits: limits) }
-    }
-  }
-
-  /// The preview of a RAW file that is decoded in its place; nil if it is to be looked for in the whole file.
-  private func preview(
-    for variants: [Variant], of probe: ImageProbe, _ body: SourceBody, for job: JobContext
-  ) async throws(ThumbnailError) -> RAWPreview? {
-    let found = try await runner.work(for: job) { [limits = job.policy.limits, bytes = body.bytes] _ in
-      Result { () throws(CodecError) in try RAWPreview(variants, of: probe, in: bytes, limits: limits) }
-    }
-    do throws(CodecError) {
-      let preview = try found.get()
-      return body.parts == nil || preview.hasEnd ? preview : nil
-    } catch {
-      // The others may be in what was not fetched.
-      if body.parts != nil { return nil }
-      throw ThumbnailError(error, of: configuration)
+      let concurrent = affordable.filter { variant in
+        (try? self.plan([variant], probe, of: body)).map { $0.predictedBytes <= runner.admission.share } ?? false
+      }
+      if concurrent.isEmpty || concurrent.count == affordable.count { throw error }
+      overBudget += Set(affordable).subtracting(concurrent).map { RenderedThumbnail($0, .failure(error)) }
+      return try await render(concurrent, probe, from: body, for: job).adding(overBudget)
     }
   }
 
@@ -95,11 +84,11 @@ struct Renderer: Sendable {
   ) async throws(ThumbnailError) -> Rendering? {
     guard
       let preview = PreviewPlan(
-        variants, probe: probe, memoryBudget: executor.mostMemory, previews: body.previews,
+        variants, probe: probe, memoryBudget: runner.admission.share, previews: body.previews,
         isBodyWhole: body.isComplete),
       body.contains(preview.preview.neededRanges)
     else { return nil }
-    let decoded = try await executor.decode(preview, variants, probe, of: body, for: job)
+    let decoded = try await runner.decode(preview, variants, probe, of: body, for: job)
     try body.checkUnchanged()
     guard let decoded, body.parts == nil || decoded.results.allSatisfy({ (try? $0.result.get()) != nil }) else {
       return .again(.withoutPreview)
@@ -109,23 +98,21 @@ struct Renderer: Sendable {
 
   /// Carries out a plan, alone if it takes too much memory for running beside others. No memory is held afterwards.
   private func carryOut(
-    _ plan: Result<DecodePlan, CodecError>, _ variants: [Variant], of body: SourceBody, for job: JobContext
+    _ plan: DecodePlan, _ variants: [Variant], of body: SourceBody, for job: JobContext
   ) async throws(ThumbnailError) -> Rendering {
-    let chosen: DecodePlan
-    do throws(CodecError) { chosen = try plan.get() } catch { throw ThumbnailError(error, of: configuration) }
-    guard body.isEnough(for: chosen) else { return .again(.withWholeBody) }
-    if job.policy.options.strangersPixels != nil, chosen.predictedBytes > runner.memory.capacity / 2 {
+    guard body.isEnough(for: plan) else { return .again(.withWholeBody) }
+    if job.policy.options.strangersPixels != nil, plan.predictedBytes > runner.memory.capacity / 2 {
       throw .invalidRequest(reason: "its decode takes too much memory: ask for a smaller one, or sign the address")
     }
-    let permit =
-      chosen.predictedBytes <= runner.memory.capacity
-      ? nil : try await lone.admit(chosen.predictedBytes, of: body, for: job)
-    defer { permit?.release() }
-    var decoded = try await executor.decode(chosen, variants, of: body, isReserved: permit != nil, for: job)
+    let reservation =
+      plan.predictedBytes <= runner.memory.capacity
+      ? nil : try await runner.reserveAlone(plan.predictedBytes, of: body.bytes, for: job)
+    defer { reservation?.release() }
+    var decoded = try await runner.decode(plan, variants, of: body, isReserved: reservation != nil, for: job)
     try body.checkUnchanged()
     if let retry = retry(after: decoded, of: body) { return .again(retry) }
     if configuration.damaged == .accept {
-      try await salvage(&decoded, of: body, chosen.probe, isReserved: permit != nil, for: job)
+      try await salvage(&decoded, of: body, plan.probe, isReserved: reservation != nil, for: job)
     }
     return try finish(decoded, of: body, for: job)
   }
@@ -156,10 +143,10 @@ struct Renderer: Sendable {
     guard !damaged.isEmpty,
       let plan = try? DecodePlan.make(
         probe: probe, bodyLength: body.bytes.count, variants: damaged,
-        memoryBudget: isReserved ? planner.admission.most : executor.mostMemory, isTolerant: true,
+        memoryBudget: isReserved ? runner.admission.most : runner.admission.share, isTolerant: true,
         mayReadCoefficients: false)
     else { return }
-    let second = try await executor.decode(plan, damaged, of: body, isReserved: isReserved, for: job)
+    let second = try await runner.decode(plan, damaged, of: body, isReserved: isReserved, for: job)
     decoded.results = Downsampler.salvaging(decoded.results) { _ in second.results }
   }
 

@@ -43,12 +43,4 @@ struct Decoded: Sendable {
   let waited: Duration
   /// The time on the worker.
   let duration: Duration
-
-  init(_ results: [RenderedVariant], plan: String, waited: Duration, duration: Duration) {
-    (self.results, self.plan, self.waited, self.duration) = (results, plan, waited, duration)
-  }
-
-  init(_ outcome: DecodeRunner.Outcome<[RenderedVariant]>, plan: String) {
-    self.init(outcome.value, plan: plan, waited: outcome.waited, duration: outcome.duration)
-  }
 }

@@ -23,7 +23,7 @@ struct FoundThumbnail: Sendable {
 /// Turns what the caches hold into thumbnails: as they are, or shrunk from larger ones; and judges whether they are stale.
 struct StoredThumbnails: Sendable {
   let limits: DecodeLimits
-  let executor: PlanExecutor
+  let runner: DecodeRunner
 
   /// The thumbnail that a hit leads to: as it is stored, or shrunk from a larger one. Nil when that cannot be shrunk.
   func thumbnail(_ variant: Variant, from hit: CacheLookup.Hit, for job: JobContext) async -> FoundThumbnail? {
@@ -42,8 +42,8 @@ struct StoredThumbnails: Sendable {
     let bytes = ByteSource.memory([UInt8](larger.thumbnail.data))
     guard let probe = try? probe(bytes, limits: limits),
       let plan = try? DecodePlan.make(
-        probe: probe, bodyLength: bytes.count, variants: [variant], memoryBudget: executor.mostMemory),
-      let decoded = try? await executor.decode(
+        probe: probe, bodyLength: bytes.count, variants: [variant], memoryBudget: runner.admission.share),
+      let decoded = try? await runner.decode(
         plan, [variant], of: SourceBody(bytes, header: .success(probe)), for: job),
       var thumbnail = try? decoded.results.first?.result.get()
     else { return nil }

@@ -1,24 +1,9 @@
 import Glibc
-package import ImageCodec
-package import ThumbnailCore
+import ImageCodec
+import ThumbnailCore
 
-/// Validates a helper's response, which a compromised decoder may have written.
-package struct ResponseRules: Sendable {
-  let variants: [Variant]
-  /// The image's format as the pipeline has sniffed it.
-  let format: ImageFormat
-  /// The image's size, if the pipeline knows it.
-  let size: PixelSize?
-  let limits: DecodeLimits
-  /// The most frames that an animation can have.
-  let mostFrames: Int
-  /// Whether a damaged image may be salvaged.
-  let acceptsDamage: Bool
-  /// The most bytes that all samples may have together: what is reserved for them.
-  let mostBytes: Int
-  /// Whether an index of the image's rows was asked for.
-  var takesIndex = false
-
+/// The rules that a helper's response must follow, which a compromised decoder may have written.
+extension HelperRequest {
   /// The longest side of a page or drawing: nothing is allocated for it, as its size is that on paper.
   private static let longestSide = 1 << 30
 
@@ -26,7 +11,7 @@ package struct ResponseRules: Sendable {
   package static let bytesPerPixel = 5
 
   /// An upper bound of the bytes of the thumbnails of these variants: their samples, and the files made of them.
-  package static func mostBytes(for variants: [Variant], of probe: ImageProbe? = nil) -> Int {
+  static func mostBytes(for variants: [Variant], of probe: ImageProbe?) -> Int {
     variants.reduce(0) { sum, variant in
       let frames = probe.map { variant.mostFrames(of: $0) } ?? 1
       let (bytes, overflow) = variant.largestOutput.pixelCount.multipliedReportingOverflow(
@@ -41,7 +26,7 @@ package struct ResponseRules: Sendable {
     guard response.outcomes.count == variants.count else {
       throw .nonsense(detail: "\(response.outcomes.count) results for \(variants.count)")
     }
-    guard response.index.map({ takesIndex && $0.bytes.count <= RowIndex.longest }) ?? true else {
+    guard response.index.map({ index != nil && $0.bytes.count <= RowIndex.longest }) ?? true else {
       throw .nonsense(detail: "an index that is none")
     }
     var (bytes, source) = (0, PixelSize?.none)
@@ -73,7 +58,7 @@ package struct ResponseRules: Sendable {
       case .cmyk: 0...0
       }
     guard bands.contains(pixels.bands), pixels.size == geometry.output, pixels.size.isValidThumbnailSize,
-      acceptsDamage || !pixels.isDamaged,
+      (options?.isTolerant ?? acceptsDamage) || !pixels.isDamaged,
       pixels.timing.map({ isValid($0, pixels, variant) }) ?? (pixels.rasterSize == geometry.cut),
       pixels.rasterSize.pixelCount <= mostBytes / pixels.bands
     else { throw .nonsense(detail: "a thumbnail that is none") }
@@ -97,7 +82,7 @@ package struct ResponseRules: Sendable {
     guard let size = response.size, (1...longest).contains(size.width), (1...longest).contains(size.height),
       format.isDrawing || size.pixelCount <= limits.maximumPixels
     else { throw .nonsense(detail: "a picture beyond the limits") }
-    guard self.size == nil || self.size == size else { throw .nonsense(detail: "a picture of another size") }
+    guard probe == nil || probe?.size == size else { throw .nonsense(detail: "a picture of another size") }
     return size
   }
 }

@@ -1,13 +1,11 @@
 import ImageCodec
 import ThumbnailCore
 
-/// Plans decodes within the memory that is available: which variants can be made, and how.
-struct DecodePlanner: Sendable {
-  let admission: DecodeAdmission
-  let configuration: ThumbnailPipeline.Configuration
-
+/// Plans within the memory that is available: which variants can be made, and how.
+extension Renderer {
   /// The cheapest plan that is good enough for all the variants: beside other decodes if that is possible, else alone.
   func plan(_ variants: [Variant], _ probe: ImageProbe, of body: SourceBody) throws(CodecError) -> DecodePlan {
+    let admission = runner.admission
     func make(within bytes: Int) throws(CodecError) -> DecodePlan {
       try DecodePlan.make(
         probe: probe, bodyLength: body.bytes.count, variants: variants, memoryBudget: bytes,
@@ -39,24 +37,14 @@ struct DecodePlanner: Sendable {
       }
     }
     if affordable.isEmpty {
-      do throws(CodecError) {
-        _ = try plan([Variant(size: PixelSize(1, 1), fit: .contain)], probe, of: body)
-      } catch {
-        throw ThumbnailError(error, of: configuration)
-      }
+      let smallest = Variant(size: PixelSize(1, 1), fit: .contain)
+      _ = try mapped { () throws(CodecError) in try plan([smallest], probe, of: body) }
     }
     return (affordable, overBudget)
   }
 
-  /// Separates the variants whose decode may run beside others from those whose decode may not.
-  func partition(
-    _ variants: [Variant], _ probe: ImageProbe, of body: SourceBody
-  ) -> (concurrent: [Variant], alone: [Variant]) {
-    var (concurrent, alone): ([Variant], [Variant]) = ([], [])
-    for variant in variants {
-      let isConcurrent = (try? plan([variant], probe, of: body)).map { $0.predictedBytes <= admission.share } ?? false
-      if isConcurrent { concurrent.append(variant) } else { alone.append(variant) }
-    }
-    return (concurrent, alone)
+  /// Maps the codec's errors.
+  func mapped<Value>(_ body: () throws(CodecError) -> Value) throws(ThumbnailError) -> Value {
+    do throws(CodecError) { return try body() } catch { throw ThumbnailError(error, of: configuration) }
   }
 }

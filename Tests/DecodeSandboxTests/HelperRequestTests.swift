@@ -5,7 +5,7 @@ import Testing
 @testable import ThumbnailCore
 
 /// What a helper that has been taken over says of an image.
-struct ResponseRulesTests {
+struct HelperRequestTests {
   /// Sides of drawings have no limit but this one, and a thumbnail follows from them.
   @Test func aThumbnailBeyondAnyIsRefusedWhateverSizeADrawingHas() {
     let (longest, side) = (PixelSize.longestThumbnailSide, 1 << 30)
@@ -15,14 +15,12 @@ struct ResponseRulesTests {
       for fit in Fit.allCases {
         for box in [PixelSize(longest, longest), PixelSize(256, longest)] {
           let variant = Variant(size: box, fit: fit, enlarges: true, framing: zoomed)
-          let rules = ResponseRules(
-            variants: [variant], format: .svg, size: nil, limits: DecodeLimits(), mostFrames: 1, acceptsDamage: false,
-            mostBytes: 64 << 20)
+          let request = HelperRequest(.svg, [variant], mostBytes: 64 << 20)
           let geometry = ThumbnailGeometry(source: source, variant: variant, isDrawing: true)
           let pixels = HelperResponse.Pixels(
             size: geometry.output, rasterSize: geometry.cut, space: .rgb, bands: 3)
           #expect(throws: HelperFailure.nonsense(detail: "a thumbnail that is none")) {
-            try rules.check(HelperResponse(size: source, outcomes: [.pixels(pixels)]))
+            try request.check(HelperResponse(size: source, outcomes: [.pixels(pixels)]))
           }
         }
       }
