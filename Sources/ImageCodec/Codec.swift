@@ -31,7 +31,7 @@ package enum Codec {
     }
   }
 
-  /// Has `start()` fail from now on, with `.needsLibvips`: for a process that cannot load libraries any more.
+  /// Makes `start()` fail from now on, with `.needsLibvips`: for a process that cannot load libraries any more.
   package static func forbidStart() { mayNotStart.store(true, ordering: .relaxed) }
 
   private static let mayNotStart = Atomic(false)

@@ -21,7 +21,7 @@ public struct SourceKey: Hashable, Sendable {
     headers.filter { !["user-agent", "referer"].contains($0.name.lowercased()) }
   }
 
-  /// Takes the first 16 of at least 16 bytes, in the form of `bytes`.
+  /// Takes the first 16 bytes; there must be as many.
   package init(bytes: some Collection<UInt8>) {
     let words = bytes.prefix(16)
     high = words.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
