@@ -1,3 +1,7 @@
+import HTTPTransport
+import ThumbnailCache
+import DecodeSandbox
+import ThumbnailCore
 import Foundation
 import Thumbnailer
 

@@ -108,9 +108,9 @@ enum FormatTrial {
 
   /// Why a helper cannot read a format; nil if it can.
   static func reading(_ format: ImageFormat, in helpers: HelperPool) -> CodecError? {
-    let job = HelperJob(format, [Variant(size: box, format: .jpeg)], limits: DecodeLimits())
+    let request = HelperRequest(format, [Variant(size: box, format: .jpeg)])
     let body = ByteSource.memory(FormatSample.bytes(of: format))
-    let result = helpers.render(body, job, cancellation: CancellationFlag()).results.first?.result
+    let result = helpers.decode(body, request, cancellation: CancellationFlag()).results.first?.result
     if case .failure(let error) = result { return error }
     return nil
   }

@@ -1,3 +1,5 @@
+import HTTPTransport
+import ThumbnailCore
 public import ArgumentParser
 import Exports
 import FolderConversion

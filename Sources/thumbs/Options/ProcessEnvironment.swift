@@ -1,3 +1,4 @@
+import DecodeSandbox
 import Foundation
 import PhotoSources
 import Thumbnailer

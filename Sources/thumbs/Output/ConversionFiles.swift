@@ -1,3 +1,4 @@
+import ThumbnailCore
 import Exports
 import FolderConversion
 import Foundation

@@ -1,3 +1,4 @@
+import ThumbnailCore
 import Foundation
 import Synchronization
 import Thumbnailer

@@ -159,12 +159,11 @@ struct JobTable<Sink> {
 
   /// The variants of which thumbnails go to the memory cache, too: those that a waiter wants there, or that have no
   /// waiter left.
-  func keptInMemory(_ variants: [Variant], for id: JobID) -> Set<Variant> {
-    Set(
-      variants.filter { variant in
-        let waiters = jobs[id]?.waiters.values.filter { $0.variant == variant } ?? []
-        return waiters.isEmpty || waiters.contains(where: \.keepsInMemory)
-      })
+  func keptInMemory(_ variants: [Variant], for id: JobID) -> [Variant] {
+    variants.filter { variant in
+      let waiters = jobs[id]?.waiters.values.filter { $0.variant == variant } ?? []
+      return waiters.isEmpty || waiters.contains(where: \.keepsInMemory)
+    }
   }
 
   /// The variants that still have waiters; the others are no longer in progress.

@@ -44,7 +44,8 @@ struct CachedFailures: Sendable {
     let until = min(now.addingTimeInterval(lifetime), end ?? .distantFuture)
     guard now < until else { return }
     let failure = RememberedFailure(
-      url: source.digest(of: source.url), code: error.code, reason: String(error.message.prefix(500)), limits: limits(of: job),
+      url: source.digest(of: source.url), code: error.code, reason: String(error.message.prefix(500)),
+      limits: limits(of: job),
       noted: now,
       until: until)
     cache.remember(failure, of: source.key, permit: job.permit)

@@ -102,7 +102,8 @@ extension StoredResponse {
     let metadata = ResponseMetadata(download.headers)
     let digest = source.digest(of: url)
     self.init(
-      url: digest, address: download.finalDigest(requested: url, digest: digest), metadata: metadata, length: download.expectedBytes,
+      url: digest, address: download.finalDigest(requested: url, digest: digest), metadata: metadata,
+      length: download.expectedBytes,
       freshness: download.freshness(of: metadata, receivedAt: now))
   }
 }

@@ -1,3 +1,5 @@
+import ThumbnailCache
+import ThumbnailCore
 import ArgumentParser
 import Foundation
 import Thumbnailer

@@ -1,3 +1,5 @@
+import ThumbnailCache
+import ThumbnailCore
 import ArgumentParser
 import Exports
 import Foundation

@@ -1,3 +1,6 @@
+import HTTPSemantics
+import ThumbnailCache
+import ThumbnailCore
 import ArgumentParser
 import Foundation
 import PhotoSources
