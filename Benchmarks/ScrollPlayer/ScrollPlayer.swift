@@ -33,7 +33,8 @@ struct ScrollPlayer: AsyncParsableCommand {
     configuration.earlyStop = false
     if refresh { configuration.cacheMode = .refresh }
     let pipeline = try ThumbnailPipeline(configuration)
-    let layout = try GridLayout(columns: columns, cell: GridSize(cell, cell), scale: scale)
+    let side = Int((cell * scale).rounded(.up))
+    let layout = GridLayout(columns: columns, cell: PixelSize(side, side), scale: scale)
     let prefetcher = Prefetcher(pipeline: pipeline, layout: layout)
     let source: any PhotoProvider =
       try urls.map { URLListProvider(path: $0) }

@@ -66,7 +66,7 @@ final class ScrollRecord: Sendable {
     }
   }
 
-  /// Records the duration of a `viewportChanged` call.
+  /// Records the duration of a `setViewport` call.
   func update(took duration: Duration) { state.withLock { $0.updates.append(duration) } }
 
   /// Records that the scroll has ended. Returns when it did so first.

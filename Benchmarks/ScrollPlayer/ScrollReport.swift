@@ -31,7 +31,7 @@ struct ScrollReport: Sendable, Equatable {
   var downloadedBytes: Int
   /// The bytes received for cells that never became visible, including cancelled and failed downloads.
   var unseenBytes: Int
-  /// How long each call of `Prefetcher.viewportChanged` took.
+  /// How long each call of `Prefetcher.setViewport` took.
   var viewportUpdates: [Duration] = []
   /// The peak memory of the process in bytes, if the system reports it.
   var peakMemoryBytes: Int?
@@ -60,7 +60,7 @@ struct ScrollReport: Sendable, Equatable {
     Self.nearestRank(share, of: cellsAfterFirstScreen.map { $0.wait ?? max(.zero, duration - $0.inView) })
   }
 
-  /// A percentile of the durations of `Prefetcher.viewportChanged`, by the nearest rank. Nil if there were no calls.
+  /// A percentile of the durations of `Prefetcher.setViewport`, by the nearest rank. Nil if there were no calls.
   func viewportUpdate(ofShare share: Double) -> Duration? { Self.nearestRank(share, of: viewportUpdates) }
 
   private static func nearestRank(_ share: Double, of durations: [Duration]) -> Duration? {

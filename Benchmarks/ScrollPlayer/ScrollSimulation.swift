@@ -75,7 +75,7 @@ struct ScrollSimulation: Sendable {
     record.endFrame(of: prefetcher)
     record.move(to: offset)
     let begun = ContinuousClock.now
-    prefetcher.viewportChanged(to: Viewport(offset: offset, height: viewHeight, time: now))
+    prefetcher.setViewport(Viewport(offset: offset, height: viewHeight, time: now))
     record.update(took: .now - begun)
     record.look(at: prefetcher, isFirstScreen: wanted == trace.row(at: .zero) * layout.rowPitch, now: now)
   }

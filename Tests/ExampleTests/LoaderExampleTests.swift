@@ -26,7 +26,7 @@ struct AlbumLoader: ImageLoading {
 @Suite(.timeLimit(.minutes(5))) struct LoaderExampleTests {
   @Test(arguments: ["Loader", "Sources"])
   func thePageShowsThisCode(snippet: String) throws {
-    #expect(try Snippet(snippet).isShown(in: "docs/extending.md"))
+    #expect(try Snippet(snippet).isShown(in: "Sources/Thumbnailer/Thumbnailer.docc/Extending.md"))
   }
 
   @Test func imagesOfTheProgramsOwnAreMadeIntoThumbnails() async throws {

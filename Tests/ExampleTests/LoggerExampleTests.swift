@@ -9,7 +9,7 @@ import Thumbnailer
 
 @Suite(.timeLimit(.minutes(5))) struct LoggerExampleTests {
   @Test func thePageShowsThisCode() throws {
-    #expect(try Snippet("Logger").isShown(in: "docs/extending.md"))
+    #expect(try Snippet("Logger").isShown(in: "Sources/Thumbnailer/Thumbnailer.docc/Extending.md"))
   }
 
   @Test func aPipelineLogsByItsOwnLoggerWithTheStage() async throws {

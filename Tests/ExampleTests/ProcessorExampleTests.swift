@@ -6,7 +6,7 @@ import Thumbnailer
 
 @Suite(.timeLimit(.minutes(5))) struct ProcessorExampleTests {
   @Test(arguments: ["Processor", "Processing"]) func thePageShowsThisCode(name: String) throws {
-    #expect(try Snippet(name).isShown(in: "docs/extending.md"))
+    #expect(try Snippet(name).isShown(in: "Sources/Thumbnailer/Thumbnailer.docc/Extending.md"))
   }
 
   @Test func aStepChangesTheThumbnail() async throws {

@@ -5,7 +5,7 @@ import Thumbnailer
 
 @Suite(.timeLimit(.minutes(5))) struct ProgressTests {
   @Test func thePageShowsThisCode() throws {
-    #expect(try Snippet("Progress").isShown(in: "docs/extending.md"))
+    #expect(try Snippet("Progress").isShown(in: "Sources/Thumbnailer/Thumbnailer.docc/Extending.md"))
   }
 
   @Test func theProgressOfARequestIsFollowed() async throws {

@@ -5,7 +5,7 @@ import Thumbnailer
 
 @Suite(.timeLimit(.minutes(5))) struct RequestOptionsExampleTests {
   @Test func thePageShowsThisCode() throws {
-    #expect(try Snippet("Options").isShown(in: "docs/extending.md"))
+    #expect(try Snippet("Options").isShown(in: "Sources/Thumbnailer/Thumbnailer.docc/Extending.md"))
   }
 
   @Test func oneRequestWantsOtherwise() async throws {

@@ -26,7 +26,7 @@ struct Archive: HTTPRoundTripper {
 @Suite(.timeLimit(.minutes(5))) struct RoundTripperExampleTests {
   @Test(arguments: ["Archive", "Client"])
   func thePageShowsThisCode(snippet: String) throws {
-    #expect(try Snippet(snippet).isShown(in: "docs/extending.md"))
+    #expect(try Snippet(snippet).isShown(in: "Sources/Thumbnailer/Thumbnailer.docc/Extending.md"))
   }
 
   @Test func aPipelineFetchesByAClientOfTheProgramsOwn() async throws {

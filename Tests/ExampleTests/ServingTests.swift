@@ -23,7 +23,7 @@ func serve(
 
 @Suite(.timeLimit(.minutes(5))) struct ServingTests {
   @Test func thePageShowsThisCode() throws {
-    #expect(try Snippet("Serving").isShown(in: "docs/extending.md"))
+    #expect(try Snippet("Serving").isShown(in: "Sources/Thumbnailer/Thumbnailer.docc/Extending.md"))
   }
 
   @Test func aThumbnailIsServedWithItsMediaType() async throws {

@@ -76,7 +76,7 @@ final class EventRecorder: Sendable {
   var kinds: [PipelineEvent.Kind] { recorder.values.map(\.kind) }
 
   func follow(_ pipeline: ThumbnailPipeline) {
-    let events = pipeline.events()
+    let events = pipeline.events
     Task { [recorder] in
       for await event in events {
         if case .committed = event.kind { continue }

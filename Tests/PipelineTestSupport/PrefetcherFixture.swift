@@ -33,7 +33,7 @@ struct PrefetcherFixture {
     fixture = try PipelineFixture(configuring: configure, answer: answer ?? { _ in .ok(picture, type: "image/jpeg") })
     prefetcher = try Self.prefetcher(on: fixture, isPatient: isPatient, change)
     events = Recorder()
-    let stream = prefetcher.events()
+    let stream = prefetcher.events
     Task { [events] in
       for await event in stream { events.append(event) }
     }
@@ -46,7 +46,7 @@ struct PrefetcherFixture {
     var options = Prefetcher.Options()
     change(&options)
     let prefetcher = Prefetcher(
-      pipeline: fixture.pipeline, layout: try GridLayout(columns: 1, cell: GridSize(100, 100), scale: 0.4),
+      pipeline: fixture.pipeline, layout: GridLayout(columns: 1, cell: PixelSize(40, 40), scale: 0.4),
       options: options)
     if isPatient { prefetcher.state.withLock { $0.schedule.pace.record(.seconds(3), bytes: 3_000) } }
     return prefetcher
@@ -62,8 +62,7 @@ struct PrefetcherFixture {
 
   /// Scrolls a row to the upper edge of the viewport, at rest, one second after the last call.
   func show(row: Int) {
-    prefetcher.viewportChanged(
-      to: Viewport(offset: Double(row) * 100, height: 400, time: begin + .seconds(steps.increment())))
+    prefetcher.setViewport(Viewport(offset: Double(row) * 100, height: 400, time: begin + .seconds(steps.increment())))
   }
 
   /// Occupies the only download slot until the gate opens, so that everything else queues.

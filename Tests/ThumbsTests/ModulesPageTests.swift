@@ -45,6 +45,31 @@ struct ModulesPageTests {
     }
   }
 
+  /// The declarations of public types in the Swift files of a folder, those inside other types included.
+  private func publicTypes(in folder: String, where isCounted: (String) -> Bool = { _ in true }) throws -> Int {
+    let files = FileManager.default.enumerator(atPath: Self.root.appending(path: folder).path)?.compactMap {
+      $0 as? String
+    }
+    let type = #/(?m)^ *public (?:final |indirect )?(?:struct|enum|class|actor|protocol|typealias) /#
+    return try (files ?? []).filter { $0.hasSuffix(".swift") }.map { try text("\(folder)/\($0)") }
+      .filter(isCounted).reduce(0) { $0 + $1.matches(of: type).count }
+  }
+
+  @Test func aProgramThatImportsThumbnailerSeesAtMostFiftyTypes() throws {
+    let page = try text("Sources/Thumbnailer/Thumbnailer.swift")
+    let exports = page.matches(of: #/(?m)^@_exported public import (struct|enum|class|protocol) \w+\.(\w+)$/#)
+    #expect(exports.count == page.components(separatedBy: "@_exported").count - 1, "whole modules are exported")
+    let own = try publicTypes(in: "Sources/Thumbnailer")
+    // Of a file that declares an exported type all types count.
+    let exported = try ["ThumbnailCore", "DecodeSandbox"].reduce(0) { count, module in
+      try count
+        + publicTypes(in: "Sources/\(module)") { file in
+          exports.contains { file.contains("\npublic \($0.output.1) \($0.output.2)") }
+        }
+    }
+    #expect(own > 10 && exported >= exports.count && own + exported <= 50, "\(own) of its own, \(exported) exported")
+  }
+
   @Test func thePageHasEveryModuleInSwift() throws {
     let sources = Self.root.appending(path: "Sources")
     let folders = try FileManager.default.contentsOfDirectory(atPath: sources.path)

@@ -96,6 +96,9 @@ public struct ImageSource: Hashable, Sendable {
     return ImageSource(url: url, headers: [], identity: "\(address)#\(state)", origin: .userFile)
   }
 
+  /// An image on the web, or a local file that the program itself names by a `file` URL.
+  package static func named(by url: URL) -> ImageSource { url.isFileURL ? file(at: url) : ImageSource(url) }
+
   /// An image whose bytes are in memory.
   ///
   /// - Parameter identity: Identifies the image among those in memory; different bytes need a different identity.

@@ -46,7 +46,14 @@ public struct ThumbnailRequest: Sendable {
   public init(
     _ url: URL, size: PixelSize, fit: Fit = .cover, format: OutputFormat = .auto, priority: Priority = .visible
   ) {
-    let source = url.isFileURL ? ImageSource.file(at: url) : ImageSource(url)
-    self.init(source, variant: Variant(size: size, fit: fit, format: format), priority: priority)
+    let variant = Variant(size: size, fit: fit, format: format)
+    self.init(ImageSource.named(by: url), variant: variant, priority: priority)
+  }
+
+  /// Requests a thumbnail of an image on the web or of a local file, in a box of `size` × `size` device pixels.
+  public init(
+    _ url: URL, size: Int, fit: Fit = .cover, format: OutputFormat = .auto, priority: Priority = .visible
+  ) {
+    self.init(url, size: PixelSize(size, size), fit: fit, format: format, priority: priority)
   }
 }

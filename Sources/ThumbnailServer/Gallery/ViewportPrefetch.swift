@@ -73,7 +73,7 @@ actor ViewportPrefetch {
     // The offset is that of the known images' grid: sections and justified rows of the page do not matter here.
     let row = Double((message.first - known.lowerBound) / grid.columns)
     let height = message.height.isFinite ? message.height : 0
-    prefetcher?.viewportChanged(to: Viewport(offset: row * grid.rowPitch, height: height))
+    prefetcher?.setViewport(Viewport(offset: row * grid.rowPitch, height: height))
     return true
   }
 
@@ -84,14 +84,18 @@ actor ViewportPrefetch {
 
   private static func grid(of message: ViewportMessage) -> GridLayout? {
     let rowPitch = message.cellHeight + message.spacing
-    guard rowPitch > 0, message.height > 0 else { return nil }
+    let (width, height) = (message.cellWidth * message.scale, message.cellHeight * message.scale)
+    guard message.scale > 0, width > 0, height > 0, max(width, height) <= Double(PixelSize.longestThumbnailSide),
+      message.spacing >= 0, message.height > 0, rowPitch.isFinite
+    else { return nil }
     // As many as justified rows have in the mean.
     let rows = max(1, message.height / rowPitch)
     let columns =
       message.columns > 0
       ? message.columns : Int((Double(message.last - message.first + 1) / rows).rounded(.up))
-    return try? GridLayout(
-      columns: min(max(1, columns), mostColumns), cell: GridSize(message.cellWidth, message.cellHeight),
+    return GridLayout(
+      columns: min(max(1, columns), mostColumns),
+      cell: PixelSize(Int(width.rounded(.up)), Int(height.rounded(.up))),
       scale: message.scale, spacing: message.spacing)
   }
 

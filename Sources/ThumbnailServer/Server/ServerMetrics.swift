@@ -39,7 +39,7 @@ final class ServerMetrics: Sendable {
 
   /// Counts the times of a pipeline's stages until the task is cancelled or the pipeline ends.
   func follow(_ pipeline: ThumbnailPipeline) -> Task<Void, Never> {
-    Task { [weak self, events = pipeline.events()] in
+    Task { [weak self, events = pipeline.events] in
       for await event in events { self?.record(event.kind) }
     }
   }

@@ -1,6 +1,6 @@
 /// What to send over HTTP when there is no thumbnail, and whether to try again.
 ///
-/// docs/extending.md has the table and the reason for each status.
+/// The article on extending has the table and the reason for each status.
 extension ThumbnailError {
   /// The status of an HTTP response for this error, from a program that serves thumbnails as a gateway: 400 and above.
   public var httpStatus: Int {

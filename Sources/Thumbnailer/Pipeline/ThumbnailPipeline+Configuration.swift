@@ -54,9 +54,10 @@ extension ThumbnailPipeline {
     public var downloadsPerHost = 6
     /// When the slots of silent downloads are lent to others; replaced in tests.
     var silence = SilencePolicy()
+    private static let mostJobs = 256
     /// Concurrent decodes. Default: one for each active core. While fewer run, the tiles of a HEIC or AVIF are decoded by
     /// two threads.
-    public var jobs = ProcessInfo.processInfo.activeProcessorCount
+    public var jobs = min(ProcessInfo.processInfo.activeProcessorCount, Self.mostJobs)
     /// Local files that are open at once.
     var openFiles = 64
     /// The longest body that is downloaded, in bytes. Default: 256 MiB.
@@ -171,7 +172,7 @@ extension ThumbnailPipeline {
     package var problem: String? {
       if !(1...1024).contains(downloads) { return "downloads must be from 1 to 1024" }
       if !(1...1024).contains(downloadsPerHost) { return "downloads per host must be from 1 to 1024" }
-      if !(1...256).contains(jobs) { return "jobs must be from 1 to 256" }
+      if !(1...Self.mostJobs).contains(jobs) { return "jobs must be from 1 to \(Self.mostJobs)" }
       for size in [memoryCacheLimit, diskCacheLimit, partialDownloadLimit, memoryBudget, maximumSourceBytes]
       where size.bytes > 1 << 50 {
         return "a size of \(size) cannot be used; the most is 1024 TiB"

@@ -4,10 +4,12 @@ import ThumbnailCore
 extension ThumbnailPipeline {
   /// The requested thumbnail, and how it was obtained, with calls that tell how far it has come.
   ///
-  /// - Parameter onProgress: Called with the current state and then as it changes, from a task of its own: one call at a
-  ///   time, none after this method has returned. A slow one misses states in between, and delays the work in no way;
-  ///   only this method waits for the last call to end. Not called for a thumbnail from the memory cache. A request that
-  ///   joins a running job begins with the job's state.
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - onProgress: Called with the current state and then as it changes, from a task of its own: one call at a time,
+  ///     none after this method has returned. A slow one misses states in between, and delays the work in no way; only
+  ///     this method waits for the last call to end. Not called for a thumbnail from the memory cache. A request that
+  ///     joins a running job begins with the job's state.
   public func response(
     for request: ThumbnailRequest, onProgress: @escaping @Sendable (RequestProgress) -> Void
   ) async throws(ThumbnailError) -> ThumbnailResponse {

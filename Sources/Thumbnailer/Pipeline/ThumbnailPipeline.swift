@@ -9,14 +9,28 @@ public import ThumbnailCore
 /// May be used from any thread or task. Work is cancelled when the pipeline is deallocated; after `flush()` everything
 /// made is on disk.
 ///
-///     let pipeline = try ThumbnailPipeline()
-///     let thumbnail = try await pipeline.thumbnail(for: ThumbnailRequest(url, size: PixelSize(400, 400)))
+///     let thumbnail = try await ThumbnailPipeline.shared.thumbnail(for: url, size: 400)
 public final class ThumbnailPipeline: Sendable {
+  /// The pipeline of the process, with the default configuration and the default cache folder.
+  ///
+  /// If it cannot be set up, all its requests fail with the error that `init(_:)` throws. A program that ends calls
+  /// `flush()` first.
+  public static let shared: ThumbnailPipeline = {
+    let configuration = Configuration()
+    do throws(ThumbnailError) {
+      return try ThumbnailPipeline(configuration)
+    } catch {
+      return ThumbnailPipeline(checked: configuration, error: error)
+    }
+  }()
+
   /// How the pipeline was set up, with fewer downloads and decodes than wanted if the process may open only few files.
   public let configuration: Configuration
 
   let stages: PipelineStages
   let jobs: RunningJobs
+  /// Why all requests fail.
+  private let error: ThumbnailError?
 
   /// Sets up the stages. Starts no thread and reads no image yet; opens the disk cache, which takes a millisecond, or
   /// seconds if another process is creating or moving it.
@@ -25,10 +39,16 @@ public final class ThumbnailPipeline: Sendable {
   ///
   /// - Throws: `ThumbnailError.invalidRequest` for invalid values, with the value's name, and if the process may open too
   ///   few files.
-  public init(_ configuration: Configuration = Configuration()) throws(ThumbnailError) {
+  public convenience init(_ configuration: Configuration = Configuration()) throws(ThumbnailError) {
     if let problem = configuration.problem { throw .invalidRequest(reason: problem) }
-    self.configuration = try configuration.fittingDescriptors()
-    stages = PipelineStages(self.configuration)
+    self.init(checked: try configuration.fittingDescriptors())
+  }
+
+  /// - Parameter error: What all requests fail with.
+  init(checked configuration: Configuration, error: ThumbnailError? = nil) {
+    self.configuration = configuration
+    self.error = error
+    stages = PipelineStages(configuration)
     jobs = RunningJobs(stages)
   }
 
@@ -42,6 +62,11 @@ public final class ThumbnailPipeline: Sendable {
   /// Cancelling the calling task cancels the request; the work stops if it has no other waiters.
   public func thumbnail(for request: ThumbnailRequest) async throws(ThumbnailError) -> Thumbnail {
     try await response(for: request).thumbnail
+  }
+
+  /// A thumbnail of an image on the web or of a local file, in a box of `size` × `size` device pixels.
+  public func thumbnail(for url: URL, size: Int, fit: Fit = .cover) async throws(ThumbnailError) -> Thumbnail {
+    try await thumbnail(for: ThumbnailRequest(url, size: size, fit: fit))
   }
 
   /// The requested thumbnail, and how it was obtained.
@@ -101,8 +126,7 @@ public final class ThumbnailPipeline: Sendable {
       stages.monitor.send(request.source, .memoryHit(request.variant))
       return .success(ThumbnailResponse(thumbnail: hit, origin: .memory, duration: .now - started))
     }
-    if let problem = request.problem {
-      let error = ThumbnailError.invalidRequest(reason: problem)
+    if let error = error ?? request.problem.map(ThumbnailError.invalidRequest(reason:)) {
       stages.monitor.add(1, to: \.failures)
       stages.monitor.send(request.source, .failed([request.variant], error))
       return .failure(error)
@@ -125,24 +149,32 @@ public final class ThumbnailPipeline: Sendable {
       ? nil : stages.cache.memoryThumbnail(for: request.key, admittedBy: policy.rule)
   }
 
-  /// The thumbnails of many requests, each with its own success or failure, in the order of completion.
+  /// The requests, each with its own success or failure, in the order of completion.
   ///
   /// Requests are taken from the sequence as results are taken from the stream, so neither needs to fit in memory: at
   /// most `window` requests are in flight or finished and not taken yet. Those that wait for a silent server are not
-  /// counted, up to 256 of them. Deallocating the iterator cancels what is in flight.
+  /// counted, up to 256 of them. Deallocating the iterator cancels what is in flight. For a single pass by one consumer:
+  /// each iterator starts the requests again.
   ///
-  /// - Parameter window: Default: four for each concurrent download and decode.
+  /// - Parameters:
+  ///   - requests: Any number of requests, for any images.
+  ///   - window: Default: four for each concurrent download and decode.
   public func thumbnails<Requests: Sequence>(
     for requests: Requests, window: Int? = nil
-  ) -> ThumbnailResults where Requests.Element == ThumbnailRequest, Requests: Sendable {
+  ) -> some AsyncSequence<(request: ThumbnailRequest, result: Result<ThumbnailResponse, ThumbnailError>), Never>
+    & Sendable
+  where Requests.Element == ThumbnailRequest, Requests: Sendable {
     ThumbnailResults(
       pipeline: self, requests: requests,
       window: window ?? 4 * (configuration.downloads + configuration.jobs))
   }
 
-  /// A stream of all events from now on. A listener that falls behind by more than `limit` events loses the oldest; it
-  /// never delays the pipeline. Each listener gets all events. The stream ends with the pipeline.
-  public func events(bufferingNewest limit: Int = 4096) -> AsyncStream<PipelineEvent> {
+  /// A new stream of all events from now on. A listener that falls behind by more than 4,096 events loses the oldest; it
+  /// never delays the pipeline. Each listener has its own stream and gets all events. The stream ends with the pipeline.
+  public var events: AsyncStream<PipelineEvent> { events(bufferingNewest: 4096) }
+
+  /// The same with another limit.
+  package func events(bufferingNewest limit: Int) -> AsyncStream<PipelineEvent> {
     stages.monitor.events.subscribe(bufferingNewest: limit)
   }
 

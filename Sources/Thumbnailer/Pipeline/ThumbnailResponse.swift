@@ -82,13 +82,3 @@ public struct ThumbnailResponse: Sendable {
     return response
   }
 }
-
-/// One request's own success or failure.
-public struct ThumbnailResult: Sendable {
-  /// The index of the request in the sequence of requests, from 0.
-  public let index: Int
-  /// The request.
-  public let request: ThumbnailRequest
-  /// The response, or the error.
-  public let result: Result<ThumbnailResponse, ThumbnailError>
-}

@@ -1,3 +1,4 @@
+public import Foundation
 public import ThumbnailCore
 
 /// The layout of a scrolling grid: maps scroll offsets to visible items, and items to frames.
@@ -9,9 +10,9 @@ public import ThumbnailCore
 /// A value without side effects. A query takes time logarithmic in the number of sections, whatever the number of
 /// items.
 ///
-///     let layout = try GridLayout(columns: 2, cell: GridSize(200, 200), scale: 2, itemCount: 100_000)
+///     let layout = GridLayout(
+///       columns: 2, cell: PixelSize(400, 400), scale: 2, sections: [.init(itemCount: 100_000)])
 ///     layout.items(from: 4_000, height: 1_200)   // 40..<52
-///     layout.cellPixels                          // 400x400
 public struct GridLayout: Sendable, Hashable {
   /// The items under one header.
   public struct Section: Sendable, Hashable {
@@ -27,18 +28,33 @@ public struct GridLayout: Sendable, Hashable {
     }
   }
 
-  private static let mostColumns = 1_000_000
+  /// The margins around the cells of a section, in points.
+  public struct Insets: Sendable, Hashable {
+    /// Above the first row, below the section's header.
+    public var top: Double
+    /// Left of the first column.
+    public var left: Double
+    /// Below the last row.
+    public var bottom: Double
+    /// Right of the last column.
+    public var right: Double
+
+    /// Insets; none by default.
+    public init(top: Double = 0, left: Double = 0, bottom: Double = 0, right: Double = 0) {
+      (self.top, self.left, self.bottom, self.right) = (top, left, bottom, right)
+    }
+  }
 
   /// The number of cells per row.
   public let columns: Int
-  /// The size of a cell, in points.
-  public let cell: GridSize
+  /// The size of a cell in device pixels, which is that of its thumbnail.
+  public let cell: PixelSize
   /// Device pixels per point.
   public let scale: Double
   /// The gap between two columns, and between two rows, in points.
   public let spacing: Double
   /// The margins around the cells of each section.
-  public let insets: GridInsets
+  public let insets: Insets
   /// The sections from the top down.
   public private(set) var sections: [Section]
 
@@ -46,60 +62,33 @@ public struct GridLayout: Sendable, Hashable {
   private var tops: [Double] = [0]
   /// The flat index of each section's first item, followed by the number of items.
   private var firsts: [Int] = [0]
+  /// The size of a cell in points.
+  private let (width, height): (Double, Double)
 
-  /// A layout with one section of `itemCount` items.
+  /// A layout. Values out of range are replaced by the nearest valid one, and what is no number by the default.
   ///
   /// - Parameters:
   ///   - columns: The number of cells per row; from 1 to a million.
-  ///   - cell: The size of a cell in points, more than 0.
+  ///   - cell: The size of a cell in device pixels, as requests have it: that of a valid thumbnail.
   ///   - scale: Device pixels per point, more than 0.
   ///   - spacing: Between columns and between rows, in points.
   ///   - insets: Around the cells of each section.
-  /// - Throws: `ThumbnailError.invalidRequest` for invalid values, with the value's name.
+  ///   - sections: From the top down; a prefetcher replaces them by those of its items.
   public init(
-    columns: Int, cell: GridSize, scale: Double = 1, spacing: Double = 0, insets: GridInsets = GridInsets(),
-    itemCount: Int = 0
-  ) throws(ThumbnailError) {
-    try self.init(
-      columns: columns, cell: cell, scale: scale, spacing: spacing, insets: insets,
-      sections: [Section(itemCount: itemCount)])
-  }
-
-  /// A layout with sections.
-  ///
-  /// - Throws: `ThumbnailError.invalidRequest` for invalid values, with the value's name.
-  public init(
-    columns: Int, cell: GridSize, scale: Double = 1, spacing: Double = 0, insets: GridInsets = GridInsets(),
-    sections: [Section]
-  ) throws(ThumbnailError) {
-    self.columns = columns
-    self.cell = cell
-    self.scale = scale
-    self.spacing = spacing
-    self.insets = insets
+    columns: Int, cell: PixelSize, scale: Double = 1, spacing: Double = 0, insets: Insets = Insets(),
+    sections: [Section] = [Section(itemCount: 0)]
+  ) {
+    func side(_ pixels: Int) -> Int { min(max(1, pixels), PixelSize.longestThumbnailSide) }
+    func length(_ points: Double) -> Double { points.isFinite ? max(0, points) : 0 }
+    self.columns = min(max(1, columns), 1_000_000)
+    self.cell = PixelSize(side(cell.width), side(cell.height))
+    self.scale = scale > 0 && scale.isFinite ? scale : 1
+    self.spacing = length(spacing)
+    self.insets = Insets(
+      top: length(insets.top), left: length(insets.left), bottom: length(insets.bottom), right: length(insets.right))
     self.sections = sections
-    if let problem { throw .invalidRequest(reason: problem) }
+    (width, height) = (Double(self.cell.width) / self.scale, Double(self.cell.height) / self.scale)
     measure(from: 0)
-  }
-
-  /// A message that says which value is invalid and what to do; nil if all are valid.
-  private var problem: String? {
-    if !(1...Self.mostColumns).contains(columns) {
-      return "a grid of \(columns) columns cannot be laid out: it must have from 1 to \(Self.mostColumns)"
-    }
-    if !(cell.width > 0 && cell.height > 0 && cell.width.isFinite && cell.height.isFinite) {
-      return "a cell of \(cell.width) by \(cell.height) points cannot be laid out: both sides must be more than 0"
-    }
-    if !(scale > 0 && scale.isFinite) { return "a scale of \(scale) cannot be used: it must be more than 0" }
-    for length in [spacing, insets.top, insets.left, insets.bottom, insets.right]
-    where !(length >= 0 && length.isFinite) {
-      return "spacing or insets of \(length) points cannot be used: they must be at least 0"
-    }
-    let longest = Double(PixelSize.longestThumbnailSide)
-    if cell.width * scale > longest || cell.height * scale > longest {
-      return "a cell may have at most \(PixelSize.longestThumbnailSide) pixels a side (points times scale)"
-    }
-    return nil
   }
 
   // MARK: Sections
@@ -146,17 +135,12 @@ public struct GridLayout: Sendable, Hashable {
 
   // MARK: Sizes
 
-  /// The size of a cell in device pixels, rounded up: the size that a cell's thumbnail should have.
-  public var cellPixels: PixelSize {
-    PixelSize(Int((cell.width * scale).rounded(.up)), Int((cell.height * scale).rounded(.up)))
-  }
-
   /// The distance between the upper edges of two rows, in points.
-  public var rowPitch: Double { cell.height + spacing }
+  public var rowPitch: Double { height + spacing }
 
   /// The width of the content, in points.
   public var contentWidth: Double {
-    insets.left + Double(columns) * (cell.width + spacing) - spacing + insets.right
+    insets.left + Double(columns) * (width + spacing) - spacing + insets.right
   }
 
   /// The height of the content, in points.
@@ -165,32 +149,31 @@ public struct GridLayout: Sendable, Hashable {
   // MARK: Items and their frames
 
   /// The frame of an item; nil if there is no such item.
-  public func frame(ofItem index: Int) -> GridFrame? {
-    guard let place = gridIndex(ofItem: index) else { return nil }
+  public func frame(ofItem index: Int) -> CGRect? {
+    guard let place = place(ofItem: index) else { return nil }
     let (row, column) = place.item.quotientAndRemainder(dividingBy: columns)
-    return GridFrame(
-      x: insets.left + Double(column) * (cell.width + spacing), y: rowTop(row, inSection: place.section),
-      width: cell.width, height: cell.height)
+    return CGRect(
+      x: insets.left + Double(column) * (width + spacing), y: rowTop(row, inSection: place.section),
+      width: width, height: height)
   }
 
   /// The frame of a section's header, as wide as the content; nil if there is none.
-  public func headerFrame(ofSection section: Int) -> GridFrame? {
+  public func headerFrame(ofSection section: Int) -> CGRect? {
     guard sections.indices.contains(section), sections[section].headerHeight > 0 else { return nil }
-    return GridFrame(x: 0, y: tops[section], width: contentWidth, height: sections[section].headerHeight)
+    return CGRect(x: 0, y: tops[section], width: contentWidth, height: sections[section].headerHeight)
   }
 
   /// The section of an item and its index there; nil if there is no such item.
-  public func gridIndex(ofItem index: Int) -> GridIndex? {
+  public func place(ofItem index: Int) -> (section: Int, item: Int)? {
     guard index >= 0, index < itemCount else { return nil }
     let section = firsts.partitioningIndex { $0 > index } - 1
-    return GridIndex(section: section, item: index - firsts[section])
+    return (section, index - firsts[section])
   }
 
   /// The flat index of a section's item; nil if there is no such item.
-  public func item(at place: GridIndex) -> Int? {
-    guard sections.indices.contains(place.section), place.item >= 0, place.item < sections[place.section].itemCount
-    else { return nil }
-    return firsts[place.section] + place.item
+  public func index(ofItem item: Int, inSection section: Int) -> Int? {
+    guard let items = items(inSection: section), (0..<items.count).contains(item) else { return nil }
+    return items.lowerBound + item
   }
 
   /// The flat indices of a section's items; nil if there is no such section.
@@ -227,7 +210,7 @@ public struct GridLayout: Sendable, Hashable {
 
   /// The first item whose lower edge is below `y`; the number of items if there is none.
   private func firstItem(endingBelow y: Double) -> Int {
-    firstItem(at: y) { row, section in rowTop(row, inSection: section) + cell.height > y }
+    firstItem(at: y) { row, section in rowTop(row, inSection: section) + height > y }
   }
 
   /// The first item whose upper edge is at or below `y`; the number of items if there is none.

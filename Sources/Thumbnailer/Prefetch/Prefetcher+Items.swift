@@ -1,3 +1,4 @@
+public import Foundation
 public import ThumbnailCore
 
 /// The items of the grid. A change takes time proportional to its size; when all items are set again, only requests for
@@ -28,6 +29,9 @@ extension Prefetcher {
   public func setItems(_ items: [ImageSource?]) {
     setSections([Section(items: items)])
   }
+
+  /// Replaces all items by images on the web or local files; nil for a cell without an image.
+  public func setItems(urls: [URL?]) { setItems(urls.map { $0.map(ImageSource.named(by:)) }) }
 
   /// Replaces all sections.
   public func setSections(_ sections: [Section]) {
@@ -68,7 +72,7 @@ extension Prefetcher {
   /// Removes an item; those after it move up. Has no effect if there is no such item.
   public func remove(at index: Int) {
     change { state in
-      guard let place = state.schedule.layout.gridIndex(ofItem: index) else { return }
+      guard let place = state.schedule.layout.place(ofItem: index) else { return }
       state.items.remove(at: index)
       state.microReads.reset()
       let dropped = state.schedule.remove(index)

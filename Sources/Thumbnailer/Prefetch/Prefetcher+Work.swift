@@ -31,7 +31,7 @@ extension Prefetcher {
     mutating func drop(_ works: [PrefetchSchedule.Work]) {
       for work in works {
         guard let prefetchTask = prefetchTasks.removeValue(forKey: work.id) else { continue }
-        agenda += [.cancel(prefetchTask), .tell(.cancelled(index: work.index, prefetchTask.source))]
+        agenda += [.cancel(prefetchTask), .tell(.cancelled(index: work.index, source: prefetchTask.source))]
       }
     }
 
@@ -92,7 +92,7 @@ extension Prefetcher {
         if let response, state.items.indices.contains(prefetchTask.index),
           state.items[prefetchTask.index] == prefetchTask.source
         {
-          state.agenda.append(.tell(.ready(index: prefetchTask.index, prefetchTask.source, response)))
+          state.agenda.append(.tell(.ready(index: prefetchTask.index, source: prefetchTask.source, response: response)))
         }
         return
       }
@@ -100,9 +100,11 @@ extension Prefetcher {
       let index = state.schedule.finish(
         prefetchTask.id, isThere: response != nil, bytes: response?.downloadedBytes ?? 0, duration: duration)
       guard let index else { return }
+      let source = prefetchTask.source
       switch result {
-      case .success(let response): state.agenda.append(.tell(.ready(index: index, prefetchTask.source, response)))
-      case .failure(let error): state.agenda.append(.tell(.failed(index: index, prefetchTask.source, error)))
+      case .success(let response):
+        state.agenda.append(.tell(.ready(index: index, source: source, response: response)))
+      case .failure(let error): state.agenda.append(.tell(.failed(index: index, source: source, error: error)))
       }
     }
   }
@@ -184,11 +186,13 @@ extension Prefetcher {
       guard let source = items[work.index] else { continue }
       let prefetchTask = PrefetchTask(work, for: source)
       state.prefetchTasks[work.id] = prefetchTask
-      state.agenda += [.tell(.started(index: work.index, source, work.priority)), .begin(prefetchTask)]
+      state.agenda += [
+        .tell(.started(index: work.index, source: source, priority: work.priority)), .begin(prefetchTask),
+      ]
     }
     for (index, source, thumbnail) in found {
       let response = ThumbnailResponse(thumbnail: thumbnail, origin: .memory, duration: .zero)
-      state.agenda.append(.tell(.ready(index: index, source, response)))
+      state.agenda.append(.tell(.ready(index: index, source: source, response: response)))
     }
     planMicroReads(in: &state)
     if changes.hasSettled { state.agenda.append(.tell(.settled)) }

@@ -6,20 +6,52 @@ public import ThumbnailCore
 /// scroll as its speed and the time per image require.
 ///
 /// Set the items of the grid (`setItems`, `append` …) and report the viewport at every scroll event; get a cell's
-/// thumbnail with `thumbnail(at:)`, or listen to `events()`. Requests for items that have left the window are
+/// thumbnail with `thumbnail(at:)`, or listen to `events`. Requests for items that have left the window are
 /// cancelled, visible items have priority over all others, and nothing that is cached or in flight is requested again.
 ///
-/// All methods may be called from any thread and return at once; `viewportChanged` takes some microseconds, whatever
+/// All methods may be called from any thread and return at once; `setViewport` takes some microseconds, whatever
 /// the number of items and the changes that follow. Requests are started and cancelled, and events sent, shortly
 /// afterwards and in order, by a task of the prefetcher. Deallocating the prefetcher cancels its requests, but never
 /// those of other callers of the pipeline.
 ///
-///     let layout = try GridLayout(columns: 2, cell: GridSize(200, 200), scale: 2)
-///     let prefetcher = Prefetcher(pipeline: pipeline, layout: layout)
-///     prefetcher.setItems(urls.map { ImageSource($0) })
-///     prefetcher.viewportChanged(to: Viewport(offset: 4_000, height: 1_200))
+///     let prefetcher = Prefetcher(layout: GridLayout(columns: 2, cell: PixelSize(400, 400), scale: 2))
+///     prefetcher.setItems(urls: urls)
+///     prefetcher.setViewport(Viewport(offset: 4_000, height: 1_200))
 ///     let thumbnail = try await prefetcher.thumbnail(at: 40)
 public final class Prefetcher: Sendable {
+  /// How far ahead a prefetcher works, and its limits. The defaults suit a grid of photographs.
+  public struct Options: Sendable, Hashable {
+    /// How much is prefetched ahead of the viewport at least, in heights of the viewport; more in a fast scroll.
+    /// Default: 1.
+    public var screensAhead = 1.0
+    /// How much is prefetched behind the viewport, in heights of the viewport. Default: 0.5.
+    public var screensBehind = 0.5
+    /// The most bytes downloaded for cells outside of the viewport, counted outwards from it: actual downloads for
+    /// cells that are ready, and the average per image for the others. Default: 32 MiB.
+    public var byteBudget = ByteSize.mebibytes(32)
+    /// The most concurrent requests, visible cells included. Nil: as many as the pipeline downloads from one host, plus
+    /// one for each decode.
+    public var maximumRunning: Int?
+    /// The most concurrent requests for cells that are not visible. Nil: two fewer than the pipeline downloads from one
+    /// host, so that a cell that becomes visible finds a free slot.
+    public var maximumPrefetches: Int?
+    /// Whether thumbnails prefetched for cells out of view go to the disk cache alone, without changing the memory
+    /// cache. Default: false.
+    public var diskOnly = false
+    /// Whether a micro thumbnail is made with each thumbnail, of the same decode, and stored with it: another run shows
+    /// it while a cell waits for its thumbnail (`Prefetcher.cachedMicroThumbnail(at:)`). Default: true.
+    public var makesMicroThumbnails = true
+    /// How many stored micro thumbnails are read into memory before and behind the cells in view, so that a cell that
+    /// comes into view has its own at once; those in view are read first. At most 1024; 0 reads none. Default: 1024.
+    public var microThumbnailsAhead = 1024
+    /// How many items the list should have beyond the viewport, in heights of the viewport; with fewer, `itemsWanted`
+    /// asks for more. Default: 3.
+    public var screensOfItemsAhead = 3.0
+
+    /// The defaults.
+    public init() {}
+  }
+
   /// The pipeline that makes the thumbnails.
   public let pipeline: ThumbnailPipeline
   /// The thumbnail variant of all cells.
@@ -42,15 +74,15 @@ public final class Prefetcher: Sendable {
   /// A prefetcher for an empty grid. Nothing is fetched before there are items and a viewport.
   ///
   /// - Parameters:
-  ///   - pipeline: The pipeline that makes the thumbnails.
+  ///   - pipeline: The pipeline that makes the thumbnails. Default: that of the process.
   ///   - layout: The grid. Its sections are replaced by those of the items.
   ///   - variant: The thumbnail to make of each image. Nil: one that fills a cell.
   ///   - options: How far ahead to work.
   public init(
-    pipeline: ThumbnailPipeline, layout: GridLayout, variant: Variant? = nil, options: Options = Options()
+    pipeline: ThumbnailPipeline = .shared, layout: GridLayout, variant: Variant? = nil, options: Options = Options()
   ) {
     self.pipeline = pipeline
-    self.variant = variant ?? Variant(size: layout.cellPixels)
+    self.variant = variant ?? Variant(size: layout.cell)
     self.options = options
     (itemsWanted, itemsWantedContinuation) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))
     let signals: AsyncStream<Void>
@@ -78,7 +110,7 @@ public final class Prefetcher: Sendable {
   ///
   /// Only records it. Of viewports that arrive faster than they are processed only the last sets the position, but all
   /// count for the speed.
-  public func viewportChanged(to viewport: Viewport) {
+  public func setViewport(_ viewport: Viewport) {
     if inbox.post(viewport) { workSignal.yield() }
   }
 
@@ -150,7 +182,7 @@ public final class Prefetcher: Sendable {
   /// Whether prefetching is paused.
   public var isPaused: Bool { state.withLock { $0.schedule.isPaused } }
 
-  /// Cancels all requests and clears the viewport; the next `viewportChanged` starts again.
+  /// Cancels all requests and clears the viewport; the next `setViewport` starts again.
   public func stop() {
     change { state in state.drop(state.schedule.stop()) }
   }
@@ -159,8 +191,12 @@ public final class Prefetcher: Sendable {
     change { state in state.schedule.setPaused(isPaused) }
   }
 
-  /// The events of the items from now on. A listener that falls behind by more than `limit` events loses the oldest.
-  public func events(bufferingNewest limit: Int = 4096) -> AsyncStream<PrefetcherEvent> {
+  /// A new stream of the events of the items from now on. A listener that falls behind by more than 4,096 events loses
+  /// the oldest.
+  public var events: AsyncStream<PrefetcherEvent> { events(bufferingNewest: 4096) }
+
+  /// The same with another limit.
+  package func events(bufferingNewest limit: Int) -> AsyncStream<PrefetcherEvent> {
     hub.subscribe(bufferingNewest: limit)
   }
 
@@ -172,4 +208,20 @@ public final class Prefetcher: Sendable {
       promise.resume(with: .success(()))
     }
   }
+}
+
+/// An event of a prefetcher's item. Events come in the order in which they happened; their indices are those of the
+/// list at that time.
+public enum PrefetcherEvent: Sendable {
+  /// The item was requested at this priority.
+  case started(index: Int, source: ImageSource, priority: Priority)
+  /// The item's thumbnail is in the caches. `ThumbnailResponse.origin` tells whether there was work to do for it.
+  case ready(index: Int, source: ImageSource, response: ThumbnailResponse)
+  /// The item's request failed. It is repeated when the item has left the window and comes back.
+  case failed(index: Int, source: ImageSource, error: ThumbnailError)
+  /// The item left the window before its thumbnail was ready, and its request was cancelled. If that came too late,
+  /// `ready` follows.
+  case cancelled(index: Int, source: ImageSource)
+  /// Everything in the window is ready or has failed.
+  case settled
 }

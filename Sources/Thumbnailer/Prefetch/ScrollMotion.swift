@@ -113,3 +113,14 @@ struct ScrollMotion: Sendable {
     backtracked = 0
   }
 }
+
+/// The direction of a scroll.
+enum ScrollDirection: Sendable {
+  /// Towards the end of the content: offsets grow.
+  case down
+  /// Towards the start of the content: offsets shrink.
+  case up
+
+  /// The other direction.
+  var reversed: ScrollDirection { self == .down ? .up : .down }
+}

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The visible part of a scrolling content at one moment.
 public struct Viewport: Sendable, Hashable {
   /// The distance from the upper edge of the content to that of the view, in points. Negative, or beyond the content,
@@ -19,13 +21,33 @@ public struct Viewport: Sendable, Hashable {
   public var bottom: Double { offset + height }
 }
 
-/// The direction of a scroll.
-public enum ScrollDirection: Sendable, Hashable {
-  /// Towards the end of the content: offsets grow.
-  case down
-  /// Towards the start of the content: offsets shrink.
-  case up
+/// The queue of viewports that a prefetcher has not processed yet.
+///
+/// It has its own lock, held only to add or take viewports, so that the scrolling thread never waits for the
+/// prefetcher's planning.
+final class ViewportInbox: Sendable {
+  /// The most viewports kept: half a second of scrolling. Beyond that the oldest are dropped as obsolete.
+  static let capacity = 32
 
-  /// The other direction.
-  public var reversed: ScrollDirection { self == .down ? .up : .down }
+  private let viewports = Mutex<[Viewport]>([])
+
+  /// Adds a viewport. True if the queue was empty: then the worker must be signalled.
+  func post(_ viewport: Viewport) -> Bool {
+    viewports.withLock { viewports in
+      if viewports.count == Self.capacity { viewports.removeFirst() }
+      viewports.append(viewport)
+      return viewports.count == 1
+    }
+  }
+
+  /// Takes all viewports, in order.
+  func takeAll() -> [Viewport] {
+    viewports.withLock { viewports in
+      defer { viewports = [] }
+      return viewports
+    }
+  }
+
+  /// The latest viewport in the queue.
+  var latest: Viewport? { viewports.withLock(\.last) }
 }

@@ -124,21 +124,21 @@ struct SearchCommand: AsyncParsableCommand {
   /// The size of a picture's cell in the page, in device pixels.
   private static let cell = PixelSize(400, 400)
 
+  private static func source(of item: GalleryItem) -> ImageSource { item.photo.source(for: cell, fit: .cover) }
+
   /// Thumbnails of the pictures that are files: at full size a page of a folder would be as large as the folder.
   private func embeddedImages(
     of content: GalleryContent, _ pipeline: ThumbnailPipeline
-  ) async -> [GalleryItem.ID: Thumbnail] {
-    let files = content.items.map { (id: $0.id, source: $0.photo.source(for: Self.cell, fit: .cover)) }
-      .filter(\.source.isUserFile)
-    let requests = files.map {
-      ThumbnailRequest($0.source, variant: Variant(size: Self.cell, fit: .cover), priority: .prefetch)
+  ) async -> [ImageSource: Thumbnail] {
+    let requests = content.items.map { Self.source(of: $0) }.filter(\.isUserFile).map {
+      ThumbnailRequest($0, variant: Variant(size: Self.cell, fit: .cover), priority: .prefetch)
     }
-    var images: [GalleryItem.ID: Thumbnail] = [:]
-    for await result in pipeline.thumbnails(for: requests) {
-      switch result.result {
-      case .success(let response): images[files[result.index].id] = response.thumbnail
+    var images: [ImageSource: Thumbnail] = [:]
+    for await (request, result) in pipeline.thumbnails(for: requests) {
+      switch result {
+      case .success(let response): images[request.source] = response.thumbnail
       case .failure(let error):
-        Console.standard.complain("\(result.request.source.displayName): \(error.message)")
+        Console.standard.complain("\(request.source.displayName): \(error.message)")
       }
     }
     return images
@@ -151,11 +151,11 @@ struct SearchCommand: AsyncParsableCommand {
     let sections = StandardGalleryViewModel().sections(of: content)
     let gallery = HTMLGallery(
       imageURL: { item in
-        let source = item.photo.source(for: Self.cell, fit: .cover)
+        let source = Self.source(of: item)
         guard source.isUserFile else { return source.url }
-        return images[item.id].flatMap { URL(string: HTMLPage.dataURL($0.data, type: $0.format.mediaType)) }
+        return images[source].flatMap { URL(string: HTMLPage.dataURL($0.data, type: $0.format.mediaType)) }
       },
-      colour: { images[$0.id]?.placeholder?.colour })
+      colour: { images[Self.source(of: $0)]?.placeholder?.colour })
     let page = gallery.page(GallerySnapshot(content: content, sections: sections))
     do {
       try OutputFile.write(Data(page.utf8), to: html)

@@ -7,7 +7,7 @@ final class Explanation: Sendable {
 
   /// Observes a pipeline that makes one thumbnail.
   init(following pipeline: ThumbnailPipeline) {
-    let events = pipeline.events()
+    let events = pipeline.events
     lines = Task {
       var lines: [String] = []
       for await event in events {

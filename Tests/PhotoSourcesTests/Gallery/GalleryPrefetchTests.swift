@@ -15,7 +15,7 @@ import Testing
 
   init() throws {
     fixture = try GalleryFixture(photos: 100)
-    let layout = try GridLayout(columns: 2, cell: GridSize(20, 20), scale: 1)
+    let layout = GridLayout(columns: 2, cell: PixelSize(20, 20), scale: 1)
     prefetcher = Prefetcher(pipeline: fixture.pipeline, layout: layout)
     var options = Gallery.Options()
     options.pageSize = 10
@@ -25,20 +25,20 @@ import Testing
   }
 
   @Test func whatIsInViewIsMadeAndPagesComeAheadOfIt() async throws {
-    prefetcher.viewportChanged(to: Viewport(offset: 0, height: 40))
+    prefetcher.setViewport(Viewport(offset: 0, height: 40))
     _ = try await gallery.found("lake")
     // The view shows four, and wants some beyond them: of that the gallery needs no word.
     await poll { prefetcher.cachedThumbnail(at: 3) != nil }
     await poll { gallery.snapshot.items.count == prefetcher.itemCount && !gallery.snapshot.state.isLoading }
     let before = prefetcher.itemCount
     #expect(before >= 10 && before < 100)
-    prefetcher.viewportChanged(to: Viewport(offset: Double(before / 2) * 20 - 40, height: 40))
+    prefetcher.setViewport(Viewport(offset: Double(before / 2) * 20 - 40, height: 40))
     await poll { prefetcher.itemCount > before }
   }
 
   @Test func afterAFailureAViewThatRestsGetsItsItems() async throws {
     fixture.unsplash.failNext(with: .status(503))
-    prefetcher.viewportChanged(to: Viewport(offset: 0, height: 40))
+    prefetcher.setViewport(Viewport(offset: 0, height: 40))
     #expect(try await gallery.found("lake").items.isEmpty)
     await poll { fixture.clock.sleeperCount == 1 }
     fixture.clock.advance(by: .seconds(1))

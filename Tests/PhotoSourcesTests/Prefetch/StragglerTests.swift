@@ -70,8 +70,10 @@ import Testing
   ) -> (done: Recorder<Int>, run: Task<Void, Never>) {
     let done = Recorder<Int>()
     let run = Task {
-      for await result in fixture.pipeline.thumbnails(for: requests, window: window)
-      where (try? result.result.get()) != nil { done.append(result.index) }
+      for await (request, result) in fixture.pipeline.thumbnails(for: requests, window: window)
+      where (try? result.get()) != nil {
+        done.append(requests.firstIndex { $0.source == request.source } ?? -1)
+      }
     }
     return (done, run)
   }
@@ -199,7 +201,7 @@ import Testing
     await poll { fixture.origin.runningRequests == 1 }
     let requests = (1..<30).map { fixture.request("/\($0)", priority: .prefetch) }
     var made = 0
-    for await result in fixture.pipeline.thumbnails(for: requests, window: 29) where (try? result.result.get()) != nil {
+    for await (_, result) in fixture.pipeline.thumbnails(for: requests, window: 29) where (try? result.get()) != nil {
       made += 1
     }
     _ = try await first.value

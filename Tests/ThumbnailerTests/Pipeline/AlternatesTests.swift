@@ -132,7 +132,7 @@ import Testing
     }
     let run = Task {
       var count = 0
-      for await result in fixture.pipeline.thumbnails(for: requests) where (try? result.result.get()) != nil {
+      for await (_, result) in fixture.pipeline.thumbnails(for: requests) where (try? result.get()) != nil {
         count += 1
       }
       return count

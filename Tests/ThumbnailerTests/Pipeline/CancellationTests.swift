@@ -151,14 +151,14 @@ import Testing
 
   @Test func droppingTheResultsCancelsWhatIsUnderWay() async throws {
     let fixture = try PipelineFixture { _ in .ok([1, 2, 3]).announcing(10).stalling(after: 3) }
-    var iterator: ThumbnailResults.Iterator? = fixture.pipeline.thumbnails(
-      for: (0..<4).map { fixture.request("/\($0)") }
-    ).makeAsyncIterator()
-    let task = Task { [iterator] in await iterator?.next() }
+    let results = fixture.pipeline.thumbnails(for: (0..<4).map { fixture.request("/\($0)") })
+    let task = Task {
+      var iterator = results.makeAsyncIterator()
+      return try await iterator.next() == nil
+    }
     await poll { fixture.origin.requests.count == 4 }
     task.cancel()
-    #expect(await task.value == nil)
-    iterator = nil
+    #expect(try await task.value)
     await poll { fixture.pipeline.activeJobs == 0 && fixture.origin.runningRequests == 0 }
   }
 }

@@ -106,7 +106,7 @@ import Testing
         ImageSource(fixture.origin.url("/\(number)")), variant: number.isMultiple(of: 2) ? dear : cheap)
     }
     var made = 0
-    for await result in fixture.pipeline.thumbnails(for: requests, window: 6) where (try? result.result.get()) != nil {
+    for await (_, result) in fixture.pipeline.thumbnails(for: requests, window: 6) where (try? result.get()) != nil {
       made += 1
     }
     #expect(made == 6)

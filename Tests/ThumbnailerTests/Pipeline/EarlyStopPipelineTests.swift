@@ -168,7 +168,7 @@ import Testing
         ($0.downloads, $0.jobs, $0.memoryBudget) = (1, 1, .mebibytes(16))
       }, answer: { _ in .ok(file) })
     let requests = (0..<8).map { fixture.request("/\($0)", PixelSize(20, 15)) }
-    for await result in fixture.pipeline.thumbnails(for: requests) { _ = try result.result.get() }
+    for await (_, result) in fixture.pipeline.thumbnails(for: requests) { _ = try result.get() }
     #expect(fixture.origin.requests.count == 16)
   }
 

@@ -4,7 +4,7 @@ import Testing
 @testable import ThumbnailCore
 @testable import Thumbnailer
 
-/// The HTTP status of each error, and the table of it in docs/extending.md.
+/// The HTTP status of each error, and the table of it in Sources/Thumbnailer/Thumbnailer.docc/Extending.md.
 @Suite(.timeLimit(.minutes(1))) struct HTTPStatusTests {
   /// Every case of `ThumbnailError`, with what a server would make of it.
   static let errors: [(error: ThumbnailError, status: Int, isTransient: Bool)] = [
@@ -33,7 +33,7 @@ import Testing
   ]
 
   @Test func everyErrorHasItsStatusAndThePageSaysIt() throws {
-    let page = try documentation("docs/extending.md")
+    let page = try documentation("Sources/Thumbnailer/Thumbnailer.docc/Extending.md")
     for (error, status, isTransient) in Self.errors {
       #expect(error.httpStatus == status, "\(error)")
       #expect(error.isTransient == isTransient, "\(error)")

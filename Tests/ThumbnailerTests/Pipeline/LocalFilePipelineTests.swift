@@ -47,8 +47,8 @@ import Testing
     let paths = (0..<300).map { directory.url.appending(path: "\($0).jpg").path }
     for path in paths { try bytes.write(to: URL(fileURLWithPath: path)) }
     var made = 0
-    for await result in pipeline.thumbnails(for: paths.map { request($0) }, window: 300) {
-      _ = try result.result.get()
+    for await (_, result) in pipeline.thumbnails(for: paths.map { request($0) }, window: 300) {
+      _ = try result.get()
       made += 1
     }
     #expect(made == 300 && pipeline.statistics.decodes == 300)

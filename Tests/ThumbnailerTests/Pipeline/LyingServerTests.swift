@@ -57,8 +57,8 @@ import Testing
       })
     let requests = (0..<8).map { fixture.request("/\($0)") }
     for _ in 0..<2 {
-      for await result in fixture.pipeline.thumbnails(for: requests) {
-        #expect(try result.result.get().origin == .source)
+      for await (_, result) in fixture.pipeline.thumbnails(for: requests) {
+        #expect(try result.get().origin == .source)
       }
       clock.advance(by: 61)
     }

@@ -12,13 +12,13 @@ import Testing
   @Test func aThousandStalePicturesAreConfirmedWithoutABody() async throws {
     let fixture = try RevalidationFixture()
     let requests = (0..<1000).map { fixture.request(PixelSize(20, 20), "/\($0).jpg") }
-    for await result in fixture.pipeline.thumbnails(for: requests) {
-      #expect(throws: Never.self) { try result.result.get() }
+    for await (_, result) in fixture.pipeline.thumbnails(for: requests) {
+      #expect(throws: Never.self) { try result.get() }
     }
     fixture.clock.advance(by: 61)
     let connections = fixture.fixture.origin.connectionCount
     var origins: Set<ThumbnailResponse.Origin> = []
-    for await result in fixture.pipeline.thumbnails(for: requests) { origins.insert(try result.result.get().origin) }
+    for await (_, result) in fixture.pipeline.thumbnails(for: requests) { origins.insert(try result.get().origin) }
     #expect(origins == [.revalidated])
     let asked = fixture.fixture.origin.requests.dropFirst(1000)
     #expect(asked.count == 1000 && asked.allSatisfy { $0.bodyBytesSent == 0 })
@@ -28,7 +28,7 @@ import Testing
     #expect(fixture.fixture.origin.connectionCount <= connections + 6)
     // All of it is known after a restart.
     let restarted = try await fixture.restarted()
-    for await result in restarted.thumbnails(for: requests) { #expect(try result.result.get().origin == .disk) }
+    for await (_, result) in restarted.thumbnails(for: requests) { #expect(try result.get().origin == .disk) }
     #expect(fixture.fixture.origin.requests.count == 2000)
   }
 }

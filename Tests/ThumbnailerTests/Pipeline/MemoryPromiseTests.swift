@@ -44,7 +44,7 @@ import Testing
     }
     let requests = sources.map { ThumbnailRequest($0, variant: Variant(size: PixelSize(40, 40))) }
     var made = 0
-    for await result in fixture.pipeline.thumbnails(for: requests, window: 60) where (try? result.result.get()) != nil {
+    for await (_, result) in fixture.pipeline.thumbnails(for: requests, window: 60) where (try? result.get()) != nil {
       made += 1
     }
     #expect(made == 60)

@@ -70,7 +70,7 @@ struct MicroThumbnailPipelineTests {
     let pipeline = try await first.fixture.restarted { $0.cacheMode = .offline }
     let prefetcher = Prefetcher(pipeline: pipeline, layout: first.prefetcher.layout)
     prefetcher.setItems(first.sources(40))
-    prefetcher.viewportChanged(to: Viewport(offset: 0, height: 400))
+    prefetcher.setViewport(Viewport(offset: 0, height: 400))
     await poll { (0..<40).allSatisfy { prefetcher.cachedMicroThumbnail(at: $0) != nil } }
     #expect((0..<40).allSatisfy { prefetcher.cachedMicroThumbnail(at: $0) != nil })
     // Far fewer thumbnails than that are read ahead.

@@ -85,7 +85,7 @@ import Testing
     let fixture = try PipelineFixture { _ in .status(404) }
     for number in 1...50 {
       // Failures are committed together at any time.
-      let events = fixture.pipeline.events().filter { if case .committed = $0.kind { false } else { true } }
+      let events = fixture.pipeline.events.filter { if case .committed = $0.kind { false } else { true } }
       _ = try? await fixture.pipeline.thumbnail(for: fixture.request("/\(number)"))
       #expect(fixture.pipeline.statistics.failures == number)
       var iterator = events.makeAsyncIterator()
@@ -180,7 +180,7 @@ import Testing
   @Test func theStreamEndsWithThePipeline() async throws {
     let directory = try TemporaryDirectory()
     var pipeline: ThumbnailPipeline? = try ThumbnailPipeline(.init(cacheDirectory: directory.url))
-    let events = try #require(pipeline).events()
+    let events = try #require(pipeline).events
     pipeline = nil
     var count = 0
     for await _ in events { count += 1 }

@@ -35,16 +35,33 @@ import Testing
       }
     }
     let requests = ["/slow", "/quick", "/missing"].map { fixture.request($0) }
-    var order: [Int] = []
+    var order: [String] = []
     var failed: [String] = []
-    for await result in fixture.pipeline.thumbnails(for: requests) {
-      order.append(result.index)
-      if case .failure(let error) = result.result { failed.append(error.code) }
+    for await (request, result) in fixture.pipeline.thumbnails(for: requests) {
+      order.append(request.source.url.path)
+      if case .failure(let error) = result { failed.append(error.code) }
       if order.count == 2 { gate.open() }
     }
-    #expect(order.last == 0)
+    #expect(order.last == "/slow")
     #expect(order.count == 3)
     #expect(failed == ["not-found"])
+  }
+
+  @Test func aURLAndASizeAreEnoughForAThumbnail() async throws {
+    let fixture = try PipelineFixture()
+    let url = fixture.request().source.url
+    let thumbnail = try await fixture.pipeline.thumbnail(for: url, size: 40)
+    #expect(thumbnail.size == PixelSize(40, 40))
+    #expect(fixture.pipeline.cachedThumbnail(for: ThumbnailRequest(url, size: PixelSize(40, 40)).key) == thumbnail)
+  }
+
+  /// As the shared one, if it cannot be set up.
+  @Test func allRequestsOfAPipelineThatCannotBeSetUpFailWithTheReason() async throws {
+    let directory = try TemporaryDirectory()
+    let reason = ThumbnailError.invalidRequest(reason: "the process may open 3 files")
+    let pipeline = ThumbnailPipeline(checked: .init(cacheDirectory: directory.url), error: reason)
+    await #expect(throws: reason) { try await pipeline.thumbnail(for: TestImages.url("formats/png.png"), size: 40) }
+    #expect(pipeline.statistics.failures == 1)
   }
 
   @Test func requestsAreTakenOnlyAsResultsAreTaken() async throws {
@@ -56,8 +73,8 @@ import Testing
       made.increment()
       return count <= 500 ? request : nil
     }
-    let iterator = fixture.pipeline.thumbnails(for: requests, window: 10).makeAsyncIterator()
-    for _ in 0..<20 { _ = await iterator.next() }
+    var iterator = fixture.pipeline.thumbnails(for: requests, window: 10).makeAsyncIterator()
+    for _ in 0..<20 { _ = try await iterator.next() }
     #expect(made.value <= 30)
   }
 

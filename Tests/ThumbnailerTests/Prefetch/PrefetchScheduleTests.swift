@@ -12,7 +12,7 @@ import Testing
   private func schedule(
     items: Int = 1_000, running: Int = 8, prefetches: Int = 4, options: Prefetcher.Options = .init()
   ) throws -> PrefetchSchedule {
-    let layout = try GridLayout(columns: 2, cell: GridSize(200, 200), itemCount: items)
+    let layout = GridLayout(columns: 2, cell: PixelSize(200, 200), sections: [.init(itemCount: items)])
     return PrefetchSchedule(
       layout: layout, options: options, limits: .init(running: running, prefetches: prefetches))
   }

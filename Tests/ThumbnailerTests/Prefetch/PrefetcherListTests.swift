@@ -21,6 +21,15 @@ import Testing
     #expect(await wanted.next() == 36)
   }
 
+  @Test func urlsOfTheWebAndOfFilesAreItems() async throws {
+    let fixture = try PrefetcherFixture(items: 0)
+    fixture.show(row: 0)
+    fixture.prefetcher.setItems(urls: [fixture.source(0).url, nil, TestImages.url("formats/jpeg-420.jpg")])
+    await fixture.prefetcher.waitUntilSettled()
+    #expect(fixture.paths == ["/0"] && fixture.prefetcher.cachedThumbnail(at: 0) != nil)
+    #expect(fixture.prefetcher.cachedThumbnail(at: 1) == nil && fixture.prefetcher.cachedThumbnail(at: 2) != nil)
+  }
+
   @Test func appendedItemsThatAreInTheWindowAreFetched() async throws {
     let fixture = try PrefetcherFixture(items: 2)
     fixture.show(row: 0)
@@ -97,7 +106,7 @@ import Testing
     let fixture = try PrefetcherFixture(items: 100, options: { $0.screensAhead = 0 })
     fixture.show(row: 0)
     await fixture.prefetcher.waitUntilSettled()
-    fixture.prefetcher.setLayout(try GridLayout(columns: 3, cell: GridSize(100, 100)))
+    fixture.prefetcher.setLayout(GridLayout(columns: 3, cell: PixelSize(100, 100)))
     await fixture.prefetcher.waitUntilSettled()
     #expect(fixture.prefetcher.visibleItems == 0..<12)
     #expect(fixture.origin.requests.count == 12)

@@ -24,7 +24,7 @@ import Testing
     let before = first.pipeline.statistics
     let again = try PrefetcherFixture.prefetcher(on: first.fixture)
     again.setItems(first.sources(100))
-    again.viewportChanged(to: Viewport(offset: 0, height: 400))
+    again.setViewport(Viewport(offset: 0, height: 400))
     await again.waitUntilSettled()
     let after = first.pipeline.statistics
     #expect(after.downloads == before.downloads && after.decodes == before.decodes)
@@ -79,7 +79,7 @@ import Testing
     let fixture = try PipelineFixture { _ in .ok([UInt8](repeating: 0, count: 9_999)).stalling(after: 100) }
     var prefetcher: Prefetcher? = try PrefetcherFixture.prefetcher(on: fixture)
     prefetcher?.setItems((0..<9).map { ImageSource(fixture.origin.url("/\($0)")) })
-    prefetcher?.viewportChanged(to: Viewport(offset: 0, height: 400))
+    prefetcher?.setViewport(Viewport(offset: 0, height: 400))
     await poll { fixture.origin.runningRequests == 4 }
     prefetcher = nil
     await poll { fixture.pipeline.activeJobs == 0 && fixture.origin.runningRequests == 0 }

@@ -17,7 +17,7 @@ import Testing
     var told: [PrefetcherEvent] = []
     for item in 0..<4 {
       let response = try await fixture.pipeline.response(for: fixture.request(item))
-      told.append(.ready(index: item, fixture.source(item), response))
+      told.append(.ready(index: item, source: fixture.source(item), response: response))
     }
     fixture.show(row: 0)
     let start = ContinuousClock.now

@@ -90,7 +90,7 @@ import Testing
     fixture.show(row: 0)
     record.look(at: fixture.prefetcher, isFirstScreen: true, now: .now)
     #expect(!record.isComplete(0..<1))
-    record.take(.ready(index: 0, fixture.source(0), response))
+    record.take(.ready(index: 0, source: fixture.source(0), response: response))
     #expect(record.isComplete(0..<1))
     let report = record.report(since: .now, statistics: fixture.pipeline.statistics)
     #expect(report.cells.map(\.item) == [0] && report.unseenBytes == 0 && report.downloadedBytes > 0)
