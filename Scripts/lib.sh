@@ -36,10 +36,10 @@ test_needs=(
 
 # How a program is built that has Swift's libraries in it, stripped. In a folder of its own: with other objects in the same
 # one, every change between the two would compile everything anew.
-static_build=(
-  --package-path "$project" --scratch-path "$project/.build/static" -c release --product thumbs
-  --static-swift-stdlib -Xlinker -s
+static_options=(
+  --package-path "$project" --scratch-path "$project/.build/static" -c release --static-swift-stdlib -Xlinker -s
 )
+static_build=("${static_options[@]}" --product thumbs)
 static_program=$project/.build/static/release/thumbs
 
 say() {

@@ -1,0 +1,1 @@
+../../../../Examples/folder/main.swift

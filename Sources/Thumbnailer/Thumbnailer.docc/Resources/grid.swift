@@ -1,0 +1,1 @@
+../../../../Examples/grid/main.swift

@@ -1,0 +1,1 @@
+../../../../Examples/thumbnail/main.swift
