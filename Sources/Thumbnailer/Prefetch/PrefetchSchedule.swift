@@ -17,19 +17,16 @@ struct PrefetchSchedule: Sendable {
   /// Identifies a request from its start to its end.
   typealias WorkID = UInt64
 
-  /// The cache state of an item before it is requested.
-  enum Look {
-    /// Nothing to fetch: the thumbnail is in memory, or the cell shows no image.
-    case atHand
-    /// The thumbnail has to be requested.
-    case missing
-  }
-
   /// One request for an item.
-  struct Work: Sendable, Equatable {
+  struct Work: Sendable {
     let id: WorkID
-    let index: Int
-    var priority: Priority
+    fileprivate(set) var index: Int
+    fileprivate(set) var priority: Priority
+    fileprivate let start: ContinuousClock.Instant
+    /// The thumbnail goes to the disk cache alone.
+    fileprivate let isDiskOnly: Bool
+    /// Outside of the window, but nearly done.
+    fileprivate var lingers = false
   }
 
   /// The changes for the owner to carry out.
@@ -44,15 +41,6 @@ struct PrefetchSchedule: Sendable {
     var wakeTime: ContinuousClock.Instant?
     /// Whether this update completed everything in the window.
     var hasSettled = false
-  }
-
-  private struct Run {
-    var work: Work
-    let start: ContinuousClock.Instant
-    /// The thumbnail goes to the disk cache alone.
-    let isDiskOnly: Bool
-    /// Outside of the window, but nearly done.
-    var lingers = false
   }
 
   /// The limits of concurrent requests.
@@ -80,7 +68,8 @@ struct PrefetchSchedule: Sendable {
   private(set) var isPaused = false
   private let options: Prefetcher.Options
   private let limits: Limits
-  private var runs: [Int: Run] = [:]
+  /// The running requests by their items.
+  private var runs: [Int: Work] = [:]
   /// The items of the window that are ready or have failed, with the bytes downloaded for them.
   private var settled: [Int: Int] = [:]
   private var lastID: WorkID = 0
@@ -114,7 +103,7 @@ struct PrefetchSchedule: Sendable {
   ///   - bytes: The bytes downloaded for it.
   ///   - duration: The time of the download; nil if there was none.
   mutating func finish(_ id: WorkID, isThere: Bool = true, bytes: Int, duration: Duration?) -> Int? {
-    guard let (index, run) = runs.first(where: { $0.value.work.id == id }) else { return nil }
+    guard let (index, run) = runs.first(where: { $0.value.id == id }) else { return nil }
     runs[index] = nil
     // A thumbnail that went to the disk alone but is visible by now has to be loaded into memory.
     let isHalfDone = isThere && run.isDiskOnly && window.visible.contains(index)
@@ -129,7 +118,7 @@ struct PrefetchSchedule: Sendable {
       (runs, settled) = ([:], [:])
       (window, motion) = (PrefetchWindow(), ScrollMotion())
     }
-    return runs.values.map(\.work)
+    return Array(runs.values)
   }
 
   /// Pauses or resumes prefetching of cells out of view.
@@ -147,9 +136,9 @@ struct PrefetchSchedule: Sendable {
   /// The list of items was replaced. Drops the state of items for which `isSame` is false, and returns their requests.
   mutating func keep(where isSame: (Int) -> Bool) -> [Work] {
     settled = settled.filter { isSame($0.key) }
-    let dropped = runs.values.filter { !isSame($0.work.index) }
-    for run in dropped { runs[run.work.index] = nil }
-    return dropped.map(\.work)
+    let dropped = runs.values.filter { !isSame($0.index) }
+    for run in dropped { runs[run.index] = nil }
+    return dropped
   }
 
   /// How many items the list should have so that the viewport does not reach its end soon, at its current speed.
@@ -163,18 +152,18 @@ struct PrefetchSchedule: Sendable {
   mutating func replace(_ index: Int) -> Work? {
     settled[index] = nil
     isSettled = false
-    return runs.removeValue(forKey: index)?.work
+    return runs.removeValue(forKey: index)
   }
 
   /// An item was removed from the list; those after it move up. Returns the request for it.
   mutating func remove(_ index: Int) -> Work? {
     let dropped = replace(index)
-    runs = Dictionary(
-      uniqueKeysWithValues: runs.map { key, run in
-        guard key > index else { return (key, run) }
-        let work = Work(id: run.work.id, index: key - 1, priority: run.work.priority)
-        return (key - 1, Run(work: work, start: run.start, isDiskOnly: run.isDiskOnly, lingers: run.lingers))
-      })
+    for run in runs.values.sorted(by: { $0.index < $1.index }) where run.index > index {
+      var moved = run
+      moved.index -= 1
+      runs[run.index] = nil
+      runs[moved.index] = moved
+    }
     settled = Dictionary(uniqueKeysWithValues: settled.map { key, bytes in (key > index ? key - 1 : key, bytes) })
     return dropped
   }
@@ -184,11 +173,12 @@ struct PrefetchSchedule: Sendable {
   /// Updates the requests to match the window at `time`.
   ///
   /// - Parameters:
-  ///   - look: The cache state of an item to be requested; called once while it is in the window.
+  ///   - isMissing: Whether an item has to be requested: its thumbnail is not in memory, and the cell shows an image.
+  ///     Called once while the item is in the window.
   ///   - received: The received part of an item's body, 1 when it is complete; called for requests that may be
   ///     cancelled.
   mutating func update(
-    at time: ContinuousClock.Instant, look: (Int) -> Look, received: (Int) -> Double
+    at time: ContinuousClock.Instant, isMissing: (Int) -> Bool, received: (Int) -> Double
   ) -> Changes {
     var changes = Changes()
     guard let viewport = motion.viewport else { return changes }
@@ -202,11 +192,11 @@ struct PrefetchSchedule: Sendable {
       return changes
     }
     var looks = Self.looksPerUpdate
-    var missing = beginFocus(at: time, look: look, looks: &looks, &changes)
+    var missing = beginFocus(at: time, isMissing: isMissing, looks: &looks, &changes)
     if missing * 2 >= max(1, window.focus.count), dropOthers(received: received, &changes) {
-      missing = beginFocus(at: time, look: look, looks: &looks, &changes)
+      missing = beginFocus(at: time, isMissing: isMissing, looks: &looks, &changes)
     }
-    let isDone = missing == 0 && beginRest(at: time, look: look, looks: &looks, &changes)
+    let isDone = missing == 0 && beginRest(at: time, isMissing: isMissing, looks: &looks, &changes)
     changes.wakeTime = wakeTime(after: time, isDone: isDone, hasLooksLeft: looks > 0)
     let wasSettled = isSettled
     isSettled = isDone && !runs.values.contains { !$0.lingers }
@@ -234,21 +224,20 @@ struct PrefetchSchedule: Sendable {
           continue
         }
         runs[index] = nil
-        changes.dropped.append(run.work)
+        changes.dropped.append(run)
         continue
       }
-      let priority: Priority = next.visible.contains(index) ? .visible : .prefetch
-      runs[index]?.lingers = false
-      if run.work.priority != priority {
-        runs[index]?.work.priority = priority
-        changes.reprioritised.append(Work(id: run.work.id, index: index, priority: priority))
-      }
+      var kept = run
+      kept.priority = next.visible.contains(index) ? .visible : .prefetch
+      kept.lingers = false
+      runs[index] = kept
+      if kept.priority != run.priority { changes.reprioritised.append(kept) }
     }
   }
 
   /// Starts requests for missing items in the focus, and returns how many are missing.
   private mutating func beginFocus(
-    at time: ContinuousClock.Instant, look: (Int) -> Look, looks: inout Int, _ changes: inout Changes
+    at time: ContinuousClock.Instant, isMissing: (Int) -> Bool, looks: inout Int, _ changes: inout Changes
   ) -> Int {
     var missing = 0
     var running = runningCount(at: time)
@@ -261,7 +250,7 @@ struct PrefetchSchedule: Sendable {
       if isPaused, !isVisible { continue }
       if looks > 0, running < limits.running, runs.count < 4 * limits.running {
         looks -= 1
-        guard look(index) == .missing else {
+        guard isMissing(index) else {
           settled[index] = 0
           continue
         }
@@ -279,7 +268,7 @@ struct PrefetchSchedule: Sendable {
     var hasDropped = false
     for (index, run) in others where received(index) < 1 {
       runs[index] = nil
-      changes.dropped.append(run.work)
+      changes.dropped.append(run)
       hasDropped = true
     }
     return hasDropped
@@ -287,7 +276,7 @@ struct PrefetchSchedule: Sendable {
 
   /// Starts requests for missing items ahead and behind. True when there is nothing more to start.
   private mutating func beginRest(
-    at time: ContinuousClock.Instant, look: (Int) -> Look, looks: inout Int, _ changes: inout Changes
+    at time: ContinuousClock.Instant, isMissing: (Int) -> Bool, looks: inout Int, _ changes: inout Changes
   ) -> Bool {
     if isPaused || options.byteBudget.bytes == 0 { return true }
     var budget = Double(options.byteBudget.bytes)
@@ -303,7 +292,7 @@ struct PrefetchSchedule: Sendable {
       }
       if looks == 0 || running >= limits.prefetches || runs.count >= 4 * limits.running { return false }
       looks -= 1
-      guard look(index) == .missing else {
+      guard isMissing(index) else {
         settled[index] = 0
         continue
       }
@@ -320,14 +309,16 @@ struct PrefetchSchedule: Sendable {
     _ index: Int, at priority: Priority, _ time: ContinuousClock.Instant, _ changes: inout Changes
   ) {
     lastID += 1
-    let work = Work(id: lastID, index: index, priority: priority)
-    runs[index] = Run(work: work, start: time, isDiskOnly: options.diskOnly && priority == .prefetch)
+    let work = Work(
+      id: lastID, index: index, priority: priority, start: time,
+      isDiskOnly: options.diskOnly && priority == .prefetch)
+    runs[index] = work
     changes.begun.append(work)
   }
 
   // MARK: Time
 
-  private func isSlow(_ run: Run, at time: ContinuousClock.Instant) -> Bool { time - run.start >= pace.patience }
+  private func isSlow(_ run: Work, at time: ContinuousClock.Instant) -> Bool { time - run.start >= pace.patience }
 
   /// The number of requests that compete for the link.
   private func runningCount(at time: ContinuousClock.Instant) -> Int {

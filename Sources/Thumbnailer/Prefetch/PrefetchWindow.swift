@@ -74,27 +74,10 @@ struct PrefetchWindow: Sendable, Equatable {
   }
 
   /// The items of the focus, in the order in which the scroll reaches them.
-  var focusInOrder: StridedItems { StridedItems(focus, direction) }
+  var focusInOrder: StrideTo<Int> { direction.order(focus) }
 
   /// The other items in the order of their requests: ahead, nearest first, then behind, nearest first.
-  var restInOrder: [StridedItems] { [StridedItems(ahead, direction), StridedItems(behind, direction.reversed)] }
-}
-
-/// The items of a range in the order in which a scroll reaches them.
-struct StridedItems: Sequence, Sendable {
-  private let range: Range<Int>
-  private let direction: ScrollDirection
-
-  init(_ range: Range<Int>, _ direction: ScrollDirection) {
-    (self.range, self.direction) = (range, direction)
-  }
-
-  func makeIterator() -> StrideTo<Int>.Iterator {
-    switch direction {
-    case .down: stride(from: range.lowerBound, to: range.upperBound, by: 1).makeIterator()
-    case .up: stride(from: range.upperBound - 1, to: range.lowerBound - 1, by: -1).makeIterator()
-    }
-  }
+  var restInOrder: [StrideTo<Int>] { [direction.order(ahead), direction.reversed.order(behind)] }
 }
 
 /// The measured cost of fetching one image; the averages decide how far ahead of the viewport to prefetch.

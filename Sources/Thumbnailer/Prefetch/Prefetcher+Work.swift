@@ -163,12 +163,12 @@ extension Prefetcher {
     let items = state.items
     var found: [(Int, ImageSource, Thumbnail)] = []
     let changes = state.schedule.update(at: now) { [pipeline, variant] index in
-      guard let source = items[index] else { return .atHand }
+      guard let source = items[index] else { return false }
       guard let thumbnail = pipeline.cachedThumbnail(for: CacheKey(source: source.key, variant: variant)) else {
-        return .missing
+        return true
       }
       found.append((index, source, thumbnail))
-      return .atHand
+      return false
     } received: { [pipeline, variant] index in
       guard let source = items[index] else { return 0 }
       if let part = pipeline.receivedPart(of: source) { return part }

@@ -123,4 +123,11 @@ enum ScrollDirection: Sendable {
 
   /// The other direction.
   var reversed: ScrollDirection { self == .down ? .up : .down }
+
+  /// The items of a range in the order in which the scroll reaches them.
+  func order(_ items: Range<Int>) -> StrideTo<Int> {
+    self == .down
+      ? stride(from: items.lowerBound, to: items.upperBound, by: 1)
+      : stride(from: items.upperBound - 1, to: items.lowerBound - 1, by: -1)
+  }
 }

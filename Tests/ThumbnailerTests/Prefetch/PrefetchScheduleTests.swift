@@ -24,7 +24,7 @@ import Testing
   ) -> PrefetchSchedule.Changes {
     let time = start + .seconds(seconds)
     if let offset { schedule.move(to: Viewport(offset: offset, height: 1_200, time: time)) }
-    return schedule.update(at: time, look: { cached.contains($0) ? .atHand : .missing }, received: received)
+    return schedule.update(at: time, isMissing: { !cached.contains($0) }, received: received)
   }
 
   /// Ends all work, and whatever follows from that, and returns the items in the order they were begun.
@@ -112,7 +112,7 @@ import Testing
     #expect(third.begun.isEmpty && !schedule.isIdle)
     let wakeTime = try #require(third.wakeTime)
     #expect(wakeTime <= start + .seconds(1.14))
-    let changes = schedule.update(at: wakeTime, look: { _ in .missing }, received: { _ in 0 })
+    let changes = schedule.update(at: wakeTime, isMissing: { _ in true }, received: { _ in 0 })
     #expect(changes.begun.map(\.index) == Array(4_000..<4_008))
   }
 
@@ -184,7 +184,7 @@ import Testing
       let before = looks
       let changes = schedule.update(at: start) { _ in
         looks += 1
-        return .atHand
+        return false
       } received: { _ in
         0
       }

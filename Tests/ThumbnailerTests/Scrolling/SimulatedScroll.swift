@@ -69,7 +69,7 @@ struct SimulatedScroll {
       }
       guard isDue else { continue }
       let changes = schedule.update(at: time) {
-        cells[$0]?.ready == nil ? .missing : .atHand
+        cells[$0]?.ready == nil
       } received: { index in
         transfers.first { $0.work.index == index }.map { $0.complete == nil ? $0.received / bytes : 1 } ?? 0
       }
