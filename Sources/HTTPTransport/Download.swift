@@ -23,9 +23,9 @@ package struct Download: Sendable {
   /// The final URL after redirects.
   let url: CurlURL
   /// The number of attempts, from 1.
-  package internal(set) var attempts = 1
+  package var attempts = 1
   /// The duration of all attempts and the pauses between them, without waiting for a slot.
-  package internal(set) var duration = Duration.zero
+  package var duration = Duration.zero
   /// Its admission ticket, with which a later part of the same body keeps its age.
   var ticket: DownloadTicket?
   /// Its share of the memory for bodies, released with the last copy of this value.
@@ -43,10 +43,7 @@ package struct Download: Sendable {
   }
 
   /// The version of the body, if other parts of it can be requested.
-  package var version: BodyVersion? {
-    guard let etag = PartialBody.etag(of: head), let expectedBytes else { return nil }
-    return BodyVersion(etag: etag, length: expectedBytes)
-  }
+  package var version: BodyVersion? { BodyVersion(of: head, length: expectedBytes) }
 
   /// Drops the bytes, once they are elsewhere, and returns their share of the memory for bodies.
   package mutating func releaseBody() {

@@ -3,13 +3,13 @@ package enum DownloadError: Error, Sendable, Equatable {
   /// The deadlines a transfer can miss.
   package enum Deadline: String, Sendable {
     /// No connection in time.
-    case connect
+    case connect = "no connection in time"
     /// Connected, but then no bytes arrived.
-    case stall
+    case stall = "the server fell silent"
     /// Bytes arrive, but below the minimum rate.
-    case rate
+    case rate = "the server was too slow"
     /// All attempts together took too long.
-    case total
+    case total = "no complete answer in time"
   }
 
   /// The task was cancelled.

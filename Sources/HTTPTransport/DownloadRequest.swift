@@ -26,37 +26,24 @@ package struct DownloadRequest: Sendable {
   /// beyond this download.
   var key: SourceKey?
   /// The maximum number of attempts, including the first, for an image with alternate URLs; nil for the configured one.
-  var attempts: Int?
+  package var attempts: Int?
   /// The maximum number of concurrent transfers that the server allows; nil for the configured one.
-  var downloadsPerHost: Int?
+  package var downloadsPerHost: Int?
   /// Makes the request conditional. Nil requests the body in any case.
-  var condition: DownloadCondition?
+  package var condition: DownloadCondition?
   /// Requests a part of the body. Nil requests the whole.
-  var part: RequestedPart?
+  package var part: RequestedPart?
   /// Follows whether its server is silent.
-  var silence: ObservedValue<ServerSilence>?
+  package var silence: ObservedValue<ServerSilence>?
   /// The admission ticket of an earlier part of the body.
   var ticket: DownloadTicket?
   /// Called after each attempt with its number, from 1, and the status of its response; nil if it came to none.
-  var onAttempt: (@Sendable (_ number: Int, _ status: Int?) -> Void)?
+  package var onAttempt: (@Sendable (_ number: Int, _ status: Int?) -> Void)?
 
   package init(
-    url: URL, headers: [HTTPHeader] = [], byteLimit: Int, purpose: Purpose = .image, key: SourceKey? = nil,
-    attempts: Int? = nil, downloadsPerHost: Int? = nil, condition: DownloadCondition? = nil,
-    part: RequestedPart? = nil, silence: ObservedValue<ServerSilence>? = nil,
-    onAttempt: (@Sendable (_ number: Int, _ status: Int?) -> Void)? = nil
+    url: URL, headers: [HTTPHeader] = [], byteLimit: Int, purpose: Purpose = .image, key: SourceKey? = nil
   ) {
-    self.url = url
-    self.headers = headers
-    self.byteLimit = byteLimit
-    self.purpose = purpose
-    self.key = key
-    self.attempts = attempts
-    self.downloadsPerHost = downloadsPerHost
-    self.condition = condition
-    self.part = part
-    self.silence = silence
-    self.onAttempt = onAttempt
+    (self.url, self.headers, self.byteLimit, self.purpose, self.key) = (url, headers, byteLimit, purpose, key)
   }
 
   /// The same for another part of the body than the one that a download has brought, in its place of the queue. Such a

@@ -15,7 +15,6 @@ package final class Downloader: Sendable {
   private let probes: HostProbes
   /// What is left of the time for pauses outside of downloads.
   private let waitBudget: Mutex<WaitBudget>
-  private let silentHosts = SilentHosts()
   private let unknownHosts: UnknownHosts
   let bodyMemory: WeightedSemaphore?
   private let spillMemory: WeightedSemaphore?
@@ -43,12 +42,12 @@ package final class Downloader: Sendable {
   }
 
   /// The running transfers, silent ones included.
-  var activeDownloads: Int { admission.read { $0.running + $0.lent } }
+  var activeDownloads: Int { admission.access { $0.running + $0.lent } }
   /// The downloads that wait for a slot.
-  package var waitingDownloads: Int { admission.read { $0.waiting } }
+  package var waitingDownloads: Int { admission.access { $0.waiting } }
 
   /// The number of downloads waiting for a silent server, by host.
-  package var silentDownloads: [String: Int] { silentHosts.current }
+  package var silentDownloads: [String: Int] { admission.silentDownloads }
 
   /// An empty buffer for a body that does not come by this transport, kept as those are that do.
   package func makeBodyBuffer() -> BodyBuffer {
@@ -59,7 +58,7 @@ package final class Downloader: Sendable {
 
   /// An empty file for the parts of a body. It is on a disk: what waits for a slot must hold no memory.
   package func makePartsFile(length: Int) -> PartsFile {
-    PartsFile(length: length, in: configuration.spillLocations(nil))
+    PartsFile(length: length, in: configuration.spillLocations(nil), logger: configuration.logger)
   }
 
   /// Whether something other than a download, such as a request for a search page, may wait this long: all such waits
@@ -79,213 +78,189 @@ package final class Downloader: Sendable {
   package func download(
     _ request: DownloadRequest, observer: (any BodyObserver)? = nil, priority: PriorityControl
   ) async throws(DownloadError) -> Download {
-    var first = try Transfer(request, configuration)
-    let partial = PartialBodyHandoff(store: configuration.partialBodies, name: request.key)
-    await partial.load()
-    (first.observer, first.partial, first.spillMemory) = (observer, partial, spillMemory)
-    let silence = SilenceReport(hosts: silentHosts, signal: request.silence)
-    defer { silence.resumed() }
+    var attempts = Attempts(try Transfer(request, configuration, spillMemory: spillMemory), admission, priority)
+    attempts.transfer.observer = observer
+    let download = attempts.download
+    await download.loadPartialBody()
+    attempts.partialBytes = download.partialCount
     let result: Result<Download, DownloadError>
     do throws(DownloadError) {
-      result = .success(try await perform(first, silence: silence, priority: priority))
+      result = .success(try await perform(&attempts))
     } catch {
       result = .failure(error)
     }
+    download.endSilence()
+    admission.access { $0.forget(download.ticket) }
     // A later request for the same image must find the partial file as this download has left it.
-    await partial.settle()
+    await download.settle()
     return try result.get()
   }
 
   // MARK: Attempts
 
-  /// What is carried from one transfer of a download to the next.
-  private struct Progress {
-    /// The transfer to begin the next attempt with.
+  /// The attempts of one download so far.
+  private struct Attempts {
+    /// The transfer to begin the next one with.
     var transfer: Transfer
-    let silence: SilenceReport
-    /// Its admission ticket, which keeps its age.
-    var ticket: DownloadTicket?
-    /// The site of the last transfer.
-    var site = ""
-    /// The attempts that came to a transfer.
-    var attempts = 0
+    let download: DownloadState
+    let priority: PriorityControl
+    /// Those that came to a transfer.
+    var count = 0
     /// Those that failed and count.
     var failures = 0
-    /// Bytes of the partial body when the last attempt began that made progress.
-    var partialBytes: Int
-    /// Whether it waits behind all others because it has failed or its server was silent.
+    /// Bytes of the partial body when the last one began that made progress.
+    var partialBytes = 0
+    /// Whether the download waits behind all others because it has failed or its server was silent.
     var isDeferred = false
-    /// Whether the attempt has come to a transfer.
-    var hasBegun = false
     /// Whether it was found out whether a host exists.
     var hasAskedResolver = false
-    /// Its share of the memory for bodies; none during a pause.
-    var bodyShare: WeightedSemaphore.Reservation?
 
-    mutating func deferUntilOthersAreDone() {
+    var request: DownloadRequest { transfer.request }
+    /// The most of them, unless the host is worth more.
+    var most: Int { min(transfer.configuration.retry.maximumAttempts, request.attempts ?? .max) }
+
+    init(_ transfer: Transfer, _ admission: AdmissionController, _ priority: PriorityControl) {
+      (self.transfer, self.priority) = (transfer, priority)
+      download = DownloadState(transfer, admission)
+    }
+
+    /// Others do not wait for it a second time.
+    mutating func waitForOthers() {
       isDeferred = true
-      silence.deferred()
+      download.waitForOthers()
     }
   }
 
   /// Makes attempts until one succeeds or the next is not worth it.
-  private func perform(
-    _ first: Transfer, silence: SilenceReport, priority: PriorityControl
-  ) async throws(DownloadError) -> Download {
-    let request = first.request
-    var progress = Progress(
-      transfer: first, silence: silence, ticket: request.ticket, partialBytes: first.partial?.count ?? 0)
-    defer { if let ticket = progress.ticket { admission.forget(ticket) } }
+  private func perform(_ attempts: inout Attempts) async throws(DownloadError) -> Download {
+    let (request, state) = (attempts.request, attempts.download)
     // What the last attempt came to: for an API, an error status is a response as well.
     var last: Result<Download, DownloadError>?
     while true {
-      progress.transfer.isLastAttempt =
-        progress.failures + 1 >= attempts(request)
-      progress.hasBegun = false
+      attempts.transfer.isLastAttempt = attempts.failures + 1 >= attempts.most
+      let before = attempts.count
       let (failure, outcome): (DownloadError, Result<Download, DownloadError>)
       do throws(DownloadError) {
-        var download = try await attempt(&progress, priority: priority)
-        (download.attempts, download.ticket) = (progress.attempts, progress.ticket)
-        request.onAttempt?(progress.attempts, download.status)
-        download.duration = configuration.totalTimeout - progress.transfer.timeLeft
+        var download = try await attempt(&attempts)
+        (download.attempts, download.ticket) = (attempts.count, state.ticket)
+        request.onAttempt?(attempts.count, download.status)
+        download.duration = configuration.totalTimeout - attempts.transfer.timeLeft
         guard let error = download.failure else { return download }
         (failure, outcome) = (error, request.purpose == .api ? .success(download) : .failure(error))
       } catch let thrown {
-        let error = await resolved(thrown, &progress)
-        if case .unknownEncoding = error, !progress.transfer.ignoresContentEncoding {
+        // What waits for a slot, or for a retry, holds no memory: those with a slot may be waiting for that memory.
+        state.exchangeBodyShare(for: nil)
+        let error = await resolved(thrown, &attempts)
+        if case .unknownEncoding = error, !attempts.transfer.ignoresContentEncoding {
           // The body may be fine without decompressing it.
-          progress.transfer.ignoresContentEncoding = true
-          // See `attempt`: no memory may be held while waiting for a slot.
-          progress.bodyShare = nil
+          attempts.transfer.ignoresContentEncoding = true
           continue
         }
         // The original failure says more than that the host is now held.
         if error.isOfHeldHost, let last { return try last.get() }
-        if progress.hasBegun, error != .cancelled, !error.isOfHeldHost { request.onAttempt?(progress.attempts, nil) }
+        if attempts.count > before, error != .cancelled, !error.isOfHeldHost { request.onAttempt?(attempts.count, nil) }
         (failure, outcome) = (error, .failure(error))
       }
       last = outcome
-      guard let pause = pause(after: failure, &progress) else { return try outcome.get() }
-      // Others do not wait for it a second time.
-      if request.purpose == .image { progress.deferUntilOthersAreDone() }
+      guard let pause = pause(after: failure, &attempts) else { return try outcome.get() }
+      if request.purpose == .image { attempts.waitForOthers() }
       configuration.logger.debug(
-        "attempt \(progress.attempts) at \(first.url.site) failed: \(failure); again in \(pause)")
-      progress.bodyShare = nil
+        "attempt \(attempts.count) at \(attempts.transfer.url.site) failed: \(failure); again in \(pause)")
       if pause == .zero { continue }
       do { try await Task.sleep(for: pause) } catch { throw .cancelled }
-      if !failure.isPause { progress.transfer.timeLeft -= pause }
+      if !failure.isPause { attempts.transfer.timeLeft -= pause }
     }
   }
 
   /// The pause before the next attempt; nil if there is none. Counts the failure, unless the host is to blame.
-  private func pause(after error: DownloadError, _ progress: inout Progress) -> Duration? {
-    let request = progress.transfer.request
-    guard let ticket = progress.ticket, configuration.retry.isWorthRetrying(error, request.purpose) else { return nil }
-    let received = progress.transfer.partial?.count ?? 0
-    let madeProgress = received >= progress.partialBytes + RetryPolicy.worthwhileProgress
-    if madeProgress { progress.partialBytes = received }
+  private func pause(after error: DownloadError, _ attempts: inout Attempts) -> Duration? {
+    let (request, download) = (attempts.request, attempts.download)
+    guard configuration.retry.isWorthRetrying(error, request.purpose) else { return nil }
+    let received = download.partialCount
+    let madeProgress = received >= attempts.partialBytes + RetryPolicy.worthwhileProgress
+    if madeProgress { attempts.partialBytes = received }
     // What says nothing about the host is no reason to excuse the image.
-    let excuses = isPatient(request) && TransferOutcome(.failure(error), purpose: request.purpose) != .inconclusive
-    let more: Int
-    (progress.failures, more) = admission.charge(
-      ticket, at: progress.site, excuses: excuses, isFirst: madeProgress)
+    let excuses = download.isPatient && TransferOutcome(.failure(error), purpose: request.purpose) != .inconclusive
+    let (failures, more) = admission.access {
+      $0.charge(download.ticket, at: download.site, excuses: excuses, isFirst: madeProgress, now: .now)
+    }
+    attempts.failures = failures
     var random = SystemRandomNumberGenerator()
     guard
       let pause = configuration.retry.pause(
-        after: error, of: request.purpose, failures: progress.failures,
-        most: attempts(request) + (isPatient(request) ? more : 0),
+        after: error, of: request.purpose, failures: failures, most: attempts.most + (download.isPatient ? more : 0),
         using: &random)
     else { return nil }
-    guard error.isPause else { return pause < progress.transfer.timeLeft ? pause : nil }
-    return pause <= configuration.maximumWait ? pause : nil
+    return error.isPause
+      ? pause <= configuration.maximumWait ? pause : nil : pause < attempts.transfer.timeLeft ? pause : nil
   }
-
-  private func attempts(_ request: DownloadRequest) -> Int {
-    min(configuration.retry.maximumAttempts, request.attempts ?? .max)
-  }
-
-  /// Whether a download waits while its host is held.
-  private func isPatient(_ request: DownloadRequest) -> Bool { request.mayWait && configuration.maximumWait > .zero }
 
   /// The error of an attempt, with no slot or memory held: whether a name that was not resolved exists is found out
   /// once.
-  private func resolved(_ error: DownloadError, _ progress: inout Progress) async -> DownloadError {
-    guard case .unresolved(let host, _) = error, !progress.hasAskedResolver else { return error }
-    progress.hasAskedResolver = true
-    progress.bodyShare = nil
+  private func resolved(_ error: DownloadError, _ attempts: inout Attempts) async -> DownloadError {
+    guard case .unresolved(let host, _) = error, !attempts.hasAskedResolver else { return error }
+    attempts.hasAskedResolver = true
     return await unknownHosts.confirm(host) ? .unknownHost(host) : error
   }
 
   /// One attempt: one transfer per redirect, until a response is not a redirect.
-  private func attempt(_ progress: inout Progress, priority: PriorityControl) async throws(DownloadError) -> Download {
-    let request = progress.transfer.request
-    var transfer = progress.transfer
-    var held: TransferSlot?
-    defer { if let held { admission.release(held) } }
+  private func attempt(_ attempts: inout Attempts) async throws(DownloadError) -> Download {
+    let (request, state, number) = (attempts.request, attempts.download, attempts.count + 1)
+    var transfer = attempts.transfer
+    if request.purpose == .image { transfer.download = state }
+    // What the transfer says about its host, while its slot is held.
+    var held: TransferOutcome?
+    defer { if let held { admission.update(adoptingHolds: true) { $0.release(state.ticket, held, now: .now) } } }
     while true {
       if unknownHosts.contains(transfer.url.host) { throw .unknownHost(transfer.url.host) }
-      let previous = held
-      held = nil
-      let slot = TransferSlot(
-        admission, at: transfer.url, isPatient: isPatient(request), silence: progress.silence,
-        shortestTimeout: configuration.silence.shortestTimeout, logger: configuration.logger)
+      let previous = held.take()
       try await admission.wait(
-        for: slot, priority: priority, limit: request.downloadsPerHost, returning: progress.ticket,
-        isDeferred: progress.isDeferred, releasing: previous)
-      (held, progress.ticket, progress.site) = (slot, slot.ticket, slot.site)
+        for: state, at: transfer.url, priority: attempts.priority, limit: request.downloadsPerHost,
+        isDeferred: attempts.isDeferred, releasing: previous)
+      held = .inconclusive
       // Others may have found that out in the meantime.
       if unknownHosts.contains(transfer.url.host) { throw .unknownHost(transfer.url.host) }
-      if request.purpose == .image, progress.bodyShare == nil {
-        progress.bodyShare = try await reserveBodyMemory(priority: priority)
-      }
-      await transfer.partial?.settle()
+      if request.purpose == .image, !state.holdsMemory { try await reserveBodyMemory(attempts) }
+      await state.settle()
       guard !Task.isCancelled else { throw .cancelled }
-      slot.hold(progress.bodyShare)
+      attempts.count = number
       let start = ContinuousClock.now
-      // API requests are few, and others wait for them, so they do not lend their slots.
-      if request.purpose == .image { transfer.slot = slot }
-      if !progress.hasBegun { progress.attempts += 1 }
-      progress.hasBegun = true
       let result = await runner.perform(transfer)
       transfer.timeLeft -= ContinuousClock.now - start
-      progress.transfer.timeLeft = transfer.timeLeft
+      attempts.transfer.timeLeft = transfer.timeLeft
       // A name that may not exist says nothing about a host yet.
-      let mayBeUnknown = if case .failure(.unresolved) = result { !progress.hasAskedResolver } else { false }
-      if !mayBeUnknown { slot.end(with: TransferOutcome(result, purpose: request.purpose)) }
-      if slot.hasLeftMemory { progress.bodyShare = nil }
-      if case .failure(.cancelled) = result, slot.isPreempted, !Task.isCancelled {
-        progress.bodyShare = nil
-        slot.hold(nil)
-        progress.deferUntilOthersAreDone()
+      let mayBeUnknown = if case .failure(.unresolved) = result { !attempts.hasAskedResolver } else { false }
+      if !mayBeUnknown { held = TransferOutcome(result, purpose: request.purpose) }
+      if case .failure(.cancelled) = result, state.isPreempted, !Task.isCancelled {
+        state.exchangeBodyShare(for: nil)
+        attempts.waitForOthers()
         continue
       }
       var download = try result.get()
-      guard let location = download.head.redirectLocation else {
-        // The body is in a file, but its decode is accounted for like all others.
-        if slot.hasLeftMemory, !download.isUnchanged {
-          admission.report(slot)
-          progress.bodyShare = try await reserveBodyMemory(priority: priority)
-        }
-        if isPatient(request), download.failure == nil { probes.add(transfer, admission) }
-        // Without a body there is no memory to account for.
-        download.bodyShare = download.isUnchanged ? nil : progress.bodyShare
-        return download
+      if let location = download.head.redirectLocation {
+        state.exchangeBodyShare(for: nil)
+        try transfer.follow(location)
+        continue
       }
-      // A waiter for a slot must hold no memory: those with a slot may be waiting for that memory.
-      progress.bodyShare = nil
-      slot.hold(nil)
-      try transfer.route.follow(location)
-      try transfer.checkHost()
+      // The body is in a file, but its decode is accounted for like all others.
+      if state.hasLeftMemory, !download.isUnchanged {
+        if let outcome = held { admission.update(adoptingHolds: true) { $0.ended(state.ticket, outcome, now: .now) } }
+        held = .inconclusive
+        try await reserveBodyMemory(attempts)
+      }
+      if state.isPatient, download.failure == nil { probes.add(transfer, admission) }
+      // Without a body there is no memory to account for.
+      let share = state.exchangeBodyShare(for: nil)
+      download.bodyShare = download.isUnchanged ? nil : share
+      return download
     }
   }
 
-  private func reserveBodyMemory(
-    priority: PriorityControl
-  ) async throws(DownloadError) -> WeightedSemaphore.Reservation? {
-    guard let bodyMemory else { return nil }
+  private func reserveBodyMemory(_ attempts: Attempts) async throws(DownloadError) {
+    guard let bodyMemory else { return }
     do throws(WeightedSemaphore.Failure) {
-      return try await bodyMemory.reserve(
-        min(configuration.memoryBodyLimit, bodyMemory.capacity), priority: priority)
+      let bytes = min(configuration.memoryBodyLimit, bodyMemory.capacity)
+      attempts.download.exchangeBodyShare(for: try await bodyMemory.reserve(bytes, priority: attempts.priority))
     } catch {
       throw .cancelled
     }

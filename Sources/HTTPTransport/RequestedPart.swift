@@ -39,9 +39,20 @@ package struct BodyVersion: Sendable, Equatable {
   /// The length of the whole body in bytes.
   package let length: Int
 
+  init(etag: String, length: Int) { (self.etag, self.length) = (etag, length) }
+
+  /// The version that a response is of, if its body can be resumed: it has a strong `ETag` and a known length, from a
+  /// server that supports ranges. Nil if it cannot.
+  init?(of head: ResponseHead, length: Int?) {
+    guard let length, !head.isEncoded, head.status == 206 || head.contentLength != nil,
+      let etag = Self.etag(status: head.status, headers: head.headers)
+    else { return nil }
+    self.init(etag: etag, length: length)
+  }
+
   /// The `ETag` of a response with which parts of its body can be requested: a strong one, from a server that says that
   /// it supports ranges. Nil if there is none.
-  static func etag(status: Int, headers: [HTTPHeader]) -> String? {
+  private static func etag(status: Int, headers: [HTTPHeader]) -> String? {
     guard let etag = headers.firstValue(of: "ETag"), etag.hasPrefix("\""), etag.hasSuffix("\""), etag.count >= 2,
       etag.utf8.count <= longestTag
     else { return nil }

@@ -22,7 +22,7 @@ struct RoundTripRunner: TransferRunner {
       if !Task.isCancelled { work.cancel() }
     }
     defer { watching.cancel() }
-    transfer.slot?.begin { work.cancel() }
+    transfer.download?.begin { work.cancel() }
     return await withTaskCancellationHandler {
       await work.value
     } onCancel: {
@@ -32,62 +32,52 @@ struct RoundTripRunner: TransferRunner {
 
   private func run(_ transfer: Transfer, _ watch: DeadlineWatch) async -> Result<Download, DownloadError> {
     var receiver = ResponseReceiver(transfer)
-    let result = await receive(into: &receiver, watch)
+    var failure: DownloadError?
+    do {
+      try await receive(into: &receiver, watch)
+    } catch {
+      failure = watch.missed.map { .timedOut($0) } ?? mapped(error, receiver)
+    }
+    let result = receiver.result(failure, httpVersion: "")
     if case .failure = result { receiver.keepPartialBody() }
     return result
   }
 
-  private func receive(
-    into receiver: inout ResponseReceiver, _ watch: DeadlineWatch
-  ) async -> Result<Download, DownloadError> {
+  private func receive(into receiver: inout ResponseReceiver, _ watch: DeadlineWatch) async throws {
     let transfer = receiver.transfer
-    guard let url = URL(string: transfer.url.text) else { return .failure(.invalidURL) }
-    do {
-      let request = HTTPRequest(
-        url: url, headers: transfer.headers(adding: receiver.conditions), byteLimit: transfer.request.byteLimit)
-      let response = try await client.roundTrip(request)
-      watch.recordArrival(1)
-      guard (200...599).contains(response.status), response.headers.allSatisfy(\.isWellFormed) else {
-        return .failure(.invalidResponse(reason: "its status or header is no HTTP"))
-      }
-      if receiver.receivedHead(status: response.status, headers: response.headers) {
-        if receiver.head.isEncoded, receiver.isSuccess, !transfer.ignoresContentEncoding {
-          return .failure(.unknownEncoding(reason: "the program's client has not unpacked it"))
-        }
-        try await response.receive { piece in
-          watch.recordArrival(piece.count)
-          return piece.withUnsafeBytes { receiver.receivedBody($0, mayKeepConnection: { false }) }
-        }
-      }
-      // A sequence may end without an error when it is cancelled: its body is not complete.
-      if receiver.stop == nil { try Task.checkCancellation() }
-    } catch {
-      if let deadline = watch.missed { return .failure(.timedOut(deadline)) }
-      if receiver.stop == nil, !receiver.statusSuffices { return .failure(mapped(error, receiver)) }
+    guard let url = URL(string: transfer.url.text) else { throw DownloadError.invalidURL }
+    let defaults = [
+      HTTPHeader("Accept", transfer.accept), HTTPHeader("Accept-Encoding", "identity"),
+      HTTPHeader("User-Agent", transfer.configuration.sentUserAgent),
+    ]
+    let response = try await client.roundTrip(
+      HTTPRequest(
+        url: url, headers: transfer.headers(defaults, adding: receiver.conditions),
+        byteLimit: transfer.request.byteLimit))
+    watch.recordArrival(1)
+    guard (200...599).contains(response.status), response.headers.allSatisfy(\.isWellFormed) else {
+      throw DownloadError.invalidResponse(reason: "its status or header is no HTTP")
     }
-    return finish(&receiver)
-  }
-
-  /// The result once nothing more arrives.
-  private func finish(_ receiver: inout ResponseReceiver) -> Result<Download, DownloadError> {
-    switch receiver.stop {
-    case .failed(let error): return .failure(error)
-    case .enough, .statusSuffices: return .success(receiver.download(isComplete: false, httpVersion: ""))
-    case nil: break
+    guard receiver.receivedHead(status: response.status, headers: response.headers) else { return }
+    if receiver.head.isEncoded, receiver.isSuccess, !transfer.ignoresContentEncoding {
+      throw DownloadError.unknownEncoding(reason: "the program's client has not unpacked it")
     }
-    if receiver.isSuccess, let expected = receiver.expected {
-      if receiver.body.count < expected {
-        return .failure(.brokenOff(received: receiver.received, expected: expected))
-      }
-      // libcurl cuts it off; here it is unknown which of the two is wrong.
-      if receiver.body.count > expected {
-        return .failure(.invalidResponse(reason: "its body is longer than its Content-Length"))
-      }
+    try await response.receive { piece in
+      watch.recordArrival(piece.count)
+      return piece.withUnsafeBytes { receiver.receivedBody($0, mayKeepConnection: { false }) }
     }
-    return .success(receiver.download(isComplete: true, httpVersion: ""))
+    guard receiver.stop == nil else { return }
+    // A sequence may end without an error when it is cancelled: its body is not complete.
+    try Task.checkCancellation()
+    guard receiver.isSuccess, let expected = receiver.expected, receiver.body.count != expected else { return }
+    // libcurl cuts a longer one off; here it is unknown which of the two is wrong.
+    throw receiver.body.count < expected
+      ? DownloadError.brokenOff(received: receiver.received, expected: expected)
+      : .invalidResponse(reason: "its body is longer than its Content-Length")
   }
 
   private func mapped(_ error: any Error, _ receiver: ResponseReceiver) -> DownloadError {
+    if let error = error as? DownloadError { return error }
     if Task.isCancelled || error is CancellationError { return .cancelled }
     if receiver.hasBodyBegun { return .brokenOff(received: receiver.received, expected: receiver.expected) }
     return switch error as? HTTPClientError {
@@ -120,7 +110,7 @@ private final class DeadlineWatch: Sendable {
   var missed: DownloadError.Deadline? { state.withLock { $0.missed } }
 
   func recordArrival(_ bytes: Int) {
-    state.withLock { $0.deadlines.recordArrival(bytes, at: ContinuousClock.now) }
+    _ = state.withLock { $0.deadlines.recordArrival(bytes, at: ContinuousClock.now) }
   }
 
   /// Returns once a deadline has passed, or the task is cancelled.

@@ -6,8 +6,11 @@ import ThumbnailCore
 struct Transfer: Sendable {
   let request: DownloadRequest
   let configuration: DownloadConfiguration
-  /// The URL after the redirects so far, and the header fields for it.
-  var route: RedirectChain
+  /// The URL after the redirects so far.
+  private(set) var url: CurlURL
+  /// The request's own header fields that may be sent to it.
+  private(set) var headers: [HTTPHeader]
+  private var redirects = 0
   /// Whether the server's `Content-Encoding` is ignored: it is wrong or unknown.
   var ignoresContentEncoding = false
   /// What is left of the total timeout.
@@ -15,18 +18,18 @@ struct Transfer: Sendable {
   /// Whether no retry follows.
   var isLastAttempt = false
   var observer: (any BodyObserver)?
-  /// The partial body of an earlier attempt, and where this one leaves its own when it breaks off.
-  var partial: PartialBodyHandoff?
-  /// See `BodyBuffer`.
-  var spillMemory: WeightedSemaphore?
-  /// Told when the transfer falls silent; nil where silence is not tracked.
-  var slot: TransferSlot?
+  /// Where a body that outgrows memory goes, in this order.
+  let spillLocations: [SpillLocation]
+  /// The download of an image that it belongs to; nil for others, which lend no slots and leave no partial bodies.
+  var download: DownloadState?
 
-  /// The first transfer of a request.
+  /// The first transfer of a request. `spillMemory` lends the bytes of a file in memory, where no directory has room.
   ///
   /// - Throws: An error for a URL that is not fetched, or a header field that would corrupt the request.
-  init(_ request: DownloadRequest, _ configuration: DownloadConfiguration) throws(DownloadError) {
-    let url = try CurlURL(parsing: request.url.absoluteString)
+  init(
+    _ request: DownloadRequest, _ configuration: DownloadConfiguration, spillMemory: WeightedSemaphore? = nil
+  ) throws(DownloadError) {
+    url = try CurlURL(parsing: request.url.absoluteString)
     switch url.scheme {
     case "http", "https": guard !url.host.isEmpty else { throw .invalidURL }
     // Allowed local files do not come this way: see `LocalFile`.
@@ -34,16 +37,32 @@ struct Transfer: Sendable {
     default: throw .unsupportedScheme(url.scheme)
     }
     for header in request.headers where !header.isWellFormed { throw .invalidHeader(name: header.name) }
-    self.request = request
-    self.configuration = configuration
+    (self.request, self.configuration) = (request, configuration)
     // A login in the URL follows the same rules as other fields.
-    route = RedirectChain(
-      url: url, headers: url.addingLogin(to: request.headers), maximumRedirects: configuration.maximumRedirects)
+    headers = url.addingLogin(to: request.headers)
     timeLeft = configuration.totalTimeout
+    spillLocations = configuration.spillLocations(spillMemory)
     try checkHost()
   }
 
-  var url: CurlURL { route.url }
+  /// Follows a `Location` field. The request's own header fields are dropped for good when it leads to another host,
+  /// since they may hold credentials.
+  mutating func follow(_ location: String) throws(DownloadError) {
+    guard redirects < configuration.maximumRedirects else {
+      throw .tooManyRedirects(limit: configuration.maximumRedirects)
+    }
+    redirects += 1
+    let next: CurlURL
+    do {
+      next = try CurlURL(parsing: location, relativeTo: url)
+    } catch .invalidURL {
+      throw .invalidResponse(reason: "redirect to something that is no URL")
+    }
+    guard next.scheme == "http" || next.scheme == "https" else { throw .redirectToUnsupportedScheme(next.scheme) }
+    headers = next.addingLogin(to: url.sharesCredentials(with: next) ? headers : [])
+    url = next
+    try checkHost()
+  }
 
   /// The value of `Accept`, unless the request has its own.
   var accept: String {
@@ -63,26 +82,12 @@ struct Transfer: Sendable {
 
   /// The header fields to send: the request's own, of `defaults` those that it lacks, and `conditions`.
   func headers(_ defaults: [HTTPHeader], adding conditions: [HTTPHeader]) -> [HTTPHeader] {
-    route.headers + defaults.filter { route.headers.firstValue(of: $0.name) == nil } + conditions
-  }
-
-  /// The header fields to send by a client that adds none of its own.
-  func headers(adding conditions: [HTTPHeader]) -> [HTTPHeader] {
-    let defaults = [
-      HTTPHeader("Accept", accept), HTTPHeader("Accept-Encoding", "identity"),
-      HTTPHeader("User-Agent", configuration.sentUserAgent),
-    ]
-    return headers(defaults, adding: conditions)
+    headers + defaults.filter { headers.firstValue(of: $0.name) == nil } + conditions
   }
 
   /// Fields of a conditional request, for which a 304 counts as success. Not sent when resuming a body.
   var conditions: [HTTPHeader] {
     request.condition.map { $0.address == url.digest ? $0.headers : [] } ?? []
-  }
-
-  /// The certificate to send if the host asks for one.
-  var clientCertificate: ClientCertificate? {
-    configuration.clientCertificates.first { $0.host.matches(host: url.host, port: url.port) }
   }
 
   /// An empty buffer for its body.
@@ -93,9 +98,6 @@ struct Transfer: Sendable {
     case .api: BodyBuffer(memoryLimit: request.byteLimit, spillsTo: [], logger: configuration.logger)
     }
   }
-
-  /// Where a body that outgrows memory goes, in this order.
-  var spillLocations: [SpillLocation] { configuration.spillLocations(spillMemory) }
 }
 
 extension DownloadConfiguration {

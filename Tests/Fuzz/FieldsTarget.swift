@@ -26,7 +26,7 @@ private func checkLength(of head: ResponseHead) {
   require(head.contentLength ?? 0 >= 0, "a length of \(head.contentLength ?? 0)")
   require(head.contentLength == nil || head.lengthProblem == nil, "a length that is wrong and counts")
   require(head.retryAfter(now: now) ?? .zero >= .zero, "a pause that is over before it begins")
-  if let etag = PartialBody.etag(of: head) {
+  if let etag = BodyVersion(of: head, length: head.contentLength)?.etag {
     require(etag.hasPrefix("\"") && etag.utf8.count <= 1024, "a body is resumed by \(etag)")
   }
 }

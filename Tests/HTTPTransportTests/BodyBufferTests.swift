@@ -41,18 +41,18 @@ struct BodyBufferTests {
     let folder = try TemporaryDirectory()
     let bytes = noise(10_000)
     var store = BodyBuffer(memoryLimit: 2500, spillsTo: [.directory(folder.url.path)])
-    let full = try full()
+    let full = StoredPartial(names: PartialNames(directory: "/full", name: "a"), file: try full())
     let abandoned = Mutex<[FileDescriptor]>([])
     store.spill {
       full
-    } abandon: { file in
-      abandoned.withLock { $0.append(file) }
+    } abandon: { stored in
+      abandoned.withLock { $0.append(stored.file) }
     }
     for start in stride(from: 0, to: bytes.count, by: 1000) {
       try append(Array(bytes[start..<start + 1000]), to: &store)
     }
-    #expect(store.givenFile == nil && store.spilled != nil)
-    #expect(abandoned.withLock { $0.count == 1 && $0.first === full })
+    #expect(store.stored == nil && store.spilled != nil)
+    #expect(abandoned.withLock { $0.count == 1 && $0.first === full.file })
     #expect(try store.finish().read(at: 0, length: 20_000) == bytes)
   }
 
@@ -70,7 +70,7 @@ struct BodyBufferTests {
       var store = BodyBuffer(continuing: file, at: 5000, spillsTo: locations)
       try append(Array(bytes[5000..<8000]), to: &store)
       try append(Array(bytes[8000...]), to: &store)
-      #expect(store.givenFile == nil)
+      #expect(store.spilled !== file)
       #expect(try store.finish().read(at: 0, length: 20_000) == bytes)
     }
   }

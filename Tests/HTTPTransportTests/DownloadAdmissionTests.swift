@@ -27,7 +27,8 @@ struct DownloadAdmissionTests {
     var parked: [String] = []
     // Twice: between them nothing waits there.
     for name in ["a", "b"] {
-      let ticket = admission.enqueue(name, site: "s", at: .prefetch, now: now)
+      let ticket = admission.nextTicket()
+      admission.enqueue(name, ticket, site: "s", at: .prefetch, now: now)
       while let step = admission.nextStep(at: now) {
         if case .park(let name) = step { parked.append(name) }
       }
@@ -42,7 +43,8 @@ struct DownloadAdmissionTests {
     var admission = DownloadAdmission<String>(maximum: 9, maximumPerSite: 9)
     admission.adopt(
       .init(until: now + .milliseconds(1), cause: .failures(reason: "silent"), strikes: 1), of: "s", now: now)
-    let trial = admission.enqueue("a", site: "s", at: .visible, patient: false, now: now)
+    let trial = admission.nextTicket()
+    admission.enqueue("a", trial, site: "s", at: .visible, patient: false, now: now)
     while admission.nextStep(at: now + .seconds(1)) != nil {}
     #expect(admission.runs[trial] != nil)
     admission.fellSilent(trial, since: now + .seconds(1), now: now + .milliseconds(1100))

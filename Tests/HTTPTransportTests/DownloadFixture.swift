@@ -90,8 +90,9 @@ extension Transfer {
   ) throws -> Transfer {
     let url = try #require(URL(string: "http://picture.example/a.jpg"))
     let address = try #require(CurlURL(url.absoluteString)).digest
-    var transfer = try Transfer(
-      DownloadRequest(url: url, byteLimit: limit, condition: .init(address: address, headers: conditions)), .quick())
+    var request = DownloadRequest(url: url, byteLimit: limit)
+    request.condition = .init(address: address, headers: conditions)
+    var transfer = try Transfer(request, .quick())
     transfer.observer = observer
     return transfer
   }

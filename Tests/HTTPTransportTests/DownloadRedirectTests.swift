@@ -167,7 +167,7 @@ struct DownloadRedirectTests {
 }
 
 @Suite
-struct RedirectChainTests {
+struct TransferRedirectTests {
   @Test func keepsHeadersFromHTTPToHTTPSOfTheSameHostOnly() throws {
     for (from, to, keeps) in [
       ("http://a.example/x", "https://a.example/x", true),
@@ -178,10 +178,11 @@ struct RedirectChainTests {
       ("http://a.example:8080/x", "https://a.example/x", false),
       ("https://a.example/x", "//a.example/y", true),
     ] {
-      let url = try #require(CurlURL(from))
-      var route = RedirectChain(url: url, headers: [HTTPHeader("X-Key", "1")], maximumRedirects: 5)
-      try route.follow(to)
-      #expect(route.headers.isEmpty == !keeps, "\(from) to \(to)")
+      let url = try #require(URL(string: from))
+      let request = DownloadRequest(url: url, headers: [HTTPHeader("X-Key", "1")], byteLimit: 1)
+      var transfer = try Transfer(request, .quick())
+      try transfer.follow(to)
+      #expect(transfer.headers.isEmpty == !keeps, "\(from) to \(to)")
     }
   }
 

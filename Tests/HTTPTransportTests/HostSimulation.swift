@@ -104,8 +104,11 @@ struct HostSimulation {
   private var instant: ContinuousClock.Instant { Self.start + .seconds(now) }
 
   private mutating func enqueue(_ image: Int, deferred: Bool) {
-    downloads[image].ticket = admission.enqueue(
-      image, site: hosts[images[image].host].site, at: .prefetch, returning: downloads[image].ticket,
+    let earlier = downloads[image].ticket
+    let ticket = earlier ?? admission.nextTicket()
+    downloads[image].ticket = ticket
+    admission.enqueue(
+      image, ticket, site: hosts[images[image].host].site, at: .prefetch, isReturning: earlier != nil,
       deferred: deferred, now: instant)
   }
 
@@ -194,8 +197,7 @@ struct HostSimulation {
     guard let ticket = downloads[image].ticket else { return }
     downloads[image].isRunning = false
     let (host, site) = (images[image].host, hosts[images[image].host].site)
-    admission.ended(ticket, outcome, now: instant)
-    admission.release(ticket)
+    admission.release(ticket, outcome, now: instant)
     let error: DownloadError
     switch outcome {
     case .responded:
@@ -206,9 +208,11 @@ struct HostSimulation {
     case .failed, .unreachable: error = .httpStatus(500, retryAfter: nil)
     case .pause(let pause): error = .httpStatus(429, retryAfter: pause)
     }
-    let failures = admission.charge(ticket, at: site, excuses: true)
-    let most = retry.maximumAttempts + (admission.hosts[site]?.furtherAttempts(at: instant) ?? 0)
-    guard let pause = retry.pause(after: error, failures: failures, most: most, using: &random) else {
+    let (failures, more) = admission.charge(ticket, at: site, excuses: true, now: instant)
+    guard
+      let pause = retry.pause(
+        after: error, failures: failures, most: retry.maximumAttempts + more, using: &random)
+    else {
       return finish(image, .failed)
     }
     let seconds = pause / .seconds(1)

@@ -26,15 +26,17 @@ struct NamedAdmission {
     _ name: String, site: String, at level: Priority, limit: Int? = nil, returning: Ticket? = nil,
     deferred: Bool = false
   ) -> Ticket {
-    let ticket = admission.enqueue(
-      name, site: site, at: level, limit: limit, returning: returning, deferred: deferred, now: Self.start)
+    let ticket = returning ?? admission.nextTicket()
+    admission.enqueue(
+      name, ticket, site: site, at: level, limit: limit, isReturning: returning != nil, deferred: deferred,
+      now: Self.start)
     tickets[name] = ticket
     return ticket
   }
 
   mutating func move(_ ticket: Ticket, to level: Priority) { admission.move(ticket, to: level) }
   mutating func remove(_ ticket: Ticket) -> String? { admission.remove(ticket) }
-  mutating func release(_ name: String) { tickets[name].map { admission.release($0) } }
+  mutating func release(_ name: String) { tickets[name].map { admission.release($0, .inconclusive, now: Self.start) } }
   func silenceTimeout(for name: String) -> Duration? { tickets[name].map { admission.silenceTimeout(for: $0) } }
   mutating func answered(_ name: String, after seconds: Double) {
     tickets[name].map { admission.responseBegan($0, after: .seconds(seconds)) }

@@ -32,7 +32,7 @@ import Testing
   @Test func givesBackWhatWasLeft() throws {
     try leave(1, in: store())
     let found = try #require(store().open(name(1)))
-    #expect(found.count == 5 && found.total == 2 << 20 && found.etag == "\"x\"" && found.address == address)
+    #expect(found.count == 5 && found.version == BodyVersion(etag: "\"x\"", length: 2 << 20) && found.address == address)
     #expect(!found.isObserved)
     #expect(store().open(name(2)) == nil)
   }
@@ -123,9 +123,9 @@ import Testing
 
 extension PartialStore {
   /// A new file with its label, as a transfer makes it; nil when it is not kept.
-  fileprivate func create(_ name: String, address: SourceKey, etag: String, total: Int) -> OpenPartial? {
+  fileprivate func create(_ name: String, address: SourceKey, etag: String, total: Int) -> StoredPartial? {
     guard accepts(total: total), let opened = openFile(name),
-      label(opened, address: address, etag: etag, total: total)
+      label(opened, address: address, version: BodyVersion(etag: etag, length: total))
     else { return nil }
     return opened
   }

@@ -25,7 +25,7 @@ struct ResponseReceiverTests {
   @Test func anAnswerWithoutABodyBeginsAtItsEnd() throws {
     let observer = RecordingObserver()
     let reception = try Answer(.example(observer: observer))
-    #expect(reception.endedWithoutBody())
+    #expect(throws: Never.self) { try reception.end().get() }
     #expect(!reception.isSuccess && observer.begins.isEmpty)
   }
 
@@ -174,5 +174,5 @@ private final class Answer {
     bytes.withUnsafeBytes { reception.receivedBody($0, mayKeepConnection: { mayKeepConnection }) }
   }
 
-  func endedWithoutBody() -> Bool { reception.endedWithoutBody() }
+  func end() -> Result<Download, DownloadError> { reception.result(nil, httpVersion: "") }
 }

@@ -95,7 +95,7 @@ private func head(_ lines: String...) -> ResponseHead {
 }
 
 extension ResponseHead {
-  fileprivate mutating func take(line: String) -> Event {
+  fileprivate mutating func take(line: String) -> Bool {
     Array(line.utf8).withUnsafeBytes { take($0) }
   }
 }

@@ -17,7 +17,8 @@ struct UnknownHostTests {
     let attempts = Recorder<Int>()
     let downloader = Downloader(.quick())
     let url = try #require(URL(string: "http://\(unknown("a"))/a.jpg"))
-    let request = DownloadRequest(url: url, byteLimit: 1 << 20) { attempt, _ in attempts.append(attempt) }
+    var request = DownloadRequest(url: url, byteLimit: 1 << 20)
+    request.onAttempt = { attempt, _ in attempts.append(attempt) }
     for _ in 1...2 {
       await #expect(throws: DownloadError.unknownHost(unknown("a"))) {
         try await downloader.download(request, priority: Self.priority)

@@ -5,13 +5,15 @@ import ThumbnailCore
 /// Admits downloads to slots: synchronises `DownloadAdmission` and carries out what it decides, and shares the holds of
 /// hosts with other processes. Thread-safe.
 final class AdmissionController: Sendable {
-  typealias Admission = DownloadAdmission<TransferSlot>
+  typealias Admission = DownloadAdmission<DownloadState>
 
   private let admission: Mutex<Admission>
   private let ledger: (any HostLedger)?
   private let onHostPause: @Sendable (HostPause) -> Void
   /// Requests an image again that a site has sent, as `Downloader` does. Returns nil if there is none.
   private let probe: @Sendable (_ site: String) async -> TransferOutcome?
+  /// The number of downloads that wait for a silent server, by host.
+  private let silent = Mutex<[String: Int]>([:])
   /// When the next wake-up for held hosts is scheduled, if any.
   private let wakesAt = Mutex<ContinuousClock.Instant?>(nil)
 
@@ -32,79 +34,47 @@ final class AdmissionController: Sendable {
     (ledger, onHostPause, self.probe) = (configuration.ledger, configuration.onHostPause, probe)
   }
 
-  /// Reads the admission's state.
-  func read<Value: Sendable>(_ body: (Admission) -> sending Value) -> Value { admission.withLock { body($0) } }
+  /// Reads or changes the admission's state where no step can follow from it.
+  func access<Value: Sendable>(_ body: (inout Admission) -> sending Value) -> Value { admission.withLock { body(&$0) } }
+
+  /// The number of downloads that wait for a silent server, by host, without zeros.
+  var silentDownloads: [String: Int] { silent.withLock { $0 } }
+
+  /// A download waits for a silent server, for another one than before, or for none any more.
+  func countSilent(from old: String?, to new: String?) {
+    silent.withLock { counts in
+      if let old { counts[old] = counts[old].flatMap { $0 > 1 ? $0 - 1 : nil } }
+      if let new { counts[new, default: 0] += 1 }
+    }
+  }
 
   // MARK: One transfer
 
-  /// Waits until the slot is granted, and while its host is held.
+  /// Waits until a slot for the download's next transfer is granted, and while its host is held.
   ///
   /// - Parameters:
   ///   - limit: The most concurrent transfers at the site, if the request has its own limit.
-  ///   - ticket: Of an earlier wait of the download, whose age it keeps.
   ///   - isDeferred: Whether it waits behind all others.
-  ///   - previous: The slot of the previous transfer. It is released in the same step, so that no other download takes
-  ///     it when the site is the same.
+  ///   - previous: What the previous transfer says about its host. Its slot is released in the same step, so that no
+  ///     other download takes it when the site is the same.
   func wait(
-    for slot: TransferSlot, priority: PriorityControl, limit: Int?, returning earlier: DownloadTicket?,
-    isDeferred: Bool, releasing previous: TransferSlot?
+    for download: DownloadState, at url: CurlURL, priority: PriorityControl, limit: Int?, isDeferred: Bool,
+    releasing previous: TransferOutcome?
   ) async throws(DownloadError) {
-    let ticket = update(adoptingHolds: true) { admission in
-      let ticket = admission.enqueue(
-        slot, site: slot.site, at: priority.current, limit: limit, returning: earlier, deferred: isDeferred,
-        patient: slot.isPatient, now: .now)
-      slot.ticket = ticket
-      if let previous { Self.release(previous, from: &admission) }
-      return ticket
+    let (ticket, level, isReturning) = (download.ticket, priority.current, download.beginWait(at: url))
+    update(adoptingHolds: true) { admission in
+      admission.enqueue(
+        download, ticket, site: url.site, at: level, limit: limit, isReturning: isReturning,
+        deferred: isDeferred, patient: download.isPatient, now: .now)
+      if let previous { admission.release(ticket, previous, now: .now) }
     }
-    let observation = priority.observe { [weak self] level in
+    let observation = priority.observe(since: level) { [weak self] level in
       self?.admission.withLock { $0.move(ticket, to: level) }
     }
     defer { priority.stopObserving(observation) }
-    // The priority may have changed before the observation began.
-    admission.withLock { $0.move(ticket, to: priority.current) }
-    try await slot.granted.wait { [weak self] in
-      self?.admission.withLock { $0.remove(ticket) }?.granted.resume(with: .failure(.cancelled))
-    }.get()
-    slot.begin()
-  }
-
-  /// Judges the host by a transfer that keeps its slot for now.
-  func report(_ slot: TransferSlot) {
-    update(adoptingHolds: true) { Self.report(slot, to: &$0) }
-  }
-
-  /// Releases the slot, and judges its host by the transfer.
-  func release(_ slot: TransferSlot) {
-    update(adoptingHolds: true) { Self.release(slot, from: &$0) }
-  }
-
-  /// Counts a failed attempt of a download at a site, unless the host is to blame. Returns how many count by now, and
-  /// how many more attempts the host is worth.
-  ///
-  /// - Parameters:
-  ///   - excuses: Whether it does not count while the host may be to blame.
-  ///   - isFirst: Whether it counts as the first, since it has received much of the body.
-  func charge(_ ticket: DownloadTicket, at site: String, excuses: Bool, isFirst: Bool) -> (failures: Int, more: Int) {
-    admission.withLock { admission in
-      if isFirst { admission.forgive(ticket) }
-      let failures = isFirst ? 1 : admission.charge(ticket, at: site, excuses: excuses)
-      return (failures, admission.hosts[site]?.furtherAttempts(at: .now) ?? 0)
+    try await download.waitForSlot { [weak self] in
+      self?.admission.withLock { $0.remove(ticket) }?.endWait(.failure(.cancelled))
     }
-  }
-
-  /// A download has ended.
-  func forget(_ ticket: DownloadTicket) { admission.withLock { $0.forget(ticket) } }
-
-  private static func release(_ slot: TransferSlot, from admission: inout Admission) {
-    report(slot, to: &admission)
-    if let ticket = slot.ticket { admission.release(ticket) }
-  }
-
-  /// The outcome of one transfer counts once.
-  private static func report(_ slot: TransferSlot, to admission: inout Admission) {
-    guard let ticket = slot.ticket, let outcome = slot.takeOutcome() else { return }
-    admission.ended(ticket, outcome, now: .now)
   }
 
   /// Changes the admission, and carries out the steps that follow after releasing the lock.
@@ -131,10 +101,10 @@ final class AdmissionController: Sendable {
 
   private func carryOut(_ step: Admission.Step) {
     switch step {
-    case .start(let slot): slot.granted.resume(with: .success(()))
-    case .preempt(let slot): slot.preempt()
-    case .park(let slot): slot.park()
-    case .fail(let slot, let hold): slot.granted.resume(with: .failure(hold.error(of: slot.site, now: .now)))
+    case .start(let download): download.endWait(.success(()))
+    case .preempt(let download): download.preempt()
+    case .park(let download): download.waitForOthers()
+    case .fail(let download, let hold): download.endWait(.failure(hold.error(of: download.site, now: .now)))
     case .probe(let site, let ticket):
       Task { [weak self, probe] in
         let outcome = await probe(site)

@@ -46,16 +46,23 @@ extension DownloadAdmission {
   /// An image of the site has come, so that it may be probed with.
   mutating func hasSentImage(_ site: String) { hosts[site]?.hasGoodImage = true }
 
-  /// Counts a failed attempt, unless the host may be to blame. Returns how many count by now.
-  mutating func charge(_ ticket: DownloadTicket, at site: String, excuses: Bool) -> Int {
-    if excuses, hosts[site]?.isSuspected == true { return failures[ticket] ?? 0 }
-    failures[ticket, default: 0] += 1
-    hosts[site]?.noteCharge(to: ticket)
-    return failures[ticket] ?? 1
+  /// Counts a failed attempt of a download at a site, unless the host may be to blame. Returns how many count by now,
+  /// and how many more attempts the host is worth.
+  ///
+  /// - Parameters:
+  ///   - excuses: Whether it does not count while the host may be to blame.
+  ///   - isFirst: Whether it counts as the first, since it has received much of the body.
+  mutating func charge(
+    _ ticket: DownloadTicket, at site: String, excuses: Bool, isFirst: Bool = false, now: ContinuousClock.Instant
+  ) -> (failures: Int, more: Int) {
+    if isFirst {
+      failures[ticket] = 1
+    } else if !excuses || hosts[site]?.isSuspected != true {
+      failures[ticket, default: 0] += 1
+      hosts[site]?.noteCharge(to: ticket)
+    }
+    return (failures[ticket] ?? 0, hosts[site]?.furtherAttempts(at: now) ?? 0)
   }
-
-  /// A failed attempt counts as the first: it has received much of the body.
-  mutating func forgive(_ ticket: DownloadTicket) { failures[ticket] = 1 }
 
   /// A download has ended.
   mutating func forget(_ ticket: DownloadTicket) {

@@ -42,13 +42,7 @@ extension DownloadAdmission {
     guard let run = runs[ticket], run.silentSince != nil else { return }
     silent.removeAll { $0 == ticket }
     runs[ticket]?.silentSince = nil
-    if run.slot == .lent {
-      runs[ticket]?.slot = .own
-      lent -= 1
-      running += 1
-      sites[run.site]?.lent -= 1
-      sites[run.site]?.running += 1
-    }
+    if run.isLent { setLent(ticket, at: run.site, false) }
     siteResponded(run.site)
   }
 
@@ -67,16 +61,18 @@ extension DownloadAdmission {
   mutating func lendSlots() {
     guard lent < silence.maximumLent, lent < silent.count else { return }
     for ticket in silent where lent < silence.maximumLent {
-      guard let run = runs[ticket], run.slot == .own, !run.isPreempted, let site = sites[run.site], mayLend(at: site),
+      guard let run = runs[ticket], !run.isLent, !run.isPreempted, let site = sites[run.site], mayLend(at: site),
         site.lentSinceResponse < silence.maximumLentPerSilentSite
       else { continue }
-      runs[ticket]?.slot = .lent
-      lent += 1
-      running -= 1
-      sites[run.site]?.lent += 1
-      sites[run.site]?.running -= 1
+      setLent(ticket, at: run.site, true)
       sites[run.site]?.lentSinceResponse += 1
     }
+  }
+
+  private mutating func setLent(_ ticket: DownloadTicket, at site: String, _ isLent: Bool) {
+    runs[ticket]?.isLent = isLent
+    count(-1, at: site, isLent: !isLent)
+    count(1, at: site, isLent: isLent)
   }
 
   /// The silent transfer to defer in order to free its slot; nil if there is none. Those already deferred are skipped.
@@ -84,7 +80,7 @@ extension DownloadAdmission {
     // At most one per transfer that could lend its slot; those already being stopped count.
     var leaving = silent.count { runs[$0]?.isPreempted == true }
     for ticket in silent {
-      guard let run = runs[ticket], run.slot == .own, !run.isPreempted, let site = sites[run.site] else { continue }
+      guard let run = runs[ticket], !run.isLent, !run.isPreempted, let site = sites[run.site] else { continue }
       // A held host is tried even if its silent transfers have all slots.
       let isTried = site.hasWaiting && heldSites.contains(run.site) && mayStart(at: run.site, now: now)
       if isTried, leaving == 0, running >= maximum || !hasFreeSlot(site) { return preempt(ticket) }
@@ -103,7 +99,7 @@ extension DownloadAdmission {
   private mutating func preempt(_ ticket: DownloadTicket) -> Element? {
     guard let run = runs[ticket] else { return nil }
     runs[ticket]?.isPreempted = true
-    if run.slot == .own { sites[run.site]?.lentSinceResponse += 1 }
+    if !run.isLent { sites[run.site]?.lentSinceResponse += 1 }
     return run.element
   }
 
@@ -126,7 +122,7 @@ extension DownloadAdmission {
 
   /// When a transfer with a lent slot is late by its site's response times; nil unless the site responds to others.
   private func overdue(_ ticket: DownloadTicket) -> ContinuousClock.Instant? {
-    guard let run = runs[ticket], run.slot == .lent, !run.isPreempted, let since = run.silentSince,
+    guard let run = runs[ticket], run.isLent, !run.isPreempted, let since = run.silentSince,
       let site = sites[run.site], site.responses > run.responsesBeforeSilence
     else { return nil }
     return since + max(silence.timeout, site.times.bound ?? .zero)

@@ -34,7 +34,7 @@ struct DownloadAdmission<Element> {
     case report(site: String, HostHealth.Hold, isWaitedFor: Bool)
   }
 
-  fileprivate struct Waiting {
+  struct Waiting {
     let ticket: DownloadTicket
     let element: Element
     /// Whether it waits while its host is held.
@@ -81,12 +81,11 @@ struct DownloadAdmission<Element> {
 
   /// A running download.
   struct Run {
-    enum Slot { case own, lent }
-
     let site: String
     let element: Element
     let beginning: HostHealth.Beginning
-    var slot = Slot.own
+    /// Whether its slot is lent.
+    var isLent = false
     /// When it fell silent; nil while it is not silent.
     var silentSince: ContinuousClock.Instant?
     /// The site's `responses` at that time.
@@ -168,25 +167,23 @@ struct DownloadAdmission<Element> {
     return DownloadTicket(number: lastNumber)
   }
 
-  /// Enqueues a download. The ticket of its earlier wait keeps its age. A `limit` below `maximumPerSite` applies to the
+  /// Enqueues a download, with its age if it is returning: it has waited before. A `limit` below `maximumPerSite` applies to the
   /// whole site until nothing runs or waits there. A `deferred` one comes after all others. One that is not `patient`
   /// fails while its host is held.
   mutating func enqueue(
-    _ element: Element, site name: String, at level: Priority, limit: Int? = nil, returning: DownloadTicket? = nil,
-    deferred: Bool = false, patient: Bool = true, now: ContinuousClock.Instant
-  ) -> DownloadTicket {
-    let ticket = returning ?? nextTicket()
+    _ element: Element, _ ticket: DownloadTicket, site name: String, at level: Priority, limit: Int? = nil,
+    isReturning: Bool = false, deferred: Bool = false, patient: Bool = true, now: ContinuousClock.Instant
+  ) {
     if let hold = refusal(at: name, patient: patient, now: now) {
       steps.append(.fail(element, hold))
-      return ticket
+      return
     }
-    let queue: Queue = deferred ? .deferred : returning == nil ? .fresh : .returning
+    let queue: Queue = deferred ? .deferred : isReturning ? .returning : .fresh
     let position = sites[name, default: Site()][queue].enqueue(
       Waiting(ticket: ticket, element: element, isPatient: patient), at: level)
     queued[ticket] = Position(site: name, queue: queue, ticket: position)
     if let limit { sites[name]?.lower(to: limit) }
     if heldSites.contains(name) { steps.append(.park(element)) }
-    return ticket
   }
 
   /// Moves a waiting download to the end of the other level's queue.
@@ -204,25 +201,29 @@ struct DownloadAdmission<Element> {
   }
 
   /// The waiting downloads of one site, in the order of their first wait.
-  func waiting(at site: String) -> [(ticket: DownloadTicket, element: Element, isPatient: Bool)] {
-    let waiting = sites[site]?.queues.flatMap { $0.elements } ?? []
-    return waiting.sorted { $0.ticket.number < $1.ticket.number }.map { ($0.ticket, $0.element, $0.isPatient) }
+  func waiting(at site: String) -> [Waiting] {
+    (sites[site]?.queues.flatMap { $0.elements } ?? []).sorted { $0.ticket.number < $1.ticket.number }
   }
 
-  /// Releases the slot of a download that ended.
-  mutating func release(_ ticket: DownloadTicket) {
+  /// Releases the slot of a transfer that ended, and judges its host by the outcome.
+  mutating func release(_ ticket: DownloadTicket, _ outcome: TransferOutcome, now: ContinuousClock.Instant) {
+    ended(ticket, outcome, now: now)
     guard let run = runs.removeValue(forKey: ticket) else { return }
     silent.removeAll { $0 == ticket }
-    switch run.slot {
-    case .own:
-      running -= 1
-      sites[run.site]?.running -= 1
-    case .lent:
-      lent -= 1
-      sites[run.site]?.lent -= 1
-    }
+    count(-1, at: run.site, isLent: run.isLent)
     lendSlots()
     removeIfIdle(run.site)
+  }
+
+  /// Counts a transfer that begins or ends to have a slot of its own, or to have lent it.
+  mutating func count(_ change: Int, at site: String, isLent: Bool) {
+    if isLent {
+      lent += change
+      sites[site]?.lent += change
+    } else {
+      running += change
+      sites[site]?.running += change
+    }
   }
 
   /// The next step; nil when there is none. Call it until it returns nil.

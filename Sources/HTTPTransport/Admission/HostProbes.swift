@@ -28,7 +28,7 @@ final class HostProbes: Sendable {
       guard requests[transfer.url.site] == nil else { return false }
       if requests.count >= Self.mostHosts { requests = [:] }
       requests[transfer.url.site] = DownloadRequest(
-        url: url, headers: transfer.route.headers, byteLimit: Self.byteLimit)
+        url: url, headers: transfer.headers, byteLimit: Self.byteLimit)
       return true
     }
     if isNew { admission.update { $0.hasSentImage(transfer.url.site) } }

@@ -42,10 +42,7 @@ extension HTTPClientError {
       .unusableCertificate(let reason), .unusableAuthorities(let reason), .noResources(let reason):
       self = .unreachable(reason: reason)
     case .unknownHost(let host): self = .unreachable(reason: "no address is known for \(host)")
-    case .timedOut(.connect): self = .unreachable(reason: "no connection in time")
-    case .timedOut(.stall): self = .unreachable(reason: "the server fell silent")
-    case .timedOut(.rate): self = .unreachable(reason: "the server was too slow")
-    case .timedOut(.total): self = .unreachable(reason: "no complete answer in time")
+    case .timedOut(let deadline): self = .unreachable(reason: deadline.rawValue)
     case .hostPaused(_, let retryAfter): self = .paused(retryAfter)
     case .hostClosed(let host, let reason, let retryAfter):
       self = .unreachable(

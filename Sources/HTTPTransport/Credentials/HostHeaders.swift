@@ -49,11 +49,6 @@ public struct HostHeaders: Sendable, Equatable {
     }
     return result
   }
-
-  /// Compares hosts, names and values, in order.
-  public static func == (lhs: HostHeaders, rhs: HostHeaders) -> Bool {
-    lhs.fields == rhs.fields
-  }
 }
 
 extension HostHeaders.Field {

@@ -85,32 +85,20 @@ public struct Netrc: Sendable {
   /// line.
   private static func words(of line: Substring) -> [String] {
     var words: [String] = []
-    var word: String?
-    var isQuoted = false
-    var isEscaped = false
-    for character in line {
-      if isEscaped {
-        word?.append(character)
-        isEscaped = false
-      } else if isQuoted {
-        if character == "\\" {
-          isEscaped = true
-        } else if character == "\"" {
-          isQuoted = false
-        } else {
-          word?.append(character)
+    var rest = line
+    while true {
+      rest = rest.drop { $0.isWhitespace }
+      guard let first = rest.first, first != "#" else { return words }
+      var word = ""
+      if first == "\"" {
+        rest.removeFirst()
+        while let character = rest.popFirst(), character != "\"" {
+          if let next = character == "\\" ? rest.popFirst() : character { word.append(next) }
         }
-      } else if character.isWhitespace {
-        if let finished = word { words.append(finished) }
-        word = nil
-      } else if character == "#", word == nil {
-        return words
-      } else if character == "\"", word == nil {
-        (word, isQuoted) = ("", true)
-      } else {
-        word = (word ?? "") + String(character)
       }
+      let plain = rest.prefix { !$0.isWhitespace }
+      words.append(word + plain)
+      rest = rest[plain.endIndex...]
     }
-    return words + [word].compactMap { $0 }
   }
 }

@@ -40,11 +40,7 @@ package struct CurlFeatures: Sendable {
     version = text(info.version) ?? ""
     tls = text(info.ssl_version)
     var protocols: [String] = []
-    var next = info.protocols
-    while let name = next?.pointee {
-      protocols.append(String(cString: name))
-      next = next?.advanced(by: 1)
-    }
+    while let name = info.protocols[protocols.count] { protocols.append(String(cString: name)) }
     self.protocols = protocols
     httpVersions = ["1.1"] + (has(CURL_VERSION_HTTP2) ? ["2"] : []) + (has(CURL_VERSION_HTTP3) ? ["3"] : [])
     compressions =

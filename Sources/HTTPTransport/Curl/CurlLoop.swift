@@ -5,11 +5,6 @@ import ThumbnailCore
 /// The event loop of the curl thread: takes commands, runs libcurl, delivers results, checks deadlines. Used on that
 /// thread only.
 final class CurlLoop {
-  private struct Running {
-    let transfer: CurlTransfer
-    let promise: CurlThread.Completion
-  }
-
   /// How long the thread sleeps when no transfer runs; commands wake it.
   private static let idlePoll = Duration.seconds(60)
   /// The most idle handles kept for reuse.
@@ -17,10 +12,10 @@ final class CurlLoop {
 
   private let mailbox: CurlMailbox
   private let multi: UnsafeMutableRawPointer
-  private var transfers: [CurlThread.Number: Running] = [:]
-  private var numbers: [UnsafeMutableRawPointer: CurlThread.Number] = [:]
+  /// By the pointer of their handle.
+  private var transfers: [UnsafeMutableRawPointer: CurlTransfer] = [:]
   private var spareHandles: [CurlEasyHandle] = []
-  private var turnover = HostTurnover(start: .now)
+  private var lifetime = HostCacheLifetime(start: .now)
 
   init(mailbox: CurlMailbox, maximumIdleConnections: Int) {
     self.mailbox = mailbox
@@ -38,39 +33,41 @@ final class CurlLoop {
       let timeout = failOverdue(now: .now)
       curl_multi_poll(multi, nil, 0, Int32(timeout.milliseconds), nil)
     }
-    for number in Array(transfers.keys) { end(number, with: .failure(.cancelled)) }
+    for handle in Array(transfers.keys) { end(handle, with: .failure(.cancelled)) }
   }
 
   /// Executes commands; false on the stop command.
   private func execute(_ commands: [CurlThread.Command]) -> Bool {
     for command in commands {
       switch command {
-      case .start(let number, let transfer, let promise): start(number, transfer, promise)
-      case .cancel(let number): end(number, with: .failure(.cancelled))
+      case .start(let transfer, let completion): start(transfer, completion)
+      case .cancel(let completion):
+        if let handle = transfers.first(where: { $0.value.completion === completion })?.key {
+          end(handle, with: .failure(.cancelled))
+        }
       case .stop: return false
       }
     }
     return true
   }
 
-  private func start(_ number: CurlThread.Number, _ request: Transfer, _ promise: CurlThread.Completion) {
+  private func start(_ request: Transfer, _ completion: CurlThread.Completion) {
     guard let handle = spareHandles.popLast() ?? CurlEasyHandle() else {
-      promise.resume(with: .failure(.noResources(reason: "libcurl could not be started")))
+      completion.resume(with: .failure(.noResources(reason: "libcurl could not be started")))
       return
     }
     let now = ContinuousClock.now
-    let transfer = CurlTransfer(request, handle: handle, now: now)
-    turnover.use(request.url.host, at: now)
-    if turnover.isHigh {
-      handle.set(CURLOPT_DNS_CACHE_TIMEOUT, turnover.seconds)
-      handle.set(CURLOPT_MAXAGE_CONN, turnover.seconds)
-      handle.set(CURLOPT_FORBID_REUSE, !(request.slot?.othersUseHost ?? true))
+    let transfer = CurlTransfer(request, completion, handle: handle, now: now)
+    lifetime.use(request.url.host, at: now)
+    if lifetime.isShort {
+      handle.set(CURLOPT_DNS_CACHE_TIMEOUT, lifetime.seconds)
+      handle.set(CURLOPT_MAXAGE_CONN, lifetime.seconds)
+      handle.set(CURLOPT_FORBID_REUSE, !(request.download?.othersUseHost ?? true))
     }
-    transfers[number] = Running(transfer: transfer, promise: promise)
-    numbers[handle.pointer] = number
+    transfers[handle.pointer] = transfer
     let code = transfer.isReady ? curl_multi_add_handle(multi, handle.pointer) : CURLM_BAD_EASY_HANDLE
     if code != CURLM_OK {
-      end(number, with: .failure(.noResources(reason: String(cString: curl_multi_strerror(code)))))
+      end(handle.pointer, with: .failure(.noResources(reason: String(cString: curl_multi_strerror(code)))))
     }
   }
 
@@ -78,25 +75,25 @@ final class CurlLoop {
     var left: Int32 = 0
     while let message = curl_multi_info_read(multi, &left) {
       guard message.pointee.msg == CURLMSG_DONE, let handle = message.pointee.easy_handle,
-        let number = numbers[handle],
-        let result = transfers[number]?.transfer.result(ccurl_message_result(message))
+        let result = transfers[handle]?.result(ccurl_message_result(message))
       else { continue }
-      end(number, with: result)
+      end(handle, with: result)
     }
   }
 
   /// Fails transfers that have missed a deadline, and returns how long the thread may sleep.
   private func failOverdue(now: ContinuousClock.Instant) -> Duration {
     var next = now + Self.idlePoll
-    var overdue: [(CurlThread.Number, DownloadError.Deadline)] = []
-    for (number, running) in transfers {
-      let check = running.transfer.checkDeadlines(now: now)
-      if let missed = check.missed { overdue.append((number, missed)) } else { next = min(next, check.next) }
+    var overdue: [(UnsafeMutableRawPointer, Result<Download, DownloadError>)] = []
+    for (handle, transfer) in transfers {
+      let check = transfer.checkDeadlines(now: now)
+      if let missed = check.missed {
+        overdue.append((handle, transfer.result(missing: missed)))
+      } else {
+        next = min(next, check.next)
+      }
     }
-    for (number, deadline) in overdue {
-      guard let result = transfers[number]?.transfer.result(missing: deadline) else { continue }
-      end(number, with: result)
-    }
+    for (handle, result) in overdue { end(handle, with: result) }
     return min(next, nextSilence(now: now) ?? next) - now
   }
 
@@ -105,8 +102,8 @@ final class CurlLoop {
     while true {
       var next: ContinuousClock.Instant?
       var hasFallenSilent = false
-      for running in transfers.values {
-        let watch = running.transfer.watchSilence(now: now)
+      for transfer in transfers.values {
+        let watch = transfer.watchSilence(now: now)
         if let time = watch.next { next = min(next ?? time, time) }
         hasFallenSilent = hasFallenSilent || watch.fellSilent
       }
@@ -116,25 +113,56 @@ final class CurlLoop {
   }
 
   /// Removes a transfer from libcurl, which closes its stream or connection if it is not done, and only then delivers
-  /// the result. Does nothing when it has ended already.
-  private func end(_ number: CurlThread.Number, with result: Result<Download, DownloadError>) {
-    remove(number, after: result)?.resume(with: result)
+  /// the result.
+  private func end(_ handle: UnsafeMutableRawPointer, with result: Result<Download, DownloadError>) {
+    remove(handle, after: result)?.resume(with: result)
   }
 
   /// A separate function so that the transfer is released first: the receiver of the result may request the same body
   /// at once, and must not find its file still locked.
   private func remove(
-    _ number: CurlThread.Number, after result: Result<Download, DownloadError>
+    _ handle: UnsafeMutableRawPointer, after result: Result<Download, DownloadError>
   ) -> CurlThread.Completion? {
-    guard let running = transfers.removeValue(forKey: number) else { return nil }
-    if case .failure = result { running.transfer.keepPartialBody() }
-    let handle = running.transfer.handle
-    numbers.removeValue(forKey: handle.pointer)
-    curl_multi_remove_handle(multi, handle.pointer)
+    guard let transfer = transfers.removeValue(forKey: handle) else { return nil }
+    if case .failure = result { transfer.keepPartialBody() }
+    curl_multi_remove_handle(multi, handle)
     if spareHandles.count < Self.maximumSpareHandles {
-      handle.reset()
-      spareHandles.append(handle)
+      transfer.handle.reset()
+      spareHandles.append(transfer.handle)
     }
-    return running.promise
+    return transfer.completion
+  }
+}
+
+/// How long libcurl keeps what it knows of a host, its addresses and idle connections: the time in which the last
+/// thousand hosts came, at most a minute.
+///
+/// At the end of each transfer libcurl goes through all addresses that it keeps, and for each connection above its limit
+/// through all hosts that ever had one (version 7.88 never forgets a host whose last connection it has dropped for that
+/// reason). Of tens of thousands of hosts that takes longer than the transfers. A pure value: the caller passes the
+/// time.
+struct HostCacheLifetime {
+  private static let longest = 60
+  private static let maximumHosts = 1000
+
+  /// The time in seconds, as libcurl takes it: from 1 to 60.
+  private(set) var seconds = longest
+  private var hosts: Set<String> = []
+  private var begin: ContinuousClock.Instant
+
+  init(start: ContinuousClock.Instant) { begin = start }
+
+  /// Whether a connection is better closed if no other download waits for its host.
+  var isShort: Bool { seconds < Self.longest }
+
+  /// A transfer from this host begins.
+  mutating func use(_ host: String, at now: ContinuousClock.Instant) {
+    let elapsed = now - begin
+    if elapsed >= .seconds(Self.longest) || hosts.count >= Self.maximumHosts {
+      seconds = min(max(Int(elapsed.components.seconds), 1), Self.longest)
+      hosts = []
+      begin = now
+    }
+    hosts.insert(host)
   }
 }

@@ -8,19 +8,17 @@ import ThumbnailCore
 ///
 /// The thread starts with the first transfer and ends when this object is dropped.
 final class CurlThread: TransferRunner {
-  /// Identifies a transfer, for cancellation.
-  typealias Number = UInt64
+  /// Receives a transfer's result, and identifies the transfer.
   typealias Completion = Promise<Download, DownloadError>
 
   enum Command: Sendable {
-    case start(Number, Transfer, Completion)
-    case cancel(Number)
+    case start(Transfer, Completion)
+    case cancel(Completion)
     case stop
   }
 
   /// Nil until the first transfer: a run with only cache hits does not pay for starting libcurl.
   private let mailbox = Mutex<CurlMailbox?>(nil)
-  private let lastNumber = Atomic<Number>(0)
   private let maximumIdleConnections: Int
 
   /// Keeps at most `maximumIdleConnections` idle connections open.
@@ -37,20 +35,18 @@ final class CurlThread: TransferRunner {
       let reason = CurlLibrary.startFailure ?? "no memory, thread or socket is left"
       return .failure(.noResources(reason: "libcurl could not be started: \(reason)"))
     }
-    let number = lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
-    let promise = Completion()
-    mailbox.post(.start(number, transfer, promise))
-    transfer.slot?.begin { mailbox.post(.cancel(number)) }
-    return await promise.wait { mailbox.post(.cancel(number)) }
+    let completion = Completion()
+    mailbox.post(.start(transfer, completion))
+    let cancel = { @Sendable in mailbox.post(.cancel(completion)) }
+    transfer.download?.begin(stop: cancel)
+    return await completion.wait(onCancel: cancel)
   }
 
   /// The thread's mailbox; starts the thread if necessary. Nil if that fails; the next transfer tries again.
   private func startedMailbox() -> CurlMailbox? {
     mailbox.withLock { mailbox in
-      if let mailbox { return mailbox }
-      guard let new = CurlMailbox(), start(new) else { return nil }
-      mailbox = new
-      return new
+      if mailbox == nil, let new = CurlMailbox(), start(new) { mailbox = new }
+      return mailbox
     }
   }
 

@@ -7,32 +7,29 @@ import Foundation
 /// object; `CurlLoop.transfers` keeps it alive for exactly that time.
 final class CurlTransfer {
   let handle: CurlEasyHandle
+  let completion: CurlThread.Completion
   private var receiver: ResponseReceiver
   private var deadlines: TransferDeadlines
-  private var silence: SilenceDetector
   private var sockets: SocketGuard
   /// Whether it may be started. Not if libcurl cannot be told to ask for each socket.
   private(set) var isReady = false
 
-  init(_ transfer: Transfer, handle: CurlEasyHandle, now: ContinuousClock.Instant) {
-    self.handle = handle
+  init(
+    _ transfer: Transfer, _ completion: CurlThread.Completion, handle: CurlEasyHandle, now: ContinuousClock.Instant
+  ) {
+    (self.handle, self.completion) = (handle, completion)
     receiver = ResponseReceiver(transfer)
     deadlines = TransferDeadlines(transfer.configuration, timeLeft: transfer.timeLeft, start: now)
-    silence = SilenceDetector(start: now)
     sockets = SocketGuard(transfer.configuration.checksSockets ? transfer.configuration.addresses : nil)
     handle.prepare(for: transfer, conditions: receiver.conditions)
     let context = Unmanaged.passUnretained(self).toOpaque()
     ccurl_setopt_pointer(handle.pointer, CURLOPT_HEADERDATA, context)
     ccurl_setopt_pointer(handle.pointer, CURLOPT_WRITEDATA, context)
     ccurl_setopt_receiver(handle.pointer, CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
-      CurlTransfer.deliver(bytes, size * count, to: context) { transfer, line in
-        transfer.receiver.receivedHeader(line, mayKeepConnection: { transfer.mayKeepConnection })
-      }
+      CurlTransfer.deliver(bytes, size * count, to: context) { $0.receivedHeader($1, mayKeepConnection: $2) }
     }
     ccurl_setopt_receiver(handle.pointer, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
-      CurlTransfer.deliver(bytes, size * count, to: context) { transfer, bytes in
-        transfer.receiver.receivedBody(bytes, mayKeepConnection: { transfer.mayKeepConnection })
-      }
+      CurlTransfer.deliver(bytes, size * count, to: context) { $0.receivedBody($1, mayKeepConnection: $2) }
     }
     isReady = guardSockets()
   }
@@ -40,14 +37,14 @@ final class CurlTransfer {
   /// Passes on a callback's bytes. Returns the callback's result: the count, or something else to abort the transfer.
   private static func deliver(
     _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, to context: UnsafeMutableRawPointer?,
-    _ receive: (CurlTransfer, UnsafeRawBufferPointer) -> Bool
+    _ receive: (inout ResponseReceiver, UnsafeRawBufferPointer, _ mayKeepConnection: () -> Bool) -> Bool
   ) -> Int {
     guard let context else { return -1 }
     let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
-    let now = ContinuousClock.now
-    transfer.deadlines.recordArrival(count, at: now)
-    transfer.receiver.transfer.slot?.received(transfer.silence.recordArrival(at: now))
-    return receive(transfer, UnsafeRawBufferPointer(start: bytes, count: count)) ? count : -1
+    let arrival = transfer.deadlines.recordArrival(count, at: .now)
+    transfer.receiver.transfer.download?.received(arrival)
+    let bytes = UnsafeRawBufferPointer(start: bytes, count: count)
+    return receive(&transfer.receiver, bytes, { transfer.mayKeepConnection }) ? count : -1
   }
 
   /// A socket for what libcurl is about to connect to, if that is allowed.
@@ -68,14 +65,14 @@ final class CurlTransfer {
     return check
   }
 
-  /// Checks whether the transfer has just fallen silent; if so tells the slot and moves the body out of memory.
+  /// Checks whether the transfer has just fallen silent; if so tells the download and moves the body out of memory.
   ///
   /// - Returns: When to check again, unless it is silent; whether it has just fallen silent.
   func watchSilence(now: ContinuousClock.Instant) -> (next: ContinuousClock.Instant?, fellSilent: Bool) {
-    guard let slot = receiver.transfer.slot, !silence.isSilent else { return (nil, false) }
-    let next = silence.check(now: now, shortest: slot.shortestTimeout) { slot.silenceTimeout }
+    guard let download = receiver.transfer.download, !deadlines.isSilent else { return (nil, false) }
+    let next = deadlines.checkSilence(now: now, shortest: download.shortestTimeout) { download.silenceTimeout }
     guard next == nil else { return (next, false) }
-    slot.fellSilent(since: silence.since, hasLeftMemory: receiver.leaveMemory())
+    download.fellSilent(since: deadlines.silentSince, hasLeftMemory: receiver.leaveMemory())
     return (nil, true)
   }
 
@@ -89,42 +86,26 @@ final class CurlTransfer {
 
   /// The transfer's result. Call it once, when libcurl has finished it.
   func result(_ code: CURLcode) -> Result<Download, DownloadError> {
-    // A response without a body causes no write callback; the receiver checks here whether that is a failure.
-    if code == CURLE_OK { _ = receiver.endedWithoutBody() }
-    switch receiver.stop {
-    case .failed(let error): return .failure(error)
-    case .enough, .statusSuffices: return .success(response(isComplete: false))
-    case nil: break
-    }
-    if code == CURLE_OK { return receiver.shortfall.map { .failure($0) } ?? .success(response(isComplete: true)) }
-    return partialResponse.map { .success($0) } ?? .failure(error(for: code))
+    receiver.result(code == CURLE_OK ? nil : error(for: code), httpVersion: httpVersion)
   }
 
   /// The result when the transfer is stopped because a deadline has passed.
   func result(missing deadline: DownloadError.Deadline) -> Result<Download, DownloadError> {
-    partialResponse.map { .success($0) }
-      ?? .failure(sockets.isRefused ? receiver.transfer.addressRefused : .timedOut(deadline))
+    let failure = sockets.isRefused ? receiver.transfer.addressRefused : .timedOut(deadline)
+    return receiver.result(failure, httpVersion: httpVersion)
   }
 
   /// Leaves the body so far to the next attempt, after a failure.
   func keepPartialBody() { receiver.keepPartialBody() }
 
-  /// The response, if it is usable although it was cut short: the rest was only read to keep the connection, or the
-  /// status matters more than how its unneeded body failed.
-  private var partialResponse: Download? {
-    receiver.isDraining || receiver.statusSuffices ? response(isComplete: false) : nil
-  }
-
-  private func response(isComplete: Bool) -> Download {
-    let version =
-      switch handle.number(CURLINFO_HTTP_VERSION) {
-      case Int(CURL_HTTP_VERSION_1_0): "1.0"
-      case Int(CURL_HTTP_VERSION_1_1): "1.1"
-      case Int(CURL_HTTP_VERSION_2_0): "2"
-      case Int(CURL_HTTP_VERSION_3): "3"
-      default: ""
-      }
-    return receiver.download(isComplete: isComplete, httpVersion: version)
+  private var httpVersion: String {
+    switch handle.number(CURLINFO_HTTP_VERSION) {
+    case Int(CURL_HTTP_VERSION_1_0): "1.0"
+    case Int(CURL_HTTP_VERSION_1_1): "1.1"
+    case Int(CURL_HTTP_VERSION_2_0): "2"
+    case Int(CURL_HTTP_VERSION_3): "3"
+    default: ""
+    }
   }
 
   /// Maps libcurl's code to an error.

@@ -1,5 +1,13 @@
-/// The deadlines of one transfer. A pure value: the caller passes the time.
+/// The deadlines of one transfer, and whether it has fallen silent. A pure value: the caller passes the time.
 struct TransferDeadlines: Sendable {
+  /// The effect of bytes that arrived.
+  struct Arrival: Equatable {
+    /// How long the response took to begin; nil when it had begun before.
+    var responseTime: Duration?
+    /// Whether they end a silence.
+    var endsSilence: Bool
+  }
+
   private let start: ContinuousClock.Instant
   private let connectTimeout: Duration
   private let stallTimeout: Duration
@@ -8,6 +16,8 @@ struct TransferDeadlines: Sendable {
   private let rateWindow: Duration
   /// When bytes last arrived; nil before the first.
   private(set) var lastArrival: ContinuousClock.Instant?
+  /// Whether it has fallen silent, and nothing has arrived since.
+  private(set) var isSilent = false
   /// Start of the window for the minimum rate; nil before the first byte.
   private var windowStart: ContinuousClock.Instant?
   private var bytesInWindow = 0
@@ -23,11 +33,28 @@ struct TransferDeadlines: Sendable {
     (minimumRate, rateWindow) = (configuration.minimumRate, configuration.rateWindow)
   }
 
+  /// Since when nothing has arrived.
+  var silentSince: ContinuousClock.Instant { lastArrival ?? start }
+
   /// Records that bytes have arrived.
-  mutating func recordArrival(_ bytes: Int = 1, at now: ContinuousClock.Instant) {
-    lastArrival = now
+  @discardableResult
+  mutating func recordArrival(_ bytes: Int = 1, at now: ContinuousClock.Instant) -> Arrival {
+    defer { (lastArrival, isSilent, bytesInWindow) = (now, false, bytesInWindow + bytes) }
     if windowStart == nil { windowStart = now }
-    bytesInWindow += bytes
+    return Arrival(responseTime: lastArrival == nil ? now - start : nil, endsSilence: isSilent)
+  }
+
+  /// When to check for silence again; nil when the transfer is silent, just now or already.
+  ///
+  /// `timeout` is evaluated only after `shortest` has passed.
+  mutating func checkSilence(
+    now: ContinuousClock.Instant, shortest: Duration, timeout: () -> Duration
+  ) -> ContinuousClock.Instant? {
+    if isSilent { return nil }
+    if now < silentSince + shortest { return silentSince + shortest }
+    let end = silentSince + max(shortest, timeout())
+    isSilent = now >= end
+    return isSilent ? nil : end
   }
 
   /// When to check again, and the deadline that has passed by now, if any.
@@ -37,7 +64,7 @@ struct TransferDeadlines: Sendable {
   mutating func check(
     now: ContinuousClock.Instant, connecting: @autoclosure () -> Duration?, mayBeSlow: @autoclosure () -> Bool = false
   ) -> (next: ContinuousClock.Instant, missed: DownloadError.Deadline?) {
-    let (next, missed) = checkSilence(now: now, connecting: connecting())
+    let (next, missed) = checkStall(now: now, connecting: connecting())
     guard missed == nil, minimumRate > 0, let start = windowStart else { return (next, missed) }
     let end = start + rateWindow
     guard now >= end else { return (min(next, end), nil) }
@@ -46,20 +73,15 @@ struct TransferDeadlines: Sendable {
     return (min(next, now + rateWindow), nil)
   }
 
-  private func checkSilence(
+  private func checkStall(
     now: ContinuousClock.Instant, connecting: @autoclosure () -> Duration?
   ) -> (next: ContinuousClock.Instant, missed: DownloadError.Deadline?) {
     let total = start + totalTimeout
     if now >= total { return (total, .total) }
-    if let lastArrival, lastArrival + stallTimeout > now {
-      return (min(total, lastArrival + stallTimeout), nil)
-    }
-
     // The stall timeout runs from when the request could be sent. libcurl enforces the connect timeout itself, except
     // while a transfer waits to share another's connection.
-    let connected = connecting()
-    let silentSince = lastArrival ?? start + (connected ?? connectTimeout)
-    let deadline = silentSince + stallTimeout
+    let connected = lastArrival == nil ? connecting() : nil
+    let deadline = (lastArrival ?? start + (connected ?? connectTimeout)) + stallTimeout
     if now < deadline { return (min(total, deadline), nil) }
     return (deadline, lastArrival != nil || connected != nil ? .stall : .connect)
   }

@@ -8,47 +8,42 @@ package import ThumbnailCore
 /// memory whose bytes come out of the memory budget.
 package struct BodyBuffer {
   private var memoryLimit: Int
-  /// Spill locations, tried in order when the body outgrows memory or the previous place is full.
-  private var locations: [SpillLocation]
-  private let logger: Logger
   private var memory: [UInt8] = []
-  private var file: FileDescriptor?
-  /// The file's share of the memory budget, if it is a file in memory.
-  private var loan: MemoryLoan?
+  private var spill: SpillFile
   private var announced = 0
-  private var firstFailure: DownloadError?
   /// The number of bytes buffered so far.
   package private(set) var count = 0
-  /// The file that was passed in, while the body is written to it.
-  private(set) var givenFile: FileDescriptor?
-  private var abandon: (@Sendable (FileDescriptor) -> Void)?
 
   /// `locations` are tried in order.
   init(memoryLimit: Int, spillsTo locations: [SpillLocation], logger: Logger = Log.download) {
-    (self.memoryLimit, self.locations, self.logger) = (memoryLimit, locations, logger)
+    (self.memoryLimit, spill) = (memoryLimit, SpillFile(locations, logger: logger))
   }
 
-  /// Appends to a file that already holds the first `count` bytes.
+  /// Appends to a file that already holds the first `count` bytes. `abandon` removes a named one that it leaves.
   init(
-    continuing file: FileDescriptor, at count: Int, spillsTo locations: [SpillLocation] = [],
-    logger: Logger = Log.download
+    continuing file: FileDescriptor, _ stored: StoredPartial? = nil, at count: Int,
+    spillsTo locations: [SpillLocation] = [], logger: Logger = Log.download,
+    abandon: @escaping @Sendable (StoredPartial) -> Void = { _ in }
   ) {
-    (memoryLimit, self.locations, self.logger) = (0, locations, logger)
-    (self.file, givenFile, self.count) = (file, file, count)
+    self.init(memoryLimit: 0, spillsTo: locations, logger: logger)
+    self.count = count
+    spill.adopt(file, stored)
+    spill.abandon = abandon
   }
 
-  /// Makes the body spill into the file that `open` returns, if any, when it outgrows memory. `abandon` removes that
-  /// file when the body cannot be written to it.
+  /// Makes the body spill into the named file that `open` returns, if any, when it outgrows memory. `abandon` removes
+  /// that file when the body cannot be written to it.
   mutating func spill(
-    into open: @escaping @Sendable () -> FileDescriptor?,
-    abandon: @escaping @Sendable (FileDescriptor) -> Void = { _ in }
+    into open: @escaping @Sendable () -> StoredPartial?, abandon: @escaping @Sendable (StoredPartial) -> Void
   ) {
-    locations.insert(.given(open), at: 0)
-    self.abandon = abandon
+    spill.locations.insert(.named(open), at: 0)
+    spill.abandon = abandon
   }
 
   /// The spill file, once the body has outgrown memory. Nil for a file in memory, which does not outlive the transfer.
-  var spilled: FileDescriptor? { loan == nil ? file : nil }
+  var spilled: FileDescriptor? { spill.loan == nil ? spill.file : nil }
+  /// The named file that the body is in, if it is.
+  var stored: StoredPartial? { spill.stored }
 
   /// Reserves capacity for the announced length at once.
   package mutating func prepare(for announced: Int?) {
@@ -60,11 +55,10 @@ package struct BodyBuffer {
   ///
   /// - Throws: `.cannotStoreBody`, with the first location's failure, when none has room.
   package mutating func append(_ bytes: UnsafeRawBufferPointer) throws(DownloadError) {
-    if file == nil && count + bytes.count <= memoryLimit {
+    if spill.file == nil && count + bytes.count <= memoryLimit {
       memory.append(contentsOf: bytes)
     } else {
-      if file == nil { try moveToNextLocation() }
-      while !write(bytes) { try moveToNextLocation() }
+      try write(bytes)
     }
     count += bytes.count
   }
@@ -72,53 +66,22 @@ package struct BodyBuffer {
   /// Moves the body from memory to a file, where all later bytes go as well.
   mutating func leaveMemory() throws(DownloadError) {
     memoryLimit = 0
-    if file == nil, !memory.isEmpty { try moveToNextLocation() }
+    if !memory.isEmpty { try write(UnsafeRawBufferPointer(start: nil, count: 0)) }
   }
 
   /// The body so far. Nothing may be appended afterwards.
   package mutating func finish() -> ByteSource {
     defer { memory = [] }
-    return file.map { .file($0, count: count) } ?? .memory(memory)
+    return content
   }
 
-  /// Appends to the file. Returns false on failure, such as a full disk.
-  private mutating func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    guard let file else { return false }
-    do throws(SpillFailure) {
-      try loan?.cover(max(count + bytes.count, announced))
-      try file.spill(bytes, at: count)
-      return true
-    } catch {
-      note(error)
-      return false
-    }
-  }
+  private var content: ByteSource { spill.file.map { .file($0, count: count) } ?? .memory(memory) }
 
-  /// Moves the body so far to the next spill location that has room for it. A given file that it leaves is abandoned.
-  private mutating func moveToNextLocation() throws(DownloadError) {
-    let former = file.map { ByteSource.file($0, count: count) } ?? .memory(memory)
-    if let givenFile { abandon?(givenFile) }
-    givenFile = nil
-    while !locations.isEmpty {
-      let location = locations.removeFirst()
-      do throws(SpillFailure) {
-        guard let (opened, loan) = try location.open() else { continue }
-        if case .given = location { givenFile = opened }
-        try loan?.cover(max(count, announced))
-        try opened.spill(former)
-        (file, self.loan, memory) = (opened, loan, [])
-        return
-      } catch {
-        if let givenFile { abandon?(givenFile) }
-        givenFile = nil
-        note(error)
-      }
-    }
-    throw firstFailure ?? .cannotStoreBody(path: "", reason: "no directory for large bodies")
-  }
-
-  private mutating func note(_ failure: SpillFailure) {
-    logger.debug("a body cannot go on in \(failure.location): \(failure.reason)")
-    if firstFailure == nil { firstFailure = .cannotStoreBody(path: failure.location, reason: failure.reason) }
+  private mutating func write(_ bytes: UnsafeRawBufferPointer) throws(DownloadError) {
+    let count = count
+    try spill.write(
+      behind: content, known: [0..<count], length: max(count + bytes.count, announced)
+    ) { file throws(SystemFailure) in try file.write(bytes, at: count) }
+    memory = []
   }
 }

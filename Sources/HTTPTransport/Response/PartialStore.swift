@@ -17,14 +17,12 @@ package struct PartialStore: Sendable {
 
   private let directory: String
   private let byteLimit: Int
-  private let leastTotal: Int
 
   /// `byteLimit` bounds the total of all bodies, in bytes, counting their complete lengths. The folder is created with
   /// the first body.
-  package init(directory: URL, byteLimit: Int, leastTotal: Int = Self.leastTotal) {
+  package init(directory: URL, byteLimit: Int) {
     self.directory = directory.path
     self.byteLimit = byteLimit
-    self.leastTotal = leastTotal
   }
 
   /// Serialises finding, labelling and deleting files, so that neither transfers nor tasks wait for the disk.
@@ -53,90 +51,75 @@ package struct PartialStore: Sendable {
 
   /// The partial body of a download, if it can be resumed and is not in use.
   func open(_ name: String) -> PartialBody? {
-    let stored = StoredPartial(directory: directory, name: name)
-    let descriptor = Foundation.open(stored.bytesPath, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
-    guard descriptor >= 0 else { return nil }
-    let file = FileDescriptor(owning: descriptor)
-    guard file.lock() else { return nil }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0, stored.isSameFile(status),
-      let data = FileManager.default.contents(atPath: stored.labelPath),
-      let label = try? JSONDecoder().decode(Label.self, from: data), label.boot == Self.boot,
-      label.address.count == 16, (1..<label.total).contains(Int(status.st_size)), label.total <= byteLimit
+    let names = names(of: name)
+    guard let file = names.open(O_RDWR), file.lock() else { return nil }
+    let stored = StoredPartial(names: names, file: file)
+    guard let state = stored.state, let label = label(of: names), label.boot == Self.boot, label.address.count == 16,
+      (1..<label.total).contains(state.byteCount), label.total <= byteLimit
     else {
-      stored.remove()
+      names.remove()
       return nil
     }
     return PartialBody(
-      file: file, count: Int(status.st_size), total: label.total, etag: label.etag,
-      address: SourceKey(bytes: label.address), stored: OpenPartial(names: stored, file: file), isObserved: false)
+      file: file, count: state.byteCount, version: BodyVersion(etag: label.etag, length: label.total),
+      address: SourceKey(bytes: label.address), stored: stored, isObserved: false)
   }
 
-  /// The files of a body.
-  func names(of name: String) -> StoredPartial { StoredPartial(directory: directory, name: name) }
+  private func names(of name: String) -> PartialNames { PartialNames(directory: directory, name: name) }
+
+  private func label(of names: PartialNames) -> Label? {
+    FileManager.default.contents(atPath: names.labelPath).flatMap { try? JSONDecoder().decode(Label.self, from: $0) }
+  }
 
   /// Whether a body of `total` bytes should be kept.
-  func accepts(total: Int) -> Bool { total >= leastTotal && total <= byteLimit && Self.boot != "" }
+  func accepts(total: Int) -> Bool { total >= Self.leastTotal && total <= byteLimit && Self.boot != "" }
 
   /// Creates or truncates the file of a body, which is unusable until it is labelled. Nil when another process uses it.
   /// Takes no longer than opening any new file.
-  func openFile(_ name: String) -> OpenPartial? {
-    let names = StoredPartial(directory: directory, name: name)
-    func openBytes() -> Int32 { Foundation.open(names.bytesPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600) }
-    var descriptor = openBytes()
-    if descriptor < 0, errno == ENOENT, mkdir(directory, 0o700) == 0 || errno == EEXIST { descriptor = openBytes() }
-    guard descriptor >= 0 else { return nil }
-    let file = FileDescriptor(owning: descriptor)
-    var status = stat()
+  func openFile(_ name: String) -> StoredPartial? {
+    let names = names(of: name)
+    mkdir(directory, 0o700)
+    guard let file = names.open(O_RDWR | O_CREAT) else { return nil }
+    let stored = StoredPartial(names: names, file: file)
     guard file.lock() else {
       // A file system without locks: the file that was just created for nothing.
-      if errno != EWOULDBLOCK, fstat(descriptor, &status) == 0, status.st_size == 0 { names.remove() }
+      if errno != EWOULDBLOCK, stored.state?.byteCount == 0 { names.remove() }
       return nil
     }
-    guard fstat(descriptor, &status) == 0, names.isSameFile(status) else { return nil }
-    guard ftruncate(descriptor, 0) == 0 else {
+    guard stored.state != nil else { return nil }
+    guard ftruncate(file.rawValue, 0) == 0 else {
       names.remove()
       return nil
     }
     // It would describe the bytes of an earlier body.
     unlink(names.labelPath)
-    return OpenPartial(names: names, file: file)
+    return stored
   }
 
   /// Labels a new file so that it can be resumed. If there is no room beside the files in use, it is unlinked. Returns
   /// whether it is kept.
   @discardableResult
-  func label(_ opened: OpenPartial, address: SourceKey, etag: String, total: Int) -> Bool {
-    let label = Label(address: address.bytes, etag: etag, total: total, boot: Self.boot)
-    guard makeRoom(for: total, sparing: opened.names.name), let bytes = try? JSONEncoder().encode(label),
-      opened.isInPlace, Self.write(bytes, to: opened.names.labelPath)
+  func label(_ stored: StoredPartial, address: SourceKey, version: BodyVersion) -> Bool {
+    let label = Label(address: address.bytes, etag: version.etag, total: version.length, boot: Self.boot)
+    guard makeRoom(for: version.length, sparing: stored.names.name), let bytes = try? JSONEncoder().encode(label),
+      stored.state != nil, stored.names.setLabel(bytes)
     else {
-      opened.remove()
+      stored.remove()
       return false
     }
     return true
   }
 
-  /// Writes a file readable by its user only.
-  private static func write(_ bytes: Data, to path: String) -> Bool {
-    unlink(path)
-    let descriptor = Foundation.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { return false }
-    let file = FileDescriptor(owning: descriptor)
-    return bytes.withUnsafeBytes { Foundation.write(file.rawValue, $0.baseAddress, $0.count) } == bytes.count
-  }
-
   /// The total size of all files, in bytes.
   package var usedBytes: Int {
     entries().reduce(0) { sum, entry in
-      var status = stat()
-      return stat(entry.stored.bytesPath, &status) == 0 ? sum + Int(status.st_size) : sum
+      sum + ((try? FileState(of: RawPath(entry.names.bytesPath)))?.byteCount ?? 0)
     }
   }
 
   /// Deletes all files that are not in use.
   package func removeAll() {
-    for entry in entries() { entry.stored.removeIfIdle() }
+    for entry in entries() { entry.names.removeIfIdle() }
     rmdir(directory)
   }
 
@@ -148,32 +131,31 @@ package struct PartialStore: Sendable {
   @discardableResult
   private func makeRoom(for total: Int, sparing name: String) -> Bool {
     let now = Date().timeIntervalSince1970
-    var kept = entries().filter { $0.stored.name != name }.sorted { $0.modified < $1.modified }
-    kept.removeAll { now - $0.modified > Self.longestAge && $0.stored.removeIfIdle() }
+    var kept = entries().filter { $0.names.name != name }.sorted { $0.modified < $1.modified }
+    kept.removeAll { now - $0.modified > Self.longestAge && $0.names.removeIfIdle() }
     var used = kept.reduce(0) { $0 + $1.total }
     for entry in kept where used + total > byteLimit {
-      if entry.stored.removeIfIdle() { used -= entry.total }
+      if entry.names.removeIfIdle() { used -= entry.total }
     }
     return used + total <= byteLimit
   }
 
   private struct Entry {
-    let stored: StoredPartial
+    let names: PartialNames
+    /// In seconds since 1970.
     let modified: TimeInterval
     /// Its size when complete.
     let total: Int
   }
 
   private func entries() -> [Entry] {
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
-    return Set(names.compactMap { StoredPartial.name(ofFile: $0) }).map { name in
-      let stored = StoredPartial(directory: directory, name: name)
-      var status = stat()
-      let path = stat(stored.bytesPath, &status) == 0 ? stored.bytesPath : stored.labelPath
-      let modified = stat(path, &status) == 0 ? TimeInterval(status.st_mtim.tv_sec) : 0
-      let label = FileManager.default.contents(atPath: stored.labelPath)
-        .flatMap { try? JSONDecoder().decode(Label.self, from: $0) }
-      return Entry(stored: stored, modified: modified, total: max(label?.total ?? 0, Int(status.st_size)))
+    let files = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+    return Set(files.compactMap { PartialNames.name(ofFile: $0) }).map { name in
+      let names = names(of: name)
+      let states = [names.bytesPath, names.labelPath].compactMap { try? FileState(of: RawPath($0)) }
+      let modified = Double(states.first?.modified ?? 0) / 1e9
+      return Entry(
+        names: names, modified: modified, total: max(label(of: names)?.total ?? 0, states.first?.byteCount ?? 0))
     }
   }
 
@@ -184,7 +166,7 @@ package struct PartialStore: Sendable {
 }
 
 /// The file names of one stored body.
-struct StoredPartial: Sendable {
+struct PartialNames: Sendable {
   let directory: String
   let name: String
 
@@ -200,10 +182,21 @@ struct StoredPartial: Sendable {
     return nil
   }
 
-  /// Whether the path still leads to that open file: another process may have unlinked it before we got the lock.
-  func isSameFile(_ open: stat) -> Bool {
-    var status = stat()
-    return stat(bytesPath, &status) == 0 && status.st_ino == open.st_ino && status.st_dev == open.st_dev
+  /// Opens the bytes, readable by their user only if it creates the file.
+  func open(_ flags: Int32) -> FileDescriptor? {
+    let descriptor = Foundation.open(bytesPath, flags | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    return descriptor < 0 ? nil : FileDescriptor(owning: descriptor)
+  }
+
+  /// Writes the label, readable by its user only. False if it cannot be written.
+  func setLabel(_ label: Data) -> Bool {
+    do throws(SystemFailure) {
+      var file = try NewFile(RawPath(labelPath), permissions: 0o600)
+      try file.write(label)
+      return try file.commit()
+    } catch {
+      return false
+    }
   }
 
   /// Unlinks the files; open descriptors stay valid. The caller must hold the lock.
@@ -215,31 +208,28 @@ struct StoredPartial: Sendable {
   /// Unlinks the files unless the body is in use.
   @discardableResult
   func removeIfIdle() -> Bool {
-    let descriptor = Foundation.open(bytesPath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-    if descriptor >= 0 {
-      let file = FileDescriptor(owning: descriptor)
-      return withExtendedLifetime(file) {
-        guard file.lock() else { return false }
-        remove()
-        return true
-      }
-    }
-    remove()
+    let file = open(O_RDONLY)
+    guard file?.lock() != false else { return false }
+    withExtendedLifetime(file) { remove() }
     return true
   }
 }
 
-/// A stored body in use: its paths, and its open file with the lock.
-struct OpenPartial: Sendable {
-  let names: StoredPartial
+/// A stored body in use: its names, and its open file with the lock.
+struct StoredPartial: Sendable {
+  let names: PartialNames
   let file: FileDescriptor
 
-  /// Whether the path still leads to the file.
-  var isInPlace: Bool {
+  var directory: String { names.directory }
+
+  /// The state of the file; nil if its name leads to another file, or none, because another process has unlinked it.
+  var state: FileState? {
     var status = stat()
-    return fstat(file.rawValue, &status) == 0 && names.isSameFile(status)
+    guard fstat(file.rawValue, &status) == 0, let named = try? FileState(of: RawPath(names.bytesPath)) else { return nil }
+    let state = FileState(status)
+    return state.isSameFile(as: named) ? state : nil
   }
 
-  /// Unlinks the files, unless the path leads to another file by now.
-  func remove() { if isInPlace { names.remove() } }
+  /// Unlinks the files, unless their names lead to other files by now.
+  func remove() { if state != nil { names.remove() } }
 }

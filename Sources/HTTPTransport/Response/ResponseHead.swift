@@ -3,29 +3,22 @@ import HTTPSemantics
 
 /// The head of a response, parsed line by line as libcurl delivers it. A pure value.
 struct ResponseHead: Sendable {
-  /// The effect of a line.
-  enum Event: Equatable {
-    /// The head is not complete yet.
-    case more
-    /// The head of the final response is complete.
-    case complete
-  }
-
   private(set) var status = 0
   private(set) var headers: [HTTPHeader] = []
 
-  /// Parses the next line, with or without its line break. Interim responses (1xx) and trailers are skipped. A line
+  /// Parses the next line, with or without its line break. Returns whether it completes the head of the final response.
+  ///
+  /// Interim responses (1xx) and trailers are skipped. A line
   /// that begins with white space continues the previous field's value (RFC 9112, 5.2).
-  mutating func take(_ bytes: UnsafeRawBufferPointer) -> Event {
+  mutating func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
     let bytes = bytes[..<((bytes.lastIndex { $0 != 10 && $0 != 13 } ?? -1) + 1)]
     let line = String(decoding: bytes, as: UTF8.self)
     let content = line.trimmingSpaces()
-    if line.isEmpty {
-      return status >= 200 ? .complete : .more
-    } else if line.hasPrefix(" ") || line.hasPrefix("\t") {
+    if line.isEmpty { return status >= 200 }
+    if line.hasPrefix(" ") || line.hasPrefix("\t") {
       // A continuation of the status line is ignored (RFC 9112, 2.2).
       if isInField { continueField(with: content) }
-      return .more
+      return false
     }
     isInField = false
     if line.hasPrefix("HTTP/"), let code = line.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) {
@@ -37,7 +30,7 @@ struct ResponseHead: Sendable {
           String(content[..<colon]), content[content.index(after: colon)...].trimmingSpaces()))
       isInField = true
     }
-    return .more
+    return false
   }
 
   /// Whether the last line was a field or continued one.
@@ -50,48 +43,29 @@ struct ResponseHead: Sendable {
   }
 
   /// The announced length of the body in bytes, if it is reliable.
-  var contentLength: Int? {
-    guard headers.firstValue(of: "Transfer-Encoding") == nil else { return nil }
-    return try? Self.length(in: announcedLengths)
-  }
+  var contentLength: Int? { announcement.length }
 
   /// What is wrong with the announced length, as a message: values that differ, or an invalid number (RFC 9112, 6.3).
   /// Nil when it is valid or does not apply.
-  var lengthProblem: String? {
-    guard headers.firstValue(of: "Transfer-Encoding") == nil else { return nil }
-    do {
-      _ = try Self.length(in: announcedLengths)
-      return nil
-    } catch {
-      return error.reason
-    }
-  }
+  var lengthProblem: String? { announcement.problem }
 
-  /// An invalid length.
-  private struct BadLength: Error {
-    let reason: String
-  }
-
-  /// The values of all `Content-Length` fields; one field may hold a list of equal values.
-  private var announcedLengths: [String] {
-    headers.filter { $0.name.isSameField(as: "Content-Length") }.flatMap { header in
-      header.value.split(separator: ",", omittingEmptySubsequences: false)
-        .map { $0.trimmingSpaces() }
-    }
-  }
-
-  private static func length(in values: [String]) throws(BadLength) -> Int? {
+  private var announcement: (length: Int?, problem: String?) {
+    guard headers.firstValue(of: "Transfer-Encoding") == nil else { return (nil, nil) }
     var length: Int?
-    for value in values {
-      guard !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
-        throw BadLength(reason: "its Content-Length is no number")
+    for header in headers where header.name.isSameField(as: "Content-Length") {
+      // One field may hold a list of equal values.
+      for value in header.value.split(separator: ",", omittingEmptySubsequences: false) {
+        let value = value.trimmingSpaces()
+        guard !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+          return (nil, "its Content-Length is no number")
+        }
+        // A value of digits only fails to parse if it overflows.
+        let number = Int(value) ?? .max
+        guard length ?? number == number else { return (nil, "it has two Content-Lengths that differ") }
+        length = number
       }
-      // A value of digits only fails to parse if it overflows.
-      let number = Int(value) ?? .max
-      guard length ?? number == number else { throw BadLength(reason: "it has two Content-Lengths that differ") }
-      length = number
     }
-    return length
+    return (length, nil)
   }
 
   /// Whether the body has a content encoding (compression).

@@ -6,16 +6,16 @@ extension ResponseReceiver {
   /// Continues the body of an earlier attempt, if this response is its rest.
   mutating func resume(_ earlier: PartialBody, _ mayKeepConnection: () -> Bool) -> Bool {
     self.earlier = nil
-    stored = earlier.stored
-    guard earlier.isContinued(by: head) else { return end(.failed(.wrongRange)) }
-    guard earlier.total <= transfer.request.byteLimit else {
-      return end(.failed(.tooLarge(limit: transfer.request.byteLimit, announced: earlier.total)))
-    }
-    (expected, tag) = (earlier.total, earlier.etag)
     body = BodyBuffer(
-      continuing: earlier.file, at: earlier.count, spillsTo: transfer.spillLocations,
-      logger: transfer.configuration.logger)
-    body.prepare(for: earlier.total)
+      continuing: earlier.file, earlier.stored, at: earlier.count, spillsTo: transfer.spillLocations,
+      logger: transfer.configuration.logger, abandon: abandon)
+    guard earlier.isContinued(by: head) else { return end(.failed(.wrongRange)) }
+    let total = earlier.version.length
+    guard total <= transfer.request.byteLimit else {
+      return end(.failed(.tooLarge(limit: transfer.request.byteLimit, announced: total)))
+    }
+    (expected, version) = (total, earlier.version)
+    body.prepare(for: total)
     guard !earlier.isObserved, let observer = transfer.observer else { return true }
     switch earlier.show(to: observer) {
     case .more: return true
@@ -28,33 +28,16 @@ extension ResponseReceiver {
   /// If the body can be resumed and may be stored, makes it spill into a named file once it outgrows memory, so that it
   /// outlives the process.
   mutating func spillToNamedFile() {
-    tag = PartialBody.etag(of: head)
-    guard let handoff = transfer.partial, let store = handoff.store, let expected, tag != nil,
-      store.accepts(total: expected), !ResponseMetadata(head.headers).control.forbidsStoring
+    version = BodyVersion(of: head, length: expected)
+    guard let version, let download = transfer.download, let store = download.store,
+      store.accepts(total: version.length), !ResponseMetadata(head.headers).control.forbidsStoring
     else { return }
-    let names = store.names(of: handoff.name)
-    body.spill {
-      store.openFile(names.name)?.file
-    } abandon: { file in
-      handoff.enqueue { OpenPartial(names: names, file: file).remove() }
-    }
-    needsNamedFile = true
-  }
-
-  /// Labels a body that has just got a named file, and unlinks the file of one that has moved on from a full disk.
-  mutating func updateNamedFile() {
-    if let stored, body.givenFile !== stored.file {
-      remove(stored)
-      self.stored = nil
-    }
-    guard needsNamedFile, let file = body.givenFile, let handoff = transfer.partial, let store = handoff.store, let tag,
-      let expected
-    else { return }
-    let opened = OpenPartial(names: store.names(of: handoff.name), file: file)
-    (stored, needsNamedFile) = (opened, false)
-    handoff.enqueue { [address = transfer.url.digest] in
-      store.label(opened, address: address, etag: tag, total: expected)
-    }
+    body.spill(
+      into: { [address = transfer.url.digest] in
+        guard let stored = store.openFile(download.name) else { return nil }
+        download.onStoreThread { store.label(stored, address: address, version: version) }
+        return stored
+      }, abandon: abandon)
   }
 
   /// Deletes the body of an earlier attempt that this response replaces.
@@ -62,42 +45,42 @@ extension ResponseReceiver {
   /// The names are unlinked at once: the new body gets files of the same names as soon as it outgrows memory. The blocks
   /// of a large file are freed on the store's thread.
   mutating func dropEarlierBody() {
-    earlier?.stored?.remove()
-    if let file = earlier?.stored?.file { transfer.partial?.enqueue { withExtendedLifetime(file) {} } }
-    earlier = nil
+    guard let stored = earlier.take()?.stored else { return }
+    stored.remove()
+    transfer.download?.onStoreThread { withExtendedLifetime(stored) {} }
   }
 
   /// Unlinks a stored body, on the store's thread.
-  func remove(_ stored: OpenPartial?) {
-    if let stored { transfer.partial?.enqueue { stored.remove() } }
+  private var abandon: @Sendable (StoredPartial) -> Void {
+    { [download = transfer.download] stored in download?.onStoreThread { stored.remove() } }
   }
 
   /// Leaves the body so far to the next attempt, after a failure. What cannot be resumed is deleted.
   func keepPartialBody() {
     if returnEarlierBody() { return }
-    if stop == nil, isSuccess, let expected, let tag, let file = body.spilled,
-      (1..<expected).contains(body.count), let handoff = transfer.partial
+    if stop == nil, isSuccess, let version, let file = body.spilled, (1..<version.length).contains(body.count),
+      let download = transfer.download
     {
-      handoff.leave(
+      download.leave(
         PartialBody(
-          file: file, count: body.count, total: expected, etag: tag, address: transfer.url.digest, stored: stored,
+          file: file, count: body.count, version: version, address: transfer.url.digest, stored: body.stored,
           isObserved: true))
     } else {
-      remove(stored)
+      body.stored.map(abandon)
     }
   }
 
   /// Deletes what was kept for another attempt, after a successful transfer.
   func dropPartialBody() {
     returnEarlierBody()
-    remove(stored)
+    body.stored.map(abandon)
   }
 
   /// Leaves the body of an earlier attempt to the next one, when this one got no response about it.
   @discardableResult
   private func returnEarlierBody() -> Bool {
     guard let earlier else { return false }
-    transfer.partial?.leave(earlier)
+    transfer.download?.leave(earlier)
     return true
   }
 }

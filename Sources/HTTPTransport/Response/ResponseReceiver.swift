@@ -41,18 +41,14 @@ struct ResponseReceiver {
 
   /// The partial body of an earlier attempt, until the response resumes it or does not.
   var earlier: PartialBody?
-  /// The `ETag` under which the body can be resumed, if it can.
-  var tag: String?
-  /// The body's named file on disk, if it has one.
-  var stored: OpenPartial?
-  /// Whether the body gets a named file once it outgrows memory.
-  var needsNamedFile = false
+  /// The version of the body, if it can be resumed.
+  var version: BodyVersion?
 
   /// Prepares for a response. Takes the partial body of an earlier attempt.
   init(_ transfer: Transfer) {
     self.transfer = transfer
     body = transfer.makeBodyBuffer()
-    earlier = transfer.partial?.take(from: transfer.url)
+    earlier = transfer.download?.takePartialBody(from: transfer.url)
     let conditions = transfer.request.part?.requestHeaders ?? transfer.conditions
     isConditional = earlier == nil && transfer.request.part == nil && !conditions.isEmpty
     self.conditions = earlier?.requestHeaders ?? conditions
@@ -82,7 +78,7 @@ struct ResponseReceiver {
       return end(.failed(.invalidResponse(reason: "the header is longer than \(Self.maximumHeadBytes >> 10) KiB")))
     }
     // Trailers are ignored.
-    guard !hasBodyBegun, head.take(line) == .complete else { return true }
+    guard !hasBodyBegun, head.take(line) else { return true }
     return beginBody(announced: head.contentLength, mayKeepConnection: mayKeepConnection)
   }
 
@@ -102,7 +98,6 @@ struct ResponseReceiver {
     let verdict = isSuccess ? transfer.observer?.bodyReceived(bytes, at: body.count) ?? .more : .more
     if verdict == .refuse, !isDraining { return end(.failed(.refusedByObserver)) }
     do throws(DownloadError) { try body.append(bytes) } catch { return end(.failed(error)) }
-    updateNamedFile()
     return verdict != .enough || isDraining || endWithEnough(mayKeepConnection)
   }
 
@@ -116,8 +111,22 @@ struct ResponseReceiver {
     return true
   }
 
-  /// The response as received so far. Call it once, at the end.
-  mutating func download(isComplete: Bool, httpVersion: String) -> Download {
+  /// The result of the transfer, which has ended by itself or by a failure. Call it once.
+  mutating func result(_ failure: DownloadError?, httpVersion: String) -> Result<Download, DownloadError> {
+    // A response without a body has not begun one, which may be a failure.
+    if failure == nil, !hasBodyBegun { _ = beginBody(announced: 0, mayKeepConnection: { true }) }
+    switch stop {
+    case .failed(let error): return .failure(error)
+    case .enough, .statusSuffices: return .success(download(isComplete: false, httpVersion))
+    case nil: break
+    }
+    guard let failure = failure ?? shortfall else { return .success(download(isComplete: true, httpVersion)) }
+    // It is usable all the same if the rest was only read to keep the connection, or if the status matters more than how
+    // its unneeded body failed.
+    return isDraining || statusSuffices ? .success(download(isComplete: false, httpVersion)) : .failure(failure)
+  }
+
+  private mutating func download(isComplete: Bool, _ httpVersion: String) -> Download {
     dropPartialBody()
     return Download(
       head: head, isUnchanged: isConditional && head.status == 304, body: body.finish(), part: part,
@@ -125,13 +134,8 @@ struct ResponseReceiver {
       httpVersion: httpVersion, url: transfer.url)
   }
 
-  /// Completes the head of a response without a body. False when the response is a failure.
-  mutating func endedWithoutBody() -> Bool {
-    hasBodyBegun || beginBody(announced: 0, mayKeepConnection: { true })
-  }
-
   /// The error for a part of a body that has ended before its end.
-  var shortfall: DownloadError? {
+  private var shortfall: DownloadError? {
     guard let part, !isDraining, body.count < part.range.count else { return nil }
     return .brokenOff(received: received, expected: part.range.count)
   }
@@ -185,7 +189,6 @@ struct ResponseReceiver {
   /// Moves the body out of memory for good. False when it cannot be written to a file; then it stays.
   mutating func leaveMemory() -> Bool {
     do throws(DownloadError) { try body.leaveMemory() } catch { return false }
-    updateNamedFile()
     return true
   }
 

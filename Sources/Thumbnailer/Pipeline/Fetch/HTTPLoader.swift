@@ -54,7 +54,8 @@ struct HTTPLoader: BodyLoader {
     while true {
       let url = urls.removeFirst()
       do throws(FetchFailure) {
-        return try await download(request, from: url, isLast: urls.isEmpty, for: job)
+        let attempts = request.mayRepeat ? (urls.isEmpty ? nil : Self.attemptsBeforeTheNextURL) : 1
+        return try await fetch(request, from: url, attempts: attempts, usesParts: parts.mayAsk(url), for: job)
       } catch let failure {
         let error = failure.error
         // That no URL has the image is cacheable only as long as each response allows.
@@ -72,121 +73,100 @@ struct HTTPLoader: BodyLoader {
   /// A URL that fails is tried once more before the next.
   private static let attemptsBeforeTheNextURL = 2
 
-  private func download(
-    _ request: BodyRequest, from url: URL, isLast: Bool, for job: JobContext
+  /// Fetches from one URL: with `usesParts` only some parts of the file if they suffice, and all of it if they turn out
+  /// to be of no use.
+  private func fetch(
+    _ request: BodyRequest, from url: URL, attempts: Int?, usesParts: Bool, receivedInVain: Int = 0, for job: JobContext
   ) async throws(FetchFailure) -> (body: SourceBody, download: Download) {
-    let attempts = request.mayRepeat ? (isLast ? nil : Self.attemptsBeforeTheNextURL) : 1
-    var receivedInVain = 0
-    if parts.mayAsk(url) {
-      switch try await download(request, from: url, attempts: attempts, usesParts: true, for: job) {
-      case .done(let body, let download): return (body, download)
-      case .needsWhole(let receivedBytes): receivedInVain = receivedBytes
-      }
-    }
-    guard
-      case .done(var body, let download) = try await download(
-        request, from: url, attempts: attempts, usesParts: false, for: job)
-    else { throw FetchFailure(ThumbnailError(.wrongRange)) }
-    body.downloadedBytes += receivedInVain
-    return (body, download)
-  }
-
-  /// The result of a download that may use parts.
-  private enum Attempt {
-    case done(SourceBody, Download)
-    /// Parts are of no use; so many bytes were received.
-    case needsWhole(receivedBytes: Int)
-  }
-
-  private func download(
-    _ request: BodyRequest, from url: URL, attempts: Int?, usesParts: Bool, for job: JobContext
-  ) async throws(FetchFailure) -> Attempt {
-    let source = job.source
-    let admitsUnsafe = configuration.isolation.admitsUnsafe(isUserFile: false)
     let need = (configuration.earlyStop ? request.demand : nil).map {
       BodyNeed(demand: $0, memoryBudget: decodeShare, previews: request.previews)
     }
-    let partsNeed = usesParts ? need : nil
+    let plan = usesParts ? need.map { RangePlan($0, limits: job.policy.limits) } : nil
     let observer = HeaderObserver(
-      limits: job.policy.limits, admitsUnsafe: admitsUnsafe, earlyStop: need.map { EarlyStop($0) },
-      usesParts: partsNeed != nil, monitor: monitor, progress: job.progress)
-    let wanted = DownloadRequest(
-      url: url, headers: source.headers(at: url), byteLimit: job.policy.limits.maximumBytes,
-      key: job.policy.bypassesCaches ? nil : source.bodyKey(of: url),
-      attempts: attempts, downloadsPerHost: source.downloadsPerHost, condition: request.condition,
-      part: request.condition == nil && partsNeed != nil ? parts.firstPart(of: url) : nil,
-      silence: job.progress.silence,
-      onAttempt: { [monitor] in monitor.send(source, .attempted(number: $0, status: $1)) })
+      limits: job.policy.limits, admitsUnsafe: configuration.isolation.admitsUnsafe(isUserFile: false),
+      earlyStop: need.map { EarlyStop($0) }, usesParts: plan != nil, monitor: monitor, progress: job.progress)
+    var wanted = downloadRequest(for: job, at: url)
+    (wanted.attempts, wanted.condition) = (attempts, request.condition)
+    if request.condition == nil, plan != nil { wanted.part = parts.firstPart(of: url) }
     let started = ContinuousClock.now
     func failure(_ error: ThumbnailError) -> FetchFailure {
       FetchFailure(error, end: observer.head.flatMap { statedEnd(of: $0, delay: .now - started) })
     }
+    do throws(PartsLoader.Failure) {
+      var (body, download) = try await receive(wanted, observer, plan, for: job)
+      if download.isUnchanged { return (body, download) }
+      body.downloadedBytes += receivedInVain
+      body.statedEnd = observer.head.flatMap { statedEnd(of: $0, delay: download.duration) }
+      body.finestScale = observer.finestScale
+      body.previews = request.previews
+      describe(&body, download, from: url, for: job)
+      return (body, download)
+    } catch {
+      switch error {
+      case .unsuitable(let receivedBytes):
+        return try await fetch(
+          request, from: url, attempts: attempts, usesParts: false, receivedInVain: receivedBytes, for: job)
+      case .refused(let refusal): throw failure(ThumbnailError(refusal, of: configuration))
+      case .failed(let error): throw failure(ThumbnailError(error))
+      }
+    }
+  }
+
+  private func downloadRequest(for job: JobContext, at url: URL) -> DownloadRequest {
+    let source = job.source
+    var request = DownloadRequest(
+      url: url, headers: source.headers(at: url), byteLimit: job.policy.limits.maximumBytes,
+      key: job.policy.bypassesCaches ? nil : source.bodyKey(of: url))
+    (request.downloadsPerHost, request.silence) = (source.downloadsPerHost, job.progress.silence)
+    request.onAttempt = { [monitor] in monitor.send(source, .attempted(number: $0, status: $1)) }
+    return request
+  }
+
+  /// Receives the body, or with a plan its parts.
+  private func receive(
+    _ wanted: DownloadRequest, _ observer: HeaderObserver, _ plan: RangePlan?, for job: JobContext
+  ) async throws(PartsLoader.Failure) -> (SourceBody, Download) {
     var download: Download
     do throws(DownloadError) {
       download = try await downloader.download(wanted, observer: observer, priority: job.priority)
     } catch {
-      if case .partUnavailable(let isFault) = error {
-        if isFault { parts.noteFault(of: url) }
-        return .needsWhole(receivedBytes: 0)
+      switch error {
+      case .partUnavailable: throw parts.failure(error, of: wanted, receivedBytes: 0)
+      case .refusedByObserver: if case .refused(let refusal) = observer.outcome { throw .refused(refusal) }
+      default: break
       }
-      if case .refusedByObserver = error, case .refused(let refusal) = observer.outcome {
-        throw failure(ThumbnailError(refusal, of: configuration))
-      }
-      throw failure(ThumbnailError(error))
+      throw .failed(error)
     }
-    if download.isUnchanged {
-      return .done(SourceBody(download.body, header: observer.outcome.header, holding: download), download)
+    if let plan, !download.isUnchanged, !download.isComplete, observer.ending != .enough {
+      return (try await parts.complete(&download, wanted, by: plan, for: job), download)
     }
-    var body: SourceBody
-    var (attempts, duration) = (download.attempts, download.duration)
-    if let partsNeed, !download.isComplete, observer.ending != .enough {
-      do throws(PartsLoader.Failure) {
-        let plan = RangePlan(partsNeed, limits: job.policy.limits)
-        let loaded = try await parts.complete(&download, wanted, by: plan, for: job)
-        body = SourceBody(loaded.parts, header: .success(loaded.probe), holding: loaded.last)
-        (body.downloadedBytes, attempts, duration) = (loaded.receivedBytes, loaded.attempts, loaded.duration)
-      } catch {
-        switch error {
-        case .unsuitable(let receivedBytes): return .needsWhole(receivedBytes: receivedBytes)
-        case .refused(let refusal): throw failure(ThumbnailError(refusal, of: configuration))
-        case .failed(let error): throw failure(ThumbnailError(error))
-        }
-      }
-    } else {
-      body = SourceBody(of: download, header: observer.outcome.header)
-    }
-    let response = StoredResponse(download, of: source, from: url, receivedAt: configuration.now())
+    var body = SourceBody(download.body, header: observer.outcome.header, holding: download)
+    body.downloadedBytes = download.receivedBytes
+    body.isComplete = download.isComplete
+    body.bytesLeft = download.isComplete ? 0 : max(0, (download.expectedBytes ?? 0) - download.body.count)
+    return (body, download)
+  }
+
+  /// Adds to a body what is known of its response, and reports it.
+  private func describe(_ body: inout SourceBody, _ download: Download, from url: URL, for job: JobContext) {
+    let response = StoredResponse(download, of: job.source, from: url, receivedAt: configuration.now())
     body.response = response
-    body.statedEnd = observer.head.flatMap { statedEnd(of: $0, delay: download.duration) }
     body.mayBeStored = response.metadata.mayBeStored(status: download.status)
-    body.finestScale = observer.finestScale
-    body.admitsUnsafe = admitsUnsafe
-    body.previews = request.previews
-    body.sender = download.host == HostName(of: source.url)?.host ? nil : download.host
+    body.admitsUnsafe = configuration.isolation.admitsUnsafe(isUserFile: false)
+    body.sender = download.host == HostName(of: job.source.url)?.host ? nil : download.host
     monitor.add(1, to: \.downloads)
     monitor.add(body.bytesLeft, to: \.bytesLeft)
     monitor.send(
-      source,
+      job.source,
       .downloaded(
         bytes: body.downloadedBytes, expectedBytes: download.expectedBytes, isComplete: body.isComplete,
-        attempts: attempts, httpVersion: download.httpVersion, duration: duration))
-    return .done(body, download)
+        attempts: download.attempts, httpVersion: download.httpVersion, duration: download.duration))
   }
 
   /// When a response stops being cacheable, if its server limits that.
   private func statedEnd(of head: HeaderObserver.Head, delay: Duration) -> Date? {
     ResponseMetadata(head.headers).statedEnd(
       head.headers, status: head.status, receivedAt: configuration.now(), delay: delay / .seconds(1))
-  }
-}
-
-extension SourceBody {
-  /// What one download has brought.
-  fileprivate init(of download: Download, header: Result<ImageProbe, CodecError>?) {
-    self.init(download.body, header: header, holding: download)
-    downloadedBytes = download.receivedBytes
-    isComplete = download.isComplete
-    bytesLeft = isComplete ? 0 : max(0, (download.expectedBytes ?? 0) - download.body.count)
   }
 }
 

@@ -21,20 +21,6 @@ struct PartsLoader: Sendable {
     (self.downloader, self.monitor) = (downloader, monitor)
   }
 
-  /// What was loaded.
-  struct Loaded {
-    var parts: PartsFile
-    var probe: ImageProbe
-    /// The last download, which holds its share of the memory for bodies.
-    var last: Download
-    /// The bytes received in all.
-    var receivedBytes: Int
-    /// The attempts of all downloads, but for one of each after the first.
-    var attempts: Int
-    /// How long all downloads took, without waiting for slots.
-    var duration: Duration
-  }
-
   /// Why parts are not loaded.
   enum Failure: Error {
     /// What was requested is not an image that may be decoded.
@@ -45,7 +31,7 @@ struct PartsLoader: Sendable {
     case unsuitable(receivedBytes: Int)
   }
 
-  /// Loads what `plan` asks for.
+  /// Loads what `plan` asks for, and adds the attempts and the time that it took to those of the first download.
   ///
   /// - Parameters:
   ///   - first: The beginning of the body. Its bytes are moved to a file, and its share of the memory is returned:
@@ -53,14 +39,13 @@ struct PartsLoader: Sendable {
   ///   - request: The request that it came with.
   func complete(
     _ first: inout Download, _ request: DownloadRequest, by plan: RangePlan, for job: JobContext
-  ) async throws(Failure) -> Loaded {
+  ) async throws(Failure) -> SourceBody {
     guard let version = first.version else {
       noteFault(of: request.url)
       first.releaseBody()
       throw .unsuitable(receivedBytes: first.receivedBytes)
     }
-    var (plan, requests) = (plan, 1)
-    var (last, received, attempts, duration) = (first, first.receivedBytes, first.attempts, first.duration)
+    var (plan, requests, last, received) = (plan, 1, first, first.receivedBytes)
     first.releaseBody()
     var parts = downloader.makePartsFile(length: version.length)
     do throws(DownloadError) {
@@ -79,8 +64,9 @@ struct PartsLoader: Sendable {
       case .whole: throw .unsuitable(receivedBytes: received)
       case .done(let probe):
         noteSuccess(of: request.url)
-        return Loaded(
-          parts: parts, probe: probe, last: last, receivedBytes: received, attempts: attempts, duration: duration)
+        var body = SourceBody(parts, header: .success(probe), holding: last)
+        body.downloadedBytes = received
+        return body
       case .fetch(let ranges):
         do throws(DownloadError) {
           for range in ranges {
@@ -89,8 +75,8 @@ struct PartsLoader: Sendable {
             last = try await downloader.download(
               request.part(range, of: version, after: last), observer: observer, priority: job.priority)
             received += last.receivedBytes
-            attempts += last.attempts - 1
-            duration += last.duration
+            first.attempts += last.attempts - 1
+            first.duration += last.duration
             requests += 1
             try await parts.add(&last)
           }
@@ -101,7 +87,8 @@ struct PartsLoader: Sendable {
     }
   }
 
-  private func failure(_ error: DownloadError, of request: DownloadRequest, receivedBytes: Int) -> Failure {
+  /// What the failure of a request for a part means.
+  func failure(_ error: DownloadError, of request: DownloadRequest, receivedBytes: Int) -> Failure {
     switch error {
     case .partUnavailable(let isFault):
       if isFault { noteFault(of: request.url) }

@@ -2,14 +2,14 @@ import Testing
 
 @testable import HTTPTransport
 
-struct HostTurnoverTests {
+struct HostCacheLifetimeTests {
   private let start = ContinuousClock.now
 
   /// What it is after so many transfers, one every `interval`.
   private func seconds(after transfers: Int, every interval: Duration, of hosts: Int = .max) -> Int {
-    var turnover = HostTurnover(start: start)
-    for number in 0..<transfers { turnover.use("host\(number % hosts)", at: start + interval * number) }
-    return turnover.seconds
+    var lifetime = HostCacheLifetime(start: start)
+    for number in 0..<transfers { lifetime.use("host\(number % hosts)", at: start + interval * number) }
+    return lifetime.seconds
   }
 
   @Test func fewHostsAreKeptForAMinute() {
@@ -26,10 +26,10 @@ struct HostTurnoverTests {
   }
 
   @Test func oneCrowdedSecondIsForgottenAfterAMinute() {
-    var turnover = HostTurnover(start: start)
-    for number in 0..<1001 { turnover.use("host\(number)", at: start + .milliseconds(number)) }
-    #expect(turnover.seconds == 1)
-    turnover.use("a", at: start + .seconds(62))
-    #expect(turnover.seconds == 60)
+    var lifetime = HostCacheLifetime(start: start)
+    for number in 0..<1001 { lifetime.use("host\(number)", at: start + .milliseconds(number)) }
+    #expect(lifetime.seconds == 1)
+    lifetime.use("a", at: start + .seconds(62))
+    #expect(lifetime.seconds == 60)
   }
 }
