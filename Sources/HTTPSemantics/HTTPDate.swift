@@ -1,4 +1,5 @@
 package import FoundationEssentials
+import Glibc
 
 /// A date as HTTP writes it, in one of the three forms that recipients must accept (RFC 9110, 5.6.7):
 ///
@@ -39,21 +40,26 @@ package enum HTTPDate {
 
   /// Formats a date in the form that senders use, rounded down to the second.
   package static func text(_ date: Date) -> String {
-    let seconds = Int(date.timeIntervalSince1970.rounded(.down))
-    let day = Int((Double(seconds) / 86_400).rounded(.down))
-    let (year, month, dayOfMonth) = civil(fromDay: day)
-    let weekday = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"][((day % 7) + 7) % 7]
-    let rest = seconds - day * 86_400
-    func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
-    let time = "\(two(rest / 3600)):\(two(rest / 60 % 60)):\(two(rest % 60))"
-    let yearText = String(repeating: "0", count: max(0, 4 - "\(year)".count)) + "\(year)"
-    return "\(weekday), \(two(dayOfMonth)) \(months[month - 1].capitalized) \(yearText) \(time) GMT"
+    let fields = fields(of: date)
+    func padded(_ number: Int32, _ digits: Int = 2) -> String {
+      String(repeating: "0", count: max(0, digits - "\(number)".count)) + "\(number)"
+    }
+    let weekday = weekdays[Int(fields.tm_wday + 6) % 7].prefix(3).capitalized
+    let day = "\(padded(fields.tm_mday)) \(months[Int(fields.tm_mon)].capitalized) \(padded(fields.tm_year + 1900, 4))"
+    let time = [fields.tm_hour, fields.tm_min, fields.tm_sec].map { padded($0) }.joined(separator: ":")
+    return "\(weekday), \(day) \(time) GMT"
   }
 
   private static func century(of year: Int, now: Date) -> Int {
-    let current = civil(fromDay: Int((now.timeIntervalSince1970 / 86_400).rounded(.down))).year
+    let current = Int(fields(of: now).tm_year) + 1900
     let candidate = current / 100 * 100 + year
     return candidate > current + 50 ? candidate - 100 : candidate
+  }
+
+  private static func fields(of date: Date) -> tm {
+    var (seconds, fields) = (time_t(date.timeIntervalSince1970.rounded(.down)), tm())
+    gmtime_r(&seconds, &fields)
+    return fields
   }
 
   private static func number(_ text: Substring, digits: ClosedRange<Int>) -> Int? {
@@ -68,31 +74,11 @@ package enum HTTPDate {
     guard parts.count == 3, let hour = parts[0], let minute = parts[1], let second = parts[2],
       (0..<24).contains(hour), (0..<60).contains(minute), (0...60).contains(second)
     else { return nil }
-    let dayNumber = dayNumber(year: year, month: month + 1, day: day)
-    // A day that the month does not have, such as 31 April, is converted back to another one.
-    guard civil(fromDay: dayNumber) == (year, month + 1, day) else { return nil }
-    return Date(timeIntervalSince1970: Double(dayNumber * 86_400 + hour * 3600 + minute * 60 + second))
-  }
-
-  /// Days since 1 January 1970 in the Gregorian calendar, counted from March so that the leap day ends the year.
-  private static func dayNumber(year: Int, month: Int, day: Int) -> Int {
-    let shifted = month <= 2 ? year - 1 : year
-    let era = Int((Double(shifted) / 400).rounded(.down))
-    let yearOfEra = shifted - era * 400
-    let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
-    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-  }
-
-  private static func civil(fromDay day: Int) -> (year: Int, month: Int, day: Int) {
-    let shifted = day + 719_468
-    let era = Int((Double(shifted) / 146_097).rounded(.down))
-    let dayOfEra = shifted - era * 146_097
-    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let shiftedMonth = (5 * dayOfYear + 2) / 153
-    let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-    return (
-      yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
-    )
+    var midnight = tm()
+    (midnight.tm_year, midnight.tm_mon, midnight.tm_mday) = (Int32(year - 1900), Int32(month), Int32(day))
+    let seconds = timegm(&midnight)
+    // A day that the month does not have, such as 31 April, has become another one.
+    guard midnight.tm_mday == day else { return nil }
+    return Date(timeIntervalSince1970: Double(seconds + hour * 3600 + minute * 60 + second))
   }
 }

@@ -2,6 +2,76 @@ package import Foundation
 package import HTTPSemantics
 package import ThumbnailCore
 
+/// A request for one body, with all its redirects and attempts.
+package struct DownloadRequest: Sendable {
+  /// What the body is for, which decides how it is requested and what its failures mean.
+  package enum Purpose: Sendable {
+    /// An image. An error status is a failure. Its body takes a share of the memory for bodies, may go to a spill file,
+    /// and lends its slot while its server is silent.
+    case image
+    /// A response of an API, of any status, in memory. Compression is welcome. Only its client knows what a status
+    /// means, so it is retried after 5xx alone, and does not wait while its host is held.
+    case api
+  }
+
+  /// The URL: `http` or `https`.
+  package var url: URL
+  /// Header fields for the URL's own host; they are not sent after a redirect to another host.
+  var headers: [HTTPHeader] = []
+  /// The maximum length of the body, in bytes.
+  var byteLimit: Int
+  /// What the body is for.
+  var purpose = Purpose.image
+  /// Identifies the image, credentials included, so that a later run can resume the body. With nil nothing is kept
+  /// beyond this download.
+  var key: SourceKey?
+  /// The maximum number of attempts, including the first, for an image with alternate URLs; nil for the configured one.
+  package var attempts: Int?
+  /// The maximum number of concurrent transfers that the server allows; nil for the configured one.
+  package var downloadsPerHost: Int?
+  /// Makes the request conditional. Nil requests the body in any case.
+  package var condition: DownloadCondition?
+  /// Requests a part of the body. Nil requests the whole.
+  package var part: RequestedPart?
+  /// Follows whether its server is silent.
+  package var silence: ObservedValue<ServerSilence>?
+  /// The admission ticket of an earlier part of the body.
+  var ticket: DownloadTicket?
+  /// Called after each attempt with its number, from 1, and the status of its response; nil if it came to none.
+  package var onAttempt: (@Sendable (_ number: Int, _ status: Int?) -> Void)?
+
+  package init(
+    url: URL, headers: [HTTPHeader] = [], byteLimit: Int, purpose: Purpose = .image, key: SourceKey? = nil
+  ) {
+    (self.url, self.headers, self.byteLimit, self.purpose, self.key) = (url, headers, byteLimit, purpose, key)
+  }
+
+  /// The same for another part of the body than the one that a download has brought, in its place of the queue. Such a
+  /// part is not kept for a later run.
+  package func part(_ range: Range<Int>, of version: BodyVersion, after download: Download) -> DownloadRequest {
+    var request = self
+    (request.part, request.key, request.condition) = (RequestedPart(range, of: version), nil, nil)
+    request.ticket = download.ticket
+    return request
+  }
+
+  /// Whether it waits while its host is held. Not if the image has alternate URLs or may be stale, nor for an API.
+  var mayWait: Bool { attempts == nil && purpose == .image }
+}
+
+/// Validators for one URL, whose response is a 304 if the stored body is still valid.
+package struct DownloadCondition: Sendable, Equatable {
+  /// A digest of the URL that sent the validators. They are sent to no other URL.
+  var address: SourceKey
+  /// `If-None-Match`, `If-Modified-Since`.
+  var headers: [HTTPHeader]
+
+  package init(address: SourceKey, headers: [HTTPHeader]) {
+    self.address = address
+    self.headers = headers
+  }
+}
+
 /// The response to a `DownloadRequest`: its head, its body, and how they were transferred.
 package struct Download: Sendable {
   /// Status and header fields.

@@ -12,7 +12,6 @@ package final class Downloader: Sendable {
   package let configuration: DownloadConfiguration
   private let runner: any TransferRunner
   private let admission: AdmissionController
-  private let probes: HostProbes
   /// What is left of the time for pauses outside of downloads.
   private let waitBudget: Mutex<WaitBudget>
   private let unknownHosts: UnknownHosts
@@ -35,8 +34,7 @@ package final class Downloader: Sendable {
     } else {
       runner = CurlThread(maximumIdleConnections: 2 * max(1, configuration.maximumDownloads))
     }
-    probes = HostProbes(configuration, runner)
-    admission = AdmissionController(configuration) { [probes] in await probes.run(at: $0) }
+    admission = AdmissionController(configuration, runner)
     waitBudget = Mutex(WaitBudget(configuration.maximumWait))
     unknownHosts = UnknownHosts(patience: configuration.resolverPatience)
   }
@@ -248,7 +246,7 @@ package final class Downloader: Sendable {
         held = .inconclusive
         try await reserveBodyMemory(attempts)
       }
-      if state.isPatient, download.failure == nil { probes.add(transfer, admission) }
+      if state.isPatient, download.failure == nil { admission.noteImage(of: transfer) }
       // Without a body there is no memory to account for.
       let share = state.exchangeBodyShare(for: nil)
       download.bodyShare = download.isUnchanged ? nil : share

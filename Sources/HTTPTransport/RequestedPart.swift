@@ -1,4 +1,4 @@
-package import HTTPSemantics
+import HTTPSemantics
 
 /// The part of a body that is requested in place of the whole.
 package struct RequestedPart: Sendable, Equatable {
@@ -41,31 +41,18 @@ package struct BodyVersion: Sendable, Equatable {
 
   init(etag: String, length: Int) { (self.etag, self.length) = (etag, length) }
 
-  /// The version that a response is of, if its body can be resumed: it has a strong `ETag` and a known length, from a
-  /// server that supports ranges. Nil if it cannot.
-  init?(of head: ResponseHead, length: Int?) {
-    guard let length, !head.isEncoded, head.status == 206 || head.contentLength != nil,
-      let etag = Self.etag(status: head.status, headers: head.headers)
+  /// The version that a response is of, if other parts of its body can be requested: it has a strong `ETag` and a known
+  /// length, from a server that says that it supports ranges. Nil if they cannot.
+  package init?(of head: ResponseHead, length: Int?) {
+    let isWhole = head.status == 200 && head.contentLength != nil
+    let isOffered = isWhole && head.headers.firstValue(of: "Accept-Ranges")?.lowercased() == "bytes"
+    guard let length, !head.isEncoded, isOffered || head.status == 206, let etag = head.headers.firstValue(of: "ETag"),
+      etag.hasPrefix("\""), etag.hasSuffix("\""), etag.count >= 2, etag.utf8.count <= Self.longestTag
     else { return nil }
     self.init(etag: etag, length: length)
   }
 
-  /// The `ETag` of a response with which parts of its body can be requested: a strong one, from a server that says that
-  /// it supports ranges. Nil if there is none.
-  private static func etag(status: Int, headers: [HTTPHeader]) -> String? {
-    guard let etag = headers.firstValue(of: "ETag"), etag.hasPrefix("\""), etag.hasSuffix("\""), etag.count >= 2,
-      etag.utf8.count <= longestTag
-    else { return nil }
-    if status == 206 { return etag }
-    return status == 200 && headers.firstValue(of: "Accept-Ranges")?.lowercased() == "bytes" ? etag : nil
-  }
-
   private static let longestTag = 1024
-
-  /// Whether parts of the body of a response can be requested, provided that its length is known.
-  package static func isOffered(status: Int, headers: [HTTPHeader]) -> Bool {
-    etag(status: status, headers: headers) != nil
-  }
 }
 
 /// The part of a body that a response has brought.

@@ -39,7 +39,7 @@ struct RoundTripRunner: TransferRunner {
       failure = watch.missed.map { .timedOut($0) } ?? mapped(error, receiver)
     }
     let result = receiver.result(failure, httpVersion: "")
-    if case .failure = result { receiver.keepPartialBody() }
+    if case .failure = result { receiver.settlePartialBody(hasFailed: true) }
     return result
   }
 
@@ -64,7 +64,7 @@ struct RoundTripRunner: TransferRunner {
     }
     try await response.receive { piece in
       watch.recordArrival(piece.count)
-      return piece.withUnsafeBytes { receiver.receivedBody($0, mayKeepConnection: { false }) }
+      return piece.withUnsafeBytes { receiver.receivedBody($0) }
     }
     guard receiver.stop == nil else { return }
     // A sequence may end without an error when it is cancelled: its body is not complete.
@@ -93,17 +93,10 @@ struct RoundTripRunner: TransferRunner {
 
 /// Watches the deadlines of one transfer.
 private final class DeadlineWatch: Sendable {
-  private struct State {
-    var deadlines: TransferDeadlines
-    var missed: DownloadError.Deadline?
-  }
-
-  private let state: Mutex<State>
+  private let state: Mutex<(deadlines: TransferDeadlines, missed: DownloadError.Deadline?)>
 
   init(_ transfer: Transfer) {
-    let deadlines = TransferDeadlines(
-      transfer.configuration, timeLeft: transfer.timeLeft, start: ContinuousClock.now)
-    state = Mutex(State(deadlines: deadlines))
+    state = Mutex((TransferDeadlines(transfer.configuration, timeLeft: transfer.timeLeft, start: .now), nil))
   }
 
   /// The deadline that has passed, if any.

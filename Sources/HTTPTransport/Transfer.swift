@@ -65,12 +65,7 @@ struct Transfer: Sendable {
   }
 
   /// The value of `Accept`, unless the request has its own.
-  var accept: String {
-    switch request.purpose {
-    case .image: configuration.accept
-    case .api: "application/json,*/*;q=0.8"
-    }
-  }
+  var accept: String { request.purpose == .api ? "application/json,*/*;q=0.8" : configuration.accept }
 
   /// The value of `Accept-Encoding`. Compression is declined for images: they are compressed already, and their length
   /// must be known. If the server compresses all the same, the body is decompressed, except with nil.
@@ -92,11 +87,10 @@ struct Transfer: Sendable {
 
   /// An empty buffer for its body.
   func makeBodyBuffer() -> BodyBuffer {
-    switch request.purpose {
-    case .image:
-      BodyBuffer(memoryLimit: configuration.memoryBodyLimit, spillsTo: spillLocations, logger: configuration.logger)
-    case .api: BodyBuffer(memoryLimit: request.byteLimit, spillsTo: [], logger: configuration.logger)
-    }
+    let isInMemory = request.purpose == .api
+    return BodyBuffer(
+      memoryLimit: isInMemory ? request.byteLimit : configuration.memoryBodyLimit,
+      spillsTo: isInMemory ? [] : spillLocations, logger: configuration.logger)
   }
 }
 

@@ -32,7 +32,8 @@ import Testing
   @Test func givesBackWhatWasLeft() throws {
     try leave(1, in: store())
     let found = try #require(store().open(name(1)))
-    #expect(found.count == 5 && found.version == BodyVersion(etag: "\"x\"", length: 2 << 20) && found.address == address)
+    #expect(
+      found.count == 5 && found.version == BodyVersion(etag: "\"x\"", length: 2 << 20) && found.address == address)
     #expect(!found.isObserved)
     #expect(store().open(name(2)) == nil)
   }

@@ -145,7 +145,10 @@ struct ResponseReceiverTests {
 private final class Answer {
   private var reception: ResponseReceiver
 
-  init(_ transfer: Transfer) { reception = ResponseReceiver(transfer) }
+  init(_ transfer: Transfer) {
+    reception = ResponseReceiver(transfer)
+    reception.mayKeepConnection = { true }
+  }
 
   var hasBodyBegun: Bool { reception.hasBodyBegun }
   var expected: Int? { reception.expected }
@@ -165,13 +168,14 @@ private final class Answer {
   /// Hands over the lines of a head. Returns whether all were taken.
   func take(_ lines: [String]) -> Bool {
     (lines + [""]).allSatisfy { line in
-      Array("\(line)\r\n".utf8).withUnsafeBytes { reception.receivedHeader($0, mayKeepConnection: { true }) }
+      Array("\(line)\r\n".utf8).withUnsafeBytes { reception.receivedHeader($0) }
     }
   }
 
   /// Hands over bytes of the body. Returns whether they were taken.
   func take(_ bytes: [UInt8], mayKeepConnection: Bool = true) -> Bool {
-    bytes.withUnsafeBytes { reception.receivedBody($0, mayKeepConnection: { mayKeepConnection }) }
+    reception.mayKeepConnection = { mayKeepConnection }
+    return bytes.withUnsafeBytes { reception.receivedBody($0) }
   }
 
   func end() -> Result<Download, DownloadError> { reception.result(nil, httpVersion: "") }

@@ -62,3 +62,69 @@ extension IPAddress: CustomStringConvertible {
     return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 }
+
+/// A range of IP addresses that begin with the same bits: `10.0.0.0/8`.
+public struct AddressRange: Hashable, Sendable {
+  private let base: IPAddress
+  /// The number of leading bits that the addresses share.
+  private let length: Int
+
+  /// A text that is no range.
+  public struct Malformed: Error, CustomStringConvertible {
+    let text: String
+
+    /// What to write instead.
+    public var description: String { "\(text) is no range of addresses: write one like 10.0.0.0/8 or fd00::/8" }
+  }
+
+  /// Parses `10.0.0.0/8`, `fd00::/8`, or one address; what follows the shared bits is ignored.
+  public init(_ text: String) throws(Malformed) {
+    let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let base = parts.first.flatMap({ IPAddress(String($0)) }) else { throw Malformed(text: text) }
+    let longest = if case .v4 = base { 32 } else { 128 }
+    var length = longest
+    if parts.count == 2 {
+      guard parts[1].allSatisfy({ ("0"..."9").contains($0) }), let bits = Int(parts[1]), bits <= longest else {
+        throw Malformed(text: text)
+      }
+      length = bits
+    }
+    (self.base, self.length) = (base, length)
+  }
+
+  /// IPv4 addresses that begin with the same `length` bits.
+  init(_ first: UInt8, _ second: UInt8, _ third: UInt8, _ fourth: UInt8, bits length: Int) {
+    base = .v4([first, second, third, fourth].reduce(0) { $0 << 8 | UInt32($1) })
+    self.length = length
+  }
+
+  /// IPv6 addresses that begin with the same `length` bits, from the first groups of an address; the rest is 0.
+  init(groups: [UInt16], bits length: Int) {
+    base = .v6((0..<8).reduce(0) { $0 << 16 | UInt128(groups.indices.contains($1) ? groups[$1] : 0) })
+    self.length = length
+  }
+
+  /// Whether it contains an address, which is compared as it is: an IPv4 address within IPv6 is an IPv6 address.
+  public func contains(_ address: IPAddress) -> Bool {
+    switch (base, address) {
+    case (.v4(let base), .v4(let address)): (base ^ address) >> UInt32(32 - length) == 0
+    case (.v6(let base), .v6(let address)): (base ^ address) >> UInt128(128 - length) == 0
+    default: false
+    }
+  }
+}
+
+extension AddressRange {
+  /// IPv4 addresses in an IPv6 socket: `::ffff:192.0.2.1` (RFC 4291).
+  static let mapped = AddressRange(groups: [0, 0, 0, 0, 0, 0xffff], bits: 96)
+  /// IPv4 addresses behind a NAT64 (RFC 6052), as networks without IPv4 reach them.
+  static let wellKnownNAT64 = AddressRange(groups: [0x64, 0xff9b], bits: 96)
+}
+
+extension AddressRange: CustomStringConvertible {
+  /// One address, or the first one and the number of bits, as `init(_:)` takes them.
+  public var description: String {
+    let isOne = if case .v4 = base { length == 32 } else { length == 128 }
+    return isOne ? "\(base)" : "\(base)/\(length)"
+  }
+}

@@ -10,16 +10,13 @@ final class AdmissionController: Sendable {
   private let admission: Mutex<Admission>
   private let ledger: (any HostLedger)?
   private let onHostPause: @Sendable (HostPause) -> Void
-  /// Requests an image again that a site has sent, as `Downloader` does. Returns nil if there is none.
-  private let probe: @Sendable (_ site: String) async -> TransferOutcome?
+  private let probes: HostProbes
   /// The number of downloads that wait for a silent server, by host.
   private let silent = Mutex<[String: Int]>([:])
   /// When the next wake-up for held hosts is scheduled, if any.
   private let wakesAt = Mutex<ContinuousClock.Instant?>(nil)
 
-  init(
-    _ configuration: DownloadConfiguration, probe: @escaping @Sendable (_ site: String) async -> TransferOutcome?
-  ) {
+  init(_ configuration: DownloadConfiguration, _ runner: any TransferRunner) {
     var hosts = configuration.hosts
     hosts.patience = configuration.maximumWait
     if configuration.maximumWait > .zero {
@@ -31,7 +28,8 @@ final class AdmissionController: Sendable {
       Admission(
         maximum: configuration.maximumDownloads, maximumPerSite: configuration.maximumDownloadsPerHost,
         silence: configuration.silence, health: hosts))
-    (ledger, onHostPause, self.probe) = (configuration.ledger, configuration.onHostPause, probe)
+    (ledger, onHostPause) = (configuration.ledger, configuration.onHostPause)
+    probes = HostProbes(configuration, runner)
   }
 
   /// Reads or changes the admission's state where no step can follow from it.
@@ -106,14 +104,19 @@ final class AdmissionController: Sendable {
     case .park(let download): download.waitForOthers()
     case .fail(let download, let hold): download.endWait(.failure(hold.error(of: download.site, now: .now)))
     case .probe(let site, let ticket):
-      Task { [weak self, probe] in
-        let outcome = await probe(site)
+      Task { [weak self, probes] in
+        let outcome = await probes.run(at: site)
         self?.update { $0.probed(ticket, at: site, outcome, now: .now) }
       }
     case .share(let site, let hold): share(hold, of: site)
     case .report(let site, let hold, let isWaitedFor):
       onHostPause(hold.pause(of: site, isWaitedFor: isWaitedFor, now: .now))
     }
+  }
+
+  /// Notes that a transfer has brought an image, with which its host can be probed.
+  func noteImage(of transfer: Transfer) {
+    if probes.add(transfer) { update { $0.hasSentImage(transfer.url.site) } }
   }
 
   // MARK: Held hosts
@@ -156,4 +159,52 @@ final class AdmissionController: Sendable {
       self?.update { _ in }
     }
   }
+}
+
+/// Requests images again that hosts have sent, to find out whether a host is down or only the images fail that are
+/// left. Nothing but the head of the response is waited for.
+private final class HostProbes: Sendable {
+  /// The most hosts that can be probed; beyond that, those known before are forgotten.
+  private static let mostHosts = 1024
+  /// How long a probe may take: no download may start at its host meanwhile.
+  private static let timeLimit = Duration.seconds(3)
+  /// Images of no more than this are read to their end, so that the connection can be used again.
+  private static let byteLimit = 1 << 20
+
+  private let configuration: DownloadConfiguration
+  private let runner: any TransferRunner
+  /// A request for each site.
+  private let requests = Mutex<[String: DownloadRequest]>([:])
+
+  init(_ configuration: DownloadConfiguration, _ runner: any TransferRunner) {
+    (self.configuration, self.runner) = (configuration, runner)
+  }
+
+  /// Notes that a transfer has brought an image. Returns whether it is the first of its site.
+  func add(_ transfer: Transfer) -> Bool {
+    guard let url = URL(string: transfer.url.text) else { return false }
+    return requests.withLock { requests in
+      guard requests[transfer.url.site] == nil else { return false }
+      if requests.count >= Self.mostHosts { requests = [:] }
+      requests[transfer.url.site] = DownloadRequest(url: url, headers: transfer.headers, byteLimit: Self.byteLimit)
+      return true
+    }
+  }
+
+  /// Requests the image of a site again; nil if none is known.
+  func run(at site: String) async -> TransferOutcome? {
+    guard let request = requests.withLock({ $0[site] }), var transfer = try? Transfer(request, configuration) else {
+      return nil
+    }
+    (transfer.observer, transfer.timeLeft) = (HeadObserver(), Self.timeLimit)
+    let result = await runner.perform(transfer)
+    if case .failure(.timedOut) = result { return .failed(reason: "it fell silent") }
+    return TransferOutcome(result, purpose: .image)
+  }
+}
+
+/// Needs no more than the head of a response.
+private final class HeadObserver: BodyObserver {
+  func bodyBegins(expectedLength: Int?) {}
+  func bodyReceived(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> BodyVerdict { .enough }
 }

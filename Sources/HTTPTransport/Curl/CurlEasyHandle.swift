@@ -124,7 +124,9 @@ extension CurlEasyHandle {
   private func setTrust(_ transfer: Transfer) {
     let (configuration, url) = (transfer.configuration, transfer.url)
     if let file = configuration.certificateAuthorityFile { set(CURLOPT_CAINFO, file) }
-    if let certificate = configuration.clientCertificates.first(where: { $0.host.matches(host: url.host, port: url.port) }) {
+    if let certificate = configuration.clientCertificates.first(where: {
+      $0.host.matches(host: url.host, port: url.port)
+    }) {
       set(CURLOPT_SSLCERT, certificate.certificateFile)
       set(CURLOPT_SSLKEY, certificate.keyFile ?? certificate.certificateFile)
       // Without a password, the TLS library would prompt for it on the terminal, and block.

@@ -86,7 +86,7 @@ final class CurlLoop {
     var next = now + Self.idlePoll
     var overdue: [(UnsafeMutableRawPointer, Result<Download, DownloadError>)] = []
     for (handle, transfer) in transfers {
-      let check = transfer.checkDeadlines(now: now)
+      let check = transfer.check(now: now)
       if let missed = check.missed {
         overdue.append((handle, transfer.result(missing: missed)))
       } else {
@@ -94,22 +94,7 @@ final class CurlLoop {
       }
     }
     for (handle, result) in overdue { end(handle, with: result) }
-    return min(next, nextSilence(now: now) ?? next) - now
-  }
-
-  /// Reports transfers that have fallen silent, and returns when the next one may.
-  private func nextSilence(now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
-    while true {
-      var next: ContinuousClock.Instant?
-      var hasFallenSilent = false
-      for transfer in transfers.values {
-        let watch = transfer.watchSilence(now: now)
-        if let time = watch.next { next = min(next ?? time, time) }
-        hasFallenSilent = hasFallenSilent || watch.fellSilent
-      }
-      // Once one transfer of a site is silent, the silence timeout of the others is shorter, so check again.
-      if !hasFallenSilent { return next }
-    }
+    return next - now
   }
 
   /// Removes a transfer from libcurl, which closes its stream or connection if it is not done, and only then delivers

@@ -19,6 +19,8 @@ final class CurlTransfer {
   ) {
     (self.handle, self.completion) = (handle, completion)
     receiver = ResponseReceiver(transfer)
+    // With HTTP/2 only the stream is closed; HTTP/1.0 closes its connection in any case.
+    receiver.mayKeepConnection = { handle.number(CURLINFO_HTTP_VERSION) == Int(CURL_HTTP_VERSION_1_1) }
     deadlines = TransferDeadlines(transfer.configuration, timeLeft: transfer.timeLeft, start: now)
     sockets = SocketGuard(transfer.configuration.checksSockets ? transfer.configuration.addresses : nil)
     handle.prepare(for: transfer, conditions: receiver.conditions)
@@ -26,54 +28,49 @@ final class CurlTransfer {
     ccurl_setopt_pointer(handle.pointer, CURLOPT_HEADERDATA, context)
     ccurl_setopt_pointer(handle.pointer, CURLOPT_WRITEDATA, context)
     ccurl_setopt_receiver(handle.pointer, CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
-      CurlTransfer.deliver(bytes, size * count, to: context) { $0.receivedHeader($1, mayKeepConnection: $2) }
+      CurlTransfer.deliver(bytes, size * count, to: context) { $0.receivedHeader($1) }
     }
     ccurl_setopt_receiver(handle.pointer, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
-      CurlTransfer.deliver(bytes, size * count, to: context) { $0.receivedBody($1, mayKeepConnection: $2) }
+      CurlTransfer.deliver(bytes, size * count, to: context) { $0.receivedBody($1) }
     }
-    isReady = guardSockets()
+    // libcurl asks for each socket.
+    isReady =
+      ccurl_setopt_socket_opener(handle.pointer) { context, _, wanted in
+        guard let context, let wanted else { return CURL_SOCKET_BAD }
+        let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+        let description = transfer.receiver.transfer
+        return transfer.sockets.open(wanted) { description.logRefusal(of: $0) }
+      } == CURLE_OK && ccurl_setopt_pointer(handle.pointer, CURLOPT_OPENSOCKETDATA, context) == CURLE_OK
   }
 
   /// Passes on a callback's bytes. Returns the callback's result: the count, or something else to abort the transfer.
   private static func deliver(
     _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, to context: UnsafeMutableRawPointer?,
-    _ receive: (inout ResponseReceiver, UnsafeRawBufferPointer, _ mayKeepConnection: () -> Bool) -> Bool
+    _ receive: (inout ResponseReceiver, UnsafeRawBufferPointer) -> Bool
   ) -> Int {
     guard let context else { return -1 }
     let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
     let arrival = transfer.deadlines.recordArrival(count, at: .now)
     transfer.receiver.transfer.download?.received(arrival)
-    let bytes = UnsafeRawBufferPointer(start: bytes, count: count)
-    return receive(&transfer.receiver, bytes, { transfer.mayKeepConnection }) ? count : -1
+    return receive(&transfer.receiver, UnsafeRawBufferPointer(start: bytes, count: count)) ? count : -1
   }
 
-  /// A socket for what libcurl is about to connect to, if that is allowed.
-  func openSocket(_ wanted: UnsafePointer<curl_sockaddr>) -> curl_socket_t {
-    let transfer = receiver.transfer
-    return sockets.open(wanted) { transfer.logRefusal(of: $0) }
-  }
-
-  /// Whether reading the body to its end keeps the connection open, which aborting would close. With HTTP/2 only the
-  /// stream is closed; HTTP/1.0 closes its connection in any case.
-  private var mayKeepConnection: Bool { handle.number(CURLINFO_HTTP_VERSION) == Int(CURL_HTTP_VERSION_1_1) }
-
-  /// When to check again, and the deadline that has passed by now, if any.
-  func checkDeadlines(now: ContinuousClock.Instant) -> (next: ContinuousClock.Instant, missed: DownloadError.Deadline?)
-  {
+  /// When to check again, and the deadline that has passed by now, if any. If the transfer has just fallen silent, tells
+  /// the download and moves the body out of memory.
+  func check(now: ContinuousClock.Instant) -> (next: ContinuousClock.Instant, missed: DownloadError.Deadline?) {
     var check = deadlines.check(now: now, connecting: timeToConnect, mayBeSlow: receiver.mayBeSlow)
     if sockets.takeRefusal() { check.next = now }
+    guard check.missed == nil, let download = receiver.transfer.download, !deadlines.isSilent else { return check }
+    if let next = deadlines.checkSilence(
+      now: now, shortest: download.shortestTimeout, timeout: { download.silenceTimeout })
+    {
+      check.next = min(check.next, next)
+    } else {
+      download.fellSilent(since: deadlines.silentSince, hasLeftMemory: receiver.leaveMemory())
+      // The silence timeout of the other transfers of the site is shorter now.
+      check.next = now
+    }
     return check
-  }
-
-  /// Checks whether the transfer has just fallen silent; if so tells the download and moves the body out of memory.
-  ///
-  /// - Returns: When to check again, unless it is silent; whether it has just fallen silent.
-  func watchSilence(now: ContinuousClock.Instant) -> (next: ContinuousClock.Instant?, fellSilent: Bool) {
-    guard let download = receiver.transfer.download, !deadlines.isSilent else { return (nil, false) }
-    let next = deadlines.checkSilence(now: now, shortest: download.shortestTimeout) { download.silenceTimeout }
-    guard next == nil else { return (next, false) }
-    download.fellSilent(since: deadlines.silentSince, hasLeftMemory: receiver.leaveMemory())
-    return (nil, true)
   }
 
   /// How long it took until the request could be sent; nil before that.
@@ -96,7 +93,7 @@ final class CurlTransfer {
   }
 
   /// Leaves the body so far to the next attempt, after a failure.
-  func keepPartialBody() { receiver.keepPartialBody() }
+  func keepPartialBody() { receiver.settlePartialBody(hasFailed: true) }
 
   private var httpVersion: String {
     switch handle.number(CURLINFO_HTTP_VERSION) {

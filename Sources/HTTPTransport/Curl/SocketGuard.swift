@@ -48,15 +48,3 @@ struct SocketGuard {
     return opened
   }
 }
-
-extension CurlTransfer {
-  /// Has libcurl ask the guard for each socket. False if that cannot be.
-  func guardSockets() -> Bool {
-    let context = Unmanaged.passUnretained(self).toOpaque()
-    let code = ccurl_setopt_socket_opener(handle.pointer) { context, _, wanted in
-      guard let context, let wanted else { return CURL_SOCKET_BAD }
-      return Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().openSocket(wanted)
-    }
-    return code == CURLE_OK && ccurl_setopt_pointer(handle.pointer, CURLOPT_OPENSOCKETDATA, context) == CURLE_OK
-  }
-}

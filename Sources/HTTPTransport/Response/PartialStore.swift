@@ -225,7 +225,9 @@ struct StoredPartial: Sendable {
   /// The state of the file; nil if its name leads to another file, or none, because another process has unlinked it.
   var state: FileState? {
     var status = stat()
-    guard fstat(file.rawValue, &status) == 0, let named = try? FileState(of: RawPath(names.bytesPath)) else { return nil }
+    guard fstat(file.rawValue, &status) == 0, let named = try? FileState(of: RawPath(names.bytesPath)) else {
+      return nil
+    }
     let state = FileState(status)
     return state.isSameFile(as: named) ? state : nil
   }

@@ -1,10 +1,10 @@
 import Foundation
-import HTTPSemantics
+package import HTTPSemantics
 
 /// The head of a response, parsed line by line as libcurl delivers it. A pure value.
-struct ResponseHead: Sendable {
-  private(set) var status = 0
-  private(set) var headers: [HTTPHeader] = []
+package struct ResponseHead: Sendable {
+  package private(set) var status = 0
+  package private(set) var headers: [HTTPHeader] = []
 
   /// Parses the next line, with or without its line break. Returns whether it completes the head of the final response.
   ///

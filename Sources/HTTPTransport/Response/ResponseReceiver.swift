@@ -24,6 +24,8 @@ struct ResponseReceiver {
   private static let maximumHeadBytes = 128 << 10
 
   let transfer: Transfer
+  /// Whether reading the body to its end keeps the connection open, which aborting would close.
+  var mayKeepConnection: () -> Bool = { false }
   private(set) var head = ResponseHead()
   private var headLength = 0
   var body: BodyBuffer
@@ -72,20 +74,18 @@ struct ResponseReceiver {
   // MARK: Receiving
 
   /// Takes the next line of the head or the trailers. False aborts the transfer.
-  mutating func receivedHeader(_ line: UnsafeRawBufferPointer, mayKeepConnection: () -> Bool) -> Bool {
+  mutating func receivedHeader(_ line: UnsafeRawBufferPointer) -> Bool {
     headLength += line.count
     guard headLength <= Self.maximumHeadBytes else {
       return end(.failed(.invalidResponse(reason: "the header is longer than \(Self.maximumHeadBytes >> 10) KiB")))
     }
     // Trailers are ignored.
     guard !hasBodyBegun, head.take(line) else { return true }
-    return beginBody(announced: head.contentLength, mayKeepConnection: mayKeepConnection)
+    return beginBody(announced: head.contentLength)
   }
 
   /// Takes the next bytes of the body. False aborts the transfer.
-  ///
-  /// `mayKeepConnection` tells whether the connection can be reused if the body is read to its end.
-  mutating func receivedBody(_ bytes: UnsafeRawBufferPointer, mayKeepConnection: () -> Bool) -> Bool {
+  mutating func receivedBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard hasBodyBegun else { return end(.failed(.invalidResponse(reason: "a body without a header"))) }
     received += bytes.count
     guard isWanted else {
@@ -98,14 +98,14 @@ struct ResponseReceiver {
     let verdict = isSuccess ? transfer.observer?.bodyReceived(bytes, at: body.count) ?? .more : .more
     if verdict == .refuse, !isDraining { return end(.failed(.refusedByObserver)) }
     do throws(DownloadError) { try body.append(bytes) } catch { return end(.failed(error)) }
-    return verdict != .enough || isDraining || endWithEnough(mayKeepConnection)
+    return verdict != .enough || isDraining || endWithEnough()
   }
 
   /// Takes the whole head at once. False aborts the transfer.
   mutating func receivedHead(status: Int, headers: [HTTPHeader]) -> Bool {
     let lines = ["HTTP/1.1 \(status)"] + headers.map { "\($0.name): \($0.value)" } + [""]
     for line in lines {
-      let mayContinue = Array(line.utf8).withUnsafeBytes { receivedHeader($0, mayKeepConnection: { false }) }
+      let mayContinue = Array(line.utf8).withUnsafeBytes { receivedHeader($0) }
       guard mayContinue else { return false }
     }
     return true
@@ -114,7 +114,7 @@ struct ResponseReceiver {
   /// The result of the transfer, which has ended by itself or by a failure. Call it once.
   mutating func result(_ failure: DownloadError?, httpVersion: String) -> Result<Download, DownloadError> {
     // A response without a body has not begun one, which may be a failure.
-    if failure == nil, !hasBodyBegun { _ = beginBody(announced: 0, mayKeepConnection: { true }) }
+    if failure == nil, !hasBodyBegun { _ = beginBody(announced: 0) }
     switch stop {
     case .failed(let error): return .failure(error)
     case .enough, .statusSuffices: return .success(download(isComplete: false, httpVersion))
@@ -127,7 +127,7 @@ struct ResponseReceiver {
   }
 
   private mutating func download(isComplete: Bool, _ httpVersion: String) -> Download {
-    dropPartialBody()
+    settlePartialBody(hasFailed: false)
     return Download(
       head: head, isUnchanged: isConditional && head.status == 304, body: body.finish(), part: part,
       isComplete: isComplete && part?.isWhole != false, receivedBytes: received, expectedBytes: part?.total ?? expected,
@@ -140,14 +140,14 @@ struct ResponseReceiver {
     return .brokenOff(received: received, expected: part.range.count)
   }
 
-  private mutating func beginBody(announced: Int?, mayKeepConnection: () -> Bool) -> Bool {
+  private mutating func beginBody(announced: Int?) -> Bool {
     hasBodyBegun = true
-    transfer.observer?.responseBegins(status: head.status, headers: head.headers)
+    transfer.observer?.responseBegins(head)
     expected = !transfer.ignoresContentEncoding && head.isEncoded ? nil : announced
     let lengthProblem = head.lengthProblem
     if let lengthProblem, isWanted { return end(.failed(.invalidResponse(reason: lengthProblem))) }
     if let earlier, isSuccess || head.status == 416 {
-      if head.status == 206 || head.status == 416 { return resume(earlier, mayKeepConnection) }
+      if head.status == 206 || head.status == 416 { return resume(earlier) }
       // The image has changed meanwhile, or the server does not support ranges after all.
       dropEarlierBody()
     } else if let requested = transfer.request.part {
@@ -172,13 +172,13 @@ struct ResponseReceiver {
   }
 
   /// Stops because the observer needs no more, unless reading the rest is cheaper.
-  mutating func endWithEnough(_ mayKeepConnection: () -> Bool) -> Bool {
-    isDraining = shouldDrain(mayKeepConnection)
+  mutating func endWithEnough() -> Bool {
+    isDraining = shouldDrain
     return isDraining || end(.enough)
   }
 
   /// Whether to read an unneeded rest of the body, to keep the connection.
-  private func shouldDrain(_ mayKeepConnection: () -> Bool) -> Bool {
+  private var shouldDrain: Bool {
     // After the last byte the transfer ends by itself.
     if body.count == expected { return true }
     let isLast = head.headers.firstValue(of: "Connection")?.lowercased().contains("close") == true
@@ -196,4 +196,33 @@ struct ResponseReceiver {
     stop = reason
     return false
   }
+}
+
+/// An observer's decision about the rest of a body.
+package enum BodyVerdict: Sendable {
+  /// Continue: more bytes are needed.
+  case more
+  /// Stop: the bytes received so far suffice. The download succeeds with them.
+  case enough
+  /// Stop: this image will not be decoded. The download fails; the observer keeps the reason.
+  case refuse
+}
+
+/// Sees the bytes of a body as they arrive and can end the transfer early.
+///
+/// Calls are serialised and in order, and must return within microseconds: every other transfer waits for them.
+package protocol BodyObserver: AnyObject, Sendable {
+  /// The head of a response has arrived, error statuses included. The last call of a download is about its final
+  /// response.
+  func responseBegins(_ head: ResponseHead)
+
+  /// A new attempt begins: everything seen before is void. `expectedLength` is the announced length in bytes, if any.
+  func bodyBegins(expectedLength: Int?)
+
+  /// The next chunk of the body. `bytes` is valid only during the call and starts `offset` bytes into the body.
+  func bodyReceived(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> BodyVerdict
+}
+
+extension BodyObserver {
+  package func responseBegins(_ head: ResponseHead) {}
 }

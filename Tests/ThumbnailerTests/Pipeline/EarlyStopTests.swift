@@ -75,8 +75,8 @@ import Testing
       let next = bytes[(eighth - 1)..<eighth].withUnsafeBytes { observer.bodyReceived($0, at: eighth - 1) }
       #expect(next == .enough && observer.finestScale == .eighth)
     }
-    guard case .probed(let probe) = observer.outcome else {
-      Issue.record("\(observer.outcome)")
+    guard case .success(let probe) = observer.header else {
+      Issue.record("\(observer.header as Any)")
       return
     }
     #expect(probe.size == PixelSize(160, 120))

@@ -27,19 +27,19 @@ struct HeaderObserverTests {
     }
     #expect(verdicts.prefix(31).allSatisfy { $0 == .more })
     #expect(verdicts.last == .refuse)
-    guard case .refused(.limitExceeded) = observer.outcome else {
-      Issue.record("\(observer.outcome)")
+    guard case .failure(.limitExceeded) = observer.header else {
+      Issue.record("\(observer.header as Any)")
       return
     }
     observer.bodyBegins(expectedLength: nil)
-    #expect(observer.outcome == .pending)
+    #expect(observer.header == nil)
   }
 
   @Test func anHTMLPageIsRefusedWithItsFirstBytes() {
     let observer = HeaderObserver(limits: DecodeLimits())
     let page = Array(("<html>" + String(repeating: "x", count: 2000)).utf8)
     #expect(page.withUnsafeBytes { observer.bodyReceived($0, at: 0) } == .refuse)
-    #expect(observer.outcome == .refused(.notAPicture(looksLike: "an HTML page")))
+    #expect(observer.header == .failure(.notAPicture(looksLike: "an HTML page")))
   }
 
   @Test func aFileThatIsTooLongIsRefusedAtItsAnnouncement() {
@@ -48,6 +48,6 @@ struct HeaderObserverTests {
     let observer = HeaderObserver(limits: limits)
     observer.bodyBegins(expectedLength: 1001)
     #expect(withUnsafeBytes(of: UInt8(0xFF)) { observer.bodyReceived($0, at: 0) } == .refuse)
-    #expect(observer.outcome == .refused(.limitExceeded(.bytes, value: 1001, maximum: 1000)))
+    #expect(observer.header == .failure(.limitExceeded(.bytes, value: 1001, maximum: 1000)))
   }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import ThumbnailCore
 
 /// How the bytes of an image are obtained: over HTTP, from a file. Chosen once for each job
@@ -16,4 +17,17 @@ protocol BodyLoader: Sendable {
   ///     it with.
   func load(for job: JobContext, isWhole: Bool, insteadOf spent: SourceBody.Spent?) async throws(FetchFailure)
     -> SourceBody
+}
+
+/// Why an image could not be loaded, and how long its server allows this to be cached.
+struct FetchFailure: Error, Sendable {
+  /// What went wrong.
+  let error: ThumbnailError
+  /// When the response stops being cacheable, if its server limits that; nil if it does not.
+  var end: Date?
+
+  init(_ error: ThumbnailError, end: Date? = nil) {
+    self.error = error
+    self.end = end
+  }
 }

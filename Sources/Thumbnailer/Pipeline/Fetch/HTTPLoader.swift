@@ -132,7 +132,7 @@ struct HTTPLoader: BodyLoader {
     } catch {
       switch error {
       case .partUnavailable: throw parts.failure(error, of: wanted, receivedBytes: 0)
-      case .refusedByObserver: if case .refused(let refusal) = observer.outcome { throw .refused(refusal) }
+      case .refusedByObserver: if case .failure(let refusal) = observer.header { throw .refused(refusal) }
       default: break
       }
       throw .failed(error)
@@ -140,7 +140,7 @@ struct HTTPLoader: BodyLoader {
     if let plan, !download.isUnchanged, !download.isComplete, observer.ending != .enough {
       return (try await parts.complete(&download, wanted, by: plan, for: job), download)
     }
-    var body = SourceBody(download.body, header: observer.outcome.header, holding: download)
+    var body = SourceBody(download.body, header: observer.header, holding: download)
     body.downloadedBytes = download.receivedBytes
     body.isComplete = download.isComplete
     body.bytesLeft = download.isComplete ? 0 : max(0, (download.expectedBytes ?? 0) - download.body.count)
@@ -164,7 +164,7 @@ struct HTTPLoader: BodyLoader {
   }
 
   /// When a response stops being cacheable, if its server limits that.
-  private func statedEnd(of head: HeaderObserver.Head, delay: Duration) -> Date? {
+  private func statedEnd(of head: ResponseHead, delay: Duration) -> Date? {
     ResponseMetadata(head.headers).statedEnd(
       head.headers, status: head.status, receivedAt: configuration.now(), delay: delay / .seconds(1))
   }

@@ -9,38 +9,10 @@ import ThumbnailCore
 ///
 /// Counts all received bytes, those of refused and truncated bodies included, and keeps the last response's head.
 final class HeaderObserver: BodyObserver {
-  /// What the start of the body has shown.
-  enum Outcome: Sendable, Equatable {
-    /// Nothing yet, or nothing that can be known before the body is complete; then `probe(_:limits:)` finds out.
-    case pending
-    /// The header is known.
-    case probed(ImageProbe)
-    /// The image has a format that only a helper reads and can check.
-    case foreign(ImageFormat)
-    /// The image is refused.
-    case refused(CodecError)
-
-    /// The same as the result of parsing the header; nil if that needs the complete body.
-    var header: Result<ImageProbe, CodecError>? {
-      switch self {
-      case .pending: nil
-      case .probed(let probe): .success(probe)
-      case .foreign(let format): .failure(.unsupportedFormat(format))
-      case .refused(let error): .failure(error)
-      }
-    }
-  }
-
-  /// The status and header fields of a response.
-  struct Head: Sendable {
-    let status: Int
-    let headers: [HTTPHeader]
-  }
-
   fileprivate struct State {
     var prober: HeaderProber
     var earlyStop: EarlyStop?
-    var head: Head?
+    var head: ResponseHead?
     var expectedLength: Int?
     var refusal: CodecError?
     var ending = Ending.none
@@ -90,14 +62,14 @@ final class HeaderObserver: BodyObserver {
     state = Mutex(State(prober: HeaderProber(limits: limits), earlyStop: earlyStop))
   }
 
-  /// What is known so far.
-  var outcome: Outcome {
+  /// The result of parsing the header, or why the image is refused; nil if that needs more bytes, or the complete body.
+  var header: Result<ImageProbe, CodecError>? {
     state.withLock { state in
-      if let refusal = state.refusal { return .refused(refusal) }
+      if let refusal = state.refusal { return .failure(refusal) }
       return switch state.prober.status {
-      case .more, .unclear: .pending
-      case .probed(let probe): .probed(probe)
-      case .failed(let error): foreignFormat(after: error).map { .foreign($0) } ?? .refused(error)
+      case .more, .unclear: nil
+      case .probed(let probe): .success(probe)
+      case .failed(let error): .failure(foreignFormat(after: error).map { .unsupportedFormat($0) } ?? error)
       }
     }
   }
@@ -109,10 +81,10 @@ final class HeaderObserver: BodyObserver {
   var ending: Ending { state.withLock { $0.ending } }
 
   /// The head of the last response; nil if there was none.
-  var head: Head? { state.withLock { $0.head } }
+  var head: ResponseHead? { state.withLock { $0.head } }
 
-  func responseBegins(status: Int, headers: [HTTPHeader]) {
-    state.withLock { $0.head = Head(status: status, headers: headers) }
+  func responseBegins(_ head: ResponseHead) {
+    state.withLock { $0.head = head }
   }
 
   func bodyBegins(expectedLength: Int?) {
@@ -120,9 +92,7 @@ final class HeaderObserver: BodyObserver {
     state.withLock {
       $0 = State(
         prober: HeaderProber(limits: limits), earlyStop: earlyStop, head: $0.head, expectedLength: expectedLength)
-      if usesParts, expectedLength != nil, let head = $0.head {
-        $0.offersParts = BodyVersion.isOffered(status: head.status, headers: head.headers)
-      }
+      if usesParts, let head = $0.head { $0.offersParts = BodyVersion(of: head, length: expectedLength) != nil }
     }
   }
 

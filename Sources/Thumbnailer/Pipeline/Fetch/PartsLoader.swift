@@ -6,7 +6,7 @@ import Synchronization
 import ThumbnailCore
 
 /// Completes a body of which the beginning has arrived, by requests for those of its parts that its thumbnails need.
-struct PartsLoader: Sendable {
+final class PartsLoader: Sendable {
   /// The most requests for one image, the one for its beginning included. Tiles of a HEIC may take more:
   /// `RangePlan.mostOfTiles`.
   static let mostRequests = 4
@@ -15,7 +15,11 @@ struct PartsLoader: Sendable {
 
   let downloader: Downloader
   let monitor: PipelineMonitor
-  private let faults = Faults()
+  /// How often in a row hosts have not sent parts as requested.
+  private let faults = Mutex<[HostName?: Int]>([:])
+  /// The number after which a host is not asked again.
+  private static let mostFaults = 3
+  private static let mostHosts = 1000
 
   init(downloader: Downloader, monitor: PipelineMonitor) {
     (self.downloader, self.monitor) = (downloader, monitor)
@@ -102,19 +106,19 @@ struct PartsLoader: Sendable {
 
   /// Whether parts may be requested from the host of a URL: unless it has failed to send them several times in a row.
   func mayAsk(_ url: URL) -> Bool {
-    faults.byHost.withLock { $0[HostName(of: url)] ?? 0 } < Faults.most
+    faults.withLock { $0[HostName(of: url)] ?? 0 } < Self.mostFaults
   }
 
   /// Notes that the host of a URL does not send parts as requested.
   func noteFault(of url: URL) {
-    faults.byHost.withLock { hosts in
-      if hosts.count >= Faults.mostHosts { hosts.removeAll() }
+    faults.withLock { hosts in
+      if hosts.count >= Self.mostHosts { hosts.removeAll() }
       hosts[HostName(of: url), default: 0] += 1
     }
   }
 
   private func noteSuccess(of url: URL) {
-    faults.byHost.withLock { hosts in if !hosts.isEmpty { hosts[HostName(of: url)] = nil } }
+    faults.withLock { hosts in if !hosts.isEmpty { hosts[HostName(of: url)] = nil } }
   }
 
   /// The first part of a file whose name says that parts of it are likely to suffice: a RAW file, or a TIFF with smaller
@@ -124,14 +128,6 @@ struct PartsLoader: Sendable {
     let name = url.pathExtension.lowercased()
     let isLikely = [ImageFormat.raw, .tiff].contains { $0.fileExtensions.contains(name) }
     return isLikely ? RequestedPart(0..<Self.firstLengthOfTIFF) : nil
-  }
-
-  /// How often in a row hosts have not sent parts as requested.
-  private final class Faults: Sendable {
-    /// The number after which a host is not asked again.
-    static let most = 3
-    static let mostHosts = 1000
-    let byHost = Mutex<[HostName?: Int]>([:])
   }
 }
 

@@ -37,10 +37,8 @@ struct ProgramLoader: BodyLoader {
         }
       }
       return try await receive(image, for: job, isAtHand: loader.isLocal, isWhole: isWhole, insteadOf: spent)
-    } catch let error as FetchFailure {
-      throw error
     } catch {
-      throw FetchFailure(Task.isCancelled ? .cancelled : mapped(error))
+      throw error as? FetchFailure ?? FetchFailure(Task.isCancelled ? .cancelled : mapped(error))
     }
   }
 
@@ -76,10 +74,10 @@ struct ProgramLoader: BodyLoader {
     if verdict == .more, let length = image.expectedLength, buffer.count < length {
       throw ThumbnailError.unreachable(reason: "it ends after \(buffer.count) of \(length) bytes; try again")
     }
-    if verdict == .refuse, case .refused(let refusal) = observer.outcome {
+    if verdict == .refuse, case .failure(let refusal) = observer.header {
       throw ThumbnailError(refusal, of: configuration)
     }
-    var body = SourceBody(buffer.finish(), header: observer.outcome.header, holding: share)
+    var body = SourceBody(buffer.finish(), header: observer.header, holding: share)
     body.isComplete = verdict == .more || body.bytes.count == image.expectedLength
     body.bytesLeft = body.isComplete ? 0 : max(0, (image.expectedLength ?? 0) - body.bytes.count)
     body.downloadedBytes += spent?.downloadedBytes ?? 0
