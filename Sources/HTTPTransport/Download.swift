@@ -79,7 +79,7 @@ package struct Download: Sendable {
   /// Whether the response was 304 (not modified) to a conditional request, so that there is no body.
   package let isUnchanged: Bool
   /// The bytes; the whole body when `isComplete`.
-  package private(set) var body: ByteSource
+  package internal(set) var body: ByteSource
   /// The part of the body that the response is, if it is one.
   let part: DeliveredPart?
   /// False when the observer said *enough* before the end, and for a part of the body.
@@ -120,9 +120,6 @@ package struct Download: Sendable {
     bodyShare?.release()
     (body, bodyShare) = (.memory([]), nil)
   }
-
-  /// Drops the bytes, once they are elsewhere, and keeps the share, as long as they are used.
-  mutating func dropBytes() { body = .memory([]) }
 
   /// The error for the status of an image; nil for success.
   var failure: DownloadError? {

@@ -67,22 +67,9 @@ struct Transfer: Sendable {
   /// The value of `Accept`, unless the request has its own.
   var accept: String { request.purpose == .api ? "application/json,*/*;q=0.8" : configuration.accept }
 
-  /// The value of `Accept-Encoding`. Compression is declined for images: they are compressed already, and their length
-  /// must be known. If the server compresses all the same, the body is decompressed, except with nil.
-  var acceptedEncodings: String? {
-    if ignoresContentEncoding { return nil }
-    // With an empty string libcurl names all that it can decompress.
-    return request.purpose == .api ? "" : "identity"
-  }
-
   /// The header fields to send: the request's own, of `defaults` those that it lacks, and `conditions`.
   func headers(_ defaults: [HTTPHeader], adding conditions: [HTTPHeader]) -> [HTTPHeader] {
     headers + defaults.filter { headers.firstValue(of: $0.name) == nil } + conditions
-  }
-
-  /// Fields of a conditional request, for which a 304 counts as success. Not sent when resuming a body.
-  var conditions: [HTTPHeader] {
-    request.condition.map { $0.address == url.digest ? $0.headers : [] } ?? []
   }
 
   /// An empty buffer for its body.

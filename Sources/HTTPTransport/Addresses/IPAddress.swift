@@ -50,16 +50,15 @@ public enum IPAddress: Hashable, Sendable {
 extension IPAddress: CustomStringConvertible {
   /// The usual spelling, as `inet_ntop` has it.
   public var description: String {
-    var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-    switch self {
-    case .v4(let bits):
-      var bytes = bits.bigEndian
-      inet_ntop(AF_INET, &bytes, &text, socklen_t(text.count))
-    case .v6(let bits):
-      var bytes = bits.bigEndian
-      inet_ntop(AF_INET6, &bytes, &text, socklen_t(text.count))
+    func text(_ family: Int32, _ bits: some FixedWidthInteger) -> String {
+      var (bytes, text) = (bits.bigEndian, [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN)))
+      inet_ntop(family, &bytes, &text, socklen_t(text.count))
+      return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
-    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return switch self {
+    case .v4(let bits): text(AF_INET, bits)
+    case .v6(let bits): text(AF_INET6, bits)
+    }
   }
 }
 

@@ -24,14 +24,7 @@ final class UnknownHosts: Sendable {
     (self.patience, self.lifetime, self.limit) = (patience, lifetime, limit)
   }
 
-  func contains(_ host: String) -> Bool {
-    expiries.withLock { expiries in
-      guard let expiry = expiries[host] else { return false }
-      if expiry > .now { return true }
-      expiries[host] = nil
-      return false
-    }
-  }
+  func contains(_ host: String) -> Bool { expiries.withLock { $0[host].map { $0 > .now } ?? false } }
 
   /// Asks the resolver whether a host has no address, and remembers it if so. False if nobody can tell soon, or if the
   /// task is cancelled.

@@ -78,23 +78,19 @@ final class AdmissionController: Sendable {
   /// Changes the admission, and carries out the steps that follow after releasing the lock.
   ///
   /// - Parameter adoptingHolds: Whether to look first for holds that other processes have shared. Costs a system call.
-  @discardableResult
-  func update<Value: Sendable>(
-    adoptingHolds: Bool = false, _ change: (inout Admission) -> sending Value
-  ) -> Value {
+  func update(adoptingHolds: Bool = false, _ change: (inout Admission) -> Void) {
     let shared = adoptingHolds ? sharedHolds() : []
-    let (value, steps, wake) = admission.withLock { admission in
+    let (steps, wake) = admission.withLock { admission in
       for (site, hold) in shared { admission.adopt(hold, of: site, now: .now) }
-      let value = change(&admission)
+      change(&admission)
       var steps: [Admission.Step] = []
       // One time for both: what is due between two would be neither done nor waited for.
       let now = ContinuousClock.now
       while let step = admission.nextStep(at: now) { steps.append(step) }
-      return (value, steps, admission.nextWake(after: now))
+      return (steps, admission.nextWake(after: now))
     }
     for step in steps { carryOut(step) }
     if let wake { self.wake(at: wake) }
-    return value
   }
 
   private func carryOut(_ step: Admission.Step) {

@@ -8,8 +8,8 @@ import ThumbnailCore
 /// between them, and the host is held: nothing starts there but single trials, with pauses that begin at 25 ms and
 /// double, until any transfer has a response. A trial that fails only leads to the next pause.
 ///
-/// **A wish for a pause (429 or 503) is the image's own** in the same way. It is believed of the host once three trials
-/// in a row got it: then the host is held for as long as it asks.
+/// **A request for a pause (429 or 503) concerns the image alone** in the same way. It is believed of the host once
+/// three trials in a row got it: then the host is held for as long as it asks.
 ///
 /// **A host that sends images which have failed before is fickle**: it may limit the rate of requests. Its failures are
 /// not the images' own, images have more attempts, and one trial is enough to believe in a pause.
@@ -83,9 +83,9 @@ package struct HostHealth {
   private var lastTrial: ContinuousClock.Instant
   /// Whether the last hold ended with a probe.
   private var wasProbed = false
-  /// Trials in a row that got a wish for a pause, and what these named.
-  private var wishes = 0
-  private var wished: Duration?
+  /// Trials in a row that were asked to pause, and for how long.
+  private var pauseRequests = 0
+  private var requestedPause: Duration?
 
   init(_ policy: Policy, now: ContinuousClock.Instant) {
     (self.policy, heldSince, waitedSince, lastTrial) = (policy, now, now, now)
@@ -96,8 +96,8 @@ package struct HostHealth {
   /// Whether a pause of the whole host is believed: more trials are needed for one that would end the wait for the
   /// host.
   private var believesPause: Bool {
-    let isLong = policy.patience > .zero && wished.map { $0 > policy.patience } == true
-    return wishes >= (isLong ? 2 * policy.trialsUntilBelieved : policy.trialsUntilBelieved)
+    let isLong = policy.patience > .zero && requestedPause.map { $0 > policy.patience } == true
+    return pauseRequests >= (isLong ? 2 * policy.trialsUntilBelieved : policy.trialsUntilBelieved)
   }
 
   /// Whether images that fail come later, as at a host that limits the rate of requests: failures are its own.
@@ -183,7 +183,7 @@ package struct HostHealth {
       if hold != nil {
         suspect(ticket, since: beginning, at: now)
         guard isTrial else { return .none }
-        wishes = 0
+        pauseRequests = 0
         return hold(.failures(reason: reason), at: now)
       }
       // A transfer that began before this one may have had its response from a host that is down by now.
@@ -201,8 +201,10 @@ package struct HostHealth {
         suspect(ticket, since: beginning, isPause: true, at: now)
         // Transfers that were running when a pause began can only lengthen it.
         guard isTrial || believesPause && named.map({ now + $0 > hold.until }) == true else { return .none }
-        wished = believesPause ? named : [wished, named].compactMap { $0 }.max()
-        if isTrial { wishes = isFickle(at: now) ? max(wishes + 1, policy.trialsUntilBelieved) : wishes + 1 }
+        requestedPause = believesPause ? named : [requestedPause, named].compactMap { $0 }.max()
+        if isTrial {
+          pauseRequests = isFickle(at: now) ? max(pauseRequests + 1, policy.trialsUntilBelieved) : pauseRequests + 1
+        }
         return self.hold(.requested, at: now)
       }
       suspect(ticket, since: beginning, isPause: true, at: now)
@@ -210,7 +212,7 @@ package struct HostHealth {
       let isUp = hasResponded(within: policy.recently, at: now) && !isFickle(at: now)
       let enough = policy.patience == .zero ? policy.suspectsOfPause : isUp ? policy.suspectsUntilHeld : 1
       guard suspects.count >= enough, policy.patience > .zero || !isResponding(at: now) else { return .none }
-      wished = named
+      requestedPause = named
       return hold(.requested, at: now)
     }
   }
@@ -237,7 +239,7 @@ package struct HostHealth {
     }
     wasProbed = isProbe
     if isProbe { strikes = 0 }
-    (hold, trial, suspects, wishes, wished, isGivenUp) = (nil, nil, [:], 0, nil, false)
+    (hold, trial, suspects, pauseRequests, requestedPause, isGivenUp) = (nil, nil, [:], 0, nil, false)
     return .up(toBlame: Array(toBlame.keys))
   }
 
@@ -276,7 +278,8 @@ package struct HostHealth {
     (responsesInARow, isDoubtful) = (0, true)
     var pause = isGivenUp ? policy.pauseAfterGivingUp : policy.backoff.bound(after: strikes)
     if believesPause {
-      pause = max(pause, wished ?? policy.unnamedPause.bound(after: wishes - policy.trialsUntilBelieved + 1))
+      pause = max(
+        pause, requestedPause ?? policy.unnamedPause.bound(after: pauseRequests - policy.trialsUntilBelieved + 1))
     }
     let hold = Hold(until: max(now + pause, hold?.until ?? now), cause: cause, strikes: strikes)
     self.hold = hold
@@ -315,7 +318,7 @@ package struct HostHealth {
     if hold.cause != .requested, hasResponded(within: policy.recently, at: now) { return false }
     if self.hold == nil { (heldSince, waitedSince, trials) = (now, now, 0) }
     strikes = max(strikes, min(hold.strikes, 100))
-    if hold.cause == .requested { wishes = policy.trialsUntilBelieved }
+    if hold.cause == .requested { pauseRequests = policy.trialsUntilBelieved }
     self.hold = hold
     return true
   }
@@ -329,7 +332,7 @@ extension HostHealth {
     var suspectsUntilHeld = 3
     /// A pause of the whole host is believed once so many trials in a row got it.
     var trialsUntilBelieved = 3
-    /// A wish for a pause leads to a trial by itself, unless the host has responded this recently.
+    /// A request for a pause leads to a trial by itself, unless the host has responded this recently.
     var recently = Duration.seconds(2)
     /// A host that has had a response this recently is held only after `suspectsOfRespondingHost` failures; default 300
     /// ms.
@@ -339,7 +342,7 @@ extension HostHealth {
     /// How many failures hold a host that has just had a response; default 16. More than `maximumLentPerSilentSite`
     /// silent transfers could take all slots before they are so many.
     var suspectsOfRespondingHost = 16
-    /// How many wishes for a pause hold a host where downloads do not wait for held hosts.
+    /// How many requests for a pause hold a host where downloads do not wait for held hosts.
     var suspectsOfPause = 24
     /// After so many responses in a row the next hold begins with the first pause again.
     var responsesUntilCalm = 12

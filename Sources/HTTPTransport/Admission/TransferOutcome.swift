@@ -17,18 +17,14 @@ extension TransferOutcome {
   /// goes on from there. What an API means by 429 is left to its client, which keeps the service's pace.
   init(_ result: Result<Download, DownloadError>, purpose: DownloadRequest.Purpose) {
     switch result {
-    case .success(let download): self.init(download.head)
+    case .success(let download):
+      switch (download.status, download.head.retryAfter()) {
+      case (429, let requested), (503, let requested): self = purpose == .api ? .responded : .pause(requested)
+      case (500..<600, _): self = .failed(reason: "status \(download.status)")
+      default: self = .responded
+      }
     case .failure(.brokenOff(let received, _)) where received >= RetryPolicy.worthwhileProgress: self = .inconclusive
     case .failure(let error): self.init(error)
-    }
-    if case .pause = self, purpose == .api { self = .responded }
-  }
-
-  private init(_ head: ResponseHead) {
-    switch (head.status, head.retryAfter()) {
-    case (429, let requested), (503, let requested): self = .pause(requested)
-    case (500..<600, _): self = .failed(reason: "status \(head.status)")
-    default: self = .responded
     }
   }
 

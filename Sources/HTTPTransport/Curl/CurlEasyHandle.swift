@@ -111,11 +111,13 @@ extension CurlEasyHandle {
     setAddresses(configuration.addressesOfHost(transfer.url.host), of: transfer.url)
 
     var defaults = [HTTPHeader("Accept", transfer.accept)]
-    if let encodings = transfer.acceptedEncodings {
-      set(CURLOPT_ACCEPT_ENCODING, encodings)
-    } else {
+    if transfer.ignoresContentEncoding {
       // Without the option libcurl decompresses nothing.
       defaults.append(HTTPHeader("Accept-Encoding", "identity"))
+    } else {
+      // Compression is declined for images: they are compressed already, and their length must be known. If the server
+      // compresses all the same, libcurl decompresses. With an empty string it names all that it can decompress.
+      set(CURLOPT_ACCEPT_ENCODING, transfer.request.purpose == .api ? "" : "identity")
     }
     setHeaders(transfer.headers(defaults, adding: conditions))
   }

@@ -119,7 +119,8 @@ package struct PartsFile: Sendable {
       }
     }
     self = try result.get()
-    download.dropBytes()
+    // Its share of the memory stays, as long as the part is used.
+    download.body = .memory([])
   }
 
   private mutating func write(_ part: ByteSource, at offset: Int) throws(DownloadError) {

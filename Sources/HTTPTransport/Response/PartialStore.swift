@@ -140,22 +140,14 @@ package struct PartialStore: Sendable {
     return used + total <= byteLimit
   }
 
-  private struct Entry {
-    let names: PartialNames
-    /// In seconds since 1970.
-    let modified: TimeInterval
-    /// Its size when complete.
-    let total: Int
-  }
-
-  private func entries() -> [Entry] {
+  /// The names of all bodies, when each was modified, in seconds since 1970, and its size when complete.
+  private func entries() -> [(names: PartialNames, modified: TimeInterval, total: Int)] {
     let files = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
     return Set(files.compactMap { PartialNames.name(ofFile: $0) }).map { name in
       let names = names(of: name)
       let states = [names.bytesPath, names.labelPath].compactMap { try? FileState(of: RawPath($0)) }
       let modified = Double(states.first?.modified ?? 0) / 1e9
-      return Entry(
-        names: names, modified: modified, total: max(label(of: names)?.total ?? 0, states.first?.byteCount ?? 0))
+      return (names, modified, max(label(of: names)?.total ?? 0, states.first?.byteCount ?? 0))
     }
   }
 
@@ -219,8 +211,6 @@ struct PartialNames: Sendable {
 struct StoredPartial: Sendable {
   let names: PartialNames
   let file: FileDescriptor
-
-  var directory: String { names.directory }
 
   /// The state of the file; nil if its name leads to another file, or none, because another process has unlinked it.
   var state: FileState? {

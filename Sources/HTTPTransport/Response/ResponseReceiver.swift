@@ -51,9 +51,9 @@ struct ResponseReceiver {
     self.transfer = transfer
     body = transfer.makeBodyBuffer()
     earlier = transfer.download?.takePartialBody(from: transfer.url)
-    let conditions = transfer.request.part?.requestHeaders ?? transfer.conditions
-    isConditional = earlier == nil && transfer.request.part == nil && !conditions.isEmpty
-    self.conditions = earlier?.requestHeaders ?? conditions
+    let validators = transfer.request.condition.map { $0.address == transfer.url.digest ? $0.headers : [] } ?? []
+    isConditional = earlier == nil && transfer.request.part == nil && !validators.isEmpty
+    conditions = earlier?.requestHeaders ?? transfer.request.part?.requestHeaders ?? validators
   }
 
   /// Request fields that avoid needless bytes: a range, to resume a body or for a part of it, or conditions.
@@ -120,7 +120,11 @@ struct ResponseReceiver {
     case .enough, .statusSuffices: return .success(download(isComplete: false, httpVersion))
     case nil: break
     }
-    guard let failure = failure ?? shortfall else { return .success(download(isComplete: true, httpVersion)) }
+    var failure = failure
+    if failure == nil, let part, !isDraining, body.count < part.range.count {
+      failure = .brokenOff(received: received, expected: part.range.count)
+    }
+    guard let failure else { return .success(download(isComplete: true, httpVersion)) }
     // It is usable all the same if the rest was only read to keep the connection, or if the status matters more than how
     // its unneeded body failed.
     return isDraining || statusSuffices ? .success(download(isComplete: false, httpVersion)) : .failure(failure)
@@ -132,12 +136,6 @@ struct ResponseReceiver {
       head: head, isUnchanged: isConditional && head.status == 304, body: body.finish(), part: part,
       isComplete: isComplete && part?.isWhole != false, receivedBytes: received, expectedBytes: part?.total ?? expected,
       httpVersion: httpVersion, url: transfer.url)
-  }
-
-  /// The error for a part of a body that has ended before its end.
-  private var shortfall: DownloadError? {
-    guard let part, !isDraining, body.count < part.range.count else { return nil }
-    return .brokenOff(received: received, expected: part.range.count)
   }
 
   private mutating func beginBody(announced: Int?) -> Bool {
@@ -171,19 +169,15 @@ struct ResponseReceiver {
     return true
   }
 
-  /// Stops because the observer needs no more, unless reading the rest is cheaper.
+  /// Stops because the observer needs no more, unless reading the rest of the body keeps the connection at less cost.
   mutating func endWithEnough() -> Bool {
-    isDraining = shouldDrain
-    return isDraining || end(.enough)
-  }
-
-  /// Whether to read an unneeded rest of the body, to keep the connection.
-  private var shouldDrain: Bool {
-    // After the last byte the transfer ends by itself.
-    if body.count == expected { return true }
     let isLast = head.headers.firstValue(of: "Connection")?.lowercased().contains("close") == true
-    return !isLast && expected.map { $0 - body.count <= transfer.configuration.maximumDrainedBytes } == true
-      && mayKeepConnection()
+    // After the last byte the transfer ends by itself.
+    isDraining =
+      body.count == expected
+      || !isLast
+        && expected.map { $0 - body.count <= transfer.configuration.maximumDrainedBytes } == true && mayKeepConnection()
+    return isDraining || end(.enough)
   }
 
   /// Moves the body out of memory for good. False when it cannot be written to a file; then it stays.

@@ -86,7 +86,7 @@ struct SpillFile: Sendable {
     switch location {
     case .named(let open):
       stored = open()
-      (file, place) = (stored?.file, stored?.directory ?? "")
+      (file, place) = (stored?.file, stored?.names.directory ?? "")
     case .directory(let directory):
       place = directory
       file = try .unnamed(in: directory)

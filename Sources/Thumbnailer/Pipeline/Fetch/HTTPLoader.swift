@@ -97,8 +97,7 @@ struct HTTPLoader: BodyLoader {
       if download.isUnchanged { return (body, download) }
       body.downloadedBytes += receivedInVain
       body.statedEnd = observer.head.flatMap { statedEnd(of: $0, delay: download.duration) }
-      body.finestScale = observer.finestScale
-      body.previews = request.previews
+      (body.admitsUnsafe, body.previews) = (observer.admitsUnsafe, request.previews)
       describe(&body, download, from: url, for: job)
       return (body, download)
     } catch {
@@ -137,13 +136,13 @@ struct HTTPLoader: BodyLoader {
       }
       throw .failed(error)
     }
-    if let plan, !download.isUnchanged, !download.isComplete, observer.ending != .enough {
+    if let plan, !download.isUnchanged, !download.isComplete, !observer.isEnough {
       return (try await parts.complete(&download, wanted, by: plan, for: job), download)
     }
-    var body = SourceBody(download.body, header: observer.header, holding: download)
+    var body = SourceBody(
+      download.body, seenBy: observer, isComplete: download.isComplete, expectedLength: download.expectedBytes,
+      holding: download)
     body.downloadedBytes = download.receivedBytes
-    body.isComplete = download.isComplete
-    body.bytesLeft = download.isComplete ? 0 : max(0, (download.expectedBytes ?? 0) - download.body.count)
     return (body, download)
   }
 
@@ -152,7 +151,6 @@ struct HTTPLoader: BodyLoader {
     let response = StoredResponse(download, of: job.source, from: url, receivedAt: configuration.now())
     body.response = response
     body.mayBeStored = response.metadata.mayBeStored(status: download.status)
-    body.admitsUnsafe = configuration.isolation.admitsUnsafe(isUserFile: false)
     body.sender = download.host == HostName(of: job.source.url)?.host ? nil : download.host
     monitor.add(1, to: \.downloads)
     monitor.add(body.bytesLeft, to: \.bytesLeft)

@@ -15,21 +15,11 @@ final class HeaderObserver: BodyObserver {
     var head: ResponseHead?
     var expectedLength: Int?
     var refusal: CodecError?
-    var ending = Ending.none
+    var isEnough = false
     /// Whether the server sends parts of the body on request.
     var offersParts = false
     /// The position from which on it is worth looking again whether parts would spare much.
     var nextLook = 0
-  }
-
-  /// What the observer has ended the transfer for.
-  enum Ending: Sendable {
-    /// It has not.
-    case none
-    /// The beginning of the body suffices.
-    case enough
-    /// What else is needed lies far behind: it is better requested by its ranges.
-    case parts
   }
 
   /// A request for a part of a body is worth this many bytes of its stream.
@@ -40,7 +30,7 @@ final class HeaderObserver: BodyObserver {
   static let leastSparedOfHEIFHeader = 1 << 20
 
   private let limits: DecodeLimits
-  private let admitsUnsafe: Bool
+  let admitsUnsafe: Bool
   private let earlyStop: EarlyStop?
   private let monitor: PipelineMonitor?
   private let progress: BodyProgress?
@@ -54,11 +44,8 @@ final class HeaderObserver: BodyObserver {
     limits: DecodeLimits, admitsUnsafe: Bool = false, earlyStop: EarlyStop? = nil, usesParts: Bool = false,
     monitor: PipelineMonitor? = nil, progress: BodyProgress? = nil
   ) {
-    (self.monitor, self.progress) = (monitor, progress)
-    self.limits = limits
-    self.admitsUnsafe = admitsUnsafe
-    self.usesParts = usesParts
-    self.earlyStop = earlyStop
+    (self.limits, self.admitsUnsafe, self.earlyStop) = (limits, admitsUnsafe, earlyStop)
+    (self.usesParts, self.monitor, self.progress) = (usesParts, monitor, progress)
     state = Mutex(State(prober: HeaderProber(limits: limits), earlyStop: earlyStop))
   }
 
@@ -77,8 +64,9 @@ final class HeaderObserver: BodyObserver {
   /// The finest scale at which a body that was stopped here can be decoded.
   var finestScale: JPEGScale? { state.withLock { $0.earlyStop?.finestScale } }
 
-  /// What the transfer was ended for.
-  var ending: Ending { state.withLock { $0.ending } }
+  /// Whether the beginning of the body suffices. Otherwise the transfer was ended because what else is needed lies far
+  /// behind: it is better requested by its ranges.
+  var isEnough: Bool { state.withLock { $0.isEnough } }
 
   /// The head of the last response; nil if there was none.
   var head: ResponseHead? { state.withLock { $0.head } }
@@ -112,12 +100,8 @@ final class HeaderObserver: BodyObserver {
       case .probed(let found): probe = found
       case .more, .unclear: break
       }
-      if state.earlyStop?.take(bytes, probe: probe) == true {
-        state.ending = .enough
-      } else if state.spares(after: offset + bytes.count, probe) {
-        state.ending = .parts
-      }
-      return state.ending == .none ? .more : .enough
+      if state.earlyStop?.take(bytes, probe: probe) == true { state.isEnough = true }
+      return state.isEnough || state.spares(after: offset + bytes.count, probe) ? .enough : .more
     }
   }
 

@@ -46,14 +46,11 @@ struct ProgramLoader: BodyLoader {
   private func receive(
     _ image: LoadedImage, for job: JobContext, isAtHand: Bool, isWhole: Bool, insteadOf spent: SourceBody.Spent?
   ) async throws -> SourceBody {
-    let mayStop = configuration.earlyStop && !isWhole
     let previews = spent == nil ? configuration.previews : .off
     let need = BodyNeed(demand: job.demand, memoryBudget: decodeShare, previews: previews, isAtHand: isAtHand)
-    let earlyStop = EarlyStop(need)
-    let admitsUnsafe = configuration.isolation.admitsUnsafe(isUserFile: false)
     let observer = HeaderObserver(
-      limits: job.policy.limits, admitsUnsafe: admitsUnsafe, earlyStop: mayStop ? earlyStop : nil, monitor: monitor,
-      progress: job.progress)
+      limits: job.policy.limits, admitsUnsafe: configuration.isolation.admitsUnsafe(isUserFile: false),
+      earlyStop: configuration.earlyStop && !isWhole ? EarlyStop(need) : nil, monitor: monitor, progress: job.progress)
     let share = try await bodyMemory.reserve(
       min(downloader.configuration.memoryBodyLimit, bodyMemory.capacity), priority: job.priority)
     var buffer = downloader.makeBodyBuffer()
@@ -77,12 +74,10 @@ struct ProgramLoader: BodyLoader {
     if verdict == .refuse, case .failure(let refusal) = observer.header {
       throw ThumbnailError(refusal, of: configuration)
     }
-    var body = SourceBody(buffer.finish(), header: observer.header, holding: share)
-    body.isComplete = verdict == .more || body.bytes.count == image.expectedLength
-    body.bytesLeft = body.isComplete ? 0 : max(0, (image.expectedLength ?? 0) - body.bytes.count)
+    var body = SourceBody(
+      buffer.finish(), seenBy: observer, isComplete: verdict == .more || buffer.count == image.expectedLength,
+      expectedLength: image.expectedLength, holding: share)
     body.downloadedBytes += spent?.downloadedBytes ?? 0
-    body.finestScale = observer.finestScale
-    body.admitsUnsafe = admitsUnsafe
     body.previews = previews
     monitor.add(body.bytesLeft, to: \.bytesLeft)
     monitor.send(job.source, .opened(bytes: body.bytes.count))

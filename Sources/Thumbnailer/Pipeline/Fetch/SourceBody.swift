@@ -72,6 +72,16 @@ struct SourceBody: Sendable {
     downloadedBytes = bytes.count
   }
 
+  /// As much of a body as its observer let come.
+  init(
+    _ bytes: ByteSource, seenBy observer: HeaderObserver, isComplete: Bool, expectedLength: Int?,
+    holding held: any Sendable
+  ) {
+    self.init(bytes, header: observer.header, holding: held)
+    (self.isComplete, admitsUnsafe, finestScale) = (isComplete, observer.admitsUnsafe, observer.finestScale)
+    bytesLeft = isComplete ? 0 : max(0, (expectedLength ?? 0) - bytes.count)
+  }
+
   /// A body of which some parts are there.
   init(_ parts: PartsFile, header: Result<ImageProbe, CodecError>?, holding held: (any Sendable)?) {
     self.init(parts.body, header: header, holding: held)
