@@ -44,13 +44,49 @@ struct IndexEntry: Equatable, Sendable {
     return line
   }
 
-  init(
-    key: UInt64, source: RawPath, modified: Int, byteCount: Int, token: String, outputs: [ConversionOutput]
-  ) {
-    (self.key, self.source, self.modified, self.byteCount) = (key, source, modified, byteCount)
-    (self.token, self.outputs) = (token, outputs)
+  /// Parses the first field of a line.
+  static func key(_ digits: some Collection<UInt8>) -> UInt64? {
+    guard digits.count == 16 else { return nil }
+    var key: UInt64 = 0
+    for digit in digits {
+      switch digit {
+      case 0x30...0x39: key = key << 4 | UInt64(digit - 0x30)
+      case 0x61...0x66: key = key << 4 | UInt64(digit - 0x61 + 10)
+      default: return nil
+      }
+    }
+    return key
   }
 
+  /// Whether the line is that of thumbnails renamed to avoid a collision.
+  static func isToldApart(line: [UInt8]) -> Bool {
+    var rest = line[...]
+    for _ in 0..<3 {
+      guard let end = rest.firstIndex(of: tab) else { return false }
+      rest = rest[(end + 1)...]
+    }
+    return rest.prefix { $0 != tab }.last == toldApart.utf8.first
+  }
+
+  private static func number(_ digits: some Collection<UInt8>) -> Int? { Int(String(decoding: digits, as: UTF8.self)) }
+
+  /// Appends the bytes, with control characters and the percent sign encoded, as in `%0A`.
+  static func append(_ bytes: [UInt8], to line: inout [UInt8]) {
+    for byte in bytes {
+      if byte < 0x20 || byte == UInt8(ascii: "%") {
+        let digits = String(byte, radix: 16)
+        line.append(contentsOf: (digits.count == 1 ? "%0" : "%").utf8)
+        line.append(contentsOf: digits.utf8)
+      } else {
+        line.append(byte)
+      }
+    }
+  }
+
+  static func path(_ field: some Collection<UInt8>) -> RawPath { RawPath(percentEncoded: Array(field)[...]) }
+}
+
+extension IndexEntry {
   /// Parses a line, without its line feed. Nil if it is invalid.
   init?(line: some Collection<UInt8>) {
     let fields = line.split(separator: Self.tab, omittingEmptySubsequences: false)
@@ -71,46 +107,4 @@ struct IndexEntry: Equatable, Sendable {
           byteCount: bytes))
     }
   }
-
-  /// Parses the first field of a line.
-  static func key(_ digits: some Collection<UInt8>) -> UInt64? {
-    guard digits.count == 16 else { return nil }
-    var key: UInt64 = 0
-    for digit in digits {
-      switch digit {
-      case 0x30...0x39: key = key << 4 | UInt64(digit - 0x30)
-      case 0x61...0x66: key = key << 4 | UInt64(digit - 0x61 + 10)
-      default: return nil
-      }
-    }
-    return key
-  }
-
-  /// Whether the line is that of thumbnails renamed to avoid a collision.
-  static func isToldApart(line: [UInt8]) -> Bool {
-    var place = 0
-    for _ in 0..<3 {
-      guard let end = line[place...].firstIndex(of: tab) else { return false }
-      place = end + 1
-    }
-    guard let end = line[place...].firstIndex(of: tab) else { return false }
-    return line[..<end].last == toldApart.utf8.first
-  }
-
-  private static func number(_ digits: some Collection<UInt8>) -> Int? { Int(String(decoding: digits, as: UTF8.self)) }
-
-  /// Appends the bytes, with control characters and the percent sign encoded, as in `%0A`.
-  static func append(_ bytes: [UInt8], to line: inout [UInt8]) {
-    for byte in bytes {
-      if byte < 0x20 || byte == UInt8(ascii: "%") {
-        let digits = String(byte, radix: 16)
-        line.append(contentsOf: (digits.count == 1 ? "%0" : "%").utf8)
-        line.append(contentsOf: digits.utf8)
-      } else {
-        line.append(byte)
-      }
-    }
-  }
-
-  static func path(_ field: some Collection<UInt8>) -> RawPath { RawPath(percentEncoded: Array(field)[...]) }
 }

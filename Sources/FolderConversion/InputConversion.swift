@@ -83,9 +83,7 @@ struct InputConversion: Sendable {
     _ responses: [Result<ThumbnailResponse, ThumbnailError>]
   ) -> Result<[Thumbnail], ThumbnailError> {
     Result { () throws(ThumbnailError) in
-      var thumbnails: [Thumbnail] = []
-      for response in responses { thumbnails.append(try response.get().thumbnail) }
-      return thumbnails
+      try responses.map { (response) throws(ThumbnailError) in try response.get().thumbnail }
     }
   }
 

@@ -103,18 +103,19 @@ final class Console: Sendable {
   /// Writes a line to stderr, prefixed with the command's name, with passwords removed. Errors are ignored, because
   /// there is nowhere else to report them.
   func complain(_ line: String) {
+    say("\(PlainText.line(line))\n")
+  }
+
+  private func say(_ text: String) {
     state.withLock { state in
       if state.isProgressShown { Self.erase(&state.isProgressShown) }
-      try? Self.write(Array("thumbs: \(PlainText.line(line))\n".utf8), to: STDERR_FILENO)
+      try? Self.write(Array("thumbs: \(text)".utf8), to: STDERR_FILENO)
     }
   }
 
   /// Prompts on stderr and reads the reply from stdin. Anything but `y` or `yes` means no.
   func ask(_ question: String) -> Bool {
-    state.withLock { state in
-      if state.isProgressShown { Self.erase(&state.isProgressShown) }
-      try? Self.write(Array("thumbs: \(PlainText.line(question)) [y/N] ".utf8), to: STDERR_FILENO)
-    }
+    say("\(PlainText.line(question)) [y/N] ")
     return ["y", "yes"].contains(readLine()?.trimmingCharacters(in: .whitespaces).lowercased() ?? "")
   }
 

@@ -27,7 +27,7 @@ enum UsageMessage {
       text.contains("; give ") || text.contains("; did you mean ")
       || text.hasPrefix("the value '") && text.contains(": ")
     if saysWhatToDo { return text }
-    let (command, path) = called(arguments)
+    let (command, path) = called(arguments.dropFirst())
     if let values = values(named: text, of: command) { return "\(text); give \(values)" }
     return "\(text); see '\(path.joined(separator: " ")) --help'"
   }
@@ -57,13 +57,13 @@ enum UsageMessage {
     return head.replacing("the following:", with: "") + "\(others) or \(last)"
   }
 
-  /// The called command, and the words that call it.
-  private static func called(_ arguments: [String]) -> (command: any ParsableCommand.Type, path: [String]) {
+  /// The command that words call, and the words that call it, with the program's name.
+  private static func called(_ words: ArraySlice<String>) -> (command: any ParsableCommand.Type, path: [String]) {
     var found: (command: any ParsableCommand.Type, path: [String]) = (Thumbs.self, ["thumbs"])
-    for argument in arguments.dropFirst() {
+    for word in words {
       let known = found.command.configuration.subcommands
-      guard let command = known.first(where: { $0.configuration.commandName == argument }) else { break }
-      found = (command, found.path + [argument])
+      guard let command = known.first(where: { $0.configuration.commandName == word }) else { break }
+      found = (command, found.path + [word])
     }
     return found
   }
@@ -81,20 +81,15 @@ extension UsageMessage {
   /// - Parameter arguments: The command line, including the program's name.
   static func misspelling(in arguments: [String]) -> String? {
     var words = arguments.dropFirst()
-    var path = ["thumbs"]
-    var command: any ParsableCommand.Type = Thumbs.self
     let asksForHelp = words.first == "help"
     if asksForHelp { words.removeFirst() }
-    while let word = words.first, !word.hasPrefix("-"), !command.configuration.subcommands.isEmpty {
-      let names = command.configuration.subcommands.compactMap { $0.configuration.commandName }
-      guard let next = command.configuration.subcommands.first(where: { $0.configuration.commandName == word }) else {
-        if word == "help" { return nil }
-        let group = path.dropFirst().map { "\($0) " }.joined()
-        return "there is no command '\(group)\(word)'; " + advice(nearest(to: word, among: names), path)
-      }
-      words.removeFirst()
-      path.append(word)
-      command = next
+    let (command, path) = called(words)
+    words = words.dropFirst(path.count - 1)
+    let names = command.configuration.subcommands.compactMap { $0.configuration.commandName }
+    if let word = words.first, !word.hasPrefix("-"), !names.isEmpty {
+      if word == "help" { return nil }
+      let group = path.dropFirst().map { "\($0) " }.joined()
+      return "there is no command '\(group)\(word)'; " + advice(nearest(to: word, among: names), path)
     }
     return asksForHelp ? nil : unknownOption(words, of: command, path)
   }
