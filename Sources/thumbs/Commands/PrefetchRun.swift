@@ -18,7 +18,7 @@ final class PrefetchRun: Sendable {
   private let progress: ProgressLine
   private let interruption = Interruption()
   private let hasSaidWhatStandsIn = Atomic(false)
-  private let summary = Mutex(RunSummary())
+  private let summary: Mutex<RunSummary>
 
   /// The end of a message about a failure.
   static let kept = "what was fetched is kept in the cache"
@@ -29,6 +29,7 @@ final class PrefetchRun: Sendable {
   init(_ command: PrefetchCommand, provider: any PhotoProvider, pipeline: ThumbnailPipeline) throws {
     (self.provider, self.pipeline, options) = (provider, pipeline, command.report)
     files = try PrefetchFiles(command, provider: provider)
+    summary = Mutex(RunSummary(pipeline.statistics))
     limits = command.source.limits
     words = SourceMessages(command.source, provider)
     showsProgress = options.showsProgress
@@ -59,7 +60,7 @@ final class PrefetchRun: Sendable {
       // `matching` only shows the number of results beyond the page limit.
       if !isComplete { summary.matching = nil }
       (summary.exportedFiles, summary.exportText) = (closing.exported, closing.summary)
-      summary.finish(pipeline.statistics, since: started)
+      (summary.statistics, summary.duration) = (pipeline.statistics, .now - started)
       return summary
     }
     cache.reportReplacement()

@@ -25,29 +25,18 @@ struct PictureReport {
     case failed
   }
 
-  /// The error of a failed image.
-  struct Failure {
-    let code: String
-    let message: String
-  }
-
   let status: Status
   /// The first error; other thumbnails of the image may have succeeded.
-  let error: Failure?
-  /// The thumbnails that succeeded.
-  private(set) var thumbnails: [Thumbnail] = []
+  let error: (code: String, message: String)?
+  /// The responses with the thumbnails that succeeded.
+  private(set) var responses: [ThumbnailResponse] = []
   /// The paths of the thumbnails' files, in the same order; nil for those not exported.
   private var paths: [String?] = []
 
   /// Identifies the image: its id, and its URL if it has one.
   private let id: String
   private var url = ""
-  private var source: SourceDescription?
-  private var downloadedBytes = 0
-  private var bytesLeft = 0
-  /// How it was decoded, if it was in this run.
-  private var plan: String?
-  private var milliseconds = 0.0
+  private var duration = Duration.zero
   /// The photo, for its attribution; nil for an image of the user's own.
   private var photo: Photo?
 
@@ -63,54 +52,45 @@ struct PictureReport {
     id: String, source: ImageSource, results: [Result<ThumbnailResponse, ThumbnailError>], duration: Duration,
     photo: Photo? = nil, paths: [String?] = []
   ) {
-    let responses = results.compactMap { try? $0.get() }
+    (self.id, url, self.duration, self.photo, self.paths) = (id, source.url.absoluteString, duration, photo, paths)
+    responses = results.compactMap { try? $0.get() }
     let firstError = results.lazy.compactMap { result in
       if case .failure(let error) = result { error } else { nil }
     }.first
-    self.id = id
-    url = source.url.absoluteString
-    error = firstError.map { Failure(code: $0.code, message: $0.shownMessage) }
+    error = firstError.map { ($0.code, $0.shownMessage) }
     status = error != nil ? .failed : Self.status(of: responses)
-    thumbnails = responses.map(\.thumbnail)
-    self.source = thumbnails.first?.source
-    plan = responses.lazy.compactMap(\.plan).first
-    downloadedBytes = responses.map(\.downloadedBytes).max() ?? 0
-    bytesLeft = responses.map(\.bytesLeft).max() ?? 0
-    milliseconds = duration.milliseconds.rounded(toPlaces: 3)
-    self.photo = photo
-    self.paths = paths
   }
 
   /// An unusable item of the source.
   init(_ item: SkippedItem) {
-    (id, status) = (item.place, .failed)
-    error = Failure(code: "invalid-item", message: item.reason)
+    (id, status, error) = (item.place, .failed, ("invalid-item", item.reason))
   }
 
   /// Whether a part of the image could not be decoded.
-  var isDamaged: Bool { thumbnails.contains(where: \.isDamaged) }
+  var isDamaged: Bool { responses.contains(where: \.thumbnail.isDamaged) }
 
   /// The line of `--json`.
   var json: JSONObject {
-    [
+    let source = responses.first?.thumbnail.source
+    return [
       "id": PlainText.withoutPasswords(id),
       "url": PlainText.withoutPasswords(url),
       "status": status.rawValue,
       "damaged": isDamaged.unlessFalse,
       "error": error.map { ["code": $0.code, "message": PlainText.withoutPasswords($0.message)] as JSONObject },
-      "source": source.map(json),
-      "thumbnails": thumbnails.enumerated().map { Self.json($1, path: paths.indices.contains($0) ? paths[$0] : nil) },
-      "plan": plan,
+      "source": source.map { source -> JSONObject in
+        [
+          "width": source.size.width, "height": source.size.height, "bytes": source.byteCount,
+          "downloaded": responses.map(\.downloadedBytes).max(), "left": responses.map(\.bytesLeft).max(),
+        ]
+      },
+      "thumbnails": responses.enumerated().map {
+        Self.json($1.thumbnail, path: paths.indices.contains($0) ? paths[$0] : nil)
+      },
+      "plan": responses.lazy.compactMap(\.plan).first,
       "preview": source?.preview?.rawValue,
-      "ms": milliseconds,
+      "ms": duration.milliseconds.rounded(toPlaces: 3),
       "credit": photo.flatMap(PhotoLine.credit),
-    ]
-  }
-
-  private func json(_ source: SourceDescription) -> JSONObject {
-    [
-      "width": source.size.width, "height": source.size.height, "bytes": source.byteCount,
-      "downloaded": downloadedBytes, "left": bytesLeft,
     ]
   }
 

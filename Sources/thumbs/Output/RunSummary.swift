@@ -13,16 +13,10 @@ struct RunSummary {
   private var outcomes: [PictureReport.Status: Int] = [:]
   /// Images decoded only in part.
   var damaged = 0
-  var downloadedBytes = 0
-  var bytesLeft = 0
-  var storedBytes = 0
-  var seconds = 0.0
-  var picturesPerSecond = 0.0
-  var peakMemoryBytes = 0
+  /// The pipeline's counts, and the time, at the end.
+  var statistics: PipelineStatistics
+  var duration = Duration.zero
   var provider = ""
-
-  /// Whether a server was unreachable, and whether a stale thumbnail was used during revalidation; for people only.
-  private var (wasOutOfReach, wasAskedBehind) = (false, false)
 
   /// The number of failed images by reason; for people only.
   var failures: [String: Int] = [:]
@@ -34,10 +28,13 @@ struct RunSummary {
   /// The summary of the export; for people only.
   var exportText: String?
 
+  /// - Parameter statistics: The pipeline's counts at the beginning.
+  init(_ statistics: PipelineStatistics) { self.statistics = statistics }
+
   /// Counts one image.
   mutating func add(_ report: PictureReport) {
     pictures += 1
-    thumbnails += report.thumbnails.count
+    thumbnails += report.responses.count
     if report.isDamaged { damaged += 1 }
     outcomes[report.status, default: 0] += 1
     if let error = report.error { failures[error.code, default: 0] += 1 }
@@ -53,16 +50,8 @@ struct RunSummary {
   /// Those from the cache, including revalidated and stale ones.
   private var hits: Int { count(.memory, .disk, .revalidated, .stale) }
 
-  /// Adds the values that are known only at the end.
-  mutating func finish(_ statistics: PipelineStatistics, since started: ContinuousClock.Instant) {
-    downloadedBytes = statistics.downloadedBytes
-    bytesLeft = statistics.bytesLeft
-    storedBytes = statistics.storedBytes
-    (wasOutOfReach, wasAskedBehind) = (statistics.servedStale > 0, statistics.servedWhileRevalidating > 0)
-    let elapsed = (ContinuousClock.now - started).seconds
-    seconds = elapsed.rounded(toPlaces: 3)
-    picturesPerSecond = elapsed > 0 ? (Double(pictures) / elapsed).rounded(toPlaces: 1) : 0
-    peakMemoryBytes = ProcessMemory.peak
+  private var picturesPerSecond: Double {
+    duration > .zero ? (Double(pictures) / duration.seconds).rounded(toPlaces: 1) : 0
   }
 
   /// The last line of `--json`.
@@ -70,8 +59,9 @@ struct RunSummary {
     [
       "pictures": pictures, "stored": count(.stored), "made": count(.made), "hits": hits,
       "revalidated": count(.revalidated), "stale": count(.stale), "failed": failed,
-      "downloadedBytes": downloadedBytes, "bytesLeft": bytesLeft, "storedBytes": storedBytes, "seconds": seconds,
-      "picturesPerSecond": picturesPerSecond, "peakMemoryBytes": peakMemoryBytes, "damaged": damaged.unlessZero,
+      "downloadedBytes": statistics.downloadedBytes, "bytesLeft": statistics.bytesLeft,
+      "storedBytes": statistics.storedBytes, "seconds": duration.seconds.rounded(toPlaces: 3),
+      "picturesPerSecond": picturesPerSecond, "peakMemoryBytes": ProcessMemory.peak, "damaged": damaged.unlessZero,
       "provider": provider, "exportedFiles": exportedFiles,
     ]
   }
@@ -79,8 +69,9 @@ struct RunSummary {
   /// The part about cache hits.
   private var fromCache: String {
     let reason =
-      !wasAskedBehind
-      ? "their servers out of reach" : wasOutOfReach ? "some of their servers out of reach" : "asked about since"
+      statistics.servedWhileRevalidating == 0
+      ? "their servers out of reach"
+      : statistics.servedStale > 0 ? "some of their servers out of reach" : "asked about since"
     let parts = [(count(.revalidated), "confirmed by their servers"), (count(.stale), "out of date, \(reason)")]
     let words = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
     return words.isEmpty ? "" : " (\(words.joined(separator: "; ")))"
@@ -88,15 +79,15 @@ struct RunSummary {
 
   /// The human-readable summary.
   var text: String {
-    let made = count(.made)
+    let (made, left) = (count(.made), statistics.bytesLeft)
     var lines = [
       "\(pictures.of("picture")) from \(provider), \(thumbnails.of("thumbnail")): "
         + "\(made + count(.stored)) made\(made > 0 ? " (\(made) of them not stored)" : ""), \(hits) from the cache\(fromCache), \(failed) failed",
-      "downloaded \(ByteSize(bytes: downloadedBytes))"
-        + (bytesLeft > 0 ? " and left \(ByteSize(bytes: bytesLeft)) that no thumbnail needs" : "")
-        + ", stored \(ByteSize(bytes: storedBytes)), "
-        + "\(seconds.rounded(toPlaces: 2)) s, \(picturesPerSecond) pictures/s, "
-        + "peak memory \(ByteSize(bytes: peakMemoryBytes))",
+      "downloaded \(ByteSize(bytes: statistics.downloadedBytes))"
+        + (left > 0 ? " and left \(ByteSize(bytes: left)) that no thumbnail needs" : "")
+        + ", stored \(ByteSize(bytes: statistics.storedBytes)), "
+        + "\(duration.seconds.rounded(toPlaces: 2)) s, \(picturesPerSecond) pictures/s, "
+        + "peak memory \(ByteSize(bytes: ProcessMemory.peak))",
     ]
     if damaged > 0 {
       lines.append("\(damaged) damaged: what can be read of \(damaged == 1 ? "it" : "them") is shown, and not stored")

@@ -56,12 +56,7 @@ final class SheetFile: Sendable {
     cell.failure = cell.failure.map { PlainText.line(PlainText.withShortPaths(Advice.withOptions($0))) }
     switch target {
     case .page(let file): try file.write(ContactSheet.figure(cell))
-    case .print(let print):
-      do throws(ExportError) {
-        try await print.add(cell)
-      } catch {
-        throw ReportFile.Failure(path: path, reason: error.reason)
-      }
+    case .print(let print): try await writing { () throws(ExportError) in try await print.add(cell) }
     }
   }
 
@@ -76,15 +71,22 @@ final class SheetFile: Sendable {
       try file.finish()
       return nil
     case .print(let print):
-      let data: Data
-      do throws(ExportError) {
-        data = try await print.finish("\(count), \(failed) failed")
-      } catch {
-        throw ReportFile.Failure(path: path, reason: error.reason)
+      let data = try await writing { () throws(ExportError) in
+        try await print.finish("\(count), \(failed) failed")
       }
       try OutputFile.write(data, to: path)
       return print.leftOut == 0
         ? nil : "\(path) shows the first \(ContactPrint.mostCells) pictures; a sheet that ends in .html shows all"
+    }
+  }
+
+  private func writing<Value>(
+    _ work: () async throws(ExportError) -> Value
+  ) async throws(ReportFile.Failure) -> Value {
+    do throws(ExportError) {
+      return try await work()
+    } catch {
+      throw ReportFile.Failure(path: path, reason: error.reason)
     }
   }
 }

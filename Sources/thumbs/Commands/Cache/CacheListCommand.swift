@@ -38,10 +38,11 @@ struct CacheListCommand: AsyncParsableCommand {
     var stored = try cache.open()?.pictures(selection)
     var count = 0
     while count < limit ?? .max, let picture = try stored?.next() {
-      if !json, count == 0 { try console.printSoon(StoredPictureLine.heading) }
-      let line = StoredPictureLine(picture)
-      try console.printSoon(json ? line.json.line : line.text)
-      if !json, case .picture = selection { for thumbnail in line.thumbnails { try console.printSoon(thumbnail) } }
+      if !json, count == 0 { try console.printSoon(StoredPicture.heading) }
+      try console.printSoon(json ? picture.json.line : picture.text)
+      if !json, case .picture = selection {
+        for thumbnail in picture.thumbnailLines { try console.printSoon(thumbnail) }
+      }
       count += 1
     }
     if case .all = selection { return }
@@ -50,26 +51,22 @@ struct CacheListCommand: AsyncParsableCommand {
 }
 
 /// A cached image as a line of a list.
-struct StoredPictureLine {
-  private let picture: StoredPicture
-
-  init(_ picture: StoredPicture) { self.picture = picture }
-
+extension StoredPicture {
   /// The heading of the columns.
-  static let heading =
+  fileprivate static let heading =
     "fetched".padded(to: 20) + "  " + "picture".padded(to: 11) + "  thumbnails  " + "bytes".aligned(to: 10)
     + "  address"
 
   /// The human-readable line.
-  var text: String {
-    let bytes = ByteSize(bytes: picture.bytes).description
-    return "\(fetchedAt.padded(to: 20))  \("\(picture.description.size)".padded(to: 11))  "
-      + "\("\(picture.thumbnails.count)".aligned(to: 10))  \(bytes.aligned(to: 10))  \(PlainText.line(picture.location))"
+  fileprivate var text: String {
+    let total = ByteSize(bytes: bytes).description.aligned(to: 10)
+    return "\(fetchedTime.padded(to: 20))  \("\(description.size)".padded(to: 11))  "
+      + "\("\(thumbnails.count)".aligned(to: 10))  \(total)  \(PlainText.line(location))"
   }
 
   /// A line for each thumbnail.
-  var thumbnails: [String] {
-    picture.thumbnails.map { thumbnail in
+  fileprivate var thumbnailLines: [String] {
+    thumbnails.map { thumbnail in
       let asked =
         thumbnail.variant.map { "\(TargetSize($0.size)) \($0.fit.rawValue) q\($0.quality)" } ?? "other version"
       let bytes = ByteSize(bytes: thumbnail.bytes).description
@@ -79,12 +76,11 @@ struct StoredPictureLine {
   }
 
   /// The line of `--json`.
-  var json: JSONObject {
-    let description = picture.description
-    return [
-      "location": picture.location, "host": picture.host, "fetchedAt": fetchedAt, "width": description.size.width,
+  fileprivate var json: JSONObject {
+    [
+      "location": location, "host": host, "fetchedAt": fetchedTime, "width": description.size.width,
       "height": description.size.height, "format": description.format.rawValue, "bytes": description.byteCount,
-      "thumbnails": picture.thumbnails.map(Self.json),
+      "thumbnails": thumbnails.map(Self.json),
     ]
   }
 
@@ -98,9 +94,9 @@ struct StoredPictureLine {
   }
 
   /// The time in UTC, such as `2026-03-01T12:00:00Z`; left out if it is out of the calendar's range.
-  private var fetchedAt: String {
-    let seconds = picture.fetchedAt.timeIntervalSince1970
+  private var fetchedTime: String {
+    let seconds = fetchedAt.timeIntervalSince1970
     guard seconds.isFinite, abs(seconds) < 1e11 else { return "-" }
-    return picture.fetchedAt.ISO8601Format()
+    return fetchedAt.ISO8601Format()
   }
 }
