@@ -31,7 +31,7 @@ final class ChildProcess: Sendable {
       return failure
     }
     let status = isCollected.withLock { isCollected -> Int32? in
-      // A process that has closed its socket is about to exit, and its own exit status tells more than a kill.
+      // A process that has closed its socket is about to exit, and its own exit status is more informative than a kill.
       for _ in 0..<500 where !isCollected {
         var status: Int32 = 0
         let ended = waitpid(pid, &status, WNOHANG)

@@ -8,14 +8,14 @@ import ThumbnailCore
 /// The helper process that `DecodeIsolation` starts: confined by the kernel, it decodes one image after the other for
 /// the pipeline that started it, until the pipeline closes the connection.
 ///
-/// `thumbs-decode` is nothing else. A program that is one executable can be its own helper: it calls `serveIfAsked()`
+/// `thumbs-decode` is only that. A program that is one executable can be its own helper: it calls `serveIfAsked()`
 /// before anything else.
 public enum DecodeHelper {
   /// The name of the program that is only a helper.
   static let programName = "thumbs-decode"
 
-  /// The helper that is started where none is named: `thumbs-decode` in the folder of this program's executable, or else
-  /// the program itself, if it has called `serveIfAsked()`. Nil where there is neither.
+  /// The default helper: `thumbs-decode` in the folder of this program's executable, or else the program itself, if it
+  /// has called `serveIfAsked()`. Nil if there is neither.
   public static var program: URL? {
     let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: ownExecutable)) ?? ""
     return program(besides: own, isOwnHelper: isOwnHelper.load(ordering: .relaxed))
@@ -28,12 +28,12 @@ public enum DecodeHelper {
     return isOwnHelper ? URL(fileURLWithPath: ownExecutable, isDirectory: false) : nil
   }
 
-  /// Not its path, which may lead to another version by the time a helper is started.
+  /// Not its path, which may lead to another version when a helper is started.
   private static let ownExecutable = "/proc/self/exe"
   /// Whether this program has called `serveIfAsked()`.
   private static let isOwnHelper = Atomic(false)
 
-  /// What to do where there is no helper.
+  /// The advice if there is no helper.
   static let absence = """
     there is no helper to decode pictures in: put \(programName), a product of this package, into the folder of this \
     program, name one (isolation.executable), call DecodeHelper.serveIfAsked() first in its main so that it is its own, \
@@ -45,7 +45,7 @@ public enum DecodeHelper {
 
   /// The settings passed on a zygote's command line.
   struct Settings: Equatable {
-    /// What its helpers decode.
+    /// The kind of its helpers.
     var kind: HelperKind
     /// The process that starts it.
     var parent: pid_t
@@ -68,8 +68,8 @@ public enum DecodeHelper {
 
   /// Serves as a helper and then exits, if the program was started as one. Returns at once otherwise.
   ///
-  /// To be called on the main thread before anything else: it replaces the process' standard input, closes no other
-  /// file, and drops privileges for good.
+  /// Call it on the main thread before anything else: it replaces the process' standard input, closes no other file,
+  /// and drops privileges for good.
   public static func serveIfAsked(arguments: [String] = CommandLine.arguments) {
     isOwnHelper.store(true, ordering: .relaxed)
     serveIfAsked(arguments) { kind, memoryLimit in
@@ -80,7 +80,7 @@ public enum DecodeHelper {
   /// Carries out one request for an image: the response, and what follows it.
   typealias Work = (HelperRequest, ByteSource) -> (HelperResponse, [HelperAttachment])
 
-  /// Serves with something else than a decoder, which tests put behind the same walls.
+  /// Serves with other work than decoding, which tests run in the same confinement.
   static func serveIfAsked(_ arguments: [String], worker: (HelperKind, _ memoryLimit: Int) -> Work) {
     guard arguments.count > 1, arguments[1] == command else { return }
     var kind: Int32 = 0
@@ -91,9 +91,9 @@ public enum DecodeHelper {
     exit(serve(settings, worker))
   }
 
-  /// Ends a program that is a helper only, and was started as something else.
+  /// Ends a program that is only a helper, but was not started as one.
   ///
-  /// - Parameter program: Its name, as it stands in the message.
+  /// - Parameter program: Its name for the message.
   public static func refuse(_ program: String) -> Never {
     let line = "\(program) is not for people: thumbs starts it to decode pictures\n"
     _ = write(STDERR_FILENO, line, line.utf8.count)

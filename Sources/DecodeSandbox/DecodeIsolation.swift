@@ -1,19 +1,17 @@
-// The module DecodeSandbox: decodes in helper processes that can do nothing else.
+// The module DecodeSandbox: decodes in confined helper processes.
 
 public import FoundationEssentials
 public import ThumbnailCore
 
-/// Where images are decoded, which sources may be of an unsafe format, and which resources a decode may use.
+/// The process that decodes images, the sources that may have an unsafe format, and the resources of a decode.
 ///
-/// What is in an image may crash or hang the process that decodes it, or run code of its author's there. In a helper
-/// process this costs one image: it fails, and the next one gets a new helper. What has broken a decoder there can do
-/// nothing but return wrong pixels. Helpers start when they are first needed, serve one image after the other, and end
-/// with the pipeline.
+/// An image may crash or hang the process that decodes it, or run its author's code there. In a helper process this
+/// costs one image: it fails, and the next one gets a new helper. Code that has taken over a helper can only return
+/// wrong pixels. Helpers start when they are first needed, serve one image after the other, and end with the pipeline.
 ///
-/// A helper is the program `thumbs-decode`, a product of this package; see `DecodeHelper.program` for where it is looked
-/// for.
+/// A helper is the program `thumbs-decode`, a product of this package; `DecodeHelper.program` finds it.
 public struct DecodeIsolation: Sendable, Equatable {
-  /// Which sources may be of an unsafe format.
+  /// The sources that may have an unsafe format.
   public enum UnsafeSources: String, Sendable, CaseIterable {
     /// None: the unsafe formats are refused for every source.
     case none
@@ -29,21 +27,21 @@ public struct DecodeIsolation: Sendable, Equatable {
   /// The program to start as a helper, of this version: `thumbs-decode`, or any whose first act is
   /// `DecodeHelper.serveIfAsked()`. Default: nil, for `DecodeHelper.program`.
   public var executable: URL?
-  /// Which sources may be of an unsafe format. Default: the user's own files.
+  /// The sources that may have an unsafe format. Default: the user's own files.
   public var unsafeSources = UnsafeSources.userFiles
-  /// How much memory each helper may take beyond the program itself. What a decode is predicted to take is reserved from
-  /// `memoryBudget`, wherever it runs; what an unsafe format takes cannot be predicted, and comes in addition to it, or
-  /// if a cgroup leaves no room for both, from the budget. At least 64 MiB. Default: 1 GiB, or five eighths of what
-  /// the cgroup or the machine has if that is less.
+  /// The most memory of each helper, in addition to the program itself. The predicted memory of a decode is reserved
+  /// from `memoryBudget` in any process. The memory of an unsafe format cannot be predicted: it is taken in addition to
+  /// the budget, or from it if a cgroup has no room for both. At least 64 MiB. Default: 1 GiB, or five eighths of the
+  /// memory of the cgroup or the machine if that is less.
   public var memoryLimit = ByteSize(bytes: max(64 << 20, min(standardMemory, (MachineMemory.limit() ?? .max) / 8 * 5)))
-  /// A helper's memory limit where there is enough memory: 1 GiB.
+  /// A helper's memory limit if there is enough memory: 1 GiB.
   package static let standardMemory = 1 << 30
-  /// How long a helper may work on one image before it is killed; cancellation kills it at once. At least 0.1 s.
+  /// The time after which a helper that works on one image is killed; cancellation kills it at once. At least 0.1 s.
   /// Default: 20 s.
   public var deadline = Duration.seconds(20)
   /// Whether a machine that cannot confine its helpers is refused: without a filter of system calls or without
-  /// Landlock, what has broken a decoder may read what its user may read. Default: false, as a helper without walls
-  /// still protects from crashes.
+  /// Landlock, code that has taken over a decoder can read all files of its user. Default: false, because an unconfined
+  /// helper still protects from crashes.
   public var requiresConfinement = false
 
   /// Everything in a helper, with the defaults above.
@@ -56,7 +54,7 @@ public struct DecodeIsolation: Sendable, Equatable {
     return isolation
   }
 
-  /// Everything in a helper: the program at this place, instead of the one that would be found.
+  /// Everything in a helper, which is the program at this place.
   public static func helper(executable: URL) -> DecodeIsolation {
     var isolation = DecodeIsolation()
     isolation.executable = executable

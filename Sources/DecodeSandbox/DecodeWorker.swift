@@ -126,7 +126,7 @@ package struct DecodeWorker {
     }
   }
 
-  /// Renders strictly first, and then, if requested, salvages what can be read of a damaged image.
+  /// Renders strictly first, and then, if requested, salvages the readable part of a damaged image.
   private func salvaging(
     _ request: HelperRequest,
     _ render: (_ variants: [Variant], _ isTolerant: Bool) throws(CodecError) -> [Rendered<ThumbnailRaster>]
@@ -163,8 +163,8 @@ package struct DecodeWorker {
     (try? image.read(at: 0, length: 2)) == [0x1F, 0x8B]
   }
 
-  /// Distinguishes lack of memory from a fault of the image. libvips says so only in its error text, which is reliable
-  /// here since only one image is decoded at a time.
+  /// Distinguishes lack of memory from a fault of the image. libvips reports this only in its error text, which is
+  /// reliable here because only one image is decoded at a time.
   private func explained(_ error: CodecError) -> CodecError {
     switch error {
     case .exceedsMemoryBudget, .outOfMemory: return .helperFailed(.outOfMemory(limit: memoryLimit))

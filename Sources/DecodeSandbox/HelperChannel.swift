@@ -3,7 +3,7 @@ import Glibc
 import ImageCodec
 import ThumbnailCore
 
-/// What follows a message on the socket; its length is known from the message.
+/// The bytes after a message on the socket; the message contains their length.
 enum HelperAttachment {
   case bytes([UInt8])
   /// The samples of a thumbnail.
@@ -30,8 +30,8 @@ struct HelperChannel: ~Copyable {
   private static let interval: Int32 = 20
   /// The most parts that are sent at once.
   private static let mostParts = 64
-  /// How much is received at once if less is asked for, in bytes: a message, and of what follows it as much as is
-  /// quickly copied once more.
+  /// The least bytes that are received at once: a message, and as much of the following bytes as is quickly copied
+  /// again.
   private static let leastReceived = 4 << 10
   /// The most that is received at once into the channel's own memory, in bytes.
   private static let mostReceived = 64 << 10
@@ -40,9 +40,9 @@ struct HelperChannel: ~Copyable {
   private let started = SuspendingClock.now
   /// The pipeline's limits for one request; nil in the helper.
   private let limits: (deadline: Duration, cancellation: CancellationFlag)?
-  /// What was received at once with what was asked for.
+  /// Bytes that were received in addition to the requested ones.
   private var received: [UInt8] = []
-  /// How many of these bytes were asked for since.
+  /// The number of these bytes that have been used since.
   private var taken = 0
 
   /// The helper's end.
@@ -78,7 +78,7 @@ struct HelperChannel: ~Copyable {
     }
   }
 
-  /// Sends parts after others, whose memory is known already.
+  /// Sends parts after others, whose memory is already known.
   private func send(
     _ parts: ArraySlice<HelperAttachment>, after others: [iovec], passing file: FileDescriptor?
   ) throws(HelperFailure) {
@@ -115,12 +115,12 @@ struct HelperChannel: ~Copyable {
     return try HelperMessage.decode(type, try receive(length))
   }
 
-  /// Asks a zygote for a helper that has one end of another connection.
+  /// Requests from a zygote a helper with one end of another connection.
   func send(_ connection: FileDescriptor, memoryLimit: Int) throws(HelperFailure) {
     try send([.bytes(withUnsafeBytes(of: memoryLimit) { Array($0) })], passing: connection)
   }
 
-  /// Receives what `send(_:memoryLimit:)` has sent; nil if the connection is closed.
+  /// Receives the connection that `send(_:memoryLimit:)` has sent; nil if this connection is closed.
   func receiveConnection() -> (memoryLimit: Int, FileDescriptor)? {
     var (memoryLimit, descriptor) = (0, Int32(-1))
     var count = 0
@@ -158,7 +158,7 @@ struct HelperChannel: ~Copyable {
   /// Receives exactly `count` bytes.
   mutating func receive(_ count: Int) throws(HelperFailure) -> [UInt8] {
     var bytes: [UInt8] = []
-    // It grows with what arrives, not with the announced length.
+    // It grows with the bytes that arrive, not with the announced length.
     while true {
       let piece = received[taken..<min(received.count, taken + count - bytes.count)]
       bytes += piece
@@ -180,7 +180,7 @@ struct HelperChannel: ~Copyable {
     }
   }
 
-  /// Waits for the next bytes, up to `most`; those before are used up.
+  /// Waits for the next bytes, up to `most`; all earlier ones have been used.
   private mutating func receiveMore(_ most: Int) throws(HelperFailure) {
     taken = 0
     repeat {
@@ -192,7 +192,7 @@ struct HelperChannel: ~Copyable {
     } while received.isEmpty
   }
 
-  /// Receives what has arrived already: the number of bytes, or 0 and why there are none.
+  /// Receives the bytes that have arrived: their number, or 0 and the reason for none.
   private func receiveSome(into buffer: UnsafeMutableRawBufferPointer) -> (count: Int, error: Int32) {
     let count = recv(socket.rawValue, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
     // No bytes and no error: the other end is closed.

@@ -10,8 +10,8 @@ protocol HelperCoded {
   init(from message: inout MessageReader) throws(HelperFailure)
 }
 
-/// Writes the values of a message one after the other: numbers in eight bytes, the lowest first; texts and lists with
-/// their length before them.
+/// Writes the values of a message one after the other: numbers as eight bytes, the lowest first; texts and lists after
+/// their length.
 struct MessageWriter {
   private(set) var bytes: [UInt8] = []
 
@@ -44,7 +44,7 @@ struct MessageWriter {
   }
 }
 
-/// Reads what `MessageWriter` has written, and trusts nothing.
+/// Reads the output of `MessageWriter`, and trusts nothing.
 struct MessageReader {
   private let bytes: [UInt8]
   private var position = 0
@@ -89,7 +89,7 @@ struct MessageReader {
 
   mutating func list<Value: HelperCoded>(of _: Value.Type = Value.self) throws(HelperFailure) -> [Value] {
     let count = try number()
-    // Each takes a byte at least, so that a number alone reserves nothing.
+    // Each element takes at least a byte, so that a number alone reserves nothing.
     guard count >= 0, count <= bytes.count - position else { throw Self.nonsense }
     var values: [Value] = []
     for _ in 0..<count { values.append(try Value(from: &self)) }

@@ -1,7 +1,7 @@
 import ImageCodec
 import ThumbnailCore
 
-/// What a helper can decode, which decides how long its zygote takes to start.
+/// The formats that a helper can decode, which determine how long its zygote takes to start.
 enum HelperKind: String, Sendable, CaseIterable, Comparable {
   /// JPEG (also those of RAW files), PNG, WebP and GIF in standard colours, with the libraries that the program is linked
   /// to. It reads no file but the image.
@@ -11,7 +11,7 @@ enum HelperKind: String, Sendable, CaseIterable, Comparable {
   /// Every format, with libvips and the hundred libraries behind it: it takes seven times as long to start.
   case full
 
-  /// What decodes an image, as far as its header tells.
+  /// The kind that decodes an image, as far as its header shows.
   init(for probe: ImageProbe, _ variants: [Variant]) {
     let needsLibvips = variants.contains { variant in
       variant.metadata != .none || variant.mostFrames(of: probe) > 1
@@ -26,7 +26,7 @@ enum HelperKind: String, Sendable, CaseIterable, Comparable {
       }
   }
 
-  /// Each kind decodes what those before it do.
+  /// Each kind also decodes the formats of the earlier ones.
   static func < (one: HelperKind, other: HelperKind) -> Bool {
     allCases.firstIndex(of: one) ?? 0 < allCases.firstIndex(of: other) ?? 0
   }

@@ -32,7 +32,7 @@ enum HelperMessage {
 /// The first message, from the helper.
 struct HelperGreeting: Equatable {
   var name = HelperMessage.greeting
-  /// What the machine cannot give of the confinement.
+  /// The parts of the confinement that the machine lacks.
   var gaps: [ConfinementGap] = []
 }
 

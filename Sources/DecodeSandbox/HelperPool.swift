@@ -8,17 +8,17 @@ package import ThumbnailCore
 
 /// The helper processes of a pipeline. Each caller has one to itself: an idle one of the same site, or a new one.
 ///
-/// Blocks the calling thread, so there are never more that work than calling threads.
+/// Blocks the calling thread, so there are never more working helpers than calling threads.
 package final class HelperPool: Sendable {
-  /// A helper is replaced after this many images, since memory that decoders leak counts against its limit.
+  /// A helper is replaced after this many images, because memory that decoders leak counts against its limit.
   static let mostServed = 200
-  /// The same for helpers that do not load libvips, whose few decoders leak nothing.
+  /// The same for helpers without libvips, whose few decoders leak nothing.
   static let mostServedWithoutLibvips = 1000
 
   private let isolation: DecodeIsolation
   private let executable: HelperProgram
-  /// The most helpers that wait for images of their sites; fewer where files or memory are scarce. The one that has
-  /// waited longest ends.
+  /// The most helpers that wait for images of their sites; fewer if files or memory are scarce. The one that has waited
+  /// longest ends.
   private static let mostWaiting = 16
 
   /// One for each helper that may work.
@@ -29,8 +29,8 @@ package final class HelperPool: Sendable {
   private let idle = Mutex<[HelperProcess]>([])
   private let busy = Mutex<[pid_t]>([])
 
-  /// At most `mostWorking` of its helpers work at once. With `takesPrepared` it uses what `DecodeHelper.prepare()` has
-  /// started.
+  /// At most `mostWorking` of its helpers work at once. With `takesPrepared` it uses the zygote that
+  /// `DecodeHelper.prepare()` has started.
   package init(_ isolation: DecodeIsolation, mostWorking: Int = 256, takesPrepared: Bool = false) {
     self.isolation = isolation
     let prepared = takesPrepared ? HelperZygote.takePrepared(of: HelperProgram.path(isolation)) : nil
@@ -54,7 +54,7 @@ package final class HelperPool: Sendable {
   /// The busy processes.
   var working: [pid_t] { busy.withLock { $0 } }
 
-  /// What the machine cannot give of a helper's confinement, as a helper finds it that is started for that.
+  /// The parts of a helper's confinement that the machine lacks. A helper is started to find out.
   package func gaps() throws(CodecError) -> [ConfinementGap] {
     do throws(HelperFailure) {
       return try fork(.full, for: "").awaitGreeting(CancellationFlag())
@@ -63,8 +63,8 @@ package final class HelperPool: Sendable {
     }
   }
 
-  /// Starts a zygote, if none is there, without waiting for it: the first image finds it ready. To be called on a
-  /// thread that lasts, with which it ends.
+  /// Starts a zygote, if there is none, without waiting for it, so that it is ready for the first image. Call it on a
+  /// lasting thread, because the zygote ends with it.
   package func prepare() { _ = try? zygote(.common) }
 
   /// The process that forks helpers of a kind, and whether it was started for this caller.
@@ -79,8 +79,8 @@ package final class HelperPool: Sendable {
     }.get()
   }
 
-  /// A new helper. A zygote that has ended meanwhile is replaced: only the failure of one that was started for this caller
-  /// is its own.
+  /// A new helper. A zygote that has ended meanwhile is replaced: the caller fails only if a zygote started for it
+  /// fails.
   private func fork(_ kind: HelperKind, for site: String?) throws(HelperFailure) -> HelperProcess {
     while true {
       let (zygote, isNew) = try zygote(kind)
@@ -156,7 +156,7 @@ package final class HelperPool: Sendable {
       do throws(HelperFailure) {
         let made = try helper.decode(image, request, cancellation)
         let most = helper.kind == .full ? Self.mostServed : Self.mostServedWithoutLibvips
-        // One without a site ends with its image, and takes no place from those that will be used again.
+        // A helper without a site ends with its image, and leaves its place to helpers that will be used again.
         if helper.served < most, request.site != nil { keep(helper) }
         if let made { return made }
         (kind, wantsFresh) = (.full, false)
@@ -168,7 +168,7 @@ package final class HelperPool: Sendable {
     }
   }
 
-  /// An idle helper of a site that can decode what one of this kind can.
+  /// An idle helper of a site that can decode at least the formats of this kind.
   private func takeIdle(_ kind: HelperKind, of site: String) -> HelperProcess? {
     idle.withLock { idle in
       let index =
@@ -186,12 +186,12 @@ package final class HelperPool: Sendable {
     surplus?.process.end()
   }
 
-  /// Whether an image file is copied into memory for the helper. OpenEXR opens it by its path, which is out of a
-  /// helper's reach for all but files without one.
+  /// Whether an image file is copied into memory for the helper. OpenEXR opens it by its path, and a helper can reach
+  /// only files in memory.
   package static func isCopied(_ format: ImageFormat) -> Bool { format == .openEXR }
 
-  /// The body as it is sent: a short one's bytes, or an open file that cannot be changed through it. The readers of
-  /// formats that only a helper decodes need a file.
+  /// The body for the helper: the bytes of a short one, or a file that is open for reading only. The readers of formats
+  /// that only a helper decodes need a file.
   private static func image(in body: ByteSource, _ format: ImageFormat) throws(CodecError) -> ByteSource {
     switch body {
     case .memory(let bytes) where format.isReadInProcess && bytes.count <= HelperRequest.longestInline: return body
@@ -206,8 +206,8 @@ package final class HelperPool: Sendable {
     }
   }
 
-  /// A file in memory with the bytes of the body, which nobody can change: what one helper writes would otherwise reach
-  /// the next one that gets the image.
+  /// A sealed file in memory with the bytes of the body: otherwise bytes that one helper writes would reach the next
+  /// helper of the image.
   private static func copy(of body: ByteSource) throws(CodecError) -> FileDescriptor {
     let descriptor = csandbox_memory_file()
     guard descriptor >= 0 else { throw .unreadableBody(detail: SystemFailure.last.reason) }

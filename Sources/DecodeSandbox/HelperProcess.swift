@@ -4,21 +4,20 @@ import ImageCodec
 import Synchronization
 import ThumbnailCore
 
-/// One helper process and the socket to it. Its owner sends one request at a time, and images of one site only: what has
-/// broken a helper sees those that follow, and decides how they look.
+/// One helper process and the socket to it. Its owner sends one request at a time, and images of one site only: code
+/// that has taken over a helper can read and change all later images.
 ///
 /// The process is killed and reaped after its first failure, and on `deinit`.
 final class HelperProcess: Sendable {
   /// The CPU time in reserve beyond the deadline, in seconds.
   private static let computingReserve = 5
-  /// How long a limit of the CPU time serves for the images that follow: no more than a small part of the reserve is
-  /// used up meanwhile.
+  /// The time that a limit of CPU time serves for later images: they use only a small part of the reserve meanwhile.
   private static let limitLasts = Duration.milliseconds(250)
   /// The time limit from a fork to the greeting.
   private static let startDeadline = Duration.seconds(20)
 
   let kind: HelperKind
-  /// From whom its images are; nil if it decodes only one.
+  /// The site of its images; nil if it decodes only one.
   let site: String?
   let process: ChildProcess
   private let isolation: DecodeIsolation
@@ -42,7 +41,7 @@ final class HelperProcess: Sendable {
     (process, socket) = try zygote.fork(memoryLimit: isolation.memoryLimit.bytes)
   }
 
-  /// Waits until it is ready. Returns what the machine could not give of its confinement.
+  /// Waits until it is ready. Returns the parts of its confinement that the machine lacks.
   @discardableResult
   func awaitGreeting(_ cancellation: CancellationFlag) throws(HelperFailure) -> [ConfinementGap] {
     if let known = greeting.withLock({ $0 }) { return known.gaps }
@@ -94,7 +93,7 @@ final class HelperProcess: Sendable {
     }
   }
 
-  /// Receives what follows a response for a thumbnail that has passed the rules.
+  /// Receives the bytes of a thumbnail whose response has passed the rules.
   private func receive(
     _ pixels: HelperResponse.Pixels, for variant: Variant, _ channel: inout HelperChannel
   ) throws(HelperFailure) -> Rendered<ThumbnailRaster> {
@@ -107,7 +106,7 @@ final class HelperProcess: Sendable {
         do throws(HelperFailure) { try channel.receive(into: samples) } catch { failure = error }
       }
     } catch {
-      // There is no memory for it, and what follows cannot be skipped.
+      // There is no memory for it, and the rest cannot be skipped.
       throw .nonsense(detail: "\(error)")
     }
     if let failure { throw failure }

@@ -4,7 +4,7 @@ import ThumbnailCore
 
 /// The rules that a helper's response must follow, which a compromised decoder may have written.
 extension HelperRequest {
-  /// The longest side of a page or drawing: nothing is allocated for it, as its size is that on paper.
+  /// The longest side of a page or drawing: nothing is allocated for it, because it is the size on paper.
   private static let longestSide = 1 << 30
 
   /// An upper bound of the bytes of a thumbnail's pixel: its samples, and its part of the file made of them.
@@ -20,8 +20,8 @@ extension HelperRequest {
     }
   }
 
-  /// Checks all that a response says, before anything that follows it is received. Returns the image's size; nil if
-  /// nothing was made.
+  /// Checks the whole response before the bytes after it are received. Returns the image's size; nil if nothing was
+  /// made.
   func check(_ response: HelperResponse) throws(HelperFailure) -> PixelSize? {
     guard response.outcomes.count == variants.count else {
       throw .nonsense(detail: "\(response.outcomes.count) results for \(variants.count)")
@@ -67,7 +67,7 @@ extension HelperRequest {
     return pixels.rasterSize.pixelCount * pixels.bands
   }
 
-  /// Whether the frames are what was asked for, each of the thumbnail's size.
+  /// Whether the frames are the requested ones, each of the thumbnail's size.
   private func isValid(_ timing: AnimationTiming, _ pixels: HelperResponse.Pixels, _ variant: Variant) -> Bool {
     let (size, frames) = (pixels.size, timing.frameCount)
     return variant.frames == .all && pixels.bands == 4 && (1...mostFrames).contains(frames)
@@ -76,7 +76,7 @@ extension HelperRequest {
       && pixels.rasterSize.height.quotientAndRemainder(dividingBy: frames) == (size.height, 0)
   }
 
-  /// The image's size, as the response says.
+  /// The image's size according to the response.
   private func sourceSize(_ response: HelperResponse) throws(HelperFailure) -> PixelSize {
     let longest = format.isDrawing ? Self.longestSide : limits.maximumSide
     guard let size = response.size, (1...longest).contains(size.width), (1...longest).contains(size.height),

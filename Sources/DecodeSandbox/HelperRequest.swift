@@ -4,20 +4,20 @@ package import ThumbnailCore
 /// What is to be made of an image: by a helper, to which the first fields are sent with the image's file or bytes, or in
 /// the pipeline's own process.
 package struct HelperRequest: Equatable, Sendable {
-  /// The most bytes of an image that are sent after the request, which for them takes less time than making a file.
+  /// The most bytes of an image that are sent after the request, because that is faster than making a file.
   static let longestInline = 128 << 10
 
   /// The format that the pipeline has sniffed.
   package let format: ImageFormat
   package let variants: [Variant]
   package let limits: DecodeLimits
-  /// What the pipeline's plan was made for; nil if the helper is to plan for itself.
+  /// The terms of the pipeline's plan; nil if the helper makes its own plan.
   package var options: PlanOptions?
   /// Whether to salvage what can be read of a damaged image. With options, they decide.
   package var acceptsDamage = false
   /// Whether the helper may use a second processor while it decodes this image.
   package var hasSpareProcessor = false
-  /// What is known of a JPEG's rows; nil where that is of no use.
+  /// The row index of a JPEG; nil if it is of no use.
   package var index: RowIndex?
   /// The length of the image in bytes.
   var byteCount = 0
@@ -28,15 +28,15 @@ package struct HelperRequest: Equatable, Sendable {
 
   /// The image's header, if the pipeline can parse it.
   package var probe: ImageProbe?
-  /// From whom the image is: no helper decodes those of two sites. Empty for the user's own files, nil for an image that
-  /// is alone in its site, such as an upload.
+  /// The site of the image: no helper decodes images of two sites. Empty for the user's own files, nil for an image
+  /// that is a site of its own, such as an upload.
   package var site: String? = ""
   /// The most bytes that all thumbnails may have together: what is reserved for their samples.
   package var mostBytes: Int
   /// The most frames that an animation can have.
   var mostFrames: Int
-  /// How many times the deadline it may take in wall-clock time. The CPU time stays limited to the deadline, but on a
-  /// busy machine that takes longer.
+  /// The limit of wall-clock time, as a multiple of the deadline. The CPU time stays limited to the deadline, but takes
+  /// longer on a busy machine.
   package var patience = 1
 
   package init(
@@ -48,16 +48,16 @@ package struct HelperRequest: Equatable, Sendable {
     self.mostBytes = mostBytes ?? Self.mostBytes(for: variants, of: probe)
   }
 
-  /// What has to decode it.
+  /// The kind of helper that it needs.
   var kind: HelperKind { probe.map { HelperKind(for: $0, variants) } ?? .full }
 
   /// Whether a second processor is of use.
   package var canUseTwoProcessors: Bool { options?.readsPreview != true && probe?.canUseTwoProcessors == true }
 }
 
-/// What a decode plan was made for, with which another process makes the same one.
+/// The terms of a decode plan, with which another process makes the same plan.
 package struct PlanOptions: Equatable, Sendable {
-  /// What the plan takes, in bytes.
+  /// The memory of the plan in bytes.
   package let memoryBudget: Int
   /// See `DecodePlan.make`.
   package var isTolerant = false

@@ -3,7 +3,7 @@ import ThumbnailCore
 
 /// The result of a request.
 struct HelperResponse: Equatable, Sendable {
-  /// The pixels of one thumbnail, of which the samples follow the response, and then the profile.
+  /// The pixels of one thumbnail. Its samples and its profile follow the response.
   struct Pixels: Equatable, Sendable {
     /// See `ThumbnailRaster`.
     var size: PixelSize
@@ -18,7 +18,7 @@ struct HelperResponse: Equatable, Sendable {
     var profileLength: Int?
     var fields: [KeptMetadata.Field] = []
     var isDamaged = false
-    /// See `Raster.losesChroma`; nil where the helper did not need it.
+    /// See `Raster.losesChroma`; nil if the helper did not need it.
     var losesChroma: Bool?
   }
 
@@ -34,7 +34,7 @@ struct HelperResponse: Equatable, Sendable {
   var outcomes: [Outcome]
   /// Whether only a helper with libvips can decode the image; there are no outcomes then.
   var needsLibvips = false
-  /// What is known of a JPEG's rows now, where that is more than before.
+  /// The row index of a JPEG, if it has more entries than before.
   var index: RowIndex?
 }
 

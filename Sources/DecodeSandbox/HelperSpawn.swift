@@ -6,25 +6,25 @@ import ThumbnailCore
 
 /// Starts a zygote with the socket as its standard input, and no other open file of ours.
 enum HelperSpawn {
-  /// The environment variables that a helper inherits: where its libraries are; the language, by which fonts for
-  /// Chinese and Japanese are chosen; the home folder and others, where fontconfig looks for the fonts that SVG and PDF
-  /// need; and ImageMagick's limits. No others, since variables may hold keys and proxy passwords, and the helper
-  /// decodes untrusted files. It starts no program and writes no file, so it needs no `PATH` and no `TMPDIR`.
+  /// The environment variables that a helper inherits: the folders of its libraries; the language, which selects fonts
+  /// for Chinese and Japanese; the home folder and others, where fontconfig finds the fonts for SVG and PDF; and
+  /// ImageMagick's limits. No others, because variables may contain keys and proxy passwords, and the helper decodes
+  /// untrusted files. It starts no program and writes no file, so it needs no `PATH` and no `TMPDIR`.
   private static let inherited = [
     "LD_LIBRARY_PATH", "LANG", "LC_ALL", "LC_CTYPE", "HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
     "XDG_DATA_DIRS", "FONTCONFIG_FILE", "FONTCONFIG_PATH", "MAGICK_CONFIGURE_PATH",
   ]
-  /// One thread per image, no temporary files for what does not fit into memory, no code that libvips would have Orc
-  /// compile for vectors, no account of a crash, for which Swift would start a program, and cleared memory.
+  /// One thread per image, no temporary files for images that do not fit into memory, no vector code compiled by Orc,
+  /// no crash reports, for which Swift would start a program, and cleared memory.
   private static let own = [
     "MAGICK_THREAD_LIMIT=1", "OMP_NUM_THREADS=1", "VIPS_CONCURRENCY=1", "VIPS_DISC_THRESHOLD=1024g",
     "ORC_CODE=emulate", "SWIFT_BACKTRACE=enable=no",
-    // Allocated memory holds zeros, and freed memory ones: what a decoder leaves uninitialised shows nothing of an
-    // earlier image. The cache of small blocks that glibc has for each thread does neither.
+    // Allocated memory is filled with zeros, and freed memory with ones: uninitialised memory shows nothing of an
+    // earlier image. glibc's cache of small blocks for each thread does neither, so it is off.
     "MALLOC_PERTURB_=255", "GLIBC_TUNABLES=glibc.malloc.tcache_count=0",
   ]
 
-  /// The number under which a helper has its own executable open as it starts.
+  /// The descriptor of a helper's own executable when it starts.
   static let executableNumber: Int32 = 3
 
   /// A connection: this process' end, which does not block, and a helper's.
@@ -35,7 +35,7 @@ enum HelperSpawn {
     }
     let (ours, theirs) = (FileDescriptor(owning: ends[0]), FileDescriptor(owning: ends[1]))
     _ = fcntl(ours.rawValue, F_SETFL, O_NONBLOCK)
-    // Room for the samples of a thumbnail, so that the helper need not wait until they are received.
+    // Room for the samples of a thumbnail, so that the helper does not wait until they are received.
     var room: Int32 = 212_992
     setsockopt(theirs.rawValue, SOL_SOCKET, SO_SNDBUF, &room, socklen_t(MemoryLayout<Int32>.size))
     return (ours, theirs)
@@ -50,7 +50,7 @@ enum HelperSpawn {
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     posix_spawn_file_actions_adddup2(&actions, theirs.rawValue, STDIN_FILENO)
-    // What its libraries print must not mix with our output.
+    // The output of its libraries must not mix with ours.
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
     posix_spawn_file_actions_adddup2(&actions, try program.file().rawValue, executableNumber)

@@ -4,8 +4,8 @@ import ImageCodec
 import Synchronization
 import ThumbnailCore
 
-/// A process that is ready to decode, and never does: it forks a helper for each site, which takes a small
-/// part of the time of a start and shares its memory. Since it gets no image, no helper begins broken.
+/// A process that is ready to decode, and never does: it forks a helper for each site, which takes a small part of the
+/// time of a start and shares its memory. Because it gets no image, no helper is taken over at its start.
 final class HelperZygote: Sendable {
   /// The time limit from its start to its greeting: libvips and its many libraries are loaded meanwhile.
   private static let startDeadline = Duration.seconds(20)
@@ -17,23 +17,23 @@ final class HelperZygote: Sendable {
   /// Whether its greeting was received. Locked while a helper is forked.
   private let hasGreeted = Mutex(false)
 
-  /// Starts a process, which ends with the calling thread, and so do its helpers.
+  /// Starts a process. It and its helpers end with the calling thread.
   init(_ kind: HelperKind, _ program: HelperProgram) throws(HelperFailure) {
     let started = try HelperSpawn.start(program, kind)
     (self.kind, self.program, process, socket) = (kind, program, ChildProcess(started.pid), started.socket)
   }
 
-  /// One that was started before there was a pipeline.
+  /// A zygote that was started before there was a pipeline.
   private static let prepared = Mutex<HelperZygote?>(nil)
 
-  /// Starts one for the first pipeline that wants one of its program.
+  /// Starts one for the first pipeline with the same program.
   static func prepare() {
     if let zygote = try? HelperZygote(.common, HelperProgram(DecodeIsolation())) {
       prepared.withLock { $0 = zygote }
     }
   }
 
-  /// The one that was prepared, if it is of the program at that path.
+  /// The prepared zygote, if it runs the program at that path.
   static func takePrepared(of path: String) -> HelperZygote? {
     prepared.withLock { prepared in
       guard let known = prepared, known.program.path == path else { return nil }
@@ -42,9 +42,10 @@ final class HelperZygote: Sendable {
     }
   }
 
-  /// A new helper, a child of this process, and the socket to it. It may take so many bytes beyond the program itself.
+  /// A new helper, a child of this process, and the socket to it. `memoryLimit` is in addition to the program itself,
+  /// in bytes.
   ///
-  /// Nobody's cancellation ends it, since others wait for the same zygote.
+  /// No cancellation ends it, because others wait for the same zygote.
   ///
   /// - Throws: `.crashed` if it has ended, also before; `.cannotStart`.
   func fork(memoryLimit: Int) throws(HelperFailure) -> (process: ChildProcess, socket: FileDescriptor) {
@@ -71,7 +72,7 @@ final class HelperZygote: Sendable {
       if hasServed, case .crashed = ending { throw ending }
       throw .cannotStart(detail: "\(program.path) did not greet as the thumbs of this version does (\(ending))")
     }
-    // A child of ours that has ended is there until it is reaped.
+    // A child that has ended exists until it is reaped.
     guard let pid = pid_t(exactly: number), pid > 0, waitid(P_PID, id_t(pid), nil, WEXITED | WNOHANG | WNOWAIT) == 0
     else { throw .cannotStart(detail: "no process: \(SystemFailure(code: Int32(clamping: -number)).reason)") }
     return (ChildProcess(pid), ours)

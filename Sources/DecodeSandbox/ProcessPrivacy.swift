@@ -1,17 +1,17 @@
 import CSandbox
 import Glibc
 
-/// Keeps what a process holds from other processes of the same user. `thumbs` does all of this as it starts; a program
-/// that uses the library decides for itself.
+/// Hides the contents of a process from other processes of the same user. `thumbs` does all of this when it starts; a
+/// program that uses the library decides for itself.
 public enum ProcessPrivacy {
-  /// Lets no other process of the user look into this one: `/proc/PID/environ`, `/proc/PID/mem`, its descriptors.
+  /// Prevents other processes of the user from reading this one: `/proc/PID/environ`, `/proc/PID/mem`, its descriptors.
   ///
   /// The process leaves no core dump any more, and debuggers and profilers need root to attach to it. Call it first,
   /// and leave it out of builds that are debugged.
   public static func forbidInspection() { _ = csandbox_set_undumpable() }
 
-  /// Takes variables out of the environment, and overwrites the values that the kernel shows of it in
-  /// `/proc/PID/environ`, which removing a variable leaves in place.
+  /// Takes variables out of the environment, and overwrites their values in `/proc/PID/environ`, where they would
+  /// otherwise stay.
   ///
   /// Call it before other threads run: they may be reading the environment.
   ///
@@ -27,8 +27,8 @@ public enum ProcessPrivacy {
     return taken
   }
 
-  /// Overwrites what the kernel shows of variables in `/proc/PID/environ`, and leaves them set, for libraries that read
-  /// them later. The same holds for threads.
+  /// Overwrites variables in `/proc/PID/environ`, and leaves them set for libraries that read them later. Call it
+  /// before other threads run, too.
   public static func hideVariables(_ names: [String]) {
     for (name, value) in takeVariables(names) { setenv(name, value, 1) }
   }

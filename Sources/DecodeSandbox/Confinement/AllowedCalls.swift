@@ -1,7 +1,7 @@
 import CSandbox
 import Glibc
 
-/// The system calls that decoders need. Any other ends the helper: it is not what it was any more.
+/// The system calls that decoders need. Any other call ends the helper, because its code has been taken over.
 enum AllowedCalls {
   /// The rules of a process with this number, which talks through this socket.
   static func rules(socket: Int32, process: pid_t) -> [CallRule] {
@@ -18,8 +18,8 @@ enum AllowedCalls {
     ] + older { [.allow(SYS_poll)] }
   }
 
-  /// Reading: the image, which is open already, and what `ReadableFiles` lists. Fontconfig and ImageMagick try to write
-  /// their caches and temporary files, and go on without.
+  /// Reading: the image, which is already open, and the files of `ReadableFiles`. Fontconfig and ImageMagick try to
+  /// write caches and temporary files, and continue without them.
   private static func files(_ socket: Int) -> [CallRule] {
     [
       .allow(SYS_read, SYS_pread64, SYS_readv, SYS_lseek, SYS_close, SYS_fadvise64, SYS_dup),
@@ -27,19 +27,19 @@ enum AllowedCalls {
         SYS_openat, if: .flags(2, without: Int(O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND)), otherwise: .refuse(EACCES)),
       .allow(SYS_fstat, SYS_newfstatat, SYS_statx, SYS_fstatfs, SYS_statfs, SYS_getdents64),
       .allow(SYS_faccessat, SYS_faccessat2, SYS_readlinkat, SYS_getcwd),
-      // Descriptors of its own; no locks, no signals to owners, no sizes of pipes.
+      // The helper's own descriptors; no locks, no signals to owners, no sizes of pipes.
       .allow(
         SYS_fcntl, if: .argument(1, isOneOf: [F_GETFD, F_SETFD, F_GETFL, F_DUPFD, F_DUPFD_CLOEXEC].map { Int($0) })),
       // Standard output and errors, which are /dev/null; and responses, which have several parts.
       .allow(SYS_write, if: .argument(0, isOneOf: [1, 2])),
       .allow(SYS_writev, if: .argument(0, isOneOf: [1, 2, socket])),
-      // Before it writes to one of these, the C library asks whether it is a terminal.
+      // The C library checks whether a descriptor is a terminal before it writes to it.
       .allow(SYS_ioctl, if: .argument(1, isOneOf: [Int(TCGETS)])),
     ] + older { [.allow(SYS_access, SYS_readlink, SYS_stat, SYS_lstat)] }
   }
 
-  /// Memory that is not code. A library cannot be loaded late, and compilers of shaders or patterns fail; their callers
-  /// then interpret these instead.
+  /// Memory without code. No library can be loaded late, and compilers of shaders or patterns fail; their callers then
+  /// interpret these instead.
   private static var memory: [CallRule] {
     [
       .allow(SYS_brk, SYS_munmap, SYS_mremap, SYS_madvise),
@@ -48,7 +48,7 @@ enum AllowedCalls {
     ]
   }
 
-  /// Threads of its own, with their names and signals, and its end.
+  /// The helper's threads, with their names and signals, and its exit.
   private static func threads(_ process: Int) -> [CallRule] {
     [
       // As pthread_create(3) calls it, and in no other way: no process, no namespace.
@@ -59,12 +59,12 @@ enum AllowedCalls {
       // abort(3) signals its own thread.
       .allow(SYS_tgkill, if: .argument(0, isOneOf: [process])),
       .allow(SYS_prctl, if: .argument(0, isOneOf: [Int(PR_SET_NAME), Int(PR_GET_NAME)]), otherwise: .refuse(EINVAL)),
-      // Reading the limits of its own: thread stacks, the number of open files.
+      // Reading its own limits: thread stacks, the number of open files.
       .allow(SYS_prlimit64, if: .argument(0, isOneOf: [0, process]), .argumentIsNull(2)),
     ]
   }
 
-  /// Time, random numbers, and what the machine has.
+  /// Time, random numbers, and properties of the machine.
   private static var clocks: [CallRule] {
     [
       .allow(SYS_clock_gettime, SYS_clock_getres, SYS_gettimeofday, SYS_nanosleep, SYS_clock_nanosleep),
@@ -73,10 +73,11 @@ enum AllowedCalls {
     ] + older { [.allow(SYS_time)] }
   }
 
-  /// What libraries try and do without. An error is as good as the end here: none of it succeeds.
+  /// Calls that libraries try and do not need. They fail instead of ending the process.
   private static var triedInVain: [CallRule] {
     [
-      // The C library starts threads with clone(2) where this is unknown; its flags are in memory, out of sight.
+      // The C library starts threads with clone(2) if this call is unknown; its flags are in memory, which a filter
+      // cannot read.
       .refuse(SYS_clone3, with: ENOSYS),
       // The C library asks name services for the user's home folder over a socket.
       .refuse(SYS_socket, with: EACCES),

@@ -4,7 +4,7 @@ import ThumbnailCore
 
 /// A seccomp filter: a program that the kernel runs before each system call of the process.
 enum CallFilter {
-  /// Numbers from here on are those of x32, another interface to the same kernel.
+  /// Numbers from here on belong to x32, another interface to the same kernel.
   private static let x32Begins: UInt32 = 0x4000_0000
 
   /// Installs the rules in all threads, for good. Anything that no rule names ends the process.
@@ -13,7 +13,8 @@ enum CallFilter {
     guard csandbox_filter_calls(&program, program.count) == 0 else { throw .last }
   }
 
-  /// The rules as a program: it compares the call's number with that of each rule in turn, and skips those of others.
+  /// The rules as a program: it compares the call's number with that of each rule in turn, and skips the rules of other
+  /// calls.
   static func program(
     for rules: [CallRule], architecture: UInt32 = csandbox_architecture
   ) -> [sock_filter] {
@@ -32,7 +33,7 @@ enum CallFilter {
     return program + [returning(.end)]
   }
 
-  /// Goes on behind these instructions if the condition holds, and returns the other outcome if not.
+  /// Continues after these instructions if the condition holds, and returns the other outcome if not.
   private static func check(_ condition: CallRule.Condition, otherwise: CallRule.Outcome) -> [sock_filter] {
     switch condition {
     case .argument(let index, isOneOf: let values):

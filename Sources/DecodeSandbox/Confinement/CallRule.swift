@@ -1,6 +1,6 @@
-/// What becomes of one system call, by its number and its arguments.
+/// The outcome of one system call, by its number and its arguments.
 struct CallRule {
-  /// What the kernel does with a call.
+  /// The kernel's reaction to a call.
   enum Outcome: Equatable {
     case allow
     /// The call fails with this error number.
@@ -9,8 +9,8 @@ struct CallRule {
     case end
   }
 
-  /// What an argument must be. Arguments count from 0. Of flags and numbers only the lower 32 bits are compared, since
-  /// the kernel reads no more of them.
+  /// A condition for an argument. Arguments count from 0. Only the lower 32 bits of flags and numbers are compared,
+  /// because the kernel reads no more of them.
   enum Condition {
     case argument(Int, isOneOf: [Int])
     case flags(Int, without: Int)
@@ -20,11 +20,11 @@ struct CallRule {
 
   /// The calls' numbers.
   let calls: [Int32]
-  /// What must hold of the arguments.
+  /// The conditions for the arguments.
   var conditions: [Condition] = []
-  /// What happens if all conditions hold.
+  /// The outcome if all conditions hold.
   var outcome = Outcome.allow
-  /// What happens if one does not.
+  /// The outcome if one does not hold.
   var otherwise = Outcome.end
 
   /// Allows calls with any arguments.

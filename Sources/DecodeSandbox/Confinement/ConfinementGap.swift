@@ -1,7 +1,7 @@
 import CSandbox
 import ThumbnailCore
 
-/// What a machine cannot give of a helper's confinement.
+/// A part of a helper's confinement that a machine lacks.
 public struct ConfinementGap: Sendable, Equatable, Codable {
   /// A part of the confinement.
   public enum Part: String, Sendable, Codable, CaseIterable {
@@ -9,13 +9,13 @@ public struct ConfinementGap: Sendable, Equatable, Codable {
     case systemCalls
     /// The list of files that a helper may read: Landlock.
     case files
-    /// A user, a network and an IPC namespace of its own: a second wall behind the list of system calls.
+    /// A user, a network and an IPC namespace of its own: a second protection behind the list of system calls.
     case namespaces
   }
 
-  /// What is missing.
+  /// The missing part.
   public var part: Part
-  /// Why, as the kernel says.
+  /// The kernel's reason.
   public var reason: String
 
   /// Whether a broken helper could do harm without this part.
@@ -36,7 +36,7 @@ extension ConfinementGap: CustomStringConvertible {
 }
 
 extension DecodeIsolation {
-  /// The grave gaps that this machine's kernel leaves; a helper that finds more says so when it starts.
+  /// The grave gaps of this machine's kernel; a helper that finds more reports them when it starts.
   public static var gapsOfThisMachine: [ConfinementGap] {
     var gaps: [ConfinementGap] = []
     if csandbox_has_filters() != 0 { gaps.append(ConfinementGap(.systemCalls, .last)) }

@@ -4,7 +4,7 @@ import ThumbnailCore
 
 /// Landlock: the kernel's list of files that this process may open.
 enum FileRules {
-  /// Refuses everything but reading what is at these paths: in this thread, and in those that it starts.
+  /// Refuses everything but reading at these paths, in this thread and in those that it starts.
   static func enforce(reading paths: [String]) throws(SystemFailure) {
     let version = csandbox_landlock_version()
     guard version > 0 else { throw .last }

@@ -4,8 +4,8 @@ import Glibc
 import ImageCodec
 import ThumbnailCore
 
-/// The kernel limits of a helper process, in the order in which they can be set: those that it inherits from its zygote,
-/// and those that would keep the zygote from its work.
+/// The kernel limits of a helper process, in the order in which they can be set: first those that it inherits from its
+/// zygote, then those that would keep the zygote from its work.
 struct HelperConfinement {
   /// The most threads beyond those that decoders start for the cores of the machine.
   private static let spareThreads = 256
@@ -13,9 +13,9 @@ struct HelperConfinement {
   private static let threadStackBytes = 1 << 20
 
   private let settings: DecodeHelper.Settings
-  /// What the machine cannot give.
+  /// The parts that the machine lacks.
   private var gaps: [ConfinementGap] = []
-  /// What is mapped before any image: the program and its libraries, most of it never touched. In bytes.
+  /// The bytes that are mapped before any image: the program and its libraries, most of which are never touched.
   private let mapped: Int
 
   /// Has the zygote drop everything that no decoder needs. Nil if the parent has exited.
@@ -23,7 +23,7 @@ struct HelperConfinement {
     self.settings = settings
     Codec.setUpAllocator()
     csandbox_use_one_heap()
-    // Failing costs nothing but address space.
+    // A failure costs only address space.
     _ = csandbox_limit_stacks(Self.threadStackBytes)
     csandbox_keep_memory(4 << 20, 1 << 20)
     do throws(SystemFailure) {
@@ -61,11 +61,11 @@ struct HelperConfinement {
     return getppid() == settings.parent
   }
 
-  /// No file can be opened from now on but a few, and no library loaded.
+  /// From now on only a few files can be opened, and no library can be loaded.
   private static func restrictFiles(_ kind: HelperKind) -> [ConfinementGap] {
     guard csandbox_set_no_new_privileges() == 0 else { return [ConfinementGap(.files, .last)] }
     do throws(SystemFailure) {
-      // It holds for this thread and its children: nothing has started another one.
+      // It applies to this thread and its children: no other thread has been started.
       guard threadCount() == 1 else { throw SystemFailure(code: EBUSY) }
       try FileRules.enforce(reading: kind == .full ? ReadableFiles.paths(ProcessInfo.processInfo.environment) : [])
       return []
@@ -74,11 +74,11 @@ struct HelperConfinement {
     }
   }
 
-  /// The last steps, of a helper that was forked, which may take so many bytes. Returns what the machine cannot give; nil
+  /// The last steps, in a forked helper with this memory limit in bytes. Returns the parts that the machine lacks; nil
   /// if the parent has exited.
   func complete(memoryLimit: Int, socket: FileDescriptor) -> [ConfinementGap]? {
-    // Threads are counted in a namespace of its own; in the zygote's those of other sites' helpers would count, and
-    // elsewhere all processes of the user. It does not hold for root.
+    // The limit of threads counts in the helper's own user namespace; in the zygote's, threads of other sites' helpers
+    // would count, and otherwise all processes of the user. It does not apply to root.
     if csandbox_unshare(csandbox_user_namespace) == 0 {
       Self.limit(__RLIMIT_NPROC, to: UInt(Self.spareThreads + 4 * sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     }
@@ -97,7 +97,7 @@ struct HelperConfinement {
 
   /// A network without interfaces, no shared memory of others, and a user who has no rights over anything outside.
   ///
-  /// Not a PID namespace: a process cannot enter one itself, and one that has asked for it starts no threads any more.
+  /// Not a PID namespace: a process cannot enter one itself, and after requesting one it cannot start threads.
   private static func enterNamespaces() throws(SystemFailure) {
     let others = csandbox_network_namespace | csandbox_ipc_namespace
     guard csandbox_unshare(csandbox_user_namespace | others) != 0 else { return }

@@ -3,15 +3,14 @@ import CSandbox
 import Glibc
 import ImageCodec
 
-/// Loads what decoders would load in the middle of an image, when no library can be loaded any more.
+/// Loads the libraries that decoders would load during an image, when no library can be loaded any more.
 enum LateLibraries {
-  /// The coders of ImageMagick that are needed: BMP, and ICO with the PNG in it. It would load all hundred of them
-  /// otherwise.
+  /// The needed coders of ImageMagick: BMP, and ICO with the PNG in it. Otherwise it would load all hundred of them.
   private static let coders = ["BMP", "DIB", "ICO", "PNG"]
   /// Encodings of XML that libxml2 leaves to the C library.
   private static let encodings = ["CP1251", "CP1252", "ISO-8859-2", "ISO-8859-15"]
 
-  /// Loads the libraries of our own readers. What is not there is left out: the image that needs it fails.
+  /// Loads the libraries of our own readers. Missing libraries are skipped: the image that needs one fails.
   static func loadDecoders() {
     _ = clazy_load_tiff()
     _ = clazy_load_de265()
@@ -19,7 +18,7 @@ enum LateLibraries {
     _ = clazy_load_openjp2()
   }
 
-  /// Loads those, and what libvips' loaders would load. Takes about two milliseconds.
+  /// Loads these, and those that libvips' loaders would load. Takes about two milliseconds.
   static func load() {
     loadDecoders()
     let loaded = loadedFiles()
@@ -47,7 +46,7 @@ enum LateLibraries {
     _ = unsafeBitCast(destroy, to: DestroyException.self)(exception)
   }
 
-  /// The reader of GIF, which a drawing may embed: those of PNG and JPEG are part of the library.
+  /// The reader of GIFs embedded in drawings: the readers of PNG and JPEG are part of the library.
   private static func loadPixbufLoader(_ loaded: String) {
     typealias Make = @convention(c) (UnsafePointer<CChar>, OpaquePointer?) -> OpaquePointer?
     typealias Write = @convention(c) (OpaquePointer, UnsafePointer<UInt8>, Int, OpaquePointer?) -> Int32
@@ -57,7 +56,7 @@ enum LateLibraries {
       let write = dlsym(library, "gdk_pixbuf_loader_write"),
       let close = dlsym(library, "gdk_pixbuf_loader_close"), let loader = unsafeBitCast(make, to: Make.self)("gif", nil)
     else { return }
-    // The first bytes load the module. Closing fails, as there are no more; the few bytes of the loader stay.
+    // The first bytes load the module. Closing fails, because there are no more; the few bytes of the loader stay.
     let header = Array("GIF89a".utf8)
     _ = unsafeBitCast(write, to: Write.self)(loader, header, header.count, nil)
     _ = unsafeBitCast(close, to: Close.self)(loader, nil)
@@ -71,7 +70,7 @@ enum LateLibraries {
     _ = unsafeBitCast(start, to: Start.self)(nil)
   }
 
-  /// The files that are mapped, a line each: the kernel's list of them, which comes in pieces.
+  /// The kernel's list of mapped files, a line each. It arrives in pieces.
   private static func loadedFiles() -> String {
     let list = open("/proc/self/maps", O_RDONLY | O_CLOEXEC)
     defer { close(list) }
