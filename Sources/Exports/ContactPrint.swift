@@ -6,8 +6,8 @@ import ThumbnailCore
 
 /// A contact sheet as one JPEG: ten thumbnails a row, with name, size and author, and failures in red.
 ///
-/// Memory hardly grows with the number of images. Shows only the first `mostCells` of them, since the size of a JPEG is
-/// limited.
+/// Memory hardly grows with the number of images. Shows only the first `mostCells` of them, because the size of a JPEG
+/// is limited.
 public final class ContactPrint: Sendable {
   /// The most images shown. The JPEG then has 1786 × 23,238 pixels and 5 to 10 MB.
   public static let mostCells = 1000
@@ -20,7 +20,7 @@ public final class ContactPrint: Sendable {
 
   private let state: Mutex<State>
   private let folder: String
-  /// What decodes the thumbnails, which need not be ours; nil for this process.
+  /// The helpers that decode the thumbnails, which need not be ours; nil for this process.
   private let helpers: HelperPool?
   private let pool = WorkerPool(name: "thumbnailer.print", threads: 1) { Codec.threadWillEnd() }
 
@@ -28,7 +28,7 @@ public final class ContactPrint: Sendable {
   ///
   /// - Parameters:
   ///   - scratchFolder: The directory of an unnamed temporary file of up to 125 MB.
-  ///   - isolation: Where the thumbnails that are shown are decoded.
+  /// - isolation: The process that decodes the shown thumbnails.
   public init(scratchFolder: String, isolation: DecodeIsolation = DecodeIsolation()) throws(ExportError) {
     folder = scratchFolder
     helpers = isolation.isInProcess ? nil : HelperPool(isolation)

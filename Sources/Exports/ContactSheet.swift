@@ -23,7 +23,7 @@ public enum ContactSheet {
     HTMLPage.head(title: title) + HTMLPage.heading(title) + "<main>\n"
   }
 
-  /// The figure of one image: the thumbnail, or why there is none, and the metadata below it.
+  /// The figure of one image: the thumbnail, or the reason why there is none, and the metadata below it.
   public static func figure(_ cell: SheetCell) -> String {
     var lines = [HTMLPage.title(cell.name, link: cell.url)]
     let failure = cell.failure.map(HTMLPage.escaped)

@@ -19,7 +19,7 @@ public struct ExportError: Error, Sendable, Equatable, CustomStringConvertible {
     self.init(path: path, reason: failure.reason, endsRun: failure.endsRun)
   }
 
-  /// What is wrong and what to do about it, in one line.
+  /// The problem and what to do about it, in one line.
   public var message: String { "\(path) cannot be written: \(reason); make room there, or choose another place" }
 
   /// The message.

@@ -37,7 +37,7 @@ package enum HTMLPage {
   ///
   /// - Parameters:
   ///   - box: The markup of the image, or of the reason why there is none; nil for no box at all.
-  ///   - colour: What the box shows until the image is there.
+  /// - colour: The colour of the box until the image has loaded.
   ///   - caption: The markup of the lines below it.
   package static func figure(
     id: String? = nil, box: String?, colour: RGBColor? = nil, caption: [String], isFailure: Bool = false
@@ -114,7 +114,7 @@ package enum HTMLPage {
     return escaped
   }
 
-  /// The look of the gallery's page, and what is the pages' own.
+  /// The styles of the gallery's page, and those of these pages.
   private static let stylesheet: String = {
     let embedded = look_of_sheets()
     return String(decoding: UnsafeBufferPointer(start: embedded.bytes, count: embedded.length), as: UTF8.self)

@@ -134,8 +134,8 @@ public struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
   /// The path of one thumbnail relative to the output folder.
   ///
   /// - Parameter ext: The extension; nil puts `openEnd` in its place.
-  /// - Returns: Nil if the source image's name makes the path unusable: empty, outside the folder, or reserved; or if its
-  ///   date is used and not known.
+  /// - Returns: Nil if the source image's name makes the path unusable (empty, outside the folder, or reserved), or if
+  ///   its date is used and unknown.
   package func path(for source: Source, size: TargetSize, ext: [UInt8]?) -> [UInt8]? {
     if usesDate, source.date == nil { return nil }
     var path: [UInt8] = []
@@ -187,7 +187,7 @@ public struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
     return String(repeating: "0", count: 16 - digits.count) + digits
   }
 
-  /// A hash of a name for a table of names, randomly seeded, so that nobody can craft names that collide.
+  /// A randomly seeded hash of a name for a table of names, so that an attacker cannot craft names that collide.
   package static func seededHash(_ bytes: [UInt8]) -> UInt64 {
     var hasher = Hasher()
     bytes.withUnsafeBytes { hasher.combine(bytes: $0) }

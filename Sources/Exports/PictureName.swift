@@ -12,7 +12,7 @@ public struct PictureName: Sendable, Equatable {
   let name: [UInt8]
   /// Identifies the image.
   let identity: String
-  /// The image's file, whose date `{date}` stands for; nil for an image that is none.
+  /// The image's file, for the date in `{date}`; nil if the image is not a file.
   package var file: RawPath?
 
   /// The longest path component taken from an untrusted name, in bytes; file systems allow 255.
@@ -67,7 +67,7 @@ public struct PictureName: Sendable, Equatable {
       default: text.unicodeScalars.append("/\\:*?\"<>|\u{FFFD}".unicodeScalars.contains(scalar) ? "_" : scalar)
       }
     }
-    // By scalars: a dot and a combining accent are one character, which is no dot.
+    // By scalars: a dot with a combining accent is one Character, which does not equal a dot.
     var scalars = text.unicodeScalars.replacing("..".unicodeScalars, with: "_".unicodeScalars)
     if let first = scalars.first, first == "." || first == "-" {
       scalars.replaceSubrange(..<scalars.index(after: scalars.startIndex), with: "_".unicodeScalars)
@@ -83,7 +83,7 @@ public struct PictureName: Sendable, Equatable {
     name.count > length ? marked(name, to: length, mark: mark) : name
   }
 
-  /// The name with a mark before its extension, cut to at most `length` bytes. An ending of more than 16 bytes is no
+  /// The name with a mark before its extension, cut to at most `length` bytes. A text of more than 16 bytes is no
   /// extension.
   static func marked(_ name: [UInt8], to length: Int, mark: [UInt8]) -> [UInt8] {
     let end = NamingTemplate.end(name)

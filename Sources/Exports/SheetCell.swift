@@ -1,8 +1,8 @@
 public import Foundation
 public import ThumbnailCore
 
-/// An image on a contact sheet: its first thumbnail with name, size, source and author below it; or why there is no
-/// thumbnail.
+/// An image on a contact sheet: its first thumbnail with name, size, source and author below it, or the reason why
+/// there is no thumbnail.
 public struct SheetCell: Sendable {
   /// One thumbnail of the image.
   public struct Picture: Sendable {
@@ -20,7 +20,7 @@ public struct SheetCell: Sendable {
     public var byteCount: Int?
     /// How the sheet includes it.
     public var content: Content
-    /// The colour that is shown until the thumbnail is there, if known.
+    /// The colour that is shown until the thumbnail has loaded, if known.
     public var colour: RGBColor?
 
     /// Makes a thumbnail's entry.
@@ -62,8 +62,8 @@ public struct SheetCell: Sendable {
     (self.name, self.url, self.pictures, self.failure) = (name, url, pictures, failure)
   }
 
-  /// The URL of an image without query, user and password, which may hold secrets such as the key of a signed URL: the
-  /// sheet may be sent to others. Without its query the URL may lead to another size of the image, or nowhere.
+  /// The URL of an image without query, user and password, which may contain secrets such as the key of a signed URL:
+  /// the sheet may be sent to others. Without its query the URL may lead to another size of the image, or nowhere.
   public static func publicAddress(of url: URL) -> URL? {
     guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return nil }
     (parts.user, parts.password, parts.query, parts.fragment) = (nil, nil, nil, nil)

@@ -77,7 +77,7 @@ public final class ThumbnailExport: Sendable {
 
   /// The path within the folder. If the template yields none for the image's name, its digest replaces the name.
   ///
-  /// - Throws: If the image's date is to be in it and cannot be known.
+  /// - Throws: If it contains the image's date and that is unknown.
   func path(of picture: PictureName, size: PixelSize, format: ImageFormat) throws(ExportError) -> [UInt8] {
     var source = picture.templateSource
     if template.usesDate {
