@@ -40,7 +40,7 @@ extension Conversion {
       tasks = TaskWindow(capacity: conversion.window, tasks: conversion.running, waitsWhenCancelled: true)
     }
 
-    /// The next completed result; nil at the end. In a cancelled task, the results that completed nevertheless.
+    /// The next completed result; nil at the end. In a cancelled task, the results that still completed.
     public func next() async -> ConversionResult? {
       while true {
         if Task.isCancelled { stop() }
@@ -91,7 +91,7 @@ extension Conversion {
       return false
     }
 
-    /// Starts nothing more, and cancels what is in flight.
+    /// Starts nothing more, and cancels the work in flight.
     private func stop() {
       isExhausted = true
       stale.removeAll()

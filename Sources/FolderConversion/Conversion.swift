@@ -4,8 +4,8 @@ import Thumbnailer
 
 /// A running conversion: the results of its inputs as they complete, and the summary at the end.
 ///
-/// To be iterated once, by one consumer, and ended with `finish()`. Cancelling the consuming task or dropping the
-/// iterator stops the work; finished thumbnails are kept.
+/// One consumer iterates it once and ends it with `finish()`. Cancelling the consuming task or dropping the iterator
+/// stops the work; finished thumbnails are kept.
 public final class Conversion: AsyncSequence, Sendable {
   /// The result of one input.
   public typealias Element = ConversionResult
@@ -15,12 +15,12 @@ public final class Conversion: AsyncSequence, Sendable {
   /// The number of inputs, and of results unless the run is stopped.
   public let count: Int
 
-  /// How many inputs are checked in one go.
+  /// The number of inputs that are checked at once.
   static let batch = 256
 
   let plan: ConversionPlan
   let check: InputCheck
-  /// The output folder, and what makes its thumbnails; nil in a dry run.
+  /// The output folder, and the pipeline for its thumbnails; nil in a dry run.
   private let folder: OutputFolder?
   let work: InputConversion?
   let pool: WorkerPool
@@ -77,7 +77,7 @@ public final class Conversion: AsyncSequence, Sendable {
   public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
   /// The thumbnails of earlier runs whose source images no longer exist. Empty if any folder could not be listed, since
-  /// its images may still exist. To be called after the last result.
+  /// its images may still exist. Call it after the last result.
   public func orphans() async -> [ConversionOrphan] {
     guard plan.list.isComplete else { return [] }
     return await pool.runToEnd { [check] in
@@ -97,8 +97,8 @@ public final class Conversion: AsyncSequence, Sendable {
     state.withLock { $0.summary.removed += orphans.reduce(0) { $0 + $1.outputs.count } }
   }
 
-  /// Waits for what is in flight, completes the index, and returns the summary. To be called once, whether all results
-  /// were consumed or not; also after a cancellation.
+  /// Waits for the work in flight, completes the index, and returns the summary. Call it once, whether all results were
+  /// consumed or not, also after a cancellation.
   public func finish() async -> ConversionSummary {
     running.cancelAll()
     await running.waitForAll()

@@ -15,7 +15,7 @@ public struct ConversionResult: Sendable {
     case skipped
   }
 
-  /// The index of the input, from 0. What could not be listed comes after the others.
+  /// The index of the input, from 0. Entries that could not be listed come after the others.
   public let index: Int
   /// The input, as it was named or found.
   public let source: RawPath
@@ -31,7 +31,7 @@ public struct ConversionResult: Sendable {
   public internal(set) var preview: UsedPreview?
   /// From the first access to its content to the last byte written.
   public let duration: Duration
-  /// Whether another input has the same name but for its extension, so that the thumbnails' names include the source's
+  /// Whether another input has the same name with another extension, so that the thumbnails' names include the source's
   /// extension: `IMG_1.heic.jpg`.
   public internal(set) var isToldApart = false
   /// Its thumbnails of an earlier run that were removed, relative to the output folder, because they are named
@@ -57,7 +57,7 @@ public struct ConversionOutput: Sendable, Equatable {
   public var byteCount: Int?
   /// Whether its source is damaged, so that a part is missing (`DamagePolicy.accept`).
   public var isDamaged = false
-  /// The mean colour of what can be seen; nil if it was not made by this run.
+  /// The mean colour of the visible pixels; nil if it was not made by this run.
   public var colour: RGBColor?
 
   /// Makes an output.
@@ -88,7 +88,7 @@ public struct ConversionFailure: Error, Sendable, Equatable {
   public let stage: Stage
   /// A stable, machine-readable name: `not-found`, `damaged` ….
   public let code: String
-  /// One line for the user: what is wrong and what to do about it.
+  /// One line for the user: the problem and what to do about it.
   public package(set) var message: String
 }
 
@@ -161,7 +161,7 @@ public struct ConversionSummary: Sendable, Equatable {
   }
 }
 
-/// Why a conversion did not start or was aborted. The message of each case says in one line what to do.
+/// The reason why a conversion did not start or was aborted. The message of each case says in one line what to do.
 public enum ConversionError: Error, Sendable, Equatable {
   /// The task was cancelled.
   case cancelled
@@ -174,7 +174,7 @@ public enum ConversionError: Error, Sendable, Equatable {
   /// Another process holds the lock on the output folder.
   case busy(path: RawPath)
 
-  /// What is wrong and what to do about it, in one line.
+  /// The problem and what to do about it, in one line.
   public var message: String {
     switch self {
     case .cancelled: "cancelled before it was done"

@@ -14,11 +14,11 @@ extension FolderConverter {
     public var sizes = [TargetSize(PixelSize(400, 400))]
     /// How an image fits a size. Default: `contain`.
     public var fit = Fit.contain
-    /// What `cover` keeps. Default: the centre.
+    /// The part that `cover` keeps. Default: the centre.
     public var gravity = Gravity.centre
     /// Whether an image smaller than the size is upscaled. Default: false.
     public var enlarges = false
-    /// What is done to the images' outlines besides. Default: nothing.
+    /// Further changes of the images' outlines. Default: none.
     public var framing = Framing()
     /// The trade-off between speed and quality. Default: `good`.
     public var scaling = Scaling.good
@@ -32,9 +32,9 @@ extension FolderConverter {
     public var background: RGBColor?
     /// The encoder's effort to reduce the size, from 0, the fastest, to 9. Nil for a default that suits most images.
     public var effort: Int?
-    /// Which metadata are kept. Default: none.
+    /// The metadata that are kept. Default: none.
     public var metadata = MetadataPolicy.none
-    /// Which frames of animated images are used. Default: the first.
+    /// The frames of animated images that are used. Default: the first.
     public var frames = FrameSelection.first
     /// The naming template. Nil: `{path}/{name}.{ext}`, or with several sizes `{path}/{name}-{size}.{ext}`. Name
     /// collisions are then resolved with the images' own extensions, `IMG_1.heic.jpg` and `IMG_1.jpg.jpg`, or if these
@@ -43,16 +43,16 @@ extension FolderConverter {
 
     /// Whether folders are searched recursively. Default: true.
     public var isRecursive = true
-    /// Only files that match one of these are taken, whatever their extension. Empty: all with an extension of an
+    /// Only files that match one of these are converted, with any extension. Empty: all files with an extension of an
     /// image.
     public var include: [GlobPattern] = []
-    /// Files that match one of these are left out, and so are folders with their content.
+    /// Files and folders that match one of these are left out.
     public var exclude: [GlobPattern] = []
     /// Whether hidden files and folders are included. Default: false.
     public var includesHidden = false
     /// Whether symbolic links within folders are followed. Links named as inputs always are. Default: false.
     public var followsLinks = false
-    /// What is made of a picture that lies there as RAW or HEIC and as JPEG. Default: two pictures.
+    /// The handling of a picture that exists both as RAW or HEIC and as JPEG. Default: two pictures.
     public var pairing = Pairing.none
     /// Whether names in lists are terminated by zero bytes instead of line feeds. Default: false.
     public var listsAreNullSeparated = false
@@ -90,7 +90,7 @@ extension FolderConverter {
       self.init(inputs: inputs, output: RawPath(output))
     }
 
-    /// What is wrong with the values and what to do about it; nil if they are valid.
+    /// A message that says why the values are invalid and what to do; nil if they are valid.
     var problem: String? {
       if inputs.isEmpty { return "nothing to convert: name files or folders" }
       if output.bytes.isEmpty { return "the output folder's name is empty" }

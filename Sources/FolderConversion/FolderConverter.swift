@@ -1,4 +1,4 @@
-// The module FolderConversion: converts folders of images, again only where something changed.
+// The module FolderConversion: converts folders of images, and later only the changed ones.
 
 public import ThumbnailCore
 
@@ -44,7 +44,7 @@ public struct FolderConverter: Sendable {
   }
 }
 
-/// What a run works on, settled before anything is written: its inputs, and the names of their thumbnails.
+/// The plan of a run, complete before anything is written: its inputs, and the names of their thumbnails.
 struct ConversionPlan: Sendable {
   let options: FolderConverter.Options
   let list: InputList
@@ -66,7 +66,7 @@ struct ConversionPlan: Sendable {
     token = options.token
   }
 
-  /// The number of results: inputs, and what could not be listed.
+  /// The number of results: inputs, and entries that could not be listed.
   var count: Int { list.count + list.problems.count }
 
   /// The token that a current entry of this input has in the index.

@@ -19,7 +19,7 @@ public struct GlobPattern: Hashable, Sendable, CustomStringConvertible {
     /// `**/` at the start of a component: any number of folders, so that `a/**/b` also matches `a/b`.
     case anyFolders
 
-    /// Whether it stands for one character, and matches this one; nil is a byte that is not UTF-8.
+    /// Whether it matches this one character; nil is a byte that is not UTF-8.
     func matches(_ character: Unicode.Scalar?) -> Bool {
       switch self {
       case .character(let expected): character == expected
@@ -98,7 +98,7 @@ public struct GlobPattern: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Where `**` can end next, behind `place`.
+  /// The next place after `place` where `**` can end.
   private static func next(after place: Int, _ element: Element, _ subject: [Unicode.Scalar?]) -> Int? {
     let end = element == .anyFolders ? subject[place...].firstIndex(of: slash) : place
     return end.flatMap { $0 < subject.count ? $0 + 1 : nil }

@@ -23,8 +23,7 @@ struct IndexEntry: Equatable, Sendable {
 
   private static let tab = UInt8(ascii: "\t")
 
-  /// The token of an entry: that of the options, marked if the source is damaged, and if the names are not the plain
-  /// ones.
+  /// The token of an entry: the options' token, marked if the source is damaged or the names are not the plain ones.
   static func token(_ options: String, isDamaged: Bool, isToldApart: Bool) -> String {
     options + (isDamaged ? "d" : "") + (isToldApart ? toldApart : "")
   }

@@ -21,7 +21,7 @@ struct InputCheck: Sendable {
   let index: ConversionIndex
   let earlier: EarlierOutputs
 
-  /// Checks the input at `position`; positions after the last input are what could not be listed.
+  /// Checks the input at `position`; positions after the last input are entries that could not be listed.
   func check(_ position: Int) -> Finding {
     let list = plan.list
     guard position < list.count else {

@@ -135,7 +135,7 @@ struct InputConversion: Sendable {
 }
 
 extension ConversionFailure {
-  /// The actual format differs from the one that the source's extension suggests, and that name is another input's.
+  /// The actual format differs from the source's extension, and the resulting name belongs to another input.
   fileprivate static func nameTaken(_ path: [UInt8]) -> ConversionFailure {
     .init(
       stage: .write, code: "name-taken",

@@ -133,7 +133,7 @@ struct InputFinder {
     return (list.addFolder([], of: root), output.map { absolute.isWithin($0.path) } ?? false)
   }
 
-  /// The folders of a path that are kept in the output: none that lead upwards or to the root.
+  /// The folders of a path that the output keeps, without those that lead upwards or to the root.
   private static func keptFolders(_ path: [UInt8]) -> [UInt8] {
     let dot = UInt8(ascii: ".")
     let parts = path.split(separator: RawPath.slash).filter {
@@ -177,7 +177,7 @@ struct InputFinder {
   private mutating func take(_ entry: DirectoryWalk.Entry, of folder: DirectoryWalk.Folder, _ index: Int) -> Bool {
     guard options.includesHidden || entry.name.first != UInt8(ascii: ".") else { return false }
     let path = folder.path + entry.name
-    // What cannot be examined is kept, and fails when it is checked.
+    // An entry that cannot be examined is kept, and fails when it is checked.
     let kind = (try? entry.kind.get()) ?? .regular
     guard !isLeftOut(path, isFolder: kind == .folder) else { return false }
     switch kind {
@@ -188,7 +188,7 @@ struct InputFinder {
       return folder.opened.appending(entry.name).resolved.map { !$0.isWithin(output.path) } ?? true
     case .regular: list.add(entry.name, kind: self.kind(byName: entry.name), in: index)
     case .link:
-      // One that leads nowhere fails as a picture, whether links are followed or not: nothing else tells of it.
+      // A link that leads nowhere fails as a picture, whether links are followed or not, so that it is reported.
       let isBroken = (try? FileState(of: folder.opened.appending(entry.name))) == nil
       let isPicture = self.kind(byName: entry.name) == .picture
       list.add(entry.name, kind: isBroken && isPicture ? .picture : .link, in: index)
@@ -205,7 +205,7 @@ struct InputFinder {
     return !isFolder && !options.include.isEmpty && !options.include.contains { $0.matches(path: path) }
   }
 
-  /// What a file is by its name; what the user's patterns include is a picture.
+  /// The kind of a file by its name; a file that the user's patterns include is a picture.
   private func kind(byName name: UnsafeBufferPointer<UInt8>) -> InputList.Kind {
     if !options.include.isEmpty { return .picture }
     guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > 0, name.count - dot <= 6 else { return .otherName }

@@ -2,7 +2,7 @@ import CaptureDates
 import Exports
 import ThumbnailCore
 
-/// The inputs of a conversion: names only, in compact form, about 40 bytes each, and 8 more where names have dates.
+/// The inputs of a conversion: names only, in compact form, about 40 bytes each, and 8 more if names contain dates.
 struct InputList: Sendable {
   /// A folder that paths are relative to.
   struct Root: Sendable {
@@ -64,7 +64,7 @@ struct InputList: Sendable {
   /// The number of entries, without problems.
   var count: Int { entries.count }
 
-  /// Whether everything that may hold images was listed.
+  /// Whether everything that may contain images was listed.
   var isComplete: Bool { !problems.contains { $0.status == .failed } }
 
   mutating func addRoot(_ root: Root) -> Int {
@@ -111,7 +111,7 @@ struct InputList: Sendable {
   mutating func readDates(cancelled: CancellationFlag) {
     dates = entries.indices.map { index in
       let isRead = entries[index].kind == .picture && !cancelled.isSet
-      // One that cannot be opened fails when it is converted.
+      // A file that cannot be opened fails when it is converted.
       let date = isRead ? try? DateReader.date(of: path(at: index)).date : nil
       return date ?? CaptureDate(name: name(at: index)) ?? CaptureDate(fileTime: 0)
     }
@@ -160,11 +160,11 @@ struct InputList: Sendable {
 }
 
 extension FolderConverter.Options {
-  /// What is made of one picture that a camera has stored in two files.
+  /// The handling of one picture that a camera has stored in two files.
   public enum Pairing: String, Sendable, CaseIterable {
     /// Each file is a picture of its own.
     case none
-    /// A RAW file or HEIC is left out where a JPEG of the same name is converted from the same folder.
+    /// A RAW file or HEIC is left out if a JPEG of the same name is converted from the same folder.
     case preferJPEG = "prefer-jpeg"
   }
 }

@@ -3,8 +3,8 @@ import ThumbnailCore
 
 /// Resolves name collisions: decides which input writes which file, before anything is written.
 ///
-/// Works in rounds: all inputs claim the names of their thumbnails. Where several claim one name, those with the lowest
-/// distinction take the next step of `NameDistinction` and claim again. Since whole rounds are evaluated, the names
+/// Works in rounds: all inputs claim the names of their thumbnails. If several claim one name, those with the lowest
+/// distinction take the next step of `NameDistinction` and claim again. Because whole rounds are evaluated, the names
 /// depend on the set of inputs only. Takes 16 bytes for each name, and 16 more for each conflict.
 struct NameResolution {
   private struct Conflict {
@@ -12,7 +12,7 @@ struct NameResolution {
     var index: UInt32
   }
 
-  /// The identity of a file, whatever path leads to it.
+  /// The identity of a file, independent of its path.
   private enum FileID: Hashable {
     case node(device: UInt64, inode: UInt64)
     case unreachable(RawPath)
@@ -137,7 +137,7 @@ struct NameResolution {
 
 /// How the names of an input's thumbnails are made distinct if the standard names collide.
 ///
-/// Each step changes what `{name}` stands for. No step depends on the order of the inputs or on earlier runs.
+/// Each step changes the value of `{name}`. No step depends on the order of the inputs or on earlier runs.
 enum NameDistinction: UInt8, Sendable, Comparable, CaseIterable {
   /// No collision: `IMG_1`.
   case plain
@@ -157,12 +157,12 @@ enum NameDistinction: UInt8, Sendable, Comparable, CaseIterable {
   /// The next step; nil after the last.
   var next: Self? { Self(rawValue: rawValue + 1) }
 
-  /// Whether it changes the name: a name without an extension has none to add.
+  /// Whether it changes the name: a name without an extension stays the same.
   func changes(_ name: some Collection<UInt8>) -> Bool {
     self > .oldExtension || self == .oldExtension && !NamingTemplate.end(name).isEmpty
   }
 
-  /// What `{name}` stands for; nil for the plain name.
+  /// The value of `{name}`; nil for the plain name.
   func alias(of name: some Collection<UInt8>, at absolutePath: RawPath) -> [UInt8]? {
     guard changes(name) else { return nil }
     let end = NamingTemplate.end(name)

@@ -60,7 +60,7 @@ final class OutputFolder: Sendable {
 
   /// Writes an input's thumbnails, each atomically.
   ///
-  /// - Parameter times: The file whose times they get; nil for none.
+  /// - Parameter times: The state of the file whose times they get; nil for the current time.
   /// - Throws: An error of this input only, or of all later ones, too: see `SystemFailure.endsRun`.
   func write(_ files: [(path: [UInt8], data: Data)], times: FileState?) throws(WriteFailure) {
     for file in files {

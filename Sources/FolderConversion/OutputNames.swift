@@ -30,7 +30,7 @@ struct OutputNames: Sendable {
     format == .same ? planned(for: source)?.flatMap(possiblePaths) : planned(for: source)
   }
 
-  /// The final paths of the thumbnails, given their formats. Differ from the planned ones only where necessary.
+  /// The final paths of the thumbnails, given their formats. They differ from the planned ones only if necessary.
   func paths(for source: NamingTemplate.Source, planned: [[UInt8]], written: [ImageFormat]) -> [[UInt8]] {
     let own = NamingTemplate.end(source.name)
     return zip(zip(sizes, planned), written).map { entry, format in
