@@ -1,5 +1,5 @@
 extension CaptureDate {
-  /// The years that names tell: other numbers of eight digits are none.
+  /// The years that names contain: other numbers of eight digits are no dates.
   private static let namedYears = 1990...2099
   /// Numbers of milliseconds since 1970 follow these.
   private static let prefixesOfMoments = ["FB_IMG_", "mmexport"]
@@ -24,7 +24,7 @@ extension CaptureDate {
       }
       guard let (year, month, day) = scanner.namedDay() else { continue }
       let time = scanner.namedTime()
-      // No time, but more digits: the number is another one.
+      // More digits that are no time: the number is no date.
       guard time != nil || scanner.digitCount == 0, Self.namedYears.contains(year),
         let date = CaptureDate(year: year, month: month, day: day, time: time, source: .name)
       else { continue }
@@ -46,11 +46,11 @@ extension DateScanner {
     return number(2).map { (year, month, $0) }
   }
 
-  /// A time behind a day, in milliseconds: `_080500`, ` at 8.05.00 PM`, `-08-05-00-250`. Without one nothing is read.
+  /// A time after a day, in milliseconds: `_080500`, ` at 8.05.00 PM`, `-08-05-00-250`. Without one nothing is read.
   fileprivate mutating func namedTime() -> Int? {
     var ahead = self
     _ = ahead.skip(" at ") || ahead.skip(", ") || ahead.skip(anyOf: "-_. T") != nil
-    // An hour of one digit has a mark behind it.
+    // A mark follows an hour of one digit.
     let hourDigits = ahead.digitCount == 1 ? 1 : 2
     guard var hours = ahead.number(hourDigits) else { return nil }
     let mark = ahead.skip(anyOf: "-_.:'")
@@ -71,7 +71,7 @@ extension DateScanner {
     return ((hours * 60 + minutes) * 60 + seconds) * 1000 + milliseconds
   }
 
-  /// The hours at which the half of the day begins that `AM` or `PM` names.
+  /// The first hour of the half of the day that `AM` or `PM` names.
   private func half() -> Int? {
     var ahead = self
     // Some programs put a narrow space that does not break there.

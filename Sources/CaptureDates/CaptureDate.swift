@@ -2,12 +2,12 @@
 
 import Glibc
 
-/// When an image was taken, by the clock of the camera, and where that is known from.
+/// The time when an image was taken, by the clock of the camera, and the source of the time.
 ///
-/// The time is the camera's local time: it is never converted, so photographs stay in the order and in the months in
-/// which they were taken, wherever that was. Takes eight bytes.
+/// The time is the camera's local time and is never converted, so photographs stay in the order and in the months in
+/// which they were taken. Takes eight bytes.
 package struct CaptureDate: Sendable, Hashable {
-  /// Where a date is known from, the most reliable first.
+  /// The source of a date, the most reliable first.
   package enum Source: UInt8, Sendable, CaseIterable {
     /// EXIF data: when the image was taken or scanned.
     case camera
@@ -38,7 +38,7 @@ package struct CaptureDate: Sendable, Hashable {
 
   /// - Parameters:
   ///   - time: The milliseconds since midnight; nil if only the day is known.
-  ///   - zone: The minutes by which the clock is ahead of UTC; nil if that is not known.
+  /// - zone: The minutes by which the clock is ahead of UTC; nil if unknown.
   /// - Returns: Nil for a day that no calendar has.
   init?(year: Int, month: Int, day: Int, time: Int?, zone: Int? = nil, source: Source) {
     guard Self.years.contains(year), (1...12).contains(month), (1...31).contains(day),
@@ -72,7 +72,7 @@ package struct CaptureDate: Sendable, Hashable {
     packed = Int64(clock) << 16 | Int64(UInt8(bitPattern: code)) << 8 | Int64(source.rawValue)
   }
 
-  /// A date from its packed form; nil for a number that is none.
+  /// A date from its packed form; nil for other numbers.
   package init?(packed: Int64) {
     let zone = Int8(bitPattern: UInt8(truncatingIfNeeded: packed >> 8))
     let clock = packed >> 16
@@ -84,16 +84,16 @@ package struct CaptureDate: Sendable, Hashable {
     self.packed = packed
   }
 
-  /// Where the date is known from.
+  /// The source of the date.
   package var source: Source { Source(rawValue: UInt8(truncatingIfNeeded: packed)) ?? .file }
 
-  /// The milliseconds since 1970 by the local clock: what dates are sorted by.
+  /// The milliseconds since 1970 by the local clock, for sorting.
   package var clock: Int { Int(packed >> 16) }
 
   /// The day: `2026-11-20`.
   package var day: String { Self.text(Self.civil(clock.floored(by: Self.millisecondsOfDay).quotient)) }
 
-  /// The date as ISO 8601 writes it: the day alone, or with the time and, where they are known, its fraction and zone:
+  /// The date in ISO 8601: the day alone, or with the time and, if known, its fraction and zone:
   /// `2026-11-20T08:05:00.250+01:00`.
   package var text: String {
     let zone = Int8(bitPattern: UInt8(truncatingIfNeeded: packed >> 8))
@@ -107,7 +107,7 @@ package struct CaptureDate: Sendable, Hashable {
     return text + (zone < 0 ? "-" : "+") + "\(Self.two(minutes / 60)):\(Self.two(minutes % 60))"
   }
 
-  /// The month, and the clock at which it begins.
+  /// The month, and the time at which it begins.
   package var month: (year: Int, month: Int, begin: Int) {
     let (year, month, _) = Self.civil(clock.floored(by: Self.millisecondsOfDay).quotient)
     return (year, month, Self.days(year, month, 1) * Self.millisecondsOfDay)
@@ -143,7 +143,7 @@ package struct CaptureDate: Sendable, Hashable {
 }
 
 extension Int {
-  /// The quotient rounded down, and what is left.
+  /// The quotient rounded down, and the remainder.
   fileprivate func floored(by divisor: Int) -> (quotient: Int, remainder: Int) {
     let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
     return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)

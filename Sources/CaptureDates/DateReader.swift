@@ -2,7 +2,7 @@ import Glibc
 import RAWPreviews
 package import ThumbnailCore
 
-/// Reads when an image or a film was taken: its head, and where that does not suffice two more pieces of it.
+/// Reads when an image or a film was taken: from its head, and if that does not suffice from two more pieces of it.
 package enum DateReader {
   /// The length of the first read in bytes, in which most files have their date.
   static let headBytes = 16 << 10
@@ -11,7 +11,7 @@ package enum DateReader {
   /// The most reads of a file.
   static let mostReads = 3
 
-  /// The date of a file, with its state: what the file says, else what its name says, else when it was changed.
+  /// The date of a file, with its state: from its contents, else from its name, else its last change.
   ///
   /// - Throws: If it is no regular file, or cannot be opened.
   package static func date(of path: RawPath) throws(SystemFailure) -> (date: CaptureDate, state: FileState) {
@@ -27,17 +27,17 @@ package enum DateReader {
     return (found ?? CaptureDate(name: path.name) ?? CaptureDate(fileTime: state.modified), state)
   }
 
-  /// The date that an image's or a film's own bytes tell; nil if there is none.
+  /// The date in the bytes of an image or a film; nil if there is none.
   package static func date(in source: ByteSource) -> CaptureDate? {
     date(length: source.count) { range in try source.read(at: range.lowerBound, length: range.count) }
   }
 
   /// - Parameters:
   ///   - length: The length of the file in bytes.
-  ///   - read: Reads a range of it: fewer bytes only where the file ends.
+  /// - read: Reads a range of it: fewer bytes only at the end of the file.
   static func date(length: Int, read: (Range<Int>) throws -> [UInt8]) -> CaptureDate? {
     var known = KnownBytes()
-    // What lies beyond the end is not read.
+    // Nothing beyond the end is read.
     known.add([], of: length..<length + 1)
     var best: CaptureDate?
     var wanted = 0..<headBytes

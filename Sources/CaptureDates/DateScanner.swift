@@ -48,11 +48,11 @@ struct DateScanner {
 }
 
 extension CaptureDate {
-  /// A date as EXIF, XMP and films write it: `2026:11:20 08:05:00`, `2026-11-20T08:05:00.25+01:00`. The day suffices.
+  /// A date of EXIF, XMP or a film: `2026:11:20 08:05:00`, `2026-11-20T08:05:00.25+01:00`. The day suffices.
   ///
   /// - Parameters:
   ///   - fraction: The digits behind the second, if they are a text of their own.
-  ///   - zone: The time zone, if it is one.
+  /// - zone: The text of the time zone, if there is one.
   init?(
     _ text: some Collection<UInt8>, fraction: some Collection<UInt8> = [UInt8](),
     zone: some Collection<UInt8> = [UInt8](),

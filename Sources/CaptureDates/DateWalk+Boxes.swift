@@ -6,13 +6,13 @@ import RAWPreviews
 extension DateWalk {
   /// Films count seconds from the year 1904.
   private static let secondsUntil1970 = 2_082_844_800
-  /// The key under which Apple's films have the local time.
+  /// The key of the local time in Apple's films.
   private static let creationKey = "com.apple.quicktime.creationdate"
   /// The most keys of a film.
   private static let mostKeys = 256
-  /// The most metadata of an image that are looked at: many may name the same bytes.
+  /// The most metadata of an image that are read: many items may name the same bytes.
   private static let mostItems = 8
-  /// A table of contents that is longer than a read is not looked at, in bytes.
+  /// The longest table of contents that is read, in bytes: one read.
   private static let longestTable = DateReader.pieceBytes
 
   mutating func walkBoxes() throws(MissingBytes) {
@@ -35,7 +35,7 @@ extension DateWalk {
     return boxes
   }
 
-  /// Takes the date of the metadata that belong to the image that a HEIC or AVIF shows.
+  /// Takes the date from the metadata of the image that a HEIC or AVIF shows.
   private mutating func walkItems(_ table: Range<Int>) throws(MissingBytes) {
     guard table.count <= Self.longestTable, let bytes = try known.slice(table),
       let items = try? HEIFItems(meta: Array(bytes), at: table.lowerBound)
@@ -66,7 +66,7 @@ extension DateWalk {
     take(creation)
   }
 
-  /// The moment in a film's header, by the clock of this machine, as the film does not tell its zone.
+  /// The moment in a film's header, by the clock of this machine, because the film does not contain its zone.
   private func creationTime(_ header: Range<Int>) throws(MissingBytes) -> CaptureDate? {
     let start = header.lowerBound
     let version = try known.number(at: start, count: 1, isBigEndian: true)
@@ -81,7 +81,7 @@ extension DateWalk {
 
   /// The date among the keys and values of a film.
   private func creationDate(_ meta: Range<Int>) throws(MissingBytes) -> CaptureDate? {
-    // QuickTime's box has no version, unlike that of other films.
+    // QuickTime's box has no version, unlike those of other films.
     let hasVersion = try !known.has("hdlr", at: meta.lowerBound + 4)
     let boxes = try boxes(in: meta.dropFirst(hasVersion ? 4 : 0))
     guard let keys = boxes.first(where: { $0.isKind("keys") }), let values = boxes.first(where: { $0.isKind("ilst") }),
@@ -104,7 +104,7 @@ extension DateWalk {
     return nil
   }
 
-  /// Canon's CR3 has its directories in boxes of their own, of which the first two tell dates.
+  /// Canon's CR3 has its directories in boxes of their own; the first two contain dates.
   private mutating func walkCanon(_ content: Range<Int>) throws(MissingBytes) {
     for box in try boxes(in: content.dropFirst(16)) where box.isKind("CMT1") || box.isKind("CMT2") {
       try walkTIFF(at: box.payload.lowerBound)

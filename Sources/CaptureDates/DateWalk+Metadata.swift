@@ -1,9 +1,9 @@
 import RAWPreviews
 
-// What containers have in common: EXIF data, which is a TIFF structure, and XMP, which is text.
+// The metadata that containers have in common: EXIF data, which is a TIFF structure, and XMP, which is text.
 
 extension DateWalk {
-  /// The fields of a date: when, the fraction of the second, and the time zone.
+  /// The fields of a date: the time, the fraction of the second, and the time zone.
   private typealias Fields = (date: Int, fraction: Int, zone: Int)
 
   /// `DateTimeOriginal` and `CreateDate`.
@@ -43,7 +43,7 @@ extension DateWalk {
   private static let properties = ["DateTimeOriginal", "DateCreated", "DateTimeDigitized", "CreateDate"]
     .map { Array($0.utf8) }
 
-  /// Takes the date of an XMP packet: of its first 64 KiB.
+  /// Takes the date from the first 64 KiB of an XMP packet.
   mutating func takeXMP(in range: Range<Int>) throws(MissingBytes) {
     guard best == nil, let text = try known.slice(range.prefix(DateReader.pieceBytes)) else { return }
     var found: (rank: Int, date: CaptureDate)?
@@ -58,7 +58,7 @@ extension DateWalk {
     take(found?.date)
   }
 
-  /// The value of a property behind its name: `="…"`, or `>…<`.
+  /// The value of a property after its name: `="…"`, or `>…<`.
   private static func value(after name: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
     let blanks: [UInt8] = [0x20, 0x09, 0x0A, 0x0D]
     let rest = name.drop(while: blanks.contains)

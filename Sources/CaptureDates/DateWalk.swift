@@ -8,7 +8,7 @@ struct DateWalk {
   /// The most reliable date so far.
   private(set) var best: CaptureDate?
 
-  /// The most segments, chunks or boxes of a level that are looked at.
+  /// The most segments, chunks or boxes of a level that are read.
   static let mostParts = 4096
 
   init(_ known: KnownBytes, length: Int) { (self.known, self.length) = (known, length) }
@@ -22,7 +22,7 @@ struct DateWalk {
     } else if try known.has("RIFF", at: 0), try known.has("WEBP", at: 8) {
       try walkWebP()
     } else if try known.has("FUJIFILMCCD-RAW", at: 0) {
-      // Fujifilm's files have a JPEG with all that they tell.
+      // Fujifilm's files have a JPEG with all metadata.
       if let start = try known.number(at: 84, count: 4, isBigEndian: true) { try walkJPEG(at: start) }
     } else if try known.has("\0MRM", at: 0) {
       try walkMRW()
@@ -133,8 +133,8 @@ struct DateWalk {
 
   /// The chunks with metadata among a file's last bytes.
   ///
-  /// Nothing tells where they begin, and the way there is through thousands of chunks. So one counts from which chunk
-  /// after chunk leads to the file's end.
+  /// Their beginning is unknown, and it may be behind thousands of chunks. So a chunk counts if the chain of chunks
+  /// from it ends at the file's end.
   private func lastChunks(
     after position: Int, _ chunk: (Int) throws(MissingBytes) -> Chunk?
   ) throws(MissingBytes) -> [Chunk] {
@@ -145,7 +145,7 @@ struct DateWalk {
       guard Self.metadataKinds.contains(where: bytes[index...].starts) else { continue }
       let kind = start + index - bytes.startIndex
       guard found.last.map({ kind >= $0.end }) ?? true else { continue }
-      // The kind stands behind the length in a PNG, before it in a WebP.
+      // The kind is after the length in a PNG, before it in a WebP.
       var candidate: Chunk?
       for place in [kind - 4, kind] where candidate == nil {
         candidate = try chunk(place).flatMap { $0.kind == kind ? $0 : nil }
@@ -173,7 +173,7 @@ struct DateWalk {
 
   // MARK: Minolta's RAW files
 
-  /// They begin with blocks, of which one is a TIFF structure.
+  /// They begin with blocks, one of which is a TIFF structure.
   private mutating func walkMRW() throws(MissingBytes) {
     var position = 8
     for _ in 0..<Self.mostParts {
