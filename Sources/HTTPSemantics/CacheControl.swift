@@ -4,7 +4,7 @@ import Glibc
 /// and `proxy-revalidate` concern shared caches only. `immutable` is ignored: a fresh response is not revalidated
 /// unless the user says so.
 package struct CacheControl: Sendable, Equatable {
-  /// How long the response is fresh, in seconds; 0 for an invalid value. Nil where the directive is missing.
+  /// The time that the response is fresh, in seconds; 0 for an invalid value. Nil if the directive is missing.
   private(set) var maximumAge: Double?
   /// The response must not be stored.
   package private(set) var forbidsStoring = false
@@ -12,10 +12,11 @@ package struct CacheControl: Sendable, Equatable {
   package private(set) var requiresRevalidation = false
   /// A stale response must not be used, even when the server cannot be reached (`must-revalidate`).
   package private(set) var mustRevalidate = false
-  /// How long a stale response may be used when the server responds with an error, in seconds. Nil where the directive
-  /// is missing.
+  /// The time that a stale response may be used when the server responds with an error, in seconds. Nil if the
+  /// directive is missing.
   package private(set) var staleIfError: Double?
-  /// How long a stale response may be used while it is revalidated, in seconds (RFC 5861, 3). Nil where it is missing.
+  /// The time that a stale response may be used while it is revalidated, in seconds (RFC 5861, 3). Nil if it is
+  /// missing.
   package private(set) var staleWhileRevalidate: Double?
 
   /// Parses the field's value, all its lines joined by commas. Unknown directives are ignored.
@@ -27,7 +28,7 @@ package struct CacheControl: Sendable, Equatable {
       case "max-age": maximumAge = min(maximumAge ?? .infinity, Self.seconds(value) ?? 0)
       case "no-store": forbidsStoring = true
       case "must-understand": mayBeUnderstood = true
-      // With a value, it concerns only the fields named there, none of which is stored.
+      // With a value, it applies only to the fields named there, and none of these is stored.
       case "no-cache": if value?.isEmpty != false { requiresRevalidation = true }
       case "must-revalidate": mustRevalidate = true
       case "stale-if-error": staleIfError = min(staleIfError ?? .infinity, Self.seconds(value) ?? 0)
@@ -36,7 +37,7 @@ package struct CacheControl: Sendable, Equatable {
       default: break
       }
     }
-    // A cache that understands the status code, as we do those of images, may ignore `no-store` beside
+    // A cache that understands the status code, as this one does for images, may ignore `no-store` beside
     // `must-understand`.
     if mayBeUnderstood { forbidsStoring = false }
   }
@@ -48,7 +49,7 @@ package struct CacheControl: Sendable, Equatable {
   }
 
   /// The directives, names in lower case. They are separated by commas, or by the semicolons that some servers send,
-  /// unless within quotes. An unclosed quote is ignored, since it would hide everything behind it.
+  /// unless within quotes. An unclosed quote is ignored, because it would hide everything after it.
   private static func directives(_ text: String) -> [(name: String, value: String?)] {
     var pieces: [String] = []
     var piece = ""

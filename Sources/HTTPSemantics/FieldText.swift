@@ -1,8 +1,8 @@
-// The text of header fields, as bytes: of Foundation's functions for text in any language, the comparison of names took
-// a twelfth of the time of a small image.
+// The text of header fields, as bytes: with Foundation's functions for text in any language, the comparison of names
+// took a twelfth of the time of a small image.
 
 extension StringProtocol {
-  /// Whether both are equal but for the case of ASCII letters, as names of fields compare (RFC 9110, 5.1).
+  /// Whether both are equal except for the case of ASCII letters, as names of fields compare (RFC 9110, 5.1).
   package func isSameField(as name: some StringProtocol) -> Bool {
     utf8.elementsEqual(name.utf8) { $0 == $1 || $0.lowercasedASCII == $1.lowercasedASCII }
   }

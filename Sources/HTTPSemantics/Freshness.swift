@@ -4,7 +4,7 @@ package import FoundationEssentials
 package struct Freshness: Sendable, Equatable {
   /// When the server last confirmed it: with a body, or with a 304 (not modified).
   package var confirmed: Date
-  /// When it becomes stale; not after `confirmed` where every use needs revalidation.
+  /// The time when it becomes stale; not after `confirmed` if every use needs revalidation.
   package var expires: Date
 
   package init(confirmed: Date, expires: Date) {
@@ -28,6 +28,6 @@ package struct Freshness: Sendable, Equatable {
 }
 
 extension Date {
-  /// Whether it is not in the future. One second is tolerated, since clocks are adjusted all the time.
+  /// Whether it is not in the future. One second is tolerated, because clocks are adjusted all the time.
   package func hasPassed(by now: Date) -> Bool { timeIntervalSince(now) <= 1 }
 }

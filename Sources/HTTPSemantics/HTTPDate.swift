@@ -1,7 +1,7 @@
 package import FoundationEssentials
 import Glibc
 
-/// A date as HTTP writes it, in one of the three forms that recipients must accept (RFC 9110, 5.6.7):
+/// A date in one of HTTP's three forms, which recipients must accept (RFC 9110, 5.6.7):
 ///
 ///     Sun, 06 Nov 1994 08:49:37 GMT       what senders write
 ///     Sunday, 06-Nov-94 08:49:37 GMT      RFC 850, with two digits for the year

@@ -1,10 +1,10 @@
-// The module HTTPSemantics: what HTTP says, as pure values that know no transport.
+// The module HTTPSemantics: HTTP's rules as pure values, without a transport.
 
 import Glibc
 
-/// One header field. Names compare case-insensitively; values are sent as they are.
+/// One header field. Names compare case-insensitively; values are sent unchanged.
 ///
-/// Its description shows the name alone, since any value may be a credential.
+/// Its description shows the name alone, because any value may be a credential.
 public struct HTTPHeader: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   /// The field's name, such as `Authorization`.
   public var name: String

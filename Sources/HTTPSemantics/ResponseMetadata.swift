@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
-/// The header fields of a response that say how long it is fresh (RFC 9111, 4.2), and its validators (4.3). A pure
-/// value; the current time is passed in.
+/// The header fields of a response that determine how long it is fresh (RFC 9111, 4.2), and its validators (4.3). A
+/// pure value; the current time is passed in.
 ///
 /// An invalid value counts as the strictest one in fields about freshness, and as missing in validators.
 package struct ResponseMetadata: Sendable, Equatable {
@@ -61,7 +61,7 @@ package struct ResponseMetadata: Sendable, Equatable {
   }
 
   /// Whether a 304 with these fields is about this response: it may omit the `ETag`, but not name a different one, nor
-  /// a different `Last-Modified` where there are no tags to compare.
+  /// a different `Last-Modified` if there are no tags to compare.
   package func isConfirmed(by headers: [HTTPHeader]) -> Bool {
     if let etag, let other = headers.firstValue(of: "ETag") {
       func opaque(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }
@@ -73,7 +73,7 @@ package struct ResponseMetadata: Sendable, Equatable {
 
   /// Until when the response is fresh that arrived at `now`, `delay` seconds after the request was sent.
   ///
-  /// - Parameter headers: Of the response that just arrived. Those of a 304 are only a part of what applies.
+  /// - Parameter headers: The fields of the response that just arrived. Those of a 304 are only a part of the metadata.
   package func freshness(_ headers: [HTTPHeader], receivedAt now: Date, delay: Double) -> Freshness {
     let date = headers.firstValue(of: "Date").flatMap { HTTPDate.parse($0, now: now) }
     let apparentAge = date.map { now.timeIntervalSince($0) } ?? 0
@@ -87,7 +87,7 @@ package struct ResponseMetadata: Sendable, Equatable {
   }
 
   /// The latest time until which a response of that status may be kept, as far as the server has specified it (see
-  /// `freshness`); not after `now` if it must not be kept. Nil where the server leaves it to the cache.
+  /// `freshness`); not after `now` if it must not be kept. Nil if the server leaves it to the cache.
   package func statedEnd(_ headers: [HTTPHeader], status: Int, receivedAt now: Date, delay: Double) -> Date? {
     if hasExplicitLifetime { return freshness(headers, receivedAt: now, delay: delay).expires }
     return Self.isHeuristicallyCacheable(status) ? nil : now
@@ -137,7 +137,7 @@ package struct ResponseMetadata: Sendable, Equatable {
   }
 
   /// Whether an `ETag` can be sent in a condition. `*` would match any body, and a comma outside quotes would make a
-  /// list, so the server would confirm something else than what was meant.
+  /// list, so the server could confirm a different body.
   private static func namesOneBody(_ tag: String) -> Bool {
     let opaque = tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...]
     let isQuoted = opaque.count >= 2 && opaque.hasPrefix("\"") && opaque.hasSuffix("\"")

@@ -1,26 +1,26 @@
-/// What holders have of something that there is a limited amount of, such as connections or bytes.
+/// The shares of holders in a limited resource, such as connections or bytes.
 ///
 /// A pure value; its owner synchronises it.
 package struct Shares: Sendable {
-  /// Whose part is used up.
+  /// The party whose part is used up.
   package enum Refusal: Error, Sendable {
     case holder, all
   }
 
   private let capacity: Int
   private let most: Int
-  /// What is held by all together.
+  /// The amount that all hold together.
   package private(set) var used = 0
   private var held: [String: Int] = [:]
 
-  /// - Parameter most: What one holder may have. One that has nothing may take more at once, or what is larger than the
-  ///   part of a holder could never be had.
+  /// - Parameter most: The part of one holder. A holder that has nothing may take more at once, or nobody could take
+  ///   more than a part.
   package init(capacity: Int, most: Int) { (self.capacity, self.most) = (capacity, max(1, most)) }
 
-  /// What a holder has.
+  /// The amount of a holder.
   package func amount(of holder: String) -> Int { held[holder] ?? 0 }
 
-  /// What would keep a holder from taking that much; nil if nothing would.
+  /// The reason why a holder cannot take this amount; nil if it can.
   package func refusal(
     of amount: Int, ofAll shared: Int? = nil, beyond own: Int = 0, for holder: String?
   ) -> Refusal? {
@@ -31,9 +31,9 @@ package struct Shares: Sendable {
   /// Takes an amount.
   ///
   /// - Parameters:
-  ///   - shared: What of it nobody else has taken already. Default: all of it.
-  ///   - own: What the same thing has already, which grows: it keeps nobody from more.
-  ///   - holder: Nil for one whose part is not limited.
+  /// - shared: The part of it that no other holder has taken already. Default: all of it.
+  /// - own: The amount of a growing thing so far, which does not count against its holder.
+  /// - holder: Nil for a holder without a limit.
   package mutating func take(
     _ amount: Int = 1, ofAll shared: Int? = nil, beyond own: Int = 0, for holder: String?
   ) -> Refusal? {
@@ -45,7 +45,7 @@ package struct Shares: Sendable {
 
   /// Gives an amount back.
   ///
-  /// - Parameter shared: What of it nobody has any more.
+  /// - Parameter shared: The part of it that no holder has any more.
   package mutating func giveBack(_ amount: Int = 1, ofAll shared: Int? = nil, of holder: String?) {
     used -= shared ?? amount
     guard let holder, let has = held[holder] else { return }
