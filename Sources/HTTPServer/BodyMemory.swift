@@ -2,11 +2,11 @@ import HTTPSemantics
 import Foundation
 import Synchronization
 
-/// The memory that the bodies of all requests and responses may take together, and those of one client.
+/// Limits the memory of the bodies of all requests and responses, and of those of one client.
 ///
 /// The body of a request whose length is known waits for its whole share before any of it is read, in the order of
-/// arrival; one whose length is not known grows as long as there is room. The body of a response counts once, however
-/// many connections send it.
+/// arrival; one of unknown length grows as long as there is room. The body of a response counts once for all
+/// connections that send it.
 final class BodyMemory: Sendable {
   fileprivate struct Waiter {
     let id: Int
@@ -23,14 +23,14 @@ final class BodyMemory: Sendable {
     var senders: [UnsafeRawPointer?: [String: Int]] = [:]
   }
 
-  /// Shorter bodies of responses are not counted, such as those of errors.
+  /// Shorter bodies of responses, such as errors, are not counted.
   private static let leastCounted = 1024
 
   private let state: Mutex<State>
 
   /// - Parameters:
   ///   - capacity: Bytes.
-  ///   - most: Those of one client.
+  /// - most: The bytes of one client.
   init(capacity: Int, most: Int) { state = Mutex(State(shares: Shares(capacity: capacity, most: most))) }
 
   /// The bytes that are in use.
@@ -40,8 +40,8 @@ final class BodyMemory: Sendable {
 
   /// Reserves bytes if they are free and nobody waits for them.
   ///
-  /// - Parameter own: What the body has already: one that grows is as one that was announced.
-  /// - Returns: Whose part is used up; nil if they are reserved.
+  /// - Parameter own: The bytes that the body has already: a growing body has the limits of an announced one.
+  /// - Returns: The party whose part is used up; nil if they are reserved.
   func reserve(_ byteCount: Int, beyond own: Int, for client: String) -> Shares.Refusal? {
     state.withLock { state in
       // A client that has used up its own part waits for that, and delays no other client.
@@ -52,7 +52,7 @@ final class BodyMemory: Sendable {
 
   /// Reserves bytes as soon as they are free, and then calls `grant` on any thread.
   ///
-  /// - Returns: What `stopWaiting` takes.
+  /// - Returns: The argument of `stopWaiting`.
   func wait(for byteCount: Int, of client: String, grant: @escaping @Sendable () -> Void) -> Int {
     let id = state.withLock { state in
       state.nextID += 1
@@ -84,7 +84,7 @@ final class BodyMemory: Sendable {
 
   /// Counts a connection that sends a body. It does not wait, as requests wait for memory that it has.
   ///
-  /// - Returns: Whose part is used up; nil if it may be sent.
+  /// - Returns: The party whose part is used up; nil if it may be sent.
   func beginSending(_ body: Data, to client: String) -> Shares.Refusal? {
     guard body.count >= Self.leastCounted else { return nil }
     return state.withLock { state in
@@ -127,7 +127,7 @@ final class BodyMemory: Sendable {
 }
 
 extension BodyMemory.State {
-  /// What one more connection of a client takes that sends a body: a part that is on its way, and the body itself if no
+  /// The bytes of one more connection of a client that sends a body: the part on its way, and the body itself if no
   /// other connection sends it.
   fileprivate func bytes(of body: Data, _ client: String) -> (own: Int, shared: Int) {
     let part = min(body.count, OutgoingBody.partLength)
@@ -137,6 +137,6 @@ extension BodyMemory.State {
 }
 
 extension Data {
-  /// Where its bytes are, which tells it from all others while it exists.
+  /// The address of its bytes, which identifies it while it exists.
   fileprivate var place: UnsafeRawPointer? { withUnsafeBytes { $0.baseAddress } }
 }

@@ -3,9 +3,9 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// One connection: gathers a request, has it responded to, and writes the response. One request at a time; what a client
-/// sends ahead waits in NIO's pipelining handler until the client has taken the response: one that only sends must not
-/// fill the memory with responses.
+/// One connection: gathers a request, passes it to the responder, and writes the response. One request at a time:
+/// further requests wait in NIO's pipelining handler until the client has received the response, so that a client that
+/// only sends does not fill the memory with responses.
 final class ConnectionHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
@@ -17,7 +17,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     case receiving(HTTPRequestHead, limit: Int)
     /// A response is being made or written.
     case responding(Exchange)
-    /// Discards what still comes: the connection closes after the response that was written.
+    /// Discards further bytes: the connection closes after the written response.
     case closing
   }
 
@@ -32,7 +32,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     var keepsAlive: Bool
   }
 
-  /// What the memory for a body of unknown length grows by.
+  /// The step by which the memory for a body of unknown length grows.
   private static let reservationStep = 256 << 10
 
   private let configuration: HTTPServer.Configuration
@@ -40,24 +40,24 @@ final class ConnectionHandler: ChannelInboundHandler {
   private let memory: BodyMemory
   private let connections: ConnectionRegistry
   private var state = State.idle
-  /// What has come of the body of a request. Not in the state, of which each look takes a copy.
+  /// The received part of the body of a request. It is not part of the state, because reading the state copies it.
   private var body = ByteBuffer()
-  /// Ends the connection when it passes; one timer follows it, however often it is moved to a later time.
+  /// Ends the connection when it passes. One timer serves all later deadlines.
   private var deadline: NIODeadline?
   private var timer: Scheduled<Void>?
   private var timerTime = NIODeadline.distantFuture
   private var task: Task<Void, Never>?
   private var context: ChannelHandlerContext?
   private let eventLoop: any EventLoop
-  /// The address that the connection comes from.
+  /// The address of the peer.
   private var peer = ""
-  /// Whose memory the request takes, and its response.
+  /// The client whose memory the request and its response count against.
   private var account = ""
   private var isEnding = false
   /// The bytes of `memory` that this connection holds, and its place in the queue for more.
   private var reservedBytes = 0
   private var memoryWait: (id: Int, byteCount: Int)?
-  /// The rest of the response's body, and what of it was taken since the deadline was set.
+  /// The rest of the response's body, and the bytes of it that were taken since the deadline was set.
   private var outgoing: OutgoingBody?
   private var takenBytes = 0
   /// The body in memory that is counted as sent by this connection.
@@ -158,7 +158,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     if reserveMemory(for: stated) == nil { prepareForBody() } else { waitForMemory(stated) }
   }
 
-  /// Makes room for what was reserved, and tells a client that asks first to send its body.
+  /// Allocates the reserved memory, and sends `100 Continue` to a client that expects it.
   private func prepareForBody() {
     body.reserveCapacity(reservedBytes)
     guard case .receiving(let head, _) = state, body.readableBytes == 0, head.version.minor > 0,
@@ -168,10 +168,10 @@ final class ConnectionHandler: ChannelInboundHandler {
       wrapOutboundOut(.head(HTTPResponseHead(version: head.version, status: .continue))), promise: nil)
   }
 
-  /// Reserves the memory for a body of that length, if it is free. Returns whose part is used up otherwise.
+  /// Reserves the memory for a body of that length, if it is free. Otherwise returns the party whose part is used up.
   private func reserveMemory(for byteCount: Int) -> Shares.Refusal? {
     guard byteCount > reservedBytes else { return nil }
-    // The first step is what a stated length says.
+    // The first step is the announced length.
     let more = max(byteCount - reservedBytes, reservedBytes > 0 ? Self.reservationStep : 0)
     let refusal = memory.reserve(more, beyond: reservedBytes, for: account)
     if refusal == nil { reservedBytes += more }
@@ -201,7 +201,7 @@ final class ConnectionHandler: ChannelInboundHandler {
   private func releaseMemory() {
     if let (id, byteCount) = memoryWait {
       memoryWait = nil
-      // Otherwise it was granted, and nobody has taken it yet.
+      // Otherwise it was granted, but not taken yet.
       if !memory.stopWaiting(id) { memory.release(byteCount, of: account) }
       setReading(true)
     }
@@ -211,7 +211,7 @@ final class ConnectionHandler: ChannelInboundHandler {
   }
 
   private func setReading(_ isOn: Bool) {
-    // Fails on a closed connection only, which reads nothing any more.
+    // Fails only on a closed connection, which reads nothing any more.
     try? context?.channel.syncOptions?.setOption(.autoRead, value: isOn)
   }
 
@@ -263,7 +263,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     }
     let body = OutgoingBody(response.body)
     exchange.status = response.status
-    // The end of a stream is that of the connection; and the encoder would send the end of one to HEAD, too.
+    // The end of a stream is the end of the connection, and the encoder would send it in response to HEAD, too.
     if body == nil, isHead || exchange.head?.version.minor == 0 { exchange.keepsAlive = false }
     state = .responding(exchange)
     let taken = context.eventLoop.makePromise(of: Void.self)
@@ -294,7 +294,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     return HTTPResponseHead(version: exchange.head?.version ?? .http1_1, status: response.status, headers: headers)
   }
 
-  /// Sends a part once the client has taken the one before it. Each `leastWritten` bytes have their own time.
+  /// Sends a part when the client has taken the one before it. Each `leastWritten` bytes have their own deadline.
   private func sendNextPart() {
     guard let (part, isLast) = outgoing?.next() else { return }
     let length = part.readableBytes
@@ -343,7 +343,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     let taken = context.eventLoop.makePromise(of: Void.self)
     context.write(wrapOutboundOut(.body(part)), promise: taken)
     taken.futureResult.assumeIsolated().whenSuccess { [self] in next(self) }
-    // Not before somebody waits: else each part would be sent from within the one before it.
+    // Only when the connection waits: otherwise each part would be sent from within the one before it.
     context.flush()
     return taken.futureResult
   }
@@ -359,7 +359,7 @@ final class ConnectionHandler: ChannelInboundHandler {
       state = .closing
       setDeadline(configuration.writeTimeout)
       context.writeAndFlush(end, promise: nil)
-      // Closed at once, what the client still sends would be responded to with a reset, which can cost it the response.
+      // If it closed at once, further bytes of the client would cause a reset, which can destroy the response.
       return context.close(mode: .output).assumeIsolated().whenSuccess { [self] in
         setDeadline(configuration.lingerTimeout)
       }

@@ -23,15 +23,15 @@ final class ConnectionRegistry: Sendable {
 
   /// - Parameters:
   ///   - limit: The most connections.
-  ///   - most: Those that one client may have.
+  /// - most: The connections of one client.
   init(limit: Int, most: Int) { state = Mutex(State(table: ConnectionTable(limit: limit, most: most))) }
 
   var count: Int { state.withLock { $0.channels.count } }
 
-  /// Admits a connection, which leaves by itself when it is closed. Where all are used, the longest idle one is closed.
+  /// Admits a connection, which is removed when it closes. If all are used, the longest idle one is closed.
   ///
   /// - Parameter client: Nil for a proxy, which may have any number.
-  /// - Throws: Whose part is used up.
+  /// - Throws: The party whose part is used up.
   func insert(_ channel: any Channel, client: String?) throws(Shares.Refusal) {
     let id = ObjectIdentifier(channel)
     let idle = try state.withLock { state throws(Shares.Refusal) in
@@ -85,7 +85,7 @@ final class ConnectionRegistry: Sendable {
         return state.isEmpty
       }
       if isEmpty { return continuation.resume() }
-      // Not before somebody waits: else its end could be missed.
+      // Only when a task waits: otherwise its end could be missed.
       timer = Task {
         try? await Task.sleep(for: time)
         resumeWaiters()

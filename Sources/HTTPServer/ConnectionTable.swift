@@ -3,7 +3,7 @@ import HTTPSemantics
 import NIOCore
 import NIOHTTP1
 
-/// Which connections are open, whose they are, and which have been idle for longest: decides who may come, and who makes
+/// The open connections, their clients, and their idle times: decides which connection is admitted, and which one makes
 /// room.
 ///
 /// A pure value; its owner synchronises it and carries out the returned actions.
@@ -14,7 +14,7 @@ struct ConnectionTable<ID: Hashable> {
     var idleSince: Int?
   }
 
-  /// One that may make room.
+  /// A connection that may make room.
   private struct Candidate {
     let id: ID
     let idleSince: Int
@@ -25,7 +25,7 @@ struct ConnectionTable<ID: Hashable> {
   private static var mostCandidates: Int { 256 }
 
   private var shares: Shares
-  /// Clients with no more connections than that count as equal: a browser is not who has most.
+  /// Clients with no more connections than this count as equal, so that a browser does not make room.
   private let few: Int
   private var connections: [ID: Connection] = [:]
   private var clock = 0
@@ -38,8 +38,8 @@ struct ConnectionTable<ID: Hashable> {
   /// Admits a connection, which is idle at first.
   ///
   /// - Parameter client: Nil for a proxy, which may have any number.
-  /// - Returns: The connection that is to be closed, as this one takes its place; nil if there is room for both.
-  /// - Throws: Whose part is used up.
+  /// - Returns: The connection to close, whose place this one takes; nil if there is room for both.
+  /// - Throws: The party whose part is used up.
   mutating func insert(_ id: ID, client: String?) throws(Shares.Refusal) -> ID? {
     var idle: ID?
     if let refusal = shares.refusal(of: 1, for: client) {
@@ -64,7 +64,7 @@ struct ConnectionTable<ID: Hashable> {
     shares.giveBack(of: connection.client)
   }
 
-  /// Of the clients with idle connections the one that has most connections makes room, with its longest idle one.
+  /// The longest idle connection of the client with most connections, among the clients with idle ones.
   private mutating func longestIdle() -> ID? {
     if let id = nextCandidate() { return id }
     let idle = connections.compactMap { id, connection in
@@ -75,7 +75,7 @@ struct ConnectionTable<ID: Hashable> {
     return nextCandidate()
   }
 
-  /// The next of those that were found at the last look, if nothing has changed for it: a look takes a millisecond.
+  /// The next candidate of the last search, if nothing has changed for it: a search takes a millisecond.
   private mutating func nextCandidate() -> ID? {
     while let candidate = candidates.popLast() {
       guard let connection = connections[candidate.id], connection.idleSince == candidate.idleSince else { continue }
@@ -90,13 +90,14 @@ struct ConnectionTable<ID: Hashable> {
   }
 }
 
-/// Who counts as one client: an address, but of IPv6 its /64, as a client has all of the addresses in there.
+/// The network that counts as one client: an IPv4 address, or the /64 of an IPv6 address, because a client has all of
+/// its addresses.
 package enum ClientNetwork {
   private static let length = 8
-  /// What an IPv4 address begins with where a socket for IPv6 accepts both (RFC 4291).
+  /// The beginning of an IPv4 address at an IPv6 socket that accepts both (RFC 4291).
   private static let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]
 
-  /// What an address is counted under.
+  /// The name of the client of an address.
   package static func name(of address: String) -> String {
     let address = plain(address)
     guard let bytes = bytes(ofIPv6: address) else { return address }
@@ -109,7 +110,7 @@ package enum ClientNetwork {
     return bytes.dropFirst(mapped.count).map { String($0) }.joined(separator: ".")
   }
 
-  /// Where a connection comes from; `local` for a Unix socket.
+  /// The peer of a connection; `local` for a Unix socket.
   static func peer(of channel: any Channel) -> String { channel.remoteAddress?.ipAddress.map(plain) ?? "local" }
 
   private static func bytes(ofIPv6 address: String) -> [UInt8]? {
@@ -121,7 +122,7 @@ package enum ClientNetwork {
 }
 
 extension Shares.Refusal {
-  /// 429 where the client has used up its part, 503 where all have used up all.
+  /// 429 if the client has used up its part, 503 if everything is used up.
   var status: HTTPResponseStatus { self == .holder ? .tooManyRequests : .serviceUnavailable }
 
   /// Writes a response to whatever a connection was opened for, as far as that is possible at once.

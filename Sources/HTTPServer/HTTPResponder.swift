@@ -2,7 +2,7 @@ package import Foundation
 package import NIOCore
 package import NIOHTTP1
 
-/// What a server calls for each request.
+/// A server calls it for each request.
 package protocol HTTPResponder: Sendable {
   /// The longest body, in bytes, that a request with this head may have. A longer one is refused with status 413.
   func bodyLimit(for head: HTTPRequestHead) -> Int
@@ -14,8 +14,8 @@ package protocol HTTPResponder: Sendable {
   /// The response. The calling task is cancelled when the client closes the connection.
   func response(to request: ServerRequest) async -> ServerResponse
 
-  /// The response to a request that the server itself refuses: one that is malformed, too long or too slow, with 429
-  /// one whose client has used up its part of the memory, and with 503 one for which none is left. Less than 1 KiB.
+  /// The response to a request that the server itself refuses: because it is malformed, too long or too slow, with 429
+  /// because its client has used up its part of the memory, and with 503 because no memory is left. Less than 1 KiB.
   ///
   /// - Parameter head: The request's, if it could be read.
   func refusal(of status: HTTPResponseStatus, head: HTTPRequestHead?) -> ServerResponse
@@ -53,17 +53,18 @@ package struct ServerRequest: Sendable {
     target.utf8.firstIndex(of: Self.questionMark).map { Substring(target.utf8[$0...].dropFirst()) }
   }
 
-  // Bytes are looked at, as characters take ten times as long.
+  // This compares bytes, because characters take ten times as long.
   private static let questionMark = UInt8(ascii: "?")
 }
 
 /// A response.
 package struct ServerResponse: Sendable {
-  /// What is sent after the head.
+  /// The body after the head.
   package enum Body: Sendable {
-    /// Bytes that are at hand; possibly none. The same bytes for many requests are in memory once.
+    /// Bytes in memory; possibly none. The same bytes for many requests are in memory once.
     case bytes(Data)
-    /// Parts as they come, until the stream ends. A slow client is waited for, so a stream should buffer little.
+    /// Parts as they arrive, until the stream ends. The server waits for a slow client, so a stream should buffer
+    /// little.
     case stream(AsyncStream<ByteBuffer>)
     /// The first `length` bytes of an open file, which the server closes.
     case file(NIOFileHandle, length: Int)
@@ -82,7 +83,7 @@ package struct ServerResponse: Sendable {
   }
 }
 
-/// A request and what became of it, for logs and metrics.
+/// A request and its result, for logs and metrics.
 package struct ServerExchange: Sendable {
   /// The address of the client.
   package let client: String
@@ -90,7 +91,7 @@ package struct ServerExchange: Sendable {
   package let method: HTTPMethod?
   /// The target as sent; empty if no request could be read.
   package let target: String
-  /// The status of the response; nil if the client left before there was one.
+  /// The status of the response; nil if the client left before.
   package let status: HTTPResponseStatus?
   /// The bytes of the response's body.
   package let byteCount: Int

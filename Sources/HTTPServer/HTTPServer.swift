@@ -7,16 +7,16 @@ import HTTPSemantics
 import NIOPosix
 import Synchronization
 
-/// An HTTP/1.1 server: accepts connections, reads requests within limits, and writes what its responder responds.
+/// An HTTP/1.1 server: accepts connections, reads requests within limits, and writes the responses of its responder.
 ///
 /// TLS and HTTP/2 are left to a proxy in front.
 package final class HTTPServer: Sendable {
-  /// How long a server that stops waits for what it has cancelled.
+  /// The time that a stopping server waits for cancelled work.
   private static let cancellationLimit = Duration.seconds(5)
   /// One client has at most a quarter of the connections, and of the memory of bodies.
   package static let clientPart = 4
 
-  /// What the kernel may hold of a response beyond what is on its way: without it, megabytes for each slow client.
+  /// The most unsent bytes of a response that the kernel may hold: without a limit, megabytes for each slow client.
   private static let unsentBytes = ChannelOptions.Types.SocketOption(
     level: .tcp, name: NIOBSDSocket.Option(rawValue: TCP_NOTSENT_LOWAT))
   private static let mostUnsentBytes: ChannelOptions.Types.SocketOption.Value = 64 << 10
@@ -24,7 +24,7 @@ package final class HTTPServer: Sendable {
   private let configuration: Configuration
   private let responder: any HTTPResponder
   private let group: MultiThreadedEventLoopGroup
-  /// Accepts connections: in a thread of its own, as none must wait behind the requests of others.
+  /// Accepts connections in a thread of its own, so that none waits behind the requests of others.
   private let acceptor = MultiThreadedEventLoopGroup(numberOfThreads: 1)
   private let connections: ConnectionRegistry
   let memory: BodyMemory
@@ -43,7 +43,7 @@ package final class HTTPServer: Sendable {
 
   /// Listens, and returns the address that it listens on.
   ///
-  /// - Throws: What the system says, such as that the port is in use.
+  /// - Throws: The system's error, such as a port that is in use.
   package func start() async throws -> SocketAddress {
     let bootstrap = ServerBootstrap(group: acceptor, childGroup: group)
       .serverChannelOption(.backlog, value: 4096)
@@ -58,12 +58,12 @@ package final class HTTPServer: Sendable {
           do throws(Shares.Refusal) {
             try connections.insert(channel, client: client)
           } catch {
-            // It is closed before it belongs to an event loop, as many may come.
+            // It is closed before it belongs to an event loop, because many may come.
             try pipeline.withUnsafeTransportIfAvailable { error.respond(on: $0) }
             throw error
           }
           let options = channel.syncOptions
-          // Not an error where a connection has none, as a Unix socket.
+          // Not an error if a connection lacks the option, as a Unix socket does.
           try? options?.setOption(.tcpOption(.tcp_nodelay), value: 1)
           try? options?.setOption(Self.unsentBytes, value: Self.mostUnsentBytes)
           try options?.setOption(.writeBufferWaterMark, value: .init(low: 32 << 10, high: 128 << 10))
@@ -98,7 +98,7 @@ package final class HTTPServer: Sendable {
   /// The number of open connections.
   package var openConnections: Int { connections.count }
 
-  /// Accepts no more connections, and closes idle ones and those that are in use after their responses.
+  /// Accepts no more connections, closes idle ones at once, and those in use after their responses.
   package func beginStopping() async {
     let listening = listener.withLock { listener in
       defer { listener = nil }
@@ -108,13 +108,13 @@ package final class HTTPServer: Sendable {
     connections.endWhenIdle()
   }
 
-  /// Begins to stop, and waits until the connections that are in use have had their responses, for at most that long;
-  /// then closes them, which cancels what is being made for them, and waits for the end of that for 5 s at most.
+  /// Begins to stop, and waits at most `time` until the connections in use have received their responses. Then it
+  /// closes them, which cancels their work, and waits at most 5 s for the end of that.
   package func stop(within time: Duration) async {
     await beginStopping()
     await connections.waitUntilEmpty(for: time)
     connections.closeAll()
-    // A response would come back to an event loop that has ended.
+    // Otherwise a response would return to an event loop that has ended.
     await connections.waitUntilEmpty(for: Self.cancellationLimit)
     try? await shutDown()
   }
@@ -126,9 +126,9 @@ package final class HTTPServer: Sendable {
 }
 
 extension HTTPServer {
-  /// Where a server listens, and its limits.
+  /// The address of a server, and its limits.
   package struct Configuration: Sendable {
-    /// Where connections come from.
+    /// The place where a server listens.
     package enum Binding: Sendable, Hashable {
       /// A host name or address, and a port; 0 for any free one.
       case address(host: String, port: Int)
@@ -136,29 +136,29 @@ extension HTTPServer {
       case socket(Int32)
     }
 
-    /// Where it listens.
+    /// The place where it listens.
     package var binding: Binding
     /// The number of threads that read and write. Default: two, as most time passes elsewhere.
     package var threads = 2
-    /// The most open connections. Where all are used, the longest idle one makes room. Default: 8,192.
+    /// The most open connections. If all are used, the longest idle one makes room. Default: 8,192.
     package var maximumConnections = 8192
-    /// How long a connection may be open without a whole request head. Default: 60 s.
+    /// The time that a connection may be open without a whole request head. Default: 60 s.
     package var idleTimeout = TimeAmount.seconds(60)
-    /// How long the body of a request may take. Default: 120 s.
+    /// The longest time for the body of a request. Default: 120 s.
     package var bodyTimeout = TimeAmount.seconds(120)
-    /// How long a client may take to accept `leastWritten` bytes of a response, its rest, or a part of a stream.
+    /// The time in which a client has to accept `leastWritten` bytes of a response, its rest, or a part of a stream.
     /// Default: 30 s.
     package var writeTimeout = TimeAmount.seconds(30)
     /// The bytes of a response that a client has to accept in each `writeTimeout`. Default: 120 KiB, 4 KiB a second.
     package var leastWritten = 120 << 10
-    /// How long a client may take to close a connection after the last response. Default: 2 s.
+    /// The time in which a client has to close a connection after the last response. Default: 2 s.
     package var lingerTimeout = TimeAmount.seconds(2)
-    /// Who sends a request, from the address that the connection comes from and the header fields: a proxy names its
-    /// client. Default: that address.
+    /// The client of a request, from the peer's address and the header fields: a proxy names its client. Default: the
+    /// peer.
     package var client: @Sendable (String, HTTPHeaders) -> String = { address, _ in address }
-    /// Whether connections from an address are those of a proxy, which may have any number. Default: none is.
+    /// Whether an address is that of a proxy, which may have any number of connections. Default: none is.
     package var isProxy: @Sendable (String) -> Bool = { _ in false }
-    /// What the bodies of all requests and responses may take together, in bytes. Default: 128 MiB.
+    /// The most bytes of the bodies of all requests and responses together. Default: 128 MiB.
     package var bodyMemory = 128 << 20
 
     /// The defaults for a binding.

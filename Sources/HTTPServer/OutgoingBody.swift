@@ -3,10 +3,9 @@ import HTTPSemantics
 import NIOCore
 import Synchronization
 
-/// A body that is sent in parts, of which one is on its way: so bytes in memory are copied part by part, not for each
-/// connection as a whole.
+/// A body that is sent part by part, one at a time, so that a connection does not copy the whole body in memory.
 struct OutgoingBody {
-  /// Of bytes in memory.
+  /// The length of a part of bytes in memory.
   static let partLength = 16 << 10
   private static let filePartLength = 64 << 10
 

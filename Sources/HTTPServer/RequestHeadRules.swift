@@ -1,6 +1,6 @@
 import NIOHTTP1
 
-/// What a request's head must be like, beyond what the parser checks (RFC 9112).
+/// Rules for a request's head in addition to the parser's checks (RFC 9112).
 enum RequestHeadRules {
   /// The longest target, in bytes.
   private static let longestTarget = 8 << 10
@@ -10,7 +10,7 @@ enum RequestHeadRules {
   private static let longestHead = 32 << 10
   private static let mostFields = 100
 
-  /// What the parser checks.
+  /// The parser's limits.
   static var limits: NIOHTTPDecoderLimitConfiguration {
     var limits = NIOHTTPDecoderLimitConfiguration()
     limits.maxHeaderFieldSize = longestField
@@ -21,7 +21,7 @@ enum RequestHeadRules {
 
   /// Brings the target into the form that responders expect: a path and a query, or `*`.
   ///
-  /// - Returns: The status with which to refuse the request; nil if it is in order.
+  /// - Returns: The status with which to refuse the request; nil if it is valid.
   static func normalise(_ head: inout HTTPRequestHead) -> HTTPResponseStatus? {
     guard head.uri.utf8.count <= longestTarget else { return .uriTooLong }
     if head.version.minor == 0, head.headers.contains(name: "transfer-encoding") { return .badRequest }
@@ -35,7 +35,7 @@ enum RequestHeadRules {
   private static func normaliseTarget(of head: inout HTTPRequestHead) -> HTTPResponseStatus? {
     if head.uri.utf8.first == UInt8(ascii: "/") { return nil }
     if head.method == .OPTIONS, head.uri == "*" { return nil }
-    // As proxies write it: its host counts, whatever the field says.
+    // The form of proxies: its host counts, not the field's.
     guard let scheme = ["http://", "https://"].first(where: { head.uri.lowercased().hasPrefix($0) }) else {
       return .badRequest
     }

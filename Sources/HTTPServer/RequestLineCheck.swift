@@ -1,18 +1,18 @@
 import NIOCore
 import NIOHTTP1
 
-/// Refuses request lines that are not three words with one blank between them (RFC 9112): the parser accepts more blanks,
-/// and a proxy in front may read such a line differently.
+/// Refuses request lines that are not three words with single spaces between them (RFC 9112): the parser accepts more
+/// spaces, and a proxy in front may read such a line differently.
 ///
-/// It stands before the parser, and `End` behind it, which tells how the body is framed and where the next request
-/// begins. A part of its own is passed on for each head and each body only: many small ones would keep the thread busy.
+/// It is before the parser, and `End` after it, which reports the framing of the body and the beginning of the next
+/// request. It passes on whole heads and bodies only, because many small parts would keep the thread busy.
 final class RequestLineCheck: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
 
   private enum Place {
     case line, head, body, chunkLength, chunkExtension, refused
-    /// What the parser does not read.
+    /// Bytes that the parser does not read.
     case other
   }
 
@@ -20,7 +20,7 @@ final class RequestLineCheck: ChannelInboundHandler {
   private static let blank = UInt8(ascii: " ")
 
   private var place = Place.line
-  /// What is missing of a body or chunk.
+  /// The missing bytes of a body or chunk.
   private var missing = 0
   private var isInChunks = false
   /// The last byte of a line or head, carriage returns left out.
@@ -67,7 +67,7 @@ final class RequestLineCheck: ChannelInboundHandler {
       case (.chunkLength, Self.newline, _), (.chunkExtension, Self.newline, _): place = missing > 0 ? .body : .head
       case (.chunkLength, _, _):
         if let digit = Character(UnicodeScalar(byte)).hexDigitValue {
-          // The parser refuses what is longer.
+          // The parser refuses longer ones.
           missing = min(missing, Int.max >> 5) << 4 | digit
         } else {
           place = .chunkExtension
