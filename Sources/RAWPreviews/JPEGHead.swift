@@ -9,7 +9,7 @@ struct JPEGHead {
   /// The TIFF structure of its EXIF data.
   private var exif: Range<Int>?
 
-  /// Fewer bytes hold no JPEG.
+  /// The least bytes of a JPEG.
   static let leastLength = 16
   /// The most segments before the frame header. Some makers split their notes into dozens.
   private static let mostSegments = 128
@@ -51,7 +51,7 @@ struct JPEGHead {
 
   private static let exifSignature = Array("Exif\0\0".utf8)
 
-  /// Whether a marker begins a frame header: SOF0 to SOF15, but for DHT, JPG and DAC.
+  /// Whether a marker begins a frame header: SOF0 to SOF15, except DHT, JPG and DAC.
   private static func isFrame(_ marker: Int) -> Bool {
     (0xC0...0xCF).contains(marker) && marker != 0xC4 && marker != 0xC8 && marker != 0xCC
   }

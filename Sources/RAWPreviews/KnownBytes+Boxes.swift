@@ -18,7 +18,7 @@ extension KnownBytes {
     else { return nil }
     var header = 8
     if size == 1 {
-      // No file is as long as the first byte could tell.
+      // No file is so long that the first byte is not 0.
       guard try has([0], at: position + 8), let long = try number(at: position + 9, count: 7, isBigEndian: true)
       else { return nil }
       (size, header) = (long, 16)

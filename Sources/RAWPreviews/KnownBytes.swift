@@ -1,13 +1,13 @@
 /// The parts of a file that have been read so far.
 ///
-/// A walk reads from here. Where a part is missing it ends with `MissingBytes`, and begins again when the part was
-/// added: so it needs no stack of states, and its bytes may come from a file, a stream or requests of ranges.
+/// A walk reads from here. If a part is missing, it ends with `MissingBytes`, and begins again when the part has been
+/// added. So it needs no stack of states, and its bytes may come from a file, a stream or requests of ranges.
 package struct KnownBytes: Sendable {
   private var parts: [(start: Int, bytes: [UInt8])] = []
   /// The length of the file in bytes; nil as long as it is not known.
   package private(set) var end: Int?
 
-  /// The bytes that are read at the least where some are missing.
+  /// The least bytes that are read if some are missing.
   static let least = 4096
 
   package init() {}
@@ -15,7 +15,7 @@ package struct KnownBytes: Sendable {
   /// Whether nothing was read yet.
   var isEmpty: Bool { parts.isEmpty && end == nil }
 
-  /// Adds what was read of `range`: fewer bytes than that only where the file ends.
+  /// Adds the bytes of `range`: fewer only at the end of the file.
   package mutating func add(_ bytes: [UInt8], of range: Range<Int>) {
     if bytes.count < range.count { end = range.lowerBound + bytes.count }
     parts.append((range.lowerBound, bytes))
@@ -23,7 +23,7 @@ package struct KnownBytes: Sendable {
 
   /// The bytes in `range`; nil if the file ends before.
   ///
-  /// - Throws: Which bytes have to be read first.
+  /// - Throws: The bytes that have to be read first.
   package func slice(_ range: Range<Int>) throws(MissingBytes) -> ArraySlice<UInt8>? {
     guard range.lowerBound >= 0 else { return nil }
     for part in parts where part.start <= range.lowerBound && range.upperBound <= part.start + part.bytes.count {

@@ -10,7 +10,7 @@ struct MakerNotes {
 
   private enum Tag {
     enum Canon {
-      /// Left, right, top and bottom of what the thumbnail shows; all zero if that is everything.
+      /// Left, right, top and bottom of the part that shows the image; all zero if all of it does.
       static let thumbnailValidArea = 0x0013
     }
     enum Nikon {
@@ -61,7 +61,7 @@ struct MakerNotes {
     try Self.takeThumbnailArea(notes, tiff, &walk)
   }
 
-  /// Takes the part that Canon's thumbnails of 160×120 pixels show of an image with another aspect ratio.
+  /// Takes the visible part of Canon's thumbnails of 160×120 pixels of an image with another aspect ratio.
   static func takeThumbnailArea(
     _ notes: RAWDirectory, _ tiff: TIFFWalk, _ walk: inout RAWWalk
   ) throws(MissingBytes) {
@@ -88,7 +88,7 @@ struct MakerNotes {
     try takePreview(in: tiff, at: position, &walk)
   }
 
-  /// The preview of a directory with nothing but that.
+  /// The preview of a directory that contains only that.
   private func takePreview(in notes: TIFFWalk, at position: Int, _ walk: inout RAWWalk) throws(MissingBytes) {
     guard let preview = try notes.directory(at: position) else { return }
     try take(preview, TIFFTag.jpegStart, TIFFTag.jpegLength, notes, &walk)

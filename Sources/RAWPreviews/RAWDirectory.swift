@@ -9,7 +9,7 @@ package enum TIFFTag {
   static let stripOffsets = 0x0111
   static let orientation = 0x0112
   static let stripByteCounts = 0x0117
-  /// Panasonic's second, larger one, of newer cameras.
+  /// Panasonic's second, larger preview of newer cameras.
   static let jpgFromRaw2 = 0x0127
   static let tileOffsets = 0x0144
   static let tileByteCounts = 0x0145

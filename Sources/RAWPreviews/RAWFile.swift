@@ -1,4 +1,4 @@
-/// What a RAW file's container tells: its format, how the camera was held, and the images embedded in it.
+/// The contents of a RAW file's container: its format, the camera's orientation, and the embedded images.
 ///
 /// The sensor's samples are never read.
 package struct RAWFile: Sendable, Equatable {
@@ -28,7 +28,7 @@ package struct EmbeddedImage: Sendable, Equatable {
     case other
   }
 
-  /// Where the container keeps it.
+  /// Its place in the container.
   package enum Place: String, Sendable {
     /// A directory in the TIFF's chain.
     case directory
@@ -46,7 +46,7 @@ package struct EmbeddedImage: Sendable, Equatable {
     case exif
   }
 
-  /// Its bytes in the file. They may reach beyond the end of a file that was cut off.
+  /// Its bytes in the file. They may reach beyond the end of a truncated file.
   package var range: Range<Int>
   package var place: Place
   package var encoding = Encoding.other
@@ -54,11 +54,11 @@ package struct EmbeddedImage: Sendable, Equatable {
   package var width = 0
   /// Its height in pixels, as stored; 0 if that is not known.
   package var height = 0
-  /// The part that shows the image, where the file says that black borders surround it.
+  /// The part that shows the image, if the file states that black borders surround it.
   package var visible: VisiblePart?
-  /// The size of what it shows of the image: without its borders, as stored.
+  /// The size of its visible part: without borders, as stored.
   package var shownSize: (width: Int, height: Int) { visible.map { ($0.width, $0.height) } ?? (width, height) }
-  /// Whether its first byte, which Minolta's cameras overwrite, is to be read as 0xFF.
+  /// Whether its first byte, which Minolta's cameras overwrite, has to be read as 0xFF.
   package var lacksFirstByte = false
 }
 

@@ -1,4 +1,4 @@
-/// A camera maker's RAW format, told by a file's content.
+/// A camera maker's RAW format, recognised by a file's content.
 package enum RAWFormat: String, Sendable, CaseIterable {
   case cr2 = "Canon CR2"
   case cr3 = "Canon CR3"
@@ -21,7 +21,7 @@ package enum RAWFormat: String, Sendable, CaseIterable {
   /// The name for messages: `Nikon NEF`.
   package var displayName: String { rawValue }
 
-  /// The format of a TIFF/EP file by its `Make`; those with a signature of their own are told by that.
+  /// The format of a TIFF/EP file by its `Make`; formats with a signature are recognised by that.
   init(make: String) {
     let make = make.lowercased()
     let known: [(String, RAWFormat)] = [

@@ -1,12 +1,12 @@
 /// Finds the images embedded in a RAW file, from few of its bytes.
 ///
-/// To be used so: call `next()`, read the bytes that it asks for, add them, and call it again. It asks for the first
-/// 64 KiB, in which most files keep all of their directories, and then for a few KiB at a time, forwards where the
-/// file's layout permits that. All positions in the file are untrusted: ranges are checked, counts and rounds are bounded.
+/// Use it like this: call `next()`, read the bytes that it requests, add them, and call it again. It requests the first
+/// 64 KiB, in which most files have all of their directories, and then a few KiB at a time, forwards if the file's
+/// layout permits that. All positions in the file are untrusted: ranges are checked, counts and rounds are bounded.
 package struct RAWReader: Sendable {
   /// The outcome of a walk through the bytes so far.
   package enum Step: Sendable, Equatable {
-    /// These bytes have to be read; fewer only where the file ends.
+    /// These bytes have to be read; fewer only at the end of the file.
     case read(Range<Int>)
     /// The file is not RAW: an ordinary TIFF, a video.
     case notRAW
@@ -21,10 +21,10 @@ package struct RAWReader: Sendable {
   package private(set) var known: KnownBytes
   private var reads = 0
 
-  /// `known` is what has been read already.
+  /// `known` are the bytes that have been read already.
   package init(_ known: KnownBytes = KnownBytes()) { self.known = known }
 
-  /// Adds what was read of a range.
+  /// Adds the bytes of a range.
   package mutating func add(_ bytes: [UInt8], of range: Range<Int>) {
     known.add(bytes, of: range)
     reads += 1
@@ -45,7 +45,7 @@ package struct RAWReader: Sendable {
 }
 
 extension RAWReader {
-  /// Reads a file whose bytes are at hand; nil if it is not RAW.
+  /// Reads a whole file; nil if it is not RAW.
   package static func read(_ bytes: (Range<Int>) throws -> [UInt8]) rethrows -> RAWFile? {
     var reader = RAWReader()
     while true {

@@ -1,4 +1,4 @@
-// Canon's CR3: boxes (ISO/IEC 14496-12), of which some hold TIFF structures and JPEGs.
+// Canon's CR3: boxes (ISO/IEC 14496-12), some of which contain TIFF structures and JPEGs.
 
 extension RAWWalk {
   private enum Identifier {
@@ -14,7 +14,7 @@ extension RAWWalk {
   }
 
   private enum Layout {
-    /// In the payloads of THMB and PRVW: where the JPEG's length and its bytes are.
+    /// In the payloads of THMB and PRVW: the offsets of the JPEG's length and its bytes.
     static let thumbnailLength = 8
     static let previewLength = 12
     static let jpegStart = 16
@@ -40,7 +40,7 @@ extension RAWWalk {
       } else if try walk.isBox(box, named: Identifier.preview) {
         try walk.walkPreview(box.payload)
       }
-      // The samples are the last of it.
+      // The samples come last.
       return !box.isKind("mdat")
     }
   }
@@ -116,13 +116,13 @@ extension RAWWalk {
     }
   }
 
-  /// Adds a JPEG within a box. Its header is read now, since a stream does not come back to it.
+  /// Adds a JPEG within a box. Its header is read now, because a stream does not return to it.
   private mutating func addPassing(at start: Int, length: Int) throws(MissingBytes) {
     add(.box, at: start, length: length)
     if length > 0 { _ = try JPEGHead(known, in: start..<start + length) }
   }
 
-  /// What a track's tables tell of its first sample.
+  /// The first sample of a track, from its tables.
   private struct Track {
     var isJPEG = false
     var start = 0

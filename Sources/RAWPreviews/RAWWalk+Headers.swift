@@ -18,7 +18,7 @@ extension RAWWalk {
   /// The most blocks of an MRW. Real files have five.
   private static let mostBlocks = 32
 
-  /// An MRW begins with blocks of which one is a TIFF structure. It ends before the samples.
+  /// An MRW begins with blocks, one of which is a TIFF structure. It ends before the samples.
   mutating func walkMRW() throws(MissingBytes) {
     settle(.mrw)
     guard let length = try known.number(at: 4, count: 4, isBigEndian: true) else { return }

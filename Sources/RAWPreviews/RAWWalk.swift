@@ -1,4 +1,4 @@
-/// One walk through a container: which format it is, and where its embedded images are.
+/// One walk through a container, for its format and its embedded images.
 struct RAWWalk {
   let known: KnownBytes
   private(set) var file = RAWFile(format: .tiffEP)
@@ -45,7 +45,7 @@ struct RAWWalk {
     file.format = format
   }
 
-  /// Takes the orientation that a RAW's own directory states: the first one counts.
+  /// Takes the orientation in a RAW's own directory: the first one counts.
   mutating func take(orientation: Int) {
     guard !hasOrientation, (1...8).contains(orientation) else { return }
     file.orientation = orientation
@@ -66,7 +66,7 @@ struct RAWWalk {
 
   // MARK: Heads
 
-  /// Reads the headers of what may be JPEGs, forwards.
+  /// Reads the headers of possible JPEGs, forwards.
   private mutating func readHeads() throws(MissingBytes) {
     file.images.sort { $0.range.lowerBound < $1.range.lowerBound }
     var largest = 0

@@ -1,12 +1,12 @@
 /// Walks through the directories of a TIFF/EP structure: the chain, and the directories that fields point to.
 package struct TIFFWalk {
   let known: KnownBytes
-  /// The position in the file to which those in the structure are relative.
+  /// The base of the structure's positions in the file.
   var base: Int
   var isBigEndian = false
   /// The position of the first directory.
   package private(set) var first = 0
-  /// The format, where the header has a signature for it.
+  /// The format, if the header has its signature.
   private(set) var signature: RAWFormat?
   private var visited: Set<Int> = []
   private var make: RAWFormat?
@@ -16,7 +16,7 @@ package struct TIFFWalk {
   private static let mostFields = 512
   /// The most directories that one field points to.
   private static let mostSubdirectories = 16
-  /// Directories that point to directories are followed so many times.
+  /// The depth to which directories that point to directories are followed.
   private static let mostDepth = 3
   /// The bytes of `Make` that are compared.
   private static let makeLength = 24
@@ -51,7 +51,7 @@ package struct TIFFWalk {
     try known.number(at: base + position, count: count, isBigEndian: isBigEndian)
   }
 
-  /// One of a field's values; nil if it has no such value, or that is not an unsigned integer.
+  /// One of a field's values; nil if there is none, or it is not an unsigned integer.
   package func number(_ field: RAWDirectory.Field?, _ index: Int = 0) throws(MissingBytes) -> Int? {
     guard let field, index < field.count, [1, 3, 4, 7, 13].contains(field.kind) else { return nil }
     return try known.number(at: field.place + index * field.size, count: field.size, isBigEndian: isBigEndian)
@@ -83,14 +83,14 @@ package struct TIFFWalk {
 
   // MARK: Walking
 
-  /// Walks through all directories and tells `walk` what they hold.
+  /// Reads all directories and passes their contents to `walk`.
   mutating func run(_ walk: inout RAWWalk) throws(MissingBytes) {
     var position = first
     var isFirst = true
     while let directory = try visit(position) {
       if isFirst {
         try readFirst(directory, &walk)
-        // Without any of these an ordinary TIFF need not be walked through.
+        // An ordinary TIFF has none of these, and its directories need not be read.
         let isSensor = try isSensor(directory)
         if !walk.isRAW, !isSensor, directory[TIFFTag.subdirectories] == nil { return }
       }
@@ -147,7 +147,7 @@ package struct TIFFWalk {
   }
 
   private enum Photometric {
-    /// Samples of a colour filter array, and those of a sensor that were made into colours.
+    /// Samples of a colour filter array, and linear colours made from them.
     static let filterArray = 32803
     static let linear = 34892
   }
@@ -178,7 +178,7 @@ package struct TIFFWalk {
     for (starts, lengths) in [
       (TIFFTag.stripOffsets, TIFFTag.stripByteCounts), (TIFFTag.tileOffsets, TIFFTag.tileByteCounts),
     ] {
-      // Of several strips each is a JPEG that shows only a part.
+      // Each of several strips is a JPEG of only a part of the image.
       guard let field = directory[starts], field.count == 1, let start = try number(field),
         let length = try number(directory[lengths])
       else { continue }
