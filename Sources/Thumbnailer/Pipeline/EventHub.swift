@@ -37,7 +37,7 @@ final class EventHub<Event: Sendable>: Sendable {
     return stream
   }
 
-  /// Has an observer called with each event from now on, where and when it happens, so it must return quickly.
+  /// Calls an observer with each event from now on, on the thread of the event, so it must return quickly.
   ///
   /// - Returns: Its number for `remove(_:)`; nil if the hub has finished.
   func observe(_ observer: @escaping @Sendable (Event) -> Void) -> Int? {

@@ -15,13 +15,13 @@ public struct PipelineEvent: Sendable {
     case joined(Variant)
     /// A local file of `bytes` bytes is open, and its header read. The rest is read during the decode.
     case opened(bytes: Int)
-    /// An attempt at a download or a revalidation has ended: its number, from 1, and the status of the response; nil if
-    /// it came to none.
+    /// An attempt at a download or a revalidation has ended: its number, from 1, and the status of the response; nil
+    /// without a response.
     case attempted(number: Int, status: Int?)
     /// The body has been received. `isComplete` is false when the rest was not needed.
     case downloaded(
       bytes: Int, expectedBytes: Int?, isComplete: Bool, attempts: Int, httpVersion: String, duration: Duration)
-    /// The server says that the image is not modified: the stored thumbnails are fresh again.
+    /// The server has responded that the image is not modified: the stored thumbnails are fresh again.
     case revalidated(duration: Duration)
     /// The server has sent a changed image: thumbnails made from it replace the stored ones of all sizes.
     case replaced
@@ -36,12 +36,12 @@ public struct PipelineEvent: Sendable {
     case rememberedFailure(code: String, until: Date)
     /// The decode plan, and the memory reserved for it in bytes.
     case planned(description: String, reservedBytes: Int)
-    /// The thumbnails of these variants were made, in `duration` on a worker thread, of which `encoding` for encoding
-    /// them, after waiting `waited` for memory and for a worker.
+    /// The thumbnails of these variants were made: after `waited` for memory and a worker, in `duration` on a worker
+    /// thread, which includes `encoding`.
     case rendered([Variant], waited: Duration, duration: Duration, encoding: Duration)
     /// A thumbnail of `bytes` bytes was handed to the disk cache.
     case stored(Variant, bytes: Int)
-    /// So many changes were committed to the disk cache together.
+    /// A number of changes was committed to the disk cache together.
     case committed(changes: Int, duration: Duration)
     /// Requests of the source have failed: a variant for each of them.
     case failed([Variant], ThumbnailError)
@@ -54,8 +54,8 @@ public struct PipelineEvent: Sendable {
     case cacheProblem(String)
   }
 
-  /// The source image. Nil for events that do not concern a single one.
+  /// The source image. Nil for events without a single source.
   public let source: ImageSource?
-  /// What happened.
+  /// The kind of event.
   public let kind: Kind
 }

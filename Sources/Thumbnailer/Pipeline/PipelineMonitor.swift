@@ -1,7 +1,7 @@
 import Synchronization
 import ThumbnailCore
 
-/// What the stages report of their work: counters, events and logs.
+/// The reports of the stages: counters, events and logs.
 final class PipelineMonitor: Sendable {
   /// The listeners of the events.
   let events = EventHub<PipelineEvent>()

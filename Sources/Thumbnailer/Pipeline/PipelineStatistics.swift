@@ -25,9 +25,9 @@ public struct PipelineStatistics: Sendable, Equatable {
   public var joins = 0
   /// Source images whose stale thumbnails the server confirmed as not modified (304).
   public var revalidations = 0
-  /// Source images whose stored thumbnails were replaced, since the server sent a changed image.
+  /// Source images whose stored thumbnails were replaced, because the server sent a changed image.
   public var replacements = 0
-  /// Stale thumbnails that were served because their server could not be asked.
+  /// Stale thumbnails that were served because their server failed.
   public var servedStale = 0
   /// Stale thumbnails that were served during revalidation, as their server allows (`stale-while-revalidate`).
   public var servedWhileRevalidating = 0

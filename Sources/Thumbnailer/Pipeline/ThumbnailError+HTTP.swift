@@ -1,4 +1,4 @@
-/// What to send over HTTP when there is no thumbnail, and whether to try again.
+/// The HTTP response for a failed request, and whether to retry it.
 ///
 /// The article on extending has the table and the reason for each status.
 extension ThumbnailError {
@@ -8,7 +8,7 @@ extension ThumbnailError {
     case .invalidRequest, .unsupportedSource: 400
     case .addressRefused: 403
     case .notFound: 404
-    // Without a status it is a local file that may not be read, or redirects that lead nowhere.
+    // Without a status it is a local file without permission to read, or a failed redirect.
     case .refused(let status, _): [nil, 401, 403, 451].contains(status) ? 403 : 502
     case .tooLarge: 413
     case .notAPicture, .video, .noPreview, .unsupportedFormat: 415

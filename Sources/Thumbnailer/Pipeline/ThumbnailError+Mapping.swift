@@ -91,7 +91,7 @@ extension ThumbnailError {
   init(_ error: WeightedSemaphore.Failure) {
     switch error {
     case .cancelled: self = .cancelled
-    // What fits into the budget at all is refused only because of bodies that should be on disk.
+    // A decode that fits into the budget is refused only because of bodies that should be on disk.
     case .exceedsCapacity:
       self = .storageUnavailable(
         reason:
@@ -174,7 +174,7 @@ extension ThumbnailError {
     }
   }
 
-  /// What to do about a failed helper.
+  /// The advice for a failed helper.
   private static func advice(_ failure: HelperFailure, of isolation: DecodeIsolation) -> String {
     switch failure {
     case .cancelled, .nonsense: "get a whole copy of the picture"

@@ -1,6 +1,7 @@
 import ThumbnailCore
 
-/// Why there is no thumbnail. Every case has a short `code` for programs and a `message` that says what to do.
+/// The reason why there is no thumbnail. Every case has a short `code` for programs and a `message` that says what to
+/// do.
 public enum ThumbnailError: Error, Sendable, Equatable {
   /// The calling task was cancelled.
   case cancelled
@@ -12,17 +13,17 @@ public enum ThumbnailError: Error, Sendable, Equatable {
   case notFound(reason: String)
   /// The server refuses (401, 403 and other client errors), or the file may not be read.
   case refused(status: Int?, reason: String)
-  /// The server or host limits requests (429, or 503 with `Retry-After`), for `retryAfter` if it said so. The response
-  /// may have been for another image.
+  /// The server or host limits requests (429, or 503 with `Retry-After`), for `retryAfter` if it stated a time. The
+  /// response may have been for another image.
   case rateLimited(retryAfter: Duration?)
   /// The server failed (5xx) at every attempt.
   case serverFailed(status: Int)
   /// No connection: name resolution, connecting or TLS failed, or the connection broke at every attempt.
   case unreachable(reason: String)
-  /// No address of the URL, or of what it redirects to, is allowed (`Configuration.addresses`).
+  /// No address of the URL, or of its redirect, is allowed (`Configuration.addresses`).
   case addressRefused(reason: String)
-  /// The host is held, since it has failed several times in a row with other images, so no request was
-  /// sent. The next is in `retryAfter`.
+  /// The host is held, because it has failed several times in a row with other images, so no request was sent. The next
+  /// request will be sent after `retryAfter`.
   case hostClosed(reason: String, retryAfter: Duration)
   /// A deadline has passed.
   case timedOut(reason: String)
@@ -31,11 +32,11 @@ public enum ThumbnailError: Error, Sendable, Equatable {
   case tooLarge(reason: String)
   /// The bytes are not an image, but for example an HTML page.
   case notAPicture(reason: String)
-  /// The bytes are a video. Of a Live Photo the picture is in another file.
+  /// The bytes are a video. The image of a Live Photo is in another file.
   case video(reason: String)
-  /// A RAW file without a preview that can be read. The sensor's samples are never developed.
+  /// A RAW file without a readable preview. The sensor's samples are never developed.
   case noPreview(reason: String)
-  /// An image in a format that is not decoded in process, or of a kind that no reader here supports.
+  /// An image in a format that is not decoded in process, or of a kind that no reader supports.
   case unsupportedFormat(reason: String)
   /// The helper process that decodes the image crashed, took too long or too much memory, or could not be started.
   case decoderFailed(reason: String)
@@ -52,7 +53,7 @@ public enum ThumbnailError: Error, Sendable, Equatable {
   /// The thumbnail is not stored, and nothing is downloaded in offline mode (`CacheMode.offline`).
   case notCached
 
-  /// A thumbnail of more pixels than strangers may have made, or of an image that they would have enlarged.
+  /// A thumbnail of more pixels than strangers may request, or one that would be enlarged.
   package static func tooManyPixels(_ most: Int) -> ThumbnailError {
     .invalidRequest(
       reason:

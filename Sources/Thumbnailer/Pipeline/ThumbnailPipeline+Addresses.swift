@@ -2,7 +2,7 @@ import Foundation
 import HTTPTransport
 
 extension ThumbnailPipeline.Configuration {
-  /// The environment variables that libcurl takes a proxy from, perhaps with a password in its URL.
+  /// The environment variables of libcurl's proxies, which may contain a password in their URL.
   package static let proxyVariables = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
 
   /// A message if connections would be made past the guard of addresses; nil if there is no such bypass.

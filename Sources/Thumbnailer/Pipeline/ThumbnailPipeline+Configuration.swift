@@ -15,22 +15,22 @@ extension ThumbnailPipeline {
     /// SQLite's write-ahead log does not support. Default: `thumbs` in the user's cache folder (`$XDG_CACHE_HOME` or
     /// `~/.cache`).
     public var cacheDirectory: URL
-    /// The most that thumbnails in the memory cache take together. Default: 64 MiB, or an eighth of the memory that the
-    /// cgroup or the machine has if that is less.
+    /// The most bytes of thumbnails in the memory cache. Default: 64 MiB, or an eighth of the memory of the cgroup or
+    /// the machine if that is less.
     public var memoryCacheLimit = ByteSize(bytes: MemoryBudget.defaultMemoryCache())
-    /// The most that thumbnails in the disk cache take together; the files stay under 1.1 times that. 0 turns the disk
-    /// cache off. Default: 1 GiB.
+    /// The most bytes of thumbnails in the disk cache; the files stay under 1.1 times that. 0 turns the disk cache off.
+    /// Default: 1 GiB.
     public var diskCacheLimit = ByteSize.gibibytes(1)
     /// The most bytes of partially downloaded large images kept in the cache's folder. The next download of the image
     /// resumes from there, if the server supports ranges and the image has not changed. They are kept for a week at
     /// most. 0 keeps none. Default: 512 MiB.
     public var partialDownloadLimit = ByteSize.mebibytes(512)
-    /// The most that all work in flight takes together, bodies and decodes, beyond the program itself and the memory
-    /// cache. At least 16 MiB. Default: 512 MiB, or what the cgroup's or the machine's memory leaves besides the
-    /// program (32 MiB) and the memory cache if that is less.
+    /// The most bytes of all work in flight, bodies and decodes, in addition to the program itself and the memory
+    /// cache. At least 16 MiB. Default: 512 MiB, or the memory of the cgroup or the machine less the program (32 MiB)
+    /// and the memory cache if that is less.
     ///
     /// An image that takes more is decoded alone: within `isolation.memoryLimit`, or in process with up to 1 GiB, but
-    /// only if this is left at its default. Either way only in memory that is free at that moment.
+    /// only if this is left at its default. In both cases only in memory that is free at that moment.
     public var memoryBudget: ByteSize {
       get { chosenMemoryBudget ?? ByteSize(bytes: MemoryBudget.defaultTotal(memoryCache: memoryCacheLimit.bytes)) }
       set { chosenMemoryBudget = newValue }
@@ -67,34 +67,34 @@ extension ThumbnailPipeline {
     /// How truncated and damaged images are handled. Their thumbnails stay out of the disk cache, so that they are
     /// never taken for complete ones later. A download that breaks off is an error in any case. Default: `refuse`.
     public var damaged = DamagePolicy.refuse
-    /// The logger of this pipeline, in place of one for each stage (docs/observability.md): `stage` in its metadata says
-    /// which stage a line is from. What libvips reports, and photo services, keep their own loggers, since they are
-    /// shared by all pipelines. Default: nil, which logs by the stages' loggers.
+    /// The logger of this pipeline, in place of one for each stage (docs/observability.md): `stage` in its metadata
+    /// names the stage of a line. libvips and photo services keep their own loggers, because all pipelines share them.
+    /// Default: nil, for the stages' loggers.
     public var logger: Logger?
-    /// Where images are decoded. Default: in helper processes, confined by the kernel. `.inProcess` needs no helper, and
-    /// refuses SVG, PDF and other formats that can crash or hang their decoder.
+    /// The processes that decode images. Default: helper processes, confined by the kernel. `.inProcess` needs no
+    /// helper, and refuses SVG, PDF and other formats that can crash or hang their decoder.
     public var isolation = DecodeIsolation()
-    /// The steps of the program's own that variants may name (`Variant.processor`): each gets the finished pixels of a
+    /// The program's own steps that variants may name (`Variant.processor`): each gets the finished pixels of a
     /// thumbnail before it is encoded, in this process. Default: none.
     public var processors: [ThumbnailProcessor] = []
-    /// Whether no more of a file is downloaded than the requested thumbnails need: the first scans of a progressive
-    /// JPEG, often a tenth of it, and the parts of a HEIC or RAW file, by requests of ranges where the server supports
-    /// them. A transfer that ends early closes its connection with HTTP/1.1, unless little is left. Default: true.
+    /// Whether only the part of a file is downloaded that the requested thumbnails need: the first scans of a
+    /// progressive JPEG, often a tenth of it, and parts of a HEIC or RAW file, by range requests if the server supports
+    /// them. With HTTP/1.1, a transfer that ends early closes its connection, unless little is left. Default: true.
     public var earlyStop = true
-    /// Whether small thumbnails are made from what cameras embed in a file, if it is large enough and has the image's
-    /// aspect ratio and orientation: the thumbnail in a HEIC's container, if it matches at least eight tiles spread over
-    /// the image; with `on` also that of an image in one piece, which is compared with nothing, and the preview in a
-    /// JPEG's EXIF data, if it matches the image's first rows. Only a part of the file is read then. Small edits
+    /// Whether small thumbnails are made from images that cameras embed in a file, if they are large enough and have
+    /// the image's aspect ratio and orientation: the thumbnail in a HEIC's container, if it matches at least eight
+    /// tiles spread over the image; with `on` also that of an image in one piece, without a comparison, and the preview
+    /// in a JPEG's EXIF data, if it matches the image's first rows. Then only a part of the file is read. Small edits
     /// elsewhere that left the small image unchanged are not detected, and a JPEG's previews are of low quality. Such
     /// thumbnails stay in the cache, and their responses say so (`ThumbnailResponse.preview`). Default: `auto`.
     public var previews = PreviewUse.auto
     /// When a stored thumbnail is used as fresh, and when it is revalidated. Default: as the server's response says.
     public var cacheMode = CacheMode.standard
     /// Whether to ignore cached failures. Otherwise images that do not exist (404, 410) or are not images fail for an
-    /// hour without a request, and too large ones for a day or until a limit is raised; for less if the server says so
-    /// (`Cache-Control`, `Expires`). Default: false.
+    /// hour without a request, and too large ones for a day or until a limit is raised; for less if the server states
+    /// it (`Cache-Control`, `Expires`). Default: false.
     public var retriesFailures = false
-    /// The most revalidations that run in the background at once; beyond them a request waits for its server. Tests use
+    /// The most revalidations that run in the background at once; beyond that a request waits for its server. Tests use
     /// fewer.
     var mostRevalidations = 256
     /// When hosts are paused; tests use shorter pauses.
@@ -103,15 +103,15 @@ extension ThumbnailPipeline {
     var now: @Sendable () -> Date = { Date() }
     /// The time limit for connecting. Default: 10 s.
     public var connectTimeout = Duration.seconds(10)
-    /// How long a transfer may receive nothing. Default: 20 s.
+    /// The time that a transfer may receive nothing. Default: 20 s.
     public var stallTimeout = Duration.seconds(20)
     /// The time limit for one download, with all attempts and the pauses between them. Default: 300 s.
     public var totalTimeout = Duration.seconds(300)
-    /// Attempts at one download, the first included. Default: 4.
+    /// Attempts at one download, including the first. Default: 4.
     public var attempts = 4
-    /// How long requests wait for a host that makes no progress, because it asks for pauses (429, 503) or because several
-    /// of its images have failed. Then all that wait for it fail with `rateLimited` or `hostClosed`, or are served stale.
-    /// Suits a prefetch, but not an interactive program. Default: 0, with which they fail at once.
+    /// The time that requests wait for a host without progress, because it asks for pauses (429, 503) or because
+    /// several of its images have failed. Then all of them fail with `rateLimited` or `hostClosed`, or are served
+    /// stale. This suits a prefetch, but not an interactive program. Default: 0: they fail at once.
     public var maximumWait = Duration.zero
     /// The least that a server must send, in bytes per second on average over 20 seconds; a slower transfer fails. The
     /// last attempt at a large image continues as long as any bytes arrive. 0 allows any rate. Default: 1,000.
@@ -119,20 +119,20 @@ extension ThumbnailPipeline {
     /// The `User-Agent` sent to servers; nil, the default, for `thumbs/VERSION libcurl/VERSION`. Include a contact if
     /// you request many images.
     public var userAgent: String?
-    /// The program's own HTTP client, in place of libcurl; the settings of certificates and proxy are libcurl's alone.
-    /// Default: nil.
+    /// The program's own HTTP client, in place of libcurl; the settings of certificates and proxies apply to libcurl
+    /// only. Default: nil.
     public var roundTripper: (any HTTPRoundTripper)?
     /// A file with the certificate authorities to trust, in PEM form, instead of the system's.
     public var certificateAuthorityFile: String?
-    /// Which proxy is used. Default: as the environment says (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`).
+    /// The proxy. Default: that of the environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`).
     public var proxy = ProxyChoice.environment
     /// The addresses that connections may be made to, for redirects, alternate URLs and photo services as well. A
-    /// program that fetches URLs of strangers sets `publicOnly`, and should have a cache folder of its own, since a
-    /// fresh thumbnail is served whatever its address is. Local files are not affected. docs/addresses.md has the
-    /// details. Default: `any`.
+    /// program that fetches URLs of strangers sets `publicOnly`, and should have a cache folder of its own, because
+    /// fresh thumbnails are served without a check of their address. Local files are not affected. docs/addresses.md
+    /// has the details. Default: `any`.
     ///
-    /// With any other policy the environment must name no proxy, and there can be no `roundTripper`: they would connect
-    /// past it. A proxy that is set here is used, and has to refuse addresses itself.
+    /// With any other policy the environment must name no proxy, and there can be no `roundTripper`: they would bypass
+    /// it. A proxy that is set here is used, and has to refuse addresses itself.
     public var addresses = AddressPolicy.any
     /// The client certificates for hosts that request one. They are not part of the cache key: use a separate cache
     /// folder for each identity. Default: none.
@@ -143,7 +143,7 @@ extension ThumbnailPipeline {
       self.cacheDirectory = cacheDirectory ?? Self.standardCacheDirectory()
     }
 
-    /// `thumbs` in the user's cache folder, as the XDG base directory specification says.
+    /// `thumbs` in the user's cache folder, by the XDG base directory specification.
     public static func standardCacheDirectory(
       environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> URL {

@@ -3,21 +3,20 @@ package import ThumbnailCache
 public import ThumbnailCore
 
 extension ThumbnailPipeline {
-  /// What the disk cache has to show of images before their thumbnails, and the images' sizes. Downloads nothing.
+  /// The disk cache's placeholders of images, and the images' sizes. Downloads nothing.
   package func storedPlaceholders(of sources: [SourceKey]) async -> [SourceKey: StoredPlaceholder] {
     await stages.cache.placeholders(of: sources)
   }
 
-  /// What can be shown of an image before its thumbnail: from a thumbnail of it in the disk cache, in whatever size. Nil
-  /// if there is none. Downloads nothing.
+  /// The placeholder of an image, from a thumbnail of any size in the disk cache. Nil if there is none. Downloads
+  /// nothing.
   public func placeholder(of source: ImageSource) async -> Placeholder? {
     await storedPlaceholders(of: [source.key])[source.key]?.placeholder
   }
 
-  /// The micro thumbnails of images, in their order: JPEGs of up to 1 kB with at most 32 pixels a side, to be shown until
-  /// the thumbnails are there. From memory, or in one visit of the disk cache: 15 µs for each. Nil for an image that has
-  /// none, as it is made with a thumbnail only where a request wants one (`ThumbnailRequest.makesMicroThumbnail`).
-  /// Downloads nothing.
+  /// The micro thumbnails of images, in their order: JPEGs of up to 1 kB with at most 32 pixels a side, to show before
+  /// the thumbnails. From memory, or in one visit of the disk cache: 15 µs for each. Nil for an image without one: it
+  /// is made with a thumbnail only on request (`ThumbnailRequest.makesMicroThumbnail`). Downloads nothing.
   public func microThumbnails(of sources: [ImageSource]) async -> [Data?] {
     let found = await stages.cache.microThumbnails(of: sources.map(\.key))
     return sources.map { found[$0.key] }

@@ -2,7 +2,7 @@ import ThumbnailCore
 
 /// Following the progress of a request.
 extension ThumbnailPipeline {
-  /// The requested thumbnail, and how it was obtained, with calls that tell how far it has come.
+  /// The requested thumbnail, and how it was obtained, with calls that report the progress.
   ///
   /// - Parameters:
   ///   - request: The request.

@@ -35,7 +35,7 @@ public final class ThumbnailPipeline: Sendable {
   /// Sets up the stages. Starts no thread and reads no image yet; opens the disk cache, which takes a millisecond, or
   /// seconds if another process is creating or moving it.
   ///
-  /// A disk cache that cannot be used is no error: the pipeline works from memory alone, and `cacheProblem` says why.
+  /// An unusable disk cache is no error: the pipeline works from memory alone, and `cacheProblem` has the reason.
   ///
   /// - Throws: `ThumbnailError.invalidRequest` for invalid values, with the value's name, and if the process may open too
   ///   few files.
@@ -100,7 +100,7 @@ public final class ThumbnailPipeline: Sendable {
   /// Serves memory cache hits at once and waits for the rest. All requests are for one source.
   ///
   /// - Parameter onSilence: Called when the image starts to wait for a silent server, and when the server continues.
-  ///   The first call may be to say that it does not wait.
+  ///   The first call may report that it does not wait.
   package func responses(
     for requests: [ThumbnailRequest], onSilence: (@Sendable (ServerSilence) -> Void)? = nil
   ) async -> [Result<ThumbnailResponse, ThumbnailError>] {
@@ -178,7 +178,7 @@ public final class ThumbnailPipeline: Sendable {
     stages.monitor.events.subscribe(bufferingNewest: limit)
   }
 
-  /// Has an observer called with each event, where and when it happens, so it must return within microseconds.
+  /// Calls an observer with each event, on the thread of the event, so it must return within microseconds.
   ///
   /// - Returns: Ends the observation.
   package func observeEvents(_ observer: @escaping @Sendable (PipelineEvent) -> Void) -> @Sendable () -> Void {
@@ -201,7 +201,7 @@ public final class ThumbnailPipeline: Sendable {
     }
   }
 
-  /// The counters so far, less what could not be written to disk.
+  /// The counters so far, less the bytes that could not be written to disk.
   public var statistics: PipelineStatistics {
     var current = stages.monitor.statistics
     current.storedBytes -= stages.cache.disk?.lostBytes ?? 0
@@ -214,8 +214,8 @@ public final class ThumbnailPipeline: Sendable {
   /// The number of downloads that wait for a slot now.
   public var waitingDownloads: Int { stages.downloader.waitingDownloads }
 
-  /// The number of downloads whose server is silent, by host, with the port if it is not the default. They do not hold
-  /// up others, and are retried after them.
+  /// The number of downloads whose server is silent, by host, with the port if it is not the default. They do not delay
+  /// others, and are retried after them.
   public var silentDownloads: [String: Int] { stages.downloader.silentDownloads }
 
   /// The part of `configuration.memoryBudget` in use now, by bodies and decodes.
@@ -234,27 +234,27 @@ public final class ThumbnailPipeline: Sendable {
     (stages.openingProblem ?? stages.cache.diskProblem).map { "\($0)" }
   }
 
-  /// Why the file of the disk cache was replaced by an empty one, such as damage; nil if it was not. Thumbnails are
-  /// stored as usual from then on.
+  /// The reason why the file of the disk cache was replaced by an empty one, such as damage; nil if it was not.
+  /// Thumbnails are stored as usual from then on.
   public var cacheReplacement: String? { stages.cache.diskReplacement.map { "\($0)" } }
 
   /// A warning that other users of the machine can access the cache's folder, with what to do; nil if they cannot, as
   /// in a folder that the pipeline has created.
   public var cacheExposure: String? { stages.cache.disk?.exposure }
 
-  /// What to say where the disk cache can only be read: thumbnails are served from it, and none is stored. Nil where it
-  /// can be written, or there is none.
+  /// The message if the disk cache can only be read: thumbnails are served from it, and none is stored. Nil if it can
+  /// be written, or there is none.
   public var cacheRestriction: String? { stages.cache.disk?.restriction }
 
-  /// Removes all thumbnails of an image from memory and disk: the next request fetches it again. Current waiters still
+  /// Removes all thumbnails of an image from memory and disk: the next request loads it again. Current waiters still
   /// get theirs, but these are not stored.
   public func remove(_ source: ImageSource) async {
     jobs.remove({ $0.detach(source.key) }, from: { stages.cache.forget(source.key) })
     await flush()
   }
 
-  /// Removes all thumbnails of the selected images: the next requests fetch them again. Current waiters still get
-  /// theirs, but these are not stored. Memory is emptied, since it knows no addresses.
+  /// Removes all thumbnails of the selected images: the next requests load them again. Current waiters still get
+  /// theirs, but these are not stored. Memory is emptied, because it knows no addresses.
   ///
   /// - Returns: How many images were on disk.
   @discardableResult
@@ -297,12 +297,11 @@ public final class ThumbnailPipeline: Sendable {
     await stages.cache.flush()
   }
 
-  /// Has what was made so far written to disk without further delay, and does not wait for that.
+  /// Starts writing all thumbnails so far to disk, and does not wait for the end.
   public func writeSoon() { stages.cache.writeSoon() }
 
   /// Waits until all stale thumbnails served so far (`stale-while-revalidate`) are revalidated, and changed ones are
-  /// made again. Call it before a program ends, then `flush()`: what is not revalidated by then stays stale until the
-  /// next request.
+  /// made again. Call it before a program ends, then `flush()`: other thumbnails stay stale until the next request.
   ///
   /// Cancelling the calling task cancels the rest.
   public func finishRevalidations() async { await jobs.finishRevalidations() }

@@ -3,7 +3,7 @@ public import ThumbnailCore
 
 /// A thumbnail and how it was obtained.
 public struct ThumbnailResponse: Sendable {
-  /// Where a thumbnail came from.
+  /// The origin of a thumbnail.
   public enum Origin: String, Sendable, Codable, CaseIterable {
     /// From the memory cache.
     case memory
@@ -13,7 +13,7 @@ public struct ThumbnailResponse: Sendable {
     case shrunk
     /// From the caches, stale until the server confirmed it (304). No body was downloaded.
     case revalidated
-    /// From the caches, though stale: the server could not be asked, or allows it during revalidation
+    /// From the caches, though stale: the server has failed, or allows it during revalidation
     /// (`stale-while-revalidate`).
     case stale
     /// Made now from the source image, which was downloaded or read from a file.
@@ -22,7 +22,7 @@ public struct ThumbnailResponse: Sendable {
 
   /// The thumbnail.
   public let thumbnail: Thumbnail
-  /// Where it came from.
+  /// Its origin.
   public let origin: Origin
   /// The bytes that were downloaded for it, or the length of its local file; requests that shared a download all report
   /// the same.
@@ -46,10 +46,10 @@ public struct ThumbnailResponse: Sendable {
   public private(set) var duration: Duration
   /// Whether it was given to the disk cache, and is not known to be written.
   package var isPending: Bool { receipt != nil }
-  /// Tells whether the disk cache has written it. Nil if it was not given it for this response, or once that is known.
+  /// The receipt of the disk cache. Nil if this response has not stored it, or once the result is known.
   private var receipt: StoreReceipt?
 
-  /// - Parameter isStored: What holds without a receipt.
+  /// - Parameter isStored: The value without a receipt.
   init(
     thumbnail: Thumbnail, origin: Origin, downloadedBytes: Int = 0, bytesLeft: Int = 0, isStored: Bool = true,
     receipt: StoreReceipt? = nil, plan: String? = nil, duration: Duration = .zero

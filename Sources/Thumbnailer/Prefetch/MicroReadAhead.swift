@@ -1,5 +1,5 @@
-/// Which micro thumbnails a prefetcher reads from the disk cache into memory, and when: those in view at once, then the
-/// nearest around them. A pure value.
+/// Decides which micro thumbnails a prefetcher reads from the disk cache into memory, and when: those in view at once,
+/// then the nearest around them. A pure value.
 struct MicroReadAhead: Sendable {
   /// The images that one visit of the disk cache reads: a millisecond, so that thumbnails do not wait for it.
   private static let itemsPerRead = 64
@@ -11,7 +11,7 @@ struct MicroReadAhead: Sendable {
     let isVisible: Bool
   }
 
-  /// How many items are read before and behind those in view; 0 reads none, not even in view.
+  /// The number of items that are read before and behind those in view; 0 reads none, not even in view.
   private let reach: Int
   /// The items within reach that were read, or are being read.
   private var begun = RangeSet<Int>()
@@ -21,7 +21,7 @@ struct MicroReadAhead: Sendable {
 
   init(reach: Int) { self.reach = max(0, reach) }
 
-  /// Forgets what was read, as the list is another one.
+  /// Starts anew for another list.
   mutating func reset() { begun = RangeSet() }
 
   /// The reads to begin now.

@@ -1,15 +1,15 @@
 import ThumbnailCore
 
-/// Decides which requests a prefetcher starts, cancels and reprioritises, as the viewport moves and requests finish. A
+/// Decides which requests a prefetcher starts, cancels and reprioritises when the viewport moves and requests finish. A
 /// pure value without tasks, locks or clocks; its owner carries out the changes that it returns.
 ///
 /// Its rules, in order:
 /// 1. Requests for items that have left the window are cancelled, unless they are nearly done.
 /// 2. Cells in the focus of the window come first, in the order in which the scroll reaches them.
-/// 3. While one of them is missing, nothing else is started, so that they have the link to themselves. One that takes
-///    much longer than usual does not count, since it is not the link that delays it.
+/// 3. While one of them is missing, nothing else is started, so that they have the link to themselves. A cell that
+///    takes much longer than usual does not count, because its delay is not caused by the link.
 /// 4. While half of them are missing, requests for other cells are cancelled too, unless their body is complete. So the
-///    view after a jump or a fling is complete soonest.
+///    view after a jump or a fling is complete as soon as possible.
 /// 5. Then come the cells ahead, nearest first, then those behind, within the byte budget.
 ///
 /// While the viewport jumps repeatedly, as when a scroll bar is dragged, nothing is started until it stops.
@@ -141,7 +141,8 @@ struct PrefetchSchedule: Sendable {
     return dropped
   }
 
-  /// How many items the list should have so that the viewport does not reach its end soon, at its current speed.
+  /// The number of items that the list should have so that the viewport does not soon reach its end at its current
+  /// speed.
   func itemsWanted(at time: ContinuousClock.Instant) -> Int {
     guard let viewport = motion.viewport else { return 0 }
     let pages = options.screensOfItemsAhead * viewport.height + max(0, motion.travel(in: Self.pageSeconds, from: time))
@@ -325,8 +326,8 @@ struct PrefetchSchedule: Sendable {
     runs.values.reduce(0) { $0 + (isSlow($1, at: time) ? 0 : 1) }
   }
 
-  /// When an update may be needed only because time passes: the viewport comes to rest, a request becomes slow, or more
-  /// items are to be looked up.
+  /// The time of an update without other events: the viewport comes to rest, a request becomes slow, or more items have
+  /// to be looked up.
   private func wakeTime(
     after time: ContinuousClock.Instant, isDone: Bool, hasLooksLeft: Bool
   ) -> ContinuousClock.Instant? {

@@ -15,7 +15,7 @@ struct PrefetchWindow: Sendable, Equatable {
   var focus = 0..<0
   /// The next items in the direction of the scroll.
   var ahead = 0..<0
-  /// The items that the scroll has passed, and would come to if it turned.
+  /// The items behind, which the scroll has passed and would reach if it turned.
   var behind = 0..<0
   /// A larger range around them, in which running requests continue but no new ones start.
   var kept = 0..<0
@@ -64,8 +64,8 @@ struct PrefetchWindow: Sendable, Equatable {
   /// How far beyond the viewport images must be requested to arrive in time, in points.
   ///
   /// The viewport moves by `speed` × the time per image while one is fetched. The closer the demand comes to the
-  /// capacity, the longer requests queue: by a factor of 1/(1 - load), at most four. Doubled, since half of the images
-  /// take longer than the average.
+  /// capacity, the longer requests queue: by a factor of 1/(1 - load), at most four. Doubled, because half of the
+  /// images take longer than the average.
   private static func reach(layout: GridLayout, speed: Double, pace: FetchPace, parallel: Int) -> Double {
     let distance = speed * pace.secondsPerPicture
     let cells = Double(layout.columns) / layout.rowPitch * distance

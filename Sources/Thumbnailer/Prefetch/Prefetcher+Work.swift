@@ -1,8 +1,8 @@
 import Synchronization
 import ThumbnailCore
 
-/// Carrying out the schedule: callers only change the list or the viewport; one worker asks the schedule for the
-/// changes and carries them out one by one, in the order of the decisions.
+/// Carrying out the schedule: callers only change the list or the viewport; one worker gets the changes from the
+/// schedule and carries them out one by one, in the order of the decisions.
 ///
 /// Starting a request wakes threads, cancelling one takes the locks of all queues that it waits in. Neither happens on
 /// the thread that scrolls, nor with the lock held.

@@ -56,10 +56,10 @@ public final class Prefetcher: Sendable {
   public let pipeline: ThumbnailPipeline
   /// The thumbnail variant of all cells.
   public let variant: Variant
-  /// How far ahead it works, and its limits.
+  /// The distance that it works ahead, and its limits.
   public let options: Options
-  /// How many items the list should have so that the viewport does not reach its end soon, sent when it has fewer: a
-  /// signal to fetch the next page of a photo source. For one listener, which gets only the latest number.
+  /// The number of items that the list should have so that the viewport does not soon reach its end, sent when it has
+  /// fewer: a signal to request the next page of a photo source. For one listener, which gets only the latest number.
   public let itemsWanted: AsyncStream<Int>
 
   let hub = EventHub<PrefetcherEvent>()
@@ -68,7 +68,7 @@ public final class Prefetcher: Sendable {
   /// Signals changes to the worker.
   let workSignal: AsyncStream<Void>.Continuation
   let state: Mutex<State>
-  /// Twice as many, and those in view, are at most half of those that memory keeps.
+  /// Twice this number and those in view are at most half of those that memory keeps.
   private static let mostMicroThumbnailsAhead = 1024
 
   /// A prefetcher for an empty grid. Nothing is fetched before there are items and a viewport.
@@ -77,7 +77,7 @@ public final class Prefetcher: Sendable {
   ///   - pipeline: The pipeline that makes the thumbnails. Default: that of the process.
   ///   - layout: The grid. Its sections are replaced by those of the items.
   ///   - variant: The thumbnail to make of each image. Nil: one that fills a cell.
-  ///   - options: How far ahead to work.
+  /// - options: The distance to work ahead.
   public init(
     pipeline: ThumbnailPipeline = .shared, layout: GridLayout, variant: Variant? = nil, options: Options = Options()
   ) {
@@ -108,7 +108,7 @@ public final class Prefetcher: Sendable {
 
   /// Sets the current viewport. To be called at every scroll event, and when the view's height changes.
   ///
-  /// Only records it. Of viewports that arrive faster than they are processed only the last sets the position, but all
+  /// Only records it. If viewports arrive faster than they are processed, only the last sets the position, but all
   /// count for the speed.
   public func setViewport(_ viewport: Viewport) {
     if inbox.post(viewport) { workSignal.yield() }
@@ -145,8 +145,8 @@ public final class Prefetcher: Sendable {
     return pipeline.cachedThumbnail(for: CacheKey(source: source.key, variant: variant))
   }
 
-  /// The micro thumbnail of an item if it is in memory, for a cell that becomes visible before its thumbnail is there: a
-  /// JPEG of at most 32 pixels a side. Returns at once.
+  /// The micro thumbnail of an item if it is in memory, for a cell that becomes visible before its thumbnail is ready:
+  /// a JPEG of at most 32 pixels a side. Returns at once.
   public func cachedMicroThumbnail(at index: Int) -> Data? {
     guard let source = try? source(at: index) else { return nil }
     return pipeline.cachedMicroThumbnail(of: source)

@@ -28,7 +28,7 @@ struct ScrollMotion: Sendable {
   private(set) var direction = ScrollDirection.down
   /// Whether the last step was a jump.
   private(set) var hasJumped = false
-  /// Until when to start nothing for the viewport, since it jumps repeatedly; in the past or nil if it does not.
+  /// The time until which nothing is started, because the viewport jumps repeatedly; in the past or nil if it does not.
   private(set) var holdTime: ContinuousClock.Instant?
   private var lastJump: ContinuousClock.Instant?
   private var shortSpeed = 0.0
@@ -72,8 +72,8 @@ struct ScrollMotion: Sendable {
     return shortSpeed
   }
 
-  /// How far the viewport will move within `seconds` at the current speed and deceleration, in points. Negative
-  /// upwards.
+  /// The distance that the viewport will move within `seconds` at the current speed and deceleration, in points.
+  /// Negative upwards.
   func travel(in seconds: Double, from time: ContinuousClock.Instant) -> Double {
     let velocity = velocity(at: time)
     guard let decay else { return velocity * seconds }
@@ -81,7 +81,7 @@ struct ScrollMotion: Sendable {
     return velocity * (decay - Self.shortAverage) * (1 - exp(-seconds / decay))
   }
 
-  /// When the viewport counts as resting, unless a new one comes before; nil if it is at rest.
+  /// The time when the viewport counts as resting, unless a new one comes before; nil if it is at rest.
   var restTime: ContinuousClock.Instant? {
     shortSpeed == 0 ? nil : viewport.map { $0.time + .seconds(Self.restInterval) }
   }

@@ -2,11 +2,11 @@ import HTTPTransport
 import Synchronization
 import ThumbnailCore
 
-/// How much of a job's body has arrived: for deciding whether to drop the job or let it continue, and for the followers
-/// of a request's progress.
+/// The received part of a job's body: for deciding whether to drop the job, and for the followers of a request's
+/// progress.
 ///
-/// Written by the receiving thread, read by any. The numbers need not be consistent with each other, since a decision
-/// from them is an estimate anyway. Without a follower an update is a few atomic stores.
+/// Written by the receiving thread, read by any. The numbers need not be consistent with each other, because decisions
+/// from them are estimates. Without a follower an update is a few atomic stores.
 final class BodyProgress: Sendable {
   private let received = Atomic(0)
   /// The expected length in bytes; 0 while it is unknown.
@@ -19,7 +19,7 @@ final class BodyProgress: Sendable {
   /// Whether the transfer waits for a silent server.
   let silence = ObservedValue(ServerSilence.responding)
 
-  /// The part that has arrived, from 0 to 1; 1 only when everything needed has. 0 while the length is unknown.
+  /// The received part, from 0 to 1; 1 only when everything needed has arrived. 0 while the length is unknown.
   var fraction: Double {
     if complete.load(ordering: .relaxed) { return 1 }
     let length = expected.load(ordering: .relaxed)

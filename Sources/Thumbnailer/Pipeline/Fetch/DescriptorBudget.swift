@@ -1,15 +1,16 @@
 import Foundation
 import ThumbnailCore
 
-/// How much a pipeline does at once, by the files and sockets that its process may still open.
+/// Limits a pipeline's concurrent work by the files and sockets that its process may still open.
 package struct DescriptorBudget: Sendable {
-  /// What libcurl and Dispatch keep open, a folder and a library that are being read, a thumbnail that is written.
+  /// Descriptors of libcurl and Dispatch, of a folder and a library that are being read, and of a thumbnail being
+  /// written.
   private static let fixed = 5
   /// The connections of the disk cache.
   private static let cache = 7
   /// The executable of helpers, and the sockets of their zygotes and of two that wait.
   private static let helpers = 6
-  /// For each download: its connection and an idle one, what resolves its host, and the file of its body.
+  /// For each download: its connection and an idle one, the look-up of its host, and the file of its body.
   private static let perDownload = 4
   /// For each decode: the files of two bodies that wait for it, and the sockets of its helper and of one that waits.
   private static let perJob = 4
@@ -21,14 +22,14 @@ package struct DescriptorBudget: Sendable {
   /// The decodes, the downloads, and the local files that are open, at once. All are at least 1.
   let (jobs, downloads, openFiles): (Int, Int, Int)
 
-  /// What a pipeline uses that does all at once that it may.
+  /// The descriptors of a pipeline at its limits.
   package static func needed(_ wanted: ThumbnailPipeline.Configuration) -> Int {
     fixed + cache + helpers + perDownload * wanted.downloads + perJob * wanted.jobs + lent + wanted.openFiles
   }
 
-  /// Divides what the limit leaves, a sixteenth of it to each decode.
+  /// Divides the remaining descriptors, with a sixteenth for each decode.
   ///
-  /// - Throws: `.invalidRequest` if it leaves too little for one of each.
+  /// - Throws: `.invalidRequest` if they do not suffice for one of each.
   init(limit: Int, open: Int, _ wanted: ThumbnailPipeline.Configuration) throws(ThumbnailError) {
     let fixed =
       Self.fixed + open + (wanted.diskCacheLimit.bytes > 0 ? Self.cache : 0)

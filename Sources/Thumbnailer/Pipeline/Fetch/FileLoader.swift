@@ -2,8 +2,8 @@ import HTTPTransport
 import ImageCodec
 import ThumbnailCore
 
-/// Reads local files in place, those that the user named and those that a program has opened: no transfer, no slot, no
-/// share of the memory for bodies.
+/// Reads local files in place, named by the user or opened by a program: no transfer, no slot, no share of the memory
+/// for bodies.
 struct FileLoader: BodyLoader {
   let configuration: ThumbnailPipeline.Configuration
   let workers: WorkerPool
@@ -26,7 +26,7 @@ struct FileLoader: BodyLoader {
     return body
   }
 
-  /// Opens a file, of at most so many bytes, and reads its header, in one work item of a worker thread.
+  /// Opens a file, of at most the allowed bytes, and reads its header, in one work item of a worker thread.
   func load(
     for job: JobContext, insteadOf spent: SourceBody.Spent?, isUserFile: Bool,
     _ open: @escaping @Sendable (_ byteLimit: Int) -> Result<LocalFile, DownloadError>

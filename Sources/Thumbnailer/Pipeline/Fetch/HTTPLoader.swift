@@ -15,7 +15,7 @@ struct HTTPLoader: BodyLoader {
   let parts: PartsLoader
   let monitor: PipelineMonitor
 
-  /// What a download is to bring.
+  /// The body that a download has to fetch.
   struct BodyRequest {
     /// The variants requested at any moment: the transfer stops once they can be made from what has arrived. Nil for
     /// the whole body.
@@ -40,7 +40,7 @@ struct HTTPLoader: BodyLoader {
 
   /// Downloads the image, or as much of it as needed.
   ///
-  /// If no URL has it, throws the last error that may be different next time: that one URL has no such image is not
+  /// If no URL has it, throws the last error that may be different next time: one URL without the image is not
   /// conclusive while another could not be reached.
   func download(
     _ request: BodyRequest, for job: JobContext
@@ -64,7 +64,7 @@ struct HTTPLoader: BodyLoader {
           throw FetchFailure(error.lifetime == nil ? error : passing ?? error, end: end)
         }
         if error.lifetime == nil { passing = error }
-        // Logs only the host, since the rest of a URL may contain a password.
+        // Logs only the host, because the rest of a URL may contain a password.
         monitor.loggers.pipeline.debug("\(url.host ?? "one place"): \(error); asking at the next place")
       }
     }

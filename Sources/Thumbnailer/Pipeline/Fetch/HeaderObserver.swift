@@ -7,7 +7,7 @@ import ThumbnailCore
 
 /// Observes an arriving body, and ends the transfer as soon as its header is refused or enough has arrived.
 ///
-/// Counts all received bytes, those of refused and truncated bodies included, and keeps the last response's head.
+/// Counts all received bytes, including those of refused and truncated bodies, and keeps the last response's head.
 final class HeaderObserver: BodyObserver {
   fileprivate struct State {
     var prober: HeaderProber
@@ -18,15 +18,15 @@ final class HeaderObserver: BodyObserver {
     var isEnough = false
     /// Whether the server sends parts of the body on request.
     var offersParts = false
-    /// The position from which on it is worth looking again whether parts would spare much.
+    /// The position at which to check again whether requesting parts would save much.
     var nextLook = 0
   }
 
   /// A request for a part of a body is worth this many bytes of its stream.
   static let leastSpared = 512 << 10
-  /// The same for a header that goes on far behind, of a file of which all may be needed.
+  /// The same for a header that continues much further behind, in a file that may be needed as a whole.
   static let leastSparedOfHeader = 4 << 20
-  /// The same for a HEIC: phones that put the table of contents behind the tiles put a thumbnail there, too.
+  /// The same for a HEIC: phones that write the table of contents after the tiles write a thumbnail there, too.
   static let leastSparedOfHEIFHeader = 1 << 20
 
   private let limits: DecodeLimits
@@ -37,9 +37,8 @@ final class HeaderObserver: BodyObserver {
   private let usesParts: Bool
   private let state: Mutex<State>
 
-  /// `admitsUnsafe` tells whether to accept images that only a helper can read. Without `earlyStop`, the whole body of
-  /// an accepted image is downloaded; with `usesParts` the transfer may also be ended where parts of the body are to be
-  /// requested instead.
+  /// `admitsUnsafe`: whether to accept images that only a helper can read. Without `earlyStop`, the whole body of an
+  /// accepted image is downloaded; with `usesParts` the transfer may also end to request parts of the body instead.
   init(
     limits: DecodeLimits, admitsUnsafe: Bool = false, earlyStop: EarlyStop? = nil, usesParts: Bool = false,
     monitor: PipelineMonitor? = nil, progress: BodyProgress? = nil

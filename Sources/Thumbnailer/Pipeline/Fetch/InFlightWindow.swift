@@ -1,10 +1,10 @@
 import HTTPTransport
 
-/// Limits the items in flight so that those waiting for their servers do not hold up others. A pure value.
+/// Limits the items in flight, so that items that wait for their servers do not delay others. A pure value.
 ///
-/// An item that was deferred is not counted, nor is a silent one once a later one has finished: until then the server may
-/// be slow for all. As every item takes memory, the uncounted ones are limited too: beyond the limit they count like all
-/// others.
+/// A deferred item is not counted, and neither is a silent one once a later one has finished: until then the server may
+/// be slow for all. Every item takes memory, so the uncounted ones are limited too: beyond the limit they count like
+/// all others.
 struct InFlightWindow: Sendable {
   /// The most items that are not counted. Each takes a few kilobytes.
   static let mostUncounted = 4096

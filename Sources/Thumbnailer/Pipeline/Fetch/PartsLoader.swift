@@ -10,7 +10,8 @@ final class PartsLoader: Sendable {
   /// The most requests for one image, the one for its beginning included. Tiles of a HEIC may take more:
   /// `RangePlan.mostOfTiles`.
   static let mostRequests = 4
-  /// The length of the first part of a RAW file or TIFF in bytes: what most cameras need for all that is not an image.
+  /// The length of the first part of a RAW file or TIFF in bytes: it contains everything but the images in files of
+  /// most cameras.
   static let firstLengthOfTIFF = 64 << 10
 
   let downloader: Downloader
@@ -27,11 +28,11 @@ final class PartsLoader: Sendable {
 
   /// Why parts are not loaded.
   enum Failure: Error {
-    /// What was requested is not an image that may be decoded.
+    /// The requested file is not an image that may be decoded.
     case refused(CodecError)
     case failed(DownloadError)
-    /// All of the file is to be downloaded instead: most of it is needed, the server does not send the parts, or there
-    /// is no room for them on a disk.
+    /// The whole file has to be downloaded instead: most of it is needed, the server does not send parts, or there is
+    /// no room for them on a disk.
     case unsuitable(receivedBytes: Int)
   }
 
@@ -104,7 +105,7 @@ final class PartsLoader: Sendable {
 
   // MARK: Which servers are asked
 
-  /// Whether parts may be requested from the host of a URL: unless it has failed to send them several times in a row.
+  /// Whether parts may be requested from the host of a URL: not if it has failed to send them several times in a row.
   func mayAsk(_ url: URL) -> Bool {
     faults.withLock { $0[HostName(of: url)] ?? 0 } < Self.mostFaults
   }
@@ -121,9 +122,9 @@ final class PartsLoader: Sendable {
     faults.withLock { hosts in if !hosts.isEmpty { hosts[HostName(of: url)] = nil } }
   }
 
-  /// The first part of a file whose name says that parts of it are likely to suffice: a RAW file, or a TIFF with smaller
-  /// copies. Others begin with a request for all, which ends where the header shows that parts suffice, so that one
-  /// request is enough for the rest of them.
+  /// The first part of a file for which parts probably suffice, by its name: a RAW file, or a TIFF with smaller copies.
+  /// Other files begin with a request for all bytes, which ends when the header shows that parts suffice, so that one
+  /// more request is enough.
   func firstPart(of url: URL) -> RequestedPart? {
     let name = url.pathExtension.lowercased()
     let isLikely = [ImageFormat.raw, .tiff].contains { $0.fileExtensions.contains(name) }

@@ -3,14 +3,14 @@ import HTTPTransport
 import ImageCodec
 import ThumbnailCore
 
-/// Loads images that the program itself has (`ImageLoading`). Their bodies are kept as those of downloads are: in their
+/// Loads images that the program itself has (`ImageLoading`). Their bodies are kept like those of downloads: in their
 /// share of the memory, or in a spill file.
 struct ProgramLoader: BodyLoader {
   let configuration: ThumbnailPipeline.Configuration
   /// The most bytes that all decodes may take together.
   let decodeShare: Int
   let bodyMemory: WeightedSemaphore
-  /// Limits the images that are loaded at once, since what a loader has at hand is outside of the memory budget.
+  /// Limits the images that are loaded at once, because a loader's own memory is outside of the memory budget.
   let slots: WeightedSemaphore
   let downloader: Downloader
   /// Reads images that are open files.
@@ -42,7 +42,7 @@ struct ProgramLoader: BodyLoader {
     }
   }
 
-  /// Takes the pieces until the thumbnails can be made from them.
+  /// Receives the pieces until the thumbnails can be made from them.
   private func receive(
     _ image: LoadedImage, for job: JobContext, isAtHand: Bool, isWhole: Bool, insteadOf spent: SourceBody.Spent?
   ) async throws -> SourceBody {

@@ -11,11 +11,11 @@ struct SourceBody: Sendable {
   private(set) var bytes: ByteSource
   /// The result of parsing the header; nil if that needed the complete body.
   private(set) var header: Result<ImageProbe, CodecError>?
-  /// Returns when its last reference is dropped: a share of the memory for bodies, the permit to have a file open.
+  /// Returned when its last reference is dropped: a share of the memory for bodies, or the permit for an open file.
   private var held: (any Sendable)?
   /// Whether the bytes are the whole file.
   var isComplete = true
-  /// The bytes that are there, if they are those of some parts of the file; the others read as zeros.
+  /// The existing bytes, if only parts of the file were loaded; the others read as zeros.
   private(set) var parts: RangeSet<Int>?
   /// The bytes that a download has not fetched; 0 if their number is unknown.
   var bytesLeft = 0
@@ -23,30 +23,30 @@ struct SourceBody: Sendable {
   var downloadedBytes: Int
   /// The finest scale at which a body that was stopped early can be decoded.
   var finestScale: JPEGScale?
-  /// The response's metadata, with the validator for a later conditional request. Nil if nobody was asked.
+  /// The response's metadata, with the validator for a later conditional request. Nil if no request was sent.
   var response: StoredResponse?
   /// When the response stops being cacheable, if the server limits that; see `ResponseMetadata`.
   var statedEnd: Date?
   /// Whether thumbnails of it may be kept.
   var mayBeStored = true
-  /// Whether the bytes were modified since they were opened, so that what was read may be inconsistent.
+  /// Whether the bytes were modified since they were opened, and may be inconsistent.
   var hasChanged: @Sendable () -> Bool = { false }
   /// Whether it is a file that is read in place.
   var isLocalFile = false
   /// Whether a helper may read it if its format is not read in process.
   var admitsUnsafe = false
-  /// The host that has sent it, where that is another than was asked: after a redirect, or at another of its URLs.
+  /// The host that has sent it, if it is not the host of the URL: after a redirect, or for another of its URLs.
   var sender: String?
-  /// Whether a plan may read coefficients: not after their reader has handed the file over.
+  /// Whether a plan may read coefficients: false after their reader has handed the file over.
   var mayReadCoefficients = true
 
-  /// Which preview may be used; none once it was found not to match.
+  /// The preview that may be used; none once it did not match.
   var previews = PreviewUse.off
 
   /// The file that the bytes are a part of, if they are a RAW file's preview.
   private(set) var container: Container?
 
-  /// A RAW file of which a preview is decoded.
+  /// A RAW file whose preview is decoded.
   struct Container: Sendable {
     let bytes: ByteSource
     let probe: ImageProbe
@@ -93,7 +93,7 @@ struct SourceBody: Sendable {
   /// The length of the file in bytes, as far as it is known.
   private var fileLength: Int { isComplete || parts != nil ? bytes.count : bytes.count + bytesLeft }
 
-  /// Whether these bytes of the file are there.
+  /// Whether these bytes of the file exist.
   func contains(_ ranges: RangeSet<Int>) -> Bool {
     isComplete || ranges.isSubset(of: parts ?? RangeSet([0..<bytes.count]))
   }
@@ -106,7 +106,7 @@ struct SourceBody: Sendable {
     let bytesLeft: Int
   }
 
-  /// Releases the bytes and, with their last copy, what is held for them.
+  /// Releases the bytes and, with their last copy, the memory and permits for them.
   mutating func release() -> Spent {
     (bytes, held) = (.memory([]), nil)
     return Spent(downloadedBytes: downloadedBytes, bytesLeft: bytesLeft)
@@ -125,7 +125,7 @@ struct SourceBody: Sendable {
     if hasChanged() { throw ThumbnailError(.fileUnreadable(reason: "it changed while it was read")) }
   }
 
-  /// Sets the source length of a thumbnail from a stopped body to the whole file's, if the server stated it.
+  /// Sets the source length of a thumbnail from a stopped body to the whole file's, if the server has stated it.
   func completing(_ thumbnail: Thumbnail) -> Thumbnail {
     var thumbnail = thumbnail
     thumbnail.source.byteCount = container?.byteCount ?? fileLength

@@ -4,23 +4,24 @@ import ThumbnailCore
 
 /// Decides whether a decode may run, by its predicted memory.
 ///
-/// What fits into the decode share of the budget runs beside other decodes. A larger one runs alone, in memory that is
-/// free at that moment: within a helper's limit; in process if the budget is left at its default. What does not fit is
-/// refused.
+/// A decode that fits into the decode share of the budget runs beside other decodes. A larger one runs alone, in memory
+/// that is free at that moment: within a helper's limit, or in process if the budget is left at its default. Other
+/// decodes are refused.
 struct DecodeAdmission: Sendable, Equatable {
   /// The most that one decode may take beside others, in bytes.
   let share: Int
-  /// The most that one decode may take alone, in bytes. In process 0 if the user has set the budget, which then applies.
+  /// The most that one decode may take alone, in bytes. In process it is 0 if the user has set the budget, which then
+  /// applies.
   let lone: Int
-  /// What must be free besides what a lone decode takes, in bytes.
+  /// The bytes that must be free besides the memory of a lone decode.
   let overhead: Int
 
   /// The wall-clock limit for an image that is decoded alone in a helper, as a multiple of the helper's deadline. Its
   /// decoder is trusted: in process it has no deadline.
   static let patience = 6
-  /// An allowance for a helper's own memory, besides what it decodes.
+  /// An allowance for a helper's own memory, besides the decode.
   static let helperBytes = 16 << 20
-  /// The bytes that must stay free besides the prediction, which is for the decode alone and has its own reserve
+  /// The bytes that must stay free besides the prediction, which covers only the decode and has its own reserve
   /// (`DecodeCost.fixed`).
   static let margin = 3 << 20
 
@@ -37,21 +38,21 @@ struct DecodeAdmission: Sendable, Equatable {
       overhead: Self.margin + (isolation.isInProcess ? 0 : Self.helperBytes))
   }
 
-  /// The most that any decode may take, however much memory is free.
+  /// The most bytes of any decode, if enough memory is free.
   var most: Int { max(share, lone) }
 
-  /// Whether a decode of that many bytes may run while no other does and `free` bytes are free.
+  /// Whether a decode of this many bytes may run alone while `free` bytes are free.
   func admits(_ bytes: Int, free: Int) -> Bool { bytes <= lone && bytes + overhead <= free }
 }
 
 extension ThumbnailPipeline.Configuration {
-  /// The most that the decode of one image may take, in bytes, however much memory is free.
+  /// The most bytes of the decode of one image, if enough memory is free.
   package var largestDecode: Int {
     DecodeAdmission(self, budget: budget).most
   }
 }
 
-/// Where the memory of a helper comes from when the cost of the image cannot be predicted.
+/// The source of a helper's memory if the cost of the image cannot be predicted.
 enum HelperMemory: Sendable {
   /// No cgroup limits it: each helper has its own limit, besides the budget.
   case beside
@@ -113,7 +114,7 @@ extension DecodeRunner {
     // No deadlock: the holders of the rest do not wait for anything that is held here.
     let bodies = bodyMemory.reserveFree()
     reservation.bodies = bodies
-    // What arriving bodies may still fill counts as taken.
+    // Memory that arriving bodies may still fill counts as taken.
     let kept = bodyMemory.capacity - bodies.permits
     func free() -> Int { configuration.freeMemory().map { max(0, $0 - kept) } ?? .max / 2 }
     if admission.admits(bytes, free: free()) { return reservation }

@@ -9,25 +9,25 @@ import ThumbnailCore
 /// Runs decodes on worker threads, in memory from their share of the budget: in helper processes, or in process where
 /// nothing is isolated. Only pixels come of that; they are encoded here, in either case.
 final class DecodeRunner: Sendable {
-  /// The decode of an image of more pixels takes so long that it has a lower priority, where `decodesGiveWay`.
+  /// With `decodesGiveWay`, the long decode of an image of more pixels has a lower priority.
   private static let longDecodePixels = 32_000_000
 
   let configuration: ThumbnailPipeline.Configuration
   let admission: DecodeAdmission
-  /// The share of the memory budget that all decodes take together.
+  /// The share of the memory budget for all decodes together.
   let memory: WeightedSemaphore
   /// The share of the memory budget for bodies.
   let bodyMemory: WeightedSemaphore
-  /// Where the memory of a decode without a plan comes from.
+  /// The source of the memory of a decode without a plan.
   private let helperMemory: HelperMemory
-  /// Whose decodes may run.
+  /// The turns of clients.
   let turns: DecodeTurns
   /// The threads for codec work and for opening files.
   let workers: WorkerPool
   /// Nil if everything is decoded in process.
   let helpers: HelperPool?
   private let monitor: PipelineMonitor
-  /// The processors that decodes may use: one for each, and what is left for second threads.
+  /// The processors that decodes may use: one for each, and the rest for second threads.
   private let spare: SpareProcessors
   private let indexes = RowIndexes()
   /// Whether the first helper was started.
@@ -58,7 +58,7 @@ final class DecodeRunner: Sendable {
     Task { [workers] in try await workers.run { _ in helpers.prepare() } }
   }
 
-  /// Carries out a plan, in memory of the budget: what it predicts.
+  /// Carries out a plan, in its predicted memory of the budget.
   ///
   /// - Parameter isReserved: Whether the caller has reserved these bytes, as the decode runs alone.
   func decode(
@@ -72,7 +72,7 @@ final class DecodeRunner: Sendable {
     options.mayReadCoefficients = body.mayReadCoefficients && !plan.isTolerant
     request.options = options
     if isReserved { request.patience = DecodeAdmission.patience }
-    // The key of a file says its version, that of an address does not.
+    // The key of a file identifies its version; the key of an address does not.
     let isIndexed = plan.usesIndex && body.isLocalFile && !job.policy.bypassesCaches
     let isLong = configuration.decodesGiveWay && plan.probe.size.pixelCount > Self.longDecodePixels
     return try await run(
@@ -208,8 +208,8 @@ final class DecodeRunner: Sendable {
     ).finish(made.results, cancellation: cancellation)
   }
 
-  /// What a helper has made of an image of which the size was not known before, unless what is still to be done, to
-  /// enlarge it or to put it on a canvas, takes more than was reserved, or than strangers may have made.
+  /// A helper's result for an image whose size was not known before, unless enlarging it or putting it on a canvas
+  /// takes more than the reserved memory, or than strangers may request.
   private func admitted(
     _ made: Rendered<ThumbnailRaster>, of size: PixelSize, _ request: HelperRequest, _ strangersPixels: Int?
   ) -> Rendered<ThumbnailRaster> {
@@ -224,7 +224,7 @@ final class DecodeRunner: Sendable {
       variant: made.variant, result: .failure(.exceedsMemoryBudget(needed: needed, budget: request.mostBytes)))
   }
 
-  /// Does long work on a thread of its own, of a lower priority than that of other decodes, and waits for it.
+  /// Does long work on a thread of its own, with a lower priority than other decodes, and waits for it.
   static func givingWay<Value>(_ body: @escaping @Sendable () -> Value) -> Value {
     let result = Handover<Value>()
     let end = DispatchSemaphore(value: 0)
@@ -240,7 +240,7 @@ final class DecodeRunner: Sendable {
   }
 
   private final class Handover<Value>: @unchecked Sendable {
-    // Safety: it is set before the thread says that it has ended, and read after that.
+    // Safety: it is set before the thread signals its end, and read after that.
     var value: Value?
   }
 }

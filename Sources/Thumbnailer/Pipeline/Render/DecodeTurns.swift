@@ -2,8 +2,8 @@ import HTTPSemantics
 import Synchronization
 import ThumbnailCore
 
-/// Whose decodes may run: of a server's clients each has at most half of the workers and of the memory for decodes, so
-/// that nobody waits for the decodes of one other. Decodes of nobody in particular are not held back.
+/// Distributes decodes among a server's clients: each has at most half of the workers and of the memory for decodes, so
+/// that no client waits for the decodes of another one. Decodes without a client do not wait.
 final class DecodeTurns: Sendable {
   /// A decode that may run. Ends when its last reference is dropped, or before.
   final class Turn: Sendable {
@@ -44,7 +44,7 @@ final class DecodeTurns: Sendable {
         decodes: Shares(capacity: .max, most: (workers + 1) / 2), bytes: Shares(capacity: .max, most: bytes / 2)))
   }
 
-  /// Waits until one of the job's clients has a part left. Nil for a job of no client.
+  /// Waits until one of the job's clients has a part left. Nil for a job without a client.
   func turn(of bytes: Int, for job: JobContext) async throws(ThumbnailError) -> Turn? {
     if job.clients.isEmpty { return nil }
     let promise = Promise<Turn, ThumbnailError>()
@@ -56,7 +56,7 @@ final class DecodeTurns: Sendable {
     }.get()
   }
 
-  /// Looks again at who waits, first come, first served: a turn has ended, or a job has got another client.
+  /// Checks the waiting jobs again, first come, first served: a turn has ended, or a job has got another client.
   func admit() {
     let admitted = state.withLock { state in
       var admitted: [(Waiter, Turn)] = []

@@ -6,11 +6,11 @@ import ThumbnailCore
 package struct MemoryBudget: Sendable {
   /// The whole budget, in bytes.
   let total: Int
-  /// The most that all bodies in RAM may take together.
+  /// The most bytes of all bodies in RAM together.
   let bodyShare: Int
-  /// The most that all decodes may take together: the remainder.
+  /// The most bytes of all decodes together: the remainder.
   var decodeShare: Int { total - bodyShare }
-  /// The most that one body may hold in RAM before it moves to a spill file.
+  /// The most bytes of one body in RAM before it moves to a spill file.
   let bodyLimit: Int
 
   /// The smallest budget that does useful work: 16 MiB.
@@ -36,8 +36,8 @@ package struct MemoryBudget: Sendable {
   /// be written to disk, and resident code.
   static let programBytes = 32 << 20
 
-  /// The default budget: 512 MiB, or what the memory limit leaves besides the program and a memory cache of
-  /// `memoryCache` bytes, if that is less.
+  /// The default budget: 512 MiB, or the memory limit less the program and a memory cache of `memoryCache` bytes, if
+  /// that is less.
   static func defaultTotal(memoryCache: Int, root: String = "/") -> Int {
     guard let limit = MachineMemory.limit(root: root) else { return standard }
     return max(minimum, min(standard, limit - programBytes - memoryCache))

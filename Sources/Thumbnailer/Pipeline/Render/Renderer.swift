@@ -35,7 +35,7 @@ struct Renderer: Sendable {
       let found = try await runner.work(for: job) { [probe, bytes = body.bytes] _ in
         Result { () throws(CodecError) in try RAWPreview(variants, of: probe, in: bytes, limits: limits) }
       }
-      // The others may be in what was not fetched.
+      // The others may be in parts that were not downloaded.
       if body.parts != nil, (try? found.get().hasEnd) != true { return .again(.withWholeBody) }
       let preview = try mapped { () throws(CodecError) in try found.get() }
       (body, probe) = (body.replaced(by: preview, of: probe), preview.probe)
@@ -96,7 +96,7 @@ struct Renderer: Sendable {
     return try finish(decoded, of: body, for: job)
   }
 
-  /// Carries out a plan, alone if it takes too much memory for running beside others. No memory is held afterwards.
+  /// Carries out a plan, alone if it takes too much memory to run beside others. No memory is held afterwards.
   private func carryOut(
     _ plan: DecodePlan, _ variants: [Variant], of body: SourceBody, for job: JobContext
   ) async throws(ThumbnailError) -> Rendering {
@@ -122,7 +122,7 @@ struct Renderer: Sendable {
     for case .failure(let error) in decoded.results.map(\.result) {
       switch error {
       case .handedOver where body.mayReadCoefficients: return .withoutCoefficients
-      // The parts may be wrong, or not all that is needed.
+      // The parts may be wrong or insufficient.
       case .truncated where body.parts != nil, .damaged where body.parts != nil: return .withWholeBody
       // The ends of the scans were seen, but the scans lack data.
       case .truncated where !body.isComplete: return .withWholeBody
@@ -134,7 +134,7 @@ struct Renderer: Sendable {
     return nil
   }
 
-  /// Decodes variants of a damaged image again, as far as it can be read. A variant that fails again keeps its first
+  /// Decodes the readable part of a damaged image again for these variants. A variant that fails again keeps its first
   /// error.
   private func salvage(
     _ decoded: inout Decoded, of body: SourceBody, _ probe: ImageProbe, isReserved: Bool, for job: JobContext
@@ -150,7 +150,7 @@ struct Renderer: Sendable {
     decoded.results = Downsampler.salvaging(decoded.results) { _ in second.results }
   }
 
-  /// The result of a decode, however it was made, in the pipeline's own terms.
+  /// The result of any decode in the pipeline's own types.
   private func finish(
     _ decoded: Decoded, of body: SourceBody, for job: JobContext
   ) throws(ThumbnailError) -> Rendering {

@@ -27,7 +27,7 @@ enum Rendering: Sendable {
 
 /// Another attempt at rendering a body.
 enum RenderingRetry: Sendable {
-  /// The body was stopped too early for these variants: fetch all of it.
+  /// The body was stopped too early for these variants: download all of it.
   case withWholeBody
   /// The preview does not match: decode the image itself.
   case withoutPreview
@@ -35,7 +35,7 @@ enum RenderingRetry: Sendable {
   case withoutCoefficients
 }
 
-/// What a decode has made: one result per variant, and where its time went.
+/// The results of a decode: one per variant, and its times.
 struct Decoded: Sendable {
   var results: [RenderedVariant]
   let plan: String

@@ -2,19 +2,18 @@ import ImageCodec
 import Synchronization
 import ThumbnailCore
 
-/// Keeps the indices of the rows of JPEGs of which parts were made: those used last, in memory.
+/// Keeps the row indexes of JPEGs whose parts were requested: those used last, in memory.
 ///
-/// Decoders make them, which are not trusted. So an index is only given to decoders of the same file, which compare it
-/// with the file and do without where it leads to damage; and none is stored, where it would outlive a decoder that was
-/// taken over.
+/// Helpers, which are not trusted, make them. So only helpers of the same file get an index; they compare it with the
+/// file, and ignore it if it leads to damage. None is stored, so none outlives a helper that was taken over.
 final class RowIndexes: Sendable {
   /// The most that are kept.
   static let most = 64
 
-  /// The one used last is the last.
+  /// The index used last is the last.
   private let recent = Mutex<[(key: SourceKey, index: RowIndex)]>([])
 
-  /// What is known of an image's file; empty if that is nothing.
+  /// The index of an image's file; empty if nothing is known.
   func index(of key: SourceKey) -> RowIndex {
     recent.withLock { recent in
       guard let place = recent.firstIndex(where: { $0.key == key }) else { return RowIndex() }

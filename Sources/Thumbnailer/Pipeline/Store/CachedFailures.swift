@@ -8,11 +8,10 @@ struct CachedFailures: Sendable {
   let configuration: ThumbnailPipeline.Configuration
   let cache: ThumbnailCache
   let monitor: PipelineMonitor
-  /// The most memory that any decode may take, in bytes.
+  /// The most bytes of any decode.
   let memoryLimit: Int
 
-  /// Why no request is sent for a source: in offline mode, or because of a cached failure. Nil if the server may be
-  /// asked.
+  /// The reason why no request is sent for a source: offline mode, or a cached failure. Nil if a request may be sent.
   func refusal(for job: JobContext, _ history: SourceHistory) -> ThumbnailError? {
     if job.policy.cacheMode == .offline { return .notCached }
     let source = job.source
@@ -28,12 +27,12 @@ struct CachedFailures: Sendable {
     return nil
   }
 
-  /// Caches a failure that is likely to be the same next time, and removes the stored thumbnails of an image that is
-  /// gone. A response that is no image in place of a known image is not cached: captive portals and servers under
+  /// Caches a failure that is likely to repeat, and removes the stored thumbnails of an image that is gone. If a known
+  /// image's URL returns something other than an image, that is not cached: captive portals and servers under
   /// maintenance send such responses.
   ///
-  /// - Parameter end: When the response stops being cacheable; nil if the server does not say. It can shorten our own
-  ///   lifetime, but not extend it.
+  /// - Parameter end: The time until which the response is cacheable; nil if the server does not state it. It can
+  ///   shorten our own lifetime, but not extend it.
   func remember(_ error: ThumbnailError, _ history: SourceHistory, end: Date?, for job: JobContext) {
     guard !job.policy.bypassesCaches, let lifetime = error.lifetime else { return }
     let source = job.source
@@ -51,15 +50,15 @@ struct CachedFailures: Sendable {
     cache.remember(failure, of: source.key, permit: job.permit)
   }
 
-  /// The limits that hold for a job: a failure that was due to lower ones is not repeated.
+  /// The limits of a job: a cached failure because of lower limits does not apply.
   private func limits(of job: JobContext) -> RememberedFailure.Limits {
     .init(bytes: job.policy.limits.maximumBytes, pixels: job.policy.limits.maximumPixels, memory: memoryLimit)
   }
 }
 
 extension ThumbnailError {
-  /// How long the failure is cached, in seconds. Nil for what may be different next time: a server that is down or
-  /// refuses, no network, a missing decoder.
+  /// The lifetime of a cached failure, in seconds. Nil for failures that may be different next time: a server that is
+  /// down or refuses, no network, a missing decoder.
   var lifetime: Double? {
     switch self {
     // The login page of a captive portal is no image either, so an hour at most.
@@ -69,7 +68,7 @@ extension ThumbnailError {
     }
   }
 
-  /// Whether something else was sent than an image.
+  /// Whether the response was something other than an image.
   fileprivate var isNoPicture: Bool {
     switch self {
     case .notAPicture, .video: true

@@ -4,8 +4,8 @@ import HTTPTransport
 import ThumbnailCache
 import ThumbnailCore
 
-/// Judges whether the stored thumbnails of an image on the web are current: asks its server, and knows what the server
-/// allows meanwhile.
+/// Finds out whether the stored thumbnails of an image on the web are current: by conditional requests, and by the
+/// rules of the server's responses.
 struct Revalidator: Sendable {
   let configuration: ThumbnailPipeline.Configuration
   let http: HTTPLoader
@@ -22,7 +22,7 @@ struct Revalidator: Sendable {
   }
 
   /// Revalidates the stored thumbnails of an image with a conditional request. With a stale thumbnail to serve, a
-  /// failing server is not asked again; without one, the usual attempts apply.
+  /// failed request is not retried; without one, the usual attempts apply.
   func revalidate(
     _ known: StoredResponse, in history: SourceHistory, for job: JobContext
   ) async throws(FetchFailure) -> Outcome {
@@ -31,8 +31,8 @@ struct Revalidator: Sendable {
     request.mayRepeat = !mayServeStale(history, after: .serverFailed(status: 503), for: job)
     var (body, download) = try await http.download(request, for: job)
     if download.isUnchanged, !known.metadata.isConfirmed(by: download.headers) {
-      // A 304 with another validator than ours: a mistake of the server or of an intermediate cache. Fetch without a
-      // condition.
+      // A 304 with another validator than ours is a mistake of the server or of an intermediate cache. Request it
+      // without a condition.
       (request.condition, request.mayRepeat) = (nil, true)
       (body, download) = try await http.download(request, for: job)
     }
@@ -56,10 +56,10 @@ struct Revalidator: Sendable {
     return true
   }
 
-  /// What happens to the stored thumbnails when those made from the body of an unconditional request are stored.
+  /// The replacement of stored thumbnails by those from the body of an unconditional request.
   ///
-  /// - Parameter history: What was stored at the last look-up. Another process may store an earlier version after it;
-  ///   that is noticed when the new thumbnails are stored.
+  /// - Parameter history: The history at the last look-up. Another process may store an earlier version after it; that
+  ///   is noticed when the new thumbnails are stored.
   func replacement(by body: SourceBody, _ history: SourceHistory, for job: JobContext) -> Replacement {
     if job.policy.bypassesCaches { return .none }
     let rule = job.policy.rule
@@ -75,9 +75,10 @@ struct Revalidator: Sendable {
     monitor.send(source, .replaced)
   }
 
-  /// Whether stale thumbnails may be served because their server could not be asked.
+  /// Whether stale thumbnails may be served because their server failed.
   ///
-  /// True if it is unreachable or returned 5xx or 429, unless the server forbids it or the user requires revalidation.
+  /// True if it is unreachable or has returned 5xx or 429, unless the server forbids it or the user requires
+  /// revalidation.
   func mayServeStale(_ history: SourceHistory, after error: ThumbnailError, for job: JobContext) -> Bool {
     if job.policy.cacheMode == .refresh || history.requiresRevalidation { return false }
     switch error {
@@ -110,7 +111,7 @@ extension StoredResponse {
 
 extension Download {
   fileprivate func freshness(of metadata: ResponseMetadata, receivedAt now: Date) -> Freshness {
-    // The response delay counts from the request. As it includes the body's transfer, the age is rather too high.
+    // The response delay counts from the request. It includes the body's transfer, so the age is rather too high.
     metadata.freshness(headers, receivedAt: now, delay: duration / .seconds(1))
   }
 }
@@ -121,8 +122,7 @@ extension SourceHistory {
     responses.map(\.metadata.control).contains { $0.mustRevalidate || $0.requiresRevalidation }
   }
 
-  /// Whether a server allows serving stale thumbnails during revalidation (`stale-while-revalidate`), and none forbids
-  /// it.
+  /// Whether a server allows stale thumbnails during revalidation (`stale-while-revalidate`), and none forbids them.
   func mayServeWhileRevalidating(at now: Date) -> Bool {
     if requiresRevalidation || responses.contains(where: \.metadata.control.forbidsStoring) { return false }
     return responses.contains { response in

@@ -20,12 +20,13 @@ struct FoundThumbnail: Sendable {
   }
 }
 
-/// Turns what the caches hold into thumbnails: as they are, or shrunk from larger ones; and judges whether they are stale.
+/// Turns the contents of the caches into thumbnails: as stored, or shrunk from larger ones; and decides whether they
+/// are stale.
 struct StoredThumbnails: Sendable {
   let limits: DecodeLimits
   let runner: DecodeRunner
 
-  /// The thumbnail that a hit leads to: as it is stored, or shrunk from a larger one. Nil when that cannot be shrunk.
+  /// The thumbnail of a hit: as stored, or shrunk from a larger one. Nil if that cannot be shrunk.
   func thumbnail(_ variant: Variant, from hit: CacheLookup.Hit, for job: JobContext) async -> FoundThumbnail? {
     func found(_ stored: DatedThumbnail, isShrunk: Bool) -> FoundThumbnail {
       FoundThumbnail(

@@ -6,8 +6,8 @@ import ThumbnailCore
 ///
 /// Nothing waits for the disk here: a thumbnail can be read at once, and is written shortly after. When the disk is
 /// slower than the pipeline, more than 8 MiB become pending. Then a prefetch waits before it is delivered
-/// (`keepPaceWithDisk`). What is visible is delivered first; its job then waits, and keeps its body meanwhile. As the
-/// bodies' memory and the open files are limited, so is what is pending.
+/// (`keepPaceWithDisk`). A visible thumbnail is delivered first; its job then waits, and keeps its body meanwhile. The
+/// bodies' memory and the open files are limited, and so are the pending thumbnails.
 struct ThumbnailStore: Sendable {
   let configuration: ThumbnailPipeline.Configuration
   let cache: ThumbnailCache
@@ -17,15 +17,15 @@ struct ThumbnailStore: Sendable {
   ///
   /// - Parameters:
   ///   - inMemory: The variants that the memory cache keeps, too.
-  ///   - replacing: What happens to the stored thumbnails of the image.
-  /// - Returns: What tells whether the disk cache has them; nil if it was not given them.
+  /// - replacing: The replacement of the stored thumbnails of the image.
+  /// - Returns: The receipt of the disk cache; nil if the thumbnails do not go there.
   func store(
     _ thumbnails: [CacheEntry], from body: SourceBody, inMemory: [Variant], replacing: Replacement,
     for job: JobContext
   ) async -> StoreReceipt? {
     guard !job.policy.bypassesCaches, let description = thumbnails.first?.thumbnail.source else { return nil }
     guard body.mayBeStored else {
-      // Also drops what was stored before the server forbade storing.
+      // Also drops thumbnails that were stored before the server forbade storing.
       if body.response?.metadata.control.forbidsStoring == true, await isOutdated(by: body, replacing, for: job) {
         cache.forget(job.source.key, permit: job.permit)
       }
@@ -43,7 +43,7 @@ struct ThumbnailStore: Sendable {
     return receipt
   }
 
-  /// Whether the stored thumbnails are of an earlier version than a body of which nothing will be stored.
+  /// Whether the stored thumbnails belong to an earlier version than a body whose thumbnails will not be stored.
   private func isOutdated(by body: SourceBody, _ replacing: Replacement, for job: JobContext) async -> Bool {
     switch replacing {
     case .none: return false
@@ -56,10 +56,10 @@ struct ThumbnailStore: Sendable {
     }
   }
 
-  /// Stores a thumbnail that was shrunk from a stored one and has its freshness. Its job has no body to keep, and it can
-  /// be shrunk again: so while too much is pending, a visible one stays out of the disk cache.
+  /// Stores a thumbnail that was shrunk from a stored one and has its freshness. Its job has no body to keep, and it
+  /// can be shrunk again, so a visible one stays out of the disk cache while too much is pending.
   ///
-  /// - Returns: What tells whether the disk cache has it; nil if it was not given it.
+  /// - Returns: The receipt of the disk cache; nil if the thumbnail does not go there.
   func store(shrunk: FoundThumbnail, inMemory: [Variant], for job: JobContext) async -> StoreReceipt? {
     await keepPaceWithDisk(for: job)
     let thumbnail = shrunk.stored.thumbnail
@@ -98,7 +98,7 @@ struct ThumbnailStore: Sendable {
       await cache.waitForRoom(priority: job.priority)
       promise.resume(with: .success(()))
     }
-    // Not even a cancelled job goes on earlier: its thumbnails are pending all the same.
+    // A cancelled job waits, too, because its thumbnails are also pending.
     _ = await promise.wait {}
   }
 }
