@@ -1,5 +1,5 @@
-// Swift cannot call C's variadic functions: each shim fixes one set of argument types. The others bridge what differs
-// between the versions of libcurl that the supported systems bring (7.81 and up).
+// Swift cannot call C's variadic functions: each shim fixes one set of argument types. The others bridge differences
+// between the versions of libcurl on the supported systems (7.81 and up).
 #ifndef THUMBNAILER_CCURL_H
 #define THUMBNAILER_CCURL_H
 
@@ -7,8 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// A file without a name that lies in memory, closed when a program is started; -1 with errno when there can be none.
-// Glibc declares memfd_create for GNU sources only.
+// A file without a name in memory, closed when a program is started; -1 with errno on failure. Glibc declares
+// memfd_create for GNU sources only.
 static inline int ccurl_memory_file(const char *name) { return (int)syscall(SYS_memfd_create, name, 1U); }
 
 static inline CURLcode ccurl_setopt_long(CURL *handle, CURLoption option, long value) {
@@ -36,7 +36,7 @@ static inline CURLcode ccurl_setopt_socket_opener(CURL *handle, curl_opensocket_
   return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, value);
 }
 
-// The first bytes of an address that is longer than its declared type, of which Swift would copy no more than that.
+// The bytes of an address that is longer than its declared type. Swift would copy only the bytes of that type.
 static inline const void *ccurl_socket_address(const struct curl_sockaddr *wanted) { return &wanted->addr; }
 
 static inline CURLcode ccurl_getinfo_long(CURL *handle, CURLINFO info, long *value) {
@@ -60,8 +60,8 @@ static inline CURLcode ccurl_allow_only_http(CURL *handle) {
 #endif
 }
 
-// Without it, closing a transfer whose name is still being looked up waits for the look-up, and so does every other
-// transfer of the same thread. Came with 7.87; older ones do wait.
+// Without it, closing a transfer during its name look-up waits for the look-up, and so do all other transfers of the
+// thread. Available since 7.87; older versions do wait.
 static inline CURLcode ccurl_leave_resolver_behind(CURL *handle) {
 #if LIBCURL_VERSION_NUM >= 0x075700
   return curl_easy_setopt(handle, CURLOPT_QUICK_EXIT, 1L);

@@ -5,13 +5,13 @@
 #include <errno.h>
 #include <stddef.h>
 
-// The result of a call that needs more bytes, or has pictures to be taken first.
+// The result of a call that needs more bytes, or has pictures that must be taken first.
 static inline int cdav1d_again(void) { return DAV1D_ERR(EAGAIN); }
 
 // The result of a call that lacks memory.
 static inline int cdav1d_no_memory(void) { return DAV1D_ERR(ENOMEM); }
 
-// Makes a decoder that starts no threads, says nothing, and refuses frames of more pixels. NULL: it cannot be made.
+// Makes a decoder that starts no threads, prints nothing, and refuses frames of more pixels. NULL: it cannot be made.
 static inline Dav1dContext *cdav1d_open(unsigned most_pixels, int skips_filters) {
   Dav1dSettings settings;
   dav1d_default_settings(&settings);

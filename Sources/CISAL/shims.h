@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The state is handed on as `void *`, since Swift would import its tables as tuples of thousands of elements.
+// The state is passed as `void *`, because Swift would import its tables as tuples of thousands of elements.
 
 // The bytes that an inflater takes.
 static inline size_t cisal_inflater_size(void) { return sizeof(struct inflate_state); }
 
 // An inflater of raw deflate data, to be freed with free(). NULL if there is no memory.
 static inline void *cisal_inflater_new(void) {
-  // Cleared, since at damage ISA-L may count bytes that it has not written.
+  // Cleared, because after damage ISA-L may count bytes that it has not written.
   struct inflate_state *state = calloc(1, sizeof *state);
   if (state) {
     isal_inflate_init(state);
@@ -22,8 +22,8 @@ static inline void *cisal_inflater_new(void) {
   return state;
 }
 
-// Inflates from `in` to `out` until one of them is used up, and stores how many bytes are left of each. Returns 0, 1 at
-// the end of the data, or a negative number for damage; cisal_take_rest() has the rest of what came before the damage.
+// Inflates from `in` to `out` until one of them is used up, and stores the number of bytes left in each. Returns 0, 1
+// at the end of the data, or a negative number for damage; cisal_take_rest() has the remaining bytes before the damage.
 static inline int cisal_inflate(
   void *inflater, const void *in, uint32_t *in_left, void *out, uint32_t *out_left) {
   struct inflate_state *state = inflater;
@@ -34,7 +34,7 @@ static inline int cisal_inflate(
   state->avail_out = *out_left;
   int result = isal_inflate(state);
   int has_ended = state->block_state == ISAL_BLOCK_FINISH;
-  // At the end whole bytes may remain in its bit buffer, which belong to what follows.
+  // At the end whole bytes may remain in its bit buffer. They belong to the following data.
   *in_left = state->avail_in + (has_ended ? state->read_in_length / 8 : 0);
   *out_left = state->avail_out;
   return result < 0 ? result : result > 0 ? -100 : has_ended;
@@ -53,8 +53,8 @@ static inline void cisal_take_rest(void *inflater, void *out, size_t count) {
   state->tmp_out_processed += count;
 }
 
-// Deflates `length` bytes to `out` as zlib data, which has room for `room` bytes. Returns how many were written; 0 if
-// there is no memory or no room.
+// Deflates `length` bytes to `out` as zlib data, at most `room` bytes. Returns the number of bytes written; 0 if there
+// is no memory or no room.
 static inline size_t cisal_deflate(const void *in, uint32_t length, void *out, uint32_t room) {
   struct isal_zstream *stream = malloc(sizeof *stream);
   void *level = malloc(ISAL_DEF_LVL3_DEFAULT);

@@ -1,5 +1,5 @@
-// libjpeg reports errors by longjmp, which must not cross Swift's frames: each shim catches what its calls raise. All
-// return 0, or -1 with a message.
+// libjpeg reports errors by longjmp, which must not cross Swift's frames: each shim catches the errors of its calls.
+// All return 0, or -1 with a message.
 #ifndef THUMBNAILER_CJPEG_H
 #define THUMBNAILER_CJPEG_H
 
@@ -21,7 +21,7 @@
 
 #define CJPEG_TEXT(value) #value
 #define CJPEG_VALUE(macro) CJPEG_TEXT(macro)
-// The version of the headers, a macro: libjpeg-turbo does not tell its own. Empty for another libjpeg.
+// The version of the headers, a macro: libjpeg-turbo does not report its own. Empty for another libjpeg.
 static inline const char *cjpeg_version(void) {
 #ifdef LIBJPEG_TURBO_VERSION
   return CJPEG_VALUE(LIBJPEG_TURBO_VERSION);
@@ -155,7 +155,7 @@ static inline int cjpeg_start(cjpeg_reader *reader, int eighths, int planes) {
   return jpeg_start_decompress(&reader->info) ? 0 : -1;
 }
 
-// The rows of a component that one call of cjpeg_read_planes gives.
+// The rows of a component that one call of cjpeg_read_planes returns.
 static inline int cjpeg_rows(const cjpeg_reader *reader, int component) {
   const jpeg_component_info *info = &reader->info.comp_info[component];
   return info->v_samp_factor * CJPEG_BLOCK_SIDE(info);
@@ -216,7 +216,7 @@ static inline int cjpeg_read_rows(cjpeg_reader *reader, unsigned char *buffer, s
   if (reader->info.output_scanline >= reader->info.output_height) return 0;
   for (int row = 0; row < count && row < 16; row++) rows[row] = buffer + (size_t)row * stride;
   if (setjmp(reader->errors.escape)) return -1;
-  // A scanline at a time is what libjpeg gives in any case.
+  // libjpeg always returns one scanline at a time.
   int done = 0;
   while (done < count && reader->info.output_scanline < reader->info.output_height)
     done += (int)jpeg_read_scanlines(&reader->info, rows + done, (JDIMENSION)(count - done));
@@ -227,7 +227,7 @@ static inline long cjpeg_warnings(const cjpeg_reader *reader) { return reader->e
 
 // --- Encoding --------------------------------------------------------------------------------------------------------
 
-// What is encoded, and how: gray, RGB or YCbCr, rows without padding. The profile may be NULL.
+// The image and its encoding: gray, RGB or YCbCr, rows without padding. The profile may be NULL.
 typedef struct {
   const unsigned char *pixels;
   int width, height, channels;

@@ -4,7 +4,7 @@
 
 #include "stubs.h"
 
-// Keeps the registers that carry arguments, fills the slot, and goes on in the function itself. A variadic function gets
+// Saves the registers of the arguments, fills the slot, and continues in the function itself. A variadic function gets
 // the number of its vector registers in %al.
 #if defined(__x86_64__)
 __asm__(
@@ -48,7 +48,7 @@ const char *lazy_load(struct lazy_library *library) {
 // Looks up the function of a slot, for itself and for later calls.
 __attribute__((visibility("hidden"), used)) void *lazy_bind(struct lazy_slot *slot) {
   const char *failure = lazy_load(slot->library);
-  // Another thread that loads it at the same time may be storing the same handle.
+  // Another thread may load it and store the same handle at the same time.
   void *target = failure ? NULL : dlsym(__atomic_load_n(&slot->library->handle, __ATOMIC_ACQUIRE), slot->name);
   if (!target) {
     // As the dynamic loader ends a program that lacks a library.

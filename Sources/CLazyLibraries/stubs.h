@@ -1,4 +1,4 @@
-// A stub for each function: it jumps to where its slot points, at first to code that has the slot filled.
+// A stub for each function: it jumps to the target of its slot, at first to code that fills the slot.
 //
 // The stubs are hidden, so that a library of the process never finds them in place of the real functions.
 #ifndef THUMBNAILER_STUBS_H

@@ -1,4 +1,4 @@
-// The functions of libvips that are called. The linker says which is missing here.
+// The functions of libvips that are called. The linker reports one that is missing here.
 #include "stubs.h"
 #include "include/CLazyLibraries.h"
 

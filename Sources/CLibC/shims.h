@@ -1,4 +1,5 @@
-// What Swift's module of the C library leaves out: the allocator's settings, and functions with variable arguments.
+// The parts of the C library that Swift's module leaves out: the allocator's settings, and functions with variable
+// arguments.
 #ifndef THUMBNAILER_CLIBC_H
 #define THUMBNAILER_CLIBC_H
 

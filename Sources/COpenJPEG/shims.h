@@ -1,8 +1,9 @@
-// OpenJPEG, which reads JPEG 2000. Its structures for parameters and indices are too large, and too much in motion, for Swift.
+// OpenJPEG, which reads JPEG 2000. Its structures for parameters and indices are too large for Swift, and change too
+// often.
 #ifndef THUMBNAILER_COPENJPEG_H
 #define THUMBNAILER_COPENJPEG_H
 
-// The folder has the version in its name, and pkg-config would have the program linked to the library.
+// The folder has the version in its name, and with pkg-config the program would be linked to the library.
 #if __has_include(<openjpeg-2.5/openjpeg.h>)
 #include <openjpeg-2.5/openjpeg.h>
 #else
@@ -15,14 +16,14 @@
 struct copj_layout {
   // Tiles across and down.
   unsigned across, down;
-  // Where the first tile begins on the reference grid, and the size of all.
+  // The first tile's place on the reference grid, and the size of all tiles.
   unsigned left, top, width, height;
   // How often all components can be halved.
   unsigned halvings;
 };
 
-// A decoder of a bare codestream that halves the image so often, and says nothing. One that is not strict takes what is
-// there of a tile that ends early. NULL: there is no memory.
+// A decoder of a bare codestream that halves the image `halvings` times, and prints nothing. Unless it is strict, it
+// decodes the existing part of a truncated tile. NULL: there is no memory.
 static inline opj_codec_t *copj_open(unsigned halvings, bool strict) {
   opj_codec_t *codec = opj_create_decompress(OPJ_CODEC_J2K);
   if (!codec) return NULL;
@@ -34,7 +35,7 @@ static inline opj_codec_t *copj_open(unsigned halvings, bool strict) {
   return NULL;
 }
 
-// A stream of so many bytes. The functions get `user` as their last argument.
+// A stream of `length` bytes. The functions get `user` as their last argument.
 static inline opj_stream_t *copj_stream(
   void *user, size_t length, opj_stream_read_fn read, opj_stream_skip_fn skip, opj_stream_seek_fn seek) {
   opj_stream_t *stream = opj_stream_create(65536, OPJ_TRUE);

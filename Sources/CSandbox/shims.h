@@ -1,5 +1,5 @@
-// What the decode helper needs of the system that Swift cannot call: variadic functions, function-like macros, and
-// calls that its module of the C library leaves out.
+// System calls of the decode helper that Swift cannot make: variadic functions, function-like macros, and calls that
+// its module of the C library leaves out.
 #ifndef THUMBNAILER_CSANDBOX_H
 #define THUMBNAILER_CSANDBOX_H
 
@@ -27,7 +27,8 @@
 
 // --- Descriptors over a socket: CMSG_DATA and its kin are macros -----------------------------------------------------
 
-// Sends the bytes of all pieces, with a descriptor beside the first of them unless it is -1. As sendmsg(2) returns.
+// Sends the bytes of all pieces, with a descriptor beside the first of them unless it is -1. Returns the result of
+// sendmsg(2).
 static inline ssize_t csandbox_send(int socket, const struct iovec *pieces, size_t count, int descriptor) {
   union {
     char bytes[CMSG_SPACE(sizeof(int))];
@@ -49,7 +50,7 @@ static inline ssize_t csandbox_send(int socket, const struct iovec *pieces, size
   return sendmsg(socket, &message, MSG_NOSIGNAL);
 }
 
-// Receives up to `length` bytes, and the descriptor that came with them: -1 if none did. As recvmsg(2) returns.
+// Receives up to `length` bytes, and the descriptor beside them, or -1. Returns the result of recvmsg(2).
 static inline ssize_t csandbox_receive(int socket, void *bytes, size_t length, int *descriptor) {
   union {
     char bytes[CMSG_SPACE(sizeof(int))];
@@ -77,7 +78,7 @@ static inline int csandbox_memory_file(void) {
   return (int)syscall(SYS_memfd_create, "picture", 3u /* MFD_CLOEXEC, MFD_ALLOW_SEALING */);
 }
 
-// Lets nobody change a file in memory any more. The constants are for GNU sources only.
+// Seals a file in memory against all changes. The constants are for GNU sources only.
 static inline int csandbox_seal(int file) {
   return fcntl(file, 1033 /* F_ADD_SEALS */, 0xf /* F_SEAL_SEAL, _SHRINK, _GROW, _WRITE */);
 }
@@ -89,11 +90,11 @@ static inline int csandbox_close_from(posix_spawn_file_actions_t *actions, int f
 
 // --- The helper's confinement ----------------------------------------------------------------------------------------
 
-// One heap for all threads: each heap of its own would reserve 64 MiB of the address space that is limited.
+// One heap for all threads: each separate heap would reserve 64 MiB of the limited address space.
 static inline void csandbox_use_one_heap(void) { mallopt(M_ARENA_MAX, 1); }
 
-// Gives threads that are started without a size of their own a stack of so many bytes. The usual eight MiB each would be
-// taken from the helper's address space, which is limited, by every thread of a decoder.
+// Sets the default stack size of threads in bytes. With the usual 8 MiB, the threads of decoders would use up the
+// helper's limited address space.
 static inline int csandbox_limit_stacks(size_t bytes) {
   pthread_attr_t attributes;
   int result = pthread_attr_init(&attributes);
@@ -102,16 +103,16 @@ static inline int csandbox_limit_stacks(size_t bytes) {
   return result;
 }
 
-// Keeps freed memory for the next image, up to `most` bytes: pages that are given back are cleared anew for each, which
-// takes as long as decoding a tiny one. Larger blocks than `largest` are given back.
+// Keeps up to `most` bytes of freed memory for the next image: the kernel clears returned pages for each image, which
+// takes as long as decoding a tiny one. Blocks larger than `largest` are returned.
 static inline void csandbox_keep_memory(int most, int largest) {
   mallopt(M_TRIM_THRESHOLD, most);
   mallopt(M_TOP_PAD, 1 << 20);
   mallopt(M_MMAP_THRESHOLD, largest);
 }
 
-// Forks a process that is a child of this one's parent, as clone(2) with CLONE_PARENT: 0 in the new process, its number in
-// this one, -1 if there is none. Only for a process of one thread: nothing of what fork(3) prepares is needed there.
+// Forks a process that is a child of this one's parent, as clone(2) with CLONE_PARENT: 0 in the new process, its number
+// in this one, -1 if there is none. Only for a process of one thread, which needs none of the preparations of fork(3).
 static inline pid_t csandbox_fork_sibling(void) {
   return (pid_t)syscall(SYS_clone, 0x8000UL /* CLONE_PARENT */ | SIGCHLD, 0UL, 0UL, 0UL, 0UL);
 }
@@ -119,13 +120,13 @@ static inline pid_t csandbox_fork_sibling(void) {
 // Lets the kernel end this process with the thread that started it. prctl is variadic.
 static inline int csandbox_die_with_parent(void) { return prctl(PR_SET_PDEATHSIG, (unsigned long)SIGKILL, 0, 0, 0); }
 
-// No program that this process might run gets more rights than it has. Also what a filter of system calls asks for.
+// No program that this process might run gets more rights than it has. A filter of system calls requires this.
 static inline int csandbox_set_no_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
 
-// Nobody of the same user may look into this process, and it leaves no core dump.
+// Other processes of the same user cannot inspect this process, and it leaves no core dump.
 static inline int csandbox_set_undumpable(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
-// Sets the CPU time of another process, in seconds: at the first limit it gets a signal. The second one stays as it is.
+// Sets the soft limit of another process' CPU time, in seconds, at which it gets a signal. The hard limit stays.
 // prlimit is declared for GNU sources only.
 static inline int csandbox_limit_cpu_time(pid_t process, uint64_t seconds) {
   uint64_t limits[2];
@@ -134,14 +135,14 @@ static inline int csandbox_limit_cpu_time(pid_t process, uint64_t seconds) {
   return (int)syscall(SYS_prlimit64, process, RLIMIT_CPU, limits, NULL);
 }
 
-// New namespaces, without what is in the old ones: a network without interfaces, no shared memory, and, for a user
-// namespace, no rights over anything outside. unshare is declared for GNU sources only.
+// New namespaces, which are empty: a network without interfaces, no shared memory, and, for a user namespace, no rights
+// over anything outside. unshare is declared for GNU sources only.
 static const int csandbox_user_namespace = 0x10000000;
 static const int csandbox_network_namespace = 0x40000000;
 static const int csandbox_ipc_namespace = 0x08000000;
 static inline int csandbox_unshare(int namespaces) { return (int)syscall(SYS_unshare, namespaces); }
 
-// Gives up all capabilities for good: those of root, and those that come with a user namespace.
+// Gives up all capabilities for good: those of root, and those of a new user namespace.
 static inline int csandbox_drop_capabilities(void) {
   struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
   struct __user_cap_data_struct none[2];
@@ -155,7 +156,7 @@ static inline int csandbox_drop_capabilities(void) {
 static const uint32_t csandbox_x86_64 = AUDIT_ARCH_X86_64;
 static const uint32_t csandbox_arm64 = AUDIT_ARCH_AARCH64;
 
-// The architecture whose calls are meant, which stands beside each call's number; 0 where there is no filter.
+// The architecture of the system calls, which the filter compares; 0 if there is no filter for it.
 #if defined(__x86_64__)
 static const uint32_t csandbox_architecture = AUDIT_ARCH_X86_64;
 #elif defined(__aarch64__)
@@ -164,7 +165,7 @@ static const uint32_t csandbox_architecture = AUDIT_ARCH_AARCH64;
 static const uint32_t csandbox_architecture = 0;
 #endif
 
-// Installs a filter in all threads, for good. Returns 0, or -1 where the kernel has none.
+// Installs a filter in all threads, for good. Returns 0, or -1 if the kernel has none.
 static inline int csandbox_filter_calls(struct sock_filter *program, size_t count) {
   if (!csandbox_architecture) {
     errno = ENOSYS;
@@ -186,7 +187,7 @@ static inline int csandbox_has_filters(void) {
 
 // --- Landlock: its functions and its newer constants are in no header of older systems -------------------------------
 
-// The rights that are handled: anything of these that no rule allows is refused.
+// The handled rights: they are refused unless a rule allows them.
 struct csandbox_landlock_rights {
   uint64_t files, network, scopes;
 };
@@ -211,7 +212,7 @@ static inline int csandbox_landlock_rules(int version) {
   return (int)syscall(444 /* landlock_create_ruleset */, &rights, length, 0);
 }
 
-// Allows to read the files below a folder, or one file.
+// Allows reading the files below a folder, or one file.
 static inline int csandbox_landlock_allow_reading(int rules, int place, int is_folder) {
   struct {
     uint64_t rights;

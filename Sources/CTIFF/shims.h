@@ -1,11 +1,11 @@
-// Swift cannot call C's variadic functions: each shim reads one tag. Where a shim exists for another reason, it says so.
+// Swift cannot call C's variadic functions: each shim reads one tag. Shims for other reasons state them.
 #ifndef THUMBNAILER_CTIFF_H
 #define THUMBNAILER_CTIFF_H
 
 #include <stdarg.h>
 #include <tiffio.h>
 
-// Says nothing, and keeps libtiff from calling the handlers that libvips has set for the whole process.
+// Prints nothing, and keeps libtiff from calling the handlers that libvips has set for the whole process.
 static inline int ctiff_silence(TIFF *tiff, void *user, const char *module, const char *format, va_list values) {
   return 1;
 }
@@ -36,7 +36,7 @@ static inline TIFF *ctiff_open(
 #endif
 }
 
-// A tag of one number, or its default; -1 if there is neither.
+// The value of a tag with one number, or its default; -1 if there is neither.
 static inline int ctiff_number16(TIFF *tiff, uint32_t tag) {
   uint16_t value = 0;
   return TIFFGetFieldDefaulted(tiff, tag, &value) ? value : -1;

@@ -1,5 +1,5 @@
 // Swift cannot call C's variadic functions, and libvips' operations are all variadic: each shim fixes the arguments of
-// one operation. Where a shim exists for another reason, it says so.
+// one operation. Shims for other reasons state them.
 #ifndef THUMBNAILER_CVIPS_H
 #define THUMBNAILER_CVIPS_H
 
@@ -12,7 +12,7 @@
 // VIPS_INIT is a macro: it also compares the library's layout with that of these headers.
 static inline int cvips_init(const char *name) { return VIPS_INIT(name); }
 
-// The header of vectors is not among those of libvips' own umbrella.
+// libvips' umbrella header does not include the header of vectors.
 void vips_vector_set_enabled(gboolean enabled);
 
 // malloc.h is not among the headers that Swift imports on Linux. Only glibc has the option.
@@ -35,7 +35,7 @@ static inline void cvips_forward_log(const char *domain, GLogLevelFlags level, c
   ((cvips_log)handler)(message);
 }
 
-// Sends libvips' warnings to `handler` instead of stderr. GLib's level flags do not come through to Swift as one set.
+// Sends libvips' warnings to `handler` instead of stderr. Swift does not import GLib's level flags as one set.
 static inline void cvips_set_log_handler(cvips_log handler) {
   g_log_set_handler("VIPS", (GLogLevelFlags)(G_LOG_LEVEL_MASK | G_LOG_FLAG_RECURSION), cvips_forward_log,
     (void *)handler);
@@ -48,7 +48,7 @@ typedef gint64 (*cvips_seek)(VipsSourceCustom *source, gint64 offset, int whence
 typedef void (*cvips_release)(void *user, GClosure *closure);
 
 // A source that calls back for its bytes. G_CALLBACK and VIPS_SOURCE are macros. `release` is called with `user` when
-// libvips has let go of the source, which may be long after the caller has.
+// libvips has released the source, which may be long after the caller has.
 static inline VipsSource *cvips_source_new(cvips_read read, cvips_seek seek, void *user, cvips_release release) {
   VipsSourceCustom *source = vips_source_custom_new();
   g_signal_connect_data(source, "read", G_CALLBACK(read), user, release, (GConnectFlags)0);
@@ -58,7 +58,7 @@ static inline VipsSource *cvips_source_new(cvips_read read, cvips_seek seek, voi
 
 // --- Loaders ---------------------------------------------------------------------------------------------------------
 
-// Opens an image with the loader of this name, and one whole-number option of it: none if `option` is NULL.
+// Opens an image with the loader of this name and one integer option, or none if `option` is NULL.
 static inline int cvips_load(
   const char *loader, VipsSource *source, VipsImage **out, VipsFailOn fail_on, const char *option, int value) {
   return vips_call(
@@ -85,8 +85,8 @@ static inline int cvips_load_raw(const char *path, VipsImage **out, int width, i
 
 // --- Memory ------------------------------------------------------------------------------------------------------------
 
-// Samples as an image that reads them in place. The colour space is set in the new image itself, which saves the copy
-// operation that would otherwise rename it.
+// Samples as an image that reads them in place. The colour space is set in the new image itself, which saves a copy
+// operation.
 static inline VipsImage *cvips_image_of_memory(const void *pixels, size_t length, int width, int height, int bands,
   VipsBandFormat format, VipsInterpretation space) {
   VipsImage *image = vips_image_new_from_memory(pixels, length, width, height, bands, format);
@@ -161,7 +161,7 @@ static inline int cvips_flatten(VipsImage *in, VipsImage **out, const double *co
   return result;
 }
 
-// Sets the height of an image's frames, how long each is shown, in milliseconds, and how often all are.
+// Sets the height of an image's frames, the time of each in milliseconds, and the number of repetitions.
 static inline void cvips_set_animation(VipsImage *image, int height, const int *delays, int count, int loops) {
   vips_image_set_int(image, VIPS_META_PAGE_HEIGHT, height);
   if (count > 0) vips_image_set_array_int(image, "delay", delays, count);
@@ -175,7 +175,7 @@ static inline int cvips_text(VipsImage **out, const char *text, const char *font
 }
 // One black pixel.
 static inline int cvips_black(VipsImage **out) { return vips_black(out, 1, 1, NULL); }
-// A mask as an opaque picture: `ink` where it is 255, `ground` where it is 0.
+// A mask as an opaque image: `ink` for 255, `ground` for 0.
 static inline int cvips_tint(VipsImage *mask, VipsImage **out, const double ink[3], const double ground[3]) {
   double scale[3], offset[3];
   for (int band = 0; band < 3; band++) {
@@ -185,7 +185,7 @@ static inline int cvips_tint(VipsImage *mask, VipsImage **out, const double ink[
   }
   return vips_linear(mask, out, scale, offset, 3, "uchar", TRUE, NULL);
 }
-// A picture within a larger one of one colour, clipped to that.
+// An image within a larger one of one colour, clipped to that.
 static inline int cvips_embed(VipsImage *in, VipsImage **out, int x, int y, int width, int height, const double colour[3]) {
   VipsArrayDouble *background = vips_array_double_new(colour, 3);
   int result = vips_embed(in, out, x, y, width, height, "extend", VIPS_EXTEND_BACKGROUND, "background", background,
@@ -193,14 +193,14 @@ static inline int cvips_embed(VipsImage *in, VipsImage **out, int x, int y, int 
   vips_area_unref(VIPS_AREA(background));
   return result;
 }
-// Zero in all bands, so transparent, where the image is not.
+// Zero in all bands, so transparent, outside the image.
 static inline int cvips_embed_clear(VipsImage *in, VipsImage **out, int x, int y, int width, int height) {
   return vips_embed(in, out, x, y, width, height, NULL);
 }
 static inline int cvips_insert(VipsImage *in, VipsImage **out, VipsImage *part, int x, int y) {
   return vips_insert(in, part, out, x, y, NULL);
 }
-// Pictures of one size side by side, with `gap` pixels of one colour between them.
+// Images of one size side by side, with `gap` pixels of one colour between them.
 static inline int cvips_join_across(VipsImage **in, int count, VipsImage **out, int gap, const double colour[3]) {
   VipsArrayDouble *background = vips_array_double_new(colour, 3);
   int result = vips_arrayjoin(in, out, count, "across", count, "shim", gap, "background", background, NULL);

@@ -2,7 +2,7 @@ import CoreMetrics
 import Synchronization
 import Thumbnailer
 
-/// Reports the pipeline's own counters: what they have grown by since the last time.
+/// Reports the growth of the pipeline's own counters since the last time.
 final class CounterReport: Sendable {
   /// The metric of one counter of `PipelineStatistics`.
   struct Metric {
@@ -13,7 +13,7 @@ final class CounterReport: Sendable {
     var dimensions: [(String, String)] = []
   }
 
-  /// All counters but `failures` and `offlineMisses`, which `EventReport` reports by the error's code.
+  /// All counters except `failures` and `offlineMisses`, which `EventReport` reports by the error's code.
   static let metrics = [
     Metric(counter: "memoryHits", name: "thumbnails_total", dimensions: [("origin", "memory")]),
     Metric(counter: "diskHits", name: "thumbnails_total", dimensions: [("origin", "disk")]),

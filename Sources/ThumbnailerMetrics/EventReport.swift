@@ -2,7 +2,7 @@ import CoreMetrics
 import Synchronization
 import Thumbnailer
 
-/// Reports what only the events tell: durations, sizes and the reasons of failures.
+/// Reports the values of events: durations, sizes and the reasons of failures.
 final class EventReport: Sendable {
   private let naming: MetricNaming
   private let downloadDuration: Timer

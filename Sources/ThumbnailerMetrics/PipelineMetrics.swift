@@ -1,5 +1,5 @@
-// The module ThumbnailerMetrics: reports what a pipeline does to swift-metrics. A product of its own, so that programs
-// that do not want it do not build swift-metrics.
+// The module ThumbnailerMetrics: reports a pipeline's work to swift-metrics. A product of its own, so that other
+// programs do not build swift-metrics.
 
 public import CoreMetrics
 public import Thumbnailer
@@ -13,22 +13,22 @@ public import Thumbnailer
 ///     let metrics = PipelineMetrics(pipeline)
 ///     let reporting = Task { await metrics.run() }
 public final class PipelineMetrics: Sendable {
-  /// Unlike the default of a listener, so that a burst of memory hits does not cost a failure.
+  /// More than the default of a listener, so that a burst of memory hits does not displace a failure.
   private static let mostPendingEvents = 1 << 16
 
   private let pipeline: @Sendable () -> ThumbnailPipeline?
   private let isWanted: Bool
   private let counters: CounterReport
   private let gauges: GaugeReport
-  /// What is reported as it happens; tests send it events of theirs.
+  /// The report of events; tests send their own events.
   let events: EventReport
 
   /// Metrics of one pipeline.
   ///
   /// - Parameters:
   ///   - prefix: The beginning of all names.
-  ///   - dimensions: Added to all metrics, to tell several pipelines of a program apart.
-  ///   - factory: Where they are reported. Default: what the program has bootstrapped by now.
+  /// - dimensions: Added to all metrics, to distinguish several pipelines of a program.
+  /// - factory: The metrics system. Default: the one that the program has bootstrapped.
   public init(
     _ pipeline: ThumbnailPipeline, prefix: String = "thumbnailer", dimensions: [(String, String)] = [],
     factory: any MetricsFactory = MetricsSystem.factory
@@ -67,7 +67,7 @@ public final class PipelineMetrics: Sendable {
   }
 }
 
-/// How metrics are named, and where they are made.
+/// The names of metrics, and the factory that makes them.
 struct MetricNaming {
   let prefix: String
   let dimensions: [(String, String)]

@@ -1,11 +1,11 @@
-// The module ThumbnailerTracing: spans of what a pipeline does, for swift-distributed-tracing. A product of its own, so
-// that programs that do not want it do not build that.
+// The module ThumbnailerTracing: spans of a pipeline's work, for swift-distributed-tracing. A product of its own, so
+// that other programs do not build that.
 
 public import ThumbnailCore
 public import Thumbnailer
 public import Tracing
 
-/// Makes thumbnails as a pipeline does, with spans for each request and for the stages of its work.
+/// Makes thumbnails with a pipeline, with spans for each request and for the stages of its work.
 ///
 /// docs/observability.md lists the spans and their attributes. The stages come from the pipeline's events, so nothing is
 /// measured a second time, and without a tracer nothing is done. May be used from any task.
@@ -17,12 +17,12 @@ public final class PipelineTracing: Sendable {
   private let tracer: any Tracer
   private let isWanted: Bool
   private let stages: StageSpans
-  /// Nil where nothing is observed.
+  /// Nil if nothing is observed.
   private let endObservation: (@Sendable () -> Void)?
 
   /// Spans of one pipeline's work.
   ///
-  /// - Parameter tracer: Who records them. Default: what the program has bootstrapped by now.
+  /// - Parameter tracer: The tracer that records them. Default: the one that the program has bootstrapped.
   public init(_ pipeline: ThumbnailPipeline, tracer: any Tracer = InstrumentationSystem.tracer) {
     (self.pipeline, self.tracer) = (pipeline, tracer)
     isWanted = !(tracer is NoOpTracer)

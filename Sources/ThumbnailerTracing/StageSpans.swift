@@ -5,10 +5,10 @@ import Tracing
 
 /// Turns a pipeline's events into spans below those of the requests that wait for the work.
 ///
-/// One job makes thumbnails for all who wait for it: its spans belong to the request that came first, and the spans of
-/// the others have a link to that one.
+/// One job makes thumbnails for all its waiters: its spans belong to the first request, and the spans of the others
+/// have a link to it.
 final class StageSpans: Sendable {
-  /// The requests whose thumbnails may wait to be written; those beyond it are not shown with a span `store`.
+  /// The most requests whose thumbnails wait to be written; further ones get no span `store`.
   private static let mostPending = 1024
 
   /// A request that waits.
@@ -24,7 +24,7 @@ final class StageSpans: Sendable {
   private struct State {
     var lastNumber = 0
     var waiting: [SourceKey: [Waiting]] = [:]
-    /// The requests whose thumbnails are to be written to the disk cache.
+    /// The requests whose thumbnails will be written to the disk cache.
     var pending: [ServiceContext] = []
   }
 
@@ -60,7 +60,7 @@ final class StageSpans: Sendable {
     }
   }
 
-  /// Called where the event happens.
+  /// Called on the thread of the event.
   func record(_ event: PipelineEvent) {
     let now = DefaultTracerClock.now
     if case .committed(let changes, let duration) = event.kind {
@@ -106,7 +106,7 @@ final class StageSpans: Sendable {
 
   /// Adds a span of a stage to the first request that waits for it.
   ///
-  /// - Parameter variants: What the stage makes; empty for all variants of the source.
+  /// - Parameter variants: The variants that the stage makes; empty for all variants of the source.
   private func add(
     _ name: String, _ times: Times, kind: SpanKind = .internal, to variants: [Variant] = [],
     of source: ImageSource, _ describe: (inout SpanAttributes, _ status: Int?) -> Void = { _, _ in }
@@ -149,7 +149,7 @@ final class StageSpans: Sendable {
     }
   }
 
-  /// A group of changes is one span, below the first of the requests that it is for, with links to the others.
+  /// A group of changes is one span, below the first of its requests, with links to the others.
   private func addStore(_ changes: Int, _ times: Times) {
     let pending = state.withLock { state in
       defer { state.pending = [] }

@@ -2,9 +2,9 @@ import ThumbnailCore
 import Thumbnailer
 import Tracing
 
-/// The attributes of spans: OpenTelemetry's names where it has any.
+/// The attributes of spans, with OpenTelemetry's names if it has any.
 enum TraceAttribute {
-  /// Where a thumbnail came from: `memory`, `disk`, `source` and the like.
+  /// The origin of a thumbnail: `memory`, `disk`, `source` and the like.
   static let origin = "thumbnailer.origin"
   /// The code of an error, or the status of a response that failed.
   static let error = "error.type"
@@ -23,7 +23,8 @@ enum TraceAttribute {
   static let width = "thumbnailer.width"
   static let height = "thumbnailer.height"
 
-  /// What a request asks for. Of its source the host alone: paths and queries may hold names, keys and signatures.
+  /// The requested thumbnail. Only the host of its source is shown: paths and queries may contain names, keys and
+  /// signatures.
   static func describe(_ request: ThumbnailRequest, in attributes: inout SpanAttributes) {
     attributes[width] = request.variant.size.width
     attributes[height] = request.variant.size.height

@@ -1,4 +1,4 @@
-// The files of the gallery's page (folder Page), embedded in the program, so that it needs nothing beside itself.
+// The files of the gallery's page (folder Page), embedded in the program, so that it needs no other files.
 
 #ifndef GALLERY_PAGE_H
 #define GALLERY_PAGE_H

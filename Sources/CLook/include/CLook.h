@@ -1,4 +1,4 @@
-// The stylesheet of pages that are written to files: the look that they share with the gallery's page, and what is theirs.
+// The stylesheet of pages that are written to files: the styles of the gallery's page, and their own.
 
 #ifndef LOOK_H
 #define LOOK_H

@@ -62,7 +62,7 @@ actor ConversionFiles {
   }
 
   /// Draws the results that are still waiting, in order, which are not all if the run was stopped. A separate function,
-  /// since the optimiser of Swift 6.3 crashes if it is part of `finish`.
+  /// because the optimiser of Swift 6.3 crashes if it is part of `finish`.
   @inline(never)
   private func drawRest() async throws {
     for (_, result) in waiting.sorted(by: { $0.key < $1.key }) { try await draw(result) }

@@ -77,7 +77,7 @@ struct CacheExportCommand: AsyncParsableCommand {
     let (selection, disk) = (try pictures.selection(), try cache.open())
     let counts: Counts
     do {
-      // With several sizes, since the cache may hold several thumbnails of an image.
+      // With several sizes, because the cache may hold several thumbnails of an image.
       let export = try ThumbnailExport(folder: folder, name: name, sizeCount: 2, overwrites: overwrite)
       counts = try await interruption.cancelling { try await copy(selection, from: disk, to: export) }
       try console.print(json ? figures(counts).summaryLine : summary(counts))
