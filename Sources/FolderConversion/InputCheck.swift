@@ -72,7 +72,7 @@ struct InputCheck: Sendable {
     case .otherName:
       .init(
         stage: .list, code: "not-named-like-a-picture",
-        message: "not named like a picture; take it all the same (include)")
+        message: "not named like a picture; include it (include)")
     case .video: .init(stage: .list, code: ConversionFailure.video, message: "a video; pictures alone are converted")
     case .paired:
       .init(stage: .list, code: ConversionFailure.paired, message: "the JPEG beside it is converted (pairing)")

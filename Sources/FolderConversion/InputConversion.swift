@@ -139,6 +139,6 @@ extension ConversionFailure {
   fileprivate static func nameTaken(_ path: [UInt8]) -> ConversionFailure {
     .init(
       stage: .write, code: "name-taken",
-      message: "the picture is not what its name says, and \(RawPath(bytes: path)) is another's thumbnail; rename it")
+      message: "its format is not that of its name, and \(RawPath(bytes: path)) is another's thumbnail; rename it")
   }
 }

@@ -99,7 +99,7 @@ struct InputFinder {
       }
       throw .invalidOption(
         reason: absolute == output.path
-          ? "\(path) is the output folder, too: its thumbnails would be taken for pictures; choose another output folder"
+          ? "\(path) is the output folder, too: its thumbnails would be converted, too; choose another output folder"
           : "\(path) lies in the output folder, whose thumbnails are not converted; choose another output folder")
     }
     var prefix: [UInt8] = []

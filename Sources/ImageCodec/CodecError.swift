@@ -116,8 +116,8 @@ extension CodecError: CustomStringConvertible {
     case .invalidSize(let size):
       "\(size) is not a thumbnail's size: each side must be 1 to \(PixelSize.longestThumbnailSide) pixels"
     case .notForStrangers(let most): "the thumbnail has more than \(most) pixels, or more than the picture"
-    case .cropOutside(let size): "the picture is \(size) and does not have all of the part to crop; name one within it"
-    case .notUpright: "the picture is stored turned, and cannot be left like that; do without norotation"
+    case .cropOutside(let size): "the picture is \(size), and the part to crop is not within it; choose another part"
+    case .notUpright: "the picture is stored turned, and cannot stay so; leave out norotation"
     case .decoderUnavailable(let format): "this libvips cannot read \(format.displayName)"
     case .encoderUnavailable(let format): "this libvips cannot write \(format.displayName)"
     case .exceedsMemoryBudget(let needed, let budget):

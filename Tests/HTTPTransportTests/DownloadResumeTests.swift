@@ -172,7 +172,7 @@ struct DownloadResumeTests {
     }
     #expect(
       await Downloader(.quick()).failure(of: origin.url())
-        == .invalidResponse(reason: "a part of the file, which nobody asked for"))
+        == .invalidResponse(reason: "a part of the file that was not requested"))
   }
 
   // MARK: Across runs

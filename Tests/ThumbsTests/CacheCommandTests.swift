@@ -116,7 +116,7 @@ struct CacheCommandTests {
     let name = String(repeating: "0", count: 32)
     try Data(count: 10).write(to: partial.appendingPathComponent("\(name).part"))
     #expect(try await stats().partialBytes == 10)
-    #expect(try await bench.run("cache", "stats").lines.contains("10 B of broken downloads to go on with"))
+    #expect(try await bench.run("cache", "stats").lines.contains("10 B of interrupted downloads to resume"))
     let clear = try await bench.run("cache", "clear", "--json")
     let cleared = try decoded(clear, Removed.self)
     #expect(clear.status == 0 && clear.lines.count == 1)

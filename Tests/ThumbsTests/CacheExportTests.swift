@@ -132,7 +132,7 @@ struct CacheExportTests {
     try CacheFile(bench.cache).execute("UPDATE thumbnail SET checksum = 1 WHERE id = 1")
     let run = try await bench.run("cache", "export", "out")
     #expect(run.status == 1 && run.complaints.count == 1)
-    #expect(run.stderr.contains("is damaged or gone; 'thumbs cache verify' drops what is damaged"))
+    #expect(run.stderr.contains("is damaged or gone; 'thumbs cache verify' removes damaged thumbnails"))
     #expect(try files("out").count == 1)
   }
 

@@ -130,7 +130,7 @@ struct ConvertCommandTests {
     #expect(pictures.first { $0.status == "failed" }?.source == "photos/gone.jpg")
     let search = try await bench.run("prefetch", "--query", "", "--provider", "folder:photos")
     #expect(search.status == 1 && search.complaints.count == 1)
-    #expect(search.stderr.contains("gone.jpg: a link that leads nowhere"), "\(search.stderr)")
+    #expect(search.stderr.contains("gone.jpg: a broken link"), "\(search.stderr)")
   }
 
   /// In a folder, in a list, and in a search alike.

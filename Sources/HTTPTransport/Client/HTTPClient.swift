@@ -80,6 +80,6 @@ package struct OfflineHTTPClient: HTTPClient {
   package init() {}
 
   package func get(_ request: HTTPRequest) async throws(HTTPClientError) -> HTTPResponse {
-    throw .unreachable(reason: "nobody is asked offline (cacheMode)")
+    throw .unreachable(reason: "no requests are sent offline (cacheMode)")
   }
 }

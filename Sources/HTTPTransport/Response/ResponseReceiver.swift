@@ -153,7 +153,7 @@ struct ResponseReceiver {
       if part == nil, let refusal = requested.refusal(head) { return end(.failed(refusal)) }
       expected = part?.range.count ?? expected
     } else if head.status == 206 {
-      return end(.failed(.invalidResponse(reason: "a part of the file, which nobody asked for")))
+      return end(.failed(.invalidResponse(reason: "a part of the file that was not requested")))
     }
     guard isWanted else {
       // With an invalid length the end of the body is unknown as well.

@@ -225,7 +225,7 @@ struct GalleryRoutes: Sendable {
     do {
       return try JSONDecoder().decode(Message.self, from: request.body)
     } catch {
-      throw Problem(.badRequest, "invalid-request", "the message is not what this address takes")
+      throw Problem(.badRequest, "invalid-request", "this address does not accept such a message")
     }
   }
 }

@@ -87,7 +87,7 @@ package struct HiddenPhotosFile: Sendable {
   var atStart: [String] {
     if showsAll { return [] }
     guard let ids = read() else {
-      Log.cache.warning("what was hidden in the gallery cannot be read; it is shown: \(url.path)")
+      Log.cache.warning("the hidden pictures of the gallery cannot be read and are shown: \(url.path)")
       return []
     }
     return ids
@@ -115,7 +115,7 @@ package struct HiddenPhotosFile: Sendable {
       try JSONEncoder().encode(content).write(to: url, options: .atomic)
       try FileManager.default.setAttributes([.posixPermissions: Self.filePermissions], ofItemAtPath: url.path)
     } catch {
-      Log.cache.warning("what is hidden in the gallery cannot be kept: \(error.localizedDescription)")
+      Log.cache.warning("the hidden pictures of the gallery cannot be stored: \(error.localizedDescription)")
     }
   }
 

@@ -62,7 +62,7 @@ extension ServerResponse.Problem {
     let (status, what): (HTTPResponseStatus, String) =
       switch refusal {
       case .client: (.tooManyRequests, "too many of your pictures are being made")
-      case .origin: (.serviceUnavailable, "too many pictures of this server are waited for")
+      case .origin: (.serviceUnavailable, "too many requests wait for pictures of this server")
       case .all: (.serviceUnavailable, "too many pictures are being made")
       }
     self.init(status, "overloaded", "\(what); try again in a second", headers: ["retry-after": "1"])
@@ -108,7 +108,7 @@ extension ThumbnailError {
     case .damaged: "the picture is truncated or damaged"
     case .cannotEncode, .processingFailed: "the thumbnail could not be made"
     case .storageUnavailable, .memoryUnavailable: "the server is out of memory; try again later"
-    case .notCached: "the picture is not stored, and nothing is fetched at the moment"
+    case .notCached: "the picture is not stored, and no requests are sent at the moment"
     }
   }
 }

@@ -45,7 +45,7 @@ extension ThumbnailError {
       self = .timedOut(reason: "the transfer stalled; try again later")
     case .timedOut(.rate):
       self = .timedOut(
-        reason: "the server sends too little in a second; try again later, or be content with less "
+        reason: "the server sends too few bytes a second; try again later, or accept a lower rate "
           + "(minimumRate)")
     case .timedOut(.total):
       self = .timedOut(reason: "the download took too long in all; try again later")
@@ -117,8 +117,8 @@ extension ThumbnailError {
     case 304:
       .refused(
         status: status,
-        reason: "the server sends no picture, but that it has not changed (status 304), "
-          + "which it was not asked; try again later")
+        reason: "the server responds that the picture has not changed (status 304) to a request without a condition; "
+          + "try again later")
     default: .refused(status: status, reason: "the server answered with status \(status); check the address")
     }
   }
@@ -157,7 +157,7 @@ extension ThumbnailError {
       self = .memoryUnavailable(reason: "\(error); try again when more is free")
     case .truncated, .damaged, .handedOver, .needsLibvips:
       let advice =
-        configuration.damaged == .accept ? "" : ", or take what can be read of it (damaged)"
+        configuration.damaged == .accept ? "" : ", or accept its readable part (damaged)"
       self = .damaged(reason: "\(error); get a whole copy of the picture\(advice)")
     case .invalidSize, .cropOutside, .notUpright:
       self = .invalidRequest(reason: "\(error)")

@@ -16,8 +16,8 @@ struct ConvertCommand: AsyncParsableCommand {
           --sheet squares.html
         find photos -name '*.tif' -print0 | thumbs convert - -0 --output small
 
-      The output folder gets the tree of the input folders. What is up to date is
-      left as it is, so the same command goes on where an earlier one stopped.
+      The output folder gets the tree of the input folders. Current thumbnails are
+      kept, so the same command continues an interrupted run.
 
       thumbs convert --help-hidden lists all options: crops and turns, limits,
       helpers, selection. docs/using.md explains them.

@@ -26,11 +26,11 @@ struct GetCommand: AsyncParsableCommand {
   var picture: String
 
   @Option(
-    "FILE|-", "Where the thumbnail goes; - is stdout.", name: [.customShort("o"), .customLong("output")],
+    "FILE|-", "The file for the thumbnail; - is stdout.", name: [.customShort("o"), .customLong("output")],
     .naming("a file, or - for stdout"))
   var target: String?
 
-  @Flag(help: "Say how the picture is read and what that costs, past the caches; --output is not needed then.")
+  @Flag(help: "Explain how the picture is read and what that costs, without the caches; --output is then optional.")
   var explain = false
 
   @OptionGroup var look: SheetOptions
@@ -42,7 +42,7 @@ struct GetCommand: AsyncParsableCommand {
   @OptionGroup(title: "Network", visibility: .hidden) var network: NetworkOptions
   @OptionGroup(title: "Isolation", visibility: .hidden) var isolation: IsolationOptions
 
-  @Flag(help: "Print what came of the picture as a JSON object.")
+  @Flag(help: "Print the result as a JSON object.")
   var json = false
 
   @Flag(name: .shortAndLong, help: "Print errors only.")

@@ -18,9 +18,8 @@ struct PrefetchCommand: AsyncParsableCommand {
         thumbs prefetch --query lake --provider folder:Pictures --sheet lakes.html
         thumbs prefetch --urls list.txt --export small --name '{name}-{size}.{ext}'
 
-      What is in the cache is not downloaded again; its server is asked when it is
-      out of date. A picture that fails is tried again after all others. After
-      Ctrl-C all finished work is kept.
+      Cached pictures are not downloaded again; stale ones are revalidated. A picture
+      that fails is retried after all others. After Ctrl-C all finished work is kept.
 
       thumbs prefetch --help-hidden lists all options: limits, network, helpers.
       docs/using.md explains them, docs/reports.md what --json prints.

@@ -9,7 +9,7 @@ import Thumbnailer
 struct SearchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "search",
-    abstract: "Lists the pictures of a photo search or a folder, and whom to credit.",
+    abstract: "Lists the pictures of a photo search or a folder, and their credits.",
     usage: "thumbs search (--query <TEXT> | --urls <FILE>) [<options>]",
     discussion: """
       Examples:
@@ -19,8 +19,8 @@ struct SearchCommand: AsyncParsableCommand {
 
       Fetches no picture, only the pages of the search, and stores them. When the
       source cannot be reached, or with --offline, the stored pages are listed.
-      With --query "" a folder is listed from its beginning; a photo service gives
-      a random selection where it can.
+      With --query "" a folder is listed from its beginning; a photo service returns
+      random photos if it can.
 
       thumbs search --help-hidden lists all options, docs/reports.md what --json
       prints.

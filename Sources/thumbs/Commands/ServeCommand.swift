@@ -11,7 +11,7 @@ import Thumbnailer
 struct ServeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve",
-    abstract: "Shows a folder, or what a photo service has, as a gallery in the browser.",
+    abstract: "Shows a folder or a photo service as a gallery in the browser.",
     usage: "thumbs serve [<FOLDER>] [<options>]",
     discussion: """
       Examples:
@@ -21,10 +21,10 @@ struct ServeCommand: AsyncParsableCommand {
         thumbs serve --config server.json
 
       Prints the address of the page, and serves until Ctrl-C. Only this machine
-      can reach it, unless --host says otherwise: then everybody who can reach that
-      address sees all pictures of the gallery. No file is ever changed.
+      can reach it, unless --host names another address: then everybody who can
+      reach that address sees all pictures of the gallery. No file is ever changed.
 
-      Thumbnails can be asked for by address, too: /thumb/400x300,cover/ and the
+      Thumbnails can also be requested by address: /thumb/400x300,cover/ and the
       percent-encoded URL of a picture, or its path within --root; also in the forms
       of imaginary and, below /imgproxy, of imgproxy. Only public addresses are
       fetched.
@@ -38,8 +38,8 @@ struct ServeCommand: AsyncParsableCommand {
 
   @Option(
     "FILE",
-    "A file with options in JSON, named as here without the dashes: {\"port\": 8080, \"root\": \"/srv/pictures\"}. What "
-      + "the command line says counts more.")
+    "A file with options in JSON, named as here without the dashes: {\"port\": 8080, \"root\": \"/srv/pictures\"}. The "
+      + "command line has precedence.")
   var config: String?
 
   @OptionGroup(title: "Source") var source: ServedSourceOptions
@@ -128,7 +128,7 @@ struct ServeCommand: AsyncParsableCommand {
       }
       if service.isOpen {
         console.complain(
-          "everybody who can reach \(server.host) may have thumbnails made of any picture of the web; --signing-keys or "
+          "everybody who can reach \(server.host) can request thumbnails of any picture on the web; --signing-keys or "
             + "--allow-source limits that")
       }
     }
@@ -188,17 +188,17 @@ struct ServeCommand: AsyncParsableCommand {
 struct ServedSourceOptions: ParsableArguments {
   @Option(
     "NAME",
-    "What to show: unsplash (key in UNSPLASH_ACCESS_KEY), pexels (key in PEXELS_API_KEY), commons, openverse, picsum, "
+    "The source: unsplash (key in UNSPLASH_ACCESS_KEY), pexels (key in PEXELS_API_KEY), commons, openverse, picsum, "
       + "folder:PATH, or auto: unsplash or pexels if its key is set, else commons.")
   var provider: String?
 
-  @Option("BASE", "Where to reach the provider's API. (default: its own address)", visibility: .hidden)
+  @Option("BASE", "The address of the provider's API. (default: its own address)", visibility: .hidden)
   var providerURL: String?
 
   @Option("FILE", "A list to show: a URL a line, or JSON lines with a url field.", .naming("a file"))
   var urls: String?
 
-  @Flag(help: ArgumentHelp("Show what was hidden in this gallery again, from now on.", visibility: .hidden))
+  @Flag(help: ArgumentHelp("Show the hidden pictures of this gallery again.", visibility: .hidden))
   var showHidden = false
 
   @Option("N", "Pictures a page of a search.", .within(1...1000), visibility: .hidden)

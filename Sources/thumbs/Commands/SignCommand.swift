@@ -7,7 +7,7 @@ import Thumbnailer
 struct SignCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sign",
-    abstract: "Signs the address of a thumbnail for a server that asks for signatures.",
+    abstract: "Signs the address of a thumbnail for a server that requires signatures.",
     usage: "thumbs sign <OPTIONS> <URL|PATH> [<options>]",
     discussion: """
       Examples:
@@ -28,10 +28,10 @@ struct SignCommand: ParsableCommand {
   @Option("FILE", "The file with the keys. (default: those in THUMBS_SIGNING_KEYS)")
   var signingKeys: String?
 
-  @Option("TIME", "How long the address is good. (default: for ever)")
+  @Option("TIME", "The time that the address is valid. (default: unlimited)")
   var expires: Duration?
 
-  @Option("URL", "What comes before the path: the server's own address.")
+  @Option("URL", "The server's own address, before the path.")
   var base = ""
 
   func run() throws {

@@ -116,7 +116,7 @@ struct WorkerCommand: AsyncParsableCommand {
       return signal.map { .stopped(by: $0) } ?? .success
     case .readerStalled:
       if !quiet {
-        console.complain("stopped; nobody has read the last answers: give the lines again that none came for")
+        console.complain("stopped; the last answers were not read: send the lines without an answer again")
       }
       return signal.map { .stopped(by: $0) } ?? .cannotWrite
     case .tooManyFailures:

@@ -6,7 +6,7 @@ import Thumbnailer
 struct DoctorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",
-    abstract: "Says what this machine can do, which limits hold, and what is wrong or missing.",
+    abstract: "Reports versions, formats, limits and problems of this machine.",
     discussion: """
       Examples:
         thumbs doctor
@@ -14,10 +14,9 @@ struct DoctorCommand: AsyncParsableCommand {
         thumbs doctor --cache-dir /var/cache/thumbs --disk-cache 20GiB
         thumbs doctor --public-addresses-only --allow-network 10.20.0.0/16
 
-      Reads and writes a tiny picture of every format, and says what confines the
-      helpers, what the cache holds, where each limit comes from, and which
-      addresses may be reached. Exit status 1 when something that is needed is
-      missing.
+      Reads and writes a tiny picture of every format, and reports the confinement
+      of helpers, the cache, the limits with their origins, and the allowed
+      addresses. Exit status 1 if something necessary is missing.
 
       thumbs doctor --help-hidden lists the options whose limits it reports,
       docs/reports.md says what --json prints.

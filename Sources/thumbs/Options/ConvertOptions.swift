@@ -10,16 +10,16 @@ struct ConvertSelectionOptions: ParsableArguments {
   @Flag(inversion: .prefixedNo, help: "Search folders with all folders in them.")
   var recursive = true
 
-  @Option("GLOB", "Take only files that fit, whatever the ends of their names; may be given several times.")
+  @Option("GLOB", "Convert only files that match, with any extension; may be given several times.")
   var include: [GlobPattern] = []
 
-  @Option("GLOB", "Leave out what fits, folders as a whole; may be given several times.")
+  @Option("GLOB", "Leave out files and folders that match; may be given several times.")
   var exclude: [GlobPattern] = []
 
-  @Option(help: "What to make of a RAW file or HEIC with a JPEG of its name beside it: prefer-jpeg leaves it out.")
+  @Option(help: "Whether to convert a RAW file or HEIC beside a JPEG of its name: prefer-jpeg skips it.")
   var pair = FolderConverter.Options.Pairing.none
 
-  @Flag(help: "Take files and folders whose names begin with a dot, too.")
+  @Flag(help: "Include files and folders whose names begin with a dot.")
   var hidden = false
 
   @Flag(help: "Follow links within folders; loops are found.")
@@ -65,7 +65,7 @@ struct ConvertThumbnailOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      What metadata is left out: keep-icc keeps the picture's own colours and their profile, keep-copyright who made it.
+      The metadata that is left out: keep-icc keeps the picture's own colours and their profile, keep-copyright its author.
       """, visibility: .hidden))
   var strip = Stripping.all
 
@@ -77,7 +77,7 @@ struct ConvertThumbnailOptions: ParsableArguments {
 
   @Option(
     "COLOUR",
-    "What shows through transparent parts: rrggbb, black or white. (default: they stay, where the format can)",
+    "The colour behind transparent parts: rrggbb, black or white. (default: none, if the format can)",
     visibility: .hidden)
   var background: RGBColor?
 
@@ -97,7 +97,9 @@ struct ConvertOutputOptions: ParsableArguments {
   @Flag(help: "Make all thumbnails anew.")
   var force = false
 
-  @Flag(help: ArgumentHelp("Go by time alone: make what is missing or older than its picture.", visibility: .hidden))
+  @Flag(
+    help: ArgumentHelp(
+      "Compare times only: make thumbnails that are missing or older than their picture.", visibility: .hidden))
   var newer = false
 
   @Flag(

@@ -5,28 +5,28 @@ import Thumbnailer
 /// When cached thumbnails are revalidated.
 struct FreshnessOptions: ConfigurationOptions {
   @Flag(
-    help: "Ask the servers about every picture in the cache, however fresh; what has not changed is not sent again.")
+    help: "Revalidate every picture in the cache, even a fresh one; unchanged pictures are not downloaded again.")
   var refresh = false
 
   @Option(
     "AGE",
-    "Ask about what was fetched or confirmed longer ago than this, such as 30s, 10m, 12h, 7d or 0, whatever servers say."
+    "Revalidate pictures that were fetched or confirmed longer ago than this, such as 30s, 10m, 12h, 7d or 0."
   )
   var maxAge: Duration?
 
-  @Flag(help: "Download nothing: what is in the cache is good, however old, and the rest fails with offline-miss.")
+  @Flag(help: "Send no requests: cached thumbnails of any age are used, and other pictures fail with offline-miss.")
   var offline = false
 
   @Flag(
     help: ArgumentHelp(
       """
-      Ask again for pictures that were not there or no pictures within the last hour, or too large within the last day.
+      Request pictures again that were missing or no pictures within the last hour, or too large within the last day.
       """, visibility: .hidden))
   var retryFailed = false
 
   func validate() throws {
     try checkOneOf([("--refresh", refresh), ("--max-age", maxAge != nil), ("--offline", offline)])
-    try checkOneOf([("--offline", offline), ("--retry-failed", retryFailed)], "nothing is asked for offline")
+    try checkOneOf([("--offline", offline), ("--retry-failed", retryFailed)], "no requests are sent offline")
   }
 
   func apply(to configuration: inout ThumbnailPipeline.Configuration) {

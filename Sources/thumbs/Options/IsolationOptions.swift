@@ -12,22 +12,22 @@ struct IsolationOptions: ConfigurationOptions {
 
   @Option(
     help: """
-      What is decoded in helper processes that can do nothing else. off decodes in this one, where a hostile picture \
-      may do whatever you may, and refuses the formats that can crash or hang their decoder (SVG, PDF, JPEG XL, \
-      JPEG 2000, OpenEXR, PNM, BMP, ICO, Radiance HDR).
+      The pictures that confined helper processes decode. off decodes in this process, where a hostile picture can do \
+      whatever you can, and refuses the formats that can crash or hang their decoder (SVG, PDF, JPEG XL, JPEG 2000, \
+      OpenEXR, PNM, BMP, ICO, Radiance HDR).
       """)
   var isolate = Scope.all
 
-  @Flag(help: "Refuse the unsafe formats, even among your own files.")
+  @Flag(help: "Refuse the unsafe formats, even in your own files.")
   var safeFormatsOnly = false
 
-  @Flag(help: "Take the unsafe formats from the web too, not only among your own files.")
+  @Flag(help: "Accept the unsafe formats from the web, too, not only in your own files.")
   var unsafeFromWeb = false
 
   @Option(
     "SIZE",
-    "What each helper may take, beside the memory budget. Pictures beyond the budget go there too. (default: 1GiB, or "
-      + "five eighths of the memory if less)", .atLeast(.mebibytes(64), "64MiB"))
+    "The memory of each helper, in addition to the memory budget, also for pictures beyond the budget. (default: 1GiB, "
+      + "or five eighths of the memory if less)", .atLeast(.mebibytes(64), "64MiB"))
   var helperMemory: ByteSize?
 
   @Option(

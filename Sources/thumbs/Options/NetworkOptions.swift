@@ -7,19 +7,20 @@ import Thumbnailer
 
 /// Proxies, certificates, credentials, and the addresses that may be reached.
 struct NetworkOptions: ConfigurationOptions {
-  @Option("TEXT", "What servers see as the program's name; put a contact in it when you ask for many pictures.")
+  @Option("TEXT", "The program's name for servers; include a contact if you request many pictures.")
   var userAgent: String?
 
   @Option(
     "SIZE",
-    "What a server must send at least in a second, on average over 20 s; one that sends less has failed. 0 accepts any "
+    "The least bytes a second that a server must send, on average over 20 s; a slower download fails. 0 accepts any "
       + "rate. (default: 1kB)")
   var minRate: ByteSize?
 
   @Option(
     "HOST=NAME: VALUE",
     "A header field for the pictures of one host, such as 'cdn.example.org=Authorization: Bearer …'; * stands for "
-      + "every host. May be given several times. What is fetched with it is cached apart.", name: .customLong("header"))
+      + "every host. May be given several times. Pictures that are fetched with it are cached separately.",
+    name: .customLong("header"))
   var headers: [String] = []
 
   @Flag(help: "Take logins for hosts from ~/.netrc.")
@@ -162,7 +163,7 @@ struct AddressOptions: ConfigurationOptions {
   @Flag(
     help: """
       Fetch only from public addresses of the internet, also along redirects: for lists that strangers have written, \
-      and always in serve. What is fresh in the cache is used all the same.
+      and always in serve. Fresh thumbnails in the cache are still used.
       """)
   var publicAddressesOnly = false
 

@@ -37,7 +37,7 @@ struct PipelineOptions: ConfigurationOptions {
 
   @Option(
     "SIZE",
-    "What the beginnings of large pictures whose download broke off may take; 0 keeps none. (default: 512MiB)")
+    "The most bytes of interrupted downloads that are kept to resume them; 0 keeps none. (default: 512MiB)")
   var partialDownloads: ByteSize?
 
   @Option("SIZE", "The longest file that is downloaded. (default: 256MiB)", .atLeast(ByteSize(bytes: 1), "1"))
@@ -51,8 +51,8 @@ struct PipelineOptions: ConfigurationOptions {
   @Option(
     help: ArgumentHelp(
       """
-      Whether no more of a progressive JPEG, a HEIC or a RAW file is downloaded than the thumbnails need. Damage in \
-      the rest of the file then goes unnoticed.
+      Whether only the needed part of a progressive JPEG, a HEIC or a RAW file is downloaded. Damage in the rest of the \
+      file then goes unnoticed.
       """, valueName: "on|off"))
   var earlyStop = Toggle.on
 
@@ -74,7 +74,7 @@ struct DecodeOptions: ConfigurationOptions {
   var jobs: Int?
 
   @Option(
-    "SIZE", "What all work in flight may take together. (default: 512MiB, or what the cgroup or machine has if less)",
+    "SIZE", "The memory of all work in flight. (default: 512MiB, or what the cgroup or machine has if less)",
     .atLeast(.mebibytes(16), "16MiB"))
   var memoryBudget: ByteSize?
 
@@ -84,16 +84,16 @@ struct DecodeOptions: ConfigurationOptions {
   @Option(
     help: ArgumentHelp(
       """
-      Whether small thumbnails may be made of those that are in the file. auto: of a HEIC's, if it looks like tiles all \
-      over the picture. on: also those that cannot be compared in this way, of a HEIC in one piece or in a JPEG's EXIF data; \
-      what was changed in the picture later may not show.
+      Whether small thumbnails may be made from thumbnails in the file. auto: from a HEIC's, if it looks like tiles \
+      spread over the picture. on: also from those that cannot be compared like this, in a HEIC in one piece or in a \
+      JPEG's EXIF data; later changes of the picture may be missing.
       """, valueName: "auto|on|off"))
   var previews = PreviewUse.auto
 
   @Option(
     help: """
-      What becomes of truncated and damaged pictures: accept shows what can be read of them, the rest in grey, and \
-      reports say so.
+      Whether truncated and damaged pictures are errors: accept shows their readable part, with the rest in grey, and \
+      reports mark them.
       """)
   var damaged = DamagePolicy.refuse
 
@@ -116,7 +116,7 @@ struct CacheOptions: ConfigurationOptions {
   func validate() throws {
     // The cache shrinks to the limit at once: a forgotten unit must not delete nearly everything.
     if let diskCache, diskCache.bytes > 0, diskCache < .mebibytes(1) {
-      throw ValidationError("--disk-cache \(diskCache) is too little to be meant: give at least 1MiB, or 0 for none")
+      throw ValidationError("--disk-cache \(diskCache) is too little: give at least 1MiB, or 0 for none")
     }
   }
 

@@ -31,7 +31,7 @@ struct ServerOptions: ParsableArguments {
 
   @Option(
     "ADDRESS[/BITS]",
-    "A proxy that is believed when its X-Forwarded-For says who asks, for the parts of clients and the log. May be given "
+    "A proxy whose X-Forwarded-For names the client of a request, for the shares of clients and the log. May be given "
       + "several times.", visibility: .hidden)
   var trustedProxy: [AddressRange] = []
 

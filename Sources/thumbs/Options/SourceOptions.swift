@@ -19,7 +19,7 @@ struct SourceOptions: ParsableArguments {
       + "openverse, picsum (lists only: --query \"\"), or auto: unsplash or pexels if its key is set, else commons.")
   var provider = "auto"
 
-  @Option("BASE", "Where to reach the provider's API. (default: its own address)", visibility: .hidden)
+  @Option("BASE", "The address of the provider's API. (default: its own address)", visibility: .hidden)
   var providerURL: String?
 
   @Flag(help: "Fetch pictures as they were uploaded, not in the smallest form that is large enough.")

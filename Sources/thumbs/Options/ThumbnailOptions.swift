@@ -17,7 +17,7 @@ struct ThumbnailOptions: ParsableArguments {
       """)
   var fit = Fit.contain
 
-  @Option(help: "What cover keeps.")
+  @Option(help: "The part that cover keeps.")
   var gravity = Gravity.centre
 
   @Option(

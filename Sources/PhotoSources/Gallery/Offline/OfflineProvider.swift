@@ -93,7 +93,7 @@ public final class OfflineProvider: PhotoProvider {
   /// Not possible without a network.
   public func reportUse(of photo: Photo) async throws(ProviderError) {
     guard photo.downloadLocation != nil else { return }
-    throw .unsupported(provider: name, reason: "without a network nobody can be told; export again with one")
+    throw .unsupported(provider: name, reason: "the use cannot be reported without a network; export again with one")
   }
 
   /// The first page of a search and the page size it is stored with, which its cursors refer to: the requested size if

@@ -75,7 +75,7 @@ struct FolderWalk {
     let isPicture = isPicture(entry.name)
     switch entry.kind {
     case .failure(let failure):
-      let reason = failure.code == ENOENT ? "a link that leads nowhere; mend it or remove it" : failure.reason
+      let reason = failure.code == ENOENT ? "a broken link; repair it or remove it" : failure.reason
       if isPicture { skip(folder.path, entry.name, because: reason) }
       return false
     case .success(let kind):

@@ -22,7 +22,7 @@ private enum Unsplash {
     exception: { response in
       switch response.status {
       case 403 where isRateLimit(response): .rateLimited(provider: "unsplash", retryAfter: response.retryAfter)
-      case 410: .badRequest(provider: "unsplash", reason: "it takes the words for spam; use other words")
+      case 410: .badRequest(provider: "unsplash", reason: "it treats the words as spam; use other words")
       default: nil
       }
     })

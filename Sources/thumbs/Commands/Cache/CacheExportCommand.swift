@@ -19,13 +19,13 @@ struct CacheExportCommand: AsyncParsableCommand {
 
       A URL or the path of a file exports the thumbnails of that picture; words
       those of the pictures whose addresses contain them all. {path} is the host
-      with the folders of the URL, or the folder that a file lies in. Where two
-      thumbnails would have one name, the second gets a mark of its own. Files that
-      are there already are left, unless --overwrite is given.
+      with the folders of the URL, or the folder of a file. If two thumbnails would
+      have one name, the second gets a mark of its own. Existing files are kept,
+      unless --overwrite is given.
 
       --json prints an object a line: location, path, status (written, unchanged,
       kept or failed), width, height, format, bytes; and a summary as the last. kept
-      is a file that was there with other content.
+      is an existing file with other content.
       """)
 
   @Argument(help: ArgumentHelp("The folder for the files.", valueName: "DIR"))
@@ -39,7 +39,7 @@ struct CacheExportCommand: AsyncParsableCommand {
       + "(default: {path}/{name}-{size}.{ext})")
   var name: NamingTemplate?
 
-  @Flag(help: "Replace files that are there.") var overwrite = false
+  @Flag(help: "Replace existing files.") var overwrite = false
 
   @OptionGroup var cache: CacheOptions
   @Flag(help: "Print one JSON object a line.") var json = false
@@ -128,7 +128,7 @@ struct CacheExportCommand: AsyncParsableCommand {
   ) async throws(ExportError) -> (Status, path: String?) {
     guard let contents = try? disk.contents(of: thumbnail, picture) else {
       Console.standard.complain(
-        "a thumbnail of \(picture.location) is damaged or gone; 'thumbs cache verify' drops what is damaged")
+        "a thumbnail of \(picture.location) is damaged or gone; 'thumbs cache verify' removes damaged thumbnails")
       return (.failed, nil)
     }
     switch try await export.add(

@@ -89,10 +89,9 @@ struct CacheClearCommand: AsyncParsableCommand {
       Example:
         thumbs cache clear --cache-dir /var/cache/thumbs
 
-      Also removed: the stored pages of searches, what servers said of the
-      pictures, remembered failures, the count of hits and misses, the beginnings
-      of broken downloads, which hosts asked for a pause, and the dates of pictures
-      in folders.
+      Also removed: the stored pages of searches, the freshness of pictures,
+      remembered failures, the count of hits and misses, interrupted downloads, the
+      pauses of hosts, and the dates of pictures in folders.
       Others may use the cache meanwhile.
 
       --json prints directory, removedThumbnails, removedBytes.

@@ -7,7 +7,7 @@ import Thumbnailer
 struct CacheStatsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "stats",
-    abstract: "Prints what the disk cache holds, by size, format, host and age.",
+    abstract: "Prints the contents of the disk cache by size, format, host and age.",
     usage: "thumbs cache stats [<options>]",
     discussion: """
       Example:
@@ -83,7 +83,7 @@ struct CacheStatsReport {
       "\(ByteSize(bytes: totals?.payloadBytes ?? 0)) of \(limit), \(ByteSize(bytes: totals?.fileBytes ?? 0)) on disk",
       lookUps,
     ]
-    if partialBytes > 0 { lines.insert("\(ByteSize(bytes: partialBytes)) of broken downloads to go on with", at: 3) }
+    if partialBytes > 0 { lines.insert("\(ByteSize(bytes: partialBytes)) of interrupted downloads to resume", at: 3) }
     guard let overview, overview.totals.thumbnails > 0 else { return lines.joined(separator: "\n") }
     lines += Self.table(
       "size", "thumbnails", overview.sizes.map { (Self.text(of: $0.name), $0.thumbnails, ByteSize(bytes: $0.bytes)) })

@@ -7,14 +7,14 @@ import Thumbnailer
 struct CacheVerifyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
-    abstract: "Reads all of the disk cache and drops what is damaged.",
+    abstract: "Reads the whole disk cache and removes damaged thumbnails.",
     discussion: """
       Example:
         thumbs cache verify --json
 
       Others may use the cache meanwhile. Exit status 1: something was damaged; it
-      is repaired now, and what was dropped is made anew when it is asked for. A
-      cache that cannot be written is only checked, and stays as it is.
+      is repaired now, and removed thumbnails are made again on request. A cache
+      that cannot be written is only checked.
 
       --json prints directory, thumbnails, bytes, damaged, strays, wrongTotals,
       structure, ok.
