@@ -28,7 +28,7 @@ export class Address {
     return this.#state;
   }
 
-  /** A new entry of the history, for what `back` is to undo. */
+  /** A new entry of the history, which `back` undoes. */
   push(change) {
     this.#flush();
     this.#state = { ...this.#state, ...change };

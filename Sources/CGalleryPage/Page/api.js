@@ -1,4 +1,4 @@
-/** A response whose status is an error, with what the server says about it. */
+/** A response whose status is an error, with the server's message. */
 export class RequestError extends Error {
   constructor(status, code, message) {
     super(message);
@@ -13,13 +13,13 @@ export function isCancelled(error) {
 }
 
 /**
- * Requests to the server of this page. Throws `RequestError` for a status that is an error, and what `fetch` throws
- * (`TypeError`) when there was no response.
+ * Requests to the server of this page. Throws `RequestError` for a status that is an error, and the `TypeError` of
+ * `fetch` when there was no response.
  */
 export class Api {
   #token = '';
 
-  /** What is shown, as the server describes it. The token that comes with it is kept for requests with effects. */
+  /** The server's description of the gallery. Its token is kept for requests with effects. */
   async gallery() {
     const gallery = await this.json('/api/gallery');
     this.#token = gallery.token;

@@ -1,8 +1,8 @@
 import { Cell } from './cell.js';
 
 /**
- * Cells that are not in the document. Those of the last layout are found by the key of their image, so that an image
- * that is still on screen in the next one need not be loaded again.
+ * Cells that are not in the document. Cells of the last layout are found by the key of their image, so that an image
+ * that stays on screen is not loaded again.
  */
 export class CellPool {
   #free = [];

@@ -14,7 +14,7 @@ export class Cell {
   item = null;
   url = null;
   state = 'empty';
-  /** Attempts to load the thumbnail so far, and when the next may begin, by `performance.now()`. */
+  /** Attempts to load the thumbnail so far, and the time of the next one, by `performance.now()`. */
   attempts = 0;
   notBefore = 0;
   #width = 0;
@@ -49,7 +49,7 @@ export class Cell {
     this.attempts = 0;
     this.notBefore = 0;
     if (isSameImage && this.state === 'shown') {
-      // Another form of the same image: the one that is there stays until it has come.
+      // Another form of the same image: the old one stays until the new one has loaded.
       this.state = 'waiting';
       return;
     }

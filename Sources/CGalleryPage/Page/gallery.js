@@ -3,16 +3,16 @@ import { JustifiedLayout } from './justified-layout.js';
 import { Sections } from './sections.js';
 import { SquareLayout } from './square-layout.js';
 
-/** Milliseconds for which former pictures stay while new ones are looked for: quick results follow without a flash. */
+/** Milliseconds for which old pictures stay during a new search: quick results follow without a flash. */
 const HOLD = 150;
 /** Items of a skeleton: more cells than any screen shows. */
 const SKELETON = 120;
-/** What is in the cells of a skeleton. */
+/** The items of a skeleton's cells. */
 const NOTHING = { count: 0, at: () => null, setWindow() {}, close() {} };
 
 /**
- * Turns snapshots of the results into what the grid shows: a list of items in a layout. Results of another query begin
- * at the top; a revision of the same ones (something was hidden, the folder has changed) keeps the place.
+ * Turns snapshots of the results into the contents of the grid: a list of items in a layout. Results of another query
+ * begin at the top; a revision of the same ones (something was hidden, the folder has changed) keeps the place.
  */
 export class Gallery {
   snapshot = null;
@@ -59,12 +59,12 @@ export class Gallery {
     this.relayout();
   }
 
-  /** Whether it is still on the way to the place where results are to be shown from. */
+  /** Whether it is still moving to the place of the next results. */
   get isPlacing() {
     return this.#place > 0;
   }
 
-  /** Where the next results are to be shown from: the index of an item. */
+  /** The index of the first item of the next results to show. */
   set place(index) {
     this.#place = index;
   }
@@ -100,7 +100,7 @@ export class Gallery {
     } else if (isSameQuery && this.count > 0 && snapshot.count > 0) {
       this.#revise(snapshot);
     } else if (isSameQuery && this.count > 0 && isWaiting(snapshot)) {
-      // A server that was started again looks for the same results: what is shown stays until they are here.
+      // A restarted server searches for the same results: the old ones stay until these arrive.
     } else {
       this.#reset(snapshot);
     }
@@ -175,7 +175,7 @@ export class Gallery {
     );
   }
 
-  /** Scrolls to the place that the address names; while it is not there yet, to the end, where more is loaded. */
+  /** Scrolls to the place in the address, or to the end, where more is loaded, until that place exists. */
   #goToPlace() {
     if (this.#place === 0 || this.count === 0) return;
     const isThere = this.#place < this.count;
@@ -183,7 +183,7 @@ export class Gallery {
     if (isThere || !this.snapshot.more) this.#place = 0;
   }
 
-  /** Hands the layout of all items to `use`: square cells at once, justified rows when they have been computed. */
+  /** Passes the layout of all items to `use`: square cells at once, justified rows when they have been computed. */
   #lay(sections, use) {
     this.#laying += 1;
     if (this.#isJustified && !this.isSkeleton) this.#justify(sections, this.#laying, use);
@@ -219,7 +219,7 @@ function skeleton() {
   return new Sections([{ title: null, count: SKELETON }]);
 }
 
-/** Whether results may still come, and none is there. */
+/** Whether there are no results yet, but may still be. */
 function isWaiting({ state, count }) {
   return count === 0 && state === 'loading';
 }

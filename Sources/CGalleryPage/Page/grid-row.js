@@ -53,13 +53,13 @@ export class GridRow {
     return this.cells[index - this.cells[0].index];
   }
 
-  /** Drops what it shows, and its requests. */
+  /** Drops its contents and its requests. */
   clear(loader) {
     for (const cell of this.cells) cell.bind(-1, null, null, loader);
     this.number = -1;
   }
 
-  /** Gives its cells away together with what they show. */
+  /** Gives its cells away with their contents. */
   dissolve(pool) {
     for (const cell of this.cells) pool.keep(cell);
     this.cells = [];

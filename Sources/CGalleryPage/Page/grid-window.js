@@ -2,8 +2,8 @@ import { CellPool } from './cell-pool.js';
 import { GridRow } from './grid-row.js';
 
 /**
- * The rows and the headers of sections that are in the document. Rows that leave it are used again, and stand in the
- * order in which they are seen, as screen readers need.
+ * The rows and the headers of sections that are in the document. Rows that leave it are used again, and are in visual
+ * order for screen readers.
  */
 export class GridWindow {
   /** Whether cells show something else since this was last set to false. */
@@ -42,7 +42,7 @@ export class GridWindow {
     this.#pool.settle(this.#loader);
   }
 
-  /** Has the rows `from…to` in the document, and no others. */
+  /** Keeps exactly the rows `from…to` in the document. */
   place(from, to) {
     if (this.#rows.size === to - from + 1 && this.#rows.has(from) && this.#rows.has(to)) return;
     const { grid } = this.#elements;
@@ -60,8 +60,7 @@ export class GridWindow {
   }
 
   /**
-   * Moves all to a base: the containers stand at `top` in the scrolled element, which is the place `base` in the
-   * content.
+   * Moves all to a base: the containers are at `top` in the scrolled element, which is the place `base` in the content.
    */
   setBase(base, top) {
     if (base === this.#base) return;
@@ -72,7 +71,7 @@ export class GridWindow {
     for (const header of this.#headers.values()) this.#moveHeader(header);
   }
 
-  /** Looks again at the items of all rows. */
+  /** Updates the items of all rows. */
   refresh() {
     for (const number of this.#rows.keys()) if (number < this.content.layout.rowCount) this.#bind(number);
   }
@@ -112,7 +111,7 @@ export class GridWindow {
     row.element.remove();
   }
 
-  /** The grid takes over the focus of what leaves the document. */
+  /** The grid gets the focus of an element that leaves the document. */
   #keepFocus(element) {
     if (element.contains(document.activeElement)) this.#elements.grid.focus({ preventScroll: true });
   }

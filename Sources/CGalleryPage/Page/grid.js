@@ -5,19 +5,19 @@ import { ScrollSpace } from './scroll-space.js';
 
 /** Most cells at a time: with two elements each, the document stays below 300. */
 const MOST_CELLS = 78;
-/** Rows that are kept ready beyond the edges of the viewport, in the order in which the budget goes to them. */
+/** Rows that are kept ready beyond the edges of the viewport, in the order of their use of the budget. */
 const AHEAD_THEN_BEHIND = [1, -1, 1, -1, 1];
-/** Faster than so many viewports a second, images would have left before they came. */
+/** Viewports a second above which images would leave before they have loaded. */
 const FLING = 2.5;
 /** Milliseconds without a scroll that are a rest. */
 const REST = 120;
-/** Milliseconds that may go to placeholders in one frame. */
+/** Milliseconds for placeholders in one frame. */
 const PLACEHOLDER_BUDGET = 2;
 /** Scroll positions off by less than this many CSS pixels are left as they are. */
 const SLACK = 2000;
 /** Height of the strip after the last row, where the next page is announced. */
 const FOOT = 72;
-/** Rows are placed relative to a base that is a multiple of this, as fractions get lost far from the origin. */
+/** Rows are placed relative to a base that is a multiple of this, because fractions get lost far from the origin. */
 const BASE = 65_536;
 
 /**
@@ -92,7 +92,7 @@ export class Grid {
     this.#window.dissolve();
     this.#window.content = { layout, items, form: this.#form };
     this.jumpTo(offset);
-    // At once, as cells that show the same images go on to show them.
+    // At once, because cells with the same images keep them.
     this.#showWindow(this.#space.offset);
     this.#window.settle();
   }
@@ -114,7 +114,7 @@ export class Grid {
     this.#elements.space.style.height = `${this.#space.height}px`;
   }
 
-  /** Goes to an offset without a way between. */
+  /** Jumps to an offset. */
   jumpTo(offset) {
     const position = this.#space.positionFor(offset);
     scrollTo({ top: position, behavior: 'instant' });
@@ -123,7 +123,7 @@ export class Grid {
     this.invalidate();
   }
 
-  /** Goes to an offset while the scrubber is dragged: as in a fling, images wait until it stays. */
+  /** Jumps to an offset while the scrubber is dragged: as in a fling, images wait until it stops. */
   scrub(offset) {
     this.jumpTo(offset);
     this.#isFling = true;
@@ -131,7 +131,7 @@ export class Grid {
     this.#restTimer = setTimeout(() => this.#rested(), REST);
   }
 
-  /** Scrolls as little as shows an item whole; `start` puts its row at the top. */
+  /** Scrolls as little as possible to show a whole item; `start` puts its row at the top. */
   reveal(index, alignment = 'nearest') {
     const { top, height, heads } = this.layout.row(this.layout.rowOf(index));
     const start = heads >= 0 ? this.layout.sectionTop(heads) : top;
@@ -140,14 +140,14 @@ export class Grid {
     else if (top + height > this.offset + this.#viewport) this.jumpTo(top + height + margin - this.#viewport);
   }
 
-  /** Looks again at items that have come since, in the next frame. */
+  /** Updates items that have arrived since, in the next frame. */
   refresh() {
     if (!this.layout) return;
     this.#window.refresh();
     this.invalidate();
   }
 
-  /** Tries all failed thumbnails on screen again. */
+  /** Retries all failed thumbnails on screen. */
   retryFailed() {
     for (const cell of this.#window.cells()) if (cell.state === 'failed') cell.retry();
     this.#window.isChanged = true;
@@ -165,12 +165,12 @@ export class Grid {
     return index < (this.layout?.count ?? 0) ? this.#window.cell(this.layout.rowOf(index), index) : undefined;
   }
 
-  /** The item that the keyboard is at. */
+  /** The item with the keyboard focus. */
   get active() {
     return this.#active;
   }
 
-  /** Makes an item the one that the keyboard is at, without moving the focus. */
+  /** Makes an item the active one, without moving the focus. */
   setActive(index) {
     this.#active = index;
     this.invalidate();
@@ -203,7 +203,7 @@ export class Grid {
     this.invalidate();
   }
 
-  /** Mends the scroll position, which must not be touched while the finger or the wheel still moves it. */
+  /** Corrects the scroll position, which must not change while the finger or the wheel still moves it. */
   #settle() {
     if (this.#space.hasDrifted(SLACK)) this.jumpTo(this.offset);
   }
@@ -277,7 +277,7 @@ export class Grid {
     }
   }
 
-  /** Placeholders of what is on screen, as far as the budget of this frame goes. */
+  /** Draws placeholders on screen within the budget of this frame. */
   #drawPlaceholders() {
     const end = performance.now() + PLACEHOLDER_BUDGET;
     for (const cell of this.#window.cells()) {

@@ -1,8 +1,8 @@
 const SECOND = 1000;
 
 /**
- * Why an image did not come, which an image element does not tell. `pause` is null if it makes no sense to ask again,
- * and else the milliseconds after which to.
+ * Finds out why an image failed, which an image element does not report. `pause` is null if a retry makes no sense,
+ * else the milliseconds before it.
  */
 export async function diagnose(url) {
   let response;

@@ -1,13 +1,13 @@
 import { diagnose } from './image-failure.js';
 
 /**
- * Requests at a time. Browsers open six connections to a host: the event stream holds one, and one is left for items.
+ * Concurrent requests. Browsers open six connections to a host: the event stream takes one, and one is left for items.
  */
 const LANES = 4;
-/** Milliseconds after which an image lets others go first; doubled each time it has to. */
+/** Milliseconds after which an image lets others go first; doubled each time. */
 const PATIENCE = 5000;
 const LATENESS = 5;
-/** Times that an image is asked for again by itself where the server says that it is busy. */
+/** Automatic retries of an image if the server is busy. */
 const BUSY_RETRIES = 6;
 
 /**
@@ -26,7 +26,7 @@ export class ImageLoader {
     this.#pump();
   }
 
-  /** Drops the request of a cell that shows something else now. */
+  /** Drops the request of a cell that now shows another item. */
   cancel(cell) {
     if (this.#active.delete(cell)) cell.image.removeAttribute('src');
   }

@@ -1,9 +1,9 @@
-/** Sides of thumbnails in pixels: few, so that caches are met again when a window is resized. */
+/** Sides of thumbnails in pixels: few, so that they are cached when a window is resized. */
 const THUMBNAILS = [128, 192, 256, 320, 400, 512, 640, 800];
 /** Sides of enlarged images in pixels. */
 const ENLARGED = [1024, 1600, 2048, 2560];
 
-/** Pixels of the device to a CSS pixel; 1 where the user asks for little data. */
+/** Device pixels per CSS pixel; 1 if the user wants to save data. */
 export function scale() {
   return savesData() ? 1 : devicePixelRatio;
 }
@@ -22,7 +22,7 @@ export function enlargedBox(side) {
   return box(ENLARGED, side);
 }
 
-/** Where a form of an image is. `fit` is `cover` or `contain`. */
+/** The address of a form of an image. `fit` is `cover` or `contain`. */
 export function imageAddress(key, box, fit) {
   return `/picture/${key}/${box}-${fit}`;
 }

@@ -2,7 +2,7 @@ import { isCancelled } from './api.js';
 
 /** Items in one request. */
 const CHUNK = 100;
-/** Items around the window that are asked for ahead of time. */
+/** Items around the window that are requested in advance. */
 const MARGIN = 50;
 /** Chunks that are kept around the window: more would only grow the heap. */
 const KEPT = 8;
@@ -26,8 +26,8 @@ export class ItemStore {
   #window = [0, 0];
 
   /**
-   * `fetch(from, count, signal)` gets items; `find(id)` tells where one is, or null; `changed()` hears that some have
-   * come.
+   * `fetch(from, count, signal)` gets items; `find(id)` returns the index of one, or null; `changed()` is called when
+   * items have arrived.
    */
   constructor(count, fetch, find, changed) {
     this.count = count;
@@ -36,12 +36,12 @@ export class ItemStore {
     this.#changed = changed;
   }
 
-  /** The item at an index, or null while it is not here. */
+  /** The item at an index, or null until it has arrived. */
   at(index) {
     return this.#chunks.get(Math.floor(index / CHUNK))?.items[index % CHUNK] ?? null;
   }
 
-  /** Fetches what the window from `first` to `last` lacks. */
+  /** Fetches the missing items of the window from `first` to `last`. */
   setWindow(first, last, isMoving) {
     this.#window = [first, last];
     if (isMoving && performance.now() - this.#lastRequest < MOVING_INTERVAL) {
@@ -62,7 +62,7 @@ export class ItemStore {
     for (let number = from; number <= to; number += 1) this.#load(number);
   }
 
-  /** The items at indexes `from..<to`, once they are here. */
+  /** The items at indexes `from..<to`, when they have arrived. */
   async load(from, to) {
     const [first, last] = this.#span(from, to - 1);
     const loads = [];
@@ -70,7 +70,7 @@ export class ItemStore {
     await Promise.all(loads);
   }
 
-  /** Where the item with this identifier is, looked for around `near` first; -1 if it is not there. */
+  /** The index of the item with this identifier, searched around `near` first; -1 if there is none. */
   async locate(id, near) {
     const number = Math.floor(Math.min(Math.max(near, 0), Math.max(this.count - 1, 0)) / CHUNK);
     for (const candidate of [number, number - 1, number + 1]) {

@@ -3,12 +3,12 @@ import { HEADER, spacing } from './square-layout.js';
 
 /** Milliseconds of work until other events get their turn. */
 const SLICE = 3;
-/** Rows that are laid between two looks at the clock. */
+/** Rows that are computed between two checks of the clock. */
 const STRIDE = 256;
 /** Images beyond these shapes are cropped in the grid, so that a row remains a row. */
 const NARROWEST = 0.5;
 const WIDEST = 4;
-/** What the server sends for an aspect: `32 * log2(width / height) + 128`, 0 if unknown. */
+/** The server's code for an aspect: `32 * log2(width / height) + 128`, 0 if unknown. */
 const STEPS_PER_OCTAVE = 32;
 const SQUARE = 128;
 const UNKNOWN = 1.5;
@@ -18,14 +18,14 @@ const ASPECTS = Float64Array.from({ length: 256 }, (_, code) => {
   return Math.min(Math.max(2 ** ((code - SQUARE) / STEPS_PER_OCTAVE), NARROWEST), WIDEST);
 });
 
-/** Height that a row has at about, in CSS pixels. */
+/** The approximate height of a row, in CSS pixels. */
 function targetHeight(width) {
   return 130 + width * 0.05;
 }
 
 /**
  * Rows of one width, in which images keep their shapes: each row has the height at which its images fill it. Rows are
- * computed once for all items, in slices that leave every frame its time, and then searched by halves.
+ * computed once for all items, in slices that leave every frame its time, and are then found by binary search.
  */
 export class JustifiedLayout {
   rowCount = 0;
@@ -46,8 +46,8 @@ export class JustifiedLayout {
   }
 
   /**
-   * Lays out what has been appended. `aspects` has a code for each item. While more items will follow, the last row
-   * waits for them. Returns whether it came to an end: `isStale()` stops it.
+   * Lays out the appended items. `aspects` has a code for each item. While more items will follow, the last row waits
+   * for them. Returns whether it has finished: `isStale()` stops it.
    */
   async extend(sections, aspects, isOpen, isStale) {
     let row = Math.max(this.rowCount - 1, 0);
@@ -119,7 +119,9 @@ export class JustifiedLayout {
     return this.#tops[this.rowOf(this.sections.firsts[section])] - this.#header(this.sections, section);
   }
 
-  /** Where the row that begins at an item ends: with or without the image that makes it too wide, as fits better. */
+  /**
+   * The end of the row that begins at an item: with or without the image that makes it too wide, whichever fits better.
+   */
   #break(aspects, first, end) {
     let sum = 0;
     let before = Infinity;

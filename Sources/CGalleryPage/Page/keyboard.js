@@ -5,7 +5,7 @@ const PAGE = 0.9;
 export class GridKeyboard {
   #grid;
 
-  /** `open(index)` and `hide(index)` are what Enter and Delete ask for. */
+  /** Enter calls `open(index)`, and Delete `hide(index)`. */
   constructor(element, grid, { open, hide }) {
     this.#grid = grid;
     element.addEventListener('keydown', (event) => {
@@ -50,7 +50,7 @@ export class GridKeyboard {
     }
   }
 
-  /** The row a screen farther, and one at least. */
+  /** The row a screen further, but at least one row. */
   #page(row, direction) {
     const { layout, viewportHeight } = this.#grid;
     const { top } = layout.row(row);

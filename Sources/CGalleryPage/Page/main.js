@@ -60,12 +60,12 @@ const report = new ViewportReport((viewport) => session.reportViewport(viewport)
 const field = new SearchField(find('search'), find('query'), search);
 
 let description = { title: document.title };
-/** An item that the address names, to be enlarged when it is here. */
+/** An item in the address, which is enlarged when it has arrived. */
 let wantedItem = null;
-/** An item that is to be shown again, if the enlarged view is open. */
+/** An item to show again, if the enlarged view is open. */
 let undone = null;
 let shownItems = null;
-/** A query whose results are to get an entry of the history. */
+/** A query whose results get an entry of the history. */
 let pushed = null;
 
 function describe(gallery) {
@@ -98,7 +98,7 @@ function push(query) {
   entitle();
 }
 
-/** Shows what the address says, after back or forward. */
+/** Shows the state in the address, after back or forward. */
 function show({ query, order, at, open }, former) {
   pushed = null;
   if (query === former.query && order === former.order) {
@@ -144,7 +144,7 @@ function tell(text, options) {
 
 async function hide(item) {
   if (!item || !(await session.hide([item.id]))) return;
-  // Those of the message that still stands there, too: one Undo brings all of them back.
+  // Including those of the current message: one Undo restores all of them.
   const ids = [...(toast.subject ?? []), item.id];
   tell(ids.length === 1 ? `“${caption(item)}” is hidden.` : `${pictures(ids.length)} are hidden.`, {
     label: 'Undo',
@@ -156,7 +156,7 @@ async function hide(item) {
   });
 }
 
-/** Shows all again that was hidden from these results. */
+/** Shows all hidden items of these results again. */
 async function showHidden() {
   const shown = await session.undo();
   if (!shown) return;
@@ -164,7 +164,7 @@ async function showHidden() {
   tell(`${pictures(shown.ids.length)} shown again.`, { label: 'Undo', action: () => session.hide(shown.ids) });
 }
 
-/** A photo service is told before a download of its image begins, as its terms ask. */
+/** The use is reported to a photo service before a download of its image begins, as its terms require. */
 async function download(item, event) {
   if (description.kind !== 'search' || event.isTrusted === false) return;
   event.preventDefault();
@@ -243,7 +243,7 @@ new GridKeyboard(find('grid'), grid, {
   hide: (index) => hide(gallery.items.at(index)),
 });
 
-/** Where the choice between squares and rows is kept. */
+/** The storage key of the choice between squares and rows. */
 const LAYOUT = 'layout';
 
 function setJustified(isJustified) {
@@ -257,7 +257,7 @@ find('rows').addEventListener('click', () => {
   try {
     localStorage.setItem(LAYOUT, isJustified ? 'rows' : 'squares');
   } catch {
-    // Without storage the choice holds for this page.
+    // Without storage the choice applies to this page only.
   }
 });
 try {
@@ -272,7 +272,7 @@ find('order').addEventListener('change', ({ target }) => {
   session.order(target.value);
 });
 
-// Who scrolls does not want to be taken elsewhere.
+// A user who scrolls must not be moved elsewhere.
 for (const type of ['wheel', 'touchmove', 'keydown', 'pointerdown']) {
   addEventListener(type, () => (gallery.place = 0), { passive: true, capture: true });
 }

@@ -1,9 +1,9 @@
 import { number, pictures } from './words.js';
 
-/** Milliseconds after which a state is said aloud, so that a screen reader does not stammer while one types. */
+/** Milliseconds before a screen reader announces a state, so that it does not repeat itself while the user types. */
 const LIVE_PAUSE = 500;
 
-/** What the page says in words: the strip below the bar, the pane instead of pictures, and the foot of the grid. */
+/** The page's messages: the strip below the bar, the pane in place of pictures, and the foot of the grid. */
 export class Notices {
   #elements;
   #retry;
@@ -12,7 +12,7 @@ export class Notices {
   #snapshot = null;
   #gallery = {};
 
-  /** `elements`: strip, state, foot, count, hidden, live. `retry()` and `showHidden()` hear the buttons. */
+  /** `elements`: strip, state, foot, count, hidden, live. The buttons call `retry()` and `showHidden()`. */
   constructor(elements, { retry, showHidden }) {
     this.#elements = elements;
     this.#retry = retry;
@@ -55,7 +55,7 @@ export class Notices {
     return more && total === null ? `${pictures(count)} so far` : pictures(total ?? count);
   }
 
-  /** How many pictures are left out because somebody has hidden them. */
+  /** The number of hidden pictures. */
   #showHidden(count) {
     const { hidden } = this.#elements;
     hidden.textContent = `${number(count)} hidden – show`;

@@ -6,15 +6,15 @@ export function aspectOf(item) {
 }
 
 /**
- * Shows what stands for an item's image until there is a thumbnail, as the background of an element: its ThumbHash,
- * made once and kept with the item, on its colour. Only the colour without a hash, or if it is damaged.
+ * Shows the placeholder of an item's image as the background of an element: its ThumbHash, made once and kept with the
+ * item, on its colour. Without a valid hash, only the colour.
  */
 export function drawPlaceholder(element, item) {
   if (item.placeholder === undefined) item.placeholder = draw(item);
   setPlaceholder(element, item);
 }
 
-/** Shows as much of the placeholder as there is without drawing it. */
+/** Shows the part of the placeholder that needs no drawing. */
 export function setPlaceholder(element, item) {
   const { style } = element;
   style.backgroundColor = item?.color ?? '';
@@ -22,7 +22,7 @@ export function setPlaceholder(element, item) {
   style.backgroundSize = item?.placeholder?.size ?? '';
 }
 
-/** The size covers a little more than the element, as the browser fades the edges of what it enlarges. */
+/** The size covers a little more than the element, because the browser fades the edges of an enlarged image. */
 function draw(item) {
   if (!item.hash) return null;
   try {
@@ -37,8 +37,8 @@ function draw(item) {
 const HEAD = 54;
 
 /**
- * RGB pixels as the address of a bitmap file (BMP): no compression, so that it takes a tenth of the time of a canvas,
- * which would have to encode a PNG.
+ * RGB pixels as the address of a bitmap file (BMP): without compression it takes a tenth of the time of a canvas, which
+ * would encode a PNG.
  */
 function bitmap(width, height, pixels) {
   const stride = (width * 3 + 3) & ~3;

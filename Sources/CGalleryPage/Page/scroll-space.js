@@ -1,8 +1,8 @@
 /** Browsers clip elements that are higher than 16 to 33 million CSS pixels: the scrolled element stays below. */
 export const TALLEST = 7_000_000;
-/** CSS pixels at either end where the scroll position equals the place in the content, so that ends are met exactly. */
+/** CSS pixels at either end where the scroll position equals the place in the content, so that the ends are exact. */
 const EXACT = 1_000_000;
-/** A scroll further than this in one frame is taken for a jump by the scroll bar. */
+/** A scroll further than this in one frame counts as a jump by the scroll bar. */
 const JUMP_SCREENS = 4;
 
 /**
@@ -38,7 +38,7 @@ export class ScrollSpace {
     return this.#contentEnd;
   }
 
-  /** What has to be added to a scroll position for the place in the content. */
+  /** The difference between a scroll position and the place in the content. */
   get shift() {
     return this.offset - this.#position;
   }
@@ -58,7 +58,7 @@ export class ScrollSpace {
     return Math.round(this.#toSpace(Math.min(Math.max(offset, 0), this.#contentEnd)));
   }
 
-  /** Says that the scroll position is now `position` and stands for `offset`. */
+  /** Records that the scroll position is now `position`, for `offset`. */
   place(offset, position) {
     this.offset = this.isMapped ? Math.min(Math.max(offset, 0), this.#contentEnd) : position;
     this.#position = position;

@@ -1,17 +1,17 @@
 import { number } from './words.js';
 
-/** Least height of the thumb in CSS pixels, so that a finger can grasp it. */
+/** Least height of the thumb in CSS pixels, so that a finger can hold it. */
 const LEAST_THUMB = 44;
 /** Least distance of two years in CSS pixels. */
 const YEAR_DISTANCE = 26;
-/** Most years that are written beside the track. */
+/** Most years that are shown beside the track. */
 const MOST_YEARS = 10;
-/** Milliseconds until it withdraws after scrolling. */
+/** Milliseconds until it disappears after scrolling. */
 const STAY = 1200;
-/** Parts of the gallery that a page key moves by where there are no sections. */
+/** Parts of the gallery that a page key moves by without sections. */
 const PAGES = 20;
 
-/** The scroll bar of the grid: goes anywhere at once, and tells the month that is there. */
+/** The scroll bar of the grid: jumps anywhere at once, and shows the month there. */
 export class Scrubber {
   #element;
   #grid;
@@ -138,7 +138,7 @@ export class Scrubber {
     this.wake();
   }
 
-  /** The top of the next or the former section, or a part of the whole farther. */
+  /** The top of the next or previous section, or of a part of the whole further. */
   #section(direction) {
     const { layout, offset, end } = this.#grid;
     const { sections } = layout;
@@ -152,7 +152,7 @@ export class Scrubber {
     this.#grid.scrub(Math.min(Math.max(offset, 0), this.#grid.end));
   }
 
-  /** Tells assistive technology where it is, at rest: each frame would be too often. */
+  /** Reports its position to assistive technology, at rest: each frame would be too often. */
   #describe() {
     const { offset, end } = this.#grid;
     if (!this.#grid.layout?.count) return;

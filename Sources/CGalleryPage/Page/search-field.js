@@ -1,13 +1,13 @@
-/** Milliseconds without a key that are a pause. */
+/** Milliseconds without a key that count as a pause. */
 const PAUSE = 300;
 
-/** The field that searches while one types: after a pause, or at once on Enter. `/` leads to it from anywhere. */
+/** The field that searches while the user types: after a pause, or at once on Enter. `/` focuses it from anywhere. */
 export class SearchField {
   #input;
   #timer = 0;
   #last = '';
 
-  /** `search(query, isEntered)` hears of each new query. */
+  /** `search(query, isEntered)` is called for each new query. */
   constructor(form, input, search) {
     this.#input = input;
     const send = (isEntered) => {
@@ -27,7 +27,7 @@ export class SearchField {
     form.addEventListener('submit', (event) => {
       event.preventDefault();
       send(true);
-      // A touch keyboard would cover what was found.
+      // A touch keyboard would cover the results.
       if (matchMedia('(pointer: coarse)').matches) input.blur();
     });
     addEventListener('keydown', (event) => {

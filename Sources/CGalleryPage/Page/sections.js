@@ -10,7 +10,7 @@ export function lastAtMost(starts, value, length = starts.length) {
   return low;
 }
 
-/** The sections of the results, and the index of each one's first item: prefix sums, to be searched by halves. */
+/** The sections of the results, and the index of each one's first item: prefix sums for binary search. */
 export class Sections {
   constructor(sections) {
     this.all = sections.filter((section) => section.count > 0);

@@ -2,7 +2,7 @@ import { RequestError } from './api.js';
 
 /** Pauses before the attempts to reach the server again, in milliseconds; the last one repeats. */
 const PAUSES = [500, 1000, 2000, 4000, 8000];
-/** Milliseconds for which a tab is out of sight before it lets go of its stream: not while one leafs through tabs. */
+/** Milliseconds for which a tab is hidden before it closes its stream: longer than switching through tabs takes. */
 const REST = 1000;
 /** A stream that ends sooner than this after it began, in milliseconds, is followed by a pause. */
 const STEADY = 2000;
@@ -10,9 +10,9 @@ const STEADY = 2000;
 const LONGEST = 16_384;
 
 /**
- * The search that this page holds at the server: sends what the user does, and hears each new snapshot of the results
- * by server-sent events. It reconnects by itself, and makes a new session with the same query where the server has
- * forgotten the former one. A tab that is out of sight holds no stream: a browser has six connections for all of them.
+ * The search of this page at the server: sends the user's actions, and receives each new snapshot of the results by
+ * server-sent events. It reconnects by itself, and makes a new session with the same query if the server has dropped
+ * the old one. A hidden tab has no stream: a browser has six connections for all tabs.
  */
 export class Session {
   #api;
@@ -24,7 +24,9 @@ export class Session {
   #isResting = false;
   #rest = 0;
   #wake = () => {};
-  /** What the server was last told, and what the user wants now: they differ while there is no connection. */
+  /**
+   * The last state that the server knows, and the state that the user wants: they differ while there is no connection.
+   */
   #sent = {};
   #wanted = { query: '', order: 'date' };
 
@@ -36,7 +38,7 @@ export class Session {
     document.addEventListener('visibilitychange', () => this.#followVisibility());
     addEventListener('pagehide', ({ persisted }) => {
       this.#close();
-      // Nobody waits for the response: a session that is not ended ends by itself, later.
+      // Nothing waits for the response: a session that is not ended ends by itself later.
       if (!persisted && this.#id !== null) this.#api.post(this.#path('end'), {}, { keepalive: true }).catch(() => {});
     });
     addEventListener('pageshow', (event) => event.persisted && this.#connect());
@@ -72,17 +74,17 @@ export class Session {
     return true;
   }
 
-  /** Shows hidden items again: these, or all that the results lack. Returns which, as `{ ids }`. */
+  /** Shows hidden items again: these, or all hidden items of the results. Returns them, as `{ ids }`. */
   undo(ids) {
     return this.#command('undo', { ids });
   }
 
-  /** Tells the photo service that an image is about to be downloaded, as some ask of their users. */
+  /** Reports to the photo service that an image is about to be downloaded, which some services require. */
   use(id) {
     return this.#command('use', { id });
   }
 
-  /** Throws what the request throws: the caller reports again later. */
+  /** Throws the error of the request: the caller reports again later. */
   reportViewport(viewport) {
     return this.#api.post(this.#path('viewport'), viewport);
   }
@@ -92,7 +94,7 @@ export class Session {
     return (await this.#api.json(path, signal)).items;
   }
 
-  /** Where the item with this identifier is; null if it is not there. */
+  /** The index of the item with this identifier; null if there is none. */
   async position(version, id) {
     const path = `${this.#path('position')}?version=${version}&id=${encodeURIComponent(id)}`;
     return (await this.#api.json(path)).position ?? null;
@@ -120,8 +122,8 @@ export class Session {
   }
 
   /**
-   * Returns what the server responds, or true; false if the command was not taken. One that met no server is not
-   * repeated: the user sees the strip.
+   * Returns the server's response, or true; false if the command failed. It is not repeated without a server: the user
+   * sees the strip.
    */
   async #command(verb, body) {
     try {
@@ -156,7 +158,7 @@ export class Session {
     this.#followVisibility();
   }
 
-  /** Lets go of the stream of a tab that stays out of sight, and takes it up again once the tab is seen. */
+  /** Closes the stream of a tab that stays hidden, and opens it again when the tab becomes visible. */
   #followVisibility() {
     clearTimeout(this.#rest);
     if (document.hidden) {
@@ -169,7 +171,7 @@ export class Session {
     }
   }
 
-  /** The server keeps the session, so that all is as it was left; the stream begins with what was missed. */
+  /** The server keeps the session, so that its state stays; the stream begins with the missed changes. */
   async #letGo() {
     if (this.#connecting || this.#isResting) return;
     this.#isResting = true;

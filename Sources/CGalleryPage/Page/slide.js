@@ -2,14 +2,14 @@ import { diagnose } from './image-failure.js';
 import { enlargedBox, imageAddress } from './image-size.js';
 import { aspectOf, drawPlaceholder, setPlaceholder } from './placeholder.js';
 
-/** Shape that an image is taken to have until it is known: width to height. */
+/** The assumed shape of an image until it is known: width to height. */
 const UNKNOWN = 1.5;
-/** Times that an image is asked for again by itself where the server says that it is busy. */
+/** Automatic retries of an image if the server is busy. */
 const BUSY_RETRIES = 6;
 
 /**
- * One image in the enlarged view: its placeholder in the frame that the image will have, on it the thumbnail of the
- * grid, and over both the large form when it has come.
+ * One image in the enlarged view: its placeholder in the frame of the image, the thumbnail of the grid on it, and the
+ * large form over both when it has loaded.
  */
 export class Slide {
   item = null;
@@ -62,7 +62,7 @@ export class Slide {
     this.thumbnail.style.height = `${isCut ? side : height}px`;
   }
 
-  /** Loads the large form; `isUrgent` if it is on screen. Resolves when it is there or has failed. */
+  /** Loads the large form; `isUrgent` if it is on screen. Resolves when it has loaded or failed. */
   async load(isUrgent) {
     const { item, image } = this;
     if (!item) return;
@@ -76,7 +76,7 @@ export class Slide {
     await this.#request(url);
   }
 
-  /** What the user is told if the large form did not come. */
+  /** The message to the user if the large form has failed. */
   get failure() {
     return this.element.dataset.state === 'failed' ? this.element.title : null;
   }

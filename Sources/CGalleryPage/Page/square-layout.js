@@ -2,7 +2,7 @@ import { lastAtMost } from './sections.js';
 
 /** Height of the name above a section, in CSS pixels. */
 export const HEADER = 52;
-/** Most cells that a viewport may hold: wider columns are taken on screens that would need more. */
+/** Most cells of a viewport: screens that would need more get wider columns. */
 const MOST_CELLS = 70;
 const FEWEST_COLUMNS = 2;
 
@@ -11,7 +11,7 @@ export function spacing(width) {
   return width < 600 ? 4 : 6;
 }
 
-/** Side that a cell has at about, in CSS pixels: larger on wide screens, which one looks at from farther away. */
+/** The approximate side of a cell, in CSS pixels: larger on wide screens, which are viewed from further away. */
 function targetSide(width) {
   return 168 + width * 0.035;
 }

@@ -1,7 +1,7 @@
 /** Milliseconds that a message stays. */
 const STAY = 8000;
 
-/** A message at the lower edge that goes by itself, and may offer one action, such as to undo. */
+/** A message at the lower edge that disappears by itself, and may offer one action, such as to undo. */
 export class Toast {
   #element;
   #timer = 0;
@@ -23,12 +23,12 @@ export class Toast {
     });
   }
 
-  /** What the message that stands there is about, as `show` was told; null if there is none. */
+  /** The subject of the current message, from `show`; null if there is none. */
   get subject() {
     return this.#subject;
   }
 
-  /** Shows a text in place of the former one. `host` is what is on top: a modal dialog makes all else inert. */
+  /** Shows a text in place of the last one. `host` is the topmost element: a modal dialog makes all others inert. */
   show(text, { host = document.body, label = null, action = null, subject = null } = {}) {
     this.#action = action;
     this.#subject = subject;
@@ -47,7 +47,7 @@ export class Toast {
     this.#wait();
   }
 
-  /** Moves what is shown to what is on top now. */
+  /** Moves the message to the topmost element. */
   moveTo(host) {
     host.append(this.#element);
   }

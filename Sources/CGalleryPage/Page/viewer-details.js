@@ -1,6 +1,6 @@
 import { bytes, caption, number, taken } from './words.js';
 
-/** What the enlarged view says of an image: its name, author and licence, and the links that belong to them. */
+/** The details of an image in the enlarged view: its name, author and licence, with their links. */
 export class ViewerDetails {
   #dialog;
   #position;
@@ -41,13 +41,13 @@ export class ViewerDetails {
     this.failure = null;
   }
 
-  /** Why the image cannot be shown, or null. */
+  /** The reason why the image cannot be shown, or null. */
   set failure(reason) {
     this.#failure.textContent = reason ? `${reason} Click the picture to try again.` : '';
   }
 }
 
-/** A text, which leads to an address of the web if there is one. */
+/** A text, as a link if it has a web address. */
 function link(text, address) {
   const isWeb = /^https?:/i.test(address ?? '');
   const element = document.createElement(isWeb ? 'a' : 'span');

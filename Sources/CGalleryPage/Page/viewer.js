@@ -3,14 +3,14 @@ import { Slide } from './slide.js';
 import { followSwipes } from './swipe.js';
 import { ViewerDetails } from './viewer-details.js';
 
-/** Milliseconds that an image has to stay before its large form is asked for, while a key is held down. */
+/** Milliseconds that an image has to stay before its large form is requested, while a key is held down. */
 const SETTLE = 120;
 /** Milliseconds of a slide to the next image; as in the style sheet. */
 const SLIDE = 240;
 
 /**
- * The enlarged view: a dialog over the grid with one image, its neighbours at both sides, and what is known of it.
- * The grid follows beneath, so that items are loaded and the place is right when the dialog closes.
+ * The enlarged view: a dialog over the grid with one image, its neighbours at both sides, and its details. The grid
+ * follows beneath, so that items are loaded and the place is right when the dialog closes.
  */
 export class Viewer {
   #dialog;
@@ -80,7 +80,7 @@ export class Viewer {
     return this.#index;
   }
 
-  /** Shows the item at an index, once it is here. */
+  /** Shows the item at an index, when it has arrived. */
   async open(index) {
     const { items } = this.#gallery;
     await items.load(index, index + 1);
@@ -118,7 +118,7 @@ export class Viewer {
     this.open(index);
   }
 
-  /** Looks for its item in results that have changed; where it is gone, the one in its place is shown. */
+  /** Finds its item in changed results; if it is gone, shows the one in its place. */
   async refresh(id = this.#id) {
     if (!this.isOpen) return;
     if (this.#gallery.count === 0) {
@@ -199,7 +199,7 @@ export class Viewer {
     this.#track.style.transform = x || y ? `translate(${x}px, ${y}px)` : '';
   }
 
-  /** Ends a swipe: goes on to a neighbour, or back to the middle. */
+  /** Ends a swipe: moves to a neighbour, or back to the middle. */
   #slide(step) {
     const index = this.#index + step;
     const target = index < 0 || index >= this.#gallery.count ? 0 : step;

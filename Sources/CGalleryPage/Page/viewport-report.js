@@ -2,7 +2,7 @@
 const INTERVAL = 100;
 
 /**
- * Tells the server what is on screen, so that it makes those thumbnails first: at most ten times a second, and once
+ * Reports the viewport to the server, so that it makes those thumbnails first: at most ten times a second, and once
  * more at rest. One report is under way at a time; the newest one waits.
  */
 export class ViewportReport {
@@ -17,13 +17,13 @@ export class ViewportReport {
     this.#send = send;
   }
 
-  /** `key` tells reports of different results apart, even if the viewport is the same. */
+  /** `key` distinguishes reports of different results with the same viewport. */
   report(viewport, key) {
     this.#next = { viewport, key };
     if (this.#timer === 0 && !this.#isSending) this.#flush();
   }
 
-  /** Forgets what the server was told: it may be another one now. */
+  /** Drops the last report: the server may be another one now. */
   reset() {
     this.#last = '';
   }

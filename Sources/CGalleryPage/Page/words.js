@@ -16,7 +16,7 @@ export function day(date) {
   return Number.isNaN(time) ? '' : dates.format(time);
 }
 
-/** Where a date is known from. */
+/** The source of a date. */
 const SOURCES = {
   camera: 'from the camera',
   xmp: 'from its XMP data',
@@ -25,7 +25,7 @@ const SOURCES = {
   file: 'time of the file',
 };
 
-/** When an item was taken, and where that is known from. */
+/** The date of an item, and its source. */
 export function taken({ date, dateSource }) {
   return dateSource in SOURCES ? `${day(date)} (${SOURCES[dateSource]})` : day(date);
 }
@@ -38,12 +38,12 @@ export function bytes(count) {
   return `${value.toFixed(power > 0 && value < 10 ? 1 : 0)} ${units[power]}`;
 }
 
-/** What an item is called where there is room for one line. */
+/** The name of an item on one line. */
 export function caption(item) {
   return item.description || item.name || 'Picture';
 }
 
-/** What a screen reader says of an item. */
+/** The text of an item for screen readers. */
 export function label(item) {
   return [caption(item), item.author && `by ${item.author}`, item.date && day(item.date)].filter(Boolean).join(', ');
 }
