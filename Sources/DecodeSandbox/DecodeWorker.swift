@@ -2,8 +2,7 @@ import Glibc
 package import ImageCodec
 package import ThumbnailCore
 
-/// What was made of an image: its size, one result for each variant, and the index of a JPEG's rows where that is
-/// another one now.
+/// The result for an image: its size, one result for each variant, and the row index of a JPEG if it has changed.
 package typealias DecodedImage = (size: PixelSize?, results: [Rendered<ThumbnailRaster>], index: RowIndex?)
 
 /// Carries out requests, in a helper or in the pipeline's process: with our own readers for the formats that they support,
@@ -13,7 +12,7 @@ package struct DecodeWorker {
   /// The most address space, in bytes, beyond the program itself.
   private let memoryLimit: Int
   private let cancellation: CancellationFlag
-  /// The machine's processors for a second thread; nil in a helper, which is told whether it may use one.
+  /// The machine's processors for a second thread; nil in a helper, whose request states whether it may use one.
   private let spare: SpareProcessors?
 
   /// In a helper.

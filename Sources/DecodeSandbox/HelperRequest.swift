@@ -1,8 +1,8 @@
 package import ImageCodec
 package import ThumbnailCore
 
-/// What is to be made of an image: by a helper, to which the first fields are sent with the image's file or bytes, or in
-/// the pipeline's own process.
+/// The work on one image: for a helper, which gets the first fields with the image's file or bytes, or for the
+/// pipeline's own process.
 package struct HelperRequest: Equatable, Sendable {
   /// The most bytes of an image that are sent after the request, because that is faster than making a file.
   static let longestInline = 128 << 10
@@ -13,7 +13,7 @@ package struct HelperRequest: Equatable, Sendable {
   package let limits: DecodeLimits
   /// The terms of the pipeline's plan; nil if the helper makes its own plan.
   package var options: PlanOptions?
-  /// Whether to salvage what can be read of a damaged image. With options, they decide.
+  /// Whether to salvage the readable part of a damaged image. With options, they decide.
   package var acceptsDamage = false
   /// Whether the helper may use a second processor while it decodes this image.
   package var hasSpareProcessor = false
@@ -31,7 +31,7 @@ package struct HelperRequest: Equatable, Sendable {
   /// The site of the image: no helper decodes images of two sites. Empty for the user's own files, nil for an image
   /// that is a site of its own, such as an upload.
   package var site: String? = ""
-  /// The most bytes that all thumbnails may have together: what is reserved for their samples.
+  /// The most bytes of all thumbnails together: the memory reserved for their samples.
   package var mostBytes: Int
   /// The most frames that an animation can have.
   var mostFrames: Int

@@ -24,7 +24,7 @@ package struct CacheControl: Sendable, Equatable {
     var mayBeUnderstood = false
     for (name, value) in Self.directives(text) {
       switch name {
-      // Of several, the strictest counts.
+      // The strictest one of several counts.
       case "max-age": maximumAge = min(maximumAge ?? .infinity, Self.seconds(value) ?? 0)
       case "no-store": forbidsStoring = true
       case "must-understand": mayBeUnderstood = true

@@ -38,7 +38,7 @@ final class BodyMemory: Sendable {
   /// The requests that wait for memory.
   var waiting: Int { state.withLock { $0.waiters.count } }
 
-  /// Reserves bytes if they are free and nobody waits for them.
+  /// Reserves bytes if they are free and no connection waits for them.
   ///
   /// - Parameter own: The bytes that the body has already: a growing body has the limits of an announced one.
   /// - Returns: The party whose part is used up; nil if they are reserved.

@@ -125,7 +125,7 @@ extension Shares.Refusal {
   /// 429 if the client has used up its part, 503 if everything is used up.
   var status: HTTPResponseStatus { self == .holder ? .tooManyRequests : .serviceUnavailable }
 
-  /// Writes a response to whatever a connection was opened for, as far as that is possible at once.
+  /// Writes a response to a connection, whatever its request, as far as that is possible at once.
   func respond(on socket: NIOBSDSocket.Handle) {
     let response = "HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\nretry-after: 1\r\nconnection: close\r\n"
     _ = Array((response + "content-length: 0\r\n\r\n").utf8).withUnsafeBytes {

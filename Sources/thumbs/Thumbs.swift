@@ -108,8 +108,8 @@ struct Thumbs: AsyncParsableCommand {
     end(with: status)
   }
 
-  /// Ends the process at once. Workers may still load libraries, some of which abort if what they clean up at an
-  /// orderly end is not set up yet.
+  /// Ends the process at once. Workers may still load libraries, some of which abort at an orderly end if they are not
+  /// set up completely.
   private static func end(with status: ExitCode) -> Never {
     fflush(nil)
     _exit(status.rawValue)

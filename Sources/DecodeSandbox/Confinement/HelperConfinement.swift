@@ -95,7 +95,7 @@ struct HelperConfinement {
     }
   }
 
-  /// A network without interfaces, no shared memory of others, and a user who has no rights over anything outside.
+  /// A network without interfaces, no shared memory of others, and a user without rights over anything outside.
   ///
   /// Not a PID namespace: a process cannot enter one itself, and after requesting one it cannot start threads.
   private static func enterNamespaces() throws(SystemFailure) {

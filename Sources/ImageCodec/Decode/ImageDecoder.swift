@@ -217,7 +217,7 @@ struct ImageDecoder {
     }
   }
 
-  /// Refuses a progressive JPEG with so many scans that it would block the decoder for long, and, if truncated files
+  /// Refuses a progressive JPEG with too many scans, which would block the decoder for long, and, if truncated files
   /// are accepted, one without a single pixel.
   private func checkScans() throws(CodecError) {
     guard plan.probe.format == .jpeg, plan.probe.isProgressive || plan.isTolerant else { return }

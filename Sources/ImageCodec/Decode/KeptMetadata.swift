@@ -20,7 +20,7 @@ package struct KeptMetadata: Sendable, Equatable {
   /// The longest value of a field that is kept, in characters.
   private static let longestValue = 2000
 
-  /// Reads what the policy keeps from an opened image. Nil if the policy keeps nothing.
+  /// Reads the metadata that the policy keeps from an opened image. Nil if the policy keeps nothing.
   init?(_ policy: MetadataPolicy, of image: LibvipsImage) {
     let fields = Self.copyrightFields.compactMap { name -> Field? in
       var value: UnsafePointer<CChar>?

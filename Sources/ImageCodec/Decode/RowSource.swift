@@ -29,7 +29,7 @@ struct RowLayout: Sendable, Equatable {
   enum Colour: Sendable, Equatable {
     /// One plane of 1 gray, 2 gray and alpha, 3 RGB or 4 RGB and alpha. Alpha is not premultiplied.
     case interleaved
-    /// One plane of four inks, of which 255 is the most, as in libvips.
+    /// One plane of four inks, from 0 to 255 for the most, as in libvips.
     case cmyk
     /// Three planes of one channel: luma and chroma, full range, with the `weights` of the layout.
     case ycc

@@ -30,7 +30,7 @@ package struct RangePlan: Sendable {
 
   package init(_ need: BodyNeed, limits: DecodeLimits) { (self.need, self.limits) = (need, limits) }
 
-  /// The next step for a file of which these bytes have arrived.
+  /// The next step for a file after these bytes have arrived.
   ///
   /// - Parameter requests: The number of requests left.
   /// - Throws: The refusal of the image for its size or format.

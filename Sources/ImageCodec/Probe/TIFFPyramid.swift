@@ -18,7 +18,7 @@ struct TIFFPyramid: Sendable {
   private var marked: [Candidate] = []
   /// The pages after the first as long as each is half of the one before; nil once one is not.
   private var halves: [Candidate]? = []
-  /// Subdirectories of which one may be half of another.
+  /// Subdirectories; one may be half of another.
   private var unmarked: [Candidate] = []
   /// The number of subdirectories without a mark.
   private var unmarkedCount = 0

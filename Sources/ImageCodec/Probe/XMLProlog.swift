@@ -1,7 +1,7 @@
 /// The prolog before the first element of an XML document: white space, comments, processing instructions and a
 /// DOCTYPE.
 enum XMLProlog {
-  /// What follows the prolog.
+  /// The text after the prolog.
   enum Rest: Equatable {
     /// An element of this name, in lower case and without its prefix.
     case element(String)

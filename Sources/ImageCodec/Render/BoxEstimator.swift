@@ -20,7 +20,7 @@ struct BoxEstimator {
   /// By the number of means.
   private var inverses: [Int: InverseCovariance] = [:]
 
-  /// For means of `box` pixels, of which `scale` become one new sample.
+  /// For means of `box` pixels, with `scale` means per new sample.
   init(box: Int, scale: Double) {
     self.box = box
     stretch = scale * Double(box)
@@ -37,8 +37,7 @@ struct BoxEstimator {
     return distance < covariances.count ? covariances[distance] : 0
   }
 
-  /// The weights of `count` means, of which the first has its centre at 0, for a new sample with its centre at
-  /// `middle`.
+  /// The weights of `count` means, the first with its centre at 0, for a new sample with its centre at `middle`.
   mutating func weights(middle: Double, count: Int) -> [Double] {
     let inverse =
       inverses[count]

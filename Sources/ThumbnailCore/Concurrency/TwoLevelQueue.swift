@@ -34,8 +34,8 @@ package struct TwoLevelQueue<Element> {
   var count: Int { entries.count }
   /// Whether no element waits.
   @inlinable package var isEmpty: Bool { entries.isEmpty }
-  /// The positions in both queues, including void ones of elements that left early: what the queue keeps in memory. At
-  /// most twice `count` plus 64.
+  /// The positions in both queues, including void ones of elements that left early: the memory of the queue. At most
+  /// twice `count` plus 64.
   var mentionCount: Int { visible.count + prefetch.count }
 
   /// Appends an element to its level's queue.

@@ -2,7 +2,7 @@
 public enum Fit: String, Sendable, Codable, CaseIterable {
   /// The whole image inside the box; the thumbnail may be smaller than the box in one direction.
   case contain
-  /// The box filled, the rest cropped; `Gravity` chooses what is kept.
+  /// The box filled, the rest cropped; `Gravity` chooses the part that is kept.
   case cover
   /// Stretched to the box.
   case fill

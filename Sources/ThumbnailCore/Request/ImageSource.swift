@@ -4,14 +4,15 @@ public import HTTPSemantics
 
 /// A source image: its URL, the header fields of its request, and its identity in the cache.
 public struct ImageSource: Hashable, Sendable {
-  /// Where the bytes are: `http`, `https`, or `file` for sources made by `file(at:)`. For others a name for display.
+  /// The address of the bytes: `http`, `https`, or `file` for sources made by `file(at:)`. For others a name for
+  /// display.
   public let url: URL
   /// Header fields sent with the request, to the URL's own host only.
   public let headers: [HTTPHeader]
   /// Identifies the image: two sources with the same identity and credentials are the same image. The URL by default; a
   /// photo source whose URLs change from response to response sets a lasting name.
   public let identity: String
-  /// Where the bytes come from.
+  /// The origin of the bytes.
   package enum Origin: Sendable {
     /// The URL and its alternates.
     case web
@@ -21,7 +22,7 @@ public struct ImageSource: Hashable, Sendable {
     case loader(any ImageLoading)
   }
 
-  /// Where the bytes come from.
+  /// The origin of the bytes.
   package let origin: Origin
   /// Whether the source is a local file that the user named.
   public var isUserFile: Bool { if case .userFile = origin { true } else { false } }

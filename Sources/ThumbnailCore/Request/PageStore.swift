@@ -51,7 +51,7 @@ public struct StoredPage: Hashable, Sendable {
   public var place: PagePlace
   /// The provider's cursor of the next page; nil after the last.
   public var next: String?
-  /// How many photos match in all, where the provider reports it.
+  /// The number of matching photos, if the provider reports it.
   public var total: Int?
   /// When the provider returned it.
   public var fetchedAt: Date
@@ -86,7 +86,7 @@ public struct StoredPhoto: Hashable, Sendable {
 public struct CachedPhotos: Hashable, Sendable {
   /// The photos.
   public var photos: [StoredPhoto]
-  /// Where the next portion begins; nil after the last.
+  /// The beginning of the next portion; nil after the last.
   public var next: Int64?
 
   /// Makes a portion.

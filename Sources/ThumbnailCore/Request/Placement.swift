@@ -1,4 +1,4 @@
-/// Where a smaller rectangle lies in a larger one: the part of an image that is kept, or an image on a larger canvas.
+/// The place of a smaller rectangle in a larger one: the part of an image that is kept, or an image on a larger canvas.
 public enum Placement: Hashable, Sendable {
   /// At an edge, in a corner or in the middle, and moved from there.
   ///

@@ -24,7 +24,7 @@ extension Variant {
         longest(size.height, framing.zoom.y, framing.minimum.height, framing.padding.top + framing.padding.bottom))
   }
 
-  /// Whether the image's content decides what is cropped.
+  /// Whether the image's content decides the crop.
   package var searchesContent: Bool {
     [.attention, .entropy].contains(gravity) || framing.crop?.placement.isByContent == true
       || framing.placement?.isByContent == true

@@ -41,7 +41,7 @@ package struct FileSystem: Sendable, Equatable {
       guard fields.count >= 5 else { continue }
       let place = unescaped(fields[4])
       let isWithin = place == "/" || path == place || path.hasPrefix(place + "/")
-      // Of two mounts at the same path the later one hides the earlier.
+      // The later one of two mounts at the same path hides the earlier.
       if isWithin, place.utf8.count >= found?.place.utf8.count ?? 0 { found = (place, String(kind)) }
     }
     return found?.kind

@@ -41,7 +41,7 @@ public struct RawPath: Hashable, Sendable, CustomStringConvertible {
     self.bytes = bytes
   }
 
-  /// The path for display, with a replacement character for what is not UTF-8.
+  /// The path for display, with replacement characters for bytes that are not UTF-8.
   public var description: String { String(decoding: bytes, as: UTF8.self) }
 
   /// The bytes with all but letters, digits and some marks percent-encoded (`%e9`).

@@ -5,7 +5,7 @@ import Thumbnailer
 
 /// The images of a folder, all at once.
 actor FolderList: ImageList {
-  /// How often the folder is looked at for changes.
+  /// The interval of the checks for changes of the folder.
   private static let watchInterval = Duration.seconds(2)
 
   nonisolated var snapshots: AsyncStream<ListSnapshot> { hub.subscribe() }

@@ -4,10 +4,10 @@ import ThumbnailCache
 import ThumbnailCore
 import Thumbnailer
 
-/// What a page is told about galleries and their images.
+/// The messages to a page about galleries and their images.
 extension JSONObject {
-  /// The gallery. `hint` is for the empty search field, `picksRandom` tells whether an empty query shows random photos,
-  /// and `token` is to be sent back with whatever changes anything: only pages of this server can read it.
+  /// The gallery. `hint` is for the empty search field, `picksRandom` is whether an empty query shows random photos,
+  /// and requests with effects have to return `token`: only pages of this server can read it.
   init(_ source: GallerySource, token: String) {
     switch source {
     case .folder(let index):

@@ -57,7 +57,7 @@ struct ListSnapshot: Sendable, Equatable, Encodable {
   /// Whether more follow when the last one is shown.
   var more = false
   var sections: [Section] = []
-  /// How many images are left out because they were hidden.
+  /// The number of hidden images.
   var hidden = 0
 }
 

@@ -58,7 +58,7 @@ final class RateLimiter: Sendable {
 /// earlier ones may be invented.
 package struct TrustedProxies: Sendable {
   private let ranges: [AddressRange]
-  /// Further addresses are not read: nobody has so many proxies.
+  /// Further addresses are not read: no client has so many proxies.
   private static let mostAddresses = 32
 
   /// - Parameter ranges: The addresses of the proxies.

@@ -27,7 +27,7 @@ extension ServerResponse {
     json(["error": problem.code, "message": problem.message], status: problem.status, headers: problem.headers)
   }
 
-  /// An object as JSON, which nobody may store.
+  /// An object as JSON, which must not be stored.
   static func json(
     _ object: JSONObject, status: HTTPResponseStatus = .ok, headers: HTTPHeaders = [:]
   ) -> ServerResponse {

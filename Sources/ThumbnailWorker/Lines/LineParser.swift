@@ -44,7 +44,7 @@ struct LineParser: Sendable {
 
   // MARK: An object
 
-  /// Where the values of an object's members are. A member counts as it comes last, and not at all if that is null.
+  /// The places of the values of an object's members. The last one of a name counts, unless it is null.
   private struct Members {
     private static let known: Set = [
       "id", "url", "path", "base64", "headers", "sizes", "fit", "format", "quality", "key", "caption", "json",
@@ -153,7 +153,7 @@ struct LineParser: Sendable {
       get throws(LineFailure) {
         guard let range = ranges["sizes"] else { return [] }
         let first = bytes[range.lowerBound]
-        // Of a list that may hold a million values, only those that can be used are kept, and one too many of these.
+        // A list may hold a million values: only valid ones are kept, and one too many of these.
         var (sizes, areUsable): ([TargetSize], Bool) = ([], true)
         func add(_ value: inout JSONScanner) throws(JSONScanner.Problem) {
           let isText = value.peek() == UInt8(ascii: "\"")

@@ -50,7 +50,7 @@ final class PrefetchRun: Sendable {
     await pipeline.flush()
     await progress.stop()
     var closing = PrefetchFiles.Closing()
-    // Files of which one could not be written are not completed.
+    // If one of the files could not be written, none is completed.
     if !(failure is ReportFile.Failure || failure is ExportError) {
       do { closing = try await files.finish() } catch { failure = error }
     }

@@ -39,7 +39,7 @@ extension Diagnostics {
     return lines
   }
 
-  /// What confines helpers and what does not; nil if there are no helpers.
+  /// The parts of the helpers' confinement, and the missing ones; nil if there are no helpers.
   private var confinement: [(part: ConfinementGap.Part, isThere: Bool)]? {
     confinementGaps.map { gaps in
       ConfinementGap.Part.allCases.map { part in (part, !gaps.contains { $0.part == part }) }

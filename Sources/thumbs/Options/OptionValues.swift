@@ -37,7 +37,7 @@ extension OptionRule where Value: Comparable & Sendable {
 }
 
 extension OptionRule<String> {
-  /// Any text but the empty one, for what the option names.
+  /// Any text except an empty one, for the option's value.
   static func naming(_ what: String) -> Self { Self { $0.isEmpty ? "name \(what)" : nil } }
 }
 

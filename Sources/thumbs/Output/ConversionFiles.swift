@@ -51,7 +51,7 @@ actor ConversionFiles {
 
   /// Completes them.
   ///
-  /// - Returns: A message about what the sheet lacks, if anything.
+  /// - Returns: A message about images that the sheet lacks, if any.
   func finish(_ summary: ConversionSummary) async throws -> String? {
     if !isCSV { try report?.write(summary.json(isDryRun: options.isDryRun).summaryLine + "\n") }
     try report?.finish()

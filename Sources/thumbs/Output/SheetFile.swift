@@ -62,7 +62,7 @@ final class SheetFile: Sendable {
 
   /// Completes the sheet and gives it its name.
   ///
-  /// - Returns: A message about what the sheet lacks, if anything.
+  /// - Returns: A message about images that the sheet lacks, if any.
   func finish(pictures: Int, failed: Int) async throws -> String? {
     let count = pictures.of("picture")
     switch target {

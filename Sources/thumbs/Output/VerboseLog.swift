@@ -40,7 +40,7 @@ final class VerboseLog: Sendable {
     task.withLock {
       $0 = Task {
         for await event in events {
-          // What is stored together concerns no image.
+          // A group of changes concerns no single image.
           if case .committed = event.kind { continue }
           Console.standard.complain(Self.line(event))
         }

@@ -13,7 +13,7 @@ struct GIFFrame {
     case previous
   }
 
-  /// The size of the whole image in pixels, of which the frame may cover a part.
+  /// The size of the whole image in pixels. The frame may cover a part of it.
   let canvas: PixelSize
   /// The upper left corner of the frame and its size. It lies within the canvas.
   let left: Int

@@ -34,7 +34,7 @@ final class TileStrip {
   /// The bytes of a sample.
   var sampleBytes: Int { image.sampleBytes }
 
-  /// The size of a plane of an image of `size`: luma, or chroma, of which a partial sample counts.
+  /// The size of a plane of an image of `size`: luma, or chroma, where a partial sample counts.
   static func size(of size: PixelSize, _ plane: Int, _ chroma: ChromaFormat) -> PixelSize {
     if plane == 0 { return size }
     let divisors = chroma.divisors

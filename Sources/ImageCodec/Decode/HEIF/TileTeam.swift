@@ -42,7 +42,7 @@ final class TileTeam: @unchecked Sendable {
   private var firstColour: CodedColour?
   private var isClosed = false
   private var hasSecond = false
-  /// Whether no second thread is to be started.
+  /// Whether no second thread is started.
   private var isAlone: Bool
 
   /// - Parameter spare: The processors for a second decoder; nil for one decoder.

@@ -5,7 +5,7 @@ import ThumbnailCore
 /// Source: netpbm's `pbm(5)`, `pgm(5)`, `ppm(5)` and `pfm(5)`.
 struct PNMHeader {
   enum Samples: Equatable {
-    /// Bits, of which 1 is black: eight in a byte, or one a character.
+    /// Bits, where 1 is black: eight in a byte, or one a character.
     case bits
     /// Numbers from 0 to `most`.
     case numbers(most: Int)

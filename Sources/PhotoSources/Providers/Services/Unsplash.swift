@@ -27,7 +27,7 @@ private enum Unsplash {
       }
     })
 
-  /// The limit is hourly, and no field tells when the hour ends: on the hour at the latest.
+  /// The limit is hourly, and no field contains the end of the hour: on the hour at the latest.
   @Sendable private static func restOfHour(_ date: Date) -> Duration {
     let hour = 3600.0
     return .seconds(hour - date.timeIntervalSince1970.truncatingRemainder(dividingBy: hour))

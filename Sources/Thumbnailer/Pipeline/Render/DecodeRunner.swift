@@ -64,7 +64,7 @@ final class DecodeRunner: Sendable {
   func decode(
     _ plan: DecodePlan, _ variants: [Variant], of body: SourceBody, isReserved: Bool = false, for job: JobContext
   ) async throws(ThumbnailError) -> Decoded {
-    // Of a RAW file the same preview is chosen again.
+    // The helper chooses the same preview of a RAW file.
     let probe = body.container?.probe ?? plan.probe
     var request = request(probe.format, variants, probe, of: body, for: job)
     var options = PlanOptions(memoryBudget: plan.predictedBytes)
@@ -246,7 +246,7 @@ final class DecodeRunner: Sendable {
 }
 
 extension ImageSource {
-  /// See `HelperRequest.site`: a host, or what a program's loader says.
+  /// See `HelperRequest.site`: a host, or the site of a program's loader.
   fileprivate var site: String? {
     switch origin {
     case .web: HostName(of: url).map { "host \($0.host)" }

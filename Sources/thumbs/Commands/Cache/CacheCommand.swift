@@ -68,7 +68,7 @@ extension CacheOptions {
 }
 
 extension DiskCache {
-  /// Changes the cache. On an error, of which `open` has had the message printed, ends the command.
+  /// Changes the cache. After an error, whose message `open` has printed, ends the command.
   ///
   /// - Parameter advice: What to add if the disk is full.
   func change<Value>(

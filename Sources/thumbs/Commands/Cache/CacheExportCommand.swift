@@ -49,7 +49,7 @@ struct CacheExportCommand: AsyncParsableCommand {
     if name?.usesDate == true { throw ValidationError("the cache knows no dates: leave {date} out of --name") }
   }
 
-  /// What came of a thumbnail.
+  /// The outcome for a thumbnail.
   private enum Status: String {
     /// The file was written.
     case written
