@@ -92,15 +92,9 @@ public final class ContactPrint: Sendable {
   private func onPool<Value: Sendable>(
     _ body: @escaping @Sendable (inout sending State) throws(ExportError) -> Value
   ) async throws(ExportError) -> Value {
-    let result = await Task { [self] in
-      try? await pool.run(priority: PriorityControl(.visible)) { [self] _ in
-        Result { () throws(ExportError) in
-          try state.withLock { state throws(ExportError) in try body(&state) }
-        }
-      }
-    }.value
-    guard let result else { throw failed("the work was given up") }
-    return try result.get()
+    try await pool.runToEnd { [self] in
+      Result { () throws(ExportError) in try state.withLock { state throws(ExportError) in try body(&state) } }
+    }.get()
   }
 }
 

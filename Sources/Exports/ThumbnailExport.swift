@@ -64,15 +64,11 @@ public final class ThumbnailExport: Sendable {
     _ thumbnail: Thumbnail, of picture: PictureName, size: PixelSize
   ) async throws(ExportError) -> Outcome {
     // Not cancelled with the caller's task: finished thumbnails are kept.
-    let result = await Task { [self] in
-      try? await pool.run(priority: PriorityControl(.visible)) { [self] _ in
-        Result { () throws(ExportError) in
-          try place(thumbnail.data, at: path(of: picture, size: size, format: thumbnail.format), of: picture)
-        }
+    try await pool.runToEnd { [self] in
+      Result { () throws(ExportError) in
+        try place(thumbnail.data, at: path(of: picture, size: size, format: thumbnail.format), of: picture)
       }
-    }.value
-    guard let result else { throw ExportError(path: folder, reason: "the work was given up") }
-    return try result.get()
+    }.get()
   }
 
   /// The path within the folder. If the template yields none for the image's name, its digest replaces the name.

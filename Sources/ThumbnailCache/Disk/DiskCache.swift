@@ -16,7 +16,7 @@ public import ThumbnailCore
 /// Recency is a sequence number, so clock changes do not affect it.
 public final class DiskCache: Sendable {
   let database: CacheDatabase
-  private let writer: CacheWriter
+  let writer: CacheWriter
   let commits: GroupCommit
   let problems = CacheProblems()
   private let limit: Atomic<Int>

@@ -21,25 +21,24 @@ enum CacheCheck {
     var orphanedPieces: [Int64] = []
 
     /// Whether there is nothing to repair.
-    var isSound: Bool { damaged.isEmpty && damagedMicro.isEmpty && orphanedPieces.isEmpty }
+    var isSound: Bool { found == (0, 0) }
 
-    /// Repairs it in one transaction.
-    ///
-    /// - Returns: The number of thumbnails removed, and of pieces and micro thumbnails.
+    /// The number of damaged thumbnails, and of pieces and micro thumbnails.
+    var found: (damaged: Int, strays: Int) { (damaged.count, damagedMicro.count + orphanedPieces.count) }
+
+    /// Repairs it in one transaction, and returns what was removed.
     func repair(in db: Database) throws -> (damaged: Int, strays: Int) {
       var repaired = (damaged: 0, strays: 0)
       for id in damaged where try ThumbnailTable.check(row: id, in: db)?.isDamaged == true {
-        try db.execute(sql: "DELETE FROM thumbnail WHERE id = ?", arguments: [id])
+        try db.run("DELETE FROM thumbnail WHERE id = ?", [id])
         repaired.damaged += 1
       }
       for id in damagedMicro where try MicroTable.isDamaged(row: id, in: db) {
-        try db.execute(sql: "DELETE FROM micro WHERE id = ?", arguments: [id])
+        try db.run("DELETE FROM micro WHERE id = ?", [id])
         repaired.strays += 1
       }
       for id in orphanedPieces {
-        try db.execute(
-          sql: "DELETE FROM piece WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM thumbnail WHERE id = ?1 >> 1)",
-          arguments: [id])
+        try db.run("DELETE FROM piece WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM thumbnail WHERE id = ?1 >> 1)", [id])
         repaired.strays += db.changesCount
       }
       return repaired
@@ -48,8 +47,7 @@ enum CacheCheck {
 
   /// Checks up to `limit` thumbnails after a row, in the order of their ids. Nil when none are left.
   static func part(_ limit: Int, after start: Int64, in db: Database) throws -> Part? {
-    let ids = try Int64.fetchAll(
-      db.cachedStatement(sql: "SELECT id FROM thumbnail WHERE id > ? ORDER BY id LIMIT ?"), arguments: [start, limit])
+    let ids: [Int64] = try db.values("SELECT id FROM thumbnail WHERE id > ? ORDER BY id LIMIT ?", [start, limit])
     var part = Part(end: ids.last ?? start, thumbnails: ids.count)
     for id in ids {
       guard let (bytes, isDamaged) = try ThumbnailTable.check(row: id, in: db) else { continue }
@@ -62,10 +60,9 @@ enum CacheCheck {
     }
     let present = Set(ids)
     let pieces = BlobTable.rows(after: start, through: ids.count < limit ? .max : part.end)
-    part.orphanedPieces = try Int64.fetchAll(
-      db.cachedStatement(sql: "SELECT id FROM piece WHERE id BETWEEN ? AND ?"),
-      arguments: [pieces.lowerBound, pieces.upperBound]
-    ).filter { !present.contains($0 >> 1) }
+    let found: [Int64] = try db.values(
+      "SELECT id FROM piece WHERE id BETWEEN ? AND ?", [pieces.lowerBound, pieces.upperBound])
+    part.orphanedPieces = found.filter { !present.contains($0 >> 1) }
     return ids.isEmpty && part.orphanedPieces.isEmpty ? nil : part
   }
 

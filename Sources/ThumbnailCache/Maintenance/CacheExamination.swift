@@ -25,7 +25,6 @@ package struct CacheExamination: Sendable {
   package static var databaseVersion: String? {
     try? DatabaseQueue().read { try String.fetchOne($0, sql: "SELECT sqlite_version()") }
   }
-
 }
 
 extension CacheExamination {
@@ -38,25 +37,19 @@ extension CacheExamination {
     exposure = CachePrivacy.exposure(of: path)
     let system = FileSystem(at: place)
     (fileSystem, isOnNetwork, freeBytes) = (system.kind, system.isShared, system.freeBytes)
-    let nothing = DiskCacheStatistics()
-    if let failure = Self.failureToWrite(to: place) {
-      (contents, problem) = (nothing, .directoryUnusable(path: path, reason: failure.reason))
-      return
-    }
     let file = CacheDatabase.path(in: path, majorVersion: DiskCacheSchema.majorVersion)
-    guard FileManager.default.fileExists(atPath: file) else {
-      (contents, problem) = (nothing, nil)
-      return
-    }
     do {
-      contents = try Self.read(file) ?? nothing
-      problem = nil
+      if let failure = Self.failureToWrite(to: place) {
+        throw DiskCacheError.directoryUnusable(path: path, reason: failure.reason)
+      }
+      let isThere = FileManager.default.fileExists(atPath: file)
+      (contents, problem) = (isThere ? try Self.read(file) : DiskCacheStatistics(), nil)
     } catch {
-      (contents, problem) = (nothing, DiskCacheError(error, path: file))
+      (contents, problem) = (DiskCacheStatistics(), DiskCacheError(error, path: file))
     }
   }
 
-  private static func read(_ file: String) throws -> DiskCacheStatistics? {
+  private static func read(_ file: String) throws -> DiskCacheStatistics {
     var configuration = Configuration()
     configuration.readonly = true
     configuration.busyMode = .timeout(2)
@@ -65,7 +58,7 @@ extension CacheExamination {
     return try queue.unsafeRead { db in
       switch try DiskCacheSchema.inspect(db) {
       case .usable: break
-      case .empty, .unfinished: return nil
+      case .empty, .unfinished: return DiskCacheStatistics()
       case .foreign(let reason), .broken(let reason): throw DiskCacheError.damaged(path: file, reason: reason)
       }
       return try DiskCacheStatistics(in: db, path: file)
@@ -75,9 +68,9 @@ extension CacheExamination {
   /// The path, or its nearest ancestor that exists.
   private static func nearestPlace(_ path: String) -> String {
     var url = URL(fileURLWithPath: path).standardizedFileURL
-    var status = stat()
-    while stat(url.path, &status) != 0, url.path != "/" { url.deleteLastPathComponent() }
-    return url.path == URL(fileURLWithPath: path).standardizedFileURL.path ? path : url.path
+    let whole = url.path
+    while !FileManager.default.fileExists(atPath: url.path), url.path != "/" { url.deleteLastPathComponent() }
+    return url.path == whole ? path : url.path
   }
 
   /// Why a folder cannot be written to. Tested by creating an unnamed file, since permissions alone do not show a

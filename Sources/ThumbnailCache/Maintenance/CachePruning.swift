@@ -52,36 +52,24 @@ public struct CachePruning: Sendable, Equatable {
 
   /// Simulates the pruning, in the order of eviction.
   func outcome(in db: Database) throws -> Outcome {
-    var leaving = Outcome()
-    var excess = try byteLimit.map { try CacheTotals.payload(in: db) - max(0, $0) } ?? 0
-    let rows = try Row.fetchCursor(
+    let isMeant = filter == nil ? "FALSE" : "s.host = coalesce(?1, s.host) AND s.fetched_at < ?2"
+    let row = try Row.fetchOne(
       db,
       sql: """
-        SELECT \(CacheTotals.count("r.bytes")), s.host, s.fetched_at FROM recency r JOIN thumbnail t ON t.id = r.id
-        LEFT JOIN source s ON s.id = t.source ORDER BY r.used
-        """)
-    var kept: [Int] = []
-    while let row = try rows.next() {
-      let bytes = try row.decode(Int.self, atIndex: 0)
-      if filter != nil, (try? isMeant(row)) == true {
-        leaving += Outcome(thumbnails: 1, bytes: bytes)
-        excess -= bytes
-      } else if byteLimit != nil {
-        kept.append(bytes)
-      }
-    }
-    for bytes in kept {
-      if excess <= 0 { break }
-      leaving += Outcome(thumbnails: 1, bytes: bytes)
-      excess -= bytes
-    }
-    return leaving
-  }
-
-  private func isMeant(_ row: Row) throws -> Bool {
-    guard let host = try row.decode(String?.self, atIndex: 1) else { return false }
-    let fetchedAt = try row.decode(Double.self, atIndex: 2)
-    return (self.host ?? host) == host && fetchedAt < fetchedBefore?.timeIntervalSince1970 ?? .infinity
+        WITH listed AS (
+          SELECT r.used, \(CacheTotals.count("r.bytes")) AS bytes, coalesce(\(isMeant), FALSE) AS is_meant
+          FROM recency r JOIN thumbnail t ON t.id = r.id LEFT JOIN source s ON s.id = t.source
+        ), ordered AS (
+          SELECT *, sum(bytes) OVER (ORDER BY is_meant DESC, used ROWS UNBOUNDED PRECEDING) - bytes AS before FROM listed
+        )
+        SELECT count(*), coalesce(sum(bytes), 0) FROM ordered WHERE is_meant OR before < ?3
+        """,
+      arguments: [
+        host, fetchedBefore?.timeIntervalSince1970 ?? .infinity,
+        try byteLimit.map { try CacheTotals.payload(in: db) - max(0, $0) } ?? 0,
+      ])
+    guard let row else { return Outcome() }
+    return Outcome(thumbnails: try row.decode(atIndex: 0), bytes: try row.decode(atIndex: 1))
   }
 }
 
@@ -92,20 +80,29 @@ extension DiskCache {
   /// what was removed stays removed.
   public func prune(_ pruning: CachePruning) async throws(DiskCacheError) -> CachePruning.Outcome {
     var outcome = CachePruning.Outcome()
-    let atOnce = try await maintain { try $0.rowsAtOnce() }
+    let atOnce = try await maintain { try $0.beginPruning() }
     if let filter = pruning.filter {
-      let pages = SourcePages(filter)
-      outcome += try await repeating(pages, while: { !$0.isAtEnd }) { try $0.removeImages(&$1, atMost: atOnce) }
+      outcome += try await repeating(SourcePages(filter), while: { !$0.isAtEnd }) { db, pages in
+        let images = try pages.next(atOnce, in: db).map { "\($0.row)" }.joined(separator: ",")
+        // The trigger deletes the source with its last thumbnail; this deletes one that had none.
+        for column in ["thumbnail WHERE source", "source WHERE id"] {
+          try db.execute(sql: "DELETE FROM \(column) IN (\(images))")
+        }
+      }
     }
     if let limit = pruning.byteLimit.map({ max(0, $0) }) {
       outcome += try await maintain { try $0.shrink(toBytes: limit) }
-      let compaction = try await maintain { try $0.compaction(toBytes: limit, rows: atOnce) }
-      outcome += try await repeating(compaction, while: { !$0.isDone }) { try $0.compact(&$1) }
+      let cutoff = try await maintain { writer in
+        try writer.connection().unsafeRead { db in
+          try CacheTotals.payload(in: db) > limit ? Eviction.startOfSurvivors(bytes: limit, in: db) : nil
+        }
+      }
+      let compaction = Compaction(cutoff: cutoff ?? .min, rows: atOnce)
+      outcome += try await repeating(compaction, while: { !$0.isDone }) { try $1.step(in: $0) }
       // What was not where it was expected, or came meanwhile.
-      outcome += try await repeating(1, while: { $0 > 0 }) { writer, removed in
-        let part = try writer.removeUnused(toBytes: limit, atMost: atOnce)
-        removed = part.thumbnails
-        return part
+      let eviction = Eviction(limits: writer.limits)
+      outcome += try await repeating(false, while: { !$0 }) { db, isDone in
+        isDone = try eviction.evict(in: db, toPayload: limit, atMost: atOnce)
       }
     }
     if outcome.thumbnails > 0 {
@@ -115,19 +112,23 @@ extension DiskCache {
     return outcome
   }
 
-  /// Runs transactions as long as there is something to do, with a state that changes with each that is committed.
-  /// After each it sleeps as long as that took (25 ms at most), since other processes only poll for the write lock.
+  /// Runs transactions as long as there is something to do, with a state that changes with each that is committed. Each
+  /// returns its free pages to the file system. After each it sleeps as long as that took (25 ms at most), since other
+  /// processes only poll for the write lock.
   private func repeating<State: Sendable>(
-    _ start: State, while goesOn: (State) -> Bool,
-    _ body: @escaping @Sendable (CacheWriter, inout State) throws -> CachePruning.Outcome
+    _ start: State, while goesOn: (State) -> Bool, _ body: @escaping @Sendable (Database, inout State) throws -> Void
   ) async throws(DiskCacheError) -> CachePruning.Outcome {
-    var outcome = CachePruning.Outcome()
-    var state = start
+    var (outcome, state) = (CachePruning.Outcome(), start)
     while goesOn(state) {
       let start = ContinuousClock.now
       let (part, next) = try await maintain { [state] writer in
-        var next = state
-        return (try body(writer, &next), next)
+        try writer.transaction(logBytes: CacheWriter.pruningLog) { db in
+          try db.returnFreePagesAtCommit()
+          let before = try CachePruning.Outcome(countingIn: db)
+          var next = state
+          try body(db, &next)
+          return (try before - CachePruning.Outcome(countingIn: db), next)
+        }
       }
       outcome += part
       state = next
@@ -142,24 +143,24 @@ extension DiskCache {
   }
 }
 
-/// Pruning, in small transactions that each return their free pages to the file system.
 extension CacheWriter {
   /// The length of the log at which it is checkpointed: a page that several transactions change is copied once.
-  private var pruningLog: Int { 64 << 20 }
+  fileprivate static let pruningLog = 64 << 20
 
   /// The rows to remove in one transaction. Each changes a page of two indexes that are in random order; a transaction
   /// writes a page once, so that the more pages there are, the more rows go together. Has room for the pages in memory
   /// until `finishPruning`.
-  fileprivate func rowsAtOnce() throws -> Int {
+  fileprivate func beginPruning() throws -> Int {
     try connection().writeWithoutTransaction { db in
       let rows = min(max(try CacheTotals.counted(in: db) / 64, 1024), 4096)
       // In KiB.
-      try db.execute(sql: "PRAGMA cache_size = \(-16 * rows); PRAGMA wal_autocheckpoint = \(pruningLog / 4096)")
+      try db.execute(
+        sql: "PRAGMA cache_size = \(-16 * rows); PRAGMA wal_autocheckpoint = \(Self.pruningLog / DiskCacheLimits.pageSize)")
       return rows
     }
   }
 
-  /// Ends what `rowsAtOnce` has begun.
+  /// Ends what `beginPruning` has begun.
   fileprivate func finishPruning() throws {
     try connection().writeWithoutTransaction { db in
       try db.execute(
@@ -168,44 +169,5 @@ extension CacheWriter {
           """)
     }
     try checkpoint()
-  }
-
-  /// Removes the images of the next portion.
-  fileprivate func removeImages(_ pages: inout SourcePages, atMost most: Int) throws -> CachePruning.Outcome {
-    try measured { db in
-      let images = try pages.next(most, in: db).map { "\($0.row)" }.joined(separator: ",")
-      for column in ["thumbnail WHERE source", "source WHERE id"] {
-        // The trigger deletes the source with its last thumbnail; this deletes one that had none.
-        try db.execute(sql: "DELETE FROM \(column) IN (\(images))")
-      }
-    }
-  }
-
-  /// What is to be removed so that the rest takes at most `bytes`.
-  fileprivate func compaction(toBytes bytes: Int, rows: Int) throws -> Compaction {
-    try connection().unsafeRead { db in
-      guard try CacheTotals.payload(in: db) > bytes else { return Compaction(cutoff: .min, rows: rows) }
-      return Compaction(cutoff: try Eviction.startOfSurvivors(bytes: bytes, in: db) ?? .min, rows: rows)
-    }
-  }
-
-  /// Takes one step.
-  fileprivate func compact(_ compaction: inout Compaction) throws -> CachePruning.Outcome {
-    try measured { try compaction.step(in: $0) }
-  }
-
-  /// Removes the least recently used thumbnails until the rest takes at most `bytes`.
-  fileprivate func removeUnused(toBytes bytes: Int, atMost most: Int) throws -> CachePruning.Outcome {
-    try measured { db in _ = try Eviction(limits: limits).evict(in: db, toPayload: bytes, atMost: most) }
-  }
-
-  /// Runs `body` in a transaction and returns what it removed.
-  private func measured(_ body: (Database) throws -> Void) throws -> CachePruning.Outcome {
-    try transaction(logBytes: pruningLog) { db in
-      try db.returnFreePagesAtCommit()
-      let before = try CachePruning.Outcome(countingIn: db)
-      try body(db)
-      return try before - CachePruning.Outcome(countingIn: db)
-    }
   }
 }

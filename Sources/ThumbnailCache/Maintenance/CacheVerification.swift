@@ -46,13 +46,11 @@ extension DiskCache {
     result.structure = try await structure(on: pool)
     // A read that the disk has failed looks like damage, too.
     if !result.structure.isEmpty { result.structure = try await structure(on: pool) }
-    let isReadOnly = database.isReadOnly
-    if isReadOnly, !result.structure.isEmpty { return result }
-    if !result.structure.isEmpty { try await commits.stageAndWait(.work { try $0.reopen(.damaged) }) }
-    let damage = unverifiedDamage.withLock { damage in
-      defer { damage = nil }
-      return damage
+    if !result.structure.isEmpty {
+      if database.isReadOnly { return result }
+      try await commits.stageAndWait(.work { try $0.reopen(.damaged) })
     }
+    let damage = unverifiedDamage.withLock { $0.take() }
     if let damage { result.structure.insert(damage, at: 0) }
     var start = Int64.min
     while let part = try await look(
@@ -63,20 +61,15 @@ extension DiskCache {
       result.bytes += part.bytes
       progress?(result.bytes)
       if part.isSound { continue }
-      if isReadOnly {
-        result.damaged += part.damaged.count
-        result.strays += part.damagedMicro.count + part.orphanedPieces.count
-        continue
-      }
-      let repaired = try await write { try part.repair(in: $0) }
+      let repaired = try await repair(part.found) { try part.repair(in: $0) }
       result.damaged += repaired.damaged
       result.strays += repaired.strays
     }
     if try await look(on: pool, { try CacheCheck.hasStrays(in: $0) }) == true {
-      result.strays += isReadOnly ? 1 : try await write { try CacheCheck.repairStrays(in: $0) }
+      result.strays += try await repair(1) { try CacheCheck.repairStrays(in: $0) }
     }
     if try await look(on: pool, { try CacheTotals.areWrong(in: $0) }) == true {
-      result.hadWrongTotals = isReadOnly ? true : try await write { try CacheTotals.repair(in: $0) }
+      result.hadWrongTotals = try await repair(true) { try CacheTotals.repair(in: $0) }
     }
     return result
   }
@@ -108,10 +101,11 @@ extension DiskCache {
     }
   }
 
-  /// Queues `body` as a transaction among other changes, and returns its result once that is committed.
-  private func write<Value: Sendable>(
-    _ body: @escaping @Sendable (Database) throws -> Value
+  /// Queues a repair as a transaction among other changes, and returns what it has found once that is committed. A cache
+  /// that can only be read keeps what was found.
+  private func repair<Value: Sendable>(
+    _ found: Value, _ body: @escaping @Sendable (Database) throws -> Value
   ) async throws(DiskCacheError) -> Value {
-    try await maintain { try $0.transaction(body) }
+    database.isReadOnly ? found : try await maintain { try $0.transaction(body) }
   }
 }

@@ -2,6 +2,41 @@ public import Foundation
 import GRDB
 public import ThumbnailCore
 
+/// The contents of a disk cache at one moment.
+public struct DiskCacheStatistics: Sendable, Equatable {
+  /// The number of thumbnails.
+  public var thumbnails = 0
+  /// The number of source images.
+  public var sources = 0
+  /// The total length of all thumbnails in bytes, to which the limit applies.
+  public var payloadBytes = 0
+  /// The size of the database and its write-ahead log on disk, in bytes.
+  public var fileBytes = 0
+  /// The limit on `payloadBytes`.
+  public var byteLimit = 0
+  /// The earliest fetch time of all stored images. Nil when there are none.
+  public var oldest: Date?
+}
+
+extension DiskCache {
+  /// Statistics of what is written. Takes milliseconds, more with hundreds of thousands of thumbnails.
+  public func statistics() throws(DiskCacheError) -> DiskCacheStatistics {
+    try read { try DiskCacheStatistics(in: $0, path: database.path, byteLimit: byteLimit) }
+      ?? DiskCacheStatistics(byteLimit: byteLimit)
+  }
+}
+
+extension DiskCacheStatistics {
+  init(in db: Database, path: String, byteLimit: Int = 0) throws {
+    self.init(
+      thumbnails: try db.integer("SELECT count(*) FROM recency"),
+      sources: try db.integer("SELECT count(*) FROM source"), payloadBytes: try CacheTotals.payload(in: db),
+      fileBytes: CacheDatabase.fileBytes(path), byteLimit: byteLimit,
+      oldest: try Double.fetchOne(db, sql: "SELECT min(fetched_at) FROM source").map { Date(timeIntervalSince1970: $0) }
+    )
+  }
+}
+
 /// Statistics of a disk cache, in groups, and of its use. Pictures are the source images of the thumbnails.
 public struct DiskCacheOverview: Sendable, Equatable {
   /// The thumbnails of one box or one format.
@@ -83,64 +118,67 @@ extension DiskCacheOverview {
 
   /// Adds what the tables hold; see `DiskCache.overview`.
   mutating func add(_ db: Database, hosts: Int, at now: Date) throws {
-    try addTotals(db)
+    totals.payloadBytes = try CacheTotals.payload(in: db)
+    if let row = try db.row("SELECT hits, misses FROM tally") {
+      (hits, misses) = (try row.decode(atIndex: 0), try row.decode(atIndex: 1))
+    }
     try addCensus(db)
     try addHosts(db, most: hosts)
     try addAges(db, at: now.timeIntervalSince1970)
   }
 
-  private mutating func addTotals(_ db: Database) throws {
-    totals.payloadBytes = try CacheTotals.payload(in: db)
-    guard let row = try Row.fetchOne(db, sql: "SELECT hits, misses FROM tally") else { return }
-    (hits, misses) = (try row.decode(atIndex: 0), try row.decode(atIndex: 1))
-  }
-
   private mutating func addCensus(_ db: Database) throws {
-    let rows = try Row.fetchCursor(
-      db,
-      sql: """
-        SELECT v.token, c.format, \(CacheTotals.count("c.thumbnails")), \(CacheTotals.count("c.bytes"))
-        FROM census c LEFT JOIN variant v ON v.id = c.variant
-        """)
-    var boxes: [PixelSize?: (Int, Int)] = [:]
-    var counts: [ImageFormat: (Int, Int)] = [:]
+    let rows = try db.rows(
+      """
+      SELECT v.token, c.format, \(CacheTotals.count("c.thumbnails")), \(CacheTotals.count("c.bytes"))
+      FROM census c LEFT JOIN variant v ON v.id = c.variant
+      """)
+    var boxes: [PixelSize?: Share<PixelSize?>] = [:]
+    var counts: [ImageFormat: Share<ImageFormat>] = [:]
     while let row = try rows.next() {
-      let (thumbnails, bytes) = (try row.decode(Int.self, atIndex: 2), try row.decode(Int.self, atIndex: 3))
+      let (thumbnails, bytes): (Int, Int) = (try row.decode(atIndex: 2), try row.decode(atIndex: 3))
       totals.thumbnails += thumbnails
       let box = try row.decode(String?.self, atIndex: 0).flatMap { Variant(token: $0) }?.size
-      boxes[box] = ((boxes[box]?.0 ?? 0) + thumbnails, (boxes[box]?.1 ?? 0) + bytes)
-      guard let format = ImageFormat(rawValue: try row.decode(atIndex: 1)) else { continue }
-      counts[format] = ((counts[format]?.0 ?? 0) + thumbnails, (counts[format]?.1 ?? 0) + bytes)
+      boxes[box, default: Share(name: box, thumbnails: 0, bytes: 0)].add(thumbnails, bytes)
+      guard let format = try? row.format(at: 1) else { continue }
+      counts[format, default: Share(name: format, thumbnails: 0, bytes: 0)].add(thumbnails, bytes)
     }
-    sizes = boxes.map { Share(name: $0, thumbnails: $1.0, bytes: $1.1) }
-      .sorted { ($1.thumbnails, $0.name?.pixelCount ?? 0) < ($0.thumbnails, $1.name?.pixelCount ?? 0) }
-    formats = counts.map { Share(name: $0, thumbnails: $1.0, bytes: $1.1) }
-      .sorted { ($1.thumbnails, $0.name.rawValue) < ($0.thumbnails, $1.name.rawValue) }
+    sizes = boxes.values.sorted {
+      ($1.thumbnails, $0.name?.pixelCount ?? 0) < ($0.thumbnails, $1.name?.pixelCount ?? 0)
+    }
+    formats = counts.values.sorted { ($1.thumbnails, $0.name.rawValue) < ($0.thumbnails, $1.name.rawValue) }
   }
 
   private mutating func addHosts(_ db: Database, most: Int) throws {
-    let top = try Row.fetchAll(
-      db, sql: "SELECT host, count(*) AS pictures FROM source GROUP BY host ORDER BY pictures DESC, host LIMIT ?",
-      arguments: [max(0, most)])
-    hosts = try top.map { HostShare(host: try $0.decode(atIndex: 0), pictures: try $0.decode(atIndex: 1)) }
-    hostCount = try Int.fetchOne(db, sql: "SELECT count(DISTINCT host) FROM source WHERE host > ''") ?? 0
+    let top = try db.rows(
+      "SELECT host, count(*) AS pictures FROM source GROUP BY host ORDER BY pictures DESC, host LIMIT ?", [max(0, most)])
+    while let row = try top.next() {
+      hosts.append(HostShare(host: try row.decode(atIndex: 0), pictures: try row.decode(atIndex: 1)))
+    }
+    hostCount = try db.integer("SELECT count(DISTINCT host) FROM source WHERE host > ''")
   }
 
   private mutating func addAges(_ db: Database, at now: Double) throws {
     let day = 86_400.0
-    let counts = try Row.fetchOne(
-      db,
-      sql: """
-        SELECT count(*), coalesce(sum(fetched_at >= ?), 0), coalesce(sum(fetched_at >= ?), 0),
-          coalesce(sum(fetched_at >= ?), 0), min(fetched_at)
-        FROM source
-        """, arguments: [now - day, now - 7 * day, now - 30 * day])
-    guard let counts else { return }
-    let (all, inDay): (Int, Int) = (try counts.decode(atIndex: 0), try counts.decode(atIndex: 1))
-    let (inWeek, inMonth): (Int, Int) = (try counts.decode(atIndex: 2), try counts.decode(atIndex: 3))
+    let counts = try db.row(
+      """
+      SELECT count(*), coalesce(sum(fetched_at >= ?), 0), coalesce(sum(fetched_at >= ?), 0),
+        coalesce(sum(fetched_at >= ?), 0), min(fetched_at)
+      FROM source
+      """, [now - day, now - 7 * day, now - 30 * day])
+    guard let row = counts else { return }
+    let (all, inDay): (Int, Int) = (try row.decode(atIndex: 0), try row.decode(atIndex: 1))
+    let (inWeek, inMonth): (Int, Int) = (try row.decode(atIndex: 2), try row.decode(atIndex: 3))
     totals.sources = all
     (ages.lastDay, ages.lastWeek) = (inDay, inWeek - inDay)
     (ages.lastMonth, ages.older) = (inMonth - inWeek, all - inMonth)
-    totals.oldest = try counts.decode(Double?.self, atIndex: 4).map { Date(timeIntervalSince1970: $0) }
+    totals.oldest = try row.decode(Double?.self, atIndex: 4).map { Date(timeIntervalSince1970: $0) }
+  }
+}
+
+extension DiskCacheOverview.Share {
+  fileprivate mutating func add(_ thumbnails: Int, _ bytes: Int) {
+    self.thumbnails += thumbnails
+    self.bytes += bytes
   }
 }

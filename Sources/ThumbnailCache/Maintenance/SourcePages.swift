@@ -2,21 +2,33 @@ import Foundation
 import GRDB
 import ThumbnailCore
 
+/// Conditions on images. Those that are nil or empty match all.
+struct SourceFilter: Sendable {
+  var key: SourceKey?
+  var host: String?
+  var location: String?
+  /// In seconds since 1970.
+  var fetchedBefore: Double?
+  /// What addresses begin with.
+  var prefix: String?
+  /// Words in the form of `SearchText`.
+  var words: [[UInt8]] = []
+
+  /// Whether an address has the prefix and contains all the words.
+  func admits(location: String) -> Bool {
+    if let prefix, !location.utf8.starts(with: prefix.utf8) { return false }
+    if words.isEmpty { return true }
+    let shown = location.removingPercentEncoding ?? location
+    let folded = Array(SearchText.folded(shown).utf8)
+    return words.allSatisfy { folded.firstRange(of: $0) != nil }
+  }
+}
+
 /// Iterates over the source images of a cache page by page, ordered by host and fetch time.
 ///
 /// Each page is a separate query that begins where the last one ended (keyset pagination), so that neither memory nor a
 /// transaction grows with the cache. Images stored or removed meanwhile may or may not be seen; all others are.
 struct SourcePages: Sendable {
-  /// A source's row, without its thumbnails.
-  struct Entry: Sendable {
-    let row: Int64
-    let key: SourceKey
-    let location: String
-    let host: String
-    let fetchedAt: Double
-    let description: SourceDescription
-  }
-
   let filter: SourceFilter
   /// The host, time and id of the last page's last row, as stored.
   private var position: [DatabaseValue]?
@@ -25,8 +37,8 @@ struct SourcePages: Sendable {
   /// Starts before the first.
   init(_ filter: SourceFilter) { self.filter = filter }
 
-  /// The matching images among the next `limit` rows. May be empty before the end.
-  mutating func next(_ limit: Int, in db: Database) throws -> [Entry] {
+  /// The matching images among the next `limit` rows, without their thumbnails. May be empty before the end.
+  mutating func next(_ limit: Int, in db: Database) throws -> [StoredPicture] {
     if isAtEnd { return [] }
     var conditions: [String] = []
     var arguments: [(any DatabaseValueConvertible)?] = []
@@ -50,14 +62,14 @@ struct SourcePages: Sendable {
     let rows = try Row.fetchAll(statement, arguments: StatementArguments(arguments + [limit]))
     isAtEnd = rows.count < limit
     position = rows.last.map { row in (0..<3).map { row[$0] } } ?? position
-    return rows.compactMap { try? Self.entry($0) }.filter { filter.admits(location: $0.location) }
+    return rows.compactMap { try? Self.picture($0) }.filter { filter.admits(location: $0.location) }
   }
 
-  private static func entry(_ row: Row) throws -> Entry {
+  private static func picture(_ row: Row) throws -> StoredPicture {
     let host: String = try row.decode(atIndex: 0)
-    return Entry(
+    return StoredPicture(
       row: try row.decode(atIndex: 2), key: try row.key(at: 3),
       location: SourceRecord.location(try row.decode(atIndex: 4), host: host), host: host,
-      fetchedAt: try row.decode(atIndex: 1), description: try row.sourceDescription(at: 5))
+      fetchedAt: Date(timeIntervalSince1970: try row.decode(atIndex: 1)), description: try row.sourceDescription(at: 5))
   }
 }

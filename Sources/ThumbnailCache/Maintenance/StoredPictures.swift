@@ -1,6 +1,55 @@
-import Foundation
+public import Foundation
 import GRDB
 public import ThumbnailCore
+
+/// A source image with thumbnails in a disk cache.
+public struct StoredPicture: Sendable, Equatable {
+  let row: Int64
+  /// The key of the image.
+  public let key: SourceKey
+  /// Its address, without user, password, query and fragment, at most 1024 characters of it.
+  public let location: String
+  /// Its host; empty for a local file.
+  public let host: String
+  /// When it was fetched.
+  public let fetchedAt: Date
+  /// Its size in pixels, its format, and the length of its file.
+  public let description: SourceDescription
+  /// Its thumbnails, largest boxes first. Never empty.
+  public internal(set) var thumbnails: [StoredThumbnail] = []
+
+  /// The total length of its thumbnails in bytes.
+  public var bytes: Int { thumbnails.reduce(0) { $0 + $1.bytes } }
+}
+
+/// A thumbnail in a disk cache, without its bytes.
+public struct StoredThumbnail: Sendable, Equatable {
+  /// The requested variant. Nil for one made by another version of the library, which this one makes again.
+  public let variant: Variant?
+  /// Its size in pixels.
+  public let size: PixelSize
+  /// The format.
+  public let format: ImageFormat
+  /// Its length in bytes.
+  public let bytes: Int
+  /// Its row id. Another thumbnail may get the same id once it is gone.
+  let row: Int64
+}
+
+/// Selects images of a disk cache.
+public enum CacheSelection: Sendable {
+  /// All images.
+  case all
+  /// One image, with all that was fetched from its address: a URL without its query, user and password, or a file's
+  /// path. If its URL has a query and exactly that URL is stored, that one alone.
+  case picture(ImageSource)
+  /// Images whose address contains all words of a text, in any order, ignoring case and accents.
+  case words(String)
+  /// Images of a host, by its whole name without a port.
+  case host(String)
+  /// Images whose address begins with a text: a URL without user, password and query, or the absolute path of files.
+  case prefix(String)
+}
 
 /// Iterates over the source images of a disk cache, ordered by host and fetch time.
 ///
@@ -26,7 +75,7 @@ public struct StoredPictures {
   public mutating func next() throws(DiskCacheError) -> StoredPicture? {
     while page.isEmpty, !pages.isAtEnd {
       let next = try cache.read { db in
-        try pages.next(Self.pageLength, in: db).compactMap { try Self.picture($0, in: db) }
+        try pages.next(Self.pageLength, in: db).compactMap { try Self.whole($0, in: db) }
       }
       guard let next else { return nil }
       page = next.reversed()
@@ -35,20 +84,20 @@ public struct StoredPictures {
   }
 
   /// The image with its thumbnails; nil when it no longer has any.
-  private static func picture(_ entry: SourcePages.Entry, in db: Database) throws -> StoredPicture? {
-    let rows = try Row.fetchAll(
-      db.cachedStatement(
-        sql: """
-          SELECT v.token, t.width, t.height, t.format, t.bytes, t.id
-          FROM thumbnail t LEFT JOIN variant v ON v.id = t.variant WHERE t.source = ?
-          """), arguments: [entry.row])
-    let thumbnails = rows.compactMap { try? thumbnail($0) }.sorted { one, other in
+  private static func whole(_ picture: StoredPicture, in db: Database) throws -> StoredPicture? {
+    var picture = picture
+    let rows = try db.rows(
+      """
+      SELECT v.token, t.width, t.height, t.format, t.bytes, t.id
+      FROM thumbnail t LEFT JOIN variant v ON v.id = t.variant WHERE t.source = ?
+      """, [picture.row])
+    while let row = try rows.next() {
+      if let thumbnail = try? thumbnail(row) { picture.thumbnails.append(thumbnail) }
+    }
+    picture.thumbnails.sort { one, other in
       (one.variant?.size.pixelCount ?? 0, one.row) > (other.variant?.size.pixelCount ?? 0, other.row)
     }
-    if thumbnails.isEmpty { return nil }
-    return StoredPicture(
-      key: entry.key, location: entry.location, host: entry.host,
-      fetchedAt: Date(timeIntervalSince1970: entry.fetchedAt), description: entry.description, thumbnails: thumbnails)
+    return picture.thumbnails.isEmpty ? nil : picture
   }
 
   private static func thumbnail(_ row: Row) throws -> StoredThumbnail {

@@ -14,6 +14,11 @@ extension Database {
     try Row.fetchCursor(cachedStatement(sql: sql), arguments: arguments)
   }
 
+  /// The first row of a query, copied; nil if there is none.
+  func row(_ sql: String, _ arguments: StatementArguments = []) throws -> Row? {
+    try Row.fetchOne(cachedStatement(sql: sql), arguments: arguments)
+  }
+
   /// The only value of a query; nil if there is none.
   func value<Value: DatabaseValueConvertible & StatementColumnConvertible>(
     _ sql: String, _ arguments: StatementArguments = []

@@ -80,8 +80,8 @@ enum HistoryTable {
 
   /// The fallback for a source whose response is missing or invalid: fresh for the default time since it was fetched.
   private static func unnamedResponse(of source: SourceKey, in db: Database) throws -> StoredResponse? {
-    let rows = try db.rows("SELECT fetched_at FROM source WHERE key = ?", [source.bytes])
-    guard let fetched = try? rows.next()?.date(at: 0) else { return nil }
+    let row = try db.row("SELECT fetched_at FROM source WHERE key = ?", [source.bytes])
+    guard let fetched = try? row?.date(at: 0) else { return nil }
     let metadata = ResponseMetadata()
     return StoredResponse(
       url: nil, address: source, metadata: metadata,

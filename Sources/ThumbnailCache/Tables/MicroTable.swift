@@ -33,22 +33,22 @@ enum MicroTable {
   /// The micro thumbnail of any thumbnail of an image; that of the largest box, if it has several. Nil if there is none,
   /// or it is damaged.
   static func data(of source: SourceKey, in db: Database) throws -> Data? {
-    let rows = try db.rows(
+    let row = try db.row(
       """
       SELECT m.data, m.checksum FROM source s JOIN thumbnail t ON t.source = s.id JOIN micro m ON m.id = t.id
       WHERE s.key = ? ORDER BY t.width * t.height DESC LIMIT 1
       """, [source.bytes])
-    return try rows.next().flatMap { decode($0, of: source) }
+    return row.flatMap { decode($0, of: source) }
   }
 
   /// Whether the micro thumbnail of a row is damaged.
   static func isDamaged(row: Int64, in db: Database) throws -> Bool {
-    let rows = try db.rows(
+    let row = try db.row(
       """
       SELECT m.data, m.checksum, s.key FROM micro m JOIN thumbnail t ON t.id = m.id JOIN source s ON s.id = t.source
       WHERE m.id = ?
       """, [row])
-    guard let row = try rows.next() else { return false }
+    guard let row else { return false }
     return (try? row.key(at: 2)).flatMap { decode(row, of: $0) } == nil
   }
 

@@ -139,11 +139,11 @@ enum PageTable {
 
   /// Evicts the least recently used pages until the limits hold.
   static func evict(to limits: DiskCacheLimits, in db: Database) throws {
-    let sums = try db.rows("SELECT count(*), coalesce(sum(\(bytesOfPage)), 0) FROM listing_page")
-    guard let row = try sums.next() else { return }
-    var (count, bytes): (Int, Int) = (try row.decode(atIndex: 0), try row.decode(atIndex: 1))
-    let oldest = try db.cachedStatement(sql: "SELECT id, \(bytesOfPage) FROM listing_page ORDER BY used LIMIT 1")
-    while count > DiskCacheLimits.listingPages || bytes > limits.listingBytes, let row = try Row.fetchOne(oldest) {
+    let sums = try db.row("SELECT count(*), coalesce(sum(\(bytesOfPage)), 0) FROM listing_page")
+    guard let sums else { return }
+    var (count, bytes): (Int, Int) = (try sums.decode(atIndex: 0), try sums.decode(atIndex: 1))
+    let oldest = "SELECT id, \(bytesOfPage) FROM listing_page ORDER BY used LIMIT 1"
+    while count > DiskCacheLimits.listingPages || bytes > limits.listingBytes, let row = try db.row(oldest) {
       try db.run("DELETE FROM listing_page WHERE id = ?", [try row.decode(Int64.self, atIndex: 0)])
       bytes -= try row.decode(Int.self, atIndex: 1)
       count -= 1

@@ -14,12 +14,12 @@ package struct StoredPlaceholder: Sendable {
 enum PlaceholderTable {
   /// The placeholder of any thumbnail of an image; that of the largest box, if it has several.
   static func placeholder(of source: SourceKey, in db: Database) throws -> StoredPlaceholder? {
-    let rows = try db.rows(
+    let row = try db.row(
       """
       SELECT t.placeholder, s.width, s.height FROM source s JOIN thumbnail t ON t.source = s.id
       WHERE s.key = ? AND t.placeholder IS NOT NULL ORDER BY t.width * t.height DESC LIMIT 1
       """, [source.bytes])
-    guard let row = try rows.next(), let placeholder = row.placeholder(at: 0), let size = try? row.size(at: 1),
+    guard let row, let placeholder = row.placeholder(at: 0), let size = try? row.size(at: 1),
       size.width > 0, size.height > 0
     else { return nil }
     return StoredPlaceholder(placeholder: placeholder, size: size)
