@@ -38,6 +38,8 @@ package final class ThumbnailCache: Sendable {
     self.logger = logger
     self.onDiskProblem = onDiskProblem
     disk?.problems.listen { [weak self] in self?.report($0) }
+    // What was wrong when it was opened.
+    for problem in [diskReplacement, diskProblem].compactMap(\.self) { report(problem) }
   }
 
   /// The last reason why a change was not written to the disk cache.
@@ -170,7 +172,10 @@ package final class ThumbnailCache: Sendable {
     permit.perform {
       memory.renew(source, freshness: response.freshness)
       recent.change(source) { $0.put(response) }
-      stage(.change(isHint: true) { db, _ in try HistoryTable.confirm(response, insteadOf: earlier, of: source, in: db) })
+      stage(
+        .change(isHint: true) { db, _ in
+          try HistoryTable.confirm(response, insteadOf: earlier, of: source, in: db)
+        })
     }
   }
 

@@ -205,8 +205,8 @@ struct SourceHistoryTests {
     #expect(stored.merged(with: recent[source]).responses == [answer(1, confirmed: 1001)])
     let newer = SourceHistory(responses: [answer(1, confirmed: 1002)])
     #expect(newer.merged(with: recent[source]).responses == [answer(1, confirmed: 1002)])
-    for number in 2...3 { recent.change(Sample.source(number).key) { $0 = SourceHistory() } }
-    #expect(recent[source] == nil && recent[Sample.source(3).key] != nil)
+    for number in 2...5 { recent.change(Sample.source(number).key) { $0 = SourceHistory() } }
+    #expect(recent[source] == nil && recent[Sample.source(5).key] != nil)
   }
 
   @Test func ofAPictureWithManyURLsABoundedNumberIsKnown() {

@@ -29,11 +29,13 @@ final class CacheConnections: Sendable {
       throw DiskCacheError.directoryUnusable(path: path, reason: "the file vanished while it was opened")
     }
     self.file = file
-    readers = try (0..<Self.readerCount).map { _ in
-      var configuration = Self.configuration(lockTimeout: lockTimeout)
-      configuration.readonly = true
-      return try DatabaseQueue(path: path, configuration: configuration)
-    }
+    readers = try Self.openReaders(path, lockTimeout)
+  }
+
+  private static func openReaders(_ name: String, _ lockTimeout: Duration) throws -> [DatabaseQueue] {
+    var configuration = configuration(lockTimeout: lockTimeout)
+    configuration.readonly = true
+    return try (0..<readerCount).map { _ in try DatabaseQueue(path: name, configuration: configuration) }
   }
 
   /// Opens readers alone of a file in a folder that cannot be written.
@@ -44,10 +46,8 @@ final class CacheConnections: Sendable {
   init(readOnly path: String, lockTimeout: Duration) throws {
     (self.path, rawPath, writer) = (path, RawPath(path), nil)
     file = try FileState(of: rawPath)
-    var configuration = Self.configuration(lockTimeout: lockTimeout)
-    configuration.readonly = true
     func open(_ name: String) throws -> [DatabaseQueue] {
-      let queues = try (0..<Self.readerCount).map { _ in try DatabaseQueue(path: name, configuration: configuration) }
+      let queues = try Self.openReaders(name, lockTimeout)
       try queues[0].unsafeRead {
         try $0.execute(sql: "SELECT placeholder, source_preview FROM thumbnail, micro LIMIT 0")
       }

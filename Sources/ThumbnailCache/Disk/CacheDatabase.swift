@@ -142,13 +142,9 @@ final class CacheDatabase: Sendable {
         let isCutOff = try FileState(of: RawPath(path)).byteCount % DiskCacheLimits.pageSize != 0
         removeFiles()
         return (nil, isCutOff ? .damaged(path: path, reason: "it was cut off") : nil)
-      case .foreign(let reason):
+      case .unusable(let reason, let isOurs):
         try writer.close()
-        setAside()
-        return (nil, .damaged(path: path, reason: reason))
-      case .broken(let reason):
-        try writer.close()
-        removeFiles()
+        if isOurs { removeFiles() } else { setAside() }
         return (nil, .damaged(path: path, reason: reason))
       }
       return (try CacheConnections(path: path, writer: writer, lockTimeout: lockTimeout), nil)

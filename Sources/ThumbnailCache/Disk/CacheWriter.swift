@@ -10,7 +10,7 @@ final class CacheWriter: Sendable {
     var limits: DiskCacheLimits
     /// The connections that `limits` were set on.
     var prepared: CacheConnections?
-    var room = PageSpace()
+    var space = PageSpace()
   }
 
   private let database: CacheDatabase
@@ -92,7 +92,7 @@ final class CacheWriter: Sendable {
     let limits = limits
     let eviction = Eviction(limits: limits)
     let incoming = batch.operations.reduce(0) { $0 + $1.payloadBytes(limit: limits.byteLimit) }
-    var room = state.withLock { $0.room }
+    var space = state.withLock { $0.space }
     let reports = try transaction { db in
       var reports: [@Sendable () -> Void] = []
       for row in batch.touched {
@@ -106,10 +106,10 @@ final class CacheWriter: Sendable {
         switch operation {
         case .store(let record, let entries, let replacement, let receipt):
           let isKnown = try ThumbnailTable.hasSource(record.key, in: db)
-          let (isReplaced, report) = try isReplaced(by: record, replacement, isKnown: isKnown, in: db)
+          let isReplaced = try isReplaced(by: record, replacement, isKnown: isKnown, in: db)
           if isReplaced { try remove(record.key, in: db) }
-          if let report { reports.append(report) }
-          let count = try store(entries, of: record, isKnown: isKnown && !isReplaced, &room, in: db)
+          if isReplaced, case .ifOutdated(_, let report) = replacement { reports.append(report) }
+          let count = try store(entries, of: record, isKnown: isKnown && !isReplaced, &space, in: db)
           // The thumbnails that were not stored are all that is missing of the transaction.
           if count < entries.count { receipt?.settle(isWritten: false) }
         case .remove(let source): try remove(source, in: db)
@@ -121,21 +121,19 @@ final class CacheWriter: Sendable {
       try eviction.giveBackPages(in: db)
       return reports
     }
-    state.withLock { [room] in $0.room = room }
+    state.withLock { [space] in $0.space = space }
     for report in reports { report() }
   }
 
-  /// Whether the stored thumbnails are of an earlier version, and what is called once they are gone.
+  /// Whether the stored thumbnails are of an earlier version.
   private func isReplaced(
     by record: SourceRecord, _ replacement: Replacement, isKnown: Bool, in db: Database
-  ) throws -> (Bool, report: (@Sendable () -> Void)?) {
+  ) throws -> Bool {
     switch replacement {
-    case .none: return (false, nil)
-    case .all: return (true, nil)
-    case .ifOutdated(let rule, let report):
-      let isOutdated =
-        try isKnown && HistoryTable.history(of: record.key, in: db).isOutdated(by: record.response, rule: rule)
-      return isOutdated ? (true, report) : (false, nil)
+    case .none: false
+    case .all: true
+    case .ifOutdated(let rule, _):
+      try isKnown && HistoryTable.history(of: record.key, in: db).isOutdated(by: record.response, rule: rule)
     }
   }
 
@@ -147,7 +145,7 @@ final class CacheWriter: Sendable {
 
   /// Stores thumbnails of an image. `isKnown`: whether anything of it is stored. Returns how many were stored.
   private func store(
-    _ entries: [CacheEntry], of record: SourceRecord, isKnown: Bool, _ room: inout PageSpace, in db: Database
+    _ entries: [CacheEntry], of record: SourceRecord, isKnown: Bool, _ space: inout PageSpace, in db: Database
   ) throws -> Int {
     // A thumbnail made from another one shares the freshness of its source. If the source is gone, that is unknown.
     if record.fetchedAt == nil, !isKnown { return 0 }
@@ -163,7 +161,7 @@ final class CacheWriter: Sendable {
     }
     guard !kept.isEmpty else { return 0 }
     let source = try ThumbnailTable.put(record, in: db)
-    for index in kept { try ThumbnailTable.insert(entries[index], of: record.key, row: source, &room, in: db) }
+    for index in kept { try ThumbnailTable.insert(entries[index], of: record.key, row: source, &space, in: db) }
     if let response = record.response { try HistoryTable.put(response, of: record.key, in: db) }
     return kept.count
   }
@@ -184,7 +182,7 @@ final class CacheWriter: Sendable {
           PRAGMA journal_size_limit = \(limits.checkpointPages * DiskCacheLimits.pageSize)
           """)
     }
-    state.withLock { ($0.prepared, $0.room) = (connections, PageSpace()) }
+    state.withLock { ($0.prepared, $0.space) = (connections, PageSpace()) }
     return queue
   }
 

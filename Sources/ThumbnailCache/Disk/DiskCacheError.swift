@@ -73,14 +73,12 @@ public enum DiskCacheError: Error, Sendable, Hashable, CustomStringConvertible {
   var isDamage: Bool { damage != nil }
 }
 
-/// Passes errors of background work to listeners, and keeps the last ones.
+/// Passes errors of background work to listeners, and keeps the last one of each kind.
 final class CacheProblems: Sendable {
   typealias Listener = @Sendable (DiskCacheError) -> Void
 
   private struct State {
     var listeners: [Listener] = []
-    /// Reported while there was no listener.
-    var unheard: [DiskCacheError] = []
     var last: DiskCacheError?
     var replacement: DiskCacheError?
   }
@@ -96,19 +94,11 @@ final class CacheProblems: Sendable {
   func report(_ problem: DiskCacheError) {
     let listeners = state.withLock { state in
       if problem.isDamage { state.replacement = problem } else { state.last = problem }
-      if state.listeners.isEmpty, state.unheard.count < 16 { state.unheard.append(problem) }
       return state.listeners
     }
     for listener in listeners { listener(problem) }
   }
 
-  /// Adds a listener. The first one is called at once with everything reported before.
-  func listen(_ listener: @escaping Listener) {
-    let unheard = state.withLock { state in
-      state.listeners.append(listener)
-      defer { state.unheard = [] }
-      return state.unheard
-    }
-    for problem in unheard { listener(problem) }
-  }
+  /// Adds a listener.
+  func listen(_ listener: @escaping Listener) { state.withLock { $0.listeners.append(listener) } }
 }

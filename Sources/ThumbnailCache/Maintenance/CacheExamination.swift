@@ -59,7 +59,7 @@ extension CacheExamination {
       switch try DiskCacheSchema.inspect(db) {
       case .usable: break
       case .empty, .unfinished: return DiskCacheStatistics()
-      case .foreign(let reason), .broken(let reason): throw DiskCacheError.damaged(path: file, reason: reason)
+      case .unusable(let reason, _): throw DiskCacheError.damaged(path: file, reason: reason)
       }
       return try DiskCacheStatistics(in: db, path: file)
     }

@@ -153,9 +153,9 @@ extension CacheWriter {
   fileprivate func beginPruning() throws -> Int {
     try connection().writeWithoutTransaction { db in
       let rows = min(max(try CacheTotals.counted(in: db) / 64, 1024), 4096)
-      // In KiB.
-      try db.execute(
-        sql: "PRAGMA cache_size = \(-16 * rows); PRAGMA wal_autocheckpoint = \(Self.pruningLog / DiskCacheLimits.pageSize)")
+      let pages = Self.pruningLog / DiskCacheLimits.pageSize
+      // The cache in KiB.
+      try db.execute(sql: "PRAGMA cache_size = \(-16 * rows); PRAGMA wal_autocheckpoint = \(pages)")
       return rows
     }
   }

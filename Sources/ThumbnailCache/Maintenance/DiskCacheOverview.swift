@@ -151,7 +151,8 @@ extension DiskCacheOverview {
 
   private mutating func addHosts(_ db: Database, most: Int) throws {
     let top = try db.rows(
-      "SELECT host, count(*) AS pictures FROM source GROUP BY host ORDER BY pictures DESC, host LIMIT ?", [max(0, most)])
+      "SELECT host, count(*) AS pictures FROM source GROUP BY host ORDER BY pictures DESC, host LIMIT ?", [max(0, most)]
+    )
     while let row = try top.next() {
       hosts.append(HostShare(host: try row.decode(atIndex: 0), pictures: try row.decode(atIndex: 1)))
     }

@@ -53,9 +53,7 @@ public final class MemoryCache: Sendable {
   }
 
   /// The thumbnail for a key, stale or not, with its freshness.
-  func entry(for key: CacheKey) -> DatedThumbnail? {
-    state.withLock { $0.entries.use(key) }
-  }
+  func entry(for key: CacheKey) -> DatedThumbnail? { state.withLock { $0.entries.use(key) } }
 
   /// Stores a thumbnail, replacing an earlier one of the same key.
   ///
@@ -77,14 +75,10 @@ public final class MemoryCache: Sendable {
   }
 
   /// Removes one thumbnail.
-  public func remove(_ key: CacheKey) {
-    state.withLock { $0.entries.remove(key) }
-  }
+  public func remove(_ key: CacheKey) { state.withLock { $0.entries.remove(key) } }
 
   /// Removes all thumbnails of an image.
-  public func removeAll(of source: SourceKey) {
-    state.withLock { $0.entries.removeAll(of: source) }
-  }
+  public func removeAll(of source: SourceKey) { state.withLock { $0.entries.removeAll(of: source) } }
 
   /// The same, except some variants.
   func removeAll(of source: SourceKey, except kept: [Variant]) {
@@ -92,14 +86,10 @@ public final class MemoryCache: Sendable {
   }
 
   /// Removes everything.
-  public func removeAll() {
-    state.withLock { $0.entries.removeAll() }
-  }
+  public func removeAll() { state.withLock { $0.entries.removeAll() } }
 
   /// The cached variants of an image, in no particular order; does not count as a use.
-  public func variants(of source: SourceKey) -> [Variant] {
-    state.withLock { $0.entries.variants(of: source) }
-  }
+  public func variants(of source: SourceKey) -> [Variant] { state.withLock { $0.entries.variants(of: source) } }
 
   /// The most all thumbnails together may cost, in bytes. Lowering it evicts before the call returns.
   public var byteLimit: Int {

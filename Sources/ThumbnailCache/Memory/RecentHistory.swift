@@ -1,4 +1,3 @@
-import DequeModule
 import HTTPSemantics
 import Synchronization
 import ThumbnailCore
@@ -6,38 +5,28 @@ import ThumbnailCore
 /// The history of source images that this process has recorded recently: not yet written to the database, or all there
 /// is without one. Holds a bounded number of sources, some hundred bytes each.
 final class RecentHistory: Sendable {
-  private struct State {
-    var history: [SourceKey: SourceHistory] = [:]
-    var order: Deque<SourceKey> = []
-  }
+  private let state: Mutex<Generations<SourceKey, SourceHistory>>
 
-  private let capacity: Int
-  private let state = Mutex(State())
-
-  /// Holds at most `capacity` sources; the first added is dropped first.
-  init(capacity: Int = 4096) { self.capacity = max(1, capacity) }
+  /// Holds at most `capacity` sources, and at least half as many.
+  init(capacity: Int = 4096) { state = Mutex(Generations(limit: capacity)) }
 
   /// The history of a source.
-  subscript(source: SourceKey) -> SourceHistory? { state.withLock { $0.history[source] } }
+  subscript(source: SourceKey) -> SourceHistory? { state.withLock { $0.use(source) } }
 
   /// Changes the history of a source.
-  func change(_ source: SourceKey, _ change: @Sendable (inout SourceHistory) -> Void) {
+  func change(_ source: SourceKey, _ change: (inout SourceHistory) -> Void) {
     state.withLock { state in
-      if state.history[source] == nil {
-        state.order.append(source)
-        if state.order.count > capacity, let oldest = state.order.popFirst() { state.history[oldest] = nil }
-      }
-      change(&state.history[source, default: SourceHistory()])
+      var history = state.use(source) ?? SourceHistory()
+      change(&history)
+      state.insert(history, for: source)
     }
   }
 
-  /// Clears the history of a source, which keeps its position.
-  func remove(_ source: SourceKey) {
-    state.withLock { if $0.history[source] != nil { $0.history[source] = SourceHistory() } }
-  }
+  /// Removes the history of a source.
+  func remove(_ source: SourceKey) { state.withLock { $0.remove(source) } }
 
   /// Removes everything.
-  func removeAll() { state.withLock { $0 = State() } }
+  func removeAll() { state.withLock { $0.removeAll() } }
 }
 
 extension SourceHistory {

@@ -118,29 +118,26 @@ enum DiskCacheSchema {
     /// Without a table: its creation was interrupted, by a kill or a full disk.
     case unfinished
     case usable
-    /// Made by another program.
-    case foreign(reason: String)
-    /// Made by this program, but unusable.
-    case broken(reason: String)
+    /// Made by another program, or by this one and incomplete.
+    case unusable(reason: String, isOurs: Bool)
   }
 
   /// Inspects a file without changing it.
   ///
   /// - Throws: `DatabaseError` when it cannot be read at all.
   static func inspect(_ db: Database) throws -> State {
-    let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
-    if pages == 0 { return .empty }
-    let application = try Int.fetchOne(db, sql: "PRAGMA application_id") ?? 0
-    let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") ?? 0
-    if application == 0 && tables == 0 { return .unfinished }
+    if try db.integer("PRAGMA page_count") == 0 { return .empty }
+    let application = try db.integer("PRAGMA application_id")
+    if try application == 0 && db.integer("SELECT count(*) FROM sqlite_schema") == 0 { return .unfinished }
     guard application == applicationID else {
-      return .foreign(reason: "it is another program's database, now beside it with the ending .damaged")
+      return .unusable(
+        reason: "it is another program's database, now beside it with the ending .damaged", isOurs: false)
     }
-    guard try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0 >= 1,
-      try Int.fetchOne(db, sql: "PRAGMA auto_vacuum") == 2,
+    guard try db.integer("PRAGMA user_version") >= 1,
+      try db.integer("PRAGMA auto_vacuum") == 2,
       try Set(String.fetchAll(db, sql: "SELECT name FROM sqlite_schema")).isSuperset(of: parts),
-      try Int.fetchOne(db, sql: "SELECT count(*) FROM total") == 1
-    else { return .broken(reason: "its tables are incomplete") }
+      try db.integer("SELECT count(*) FROM total") == 1
+    else { return .unusable(reason: "its tables are incomplete", isOurs: true) }
     return .usable
   }
 }

@@ -44,9 +44,7 @@ struct CachedFailures: Sendable {
     guard now < until else { return }
     let failure = RememberedFailure(
       url: source.digest(of: source.url), code: error.code, reason: String(error.message.prefix(500)),
-      limits: limits(of: job),
-      noted: now,
-      until: until)
+      limits: limits(of: job), noted: now, until: until)
     cache.remember(failure, of: source.key, permit: job.permit)
   }
 
