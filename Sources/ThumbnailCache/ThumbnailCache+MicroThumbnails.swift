@@ -17,22 +17,15 @@ extension ThumbnailCache {
     for source in sources { found[source] = micro.data(of: source) }
     let rest = sources.filter { [found] in found[$0] == nil }
     if rest.isEmpty { return found }
-    let stored = await read(priority: priority) { [micro] disk in
-      try disk.read { db in
-        var stored: [SourceKey: Data] = [:]
-        for source in rest {
-          let removals = micro.removals
-          guard !disk.commits.pending({ $0.isHidden(source) }), let data = try MicroTable.data(of: source, in: db)
-          else {
-            continue
-          }
-          stored[source] = data
-          micro.insertRead(data, for: source, after: removals)
-        }
-        return stored
+    let stored = await read(rest, priority: priority) { [micro] source, disk, db -> Data? in
+      let removals = micro.removals
+      guard !disk.commits.pending({ $0.isHidden(source) }), let data = try MicroTable.data(of: source, in: db) else {
+        return nil
       }
+      micro.insertRead(data, for: source, after: removals)
+      return data
     }
-    return found.merging(stored ?? [:]) { $1 }
+    return found.merging(stored) { $1 }
   }
 
   /// Removes them all from memory.

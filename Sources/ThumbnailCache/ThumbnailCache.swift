@@ -1,5 +1,6 @@
 // The module ThumbnailCache: keeps thumbnails and what is known of their sources, in memory and on disk.
 
+import GRDB
 package import HTTPSemantics
 package import Logging
 import Synchronization
@@ -229,6 +230,21 @@ package final class ThumbnailCache: Sendable {
       if !(error is CancellationError) { report(DiskCacheError(error, path: disk.database.path)) }
       return nil
     }
+  }
+
+  /// Looks something up for each of many sources, in one visit of a thread for reading.
+  func read<Value: Sendable>(
+    _ sources: [SourceKey], priority: PriorityControl = PriorityControl(.visible),
+    _ query: @escaping @Sendable (SourceKey, DiskCache, Database) throws -> Value?
+  ) async -> [SourceKey: Value] {
+    let found = await read(priority: priority) { disk in
+      try disk.read { db in
+        var found: [SourceKey: Value] = [:]
+        for source in sources { found[source] = try query(source, disk, db) }
+        return found
+      }
+    }
+    return found ?? [:]
   }
 
   func report(_ problem: DiskCacheError) {

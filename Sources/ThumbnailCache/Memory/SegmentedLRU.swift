@@ -7,7 +7,7 @@ import ThumbnailCore
 /// join the *probation* list; a second use moves them to the *protected* list, which may hold four fifths of the cache.
 /// Evictions start at the old end of probation, so a scan of any length evicts only what a scan brought in, never what
 /// was used again. Lists are linked through indices into one array: a hit moves an entry without allocating. All
-/// operations take amortised constant time. A pure value: its owner synchronises it.
+/// operations take amortised constant time, as the variants of one source are few. A pure value: its owner synchronises it.
 struct SegmentedLRU {
   /// The cost of an entry besides its bytes: the node, the source's list of nodes and the allocation of the data, in
   /// bytes.
@@ -16,31 +16,26 @@ struct SegmentedLRU {
   static let mostVariants = 256
 
   private struct Node {
-    var key: CacheKey
+    let key: CacheKey?
     /// Nil while the node is free.
     var entry: DatedThumbnail?
+    /// For a head, that of the whole list.
     var cost: Int
-    var isProtected: Bool
-    var newer: Int32 = none
-    /// For a free node, the next free one.
-    var older: Int32 = none
+    /// The head of its list.
+    var list = probation
+    var newer = probation
+    var older = probation
   }
 
-  private struct List {
-    var newest: Int32 = none
-    var oldest: Int32 = none
-    var bytes = 0
-    var count = 0
-  }
-
-  private static let none: Int32 = -1
+  /// The heads of the two lists are the first nodes. Each is between the newest node, its `older`, and the oldest one.
+  private static let probation: Int32 = 0
+  private static let protected: Int32 = 1
 
   private var nodes: [Node] = []
-  private var firstFree: Int32 = none
+  private var free: [Int32] = []
   /// The nodes of each source, which are mostly one. To find a variant among them, none is hashed.
   private var slots: [SourceKey: [Int32]] = [:]
-  private var probation = List()
-  private var protected = List()
+  private var counts = [0, 0]
 
   /// The limit on the total cost, in bytes.
   private(set) var byteLimit: Int
@@ -49,24 +44,25 @@ struct SegmentedLRU {
   init(byteLimit: Int, countLimit: Int) {
     self.byteLimit = max(0, byteLimit)
     self.countLimit = max(0, countLimit)
+    for head in [Self.probation, Self.protected] {
+      nodes.append(Node(key: nil, entry: nil, cost: 0, list: head, newer: head, older: head))
+    }
   }
 
   /// The total cost, in bytes.
-  var totalBytes: Int { probation.bytes + protected.bytes }
+  var totalBytes: Int { nodes[0].cost + nodes[1].cost }
   /// The number of thumbnails.
-  var count: Int { probation.count + protected.count }
+  var count: Int { counts[0] + counts[1] }
 
   /// Looks up a thumbnail and counts it as used.
   mutating func use(_ key: CacheKey) -> DatedThumbnail? {
     guard let slot = slot(of: key) else { return nil }
     unlink(slot)
-    nodes[Int(slot)].isProtected = true
-    linkAsNewest(slot)
-    while protected.bytes > byteLimit / 5 * 4 || protected.count > countLimit / 5 * 4, protected.oldest != Self.none {
-      let demoted = protected.oldest
+    link(slot, to: Self.protected)
+    while nodes[1].cost > byteLimit / 5 * 4 || counts[1] > countLimit / 5 * 4, counts[1] > 0 {
+      let demoted = nodes[1].newer
       unlink(demoted)
-      nodes[Int(demoted)].isProtected = false
-      linkAsNewest(demoted)
+      link(demoted, to: Self.probation)
     }
     return nodes[Int(slot)].entry
   }
@@ -79,23 +75,24 @@ struct SegmentedLRU {
       remove(key)
       return
     }
+    let node = Node(key: key, entry: entry, cost: cost)
     let slot: Int32
+    var list = Self.probation
     if let present = self.slot(of: key) {
-      slot = present
+      (slot, list) = (present, nodes[Int(present)].list)
       unlink(slot)
-      nodes[Int(slot)].entry = entry
-      nodes[Int(slot)].cost = cost
+      nodes[Int(slot)] = node
     } else {
       if let others = slots[key.source], others.count == Self.mostVariants { discard(others[0]) }
-      slot = takeNode(Node(key: key, entry: entry, cost: cost, isProtected: false))
+      slot = take(node)
       slots[key.source, default: []].append(slot)
     }
-    linkAsNewest(slot)
+    link(slot, to: list)
     trim(sparing: slot)
   }
 
   private func slot(of key: CacheKey) -> Int32? {
-    slots[key.source]?.first { nodes[Int($0)].key.variant == key.variant }
+    slots[key.source]?.first { nodes[Int($0)].key?.variant == key.variant }
   }
 
   /// Removes a thumbnail, if it exists.
@@ -105,7 +102,9 @@ struct SegmentedLRU {
 
   /// Removes all variants of a source, except some.
   mutating func removeAll(of source: SourceKey, except kept: [Variant] = []) {
-    for slot in slots[source] ?? [] where !kept.contains(nodes[Int(slot)].key.variant) { discard(slot) }
+    for slot in slots[source] ?? [] {
+      if let key = nodes[Int(slot)].key, !kept.contains(key.variant) { discard(slot) }
+    }
   }
 
   /// Removes everything.
@@ -114,7 +113,9 @@ struct SegmentedLRU {
   }
 
   /// The cached variants of a source, in no particular order. Does not count as a use.
-  func variants(of source: SourceKey) -> [Variant] { slots[source]?.map { nodes[Int($0)].key.variant } ?? [] }
+  func variants(of source: SourceKey) -> [Variant] {
+    slots[source]?.compactMap { nodes[Int($0)].key?.variant } ?? []
+  }
 
   /// Sets the freshness of the variants of a source. Does not count as a use.
   mutating func renew(_ source: SourceKey, freshness: Freshness) {
@@ -124,60 +125,55 @@ struct SegmentedLRU {
   /// Changes the limit and evicts at once.
   mutating func setByteLimit(_ limit: Int) {
     byteLimit = max(0, limit)
-    trim(sparing: Self.none)
+    trim(sparing: nil)
   }
 
   /// Evicts from the old end of probation, then of the protected list, until both limits hold. The new entry fits alone
   /// and is spared, so that an insertion always succeeds.
-  private mutating func trim(sparing newcomer: Int32) {
+  private mutating func trim(sparing newcomer: Int32?) {
     while totalBytes > byteLimit || count > countLimit {
-      var victim = probation.oldest
-      if victim == newcomer || victim == Self.none { victim = protected.oldest }
-      guard victim != Self.none, victim != newcomer else { return }
+      let oldest = nodes[0].newer
+      let victim = oldest == Self.probation || oldest == newcomer ? nodes[1].newer : oldest
+      guard victim != Self.protected, victim != newcomer else { return }
       discard(victim)
     }
   }
 
   private mutating func discard(_ slot: Int32) {
     unlink(slot)
-    let source = nodes[Int(slot)].key.source
-    slots[source]?.removeAll { $0 == slot }
-    if slots[source]?.isEmpty == true { slots[source] = nil }
+    if let source = nodes[Int(slot)].key?.source {
+      slots[source]?.removeAll { $0 == slot }
+      if slots[source]?.isEmpty == true { slots[source] = nil }
+    }
     nodes[Int(slot)].entry = nil
-    nodes[Int(slot)].older = firstFree
-    firstFree = slot
+    free.append(slot)
   }
 
-  private mutating func takeNode(_ node: Node) -> Int32 {
-    guard firstFree != Self.none else {
+  private mutating func take(_ node: Node) -> Int32 {
+    guard let slot = free.popLast() else {
       nodes.append(node)
       return Int32(nodes.count - 1)
     }
-    let slot = firstFree
-    firstFree = nodes[Int(slot)].older
     nodes[Int(slot)] = node
     return slot
   }
 
-  private mutating func linkAsNewest(_ slot: Int32) {
-    let isProtected = nodes[Int(slot)].isProtected
-    var list = isProtected ? protected : probation
-    nodes[Int(slot)].newer = Self.none
-    nodes[Int(slot)].older = list.newest
-    if list.newest == Self.none { list.oldest = slot } else { nodes[Int(list.newest)].newer = slot }
-    list.newest = slot
-    list.bytes += nodes[Int(slot)].cost
-    list.count += 1
-    if isProtected { protected = list } else { probation = list }
+  /// Makes a node the newest one of a list.
+  private mutating func link(_ slot: Int32, to list: Int32) {
+    let newest = nodes[Int(list)].older
+    nodes[Int(slot)].list = list
+    (nodes[Int(slot)].newer, nodes[Int(slot)].older) = (list, newest)
+    nodes[Int(newest)].newer = slot
+    nodes[Int(list)].older = slot
+    nodes[Int(list)].cost += nodes[Int(slot)].cost
+    counts[Int(list)] += 1
   }
 
   private mutating func unlink(_ slot: Int32) {
-    let (isProtected, newer, older) = (nodes[Int(slot)].isProtected, nodes[Int(slot)].newer, nodes[Int(slot)].older)
-    var list = isProtected ? protected : probation
-    if newer == Self.none { list.newest = older } else { nodes[Int(newer)].older = older }
-    if older == Self.none { list.oldest = newer } else { nodes[Int(older)].newer = newer }
-    list.bytes -= nodes[Int(slot)].cost
-    list.count -= 1
-    if isProtected { protected = list } else { probation = list }
+    let (list, newer, older) = (nodes[Int(slot)].list, nodes[Int(slot)].newer, nodes[Int(slot)].older)
+    nodes[Int(newer)].older = older
+    nodes[Int(older)].newer = newer
+    nodes[Int(list)].cost -= nodes[Int(slot)].cost
+    counts[Int(list)] -= 1
   }
 }

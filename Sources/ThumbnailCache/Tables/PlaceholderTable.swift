@@ -29,13 +29,6 @@ enum PlaceholderTable {
 extension ThumbnailCache {
   /// What is stored to show of images before their thumbnails, in one visit of a reader thread: microseconds for each.
   package func placeholders(of sources: [SourceKey]) async -> [SourceKey: StoredPlaceholder] {
-    let found = await read { disk in
-      try disk.read { db in
-        var found: [SourceKey: StoredPlaceholder] = [:]
-        for source in sources { found[source] = try PlaceholderTable.placeholder(of: source, in: db) }
-        return found
-      }
-    }
-    return found ?? [:]
+    await read(sources) { source, _, db in try PlaceholderTable.placeholder(of: source, in: db) }
   }
 }
