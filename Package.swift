@@ -70,10 +70,12 @@ let package = Package(
     ),
     .target(
       name: "HEIFContainer",
+      dependencies: ["ThumbnailCore"],
       swiftSettings: optimised
     ),
     .target(
       name: "JPEGCoefficients",
+      dependencies: ["ThumbnailCore"],
       swiftSettings: optimised
     ),
     .target(
@@ -307,7 +309,7 @@ let package = Package(
     ),
     .testTarget(
       name: "HEIFContainerTests",
-      dependencies: ["HEIFContainer"],
+      dependencies: ["HEIFContainer", "ThumbnailCore"],
       swiftSettings: strict
     ),
     .testTarget(

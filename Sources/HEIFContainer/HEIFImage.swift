@@ -1,4 +1,6 @@
-/// An image of the container: the items of its pixels, and how they are shown.
+package import ThumbnailCore
+
+/// An image of the container: which items have its pixels, and how they are shown.
 package struct HEIFImage: Sendable, Hashable {
   /// How the items are coded.
   package enum Coding: Sendable, Hashable {
@@ -9,12 +11,12 @@ package struct HEIFImage: Sendable, Hashable {
   package let id: UInt32
   package let coding: Coding
   /// The size as coded, in pixels.
-  package let size: HEIFSize
+  package let size: PixelSize
   /// The items with the pixels, row by row: the image's own, or a grid's.
   package let tiles: [UInt32]
   /// The number of tiles in a row.
   package let columns: Int
-  package let tileSize: HEIFSize
+  package let tileSize: PixelSize
   package let chroma: ChromaFormat
   /// The bits per sample, 8 to 16.
   package let bits: Int
@@ -24,7 +26,7 @@ package struct HEIFImage: Sendable, Hashable {
   /// The brightest light in the image in cd/m², if the container states it.
   package let peakLight: Int?
   /// The part of it that is shown, before it is turned.
-  package let part: HEIFPart
+  package let part: PixelRectangle
   /// The EXIF orientation that has the same effect as its rotation and mirroring: 1 to 8.
   package let orientation: Int
   /// The number of the item with its alpha.
@@ -104,19 +106,19 @@ extension HEIFItems {
 
   /// How an item is shown: the visible part, and then its orientation.
   private struct Showing: Equatable {
-    var part: HEIFPart
-    var orientation = HEIFOrientation()
+    var part: PixelRectangle
+    var orientation = Orientation(exif: 1)
 
-    init(_ size: HEIFSize) { part = HEIFPart(x: 0, y: 0, size: size) }
+    init(_ size: PixelSize) { part = PixelRectangle(x: 0, y: 0, size: size) }
   }
 
-  private func showing(_ item: HEIFItem, of size: HEIFSize) throws(HEIFError) -> Showing {
+  private func showing(_ item: HEIFItem, of size: PixelSize) throws(HEIFError) -> Showing {
     var shown = Showing(size)
     for property in item.properties {
       switch property.value {
-      case .rotation(let turns): shown.orientation.rotateAntiClockwise(quarterTurns: turns)
+      case .rotation(let turns): shown.orientation = shown.orientation.then(Orientation(degrees: -90 * turns))
       case .mirror(let exchangesSides):
-        if exchangesSides { shown.orientation.exchangeSides() } else { shown.orientation.exchangeTopAndBottom() }
+        shown.orientation = shown.orientation.then(Orientation(exif: exchangesSides ? 2 : 4))
       case .aperture(let aperture):
         guard shown == Showing(size) else { throw .unsupported("an aperture after a rotation") }
         shown.part = try aperture.part(of: size)

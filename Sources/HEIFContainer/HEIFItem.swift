@@ -1,3 +1,5 @@
+package import ThumbnailCore
+
 /// An entry of the container's table of contents: an image, a tile, a thumbnail, a block of metadata.
 package struct HEIFItem: Sendable {
   package let id: UInt32
@@ -33,16 +35,8 @@ package struct HEIFItem: Sendable {
   }
 
   /// The size that is stated for it, in pixels.
-  package var extent: HEIFSize? {
+  package var extent: PixelSize? {
     for property in properties { if case .extent(let size) = property.value { return size } }
     return nil
   }
-}
-
-/// A size in pixels.
-package struct HEIFSize: Sendable, Hashable {
-  package var width: Int
-  package var height: Int
-
-  package init(_ width: Int, _ height: Int) { (self.width, self.height) = (width, height) }
 }

@@ -1,8 +1,10 @@
-/// A property of an item: its size, its colours, how it is shown.
+package import ThumbnailCore
+
+/// What is said of an item: its size, its colours, how it is shown.
 package struct HEIFProperty: Sendable, Equatable {
   package enum Value: Sendable, Equatable {
     /// The size as coded (`ispe`).
-    case extent(HEIFSize)
+    case extent(PixelSize)
     /// Rotation anti-clockwise by this number of quarter turns (`irot`).
     case rotation(Int)
     /// Left and right are exchanged, or top and bottom (`imir`).
@@ -41,7 +43,7 @@ extension HEIFProperty.Value {
     switch kind {
     case "ispe":
       _ = try content.versionAndFlags()
-      self = .extent(HEIFSize(try content.number(4), try content.number(4)))
+      self = .extent(PixelSize(try content.number(4), try content.number(4)))
     case "irot": self = .rotation(try content.number(1) & 3)
     case "imir": self = .mirror(exchangesSides: try content.number(1) & 1 == 1)
     case "clap": self = .aperture(try CleanAperture(&content))
@@ -98,13 +100,13 @@ package struct CleanAperture: Sendable, Hashable {
 
   /// The part of an image of this size.
   ///
-  /// - Throws: `.unsupported` for fractions of pixels and parts outside the image.
-  package func part(of size: HEIFSize) throws(HEIFError) -> HEIFPart {
+  /// - Throws: `.unsupported` for fractions of pixels and what is not within the image.
+  package func part(of size: PixelSize) throws(HEIFError) -> PixelRectangle {
     let width = try Self.side(numbers[0], numbers[1], of: size.width)
     let height = try Self.side(numbers[2], numbers[3], of: size.height)
     let x = try Self.start(numbers[4], numbers[5], side: width, of: size.width)
     let y = try Self.start(numbers[6], numbers[7], side: height, of: size.height)
-    return HEIFPart(x: x, y: y, size: HEIFSize(width, height))
+    return PixelRectangle(x: x, y: y, size: PixelSize(width, height))
   }
 
   private static func side(_ numerator: Int, _ denominator: Int, of whole: Int) throws(HEIFError) -> Int {
@@ -124,11 +126,4 @@ package struct CleanAperture: Sendable, Hashable {
     guard twice >= 0, twice / (2 * denominator) <= spare else { throw .unsupported("a clean aperture outside") }
     return twice / (2 * denominator)
   }
-}
-
-/// A part of an image, in pixels from its upper left corner.
-package struct HEIFPart: Sendable, Hashable {
-  package var x: Int
-  package var y: Int
-  package var size: HEIFSize
 }

@@ -1,7 +1,9 @@
-/// A sequence parameter set of HEVC, which describes the pictures after it (ITU-T H.265, 7.3.2.2).
+package import ThumbnailCore
+
+/// What a sequence parameter set of HEVC says of the pictures that follow it (ITU-T H.265, 7.3.2.2).
 package struct HEVCSequence: Sendable, Equatable {
   /// The size that the decoder allocates, in pixels: before the conformance window is cut.
-  package let size: HEIFSize
+  package let size: PixelSize
 
   /// The kind of the unit that holds one.
   private static let unitKind = 33
@@ -28,7 +30,7 @@ package struct HEVCSequence: Sendable, Equatable {
     try bits.skip(profiles * Self.layerProfileBits + levels * Self.layerLevelBits)
     _ = try bits.golomb()
     if try bits.golomb() == 3 { try bits.skip(1) }
-    size = HEIFSize(try bits.golomb(), try bits.golomb())
+    size = PixelSize(try bits.golomb(), try bits.golomb())
   }
 }
 

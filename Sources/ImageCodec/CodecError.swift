@@ -1,3 +1,4 @@
+import JPEGCoefficients
 package import ThumbnailCore
 
 /// Why an image could not be read, downsampled or encoded.
@@ -142,5 +143,20 @@ extension CodecError: CustomStringConvertible {
     case .scans: "the picture has at least \(value) scans, more than the limit of \(maximum)"
     case .bytes: "the file has at least \(value) bytes, more than the limit of \(maximum)"
     }
+  }
+}
+
+extension CodecError {
+  init(_ error: JPEGError) {
+    self =
+      switch error {
+      case .cancelled: .cancelled
+      case .handedOver(let reason): .handedOver(reason: reason)
+      case .truncated(let detail): .truncated(detail: detail)
+      case .damaged(.header, let detail): .damaged(.header, detail: detail)
+      case .damaged(.decode, let detail): .damaged(.decode, detail: detail)
+      case .tooManyScans(let scans): .limitExceeded(.scans, value: scans, maximum: JPEGStructure.mostScans)
+      case .unreadable(let detail): .unreadableBody(detail: detail)
+      }
   }
 }

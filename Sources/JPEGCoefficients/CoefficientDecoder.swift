@@ -1,5 +1,7 @@
 // The module JPEGCoefficients: makes a small image from the coefficients of a large JPEG.
 
+package import ThumbnailCore
+
 /// Reads from a JPEG only the coefficients that a reduced image needs.
 ///
 /// At 1/8 of a sequential file the result is libjpeg's image at that scale: luma and gray are equal sample for sample.
@@ -14,7 +16,7 @@ package struct CoefficientDecoder {
   /// The file.
   let body: any JPEGSource
   /// The size in the header, as the caller has parsed it.
-  let storedSize: JPEGSize
+  let size: PixelSize
   /// The scale to decode at.
   let scale: JPEGScale
   /// Whether a truncated file yields its readable part, with the rest in mid-grey, instead of an error.
@@ -24,22 +26,18 @@ package struct CoefficientDecoder {
   /// Whether to measure how much the pixels of each block deviate from its samples. This needs more scans of a
   /// progressive file; files of red, green and blue are handed over.
   package var measuresDeviations = false
-  /// Whether the decode was cancelled; checked once per row of blocks.
-  let isCancelled: () -> Bool
+  /// Checked once per row of blocks.
+  let cancellation: CancellationFlag
   /// The window's length in bytes, for tests; nil means `windowLength` for a file and everything for a body in memory.
   var window: Int?
 
   package init(
-    _ body: any JPEGSource, storedSize: JPEGSize, scale: JPEGScale, isTolerant: Bool = false, expectsEnd: Bool = false,
-    isCancelled: @escaping () -> Bool, window: Int? = nil
+    _ body: any JPEGSource, size: PixelSize, scale: JPEGScale, isTolerant: Bool = false, expectsEnd: Bool = false,
+    cancellation: CancellationFlag, window: Int? = nil
   ) {
-    self.body = body
-    self.storedSize = storedSize
-    self.scale = scale
-    self.isTolerant = isTolerant
-    self.expectsEnd = expectsEnd
-    self.isCancelled = isCancelled
-    self.window = window
+    (self.body, self.size, self.scale) = (body, size, scale)
+    (self.isTolerant, self.expectsEnd) = (isTolerant, expectsEnd)
+    (self.cancellation, self.window) = (cancellation, window)
   }
 
   /// Finds the scans of a progressive file, which is then read by rows, at 1/2 or full size. Blocks while it reads the
@@ -59,7 +57,7 @@ package struct CoefficientDecoder {
   /// of all rows replaces it.
   ///
   /// - Throws: as `decode`; `.handedOver`, too, for a file whose components are in several scans.
-  package func crop(to area: JPEGArea, index: inout [UInt8]?) throws(JPEGError) -> [UInt8] {
+  package func crop(to area: PixelRectangle, index: inout [UInt8]?) throws(JPEGError) -> [UInt8] {
     var (made, decoder) = (index, self)
     // Usually only the beginning of a row is read.
     decoder.window = window ?? Self.rowWindow
@@ -85,8 +83,8 @@ package struct CoefficientImage {
   /// The requested scale.
   package let scale: JPEGScale
   /// The size at that scale, in pixels.
-  package let size: JPEGSize
-  /// One plane or three, each with its own scale.
+  package let size: PixelSize
+  /// One plane, or three. Each has a scale of its own.
   package let planes: [JPEGPlane]
   /// The meaning of the planes' samples.
   package let colours: JPEGColours

@@ -1,3 +1,5 @@
+import ThumbnailCore
+
 /// The state of one run of the coefficient decoder.
 struct CoefficientDecoding: ~Copyable {
   /// More segments than any encoder writes.
@@ -59,7 +61,7 @@ struct CoefficientDecoding: ~Copyable {
   }
 
   /// Copies a part of a sequential file: see `CoefficientDecoder.crop`.
-  consuming func crop(to area: JPEGArea, index: inout [UInt8]?) throws(JPEGError) -> [UInt8] {
+  consuming func crop(to area: PixelRectangle, index: inout [UInt8]?) throws(JPEGError) -> [UInt8] {
     (crop, knownIndex) = (LosslessCrop(area), index)
     try readScans()
     if index != nil { index = self.index?.bytes }
@@ -131,8 +133,8 @@ struct CoefficientDecoding: ~Copyable {
     default:
       guard frame == nil else { throw .damaged(.header, detail: "a second frame header") }
       let found = try JPEGFrame(bytes, marker: marker)
-      guard found.size == decoder.storedSize else {
-        throw .damaged(.header, detail: "the header says \(decoder.storedSize), the decoder \(found.size)")
+      guard found.size == decoder.size else {
+        throw .damaged(.header, detail: "the header says \(decoder.size), the decoder \(found.size)")
       }
       frame = found
       coverage = ScanCoverage(found, scale: decoder.scale, measures: decoder.measuresDeviations)
@@ -200,7 +202,7 @@ struct CoefficientDecoding: ~Copyable {
     }
     var scanReader = ScanReader(scan, parts, frame: frame, restartInterval: tables.restartInterval)
     let isWhole = try scanReader.read(
-      &cursor, &entropy, isTolerant: decoder.isTolerant, isCancelled: decoder.isCancelled)
+      &cursor, &entropy, isTolerant: decoder.isTolerant, cancellation: decoder.cancellation)
     coverage?.add(scan, tables: tables.quantisers)
     hasPixels = true
     return !isWhole || coverage?.isEnough == true
@@ -233,7 +235,7 @@ struct CoefficientDecoding: ~Copyable {
     var reader = ScanReader(scan, parts, frame: frame, restartInterval: tables.restartInterval)
     let data = try reader.copy(
       mcus, most: crop.mostBytes, index: &index, completes: knownIndex != nil, &cursor, &entropy,
-      isCancelled: decoder.isCancelled)
+      cancellation: decoder.cancellation)
     self.index = index
     return crop.file(header, data: data)
   }

@@ -1,3 +1,5 @@
+import ThumbnailCore
+
 /// One component of a JPEG, from the frame header and completed by the scans.
 struct JPEGComponent {
   var identifier: UInt8
@@ -19,7 +21,7 @@ struct JPEGComponent {
 /// A JPEG's frame header (SOF).
 struct JPEGFrame {
   var process: JPEGProcess
-  var size: JPEGSize
+  var size: PixelSize
   var components: [JPEGComponent]
   /// The largest sampling factors.
   var mostAcross: Int
@@ -37,7 +39,7 @@ struct JPEGFrame {
       let width = bytes.bigEndian(at: 3, count: 2), let count = bytes[5], bytes.count == 6 + 3 * count, width > 0
     else { throw .damaged(.header, detail: "the frame header") }
     guard height > 0 else { throw .handedOver(reason: "the height is not in the frame header") }
-    size = JPEGSize(width, height)
+    size = PixelSize(width, height)
     components = []
     for index in 0..<count {
       guard let identifier = bytes[6 + 3 * index], let sampling = bytes[7 + 3 * index], let slot = bytes[8 + 3 * index]

@@ -1,9 +1,11 @@
+package import ThumbnailCore
+
 /// One component's samples, 8 bits each, in memory that the plane keeps alive.
 package struct JPEGPlane {
   /// The samples of whole blocks, so at least `size`.
   let samples: SamplePlane
   /// The size of the image as stored.
-  let storedSize: JPEGSize
+  let storedSize: PixelSize
   /// The width in pixels of the image's part that a sample stands for.
   package let pixelsAcross: Int
   /// Its height.
@@ -12,8 +14,8 @@ package struct JPEGPlane {
   /// Whether all coefficients of the component were read, so that its samples are exact.
   package var isAsStored: Bool { samples.side == .eight }
   /// The samples across and down that cover the image; the last of them perhaps only in part.
-  package var size: JPEGSize {
-    JPEGSize(
+  package var size: PixelSize {
+    PixelSize(
       (storedSize.width + pixelsAcross - 1) / pixelsAcross, (storedSize.height + pixelsDown - 1) / pixelsDown)
   }
   /// The width of the image in samples: 750.125 of 751 samples if 6001 pixels were reduced by eight.

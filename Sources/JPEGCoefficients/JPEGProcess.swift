@@ -1,3 +1,5 @@
+package import ThumbnailCore
+
 /// The coding process of a JPEG, from the marker of its frame header.
 package enum JPEGProcess: Sendable, Equatable {
   /// Huffman coded, block by block (SOF0, SOF1).
@@ -31,11 +33,11 @@ package struct JPEGFrameTraits: Sendable, Equatable {
   var precision: Int
   /// The most pixels across or down per sample of a component.
   package var subsampling: Int
-  /// The pixels of an MCU if all components are in one scan.
-  package var mcu: JPEGSize
+  /// The pixels of an MCU where all components are in one scan.
+  package var mcu: PixelSize
 
   package init(
-    process: JPEGProcess, components: [UInt8], precision: Int, subsampling: Int = 1, mcu: JPEGSize = JPEGSize(8, 8)
+    process: JPEGProcess, components: [UInt8], precision: Int, subsampling: Int = 1, mcu: PixelSize = PixelSize(8, 8)
   ) {
     (self.process, self.mcu) = (process, mcu)
     self.subsampling = subsampling

@@ -1,3 +1,5 @@
+package import ThumbnailCore
+
 /// The scale at which the coefficient decoder decodes a JPEG.
 package enum JPEGScale: Int, Sendable, Comparable {
   /// One pixel per 8×8 block: for luma the DC coefficient only.
@@ -17,8 +19,8 @@ package enum JPEGScale: Int, Sendable, Comparable {
   func side(subsampling: Int) -> BlockSide { BlockSide(atLeast: min(8, 8 / rawValue * subsampling)) }
 
   /// The reduced size of an image of `size` pixels; a partial last block counts as a whole one, as in libjpeg.
-  package func size(of size: JPEGSize) -> JPEGSize {
-    JPEGSize((size.width + rawValue - 1) / rawValue, (size.height + rawValue - 1) / rawValue)
+  package func size(of size: PixelSize) -> PixelSize {
+    PixelSize((size.width + rawValue - 1) / rawValue, (size.height + rawValue - 1) / rawValue)
   }
 
   /// The smaller scale orders first.

@@ -1,3 +1,5 @@
+package import ThumbnailCore
+
 /// Random access to the bytes of a JPEG, in memory or in a file.
 package protocol JPEGSource: Sendable {
   /// The length in bytes.
@@ -20,5 +22,14 @@ extension JPEGSource {
       filled = try read(
         at: offset, into: UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<wanted]))
     }
+  }
+}
+
+extension ByteSource: JPEGSource {
+  package func withMemory<Value>(
+    _ body: (UnsafeRawBufferPointer?) throws(JPEGError) -> Value
+  ) throws(JPEGError) -> Value {
+    guard case .memory(let bytes) = self else { return try body(nil) }
+    return try bytes.withUnsafeBytes { memory in Result { () throws(JPEGError) in try body(memory) } }.get()
   }
 }

@@ -1,27 +1,22 @@
-/// A part of a JPEG's pixels. Its corners are corners of MCUs, unless the image ends there.
-package struct JPEGArea: Sendable, Equatable {
-  package var columns: Range<Int>
-  package var rows: Range<Int>
-
-  package init(columns: Range<Int>, rows: Range<Int>) { (self.columns, self.rows) = (columns, rows) }
-}
+package import ThumbnailCore
 
 /// Writes a part of a sequential JPEG as a file of its own, with the same coefficients, as `jpegtran -crop` does.
 ///
 /// The codes of AC coefficients are copied. Those of DC coefficients are written anew, because the block before is a
 /// different one. So every decoder makes the same samples of both files.
 package struct LosslessCrop {
-  let area: JPEGArea
-  /// The file's relevant segments before the scan.
+  /// Its upper left corner is that of an MCU, as is its lower right one, unless the image ends there.
+  let area: PixelRectangle
+  /// The file's segments before the scan, those that matter.
   private var head: [UInt8] = [0xFF, 0xD8]
 
-  init(_ area: JPEGArea) { self.area = area }
+  init(_ area: PixelRectangle) { self.area = area }
 
   /// The DC table of the new file: a code of five bits for each number of value bits.
   private static let codes: [UInt8] = [0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] + (0...15).map { UInt8($0) }
 
-  /// The most bytes of its coded data: more than in any photograph. A pixel of noise takes four bytes.
-  package static func mostBytes(of area: JPEGArea) -> Int { 65_536 + 2 * area.columns.count * area.rows.count }
+  /// The most bytes that its coded data may have: more than in any photograph. Of noise a pixel takes four.
+  package static func mostBytes(of area: PixelRectangle) -> Int { 65_536 + 2 * area.size.pixelCount }
   var mostBytes: Int { Self.mostBytes(of: area) }
   /// The most bytes that the segments before the scan may have, a profile among them.
   package static let longestHead = ProfileSegments.mostBytes + 1 << 20

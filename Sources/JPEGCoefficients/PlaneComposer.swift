@@ -1,9 +1,11 @@
+import ThumbnailCore
+
 /// Composes interleaved RGB, or gray, from the components' planes: brings chroma to luma's resolution and converts
 /// colours, row by row in one pass.
 struct PlaneComposer {
   var planes: [JPEGPlane]
   var scale: JPEGScale
-  var size: JPEGSize
+  var size: PixelSize
   var colours: JPEGColours
 
   /// Writes the image, rows from the top down without padding.

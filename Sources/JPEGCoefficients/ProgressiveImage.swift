@@ -1,3 +1,5 @@
+package import ThumbnailCore
+
 /// A progressive JPEG that is read a row of MCUs at a time, at full size or 1/2.
 ///
 /// Each scan of such a file covers the whole image. A decoder that reads one after the other keeps all coefficients
@@ -41,14 +43,14 @@ package final class ProgressiveImage {
   ///
   /// - Throws: `.truncated`, `.damaged`, `.cancelled`, `.unreadable`.
   package func read(
-    windows: [JPEGArea]? = nil,
+    windows: [PixelRectangle]? = nil,
     _ receive: (_ plane: Int, _ start: UnsafePointer<UInt8>, _ stride: Int, _ count: Int) -> Bool
   ) throws(JPEGError) {
     try decoder.body.withMemory { memory throws(JPEGError) in
       let readers = scans.map { OpenScan($0, frame: frame, body: decoder.body, memory: memory) }
       let end = zip(planes, windows ?? []).map { ($1.rows.upperBound - 1) / $0.samples.rows + 1 }.max()
       for row in 0..<min(frame.mcusDown, end ?? .max) {
-        if decoder.isCancelled() { throw .cancelled }
+        if decoder.cancellation.isSet { throw .cancelled }
         for plane in planes { plane.samples.clear() }
         for reader in readers { try reader.read(row) }
         for (index, plane) in planes.enumerated() {

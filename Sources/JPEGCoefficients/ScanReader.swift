@@ -1,3 +1,5 @@
+import ThumbnailCore
+
 /// Decodes one scan into the planes of its components.
 ///
 /// Safety: it owns the steps and predictors that the kernels use, keeps the memory that they point into alive, and
@@ -113,12 +115,12 @@ struct ScanReader: ~Copyable {
   /// Returns false if the body ends first and a tolerant reading has decoded something. Checks for cancellation once
   /// per row.
   mutating func read(
-    _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer, isTolerant: Bool, isCancelled: () -> Bool
+    _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer, isTolerant: Bool, cancellation: CancellationFlag
   ) throws(JPEGError) -> Bool {
     entropy.clear()
     do throws(JPEGError) {
       for row in 0..<mcusDown {
-        if isCancelled() { throw .cancelled }
+        if cancellation.isSet { throw .cancelled }
         try readRow(at: row, &cursor, &entropy)
       }
       // All blocks were decoded, whether or not a marker follows.
@@ -151,7 +153,7 @@ struct ScanReader: ~Copyable {
   /// completed by skipping through all other rows, up to the first damage.
   mutating func copy(
     _ mcus: (columns: Range<Int>, rows: Range<Int>), most: Int, index: inout JPEGRowIndex, completes: Bool,
-    _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer, isCancelled: () -> Bool
+    _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer, cancellation: CancellationFlag
   ) throws(JPEGError) -> [UInt8] {
     (kind, entropy.isTracked) = (.copied, completes)
     entropy.clear()
@@ -160,7 +162,7 @@ struct ScanReader: ~Copyable {
     var row = index.lastRow(upTo: mcus.rows.lowerBound)
     if row > 0, try !resume(at: row, &index, &cursor, &entropy) { row = 0 }
     while row < mcus.rows.upperBound {
-      if isCancelled() { throw .cancelled }
+      if cancellation.isSet { throw .cancelled }
       try note(row, in: &index, &cursor, entropy)
       let columns = mcus.rows.contains(row) ? mcus.columns : mcusAcross..<mcusAcross
       try readMCUs(columns.lowerBound, &cursor, &entropy)
@@ -178,7 +180,7 @@ struct ScanReader: ~Copyable {
       do throws(JPEGError) {
         try readMCUs(mcusAcross - mcus.columns.upperBound, &cursor, &entropy)
         for row in row..<mcusDown {
-          if isCancelled() { throw .cancelled }
+          if cancellation.isSet { throw .cancelled }
           try note(row, in: &index, &cursor, entropy)
           try readMCUs(mcusAcross, &cursor, &entropy)
         }

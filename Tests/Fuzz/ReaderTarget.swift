@@ -65,7 +65,7 @@ private struct MeasuredPicture: Equatable {
 
   init(_ file: [UInt8], _ probe: ImageProbe, _ scale: JPEGScale, window: Int?) {
     var decoder = CoefficientDecoder(
-      .memory(file), size: probe.storedSize, scale: scale, cancellation: CancellationFlag(), window: window)
+      ByteSource.memory(file), size: probe.storedSize, scale: scale, cancellation: CancellationFlag(), window: window)
     decoder.measuresDeviations = true
     result = Result { () throws(JPEGError) in
       let image = try decoder.decode()

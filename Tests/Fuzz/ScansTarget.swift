@@ -19,7 +19,7 @@ func fuzzScans(_ input: FuzzInput) {
     func picture(_ bytes: [UInt8]) -> ReadPicture {
       ReadPicture(
         CoefficientDecoder(
-          .memory(bytes), size: probe.storedSize, scale: scale, cancellation: CancellationFlag()))
+          ByteSource.memory(bytes), size: probe.storedSize, scale: scale, cancellation: CancellationFlag()))
     }
     let whole = picture(input.bytes)
     if let length {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import HEIFContainer
+@testable import ThumbnailCore
 
 /// Images as they are described by their items' properties.
 @Suite struct HEIFImageTests {
@@ -19,7 +20,7 @@ import Testing
 
   @Test func aGridHasItsTilesRowByRow() throws {
     let image = try HEIFItems(meta: Builder.phone, at: 0).image(5, grid: Builder.phoneGrid)
-    #expect(image.size == HEIFSize(1000, 700) && image.tileSize == HEIFSize(512, 512))
+    #expect(image.size == PixelSize(1000, 700) && image.tileSize == PixelSize(512, 512))
     #expect(image.tiles == [1, 2, 3, 4] && image.columns == 2 && image.rows == 2)
     #expect(image.coding == .hevc && image.chroma == .s420 && image.bits == 8)
     #expect(image.orientation == 6)
@@ -54,10 +55,10 @@ import Testing
 
   @Test func aCleanApertureIsAPartOfTheImage() throws {
     let centred = try image([Builder.aperture([60, 1, 40, 1, 0, 1, 0, 1])])
-    #expect(centred.part == HEIFPart(x: 2, y: 4, size: HEIFSize(60, 40)))
+    #expect(centred.part == PixelRectangle(x: 2, y: 4, size: PixelSize(60, 40)))
     // Its centre is half a pixel to the left: the last column is not shown.
     let cornered = try image([Builder.aperture([63, 1, 48, 1, -1, 2, 0, 1])])
-    #expect(cornered.part == HEIFPart(x: 0, y: 0, size: HEIFSize(63, 48)))
+    #expect(cornered.part == PixelRectangle(x: 0, y: 0, size: PixelSize(63, 48)))
     for numbers in [[65, 1, 48, 1, 0, 1, 0, 1], [60, 1, 40, 1, 9, 1, 0, 1], [60, 0, 40, 1, 0, 1, 0, 1]] {
       #expect(throws: HEIFError.self) { try image([Builder.aperture(numbers)]) }
     }
@@ -70,7 +71,7 @@ import Testing
   }
 
   @Test func unknownPropertiesMatterOnlyWhereTheyAreEssential() throws {
-    #expect(try image([Builder.box("abcd")]).size == HEIFSize(64, 48))
+    #expect(try image([Builder.box("abcd")]).size == PixelSize(64, 48))
     #expect(throws: HEIFError.unsupported("an unknown property")) {
       try image([Builder.box("abcd")], isEssential: true)
     }

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import HEIFContainer
+@testable import ThumbnailCore
 
 /// The table of contents, from containers that are built here.
 @Suite struct HEIFItemsTests {
@@ -13,7 +14,7 @@ import Testing
     #expect(items.item(2)?.kind == "hvc1" && items.item(2)?.ranges == [2000..<2500])
     #expect(items.item(5)?.kind == "grid" && items.item(5)?.references["dimg"] == [1, 2, 3, 4])
     #expect(items.items("thmb", to: 5).map(\.id) == [6])
-    #expect(items.item(6)?.extent == HEIFSize(320, 224) && items.item(6)?.byteCount == 100)
+    #expect(items.item(6)?.extent == PixelSize(320, 224) && items.item(6)?.byteCount == 100)
     #expect(items.item(7) == nil)
     // The grid lies in the container itself, whose content begins at 100.
     let grid = try #require(items.item(5)?.ranges?.first)
@@ -40,7 +41,7 @@ import Testing
       meta: Builder.meta(
         [Builder.Item(id: 1, properties: [1, 2]), Builder.Item(id: 2, properties: [1, 2, -3])],
         properties: [Builder.hevc(), Builder.extent(64, 48), Builder.box("clap", [1, 2])]), at: 0)
-    #expect(try items.image(1).size == HEIFSize(64, 48))
+    #expect(try items.image(1).size == PixelSize(64, 48))
     #expect(throws: HEIFError.unsupported("an unknown property")) { try items.image(2) }
   }
 
@@ -73,7 +74,7 @@ import Testing
     let whole = ContainerBuilder.phone
     for length in 0..<whole.count {
       let found = try? HEIFItems(meta: Array(whole[..<length]), at: 0).image(5, grid: Builder.phoneGrid)
-      #expect(found == nil || found?.size == HEIFSize(1000, 700), "\(length) bytes")
+      #expect(found == nil || found?.size == PixelSize(1000, 700), "\(length) bytes")
     }
   }
 

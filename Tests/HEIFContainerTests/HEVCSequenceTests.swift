@@ -1,6 +1,7 @@
 import Testing
 
 @testable import HEIFContainer
+@testable import ThumbnailCore
 
 /// The size in sequence parameter sets.
 @Suite struct HEVCSequenceTests {
@@ -12,7 +13,7 @@ import Testing
   ]
 
   @Test func theSizeIsReadWithoutTheBytesThatHideStartCodes() throws {
-    #expect(try HEVCSequence(unit: Self.sequence)?.size == HEIFSize(640, 480))
+    #expect(try HEVCSequence(unit: Self.sequence)?.size == PixelSize(640, 480))
     #expect(try HEVCSequence(unit: [0x40, 1, 0x0C]) == nil)
     #expect(try HEVCSequence(unit: []) == nil)
   }

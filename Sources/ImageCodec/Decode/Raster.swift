@@ -88,7 +88,7 @@ package final class Raster {
       throw CodecError(error)
     }
     try self.init(
-      size: PixelSize(image.size.width, image.size.height), bands: image.bands, profile: image.profile
+      size: image.size, bands: image.bands, profile: image.profile
     ) { target in image.compose(into: target) }
   }
 

@@ -158,3 +158,11 @@ extension DecodePlan: CustomStringConvertible {
     }.joined(separator: "; ")
   }
 }
+
+extension JPEGScale {
+  /// The size of an image of which libjpeg computes one pixel for each square of `reduction` pixels: a partial one
+  /// counts.
+  static func size(of size: PixelSize, reducedBy reduction: Int) -> PixelSize {
+    PixelSize((size.width + reduction - 1) / reduction, (size.height + reduction - 1) / reduction)
+  }
+}

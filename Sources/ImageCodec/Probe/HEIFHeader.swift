@@ -92,7 +92,7 @@ struct HEIFHeader: HeaderParser {
   }
 
   private func probe(_ traits: HEIFTraits, _ items: HEIFItems) -> ImageProbe {
-    var probe = ImageProbe(format: format, storedSize: PixelSize(traits.image.part.size))
+    var probe = ImageProbe(format: format, storedSize: traits.image.part.size)
     probe.orientation = traits.image.orientation
     probe.bitsPerSample = traits.image.bits
     probe.hasAlpha = traits.alpha != nil
@@ -113,9 +113,9 @@ struct HEIFHeader: HeaderParser {
     // Transformations apply in the order of their associations; the size always precedes them.
     for property in primary.properties {
       switch property.value {
-      case .extent(let found): size = PixelSize(found)
+      case .extent(let found): size = found
       case .aperture(let aperture):
-        if let part = try? aperture.part(of: HEIFSize(size.width, size.height)) { size = PixelSize(part.size) }
+        if let part = try? aperture.part(of: size) { size = part.size }
       case .rotation(let turns) where turns & 1 == 1: size = PixelSize(size.height, size.width)
       case .bits(let bits): probe.bitsPerSample = bits.first ?? 8
       default: break

@@ -90,7 +90,7 @@ extension EmbeddedPreview {
     let compared = HEIFTraits.Comparison(traits.image)
     thumbnail.compared = compared
     neededRanges = ranges.union(RangeSet(compared.tiles.flatMap { items.item(traits.image.tiles[$0])?.ranges ?? [] }))
-    (range, size) = (first, PixelSize(thumbnail.image.part.size))
+    (range, size) = (first, thumbnail.image.part.size)
     heif = thumbnail
   }
 

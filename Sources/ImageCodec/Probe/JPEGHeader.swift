@@ -148,7 +148,7 @@ struct JPEGHeader: HeaderParser {
       process: JPEGProcess(marker: marker), components: identifiers, precision: precision,
       // Blocks have a power of two of samples across.
       subsampling: subsampling == 3 ? 4 : subsampling,
-      mcu: components == 1 ? JPEGSize(8, 8) : JPEGSize(8 * widest, 8 * highest))
+      mcu: components == 1 ? PixelSize(8, 8) : PixelSize(8 * widest, 8 * highest))
     probe.bitsPerSample = precision
     probe.samplesPerPixel = Double(areas.reduce(0, +)) / Double(widest * highest)
     draft = probe

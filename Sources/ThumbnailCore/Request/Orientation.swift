@@ -69,7 +69,7 @@ public struct Orientation: Hashable, Sendable {
 }
 
 /// A part of an image, in pixels from its upper left corner.
-package struct PixelRectangle: Sendable, Equatable {
+package struct PixelRectangle: Hashable, Sendable {
   package var x: Int
   package var y: Int
   package var size: PixelSize

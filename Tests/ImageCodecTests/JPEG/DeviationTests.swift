@@ -33,7 +33,7 @@ struct DeviationTests {
     _ file: [UInt8], _ scale: JPEGScale, measures: Bool = true, isTolerant: Bool = false
   ) throws -> CoefficientImage {
     var decoder = CoefficientDecoder(
-      .memory(file), size: try probe(.memory(file)).storedSize, scale: scale, isTolerant: isTolerant,
+      ByteSource.memory(file), size: try probe(.memory(file)).storedSize, scale: scale, isTolerant: isTolerant,
       cancellation: CancellationFlag())
     decoder.measuresDeviations = measures
     return try decoder.decode()

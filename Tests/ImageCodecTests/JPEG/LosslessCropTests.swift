@@ -127,25 +127,25 @@ struct LosslessCropTests {
 
   /// A part of a file, with windows of 256 bytes, and how many bytes were read for it.
   private static func crop(
-    _ file: [UInt8], _ area: JPEGArea, _ index: inout [UInt8]?, size: PixelSize = size
+    _ file: [UInt8], _ area: PixelRectangle, _ index: inout [UInt8]?, size: PixelSize = size
   ) throws(JPEGError) -> (bytes: [UInt8], read: Int) {
     let source = CountedSource(file)
     let decoder = CoefficientDecoder(
-      source, storedSize: JPEGSize(size.width, size.height), scale: .full, isCancelled: { false }, window: 256)
+      source, size: size, scale: .full, cancellation: CancellationFlag(), window: 256)
     let part = try decoder.crop(to: area, index: &index)
     return (part, source.read)
   }
 
-  private static let low = JPEGArea(columns: 32..<96, rows: 96..<128)
+  private static let low = PixelRectangle(columns: 32..<96, rows: 96..<128)
 
   @Test(arguments: kinds.indices)
   func aLaterPartIsReadFromItsFirstRowOn(_ kind: Int) throws {
     let size = PixelSize(200, 480)
     let (name, file) = Self.kinds(of: size)[kind]
     var (none, index): ([UInt8]?, [UInt8]?) = (nil, [])
-    let area = JPEGArea(columns: 32..<96, rows: 416..<448)
+    let area = PixelRectangle(columns: 32..<96, rows: 416..<448)
     let alone = try Self.crop(file, area, &none, size: size)
-    let first = try Self.crop(file, JPEGArea(columns: 0..<32, rows: 0..<32), &index, size: size)
+    let first = try Self.crop(file, PixelRectangle(columns: 0..<32, rows: 0..<32), &index, size: size)
     let known = index
     let second = try Self.crop(file, area, &index, size: size)
     #expect(none == nil && index == known)
@@ -157,7 +157,7 @@ struct LosslessCropTests {
     let size = PixelSize(8, 40_000)
     let file = Self.file(1, 1, isGray: true, size: size)
     var (none, index): ([UInt8]?, [UInt8]?) = (nil, [])
-    let area = JPEGArea(columns: 0..<8, rows: 39_016..<39_048)
+    let area = PixelRectangle(columns: 0..<8, rows: 39_016..<39_048)
     let alone = try Self.crop(file, area, &none, size: size)
     _ = try Self.crop(file, area, &index, size: size)
     let second = try Self.crop(file, area, &index, size: size)

@@ -81,7 +81,7 @@ struct ProgressiveRowsTests {
         let source = try? Self.rows(.memory(file), probe.storedSize, .half)
       else { continue }
       let whole = try CoefficientRowSource(
-        CoefficientDecoder(.memory(file), size: probe.storedSize, scale: .half, cancellation: CancellationFlag()))
+        CoefficientDecoder(ByteSource.memory(file), size: probe.storedSize, scale: .half, cancellation: CancellationFlag()))
       #expect(try Self.samples(source) == Self.samples(whole))
       read += 1
     }
@@ -130,7 +130,7 @@ struct ProgressiveRowsTests {
     let cancellation = CancellationFlag()
     let source = try ProgressiveRowSource(
       CoefficientDecoder(
-        .memory(bytes), size: try probe(.memory(bytes)).storedSize, scale: .full, cancellation: cancellation))
+        ByteSource.memory(bytes), size: try probe(.memory(bytes)).storedSize, scale: .full, cancellation: cancellation))
     cancellation.set()
     #expect(throws: CodecError.cancelled) { _ = try source.read { _ in } }
   }

@@ -116,7 +116,7 @@ struct HEIFRowSourceTests {
     var traits = try #require(try probe(.memory(try Self.bytes("heic.heic"))).heif)
     let large = try TestPicture.quarters(640, 480).encoded("heifsave_buffer", "compression=hevc")
     let claimed = try #require(try probe(.memory(large)).heif)
-    #expect(claimed.image.size == HEIFSize(640, 480))
+    #expect(claimed.image.size == PixelSize(640, 480))
     // What was probed is what the decoder allows.
     traits.alpha = nil
     #expect(throws: CodecError.self) { _ = try SourceRows(try HEIFRowSource(.memory(large), traits)) }

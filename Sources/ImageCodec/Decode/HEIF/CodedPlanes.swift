@@ -36,12 +36,8 @@ extension HEIFImage {
   /// - Throws: `.handedOver` if the library is missing.
   func decoder(skipsFilters: Bool) throws(CodecError) -> any ItemDecoder {
     switch coding {
-    case .hevc: try HEVCDecoder(PixelSize(tileSize), skipsFilters: skipsFilters)
-    case .av1: try AV1Decoder(PixelSize(tileSize), skipsFilters: skipsFilters)
+    case .hevc: try HEVCDecoder(tileSize, skipsFilters: skipsFilters)
+    case .av1: try AV1Decoder(tileSize, skipsFilters: skipsFilters)
     }
   }
-}
-
-extension PixelSize {
-  init(_ size: HEIFSize) { self.init(size.width, size.height) }
 }

@@ -13,8 +13,8 @@ final class HEIFRowSource: RowSource {
   let layout: RowLayout
   private let colours: TileStrip
   private let alpha: TileStrip?
-  private let part: HEIFPart
-  /// The levels of the samples of luma and of chroma, if they differ from the coded values.
+  private let part: PixelRectangle
+  /// The levels of the samples of luma and of chroma, where they differ from what is coded.
   private let tables: [[UInt16]?]
   /// Nil if planes are delivered.
   private let converter: PixelConverter?
@@ -51,7 +51,7 @@ final class HEIFRowSource: RowSource {
     if colours.colour == nil || traits.compared != nil { try colours.load(part.y) }
     let colour = colours.colour ?? CodedColour(primaries: 2, transfer: 2, matrix: 2, isFullRange: false)
     if let compared = traits.compared { try ThumbnailMatch(compared, colours, file).check(colour) }
-    let size = PixelSize(part.size)
+    let size = part.size
     let divisors = image.chroma.divisors
     let isAligned = part.x % divisors.across == 0 && part.y % divisors.down == 0
     let range = CodedRange(bits: image.bits, isFull: colour.isFullRange)

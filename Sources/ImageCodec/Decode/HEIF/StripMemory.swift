@@ -56,7 +56,7 @@ extension HEIFImage {
   var sampleBytes: Int { bits > 8 ? 2 : 1 }
 
   /// The size of a plane of one tile.
-  func tileSize(_ plane: Int) -> PixelSize { TileStrip.size(of: PixelSize(tileSize), plane, chroma) }
+  func tileSize(_ plane: Int) -> PixelSize { TileStrip.size(of: tileSize, plane, chroma) }
 
   /// Verifies that a decoded tile has the samples that the container describes.
   ///

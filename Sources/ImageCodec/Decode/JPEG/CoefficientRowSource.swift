@@ -45,7 +45,7 @@ final class CoefficientRowSource: RowSource {
       layout = gray
       pixels = nil
     case .rgb, .ycc:
-      let size = PixelSize(image.size.width, image.size.height)
+      let size = image.size
       var rgb = RowLayout(size: size, channels: 3, profile: image.profile)
       (rgb.planes[0].extent, rgb.planes[0].box) = (planes[0].extent, box)
       layout = rgb
@@ -86,7 +86,7 @@ extension RowLayout.Plane {
   init(_ plane: JPEGPlane, box: Int = 1) {
     func upsampling(_ pixels: Int) -> Int { plane.isAsStored && pixels == 2 ? 2 : 1 }
     self.init(
-      size: PixelSize(plane.size.width, plane.size.height), channels: 1,
+      size: plane.size, channels: 1,
       extent: PixelExtent(width: plane.extentAcross, height: plane.extentDown), box: box,
       upsampling: PixelSize(upsampling(plane.pixelsAcross), upsampling(plane.pixelsDown)))
   }

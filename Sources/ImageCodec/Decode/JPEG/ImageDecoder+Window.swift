@@ -25,12 +25,11 @@ extension ImageDecoder {
   /// - Throws: `.handedOver` for a file that libjpeg may read; damage that the coefficient reader would find, too.
   func ofWindow() throws(CodecError) -> ImageDecoder {
     guard let window = pass.window else { return self }
-    let area = JPEGArea(columns: window.columns, rows: window.rows)
     var part = self
     // A crop may end before the damage.
     guard JPEGStructure.hasEnd(body) else { throw .handedOver(reason: "no end marker behind the coded data") }
     do throws(JPEGError) {
-      part.body = .memory(try crop(to: area))
+      part.body = .memory(try crop(to: window))
     } catch {
       let error = CodecError(error)
       if case .jpeg = pass.reader, error.isDamage { throw .handedOver(reason: "\(error)") }
@@ -41,8 +40,8 @@ extension ImageDecoder {
     return part
   }
 
-  /// The part as a file. If reading it by the index fails, the index may be wrong, and the file is read without it.
-  private func crop(to area: JPEGArea) throws(JPEGError) -> [UInt8] {
+  /// The part as a file. Where it cannot be read by what is known of the rows, that may be wrong: it is read without.
+  private func crop(to area: PixelRectangle) throws(JPEGError) -> [UInt8] {
     var known = index?.value.bytes
     defer { if let known { index?.value = RowIndex(known) } }
     if known?.isEmpty == false {

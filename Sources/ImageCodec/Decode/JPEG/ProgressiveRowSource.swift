@@ -35,7 +35,7 @@ final class ProgressiveRowSource: RowSource {
     isRead = true
     var failure: CodecError?
     do throws(JPEGError) {
-      try image.read(windows: windows?.map { JPEGArea(columns: $0.columns, rows: $0.rows) }) {
+      try image.read(windows: windows) {
         plane, start, stride, count in
         do throws(CodecError) {
           try receive(RowBand(plane: plane, start: UnsafeRawPointer(start), stride: stride, count: count))
