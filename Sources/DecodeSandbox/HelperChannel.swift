@@ -67,20 +67,13 @@ struct HelperChannel: ~Copyable {
 
   /// Sends one message and what follows it.
   func send(_ message: some HelperCoded, followedBy others: [HelperAttachment] = []) throws(HelperFailure) {
-    try send([.bytes(HelperMessage.encode(message))] + others)
+    try send([.bytes(HelperMessage.encode(message))] + others[...])
   }
 
-  /// Sends parts, with an open file attached to the first byte. As few calls as possible: each wakes the other end.
-  func send(_ parts: [HelperAttachment], passing file: FileDescriptor? = nil) throws(HelperFailure) {
-    for start in stride(from: 0, to: parts.count, by: Self.mostParts) {
-      let some = parts[start..<min(start + Self.mostParts, parts.count)]
-      try send(some, after: [], passing: start == 0 ? file : nil)
-    }
-  }
-
-  /// Sends parts after others, whose memory is already known.
-  private func send(
-    _ parts: ArraySlice<HelperAttachment>, after others: [iovec], passing file: FileDescriptor?
+  /// Sends parts behind others, whose memory is known already, with an open file attached to the first byte. All at once,
+  /// as each call wakes the other end.
+  func send(
+    _ parts: ArraySlice<HelperAttachment>, after others: [iovec] = [], passing file: FileDescriptor? = nil
   ) throws(HelperFailure) {
     guard let first = parts.first else { return try send(others, passing: file) }
     try first.withBytes { bytes throws(HelperFailure) in
@@ -93,7 +86,7 @@ struct HelperChannel: ~Copyable {
     var (rest, file) = (pieces, file)
     rest.removeFirst(bytes: 0)
     while !rest.isEmpty {
-      let count = rest.withUnsafeBufferPointer { pieces in
+      let count = rest.prefix(Self.mostParts).withUnsafeBufferPointer { pieces in
         // The helper may make no other call for several pieces: sendmsg(2) could send descriptors.
         limits == nil
           ? writev(socket.rawValue, pieces.baseAddress, Int32(pieces.count))
@@ -164,7 +157,13 @@ struct HelperChannel: ~Copyable {
       bytes += piece
       taken += piece.count
       if bytes.count == count { return bytes }
-      try receiveMore(min(max(Self.leastReceived, count - bytes.count), Self.mostReceived))
+      let most = min(max(Self.leastReceived, count - bytes.count), Self.mostReceived)
+      var error: Int32 = 0
+      received = [UInt8](unsafeUninitializedCapacity: most) { buffer, filled in
+        (filled, error) = receiveSome(into: UnsafeMutableRawBufferPointer(buffer))
+      }
+      taken = 0
+      if received.isEmpty { try wait(for: POLLIN, error: error) }
     }
   }
 
@@ -180,19 +179,7 @@ struct HelperChannel: ~Copyable {
     }
   }
 
-  /// Waits for the next bytes, up to `most`; all earlier ones have been used.
-  private mutating func receiveMore(_ most: Int) throws(HelperFailure) {
-    taken = 0
-    repeat {
-      var error: Int32 = 0
-      received = [UInt8](unsafeUninitializedCapacity: most) { buffer, filled in
-        (filled, error) = receiveSome(into: UnsafeMutableRawBufferPointer(buffer))
-      }
-      if received.isEmpty { try wait(for: POLLIN, error: error) }
-    } while received.isEmpty
-  }
-
-  /// Receives the bytes that have arrived: their number, or 0 and the reason for none.
+  /// Receives what has arrived already: the number of bytes, or 0 and why there are none.
   private func receiveSome(into buffer: UnsafeMutableRawBufferPointer) -> (count: Int, error: Int32) {
     let count = recv(socket.rawValue, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
     // No bytes and no error: the other end is closed.

@@ -4,141 +4,162 @@ import ThumbnailCore
 
 /// A part of a message between a pipeline and its helper.
 protocol HelperCoded {
-  func write(to message: inout MessageWriter)
+  /// What is replaced by what a message has.
+  static var blank: Self { get }
 
-  /// - Throws: `.nonsense` for bytes that `write` does not make.
-  init(from message: inout MessageReader) throws(HelperFailure)
+  /// Writes the values one after the other, or reads them in the same order.
+  mutating func code(_ message: inout MessageCoder)
 }
 
-/// Writes the values of a message one after the other: numbers as eight bytes, the lowest first; texts and lists after
-/// their length.
-struct MessageWriter {
+/// Writes the values of a message one after the other, or reads them and trusts nothing: numbers in eight bytes, the
+/// lowest first; texts and lists with their length before them.
+struct MessageCoder {
+  /// The longest JSON that is read, in bytes: an error's text goes into logs, reports and the cache.
+  private static let longestJSON = 16 << 10
+
   private(set) var bytes: [UInt8] = []
+  /// How far they are read; nil where they are written.
+  private var position: Int?
+  /// Whether something was read that is not written like that. What is read from then on is zero.
+  private(set) var isNonsense = false
 
-  mutating func add(_ number: Int) {
-    withUnsafeBytes(of: Int64(number).littleEndian) { bytes += $0 }
-  }
+  /// Writes.
+  init() {}
 
-  mutating func add(_ flag: Bool) { bytes.append(flag ? 1 : 0) }
-
-  mutating func add(_ text: String) { add(bytes: text.utf8) }
-
-  mutating func add(bytes added: some Collection<UInt8>) {
-    add(added.count)
-    bytes += added
-  }
-
-  mutating func add(_ values: some Collection<some HelperCoded>) {
-    add(values.count)
-    for value in values { value.write(to: &self) }
-  }
-
-  mutating func add(_ value: (some HelperCoded)?) {
-    add(value != nil)
-    value?.write(to: &self)
-  }
-
-  /// A rare value, as JSON.
-  mutating func add(json value: some Encodable) {
-    add((try? JSONEncoder().encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? "")
-  }
-}
-
-/// Reads the output of `MessageWriter`, and trusts nothing.
-struct MessageReader {
-  private let bytes: [UInt8]
-  private var position = 0
-
-  init(_ bytes: [UInt8]) { self.bytes = bytes }
+  /// Reads.
+  init(_ bytes: [UInt8]) { (self.bytes, position) = (bytes, 0) }
 
   /// Whether all bytes are read.
   var isAtEnd: Bool { position == bytes.count }
 
-  private static let nonsense = HelperFailure.nonsense(detail: "a message that is not what was asked for")
-
-  private mutating func next(_ count: Int) throws(HelperFailure) -> ArraySlice<UInt8> {
-    guard count >= 0, count <= bytes.count - position else { throw Self.nonsense }
-    defer { position += count }
-    return bytes[position..<position + count]
+  /// The next bytes that are read.
+  private mutating func next(_ count: Int) -> ArraySlice<UInt8> {
+    guard let start = position, !isNonsense, count >= 0, count <= bytes.count - start else {
+      isNonsense = true
+      return []
+    }
+    position = start + count
+    return bytes[start..<start + count]
   }
 
-  mutating func number() throws(HelperFailure) -> Int {
-    Int(try next(8).reversed().reduce(0) { $0 << 8 | Int64($1) })
-  }
-
-  mutating func flag() throws(HelperFailure) -> Bool {
-    switch try next(1).first {
-    case 0: false
-    case 1: true
-    default: throw Self.nonsense
+  mutating func code(_ number: inout Int) {
+    if position != nil {
+      number = Int(next(8).reversed().reduce(0) { $0 << 8 | Int64($1) })
+    } else {
+      withUnsafeBytes(of: Int64(number).littleEndian) { bytes += $0 }
     }
   }
 
-  mutating func text() throws(HelperFailure) -> String {
-    guard let text = String(validating: try data(), as: UTF8.self) else { throw Self.nonsense }
-    return text
+  mutating func code(_ flag: inout Bool) {
+    if position != nil {
+      let byte = next(1).first ?? 0
+      (flag, isNonsense) = (byte == 1, isNonsense || byte > 1)
+    } else {
+      bytes.append(flag ? 1 : 0)
+    }
   }
 
-  mutating func data() throws(HelperFailure) -> ArraySlice<UInt8> { try next(try number()) }
+  mutating func code(_ data: inout [UInt8]) {
+    var count = data.count
+    code(&count)
+    if position != nil { data = Array(next(count)) } else { bytes += data }
+  }
+
+  mutating func code(_ text: inout String) {
+    var data = Array(text.utf8)
+    code(&data)
+    if position != nil { text = known(String(validating: data, as: UTF8.self)) ?? "" }
+  }
 
   /// A value that is stored as its name.
-  mutating func named<Value: RawRepresentable<String>>(_: Value.Type = Value.self) throws(HelperFailure) -> Value {
-    guard let value = Value(rawValue: try text()) else { throw Self.nonsense }
-    return value
+  mutating func code<Value: RawRepresentable<String>>(_ value: inout Value) {
+    var name = value.rawValue
+    code(&name)
+    if position != nil { value = known(Value(rawValue: name)) ?? value }
   }
 
-  mutating func list<Value: HelperCoded>(of _: Value.Type = Value.self) throws(HelperFailure) -> [Value] {
-    let count = try number()
-    // Each element takes at least a byte, so that a number alone reserves nothing.
-    guard count >= 0, count <= bytes.count - position else { throw Self.nonsense }
-    var values: [Value] = []
-    for _ in 0..<count { values.append(try Value(from: &self)) }
-    return values
-  }
-
-  mutating func optional<Value: HelperCoded>(_: Value.Type = Value.self) throws(HelperFailure) -> Value? {
-    try flag() ? try Value(from: &self) : nil
-  }
-
-  /// The longest JSON that is read, in bytes: an error's text goes into logs, reports and the cache.
-  private static let longestJSON = 16 << 10
-
-  mutating func json<Value: Decodable>(_ type: Value.Type = Value.self) throws(HelperFailure) -> Value {
-    let text = try text()
-    guard text.utf8.count <= Self.longestJSON, let value = try? JSONDecoder().decode(type, from: Data(text.utf8)) else {
-      throw Self.nonsense
+  mutating func code<Value: HelperCoded>(_ values: inout [Value]) {
+    var count = values.count
+    code(&count)
+    // Each takes a byte at least, so that a number alone reserves nothing.
+    if let position {
+      isNonsense = isNonsense || count < 0 || count > bytes.count - position
+      values = []
+      while !isNonsense, values.count < count { values.append(.blank); values[values.count - 1].code(&self) }
+    } else {
+      for index in values.indices { values[index].code(&self) }
     }
+  }
+
+  mutating func code<Value: HelperCoded>(_ value: inout Value?) {
+    var isThere = value != nil
+    code(&isThere)
+    if position != nil { value = isThere ? .blank : nil }
+    value?.code(&self)
+  }
+
+  /// A rare value, as JSON.
+  mutating func code<Value: Codable>(json value: inout Value) {
+    var data = position == nil ? (try? JSONEncoder().encode(value)).map { Array($0) } ?? [] : []
+    code(&data)
+    guard position != nil else { return }
+    let isShort = data.count <= Self.longestJSON
+    value = known(isShort ? try? JSONDecoder().decode(Value.self, from: Data(data)) : nil) ?? value
+  }
+
+  /// What was read; nil, and nonsense, if it is not known.
+  mutating func known<Value>(_ value: Value?) -> Value? {
+    isNonsense = isNonsense || value == nil
     return value
   }
 }
 
 extension Int: HelperCoded {
-  func write(to message: inout MessageWriter) { message.add(self) }
-  init(from message: inout MessageReader) throws(HelperFailure) { self = try message.number() }
+  static let blank = 0
+  mutating func code(_ message: inout MessageCoder) { message.code(&self) }
 }
 
 extension Bool: HelperCoded {
-  func write(to message: inout MessageWriter) { message.add(self) }
-  init(from message: inout MessageReader) throws(HelperFailure) { self = try message.flag() }
-}
-
-extension String: HelperCoded {
-  func write(to message: inout MessageWriter) { message.add(self) }
-  init(from message: inout MessageReader) throws(HelperFailure) { self = try message.text() }
-}
-
-extension RowIndex: HelperCoded {
-  func write(to message: inout MessageWriter) { message.add(bytes: bytes) }
-  init(from message: inout MessageReader) throws(HelperFailure) { self.init(Array(try message.data())) }
+  static let blank = false
+  mutating func code(_ message: inout MessageCoder) { message.code(&self) }
 }
 
 extension PixelSize: HelperCoded {
-  func write(to message: inout MessageWriter) {
-    message.add(width)
-    message.add(height)
-  }
+  static let blank = PixelSize(0, 0)
 
-  init(from message: inout MessageReader) throws(HelperFailure) {
-    self.init(try message.number(), try message.number())
+  mutating func code(_ message: inout MessageCoder) {
+    message.code(&width)
+    message.code(&height)
+  }
+}
+
+extension RowIndex: HelperCoded {
+  static let blank = RowIndex()
+
+  mutating func code(_ message: inout MessageCoder) {
+    var bytes = bytes
+    message.code(&bytes)
+    self = RowIndex(bytes)
+  }
+}
+
+extension Variant: HelperCoded {
+  static let blank = Variant(size: PixelSize(1, 1))
+
+  mutating func code(_ message: inout MessageCoder) {
+    var token = token
+    message.code(&token)
+    self = message.known(Variant(token: token)) ?? self
+  }
+}
+
+extension DecodeLimits: HelperCoded {
+  static let blank = DecodeLimits()
+
+  mutating func code(_ message: inout MessageCoder) {
+    message.code(&maximumPixels)
+    message.code(&maximumSide)
+    message.code(&maximumFrames)
+    message.code(&maximumBytes)
   }
 }

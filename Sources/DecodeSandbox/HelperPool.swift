@@ -186,17 +186,13 @@ package final class HelperPool: Sendable {
     surplus?.process.end()
   }
 
-  /// Whether an image file is copied into memory for the helper. OpenEXR opens it by its path, and a helper can reach
-  /// only files in memory.
-  package static func isCopied(_ format: ImageFormat) -> Bool { format == .openEXR }
-
-  /// The body for the helper: the bytes of a short one, or a file that is open for reading only. The readers of formats
-  /// that only a helper decodes need a file.
+  /// The body as it is sent: a short one's bytes, or an open file that cannot be changed through it. The readers of
+  /// formats that only a helper decodes need a file.
   private static func image(in body: ByteSource, _ format: ImageFormat) throws(CodecError) -> ByteSource {
     switch body {
     case .memory(let bytes) where format.isReadInProcess && bytes.count <= HelperRequest.longestInline: return body
     case .part: return .file(try copy(of: body), count: body.count)
-    case .file where isCopied(format): return .file(try copy(of: body), count: body.count)
+    case .file where format.isReadByPath: return .file(try copy(of: body), count: body.count)
     case .file(let file, let count):
       // Reopened, so that the helper gets neither write access nor the shared file offset.
       let descriptor = open("/proc/self/fd/\(file.rawValue)", O_RDONLY | O_CLOEXEC)
@@ -226,4 +222,10 @@ package final class HelperPool: Sendable {
     guard csandbox_seal(descriptor) == 0 else { throw .unreadableBody(detail: SystemFailure.last.reason) }
     return file
   }
+}
+
+extension ImageFormat {
+  /// Whether an image file is copied into memory for the helper. OpenEXR opens it by its path, which is out of a
+  /// helper's reach for all but files without one.
+  package var isReadByPath: Bool { self == .openEXR }
 }

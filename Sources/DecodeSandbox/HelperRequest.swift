@@ -8,10 +8,10 @@ package struct HelperRequest: Equatable, Sendable {
   static let longestInline = 128 << 10
 
   /// The format that the pipeline has sniffed.
-  package let format: ImageFormat
-  package let variants: [Variant]
-  package let limits: DecodeLimits
-  /// The terms of the pipeline's plan; nil if the helper makes its own plan.
+  package private(set) var format: ImageFormat
+  package private(set) var variants: [Variant]
+  package private(set) var limits: DecodeLimits
+  /// What the pipeline's plan was made for; nil if the helper is to plan for itself.
   package var options: PlanOptions?
   /// Whether to salvage the readable part of a damaged image. With options, they decide.
   package var acceptsDamage = false
@@ -57,8 +57,8 @@ package struct HelperRequest: Equatable, Sendable {
 
 /// The terms of a decode plan, with which another process makes the same plan.
 package struct PlanOptions: Equatable, Sendable {
-  /// The memory of the plan in bytes.
-  package let memoryBudget: Int
+  /// What the plan takes, in bytes.
+  package private(set) var memoryBudget: Int
   /// See `DecodePlan.make`.
   package var isTolerant = false
   /// See `DecodePlan.make`.
@@ -72,57 +72,29 @@ package struct PlanOptions: Equatable, Sendable {
 }
 
 extension HelperRequest: HelperCoded {
-  func write(to message: inout MessageWriter) {
-    message.add(format.rawValue)
-    message.add(variants)
-    limits.write(to: &message)
-    message.add(options)
-    message.add(acceptsDamage)
-    message.add(hasSpareProcessor)
-    message.add(index)
-    message.add(byteCount)
-    message.add(isInline)
-  }
+  static let blank = HelperRequest(.jpeg, [])
 
-  init(from message: inout MessageReader) throws(HelperFailure) {
-    self.init(
-      try message.named(), try message.list(), limits: try DecodeLimits(from: &message), mostBytes: 0)
-    (options, acceptsDamage) = (try message.optional(), try message.flag())
-    (hasSpareProcessor, index) = (try message.flag(), try message.optional())
-    (byteCount, isInline) = (try message.number(), try message.flag())
+  mutating func code(_ message: inout MessageCoder) {
+    message.code(&format)
+    message.code(&variants)
+    limits.code(&message)
+    message.code(&options)
+    message.code(&acceptsDamage)
+    message.code(&hasSpareProcessor)
+    message.code(&index)
+    message.code(&byteCount)
+    message.code(&isInline)
   }
 }
 
 extension PlanOptions: HelperCoded {
-  func write(to message: inout MessageWriter) {
-    message.add(memoryBudget)
-    for flag in [isTolerant, mayReadCoefficients, isBodyWhole, readsPreview] { message.add(flag) }
-  }
+  static let blank = PlanOptions(memoryBudget: 0)
 
-  init(from message: inout MessageReader) throws(HelperFailure) {
-    memoryBudget = try message.number()
-    (isTolerant, mayReadCoefficients) = (try message.flag(), try message.flag())
-    (isBodyWhole, readsPreview) = (try message.flag(), try message.flag())
-  }
-}
-
-extension Variant: HelperCoded {
-  func write(to message: inout MessageWriter) { message.add(token) }
-
-  init(from message: inout MessageReader) throws(HelperFailure) {
-    guard let variant = Variant(token: try message.text()) else { throw .nonsense(detail: "an unknown variant") }
-    self = variant
-  }
-}
-
-extension DecodeLimits: HelperCoded {
-  func write(to message: inout MessageWriter) {
-    for number in [maximumPixels, maximumSide, maximumFrames, maximumBytes] { message.add(number) }
-  }
-
-  init(from message: inout MessageReader) throws(HelperFailure) {
-    self.init(
-      maximumPixels: try message.number(), maximumSide: try message.number(), maximumFrames: try message.number(),
-      maximumBytes: try message.number())
+  mutating func code(_ message: inout MessageCoder) {
+    message.code(&memoryBudget)
+    message.code(&isTolerant)
+    message.code(&mayReadCoefficients)
+    message.code(&isBodyWhole)
+    message.code(&readsPreview)
   }
 }

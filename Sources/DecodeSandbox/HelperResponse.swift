@@ -54,81 +54,66 @@ extension HelperResponse.Pixels {
 }
 
 extension HelperResponse: HelperCoded {
-  func write(to message: inout MessageWriter) {
-    message.add(size)
-    message.add(outcomes)
-    message.add(needsLibvips)
-    message.add(index)
-  }
+  static let blank = HelperResponse(outcomes: [])
 
-  init(from message: inout MessageReader) throws(HelperFailure) {
-    self.init(
-      size: try message.optional(), outcomes: try message.list(), needsLibvips: try message.flag(),
-      index: try message.optional())
+  mutating func code(_ message: inout MessageCoder) {
+    message.code(&size)
+    message.code(&outcomes)
+    message.code(&needsLibvips)
+    message.code(&index)
   }
 }
 
 extension HelperResponse.Outcome: HelperCoded {
-  func write(to message: inout MessageWriter) {
-    switch self {
-    case .pixels(let pixels):
-      message.add(true)
-      pixels.write(to: &message)
-    case .failure(let error):
-      message.add(false)
-      message.add(json: error)
-    }
-  }
+  static let blank = failure(.empty)
 
-  init(from message: inout MessageReader) throws(HelperFailure) {
-    self = try message.flag() ? .pixels(try HelperResponse.Pixels(from: &message)) : .failure(try message.json())
+  mutating func code(_ message: inout MessageCoder) {
+    var pixels: HelperResponse.Pixels?
+    var error = CodecError.empty
+    switch self {
+    case .pixels(let made): pixels = made
+    case .failure(let failure): error = failure
+    }
+    message.code(&pixels)
+    if pixels == nil { message.code(json: &error) }
+    self = pixels.map { .pixels($0) } ?? .failure(error)
   }
 }
 
 extension HelperResponse.Pixels: HelperCoded {
-  func write(to message: inout MessageWriter) {
-    size.write(to: &message)
-    rasterSize.write(to: &message)
-    message.add(space.rawValue)
-    message.add(bands)
-    message.add(timing)
-    message.add(keepsMetadata)
-    message.add(profileLength)
-    message.add(fields)
-    message.add(isDamaged)
-    message.add(losesChroma)
-  }
+  static let blank = Self(size: .blank, rasterSize: .blank, space: .gray, bands: 0)
 
-  init(from message: inout MessageReader) throws(HelperFailure) {
-    self.init(
-      size: try PixelSize(from: &message), rasterSize: try PixelSize(from: &message), space: try message.named(),
-      bands: try message.number(), timing: try message.optional(), keepsMetadata: try message.flag(),
-      profileLength: try message.optional(), fields: try message.list(), isDamaged: try message.flag(),
-      losesChroma: try message.optional())
+  mutating func code(_ message: inout MessageCoder) {
+    size.code(&message)
+    rasterSize.code(&message)
+    message.code(&space)
+    message.code(&bands)
+    message.code(&timing)
+    message.code(&keepsMetadata)
+    message.code(&profileLength)
+    message.code(&fields)
+    message.code(&isDamaged)
+    message.code(&losesChroma)
   }
 }
 
 extension AnimationTiming: HelperCoded {
-  func write(to message: inout MessageWriter) {
-    message.add(frameCount)
-    message.add(delays.map { Int($0) })
-    message.add(Int(loops))
-  }
+  static let blank = AnimationTiming(frameCount: 0, delays: [], loops: 0)
 
-  init(from message: inout MessageReader) throws(HelperFailure) {
-    self.init(
-      frameCount: try message.number(), delays: try message.list(of: Int.self).map { Int32(clamping: $0) },
-      loops: Int32(clamping: try message.number()))
+  mutating func code(_ message: inout MessageCoder) {
+    var (frameCount, delays, loops) = (frameCount, delays.map { Int($0) }, Int(loops))
+    message.code(&frameCount)
+    message.code(&delays)
+    message.code(&loops)
+    self = AnimationTiming(frameCount: frameCount, delays: delays.map { Int32(clamping: $0) }, loops: Int32(clamping: loops))
   }
 }
 
 extension KeptMetadata.Field: HelperCoded {
-  func write(to message: inout MessageWriter) {
-    message.add(name)
-    message.add(value)
-  }
+  static let blank = Self(name: "", value: "")
 
-  init(from message: inout MessageReader) throws(HelperFailure) {
-    self.init(name: try message.text(), value: try message.text())
+  mutating func code(_ message: inout MessageCoder) {
+    message.code(&name)
+    message.code(&value)
   }
 }

@@ -11,6 +11,11 @@ final class RunningJobs: Sendable {
   struct Sink: Sendable {
     let promise: Promise<ThumbnailResponse, ThumbnailError>
     let started: ContinuousClock.Instant
+
+    /// Delivers a result, with the time that this waiter has waited.
+    fileprivate func resume(with result: Result<ThumbnailResponse, ThumbnailError>) {
+      promise.resume(with: result.map { $0.after(.now - started) })
+    }
   }
 
   /// A request that waits for its result.
@@ -171,12 +176,5 @@ final class RunningJobs: Sendable {
       return ended.values
     }
     for work in cancelled { work.task.cancel() }
-  }
-}
-
-extension RunningJobs.Sink {
-  /// Delivers a result, with the time that this waiter has waited.
-  fileprivate func resume(with result: Result<ThumbnailResponse, ThumbnailError>) {
-    promise.resume(with: result.map { $0.after(.now - started) })
   }
 }

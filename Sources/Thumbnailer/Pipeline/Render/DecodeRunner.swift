@@ -116,7 +116,7 @@ final class DecodeRunner: Sendable {
     request.mostBytes = min(request.mostBytes, memory.capacity)
     // The helper's memory is reserved first, so that nothing is waited for while the thumbnails' memory is held.
     var room: WeightedSemaphore.Reservation?
-    var bytes = request.mostBytes + (HelperPool.isCopied(format) ? body.bytes.count : 0)
+    var bytes = request.mostBytes + (format.isReadByPath ? body.bytes.count : 0)
     switch helperMemory {
     case .beside: break
     case .limited(let helperMemory):
