@@ -1,3 +1,4 @@
+import Glibc
 import ImageCodec
 import ThumbnailCore
 
@@ -29,5 +30,34 @@ enum HelperKind: String, Sendable, CaseIterable, Comparable {
   /// Each kind also decodes the formats of the earlier ones.
   static func < (one: HelperKind, other: HelperKind) -> Bool {
     allCases.firstIndex(of: one) ?? 0 < allCases.firstIndex(of: other) ?? 0
+  }
+}
+
+/// The executable of a pipeline's helpers: opened with the pipeline, so that all are of its version, whatever is installed
+/// in its place meanwhile.
+final class HelperProgram: Sendable {
+  /// Where it is; empty if there is none.
+  let path: String
+  private let opened: Result<FileDescriptor, SystemFailure>
+
+  init(_ isolation: DecodeIsolation) {
+    path = Self.path(isolation)
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    opened = descriptor < 0 ? .failure(.last) : .success(FileDescriptor(owning: descriptor))
+  }
+
+  /// Where the executable is of helpers so configured.
+  static func path(_ isolation: DecodeIsolation) -> String {
+    (isolation.executable ?? DecodeHelper.program)?.path ?? ""
+  }
+
+  /// The open executable, which stays open as long as this object lives.
+  func file() throws(HelperFailure) -> FileDescriptor {
+    if path.isEmpty { throw .cannotStart(detail: DecodeHelper.absence) }
+    do throws(SystemFailure) {
+      return try opened.get()
+    } catch {
+      throw .cannotStart(detail: "\(path): \(error.reason)")
+    }
   }
 }

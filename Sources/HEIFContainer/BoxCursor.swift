@@ -75,3 +75,57 @@ struct BoxCursor {
     return found
   }
 }
+
+/// The header of a box: its kind, and how long it is.
+package struct BoxHeader: Sendable, Equatable {
+  /// The bytes that hold any header.
+  package static let mostBytes = 16
+
+  package let kind: FourCC
+  /// The length of this header in bytes.
+  package let headerLength: Int
+  /// The length of the whole box in bytes; nil if it ends with what contains it.
+  package let length: Int?
+
+  /// Parses the header at the start of some bytes.
+  ///
+  /// - Throws: `.truncated`; `.damaged` for a box that is shorter than its header or longer than any file.
+  package init(_ bytes: some Collection<UInt8>) throws(HEIFError) {
+    var cursor = BoxCursor(Array(bytes.prefix(Self.mostBytes)))
+    let short = try cursor.number(4)
+    kind = FourCC(code: UInt32(truncatingIfNeeded: try cursor.number(4)))
+    let long = short == 1 ? try cursor.number(8) : short
+    headerLength = short == 1 ? 16 : 8
+    length = short == 0 ? nil : long
+    if let length, length < headerLength { throw .damaged("a box of \(length) bytes") }
+  }
+}
+
+/// Four characters that name a box, an item's kind or a reference.
+package struct FourCC: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+  /// The characters as a big-endian number.
+  package let code: UInt32
+
+  package init(code: UInt32) { self.code = code }
+
+  /// The first four bytes of the text.
+  package init(stringLiteral text: StaticString) {
+    code = text.withUTF8Buffer { bytes in bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) } }
+  }
+
+  package var description: String {
+    String(decoding: [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: code >> $0) }, as: UTF8.self)
+  }
+}
+
+/// Why a container could not be read.
+package enum HEIFError: Error, Sendable, Equatable {
+  /// A box, a table or an item ends before its content does.
+  case truncated(String)
+  /// The tables contradict each other or the standard (ISO/IEC 23008-12).
+  case damaged(String)
+  /// A table has more entries than any image needs.
+  case tooMany(String)
+  /// What the standard allows but this reader does not know: "an overlay".
+  case unsupported(String)
+}

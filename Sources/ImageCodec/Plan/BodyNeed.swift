@@ -1,4 +1,5 @@
-import JPEGCoefficients
+package import JPEGCoefficients
+import Synchronization
 package import ThumbnailCore
 
 /// The part of a body that all currently requested variants need, as far as the header shows.
@@ -61,5 +62,69 @@ package struct BodyNeed: Sendable {
     if let ranges = plan?.neededRanges { return .ranges(ranges) }
     // The coefficients of a sequential file are spread over all of it: the watcher never reports them.
     return isAtHand ? .any : plan?.coefficientScale.map { .scans($0) } ?? .any
+  }
+}
+
+/// Decides when an arriving body is sufficient for all variants currently requested.
+///
+/// This applies to a progressive JPEG if its first scans suffice for all of them, to RAW files and others of which a
+/// preview or some items are read, and, where previews are allowed, to an image whose preview is large enough.
+package struct EarlyStop: Sendable {
+  private var need: BodyNeed
+  private var scans = ScanWatcher()
+  private var position = 0
+
+  package init(_ need: BodyNeed) { self.need = need }
+
+  /// The finest scale that the bytes so far are sufficient for; nil if any use needs the whole body.
+  package var finestScale: JPEGScale? { scans.finestScale }
+
+  /// Consumes the next bytes of the body, with `probe` once the header is known. True when no more are needed.
+  package mutating func take(_ bytes: UnsafeRawBufferPointer, probe: ImageProbe?) -> Bool {
+    scans.feed(bytes)
+    position += bytes.count
+    guard let probe, scans.finestScale != nil || need.mayBeRanges(probe) else { return false }
+    return switch need.extent(probe) {
+    case .any: false
+    case .scans(let scale): scans.sufficientLength(for: scale) != nil
+    case .ranges(let ranges): position >= ranges.upperBound
+    }
+  }
+
+  /// How many bytes of a body of this length need not be received if the rest of what is needed is requested by ranges
+  /// instead of read from the stream.
+  package mutating func sparedByRanges(_ probe: ImageProbe, length: Int) -> Int {
+    guard need.mayBeRanges(probe), case .ranges(let ranges) = need.extent(probe) else { return 0 }
+    let end = min(ranges.upperBound, length)
+    guard end > position else { return 0 }
+    return end - position - ranges.intersection(RangeSet([position..<end])).byteCount
+  }
+}
+
+/// The variants currently requested of one source image.
+///
+/// The job table updates it from any thread. The observer of the image's transfer reads it with every chunk: one
+/// uncontended lock and a comparison of numbers.
+package final class VariantDemand: Sendable {
+  /// The demand at one moment.
+  struct Snapshot: Sendable {
+    fileprivate(set) var variants: Set<Variant>
+    /// Changes with every update.
+    fileprivate(set) var generation = 0
+  }
+
+  private let state: Mutex<Snapshot>
+
+  package init(_ variants: Set<Variant> = []) { state = Mutex(Snapshot(variants: variants)) }
+
+  /// The current demand.
+  var current: Snapshot { state.withLock { $0 } }
+
+  package func insert(_ variant: Variant) {
+    state.withLock { if $0.variants.insert(variant).inserted { $0.generation += 1 } }
+  }
+
+  package func remove(_ variant: Variant) {
+    state.withLock { if $0.variants.remove(variant) != nil { $0.generation += 1 } }
   }
 }

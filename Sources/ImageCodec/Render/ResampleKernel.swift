@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// The weights of each new sample along one axis: Lanczos with three lobes, stretched by the reduction factor, the
 /// default of libvips, Pillow and ImageMagick; or the same corrected for samples that are means of boxes of pixels
@@ -131,5 +132,32 @@ struct ResampleKernel: Sendable {
       body(index, abs(u) < 1e-4 ? 1 : square * (3 - 4 * square) / (3 * u * u))
       (sine, cosine) = (sine * cosineOfStep + cosine * sineOfStep, cosine * cosineOfStep - sine * sineOfStep)
     }
+  }
+}
+
+/// The kernels computed last: a gallery reduces pictures of a few sizes to cells of one size, and a kernel costs as much
+/// as resampling a hundred rows.
+enum KernelCache {
+  /// The bytes of weights kept.
+  private static let capacity = 1 << 20
+  private static let state = Mutex(State())
+
+  private struct State {
+    var kernels: [ResampleKernel.Axis: ResampleKernel] = [:]
+    var bytes = 0
+  }
+
+  /// The kernel of an axis.
+  static func kernel(_ axis: ResampleKernel.Axis) -> ResampleKernel {
+    if let known = state.withLock({ $0.kernels[axis] }) { return known }
+    let kernel = ResampleKernel(axis)
+    state.withLock { state in
+      // All go at once: what is in use comes back soon.
+      if state.bytes + kernel.bytes > capacity { state = State() }
+      if kernel.bytes <= capacity, state.kernels.updateValue(kernel, forKey: axis) == nil {
+        state.bytes += kernel.bytes
+      }
+    }
+    return kernel
   }
 }

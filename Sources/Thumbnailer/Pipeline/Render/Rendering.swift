@@ -1,6 +1,54 @@
 import ImageCodec
 import ThumbnailCore
 
+/// Plans within the memory that is available: which variants can be made, and how.
+extension Renderer {
+  /// The cheapest plan that is good enough for all the variants: beside other decodes if that is possible, else alone.
+  func plan(_ variants: [Variant], _ probe: ImageProbe, of body: SourceBody) throws(CodecError) -> DecodePlan {
+    let admission = runner.admission
+    func make(within bytes: Int) throws(CodecError) -> DecodePlan {
+      try DecodePlan.make(
+        probe: probe, bodyLength: body.bytes.count, variants: variants, memoryBudget: bytes,
+        isBodyWhole: body.isComplete, mayReadCoefficients: body.mayReadCoefficients)
+    }
+    do throws(CodecError) {
+      return try make(within: admission.share)
+    } catch {
+      guard case .exceedsMemoryBudget(let needed, _) = error else { throw error }
+      if needed > admission.most { throw .exceedsMemoryBudget(needed: needed, budget: admission.most) }
+      return try make(within: needed)
+    }
+  }
+
+  /// Separates the variants that can be made within the available memory from those that cannot, even alone.
+  ///
+  /// - Throws: If not even the smallest thumbnail could be made: that is an error for all waiters, and is cached.
+  func sort(
+    _ variants: [Variant], _ probe: ImageProbe, of body: SourceBody
+  ) throws(ThumbnailError) -> (affordable: [Variant], overBudget: [RenderedThumbnail]) {
+    var affordable: [Variant] = []
+    var overBudget: [RenderedThumbnail] = []
+    for variant in variants {
+      do throws(CodecError) {
+        _ = try plan([variant], probe, of: body)
+        affordable.append(variant)
+      } catch {
+        overBudget.append(RenderedThumbnail(variant, .failure(ThumbnailError(error, of: configuration))))
+      }
+    }
+    if affordable.isEmpty {
+      let smallest = Variant(size: PixelSize(1, 1), fit: .contain)
+      _ = try mapped { () throws(CodecError) in try plan([smallest], probe, of: body) }
+    }
+    return (affordable, overBudget)
+  }
+
+  /// Maps the codec's errors.
+  func mapped<Value>(_ body: () throws(CodecError) -> Value) throws(ThumbnailError) -> Value {
+    do throws(CodecError) { return try body() } catch { throw ThumbnailError(error, of: configuration) }
+  }
+}
+
 /// A variant with its own success or failure.
 struct RenderedThumbnail: Sendable {
   let variant: Variant
