@@ -117,12 +117,8 @@ package struct DecodeWorker {
 
   private func inMemory(_ image: ByteSource) throws(CodecError) -> ByteSource {
     guard case .file = image, image.count <= Self.shortFile else { return image }
-    do {
-      let bytes = try image.read(at: 0, length: image.count)
-      return bytes.count == image.count ? .memory(bytes) : image
-    } catch {
-      throw .unreadableBody(detail: "\(error)")
-    }
+    let bytes = try image.bytes(at: 0, length: image.count)
+    return bytes.count == image.count ? .memory(bytes) : image
   }
 
   /// Renders strictly first, and then, if requested, salvages the readable part of a damaged image.

@@ -146,6 +146,18 @@ extension CodecError: CustomStringConvertible {
   }
 }
 
+extension ByteSource {
+  /// Up to `length` bytes from `offset`; fewer at the end of the body.
+  package func bytes(at offset: Int, length: Int) throws(CodecError) -> [UInt8] {
+    do { return try read(at: offset, length: length) } catch { throw .unreadableBody(detail: "\(error)") }
+  }
+
+  /// Copies bytes from `offset` until a buffer is full or the body ends, and returns their number.
+  func copy(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(CodecError) -> Int {
+    do { return try read(at: offset, into: buffer) } catch { throw .unreadableBody(detail: "\(error)") }
+  }
+}
+
 extension CodecError {
   init(_ error: JPEGError) {
     self =

@@ -77,13 +77,9 @@ package struct RAWPreview: Sendable {
   private static func bytes(of image: EmbeddedImage, in body: ByteSource) throws(CodecError) -> ByteSource {
     let part = body.part(image.range)
     guard image.lacksFirstByte else { return part }
-    do {
-      var bytes = try part.read(at: 0, length: part.count)
-      if !bytes.isEmpty { bytes[0] = 0xFF }
-      return .memory(bytes)
-    } catch {
-      throw .unreadableBody(detail: "\(error)")
-    }
+    var bytes = try part.bytes(at: 0, length: part.count)
+    if !bytes.isEmpty { bytes[0] = 0xFF }
+    return .memory(bytes)
   }
 }
 

@@ -68,13 +68,7 @@ package struct RangePlan: Sendable {
     while let range = wanted {
       let there = range.clamped(to: 0..<body.count)
       guard RangeSet([there]).isSubset(of: known) else { return }
-      let bytes: [UInt8]
-      do {
-        bytes = try body.read(at: there.lowerBound, length: there.count)
-      } catch {
-        throw .unreadableBody(detail: "\(error)")
-      }
-      wanted = try parser.parse(HeaderBytes(bytes))
+      wanted = try parser.parse(HeaderBytes(try body.bytes(at: there.lowerBound, length: there.count)))
       guard let draft = parser.draft else { continue }
       try limits.check(draft)
       // More frames do not change the needed bytes.

@@ -29,12 +29,8 @@ private struct BodyWindow {
   mutating func read(_ range: Range<Int>) throws(CodecError) -> HeaderBytes {
     let available = range.clamped(to: 0..<body.count)
     if available.lowerBound < start || available.upperBound > start + bytes.count {
-      do {
-        start = available.lowerBound
-        bytes = HeaderBytes(try body.read(at: start, length: max(available.count, Self.length)))
-      } catch {
-        throw .unreadableBody(detail: "\(error)")
-      }
+      start = available.lowerBound
+      bytes = HeaderBytes(try body.bytes(at: start, length: max(available.count, Self.length)))
     }
     return bytes.slice(available.lowerBound - start..<available.upperBound - start)
   }

@@ -66,11 +66,7 @@ final class GIFBytes {
   private func fill() throws(CodecError) {
     start = position
     (next, filled) = (0, 0)
-    do {
-      filled = try body.read(at: start, into: buffer)
-    } catch {
-      throw .unreadableBody(detail: "\(error)")
-    }
+    filled = try body.copy(at: start, into: buffer)
     if filled == 0 { throw .truncated(detail: "after \(body.count) bytes") }
   }
 }

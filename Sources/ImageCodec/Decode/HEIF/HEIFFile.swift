@@ -10,7 +10,7 @@ struct HEIFFile {
   init(_ body: ByteSource) throws(CodecError) {
     guard let meta = try Self.meta(of: body) else { throw .damaged(.header, detail: "no table of contents") }
     self.body = body
-    let bytes = try Self.read(body, meta)
+    let bytes = try body.bytes(at: meta.lowerBound, length: meta.count)
     do throws(HEIFError) {
       items = try HEIFItems(meta: bytes, at: meta.lowerBound)
     } catch {
@@ -35,30 +35,18 @@ struct HEIFFile {
     for range in ranges {
       // The target has as many bytes as all ranges.
       let part = UnsafeMutableRawBufferPointer(rebasing: target[filled..<filled + range.count])
-      do {
-        guard try body.read(at: range.lowerBound, into: part) == range.count else {
-          throw CodecError.truncated(detail: "in an item")
-        }
-      } catch let error as CodecError {
-        throw error
-      } catch {
-        throw .unreadableBody(detail: "\(error)")
+      guard try body.copy(at: range.lowerBound, into: part) == range.count else {
+        throw .truncated(detail: "in an item")
       }
       filled += range.count
     }
   }
 
-  private static func read(_ body: ByteSource, _ range: Range<Int>) throws(CodecError) -> [UInt8] {
-    do { return try body.read(at: range.lowerBound, length: range.count) } catch {
-      throw .unreadableBody(detail: "\(error)")
-    }
-  }
-
-  /// The range of the content of the box `meta`.
+  /// Where the content of the box `meta` is.
   private static func meta(of body: ByteSource) throws(CodecError) -> Range<Int>? {
     var position = 0
     for _ in 0..<HEIFHeader.mostBoxes where position < body.count {
-      let bytes = try read(body, position..<position + BoxHeader.mostBytes)
+      let bytes = try body.bytes(at: position, length: BoxHeader.mostBytes)
       guard let header = try? BoxHeader(bytes) else { return nil }
       let length = min(header.length ?? body.count, body.count - position)
       if header.kind == "meta" {

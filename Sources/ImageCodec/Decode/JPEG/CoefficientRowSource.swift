@@ -16,13 +16,7 @@ final class CoefficientRowSource: RowSource {
   /// - Throws: `.handedOver` if the file differs from its header and libjpeg may succeed. Damage is an error, although
   ///   libjpeg would accept some of it and fill in grey.
   convenience init(_ decoder: CoefficientDecoder, convertsColours: Bool = false) throws(CodecError) {
-    let image: CoefficientImage
-    do throws(JPEGError) {
-      image = try decoder.decode()
-    } catch {
-      throw CodecError(error)
-    }
-    try self.init(image, convertsColours: convertsColours)
+    try self.init(decoder.image(), convertsColours: convertsColours)
   }
 
   /// The same image with luma and chroma as RGB, each pixel within its range; not decoded again.
@@ -78,6 +72,13 @@ final class CoefficientRowSource: RowSource {
           plane: band.plane, start: band.start + y * band.stride, stride: band.stride, count: 1, isLasting: true,
           deviations: UnsafePointer(deviations)))
     }
+  }
+}
+
+extension CoefficientDecoder {
+  /// What it decodes. Throws as `decode` does, in the codec's terms.
+  func image() throws(CodecError) -> CoefficientImage {
+    do throws(JPEGError) { return try decode() } catch { throw CodecError(error) }
   }
 }
 

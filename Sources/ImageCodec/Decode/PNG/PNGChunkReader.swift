@@ -122,11 +122,7 @@ final class PNGChunkReader {
     if position < windowStart || position >= windowStart + windowCount {
       windowStart = position
       windowCount = 0
-      do {
-        windowCount = try body.read(at: position, into: window)
-      } catch {
-        throw .unreadableBody(detail: "\(error)")
-      }
+      windowCount = try body.copy(at: position, into: window)
       if windowCount == 0 { throw Self.truncated }
     }
     let start = position - windowStart

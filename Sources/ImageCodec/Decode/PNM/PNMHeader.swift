@@ -25,8 +25,7 @@ struct PNMHeader {
   private static let longest = 1 << 16
 
   init(_ body: ByteSource) throws(CodecError) {
-    let bytes: [UInt8]
-    do { bytes = try body.read(at: 0, length: Self.longest) } catch { throw .unreadableBody(detail: "\(error)") }
+    let bytes = try body.bytes(at: 0, length: Self.longest)
     guard bytes.count > 2, bytes[0] == UInt8(ascii: "P") else { throw Self.damaged("no portable map") }
     let kind = Character(Unicode.Scalar(bytes[1]))
     var place = 2

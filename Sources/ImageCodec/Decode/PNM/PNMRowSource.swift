@@ -121,9 +121,7 @@ final class PNMRowSource: RowSource {
 
   private func nextByte() throws(CodecError) -> UInt8? {
     if window.isEmpty {
-      do { window = try body.read(at: offset, length: Self.windowLength)[...] } catch {
-        throw .unreadableBody(detail: "\(error)")
-      }
+      window = try body.bytes(at: offset, length: Self.windowLength)[...]
       offset += window.count
     }
     return window.popFirst()

@@ -11,16 +11,14 @@ final class WebPFile {
   ///
   /// - Throws: `.truncated` if the container is longer than the file, `.unreadableBody`.
   init(_ body: ByteSource) throws(CodecError) {
-    var header = HeaderBytes()
-    do { header = HeaderBytes(try body.read(at: 0, length: 12)) } catch { throw .unreadableBody(detail: "\(error)") }
+    let header = HeaderBytes(try body.bytes(at: 0, length: 12))
     guard let length = header.littleEndian(at: 4, count: 4), header.count == 12 else {
       throw .truncated(detail: "in the header")
     }
     guard 8 + length <= body.count else { throw .truncated(detail: "\(body.count) of \(8 + length) bytes") }
     storage = .allocate(byteCount: 8 + length, alignment: 16)
     bytes = UnsafeBufferPointer(storage.bindMemory(to: UInt8.self))
-    var filled = 0
-    do { filled = try body.read(at: 0, into: storage) } catch { throw .unreadableBody(detail: "\(error)") }
+    let filled = try body.copy(at: 0, into: storage)
     guard filled == storage.count else { throw .truncated(detail: "\(filled) of \(storage.count) bytes") }
   }
 
