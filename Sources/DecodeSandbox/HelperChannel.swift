@@ -179,7 +179,7 @@ struct HelperChannel: ~Copyable {
     }
   }
 
-  /// Receives what has arrived already: the number of bytes, or 0 and why there are none.
+  /// Receives the bytes that have arrived: their number, or 0 and the reason for none.
   private func receiveSome(into buffer: UnsafeMutableRawBufferPointer) -> (count: Int, error: Int32) {
     let count = recv(socket.rawValue, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
     // No bytes and no error: the other end is closed.

@@ -33,10 +33,10 @@ enum HelperKind: String, Sendable, CaseIterable, Comparable {
   }
 }
 
-/// The executable of a pipeline's helpers: opened with the pipeline, so that all are of its version, whatever is installed
-/// in its place meanwhile.
+/// The executable of a pipeline's helpers: opened with the pipeline, so that all have its version, even if another one
+/// is installed meanwhile.
 final class HelperProgram: Sendable {
-  /// Where it is; empty if there is none.
+  /// Its path; empty if there is none.
   let path: String
   private let opened: Result<FileDescriptor, SystemFailure>
 
@@ -46,7 +46,7 @@ final class HelperProgram: Sendable {
     opened = descriptor < 0 ? .failure(.last) : .success(FileDescriptor(owning: descriptor))
   }
 
-  /// Where the executable is of helpers so configured.
+  /// The path of the executable for a configuration.
   static func path(_ isolation: DecodeIsolation) -> String {
     (isolation.executable ?? DecodeHelper.program)?.path ?? ""
   }

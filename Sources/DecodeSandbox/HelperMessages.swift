@@ -126,7 +126,7 @@ struct MessageCoder {
   mutating func code<Value: HelperCoded>(_ values: inout [Value]) {
     var count = values.count
     code(&count)
-    // Each takes a byte at least, so that a number alone reserves nothing.
+    // Each element takes at least a byte, so that a number alone reserves nothing.
     if let position {
       isNonsense = isNonsense || count < 0 || count > bytes.count - position
       values = []

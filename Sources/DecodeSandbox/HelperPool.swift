@@ -186,8 +186,8 @@ package final class HelperPool: Sendable {
     surplus?.process.end()
   }
 
-  /// The body as it is sent: a short one's bytes, or an open file that cannot be changed through it. The readers of
-  /// formats that only a helper decodes need a file.
+  /// The body for the helper: the bytes of a short one, or a file that is open for reading only. The readers of formats
+  /// that only a helper decodes need a file.
   private static func image(in body: ByteSource, _ format: ImageFormat) throws(CodecError) -> ByteSource {
     switch body {
     case .memory(let bytes) where format.isReadInProcess && bytes.count <= HelperRequest.longestInline: return body
@@ -225,7 +225,7 @@ package final class HelperPool: Sendable {
 }
 
 extension ImageFormat {
-  /// Whether an image file is copied into memory for the helper. OpenEXR opens it by its path, which is out of a
-  /// helper's reach for all but files without one.
+  /// Whether an image file is copied into memory for the helper. OpenEXR opens it by its path, and a helper can reach
+  /// only files in memory.
   package var isReadByPath: Bool { self == .openEXR }
 }

@@ -76,7 +76,7 @@ struct BoxCursor {
   }
 }
 
-/// The header of a box: its kind, and how long it is.
+/// The header of a box: its kind and its length.
 package struct BoxHeader: Sendable, Equatable {
   /// The bytes that hold any header.
   package static let mostBytes = 16
@@ -84,7 +84,7 @@ package struct BoxHeader: Sendable, Equatable {
   package let kind: FourCC
   /// The length of this header in bytes.
   package let headerLength: Int
-  /// The length of the whole box in bytes; nil if it ends with what contains it.
+  /// The length of the whole box in bytes; nil if it ends with its container.
   package let length: Int?
 
   /// Parses the header at the start of some bytes.
@@ -126,6 +126,6 @@ package enum HEIFError: Error, Sendable, Equatable {
   case damaged(String)
   /// A table has more entries than any image needs.
   case tooMany(String)
-  /// What the standard allows but this reader does not know: "an overlay".
+  /// A feature of the standard that this reader does not know: "an overlay".
   case unsupported(String)
 }

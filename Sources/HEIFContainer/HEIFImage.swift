@@ -1,6 +1,6 @@
 package import ThumbnailCore
 
-/// An image of the container: which items have its pixels, and how they are shown.
+/// An image of the container: the items of its pixels, and how they are shown.
 package struct HEIFImage: Sendable, Hashable {
   /// How the items are coded.
   package enum Coding: Sendable, Hashable {

@@ -48,7 +48,7 @@ package struct HEIFGrid: Sendable, Hashable {
 
   package let rows: Int
   package let columns: Int
-  /// The size of the image: the tiles of the last row and column may reach beyond it.
+  /// The size of the image. The tiles of the last row and column may reach beyond it.
   package let size: PixelSize
 
   package init(_ bytes: [UInt8]) throws(HEIFError) {

@@ -1,6 +1,6 @@
 package import ThumbnailCore
 
-/// What is said of an item: its size, its colours, how it is shown.
+/// A property of an item: its size, its colours, how it is shown.
 package struct HEIFProperty: Sendable, Equatable {
   package enum Value: Sendable, Equatable {
     /// The size as coded (`ispe`).
@@ -100,7 +100,7 @@ package struct CleanAperture: Sendable, Hashable {
 
   /// The part of an image of this size.
   ///
-  /// - Throws: `.unsupported` for fractions of pixels and what is not within the image.
+  /// - Throws: `.unsupported` for fractions of pixels and parts outside the image.
   package func part(of size: PixelSize) throws(HEIFError) -> PixelRectangle {
     let width = try Self.side(numbers[0], numbers[1], of: size.width)
     let height = try Self.side(numbers[2], numbers[3], of: size.height)

@@ -1,6 +1,6 @@
 package import ThumbnailCore
 
-/// What a sequence parameter set of HEVC says of the pictures that follow it (ITU-T H.265, 7.3.2.2).
+/// A sequence parameter set of HEVC, which describes the pictures after it (ITU-T H.265, 7.3.2.2).
 package struct HEVCSequence: Sendable, Equatable {
   /// The size that the decoder allocates, in pixels: before the conformance window is cut.
   package let size: PixelSize

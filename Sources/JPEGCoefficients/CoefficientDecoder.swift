@@ -84,7 +84,7 @@ package struct CoefficientImage {
   package let scale: JPEGScale
   /// The size at that scale, in pixels.
   package let size: PixelSize
-  /// One plane, or three. Each has a scale of its own.
+  /// One plane or three, each with its own scale.
   package let planes: [JPEGPlane]
   /// The meaning of the planes' samples.
   package let colours: JPEGColours

@@ -83,7 +83,7 @@ struct JPEGFrame {
   private static func quotient(_ a: Int, _ b: Int) -> Int { (a + b - 1) / b }
 }
 
-/// A scan header (SOS): which coefficients follow.
+/// A scan header (SOS), which names the coefficients that follow.
 struct JPEGScan: Sendable, Equatable {
   /// The identifiers of its components, in header order.
   var components: [UInt8]

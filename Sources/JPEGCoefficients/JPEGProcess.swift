@@ -33,7 +33,7 @@ package struct JPEGFrameTraits: Sendable, Equatable {
   var precision: Int
   /// The most pixels across or down per sample of a component.
   package var subsampling: Int
-  /// The pixels of an MCU where all components are in one scan.
+  /// The pixels of an MCU if all components are in one scan.
   package var mcu: PixelSize
 
   package init(

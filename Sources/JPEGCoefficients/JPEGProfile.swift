@@ -24,7 +24,7 @@ package enum JPEGProfile {
   }
 }
 
-/// Assembles an ICC profile from its APP2 segments, which may come in any order.
+/// Assembles an ICC profile from its APP2 segments, in any order.
 struct ProfileSegments {
   /// The longest profile collected, in bytes.
   static let mostBytes = 4 << 20

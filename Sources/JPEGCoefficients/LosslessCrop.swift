@@ -7,7 +7,7 @@ package import ThumbnailCore
 package struct LosslessCrop {
   /// Its upper left corner is that of an MCU, as is its lower right one, unless the image ends there.
   let area: PixelRectangle
-  /// The file's segments before the scan, those that matter.
+  /// The file's relevant segments before the scan.
   private var head: [UInt8] = [0xFF, 0xD8]
 
   init(_ area: PixelRectangle) { self.area = area }
@@ -15,7 +15,7 @@ package struct LosslessCrop {
   /// The DC table of the new file: a code of five bits for each number of value bits.
   private static let codes: [UInt8] = [0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] + (0...15).map { UInt8($0) }
 
-  /// The most bytes that its coded data may have: more than in any photograph. Of noise a pixel takes four.
+  /// The most bytes of its coded data: more than in any photograph. A pixel of noise takes four bytes.
   package static func mostBytes(of area: PixelRectangle) -> Int { 65_536 + 2 * area.size.pixelCount }
   var mostBytes: Int { Self.mostBytes(of: area) }
   /// The most bytes that the segments before the scan may have, a profile among them.

@@ -30,7 +30,7 @@ struct PlaneComposer {
   }
 }
 
-/// What the samples of a JPEG's planes mean.
+/// The meaning of the samples of a JPEG's planes.
 package enum JPEGColours: Sendable, Equatable {
   /// One plane.
   case gray
@@ -51,7 +51,7 @@ struct ColourModel {
     if marker == 0xEE && bytes.count >= 12 && bytes.has("Adobe") { adobeTransform = bytes[11] }
   }
 
-  /// The meaning of one component or three.
+  /// The meaning of one or three components.
   func colours(of identifiers: [UInt8]) -> JPEGColours {
     if identifiers.count == 1 { return .gray }
     if hasJFIF { return .ycc }

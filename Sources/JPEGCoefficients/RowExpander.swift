@@ -1,7 +1,7 @@
 import ThumbnailCore
 
-/// Brings the rows of a plane to the image's resolution: repeats samples where there are fewer than pixels, and takes
-/// the mean where there are more.
+/// Brings the rows of a plane to the image's resolution: repeats samples if there are fewer than pixels, and averages
+/// them if there are more.
 ///
 /// libjpeg's interpolation measured worse, because a block's mean is already blurred (44.2 against 45.5 dB over eleven
 /// photographs at 256 pixels).

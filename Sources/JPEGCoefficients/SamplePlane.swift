@@ -120,7 +120,7 @@ final class SamplePlane {
 
 /// One component's samples, 8 bits each, in memory that the plane keeps alive.
 package struct JPEGPlane {
-  /// The samples; as large as the blocks are, so not smaller than `size`.
+  /// The samples of whole blocks, so at least `size`.
   let samples: SamplePlane
   /// The size of the image as stored.
   let storedSize: PixelSize
@@ -129,14 +129,14 @@ package struct JPEGPlane {
   /// Its height.
   package let pixelsDown: Int
 
-  /// Whether all coefficients of the component were read, so that its samples are those that are stored.
+  /// Whether all coefficients of the component were read, so that its samples are exact.
   package var isAsStored: Bool { samples.side == .eight }
   /// The samples across and down that cover the image; the last of them perhaps only in part.
   package var size: PixelSize {
     PixelSize(
       (storedSize.width + pixelsAcross - 1) / pixelsAcross, (storedSize.height + pixelsDown - 1) / pixelsDown)
   }
-  /// The width of the image in samples: 750.125 of 751 where 6001 pixels were reduced by eight.
+  /// The width of the image in samples: 750.125 of 751 samples if 6001 pixels were reduced by eight.
   package var extentAcross: Double { Double(storedSize.width) / Double(pixelsAcross) }
   /// The height of the image in samples.
   package var extentDown: Double { Double(storedSize.height) / Double(pixelsDown) }

@@ -24,7 +24,7 @@ enum FileRules {
   }
 }
 
-/// The files that decoders open while they work. All others are out of reach, but for what is open already.
+/// The files that decoders open while they work. All others are out of reach, except open ones.
 enum ReadableFiles {
   /// Files and folders, each with all below it. Some may not exist.
   static func paths(_ environment: [String: String]) -> [String] {

@@ -67,8 +67,8 @@ package struct BodyNeed: Sendable {
 
 /// Decides when an arriving body is sufficient for all variants currently requested.
 ///
-/// This applies to a progressive JPEG if its first scans suffice for all of them, to RAW files and others of which a
-/// preview or some items are read, and, where previews are allowed, to an image whose preview is large enough.
+/// This applies to a progressive JPEG if its first scans suffice for all of them, to RAW files and others whose preview
+/// or items are read, and, if previews are allowed, to an image whose preview is large enough.
 package struct EarlyStop: Sendable {
   private var need: BodyNeed
   private var scans = ScanWatcher()
@@ -91,8 +91,8 @@ package struct EarlyStop: Sendable {
     }
   }
 
-  /// How many bytes of a body of this length need not be received if the rest of what is needed is requested by ranges
-  /// instead of read from the stream.
+  /// The bytes of a body of this length that need not be received if the missing parts are requested by ranges instead
+  /// of read from the stream.
   package mutating func sparedByRanges(_ probe: ImageProbe, length: Int) -> Int {
     guard need.mayBeRanges(probe), case .ranges(let ranges) = need.extent(probe) else { return 0 }
     let end = min(ranges.upperBound, length)
@@ -103,7 +103,7 @@ package struct EarlyStop: Sendable {
 
 /// The variants currently requested of one source image.
 ///
-/// The job table updates it from any thread. The observer of the image's transfer reads it with every chunk: one
+/// The job table updates it from any thread. The observer of the image's transfer reads it for every chunk: one
 /// uncontended lock and a comparison of numbers.
 package final class VariantDemand: Sendable {
   /// The demand at one moment.

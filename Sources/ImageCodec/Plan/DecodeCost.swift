@@ -31,7 +31,7 @@ enum DecodeCost {
   /// The file of a JPEG's part while it grows: a part with more detail than the rest may have all the bytes.
   private static func window(_ pass: DecodePlan.Pass, probe: ImageProbe, bodyLength: Int) -> Int {
     guard let window = pass.window else { return 0 }
-    // The coded data while it grows, and the whole file; a row of MCUs is written before its length is looked at.
+    // The coded data while it grows, and the whole file; a row of MCUs is written before its length is checked.
     let data = min(bodyLength, LosslessCrop.mostBytes(of: window) + 16 * 12 * window.size.width)
     return 3 * data + 2 * min(bodyLength, LosslessCrop.longestHead)
   }

@@ -160,8 +160,7 @@ extension DecodePlan: CustomStringConvertible {
 }
 
 extension JPEGScale {
-  /// The size of an image of which libjpeg computes one pixel for each square of `reduction` pixels: a partial one
-  /// counts.
+  /// The size of an image if libjpeg computes one pixel for each square of `reduction` pixels: a partial square counts.
   static func size(of size: PixelSize, reducedBy reduction: Int) -> PixelSize {
     PixelSize((size.width + reduction - 1) / reduction, (size.height + reduction - 1) / reduction)
   }

@@ -50,13 +50,13 @@ struct SniffingParser: HeaderParser {
 /// It requests one byte range after another, so the same parser serves an arriving body and a complete one. Ranges that
 /// only move forward can be served from a stream.
 protocol HeaderParser: Sendable {
-  /// What is known so far; nil until it can be checked against the limits.
+  /// The known part of the header; nil until it can be checked against the limits.
   var draft: ImageProbe? { get }
   /// Whether `draft` is final except for its number of frames.
   var isSettled: Bool { get }
 
-  /// Parses the bytes of the last requested range, fewer only if the body ends, and returns the next range to read; nil
-  /// when none is needed. The first range is `0..<sniffLength`.
+  /// Parses the bytes of the last requested range, which are fewer only if the body ends, and returns the next range;
+  /// nil when none is needed. The first range is `0..<sniffLength`.
   mutating func parse(_ bytes: HeaderBytes) throws(CodecError) -> Range<Int>?
 }
 

@@ -141,7 +141,7 @@ package struct AnimationTiming: Sendable, Equatable {
 
   /// A copy of an image of all frames, stacked vertically, with this timing.
   func attached(to image: LibvipsImage) throws(CodecError) -> LibvipsImage {
-    // A copy, since metadata set on the image would else change the raster's too.
+    // A copy, because metadata set on the image would also change the raster's.
     let copy = try image.copied()
     cvips_set_animation(copy.pointer, Int32(image.size.height / frameCount), delays, Int32(delays.count), loops)
     return copy

@@ -24,20 +24,20 @@ extension Rendered: Sendable where Product: Sendable {}
 /// The thumbnail of one variant, or its error.
 package typealias RenderedVariant = Rendered<Thumbnail>
 
-/// A thumbnail before it is encoded: upright, cropped, in standard colours. A helper process sends it like that, so
-/// that no bytes of the helper's are ever decoded.
+/// A thumbnail before it is encoded: upright, cropped, in standard colours. A helper process sends it in this form, so
+/// that no bytes from a helper are decoded.
 package struct ThumbnailRaster {
   package let variant: Variant
-  /// The thumbnail's size, or that of each of its frames, in pixels. It exceeds the raster's where a small image is
+  /// The thumbnail's size, or that of each of its frames, in pixels. It exceeds the raster's if a small image is
   /// enlarged, or put on a canvas.
   package let size: PixelSize
-  /// The pixels; those of all frames, stacked vertically, if it is animated.
+  /// The pixels, of all frames stacked vertically if it is animated.
   package let raster: Raster
   /// The timing of its frames; nil for a still one.
   package let timing: AnimationTiming?
   /// The image's metadata that it keeps.
   package let kept: KeptMetadata?
-  /// Whether the image was damaged, and this is what could be read.
+  /// Whether the image was damaged, and this is its readable part.
   package let isDamaged: Bool
 
   package init(

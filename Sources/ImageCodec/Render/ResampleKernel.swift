@@ -135,7 +135,7 @@ struct ResampleKernel: Sendable {
   }
 }
 
-/// The kernels computed last: a gallery reduces pictures of a few sizes to cells of one size, and a kernel costs as much
+/// The kernels computed last: a gallery reduces images of a few sizes to cells of one size, and a kernel costs as much
 /// as resampling a hundred rows.
 enum KernelCache {
   /// The bytes of weights kept.
@@ -152,7 +152,7 @@ enum KernelCache {
     if let known = state.withLock({ $0.kernels[axis] }) { return known }
     let kernel = ResampleKernel(axis)
     state.withLock { state in
-      // All go at once: what is in use comes back soon.
+      // All are dropped at once: used kernels are soon computed again.
       if state.bytes + kernel.bytes > capacity { state = State() }
       if kernel.bytes <= capacity, state.kernels.updateValue(kernel, forKey: axis) == nil {
         state.bytes += kernel.bytes

@@ -24,7 +24,8 @@ public final class ThumbnailPipeline: Sendable {
     }
   }()
 
-  /// How the pipeline was set up, with fewer downloads and decodes than wanted if the process may open only few files.
+  /// The pipeline's configuration, with fewer downloads and decodes than requested if the process may open only few
+  /// files.
   public let configuration: Configuration
 
   let stages: PipelineStages

@@ -1,7 +1,7 @@
 import ThumbnailCore
 
-/// The prefetch window: which items to fetch, and in what order. It follows from the layout, the viewport and its
-/// motion, and the time to fetch an image.
+/// The prefetch window: the items to load, and their order. It follows from the layout, the viewport and its motion,
+/// and the time to load an image.
 ///
 /// An item that leaves the view before its image can arrive is not worth requesting. So the `focus` is the predicted
 /// view at the time when an image requested now arrives. At rest these are the visible items; in a fling they are
@@ -102,7 +102,7 @@ struct FetchPace: Sendable {
     bytesPerPicture += (Double(bytes) - bytesPerPicture) * weight
   }
 
-  /// The time after which a request counts as slow: it no longer holds up others, since it is not the link that delays
-  /// it.
+  /// The time after which a request counts as slow: it no longer delays others, because its delay is not caused by the
+  /// link.
   var patience: Duration { .seconds(max(1, 4 * secondsPerPicture)) }
 }

@@ -19,18 +19,17 @@ public import ThumbnailCore
 ///     prefetcher.setViewport(Viewport(offset: 4_000, height: 1_200))
 ///     let thumbnail = try await prefetcher.thumbnail(at: 40)
 public final class Prefetcher: Sendable {
-  /// How far ahead a prefetcher works, and its limits. The defaults suit a grid of photographs.
+  /// The distance that a prefetcher works ahead, and its limits. The defaults suit a grid of photographs.
   public struct Options: Sendable, Hashable {
-    /// How much is prefetched ahead of the viewport at least, in heights of the viewport; more in a fast scroll.
-    /// Default: 1.
+    /// The least distance that is prefetched ahead of the viewport, in its heights; more in a fast scroll. Default: 1.
     public var screensAhead = 1.0
     /// How much is prefetched behind the viewport, in heights of the viewport. Default: 0.5.
     public var screensBehind = 0.5
     /// The most bytes downloaded for cells outside of the viewport, counted outwards from it: actual downloads for
     /// cells that are ready, and the average per image for the others. Default: 32 MiB.
     public var byteBudget = ByteSize.mebibytes(32)
-    /// The most concurrent requests, visible cells included. Nil: as many as the pipeline downloads from one host, plus
-    /// one for each decode.
+    /// The most concurrent requests, including visible cells. Nil: as many as the pipeline downloads from one host,
+    /// plus one for each decode.
     public var maximumRunning: Int?
     /// The most concurrent requests for cells that are not visible. Nil: two fewer than the pipeline downloads from one
     /// host, so that a cell that becomes visible finds a free slot.
@@ -38,14 +37,15 @@ public final class Prefetcher: Sendable {
     /// Whether thumbnails prefetched for cells out of view go to the disk cache alone, without changing the memory
     /// cache. Default: false.
     public var diskOnly = false
-    /// Whether a micro thumbnail is made with each thumbnail, of the same decode, and stored with it: another run shows
-    /// it while a cell waits for its thumbnail (`Prefetcher.cachedMicroThumbnail(at:)`). Default: true.
+    /// Whether the same decode makes and stores a micro thumbnail with each thumbnail: a later run shows it while a
+    /// cell waits for its thumbnail (`Prefetcher.cachedMicroThumbnail(at:)`). Default: true.
     public var makesMicroThumbnails = true
-    /// How many stored micro thumbnails are read into memory before and behind the cells in view, so that a cell that
-    /// comes into view has its own at once; those in view are read first. At most 1024; 0 reads none. Default: 1024.
+    /// The number of stored micro thumbnails that are read into memory before and behind the cells in view, so that a
+    /// cell has its own when it comes into view; those in view are read first. At most 1024; 0 reads none. Default:
+    /// 1024.
     public var microThumbnailsAhead = 1024
-    /// How many items the list should have beyond the viewport, in heights of the viewport; with fewer, `itemsWanted`
-    /// asks for more. Default: 3.
+    /// The length of the list that is needed beyond the viewport, in its heights; with less, `itemsWanted` requests
+    /// more. Default: 3.
     public var screensOfItemsAhead = 3.0
 
     /// The defaults.
@@ -215,9 +215,9 @@ public final class Prefetcher: Sendable {
 public enum PrefetcherEvent: Sendable {
   /// The item was requested at this priority.
   case started(index: Int, source: ImageSource, priority: Priority)
-  /// The item's thumbnail is in the caches. `ThumbnailResponse.origin` tells whether there was work to do for it.
+  /// The item's thumbnail is in the caches. `ThumbnailResponse.origin` shows whether it was made now.
   case ready(index: Int, source: ImageSource, response: ThumbnailResponse)
-  /// The item's request failed. It is repeated when the item has left the window and comes back.
+  /// The item's request failed. It is repeated when the item has left the window and returns.
   case failed(index: Int, source: ImageSource, error: ThumbnailError)
   /// The item left the window before its thumbnail was ready, and its request was cancelled. If that came too late,
   /// `ready` follows.

@@ -42,7 +42,7 @@ struct HEIFFile {
     }
   }
 
-  /// Where the content of the box `meta` is.
+  /// The range of the content of the box `meta`.
   private static func meta(of body: ByteSource) throws(CodecError) -> Range<Int>? {
     var position = 0
     for _ in 0..<HEIFHeader.mostBoxes where position < body.count {

@@ -14,7 +14,7 @@ final class HEIFRowSource: RowSource {
   private let colours: TileStrip
   private let alpha: TileStrip?
   private let part: PixelRectangle
-  /// The levels of the samples of luma and of chroma, where they differ from what is coded.
+  /// The levels of the samples of luma and of chroma, if they differ from the coded values.
   private let tables: [[UInt16]?]
   /// Nil if planes are delivered.
   private let converter: PixelConverter?

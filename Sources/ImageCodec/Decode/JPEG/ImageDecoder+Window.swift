@@ -40,7 +40,7 @@ extension ImageDecoder {
     return part
   }
 
-  /// The part as a file. Where it cannot be read by what is known of the rows, that may be wrong: it is read without.
+  /// The part as a file. If reading it by the index fails, the index may be wrong, and the file is read without it.
   private func crop(to area: PixelRectangle) throws(JPEGError) -> [UInt8] {
     var known = index?.value.bytes
     defer { if let known { index?.value = RowIndex(known) } }

@@ -21,7 +21,7 @@ protocol BodyLoader: Sendable {
 
 /// Why an image could not be loaded, and how long its server allows this to be cached.
 struct FetchFailure: Error, Sendable {
-  /// What went wrong.
+  /// The error.
   let error: ThumbnailError
   /// When the response stops being cacheable, if its server limits that; nil if it does not.
   var end: Date?

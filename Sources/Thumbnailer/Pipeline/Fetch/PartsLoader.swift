@@ -5,9 +5,9 @@ import ImageCodec
 import Synchronization
 import ThumbnailCore
 
-/// Completes a body of which the beginning has arrived, by requests for those of its parts that its thumbnails need.
+/// Completes a body whose beginning has arrived, by requests for the parts that its thumbnails need.
 final class PartsLoader: Sendable {
-  /// The most requests for one image, the one for its beginning included. Tiles of a HEIC may take more:
+  /// The most requests for one image, including the one for its beginning. Tiles of a HEIC may take more:
   /// `RangePlan.mostOfTiles`.
   static let mostRequests = 4
   /// The length of the first part of a RAW file or TIFF in bytes: it contains everything but the images in files of

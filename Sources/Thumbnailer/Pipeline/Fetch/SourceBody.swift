@@ -82,7 +82,7 @@ struct SourceBody: Sendable {
     bytesLeft = isComplete ? 0 : max(0, (expectedLength ?? 0) - bytes.count)
   }
 
-  /// A body of which some parts are there.
+  /// A body of some parts of a file.
   init(_ parts: PartsFile, header: Result<ImageProbe, CodecError>?, holding held: (any Sendable)?) {
     self.init(parts.body, header: header, holding: held)
     isComplete = parts.known.byteCount == parts.length
