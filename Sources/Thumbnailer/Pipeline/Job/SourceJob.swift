@@ -102,21 +102,6 @@ struct SourceJob: Sendable {
     }
   }
 
-  /// Notices in what was just looked up that another process has stored an earlier version than the body.
-  private func noticeOutdated(_ state: inout JobState) {
-    guard case .body(let body, .ifOutdated) = state.verdict,
-      revalidator?.replacement(by: body, state.history, for: job).isAll == true
-    else { return }
-    state.replaceStored()
-  }
-
-  /// Drops variants without waiters: once the others are delivered, nothing could cancel the work for them.
-  private func dropUnwanted(_ state: inout JobState) {
-    let wanted = waiters.stillWanted(state.missing + state.stale.map(\.variant))
-    state.missing.removeAll { !wanted.contains($0) }
-    state.stale.removeAll { !wanted.contains($0.variant) }
-  }
-
   /// Delivers a stale thumbnail and revalidates it in the background, if its server allows that. Returns whether it
   /// does.
   private func serveWhileRevalidating(_ found: FoundThumbnail, _ history: SourceHistory, keepsInMemory: Bool) -> Bool {
