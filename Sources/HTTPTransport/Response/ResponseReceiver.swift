@@ -5,7 +5,7 @@ import ThumbnailCore
 /// Receives one response, its head line by line and then its body, and decides when to stop.
 ///
 /// Independent of libcurl: the caller passes in what arrives, and aborts the transfer when a method returns false.
-/// Resuming an earlier attempt's body is in `ResponseReceiver+Resumption`.
+/// Resuming an earlier attempt's body is beside `PartialBody`.
 struct ResponseReceiver {
   /// Why receiving was stopped.
   enum Stop {
