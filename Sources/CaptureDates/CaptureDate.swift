@@ -38,7 +38,7 @@ package struct CaptureDate: Sendable, Hashable {
 
   /// - Parameters:
   ///   - time: The milliseconds since midnight; nil if only the day is known.
-  /// - zone: The minutes by which the clock is ahead of UTC; nil if unknown.
+  ///   - zone: The minutes by which the clock is ahead of UTC; nil if unknown.
   /// - Returns: Nil for a day that no calendar has.
   init?(year: Int, month: Int, day: Int, time: Int?, zone: Int? = nil, source: Source) {
     guard Self.years.contains(year), (1...12).contains(month), (1...31).contains(day),

@@ -34,7 +34,7 @@ package enum DateReader {
 
   /// - Parameters:
   ///   - length: The length of the file in bytes.
-  /// - read: Reads a range of it: fewer bytes only at the end of the file.
+  ///   - read: Reads a range of it: fewer bytes only at the end of the file.
   static func date(length: Int, read: (Range<Int>) throws -> [UInt8]) -> CaptureDate? {
     var known = KnownBytes()
     // Nothing beyond the end is read.

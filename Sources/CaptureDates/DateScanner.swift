@@ -52,7 +52,7 @@ extension CaptureDate {
   ///
   /// - Parameters:
   ///   - fraction: The digits behind the second, if they are a text of their own.
-  /// - zone: The text of the time zone, if there is one.
+  ///   - zone: The text of the time zone, if there is one.
   init?(
     _ text: some Collection<UInt8>, fraction: some Collection<UInt8> = [UInt8](),
     zone: some Collection<UInt8> = [UInt8](),

@@ -28,7 +28,7 @@ public final class ContactPrint: Sendable {
   ///
   /// - Parameters:
   ///   - scratchFolder: The directory of an unnamed temporary file of up to 125 MB.
-  /// - isolation: The process that decodes the shown thumbnails.
+  ///   - isolation: The process that decodes the shown thumbnails.
   public init(scratchFolder: String, isolation: DecodeIsolation = DecodeIsolation()) throws(ExportError) {
     folder = scratchFolder
     helpers = isolation.isInProcess ? nil : HelperPool(isolation)

@@ -37,7 +37,7 @@ package enum HTMLPage {
   ///
   /// - Parameters:
   ///   - box: The markup of the image, or of the reason why there is none; nil for no box at all.
-  /// - colour: The colour of the box until the image has loaded.
+  ///   - colour: The colour of the box until the image has loaded.
   ///   - caption: The markup of the lines below it.
   package static func figure(
     id: String? = nil, box: String?, colour: RGBColor? = nil, caption: [String], isFailure: Bool = false

@@ -31,9 +31,9 @@ package struct Shares: Sendable {
   /// Takes an amount.
   ///
   /// - Parameters:
-  /// - shared: The part of it that no other holder has taken already. Default: all of it.
-  /// - own: The amount of a growing thing so far, which does not count against its holder.
-  /// - holder: Nil for a holder without a limit.
+  ///   - shared: The part of it that no other holder has taken already. Default: all of it.
+  ///   - own: The amount of a growing thing so far, which does not count against its holder.
+  ///   - holder: Nil for a holder without a limit.
   package mutating func take(
     _ amount: Int = 1, ofAll shared: Int? = nil, beyond own: Int = 0, for holder: String?
   ) -> Refusal? {

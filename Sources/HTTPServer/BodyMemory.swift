@@ -30,7 +30,7 @@ final class BodyMemory: Sendable {
 
   /// - Parameters:
   ///   - capacity: Bytes.
-  /// - most: The bytes of one client.
+  ///   - most: The bytes of one client.
   init(capacity: Int, most: Int) { state = Mutex(State(shares: Shares(capacity: capacity, most: most))) }
 
   /// The bytes that are in use.

@@ -23,7 +23,7 @@ final class ConnectionRegistry: Sendable {
 
   /// - Parameters:
   ///   - limit: The most connections.
-  /// - most: The connections of one client.
+  ///   - most: The connections of one client.
   init(limit: Int, most: Int) { state = Mutex(State(table: ConnectionTable(limit: limit, most: most))) }
 
   var count: Int { state.withLock { $0.channels.count } }

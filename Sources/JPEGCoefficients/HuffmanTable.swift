@@ -69,7 +69,7 @@ final class HuffmanTable {
   ///
   /// - Parameters:
   ///   - isProgressive: In a progressive scan of AC coefficients the symbols of size 0 mean end-of-band runs.
-  /// - measure: The purpose of `measured`; nil if it is not needed.
+  ///   - measure: The purpose of `measured`; nil if it is not needed.
   init?(_ code: HuffmanCode, use: HuffmanCode.Use, isProgressive: Bool, measure: Measure? = nil) {
     guard let entries = code.entries(for: use) else { return nil }
     self.measure = measure

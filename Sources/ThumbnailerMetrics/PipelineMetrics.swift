@@ -27,8 +27,8 @@ public final class PipelineMetrics: Sendable {
   ///
   /// - Parameters:
   ///   - prefix: The beginning of all names.
-  /// - dimensions: Added to all metrics, to distinguish several pipelines of a program.
-  /// - factory: The metrics system. Default: the one that the program has bootstrapped.
+  ///   - dimensions: Added to all metrics, to distinguish several pipelines of a program.
+  ///   - factory: The metrics system. Default: the one that the program has bootstrapped.
   public init(
     _ pipeline: ThumbnailPipeline, prefix: String = "thumbnailer", dimensions: [(String, String)] = [],
     factory: any MetricsFactory = MetricsSystem.factory

@@ -33,8 +33,8 @@ struct CommandFailure: Error {
   /// The failure for an error of the library, of a file or of stdout.
   ///
   /// - Parameters:
-  /// - kept: The unaffected results, such as “what was fetched is kept in the cache”.
-  /// - other: The alternative to a file that cannot be written, such as “another --sheet”.
+  ///   - kept: The unaffected results, such as “what was fetched is kept in the cache”.
+  ///   - other: The alternative to a file that cannot be written, such as “another --sheet”.
   ///   - isOffline: Whether photo sources may not be contacted.
   init(_ error: any Error, keeping kept: String? = nil, choose other: String? = nil, isOffline: Bool = false) {
     switch error {

@@ -39,7 +39,7 @@ final class RowResampler {
   ///
   /// - Parameters:
   ///   - isWide: Whether samples are Int16 with `fractionBits` fraction bits instead of UInt8.
-  /// - region: The part of the image that is resampled; nil: all of it.
+  ///   - region: The part of the image that is resampled; nil: all of it.
   /// - Throws: `.damaged(.shrink, …)` for invalid sizes, `.outOfMemory`.
   init(
     _ source: RowLayout.Plane, isWide: Bool, region: ImageShare?, target: PixelSize, part: PixelRectangle

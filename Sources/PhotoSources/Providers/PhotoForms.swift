@@ -35,7 +35,7 @@ struct PhotoForms: Hashable, Sendable, Codable {
   ///
   /// - Parameters:
   ///   - size: The photo's own size in pixels, if known.
-  /// - cell: The cell for which the form has to be large enough; nil for the photo as uploaded.
+  ///   - cell: The cell for which the form has to be large enough; nil for the photo as uploaded.
   func urls(ofSize size: PixelSize?, for cell: Cell?) -> [URL] {
     switch server {
     case .imgix, .pexels:

@@ -14,7 +14,7 @@ package enum SystemThread {
   /// Runs `body` on a new thread.
   ///
   /// - Parameters:
-  /// - name: Linux shows its first 15 characters.
+  ///   - name: Linux shows its first 15 characters.
   ///   - stackBytes: The size of its stack.
   /// - Returns: False if no thread can be started, as under a limit of processes or without memory; `body` is not run.
   package static func start(name: String, stackBytes: Int, _ body: @escaping @Sendable () -> Void) -> Bool {

@@ -41,9 +41,9 @@ public struct ImageSource: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - url: `http` or `https`; anything else fails when it is fetched.
-  /// - headers: Sent with the request. All but `User-Agent` and `Referer` are part of the key, so that no request gets
+  ///   - headers: Sent with the request. All but `User-Agent` and `Referer` are part of the key, so that no request gets
   ///     an image that was fetched with other credentials.
-  /// - identity: Identifies the image in place of the URL.
+  ///   - identity: Identifies the image in place of the URL.
   ///   - alternates: Alternative URLs of the same image.
   ///   - downloadsPerHost: The most concurrent downloads that its server allows.
   public init(

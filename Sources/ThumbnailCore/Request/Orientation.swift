@@ -10,7 +10,7 @@ public struct Orientation: Hashable, Sendable {
   /// A turn clockwise by a multiple of 90 degrees, and mirroring after it.
   ///
   /// - Parameters:
-  /// - degrees: A negative number turns anticlockwise. Other numbers than multiples of 90 are rounded towards 0.
+  ///   - degrees: A negative number turns anticlockwise. Other numbers than multiples of 90 are rounded towards 0.
   ///   - flipsAcross: Whether left and right change places.
   ///   - flipsDown: Whether top and bottom change places.
   public init(degrees: Int, flipsAcross: Bool = false, flipsDown: Bool = false) {

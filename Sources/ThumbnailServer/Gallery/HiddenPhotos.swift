@@ -73,7 +73,7 @@ package struct HiddenPhotosFile: Sendable {
   ///
   /// - Parameters:
   ///   - cacheDirectory: The folder of the cache.
-  /// - gallery: Identifies the gallery: the path of a folder, or the name of a photo service.
+  ///   - gallery: Identifies the gallery: the path of a folder, or the name of a photo service.
   package init(in cacheDirectory: URL, gallery: String) {
     let digest = SHA256.hash(gallery.utf8).hexadecimal
     url = cacheDirectory.appending(path: Self.folder).appending(path: "\(digest.prefix(Self.nameLength)).json")

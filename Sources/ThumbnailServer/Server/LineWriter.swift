@@ -19,8 +19,8 @@ final class LineWriter: Sendable {
   private let queue = DispatchQueue(label: "thumbnailer.lines", qos: .utility)
 
   /// - Parameters:
-  /// - descriptor: The file that the lines are written to.
-  /// - notice: A line with the number of lines left out; nil for none.
+  ///   - descriptor: The file that the lines are written to.
+  ///   - notice: A line with the number of lines left out; nil for none.
   init(to descriptor: Int32, notice: @escaping @Sendable (Int) -> String?) {
     (self.descriptor, self.notice) = (descriptor, notice)
   }

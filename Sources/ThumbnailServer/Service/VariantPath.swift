@@ -135,8 +135,8 @@ package struct VariantPath: Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - clientDensity: The device pixels a CSS pixel that the client states.
-  /// - clientWidth: The width in device pixels at which the client shows the thumbnail.
-  /// - accepted: The format that the client prefers if the options leave it open.
+  ///   - clientWidth: The width in device pixels at which the client shows the thumbnail.
+  ///   - accepted: The format that the client prefers if the options leave it open.
   package func variant(density clientDensity: Double?, width clientWidth: Int? = nil, accepted: OutputFormat) -> Variant
   {
     let box = size?.box ?? PixelSize(1, 1)

@@ -66,7 +66,7 @@ struct RequestQueue {
   private var nextTicket = 0
 
   /// - Parameters:
-  /// - limit: The most requests, including those in progress.
+  ///   - limit: The most requests, including those in progress.
   ///   - making: The most that are worked on.
   init(limit: Int, making: Int) {
     queue = Parts(limit, least: 1)

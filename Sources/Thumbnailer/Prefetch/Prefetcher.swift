@@ -77,7 +77,7 @@ public final class Prefetcher: Sendable {
   ///   - pipeline: The pipeline that makes the thumbnails. Default: that of the process.
   ///   - layout: The grid. Its sections are replaced by those of the items.
   ///   - variant: The thumbnail to make of each image. Nil: one that fills a cell.
-  /// - options: The distance to work ahead.
+  ///   - options: The distance to work ahead.
   public init(
     pipeline: ThumbnailPipeline = .shared, layout: GridLayout, variant: Variant? = nil, options: Options = Options()
   ) {

@@ -33,8 +33,8 @@ struct ToneMap {
   private let isWide: Bool
 
   /// - Parameters:
-  /// - colour: A colour space with PQ or HLG.
-  /// - peak: The brightest light of a PQ image in cd/m², if the image states it.
+  ///   - colour: A colour space with PQ or HLG.
+  ///   - peak: The brightest light of a PQ image in cd/m², if the image states it.
   ///   - isWide: Whether rows have 16 bits a sample, not 8.
   /// - Throws: `.handedOver` for other primaries than BT.2020's, P3's and BT.709's.
   init(_ colour: CodedColour, peak: Int?, isWide: Bool) throws(CodecError) {

@@ -14,8 +14,8 @@ public struct HTMLGallery {
   ///
   /// - Parameters:
   ///   - cell: The size of a photo's cell, in device pixels.
-  /// - imageURL: The URL of a photo's image; nil leaves the image out. By default the URL at its source.
-  /// - colour: The colour of a photo's cell until its image has loaded. By default the colour of all empty cells.
+  ///   - imageURL: The URL of a photo's image; nil leaves the image out. By default the URL at its source.
+  ///   - colour: The colour of a photo's cell until its image has loaded. By default the colour of all empty cells.
   public init(
     cell: PixelSize = PixelSize(400, 400), imageURL: (@Sendable (GalleryItem) -> URL?)? = nil,
     colour: @escaping @Sendable (GalleryItem) -> RGBColor? = { _ in nil }

@@ -164,7 +164,7 @@ struct ServiceProvider: PhotoProvider {
   /// enough distinct photos, or a batch has none.
   ///
   /// - Parameters:
-  /// - spareCalls: The most requests beyond the needed ones: a service that repeats itself would be called
+  ///   - spareCalls: The most requests beyond the needed ones: a service that repeats itself would be called
   ///     without end.
   ///   - batch: Requests one batch, given the number still missing; may return more or fewer.
   func collect(

@@ -10,9 +10,9 @@ protocol BodyLoader: Sendable {
   /// was changed while it was read.
   ///
   /// - Parameters:
-  /// - job: Its demand names the requested thumbnails; its progress is kept up to date.
+  ///   - job: Its demand names the requested thumbnails; its progress is kept up to date.
   ///   - isWhole: Whether all bytes are needed, whatever the demand.
-  /// - spent: The cost of an earlier, insufficient body, which has been released: memory must not be held
+  ///   - spent: The cost of an earlier, insufficient body, which has been released: memory must not be held
   ///     while waiting for a slot. The preview is then only used again with more to compare
   ///     it with.
   func load(for job: JobContext, isWhole: Bool, insteadOf spent: SourceBody.Spent?) async throws(FetchFailure)

@@ -17,7 +17,7 @@ struct ThumbnailStore: Sendable {
   ///
   /// - Parameters:
   ///   - inMemory: The variants that the memory cache keeps, too.
-  /// - replacing: The replacement of the stored thumbnails of the image.
+  ///   - replacing: The replacement of the stored thumbnails of the image.
   /// - Returns: The receipt of the disk cache; nil if the thumbnails do not go there.
   func store(
     _ thumbnails: [CacheEntry], from body: SourceBody, inMemory: [Variant], replacing: Replacement,
