@@ -64,8 +64,13 @@ final class GroupCommit: Sendable {
   ) throws(DiskCacheError) -> StoreReceipt {
     let receipt = StoreReceipt(
       reservation ?? room.overdraw(share(of: entries)), isLikely: state.withLock { !$0.isFailing })
-    try stage(.store(record, entries, replacing, receipt))
-    return receipt
+    do throws(DiskCacheError) {
+      try stage(.store(record, entries, replacing, receipt))
+      return receipt
+    } catch {
+      receipt.settle(isWritten: false)
+      throw error
+    }
   }
 
   /// What thumbnails take of the room.
