@@ -199,7 +199,8 @@ struct CoefficientDecoderTests {
       let file = FileDescriptor(owning: open(url.path, O_RDONLY))
       return try TestJPEG.Reading(
         CoefficientDecoder(
-          ByteSource.file(file, count: count), size: jpeg.size, scale: .eighth, cancellation: CancellationFlag(), window: window))
+          ByteSource.file(file, count: count), size: jpeg.size, scale: .eighth, cancellation: CancellationFlag(),
+          window: window))
     }
     for window in [nil, 600] {
       #expect(try Samples(read(count: bytes.count, window: window).raster) == jpeg.expectedEighth())
