@@ -105,7 +105,8 @@ extension AnimationTiming: HelperCoded {
     message.code(&frameCount)
     message.code(&delays)
     message.code(&loops)
-    self = AnimationTiming(frameCount: frameCount, delays: delays.map { Int32(clamping: $0) }, loops: Int32(clamping: loops))
+    self = AnimationTiming(
+      frameCount: frameCount, delays: delays.map { Int32(clamping: $0) }, loops: Int32(clamping: loops))
   }
 }
 

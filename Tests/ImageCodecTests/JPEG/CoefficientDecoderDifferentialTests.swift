@@ -169,7 +169,8 @@ struct CoefficientDecoderDifferentialTests {
       Result { () throws(CodecError) in
         let image = try TestJPEG.Reading(
           CoefficientDecoder(
-            ByteSource.memory(file), size: jpeg.size, scale: scale, isTolerant: isTolerant, cancellation: CancellationFlag(),
+            ByteSource.memory(file), size: jpeg.size, scale: scale, isTolerant: isTolerant,
+            cancellation: CancellationFlag(),
             window: window))
         let bytes = image.raster.withBytes { Array($0) }
         return Samples(size: image.raster.size, bands: image.raster.bands, bytes: bytes)

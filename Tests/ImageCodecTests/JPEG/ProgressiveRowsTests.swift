@@ -81,7 +81,8 @@ struct ProgressiveRowsTests {
         let source = try? Self.rows(.memory(file), probe.storedSize, .half)
       else { continue }
       let whole = try CoefficientRowSource(
-        CoefficientDecoder(ByteSource.memory(file), size: probe.storedSize, scale: .half, cancellation: CancellationFlag()))
+        CoefficientDecoder(
+          ByteSource.memory(file), size: probe.storedSize, scale: .half, cancellation: CancellationFlag()))
       #expect(try Self.samples(source) == Self.samples(whole))
       read += 1
     }

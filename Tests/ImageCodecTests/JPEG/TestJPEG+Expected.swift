@@ -139,6 +139,7 @@ extension TestJPEG {
     let stored = try size ?? probe(.memory(file)).storedSize
     return try Reading(
       CoefficientDecoder(
-        ByteSource.memory(file), size: stored, scale: scale, isTolerant: isTolerant, cancellation: cancellation, window: window))
+        ByteSource.memory(file), size: stored, scale: scale, isTolerant: isTolerant, cancellation: cancellation,
+        window: window))
   }
 }
