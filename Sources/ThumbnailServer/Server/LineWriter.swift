@@ -1,6 +1,6 @@
 import Dispatch
-import Glibc
 import Synchronization
+import ThumbnailCore
 
 /// Writes lines to a descriptor, several at once and off the event loop. Lines without a reader do not fill the memory.
 final class LineWriter: Sendable {
@@ -48,15 +48,7 @@ final class LineWriter: Sendable {
     }
     var lines = waiting.buffer
     if waiting.leftOut > 0, let line = notice(waiting.leftOut) { lines += Array((line + "\n").utf8) }
-    lines.withUnsafeBytes { bytes in
-      var rest = bytes[...]
-      while !rest.isEmpty {
-        let count = write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-        if count < 0, errno == EINTR { continue }
-        // The reader has gone, which is no reason to end.
-        guard count > 0 else { return }
-        rest = rest.dropFirst(count)
-      }
-    }
+    // If the reader has gone, that is no reason to end.
+    try? NewFile.write(lines, to: descriptor)
   }
 }

@@ -61,56 +61,36 @@ final class ServerMetrics: Sendable {
 
   /// Everything in Prometheus' text format.
   func text(pipeline: ThumbnailPipeline, waiting: Int) -> String {
-    let state = state.withLock { $0 }
-    var page = MetricsPage()
-    page.begin("thumbs_http_requests_total", "counter", "Requests by route and status.")
+    let (state, statistics) = (state.withLock { $0 }, pipeline.statistics)
     let series = state.requests.sorted { one, other in
       (one.key.route.rawValue, one.key.status) < (other.key.route.rawValue, other.key.status)
     }
-    for (series, count) in series {
-      page.add("thumbs_http_requests_total", "route=\"\(series.route.rawValue)\",status=\"\(series.status)\"", count)
-    }
-    page.begin("thumbs_http_response_bytes_total", "counter", "Bytes of response bodies.")
-    page.add("thumbs_http_response_bytes_total", state.bytes)
-    page.begin(
-      "thumbs_http_request_duration_seconds", "histogram", "From the end of a request to that of its response.")
-    for (route, times) in state.times.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-      page.add("thumbs_http_request_duration_seconds", "route=\"\(route.rawValue)\"", times)
-    }
-    page.begin(
-      "thumbs_stage_duration_seconds", "histogram",
+    var page = MetricsPage()
+    page.add(
+      "thumbs_http_requests_total", "counter", "Requests by route and status.",
+      series.map { ("route=\"\($0.route.rawValue)\",status=\"\($0.status)\"", $1) })
+    page.add("thumbs_http_response_bytes_total", "counter", "Bytes of response bodies.", [("", state.bytes)])
+    page.add(
+      "thumbs_http_request_duration_seconds", "From the end of a request to that of its response.",
+      state.times.map { ("route=\"\($0.rawValue)\"", $1) })
+    page.add(
+      "thumbs_stage_duration_seconds",
       "Reading from the disk cache; downloading; waiting for memory and a worker, decoding and encoding of a source "
-        + "image; storing a group of changes.")
-    for (stage, times) in state.stages.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-      page.add("thumbs_stage_duration_seconds", "stage=\"\(stage.rawValue)\"", times)
-    }
-    add(pipeline, waiting, to: &page)
+        + "image; storing a group of changes.", state.stages.map { ("stage=\"\($0.rawValue)\"", $1) })
+    page.add(
+      "thumbs_cache_hits_total", "counter", "Thumbnails from the caches, by tier.",
+      [("tier=\"memory\"", statistics.memoryHits), ("tier=\"disk\"", statistics.diskHits)])
+    for (name, type, help, value) in [
+      ("thumbs_downloaded_bytes_total", "counter", "Bytes of source images received.", statistics.downloadedBytes),
+      ("thumbs_decodes_total", "counter", "Source images decoded.", statistics.decodes),
+      ("thumbs_failures_total", "counter", "Thumbnails that could not be made.", statistics.failures),
+      ("thumbs_jobs", "gauge", "Source images in work.", pipeline.activeJobs),
+      ("thumbs_requests_waiting", "gauge", "Requests whose thumbnails are being made.", waiting),
+      ("thumbs_downloads_waiting", "gauge", "Downloads that wait for a slot.", pipeline.waitingDownloads),
+      ("thumbs_bytes_in_flight", "gauge", "Bytes of bodies and decodes.", pipeline.bytesInFlight),
+      ("process_resident_memory_bytes", "gauge", "Resident memory.", ProcessMemory.current),
+    ] { page.add(name, type, help, [("", value)]) }
     return page.text
-  }
-
-  private func add(_ pipeline: ThumbnailPipeline, _ waiting: Int, to page: inout MetricsPage) {
-    let statistics = pipeline.statistics
-    page.begin("thumbs_cache_hits_total", "counter", "Thumbnails from the caches, by tier.")
-    page.add("thumbs_cache_hits_total", "tier=\"memory\"", statistics.memoryHits)
-    page.add("thumbs_cache_hits_total", "tier=\"disk\"", statistics.diskHits)
-    for (name, help, value) in [
-      ("thumbs_downloaded_bytes_total", "Bytes of source images received.", statistics.downloadedBytes),
-      ("thumbs_decodes_total", "Source images decoded.", statistics.decodes),
-      ("thumbs_failures_total", "Thumbnails that could not be made.", statistics.failures),
-    ] {
-      page.begin(name, "counter", help)
-      page.add(name, value)
-    }
-    for (name, help, value) in [
-      ("thumbs_jobs", "Source images in work.", pipeline.activeJobs),
-      ("thumbs_requests_waiting", "Requests whose thumbnails are being made.", waiting),
-      ("thumbs_downloads_waiting", "Downloads that wait for a slot.", pipeline.waitingDownloads),
-      ("thumbs_bytes_in_flight", "Bytes of bodies and decodes.", pipeline.bytesInFlight),
-      ("process_resident_memory_bytes", "Resident memory.", ProcessStatus.residentBytes),
-    ] {
-      page.begin(name, "gauge", help)
-      page.add(name, value)
-    }
   }
 }
 
@@ -118,28 +98,33 @@ final class ServerMetrics: Sendable {
 struct MetricsPage {
   private(set) var text = ""
 
-  mutating func begin(_ name: String, _ type: String, _ help: String) {
+  private mutating func begin(_ name: String, _ type: String, _ help: String) {
     text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
   }
 
-  mutating func add(_ name: String, _ value: some CustomStringConvertible) { text += "\(name) \(value)\n" }
-
-  mutating func add(_ name: String, _ labels: String, _ value: some CustomStringConvertible) {
-    text += "\(name){\(labels)} \(value)\n"
+  private mutating func add(_ name: String, _ labels: String, _ value: some CustomStringConvertible) {
+    text += labels.isEmpty ? "\(name) \(value)\n" : "\(name){\(labels)} \(value)\n"
   }
 
-  /// A histogram's buckets, sum and count.
-  ///
-  /// - Parameter label: The label that distinguishes metrics of the same name, such as `route="thumb"`.
-  mutating func add(_ name: String, _ label: String, _ histogram: Histogram) {
-    var total = 0
-    for (bound, count) in zip(Histogram.bounds, histogram.buckets) {
-      total += count
-      add("\(name)_bucket", "\(label),le=\"\(bound)\"", total)
+  /// A counter or a gauge: a value for each combination of labels.
+  mutating func add(_ name: String, _ type: String, _ help: String, _ values: [(labels: String, value: Int)]) {
+    begin(name, type, help)
+    for (labels, value) in values { add(name, labels, value) }
+  }
+
+  /// Histograms, each with its label, such as `route="thumb"`: buckets, sum and count.
+  mutating func add(_ name: String, _ help: String, _ histograms: [(label: String, Histogram)]) {
+    begin(name, "histogram", help)
+    for (label, histogram) in histograms.sorted(by: { $0.label < $1.label }) {
+      var total = 0
+      for (bound, count) in zip(Histogram.bounds, histogram.buckets) {
+        total += count
+        add("\(name)_bucket", "\(label),le=\"\(bound)\"", total)
+      }
+      add("\(name)_bucket", "\(label),le=\"+Inf\"", histogram.count)
+      add("\(name)_sum", label, histogram.sum)
+      add("\(name)_count", label, histogram.count)
     }
-    add("\(name)_bucket", "\(label),le=\"+Inf\"", histogram.count)
-    add("\(name)_sum", label, histogram.sum)
-    add("\(name)_count", label, histogram.count)
   }
 }
 
@@ -159,15 +144,5 @@ struct Histogram: Sendable {
     count += 1
     sum += seconds
     if let bucket = Self.bounds.firstIndex(where: { seconds <= $0 }) { buckets[bucket] += 1 }
-  }
-}
-
-/// The kernel's figures about this process.
-enum ProcessStatus {
-  /// Its current memory in bytes; 0 if that cannot be read.
-  static var residentBytes: Int {
-    guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return 0 }
-    let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
-    return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
   }
 }

@@ -57,7 +57,7 @@ struct ImaginaryRoutes: Sendable {
   /// The response for a monitor.
   func health() -> ServerResponse {
     .json([
-      "allocatedMemory": Double(ProcessStatus.residentBytes) / Double(1 << 20),
+      "allocatedMemory": Double(ProcessMemory.current) / Double(1 << 20),
       "cpus": ProcessInfo.processInfo.activeProcessorCount,
       "uptime": Int((ContinuousClock.now - Self.started).components.seconds),
     ])
