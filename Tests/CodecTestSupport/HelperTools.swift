@@ -1,10 +1,9 @@
 import Foundation
-import TestOrigin
 import Testing
 
 @testable import DecodeSandbox
 @testable import ImageCodec
-@testable import TestSupport
+import TestSupport
 @testable import ThumbnailCore
 
 /// A pool of helper processes for tests, running the real executable or a stand-in.

@@ -1,4 +1,5 @@
-@testable import TestSupport
+import TestSupport
+
 @testable import ThumbnailCore
 
 /// RAW files with previews of red, green, blue and yellow quarters.

@@ -1,9 +1,8 @@
-import CVips
-import Foundation
-import Testing
+@_exported public import CVips
+@_exported public import TestSupport
 
 @testable import ImageCodec
-@testable import ThumbnailCore
+@_exported @testable public import ThumbnailCore
 
 /// A synthetic image, defined pixel by pixel, and encoded by libvips in any format it supports.
 struct TestPicture {
@@ -153,6 +152,8 @@ struct DecodedPixels {
   let bands: Int
   let bytes: [UInt8]
 
+  init(size: PixelSize, bands: Int, bytes: [UInt8]) { (self.size, self.bands, self.bytes) = (size, bands, bytes) }
+
   init(_ data: Data) throws {
     let body = ByteSource.memory(Array(data))
     let format = try probe(body).format
@@ -167,6 +168,13 @@ struct DecodedPixels {
     (size, bands, bytes) = (picture.size, picture.bands, Array(UnsafeRawBufferPointer(start: memory, count: length)))
   }
 
+  /// Those of a file by a plan, by default one that is made for it.
+  init(
+    _ file: [UInt8], _ variant: Variant, mayReadCoefficients: Bool = true, plan: DecodePlan? = nil
+  ) throws {
+    let plan = try plan ?? DecodePlan.make(file, [variant], mayReadCoefficients: mayReadCoefficients)
+    try self.init(#require(Downsampler.render(.memory(file), plan: plan).first).result.get().data)
+  }
   /// The samples of one pixel.
   subscript(x: Int, y: Int) -> [UInt8] {
     let start = (y * size.width + x) * bands
@@ -179,6 +187,17 @@ struct DecodedPixels {
   /// Whether a pixel has the colour, within `tolerance` for each sample.
   func isNear(_ colour: [UInt8], _ x: Int, _ y: Int, tolerance: Int = 12) -> Bool {
     zip(self[x, y], colour).allSatisfy { abs(Int($0) - Int($1)) <= tolerance }
+  }
+
+  /// Expects the colours of `TestPicture.quarters` in the corners.
+  func expectQuarters(_ note: String, tolerance: Int = 12) {
+    let (right, bottom) = (size.width - 4, size.height - 4)
+    for (colour, x, y) in [
+      (TestPicture.red, 3, 3), (TestPicture.green, right, 3), (TestPicture.blue, 3, bottom),
+      (TestPicture.yellow, right, bottom),
+    ] {
+      #expect(isNear(colour, x, y, tolerance: tolerance), "\(note): \(self[x, y])")
+    }
   }
 
   /// The mean absolute difference of all samples from an image of the same size.
@@ -231,6 +250,70 @@ enum TestRender {
   static func one(_ bytes: [UInt8], _ variant: Variant, isTolerant: Bool = false) async throws -> Thumbnail {
     let rendered = try await all(.memory(bytes), [variant], isTolerant: isTolerant)
     return try #require(rendered.first).result.get()
+  }
+  static func pixels(_ bytes: [UInt8], _ variant: Variant) async throws -> DecodedPixels {
+    try DecodedPixels(try await one(bytes, variant).data)
+  }
+}
+extension DecodePlan {
+  /// The plan for a file with memory for any.
+  static func make(
+    _ file: [UInt8], _ variants: [Variant], mayReadCoefficients: Bool = true
+  ) throws -> DecodePlan {
+    try make(
+      probe: ImageCodec.probe(.memory(file)), bodyLength: file.count, variants: variants, memoryBudget: 1 << 40,
+      mayReadCoefficients: mayReadCoefficients)
+  }
+}
+extension ByteSource {
+  /// Calls a closure with bytes in a file, which is removed afterwards.
+  static func withFile<Value>(_ bytes: [UInt8], _ body: (ByteSource, URL) throws -> Value) throws -> Value {
+    let directory = try TemporaryDirectory()
+    let url = directory.url.appending(path: "body")
+    try Data(bytes).write(to: url)
+    return try body(.file(FileDescriptor(owning: open(url.path, O_RDONLY)), count: bytes.count), url)
+  }
+}
+extension HeaderProber {
+  /// What a prober says that is fed so many bytes at a time.
+  static func status(of bytes: [UInt8], by length: Int, limits: DecodeLimits = DecodeLimits()) -> Status {
+    var prober = HeaderProber(limits: limits)
+    bytes.withUnsafeBytes { all in
+      for start in stride(from: 0, to: all.count, by: length) {
+        prober.feed(UnsafeRawBufferPointer(rebasing: all[start..<min(start + length, all.count)]))
+        #expect(prober.heldCount <= HeaderProber.mostHeld)
+      }
+    }
+    return prober.status
+  }
+}
+
+extension CodecError {
+  /// The name of its case.
+  var kind: String { Mirror(reflecting: self).children.first?.label ?? "\(self)" }
+}
+extension Raster {
+  /// A raster with the pixels of a function.
+  convenience init(
+    _ size: PixelSize, bands: Int, space: Space? = nil, profile: [UInt8]? = nil,
+    _ pixel: (_ x: Int, _ y: Int) throws -> [UInt8]
+  ) throws {
+    let samples = try (0..<size.pixelCount).flatMap { try pixel($0 % size.width, $0 / size.width) }
+    try self.init(size: size, bands: bands, space: space, profile: profile) { $0.copyBytes(from: samples) }
+  }
+  var bytes: [UInt8] { withBytes { Array($0) } }
+
+  /// JFIF's luma and chroma of RGB.
+  func ycc() throws -> Raster {
+    let pixels = bytes
+    return try Raster(size, bands: 3, space: .ycc) { x, y in
+      let start = 3 * (y * size.width + x)
+      let colour = pixels[start..<start + 3].map { Double($0) }
+      let luma = 0.299 * colour[0] + 0.587 * colour[1] + 0.114 * colour[2]
+      return [luma, 128 + (colour[2] - luma) / 1.772, 128 + (colour[0] - luma) / 1.402].map {
+        UInt8(max(0, min(255, $0.rounded())))
+      }
+    }
   }
 }
 

@@ -1,7 +1,6 @@
-import Testing
+import TestSupport
 
 @testable import ImageCodec
-@testable import TestSupport
 @testable import ThumbnailCore
 
 /// A HEIC or AVIF put together of tiles that libheif has encoded.

@@ -1,14 +1,11 @@
-import Foundation
 import GRDB
-import TestOrigin
-import Testing
+@_exported public import TestSupport
 
 @testable import HTTPSemantics
 @testable import HTTPTransport
 @testable import TransportTestSupport
-@testable import TestSupport
-@testable import ThumbnailCore
-@testable import Thumbnailer
+@_exported @testable public import ThumbnailCore
+@_exported @testable public import Thumbnailer
 
 /// A pipeline with its own cache folder, and an origin.
 struct PipelineFixture {
@@ -29,10 +26,7 @@ struct PipelineFixture {
   }
 
   /// A pipeline, and an origin that responds to every path with a small image.
-  init() throws {
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    try self.init { _ in .ok(picture, type: "image/jpeg") }
-  }
+  init() throws { try self.init { _ in .picture } }
 
   /// Another pipeline on the same cache folder, as after a restart.
   func restarted(
@@ -94,6 +88,18 @@ func damageEveryRow(in directory: URL) async throws {
   try await queue.write { database in
     try database.execute(
       sql: "UPDATE piece SET data = CAST(substr(data, 1, 20) || x'00' || substr(data, 22) AS BLOB)")
+  }
+}
+
+extension ThumbnailPipeline {
+  /// The error of a request; nil if it succeeds.
+  func failure(_ request: ThumbnailRequest) async -> ThumbnailError? {
+    do throws(ThumbnailError) {
+      _ = try await response(for: request)
+      return nil
+    } catch {
+      return error
+    }
   }
 }
 

@@ -1,8 +1,5 @@
-import Foundation
-import TestOrigin
-import Testing
+import TestSupport
 
-@testable import TestSupport
 @testable import ThumbnailCore
 @testable import Thumbnailer
 
@@ -29,8 +26,7 @@ struct PrefetcherFixture {
     options change: (inout Prefetcher.Options) -> Void = { _ in },
     answer: (@Sendable (OriginRequest) -> OriginResponse)? = nil
   ) throws {
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    fixture = try PipelineFixture(configuring: configure, answer: answer ?? { _ in .ok(picture, type: "image/jpeg") })
+    fixture = try PipelineFixture(configuring: configure, answer: answer ?? { _ in .picture })
     prefetcher = try Self.prefetcher(on: fixture, isPatient: isPatient, change)
     events = Recorder()
     let stream = prefetcher.events
@@ -63,6 +59,12 @@ struct PrefetcherFixture {
   /// Scrolls a row to the upper edge of the viewport, at rest, one second after the last call.
   func show(row: Int) {
     prefetcher.setViewport(Viewport(offset: Double(row) * 100, height: 400, time: begin + .seconds(steps.increment())))
+  }
+
+  /// Shows a row, and waits until all that is fetched for that has come.
+  func settle(row: Int) async {
+    show(row: row)
+    await prefetcher.waitUntilSettled()
   }
 
   /// Occupies the only download slot until the gate opens, so that everything else queues.

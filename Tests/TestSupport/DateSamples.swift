@@ -1,20 +1,20 @@
 /// Files of a few hundred bytes that tell when they were made.
-enum DateSamples {
-  static func big(_ number: Int, _ count: Int) -> [UInt8] {
+package enum DateSamples {
+  package static func big(_ number: Int, _ count: Int) -> [UInt8] {
     (0..<count).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
   }
 
-  static func little(_ number: Int, _ count: Int) -> [UInt8] { big(number, count).reversed() }
+  package static func little(_ number: Int, _ count: Int) -> [UInt8] { big(number, count).reversed() }
 
   // MARK: EXIF and XMP
 
-  static let original = 0x9003
-  static let created = 0x9004
-  static let fraction = 0x9291
-  static let zone = 0x9011
+  package static let original = 0x9003
+  package static let created = 0x9004
+  package static let fraction = 0x9291
+  package static let zone = 0x9011
 
   /// A TIFF structure with texts in its EXIF directory, or in its first one.
-  static func tiff(_ texts: [Int: String], isBigEndian: Bool = false, inFirst: Bool = false, xmp: String? = nil)
+  package static func tiff(_ texts: [Int: String], isBigEndian: Bool = false, inFirst: Bool = false, xmp: String? = nil)
     -> [UInt8]
   {
     func number(_ value: Int, _ count: Int) -> [UInt8] { isBigEndian ? big(value, count) : little(value, count) }
@@ -50,31 +50,31 @@ enum DateSamples {
     return bytes + directory(entries) + values
   }
 
-  static func xmp(_ content: String) -> String {
+  package static func xmp(_ content: String) -> String {
     "<x:xmpmeta xmlns:x='adobe:ns:meta/'><rdf:RDF><rdf:Description \(content)</rdf:RDF></x:xmpmeta>"
   }
 
   // MARK: Images
 
-  static func jpeg(_ segments: [(marker: UInt8, body: [UInt8])]) -> [UInt8] {
+  package static func jpeg(_ segments: [(marker: UInt8, body: [UInt8])]) -> [UInt8] {
     var bytes: [UInt8] = [0xFF, 0xD8]
     for (marker, body) in segments { bytes += [0xFF, marker] + big(body.count + 2, 2) + body }
     return bytes + [0xFF, 0xDA, 0, 2, 0xFF, 0xD9]
   }
 
-  static func jpeg(exif: [UInt8]) -> [UInt8] { jpeg([(0xE1, Array("Exif\0\0".utf8) + exif)]) }
+  package static func jpeg(exif: [UInt8]) -> [UInt8] { jpeg([(0xE1, Array("Exif\0\0".utf8) + exif)]) }
 
-  static func xmpSegment(_ text: String) -> (marker: UInt8, body: [UInt8]) {
+  package static func xmpSegment(_ text: String) -> (marker: UInt8, body: [UInt8]) {
     (0xE1, Array("http://ns.adobe.com/xap/1.0/\0".utf8) + Array(text.utf8))
   }
 
-  static func png(_ chunks: [(kind: String, body: [UInt8])]) -> [UInt8] {
+  package static func png(_ chunks: [(kind: String, body: [UInt8])]) -> [UInt8] {
     var bytes: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
     for (kind, body) in chunks { bytes += big(body.count, 4) + Array(kind.utf8) + body + [0, 0, 0, 0] }
     return bytes
   }
 
-  static func webp(_ chunks: [(kind: String, body: [UInt8])]) -> [UInt8] {
+  package static func webp(_ chunks: [(kind: String, body: [UInt8])]) -> [UInt8] {
     var all = Array("WEBP".utf8)
     for (kind, body) in chunks {
       all += Array(kind.utf8) + little(body.count, 4) + body
@@ -85,12 +85,12 @@ enum DateSamples {
 
   // MARK: Boxes
 
-  static func box(_ kind: String, _ body: [UInt8]) -> [UInt8] { box(Array(kind.utf8), body) }
+  package static func box(_ kind: String, _ body: [UInt8]) -> [UInt8] { box(Array(kind.utf8), body) }
 
-  static func box(_ kind: [UInt8], _ body: [UInt8]) -> [UInt8] { big(8 + body.count, 4) + kind + body }
+  package static func box(_ kind: [UInt8], _ body: [UInt8]) -> [UInt8] { big(8 + body.count, 4) + kind + body }
 
   /// An image of one item, whose metadata follow in `mdat` behind `filler` bytes.
-  static func heif(brand: String, exif: [UInt8]? = nil, xmp: String? = nil, filler: Int = 0) -> [UInt8] {
+  package static func heif(brand: String, exif: [UInt8]? = nil, xmp: String? = nil, filler: Int = 0) -> [UInt8] {
     let begin = box("ftyp", Array("\(brand)\0\0\0\0\(brand)".utf8))
     var items: [(kind: String, body: [UInt8])] = [("hvc1", [0])]
     if let exif { items.append(("Exif", [0, 0, 0, 0] + exif)) }
@@ -116,7 +116,7 @@ enum DateSamples {
   }
 
   /// A film, with the samples before its header as cameras write it.
-  static func movie(created: Int, appleDate: String? = nil, samples: Int = 0, version: UInt8 = 0) -> [UInt8] {
+  package static func movie(created: Int, appleDate: String? = nil, samples: Int = 0, version: UInt8 = 0) -> [UInt8] {
     let width = version == 1 ? 8 : 4
     let header = box("mvhd", [version, 0, 0, 0] + big(created, width) + [UInt8](repeating: 0, count: 92))
     let key = "com.apple.quicktime.creationdate"
@@ -132,7 +132,7 @@ enum DateSamples {
   }
 
   /// A Canon RAW file of boxes.
-  static func cr3(exif: [UInt8]) -> [UInt8] {
+  package static func cr3(exif: [UInt8]) -> [UInt8] {
     let identifier: [UInt8] = [
       0x85, 0xC0, 0xB6, 0x87, 0x82, 0x0F, 0x11, 0xE0, 0x81, 0x11, 0xF4, 0xCE, 0x46, 0x2B, 0x6A, 0x48,
     ]

@@ -1,19 +1,19 @@
 import Foundation
 
 /// A JSON Schema (draft 2020-12), as far as the project's own use it; each other keyword is an error.
-struct JSONSchema: @unchecked Sendable {
+package struct JSONSchema: @unchecked Sendable {
   // Safety: the tree is never changed.
   private let root: [String: Any]
 
   /// Reads a schema.
-  init(_ text: Data) throws {
+  package init(_ text: Data) throws {
     root = try JSONSerialization.jsonObject(with: text) as? [String: Any] ?? [:]
   }
 
   /// What is wrong with a JSON text; empty if it is valid.
   ///
   /// - Parameter definition: The name of the definition to hold it to; nil for the schema itself.
-  func problems(of text: some DataProtocol, as definition: String? = nil) -> [String] {
+  package func problems(of text: some DataProtocol, as definition: String? = nil) -> [String] {
     guard let value = try? JSONSerialization.jsonObject(with: Data(text), options: .fragmentsAllowed) else {
       return ["it is no JSON"]
     }

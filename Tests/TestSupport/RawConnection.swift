@@ -4,15 +4,15 @@ import TestOrigin
 import Testing
 
 /// A TCP connection without any idea of HTTP.
-final class RawConnection: Sendable {
-  let descriptor: Int32
+package final class RawConnection: Sendable {
+  package let descriptor: Int32
   private let received = Mutex(Data())
   private let isAtEnd = Mutex(false)
 
   /// - Parameters:
   ///   - client: The loopback address that it comes from.
   ///   - receiveBuffer: What the kernel keeps of what was not read yet, in bytes.
-  init(port: Int, from client: String = "127.0.0.1", receiveBuffer: Int32? = nil) throws {
+  package init(port: Int, from client: String = "127.0.0.1", receiveBuffer: Int32? = nil) throws {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw POSIXError(.EMFILE) }
     if var receiveBuffer {
@@ -36,9 +36,9 @@ final class RawConnection: Sendable {
   deinit { close(descriptor) }
 
   /// Sends all of a text; stops where the server takes no more.
-  func send(_ text: String) async { await send(Array(text.utf8)) }
+  package func send(_ text: String) async { await send(Array(text.utf8)) }
 
-  func send(_ bytes: [UInt8]) async {
+  package func send(_ bytes: [UInt8]) async {
     var sent = 0
     _ = await eventually {
       while sent < bytes.count {
@@ -53,27 +53,27 @@ final class RawConnection: Sendable {
   }
 
   /// Says that nothing more will be sent.
-  func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+  package func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
   /// What has come so far.
-  var text: String {
+  package var text: String {
     receive()
     return String(decoding: received.withLock { $0 }, as: UTF8.self)
   }
 
-  var data: Data {
+  package var data: Data {
     receive()
     return received.withLock { $0 }
   }
 
   /// Whether the server has closed the connection.
-  var isClosed: Bool {
+  package var isClosed: Bool {
     receive()
     return isAtEnd.withLock { $0 }
   }
 
   /// Waits until the text has come, and returns all that has.
-  @discardableResult func read(until text: String, count: Int = 1) async -> String {
+  @discardableResult package func read(until text: String, count: Int = 1) async -> String {
     let hasCome = await eventually(within: .seconds(20)) {
       self.text.components(separatedBy: text).count > count || isClosed
     }
@@ -81,14 +81,14 @@ final class RawConnection: Sendable {
     return self.text
   }
 
-  func readToEnd() async -> String {
+  package func readToEnd() async -> String {
     let isClosed = await eventually(within: .seconds(20)) { self.isClosed }
     #expect(isClosed, "the server has not closed the connection; it has sent \(text)")
     return text
   }
 
   /// Takes what is there; at most `limit` bytes.
-  func receive(atMost limit: Int = .max) {
+  package func receive(atMost limit: Int = .max) {
     var rest = limit
     while rest > 0 {
       var buffer = [UInt8](repeating: 0, count: min(rest, 64 << 10))

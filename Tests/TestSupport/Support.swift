@@ -1,10 +1,11 @@
-import Foundation
+// What nearly every test needs comes with this module.
+@_exported public import Foundation
 import Synchronization
-import TestOrigin
-import Testing
+@_exported public import TestOrigin
+@_exported public import Testing
 
 /// Records a test failure if the condition does not become true in time.
-func poll(
+package func poll(
   _ sourceLocation: SourceLocation = #_sourceLocation, until condition: () async throws -> Bool
 ) async rethrows {
   let holds = try await eventually(condition)
@@ -12,41 +13,44 @@ func poll(
 }
 
 /// Records values from any thread, in order.
-final class Recorder<Value: Sendable>: Sendable {
+package final class Recorder<Value: Sendable>: Sendable {
   private let storage = Mutex<[Value]>([])
-  var values: [Value] { storage.withLock { $0 } }
-  func append(_ value: Value) { storage.withLock { $0.append(value) } }
+  package init() {}
+  package var values: [Value] { storage.withLock { $0 } }
+  package func append(_ value: Value) { storage.withLock { $0.append(value) } }
 }
 
 /// An atomic counter.
-final class Counter: Sendable {
+package final class Counter: Sendable {
   private let storage = Mutex(0)
-  var value: Int { storage.withLock { $0 } }
-  @discardableResult func increment() -> Int {
+  package init() {}
+  package var value: Int { storage.withLock { $0 } }
+  @discardableResult package func increment() -> Int {
     storage.withLock {
       $0 += 1
       return $0
     }
   }
-  func decrement() { storage.withLock { $0 -= 1 } }
-  func raise(to value: Int) { storage.withLock { $0 = max($0, value) } }
+  package func decrement() { storage.withLock { $0 -= 1 } }
+  package func raise(to value: Int) { storage.withLock { $0 = max($0, value) } }
 }
 
 /// Blocks threads until it is opened.
-final class Latch: Sendable {
+package final class Latch: Sendable {
   private let semaphore = DispatchSemaphore(value: 0)
-  func wait() {
+  package init() {}
+  package func wait() {
     semaphore.wait()
     semaphore.signal()
   }
-  func open() { semaphore.signal() }
+  package func open() { semaphore.signal() }
 }
 
 /// A temporary directory, deleted when the value is dropped.
-final class TemporaryDirectory: Sendable {
-  let url: URL
+package final class TemporaryDirectory: Sendable {
+  package let url: URL
 
-  init() throws {
+  package init() throws {
     url = FileManager.default.temporaryDirectory.appendingPathComponent("thumbnailer-\(UUID())", isDirectory: true)
     try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
   }
@@ -54,14 +58,16 @@ final class TemporaryDirectory: Sendable {
   deinit { try? FileManager.default.removeItem(at: url) }
 
   /// The names of all entries, including hidden ones.
-  var contents: [String] { (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? [] }
+  package var contents: [String] { (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? [] }
 }
 
 /// A random number generator with a seed, for reproducible sequences.
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
+package struct SplitMix: RandomNumberGenerator {
+  private var state: UInt64
 
-  mutating func next() -> UInt64 {
+  package init(state: UInt64) { self.state = state }
+
+  package mutating func next() -> UInt64 {
     state &+= 0x9e37_79b9_7f4a_7c15
     var z = state
     z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
@@ -70,10 +76,22 @@ struct SplitMix: RandomNumberGenerator {
   }
 }
 
+extension RandomNumberGenerator {
+  package mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
+
+  /// Gives some bytes, at least one and at most so many, other values.
+  package mutating func damage(_ bytes: inout [UInt8], in range: Range<Int>? = nil, places: Int) {
+    for _ in 0...below(places) {
+      bytes[Int.random(in: range ?? bytes.indices, using: &self)] = .random(in: 0...255, using: &self)
+    }
+  }
+}
+
 /// A wall clock that starts at the present and advances only when told to.
-final class WallClock: Sendable {
+package final class WallClock: Sendable {
   private let storage = Mutex(Date())
-  var now: Date { storage.withLock { $0 } }
+  package init() {}
+  package var now: Date { storage.withLock { $0 } }
   /// Advances it by this many seconds, which may be negative.
-  func advance(by seconds: Double) { storage.withLock { $0.addTimeInterval(seconds) } }
+  package func advance(by seconds: Double) { storage.withLock { $0.addTimeInterval(seconds) } }
 }

@@ -1,25 +1,29 @@
 /// A RAW file as a camera of a maker writes it, by the maker's published layout, around JPEGs of the caller.
-struct RAWSample: Sendable {
+package struct RAWSample: Sendable {
   /// The JPEGs to embed; each maker takes those that its cameras have.
-  struct Previews: Sendable {
-    var thumbnail: [UInt8]
-    var preview: [UInt8]
-    var full: [UInt8]
+  package struct Previews: Sendable {
+    package var thumbnail: [UInt8]
+    package var preview: [UInt8]
+    package var full: [UInt8]
+
+    package init(thumbnail: [UInt8], preview: [UInt8], full: [UInt8]) {
+      (self.thumbnail, self.preview, self.full) = (thumbnail, preview, full)
+    }
   }
 
   /// The maker's extension, as `RAWFormat` names the format.
-  var name: String
-  var bytes: [UInt8]
+  package var name: String
+  package var bytes: [UInt8]
   /// The ranges of the JPEGs in it, in their order.
-  var images: [Range<Int>]
+  package var images: [Range<Int>]
 
   /// The length of the sensor's samples, which are nothing but a pattern.
-  static let defaultSensorLength = 20_000
+  package static let defaultSensorLength = 20_000
 
   private static func sensor(_ length: Int) -> [UInt8] { (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 37) } }
 
   /// A file of a kind; see `kinds`.
-  init(
+  package init(
     _ kind: String, _ previews: Previews, orientation: Int = 1, sensorLength: Int = defaultSensorLength
   ) {
     let sensor = Self.sensor(sensorLength)
@@ -33,7 +37,7 @@ struct RAWSample: Sendable {
   }
 
   /// All kinds that can be written.
-  static let kinds = [
+  package static let kinds = [
     "CR2", "CR3", "NEF", "ARW", "DNG", "RAF", "ORF", "ORF-OLD", "RW2", "PEF", "SRW", "MRW", "3FR", "IIQ", "ERF",
   ]
 

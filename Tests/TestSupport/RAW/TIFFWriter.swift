@@ -1,8 +1,8 @@
 /// Writes TIFF structures as cameras do: directories, the values that do not fit into their fields, then the blocks of
 /// bytes that fields point to.
-struct TIFFWriter {
+package struct TIFFWriter {
   /// A field's value.
-  indirect enum Value {
+  package indirect enum Value {
     case short([Int])
     case long([Int])
     case text(String)
@@ -19,19 +19,19 @@ struct TIFFWriter {
     case notes(header: [UInt8], Directory, origin: Int?)
   }
 
-  typealias Directory = [(tag: Int, value: Value)]
+  package typealias Directory = [(tag: Int, value: Value)]
 
-  private(set) var bytes: [UInt8] = []
-  let isBigEndian: Bool
+  package private(set) var bytes: [UInt8] = []
+  package let isBigEndian: Bool
   /// What positions are relative to.
   private var base: Int
   /// Where the position of a block, or its length, is to be written.
   private var patches: [(place: Int, block: String, base: Int, isLength: Bool)] = []
   /// The blocks' ranges in the file, once they are written.
-  private(set) var blocks: [String: Range<Int>] = [:]
+  package private(set) var blocks: [String: Range<Int>] = [:]
 
   /// A file that begins with `before`, then with the header of a TIFF structure.
-  init(before: [UInt8] = [], isBigEndian: Bool = false, magic: Int = 42, signature: [UInt8] = []) {
+  package init(before: [UInt8] = [], isBigEndian: Bool = false, magic: Int = 42, signature: [UInt8] = []) {
     self.isBigEndian = isBigEndian
     (bytes, base) = (before, before.count)
     bytes += Array((isBigEndian ? "MM" : "II").utf8)
@@ -47,7 +47,7 @@ struct TIFFWriter {
   }
 
   /// Writes a chain of directories at the end.
-  mutating func write(chain: [Directory]) {
+  package mutating func write(chain: [Directory]) {
     var pointer: Int?
     for directory in chain {
       if let pointer { set(bytes.count - base, at: pointer) }
@@ -124,7 +124,7 @@ struct TIFFWriter {
   }
 
   /// Writes a block at the end, and into the fields that name it where it is.
-  mutating func add(block name: String, _ content: [UInt8]) {
+  package mutating func add(block name: String, _ content: [UInt8]) {
     blocks[name] = bytes.count..<bytes.count + content.count
     for patch in patches where patch.block == name {
       set(patch.isLength ? content.count : bytes.count - patch.base, at: patch.place)
