@@ -1,11 +1,5 @@
-import CVips
-import Foundation
-import Testing
-
 @testable import CodecTestSupport
 @testable import ImageCodec
-@testable import TestSupport
-@testable import ThumbnailCore
 
 @Suite(.timeLimit(.minutes(5)), .serialized)
 struct CodecStartTests {
@@ -13,15 +7,11 @@ struct CodecStartTests {
   @Test func libvipsIsSetUpWhereTheCoefficientReaderComesFirst() async {
     await #expect(processExitsWith: .success) {
       let file = [UInt8](try TestImages.bytes("formats/jpeg-420.jpg"))
-      let probed = try probe(.memory(file))
       // PNG with an effort is left to libvips.
-      var variant = Variant(size: PixelSize(12, 12), fit: .contain, format: .png, scaling: .fast)
-      variant.effort = 1
-      let plan = try DecodePlan.make(
-        probe: probed, bodyLength: file.count, variants: [variant], memoryBudget: 64 << 20)
+      let variant = Variant(size: PixelSize(12, 12), fit: .contain, format: .png, scaling: .fast, effort: 1)
+      let plan = try DecodePlan.make(file, [variant])
       #expect(plan.coefficientScale != nil)
-      let rendered = Downsampler.render(.memory(file), plan: plan)
-      #expect(throws: Never.self) { try #require(rendered.first).result.get() }
+      #expect(throws: Never.self) { try Downsampler.render(.memory(file), plan: plan)[0].result.get() }
       #expect(vips_concurrency_get() == 1)
     }
   }
@@ -35,11 +25,9 @@ struct CodecStartTests {
         ("jpeg-420.jpg", .webp),
       ] {
         let file = [UInt8](try TestImages.bytes("formats/\(name)"))
-        let variant = Variant(size: PixelSize(12, 12), fit: .contain, format: format)
-        let plan = try DecodePlan.make(
-          probe: try probe(.memory(file)), bodyLength: file.count, variants: [variant], memoryBudget: 64 << 20)
+        let plan = try DecodePlan.make(file, [Variant(size: PixelSize(12, 12), fit: .contain, format: format)])
         let rendered = Downsampler.render(.memory(file), plan: plan)
-        #expect(throws: Never.self, "\(name), \(format)") { try #require(rendered.first).result.get() }
+        #expect(throws: Never.self, "\(name), \(format)") { try rendered[0].result.get() }
       }
     }
   }

@@ -1,9 +1,5 @@
-import Foundation
-import Testing
-
 @testable import CodecTestSupport
 @testable import ImageCodec
-@testable import TestSupport
 @testable import ThumbnailCore
 
 /// Every file of the shared corpus of real and hostile pictures, in process and within the default budget.
@@ -80,7 +76,7 @@ struct CorpusTests {
       var first: DecodedPixels?
       for orientation in 1...8 {
         let file = try Data(contentsOf: folder.appending(path: "\(name)_\(orientation).jpg"))
-        let pixels = try DecodedPixels(try await TestRender.one(Array(file), variant).data)
+        let pixels = try await TestRender.pixels(Array(file), variant)
         if let first { #expect(pixels.meanDifference(from: first) < 8, "\(orientation)") }
         first = first ?? pixels
       }
@@ -92,20 +88,15 @@ struct CorpusTests {
     for entry in try Self.entries() {
       let file = Array(try Data(contentsOf: SharedCorpus.root.appending(path: entry.path)))
       let whole = Result { () throws(CodecError) in try probe(.memory(file)) }
-      var prober = HeaderProber(limits: DecodeLimits())
-      file.withUnsafeBytes { all in
-        for start in stride(from: 0, to: all.count, by: 1000) {
-          prober.feed(UnsafeRawBufferPointer(rebasing: all[start..<min(start + 1000, all.count)]))
-        }
-      }
-      switch (prober.status, whole) {
+      let status = HeaderProber.status(of: file, by: 1000)
+      switch (status, whole) {
       case (.probed(var streamed), .success(let probed)):
         // A stream stops where a chain of pages points backwards.
         if probed.format == .tiff { streamed.frameCount = probed.frameCount }
         #expect(streamed == probed, "\(entry.path)")
       case (.failed(let error), .failure(let other)): #expect(error == other, "\(entry.path)")
       case (.more, _), (.unclear, _): break
-      default: Issue.record("\(entry.path): \(prober.status), but \(whole)")
+      default: Issue.record("\(entry.path): \(status), but \(whole)")
       }
     }
   }

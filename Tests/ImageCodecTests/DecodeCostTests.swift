@@ -1,9 +1,5 @@
-import Foundation
-import Testing
-
 @testable import CodecTestSupport
 @testable import ImageCodec
-@testable import ThumbnailCore
 
 @Suite(.timeLimit(.minutes(5)), .serialized)
 struct DecodeCostTests {
@@ -44,8 +40,7 @@ struct DecodeCostTests {
       let body = ByteSource.memory(bytes)
       for sides in [[256], [800], [1500], [1500, 700, 600, 64]] {
         let variants = sides.map { Variant(size: PixelSize($0, $0), fit: .contain, format: .jpeg) }
-        let plan = try DecodePlan.make(
-          probe: try probe(body), bodyLength: body.count, variants: variants, memoryBudget: 1 << 40)
+        let plan = try DecodePlan.make(bytes, variants)
         guard let before = ResidentMemory.resetPeak() else { return }
         _ = try await TestRender.all(body, variants)
         let taken = ResidentMemory.peak - before

@@ -1,6 +1,3 @@
-import Foundation
-import Testing
-
 @testable import CodecTestSupport
 @testable import ImageCodec
 @testable import ThumbnailCore
@@ -28,14 +25,6 @@ struct DownsamplerTests {
     return picture
   }
 
-  private func expectQuarters(_ pixels: DecodedPixels, _ note: String) {
-    let (right, bottom) = (pixels.size.width - 4, pixels.size.height - 4)
-    #expect(pixels.isNear(TestPicture.red, 3, 3), "\(note)")
-    #expect(pixels.isNear(TestPicture.green, right, 3), "\(note)")
-    #expect(pixels.isNear(TestPicture.blue, 3, bottom), "\(note)")
-    #expect(pixels.isNear(TestPicture.yellow, right, bottom), "\(note)")
-  }
-
   @Test(arguments: 1...8)
   func everyOrientationComesOutUpright(_ orientation: Int) async throws {
     for saver in ["jpegsave_buffer", "tiffsave_buffer", "webpsave_buffer"] {
@@ -46,27 +35,27 @@ struct DownsamplerTests {
         let contained = try await TestRender.one(
           file, Variant(size: PixelSize(80, 80), fit: .contain, scaling: scaling))
         #expect(contained.size == PixelSize(80, 40))
-        expectQuarters(try DecodedPixels(contained.data), "\(saver) contain")
+        try DecodedPixels(contained.data).expectQuarters("\(saver) contain")
         for gravity in [Gravity.centre, .attention] {
           let covered = try await TestRender.one(
             file, Variant(size: PixelSize(60, 80), fit: .cover, gravity: gravity, scaling: scaling))
           #expect(covered.size == PixelSize(60, 80))
-          if gravity == .centre { expectQuarters(try DecodedPixels(covered.data), "\(saver) cover") }
+          if gravity == .centre { try DecodedPixels(covered.data).expectQuarters("\(saver) cover") }
         }
       }
-      let left = try await TestRender.one(file, Variant(size: PixelSize(40, 80), gravity: .west))
-      #expect(try DecodedPixels(left.data).isNear(TestPicture.red, 35, 3))
-      let right = try await TestRender.one(file, Variant(size: PixelSize(40, 80), gravity: .east))
-      #expect(try DecodedPixels(right.data).isNear(TestPicture.yellow, 4, 76))
+      for (gravity, colour, x, y) in [(Gravity.west, TestPicture.red, 35, 3), (.east, TestPicture.yellow, 4, 76)] {
+        let pixels = try await TestRender.pixels(file, Variant(size: PixelSize(40, 80), gravity: gravity))
+        #expect(pixels.isNear(colour, x, y))
+      }
     }
   }
 
   @Test func northAndSouthKeepTheirEdge() async throws {
     let file = try TestPicture.quarters(100, 400).encoded()
-    let north = try await TestRender.one(file, Variant(size: PixelSize(50, 50), gravity: .north))
-    #expect(try DecodedPixels(north.data).isNear(TestPicture.green, 46, 46))
-    let south = try await TestRender.one(file, Variant(size: PixelSize(50, 50), gravity: .south))
-    #expect(try DecodedPixels(south.data).isNear(TestPicture.blue, 3, 3))
+    for (gravity, colour, place) in [(Gravity.north, TestPicture.green, 46), (.south, TestPicture.blue, 3)] {
+      let pixels = try await TestRender.pixels(file, Variant(size: PixelSize(50, 50), gravity: gravity))
+      #expect(pixels.isNear(colour, place, place))
+    }
   }
 
   @Test(arguments: [Gravity.attention, .entropy])
@@ -78,7 +67,7 @@ struct DownsamplerTests {
         return (x / 4 + y / 4) % 2 == 0 ? [230, 20, 20, 255] : [255, 255, 255, 255]
       }.encoded()
       let variant = Variant(size: PixelSize(50, 50), gravity: gravity, format: .png)
-      let pixels = try DecodedPixels(try await TestRender.one(file, variant).data)
+      let pixels = try await TestRender.pixels(file, variant)
       let reddish = (0..<50).filter { Int(pixels[$0, 25][0]) - Int(pixels[$0, 25][1]) > 30 }
       #expect(reddish.count > 15, "\(gravity), \(bands) bands: \(reddish.count) columns")
     }
@@ -111,32 +100,30 @@ struct DownsamplerTests {
   }
 
   @Test func transparencyChoosesTheFormatUnderAuto() async throws {
-    let variant = Variant(size: PixelSize(40, 40))
     let clear = TestPicture(100, 100, bands: 4) { x, _ in [200, 0, 0, x < 50 ? 0 : 255] }
-    let thumbnail = try await TestRender.one(try clear.encoded(), variant)
-    #expect(thumbnail.format == .webp)
-    let pixels = try DecodedPixels(thumbnail.data)
+    for (picture, format) in [
+      (clear, ImageFormat.webp), (TestPicture(100, 100, bands: 4) { _, _ in [200, 0, 0, 255] }, .jpeg),
+      (TestPicture(100, 100, bands: 2) { x, _ in [100, x < 50 ? 0 : 255] }, .webp),
+    ] {
+      #expect(try await TestRender.one(picture.encoded(), Variant(size: PixelSize(40, 40))).format == format)
+    }
+    let pixels = try await TestRender.pixels(clear.encoded(), Variant(size: PixelSize(40, 40)))
     #expect(pixels.bands == 4 && pixels[5, 20][3] == 0 && pixels[35, 20][3] == 255)
     #expect(pixels.isNear([200, 0, 0], 22, 20), "the colour of transparent pixels does not bleed")
-    let opaque = TestPicture(100, 100, bands: 4) { _, _ in [200, 0, 0, 255] }
-    #expect(try await TestRender.one(try opaque.encoded(), variant).format == .jpeg)
-    let gray = TestPicture(100, 100, bands: 2) { x, _ in [100, x < 50 ? 0 : 255] }
-    #expect(try await TestRender.one(try gray.encoded(), variant).format == .webp)
   }
 
   @Test func alphaIsFlattenedOntoTheBackground() async throws {
     let clear = try TestPicture(100, 100, bands: 4) { _, _ in [200, 0, 0, 0] }.encoded()
-    let white = try await TestRender.one(clear, Variant(size: PixelSize(40, 40), format: .jpeg))
-    #expect(try DecodedPixels(white.data).isNear([255, 255, 255], 20, 20))
-    let blue = RGBColor(red: 0, green: 0, blue: 255)
-    for format in [OutputFormat.jpeg, .auto, .png, .webp] {
-      let result = try await TestRender.one(clear, Variant(size: PixelSize(40, 40), format: format, background: blue))
-      let pixels = try DecodedPixels(result.data)
-      #expect(pixels.bands == 3 && pixels.isNear([0, 0, 255], 20, 20))
-    }
     let gray = try TestPicture(100, 100, bands: 2) { _, _ in [100, 0] }.encoded()
-    let result = try await TestRender.one(gray, Variant(size: PixelSize(40, 40), format: .png, background: blue))
-    #expect(try DecodedPixels(result.data).isNear([0, 0, 255], 20, 20))
+    let blue = RGBColor(red: 0, green: 0, blue: 255)
+    for (file, format, background) in [
+      (clear, OutputFormat.jpeg, nil), (clear, .jpeg, blue), (clear, .auto, blue), (clear, .png, blue),
+      (clear, .webp, blue), (gray, .png, blue),
+    ] {
+      let variant = Variant(size: PixelSize(40, 40), format: format, background: background)
+      let pixels = try await TestRender.pixels(file, variant)
+      #expect(pixels.bands == 3 && pixels.isNear(background == nil ? [255, 255, 255] : [0, 0, 255], 20, 20))
+    }
   }
 
   @Test(arguments: [OutputFormat.jpeg, .png, .webp, .avif])
@@ -148,7 +135,7 @@ struct DownsamplerTests {
     #expect(thumbnail.format.rawValue == format.rawValue)
     let probed = try probe(.memory(Array(thumbnail.data)))
     #expect(probed.format == thumbnail.format && probed.size == PixelSize(64, 64))
-    expectQuarters(try DecodedPixels(thumbnail.data), "\(format)")
+    try DecodedPixels(thumbnail.data).expectQuarters("\(format)")
   }
 
   @Test func extremeShapesAreRendered() async throws {
@@ -178,15 +165,13 @@ struct DownsamplerTests {
 
   @Test func aBodyInAFileIsReadWithoutMovingItsOffset() async throws {
     let file = try TestPicture.texture(600, 400).encoded("jpegsave_buffer")
-    let path = NSTemporaryDirectory() + "codec-\(UUID().uuidString)"
-    defer { unlink(path) }
-    try Data(file).write(to: URL(fileURLWithPath: path))
-    let descriptor = FileDescriptor(owning: open(path, O_RDONLY))
     let variant = Variant(size: PixelSize(64, 64))
-    let rendered = try await TestRender.all(.file(descriptor, count: file.count), [variant])
+    let (body, descriptor) = try ByteSource.withFile(file) { _, url in
+      let descriptor = FileDescriptor(owning: open(url.path, O_RDONLY))
+      return (ByteSource.file(descriptor, count: file.count), descriptor)
+    }
+    #expect(try await TestRender.all(body, [variant])[0].result.get() == TestRender.one(file, variant))
     #expect(lseek(descriptor.rawValue, 0, SEEK_CUR) == 0)
-    let fromMemory = try await TestRender.one(file, variant)
-    #expect(try #require(rendered.first).result.get() == fromMemory)
   }
 
   @Test func aStoredThumbnailIsShrunkByTheSameFunction() async throws {
@@ -194,40 +179,37 @@ struct DownsamplerTests {
     let large = try await TestRender.one(file, Variant(size: PixelSize(400, 400)))
     let small = try await TestRender.one(Array(large.data), Variant(size: PixelSize(100, 100)))
     #expect(small.size == PixelSize(100, 100))
-    expectQuarters(try DecodedPixels(small.data), "shrunk")
+    try DecodedPixels(small.data).expectQuarters("shrunk")
   }
 
   @Test func aSetFlagCancels() async throws {
     let file = try TestPicture.texture(800, 800).encoded()
     let flag = CancellationFlag()
     flag.set()
-    let body = ByteSource.memory(file)
-    let plan = try DecodePlan.make(
-      probe: try probe(body), bodyLength: file.count,
-      variants: [Variant(size: PixelSize(64, 64)), Variant(size: PixelSize(50, 50))], memoryBudget: 1 << 30)
-    let result: Result<[RenderedVariant], Never> = try await TestRender.pool.run(priority: PriorityControl(.visible)) {
-      _ in .success(Downsampler.render(body, plan: plan, cancellation: flag))
+    let plan = try DecodePlan.make(file, [Variant(size: PixelSize(64, 64)), Variant(size: PixelSize(50, 50))])
+    for rendered in try await render(file, plan, flag) {
+      #expect(throws: CodecError.cancelled) { try rendered.result.get() }
     }
-    for rendered in result.get() { #expect(throws: CodecError.cancelled) { try rendered.result.get() } }
+  }
+
+  /// Renders on a thread of a pool, of which another thread may set the flag meanwhile.
+  private func render(
+    _ file: [UInt8], _ plan: DecodePlan, _ flag: CancellationFlag, on pool: WorkerPool = TestRender.pool,
+    cancelling: Bool = false
+  ) async throws -> [RenderedVariant] {
+    let result: Result<[RenderedVariant], Never> = try await pool.run(priority: PriorityControl(.visible)) { _ in
+      if cancelling { Thread { flag.set() }.start() }
+      return .success(Downsampler.render(.memory(file), plan: plan, cancellation: flag))
+    }
+    return result.get()
   }
 
   @Test func cancellingStopsADecodeThatRuns() async throws {
     let file = try TestPicture.texture(300, 200).repeated(20).encoded("pngsave_buffer", "compression=1")
-    let body = ByteSource.memory(file)
-    let plan = try DecodePlan.make(
-      probe: try probe(body), bodyLength: file.count, variants: [Variant(size: PixelSize(300, 300))],
-      memoryBudget: 1 << 30)
-    let flag = CancellationFlag()
-    let rendering = Task { () -> [RenderedVariant] in
-      let result: Result<[RenderedVariant], Never> = try await TestRender.pool.run(
-        priority: PriorityControl(.visible)
-      ) { _ in
-        Thread { flag.set() }.start()
-        return .success(Downsampler.render(body, plan: plan, cancellation: flag))
-      }
-      return result.get()
+    let plan = try DecodePlan.make(file, [Variant(size: PixelSize(300, 300))])
+    for rendered in try await render(file, plan, CancellationFlag(), cancelling: true) {
+      #expect(throws: CodecError.cancelled) { try rendered.result.get() }
     }
-    for rendered in try await rendering.value { #expect(throws: CodecError.cancelled) { try rendered.result.get() } }
     // Whoever comes next is not touched by it.
     let next = try TestPicture.quarters(80, 80).encoded()
     #expect(try await TestRender.one(next, Variant(size: PixelSize(40, 40))).size == PixelSize(40, 40))
@@ -242,13 +224,9 @@ struct DownsamplerTests {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for index in 0..<24 {
         group.addTask {
-          let body = ByteSource.memory(index % 3 == 0 ? broken : file)
-          let plan = try DecodePlan.make(
-            probe: try probe(body), bodyLength: body.count, variants: [variant], memoryBudget: 1 << 30)
-          let result: Result<[RenderedVariant], Never> = try await pool.run(priority: PriorityControl(.visible)) {
-            .success(Downsampler.render(body, plan: plan, cancellation: $0))
-          }
-          let rendered = try #require(result.get().first)
+          let bytes = index % 3 == 0 ? broken : file
+          let plan = try DecodePlan.make(bytes, [variant])
+          let rendered = try await render(bytes, plan, CancellationFlag(), on: pool)[0]
           if index % 3 == 0 {
             #expect(throws: CodecError.self) { try rendered.result.get() }
           } else {

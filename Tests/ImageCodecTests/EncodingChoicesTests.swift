@@ -1,11 +1,5 @@
-import CVips
-import Foundation
-import Testing
-
 @testable import CodecTestSupport
 @testable import ImageCodec
-@testable import TestSupport
-@testable import ThumbnailCore
 
 /// What few ask for: other formats, effort, kept metadata, animations.
 @Suite(.timeLimit(.minutes(5))) struct EncodingChoicesTests {
@@ -96,13 +90,12 @@ import Testing
   @Test(arguments: [OutputFormat.jpeg, .webp])
   func whoMadeItIsKeptAndNothingElse(format: OutputFormat) async throws {
     try Codec.start()
-    let source = try withPicture { picture in
-      vips_image_set_string(picture.pointer, "exif-ifd0-Copyright", "Somebody 2026")
-      vips_image_set_string(picture.pointer, "exif-ifd0-Artist", "Anybody")
-      vips_image_set_string(picture.pointer, "exif-ifd0-Model", "A camera")
-      vips_image_set_string(picture.pointer, "exif-ifd3-GPSLatitude", "47/1 22/1 0/1")
-      return try TestPicture.save(picture, "jpegsave_buffer")
-    }
+    let original = try open(Data(try TestPicture.quarters(64, 64).encoded())).copied()
+    for (name, value) in [
+      ("exif-ifd0-Copyright", "Somebody 2026"), ("exif-ifd0-Artist", "Anybody"), ("exif-ifd0-Model", "A camera"),
+      ("exif-ifd3-GPSLatitude", "47/1 22/1 0/1"),
+    ] { vips_image_set_string(original.pointer, name, value) }
+    let source = try TestPicture.save(original, "jpegsave_buffer")
     let kept = try await TestRender.one(source, variant { ($0.format, $0.metadata) = (format, .copyright) })
     let picture = try open(kept.data)
     #expect(field("exif-ifd0-Copyright", picture)?.hasPrefix("Somebody 2026") == true)
@@ -110,11 +103,6 @@ import Testing
     #expect(field("exif-ifd0-Model", picture) == nil && field("exif-ifd3-GPSLatitude", picture) == nil)
     let plain = try await TestRender.one(source, variant { $0.format = format })
     #expect(field("exif-ifd0-Copyright", try open(plain.data)) == nil)
-  }
-
-  private func withPicture<Result>(_ body: (LibvipsImage) throws -> Result) throws -> Result {
-    let picture = try open(Data(try TestPicture.quarters(64, 64).encoded()))
-    return try body(try picture.copied())
   }
 
   @Test(
@@ -156,13 +144,8 @@ import Testing
 
   @Test func anAnimationBeyondTheBudgetIsRefused() async throws {
     let body = ByteSource.memory(Array(try TestImages.bytes("formats/gif-animated.gif")))
-    let probed = try probe(body)
-    #expect(throws: CodecError.self) {
-      try DecodePlan.make(
-        probe: probed, bodyLength: body.count,
-        variants: [Variant(size: PixelSize(16000, 16000), fit: .fill, enlarges: true, frames: .all)],
-        memoryBudget: 64 << 20)
-    }
+    let variant = Variant(size: PixelSize(16000, 16000), fit: .fill, enlarges: true, frames: .all)
+    await #expect(throws: CodecError.self) { try await TestRender.all(body, [variant], budget: 64 << 20) }
   }
 
   @Test func aBrokenAnimationFailsForAllItsThumbnails() async throws {

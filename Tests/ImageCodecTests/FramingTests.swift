@@ -1,9 +1,5 @@
-import CVips
-import Testing
-
 @testable import CodecTestSupport
 @testable import ImageCodec
-@testable import TestSupport
 @testable import ThumbnailCore
 
 /// Crops, turns, canvases and padding beside what libvips makes of the same files, step by step.
@@ -16,10 +12,7 @@ import Testing
     _ file: [UInt8], turn: (degrees: Int, across: Bool, down: Bool) = (0, false, false),
     _ operations: (String, String)...
   ) throws -> DecodedPixels {
-    try Codec.start()
-    let body = ByteSource.memory(file)
-    var image = try BodyReader(body, cancellation: CancellationFlag()).load(try probe(body).format, VIPS_FAIL_ON_ERROR)
-    image = try TestPicture.apply("autorot", to: image, "")
+    var image = try GeometryDifferentialTests.upright(file)
     if turn.degrees > 0 { image = try TestPicture.apply("rot", to: image, "angle=d\(turn.degrees)") }
     if turn.across { image = try TestPicture.apply("flip", to: image, "direction=horizontal") }
     if turn.down { image = try TestPicture.apply("flip", to: image, "direction=vertical") }
@@ -42,7 +35,7 @@ import Testing
         $0.framing.turn = Orientation(degrees: turn.0, flipsAcross: turn.1, flipsDown: turn.2)
         $0.framing.crop = Framing.Crop(x: 31, y: 17, size: PixelSize(120, 101))
       }
-      let ours = try DecodedPixels(try await TestRender.one(file, variant).data)
+      let ours = try await TestRender.pixels(file, variant)
       let theirs = try Self.reference(file, turn: turn, ("extract_area", "left=31,top=17,width=120,height=101"))
       #expect(ours.size == theirs.size && ours.meanDifference(from: theirs) == 0, "\(turn)")
     }
@@ -61,7 +54,7 @@ import Testing
             $0.framing.turn = Orientation(degrees: turn.0, flipsAcross: turn.1, flipsDown: turn.2)
             $0.framing.crop = Framing.Crop(x: part.0, y: part.1, size: PixelSize(part.2, part.3))
           }
-          let ours = try DecodedPixels(try await TestRender.one(file, variant).data)
+          let ours = try await TestRender.pixels(file, variant)
           let (across, down) = (
             Double(ours.size.width) / Double(part.2), Double(ours.size.height) / Double(part.3)
           )
@@ -82,7 +75,7 @@ import Testing
       ($0.fit, $0.framing.placement) = (.cover, .gravity(.southeast, x: 5, y: 0.1))
       $0.framing.crop = Framing.Crop(width: 200, height: 0.5, placement: .gravity(.east))
     }
-    let ours = try DecodedPixels(try await TestRender.one(file, variant).data)
+    let ours = try await TestRender.pixels(file, variant)
     // Half of 203 is 102; at 60/102 the 200 columns are 118, of which 5 at the right are passed over.
     let theirs = try Self.reference(
       file, ("extract_area", "left=117,top=50,width=200,height=102"), ("resize", "scale=0.59,vscale=0.5882353"),
@@ -119,7 +112,7 @@ import Testing
       ($0.framing.canvas, $0.framing.filling) = (Framing.Canvas(placement: .gravity(.northeast, x: 10)), filling)
       $0.framing.padding = Framing.Padding(top: 3, right: 0, bottom: 40, left: 7)
     }
-    let ours = try DecodedPixels(try await TestRender.one(file, variant).data)
+    let ours = try await TestRender.pixels(file, variant)
     let theirs = try Self.reference(
       file, ("embed", "x=\(800 - 317 - 10 + 7),y=3,width=807,height=543,extend=\(extend)\(colour)"))
     #expect(ours.size == theirs.size && ours.meanDifference(from: theirs) == 0)
@@ -134,7 +127,7 @@ import Testing
       let variant = Self.variant(PixelSize(40, 20)) {
         ($0.format, $0.background, $0.framing.canvas) = (format, background, Framing.Canvas(.shape))
       }
-      let pixels = try DecodedPixels(try await TestRender.one(file, variant).data)
+      let pixels = try await TestRender.pixels(file, variant)
       #expect(pixels.size == PixelSize(40, 20))
       let (outside, inside) = (pixels[0, 0], pixels[20, 10])
       #expect(outside.suffix(corner.count).elementsEqual(corner.suffix(outside.count)), "\(format): \(outside)")
@@ -149,7 +142,7 @@ import Testing
     let variant = Self.variant(PixelSize(50, 50)) {
       $0.framing.crop = Framing.Crop(width: 100, height: 100, placement: .gravity(.attention))
     }
-    let pixels = try DecodedPixels(try await TestRender.one(try picture.encoded(), variant).data)
+    let pixels = try await TestRender.pixels(try picture.encoded(), variant)
     #expect(pixels.size == PixelSize(50, 50))
     // All of the square is in it, at half its size.
     #expect(pixels.plane(0).count { $0 > 200 } >= 28 * 28)

@@ -1,9 +1,5 @@
-import Foundation
-import Testing
-
 @testable import CodecTestSupport
 @testable import ImageCodec
-@testable import ThumbnailCore
 
 @Suite(.timeLimit(.minutes(5)), .serialized)
 struct FuzzTests {
@@ -27,17 +23,12 @@ struct FuzzTests {
     let variants = [Variant(size: PixelSize(16, 16)), Variant(size: PixelSize(30, 30), gravity: .entropy)]
     _ = try await TestRender.all(.memory(file), variants)
     guard let before = ResidentMemory.resetPeak() else { return }
-    var state: UInt64 = 7
-    func random(_ bound: Int) -> Int {
-      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      return Int(state >> 33) % bound
-    }
+    var random = SplitMix(state: 7)
     for round in 0..<300 {
       var copy = file
       // Headers and pixels in turn.
-      let reach = round % 2 == 0 ? min(copy.count, 120) : copy.count
-      for _ in 0...random(4) { copy[random(reach)] = UInt8(random(256)) }
-      if round % 7 == 0 { copy.removeLast(random(copy.count)) }
+      random.damage(&copy, in: 0..<(round % 2 == 0 ? min(copy.count, 120) : copy.count), places: 4)
+      if round % 7 == 0 { copy.removeLast(random.below(copy.count)) }
       do {
         for rendered in try await TestRender.all(
           .memory(copy), variants, budget: budget, isTolerant: round % 3 == 0)

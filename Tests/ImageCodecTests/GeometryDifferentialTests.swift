@@ -1,10 +1,5 @@
-import CVips
-import Foundation
-import Testing
-
 @testable import CodecTestSupport
 @testable import ImageCodec
-@testable import ThumbnailCore
 
 /// Thumbnails beside what libvips makes of the same files: read whole, turned upright, resized with Lanczos, cropped.
 @Suite(.timeLimit(.minutes(5)))
@@ -45,12 +40,16 @@ struct GeometryDifferentialTests {
     }
   }
 
-  /// What libvips makes of the file: upright, at `size`.
-  private static func reference(_ file: [UInt8], _ size: PixelSize) throws -> DecodedPixels {
+  static func upright(_ file: [UInt8]) throws -> LibvipsImage {
     try Codec.start()
     let body = ByteSource.memory(file)
-    var image = try BodyReader(body, cancellation: CancellationFlag()).load(try probe(body).format, VIPS_FAIL_ON_ERROR)
-    image = try TestPicture.apply("autorot", to: image, "")
+    let image = try BodyReader(body, cancellation: CancellationFlag()).load(try probe(body).format, VIPS_FAIL_ON_ERROR)
+    return try TestPicture.apply("autorot", to: image, "")
+  }
+
+  /// What libvips makes of the file: upright, at `size`.
+  private static func reference(_ file: [UInt8], _ size: PixelSize) throws -> DecodedPixels {
+    var image = try upright(file)
     if image.bands == 2 || image.bands == 4 { image = try TestPicture.apply("premultiply", to: image, "") }
     let (across, down) = (
       Double(size.width) / Double(image.size.width), Double(size.height) / Double(image.size.height)

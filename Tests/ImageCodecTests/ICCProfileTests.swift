@@ -1,10 +1,5 @@
-import CVips
-import Foundation
-import Testing
-
 @testable import CodecTestSupport
 @testable import ImageCodec
-@testable import ThumbnailCore
 
 @Suite(.timeLimit(.minutes(5)))
 struct ICCProfileTests {

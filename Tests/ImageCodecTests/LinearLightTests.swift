@@ -1,11 +1,7 @@
-import CVips
-import Foundation
 import JPEGCoefficients
-import Testing
 
 @testable import CodecTestSupport
 @testable import ImageCodec
-@testable import ThumbnailCore
 
 /// Averages in linear light, of every kind of source.
 @Suite(.timeLimit(.minutes(5)))
@@ -108,7 +104,7 @@ struct LinearLightTests {
     for (space, saver, options) in kinds {
       let converted = try srgb.applying { cvips_colourspace($0, $1, space) }
       let file = try TestPicture.save(converted, saver, options)
-      let pixels = try DecodedPixels(try await TestRender.one(file, Self.variant(.linear)).data)
+      let pixels = try await TestRender.pixels(file, Self.variant(.linear))
       // Printed black and white are not quite those of a screen.
       let tolerance = space == VIPS_INTERPRETATION_CMYK ? 8 : 2
       let expected = Array(repeating: UInt8(188), count: pixels.bands)
@@ -146,14 +142,13 @@ struct LinearLightTests {
 
   @Test(arguments: [1, 3, 4]) func equalsALanczosFilterOfTheLightItself(bands: Int) async throws {
     // Points of all brightnesses on black; with alpha opaque, as clear pixels have no colour to compare.
-    var random = TestRandom(7)
+    var random = SplitMix(state: 7)
     let size = PixelSize(96, 96)
     let picture = TestPicture(size.width, size.height, bands: bands) { _, _ in
       let isPoint = random.next() % 9 == 0
       return (0..<3).map { _ in isPoint ? UInt8(truncatingIfNeeded: random.next() >> 20) : 0 } + [255]
     }
-    let pixels = try DecodedPixels(
-      try await TestRender.one(try picture.encoded(), Self.variant(.linear, size: PixelSize(24, 24))).data)
+    let pixels = try await TestRender.pixels(try picture.encoded(), Self.variant(.linear, size: PixelSize(24, 24)))
     for band in 0..<min(3, bands) {
       let plane = stride(from: band, to: picture.pixels.count, by: bands).map { picture.pixels[$0] }
       let exact = Self.reduced(plane.map(Self.light), width: size.width, by: 4).map(Self.display)
@@ -197,7 +192,7 @@ struct LinearLightTests {
 
   @Test func transparentPixelsDoNotBleed() async throws {
     let picture = TestPicture(96, 96, bands: 4) { x, y in (x + y) % 2 == 0 ? [220, 30, 30, 255] : [0, 255, 0, 0] }
-    let pixels = try DecodedPixels(try await TestRender.one(try picture.encoded(), Self.variant(.linear)).data)
+    let pixels = try await TestRender.pixels(try picture.encoded(), Self.variant(.linear))
     #expect(pixels.isNear([220, 30, 30, 128], 9, 9, tolerance: 2), "\(pixels[9, 9])")
   }
 
@@ -208,32 +203,28 @@ struct LinearLightTests {
     jpeg.isProgressive = false
     var webp = ImageProbe(format: .webp, storedSize: PixelSize(6000, 4000))
     webp.frameCount = 1
+    func plan(_ probe: ImageProbe, _ scaling: Scaling, _ light: Light) throws -> DecodePlan {
+      try DecodePlan.make(
+        probe: probe, bodyLength: 0, variants: [Self.variant(light, size: PixelSize(200, 200), scaling: scaling)],
+        memoryBudget: .max)
+    }
     for (probe, reduced) in [(jpeg, "jpeg 1/8, 750x500"), (webp, "webp scaled")] {
-      func plan(_ scaling: Scaling, _ light: Light) throws -> DecodePlan {
-        try DecodePlan.make(
-          probe: probe, bodyLength: 0, variants: [Self.variant(light, size: PixelSize(200, 200), scaling: scaling)],
-          memoryBudget: .max)
-      }
-      #expect(try plan(.good, .display).description.hasPrefix(reduced))
-      #expect(try plan(.fast, .linear).description.hasPrefix(reduced))
-      for scaling in [Scaling.good, .best] {
-        let description = try plan(scaling, .linear).description
-        #expect(description == "\(probe.format.rawValue), 6000x4000 → 200x133 in linear light")
-      }
+      let whole = "\(probe.format.rawValue), 6000x4000 → 200x133 in linear light"
+      for (scaling, light, description) in [
+        (Scaling.good, Light.display, reduced), (.fast, .linear, reduced), (.good, .linear, whole),
+        (.best, .linear, whole),
+      ] { #expect(try plan(probe, scaling, light).description.hasPrefix(description)) }
     }
     jpeg.isProgressive = true
     jpeg.jpeg = JPEGFrameTraits(process: .progressive, components: [1, 2, 3], precision: 8)
-    func plan(_ scaling: Scaling, _ light: Light) throws -> DecodePlan {
-      try DecodePlan.make(
-        probe: jpeg, bodyLength: 0, variants: [Self.variant(light, size: PixelSize(200, 200), scaling: scaling)],
-        memoryBudget: .max)
+    // The scans that linear light needs come late in the file.
+    for (scaling, light, description, scale) in [
+      (Scaling.good, Light.display, "jpeg coefficients 1/8", JPEGScale.eighth),
+      (.good, .linear, "jpeg coefficients 1/8", nil), (.best, .linear, "jpeg, 6000x4000", nil),
+    ] {
+      let plan = try plan(jpeg, scaling, light)
+      #expect(plan.description.hasPrefix(description) && plan.coefficientScale == scale)
     }
-    let display = try plan(.good, .display)
-    #expect(display.description.hasPrefix("jpeg coefficients 1/8") && display.coefficientScale == .eighth)
-    // The scans that it needs come late in the file.
-    let linear = try plan(.good, .linear)
-    #expect(linear.description.hasPrefix("jpeg coefficients 1/8") && linear.coefficientScale == nil)
-    #expect(try plan(.best, .linear).description.hasPrefix("jpeg, 6000x4000"))
   }
 
   @Test func aPreviewIsNotUsed() {

@@ -1,24 +1,17 @@
-import CVips
-import Foundation
 import JPEGCoefficients
-import Testing
 
 @testable import CodecTestSupport
 @testable import ImageCodec
-@testable import TestSupport
-@testable import ThumbnailCore
 
 /// Profiles of primaries and tone curves are converted as Little CMS converts them, through libvips.
 @Suite(.timeLimit(.minutes(5)))
 struct MatrixProfileTests {
   /// 4,096 colours, each channel in 16 levels.
   private func colours(_ profile: [UInt8], bands: Int = 3) throws -> Raster {
-    try Raster(size: PixelSize(64, 64), bands: bands, profile: profile) { samples in
-      for pixel in 0..<4096 {
-        let levels: [UInt8] = [pixel & 15, pixel >> 4 & 15, pixel >> 8].map { (level: Int) in UInt8(level * 17) }
-        for band in 0..<3 { samples[pixel * bands + band] = levels[band] }
-        if bands == 4 { samples[pixel * 4 + 3] = UInt8(pixel & 255) }
-      }
+    try Raster(PixelSize(64, 64), bands: bands, profile: profile) { x, y in
+      let pixel = 64 * y + x
+      let levels = [pixel & 15, pixel >> 4 & 15, pixel >> 8].map { UInt8($0 * 17) }
+      return (levels + [UInt8(pixel & 255)]).dropLast(4 - bands)
     }
   }
 
@@ -28,8 +21,7 @@ struct MatrixProfileTests {
     let ours = try #require(ICCProfile(profile).flatMap { MatrixProfile($0) }).converted(raster)
     // The image points into the raster's memory.
     let theirs = try withExtendedLifetime(raster) { try Raster(computing: try raster.image().standardColours()) }
-    let pairs = zip(ours.withBytes { Array($0) }, theirs.withBytes { Array($0) })
-    let found = pairs.map { abs(Int($0) - Int($1)) }
+    let found = zip(ours.bytes, theirs.bytes).map { abs(Int($0) - Int($1)) }
     return (found.max() ?? 0, Double(found.reduce(0, +)) / Double(found.count))
   }
 
@@ -99,7 +91,7 @@ struct MatrixProfileTests {
     let raster = try colours(profile(curve), bands: 4)
     let ours = try #require(ICCProfile(profile(curve)).flatMap { MatrixProfile($0) }).converted(raster)
     #expect(ours.profile == nil && ours.bands == 4)
-    let samples = ours.withBytes { Array($0) }
+    let samples = ours.bytes
     #expect((0..<4096).allSatisfy { samples[$0 * 4 + 3] == UInt8(truncatingIfNeeded: $0) })
   }
 }

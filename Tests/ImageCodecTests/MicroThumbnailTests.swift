@@ -1,37 +1,14 @@
-import Foundation
-import Testing
-
 @testable import CodecTestSupport
 @testable import ImageCodec
-@testable import TestSupport
-@testable import ThumbnailCore
 
 /// Micro thumbnails are small JPEGs of the raster that their thumbnail is encoded from.
 @Suite(.timeLimit(.minutes(1)))
 struct MicroThumbnailTests {
-  private func raster(
-    _ size: PixelSize, bands: Int, space: Raster.Space? = nil, _ pixel: (Int, Int) -> [UInt8]
-  ) throws -> Raster {
-    try Raster(size: size, bands: bands, space: space) { samples in
-      for index in 0..<size.pixelCount {
-        for (band, value) in pixel(index % size.width, index / size.width).enumerated() {
-          samples[index * bands + band] = value
-        }
-      }
-    }
-  }
-
   /// The size and the pixel in the middle of a JPEG.
   private func middle(of data: Data) throws -> (PixelSize, [Int]) {
-    let bytes = ByteSource.memory([UInt8](data))
-    let probe = try probe(bytes, limits: DecodeLimits())
-    let variant = Variant(size: probe.size, fit: .contain, format: .png)
-    let plan = try DecodePlan.make(
-      probe: probe, bodyLength: bytes.count, variants: [variant], memoryBudget: 1 << 24)
-    let made = Downsampler.pixels(of: bytes, plan: plan, cancellation: CancellationFlag())
-    let raster = try #require(try made.first?.result.get()).raster.rgb()
-    let place = (raster.size.height / 2 * raster.size.width + raster.size.width / 2) * raster.bands
-    return (probe.size, raster.withSamples { pixels in (0..<raster.bands).map { Int(pixels[place + $0]) } })
+    let size = try probe(.memory([UInt8](data))).size
+    let pixels = try DecodedPixels([UInt8](data), Variant(size: size, fit: .contain, format: .png))
+    return (size, pixels[size.width / 2, size.height / 2].map { Int($0) })
   }
 
   @Test(arguments: [
@@ -39,7 +16,7 @@ struct MicroThumbnailTests {
     (PixelSize(7, 5), PixelSize(7, 5)), (PixelSize(900, 1), PixelSize(32, 1)),
   ])
   func theLongerSideHas32Pixels(size: PixelSize, expected: PixelSize) throws {
-    let image = try raster(size, bands: 3) { _, _ in [200, 40, 90] }
+    let image = try Raster(size, bands: 3) { _, _ in [200, 40, 90] }
     let data = try #require(MicroThumbnail.data(of: image, frame: size, ground: .white))
     #expect(data.count <= 1024)
     let (made, pixel) = try middle(of: data)
@@ -48,21 +25,21 @@ struct MicroThumbnailTests {
   }
 
   @Test func whatIsTransparentShowsTheGround() throws {
-    let image = try raster(PixelSize(80, 60), bands: 4) { _, _ in [0, 0, 0, 0] }
+    let image = try Raster(PixelSize(80, 60), bands: 4) { _, _ in [0, 0, 0, 0] }
     let ground = RGBColor(red: 90, green: 160, blue: 210)
     let data = try #require(MicroThumbnail.data(of: image, frame: image.size, ground: ground))
     #expect(try zip(middle(of: data).1, [90, 160, 210]).allSatisfy { abs($0 - $1) <= 6 })
   }
 
   @Test func ofStackedFramesTheFirstIsShown() throws {
-    let image = try raster(PixelSize(40, 90), bands: 3) { _, y in y < 30 ? [250, 250, 250] : [0, 0, 0] }
+    let image = try Raster(PixelSize(40, 90), bands: 3) { _, y in y < 30 ? [250, 250, 250] : [0, 0, 0] }
     let data = try #require(MicroThumbnail.data(of: image, frame: PixelSize(40, 30), ground: .white))
     let (size, pixel) = try middle(of: data)
     #expect(size == PixelSize(32, 24) && pixel.allSatisfy { $0 > 240 })
   }
 
   @Test func inksGiveNone() throws {
-    let image = try raster(PixelSize(40, 30), bands: 4, space: .cmyk) { _, _ in [1, 2, 3, 4] }
+    let image = try Raster(PixelSize(40, 30), bands: 4, space: .cmyk) { _, _ in [1, 2, 3, 4] }
     #expect(MicroThumbnail.data(of: image, frame: image.size, ground: .white) == nil)
   }
 }

@@ -1,24 +1,9 @@
-import Foundation
-import Testing
-
 @testable import CodecTestSupport
 @testable import ImageCodec
 @testable import RAWPreviews
-@testable import TestSupport
-@testable import ThumbnailCore
 
 /// RAW files as the codec sees them: their headers, and which preview is read in their place.
 @Suite(.timeLimit(.minutes(5))) struct RAWHeaderTests {
-  private func stream(_ bytes: [UInt8], by length: Int) -> HeaderProber.Status {
-    var prober = HeaderProber(limits: DecodeLimits())
-    bytes.withUnsafeBytes { all in
-      for start in stride(from: 0, to: all.count, by: length) {
-        prober.feed(UnsafeRawBufferPointer(rebasing: all[start..<min(start + length, all.count)]))
-        #expect(prober.heldCount <= HeaderProber.mostHeld)
-      }
-    }
-    return prober.status
-  }
 
   @Test(arguments: RAWSample.kinds)
   func theHeaderIsThatOfTheLargestPreview(_ kind: String) throws {
@@ -35,7 +20,7 @@ import Testing
     let file = try RAWPictures.file(kind, sensorLength: 200_000)
     let whole = try probe(.memory(file))
     for length in [997, 65_536] {
-      switch stream(file, by: length) {
+      switch HeaderProber.status(of: file, by: length) {
       case .probed(let probed): #expect(probed == whole)
       // Some directories point backwards.
       case .unclear: break
@@ -47,17 +32,15 @@ import Testing
   @Test func theSmallestPreviewThatCoversTheBoxIsRead() throws {
     let body = ByteSource.memory(try RAWPictures.file("ARW"))
     let probed = try probe(body)
-    func size(_ variant: Variant) throws -> PixelSize {
-      try RAWPreview([variant], of: probed, in: body).probe.storedSize
+    for (sides, fit, scaling, expected) in [
+      ([150], Fit.contain, Scaling.good, RAWPictures.thumbnail), ([151], .contain, .good, RAWPictures.preview),
+      ([400], .cover, .good, RAWPictures.preview), ([601], .contain, .good, RAWPictures.full),
+      ([4000], .contain, .good, RAWPictures.full), ([301], .contain, .best, RAWPictures.full),
+      ([80, 500], .contain, .good, RAWPictures.preview),
+    ] {
+      let variants = sides.map { Variant(size: PixelSize($0, $0), fit: fit, scaling: scaling) }
+      #expect(try RAWPreview(variants, of: probed, in: body).probe.storedSize == expected, "\(sides) \(scaling)")
     }
-    #expect(try size(Variant(size: PixelSize(150, 150), fit: .contain)) == RAWPictures.thumbnail)
-    #expect(try size(Variant(size: PixelSize(151, 151), fit: .contain)) == RAWPictures.preview)
-    #expect(try size(Variant(size: PixelSize(400, 400), fit: .cover)) == RAWPictures.preview)
-    #expect(try size(Variant(size: PixelSize(601, 601), fit: .contain)) == RAWPictures.full)
-    #expect(try size(Variant(size: PixelSize(4000, 4000), fit: .contain)) == RAWPictures.full)
-    #expect(try size(Variant(size: PixelSize(301, 301), fit: .contain, scaling: .best)) == RAWPictures.full)
-    let both = [Variant(size: PixelSize(80, 80), fit: .contain), Variant(size: PixelSize(500, 500), fit: .contain)]
-    #expect(try RAWPreview(both, of: probed, in: body).probe.storedSize == RAWPictures.preview)
   }
 
   @Test func aThumbnailOfAnotherAspectRatioIsPassedOver() throws {

@@ -1,10 +1,5 @@
-import CVips
-import Foundation
-import Testing
-
 @testable import CodecTestSupport
 @testable import ImageCodec
-@testable import ThumbnailCore
 
 @Suite(.timeLimit(.minutes(5)))
 struct ResamplerTests {
@@ -62,7 +57,7 @@ struct ResamplerTests {
     return result
   }
 
-  private func bytes(_ raster: Raster) -> [UInt8] { raster.withBytes { Array($0) } }
+  private func bytes(_ raster: Raster) -> [UInt8] { raster.bytes }
 
   private func largestDifference(_ samples: [UInt8], _ exact: [Double]) -> Double {
     zip(samples, exact).map { abs(Double($0) - $1) }.max() ?? .infinity
@@ -72,25 +67,16 @@ struct ResamplerTests {
     _ width: Int, _ height: Int, bands: Int = 3, profile: [UInt8]? = nil,
     _ sample: (_ x: Int, _ y: Int, _ band: Int) -> UInt8
   ) throws -> Raster {
-    try Raster(size: PixelSize(width, height), bands: bands, profile: profile) { output in
-      var index = 0
-      for y in 0..<height {
-        for x in 0..<width {
-          for band in 0..<bands {
-            output[index] = sample(x, y, band)
-            index += 1
-          }
-        }
-      }
+    try Raster(PixelSize(width, height), bands: bands, profile: profile) { x, y in
+      (0..<bands).map { sample(x, y, $0) }
     }
   }
 
   /// The hardest there is: neighbours have nothing to do with each other, and black meets white.
   private func noise(_ width: Int, _ height: Int, bands: Int = 3) throws -> Raster {
-    var state: UInt32 = UInt32(truncatingIfNeeded: width &* 7919 &+ height)
+    var random = SplitMix(state: UInt64(width * 7919 + height))
     return try raster(width, height, bands: bands) { _, _, _ in
-      state = state &* 1_664_525 &+ 1_013_904_223
-      return [0, 255, UInt8(state >> 16 & 0xFF)][Int(state >> 28) % 3]
+      [0, 255, UInt8.random(in: 0...255, using: &random)].randomElement(using: &random) ?? 0
     }
   }
 
@@ -180,10 +166,7 @@ struct ResamplerTests {
     let size = PixelSize(51, 34)
     let ours = try bytes(original.resampled(to: size))
     let theirs = try bytes(Raster(computing: try original.image().resized(to: size)))
-    let squares = zip(ours, theirs).map { ours, theirs in
-      let difference = Double(ours) - Double(theirs)
-      return difference * difference
-    }
+    let squares = zip(ours, theirs).map { pow(Double($0) - Double($1), 2) }
     // 2.06 squared levels are 45 dB. What differs is libvips: its weights for 8-bit samples have few bits.
     #expect(squares.reduce(0, +) / Double(squares.count) < 2.06)
     withExtendedLifetime(original) {}
@@ -191,13 +174,8 @@ struct ResamplerTests {
 
   @Test func coloursOfClearPixelsDoNotBleed() throws {
     // Opaque red beside clear green.
-    let original = try Raster(size: PixelSize(40, 4), bands: 4) { output in
-      for index in 0..<160 {
-        let pixel: [UInt8] = index % 40 < 20 ? [255, 0, 0, 255] : [0, 255, 0, 0]
-        for band in 0..<4 { output[4 * index + band] = pixel[band] }
-      }
-    }
-    let small = try bytes(original.resampled(to: PixelSize(15, 2)))
+    let original = try Raster(PixelSize(40, 4), bands: 4) { x, _ in x < 20 ? [255, 0, 0, 255] : [0, 255, 0, 0] }
+    let small = try original.resampled(to: PixelSize(15, 2)).bytes
     for index in 0..<30 where small[4 * index + 3] > 8 { #expect(small[4 * index] > 250 && small[4 * index + 1] < 6) }
     #expect(small[3] == 255 && small[14 * 4 + 3] == 0)
   }

@@ -1,21 +1,10 @@
-import CVips
-import Foundation
-import Testing
-
 @testable import CodecTestSupport
 @testable import ImageCodec
-@testable import TestSupport
-@testable import ThumbnailCore
 
 /// Smaller copies of a TIFF's image in the same file: which are found, and which are read.
 @Suite(.timeLimit(.minutes(5))) struct TIFFPyramidTests {
   private static func variant(_ side: Int, scaling: Scaling = .good, light: Light = .display) -> Variant {
     Variant(size: PixelSize(side, side), fit: .contain, format: .png, scaling: scaling, light: light)
-  }
-
-  private static func plan(_ file: [UInt8], _ variants: [Variant]) throws -> DecodePlan {
-    try DecodePlan.make(
-      probe: try probe(.memory(file)), bodyLength: file.count, variants: variants, memoryBudget: 1 << 30)
   }
 
   private static func sizes(_ file: [UInt8]) throws -> [PixelSize] {
@@ -42,30 +31,23 @@ import Testing
     let probed = try probe(.memory(file))
     #expect(probed.storedSize == PixelSize(640, 480) && probed.frameCount == 1)
     #expect(try Self.sizes(file) == [320, 160, 80, 40].map { PixelSize($0, $0 * 3 / 4) })
-    #expect(try Self.plan(file, [Self.variant(100)]).description == "tiff level 1/2, 320x240 → 100x75")
-    let thumbnail = try DecodedPixels(try await TestRender.one(file, Self.variant(100)).data)
+    #expect(try DecodePlan.make(file, [Self.variant(100)]).description == "tiff level 1/2, 320x240 → 100x75")
+    let thumbnail = try await TestRender.pixels(file, Self.variant(100))
     let whole = try Self.quarters.encoded("tiffsave_buffer")
-    let expected = try DecodedPixels(try await TestRender.one(whole, Self.variant(100)).data)
+    let expected = try await TestRender.pixels(whole, Self.variant(100))
     #expect(structuralSimilarity(thumbnail, expected) > (options.contains("jpeg") ? 0.985 : 0.995))
   }
 
   @Test func theSmallestLevelThatIsLargeEnoughIsRead() throws {
     let file = try Self.pyramid()
-    func base(_ variants: Variant...) throws -> Int { try Self.plan(file, variants).passes[0].baseSize.width }
-    #expect(try base(Self.variant(40)) == 80)
-    #expect(try base(Self.variant(41)) == 160)
-    #expect(try base(Self.variant(64, scaling: .best)) == 160)
-    #expect(try base(Self.variant(65, scaling: .best)) == 320)
-    #expect(try base(Self.variant(160, scaling: .fast)) == 160)
-    #expect(try base(Self.variant(161)) == 640)
-    #expect(try base(Self.variant(20), Self.variant(100)) == 320)
-    // Another program has averaged display values.
-    #expect(try base(Self.variant(20, light: .linear)) == 640)
-  }
-
-  @Test func aLevelTakesLessMemory() throws {
-    let file = try Self.pyramid()
-    let (small, large) = (try Self.plan(file, [Self.variant(40)]), try Self.plan(file, [Self.variant(161)]))
+    for (variants, width) in [
+      ([Self.variant(40)], 80), ([Self.variant(41)], 160), ([Self.variant(64, scaling: .best)], 160),
+      ([Self.variant(65, scaling: .best)], 320), ([Self.variant(160, scaling: .fast)], 160),
+      ([Self.variant(161)], 640), ([Self.variant(20), Self.variant(100)], 320),
+      // Another program has averaged display values.
+      ([Self.variant(20, light: .linear)], 640),
+    ] { #expect(try DecodePlan.make(file, variants).passes[0].baseSize.width == width, "\(variants)") }
+    let (small, large) = try (DecodePlan.make(file, [Self.variant(40)]), DecodePlan.make(file, [Self.variant(161)]))
     #expect(small.predictedBytes < large.predictedBytes)
   }
 
@@ -91,8 +73,8 @@ import Testing
     var picture = Self.quarters
     picture.orientation = 6
     let file = try Self.pyramid("compression=deflate", picture)
-    #expect(try Self.plan(file, [Self.variant(100)]).passes[0].baseSize == PixelSize(320, 240))
-    let pixels = try DecodedPixels(try await TestRender.one(file, Self.variant(100)).data)
+    #expect(try DecodePlan.make(file, [Self.variant(100)]).passes[0].baseSize == PixelSize(320, 240))
+    let pixels = try await TestRender.pixels(file, Self.variant(100))
     #expect(pixels.size == PixelSize(75, 100))
     #expect(pixels.isNear(TestPicture.blue, 10, 10) && pixels.isNear(TestPicture.red, 60, 10))
   }
@@ -104,9 +86,9 @@ import Testing
       .applying { cvips_colourspace($0, $1, VIPS_INTERPRETATION_CMYK) }
     let file = try TestPicture.save(
       inks, "tiffsave_buffer", "\(Self.tiles),compression=deflate" + (options.isEmpty ? "" : ",\(options)"))
-    let plan = try Self.plan(file, [Self.variant(100)])
+    let plan = try DecodePlan.make(file, [Self.variant(100)])
     #expect(plan.passes[0].baseSize == PixelSize(320, 240))
-    let pixels = try DecodedPixels(try await TestRender.one(file, Self.variant(100)).data)
+    let pixels = try await TestRender.pixels(file, Self.variant(100))
     #expect(pixels.size == PixelSize(100, 75))
     #expect(pixels.isNear(TestPicture.yellow, 90, 70, tolerance: 60) && !pixels.isNear(TestPicture.yellow, 5, 5))
   }
@@ -120,7 +102,7 @@ import Testing
     let range = try #require(level.ranges?.first)
     let end = level.position > range.lowerBound ? min(level.position, range.upperBound) : range.upperBound
     for index in range.lowerBound..<end { file[index] = 0xFF }
-    let pixels = try DecodedPixels(try await TestRender.one(file, Self.variant(100)).data)
+    let pixels = try await TestRender.pixels(file, Self.variant(100))
     #expect(pixels.isNear(TestPicture.yellow, 90, 70, tolerance: 20))
     #expect(try await TestRender.one(file, Self.variant(161)).size == whole.size)
   }
@@ -157,7 +139,7 @@ import Testing
   }
 
   private static func gray(_ file: [UInt8], _ side: Int) async throws -> UInt8 {
-    try DecodedPixels(try await TestRender.one(file, variant(side)).data)[2, 2][0]
+    try await TestRender.pixels(file, variant(side))[2, 2][0]
   }
 
   @Test(arguments: [true, false], [true, false])
@@ -217,15 +199,7 @@ import Testing
   @Test func levelsInOrderAreKnownFromAStream() throws {
     let file = Self.file(chain: [Self.page("a", 100, 50), Self.page("b", 50, 25)])
     let whole = try probe(.memory(file))
-    for length in [1, 100, file.count] {
-      var prober = HeaderProber(limits: DecodeLimits())
-      file.withUnsafeBytes { all in
-        for start in stride(from: 0, to: all.count, by: length) {
-          prober.feed(UnsafeRawBufferPointer(rebasing: all[start..<min(start + length, all.count)]))
-        }
-      }
-      #expect(prober.status == .probed(whole))
-    }
+    for length in [1, 100, file.count] { #expect(HeaderProber.status(of: file, by: length) == .probed(whole)) }
   }
 
   @Test func theImagesProfileIsThatOfItsLevels() throws {
@@ -277,7 +251,7 @@ import Testing
     // After the image's strip, before the level's.
     let cut = Array(whole.dropLast(4 * 60_000))
     #expect(last.upperBound > cut.count)
-    #expect(try Self.plan(cut, [Self.variant(25)]).passes[0].baseSize == PixelSize(200, 100))
+    #expect(try DecodePlan.make(cut, [Self.variant(25)]).passes[0].baseSize == PixelSize(200, 100))
     #expect(try await Self.gray(cut, 25) == Self.white)
   }
 
@@ -301,7 +275,7 @@ import Testing
     let file = try Self.pyramid(options, Self.small)
     let traits = try #require(try probe(.memory(file)).tiff)
     let directories = traits.levels.map(\.position)
-    var random = TestRandom(5)
+    var random = SplitMix(state: 5)
     for round in 0..<200 {
       var copy = file
       for _ in 0...round % 4 {

@@ -1,9 +1,5 @@
-import Foundation
-import Testing
-
 @testable import CodecTestSupport
 @testable import ImageCodec
-@testable import ThumbnailCore
 
 /// The project's own pictures of every format and feature, and its broken files.
 @Suite(.timeLimit(.minutes(5)))
@@ -19,9 +15,8 @@ struct TestImagesTests {
     Array(try Data(contentsOf: root.appending(path: folder).appending(path: name)))
   }
 
-  private func render(_ folder: String, _ name: String, _ variant: Variant) async throws -> DecodedPixels {
-    let thumbnail = try await TestRender.one(try Self.bytes(folder, name), variant)
-    return try DecodedPixels(thumbnail.data)
+  private func render(_ name: String, _ variant: Variant) async throws -> DecodedPixels {
+    try await TestRender.pixels(Self.bytes("formats", name), variant)
   }
 
   private static let variant = Variant(size: PixelSize(80, 80), fit: .contain, format: .png)
@@ -30,9 +25,9 @@ struct TestImagesTests {
   private func expectAlike(
     _ names: [String], tolerance: Double, as variant: Variant = variant
   ) async throws {
-    let first = try await render("formats", try #require(names.first), variant)
+    let first = try await render(try #require(names.first), variant)
     for name in names.dropFirst() {
-      let difference = try await render("formats", name, variant).meanDifference(from: first)
+      let difference = try await render(name, variant).meanDifference(from: first)
       #expect(difference <= tolerance, "\(name) differs from \(names[0]) by \(difference)")
     }
   }

@@ -1,10 +1,7 @@
 @testable import JPEGCoefficients
-import Foundation
-import Testing
 
+@testable import CodecTestSupport
 @testable import ImageCodec
-@testable import TestSupport
-@testable import ThumbnailCore
 
 /// The reader against libvips, that is libjpeg, on files of many encoders.
 @Suite(.timeLimit(.minutes(5)))
@@ -105,18 +102,13 @@ struct CoefficientDecoderDifferentialTests {
           do {
             let image = try TestJPEG.read(file, scale, size: probe.storedSize, isTolerant: isTolerant)
             let isWhole = ["flipped-bits", "scans", "truncated-progressive-", "truncated-by-its-end-marker"].contains {
-              name.hasPrefix($0)
+              name.hasPrefix($0) && !name.hasPrefix("truncated-progressive-in-the-first-scan")
             }
             #expect(isWhole || isTolerant, "\(name) was read")
-            if !isTolerant && name.hasPrefix("truncated-progressive-in-the-first-scan") {
-              Issue.record("\(name) was read")
-            }
             #expect(image.raster.size == scale.size(of: probe.storedSize))
           } catch CodecError.truncated {
             #expect(name.hasPrefix("truncated") || name.hasPrefix("claims"), "\(name)")
-          } catch CodecError.damaged {
-            #expect(!name.hasPrefix("truncated"), "\(name)")
-          } catch CodecError.handedOver {
+          } catch CodecError.damaged, CodecError.handedOver {
             #expect(!name.hasPrefix("truncated"), "\(name)")
           } catch CodecError.limitExceeded {
             #expect(name.hasPrefix("scans"), "\(name)")
@@ -155,16 +147,8 @@ struct CoefficientDecoderDifferentialTests {
   }
 
   @Test func mutatedFilesGiveTheSameThroughAnyWindow() throws {
-    var jpeg = TestJPEG(size: PixelSize(60, 44))
-    jpeg.components = [
-      TestJPEG.Component(identifier: 1, across: 2), TestJPEG.Component(identifier: 2),
-      TestJPEG.Component(identifier: 3),
-    ]
-    var state: UInt64 = 11
-    func random(_ bound: Int) -> Int {
-      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      return Int(state >> 33) % bound
-    }
+    var jpeg = TestJPEG(size: PixelSize(60, 44), components: TestJPEG.colours(2, 1))
+    var random = SplitMix(state: 11)
     func outcome(_ file: [UInt8], _ scale: JPEGScale, _ isTolerant: Bool, window: Int?) -> Result<Samples, CodecError> {
       Result { () throws(CodecError) in
         let image = try TestJPEG.Reading(
@@ -172,8 +156,7 @@ struct CoefficientDecoderDifferentialTests {
             ByteSource.memory(file), size: jpeg.size, scale: scale, isTolerant: isTolerant,
             cancellation: CancellationFlag(),
             window: window))
-        let bytes = image.raster.withBytes { Array($0) }
-        return Samples(size: image.raster.size, bands: image.raster.bands, bytes: bytes)
+        return Samples(size: image.raster.size, bands: image.raster.bands, bytes: image.raster.bytes)
       }
     }
     for round in 0..<400 {
@@ -184,8 +167,8 @@ struct CoefficientDecoderDifferentialTests {
         ? [TestJPEG.Scan(components: [0, 1, 2], positions: 0...0)]
           + (0..<3).map { TestJPEG.Scan(components: [$0], positions: 1...63) } : []
       var file = jpeg.bytes()
-      for _ in 0...random(4) { file[random(file.count)] = UInt8(random(256)) }
-      if round % 5 == 0 { file.removeLast(random(file.count)) }
+      random.damage(&file, places: 4)
+      if round % 5 == 0 { file.removeLast(random.below(file.count)) }
       for scale in JPEGScale.reduced {
         let whole = outcome(file, scale, round % 4 == 0, window: nil)
         #expect(outcome(file, scale, round % 4 == 0, window: [2, 64, 600][round % 3]) == whole)

@@ -1,7 +1,6 @@
 @testable import JPEGCoefficients
-import Foundation
-import Testing
 
+@testable import CodecTestSupport
 @testable import ImageCodec
 @testable import ThumbnailCore
 
@@ -82,13 +81,11 @@ struct CoefficientDecoderTests {
   }
 
   @Test func ratiosThatAreNoWholeNumbersAreHandedOver() throws {
-    var jpeg = TestJPEG(size: PixelSize(40, 40))
-    jpeg.components = [
+    let components = [
       Component(identifier: 1, across: 3), Component(identifier: 2, across: 2), Component(identifier: 3),
     ]
-    #expect { try TestJPEG.read(jpeg.bytes(), .eighth) } throws: {
-      if case CodecError.handedOver = $0 { true } else { false }
-    }
+    let file = TestJPEG(size: PixelSize(40, 40), components: components).bytes()
+    #expect(#expect(throws: CodecError.self) { try TestJPEG.read(file, .eighth) }?.kind == "handedOver")
   }
 
   @Test(arguments: [false, true]) func eachComponentInAScanOfItsOwn(_ isProgressive: Bool) throws {
@@ -168,10 +165,7 @@ struct CoefficientDecoderTests {
   }
 
   @Test func anyWindowGivesTheSame() throws {
-    var jpeg = TestJPEG(size: PixelSize(210, 190))
-    jpeg.components = [
-      Component(identifier: 1, across: 2, down: 2), Component(identifier: 2), Component(identifier: 3),
-    ]
+    var jpeg = TestJPEG(size: PixelSize(210, 190), components: TestJPEG.colours(2, 2))
     for (isProgressive, interval) in [(false, 0), (false, 4), (true, 0), (true, 4)] {
       jpeg.isProgressive = isProgressive
       jpeg.restartInterval = interval
@@ -192,23 +186,15 @@ struct CoefficientDecoderTests {
     var jpeg = TestJPEG(size: PixelSize(300, 200))
     jpeg.coefficient = { _, x, y, position in (x * y + position) % 64 - 32 }
     let bytes = jpeg.bytes()
-    let url = FileManager.default.temporaryDirectory.appending(path: "coefficients-\(UUID().uuidString).jpg")
-    try Data(bytes).write(to: url)
-    defer { try? FileManager.default.removeItem(at: url) }
-    func read(count: Int, window: Int?) throws -> TestJPEG.Reading {
-      let file = FileDescriptor(owning: open(url.path, O_RDONLY))
-      return try TestJPEG.Reading(
-        CoefficientDecoder(
-          ByteSource.file(file, count: count), size: jpeg.size, scale: .eighth, cancellation: CancellationFlag(),
-          window: window))
-    }
-    for window in [nil, 600] {
-      #expect(try Samples(read(count: bytes.count, window: window).raster) == jpeg.expectedEighth())
-    }
-    // The file was cut since its length was taken.
-    #expect(truncate(url.path, off_t(bytes.count / 2)) == 0)
-    #expect { try read(count: bytes.count, window: 600) } throws: {
-      if case CodecError.truncated = $0 { true } else { false }
+    try ByteSource.withFile(bytes) { (file, url) throws in
+      func read(window: Int?) throws -> TestJPEG.Reading {
+        try TestJPEG.Reading(
+          CoefficientDecoder(file, size: jpeg.size, scale: .eighth, cancellation: CancellationFlag(), window: window))
+      }
+      for window in [nil, 600] { #expect(try Samples(read(window: window).raster) == jpeg.expectedEighth()) }
+      // The file was cut since its length was taken.
+      #expect(truncate(url.path, off_t(bytes.count / 2)) == 0)
+      #expect(#expect(throws: CodecError.self) { try read(window: 600) }?.kind == "truncated")
     }
   }
 

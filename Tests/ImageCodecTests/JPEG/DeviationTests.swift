@@ -1,10 +1,7 @@
 @testable import JPEGCoefficients
-import Foundation
-import Testing
 
 @testable import CodecTestSupport
 @testable import ImageCodec
-@testable import ThumbnailCore
 
 /// How much the pixels of a block deviate from the samples that the coefficient decoder makes of it.
 @Suite(.timeLimit(.minutes(5)))
@@ -13,7 +10,7 @@ struct DeviationTests {
 
   /// Flat parts, slopes, edges, noise and single points, in tiles.
   private static func picture(bands: Int) -> TestPicture {
-    var random = TestRandom(11)
+    var random = SplitMix(state: 11)
     return TestPicture(size.width, size.height, bands: bands) { x, y in
       let noise = Int(random.next() >> 40)
       let value =
@@ -128,18 +125,13 @@ struct DeviationTests {
   @Test func longCodesAndEveryPositionAreMeasured() throws {
     for isProgressive in [false, true] {
       var jpeg = TestJPEG(size: PixelSize(64, 64))
-      jpeg.hasLongCodes = true
       jpeg.isProgressive = isProgressive
       if isProgressive {
         jpeg.scans = [0...0, 1...5, 6...63].map { TestJPEG.Scan(components: [0], positions: $0) }
       }
-      let short = { () -> TestJPEG in
-        var copy = jpeg
-        copy.hasLongCodes = false
-        return copy
-      }()
+      let others = Self.deviations(try Self.decode(jpeg.bytes(), .eighth), y: 3)
+      jpeg.hasLongCodes = true
       let long = Self.deviations(try Self.decode(jpeg.bytes(), .eighth), y: 3)
-      let others = Self.deviations(try Self.decode(short.bytes(), .eighth), y: 3)
       // One symbol at a time, or several: the weights of those that are skipped at once differ a little.
       for (one, other) in zip(long, others) { #expect(abs(one - other) <= 1 + 0.2 * max(one, other)) }
       #expect(long.contains { $0 > 0 })
@@ -147,14 +139,10 @@ struct DeviationTests {
   }
 
   @Test func filesWithoutLumaAreHandedOver() throws {
-    var jpeg = TestJPEG(size: PixelSize(40, 30))
-    jpeg.components = (1...3).map { TestJPEG.Component(identifier: $0) }
+    var jpeg = TestJPEG(size: PixelSize(40, 30), components: TestJPEG.colours())
     jpeg.atStart = TestJPEG.adobeRGB
-    #expect {
-      try Self.decode(jpeg.bytes(), .eighth)
-    } throws: { error in
-      if case .handedOver? = error as? JPEGError { true } else { false }
-    }
+    let error = #expect(throws: JPEGError.self) { try Self.decode(jpeg.bytes(), .eighth) }
+    #expect(error.map { CodecError($0).kind } == "handedOver")
   }
 
   @Test func whatIsMissingOfATolerantReadingDeviatesByNothing() throws {
@@ -193,9 +181,8 @@ struct DeviationTests {
     }
     let file = try picture.encoded("jpegsave_buffer", "Q=92" + interlace)
     func pixels(_ scaling: Scaling, _ light: Light) async throws -> DecodedPixels {
-      let variant = Variant(
-        size: PixelSize(128, 64), fit: .contain, format: .png, scaling: scaling, light: light)
-      return try DecodedPixels(try await TestRender.one(file, variant).data)
+      try await TestRender.pixels(
+        file, Variant(size: PixelSize(128, 64), fit: .contain, format: .png, scaling: scaling, light: light))
     }
     let whole = try await pixels(.best, .linear)
     let quick = try await pixels(.good, .linear).meanDifference(from: whole)

@@ -1,5 +1,4 @@
 import Synchronization
-import Testing
 
 @testable import CodecTestSupport
 @testable import ImageCodec
@@ -16,9 +15,7 @@ struct LosslessCropTests {
     _ across: Int = 2, _ down: Int = 2, isGray: Bool = false, restartInterval: Int = 0, size: PixelSize = size,
     shift: Int = 0
   ) -> [UInt8] {
-    var jpeg = TestJPEG(size: size)
-    jpeg.components = [TestJPEG.Component(identifier: 1, across: across, down: down)]
-    if !isGray { jpeg.components += [2, 3].map { TestJPEG.Component(identifier: $0) } }
+    var jpeg = TestJPEG(size: size, components: Array(TestJPEG.colours(across, down).prefix(isGray ? 1 : 3)))
     jpeg.restartInterval = restartInterval
     let usual = jpeg.coefficient
     if shift != 0 { jpeg.coefficient = { usual($0, $1 + shift, $2, $3) } }
@@ -93,11 +90,8 @@ struct LosslessCropTests {
   }
 
   @Test func moreThanHalfIsReadAsTheWhole() throws {
-    let header = try probe(.memory(Self.file()))
     for (size, isPart) in [(PixelSize(40, 40), true), (PixelSize(190, 100), false)] {
-      let plan = try DecodePlan.make(
-        probe: header, bodyLength: 100_000, variants: [Self.variant((2, 2), size)], memoryBudget: 256 << 20)
-      #expect((plan.passes[0].window != nil) == isPart)
+      #expect((try DecodePlan.make(Self.file(), [Self.variant((2, 2), size)]).passes[0].window != nil) == isPart)
     }
   }
 
@@ -225,7 +219,7 @@ struct LosslessCropTests {
 
   /// No photograph has so many bytes; its prediction would be too low.
   @Test func aPartBeyondItsPredictionIsReadWithTheWhole() async throws {
-    var random = TestRandom(3)
+    var random = SplitMix(state: 3)
     let noise = TestPicture(600, 400) { _, _ in (0..<3).map { _ in UInt8.random(in: 0...255, using: &random) } }
     let file = [UInt8](try noise.encoded("jpegsave_buffer", "Q=100,subsample-mode=off"))
     let header = (0..<90).flatMap { _ in [0xFF, 0xE2, 0xFF, 0xFF] + [UInt8](repeating: 88, count: 65_533) }
@@ -249,14 +243,11 @@ struct LosslessCropTests {
   @Test func damageAboveAPartIsThatOfTheWhole() async throws {
     let file = Self.file()
     let cut = Array(file.prefix(file.count / 2))
-    for (box, size) in [(400, 40), (4, 40)] {
+    for box in [400, 4] {
       let error = await #expect(throws: CodecError.self) {
-        try await TestRender.one(cut, Self.variant((3, 105), PixelSize(size, size), box: box))
+        try await TestRender.one(cut, Self.variant((3, 105), PixelSize(40, 40), box: box))
       }
-      guard case .truncated = error else {
-        Issue.record("\(String(describing: error))")
-        continue
-      }
+      #expect(error?.kind == "truncated")
     }
   }
 }

@@ -1,9 +1,7 @@
 @testable import JPEGCoefficients
-import Testing
 
 @testable import CodecTestSupport
 @testable import ImageCodec
-@testable import ThumbnailCore
 
 /// Progressive files at 1/2, whose scans refine AC coefficients: beside sequential files of the same coefficients.
 @Suite(.timeLimit(.minutes(5)))

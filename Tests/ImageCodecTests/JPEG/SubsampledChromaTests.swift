@@ -1,11 +1,7 @@
 @testable import JPEGCoefficients
-import CVips
-import Foundation
-import Testing
 
 @testable import CodecTestSupport
 @testable import ImageCodec
-@testable import ThumbnailCore
 
 /// Chroma that is subsampled in the file is as fine as luma in what is read.
 @Suite(.timeLimit(.minutes(5)))

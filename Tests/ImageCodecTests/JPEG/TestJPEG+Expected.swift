@@ -1,10 +1,7 @@
 @testable import JPEGCoefficients
-import CVips
-import Foundation
-import Testing
 
+@testable import CodecTestSupport
 @testable import ImageCodec
-@testable import ThumbnailCore
 
 /// A small picture's samples, however they came.
 struct Samples: Equatable {
@@ -14,10 +11,7 @@ struct Samples: Equatable {
 
   init(size: PixelSize, bands: Int, bytes: [UInt8]) { (self.size, self.bands, self.bytes) = (size, bands, bytes) }
 
-  init(_ raster: Raster) throws {
-    let bytes = raster.withBytes { Array($0) }
-    self.init(size: raster.size, bands: raster.bands, bytes: bytes)
-  }
+  init(_ raster: Raster) throws { self.init(size: raster.size, bands: raster.bands, bytes: raster.bytes) }
 
   /// What libvips reads, shrunk by libjpeg; it drops a last column and row that are not whole.
   init(_ file: [UInt8], shrink: Int) throws {

@@ -18,6 +18,11 @@ struct TestJPEG: Sendable {
     var bit = 0
   }
 
+  /// Luma, of which there are so many samples for each of chroma, and two of chroma.
+  static func colours(_ across: Int = 1, _ down: Int = 1) -> [Component] {
+    [Component(identifier: 1, across: across, down: down), Component(identifier: 2), Component(identifier: 3)]
+  }
+
   var size: PixelSize
   var components = [Component(identifier: 1)]
   var isProgressive = false

@@ -1,24 +1,12 @@
-import Foundation
-import Testing
-
 @testable import CodecTestSupport
 @testable import ImageCodec
-@testable import ThumbnailCore
 
 /// Our PNG decoder against libvips, that is libpng, on files made here.
 @Suite(.timeLimit(.minutes(5)))
 struct PNGRowSourceTests {
   private func expectSame(_ file: [UInt8], _ name: @autoclosure () -> String) throws {
-    let ours: PNGRows
-    do {
-      ours = try PNGRows(.memory(file))
-    } catch {
-      Issue.record("\(name()): \(error)")
-      return
-    }
-    let theirs = try PNGRows(libvips: file)
     // Not the values: a difference would be printed byte by byte.
-    #expect((ours == theirs) == true, "\(name())")
+    #expect((try PNGRows(.memory(file)) == PNGRows(libvips: file)) == true, "\(name())")
   }
 
   @Test(arguments: TestPNG.kinds)
@@ -87,11 +75,7 @@ struct PNGRowSourceTests {
 
   @Test func aFileIsReadLikeMemory() throws {
     let file = try TestPicture.texture(300, 200).encoded("pngsave_buffer", "compression=0")
-    let url = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).png")
-    try Data(file).write(to: url)
-    defer { try? FileManager.default.removeItem(at: url) }
-    let descriptor = open(url.path, O_RDONLY)
-    let inFile = try PNGRows(.file(FileDescriptor(owning: descriptor), count: file.count))
+    let inFile = try ByteSource.withFile(file) { body, _ in try PNGRows(body) }
     #expect((try PNGRows(.memory(file)) == inFile) == true)
   }
 
@@ -113,12 +97,11 @@ struct PNGRowSourceTests {
     #expect(try probe(.memory(turned)).size == PixelSize(3, 4))
     // The header is settled before the pixels, and the end is added once it has come.
     var prober = HeaderProber(limits: DecodeLimits())
-    let status = turned.dropLast(40).withUnsafeBytes { prober.feed($0) }
-    guard case .probed(let early) = status else { Issue.record("\(status)"); return }
-    #expect(early.size == PixelSize(4, 3))
-    let later = turned.suffix(40).withUnsafeBytes { prober.feed($0) }
-    guard case .probed(let whole) = later else { Issue.record("\(later)"); return }
-    #expect(whole.size == PixelSize(3, 4))
+    for (part, size) in [(turned.dropLast(40), PixelSize(4, 3)), (turned.suffix(40), PixelSize(3, 4))] {
+      let status = part.withUnsafeBytes { prober.feed($0) }
+      guard case .probed(let found) = status else { Issue.record("\(status)"); return }
+      #expect(found.size == size)
+    }
   }
 
   @Test(arguments: [0, 1, 3, 1 << 31, 1 << 32 - 1])
@@ -134,9 +117,8 @@ struct PNGRowSourceTests {
     let body = ByteSource.memory(TestPNG(4, 4, colour: 2, depth: 8, filters: [0]).bytes())
     var probe = try probe(body)
     probe.storedSize = PixelSize(4, 5)
-    #expect { try PNGRows(body, probe: probe) } throws: { error in
-      if case CodecError.damaged(.header, _) = error { true } else { false }
-    }
+    let error = #expect(throws: CodecError.self) { try PNGRows(body, probe: probe) }
+    if case .damaged(.header, _)? = error {} else { Issue.record("\(String(describing: error))") }
   }
 
   // MARK: Profiles

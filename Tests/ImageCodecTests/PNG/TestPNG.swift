@@ -1,6 +1,3 @@
-import CVips
-import Testing
-
 @testable import CodecTestSupport
 @testable import ImageCodec
 @testable import ThumbnailCore
@@ -33,11 +30,11 @@ struct TestPNG {
   init(_ width: Int, _ height: Int, colour: Int, depth: Int, filters: [UInt8], seed: UInt64 = 1) {
     size = PixelSize(width, height)
     (self.colour, self.depth) = (colour, depth)
-    var random = Random(seed: seed)
+    var random = SplitMix(state: seed)
     let samples = [0: 1, 2: 3, 3: 1, 4: 2, 6: 4][colour] ?? 1
     for row in 0..<height {
       stored.append(filters[row % filters.count])
-      for _ in 0..<(width * samples * depth + 7) / 8 { stored.append(random.byte()) }
+      for _ in 0..<(width * samples * depth + 7) / 8 { stored.append(.random(in: 0...255, using: &random)) }
     }
     if colour == 3 { chunks = [("PLTE", Self.palette(min(1 << depth, 200)))] }
   }
@@ -117,65 +114,22 @@ struct TestPNG {
   }
 }
 
-/// The same numbers on every run.
-struct Random {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func below(_ bound: Int) -> Int {
-    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-    return Int(state >> 33) % bound
-  }
-
-  mutating func byte() -> UInt8 { UInt8(below(256)) }
-}
-
 /// All rows of a PNG, however they were decoded.
 struct PNGRows: Equatable {
-  var size: PixelSize
-  var channels: Int
-  var isWide: Bool
-  var profile: [UInt8]?
-  var bytes: [UInt8]
+  let rows: SourceRows
+  let profile: [UInt8]?
 
   /// What our decoder reads.
   init(_ body: ByteSource, probe: ImageProbe? = nil) throws(CodecError) {
     let found = if let probe { probe } else { try ImageCodec.probe(body) }
     let source = try PNGRowSource(body, probe: found)
-    self.init(empty: source.layout)
-    try append(source)
+    (rows, profile) = (try SourceRows(source), source.layout.profile)
   }
 
   /// What libvips reads.
-  init(libvips file: [UInt8]) throws(CodecError) {
+  init(libvips file: [UInt8]) throws {
     try Codec.start()
-    let reader = BodyReader(.memory(file), cancellation: CancellationFlag())
-    let image = try reader.load(.png, VIPS_FAIL_ON_ERROR)
-    var length = 0
-    guard let memory = vips_image_write_to_memory(image.pointer, &length) else {
-      throw .damaged(.decode, detail: Codec.errorText())
-    }
-    defer { g_free(memory) }
-    (size, channels, isWide) = (image.size, image.bands, image.format == VIPS_FORMAT_USHORT)
-    (profile, bytes) = (image.profile, Array(UnsafeRawBufferPointer(start: memory, count: length)))
-  }
-
-  init(empty layout: RowLayout) {
-    (size, channels, isWide) = (layout.planes[0].size, layout.planes[0].channels, layout.sample == .uint16)
-    (profile, bytes) = (layout.profile, [])
-  }
-
-  /// Appends all rows until the end or an error.
-  mutating func append(_ source: PNGRowSource) throws(CodecError) {
-    let row = size.width * channels * (isWide ? 2 : 1)
-    var bytes: [UInt8] = []
-    defer { self.bytes += bytes }
-    let receive: (RowBand) throws(CodecError) -> Void = { band in
-      for index in 0..<band.count {
-        bytes += UnsafeRawBufferPointer(start: band.start + index * band.stride, count: row)
-      }
-    }
-    while try source.read(receive) {}
+    let image = try BodyReader(.memory(file), cancellation: CancellationFlag()).load(.png, VIPS_FAIL_ON_ERROR)
+    (rows, profile) = (try SourceRows(image), image.profile)
   }
 }

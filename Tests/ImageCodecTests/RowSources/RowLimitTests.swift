@@ -1,5 +1,3 @@
-import Testing
-
 @testable import CodecTestSupport
 @testable import ImageCodec
 @testable import ThumbnailCore

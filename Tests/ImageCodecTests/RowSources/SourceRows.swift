@@ -1,10 +1,5 @@
-import CVips
-import Foundation
-import Testing
-
+@testable import CodecTestSupport
 @testable import ImageCodec
-@testable import TestSupport
-@testable import ThumbnailCore
 
 /// All rows of a source, or of libvips, in memory.
 struct SourceRows: Equatable {
@@ -59,6 +54,30 @@ struct SourceRows: Equatable {
     return stride(from: 0, to: planes[0].count, by: 3).flatMap { planes[0][$0..<$0 + 3] + [255] }
   }
 
+  /// How many files were read, refused as by libvips, and left to it.
+  struct Judged {
+    var counts = (read: 0, refused: 0, handedOver: 0)
+
+    /// Reads a file, and expects that libvips' reading is as a closure says, or that libvips refuses it, too.
+    mutating func judge(
+      _ file: [UInt8], _ theirs: SourceRows?, _ name: String, _ read: ([UInt8]) throws(CodecError) -> SourceRows,
+      isSame: (SourceRows) -> Bool
+    ) {
+      do throws(CodecError) {
+        let ours = try read(file)
+        counts.read += 1
+        // Not the values: a difference would be printed byte by byte.
+        #expect(isSame(ours) == true, "\(name)")
+      } catch .handedOver {
+        counts.handedOver += 1
+      } catch .limitExceeded {
+      } catch {
+        counts.refused += 1
+        #expect(theirs == nil, "\(name): \(error)")
+      }
+    }
+  }
+
   static func == (a: Self, b: Self) -> Bool {
     (a.layout.colour, a.layout.sample) == (b.layout.colour, b.layout.sample) && a.layout.planes == b.layout.planes
       && a.planes == b.planes
@@ -74,17 +93,5 @@ extension SharedCorpus {
       guard Sniffer.sniff(HeaderBytes(Array(bytes.prefix(4096))), isAll: true) == .format(format) else { return nil }
       return (name, bytes)
     }
-  }
-}
-
-/// A generator of the same numbers on every run.
-struct TestRandom: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(_ seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-    return state ^ state >> 29
   }
 }
