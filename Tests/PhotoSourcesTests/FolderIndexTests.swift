@@ -1,9 +1,7 @@
-import Foundation
-import Testing
+import TestSupport
 
 @testable import CaptureDates
 @testable import PhotoSources
-@testable import TestSupport
 @testable import ThumbnailCore
 
 /// The images of a folder at once: by month, by name, and as the folder changes.

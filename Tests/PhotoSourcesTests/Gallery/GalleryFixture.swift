@@ -1,9 +1,6 @@
-import Foundation
-import TestOrigin
-import Testing
+import TestSupport
 
 @testable import PhotoSources
-@testable import TestSupport
 @testable import ThumbnailCore
 @testable import Thumbnailer
 
@@ -68,6 +65,11 @@ struct GalleryFixture {
     }
     await pipeline.flush()
   }
+}
+
+extension GalleryState {
+  /// The name of its case.
+  var kind: String { Mirror(reflecting: self).children.first?.label ?? "\(self)" }
 }
 
 extension Gallery {

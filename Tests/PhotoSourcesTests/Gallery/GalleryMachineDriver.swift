@@ -1,7 +1,5 @@
-import Testing
-
 @testable import PhotoSources
-@testable import TestSupport
+import TestSupport
 
 /// Plays a gallery's owner: keeps what is under way, and answers it as a test says.
 struct GalleryMachineDriver {
@@ -46,7 +44,28 @@ struct GalleryMachineDriver {
   }
 
   mutating func search(_ text: String) { send(.search(text)) }
-  mutating func show(_ index: Int) { send(.viewport(GalleryViewport(lastVisibleItem: index))) }
+
+  mutating func search(
+    _ text: String, answered numbers: some Sequence<Int>, next: String? = nil, total: Int? = nil
+  ) {
+    search(text)
+    answer(numbers, next: next, total: total)
+  }
+
+  mutating func searchOffline(_ text: String) {
+    search(text)
+    lose()
+  }
+
+  mutating func show(_ index: Int, after time: Duration = .zero) {
+    now += time
+    send(.viewport(GalleryViewport(lastVisibleItem: index)))
+  }
+
+  mutating func awake(after time: Duration) {
+    now += time
+    send(.awake)
+  }
 
   /// The source answers with the photos of these numbers.
   mutating func answer(_ numbers: some Sequence<Int>, next: String? = nil, total: Int? = nil) {

@@ -29,8 +29,7 @@ import Testing
   @Test(arguments: passing + lasting)
   func whatWasThereStaysAndAskingAgainGoesOn(_ error: ProviderError) {
     var driver = GalleryMachineDriver { $0.hasStore = false }
-    driver.search("lake")
-    driver.answer(0..<10, next: "2")
+    driver.search("lake", answered: 0..<10, next: "2")
     driver.show(9)
     driver.fail(error)
     #expect(driver.state == .failed(error) && driver.ids == ids(0..<10))
@@ -44,8 +43,7 @@ import Testing
   @Test(arguments: passing)
   func whatMayPassIsAskedForAgainAfterAPause(_ error: ProviderError) {
     var driver = GalleryMachineDriver { $0.hasStore = false }
-    driver.search("lake")
-    driver.answer(0..<10, next: "2")
+    driver.search("lake", answered: 0..<10, next: "2")
     driver.show(9)
     // Each failure doubles the pause, up to a minute.
     for pause in [1, 2, 4, 8, 16, 32, 60, 60] {
@@ -62,22 +60,18 @@ import Testing
     driver.answer(10..<20, next: "3")
     driver.show(19)
     driver.fail(error)
-    driver.now += .seconds(1)
-    driver.show(19)
+    driver.show(19, after: .seconds(1))
     #expect(driver.live != nil)
   }
 
   @Test func aPauseThatTheSourceAsksForIsKept() {
     var driver = GalleryMachineDriver()
-    driver.search("lake")
-    driver.answer(0..<10, next: "2")
+    driver.search("lake", answered: 0..<10, next: "2")
     driver.show(9)
     driver.fail(.rateLimited(provider: "test", retryAfter: .seconds(300)))
-    driver.now += .seconds(299)
-    driver.show(9)
+    driver.show(9, after: .seconds(299))
     #expect(driver.running.isEmpty)
-    driver.now += .seconds(1)
-    driver.show(9)
+    driver.show(9, after: .seconds(1))
     #expect(driver.live != nil)
   }
 
@@ -86,8 +80,7 @@ import Testing
     var driver = GalleryMachineDriver()
     driver.search("lake")
     driver.fail(error)
-    driver.now += .seconds(1_000)
-    driver.show(0)
+    driver.show(0, after: .seconds(1_000))
     driver.send(.next)
     #expect(driver.asked.count == 1 && driver.state == .failed(error))
     driver.search("lake")

@@ -8,8 +8,7 @@ import Testing
   private let gone = ProviderError.unreachable(provider: "test", reason: "no network")
 
   @Test mutating func aKnownSearchIsServedFromTheStorePageByPage() {
-    driver.search("lake")
-    driver.lose()
+    driver.searchOffline("lake")
     #expect(driver.stored == .stored(PhotoQuery("lake", pageSize: 10), nil) && driver.state == .loading)
     driver.answerStored(0..<10, next: "2")
     #expect(driver.state == .offline(gone) && driver.machine.content.isOffline && driver.ids == ids(0..<10))
@@ -26,11 +25,9 @@ import Testing
   }
 
   @Test mutating func backOnlineTheSearchGoesOnBehindItsLastPage() {
-    driver.search("lake")
-    driver.lose()
+    driver.searchOffline("lake")
     driver.answerStored(0..<10, next: "2")
-    driver.now += .seconds(1)
-    driver.show(9)
+    driver.show(9, after: .seconds(1))
     #expect(driver.live == .page(PhotoQuery("lake", pageSize: 10), PageCursor("2")))
     driver.answer(10..<20, next: "3")
     #expect(driver.state == .loaded && !driver.machine.content.isOffline && driver.ids == ids(0..<20))
@@ -40,8 +37,7 @@ import Testing
   }
 
   @Test mutating func aSearchStoredInOtherPortionsGoesOnInThose() {
-    driver.search("lake")
-    driver.lose()
+    driver.searchOffline("lake")
     driver.answerStored(0..<30, next: "2", pageSize: 30)
     driver.now += .seconds(1)
     driver.send(.next)
@@ -49,14 +45,12 @@ import Testing
   }
 
   @Test mutating func theNetworkGoesInTheMiddleAndComesBack() {
-    driver.search("lake")
-    driver.answer(0..<10, next: "2")
+    driver.search("lake", answered: 0..<10, next: "2")
     driver.show(9)
     driver.lose()
     driver.missStored()
     #expect(driver.state == .offline(gone) && driver.ids == ids(0..<10))
-    driver.now += .seconds(1)
-    driver.show(9)
+    driver.show(9, after: .seconds(1))
     driver.lose()
     #expect(driver.ids == ids(0..<10))
     driver.send(.retry)
@@ -65,11 +59,9 @@ import Testing
   }
 
   @Test mutating func whenTheStoreIsQuickerThanTheSourceNothingIsLost() {
-    driver.search("lake")
-    driver.lose()
+    driver.searchOffline("lake")
     driver.answerStored(0..<10, next: "2")
-    driver.now += .seconds(1)
-    driver.show(9)
+    driver.show(9, after: .seconds(1))
     driver.answerStored(10..<20, next: "3")
     driver.answer(10..<20, next: "3")
     #expect(driver.ids == ids(0..<20) && driver.machine.content.hasMore)
@@ -78,8 +70,7 @@ import Testing
   }
 
   @Test mutating func anUnknownSearchShowsAllCachedPicturesAgainAndAgain() {
-    driver.search("sea")
-    driver.lose()
+    driver.searchOffline("sea")
     driver.missStored()
     #expect(driver.stored == .cached(after: nil, count: 10))
     driver.answerCached(0..<10, next: 5)
@@ -100,8 +91,7 @@ import Testing
   }
 
   @Test mutating func theRealPhotosReplaceThoseThatStandIn() {
-    driver.search("sea")
-    driver.lose()
+    driver.searchOffline("sea")
     driver.missStored()
     driver.answerCached(0..<5)
     driver.send(.retry)
@@ -112,15 +102,13 @@ import Testing
 
   @Test mutating func withoutWordsAllCachedPicturesFollowThoseThatAreThere() {
     driver = GalleryMachineDriver { $0.picksRandom = true }
-    driver.search("")
-    driver.answer(0..<10)
+    driver.search("", answered: 0..<10)
     driver.show(9)
     driver.lose()
     #expect(driver.stored == .cached(after: nil, count: 10))
     driver.answerCached([9, 10, 11])
     #expect(driver.ids == ids(0..<12))
-    driver.now += .seconds(1)
-    driver.show(11)
+    driver.show(11, after: .seconds(1))
     #expect(driver.live == .random(count: 10))
     driver.answer(12..<14)
     #expect(driver.ids == ids(0..<14) && !driver.machine.content.isOffline)
@@ -128,8 +116,7 @@ import Testing
 
   @Test mutating func cachedPicturesThatAreAllThereComeAgainInTheNextRound() {
     driver = GalleryMachineDriver { $0.picksRandom = true }
-    driver.search("")
-    driver.answer(0..<3)
+    driver.search("", answered: 0..<3)
     driver.show(2)
     driver.lose()
     driver.answerCached(0..<3)
@@ -138,8 +125,7 @@ import Testing
   }
 
   @Test mutating func withNothingStoredTheErrorIsTold() {
-    driver.search("lake")
-    driver.lose()
+    driver.searchOffline("lake")
     driver.missStored()
     driver.answerCached([])
     #expect(driver.state == .failed(gone) && driver.machine.content.isOffline && driver.running.isEmpty)
@@ -151,8 +137,7 @@ import Testing
   }
 
   @Test mutating func theRoundsGoOnAfterTheSourceWasAskedAgain() {
-    driver.search("sea")
-    driver.lose()
+    driver.searchOffline("sea")
     driver.missStored()
     driver.answerCached(0..<2)
     for _ in 1...2 {
@@ -178,11 +163,9 @@ import Testing
   }
 
   @Test mutating func aStoredEndIsNoEndForTheSource() {
-    driver.search("lake")
-    driver.lose()
+    driver.searchOffline("lake")
     driver.answerStored(0..<10, next: "2")
-    driver.now += .seconds(1)
-    driver.show(9)
+    driver.show(9, after: .seconds(1))
     driver.answerStored(10..<13)
     #expect(!driver.machine.content.hasMore)
     driver.answer(10..<20, next: "3", total: 25)
@@ -192,14 +175,12 @@ import Testing
   }
 
   @Test mutating func aSearchThatFoundNothingOnceIsAskedForAgain() {
-    driver.search("sea")
-    driver.lose()
+    driver.searchOffline("sea")
     driver.answerStored([])
     #expect(driver.stored == .cached(after: nil, count: 10))
     driver.answerCached([])
     #expect(driver.state == .failed(gone) && driver.machine.wakeTime == .seconds(1))
-    driver.now += .seconds(1)
-    driver.send(.awake)
+    driver.awake(after: .seconds(1))
     driver.answer([7])
     #expect(driver.ids == ["7"] && driver.state == .loaded)
   }
@@ -212,8 +193,7 @@ import Testing
   }
 
   @Test mutating func aSourceThatAnswersWithAnErrorEndsTheOfflineState() {
-    driver.search("lake")
-    driver.lose()
+    driver.searchOffline("lake")
     driver.answerStored(0..<10, next: "2")
     driver.send(.retry)
     driver.fail(.unauthorized(provider: "test"))
@@ -221,8 +201,7 @@ import Testing
   }
 
   @Test mutating func deletedPhotosDoNotComeBackInLaterRounds() {
-    driver.search("sea")
-    driver.lose()
+    driver.searchOffline("sea")
     driver.missStored()
     driver.answerCached(0..<3)
     driver.send(.delete(GalleryMachineDriver.id(1)))
@@ -234,8 +213,7 @@ import Testing
   }
 
   @Test mutating func aSearchThatIsWhollyStoredCanBeAskedForAgain() {
-    driver.search("lake")
-    driver.lose()
+    driver.searchOffline("lake")
     driver.answerStored(0..<10)
     #expect(driver.state == .offline(gone) && !driver.machine.content.hasMore)
     driver.send(.retry)
@@ -247,13 +225,11 @@ import Testing
   @Test func aSourceIsRetriedWhileOfflineWhereThatIsWanted() {
     for retries in [false, true] {
       var driver = GalleryMachineDriver { $0.retriesWhileOffline = retries }
-      driver.search("lake")
-      driver.lose()
+      driver.searchOffline("lake")
       driver.answerStored(0..<10, next: "2")
       #expect(driver.state == .offline(gone) && driver.live == nil)
       #expect((driver.machine.wakeTime == .seconds(1)) == retries)
-      driver.now += .seconds(1)
-      driver.send(.awake)
+      driver.awake(after: .seconds(1))
       #expect((driver.live == .page(PhotoQuery("lake", pageSize: 10), PageCursor("2"))) == retries)
       // Stored photos are not loaded without need.
       #expect(driver.stored == nil)
@@ -273,17 +249,14 @@ import Testing
 
   @Test func aSourceWhoseStoredPhotosHaveEndedIsRetriedFromItsFirstPage() {
     var driver = GalleryMachineDriver { $0.retriesWhileOffline = true }
-    driver.search("lake")
-    driver.lose()
+    driver.searchOffline("lake")
     driver.answerStored(0..<10)
     #expect(driver.state == .offline(gone) && driver.machine.wakeTime == .seconds(1))
-    driver.now += .seconds(1)
-    driver.send(.awake)
+    driver.awake(after: .seconds(1))
     #expect(driver.live == .page(PhotoQuery("lake", pageSize: 10), nil) && driver.ids == ids(0..<10))
     driver.lose()
     #expect(driver.state == .offline(gone) && driver.ids == ids(0..<10) && driver.machine.wakeTime == .seconds(3))
-    driver.now += .seconds(2)
-    driver.send(.awake)
+    driver.awake(after: .seconds(2))
     driver.answer(5..<15)
     #expect(driver.state == .loaded && driver.ids == ids(5..<15))
   }
@@ -293,13 +266,11 @@ import Testing
       $0.retriesWhileOffline = true
       $0.loadsWhileHidden = false
     }
-    driver.search("lake")
-    driver.lose()
+    driver.searchOffline("lake")
     driver.answerStored(0..<10, next: "2")
     driver.send(.shown(false))
     #expect(driver.machine.wakeTime == nil)
-    driver.now += .seconds(5)
-    driver.send(.awake)
+    driver.awake(after: .seconds(5))
     #expect(driver.live == nil)
     driver.send(.shown(true))
     #expect(driver.machine.wakeTime == .seconds(1))

@@ -27,8 +27,7 @@ import Testing
   }
 
   @Test mutating func theNextPageIsAskedForOnce() {
-    driver.search("lake")
-    driver.answer(0..<10, next: "2")
+    driver.search("lake", answered: 0..<10, next: "2")
     driver.show(3)
     #expect(driver.asked.count == 1)
     for index in 4..<10 { driver.show(index) }
@@ -57,8 +56,7 @@ import Testing
 
   @Test mutating func theSameWordsAreNotSearchedForAgain() {
     driver.search("lake")
-    driver.search(" lake")
-    driver.answer(0..<10)
+    driver.search(" lake", answered: 0..<10)
     driver.search("lake ")
     #expect(driver.asked.count == 1)
   }
@@ -71,8 +69,7 @@ import Testing
   ])
   func eachTriggerFiresAtItsPlace(_ trigger: NextPageTrigger, _ tooEarly: GalleryViewport, _ due: GalleryViewport) {
     var driver = GalleryMachineDriver { $0.nextPage = trigger }
-    driver.search("lake")
-    driver.answer(0..<10, next: "2")
+    driver.search("lake", answered: 0..<10, next: "2")
     driver.send(.viewport(tooEarly))
     #expect(driver.asked.count == 1)
     driver.send(.viewport(due))
@@ -83,8 +80,7 @@ import Testing
   }
 
   @Test mutating func aShortPageIsFollowedByTheNextWhileTheEndIsInView() {
-    driver.search("lake")
-    driver.answer([0, 1], next: "2")
+    driver.search("lake", answered: [0, 1], next: "2")
     driver.show(1)
     driver.answer([2, 3], next: "3")
     #expect(driver.asked.count == 3 && driver.state == .loadingNextPage)
@@ -92,8 +88,7 @@ import Testing
 
   @Test mutating func severalPagesAheadAreLoadedOneAfterTheOther() {
     driver = GalleryMachineDriver { $0.nextPage = .pagesAhead(3) }
-    driver.search("lake")
-    driver.answer(0..<10, next: "2")
+    driver.search("lake", answered: 0..<10, next: "2")
     driver.show(1)
     driver.answer(10..<20, next: "3")
     driver.answer(20..<30, next: "4")
@@ -103,8 +98,7 @@ import Testing
   }
 
   @Test mutating func asManyPhotosAreLoadedAsAreWanted() {
-    driver.search("lake")
-    driver.answer(0..<10, next: "2")
+    driver.search("lake", answered: 0..<10, next: "2")
     driver.send(.wanted(items: 25))
     driver.answer(10..<20, next: "3")
     driver.answer(20..<30, next: "4")
@@ -113,22 +107,19 @@ import Testing
     #expect(driver.running.isEmpty)
     driver.send(.wanted(items: 31))
     #expect(driver.state == .loadingNextPage)
-    driver.search("sea")
-    driver.answer(0..<10, next: "2")
+    driver.search("sea", answered: 0..<10, next: "2")
     #expect(driver.running.isEmpty)
   }
 
   @Test mutating func nothingFoundIsAStateWithAMessage() {
-    driver.search("xyzzy")
-    driver.answer([], total: 0)
+    driver.search("xyzzy", answered: [], total: 0)
     #expect(driver.state == .empty(message: "test has no picture for “xyzzy”; try other words"))
     driver.show(0)
     #expect(driver.asked.count == 1)
   }
 
   @Test mutating func pagesWithoutNewPhotosEnd() {
-    driver.search("lake")
-    driver.answer(0..<10, next: "2")
+    driver.search("lake", answered: 0..<10, next: "2")
     driver.show(9)
     for cursor in 3...5 { driver.answer(0..<10, next: "\(cursor)") }
     #expect(driver.running.isEmpty && driver.state == .loaded && !driver.machine.content.hasMore)
@@ -154,8 +145,7 @@ import Testing
   }
 
   @Test mutating func aRefreshKeepsWhatIsThereUntilItsPageComes() {
-    driver.search("lake")
-    driver.answer(0..<10, next: "2")
+    driver.search("lake", answered: 0..<10, next: "2")
     driver.show(9)
     driver.send(.refresh)
     #expect(driver.ids == ids(0..<10) && driver.state == .loading && driver.running.count == 1)
@@ -164,8 +154,7 @@ import Testing
   }
 
   @Test mutating func aRefreshThatFailsLeavesWhatIsThere() {
-    driver.search("lake")
-    driver.answer(0..<10, next: "2")
+    driver.search("lake", answered: 0..<10, next: "2")
     driver.send(.refresh)
     driver.fail(.blocked(provider: "test", reason: "no"))
     #expect(driver.ids == ids(0..<10) && driver.state == .failed(.blocked(provider: "test", reason: "no")))
@@ -174,8 +163,7 @@ import Testing
   }
 
   @Test mutating func aDeletedPhotoIsGoneForGood() {
-    driver.search("lake")
-    driver.answer(0..<10, next: "2")
+    driver.search("lake", answered: 0..<10, next: "2")
     driver.send(.delete(GalleryMachineDriver.id(3)))
     driver.send(.delete(GalleryMachineDriver.id(3)))
     driver.send(.delete(GalleryMachineDriver.id(77)))
@@ -191,8 +179,7 @@ import Testing
   }
 
   @Test mutating func pagesOfDeletedPhotosAreNoCircle() {
-    driver.search("lake")
-    driver.answer(0..<10, next: "2")
+    driver.search("lake", answered: 0..<10, next: "2")
     for number in 0..<10 { driver.send(.delete(GalleryMachineDriver.id(number))) }
     driver.answer([10])
     driver.send(.refresh)
@@ -204,8 +191,7 @@ import Testing
   @Test(arguments: [NextPageTrigger.pagesAhead(.max), .itemsBeforeEnd(.max), .pixelsToEnd(.max)])
   func anyNumberCanBeAskedFor(_ trigger: NextPageTrigger) {
     var driver = GalleryMachineDriver { $0.nextPage = trigger }
-    driver.search("lake")
-    driver.answer(0..<10, next: "2")
+    driver.search("lake", answered: 0..<10, next: "2")
     for number in [Int.min, -1, .max] {
       driver.send(.viewport(GalleryViewport(lastVisibleItem: number, pixelsToEnd: number)))
     }
@@ -213,8 +199,7 @@ import Testing
   }
 
   @Test mutating func deletingTheLastPhotoLoadsMore() {
-    driver.search("lake")
-    driver.answer([1], next: "2")
+    driver.search("lake", answered: [1], next: "2")
     driver.send(.delete(GalleryMachineDriver.id(1)))
     #expect(driver.asked.last == page("2") && driver.state == .loading)
     driver.answer([1])
@@ -231,8 +216,7 @@ import Testing
 
   @Test mutating func aPageStopsWhenTheViewGoesIfThatIsWanted() {
     driver = GalleryMachineDriver { $0.loadsWhileHidden = false }
-    driver.search("lake")
-    driver.answer(0..<10, next: "2")
+    driver.search("lake", answered: 0..<10, next: "2")
     driver.send(.next)
     driver.send(.shown(false))
     #expect(driver.running.isEmpty && driver.state == .loaded)

@@ -1,7 +1,5 @@
-import Testing
-
 @testable import PhotoSources
-@testable import TestSupport
+import TestSupport
 
 /// Whatever happens in whatever order, what must always hold does.
 @Suite struct GalleryMachineWalkTests {

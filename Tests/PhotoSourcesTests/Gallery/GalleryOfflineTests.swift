@@ -1,11 +1,8 @@
-import Foundation
-import TestOrigin
-import Testing
+import TestSupport
 
 @testable import HTTPSemantics
 @testable import HTTPTransport
 @testable import PhotoSources
-@testable import TestSupport
 @testable import ThumbnailCore
 @testable import Thumbnailer
 
@@ -29,11 +26,7 @@ import Testing
     #expect(photo.attribution == "Photo by Test Er on Unsplash" && photo.licence?.name == "Unsplash License")
     await gallery.showed(itemAt: 29)
     let second = try await gallery.settled()
-    #expect(second.items == shown.items)
-    guard case .offline = second.state else {
-      Issue.record("it should be offline: \(second.state)")
-      return
-    }
+    #expect(second.items == shown.items && second.state.kind == "offline")
     // What has a thumbnail is shown, and what has none fails with a plain error.
     let size = PixelSize(40, 40)
     let known = try await pipeline.thumbnail(
@@ -91,10 +84,7 @@ import Testing
     fixture.unsplash.failNext(with: .status(503))
     let failed = try await gallery.found("lake")
     #expect(failed.isOffline && failed.items.isEmpty)
-    guard case .failed(.unreachable) = failed.state else {
-      Issue.record("it should have failed: \(failed.state)")
-      return
-    }
+    if case .failed(.unreachable) = failed.state {} else { Issue.record("it should have failed: \(failed.state)") }
     await gallery.retry()
     let recovered = try await gallery.settled()
     #expect(recovered.state == .loaded && recovered.items.count == 3 && !recovered.isOffline)
@@ -172,12 +162,8 @@ import Testing
   @Test func nothingStoredIsAnErrorOfTheOfflineProvider() async throws {
     let fixture = try GalleryFixture(photos: 1)
     let offline = OfflineProvider(of: "unsplash", store: try #require(fixture.pipeline.pageStore))
-    await #expect {
-      try await offline.search(PhotoQuery("lake"), at: nil)
-    } throws: { ($0 as? ProviderError)?.code == "unreachable" }
-    await #expect {
-      try await offline.search(PhotoQuery("lake"), at: PageCursor("7"))
-    } throws: { ($0 as? ProviderError)?.code == "bad-request" }
+    #expect(try await searchError(offline)?.code == "unreachable")
+    #expect(try await searchError(offline, at: PageCursor("7"))?.code == "bad-request")
   }
 
   @Test func aMissingPageInTheMiddleEndsAStoredSearch() async throws {

@@ -1,9 +1,6 @@
-import Foundation
-import TestOrigin
-import Testing
+import TestSupport
 
 @testable import PhotoSources
-@testable import TestSupport
 @testable import ThumbnailCore
 @testable import Thumbnailer
 

@@ -1,7 +1,5 @@
-import Testing
-
 @testable import PhotoSources
-@testable import TestSupport
+import TestSupport
 
 /// A gallery's machine in a world of its own: a source, a network that comes and goes, a store, a cache and somebody who
 /// scrolls. All answers come late, in any order, and some come after nobody wants them any more.

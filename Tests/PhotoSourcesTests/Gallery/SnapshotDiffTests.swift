@@ -1,7 +1,5 @@
-import Testing
-
 @testable import PhotoSources
-@testable import TestSupport
+import TestSupport
 
 @Suite struct SnapshotDiffTests {
   /// A section of texts: `a1` is the text `a` in its first version.

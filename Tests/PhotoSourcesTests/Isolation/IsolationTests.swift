@@ -1,13 +1,7 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import CodecTestSupport
 @testable import DecodeSandbox
 @testable import PhotoSources
 @testable import PipelineTestSupport
-@testable import TestSupport
-@testable import ThumbnailCore
 @testable import Thumbnailer
 
 /// Which pictures a pipeline sends to its helpers, and what comes of them.
@@ -33,12 +27,7 @@ struct IsolationTests {
   }
 
   private func error(_ request: ThumbnailRequest, _ fixture: PipelineFixture) async -> ThumbnailError? {
-    do throws(ThumbnailError) {
-      _ = try await fixture.pipeline.thumbnail(for: request)
-      return nil
-    } catch {
-      return error
-    }
+    await fixture.pipeline.failure(request)
   }
 
   @Test func withoutAHelperUnsafeFormatsAreRefusedWithWhatToDo() async throws {
@@ -161,11 +150,10 @@ struct IsolationTests {
   }
 
   @Test func whatAnotherHostHasSentIsDecodedApart() async throws {
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let other = try Origin { _ in .ok(picture, type: "image/jpeg") }
+    let other = try Origin.picture()
     let elsewhere = "\(other.url("/a.jpg", host: "localhost"))"
     let origin = try Origin { request in
-      request.path == "/elsewhere" ? .redirect(to: elsewhere) : .ok(picture, type: "image/jpeg")
+      request.path == "/elsewhere" ? .redirect(to: elsewhere) : .picture
     }
     let fixture = try Self.fixture(Self.helper)
     func helpers() -> Int { fixture.pipeline.stages.runner.helpers?.waiting.count ?? 0 }

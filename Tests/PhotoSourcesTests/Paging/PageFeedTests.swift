@@ -1,11 +1,7 @@
-import Foundation
 import Synchronization
-import TestOrigin
-import Testing
 
 @testable import PhotoSources
 @testable import PipelineTestSupport
-@testable import TestSupport
 @testable import Thumbnailer
 
 /// Pages of a source that go to a prefetcher as it asks for items: cells 100 points high, four of them in view.

@@ -1,8 +1,6 @@
-import Foundation
-import Testing
+import TestSupport
 
 @testable import PhotoSources
-@testable import TestSupport
 @testable import ThumbnailCore
 
 @Suite struct PagedSearchTests {

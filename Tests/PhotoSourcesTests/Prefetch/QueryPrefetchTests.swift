@@ -1,12 +1,5 @@
-import Foundation
-import Synchronization
-import TestOrigin
-import Testing
-
 @testable import PhotoSources
 @testable import PipelineTestSupport
-@testable import TestSupport
-@testable import ThumbnailCore
 @testable import Thumbnailer
 
 @Suite(.timeLimit(.minutes(5))) struct QueryPrefetchTests {
@@ -60,8 +53,7 @@ import Testing
 
   @Test func theNextPageIsAskedForWhileThisOneDownloadsAndNoMoreThanThat() async throws {
     let gate = Gate()
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let fixture = try PipelineFixture { $0.path.hasPrefix("/page1/") ? .ok(picture).held(by: gate) : .ok(picture) }
+    let fixture = try PipelineFixture { $0.path.hasPrefix("/page1/") ? .picture.held(by: gate) : .picture }
     let pages = Pages(origin: fixture.origin, count: 9, perPage: 2)
     let prefetch = self.prefetch(pages, fixture, limits: .init(pages: nil, ahead: 2))
     let run = Task { try await photos(prefetch) }
@@ -74,8 +66,7 @@ import Testing
 
   @Test func withOnePageAheadAPageWaitsForTheOneBefore() async throws {
     let gate = Gate()
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let fixture = try PipelineFixture { $0.path == "/page1/1.jpg" ? .ok(picture).held(by: gate) : .ok(picture) }
+    let fixture = try PipelineFixture { $0.path == "/page1/1.jpg" ? .picture.held(by: gate) : .picture }
     let pages = Pages(origin: fixture.origin, count: 3, perPage: 2)
     let prefetch = self.prefetch(pages, fixture, limits: .init(ahead: 1))
     var iterator: QueryPrefetch.Iterator? = prefetch.makeAsyncIterator()
@@ -114,8 +105,7 @@ import Testing
   }
 
   @Test func oneFailedPictureLeavesTheOthersAlone() async throws {
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let fixture = try PipelineFixture { $0.path == "/page1/1.jpg" ? .status(404) : .ok(picture) }
+    let fixture = try PipelineFixture { $0.path == "/page1/1.jpg" ? .status(404) : .picture }
     let pages = Pages(origin: fixture.origin, count: 1, perPage: 3)
     let photos = try await photos(self.prefetch(pages, fixture))
     #expect(photos.filter { $0.firstError != nil }.map(\.photo.id) == ["/page1/1.jpg"])
@@ -124,8 +114,7 @@ import Testing
 
   @Test func cancellingEndsTheRunAndWhatIsUnderWay() async throws {
     let gate = Gate()
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let fixture = try PipelineFixture { _ in .ok(picture).held(by: gate) }
+    let fixture = try PipelineFixture { _ in .picture.held(by: gate) }
     let pages = Pages(origin: fixture.origin, count: 3, perPage: 4)
     let prefetch = self.prefetch(pages, fixture)
     let run = Task { try await photos(prefetch) }

@@ -1,12 +1,6 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import HTTPTransport
 @testable import PhotoSources
 @testable import PipelineTestSupport
-@testable import TestSupport
-@testable import ThumbnailCore
 @testable import Thumbnailer
 
 /// Pictures whose server falls silent, among others that come. With a patience of a few milliseconds where the time plays

@@ -1,10 +1,7 @@
-import Foundation
-import TestOrigin
-import Testing
+import TestSupport
 
 @testable import HTTPTransport
 @testable import PhotoSources
-@testable import TestSupport
 @testable import ThumbnailCore
 
 @Suite(.timeLimit(.minutes(5))) struct AutoProviderTests {

@@ -1,6 +1,4 @@
-import Foundation
-import TestOrigin
-import Testing
+import TestSupport
 
 @testable import HTTPSemantics
 @testable import HTTPTransport
@@ -10,14 +8,12 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct CommonsProviderTests {
   private let clock = TestClock()
 
-  private func provider(_ commons: PhotoServiceOrigin) throws -> any PhotoProvider {
-    try ProviderSpecification.commons.provider(
-      environment: [:], baseURL: commons.baseURL.absoluteString, client: loopbackClient(), clock: clock.clock)
+  private func provider(_ commons: PhotoServiceOrigin, namesContact: Bool = true) throws -> any PhotoProvider {
+    try PhotoSourcesTests.provider(.commons, commons, namesContact: namesContact, clock: clock.clock)
   }
 
-  private func stubbed(_ client: StubHTTPClient) throws -> ServiceProvider {
-    ServiceProvider(
-      .commons(), baseURL: try #require(URL(string: "https://commons.example.org")), client: client, clock: clock.clock)
+  private func stubbed(_ client: StubHTTPClient, namesContact: Bool = true) throws -> ServiceProvider {
+    try PhotoSourcesTests.stubbed(.commons(namesContact: namesContact), client, clock: clock.clock)
   }
 
   @Test func aSearchIsReadToItsEndInTheRightOrder() async throws {
@@ -34,9 +30,7 @@ import Testing
 
   @Test func withoutAContactItIsAskedLessOften() async throws {
     let commons = try PhotoServiceOrigin.commons(lakes(14))
-    let provider = try ProviderSpecification.commons.provider(
-      environment: [:], baseURL: commons.baseURL.absoluteString, client: loopbackClient(), namesContact: false,
-      clock: clock.clock)
+    let provider = try provider(commons, namesContact: false)
     #expect(try await provider.pages(of: PhotoQuery("lake", pageSize: 2)).count == 7)
     // Four at once, then six a minute.
     #expect(clock.waits.count == 3 && clock.waits.allSatisfy { $0 > .seconds(9) && $0 <= .seconds(10) })
@@ -115,9 +109,7 @@ import Testing
 
   @Test func a403AsksForAContactUnlessThereIsOne() async throws {
     let client = StubHTTPClient(403, "<html>your network is blocked</html>")
-    let stranger = ServiceProvider(
-      .commons(namesContact: false), baseURL: try #require(URL(string: "https://commons.example.org")), client: client)
-    let error = try await searchError(stranger)
+    let error = try await searchError(try stubbed(client, namesContact: false))
     #expect(error?.code == "blocked" && error?.message.contains("(userAgent)") == true)
     #expect(
       try await searchError(try stubbed(client)) == .blocked(provider: "commons", reason: "your network is blocked"))

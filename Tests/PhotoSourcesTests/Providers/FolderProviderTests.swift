@@ -1,8 +1,7 @@
-import Foundation
-import Testing
+import TestSupport
+import ThumbnailCache
 
 @testable import PhotoSources
-import ThumbnailCache
 @testable import ThumbnailCore
 
 @Suite(.timeLimit(.minutes(5))) struct FolderProviderTests {

@@ -1,6 +1,4 @@
-import Foundation
-import TestOrigin
-import Testing
+import TestSupport
 
 @testable import PhotoSources
 @testable import ThumbnailCore
@@ -9,8 +7,12 @@ import Testing
   private let clock = TestClock()
 
   private func provider(_ openverse: PhotoServiceOrigin) throws -> any PhotoProvider {
-    try ProviderSpecification.openverse.provider(
-      environment: [:], baseURL: openverse.baseURL.absoluteString, client: loopbackClient(), clock: clock.clock)
+    try PhotoSourcesTests.provider(.openverse, openverse, clock: clock.clock)
+  }
+
+  /// The page that an answer gives.
+  private func page(_ answer: String) async throws -> PhotoPage {
+    try await stubbed(.openverse, StubHTTPClient(answer)).search(PhotoQuery("x"), at: nil)
   }
 
   @Test func aSearchIsReadToItsEndThreeSecondsAPage() async throws {
@@ -44,9 +46,7 @@ import Testing
       #"{"id":"a","url":"https://o.example.org/ä b.jpg","license":"pdm","title":null,"width":null,"height":5}"#,
       #"{"id":"b","license":"by"}"#, #"{"id":"c","url":"nowhere","license":"by"}"#,
     ]
-    let client = StubHTTPClient(#"{"results":[\#(items.joined(separator: ","))],"page_count":1}"#)
-    let base = try #require(URL(string: "https://api.example.org"))
-    let page = try await ServiceProvider(.openverse, baseURL: base, client: client).search(PhotoQuery("x"), at: nil)
+    let page = try await page(#"{"results":[\#(items.joined(separator: ","))],"page_count":1}"#)
     let photo = try #require(page.photos.first)
     #expect(photo.size == nil && photo.attribution == "Public Domain Mark, via Openverse")
     #expect(
@@ -57,9 +57,7 @@ import Testing
   @Test func fieldsOfOddTypesThatNothingDependsOnDoNoHarm() async throws {
     let item =
       #"{"id":"a","url":"https://o.example.org/a.jpg","license":"by","title":5,"creator":{},"width":"9","height":[]}"#
-    let client = StubHTTPClient(#"{"results":[\#(item)],"page_count":"many","result_count":1.5}"#)
-    let base = try #require(URL(string: "https://api.example.org"))
-    let page = try await ServiceProvider(.openverse, baseURL: base, client: client).search(PhotoQuery("x"), at: nil)
+    let page = try await page(#"{"results":[\#(item)],"page_count":"many","result_count":1.5}"#)
     #expect(page.photos.map(\.id) == ["a"] && page.skipped.isEmpty && page.total == nil && page.next == nil)
     #expect(page.photos.first?.title == nil && page.photos.first?.size == nil)
   }
@@ -68,16 +66,12 @@ import Testing
     let long = String(repeating: "a", count: 9000)
     let items =
       (1...50).map { #"{"id":"\#($0)","url":"https://o.example.org/\#($0).jpg","license":"by","title":"\#(long)"}"# }
-    let client = StubHTTPClient(#"{"results":[\#(items.joined(separator: ","))],"result_count":-5}"#)
-    let base = try #require(URL(string: "https://api.example.org"))
-    let page = try await ServiceProvider(.openverse, baseURL: base, client: client).search(PhotoQuery("x"), at: nil)
+    let page = try await page(#"{"results":[\#(items.joined(separator: ","))],"result_count":-5}"#)
     #expect(page.photos.map(\.id) == (1...20).map { "\($0)" } && page.total == 0)
     #expect(page.skipped.map(\.place) == ["item 21"])
     #expect(page.photos.allSatisfy { $0.title?.count == 501 })
     let endless = StubHTTPClient(#"{"results":[{"id":"a","url":"https://o.example.org/\#(long)","license":"by"}]}"#)
-    #expect(
-      try await searchError(ServiceProvider(.openverse, baseURL: base, client: endless))?.message.contains("url is not")
-        == true)
+    #expect(try await searchError(stubbed(.openverse, endless))?.message.contains("url is not") == true)
   }
 
   @Test func aThrottledRequestIsARateLimit() async throws {

@@ -1,6 +1,5 @@
-import Foundation
-import TestOrigin
-import Testing
+import HTTPSemantics
+import TestSupport
 
 @testable import PhotoSources
 @testable import ThumbnailCore
@@ -8,12 +7,8 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct PexelsProviderTests {
   private static let key = "SECRET-key_2"
 
-  private func provider(
-    _ pexels: PhotoServiceOrigin, key: String = key, clock: ProviderClock = ProviderClock()
-  ) throws -> any PhotoProvider {
-    try ProviderSpecification.pexels.provider(
-      environment: ["PEXELS_API_KEY": key], baseURL: pexels.baseURL.absoluteString, client: loopbackClient(),
-      clock: clock)
+  private func provider(_ pexels: PhotoServiceOrigin, key: String = key) throws -> any PhotoProvider {
+    try PhotoSourcesTests.provider(.pexels, pexels, environment: ["PEXELS_API_KEY": key])
   }
 
   @Test func aSearchIsReadToItsEndAlthoughTheLinkLeadsNowhereAndAPageIsShort() async throws {
@@ -51,16 +46,9 @@ import Testing
 
   @Test func aPauseMayBeADate() async throws {
     let pexels = try PhotoServiceOrigin.pexels(lakes(1), accessKey: Self.key)
-    let format = DateFormatter()
-    format.locale = Locale(identifier: "en_US_POSIX")
-    format.timeZone = TimeZone(secondsFromGMT: 0)
-    format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
-    pexels.failNext(with: .tooManyRequests(retryAfter: format.string(from: Date() + 3600)))
-    guard case .rateLimited("pexels", let pause?) = try await searchError(try provider(pexels)) else {
-      Issue.record("no rate limit")
-      return
-    }
-    #expect(pause > .seconds(3500) && pause <= .seconds(3600))
+    pexels.failNext(with: .tooManyRequests(retryAfter: HTTPDate.text(Date() + 3600)))
+    let error = try #require(try await searchError(try provider(pexels)))
+    #expect(error.code == "rate-limited" && error.retryAfter > .seconds(3500) && error.retryAfter <= .seconds(3600))
   }
 
   @Test func theKeyDoesNotGoAlongARedirect() async throws {

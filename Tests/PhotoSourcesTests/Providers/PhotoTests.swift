@@ -1,5 +1,4 @@
-import Foundation
-import Testing
+import TestSupport
 
 @testable import HTTPSemantics
 @testable import PhotoSources
@@ -108,22 +107,46 @@ import Testing
     }
   }
 
-  @Test func picsumMakesAnySize() throws {
-    let photo = photo(PhotoForms(server: .picsum, url: try url("https://picsum.example.org/id/7")))
-    #expect(
-      urls(photo.source(for: PixelSize(400, 400), fit: .cover)) == ["https://picsum.example.org/id/7/600/400.jpg"])
-    #expect(
-      urls(photo.source(for: PixelSize(4, 4), fit: .cover, original: true))
-        == ["https://picsum.example.org/id/7/3000/2000.jpg"])
+  @Test(arguments: [
+    (PhotoForms.Server.picsum, "https://a.example/id/7", 400, false, "https://a.example/id/7/600/400.jpg"),
+    (.picsum, "https://a.example/id/7", 4, true, "https://a.example/id/7/3000/2000.jpg"),
+    (
+      .pexels, "https://a.example/1.jpeg?h=9&cs=srgb", 400, false,
+      "https://a.example/1.jpeg?w=600&h=400&auto=compress&cs=tinysrgb&dpr=1"
+    ), (.imgix, "https://a.example/1?ixid=T", 4, true, "https://a.example/1?ixid=T"),
+  ])
+  func otherServersMakeAnySize(
+    server: PhotoForms.Server, address: String, side: Int, original: Bool, expected: String
+  ) throws {
+    let photo = photo(PhotoForms(server: server, url: try url(address)))
+    #expect(urls(photo.source(for: PixelSize(side, side), fit: .cover, original: original)) == [expected])
+  }
+}
+
+@Suite struct PhotoFormsTests {
+  @Test(arguments: [
+    // A box of 400×300 from 6000×4000: covered by 450×300, contained at 400×267.
+    (PixelSize(6000, 4000), PixelSize(400, 300), Fit.cover, PixelSize(450, 300)),
+    (PixelSize(6000, 4000), PixelSize(400, 300), Fit.contain, PixelSize(400, 267)),
+    (PixelSize(6000, 4000), PixelSize(400, 300), Fit.fill, PixelSize(450, 300)),
+    (PixelSize(4000, 6000), PixelSize(400, 400), Fit.cover, PixelSize(400, 600)),
+    // Never larger than the picture.
+    (PixelSize(300, 200), PixelSize(400, 400), Fit.cover, PixelSize(300, 200)),
+    (PixelSize(300, 200), PixelSize(400, 150), Fit.contain, PixelSize(225, 150)),
+    (PixelSize(1_000_000, 1), PixelSize(100, 100), Fit.contain, PixelSize(100, 1)),
+    (PixelSize(.max, .max), PixelSize(.max, .max), Fit.cover, PixelSize(1_000_000, 1_000_000)),
+  ])
+  func asksForTheWholePictureJustLargeEnough(source: PixelSize, box: PixelSize, fit: Fit, expected: PixelSize) {
+    #expect(PhotoForms.Cell(box: box, fit: fit).scaledSize(of: source) == expected)
   }
 
-  @Test func pexelsAndUnsplashTakeParameters() throws {
-    let pexels = photo(PhotoForms(server: .pexels, url: try url("https://i.example.org/1.jpeg?h=9&cs=srgb")))
+  @Test func setsItsParametersAndKeepsTheOthers() throws {
+    let raw = try #require(
+      URL(string: "https://images.example.com/photo-1?ixid=M3%3D%7C&w=200&fit=crop&auto=format&dpr=2&ixlib=rb-4.1.0"))
+    let cell = PhotoForms.Cell(box: PixelSize(400, 400), fit: .cover)
+    let url = PhotoForms(server: .imgix, url: raw).imgixURL(ofSize: PixelSize(6000, 4000), for: cell)
     #expect(
-      urls(pexels.source(for: PixelSize(400, 400), fit: .cover))
-        == ["https://i.example.org/1.jpeg?w=600&h=400&auto=compress&cs=tinysrgb&dpr=1"])
-    let unsplash = photo(PhotoForms(server: .imgix, url: try url("https://i.example.org/1?ixid=T")))
-    #expect(
-      urls(unsplash.source(for: PixelSize(4, 4), fit: .cover, original: true)) == ["https://i.example.org/1?ixid=T"])
+      url.absoluteString
+        == "https://images.example.com/photo-1?ixid=M3%3D%7C&ixlib=rb-4.1.0&w=600&h=400&fit=max&q=85&fm=jpg&dpr=1")
   }
 }

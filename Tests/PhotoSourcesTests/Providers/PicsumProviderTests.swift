@@ -1,14 +1,11 @@
-import Foundation
-import TestOrigin
-import Testing
+import TestSupport
 
 @testable import PhotoSources
 @testable import ThumbnailCore
 
 @Suite(.timeLimit(.minutes(5))) struct PicsumProviderTests {
   private func provider(_ picsum: PhotoServiceOrigin) throws -> any PhotoProvider {
-    try ProviderSpecification.picsum.provider(
-      environment: [:], baseURL: picsum.baseURL.absoluteString, client: loopbackClient())
+    try PhotoSourcesTests.provider(.picsum, picsum)
   }
 
   @Test func theListIsReadToItsEnd() async throws {

@@ -1,6 +1,5 @@
-import Foundation
+import TestSupport
 import Synchronization
-import Testing
 
 @testable import HTTPSemantics
 @testable import HTTPTransport
@@ -54,13 +53,11 @@ import Testing
   @Test func aServerThatDoesNotSayForHowLongIsLeftAloneAllTheSame() async throws {
     let client = StubHTTPClient(429, "slow down")
     let api = try api(client)
-    for _ in 0..<2 {
+    for (pause, requests) in [(0, 1), (0, 1), (60, 2)] {
+      clock.advance(by: .seconds(pause))
       #expect(try await error(api) == .rateLimited(provider: "example", retryAfter: .seconds(60)))
+      #expect(client.requests.count == requests)
     }
-    #expect(client.requests.count == 1)
-    clock.advance(by: .seconds(60))
-    _ = try await error(api)
-    #expect(client.requests.count == 2)
   }
 
   /// Each service has header fields of its own for that. It is ten minutes before a full hour.
@@ -95,9 +92,7 @@ import Testing
     // Three with clocks of their own, whose date stands still: each turn is one more interval away.
     let clocks = (0..<3).map { _ in TestClock() }
     let apis = try clocks.map { clock in
-      let client = StubHTTPClient(ledger: HostFile(directory: folder.url) { clock.clock.date() }) { _, _ in
-        .success(HTTPResponse(status: 200, headers: [], body: Data("{}".utf8)))
-      }
+      let client = StubHTTPClient(200, "{}", ledger: HostFile(directory: folder.url) { clock.clock.date() })
       return ProviderAPI(
         PhotoService.openverse.dialect, baseURL: try #require(base), client: client, clock: clock.clock)
     }
@@ -110,26 +105,20 @@ import Testing
   @Test func aPauseThatOneProcessWasToldHoldsForAll() async throws {
     let folder = try TemporaryFolder()
     let clients = (0..<2).map { _ in
-      StubHTTPClient(ledger: HostFile(directory: folder.url) { [clock] in clock.clock.date() }) { _, _ in
-        .success(HTTPResponse(status: 429, headers: [], body: Data(), retryAfter: .seconds(20)))
-      }
+      StubHTTPClient(
+        429, retryAfter: .seconds(20), ledger: HostFile(directory: folder.url) { [clock] in clock.clock.date() })
     }
     for client in clients {
       let error = try await error(api(client))
-      guard case .rateLimited("example", let pause?) = error else {
-        Issue.record("\(String(describing: error))")
-        continue
-      }
-      #expect(abs(pause / .seconds(1) - 20) < 0.01)
+      #expect(error?.code == "rate-limited" && abs((error?.retryAfter ?? .zero) / .seconds(1) - 20) < 0.01)
     }
     #expect(clients.map(\.requests.count) == [1, 0])
   }
 
-  @Test func aPauseOfNoLengthIsNotAnInvitation() async throws {
-    let client = StubHTTPClient { _, _ in
-      .success(HTTPResponse(status: 429, headers: [], body: Data(), retryAfter: .zero))
-    }
-    #expect(try await error(try api(client)) == .rateLimited(provider: "example", retryAfter: .seconds(1)))
+  @Test(arguments: [(Duration.zero, Duration.seconds(1)), (.seconds(1 << 31), .seconds(86_400))])
+  func noPauseIsOfNoLengthOrLongerThanADay(told: Duration, kept: Duration) async throws {
+    let client = StubHTTPClient(429, retryAfter: told)
+    #expect(try await error(try api(client)) == .rateLimited(provider: "example", retryAfter: kept))
   }
 
   /// As somebody types, all searches but the last are given up while they wait for their turn.
@@ -150,13 +139,6 @@ import Testing
     givesUp.withLock { $0 = false }
     #expect(try await error(api) == nil)
     #expect(clock.waits == [.seconds(3)] && client.requests.count == 2)
-  }
-
-  @Test func noPauseIsLongerThanADay() async throws {
-    let client = StubHTTPClient { _, _ in
-      .success(HTTPResponse(status: 429, headers: [], body: Data(), retryAfter: .seconds(1 << 31)))
-    }
-    #expect(try await error(try api(client)) == .rateLimited(provider: "example", retryAfter: .seconds(86_400)))
   }
 
   @Test func theKeyGoesToTheOwnHostOnly() async throws {

@@ -1,13 +1,11 @@
-import Foundation
 import Synchronization
-import TestOrigin
-import Testing
+import TestSupport
 
 @testable import HTTPSemantics
 @testable import HTTPTransport
-@testable import TransportTestSupport
 @testable import PhotoSources
 @testable import ThumbnailCore
+@testable import TransportTestSupport
 
 /// Answers from memory and remembers what it was asked.
 final class StubHTTPClient: LedgerSharing {
@@ -28,8 +26,13 @@ final class StubHTTPClient: LedgerSharing {
   convenience init(_ body: String) { self.init(200, body) }
 
   /// A client that always gives the same answer.
-  convenience init(_ status: Int, _ body: String, headers: [HTTPHeader] = []) {
-    self.init { _, _ in .success(HTTPResponse(status: status, headers: headers, body: Data(body.utf8))) }
+  convenience init(
+    _ status: Int, _ body: String = "", headers: [HTTPHeader] = [], retryAfter: Duration? = nil,
+    ledger: (any HostLedger)? = nil
+  ) {
+    self.init(ledger: ledger) { _, _ in
+      .success(HTTPResponse(status: status, headers: headers, body: Data(body.utf8), retryAfter: retryAfter))
+    }
   }
 
   var requests: [HTTPRequest] { asked.withLock { $0 } }
@@ -41,6 +44,23 @@ final class StubHTTPClient: LedgerSharing {
     }
     return try answer(request, number).get()
   }
+}
+
+/// A copy of a service on loopback, as the real client reaches it.
+func provider(
+  _ specification: ProviderSpecification, _ service: PhotoServiceOrigin, environment: [String: String] = [:],
+  namesContact: Bool = true, clock: ProviderClock = ProviderClock()
+) throws -> any PhotoProvider {
+  try specification.provider(
+    environment: environment, baseURL: service.baseURL.absoluteString, client: loopbackClient(),
+    namesContact: namesContact, clock: clock)
+}
+
+/// A provider of a service whose client gives the same answer to everything.
+func stubbed(
+  _ service: PhotoService, _ client: StubHTTPClient, clock: ProviderClock = ProviderClock()
+) throws -> ServiceProvider {
+  ServiceProvider(service, baseURL: try #require(URL(string: "https://api.example.org")), client: client, clock: clock)
 }
 
 /// A folder that is gone with the last reference to it.

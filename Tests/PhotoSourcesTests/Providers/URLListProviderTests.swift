@@ -1,7 +1,5 @@
-import Foundation
 import Synchronization
-import TestOrigin
-import Testing
+import TestSupport
 
 @testable import HTTPSemantics
 @testable import PhotoSources

@@ -1,9 +1,6 @@
-import Foundation
-import TestOrigin
-import Testing
+import TestSupport
 
 @testable import HTTPTransport
-@testable import TransportTestSupport
 @testable import PhotoSources
 @testable import ThumbnailCore
 
@@ -52,9 +49,7 @@ import Testing
   }
 
   @Test func aWrongKeyAndAUsedUpLimitAreTold() async throws {
-    await #expect(throws: ProviderError.unauthorized(provider: "unsplash")) {
-      try await provider(key: "wrong").search(PhotoQuery("lake"), at: nil)
-    }
+    #expect(try await searchError(provider(key: "wrong")) == .unauthorized(provider: "unsplash"))
     let busy = try UnsplashOrigin(pictures: [.init(id: "a", description: "a")], hourlyLimit: 1)
     let limited = try provider(busy)
     #expect(try await limited.search(PhotoQuery("a"), at: nil).photos.count == 1)

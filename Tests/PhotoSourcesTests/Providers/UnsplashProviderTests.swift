@@ -1,6 +1,4 @@
-import Foundation
-import Synchronization
-import Testing
+import TestSupport
 
 @testable import HTTPSemantics
 @testable import HTTPTransport
@@ -71,11 +69,8 @@ import Testing
     let page = try await Self.provider(StubHTTPClient(try Self.answer([Self.item()])))
       .search(PhotoQuery("fog"), at: nil)
     let photo = try #require(page.photos.first)
-    #expect(photo.id == "tst_A1b2C3")
-    #expect(photo.provider == "unsplash")
-    #expect(photo.title == "fog over a pine valley")
-    #expect(photo.size == PixelSize(6000, 4000))
-    #expect(photo.author == "Test A")
+    #expect(photo.id == "tst_A1b2C3" && photo.provider == "unsplash" && photo.title == "fog over a pine valley")
+    #expect(photo.size == PixelSize(6000, 4000) && photo.author == "Test A")
     #expect(photo.attribution == "Photo by Test A on Unsplash")
     let credit = "?utm_source=thumbs&utm_medium=referral"
     #expect(photo.authorURL?.absoluteString == "https://unsplash.com/@testa\(credit)")
@@ -178,10 +173,7 @@ import Testing
       #expect(limited.message.hasSuffix("try again in 10 min"))
     }
     #expect(
-      try await Self.error(
-        StubHTTPClient { _, _ in
-          .success(HTTPResponse(status: 429, headers: [], body: Data(), retryAfter: .seconds(90)))
-        })
+      try await Self.error(StubHTTPClient(429, retryAfter: .seconds(90)))
         == .rateLimited(provider: "unsplash", retryAfter: .seconds(90)))
     #expect(
       try await Self.error(StubHTTPClient(403, #"{"errors":["Not allowed"]}"#))
