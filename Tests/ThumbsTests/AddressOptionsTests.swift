@@ -1,6 +1,4 @@
-import Foundation
-import TestOrigin
-import Testing
+import TestSupport
 
 /// Which addresses the command reaches.
 @Suite(.serialized, .timeLimit(.minutes(5)))
@@ -10,8 +8,7 @@ struct AddressOptionsTests {
 
   init() throws {
     bench = try Bench()
-    let body = try TestImages.bytes("formats/jpeg-420.jpg")
-    origin = try Origin { _ in .ok(body) }
+    origin = try .picture()
   }
 
   @Test func aPersonsOwnListsReachTheirNetwork() async throws {
@@ -43,16 +40,16 @@ struct AddressOptionsTests {
   }
 
   @Test func aNetworkMayBeAllowed() async throws {
-    let get = ["get", "\(origin.url("/a"))", "-o", "a.jpg", "--public-addresses-only"]
-    #expect(try await bench.start(get + ["--allow-network", "10.0.0.0/8"]).run().status == 1)
-    let both = ["--allow-network", "10.0.0.0/8", "--allow-network", "127.0.0.1"]
-    #expect(try await bench.start(get + both).run().status == 0)
-    #expect(try await bench.start(get + both + ["--refuse-network", "127.0.0.0/8", "--refresh"]).run().status == 1)
-  }
-
-  @Test func aNetworkMayBeRefusedAlone() async throws {
-    let run = try await bench.run("get", "\(origin.url("/a"))", "-o", "a.jpg", "--refuse-network", "127.0.0.0/8")
-    #expect(run.status == 1 && origin.connectionCount == 0)
+    let get = ["get", "\(origin.url("/a"))", "-o", "a.jpg"]
+    let both = ["--public-addresses-only", "--allow-network", "10.0.0.0/8", "--allow-network", "127.0.0.1"]
+    let refused = ["--refuse-network", "127.0.0.0/8"]
+    for (options, status, connections): ([String], Int32, Int) in [
+      (refused, 1, 0), (["--public-addresses-only", "--allow-network", "10.0.0.0/8"], 1, 0), (both, 0, 1),
+      (both + refused + ["--refresh"], 1, 1),
+    ] {
+      #expect(try await bench.start(get + options).run().status == status, "\(options)")
+      #expect(origin.connectionCount == connections)
+    }
   }
 
   @Test func aPhotoServiceOnThisMachineIsNotAsked() async throws {

@@ -1,6 +1,4 @@
-import Foundation
-import TestOrigin
-import Testing
+import TestSupport
 
 /// Folders, lists and services that are not there, empty, or not what they should be.
 @Suite(.serialized, .timeLimit(.minutes(5)))
@@ -9,63 +7,35 @@ struct BadSourceTests {
 
   init() throws { bench = try Bench() }
 
-  @Test func aMissingFolderEndsWith69() async throws {
-    let run = try await bench.run("prefetch", "--query", "lake", "--provider", "folder:nowhere")
-    #expect(run.status == 69)
-    #expect(run.complaints == ["thumbs: there is no folder nowhere; check the path"])
-    #expect(run.stdout.isEmpty)
-  }
-
-  @Test func aMissingFolderLeavesTheSummaryOfJSON() async throws {
-    let run = try await bench.run("prefetch", "--query", "lake", "--provider", "folder:nowhere", "--json")
-    #expect(run.status == 69 && run.complaints.count == 1 && run.lines.count == 1)
-    #expect(try run.summary().pictures == 0)
-  }
-
-  @Test func aFileIsNoFolder() async throws {
+  @Test(
+    arguments: [
+      ("folder:nowhere", 69, "there is no folder nowhere; check the path"),
+      ("folder:file", 69, "file is not a folder; name the folder that the pictures are in"),
+      ("folder:empty", 0, "the folder empty holds no picture; name one with JPEG"),
+      ("folder:pictures", 0, "the folder pictures has no picture for “lake”; try other words, or --query \"\" for all"),
+    ] as [(String, Int32, String)])
+  func aFolderWithoutSuchPicturesIsNamed(provider: String, status: Int32, complaint: String) async throws {
     try Data().write(to: bench.url("file"))
-    let run = try await bench.run("prefetch", "--query", "lake", "--provider", "folder:file")
-    #expect(run.status == 69)
-    #expect(run.complaints == ["thumbs: file is not a folder; name the folder that the pictures are in"])
+    _ = (try bench.folder("empty"), try bench.folder("pictures", pictures: 1))
+    let command = ["prefetch", "--query", "lake", "--provider", provider]
+    expectComplaint(try await bench.start(command).run(), status, "thumbs: \(complaint)")
+    let json = try await bench.start(command + ["--json"]).run()
+    expectComplaint(json, status, complaint, printing: true)
+    #expect(try json.lines.count == 1 && json.summary().pictures == 0)
   }
 
-  @Test func anEmptyFolderIsNamed() async throws {
-    _ = try bench.folder("empty")
-    let run = try await bench.run("prefetch", "--query", "lake", "--provider", "folder:empty")
-    #expect(run.status == 0 && run.stdout.isEmpty)
-    #expect(run.complaints.count == 1)
-    #expect(run.stderr.contains("the folder empty holds no picture; name one with JPEG"))
-  }
-
-  @Test func aQueryWithoutResultIsNamed() async throws {
-    _ = try bench.folder("pictures", pictures: 1)
-    let run = try await bench.run("prefetch", "--query", "lake", "--provider", "folder:pictures", "--json")
-    #expect(run.status == 0)
-    #expect(
-      run.complaints == [
-        "thumbs: the folder pictures has no picture for “lake”; try other words, or --query \"\" for all"
-      ])
-    #expect(try run.summary().pictures == 0)
-  }
-
-  @Test func aMissingListEndsWith69() async throws {
-    for name in ["nowhere.txt", "home"] {
-      let run = try await bench.run("prefetch", "--urls", name)
-      #expect(run.status == 69 && run.stdout.isEmpty)
-      #expect(run.complaints.count == 1)
-      #expect(run.stderr.contains("the list \(name) cannot be read") && run.stderr.contains("check the path"))
-    }
+  @Test(arguments: ["nowhere.txt", "home"]) func aMissingListEndsWith69(name: String) async throws {
+    let run = try await bench.run("prefetch", "--urls", name)
+    expectComplaint(run, 69, "the list \(name) cannot be read", "check the path")
   }
 
   @Test func anEmptyListIsNamed() async throws {
     let run = try await bench.run("prefetch", "--urls", "-", input: .bytes(Data("# nothing\n\n".utf8)))
-    #expect(run.status == 0)
-    #expect(run.complaints == ["thumbs: stdin holds no URL; write one a line"])
+    expectComplaint(run, 0, "thumbs: stdin holds no URL; write one a line\n")
   }
 
   @Test func badLinesOfAListAreNamedAndTheRestGoesOn() async throws {
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let origin = try Origin { _ in .ok(picture, type: "image/jpeg") }
+    let origin = try Origin.picture()
     let lines = [
       "gopher://example.org/a.jpg", "file:///etc/hostname", "/etc/hostname", "{\"name\": 1}", "http://", "[1]",
       "\(origin.url("/good.jpg"))",
@@ -96,9 +66,7 @@ struct BadSourceTests {
     let run = try await bench.run(
       "prefetch", "--query", "lake", "--provider", "unsplash", "--provider-url", base,
       environment: ["UNSPLASH_ACCESS_KEY": "key-of-a-test"])
-    #expect(run.status == 69 && run.stdout.isEmpty)
-    #expect(run.complaints.count == 1)
-    #expect(run.stderr.contains("unsplash cannot be reached") && run.stderr.contains("check the network"))
+    expectComplaint(run, 69, "unsplash cannot be reached", "check the network")
   }
 
   @Test func aKeyThatIsNotAcceptedIsNotShown() async throws {
@@ -119,9 +87,7 @@ struct BadSourceTests {
       "prefetch", "--query", "lake", "--provider", "unsplash", "--provider-url", "\(unsplash.baseURL)", "--per-page",
       // In the last minute of an hour it would wait for the next one.
       "2", "--max-wait", "0", "--json", environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey])
-    #expect(run.status == 1)
-    #expect(run.complaints.count == 1)
-    #expect(run.stderr.contains("takes no more requests") && run.stderr.contains("try again"))
+    expectComplaint(run, 1, "takes no more requests", "try again", printing: true)
     #expect(try run.summary().stored == 2)
   }
 }

@@ -1,6 +1,3 @@
-import Foundation
-import Testing
-
 @testable package import TestSupport
 
 /// Folders of one test's own, to run the command in: nothing outside is read or written. Removed when dropped.
@@ -57,6 +54,16 @@ final class Bench: Sendable {
   func isFile(_ path: String) -> Bool {
     var isFolder: ObjCBool = false
     return FileManager.default.fileExists(atPath: url(path).path, isDirectory: &isFolder) && !isFolder.boolValue
+  }
+
+  /// The bytes of the files below a folder, by their paths in it.
+  func files(_ folder: String) throws -> [String: Data] {
+    var files: [String: Data] = [:]
+    for name in try FileManager.default.subpathsOfDirectory(atPath: url(folder).path) where isFile("\(folder)/\(name)")
+    {
+      files[name] = try Data(contentsOf: url("\(folder)/\(name)"))
+    }
+    return files
   }
 
   /// Makes a folder, with `count` copies of a small picture in it.

@@ -1,6 +1,4 @@
-import Foundation
-import TestOrigin
-import Testing
+import TestSupport
 
 /// Libraries that decode, each replaced by one that misbehaves in the middle of an image: that costs the image, is told,
 /// and leaves no process.

@@ -1,7 +1,3 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import Attacks
 @testable import CodecTestSupport
 @testable import DecodeSandbox

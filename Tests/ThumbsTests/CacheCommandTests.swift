@@ -1,6 +1,4 @@
-import Foundation
-import TestOrigin
-import Testing
+import TestSupport
 
 /// `thumbs cache`: what is there, and away with it.
 @Suite(.serialized, .timeLimit(.minutes(10)))
@@ -145,8 +143,7 @@ struct CacheCommandTests {
     let words = command.split(separator: " ").map(String.init)
     for folder in ["file", "file/below"] {
       let run = try await bench.start(["cache"] + words + ["--cache-dir", folder]).run()
-      #expect(run.status == 73 && run.complaints.count == 1 && run.stdout.isEmpty)
-      #expect(run.stderr.contains("\(folder) cannot be used: Not a directory; choose another directory"))
+      expectComplaint(run, 73, "\(folder) cannot be used: Not a directory; choose another directory")
     }
   }
 
@@ -180,8 +177,7 @@ struct CacheCommandTests {
   }
 
   @Test func aWebPictureIsListedByItsURLWithoutItsSecrets() async throws {
-    let bytes = try TestImages.bytes("formats/jpeg-420.jpg")
-    let origin = try Origin { _ in .ok(bytes, type: "image/jpeg") }
+    let origin = try Origin.picture()
     let list = Data("\(origin.url("/a.jpg"))?token=hunter2\n".utf8)
     _ = try await bench.run("prefetch", "--urls", "-", "--size", "20x20", input: .bytes(list))
     let run = try await bench.run("cache", "list", "\(origin.url("/a.jpg"))", "--json")

@@ -1,6 +1,4 @@
-import Foundation
-import TestOrigin
-import Testing
+import TestSupport
 
 /// Who may see what is in the cache.
 @Suite(.serialized, .timeLimit(.minutes(5)))

@@ -1,6 +1,4 @@
-import Foundation
-import TestOrigin
-import Testing
+import TestSupport
 
 /// Several processes at one cache: some fill it, some prune, check and list it, some take it away.
 ///
@@ -15,9 +13,8 @@ struct CacheSharingTests {
 
   init() throws {
     bench = try Bench()
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
     origin = try Origin { [last] request in
-      let answer = OriginResponse.ok(picture, type: "image/jpeg")
+      let answer = OriginResponse.picture
       return request.path == "/\(Self.pictures).jpg" ? answer.held(by: last) : answer
     }
   }

@@ -1,6 +1,4 @@
-import Foundation
-import TestOrigin
-import Testing
+import TestSupport
 
 /// One line of `thumbs convert --json`.
 struct ConvertedPicture: Decodable, Sendable {
@@ -52,13 +50,7 @@ struct ConvertCommandTests {
     try TestImages.bytes(image).write(to: target)
   }
 
-  private func files(_ folder: String) throws -> [String: Data] {
-    var files: [String: Data] = [:]
-    for name in try FileManager.default.subpathsOfDirectory(atPath: bench.url(folder).path) {
-      files[name] = try? Data(contentsOf: bench.url("\(folder)/\(name)"))
-    }
-    return files
-  }
+  private func files(_ folder: String) throws -> [String: Data] { try bench.files(folder) }
 
   @Test func aFolderIsConvertedAndToldLineByLine() async throws {
     try put("formats/jpeg-420.jpg", "photos/2024/a.jpg")
@@ -168,8 +160,7 @@ struct ConvertCommandTests {
   @Test func thatNoPictureWasFoundIsSaid() async throws {
     try put("formats/jpeg-420.jpg", "photos/a.jpg")
     let convert = ["convert", "photos", "--output", "small", "--include", "*.png"]
-    let run = try await bench.start(convert).run()
-    #expect(run.status == 0 && run.complaints.count == 1 && run.stderr.contains("--include"))
+    expectComplaint(try await bench.start(convert).run(), 0, "--include", printing: true)
     #expect(try await bench.start(convert + ["--quiet"]).run().stderr.isEmpty)
   }
 
@@ -217,21 +208,16 @@ struct ConvertCommandTests {
   @Test func whatCannotBeWrittenEndsWith73() async throws {
     try put("formats/jpeg-420.jpg", "photos/a.jpg")
     try Data("here".utf8).write(to: bench.url("file"))
-    let onFile = try await bench.run("convert", "photos", "--output", "file")
-    #expect(onFile.status == 73 && onFile.stdout.isEmpty)
-    #expect(
-      onFile.complaints == [
-        "thumbs: file cannot be written: Not a directory; make room there, or choose another output folder"
-      ])
-    // A file system on which nothing can be made, whoever asks.
-    let nowhere = try await bench.run("convert", "photos", "--output", "/proc/thumbs")
-    #expect(nowhere.status == 73 && nowhere.complaints.count == 1)
+    // The other is a file system on which nothing can be made, whoever asks.
+    for (output, problem) in [("file", "Not a directory; "), ("/proc/thumbs", "")] {
+      let run = try await bench.run("convert", "photos", "--output", output)
+      expectComplaint(run, 73, "thumbs: \(output) cannot be written: \(problem)", "choose another output folder")
+    }
     // Where one thumbnail cannot go, the others still do.
     try put("formats/jpeg-444.jpg", "photos/b.jpg")
     _ = try bench.folder("small/a.jpg")
     let partly = try await bench.run("convert", "photos", "--output", "small")
-    #expect(partly.status == 1 && partly.complaints.count == 1)
-    #expect(partly.stderr.contains("small/a.jpg cannot be written: Is a directory"))
+    expectComplaint(partly, 1, "small/a.jpg cannot be written: Is a directory", printing: true)
     #expect(FileManager.default.fileExists(atPath: bench.url("small/b.jpg").path))
   }
 
@@ -281,8 +267,7 @@ struct ConvertCommandTests {
     }
     #expect(try files("photos/small").keys.sorted() == [".thumbs-index", "a.jpg"])
     for (input, output) in [("photos", "photos"), ("photos/small", "photos")] {
-      let run = try await bench.run("convert", input, "--output", output)
-      #expect(run.status == 64 && run.complaints.count == 1 && run.stderr.contains("output folder"))
+      expectComplaint(try await bench.run("convert", input, "--output", output), 64, "output folder")
     }
   }
 

@@ -1,6 +1,4 @@
-import Foundation
-import TestOrigin
-import Testing
+import TestSupport
 
 /// What holds a credential: after a run, nothing but the servers it is for has seen it.
 @Suite(.serialized, .timeLimit(.minutes(5)))

@@ -1,6 +1,4 @@
-import Foundation
-import TestOrigin
-import Testing
+import TestSupport
 
 /// `--damaged`, and what the reports say of it.
 @Suite(.serialized, .timeLimit(.minutes(5)))

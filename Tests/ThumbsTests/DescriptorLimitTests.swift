@@ -1,7 +1,4 @@
-import Foundation
-import TestOrigin
 import TestSupport
-import Testing
 
 /// The command where it may open only few files.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct DescriptorLimitTests {
@@ -39,7 +36,6 @@ import Testing
   @Test func tooFewFilesAreSaidWithTheNumberThatIsNeeded() async throws {
     _ = try bench.folder("pictures", pictures: 1)
     let run = try await run(16, ["prefetch", "--query", "", "--provider", "folder:pictures"])
-    #expect(run.status == 64 && run.stderr.contains("may open 16 files and sockets, and needs "), "\(run.stderr)")
-    #expect(run.complaints.count == 1 && run.stderr.contains("ulimit -n"))
+    expectComplaint(run, 64, "may open 16 files and sockets, and needs ", "ulimit -n")
   }
 }

@@ -1,6 +1,4 @@
-import Foundation
-import TestOrigin
-import Testing
+import TestSupport
 
 /// `thumbs prefetch --export`.
 @Suite(.serialized, .timeLimit(.minutes(10)))
@@ -9,10 +7,7 @@ struct ExportCommandTests {
 
   init() throws { bench = try Bench() }
 
-  private func files(_ folder: String) throws -> Set<String> {
-    let names = try FileManager.default.subpathsOfDirectory(atPath: bench.url(folder).path)
-    return Set(names.filter { bench.isFile("\(folder)/\($0)") })
-  }
+  private func files(_ folder: String) throws -> Set<String> { Set(try bench.files(folder).keys) }
 
   private func prefetch(_ arguments: String...) async throws -> Run {
     try await bench.start(["prefetch", "--query", "", "--provider", "folder:pictures"] + arguments).run()
@@ -51,8 +46,7 @@ struct ExportCommandTests {
   }
 
   @Test func aListIsNamedByItsAddressesAndStaysInItsFolder() async throws {
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let origin = try Origin { _ in .ok(picture, type: "image/jpeg") }
+    let origin = try Origin.picture()
     let paths =
       ["/x/1.jpeg", "/..%2F..%2Fevil.jpg", "/%2e%2e/%2e%2e/up.jpg", "/a%0Ab%1B.jpg", "/2.jpg?a", "/2.jpg?b"]
       + ["/\(String(repeating: "long", count: 200)).jpg"]
@@ -69,15 +63,7 @@ struct ExportCommandTests {
 
   @Test func unsplashIsToldWhichPhotosAreExported() async throws {
     let unsplash = try UnsplashOrigin(directory: TestImages.gallery)
-    func prefetch(_ arguments: String...) async throws -> Run {
-      try await bench.start(
-        [
-          "prefetch", "--query", "lake", "--provider", "unsplash", "--provider-url", "\(unsplash.baseURL)", "--count",
-          "3",
-        ]
-          + arguments, environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey]
-      ).run()
-    }
+    func prefetch(_ arguments: String...) async throws -> Run { try await self.prefetch(unsplash, arguments) }
     func reports() -> Set<String> {
       Set(unsplash.apiRequests.map(\.path).filter { $0.hasSuffix("/download") })
     }
@@ -93,26 +79,25 @@ struct ExportCommandTests {
 
   @Test func aServiceThatCannotBeToldIsNamedOnce() async throws {
     let unsplash = try UnsplashOrigin(directory: TestImages.gallery, hourlyLimit: 1)
-    let run = try await bench.start(
-      [
-        "prefetch", "--query", "lake", "--provider", "unsplash", "--provider-url", "\(unsplash.baseURL)", "--count",
-        "3",
-      ]
-        + ["--export", "out", "--max-wait", "0"], environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey]
-    ).run()
-    #expect(run.status == 0 && run.lines.contains("exported 3 files to out"), "\(run.stderr)")
-    #expect(run.complaints.count == 1)
-    #expect(run.stderr.contains("unsplash could not be told that 3 of its photos were exported, as its terms ask: "))
+    let run = try await prefetch(unsplash, ["--export", "out", "--max-wait", "0"])
+    #expect(run.lines.contains("exported 3 files to out"))
+    expectComplaint(
+      run, 0, "unsplash could not be told that 3 of its photos were exported, as its terms ask: ", printing: true)
     #expect(try files("out").count == 3)
+  }
+
+  private func prefetch(_ unsplash: UnsplashOrigin, _ arguments: [String]) async throws -> Run {
+    let search = ["prefetch", "--query", "lake", "--provider", "unsplash", "--provider-url", "\(unsplash.baseURL)"]
+    return try await bench.start(
+      search + ["--count", "3"] + arguments, environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey]
+    ).run()
   }
 
   @Test func whatIsThereIsLeftUnlessToldOtherwise() async throws {
     _ = try bench.folder("pictures", pictures: 1)
     _ = try bench.folder("out")
     try Data("mine".utf8).write(to: bench.url("out/picture 0.jpg"))
-    let kept = try await prefetch("--export", "out")
-    #expect(kept.status == 1)
-    #expect(kept.complaints.count == 1 && kept.stderr.contains("--overwrite"))
+    expectComplaint(try await prefetch("--export", "out"), 1, "--overwrite", printing: true)
     #expect(try Data(contentsOf: bench.url("out/picture 0.jpg")) == Data("mine".utf8))
     let replaced = try await prefetch("--export", "out", "--overwrite")
     #expect(replaced.status == 0, "\(replaced.stderr)")
@@ -120,8 +105,7 @@ struct ExportCommandTests {
   }
 
   @Test func whereOneCannotGoTheOthersStillDo() async throws {
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let origin = try Origin { _ in .ok(picture, type: "image/jpeg") }
+    let origin = try Origin.picture()
     // One address has a folder where the user has a file.
     let host = try bench.folder("out/127.0.0.1")
     try Data("mine".utf8).write(to: host.appendingPathComponent("a.jpg"))
@@ -143,8 +127,7 @@ struct ExportCommandTests {
       let run = try await bench.start(
         ["prefetch", "--query", "", "--provider", "folder:pictures", "--export", export] + options
       ).run()
-      #expect(run.status == 73 && run.complaints.count == 1)
-      #expect(run.stderr.contains("\(export) is the folder of the pictures themselves"), "\(run.stderr)")
+      expectComplaint(run, 73, "\(export) is the folder of the pictures themselves")
     }
     #expect(try Data(contentsOf: bench.url("pictures/picture 0.jpg")) == original)
   }
@@ -154,8 +137,7 @@ struct ExportCommandTests {
     let origin = try Origin { _ in .status(404) }
     let list = Data("\(origin.url("/a.jpg"))\n".utf8)
     let run = try await bench.run("prefetch", "--urls", "-", "--export", "out", input: .bytes(list))
-    #expect(run.status == 73)
-    #expect(run.complaints == ["thumbs: out cannot be exported to: Not a directory; name another folder with --export"])
+    expectComplaint(run, 73, "thumbs: out cannot be exported to: Not a directory; name another folder with --export")
     #expect(origin.requests.isEmpty)
     #expect(try Data(contentsOf: bench.url("out")) == Data("mine".utf8))
   }
@@ -183,6 +165,6 @@ struct ExportCommandTests {
     ])
   func wrongUsageSaysWhatToDo(arguments: [String], words: String) async throws {
     let run = try await bench.start(["prefetch", "--urls", "list.txt"] + arguments).run()
-    #expect(run.status == 64 && run.complaints.count == 1 && run.stderr.contains(words), "\(run.stderr)")
+    expectComplaint(run, 64, words)
   }
 }

@@ -1,6 +1,4 @@
-import Foundation
-import TestOrigin
-import Testing
+import TestSupport
 
 /// Pictures whose files fit on no disk.
 @Suite(.serialized, .timeLimit(.minutes(5)))

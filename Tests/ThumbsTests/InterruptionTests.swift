@@ -1,6 +1,4 @@
-import Foundation
-import TestOrigin
-import Testing
+import TestSupport
 
 /// Runs that are stopped half-way, and what the next one finds.
 @Suite(.serialized, .timeLimit(.minutes(5)))
@@ -14,10 +12,9 @@ struct InterruptionTests {
 
   init() throws {
     bench = try Bench()
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
     let gate = gate
     origin = try Origin { request in
-      let answer = OriginResponse.ok(picture, type: "image/jpeg")
+      let answer = OriginResponse.picture
       return Self.held.contains(request.path) ? answer.held(by: gate) : answer
     }
     let origin = origin

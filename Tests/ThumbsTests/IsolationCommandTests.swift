@@ -1,7 +1,3 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import CodecTestSupport
 
 /// The options about helper processes, and what becomes of the processes when the command ends.
@@ -51,11 +47,9 @@ struct IsolationCommandTests {
   @Test func getRefusesThemWithWhatToDo() async throws {
     let drawing = TestImages.url("formats/svg.svg").path
     let run = try await bench.run("get", drawing, "--output", "a.png", "--isolate", "off")
-    #expect(run.status == 1)
-    #expect(run.complaints.count == 1 && run.stderr.contains("SVG") && run.stderr.contains("--isolate"))
+    expectComplaint(run, 1, "SVG", "--isolate")
     let allowed = try await bench.run("get", drawing, "--output", "a.png")
-    #expect(allowed.status == 0, "\(allowed.stderr)")
-    #expect(allowed.stderr.isEmpty)
+    #expect(allowed.status == 0 && allowed.stderr.isEmpty, "\(allowed.stderr)")
   }
 
   @Test func theWebsAreRefusedUnlessAsked() async throws {
@@ -68,20 +62,12 @@ struct IsolationCommandTests {
     #expect(allowed.status == 0, "\(allowed.stderr)")
   }
 
-  @Test func aHelperEndsWithTheCommandThatIsKilled() async throws {
-    let process = try startEndless()
+  @Test(arguments: [SIGKILL, SIGINT]) func aHelperEndsWithTheCommandThatIsKilled(_ signal: Int32) async throws {
+    try Self.endless.write(to: bench.url("endless.svg"))
+    let process = try bench.start(["get", "endless.svg", "--output", "a.png", "--helper-deadline", "600"])
     let helper = try await helper(of: process)
-    process.send(SIGKILL)
-    _ = await process.result()
-    #expect(await eventually { !Self.isAlive(helper) })
-  }
-
-  @Test func controlCEndsTheHelperToo() async throws {
-    let process = try startEndless()
-    let helper = try await helper(of: process)
-    process.send(SIGINT)
-    let run = await process.run()
-    #expect(run.status == 130, "\(run.stderr)")
+    process.send(signal)
+    #expect(await process.run().status == 128 + signal)
     #expect(await eventually { !Self.isAlive(helper) })
   }
 
@@ -91,21 +77,12 @@ struct IsolationCommandTests {
     (["--unsafe-from-web", "--isolate", "off"], "exclude"),
   ])
   func wrongUsageIsSaid(_ options: [String], _ words: String) async throws {
-    let run = try await bench.start(["get", "a.svg", "--output", "b.png"] + options).run()
-    #expect(run.status == 64)
-    #expect(run.complaints.count == 1 && run.stderr.contains(words), "\(run.stderr)")
+    expectComplaint(try await bench.start(["get", "a.svg", "--output", "b.png"] + options).run(), 64, words)
   }
 
   @Test func theHelperIsNotForPeople() async throws {
-    let run = try await bench.run("decode-helper", "1000000000", "20", "1")
-    #expect(run.status == 64)
-    #expect(run.complaints.count == 1 && run.stderr.contains("not for people"))
+    expectComplaint(try await bench.run("decode-helper", "1000000000", "20", "1"), 64, "not for people")
     #expect(try await !bench.run("--help").lines.contains { $0.contains("decode-helper") })
-  }
-
-  private func startEndless() throws -> ThumbsProcess {
-    try Self.endless.write(to: bench.url("endless.svg"))
-    return try bench.start(["get", "endless.svg", "--output", "a.png", "--helper-deadline", "600"])
   }
 
   /// The helper of a process, which is its only child.

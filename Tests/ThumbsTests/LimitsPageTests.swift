@@ -1,7 +1,5 @@
 import DecodeSandbox
-import Foundation
 import TestSupport
-import Testing
 import ThumbnailCore
 import Thumbnailer
 

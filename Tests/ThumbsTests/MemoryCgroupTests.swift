@@ -1,6 +1,4 @@
-import Foundation
 import TestSupport
-import Testing
 
 /// A real container's memory limit: `MemoryBudgetTests` has what is computed from it.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct MemoryCgroupTests {

@@ -11,10 +11,7 @@ final class NarrowPipe {
   private var lineCount = 0
 
   init() throws {
-    var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    (readEnd, writeEnd) = (ends[0], ends[1])
+    (readEnd, writeEnd) = try makePipe()
     let setPipeSize: Int32 = 1031
     _ = fcntl(writeEnd, setPipeSize, 4096)
   }
@@ -42,6 +39,14 @@ final class NarrowPipe {
     }
     return text
   }
+}
+
+/// A pipe whose ends no other process inherits.
+func makePipe() throws -> (read: Int32, write: Int32) {
+  var ends: [Int32] = [-1, -1]
+  guard pipe(&ends) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+  for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+  return (ends[0], ends[1])
 }
 
 extension ThumbsProcess {

@@ -1,19 +1,13 @@
-import Foundation
-import TestOrigin
-import Testing
+import TestSupport
 
 /// Proxies, credentials and names on the command line.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct NetworkOptionsTests {
   private let bench: Bench
-  private let body: Data
 
-  init() throws {
-    bench = try Bench()
-    body = try TestImages.bytes("formats/jpeg-420.jpg")
-  }
+  init() throws { bench = try Bench() }
 
-  private func picture() throws -> Origin { try Origin { [body] _ in .ok(body) } }
+  private func picture() throws -> Origin { try .picture() }
 
   @Test func theEnvironmentsProxyIsUsedAndNoProxyHeeded() async throws {
     let proxy = try picture()
@@ -55,8 +49,8 @@ struct NetworkOptionsTests {
 
   @Test func headersGoToTheirHostAndItsRedirectsOnly() async throws {
     let elsewhere = try picture()
-    let origin = try Origin { [body] request in
-      request.path == "/moved" ? .redirect(to: elsewhere.url("/there").absoluteString) : .ok(body)
+    let origin = try Origin { request in
+      request.path == "/moved" ? .redirect(to: elsewhere.url("/there").absoluteString) : .picture
     }
     let run = try await bench.run(
       "prefetch", "--urls", "-", "--header", "127.0.0.1:\(origin.port)=Authorization: Bearer hunter2",

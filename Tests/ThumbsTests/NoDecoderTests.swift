@@ -1,6 +1,4 @@
-import Foundation
-import TestOrigin
-import Testing
+import TestSupport
 
 /// That the command decodes nothing itself: its helpers do, whatever the format and whoever's the picture.
 @Suite(.serialized, .timeLimit(.minutes(5)))

@@ -1,6 +1,4 @@
-import Foundation
-import TestOrigin
-import Testing
+import TestSupport
 
 /// What goes to stdout and stderr, how much of it, and what happens when nobody takes it.
 @Suite(.serialized, .timeLimit(.minutes(5)))
@@ -47,22 +45,19 @@ struct OutputTests {
 
   @Test func aReaderThatLeavesDoesNoHarm() async throws {
     // Given a run whose reader leaves after the first line, as `head -1` does
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
     let gate = Gate()
     let origin = try Origin { request in
-      let answer = OriginResponse.ok(picture, type: "image/jpeg")
+      let answer = OriginResponse.picture
       return request.path == "/0.jpg" ? answer : answer.held(by: gate)
     }
     let list = Data((0..<5).map { "\(origin.url("/\($0).jpg"))\n" }.joined().utf8)
-    var ends: [Int32] = [-1, -1]
-    #expect(pipe(&ends) == 0)
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    let output = try makePipe()
     let process = try bench.start(
-      ["prefetch", "--urls", "-", "--json"], input: .bytes(list), stdout: .descriptor(ends[1]))
-    close(ends[1])
+      ["prefetch", "--urls", "-", "--json"], input: .bytes(list), stdout: .descriptor(output.write))
+    close(output.write)
     var byte: UInt8 = 0
-    while read(ends[0], &byte, 1) == 1, byte != UInt8(ascii: "\n") {}
-    close(ends[0])
+    while read(output.read, &byte, 1) == 1, byte != UInt8(ascii: "\n") {}
+    close(output.read)
     gate.open()
 
     // Then it ends without a word, and what it fetched is kept
@@ -86,10 +81,7 @@ struct OutputTests {
     // A list of nothing has no lines.
     if which == "list" { _ = try await bench.start(command).run() }
     let process = try bench.start(try #require(lines[which]), stdout: .descriptor(full))
-    let run = await process.run()
-    #expect(run.status == 73)
-    #expect(run.complaints.count == 1)
-    #expect(run.stderr.hasPrefix("thumbs: stdout cannot be written: No space left on device; "))
+    expectComplaint(await process.run(), 73, "thumbs: stdout cannot be written: No space left on device; ")
   }
 
   @Test func verboseLeavesQueriesAndFragmentsOut() async throws {
@@ -109,5 +101,31 @@ struct OutputTests {
     #expect(!run.stderr.contains("part"), "\(run.stderr)")
     // A report on stdout is not a log: it names each picture as the list does.
     #expect(String(decoding: run.stdout, as: UTF8.self).contains("key=hunter2"))
+  }
+}
+
+/// Names of files and pictures, which strangers choose, on a terminal.
+@Suite(.timeLimit(.minutes(5))) struct TerminalTextTests {
+  /// Clears a screen, in two ways, and turns the direction of what follows.
+  private static let name = "\u{1B}[2J\u{202E}\u{9B}31m.jpg"
+  private let bench: Bench
+
+  init() throws {
+    bench = try Bench()
+    let folder = try bench.folder("pictures", pictures: 1)
+    try Data("no picture".utf8).write(to: folder.appendingPathComponent(Self.name))
+  }
+
+  @Test(arguments: [
+    "convert pictures --output small", "prefetch --query  --provider folder:pictures --verbose",
+    "search --query  --provider folder:pictures", "get pictures/\(name) --output small.jpg",
+  ])
+  func aNameNeitherMovesTheCursorNorTurnsTheText(_ line: String) async throws {
+    let words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+    let run = try await bench.start(words).run()
+    let text = (run.lines + run.complaints).joined()
+    #expect(text.contains("31m.jpg"), "\(text)")
+    let unfit = text.unicodeScalars.filter { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) || $0 == "\u{202E}" }
+    #expect(unfit.isEmpty, "\(unfit.map(\.value))")
   }
 }

@@ -1,6 +1,4 @@
-import Foundation
-import TestOrigin
-import Testing
+import TestSupport
 
 /// `thumbs prefetch`: what it makes, what it finds again, and what it prints.
 @Suite(.serialized, .timeLimit(.minutes(5)))
@@ -109,8 +107,7 @@ struct PrefetchCommandTests {
   }
 
   @Test func makesEverySizeFromOneDownload() async throws {
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let origin = try Origin { _ in .ok(picture, type: "image/jpeg") }
+    let origin = try Origin.picture()
     let run = try await bench.run(
       "prefetch", "--urls", "-", "--json", "--fit", "cover", "--size", "20x20", "--size", "40x30", "--size", "20",
       input: .bytes(Data("\(origin.url("/a.jpg"))\n".utf8)))
@@ -215,8 +212,7 @@ struct PrefetchCommandTests {
   }
 
   @Test(arguments: [5, 20_000]) func everyLineOfAListHasItsRowAndTheWorkIsDoneOnce(lines: Int) async throws {
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let origin = try Origin { _ in .ok(picture, type: "image/jpeg") }
+    let origin = try Origin.picture()
     let list = Data(String(repeating: "\(origin.url("/a.jpg"))\n", count: lines).utf8)
     let run = try await bench.run("prefetch", "--urls", "-", "--json", input: .bytes(list))
     #expect(run.status == 0 && run.lines.count == lines + 1, "\(run.lines.count) lines, \(run.stderr)")

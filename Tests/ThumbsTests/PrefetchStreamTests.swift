@@ -1,6 +1,4 @@
-import Foundation
-import TestOrigin
-import Testing
+import TestSupport
 
 /// `thumbs prefetch` is a stream: pages are asked for ahead of what is done, and no further than `--ahead`.
 @Suite(.serialized, .timeLimit(.minutes(5)))

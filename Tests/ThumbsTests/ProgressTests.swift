@@ -1,7 +1,5 @@
-import Foundation
+import TestSupport
 import Synchronization
-import TestOrigin
-import Testing
 
 /// The progress line, on a terminal of the test's own.
 @Suite(.serialized, .timeLimit(.minutes(5)))
@@ -14,13 +12,12 @@ struct ProgressTests {
 
   init() throws {
     bench = try Bench()
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
     let gate = gate
     origin = try Origin { request in
       switch request.path {
-      case "/0.jpg": .ok(picture, type: "image/jpeg")
+      case "/0.jpg": .picture
       case "/1.jpg": .status(404)
-      default: .ok(picture, type: "image/jpeg").held(by: gate)
+      default: .picture.held(by: gate)
       }
     }
     let origin = origin
@@ -65,11 +62,10 @@ struct ProgressTests {
 
   @Test func saysWhichServerIsWaitedForOnceOnlySilentPicturesAreLeft() async throws {
     // Given two pictures whose server says nothing until the gate opens, the last one and one at the beginning
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
     let gate = gate
     let origin = try Origin { request in
       ["/2.jpg", "/39.jpg"].contains(request.path)
-        ? .ok(picture, type: "image/jpeg").held(by: gate) : .ok(picture, type: "image/jpeg")
+        ? .picture.held(by: gate) : .picture
     }
     let list = Data((0..<Self.count).map { "\(origin.url("/\($0).jpg"))\n" }.joined().utf8)
     let terminal = try #require(PseudoTerminal(columns: 120))

@@ -1,6 +1,4 @@
-import Foundation
-import TestOrigin
-import Testing
+import TestSupport
 
 /// Each test starts several processes, which take their time on a busy machine: the limit is there to end a hang.
 @Suite(.serialized, .timeLimit(.minutes(5)))
@@ -77,17 +75,13 @@ struct SearchCommandTests {
 
   @Test func aSourceThatIsNotThereEndsWith69() async throws {
     let run = try await bench.run("search", "--query", "lake", "--provider", "folder:nowhere")
-    #expect(run.status == 69 && run.stdout.isEmpty)
-    #expect(run.complaints == ["thumbs: there is no folder nowhere; check the path"])
+    expectComplaint(run, 69, "thumbs: there is no folder nowhere; check the path\n")
   }
 
   @Test func wrongUsageEndsWith64() async throws {
     for arguments in [
       ["search"], ["search", "--query", "a", "--html", ""], ["search", "--query", "a", "--pages", "0"],
-    ] {
-      let run = try await bench.start(arguments).run()
-      #expect(run.status == 64 && run.complaints.count == 1)
-    }
+    ] { expectComplaint(try await bench.start(arguments).run(), 64) }
     let noKey = try await bench.run("search", "--query", "a", "--provider", "unsplash")
     #expect(noKey.status == 64 && noKey.stderr.contains("UNSPLASH_ACCESS_KEY"))
   }
@@ -167,11 +161,8 @@ struct SearchCommandTests {
     _ = try bench.folder("pictures", pictures: 1)
     let run = try await bench.run(
       "search", "--query", "", "--provider", "folder:pictures", "--html", "nowhere/page.html")
-    #expect(run.status == 73)
-    #expect(
-      run.complaints == [
-        "thumbs: nowhere/page.html cannot be written: No such file or directory; choose another --html"
-      ])
+    expectComplaint(
+      run, 73, "thumbs: nowhere/page.html cannot be written: No such file or directory; choose another --html\n")
   }
 
   @Test func withoutACacheNothingIsToBeHadOffline() async throws {

@@ -1,7 +1,4 @@
-import Foundation
-import Testing
-
-@testable import TestSupport
+import TestSupport
 
 /// Readers are compared with other programs: a test that compares with one library inherits its faults.
 ///

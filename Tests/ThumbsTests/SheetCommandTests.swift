@@ -1,6 +1,4 @@
-import Foundation
-import TestOrigin
-import Testing
+import TestSupport
 
 /// `--sheet` of `thumbs prefetch` and `thumbs get`.
 @Suite(.serialized, .timeLimit(.minutes(10)))
@@ -63,8 +61,7 @@ struct SheetCommandTests {
   }
 
   @Test func picturesOfTheWebAreLinkedWithoutPasswords() async throws {
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let origin = try Origin { _ in .ok(picture, type: "image/jpeg") }
+    let origin = try Origin.picture()
     let address = "\(origin.url("/a.jpg"))".replacing("http://", with: "http://me:secret@")
     let run = try await bench.run(
       "prefetch", "--urls", "-", "--sheet", "sheet.html", input: .bytes(Data("\(address)\n".utf8)))
@@ -74,8 +71,7 @@ struct SheetCommandTests {
   }
 
   @Test func addressesStandOnASheetWithoutTheirQueries() async throws {
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let origin = try Origin { _ in .ok(picture, type: "image/jpeg") }
+    let origin = try Origin.picture()
     let signed = ["/a.jpg", "/"].map {
       "\(origin.url($0))?token=hunter2".replacing("http://", with: "http://me:secret@")
     }
@@ -96,8 +92,7 @@ struct SheetCommandTests {
     let picture = try TestImages.bytes("formats/jpeg-420.jpg")
     try picture.write(to: bench.url("own.jpg"))
     let get = try await bench.run("get", "own.jpg", "--sheet", "./own.jpg")
-    #expect(get.status == 73 && get.complaints.count == 1)
-    #expect(get.stderr.contains("./own.jpg is the picture itself, which would be lost; choose another --sheet"))
+    expectComplaint(get, 73, "./own.jpg is the picture itself, which would be lost; choose another --sheet")
     #expect(try Data(contentsOf: bench.url("own.jpg")) == picture)
     let list = Data("\(bench.url("own.jpg").path)\n".utf8)
     try list.write(to: bench.url("list.html"))
@@ -112,8 +107,7 @@ struct SheetCommandTests {
 
   @Test func aKillLeavesNoPieceOfASheetAndTheOldOneAsItWas() async throws {
     let gate = Gate()
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let origin = try Origin { $0.path == "/1.jpg" ? .ok(picture) : .ok(picture).held(by: gate) }
+    let origin = try Origin { $0.path == "/1.jpg" ? .picture : .picture.held(by: gate) }
     let list = Data(["/1.jpg", "/2.jpg"].map { "\(origin.url($0))\n" }.joined().utf8)
     let folder = try bench.folder("sheets")
     try Data("old".utf8).write(to: folder.appendingPathComponent("sheet.html"))
@@ -148,9 +142,7 @@ struct SheetCommandTests {
 
   @Test(arguments: ["sheet.txt", "sheet", ""]) func aSheetIsAPageOrAPicture(name: String) async throws {
     for command in [["prefetch", "--urls", "list.txt"], ["get", "a.jpg", "--output", "b.jpg"]] {
-      let run = try await bench.start(command + ["--sheet", name]).run()
-      #expect(run.status == 64 && run.complaints.count == 1)
-      #expect(run.stderr.contains(".html or .jpg"))
+      expectComplaint(try await bench.start(command + ["--sheet", name]).run(), 64, ".html or .jpg")
     }
   }
 
@@ -159,8 +151,7 @@ struct SheetCommandTests {
     let origin = try Origin { _ in .status(404) }
     let list = Data("\(origin.url("/a.jpg"))\n".utf8)
     let run = try await bench.run("prefetch", "--urls", "-", "--sheet", "missing/\(name)", input: .bytes(list))
-    #expect(run.status == 73 && run.complaints.count == 1)
-    #expect(run.stderr.contains("missing") && run.stderr.contains("No such file or directory"))
+    expectComplaint(run, 73, "missing", "No such file or directory")
     #expect(origin.requests.isEmpty)
     #expect(try await bench.run("get", "a.jpg", "--sheet", "missing/\(name)").status == 73)
   }
@@ -168,9 +159,8 @@ struct SheetCommandTests {
   @Test(arguments: ["sheet.html", "sheet.jpg"])
   func afterASignalTheSheetHoldsWhatIsDone(name: String) async throws {
     let gate = Gate()
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
     let origin = try Origin { request in
-      request.path == "/held.jpg" ? .ok(picture).held(by: gate) : .ok(picture, type: "image/jpeg")
+      request.path == "/held.jpg" ? .picture.held(by: gate) : .picture
     }
     let list = Data(["/1.jpg", "/2.jpg", "/held.jpg"].map { "\(origin.url($0))\n" }.joined().utf8)
     let process = try bench.start(

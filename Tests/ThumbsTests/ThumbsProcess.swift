@@ -1,7 +1,5 @@
-import Foundation
+import TestSupport
 import Synchronization
-import TestOrigin
-import Testing
 
 /// The command `thumbs` as a process of its own: started, fed, watched and ended by a test.
 ///

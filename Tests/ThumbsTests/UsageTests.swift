@@ -1,5 +1,5 @@
-import Foundation
-import Testing
+import ArgumentParser
+import TestSupport
 
 @testable import thumbs
 
@@ -138,10 +138,7 @@ struct UsageTests {
   ])
   func aMistakeIsOneLineThatNamesItAndSaysWhatToDo(_ mistake: Mistake) async throws {
     let run = try await bench.start(mistake.arguments).run()
-    #expect(run.status == 64)
-    #expect(run.stdout.isEmpty)
-    #expect(run.complaints.count == 1)
-    expectPlain(run)
+    expectComplaint(run, 64)
     for name in mistake.named { #expect(run.stderr.contains(name), "\(run.stderr)") }
   }
 
@@ -204,10 +201,36 @@ struct UsageTests {
   }
 }
 
+/// Expects that a run ended with a status and one line on stderr, which has these words, and printed nothing.
+func expectComplaint(
+  _ run: Run, _ status: Int32, _ words: String..., printing: Bool = false,
+  sourceLocation: SourceLocation = #_sourceLocation
+) {
+  #expect(run.status == status && run.complaints.count == 1, "\(run.stderr)", sourceLocation: sourceLocation)
+  #expect(printing || run.stdout.isEmpty, sourceLocation: sourceLocation)
+  for words in words { #expect(run.stderr.contains(words), "\(run.stderr)", sourceLocation: sourceLocation) }
+  expectPlain(run, sourceLocation: sourceLocation)
+}
+
 /// Expects of each line on stderr what all of them promise: it begins with the command's name, in the style of a message.
 func expectPlain(_ run: Run, sourceLocation: SourceLocation = #_sourceLocation) {
   for line in run.complaints {
     #expect(line.hasPrefix("thumbs: ") && !line.hasSuffix("."), "\(line)", sourceLocation: sourceLocation)
     #expect(!line.contains("Error Domain") && !line.contains("Optional("), "\(line)", sourceLocation: sourceLocation)
+  }
+}
+
+/// Durations on the command line.
+@Suite struct DurationOptionTests {
+  @Test(arguments: [
+    ("30s", 30), ("10m", 600), ("12h", 43_200), ("7d", 604_800), ("2w", 1_209_600), ("1.5h", 5400), ("0d", 0), ("0", 0),
+  ])
+  func aNumberWithItsUnitIsRead(text: String, seconds: Int) throws {
+    #expect(try Duration.option(text) == .seconds(seconds))
+  }
+
+  @Test(arguments: ["", "d", "30", "30 d", "-1d", "1y", "1e9s", "∞d", "1.2.3d", "99999999w", "١d"])
+  func anythingElseIsRefusedWithAnExample(text: String) {
+    #expect(throws: ValidationError.self) { try Duration.option(text) }
   }
 }

@@ -1,9 +1,4 @@
-import Foundation
-import Synchronization
-import TestOrigin
-import Testing
-
-@testable import TestSupport
+import TestSupport
 
 /// Both pipes of `thumbs worker`: readers that are slow, stop or leave, and signals.
 @Suite(.serialized, .timeLimit(.minutes(5)))
@@ -11,14 +6,6 @@ struct WorkerPipeTests {
   private let bench: Bench
 
   init() throws { bench = try Bench() }
-
-  /// A pipe whose ends no other process inherits.
-  private func makePipe() throws -> (read: Int32, write: Int32) {
-    var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    return (ends[0], ends[1])
-  }
 
   @Test func itReadsNoFasterThanItsResponsesAreRead() async throws {
     // Given a worker with little memory, whose lines come as fast as it takes them
@@ -65,8 +52,7 @@ struct WorkerPipeTests {
   @Test(arguments: [(SIGTERM, 143), (SIGINT, 130)] as [(Int32, Int32)])
   func aSignalFinishesWhatWasBegunAndReadsNoMore(signal: Int32, status: Int32) async throws {
     let gate = Gate()
-    let body = try TestImages.bytes("formats/jpeg-420.jpg")
-    let origin = try Origin { _ in .ok(body, type: "image/jpeg").held(by: gate) }
+    let origin = try Origin { _ in .picture.held(by: gate) }
     let input = try makePipe()
     let process = try bench.start(["worker", "--tar", "shards"], input: .descriptor(input.read))
     close(input.read)
@@ -112,9 +98,8 @@ struct WorkerPipeTests {
 
   @Test func responsesComeAsSoonAsTheyAreKnown() async throws {
     let gate = Gate()
-    let body = try TestImages.bytes("formats/jpeg-420.jpg")
     let origin = try Origin { request in
-      let response = OriginResponse.ok(body, type: "image/jpeg")
+      let response = OriginResponse.picture
       return request.path == "/held" ? response.held(by: gate) : response
     }
     let input = try makePipe()

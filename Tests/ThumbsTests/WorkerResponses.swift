@@ -1,7 +1,4 @@
-import Foundation
-import Testing
-
-@testable import TestSupport
+import TestSupport
 
 /// What a worker has printed, each line of it held to the schema.
 struct WorkerResponses {

@@ -1,8 +1,4 @@
-import Foundation
-import TestOrigin
-import Testing
-
-@testable import TestSupport
+import TestSupport
 
 /// Shards of `thumbs worker`: the same bytes in every run, also after a kill, beside another worker and on a full disk.
 @Suite(.serialized, .timeLimit(.minutes(5)))

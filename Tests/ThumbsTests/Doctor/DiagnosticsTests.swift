@@ -1,12 +1,7 @@
-import Foundation
-import Testing
-
 @testable import DecodeSandbox
 @testable import ImageCodec
 @testable import PipelineTestSupport
-@testable import TestSupport
 @testable import ThumbnailCache
-@testable import ThumbnailCore
 @testable import Thumbnailer
 @testable import thumbs
 

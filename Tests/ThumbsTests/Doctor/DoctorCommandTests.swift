@@ -1,5 +1,4 @@
-import Foundation
-import Testing
+import TestSupport
 
 /// `thumbs doctor`.
 @Suite(.serialized, .timeLimit(.minutes(10)))
