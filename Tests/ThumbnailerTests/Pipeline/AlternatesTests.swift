@@ -1,13 +1,7 @@
-import Foundation
 import Synchronization
-import TestOrigin
-import Testing
 
 @testable import HTTPSemantics
 @testable import PipelineTestSupport
-@testable import TestSupport
-@testable import ThumbnailCore
-@testable import Thumbnailer
 
 /// Pictures that are to be had at several places.
 @Suite(.timeLimit(.minutes(5))) struct AlternatesTests {
@@ -34,9 +28,8 @@ import Testing
   }
 
   @Test func whoeverIsAskedToPauseGoesToTheNextPlace() async throws {
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
     let fixture = try PipelineFixture(configuring: { $0.attempts = 4 }) {
-      $0.path == "/good" ? .ok(picture) : .tooManyRequests(retryAfter: "50")
+      $0.path == "/good" ? .picture : .tooManyRequests(retryAfter: "50")
     }
     let source = ImageSource(
       fixture.origin.url("/bad"),
@@ -56,10 +49,9 @@ import Testing
 
   @Test(arguments: [("/a", 503), ("/b", 503), ("/a", 403), ("/b", 403)])
   func thatOnePlaceHasNoPictureSaysNothingWhileAnotherCannotBeAsked(path: String, status: Int) async throws {
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
     let isBack = Mutex(false)
     let fixture = try PipelineFixture { request in
-      if isBack.withLock({ $0 }) { return .ok(picture) }
+      if isBack.withLock({ $0 }) { return .picture }
       return .status(request.path == path ? status : 404)
     }
     let request = request(fixture, "/a", "/b")
@@ -111,8 +103,7 @@ import Testing
   }
 
   @Test func credentialsStayWithTheirHost() async throws {
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let elsewhere = try Origin { _ in .ok(picture) }
+    let elsewhere = try Origin.picture()
     let fixture = try PipelineFixture { _ in .status(404) }
     let source = ImageSource(
       fixture.origin.url("/a"), headers: [HTTPHeader("Authorization", "mine")],
@@ -125,8 +116,7 @@ import Testing
 
   @Test func aServerIsNotAskedForMoreAtOnceThanItWants() async throws {
     let gate = Gate()
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let fixture = try PipelineFixture { _ in .ok(picture).held(by: gate) }
+    let fixture = try PipelineFixture { _ in .picture.held(by: gate) }
     let requests = (0..<5).map {
       ThumbnailRequest(ImageSource(fixture.origin.url("/\($0)"), downloadsPerHost: 2), variant: variant)
     }

@@ -1,19 +1,12 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import HTTPTransport
 @testable import PipelineTestSupport
-@testable import TestSupport
-@testable import ThumbnailCore
 @testable import Thumbnailer
 
 /// What the user says against what the server said: refresh, an age, offline. Scenario 75.
 @Suite(.timeLimit(.minutes(5))) struct CacheModeTests {
   @Test func aRefreshAsksAboutEveryPictureOnce() async throws {
     let fixture = try RevalidationFixture({ $0.headers = [("Cache-Control", "max-age=60, immutable")] })
-    _ = try await fixture.origin()
-    fixture.clock.advance(by: 1)
+    try await fixture.fetch(thenWait: 1)
     let refreshing = try await fixture.restarted { $0.cacheMode = .refresh }
     #expect(try await fixture.origin(of: refreshing) == .revalidated)
     #expect(try await fixture.origin(of: refreshing) == .memory)
@@ -27,8 +20,7 @@ import Testing
     let fixture = try RevalidationFixture({ $0.headers = [("Cache-Control", "no-cache")] }) {
       $0.cacheMode = .maximumAge(.seconds(100))
     }
-    _ = try await fixture.origin()
-    fixture.clock.advance(by: 99)
+    try await fixture.fetch(thenWait: 99)
     #expect(try await fixture.origin() == .memory)
     fixture.clock.advance(by: 2)
     #expect(try await fixture.origin() == .revalidated)

@@ -1,9 +1,4 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import PipelineTestSupport
-@testable import TestSupport
 @testable import ThumbnailCache
 @testable import ThumbnailCore
 @testable import Thumbnailer
@@ -13,8 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct CancellationTests {
   @Test func theDownloadGoesOnWhileOneOfTwoStillWaits() async throws {
     let gate = Gate()
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let fixture = try PipelineFixture { _ in .ok(picture).held(by: gate) }
+    let fixture = try PipelineFixture { _ in .picture.held(by: gate) }
     let staying = Task { try await fixture.pipeline.thumbnail(for: fixture.request()) as Thumbnail }
     await poll { fixture.origin.requests.count == 1 }
     let leaving = Task { try await fixture.pipeline.thumbnail(for: fixture.request()) as Thumbnail }
@@ -41,8 +35,7 @@ import Testing
 
   @Test func aRequestAfterACancelledOneSucceedsAtOnce() async throws {
     let gate = Gate()
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let fixture = try PipelineFixture { $0.number == 1 ? .ok(picture).held(by: gate) : .ok(picture) }
+    let fixture = try PipelineFixture { $0.number == 1 ? .picture.held(by: gate) : .picture }
     let task = Task { try await fixture.pipeline.thumbnail(for: fixture.request()) as Thumbnail }
     await poll { fixture.origin.requests.count == 1 }
     task.cancel()
@@ -92,9 +85,8 @@ import Testing
 
   @Test func waitingWorkThatIsCancelledNeverStarts() async throws {
     let gate = Gate()
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
     let fixture = try PipelineFixture(configuring: { $0.downloads = 1 }) { _ in
-      .ok(picture).held(by: gate)
+      .picture.held(by: gate)
     }
     let running = Task { try await fixture.pipeline.thumbnail(for: fixture.request("/running")) as Thumbnail }
     await poll { fixture.origin.requests.count == 1 }
@@ -109,9 +101,8 @@ import Testing
 
   @Test func aVisibleRequestOvertakesAndRaisesAPrefetch() async throws {
     let gate = Gate()
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
     let fixture = try PipelineFixture(configuring: { $0.downloads = 1 }) {
-      $0.path == "/running" ? .ok(picture).held(by: gate) : .ok(picture)
+      $0.path == "/running" ? .picture.held(by: gate) : .picture
     }
     let request = { @Sendable (path: String, priority: Thumbnailer.Priority) in
       fixture.request(path, priority: priority)

@@ -1,9 +1,6 @@
-import Foundation
 import Synchronization
-import TestOrigin
 
 @testable import PipelineTestSupport
-@testable import TestSupport
 @testable import ThumbnailCore
 @testable import Thumbnailer
 
@@ -59,8 +56,9 @@ struct RevalidationFixture {
   /// What the server was asked, in words: the tag that was sent, or `-`.
   var asked: [String] { fixture.origin.requests.map { $0.request.value(of: "If-None-Match") ?? "-" } }
 
+  /// - Parameter gate: What holds the answers to whoever has the picture already.
   init(
-    _ change: (inout ChangingPicture.State) -> Void = { _ in },
+    _ change: (inout ChangingPicture.State) -> Void = { _ in }, gate: Gate? = nil,
     configuring configure: (inout ThumbnailPipeline.Configuration) -> Void = { _ in }
   ) throws {
     let clock = WallClock()
@@ -70,7 +68,27 @@ struct RevalidationFixture {
     fixture = try PipelineFixture(configuring: {
       $0.now = { clock.now }
       configure(&$0)
-    }) { picture.answer($0) }
+    }) { request in
+      let answer = picture.answer(request)
+      guard let gate, request.value(of: "If-None-Match") != nil else { return answer }
+      return answer.held(by: gate)
+    }
+  }
+
+  /// Fetches the picture, and lets some seconds pass.
+  func fetch(thenWait seconds: TimeInterval) async throws {
+    _ = try await origin()
+    clock.advance(by: seconds)
+  }
+
+  /// After some seconds a request ends with this error, and the server has been asked that often.
+  func expect(
+    _ code: String, asked count: Int, after seconds: TimeInterval = 0,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) async {
+    clock.advance(by: seconds)
+    #expect(await self.code() == code, sourceLocation: sourceLocation)
+    #expect(asked.count == count, sourceLocation: sourceLocation)
   }
 
   /// Another pipeline on the same cache folder and clock, as after a restart.

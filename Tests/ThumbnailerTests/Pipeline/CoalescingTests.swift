@@ -1,12 +1,6 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import HTTPSemantics
 @testable import PipelineTestSupport
-@testable import TestSupport
 @testable import ThumbnailCache
-@testable import ThumbnailCore
 @testable import Thumbnailer
 
 /// SCENARIOS, coalescing, 1 to 15. Numbers 5, 6 and 13 have nothing to test here: there are no requests for raw data, no
@@ -14,8 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct CoalescingTests {
   @Test func twoWaitersForOneThumbnailShareOneDownloadAndOneDecode() async throws {
     let gate = Gate()
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let fixture = try PipelineFixture { _ in .ok(picture).held(by: gate) }
+    let fixture = try PipelineFixture { _ in .picture.held(by: gate) }
     async let first = fixture.pipeline.thumbnail(for: fixture.request())
     await poll { fixture.origin.requests.count == 1 }
     async let second = fixture.pipeline.thumbnail(for: fixture.request())
@@ -47,8 +40,7 @@ import Testing
 
   @Test func twoFormsOfOnePictureShareTheCacheAndNotTheDownload() async throws {
     let gate = Gate()
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let fixture = try PipelineFixture { _ in .ok(picture).held(by: gate) }
+    let fixture = try PipelineFixture { _ in .picture.held(by: gate) }
     let small = ImageSource(fixture.origin.url("/p?w=20"), identity: "photo:1")
     let large = ImageSource(fixture.origin.url("/p?w=160"), identity: "photo:1")
     async let first = fixture.pipeline.thumbnail(
@@ -111,8 +103,7 @@ import Testing
 
   @Test func theOthersGoOnWhenTheFirstIsCancelled() async throws {
     let gate = Gate()
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let fixture = try PipelineFixture { _ in .ok(picture).held(by: gate) }
+    let fixture = try PipelineFixture { _ in .picture.held(by: gate) }
     let leader = Task { try await fixture.pipeline.thumbnail(for: fixture.request()) as Thumbnail }
     await poll { fixture.origin.requests.count == 1 }
     let joiner = Task { try await fixture.pipeline.thumbnail(for: fixture.request()) as Thumbnail }
@@ -126,8 +117,7 @@ import Testing
 
   @Test func whoJoinsDuringTheDownloadGetsAnotherSizeOfTheSameDecode() async throws {
     let gate = Gate()
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let fixture = try PipelineFixture { _ in .ok(picture).held(by: gate) }
+    let fixture = try PipelineFixture { _ in .picture.held(by: gate) }
     async let small = fixture.pipeline.thumbnail(for: fixture.request("/a.jpg", PixelSize(20, 20)))
     await poll { fixture.origin.requests.count == 1 }
     async let large = fixture.pipeline.thumbnail(for: fixture.request("/a.jpg", PixelSize(90, 90)))
@@ -138,8 +128,7 @@ import Testing
   }
 
   @Test func joiningAgainAndAgainNeverLosesAnAnswer() async throws {
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let fixture = try PipelineFixture(configuring: { $0.memoryCacheLimit = ByteSize(bytes: 0) }) { _ in .ok(picture) }
+    let fixture = try PipelineFixture(configuring: { $0.memoryCacheLimit = ByteSize(bytes: 0) }) { _ in .picture }
     await withTaskGroup(of: Bool.self) { group in
       for round in 0..<200 {
         group.addTask {
@@ -154,8 +143,7 @@ import Testing
 
   @Test func aThousandWaitersShareOneDownload() async throws {
     let gate = Gate()
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let fixture = try PipelineFixture { _ in .ok(picture).held(by: gate) }
+    let fixture = try PipelineFixture { _ in .picture.held(by: gate) }
     let tasks = (0..<1000).map { _ in
       Task { try await fixture.pipeline.thumbnail(for: fixture.request()).size as PixelSize }
     }
@@ -166,8 +154,7 @@ import Testing
   }
 
   @Test func nothingIsLeftAfterAnyEnding() async throws {
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let fixture = try PipelineFixture { $0.path == "/good" ? .ok(picture) : .status(410) }
+    let fixture = try PipelineFixture { $0.path == "/good" ? .picture : .status(410) }
     _ = try await fixture.pipeline.thumbnail(for: fixture.request("/good"))
     _ = try await fixture.pipeline.thumbnail(for: fixture.request("/good"))
     await #expect(throws: ThumbnailError.self) {

@@ -1,12 +1,5 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import CodecTestSupport
 @testable import PipelineTestSupport
-@testable import TestSupport
-@testable import ThumbnailCore
-@testable import Thumbnailer
 
 /// Damaged pictures in a pipeline that accepts them, and in one that does not.
 @Suite(.timeLimit(.minutes(5)))
@@ -46,8 +39,7 @@ struct DamagedPictureTests {
   }
 
   @Test func wholePicturesAreStoredAsEver() async throws {
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let fixture = try PipelineFixture(configuring: { $0.damaged = .accept }) { _ in .ok(picture, type: "image/jpeg") }
+    let fixture = try PipelineFixture(configuring: { $0.damaged = .accept }) { _ in .picture }
     let response = try await fixture.pipeline.response(for: fixture.request())
     #expect(!response.thumbnail.isDamaged && response.isStored)
     let strict = try await fixture.restarted()

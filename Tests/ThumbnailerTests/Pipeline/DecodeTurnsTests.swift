@@ -1,9 +1,4 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import PipelineTestSupport
-@testable import TestSupport
 @testable import ThumbnailCore
 @testable import Thumbnailer
 

@@ -1,11 +1,7 @@
 @testable import JPEGCoefficients
-import Foundation
-import TestOrigin
-import Testing
 
 @testable import ImageCodec
 @testable import PipelineTestSupport
-@testable import TestSupport
 @testable import ThumbnailCore
 @testable import Thumbnailer
 
@@ -175,8 +171,7 @@ import Testing
   @Test func aScanThatIsNotWholeIsAnErrorAndNotAGreyPicture() async throws {
     let file = try padded(repeatingFirstScan: false, cuttingFirstScanTo: 30)
     let fixture = try PipelineFixture { _ in .ok(file) }
-    let task = Task { try await fixture.pipeline.thumbnail(for: fixture.request("/a", PixelSize(20, 15))) as Thumbnail }
-    #expect(await failure(of: task)?.code == "damaged")
+    #expect(await fixture.pipeline.failure(fixture.request("/a", PixelSize(20, 15)))?.code == "damaged")
     #expect((1...2).contains(fixture.origin.requests.count))
   }
 

@@ -1,10 +1,8 @@
-@testable import JPEGCoefficients
-import Foundation
-import Testing
+import TestSupport
 
 @testable import HTTPTransport
 @testable import ImageCodec
-@testable import TestSupport
+@testable import JPEGCoefficients
 @testable import ThumbnailCore
 @testable import Thumbnailer
 

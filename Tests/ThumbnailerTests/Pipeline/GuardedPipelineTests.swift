@@ -1,10 +1,5 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import HTTPTransport
 @testable import PipelineTestSupport
-@testable import TestSupport
 @testable import ThumbnailCore
 @testable import Thumbnailer
 

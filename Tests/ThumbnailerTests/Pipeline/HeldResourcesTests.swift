@@ -1,19 +1,12 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import CodecTestSupport
 @testable import DecodeSandbox
-@testable import TestSupport
-@testable import ThumbnailCore
 @testable import Thumbnailer
 
 /// What pipelines hold of the system besides memory, in processes of their own: other tests open files, too.
 @Suite(.timeLimit(.minutes(5))) struct HeldResourcesTests {
   @Test func closedPipelinesLeaveNoFileNoThreadAndNoHelper() async {
     await #expect(processExitsWith: .success) {
-      let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-      let origin = try Origin { _ in .ok(picture, type: "image/jpeg") }
+      let origin = try Origin.picture()
       // The first ones start what lasts as long as the process: libraries, and the runtime's threads.
       for isolation in [DecodeIsolation.inProcess, DecodeIsolation()] { try await usePipeline(origin, isolation) }
       // What is closed is so a moment later.
@@ -30,8 +23,7 @@ import Testing
 
   @Test func anIdlePipelineHoldsTheSameAfterManyPictures() async {
     await #expect(processExitsWith: .success) {
-      let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-      let origin = try Origin { _ in .ok(picture, type: "image/jpeg") }
+      let origin = try Origin.picture()
       let directory = try TemporaryDirectory()
       let pipeline = try pipeline(in: directory, DecodeIsolation())
       try await makeThumbnails(pipeline, origin, numbers: 0..<50)

@@ -1,9 +1,4 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import PipelineTestSupport
-@testable import TestSupport
 @testable import ThumbnailCore
 @testable import Thumbnailer
 
@@ -63,16 +58,14 @@ import Testing
     case "empty": try Data().write(to: URL(fileURLWithPath: path))
     default: break
     }
-    let task = Task { try await pipeline.thumbnail(for: request(path)) as Thumbnail }
-    #expect(await failure(of: task)?.code == code)
+    #expect(await pipeline.failure(request(path))?.code == code)
   }
 
   @Test func aFileBeyondTheLimitIsRefusedUnread() async throws {
     let path = directory.url.appending(path: "large.jpg").path
     try TestImages.bytes("formats/jpeg-420.jpg").write(to: URL(fileURLWithPath: path))
     #expect(truncate(path, 300 << 20) == 0)
-    let task = Task { try await pipeline.thumbnail(for: request(path)) as Thumbnail }
-    #expect(await failure(of: task)?.code == "too-large")
+    #expect(await pipeline.failure(request(path))?.code == "too-large")
   }
 
   @Test func aFileThatChangesWhileItIsReadIsAnError() async throws {

@@ -1,10 +1,4 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import PipelineTestSupport
-@testable import TestSupport
-@testable import ThumbnailCore
 @testable import Thumbnailer
 
 /// Servers whose words about a picture contradict each other.
@@ -95,12 +89,8 @@ import Testing
 
   @Test func aConfirmationThatNobodyAskedForIsAnError() async throws {
     let fixture = try PipelineFixture { _ in OriginResponse(status: 304) }
-    do throws(ThumbnailError) {
-      _ = try await fixture.pipeline.thumbnail(for: fixture.request())
-      Issue.record("there should be no thumbnail")
-    } catch {
-      #expect(error.code == "refused" && error.message.contains("304") && error.message.hasSuffix("try again later"))
-    }
+    let error = try #require(await fixture.pipeline.failure(fixture.request()))
+    #expect(error.code == "refused" && error.message.contains("304") && error.message.hasSuffix("try again later"))
   }
 
   @Test func aTagThatIsAnotherEveryTimeCostsABodyEveryTime() async throws {
@@ -128,9 +118,8 @@ import Testing
   }
 
   @Test func aFoldedLineThatForbidsStoringIsHeeded() async throws {
-    let bytes = try TestImages.bytes("formats/jpeg-420.jpg")
     let fixture = try PipelineFixture { _ in
-      .ok(bytes).line("Cache-Control: max-age=60,").line(" no-store")
+      .picture.line("Cache-Control: max-age=60,").line(" no-store")
     }
     _ = try await fixture.pipeline.thumbnail(for: fixture.request())
     #expect(try await fixture.pipeline.response(for: fixture.request()).origin == .source)
@@ -142,15 +131,11 @@ import Testing
     let bytes = try TestImages.bytes("formats/jpeg-420.jpg")
     let fixture = try PipelineFixture { _ in
       // The last one is true, where it is one at all.
-      lengths.reduce(.ok(bytes).untilClose()) { $0.header("Content-Length", $1 == "20" ? "\(bytes.count)" : $1) }
+      lengths.reduce(.picture.untilClose()) { $0.header("Content-Length", $1 == "20" ? "\(bytes.count)" : $1) }
     }
-    do throws(ThumbnailError) {
-      _ = try await fixture.pipeline.thumbnail(for: fixture.request())
-      Issue.record("there should be no thumbnail")
-    } catch {
-      #expect(error.code == "unreachable" && error.message.contains("Content-Length"), "\(error.message)")
-      #expect(error.message.contains("makes no sense"), "\(error.message)")
-    }
+    let error = try #require(await fixture.pipeline.failure(fixture.request()))
+    #expect(error.code == "unreachable" && error.message.contains("Content-Length"), "\(error.message)")
+    #expect(error.message.contains("makes no sense"), "\(error.message)")
     #expect(fixture.origin.requests.count == 1)
   }
 }

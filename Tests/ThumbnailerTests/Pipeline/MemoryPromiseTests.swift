@@ -1,23 +1,15 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import PipelineTestSupport
-@testable import TestSupport
-@testable import ThumbnailCore
-@testable import Thumbnailer
 
 /// SCENARIOS, memory, 87 and 88, as far as they can be seen from inside; the peaks are measured in `Benchmarks`.
 @Suite(.timeLimit(.minutes(5))) struct MemoryPromiseTests {
   @Test func noMoreBodiesAreHeldThanThereIsMemoryForHoweverManySlotsThereAre() async throws {
     let gate = Gate()
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
     let fixture = try PipelineFixture(configuring: {
       $0.memoryBudget = .mebibytes(16)
       $0.downloads = 64
       $0.downloadsPerHost = 64
       $0.jobs = 1
-    }) { _ in .ok(picture).held(by: gate) }
+    }) { _ in .picture.held(by: gate) }
     let tasks = (0..<40).map { number in
       Task { try await fixture.pipeline.thumbnail(for: fixture.request("/\(number)")) as Thumbnail }
     }
@@ -29,8 +21,7 @@ import Testing
   }
 
   @Test func redirectsAndDirectDownloadsNeverWaitForEachOther() async throws {
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let target = try Origin { _ in .ok(picture) }
+    let target = try Origin.picture()
     // Few shares, few slots, and half of the downloads reach the other host by a redirect.
     let fixture = try PipelineFixture(configuring: {
       $0.memoryBudget = .mebibytes(16)
@@ -68,11 +59,10 @@ import Testing
 
   @Test func bodiesThatWaitForTheirDecodeDoNotStarveAnotherHost() async throws {
     let gate = Gate()
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
     let fixture = try PipelineFixture(configuring: {
       $0.downloads = 8
       $0.downloadsPerHost = 2
-    }) { $0.path.hasPrefix("/slow") ? .ok(picture).held(by: gate) : .ok(picture) }
+    }) { $0.path.hasPrefix("/slow") ? .picture.held(by: gate) : .picture }
     let slow = (0..<30).map { number in
       Task { try await fixture.pipeline.thumbnail(for: fixture.request("/slow\(number)")) as Thumbnail }
     }

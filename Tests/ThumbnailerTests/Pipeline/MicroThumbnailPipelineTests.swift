@@ -1,10 +1,4 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import PipelineTestSupport
-@testable import TestSupport
-@testable import ThumbnailCore
 @testable import Thumbnailer
 
 /// Micro thumbnails come from the decode of their thumbnail, where a request wants them.
@@ -39,8 +33,7 @@ struct MicroThumbnailPipelineTests {
 
   @Test func aRequestThatJoinsAddsItsWish() async throws {
     let gate = Gate()
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let fixture = try PipelineFixture { _ in .ok(picture, type: "image/jpeg").held(by: gate) }
+    let fixture = try PipelineFixture { _ in .picture.held(by: gate) }
     let (first, second) = (fixture.request(), wanting(fixture.request()))
     async let plain = fixture.pipeline.thumbnail(for: first)
     await poll { fixture.origin.requests.count == 1 }

@@ -1,13 +1,7 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import CodecTestSupport
 @testable import HTTPTransport
 @testable import ImageCodec
 @testable import PipelineTestSupport
-@testable import TestSupport
-@testable import ThumbnailCore
 @testable import Thumbnailer
 
 /// Images of which only the parts are downloaded that their thumbnails need.
@@ -238,8 +232,7 @@ import Testing
     let request = fixture.request("/a.\(name)", size)
     if fault == .tooShort {
       // It fails as a body does that breaks off.
-      let task = Task { try await fixture.pipeline.thumbnail(for: request) as Thumbnail }
-      #expect(await failure(of: task)?.code == "unreachable")
+      #expect(await fixture.pipeline.failure(request)?.code == "unreachable")
       return
     }
     let response = try await fixture.pipeline.response(for: request)
@@ -288,8 +281,7 @@ import Testing
 
   @Test func aStatusIsAnErrorAsOfTheWhole() async throws {
     let fixture = try PipelineFixture { _ in .status(404) }
-    let task = Task { try await fixture.pipeline.thumbnail(for: fixture.request("/a.heic", small)) as Thumbnail }
-    #expect(await failure(of: task)?.code == "not-found")
+    #expect(await fixture.pipeline.failure(fixture.request("/a.heic", small))?.code == "not-found")
   }
 
   @Test func aThumbnailFromPartsIsConfirmedByTheTag() async throws {

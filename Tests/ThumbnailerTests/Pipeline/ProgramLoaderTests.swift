@@ -1,12 +1,7 @@
-import Foundation
 import HTTPTransport
 import Synchronization
-import TestOrigin
-import Testing
 
 @testable import PipelineTestSupport
-@testable import TestSupport
-@testable import ThumbnailCore
 @testable import Thumbnailer
 
 /// Images in memory, and those that a program loads itself.
@@ -26,7 +21,7 @@ import Testing
   }
 
   private func error(_ request: ThumbnailRequest) async -> ThumbnailError? {
-    await failure(of: Task { [pipeline] in try await pipeline.thumbnail(for: request) })
+    await pipeline.failure(request)
   }
 
   @Test(arguments: ["loader:private", "data:private"])

@@ -1,11 +1,5 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import CodecTestSupport
 @testable import PipelineTestSupport
-@testable import TestSupport
-@testable import ThumbnailCore
 @testable import Thumbnailer
 
 /// Thumbnails of cameras' RAW files, from the previews in them.
@@ -54,8 +48,7 @@ import Testing
   @Test func aVideoIsCalledOne() async throws {
     let (directory, request) = try local([0, 0, 0, 20] + Array("ftypqt  \0\0\0\0qt  ".utf8))
     let fixture = try PipelineFixture { _ in .status(404) }
-    let task = Task { try await fixture.pipeline.thumbnail(for: request) as Thumbnail }
-    #expect(await failure(of: task)?.code == "video")
+    #expect(await fixture.pipeline.failure(request)?.code == "video")
     withExtendedLifetime(directory) {}
   }
 }

@@ -1,13 +1,7 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import HTTPSemantics
 @testable import HTTPTransport
 @testable import PipelineTestSupport
-@testable import TestSupport
 @testable import ThumbnailCache
-@testable import ThumbnailCore
 @testable import Thumbnailer
 
 /// Pictures that are not to be had are not asked for again for a time; failures that may pass are: scenario 78.
@@ -20,14 +14,10 @@ import Testing
     #expect(await fixture.code() == "not-found")
     fixture.clock.advance(by: 3599)
     for size in [PixelSize(40, 40), PixelSize(50, 20)] {
-      do throws(ThumbnailError) {
-        _ = try await fixture.pipeline.thumbnail(for: fixture.request(size))
-        Issue.record("there should be no thumbnail")
-      } catch {
-        #expect(error.code == "not-found")
-        #expect(error.message.contains("remembered until") && error.message.contains("(retriesFailures)"))
-        #expect(error.message.contains("GMT") && !error.message.contains("\n"))
-      }
+      let error = try #require(await fixture.pipeline.failure(fixture.request(size)))
+      #expect(error.code == "not-found")
+      #expect(error.message.contains("remembered until") && error.message.contains("(retriesFailures)"))
+      #expect(error.message.contains("GMT") && !error.message.contains("\n"))
     }
     if hasDisk { #expect(await fixture.code(of: try fixture.restarted()) == "not-found") }
     #expect(fixture.asked.count == 1)
@@ -62,8 +52,7 @@ import Testing
       #expect(fixture.asked.count == 1)
       fixture.clock.advance(by: 1)
     }
-    #expect(await fixture.code() == code)
-    #expect(fixture.asked.count == 2)
+    await fixture.expect(code, asked: 2)
   }
 
   @Test func theAgeAndTheEndOfAnAnswerCountAsWell() async throws {
@@ -75,23 +64,15 @@ import Testing
     fixture.picture.change { $0.headers = [("Expires", end)] }
     #expect(await fixture.code() == "not-found")
     // The time that the answer took counts as well, in real seconds: on a busy machine there are some.
-    fixture.clock.advance(by: 15)
-    #expect(await fixture.code() == "not-found")
-    #expect(fixture.asked.count == 2)
-    fixture.clock.advance(by: 15)
-    #expect(await fixture.code() == "not-found")
-    #expect(fixture.asked.count == 3)
+    await fixture.expect("not-found", asked: 2, after: 15)
+    await fixture.expect("not-found", asked: 3, after: 15)
   }
 
   @Test func aPictureThatIsTooLargeIsRememberedForNoLongerThanItsServerSays() async throws {
     let fixture = try RevalidationFixture(configuring: { $0.maximumSourceBytes = ByteSize(bytes: 1000) })
     #expect(await fixture.code() == "too-large")
-    fixture.clock.advance(by: 59)
-    #expect(await fixture.code() == "too-large")
-    #expect(fixture.asked.count == 1)
-    fixture.clock.advance(by: 1)
-    #expect(await fixture.code() == "too-large")
-    #expect(fixture.asked.count == 2)
+    await fixture.expect("too-large", asked: 1, after: 59)
+    await fixture.expect("too-large", asked: 2, after: 1)
   }
 
   /// They tell of a picture that is being made, or that there is none.
@@ -101,8 +82,7 @@ import Testing
       OriginResponse(status: status, headers: hasExplicitLifetime ? [("Cache-Control", "max-age=600")] : [])
     }
     for _ in 0..<2 {
-      let task = Task { try await fixture.pipeline.thumbnail(for: fixture.request()) }
-      #expect(await failure(of: task)?.code == "not-a-picture")
+      #expect(await fixture.pipeline.failure(fixture.request())?.code == "not-a-picture")
     }
     #expect(fixture.origin.requests.count == (hasExplicitLifetime ? 1 : 2))
   }
@@ -177,12 +157,8 @@ import Testing
     let page = try TestImages.bytes("broken/html-page.jpg")
     let fixture = try RevalidationFixture({ ($0.bytes, $0.headers) = (page, []) })
     #expect(await fixture.code() == "not-a-picture")
-    fixture.clock.advance(by: 3599)
-    #expect(await fixture.code() == "not-a-picture")
-    #expect(fixture.asked.count == 1)
-    fixture.clock.advance(by: 2)
-    #expect(await fixture.code() == "not-a-picture")
-    #expect(fixture.asked.count == 2)
+    await fixture.expect("not-a-picture", asked: 1, after: 3599)
+    await fixture.expect("not-a-picture", asked: 2, after: 2)
   }
 
   @Test func aPictureThatIsTooLargeIsTriedAgainUnderAHigherLimit() async throws {
@@ -201,9 +177,7 @@ import Testing
     fixture.picture.change { $0.headers = [] }
     for _ in 0..<2 { #expect(await fixture.code() == "too-large") }
     #expect(fixture.asked.count == 1)
-    fixture.clock.advance(by: 86_399)
-    #expect(await fixture.code() == "too-large")
-    #expect(fixture.asked.count == 1)
+    await fixture.expect("too-large", asked: 1, after: 86_399)
     #expect(try await fixture.origin(of: fixture.restarted { $0.maximumPixels = 1 << 20 }) == .source)
   }
 
@@ -234,8 +208,7 @@ import Testing
     let page = try TestImages.bytes("broken/html-page.jpg")
     let fixture = try RevalidationFixture()
     let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    _ = try await fixture.origin()
-    fixture.clock.advance(by: 61)
+    try await fixture.fetch(thenWait: 61)
     // As at a network that wants a login first.
     fixture.picture.change { ($0.bytes, $0.etag) = (page, nil) }
     #expect(await fixture.code() == "not-a-picture")

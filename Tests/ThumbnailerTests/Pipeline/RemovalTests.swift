@@ -1,11 +1,5 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import PipelineTestSupport
-@testable import TestSupport
 @testable import ThumbnailCache
-@testable import ThumbnailCore
 @testable import Thumbnailer
 
 /// What is removed is gone, whatever is under way meanwhile.
@@ -22,8 +16,7 @@ import Testing
   @Test(arguments: [false, true])
   func aJobThatRunsAnswersItsWaitersAndStoresNothing(all: Bool) async throws {
     let gate = Gate()
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let fixture = try PipelineFixture { _ in .ok(picture).held(by: gate) }
+    let fixture = try PipelineFixture { _ in .picture.held(by: gate) }
     let request = fixture.request()
     let waiting = Task { try await fixture.pipeline.response(for: request) }
     await poll { fixture.origin.requests.count == 1 }
@@ -82,9 +75,8 @@ import Testing
 
   @Test func aFailureFromBeforeIsNotRemembered() async throws {
     let gate = Gate()
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
     let fixture = try PipelineFixture { request in
-      request.number == 1 ? .status(404).held(by: gate) : .ok(picture)
+      request.number == 1 ? .status(404).held(by: gate) : .picture
     }
     let request = fixture.request()
     let waiting = Task { try await fixture.pipeline.thumbnail(for: request) }

@@ -1,10 +1,4 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import PipelineTestSupport
-@testable import TestSupport
-@testable import ThumbnailCore
 @testable import Thumbnailer
 
 /// What one request wants otherwise than the pipeline.
@@ -25,8 +19,7 @@ import Testing
 
   @Test func aRefreshRevalidatesWhatIsFreshAndTheNextRequestDoesNot() async throws {
     let fixture = try RevalidationFixture()
-    _ = try await fixture.origin()
-    fixture.clock.advance(by: 1)
+    try await fixture.fetch(thenWait: 1)
     #expect(try await fixture.pipeline.response(for: request(fixture, .refresh)).origin == .revalidated)
     #expect(try await fixture.origin() == .memory)
     try fixture.picture.replace()
@@ -39,8 +32,7 @@ import Testing
 
   @Test func anAgeOfARequestsOwnDecidesWhatIsStale() async throws {
     let fixture = try RevalidationFixture()
-    _ = try await fixture.origin()
-    fixture.clock.advance(by: 20)
+    try await fixture.fetch(thenWait: 20)
     #expect(try await fixture.pipeline.response(for: request(fixture, .maximumAge(.seconds(30)))).origin == .memory)
     #expect(
       try await fixture.pipeline.response(for: request(fixture, .maximumAge(.seconds(10)))).origin == .revalidated)
@@ -131,8 +123,7 @@ import Testing
     var short = fixture.request()
     short.options.maximumSourceBytes = ByteSize(bytes: 100)
     for limited in [small, short] {
-      let failing = Task { try await fixture.pipeline.thumbnail(for: limited) }
-      #expect(await failure(of: failing)?.code == "too-large")
+      #expect(await fixture.pipeline.failure(limited)?.code == "too-large")
     }
     // The failures are cached with the limits, which are lower than those of the pipeline.
     #expect(try await fixture.pipeline.response(for: fixture.request()).origin == .source)
@@ -143,8 +134,7 @@ import Testing
     let fixture = try PipelineFixture(configuring: { $0.maximumPixels = 100 }) { _ in .status(404) }
     var request = ThumbnailRequest(
       .file(at: TestImages.url("formats/jpeg-420.jpg").path), variant: Variant(size: PixelSize(40, 40)))
-    let failing = Task { [request] in try await fixture.pipeline.thumbnail(for: request) }
-    #expect(await failure(of: failing)?.code == "too-large")
+    #expect(await fixture.pipeline.failure(request)?.code == "too-large")
     request.options.maximumPixels = 1 << 28
     #expect(try await fixture.pipeline.response(for: request).origin == .source)
   }
@@ -156,8 +146,7 @@ import Testing
     await poll { fixture.origin.requests.count == 1 }
     var hasty = fixture.request()
     hasty.timeout = .milliseconds(20)
-    let failing = Task { [hasty] in try await fixture.pipeline.thumbnail(for: hasty) }
-    #expect(await failure(of: failing)?.code == "timed-out")
+    #expect(await fixture.pipeline.failure(hasty)?.code == "timed-out")
     #expect(fixture.pipeline.activeJobs == 1 && fixture.pipeline.statistics.failures == 1)
     gate.open()
     _ = try await patient
@@ -186,13 +175,11 @@ import Testing
     for change in changes {
       var request = fixture.request()
       change(&request)
-      let failing = Task { [request] in try await fixture.pipeline.thumbnail(for: request) }
-      #expect(await failure(of: failing)?.code == "invalid-request")
+      #expect(await fixture.pipeline.failure(request)?.code == "invalid-request")
     }
   }
 
   private func heldFixture(_ gate: Gate) throws -> PipelineFixture {
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    return try PipelineFixture { _ in .ok(picture).held(by: gate) }
+    return try PipelineFixture { _ in .picture.held(by: gate) }
   }
 }

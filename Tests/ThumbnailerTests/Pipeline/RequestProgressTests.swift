@@ -1,10 +1,4 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import PipelineTestSupport
-@testable import TestSupport
-@testable import ThumbnailCore
 @testable import Thumbnailer
 
 /// What a request tells of its progress.
@@ -45,8 +39,7 @@ import Testing
 
   @Test func aServerThatIsWaitedForIsTold() async throws {
     let gate = Gate()
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let fixture = try PipelineFixture { _ in .ok(picture).held(by: gate) }
+    let fixture = try PipelineFixture { _ in .picture.held(by: gate) }
     let states = Recorder<RequestProgress>()
     async let response = fixture.pipeline.response(for: fixture.request()) { states.append($0) }
     await poll { states.values.last?.stage == .waiting }
@@ -89,5 +82,34 @@ import Testing
     #expect(await iterator.next() == RequestProgress(stage: .downloading, receivedBytes: 4, expectedBytes: 10))
     progress.setComplete(true)
     #expect(await iterator.next()?.stage == .decoding)
+  }
+}
+
+@Suite struct BodyProgressTests {
+  @Test func thePartGrowsWithTheBytesAndIsWholeOnlyWhenAllIsHere() {
+    let progress = BodyProgress()
+    #expect(progress.fraction == 0)
+    progress.begin(expectedLength: 1_000)
+    progress.receive(upTo: 250)
+    #expect(progress.fraction == 0.25)
+    progress.receive(upTo: 1_000)
+    #expect(progress.fraction < 1)
+    progress.setComplete(true)
+    #expect(progress.fraction == 1)
+  }
+
+  @Test func anotherAttemptBeginsAnew() {
+    let progress = BodyProgress()
+    progress.begin(expectedLength: 1_000)
+    progress.receive(upTo: 900)
+    progress.begin(expectedLength: 1_000)
+    #expect(progress.fraction == 0)
+  }
+
+  @Test func ofABodyOfUnknownLengthNothingIsKnownBeforeItsEnd() {
+    let progress = BodyProgress()
+    progress.begin(expectedLength: nil)
+    progress.receive(upTo: 900)
+    #expect(progress.fraction == 0)
   }
 }

@@ -1,9 +1,4 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import PipelineTestSupport
-@testable import TestSupport
 @testable import ThumbnailCache
 @testable import ThumbnailCore
 @testable import Thumbnailer
@@ -32,13 +27,10 @@ import Testing
 
   @Test func whatTheServerSaysIsToldAsEvents() async throws {
     let fixture = try RevalidationFixture()
-    _ = try await fixture.origin()
-    fixture.clock.advance(by: 61)
-    _ = try await fixture.origin()
-    fixture.clock.advance(by: 61)
+    try await fixture.fetch(thenWait: 61)
+    try await fixture.fetch(thenWait: 61)
     try fixture.picture.replace()
-    _ = try await fixture.origin()
-    fixture.clock.advance(by: 61)
+    try await fixture.fetch(thenWait: 61)
     fixture.picture.change { $0.status = 404 }
     for _ in 0..<2 { _ = await fixture.code() }
     let recorder = fixture.fixture.recorder
@@ -52,8 +44,7 @@ import Testing
 
   @Test func aConfirmationRefreshesWhatIsKnown() async throws {
     let fixture = try RevalidationFixture()
-    _ = try await fixture.origin()
-    fixture.clock.advance(by: 61)
+    try await fixture.fetch(thenWait: 61)
     fixture.picture.change { $0.headers = [("Cache-Control", "max-age=3600")] }
     #expect(try await fixture.origin() == .revalidated)
     fixture.clock.advance(by: 3599)
@@ -153,8 +144,7 @@ import Testing
 
   @Test func aSizeThatIsNotStoredTakesTheBodyInOneRequest() async throws {
     let fixture = try RevalidationFixture()
-    _ = try await fixture.origin()
-    fixture.clock.advance(by: 61)
+    try await fixture.fetch(thenWait: 61)
     let variants = [Variant(size: PixelSize(40, 40)), Variant(size: PixelSize(100, 20))]
     let results = await fixture.pipeline.responses(for: fixture.request().source, variants: variants)
     #expect(try results.map { try $0.get().origin } == [.source, .source])
@@ -236,8 +226,7 @@ import Testing
       $0.etag = nil
       $0.headers = [("Last-Modified", modified), ("Cache-Control", "max-age=60")]
     })
-    _ = try await fixture.origin()
-    fixture.clock.advance(by: 61)
+    try await fixture.fetch(thenWait: 61)
     #expect(try await fixture.origin() == .source)
     #expect(fixture.fixture.origin.requests.last?.request.value(of: "If-Modified-Since") == modified)
   }
@@ -256,8 +245,7 @@ import Testing
   func whatMayNotBeStoredAnyMoreGoes(isConfirmed: Bool) async throws {
     let fixture = try RevalidationFixture()
     _ = try await fixture.origin(PixelSize(50, 20))
-    _ = try await fixture.origin()
-    fixture.clock.advance(by: 61)
+    try await fixture.fetch(thenWait: 61)
     fixture.picture.change {
       $0.headers = [("Cache-Control", "no-store")]
       if !isConfirmed { $0.etag = "\"two\"" }
@@ -302,8 +290,7 @@ import Testing
 
   @Test func withoutADiskCacheTheServerIsAskedAsWell() async throws {
     let fixture = try RevalidationFixture(configuring: { $0.diskCacheLimit = ByteSize(bytes: 0) })
-    _ = try await fixture.origin()
-    fixture.clock.advance(by: 61)
+    try await fixture.fetch(thenWait: 61)
     #expect(try await fixture.origin() == .revalidated)
     #expect(try await fixture.origin() == .memory)
   }
@@ -311,8 +298,7 @@ import Testing
   @Test func aClockThatWasSetBackOrForwardLeadsToAQuestion() async throws {
     for jump in [-3600.0, -1e9, 1e9] {
       let fixture = try RevalidationFixture()
-      _ = try await fixture.origin()
-      fixture.clock.advance(by: jump)
+      try await fixture.fetch(thenWait: jump)
       #expect(try await fixture.origin() == .revalidated)
       #expect(try await fixture.origin() == .memory)
       #expect(try await fixture.origin(of: fixture.restarted()) == .disk)

@@ -1,10 +1,6 @@
-import Foundation
 import ImageCodec
-import Testing
 
 @testable import CodecTestSupport
-@testable import TestSupport
-@testable import ThumbnailCore
 @testable import Thumbnailer
 
 @Suite(.timeLimit(.minutes(2))) struct RowIndexesTests {

@@ -1,11 +1,5 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import PipelineTestSupport
-@testable import TestSupport
 @testable import ThumbnailCache
-@testable import ThumbnailCore
 @testable import Thumbnailer
 
 /// What is out of date stands in while its server is down, unless somebody has forbidden that.
@@ -16,8 +10,7 @@ import Testing
     configuring configure: (inout ThumbnailPipeline.Configuration) -> Void = { _ in }
   ) async throws -> RevalidationFixture {
     let fixture = try RevalidationFixture({ $0.headers = [("Cache-Control", control)] }, configuring: configure)
-    _ = try await fixture.origin()
-    fixture.clock.advance(by: 61)
+    try await fixture.fetch(thenWait: 61)
     return fixture
   }
 
@@ -65,25 +58,15 @@ import Testing
   @Test func aServerWhoseErrorsMustBeToldGetsTheUsualAttempts() async throws {
     let fixture = try await stale("max-age=60, stale-if-error=0") { $0.attempts = 2 }
     fixture.picture.change { $0.status = 503 }
-    #expect(await fixture.code() == "server-failed")
-    #expect(fixture.asked.count == 3)
+    await fixture.expect("server-failed", asked: 3)
   }
 
   @Test func aServerThatFallsSilentLeavesWhatIsStoredGood() async throws {
-    let clock = WallClock()
-    let picture = try ChangingPicture()
-    let fixture = try PipelineFixture(configuring: { $0.now = { clock.now } }) { request in
-      let answer = picture.answer(request)
-      return request.value(of: "If-None-Match") == nil ? answer : answer.held(by: Gate())
-    }
-    _ = try await fixture.pipeline.thumbnail(for: fixture.request())
-    clock.advance(by: 61)
+    let fixture = try RevalidationFixture(gate: Gate())
+    try await fixture.fetch(thenWait: 61)
     // Only who is left without an answer has little patience, so that a busy machine changes nothing.
-    let impatient = try await fixture.restarted {
-      $0.now = { clock.now }
-      $0.stallTimeout = .milliseconds(300)
-    }
-    #expect(try await impatient.response(for: fixture.request()).origin == .stale)
+    let impatient = try await fixture.restarted { $0.stallTimeout = .milliseconds(300) }
+    #expect(try await fixture.origin(of: impatient) == .stale)
   }
 
   @Test(arguments: ["max-age=60, must-revalidate", "no-cache", "max-age=60, stale-if-error=0"])
@@ -122,17 +105,15 @@ import Testing
 
   @Test func everybodyWhoWaitsIsServed() async throws {
     let gate = Gate()
-    let clock = WallClock()
-    let picture = try ChangingPicture()
-    let fixture = try PipelineFixture(configuring: { $0.now = { clock.now } }) { request in
-      request.value(of: "If-None-Match") == nil ? picture.answer(request) : .status(503).held(by: gate)
-    }
+    let stale = try RevalidationFixture(gate: gate)
+    let fixture = stale.fixture
     let sizes = [PixelSize(40, 40), PixelSize(50, 20)]
-    for size in sizes { _ = try await fixture.pipeline.thumbnail(for: fixture.request("/a.jpg", size)) }
-    clock.advance(by: 61)
-    let first = Task { try await fixture.pipeline.response(for: fixture.request("/a.jpg", sizes[0])).origin }
+    for size in sizes { _ = try await stale.origin(size) }
+    stale.clock.advance(by: 61)
+    stale.picture.change { $0.status = 503 }
+    let first = Task { try await stale.origin(sizes[0]) }
     await poll { fixture.origin.runningRequests == 1 && fixture.pipeline.activeJobs == 1 }
-    let second = Task { try await fixture.pipeline.response(for: fixture.request("/a.jpg", sizes[1])).origin }
+    let second = Task { try await stale.origin(sizes[1]) }
     await poll { fixture.pipeline.statistics.joins == 1 }
     gate.open()
     #expect(try await first.value == .stale)

@@ -1,10 +1,4 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import PipelineTestSupport
-@testable import TestSupport
-@testable import ThumbnailCore
 @testable import Thumbnailer
 
 /// What a server lets be used while it is asked is handed out at once and asked about behind.
@@ -13,10 +7,11 @@ import Testing
 
   /// A picture that was fetched and has expired.
   private func stale(
-    _ control: String = control, sizes: [PixelSize] = [PixelSize(40, 40)],
+    _ control: String = control, sizes: [PixelSize] = [PixelSize(40, 40)], gate: Gate? = nil,
     configuring configure: (inout ThumbnailPipeline.Configuration) -> Void = { _ in }
   ) async throws -> RevalidationFixture {
-    let fixture = try RevalidationFixture({ $0.headers = [("Cache-Control", control)] }, configuring: configure)
+    let fixture = try RevalidationFixture(
+      { $0.headers = [("Cache-Control", control)] }, gate: gate, configuring: configure)
     for size in sizes { _ = try await fixture.origin(size) }
     fixture.clock.advance(by: 61)
     return fixture
@@ -24,20 +19,13 @@ import Testing
 
   @Test(arguments: [true, false])
   func itIsHandedOutAtOnceAndConfirmedBehind(hasDisk: Bool) async throws {
-    let (gate, clock, picture) = (
-      Gate(), WallClock(), try ChangingPicture { $0.headers = [("Cache-Control", Self.control)] }
-    )
-    let fixture = try PipelineFixture(configuring: {
-      $0.now = { clock.now }
-      if !hasDisk { $0.diskCacheLimit = ByteSize(bytes: 0) }
-    }) { request in
-      let answer = picture.answer(request)
-      return request.value(of: "If-None-Match") == nil ? answer : answer.held(by: gate)
-    }
+    let gate = Gate()
     let sizes = [PixelSize(40, 40), PixelSize(50, 20)]
-    for size in sizes { _ = try await fixture.pipeline.thumbnail(for: fixture.request("/a.jpg", size)) }
-    let before = fixture.origin.requests.count
-    clock.advance(by: 61)
+    let stale = try await stale(sizes: sizes, gate: gate) {
+      if !hasDisk { $0.diskCacheLimit = ByteSize(bytes: 0) }
+    }
+    let fixture = stale.fixture
+    let before = stale.asked.count
     // While the server is asked everybody is served, whichever size they want, and it is asked once.
     for _ in 0..<3 {
       for size in sizes {
@@ -115,23 +103,16 @@ import Testing
   }
 
   @Test func beyondTheMostThatAreAskedAboutTheServerIsWaitedFor() async throws {
-    let (gate, clock, picture) = (
-      Gate(), WallClock(), try ChangingPicture { $0.headers = [("Cache-Control", Self.control)] }
-    )
+    let gate = Gate()
     // On a busy machine it may be long until all of them are held.
-    let fixture = try PipelineFixture(
-      configuring: {
-        $0.now = { clock.now }
-        $0.stallTimeout = .seconds(200)
-        $0.mostRevalidations = 8
-      }
-    ) { request in
-      let answer = picture.answer(request)
-      return request.value(of: "If-None-Match") == nil ? answer : answer.held(by: gate)
+    let stale = try await stale(sizes: [], gate: gate) {
+      $0.stallTimeout = .seconds(200)
+      $0.mostRevalidations = 8
     }
+    let fixture = stale.fixture
     let requests = (0...8).map { fixture.request("/\($0).jpg", PixelSize(9, 9)) }
     for request in requests { _ = try await fixture.pipeline.thumbnail(for: request) }
-    clock.advance(by: 61)
+    stale.clock.advance(by: 61)
     for request in requests.dropLast() {
       #expect(try await fixture.pipeline.response(for: request).origin == .stale)
     }
@@ -145,21 +126,41 @@ import Testing
   }
 
   @Test func whoIsCancelledWaitingDropsThem() async throws {
-    let (gate, clock, picture) = (
-      Gate(), WallClock(), try ChangingPicture { $0.headers = [("Cache-Control", Self.control)] }
-    )
-    let fixture = try PipelineFixture(configuring: { $0.now = { clock.now } }) { request in
-      let answer = picture.answer(request)
-      return request.value(of: "If-None-Match") == nil ? answer : answer.held(by: gate)
-    }
-    _ = try await fixture.pipeline.thumbnail(for: fixture.request())
-    clock.advance(by: 61)
-    #expect(try await fixture.pipeline.response(for: fixture.request()).origin == .stale)
+    let gate = Gate()
+    let stale = try await stale(gate: gate)
+    let fixture = stale.fixture
+    #expect(try await stale.origin() == .stale)
     await poll { fixture.origin.requests.count == 2 }
     let waiting = Task { await fixture.pipeline.finishRevalidations() }
     waiting.cancel()
     await waiting.value
     #expect(fixture.pipeline.activeJobs == 0)
     gate.open()
+  }
+}
+
+/// The figure that is promised for revalidation, without its speed: `Benchmarks/revalidate` measures that.
+@Suite(.timeLimit(.minutes(5))) struct ManyRevalidationsTests {
+  @Test func aThousandStalePicturesAreConfirmedWithoutABody() async throws {
+    let fixture = try RevalidationFixture()
+    let requests = (0..<1000).map { fixture.request(PixelSize(20, 20), "/\($0).jpg") }
+    for await (_, result) in fixture.pipeline.thumbnails(for: requests) {
+      #expect(throws: Never.self) { try result.get() }
+    }
+    fixture.clock.advance(by: 61)
+    let connections = fixture.fixture.origin.connectionCount
+    var origins: Set<ThumbnailResponse.Origin> = []
+    for await (_, result) in fixture.pipeline.thumbnails(for: requests) { origins.insert(try result.get().origin) }
+    #expect(origins == [.revalidated])
+    let asked = fixture.fixture.origin.requests.dropFirst(1000)
+    #expect(asked.count == 1000 && asked.allSatisfy { $0.bodyBytesSent == 0 })
+    #expect(Set(asked.map(\.path)).count == 1000)
+    #expect(fixture.statistics.revalidations == 1000 && fixture.statistics.downloads == 1000)
+    // Over the connections that are there.
+    #expect(fixture.fixture.origin.connectionCount <= connections + 6)
+    // All of it is known after a restart.
+    let restarted = try await fixture.restarted()
+    for await (_, result) in restarted.thumbnails(for: requests) { #expect(try result.get().origin == .disk) }
+    #expect(fixture.fixture.origin.requests.count == 2000)
   }
 }

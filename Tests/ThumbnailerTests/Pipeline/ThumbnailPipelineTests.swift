@@ -1,10 +1,8 @@
-import Foundation
-import TestOrigin
-import Testing
+import TestSupport
 
+@testable import HTTPSemantics
+@testable import HTTPTransport
 @testable import PipelineTestSupport
-@testable import TestSupport
-@testable import ThumbnailCore
 @testable import Thumbnailer
 
 @Suite(.timeLimit(.minutes(5))) struct ThumbnailPipelineTests {
@@ -26,12 +24,11 @@ import Testing
 
   @Test func manyResultsComeInTheOrderOfCompletionEachWithItsOwnOutcome() async throws {
     let gate = Gate()
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
     let fixture = try PipelineFixture {
       switch $0.path {
-      case "/slow": .ok(picture).held(by: gate)
+      case "/slow": .picture.held(by: gate)
       case "/missing": .status(404)
-      default: .ok(picture)
+      default: .picture
       }
     }
     let requests = ["/slow", "/quick", "/missing"].map { fixture.request($0) }
@@ -114,26 +111,18 @@ import Testing
       default: return .ok((try? TestImages.bytes(files[request.path] ?? "")) ?? Data(), type: "image/jpeg")
       }
     }
-    do throws(ThumbnailError) {
-      _ = try await fixture.pipeline.thumbnail(for: fixture.request(path))
-      Issue.record("there should be no thumbnail")
-    } catch {
-      #expect(error.code == code, "\(error)")
-      #expect(!error.message.isEmpty && !error.message.contains("\n"))
-    }
+    let error = try #require(await fixture.pipeline.failure(fixture.request(path)))
+    #expect(error.code == code, "\(error)")
+    #expect(!error.message.isEmpty && !error.message.contains("\n"))
   }
 
   @Test func aPictureThatClaimsTooMuchIsRefusedBeforeItsBodyIsDownloaded() async throws {
     let bomb = try TestImages.bytes("broken/claims-60000x60000.jpg")
     // More never comes: who waited for it would wait for ever.
     let fixture = try PipelineFixture { _ in .ok(bomb + Data(count: 4 << 20)).stalling(after: bomb.count + 4096) }
-    do throws(ThumbnailError) {
-      _ = try await fixture.pipeline.thumbnail(for: fixture.request())
-      Issue.record("there should be no thumbnail")
-    } catch {
-      #expect(error.code == "too-large")
-      #expect(error.message.contains("60000x60000"))
-    }
+    let error = try #require(await fixture.pipeline.failure(fixture.request()))
+    #expect(error.code == "too-large")
+    #expect(error.message.contains("60000x60000"))
     #expect(fixture.pipeline.statistics.downloadedBytes > 0)
     await poll { fixture.origin.requests[0].outcome == .clientClosed }
   }
@@ -212,5 +201,38 @@ import Testing
     #expect(standard(["XDG_CACHE_HOME": "/x", "HOME": "/h"]).path == "/x/thumbs")
     #expect(standard(["XDG_CACHE_HOME": "relative", "HOME": "/h"]).path == "/h/.cache/thumbs")
     #expect(standard(["HOME": "/h"]).path == "/h/.cache/thumbs")
+  }
+}
+
+/// What a pipeline makes of its configuration, and what of it is printed.
+struct ConfigurationTests {
+  @Test func withoutADiskCacheThereIsNoStore() throws {
+    let directory = try TemporaryDirectory()
+    var configuration = ThumbnailPipeline.Configuration(cacheDirectory: directory.url)
+    configuration.diskCacheLimit = ByteSize(bytes: 0)
+    #expect(try ThumbnailPipeline(configuration).pageStore == nil)
+  }
+
+  @Test func whatHoldsCredentialsDoesNotPrintThem() throws {
+    let host = try #require(HostName(parsing: "a.example"))
+    var headers = HostHeaders()
+    headers.add(HTTPHeader("Authorization", "Bearer hunter2"), for: host)
+    var configuration = ThumbnailPipeline.Configuration()
+    configuration.proxy = .url("http://ada:hunter2@proxy.example")
+    configuration.clientCertificates = [
+      ClientCertificate(host: host, certificateFile: "/me.pem", password: "hunter2")
+    ]
+    let url = try #require(URL(string: "http://a.example/a.jpg"))
+    let source = ImageSource(url, headers: [HTTPHeader("X-Key", "hunter2")])
+    let secrets: [Any] = [
+      configuration, headers, source, ThumbnailRequest(source, variant: Variant(size: PixelSize(1, 1))),
+    ]
+    for secret in secrets {
+      var dumped = ""
+      dump(secret, to: &dumped)
+      let texts = [dumped, "\(secret)", String(reflecting: secret)]
+      #expect(!texts.contains { $0.contains("hunter2") })
+    }
+    #expect("\(HTTPHeader("X-Key", "hunter2"))" == "X-Key: [hidden]")
   }
 }

@@ -1,10 +1,4 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import PipelineTestSupport
-@testable import TestSupport
-@testable import ThumbnailCore
 @testable import Thumbnailer
 
 /// A prefetcher that is told from many threads at once.
@@ -97,9 +91,8 @@ import Testing
 
   @Test func whoGivesUpWaitingLeavesNothingBehind() async throws {
     let gate = Gate()
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
     let fixture = try PrefetcherFixture(
-      items: 4, answer: { _ in .ok(picture, type: "image/jpeg").held(by: gate) })
+      items: 4, answer: { _ in .picture.held(by: gate) })
     let prefetcher = fixture.prefetcher
     fixture.show(row: 0)
     for _ in 0..<3 {

@@ -1,10 +1,4 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import PipelineTestSupport
-@testable import TestSupport
-@testable import Thumbnailer
 
 /// Lists that change, and what the prefetcher asks of them.
 @Suite(.timeLimit(.minutes(5))) struct PrefetcherListTests {
@@ -32,8 +26,7 @@ import Testing
 
   @Test func appendedItemsThatAreInTheWindowAreFetched() async throws {
     let fixture = try PrefetcherFixture(items: 2)
-    fixture.show(row: 0)
-    await fixture.prefetcher.waitUntilSettled()
+    await fixture.settle(row: 0)
     fixture.prefetcher.append(contentsOf: (2..<5).map { fixture.source($0) })
     await fixture.prefetcher.waitUntilSettled()
     #expect(fixture.paths.sorted() == paths(0..<5))
@@ -42,9 +35,8 @@ import Testing
 
   @Test func otherItemsTakeThePlaceOfTheOldOnes() async throws {
     let gate = Gate()
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
     let fixture = try PrefetcherFixture(
-      items: 4, answer: { ["/0", "/1"].contains($0.path) ? .ok(picture).held(by: gate) : .ok(picture) })
+      items: 4, answer: { ["/0", "/1"].contains($0.path) ? .picture.held(by: gate) : .picture })
     fixture.show(row: 0)
     await poll { fixture.origin.requests.count == 4 }
     fixture.prefetcher.setItems([0, 11, 2].map { fixture.source($0) })
@@ -57,8 +49,7 @@ import Testing
 
   @Test func anItemThatIsTakenOutIsNotFetched() async throws {
     let gate = Gate()
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let fixture = try PrefetcherFixture(items: 4, answer: { _ in .ok(picture).held(by: gate) })
+    let fixture = try PrefetcherFixture(items: 4, answer: { _ in .picture.held(by: gate) })
     fixture.show(row: 0)
     await poll { fixture.origin.requests.count == 4 }
     fixture.prefetcher.remove(at: 1)
@@ -74,8 +65,7 @@ import Testing
 
   @Test func aReplacedItemIsFetchedAnew() async throws {
     let fixture = try PrefetcherFixture(items: 2)
-    fixture.show(row: 0)
-    await fixture.prefetcher.waitUntilSettled()
+    await fixture.settle(row: 0)
     fixture.prefetcher.replace(at: 1, with: fixture.source(9))
     fixture.prefetcher.replace(at: 2, with: fixture.source(9))
     await fixture.prefetcher.waitUntilSettled()
@@ -88,8 +78,7 @@ import Testing
       .init(items: [nil, fixture.source(0)], headerHeight: 50), .init(items: [fixture.source(1), nil]),
     ])
     #expect(fixture.prefetcher.layout.contentHeight == 450)
-    fixture.show(row: 0)
-    await fixture.prefetcher.waitUntilSettled()
+    await fixture.settle(row: 0)
     #expect(fixture.paths.sorted() == ["/0", "/1"])
     #expect(fixture.prefetcher.visibleItems == 0..<4)
     await #expect(throws: ThumbnailError.invalidRequest(reason: "item 0 has no picture")) {
@@ -104,8 +93,7 @@ import Testing
 
   @Test func anotherLayoutBringsOtherItemsIntoView() async throws {
     let fixture = try PrefetcherFixture(items: 100, options: { $0.screensAhead = 0 })
-    fixture.show(row: 0)
-    await fixture.prefetcher.waitUntilSettled()
+    await fixture.settle(row: 0)
     fixture.prefetcher.setLayout(GridLayout(columns: 3, cell: PixelSize(100, 100)))
     await fixture.prefetcher.waitUntilSettled()
     #expect(fixture.prefetcher.visibleItems == 0..<12)

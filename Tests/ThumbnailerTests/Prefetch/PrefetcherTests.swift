@@ -1,11 +1,5 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import PipelineTestSupport
-@testable import TestSupport
 @testable import ThumbnailCache
-@testable import ThumbnailCore
 @testable import Thumbnailer
 
 /// SCENARIOS, prefetch, 30 to 45, against a real pipeline and origin. Rows 0 to 3 are in view at first, 4 to 7 ahead.
@@ -13,14 +7,12 @@ import Testing
   private static func pictureHeld(by gate: Gate, _ isHeld: @escaping @Sendable (String) -> Bool) throws
     -> @Sendable (OriginRequest) -> OriginResponse
   {
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    return { isHeld($0.path) ? .ok(picture).held(by: gate) : .ok(picture) }
+    return { isHeld($0.path) ? .picture.held(by: gate) : .picture }
   }
 
   @Test func whatIsCachedTakesNoWork() async throws {
     let first = try PrefetcherFixture()
-    first.show(row: 0)
-    await first.prefetcher.waitUntilSettled()
+    await first.settle(row: 0)
     let before = first.pipeline.statistics
     let again = try PrefetcherFixture.prefetcher(on: first.fixture)
     again.setItems(first.sources(100))
@@ -70,8 +62,7 @@ import Testing
     await poll { fixture.pipeline.activeJobs == 0 && fixture.origin.runningRequests == 0 }
     #expect(fixture.origin.requests.allSatisfy { $0.outcome == .clientClosed })
     gate.open()
-    fixture.show(row: 0)
-    await fixture.prefetcher.waitUntilSettled()
+    await fixture.settle(row: 0)
     await poll { Set(fixture.ready.map(\.index)) == Set(0..<8) }
   }
 
@@ -97,8 +88,7 @@ import Testing
     await fixture.prefetcher.waitUntilSettled()
     #expect(fixture.paths.sorted() == paths(0..<6))
     // Cells in view are fetched all the same.
-    fixture.show(row: 3)
-    await fixture.prefetcher.waitUntilSettled()
+    await fixture.settle(row: 3)
     #expect(fixture.paths.sorted() == paths(0..<7))
     fixture.prefetcher.resume()
     await fixture.prefetcher.waitUntilSettled()
@@ -111,8 +101,7 @@ import Testing
       configuring: { $0.downloads = 1 }, options: { $0.maximumPrefetches = 3 },
       answer: Self.pictureHeld(by: gate) { $0 == "/blocker" })
     fixture.prefetcher.pause()
-    fixture.show(row: 0)
-    await fixture.prefetcher.waitUntilSettled()
+    await fixture.settle(row: 0)
     let blocker = await fixture.block(until: gate)
     fixture.prefetcher.resume()
     await poll { fixture.pipeline.waitingDownloads == 3 }
@@ -132,8 +121,7 @@ import Testing
       configuring: { $0.downloads = 1 }, options: { $0.maximumPrefetches = 4 },
       answer: Self.pictureHeld(by: gate) { $0 == "/blocker" })
     fixture.prefetcher.pause()
-    fixture.show(row: 0)
-    await fixture.prefetcher.waitUntilSettled()
+    await fixture.settle(row: 0)
     let blocker = await fixture.block(until: gate)
     fixture.prefetcher.resume()
     await poll { fixture.pipeline.waitingDownloads == 4 }
@@ -193,8 +181,7 @@ import Testing
       await poll { fixture.started.contains(row) }
     }
     fixture.prefetcher.stop()
-    fixture.show(row: 90)
-    await fixture.prefetcher.waitUntilSettled()
+    await fixture.settle(row: 90)
     await poll {
       guard case .settled? = fixture.events.values.last else { return false }
       return Set(fixture.ready.map(\.index)).isSuperset(of: 90..<94)
@@ -218,30 +205,25 @@ import Testing
 
   @Test func onATurnTheOtherSideComesNext() async throws {
     let fixture = try PrefetcherFixture(options: { $0.maximumPrefetches = 1 })
-    fixture.show(row: 40)
-    await fixture.prefetcher.waitUntilSettled()
+    await fixture.settle(row: 40)
     let before = fixture.paths.count
-    fixture.show(row: 39)
-    await fixture.prefetcher.waitUntilSettled()
+    await fixture.settle(row: 39)
     #expect(Array(fixture.paths[..<before].suffix(6)) == paths([44, 45, 46, 47, 39, 38]))
     #expect(Array(fixture.paths[before...]) == paths([37, 36, 35]))
   }
 
   @Test func theWindowEndsWithTheList() async throws {
     let fixture = try PrefetcherFixture(items: 6)
-    fixture.show(row: 0)
-    await fixture.prefetcher.waitUntilSettled()
+    await fixture.settle(row: 0)
     fixture.show(row: 4)
     fixture.show(row: -2)
-    fixture.show(row: 500)
-    await fixture.prefetcher.waitUntilSettled()
+    await fixture.settle(row: 500)
     #expect(fixture.paths.sorted() == paths(0..<6))
   }
 
   @Test func forTheDiskAloneThumbnailsAreMadeInTheRightSizeAndLeaveTheMemoryAlone() async throws {
     let fixture = try PrefetcherFixture(options: { $0.diskOnly = true })
-    fixture.show(row: 0)
-    await fixture.prefetcher.waitUntilSettled()
+    await fixture.settle(row: 0)
     #expect((0..<8).map { fixture.prefetcher.cachedThumbnail(at: $0) != nil } == (0..<8).map { $0 < 4 })
     await fixture.pipeline.flush()
     let disk = try DiskCache(directory: fixture.fixture.directory.url, byteLimit: nil)
@@ -249,8 +231,7 @@ import Testing
       #expect(try disk.thumbnail(for: fixture.request(index).key)?.size == PixelSize(40, 40))
     }
     // As it comes into view, it is brought into memory, without a download.
-    fixture.show(row: 1)
-    await fixture.prefetcher.waitUntilSettled()
+    await fixture.settle(row: 1)
     #expect(fixture.prefetcher.cachedThumbnail(at: 4) != nil)
     #expect(fixture.prefetcher.cachedThumbnail(at: 5) == nil)
     #expect(fixture.paths.sorted() == paths(0..<9))
@@ -258,16 +239,14 @@ import Testing
 
   @Test func anEmptyListSettlesAtOnce() async throws {
     let fixture = try PrefetcherFixture(items: 0)
-    fixture.show(row: 0)
-    await fixture.prefetcher.waitUntilSettled()
+    await fixture.settle(row: 0)
     await poll { fixture.events.values.contains { if case .settled = $0 { true } else { false } } }
     #expect(fixture.origin.requests.isEmpty)
   }
 
   @Test func whenAllFailItSettlesAndEachSaysWhy() async throws {
     let fixture = try PrefetcherFixture(answer: { _ in .status(404) })
-    fixture.show(row: 0)
-    await fixture.prefetcher.waitUntilSettled()
+    await fixture.settle(row: 0)
     await poll { fixture.failed.count == 8 }
     #expect(Set(fixture.failed.map(\.index)) == Set(0..<8))
     #expect(fixture.failed.allSatisfy { $0.error.code == "not-found" })
@@ -310,8 +289,7 @@ import Testing
         $0.screensAhead = 10
         $0.byteBudget = ByteSize(bytes: 6 * length)
       })
-    fixture.show(row: 0)
-    await fixture.prefetcher.waitUntilSettled()
+    await fixture.settle(row: 0)
     #expect(fixture.paths.sorted { $0.count == $1.count ? $0 < $1 : $0.count < $1.count } == paths(0..<10))
   }
 }
