@@ -1,10 +1,8 @@
 import NIOCore
-import Synchronization
-import Testing
 
 @testable import HTTPServer
 @testable import TestOrigin
-@testable import TestSupport
+import TestSupport
 
 /// Bodies of requests: who may send one, and what they take together.
 @Suite(.timeLimit(.minutes(2))) struct BodyTests {

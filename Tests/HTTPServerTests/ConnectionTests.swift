@@ -1,11 +1,8 @@
-import Foundation
 import NIOCore
-import Synchronization
-import Testing
 
 @testable import HTTPServer
 @testable import TestOrigin
-@testable import TestSupport
+import TestSupport
 
 /// What becomes of a connection: order, idle ones, slow ones, and those that leave.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct ConnectionTests {

@@ -1,10 +1,8 @@
-import Foundation
 import NIOCore
-import Testing
 
 @testable import HTTPServer
 @testable import TestOrigin
-@testable import TestSupport
+import TestSupport
 
 /// What one client can take of connections and memory, over sockets from addresses of their own.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct FairnessTests {

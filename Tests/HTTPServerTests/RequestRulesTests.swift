@@ -1,10 +1,9 @@
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1
-import Testing
 
 @testable import HTTPServer
-@testable import TestSupport
+import TestSupport
 
 /// Heads that are refused, and heads that only look strange.
 @Suite(.timeLimit(.minutes(2))) struct RequestRulesTests {

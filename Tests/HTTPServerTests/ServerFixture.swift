@@ -1,12 +1,9 @@
-import Foundation
 import NIOCore
 import NIOHTTP1
 import Synchronization
-import Testing
 
 @testable import HTTPServer
-@testable import TestOrigin
-@testable import TestSupport
+import TestSupport
 
 /// A responder of a test: bodies of up to 1 MB, and what a closure responds.
 final class TestResponder: HTTPResponder {

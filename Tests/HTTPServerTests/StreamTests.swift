@@ -1,9 +1,8 @@
 import NIOCore
-import Testing
 
 @testable import HTTPServer
 @testable import TestOrigin
-@testable import TestSupport
+import TestSupport
 
 /// Responses whose length is not known, and the end of a server.
 @Suite(.timeLimit(.minutes(2))) struct StreamTests {

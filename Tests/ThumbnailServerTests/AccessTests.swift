@@ -1,11 +1,9 @@
-import Foundation
 import NIOCore
 import NIOHTTP1
-import Testing
 
 @testable import HTTPServer
 @testable import HTTPTransport
-@testable import TestSupport
+import TestSupport
 @testable import ThumbnailServer
 
 /// Patterns of hosts, names of the server, origins of requests, and rates.

@@ -1,12 +1,10 @@
-import Foundation
 import NIOCore
 import NIOHTTP1
 import PhotoSources
-import Testing
+import TestSupport
 
 @testable import HTTPServer
 @testable import TestOrigin
-@testable import TestSupport
 @testable import ThumbnailCore
 @testable import ThumbnailServer
 @testable import Thumbnailer

@@ -1,9 +1,7 @@
-import Foundation
 import NIOHTTP1
-import Testing
 
 @testable import HTTPServer
-@testable import TestSupport
+import TestSupport
 @testable import ThumbnailCore
 @testable import ThumbnailServer
 

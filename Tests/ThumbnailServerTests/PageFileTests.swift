@@ -1,8 +1,5 @@
-import Foundation
-import Testing
-
 @testable import HTTPServer
-@testable import TestSupport
+import TestSupport
 @testable import ThumbnailServer
 
 /// The files of the page, and the lines of the access log.

@@ -1,4 +1,4 @@
-import Testing
+import TestSupport
 
 @testable import ThumbnailServer
 
@@ -74,7 +74,7 @@ import Testing
 
   /// However requests come and go, nobody has more than its part, and nothing is left behind.
   @Test(arguments: 0..<20) func anyOrderOfRequestsKeepsTheAccounts(seed: UInt64) {
-    var random = SplitMix(seed: seed)
+    var random = SplitMix(state: seed)
     var queue = RequestQueue(limit: 64, making: 16)
     var held: [RequestQueue.Ticket: Party] = [:]
     var working: Set<RequestQueue.Ticket> = []
@@ -98,20 +98,5 @@ import Testing
     }
     for (ticket, party) in held { queue.leave(ticket, party) }
     #expect(queue.count == 0)
-  }
-}
-
-/// Random numbers that a seed repeats.
-private struct SplitMix: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ mixed >> 30) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ mixed >> 27) &* 0x94d0_49bb_1331_11eb
-    return mixed ^ mixed >> 31
   }
 }

@@ -1,16 +1,9 @@
-import Foundation
 import NIOCore
 import NIOHTTP1
-import Synchronization
-import Testing
 
 @testable import HTTPServer
 @testable import PipelineTestSupport
-@testable import TestOrigin
-@testable import TestSupport
-@testable import ThumbnailCore
 @testable import ThumbnailServer
-@testable import Thumbnailer
 
 /// A thumbnail server without a socket, with a pipeline and an origin of its own.
 struct ServiceFixture {
@@ -23,11 +16,9 @@ struct ServiceFixture {
   init(
     _ configure: (inout ThumbnailServer.Configuration) -> Void = { _ in },
     pipeline configurePipeline: (inout ThumbnailPipeline.Configuration) -> Void = { _ in },
-    answer: (@Sendable (OriginRequest) -> OriginResponse)? = nil
+    answer: @escaping @Sendable (OriginRequest) -> OriginResponse = { _ in .picture }
   ) throws {
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    pipeline = try PipelineFixture(
-      configuring: configurePipeline, answer: answer ?? { _ in .ok(picture, type: "image/jpeg") })
+    pipeline = try PipelineFixture(configuring: configurePipeline, answer: answer)
     var configuration = ThumbnailServer.Configuration()
     configure(&configuration)
     server = ThumbnailServer(configuration, pipeline: pipeline.pipeline)

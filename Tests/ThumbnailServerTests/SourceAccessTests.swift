@@ -1,10 +1,7 @@
-import Foundation
 import NIOHTTP1
-import Testing
+import TestSupport
 
 @testable import HTTPServer
-@testable import TestOrigin
-@testable import TestSupport
 @testable import ThumbnailCore
 @testable import ThumbnailServer
 @testable import Thumbnailer

@@ -1,10 +1,8 @@
-import Foundation
 import NIOHTTP1
-import Testing
+import TestSupport
 
 @testable import HTTPServer
 @testable import TestOrigin
-@testable import TestSupport
 @testable import ThumbnailCore
 @testable import ThumbnailServer
 @testable import Thumbnailer
@@ -66,9 +64,8 @@ import Testing
 
   @Test func whileOthersWaitAVIFIsSentOnlyWhereItIsStored() async throws {
     let gate = Gate()
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
     let fixture = try ServiceFixture(answer: { request in
-      let response = OriginResponse.ok(picture, type: "image/jpeg")
+      let response = OriginResponse.picture
       return request.path == "/slow.jpg" ? response.held(by: gate) : response
     })
     let known = try fixture.address("40", "/known.jpg")
@@ -167,9 +164,8 @@ import Testing
 
   @Test func aDeadlineEndsTheWork() async throws {
     let gate = Gate()
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
     let fixture = try ServiceFixture(
-      { $0.deadline = .milliseconds(50) }, answer: { _ in .ok(picture, type: "image/jpeg").held(by: gate) })
+      { $0.deadline = .milliseconds(50) }, answer: { _ in .picture.held(by: gate) })
     let response = await fixture.get(try fixture.address("40"))
     #expect(response.status == .gatewayTimeout && response.object["error"] as? String == "timed-out")
     await poll { fixture.library.activeJobs == 0 }

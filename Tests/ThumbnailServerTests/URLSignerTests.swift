@@ -1,7 +1,4 @@
-import Foundation
-import Testing
-
-@testable import TestSupport
+import TestSupport
 @testable import ThumbnailServer
 
 /// Signed addresses.

@@ -1,6 +1,5 @@
-import Testing
+import TestSupport
 
-@testable import TestSupport
 @testable import ThumbnailCore
 @testable import ThumbnailServer
 
