@@ -1,8 +1,6 @@
-import Foundation
-import Testing
+import TestSupport
 
 @testable import CaptureDates
-@testable import TestSupport
 @testable import ThumbnailCore
 
 /// Dates in the bytes of images and films, and how much of a file is read for them.

@@ -1,8 +1,6 @@
-import Foundation
-import Testing
+import TestSupport
 
 @testable import CaptureDates
-@testable import TestSupport
 @testable import ThumbnailCore
 
 private let hasExifTool = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").contains {

@@ -1,13 +1,7 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import Attacks
 @testable import CodecTestSupport
 @testable import DecodeSandbox
 @testable import ImageCodec
-@testable import TestSupport
-@testable import ThumbnailCore
 
 /// What code can do that has broken a decoder: nothing to the process that started it, to its files or to the machine.
 ///

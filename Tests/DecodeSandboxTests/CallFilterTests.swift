@@ -1,6 +1,5 @@
 import CSandbox
-import Foundation
-import Testing
+import TestSupport
 
 @testable import DecodeSandbox
 

@@ -1,12 +1,6 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import CodecTestSupport
 @testable import DecodeSandbox
 @testable import ImageCodec
-@testable import TestSupport
-@testable import ThumbnailCore
 
 /// What confined decoders do not show: what docs/security.md says that the walls cost.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct ConfinementCostTests {

@@ -1,12 +1,6 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import CodecTestSupport
 @testable import DecodeSandbox
 @testable import ImageCodec
-@testable import TestSupport
-@testable import ThumbnailCore
 
 /// The walls around a helper: which there are, and what decoders still get to see.
 @Suite(.serialized, .timeLimit(.minutes(5)))

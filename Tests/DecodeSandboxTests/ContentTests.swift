@@ -1,11 +1,5 @@
-import CVips
-import Foundation
-import Testing
-
 @testable import CodecTestSupport
 @testable import ImageCodec
-@testable import TestSupport
-@testable import ThumbnailCore
 
 /// Thumbnails show what the whole picture shows: SSIM of at least 0.99 against a full decode that libvips resizes with
 /// Lanczos, for each format and each type of pixels that is read.

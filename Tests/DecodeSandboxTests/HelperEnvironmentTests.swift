@@ -1,11 +1,5 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import CodecTestSupport
 @testable import DecodeSandbox
-@testable import TestSupport
-@testable import ThumbnailCore
 
 /// What a helper process knows of the one that started it.
 @Suite(.timeLimit(.minutes(5)))

@@ -1,12 +1,6 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import CodecTestSupport
 @testable import DecodeSandbox
 @testable import ImageCodec
-@testable import TestSupport
-@testable import ThumbnailCore
 
 /// Pictures decoded by real helper processes.
 @Suite(.serialized, .timeLimit(.minutes(5)))

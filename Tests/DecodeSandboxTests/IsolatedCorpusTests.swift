@@ -1,11 +1,6 @@
-import Foundation
-import Testing
-
 @testable import CodecTestSupport
 @testable import DecodeSandbox
 @testable import ImageCodec
-@testable import TestSupport
-@testable import ThumbnailCore
 
 /// Every file of the shared corpus that only helpers read, some of which end or hang them.
 ///

@@ -1,11 +1,6 @@
-import Foundation
-import Testing
-
 @testable import CodecTestSupport
 @testable import DecodeSandbox
 @testable import ImageCodec
-@testable import TestSupport
-@testable import ThumbnailCore
 
 /// Helpers that are none, or that lie: the pipeline believes nothing.
 @Suite(.serialized, .timeLimit(.minutes(5)))

@@ -1,9 +1,6 @@
-import Foundation
-import Testing
 import HTTPTransport
+import TestSupport
 import Thumbnailer
-
-@testable import TestSupport
 
 @Suite(.timeLimit(.minutes(5))) struct AddressesExampleTests {
   @Test func thePageShowsThisCode() throws {

@@ -1,8 +1,6 @@
-import Foundation
-import TestOrigin
 import Thumbnailer
 
-@testable import TestSupport
+import TestSupport
 
 /// A pipeline and an origin for the examples.
 struct Example {

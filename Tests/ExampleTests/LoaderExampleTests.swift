@@ -1,8 +1,6 @@
-import Foundation
-import Testing
 import Thumbnailer
 
-@testable import TestSupport
+import TestSupport
 
 // Loader begins
 /// Loads images from wherever a program has them: here from a dictionary, in pieces as they would come from a network.

@@ -1,11 +1,7 @@
-import Foundation
 import Logging
-import Synchronization
-import TestOrigin
-import Testing
 import Thumbnailer
 
-@testable import TestSupport
+import TestSupport
 
 @Suite(.timeLimit(.minutes(5))) struct LoggerExampleTests {
   @Test func thePageShowsThisCode() throws {

@@ -1,11 +1,7 @@
-import Foundation
-import PhotoSources
-import TestOrigin
-import Testing
 import HTTPTransport
+import PhotoSources
+import TestSupport
 import Thumbnailer
-
-@testable import TestSupport
 
 // provider begins
 /// The photos of a museum. Its API answers `GET works?q=lake&page=2` with
@@ -70,9 +66,8 @@ struct CannedClient: HTTPClient {
   }
 
   @Test func aGalleryShowsTheThirdPartysPhotos() async throws {
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
     let origin = try Origin { request in
-      guard request.path == "/api/works" else { return .ok(picture) }
+      guard request.path == "/api/works" else { return .picture }
       let (page, host) = (request.query["page"] ?? "", request.value(of: "Host") ?? "")
       let work = #"{"id": \#(page), "title": "\#(request.query["q"] ?? "")", "image": "http://\#(host)/\#(page).jpg"}"#
       return .json(#"{"works": [\#(work)], "pages": 2}"#)

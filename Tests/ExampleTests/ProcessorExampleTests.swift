@@ -1,8 +1,6 @@
-import Foundation
-import Testing
 import Thumbnailer
 
-@testable import TestSupport
+import TestSupport
 
 @Suite(.timeLimit(.minutes(5))) struct ProcessorExampleTests {
   @Test(arguments: ["Processor", "Processing"]) func thePageShowsThisCode(name: String) throws {

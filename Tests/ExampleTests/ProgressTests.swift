@@ -1,7 +1,6 @@
-import Testing
 import Thumbnailer
 
-@testable import TestSupport
+import TestSupport
 
 @Suite(.timeLimit(.minutes(5))) struct ProgressTests {
   @Test func thePageShowsThisCode() throws {

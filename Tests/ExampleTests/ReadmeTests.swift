@@ -1,10 +1,7 @@
-import Foundation
 import PhotoSources
-import TestOrigin
-import Testing
 import Thumbnailer
 
-@testable import TestSupport
+import TestSupport
 
 /// The README's example of the library, compiled and run. The lines between the marks are the README's, after the line
 /// that takes the shared pipeline, whose cache is the user's.
@@ -80,8 +77,7 @@ private func libraryGallery(directory: URL, source: String, show: ([GallerySecti
   }
 
   @Test func theReadmesExampleRuns() async throws {
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let origin = try Origin { _ in .ok(picture) }
+    let origin = try Origin.picture()
     defer { origin.stop() }
     let directory = try TemporaryDirectory()
     let url = origin.url("/a.jpg")

@@ -1,7 +1,6 @@
-import Testing
 import Thumbnailer
 
-@testable import TestSupport
+import TestSupport
 
 @Suite(.timeLimit(.minutes(5))) struct RequestOptionsExampleTests {
   @Test func thePageShowsThisCode() throws {

@@ -1,10 +1,7 @@
-import Foundation
-import Testing
 import HTTPSemantics
 import HTTPTransport
+import TestSupport
 import Thumbnailer
-
-@testable import TestSupport
 
 // Archive begins
 /// Serves images from a dictionary in place of the network.

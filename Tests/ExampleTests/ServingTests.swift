@@ -1,9 +1,6 @@
-import Foundation
-import TestOrigin
-import Testing
 import Thumbnailer
 
-@testable import TestSupport
+import TestSupport
 
 // Serving begins
 /// What a web server sends for a request: the thumbnail, or an error with its own status.

@@ -1,9 +1,7 @@
-import Foundation
-import Testing
+import TestSupport
 
 @testable import Exports
 @testable import ImageCodec
-@testable import TestSupport
 @testable import ThumbnailCore
 
 @Suite(.timeLimit(.minutes(5))) struct ContactPrintTests {

@@ -1,8 +1,6 @@
-import Foundation
-import Testing
+import TestSupport
 
 @testable import Exports
-@testable import TestSupport
 @testable import ThumbnailCore
 
 @Suite struct ContactSheetTests {

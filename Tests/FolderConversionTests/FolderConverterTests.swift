@@ -1,11 +1,8 @@
-import Foundation
-import Testing
-
+import TestSupport
 import Thumbnailer
 
 @testable import Exports
 @testable import FolderConversion
-@testable import TestSupport
 @testable import ThumbnailCore
 @testable import Thumbnailer
 

@@ -1,8 +1,6 @@
 @testable import JPEGCoefficients
-import Foundation
-import Testing
 
-@testable import TestSupport
+import TestSupport
 
 @Suite struct ScanWatcherTests {
   /// Progressive files of several encoders: the DC in one scan for all components, or in one for each.

@@ -1,8 +1,6 @@
-import Foundation
 @testable import RAWPreviews
-import Testing
 
-@testable import TestSupport
+import TestSupport
 
 /// The cameras' files of the shared corpus, which is not part of the project; where it is absent the tests are skipped.
 @Suite struct RAWCorpusTests {

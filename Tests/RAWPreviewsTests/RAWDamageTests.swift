@@ -1,7 +1,5 @@
-import Foundation
 @testable import RAWPreviews
-import Testing
-@testable import TestSupport
+import TestSupport
 
 /// Files that are cut off, damaged, or made to lead a reader astray.
 @Suite(.timeLimit(.minutes(5))) struct RAWDamageTests {

@@ -1,7 +1,5 @@
-import Foundation
 @testable import RAWPreviews
-import Testing
-@testable import TestSupport
+import TestSupport
 
 /// The embedded images of RAW files by each maker's layout.
 @Suite struct RAWReaderTests {

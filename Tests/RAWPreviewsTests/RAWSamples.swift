@@ -1,6 +1,5 @@
-import Foundation
 @testable import RAWPreviews
-@testable import TestSupport
+import TestSupport
 
 /// RAW files for tests, and how they are read.
 enum RAWSamples {

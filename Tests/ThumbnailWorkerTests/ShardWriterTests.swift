@@ -1,8 +1,6 @@
-import Foundation
-import Testing
+import TestSupport
 import ThumbnailCore
 
-@testable import TestSupport
 @testable import ThumbnailWorker
 
 /// Shards in the order of the lines, whatever order they come in.

@@ -1,12 +1,7 @@
 import CoreMetrics
-import Foundation
 import MetricsTestKit
-import TestOrigin
-import Testing
 
 @testable import PipelineTestSupport
-@testable import TestSupport
-@testable import ThumbnailCore
 @testable import Thumbnailer
 @testable import ThumbnailerMetrics
 

@@ -1,12 +1,7 @@
-import Foundation
 import InMemoryTracing
-import TestOrigin
-import Testing
 import Tracing
 
 @testable import PipelineTestSupport
-@testable import TestSupport
-@testable import ThumbnailCore
 @testable import Thumbnailer
 @testable import ThumbnailerTracing
 
@@ -70,8 +65,7 @@ import Tracing
 
   @Test func whoeverWaitsForTheWorkOfAnotherHasALinkToIt() async throws {
     let gate = Gate()
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let fixture = try PipelineFixture { _ in .ok(picture, type: "image/jpeg").held(by: gate) }
+    let fixture = try PipelineFixture { _ in .picture.held(by: gate) }
     let tracing = PipelineTracing(fixture.pipeline, tracer: tracer)
     let first = Task { try await tracing.thumbnail(for: fixture.request()) }
     await poll { fixture.origin.requests.count == 1 }

@@ -1,6 +1,4 @@
-import Testing
-
-@testable import TestSupport
+import TestSupport
 @testable import ThumbnailCore
 
 @Suite(.timeLimit(.minutes(5))) struct WeightedSemaphoreTests {

@@ -1,8 +1,4 @@
-import Foundation
-import Synchronization
-import Testing
-
-@testable import TestSupport
+import TestSupport
 @testable import ThumbnailCore
 
 @Suite(.timeLimit(.minutes(5))) struct WorkerPoolTests {

@@ -1,7 +1,5 @@
-import Foundation
-import Testing
+import TestSupport
 
-@testable import TestSupport
 @testable import ThumbnailCore
 
 @Suite struct NewFileTests {
