@@ -7,8 +7,8 @@ import ThumbnailCore
 ///
 /// Each is a big-endian length of four bytes and that many bytes of values (`MessageCoder`). A request carries the
 /// image's open file, or is followed by a short image's bytes; a response is followed by the thumbnails' samples and
-/// profiles, one after the other. No encoded thumbnail is sent: decoders run in the pipeline's process as well, and would
-/// read what a compromised helper made.
+/// profiles, one after the other. No encoded thumbnail is sent: decoders run in the pipeline's process as well, and
+/// would read the file of a compromised helper.
 enum HelperMessage {
   /// The most bytes that a message may have.
   static let longest = 1 << 20

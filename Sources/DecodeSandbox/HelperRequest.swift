@@ -11,7 +11,7 @@ package struct HelperRequest: Equatable, Sendable {
   package private(set) var format: ImageFormat
   package private(set) var variants: [Variant]
   package private(set) var limits: DecodeLimits
-  /// What the pipeline's plan was made for; nil if the helper is to plan for itself.
+  /// The terms of the pipeline's plan; nil if the helper makes its own plan.
   package var options: PlanOptions?
   /// Whether to salvage the readable part of a damaged image. With options, they decide.
   package var acceptsDamage = false
@@ -57,7 +57,7 @@ package struct HelperRequest: Equatable, Sendable {
 
 /// The terms of a decode plan, with which another process makes the same plan.
 package struct PlanOptions: Equatable, Sendable {
-  /// What the plan takes, in bytes.
+  /// The memory of the plan in bytes.
   package private(set) var memoryBudget: Int
   /// See `DecodePlan.make`.
   package var isTolerant = false

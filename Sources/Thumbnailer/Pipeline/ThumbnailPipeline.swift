@@ -153,9 +153,9 @@ public final class ThumbnailPipeline: Sendable {
   /// The requests, each with its own success or failure, in the order of completion.
   ///
   /// Requests are taken from the sequence as results are taken from the stream, so neither needs to fit in memory: at
-  /// most `window` requests are in flight or finished and not taken yet. Those that wait for a silent server are not
-  /// counted, up to 256 of them. Deallocating the iterator cancels what is in flight. For a single pass by one consumer:
-  /// each iterator starts the requests again.
+  /// most `window` requests are in flight or finished and not taken yet. Up to 256 of them that wait for a silent
+  /// server are not counted. Deallocating the iterator cancels the requests in flight. For a single pass by one
+  /// consumer: each iterator starts the requests again.
   ///
   /// - Parameters:
   ///   - requests: Any number of requests, for any images.

@@ -18,7 +18,7 @@ final class PartsLoader: Sendable {
   let monitor: PipelineMonitor
   /// How often in a row hosts have not sent parts as requested.
   private let faults = Mutex<[HostName?: Int]>([:])
-  /// The number after which a host is not asked again.
+  /// The number after which no more parts are requested from a host.
   private static let mostFaults = 3
   private static let mostHosts = 1000
 

@@ -3,7 +3,7 @@ import ThumbnailCore
 
 /// Plans within the memory that is available: which variants can be made, and how.
 extension Renderer {
-  /// The cheapest plan that is good enough for all the variants: beside other decodes if that is possible, else alone.
+  /// The cheapest plan that is good enough for all the variants: beside other decodes if possible, else alone.
   func plan(_ variants: [Variant], _ probe: ImageProbe, of body: SourceBody) throws(CodecError) -> DecodePlan {
     let admission = runner.admission
     func make(within bytes: Int) throws(CodecError) -> DecodePlan {
