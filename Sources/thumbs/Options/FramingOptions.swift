@@ -27,7 +27,7 @@ struct FramingOptions: ParsableArguments {
   @Flag(help: "Extend thumbnails to the whole box; --gravity places the picture. JPEG shows white there.")
   var extend = false
 
-  @Option("N", "Add this many pixels around each thumbnail.", .within(0...1000))
+  @Option("N", "Add N pixels around each thumbnail.", .within(0...1000))
   var pad = 0
 
   func validate() throws {

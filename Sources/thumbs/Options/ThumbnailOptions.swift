@@ -17,7 +17,7 @@ struct ThumbnailOptions: ParsableArguments {
       """)
   var fit = Fit.contain
 
-  @Option(help: "The part that cover keeps.")
+  @Option(help: "The part kept by cover.")
   var gravity = Gravity.centre
 
   @Option(
