@@ -54,21 +54,32 @@ package final class StoreReceipt: Sendable {
   /// Whether the last commit has not failed, so that this one is likely to succeed.
   package let isLikely: Bool
   private let reservation: WeightedSemaphore.Reservation
-  private let promise = Promise<Bool, Never>()
-  private let result: Task<Bool, Never>
+  private let state = Mutex((isWritten: nil as Bool?, waiters: [Promise<Bool, Never>]()))
 
   init(_ reservation: WeightedSemaphore.Reservation, isLikely: Bool) {
     (self.reservation, self.isLikely) = (reservation, isLikely)
-    result = Task { [promise] in await promise.wait {}.get() }
   }
 
   /// Ends the wait, and releases the memory. The first of several calls counts.
   func settle(isWritten: Bool) {
+    let waiters = state.withLock { state -> [Promise<Bool, Never>] in
+      if state.isWritten != nil { return [] }
+      defer { state = (isWritten, []) }
+      return state.waiters
+    }
     reservation.release()
-    promise.resume(with: .success(isWritten))
+    for waiter in waiters { waiter.resume(with: .success(isWritten)) }
   }
 
   /// Whether the thumbnails were written, once that is known, even if the calling task is cancelled. Any number of tasks
   /// may wait.
-  package func isWritten() async -> Bool { await result.value }
+  package func isWritten() async -> Bool {
+    let promise = Promise<Bool, Never>()
+    let known = state.withLock { state -> Bool? in
+      if state.isWritten == nil { state.waiters.append(promise) }
+      return state.isWritten
+    }
+    if let known { return known }
+    return await promise.wait {}.get()
+  }
 }
