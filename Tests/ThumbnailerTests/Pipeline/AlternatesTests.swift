@@ -2,6 +2,7 @@ import Synchronization
 
 @testable import HTTPSemantics
 @testable import PipelineTestSupport
+@testable import Thumbnailer
 
 /// Pictures that are to be had at several places.
 @Suite(.timeLimit(.minutes(5))) struct AlternatesTests {
