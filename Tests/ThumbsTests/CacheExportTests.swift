@@ -101,7 +101,8 @@ struct CacheExportTests {
     try Data("here".utf8).write(to: bench.url("file"))
     for folder in ["file", "file/below", "/proc/thumbs"] {
       let run = try await bench.run("cache", "export", folder)
-      expectComplaint(run, 73, "\(folder == "/proc/thumbs" ? folder : "file") cannot be written: ")
+      expectComplaint(run, 73, " cannot be written: ")
+      #expect(run.stderr.contains("\(folder) cannot") || run.stderr.contains("file cannot"), "\(run.stderr)")
     }
     #expect(try Data(contentsOf: bench.url("file")) == Data("here".utf8))
   }

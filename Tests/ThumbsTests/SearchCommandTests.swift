@@ -162,7 +162,8 @@ struct SearchCommandTests {
     let run = try await bench.run(
       "search", "--query", "", "--provider", "folder:pictures", "--html", "nowhere/page.html")
     expectComplaint(
-      run, 73, "thumbs: nowhere/page.html cannot be written: No such file or directory; choose another --html\n")
+      run, 73, "thumbs: nowhere/page.html cannot be written: No such file or directory; choose another --html\n",
+      printing: true)
   }
 
   @Test func withoutACacheNothingIsToBeHadOffline() async throws {

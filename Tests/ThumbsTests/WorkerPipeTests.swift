@@ -91,7 +91,7 @@ struct WorkerPipeTests {
     let run = await process.run()
     close(input.write)
     #expect(run.status == 143 && run.complaints.count == 1, "\(run.stderr)")
-    #expect(run.stderr.contains("nobody has read the last answers"))
+    #expect(run.stderr.contains("the last answers were not read"))
     // Whole lines and the beginning of one: no summary stands in its middle.
     #expect(!String(decoding: responses.read(), as: UTF8.self).contains("summary"))
   }

@@ -10,7 +10,7 @@ struct DeviationTests {
 
   /// Flat parts, slopes, edges, noise and single points, in tiles.
   private static func picture(bands: Int) -> TestPicture {
-    var random = SplitMix(state: 11)
+    var random = SplitMix(state: 12)
     return TestPicture(size.width, size.height, bands: bands) { x, y in
       let noise = Int(random.next() >> 40)
       let value =
