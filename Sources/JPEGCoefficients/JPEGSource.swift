@@ -57,3 +57,54 @@ struct SegmentBytes: Sendable {
   /// The bytes in `range`, clipped to the contents.
   func slice(_ range: Range<Int>) -> [UInt8] { Array(array[range.clamped(to: 0..<array.count)]) }
 }
+
+/// Why the coefficients of a JPEG were not read.
+package enum JPEGError: Error, Sendable, Equatable {
+  /// The decode was cancelled.
+  case cancelled
+  /// Another decoder may be able to read the file: "arithmetic coding".
+  case handedOver(reason: String)
+  /// The file ends before the image does.
+  case truncated(detail: String)
+  /// The bytes contradict the standard.
+  case damaged(Part, detail: String)
+  /// More scans than `JPEGStructure.mostScans`; the number counted so far.
+  case tooManyScans(Int)
+  /// The source failed.
+  case unreadable(detail: String)
+
+  /// A part of a file.
+  package enum Part: Sendable, Equatable {
+    /// The segments before the coded data.
+    case header
+    /// The coded data, or decoding it.
+    case decode
+  }
+}
+
+/// The scale at which the coefficient decoder decodes a JPEG.
+package enum JPEGScale: Int, Sendable, Comparable {
+  /// One pixel per 8×8 block: for luma the DC coefficient only.
+  case eighth = 8
+  /// 2×2 pixels per block: of luma its 2×2 coefficients of lowest frequency.
+  case quarter = 4
+  /// 4×4 pixels per block: of luma its 4×4 coefficients of lowest frequency.
+  case half = 2
+  /// Every pixel, from all coefficients.
+  case full = 1
+
+  /// The scales at which a part of the coefficients suffices, smallest first.
+  package static let reduced: [JPEGScale] = [.eighth, .quarter, .half]
+
+  /// The side of the blocks of a component that has only one sample for `subsampling` pixels across or down: as many
+  /// samples as there are pixels.
+  func side(subsampling: Int) -> BlockSide { BlockSide(atLeast: min(8, 8 / rawValue * subsampling)) }
+
+  /// The reduced size of an image of `size` pixels; a partial last block counts as a whole one, as in libjpeg.
+  package func size(of size: PixelSize) -> PixelSize {
+    PixelSize((size.width + rawValue - 1) / rawValue, (size.height + rawValue - 1) / rawValue)
+  }
+
+  /// The smaller scale orders first.
+  package static func < (a: JPEGScale, b: JPEGScale) -> Bool { a.rawValue > b.rawValue }
+}

@@ -74,3 +74,82 @@ package struct ImageProbe: Sendable, Equatable {
     return probe
   }
 }
+
+/// The limits beyond which an image is refused by its header.
+package struct DecodeLimits: Sendable, Equatable {
+  /// The most pixels, 268,435,456 by default: 16384×16384, beyond every camera and most scans.
+  package var maximumPixels: Int
+  /// The longest side in pixels, 65,535 by default: JPEG's own limit. It bounds the length of one row in memory.
+  package var maximumSide: Int
+  /// The most frames or pages, 10,000 by default. Only the first is shown, but decoders keep a table entry for each, so
+  /// a file of tiny frames takes many times its own length in memory.
+  package var maximumFrames: Int
+  /// The longest file in bytes, 256 MiB by default.
+  package var maximumBytes: Int
+
+  package init(
+    maximumPixels: Int = 1 << 28, maximumSide: Int = 65_535, maximumFrames: Int = 10_000, maximumBytes: Int = 256 << 20
+  ) {
+    self.maximumPixels = maximumPixels
+    self.maximumSide = maximumSide
+    self.maximumFrames = maximumFrames
+    self.maximumBytes = maximumBytes
+  }
+
+  /// Refuses an empty file, and one that is too long.
+  func check(byteCount: Int) throws(CodecError) {
+    if byteCount == 0 { throw .empty }
+    if byteCount > maximumBytes { throw .limitExceeded(.bytes, value: byteCount, maximum: maximumBytes) }
+  }
+
+  /// Refuses an image whose header exceeds a limit. Called as soon as any part of it is known.
+  func check(_ probe: ImageProbe) throws(CodecError) {
+    let size = probe.size
+    guard size.width > 0, size.height > 0 else { throw .damaged(.header, detail: "its size is \(size)") }
+    if size.longerSide > maximumSide {
+      throw .limitExceeded(.side(size), value: size.longerSide, maximum: maximumSide)
+    }
+    if size.pixelCount > maximumPixels {
+      throw .limitExceeded(.pixels(size), value: size.pixelCount, maximum: maximumPixels)
+    }
+    if let frames = probe.frameCount, frames > maximumFrames {
+      throw .limitExceeded(.frames, value: frames, maximum: maximumFrames)
+    }
+  }
+}
+
+/// Parses the header of a complete body, in any part of the file.
+///
+/// Blocks while it reads a file: a few reads of 64 KiB, more only if frames have to be counted.
+package func probe(_ body: ByteSource, limits: DecodeLimits = DecodeLimits()) throws(CodecError) -> ImageProbe {
+  try limits.check(byteCount: body.count)
+  var parser = SniffingParser()
+  var window = BodyWindow(body)
+  var wanted: Range<Int>? = SniffingParser.firstRange
+  while let range = wanted {
+    wanted = try parser.parse(try window.read(range))
+    if let draft = parser.draft { try limits.check(draft) }
+  }
+  guard let probe = parser.draft else { throw .damaged(.header, detail: "no picture in it") }
+  return probe
+}
+
+/// Serves small ranges of a body from one larger read.
+private struct BodyWindow {
+  private static let length = 65_536
+
+  private let body: ByteSource
+  private var start = 0
+  private var bytes = HeaderBytes()
+
+  init(_ body: ByteSource) { self.body = body }
+
+  mutating func read(_ range: Range<Int>) throws(CodecError) -> HeaderBytes {
+    let available = range.clamped(to: 0..<body.count)
+    if available.lowerBound < start || available.upperBound > start + bytes.count {
+      start = available.lowerBound
+      bytes = HeaderBytes(try body.bytes(at: start, length: max(available.count, Self.length)))
+    }
+    return bytes.slice(available.lowerBound - start..<available.upperBound - start)
+  }
+}

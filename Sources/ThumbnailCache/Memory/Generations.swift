@@ -1,3 +1,7 @@
+import HTTPSemantics
+import Synchronization
+import ThumbnailCore
+
 /// Values by key, of which those used last are kept: at least half of the limit, and at most all of it.
 ///
 /// What is used goes to the young generation; when that has half of the limit, the old one is dropped and the young one
@@ -40,5 +44,48 @@ struct Generations<Key: Hashable, Value> {
   mutating func removeAll() {
     (young, old, youngCost) = ([:], [:], 0)
     drops += 1
+  }
+}
+
+/// The history of source images that this process has recorded recently: not yet written to the database, or all there
+/// is without one. Holds a bounded number of sources, some hundred bytes each.
+final class RecentHistory: Sendable {
+  private let state: Mutex<Generations<SourceKey, SourceHistory>>
+
+  /// Holds at most `capacity` sources, and at least half as many.
+  init(capacity: Int = 4096) { state = Mutex(Generations(limit: capacity)) }
+
+  /// The history of a source.
+  subscript(source: SourceKey) -> SourceHistory? { state.withLock { $0.use(source) } }
+
+  /// Changes the history of a source.
+  func change(_ source: SourceKey, _ change: (inout SourceHistory) -> Void) {
+    state.withLock { state in
+      var history = state.use(source) ?? SourceHistory()
+      change(&history)
+      state.insert(history, for: source)
+    }
+  }
+
+  /// Removes the history of a source.
+  func remove(_ source: SourceKey) { state.withLock { $0.remove(source) } }
+
+  /// Removes everything.
+  func removeAll() { state.withLock { $0.removeAll() } }
+}
+
+extension SourceHistory {
+  /// This history, from the database, with what this process has recorded since.
+  func merged(with recent: SourceHistory?) -> SourceHistory {
+    guard let recent else { return self }
+    var result = self
+    for response in recent.responses.reversed() {
+      let stored = responses.first { $0.url == response.url }
+      // Another process may have revalidated it since.
+      if let stored, stored.freshness.confirmed > response.freshness.confirmed { continue }
+      result.put(response)
+    }
+    for failure in recent.failures { result.put(failure) }
+    return result
   }
 }

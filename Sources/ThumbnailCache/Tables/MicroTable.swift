@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import ThumbnailCore
+package import ThumbnailCore
 
 /// The table `micro`: the micro thumbnails of the rows of `thumbnail` that have one, by the same ids.
 ///
@@ -63,5 +63,36 @@ enum MicroTable {
   /// Over the bytes and the source, so that it detects flipped bits as well as an index that leads to the wrong row.
   private static func checksum(of data: Data, source: SourceKey) -> Int64 {
     Int64(bitPattern: data.withUnsafeBytes { Checksum.xxh64($0, seed: source.low) })
+  }
+}
+
+/// What is stored to show before a thumbnail of an image, and the image's size.
+package struct StoredPlaceholder: Sendable {
+  /// The placeholder of one of its thumbnails.
+  package let placeholder: Placeholder
+  /// The size of the source image in pixels, upright.
+  package let size: PixelSize
+}
+
+/// The placeholders that are stored with thumbnails.
+enum PlaceholderTable {
+  /// The placeholder of any thumbnail of an image; that of the largest box, if it has several.
+  static func placeholder(of source: SourceKey, in db: Database) throws -> StoredPlaceholder? {
+    let row = try db.row(
+      """
+      SELECT t.placeholder, s.width, s.height FROM source s JOIN thumbnail t ON t.source = s.id
+      WHERE s.key = ? AND t.placeholder IS NOT NULL ORDER BY t.width * t.height DESC LIMIT 1
+      """, [source.bytes])
+    guard let row, let placeholder = row.placeholder(at: 0), let size = try? row.size(at: 1),
+      size.width > 0, size.height > 0
+    else { return nil }
+    return StoredPlaceholder(placeholder: placeholder, size: size)
+  }
+}
+
+extension ThumbnailCache {
+  /// What is stored to show of images before their thumbnails, in one visit of a reader thread: microseconds for each.
+  package func placeholders(of sources: [SourceKey]) async -> [SourceKey: StoredPlaceholder] {
+    await read(sources) { source, _, db in try PlaceholderTable.placeholder(of: source, in: db) }
   }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// Runs blocking work on its own threads, so that Swift's cooperative threads never block.
 ///
@@ -188,4 +189,17 @@ final class WorkOutcome<Value>: @unchecked Sendable {
   @usableFromInline var value: Value?
 
   @inlinable init() {}
+}
+
+/// Tells work that runs on a thread that its result is no longer wanted.
+package final class CancellationFlag: Sendable {
+  private let flag = Atomic(false)
+
+  package init() {}
+
+  /// Whether the work should stop.
+  package var isSet: Bool { flag.load(ordering: .relaxed) }
+
+  /// Asks the work to stop.
+  func set() { flag.store(true, ordering: .relaxed) }
 }

@@ -31,3 +31,60 @@ public struct RequestOptions: Hashable, Sendable {
     return nil
   }
 }
+
+/// When a stored thumbnail is used as it is, and when its source image is revalidated with the server.
+///
+/// Local files are identified by modification time and length, and need no revalidation in any mode.
+public enum CacheMode: Sendable, Hashable {
+  /// As the server specified (`Cache-Control`, `Expires`); without that for a week, or a tenth of the time since
+  /// `Last-Modified` if that is less. With `stale-while-revalidate`, a stale thumbnail is returned at once and
+  /// revalidated in the background. If the server cannot be reached the stale thumbnail is used, unless forbidden
+  /// (`must-revalidate`, `no-cache`).
+  case standard
+  /// Thumbnails that were fetched or confirmed before the pipeline was created are revalidated once, whatever the
+  /// server specified. A server that cannot be reached is an error.
+  case refresh
+  /// Only thumbnails that were fetched or confirmed longer ago than this are revalidated, whatever the server
+  /// specified.
+  case maximumAge(Duration)
+  /// No requests are sent: stored thumbnails of any age are used, and a miss fails with `ThumbnailError.notCached`.
+  case offline
+  /// The caches are neither read nor changed: the image is always fetched.
+  case noStore
+
+  /// A message that says why the value is invalid; nil if it is valid.
+  package var problem: String? {
+    if case .maximumAge(let age) = self, age < .zero { return "the maximum age must not be negative" }
+    return nil
+  }
+}
+
+/// What happens to truncated or damaged images.
+public enum DamagePolicy: String, Sendable, Codable, CaseIterable {
+  /// They are an error.
+  case refuse
+  /// The readable part is shown, the rest is mid-grey, and the thumbnail is marked (`Thumbnail.isDamaged`). This works
+  /// for JPEG and GIF, and for the first rows of non-interlaced PNG, TIFF and other formats that a helper reads row by
+  /// row. In other formats, and if no row can be read, damage stays an error.
+  case accept
+}
+
+/// Which of the small images that cameras embed in their files may stand for the image.
+public enum PreviewUse: String, Sendable, Hashable, CaseIterable {
+  /// None: every thumbnail is made from the image itself.
+  case off
+  /// The thumbnails in the containers of HEIC and AVIF that look like tiles spread over the image.
+  case auto
+  /// Also thumbnails that cannot be compared with the whole image, and the previews in the EXIF data of JPEGs.
+  case on
+}
+
+/// Which small image in a file stands for the image in a thumbnail.
+public enum UsedPreview: String, Sendable, Hashable, Codable, CaseIterable {
+  /// The thumbnail of a HEIC or AVIF, which looks like at least eight tiles spread over the image.
+  case checked
+  /// A preview that was compared with the first rows of a JPEG only, or not at all: only with `PreviewUse.on`.
+  case unchecked
+  /// The JPEG that a camera has stored in its RAW file, without a comparison.
+  case camera
+}

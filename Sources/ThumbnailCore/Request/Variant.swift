@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Everything that distinguishes one thumbnail of an image from another.
 ///
 /// Two variants are the same thumbnail exactly when all their values are equal.
@@ -139,4 +141,77 @@ private final class Framed: Hashable, Sendable {
   static func == (one: Framed, other: Framed) -> Bool { one === other || one.framing == other.framing }
 
   func hash(into hasher: inout Hasher) { hasher.combine(framing) }
+}
+
+/// Which metadata of the source image the thumbnail keeps.
+public enum MetadataPolicy: String, Sendable, Codable, CaseIterable {
+  /// None: sRGB without a profile, which software assumes for an image without one.
+  case none
+  /// The image's own colours with their ICC profile, so that wide gamuts are kept. CMYK is converted to sRGB all the
+  /// same.
+  case profile
+  /// The author and copyright: the EXIF fields Artist and Copyright, in JPEG, WebP and AVIF.
+  case copyright
+}
+
+/// Which frames of an animated image the thumbnail shows.
+public enum FrameSelection: String, Sendable, Codable, CaseIterable {
+  /// The first.
+  case first
+  /// All frames of an animated GIF or WebP, if the thumbnail's format can be animated: WebP, `auto` (as WebP) and
+  /// `same`. Otherwise the first frame.
+  case all
+}
+
+extension Variant {
+  /// A message that says why the variant is invalid and what to do; nil if it is valid.
+  package var problem: String? {
+    if !size.isValidThumbnailSize {
+      return
+        "a thumbnail of \(size) cannot be made: each side must be from 1 to \(PixelSize.longestThumbnailSide) pixels"
+    }
+    if !(1...100).contains(quality) { return "quality \(quality) cannot be used: it must be from 1 to 100" }
+    if let effort, !(0...9).contains(effort) { return "effort \(effort) cannot be used: it must be from 0 to 9" }
+    return processor.flatMap { ThumbnailProcessor.problem($0) } ?? framing.problem(with: fit)
+  }
+
+  /// The size of the largest thumbnail that can be made of it.
+  package var largestOutput: PixelSize {
+    func longest(_ box: Int, _ zoom: Double, _ least: Int, _ padding: Int) -> Int {
+      let side = max(Double(box) * zoom, Double(least)) + Double(padding)
+      return Int(min(Double(PixelSize.longestThumbnailSide), (side * max(1, framing.density) + 1).rounded(.up)))
+    }
+    let framing = framing
+    return framing == Framing()
+      ? size
+      : PixelSize(
+        longest(size.width, framing.zoom.x, framing.minimum.width, framing.padding.left + framing.padding.right),
+        longest(size.height, framing.zoom.y, framing.minimum.height, framing.padding.top + framing.padding.bottom))
+  }
+
+  /// Whether the image's content decides the crop.
+  package var searchesContent: Bool {
+    [.attention, .entropy].contains(gravity) || framing.crop?.placement.isByContent == true
+      || framing.placement?.isByContent == true
+  }
+}
+
+/// A value that is computed at its first use, once for all copies of its owner. All memos are equal, because the value
+/// follows from the owner's other properties.
+package final class Memo<Value: Sendable>: Sendable, Equatable {
+  private let made = Mutex<Value?>(nil)
+
+  package init() {}
+
+  /// The value, computed at the first call.
+  package func value(_ make: () -> Value) -> Value {
+    made.withLock { made in
+      if let made { return made }
+      let value = make()
+      made = value
+      return value
+    }
+  }
+
+  package static func == (one: Memo, other: Memo) -> Bool { true }
 }

@@ -1,3 +1,4 @@
+import Exports
 import Foundation
 import Synchronization
 import ThumbnailCore
@@ -51,5 +52,46 @@ final class SampleFolder: Sendable {
       if folders.count >= Self.mostFolders { folders.removeAll() }
       folders.insert(folder)
     }
+  }
+}
+
+/// The name of a line's files, without an extension: a path within the output.
+struct SampleKey: Sendable {
+  /// The most bytes of a key, so that names with sizes and extensions stay within the limits of file systems.
+  static let longest = 200
+  /// The digits of a key that is a number, as in img2dataset.
+  private static let digits = 9
+
+  let text: String
+
+  /// The key of a line without one: its number, from 0.
+  init(number: Int) {
+    let text = String(number)
+    self.text = String(repeating: "0", count: max(0, Self.digits - text.count)) + text
+  }
+
+  /// Checks a key of a line.
+  ///
+  /// - Parameter isInShard: Whether it is for a shard, in which the first dot of a name ends its key.
+  init(_ text: String, isInShard: Bool) throws(LineFailure) {
+    func refuse(_ reason: String) -> LineFailure {
+      LineFailure(.line, "invalid-key", "the key cannot be used: \(reason); give another one")
+    }
+    if text.isEmpty { throw refuse("it is empty") }
+    if text.utf8.count > Self.longest { throw refuse("it is longer than \(Self.longest) bytes") }
+    if text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
+      throw refuse("it holds a control character")
+    }
+    // In UTF-8, as the file system reads it: a slash with a combining mark is one Character, which does not equal a
+    // slash.
+    let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+    if parts.contains(where: { $0.isEmpty || $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) }) {
+      throw refuse("it leads out of the output")
+    }
+    if parts.contains(where: { $0.starts(with: NamingTemplate.reservedPrefix) }) {
+      throw refuse("names that begin with .thumbs- are reserved")
+    }
+    if isInShard, parts.last?.contains(UInt8(ascii: ".")) == true { throw refuse("in a shard, a dot ends a key") }
+    self.text = text
   }
 }

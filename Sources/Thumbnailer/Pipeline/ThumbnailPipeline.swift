@@ -322,3 +322,92 @@ public final class ThumbnailPipeline: Sendable {
     return waits
   }
 }
+
+extension ThumbnailPipeline.Configuration {
+  /// The environment variables of libcurl's proxies, which may contain a password in their URL.
+  package static let proxyVariables = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+
+  /// A message if connections would be made past the guard of addresses; nil if there is no such bypass.
+  ///
+  /// A proxy from the environment is refused, not left out: connections without it may be forbidden here.
+  package func guardBypass(environment: [String: String] = ProcessInfo.processInfo.environment) -> String? {
+    guard addresses.isGuarded else { return nil }
+    if roundTripper != nil {
+      return "the program's own HTTP client connects past the guard of addresses: let it ask AddressPolicy.allows, and "
+        + "leave the pipeline's addresses at any"
+    }
+    guard proxy == .environment,
+      let variable = Self.proxyVariables.first(where: { environment[$0].map { !$0.isEmpty } ?? false })
+    else { return nil }
+    return "\(variable) names a proxy, which would connect past the guard of addresses: choose none, or name it "
+      + "(proxy) if it refuses them itself"
+  }
+}
+
+extension ThumbnailPipeline {
+  /// The disk cache's placeholders of images, and the images' sizes. Downloads nothing.
+  package func storedPlaceholders(of sources: [SourceKey]) async -> [SourceKey: StoredPlaceholder] {
+    await stages.cache.placeholders(of: sources)
+  }
+
+  /// The placeholder of an image, from a thumbnail of any size in the disk cache. Nil if there is none. Downloads
+  /// nothing.
+  public func placeholder(of source: ImageSource) async -> Placeholder? {
+    await storedPlaceholders(of: [source.key])[source.key]?.placeholder
+  }
+
+  /// The micro thumbnails of images, in their order: JPEGs of up to 1 kB with at most 32 pixels a side, to show before
+  /// the thumbnails. From memory, or in one visit of the disk cache: 15 µs for each. Nil for an image without one: it
+  /// is made with a thumbnail only on request (`ThumbnailRequest.makesMicroThumbnail`). Downloads nothing.
+  public func microThumbnails(of sources: [ImageSource]) async -> [Data?] {
+    let found = await stages.cache.microThumbnails(of: sources.map(\.key))
+    return sources.map { found[$0.key] }
+  }
+
+  /// The micro thumbnail of one image.
+  public func microThumbnail(of source: ImageSource) async -> Data? { await microThumbnails(of: [source])[0] }
+
+  /// Reads stored micro thumbnails into memory.
+  func readMicroThumbnails(of sources: [ImageSource], priority: Priority) async {
+    _ = await stages.cache.microThumbnails(of: sources.map(\.key), priority: PriorityControl(priority))
+  }
+
+  /// Changes whenever memory has dropped micro thumbnails to make room.
+  var microThumbnailDrops: Int { stages.cache.microThumbnailDrops }
+
+  /// The micro thumbnail if it is in memory, which keeps the last 2,300 that were read or made. Returns at once, on any
+  /// thread, within a microsecond.
+  public func cachedMicroThumbnail(of source: ImageSource) -> Data? {
+    stages.cache.memoryMicroThumbnail(of: source.key)
+  }
+}
+
+/// Following the progress of a request.
+extension ThumbnailPipeline {
+  /// The requested thumbnail, and how it was obtained, with calls that report the progress.
+  ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - onProgress: Called with the current state and then as it changes, from a task of its own: one call at a time,
+  ///     none after this method has returned. A slow one misses states in between, and delays the work in no way; only
+  ///     this method waits for the last call to end. Not called for a thumbnail from the memory cache. A request that
+  ///     joins a running job begins with the job's state.
+  public func response(
+    for request: ThumbnailRequest, onProgress: @escaping @Sendable (RequestProgress) -> Void
+  ) async throws(ThumbnailError) -> ThumbnailResponse {
+    let started = ContinuousClock.now
+    if let result = resultWithoutJob(request, since: started) { return try result.get() }
+    let waiter = jobs.join([request], since: started)[0]
+    let follower = jobs.progress(of: request.source, options: request.options).map { progress in
+      let updates = progress.updates.subscribe(bufferingNewest: 1)
+      return Task {
+        onProgress(progress.current)
+        for await update in updates { onProgress(update) }
+      }
+    }
+    let result = await jobs.result(of: waiter)
+    follower?.cancel()
+    await follower?.value
+    return try result.get()
+  }
+}
