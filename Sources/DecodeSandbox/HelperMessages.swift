@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import ImageCodec
+import Synchronization
 import ThumbnailCore
 
 /// The messages between a pipeline and its helper.
@@ -73,6 +74,8 @@ struct MessageCoder {
 
   /// Reads.
   init(_ bytes: [UInt8]) { (self.bytes, position) = (bytes, 0) }
+
+  var isReading: Bool { position != nil }
 
   /// Whether all bytes are read.
   var isAtEnd: Bool { position == bytes.count }
@@ -191,10 +194,18 @@ extension RowIndex: HelperCoded {
 extension Variant: HelperCoded {
   static let blank = Variant(size: PixelSize(1, 1))
 
+  /// The last variant that was read: all pictures of a run have the same.
+  private static let last = Mutex<(token: String, variant: Variant)?>(nil)
+
   mutating func code(_ message: inout MessageCoder) {
-    var token = token
+    var token = message.isReading ? "" : token
     message.code(&token)
-    self = message.known(Variant(token: token)) ?? self
+    guard message.isReading else { return }
+    let read = Self.last.withLock { last in
+      if last?.token != token { last = Variant(token: token).map { (token, $0) } }
+      return last?.variant
+    }
+    self = message.known(read) ?? self
   }
 }
 
