@@ -17,7 +17,7 @@ enum DiskCacheSchema {
   ///   the order of the keys, which is random and fills pages to two thirds.
   /// - `source_host` finds images by host and fetch time: 25 ms for an overview of 100,000. It is also the order in
   ///   which the cache is listed and pruned, page by page.
-  /// - `thumbnail` has all that a hit needs except the bytes, which are in `piece`, split at page ends (`LeafRoom`).
+  /// - `thumbnail` has all that a hit needs except the bytes, which are in `piece`, split at page ends (`PageSpace`).
   /// - `variant` has the text of each variant once. There are few: rows are never removed.
   /// - `recency` is small and dense: marking a hundred uses rewrites a few pages, not a hundred rows with blobs. Its
   ///   order is a sequence number, since clocks jump.
