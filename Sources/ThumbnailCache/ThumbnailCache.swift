@@ -71,6 +71,7 @@ package final class ThumbnailCache: Sendable {
   ) -> StoreReceipt? {
     let kept = entries.filter { inMemory?.contains($0.variant) != false }
     var (replacement, report, receipt) = (replacing, nil as (@Sendable () -> Void)?, nil as StoreReceipt?)
+    var problem: DiskCacheError?
     permit.perform {
       if case .ifOutdated(let rule, let tell) = replacing {
         if recent[record.key]?.isOutdated(by: record.response, rule: rule) == true {
@@ -90,10 +91,14 @@ package final class ThumbnailCache: Sendable {
       if let response = record.response { recent.change(record.key) { $0.put(response) } }
       insert(kept, of: record)
       keepMicroThumbnail(of: entries, record.key)
-      reporting { () throws(DiskCacheError) in
+      do throws(DiskCacheError) {
         receipt = try disk?.commits.store(entries, of: record, replacing: replacement)
+      } catch {
+        problem = error
       }
     }
+    // An observer may remove the source, which needs the permit.
+    if let problem { self.report(problem) }
     report?()
     return receipt
   }

@@ -199,7 +199,7 @@ struct SourceHistoryTests {
   }
 
   @Test func whatThisProcessLearnedIsKnownBeforeItIsWritten() {
-    let recent = RecentHistory(capacity: 2)
+    let recent = RecentHistory(capacity: 1)
     recent.change(source) { [answer = answer(1, confirmed: 1001)] in $0.put(answer) }
     let stored = SourceHistory(responses: [answer(1)])
     #expect(stored.merged(with: recent[source]).responses == [answer(1, confirmed: 1001)])

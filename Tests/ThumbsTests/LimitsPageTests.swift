@@ -46,7 +46,11 @@ import Thumbnailer
       #expect(row.values.count == row.declarations.count, "\(row.name)")
       for (value, declaration) in zip(row.values, row.declarations) {
         let (file, name) = try #require(declaration.split("."))
-        let text = try #require(sources[file], "there is no \(file).swift")
+        // A short declaration may be in the file of another one.
+        let text = try #require(
+          sources[file]
+            ?? sources.values.first { text in ["struct", "class", "enum"].contains { text.contains("\($0) \(file)") } },
+          "there is no \(file)")
         let expressions = text.matches(of: try Regex("\\b\(name)(?:: \\w+)? = (.+?)(?=, \\w+: \\w+ = | //|\\n)"))
           .compactMap { $0.output[1].substring.map { String($0) } }
         #expect(!expressions.isEmpty, "\(declaration)")

@@ -100,6 +100,8 @@ final class DownloadState: Sendable {
 
   /// Stops the transfer to free its slot.
   func preempt() {
+    // The transfer may have ended meanwhile, and another one of this download begun.
+    guard admission.access({ [ticket] in $0.runs[ticket]?.isPreempted == true }) else { return }
     let (host, stop) = state.withLock { state in
       state.isPreempted = true
       return (state.url.shownHost, state.stop)

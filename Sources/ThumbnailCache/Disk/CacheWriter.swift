@@ -92,6 +92,8 @@ final class CacheWriter: Sendable {
     let limits = limits
     let eviction = Eviction(limits: limits)
     let incoming = batch.operations.reduce(0) { $0 + $1.payloadBytes(limit: limits.byteLimit) }
+    // Opening a new file forgets the space in the former one.
+    _ = try connection()
     var space = state.withLock { $0.space }
     let reports = try transaction { db in
       var reports: [@Sendable () -> Void] = []

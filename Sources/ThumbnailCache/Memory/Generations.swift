@@ -52,8 +52,8 @@ struct Generations<Key: Hashable, Value> {
 final class RecentHistory: Sendable {
   private let state: Mutex<Generations<SourceKey, SourceHistory>>
 
-  /// Holds at most `capacity` sources, and at least half as many.
-  init(capacity: Int = 4096) { state = Mutex(Generations(limit: capacity)) }
+  /// Holds at least the last `capacity` sources, and at most twice as many.
+  init(capacity: Int = 4096) { state = Mutex(Generations(limit: 2 * capacity)) }
 
   /// The history of a source.
   subscript(source: SourceKey) -> SourceHistory? { state.withLock { $0.use(source) } }

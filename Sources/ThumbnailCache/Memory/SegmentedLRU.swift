@@ -83,7 +83,9 @@ struct SegmentedLRU {
       unlink(slot)
       nodes[Int(slot)] = node
     } else {
-      if let others = slots[key.source], others.count == Self.mostVariants { discard(others[0]) }
+      if let others = slots[key.source], others.count == Self.mostVariants {
+        discard(others.first { nodes[Int($0)].list == Self.probation } ?? others[0])
+      }
       slot = take(node)
       slots[key.source, default: []].append(slot)
     }

@@ -190,7 +190,14 @@ struct LineParser: Sendable {
     line.content = Result { () throws(LineFailure) in
       let (url, path) = (try? members.text("url"), try? members.text("path"))
       line.address = url.map { .url($0) } ?? path.map { .path($0) }
-      let name = try members.text("key")
+      // A key that is no text is replaced in the response, too.
+      let name: String?
+      do throws(LineFailure) {
+        name = try members.text("key")
+      } catch {
+        line.key = SampleKey(number: firstNumber + number - 1).text
+        throw error
+      }
       let key =
         try name.map { text throws(LineFailure) in try SampleKey(text, isInShard: writesShards) }
         ?? SampleKey(number: firstNumber + number - 1)
