@@ -46,7 +46,8 @@ def test_a_copied_folder_has_the_months_in_which_it_was_photographed(tab, tmp_pa
 
 def test_a_second_visit_has_placeholders_from_the_first_moment(tab, served):
     tab.goto(served + "/")
-    tab.wait_for_selector(SHOWN)
+    # A busy machine makes one after the other.
+    tab.wait_for_function("shown => document.querySelectorAll(shown).length >= 10", arg=SHOWN)
     with tab.expect_response("**/items?*") as response:
         tab.goto(served + "/")
     items = response.value.json()["items"]
