@@ -42,7 +42,7 @@ public final class ContactPrint: Sendable {
   /// The number of images beyond `mostCells`.
   public var leftOut: Int { state.withLock(\.leftOut) }
 
-  /// Adds an image. Its first thumbnail is shown if it is embedded and can be read, unless its format is an unsafe one.
+  /// Adds an image. Its first thumbnail is shown if its bytes are known and can be read, unless its format is an unsafe one.
   public func add(_ cell: SheetCell) async throws(ExportError) {
     try await onPool { state throws(ExportError) in
       guard state.shown < Self.mostCells else {
@@ -60,7 +60,7 @@ public final class ContactPrint: Sendable {
 
   /// The pixels of a cell's thumbnail. Nil if it has none that can be read.
   private func picture(of cell: SheetCell) -> Raster? {
-    guard case .embedded(let data, _) = cell.pictures.first?.content else { return nil }
+    guard let data = cell.pictures.first?.file?.data else { return nil }
     let bytes = [UInt8](data)
     guard let helpers else { return try? Raster(reading: bytes, within: Montage.box) }
     guard let header = try? probe(.memory(bytes)) else { return nil }

@@ -4,8 +4,8 @@ import ThumbnailCore
 /// An HTML page of thumbnails with their metadata and sources, and failures in red.
 ///
 /// The page is written incrementally: `head`, then a figure for each image as it is finished, then the foot, so memory
-/// does not grow with its length. Embedded thumbnails are `data:` URLs, which makes the page a single file that can be
-/// sent. Untrusted text is escaped, and the page allows no scripts and sends no referrer.
+/// does not grow with its length. Its thumbnails are `data:` URLs, so the page is a single file that can be sent.
+/// Untrusted text is escaped, and the page allows no scripts and sends no referrer.
 public enum ContactSheet {
   /// A remark below the figures.
   public struct Remark: Sendable {
@@ -28,8 +28,8 @@ public enum ContactSheet {
     var lines = [HTMLPage.title(cell.name, link: cell.url)]
     let failure = cell.failure.map(HTMLPage.escaped)
     var box = failure.map { "<p class=\"failed\">\($0)</p>" }
-    if let first = cell.pictures.first {
-      box = HTMLPage.image(address(first), title: cell.name)
+    if let (data, format) = cell.pictures.first?.file {
+      box = HTMLPage.image(HTMLPage.dataURL(data, type: format.mediaType), title: cell.name)
       lines += failure.map { ["<span class=\"failed\">\($0)</span>"] } ?? []
     }
     lines += cell.pictures.map { "<span>\(line($0))</span>" }
@@ -52,22 +52,13 @@ public enum ContactSheet {
     return "</main>\n<footer><p>\(texts.joined(separator: ", "))</p></footer>\n" + HTMLPage.end
   }
 
-  /// The size and length of a thumbnail; a link if the thumbnail is a file.
+  /// The size and length of a thumbnail.
   private static func line(_ picture: SheetCell.Picture) -> String {
     let size = picture.size.map { "\($0.width)×\($0.height)" } ?? "thumbnail"
-    let bytes = picture.byteCount.map { ", \(ByteSize(bytes: $0))" } ?? ""
-    guard case .linked(let address) = picture.content else { return size + bytes }
-    return "<a href=\"\(HTMLPage.escaped(address))\">\(size)</a>\(bytes)"
+    return size + (picture.byteCount.map { ", \(ByteSize(bytes: $0))" } ?? "")
   }
 
   private static func description(_ source: SourceDescription) -> String {
     "of \(source.size.width)×\(source.size.height) \(source.format.displayName), \(ByteSize(bytes: source.byteCount))"
-  }
-
-  private static func address(_ picture: SheetCell.Picture) -> String {
-    switch picture.content {
-    case .linked(let address): address
-    case .embedded(let data, let format): HTMLPage.dataURL(data, type: format.mediaType)
-    }
   }
 }

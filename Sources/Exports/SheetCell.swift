@@ -6,33 +6,27 @@ public import ThumbnailCore
 public struct SheetCell: Sendable {
   /// One thumbnail of the image.
   public struct Picture: Sendable {
-    /// How the sheet includes the thumbnail.
-    public enum Content: Sendable {
-      /// The bytes are embedded in the sheet.
-      case embedded(Data, ImageFormat)
-      /// The sheet refers to a file, by an address relative to the sheet.
-      case linked(address: String)
-    }
-
     /// Its size in pixels, if known.
     public var size: PixelSize?
     /// The length of its file in bytes, if known.
     public var byteCount: Int?
-    /// How the sheet includes it.
-    public var content: Content
+    /// The bytes of its file, and their format. Nil for a thumbnail that is only listed with its size.
+    public var file: (data: Data, format: ImageFormat)?
     /// The colour that is shown until the thumbnail has loaded, if known.
     public var colour: RGBColor?
 
     /// Makes a thumbnail's entry.
-    public init(size: PixelSize?, byteCount: Int?, content: Content, colour: RGBColor? = nil) {
-      (self.size, self.byteCount, self.content, self.colour) = (size, byteCount, content, colour)
+    public init(
+      size: PixelSize?, byteCount: Int?, file: (data: Data, format: ImageFormat)? = nil, colour: RGBColor? = nil
+    ) {
+      (self.size, self.byteCount, self.file, self.colour) = (size, byteCount, file, colour)
     }
 
-    /// A thumbnail that is embedded in the sheet.
+    /// The entry of a thumbnail in memory.
     public init(_ thumbnail: Thumbnail) {
       self.init(
-        size: thumbnail.size, byteCount: thumbnail.data.count,
-        content: .embedded(thumbnail.data, thumbnail.format), colour: thumbnail.placeholder?.colour)
+        size: thumbnail.size, byteCount: thumbnail.data.count, file: (thumbnail.data, thumbnail.format),
+        colour: thumbnail.placeholder?.colour)
     }
   }
 

@@ -11,7 +11,7 @@ import TestSupport
 
   private func picture(_ image: String, _ format: ImageFormat) throws -> SheetCell.Picture {
     SheetCell.Picture(
-      size: PixelSize(320, 240), byteCount: 1, content: .embedded(try TestImages.bytes(image), format))
+      size: PixelSize(320, 240), byteCount: 1, file: (try TestImages.bytes(image), format))
   }
 
   /// The colour at a place of a JPEG.

@@ -382,23 +382,6 @@ import Thumbnailer
     #expect(try names() == ["a.jpg", "a.jpg.jpg", "a.png.jpg", "x", "x/b.webp"])
     #expect(try await convert().summary.current == 3)
   }
-
-  @Test func theContactSheetShowsAllInTheOrderOfTheInputs() async throws {
-    try copy("broken/empty.jpg", "<b>&\".jpg")
-    let page = directory.url.appendingPathComponent("pages")
-    try FileManager.default.createDirectory(at: page, withIntermediateDirectories: true)
-    let run = try await convert()
-    var sheet = ConversionSheet(
-      path: RawPath(page.path + "/sheet.html"), outputFolder: RawPath(output.path))
-    let text =
-      run.results.values.sorted { $0.index > $1.index }.map { sheet.add($0) }.joined() + sheet.finish(run.summary)
-    let places = ["&lt;b&gt;&amp;&quot;.jpg", "src=\"../out/a.jpg\"", "src=\"../out/x/b.webp\""].map {
-      text.range(of: $0)
-    }
-    #expect(places.allSatisfy { $0 != nil })
-    #expect(places.compactMap(\.?.lowerBound) == places.compactMap(\.?.lowerBound).sorted())
-    #expect(text.contains("class=\"failed\"") && text.contains("40×"))
-  }
 }
 
 extension RawPath {
