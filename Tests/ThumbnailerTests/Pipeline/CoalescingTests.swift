@@ -87,6 +87,22 @@
     #expect(fixture.origin.requests.count == 1)
   }
 
+  @Test(arguments: [(Fit.contain, PixelSize(15, 11)), (.cover, PixelSize(15, 15))])
+  func aShrunkThumbnailHasTheSizeOfANewOne(fit: Fit, size: PixelSize) async throws {
+    let fixture = try PipelineFixture()
+    let source = ImageSource(fixture.origin.url("/a.jpg"))
+    func request(_ side: Int) -> ThumbnailRequest {
+      ThumbnailRequest(source, variant: Variant(size: PixelSize(side, side), fit: fit))
+    }
+    // 160×120 contained in 30×30 is 30×22.5, rounded to 30×23, whose half would be rounded to 15×12.
+    _ = try await fixture.pipeline.thumbnail(for: request(30))
+    let shrunk = try await fixture.pipeline.response(for: request(15))
+    #expect(shrunk.origin == .shrunk && shrunk.thumbnail.size == size)
+    let new = try await PipelineFixture().pipeline.thumbnail(
+      for: ThumbnailRequest(source, variant: Variant(size: PixelSize(15, 15), fit: fit)))
+    #expect(new.size == size)
+  }
+
   @Test func aFailureReachesAllWaitersOnce() async throws {
     let gate = Gate()
     let fixture = try PipelineFixture { _ in .status(404).held(by: gate) }

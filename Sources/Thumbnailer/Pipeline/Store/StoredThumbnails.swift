@@ -39,8 +39,15 @@ struct StoredThumbnails: Sendable {
   }
 
   /// The thumbnail made from a larger one, which must have the same aspect. It is fresh for as long as that one.
+  ///
+  /// Its size is that of a thumbnail made from the source image. The larger thumbnail's size does not suffice for that,
+  /// because it is rounded: an image of 6000×4000 becomes 400×267 and 200×133, but half of 400×267 is 200×134.
   private func shrink(_ larger: DatedThumbnail, to variant: Variant, for job: JobContext) async -> DatedThumbnail? {
     let bytes = ByteSource.memory([UInt8](larger.thumbnail.data))
+    let source = larger.thumbnail.source
+    var variant = variant
+    variant.size = ThumbnailGeometry(source: source.size, variant: variant, isDrawing: source.format.isDrawing).output
+    variant.fit = .fill
     guard let probe = try? probe(bytes, limits: limits),
       let plan = try? DecodePlan.make(
         probe: probe, bodyLength: bytes.count, variants: [variant], memoryBudget: runner.admission.share),
@@ -48,7 +55,7 @@ struct StoredThumbnails: Sendable {
         plan, [variant], of: SourceBody(bytes, header: .success(probe)), for: job),
       var thumbnail = try? decoded.results.first?.result.get()
     else { return nil }
-    thumbnail.source = larger.thumbnail.source
+    thumbnail.source = source
     thumbnail.isDamaged = larger.thumbnail.isDamaged
     return DatedThumbnail(thumbnail: thumbnail, freshness: larger.freshness)
   }
