@@ -5,7 +5,14 @@ import ThumbnailCore
 /// Admits downloads to slots: synchronises `DownloadAdmission` and carries out what it decides, and shares the holds of
 /// hosts with other processes. Thread-safe.
 final class AdmissionController: Sendable {
-  typealias Admission = DownloadAdmission<DownloadState>
+  typealias Admission = DownloadAdmission<NumberedTransfer>
+
+  /// One transfer of a download, from its wait for a slot to its end.
+  struct NumberedTransfer {
+    let download: DownloadState
+    /// See `DownloadState.beginWait`.
+    let number: Int
+  }
 
   private let admission: Mutex<Admission>
   private let ledger: (any HostLedger)?
@@ -59,11 +66,11 @@ final class AdmissionController: Sendable {
     for download: DownloadState, at url: CurlURL, priority: PriorityControl, limit: Int?, isDeferred: Bool,
     releasing previous: TransferOutcome?
   ) async throws(DownloadError) {
-    let (ticket, level, isReturning) = (download.ticket, priority.current, download.beginWait(at: url))
+    let (ticket, level, number) = (download.ticket, priority.current, download.beginWait(at: url))
     update(adoptingHolds: true) { admission in
       admission.enqueue(
-        download, ticket, site: url.site, at: level, limit: limit, isReturning: isReturning,
-        deferred: isDeferred, patient: download.isPatient, now: .now)
+        NumberedTransfer(download: download, number: number), ticket, site: url.site, at: level, limit: limit,
+        isReturning: number > 1, deferred: isDeferred, patient: download.isPatient, now: .now)
       if let previous { admission.release(ticket, previous, now: .now) }
     }
     let observation = priority.observe(since: level) { [weak self] level in
@@ -71,7 +78,7 @@ final class AdmissionController: Sendable {
     }
     defer { priority.stopObserving(observation) }
     try await download.waitForSlot { [weak self] in
-      self?.admission.withLock { $0.remove(ticket) }?.endWait(.failure(.cancelled))
+      self?.admission.withLock { $0.remove(ticket) }?.download.endWait(.failure(.cancelled))
     }
   }
 
@@ -95,10 +102,11 @@ final class AdmissionController: Sendable {
 
   private func carryOut(_ step: Admission.Step) {
     switch step {
-    case .start(let download): download.endWait(.success(()))
-    case .preempt(let download): download.preempt()
-    case .park(let download): download.waitForOthers()
-    case .fail(let download, let hold): download.endWait(.failure(hold.error(of: download.site, now: .now)))
+    case .start(let transfer): transfer.download.endWait(.success(()))
+    case .preempt(let transfer): transfer.download.preempt(transfer.number)
+    case .park(let transfer): transfer.download.waitForOthers()
+    case .fail(let transfer, let hold):
+      transfer.download.endWait(.failure(hold.error(of: transfer.download.site, now: .now)))
     case .probe(let site, let ticket):
       Task { [weak self, probes] in
         let outcome = await probes.run(at: site)

@@ -25,8 +25,8 @@ final class DownloadState: Sendable {
     var stop: (@Sendable () -> Void)?
 
     // Of the whole download:
-    /// Whether it has waited for a slot before.
-    var hasWaited: Bool
+    /// The transfers that have waited for a slot, the current one included.
+    var transfers: Int
     /// Its share of the memory for bodies; none during a pause.
     var bodyShare: WeightedSemaphore.Reservation?
     /// The host that it is counted under as silent.
@@ -60,7 +60,7 @@ final class DownloadState: Sendable {
     ticket = request.ticket ?? admission.access { $0.nextTicket() }
     store = request.key == nil ? nil : configuration.partialBodies
     name = request.key?.hex ?? ""
-    state = Mutex(State(url: transfer.url, hasWaited: request.ticket != nil))
+    state = Mutex(State(url: transfer.url, transfers: request.ticket == nil ? 0 : 1))
   }
 
   // MARK: Slots
@@ -68,13 +68,13 @@ final class DownloadState: Sendable {
   /// The origin of the current transfer.
   var site: String { state.withLock { $0.url.site } }
 
-  /// The next transfer waits for its slot. Returns whether the download has waited before.
-  func beginWait(at url: CurlURL) -> Bool {
+  /// The next transfer waits for its slot. Returns its number, which is greater than 1 if the download has waited before.
+  func beginWait(at url: CurlURL) -> Int {
     state.withLock { state in
-      defer { state.hasWaited = true }
+      state.transfers += 1
       (state.url, state.granted, state.isPreempted) = (url, Promise(), false)
       (state.hasLeftMemory, state.stop) = (false, nil)
-      return state.hasWaited
+      return state.transfers
     }
   }
 
@@ -98,14 +98,14 @@ final class DownloadState: Sendable {
   /// Whether the transfer was stopped to free its slot, to be retried after the others.
   var isPreempted: Bool { state.withLock { $0.isPreempted } }
 
-  /// Stops the transfer to free its slot.
-  func preempt() {
-    // The transfer may have ended meanwhile, and another one of this download begun.
-    guard admission.access({ [ticket] in $0.runs[ticket]?.isPreempted == true }) else { return }
-    let (host, stop) = state.withLock { state in
+  /// Stops a transfer to free its slot, unless it has ended and the next one waits or runs.
+  func preempt(_ number: Int) {
+    let preempted = state.withLock { state -> (String, (@Sendable () -> Void)?)? in
+      guard state.transfers == number else { return nil }
       state.isPreempted = true
       return (state.url.shownHost, state.stop)
     }
+    guard let (host, stop) = preempted else { return }
     configuration.logger.debug("\(host) has fallen silent: one picture is put off until the others are done")
     stop?()
   }
