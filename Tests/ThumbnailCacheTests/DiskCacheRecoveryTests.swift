@@ -221,6 +221,17 @@ struct DiskCacheRecoveryTests {
     #expect(problems.all.isEmpty)
   }
 
+  @Test func aDamagedCopyIsReplacedByAnEmptyFileAndReported() async throws {
+    try await open().store(1)
+    let database = CacheDatabase(
+      directory: directory.url.path, majorVersion: DiskCacheSchema.majorVersion, lockTimeout: .seconds(5))
+    #expect(try database.open() == nil)
+    try "no database".write(toFile: directory.database + ".new", atomically: false, encoding: .utf8)
+    #expect(try database.moveCopyIntoPlace()?.isDamage == true)
+    let connections = try #require(try database.connections())
+    #expect(try connections.read { try CachePruning.Outcome(countingIn: $0) } == CachePruning.Outcome())
+  }
+
   @Test func aDirectoryDeletedWhileRunningIsMadeAgain() async throws {
     let cache = try open()
     try await cache.store(1)

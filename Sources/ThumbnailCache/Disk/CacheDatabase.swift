@@ -185,12 +185,16 @@ final class CacheDatabase: Sendable {
   private var copyPath: String { path + ".new" }
 
   /// Replaces the file with a new one that holds the thumbnails used since this sequence number of `recency`. Writers of
-  /// all processes wait meanwhile, as what they wrote would be lost; readers go on. Returns what that removed.
-  func replaceByCopy(since start: Int64) throws(DiskCacheError) -> CachePruning.Outcome {
+  /// all processes wait meanwhile, because their changes would be lost; readers continue.
+  ///
+  /// - Returns: What that removed, and the problem with the new file, if any. Of a damaged one nothing is left.
+  func replaceByCopy(
+    since start: Int64
+  ) throws(DiskCacheError) -> (removed: CachePruning.Outcome, problem: DiskCacheError?) {
     do {
       let file = try? FileState(of: RawPath(path))
       let old = try CacheConnections.openWriter(path: path, lockTimeout: lockTimeout)
-      var removed = CachePruning.Outcome()
+      var (removed, problem) = (CachePruning.Outcome(), DiskCacheError?.none)
       try old.writeWithoutTransaction { db in
         try db.inTransaction(.immediate) {
           guard let file, (try? FileState(of: RawPath(path)).isSameFile(as: file)) == true else {
@@ -200,21 +204,29 @@ final class CacheDatabase: Sendable {
           defer { removeCopy() }
           let copy = try CacheConnections.openWriter(path: copyPath, lockTimeout: lockTimeout)
           try copy.writeWithoutTransaction { try CacheCopy.fill($0, from: path, since: start) }
-          removed = try CachePruning.Outcome(countingIn: db) - copy.unsafeRead { try .init(countingIn: $0) }
+          let all = try CachePruning.Outcome(countingIn: db)
+          let kept = try copy.unsafeRead { try CachePruning.Outcome(countingIn: $0) }
           try copy.close()
-          try locked { () throws(DiskCacheError) in
-            guard access(copyPath, F_OK) == 0 else { throw .failed(path: copyPath, reason: SystemFailure.last.reason) }
-            // The old file first: a kill in between must not leave its log next to the new one.
-            removeFiles()
-            rename(copyPath, path)
-            if let problem = try openUnderLock() { throw problem }
-          }
+          problem = try moveCopyIntoPlace()
+          removed = problem?.isDamage == true ? all : all - kept
           return .rollback
         }
       }
-      return removed
+      return (removed, problem)
     } catch {
       throw DiskCacheError(error, path: path)
+    }
+  }
+
+  /// Replaces the file with the copy and opens it. Returns why it cannot be used: the old file is gone all the same, and
+  /// an empty one takes the place of a damaged copy.
+  func moveCopyIntoPlace() throws(DiskCacheError) -> DiskCacheError? {
+    try locked { () throws(DiskCacheError) in
+      guard access(copyPath, F_OK) == 0 else { throw .failed(path: copyPath, reason: SystemFailure.last.reason) }
+      // The old file first: a kill in between must not leave its log next to the new one.
+      removeFiles()
+      rename(copyPath, path)
+      do throws(DiskCacheError) { return try openUnderLock() } catch { return error }
     }
   }
 

@@ -224,7 +224,9 @@ final class CacheWriter: Sendable {
     guard let start else { return .init() }
     do throws(DiskCacheError) {
       state.withLock { $0.prepared = nil }
-      return try database.replaceByCopy(since: start)
+      let (removed, problem) = try database.replaceByCopy(since: start)
+      if let problem { problems.report(problem) }
+      return removed
     } catch {
       problems.report(error)
       return .init()
