@@ -134,7 +134,8 @@ public struct ConversionSummary: Sendable, Equatable {
   public var planned = 0
   /// Inputs, written or current, that could be decoded only in part.
   public var damaged = 0
-  /// Inputs, of those converted, current or skipped in a dry run, that were renamed to avoid a name collision.
+  /// Inputs, of those converted, current or skipped in a dry run, whose thumbnails have longer names
+  /// (`ConversionResult.isToldApart`).
   public var toldApart = 0
   /// Thumbnails removed because they are named differently now.
   public var replaced = 0
@@ -182,7 +183,7 @@ public enum ConversionError: Error, Sendable, Equatable {
     case .collisions(let collisions):
       (collisions.count == 1 ? "two pictures" : "\(collisions.count) times two pictures")
         + " would write one file, so nothing was written; choose a name template that separates them, such as "
-        + "{path}/{name}-{oldext}-{size}.{ext} or one with {hash}, or none: then they are renamed"
+        + "{path}/{name}-{oldext}-{size}.{ext} or one with {hash}, or none"
     case .cannotWrite(let path, let reason):
       "\(path) cannot be written: \(reason); make room there, or choose another output folder"
     case .busy(let path): "another run writes to \(path); wait for its end, or choose another output folder"

@@ -7,7 +7,7 @@ import TestSupport
 /// that takes the shared pipeline, whose cache is the user's.
 private func readmeExample(pipeline: ThumbnailPipeline, url: URL, requests: [ThumbnailRequest]) async throws {
   // README begins
-  let thumbnail = try await pipeline.thumbnail(for: url, size: 400)
+  let thumbnail = try await pipeline.thumbnail(for: url, size: 400)  // cropped to a square: fit is .cover
 
   for await (request, result) in pipeline.thumbnails(for: requests) {  // many, in bounded memory
     switch result {

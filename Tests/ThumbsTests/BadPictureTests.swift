@@ -50,7 +50,7 @@ struct BadPictureTests {
       #expect(lines.count == 1, "\(path): \(run.stderr)")
       #expect(lines.first?.contains(hint) == true, "\(lines)")
     }
-    #expect(run.lines.first == "7 pictures from urls, 1 thumbnail: 1 made, 0 from the cache, 6 failed")
+    #expect(run.lines.first == "7 pictures from urls: 1 made, 0 from the cache, 6 failed")
     #expect(run.lines.last?.hasPrefix("failed: ") == true)
 
     let json = try await bench.run("prefetch", "--urls", "-", "--json", input: .bytes(list))

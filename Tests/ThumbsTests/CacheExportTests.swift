@@ -60,7 +60,7 @@ struct CacheExportTests {
     let command = ["cache", "export", "out", "--name", "{name}-{size}.{ext}", "--json"]
     let first = try await bench.start(command).run()
     expectComplaint(
-      first, 1, "in out 1 file is there already with other content and left so; give --overwrite", printing: true)
+      first, 1, "1 file in out has other content and was not replaced; give --overwrite", printing: true)
     #expect(first.lines.last?.contains("\"written\":1,\"unchanged\":0,\"kept\":1,\"failed\":0") == true)
     let exported = try first.lines.dropLast().map { try JSONDecoder().decode(Exported.self, from: Data($0.utf8)) }
     #expect(Set(exported.map { "\($0.path) \($0.status)" }) == ["out/a-20x20.jpg kept", "out/a-30x30.jpg written"])

@@ -82,7 +82,7 @@ struct ExportCommandTests {
     let run = try await prefetch(unsplash, ["--export", "out", "--max-wait", "0"])
     #expect(run.lines.contains("exported 3 files to out"))
     expectComplaint(
-      run, 0, "unsplash could not be told that 3 of its photos were exported, as its terms ask: ", printing: true)
+      run, 0, "the export of 3 photos could not be reported to unsplash, as its terms require: ", printing: true)
     #expect(try files("out").count == 3)
   }
 

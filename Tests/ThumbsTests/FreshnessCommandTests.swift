@@ -98,7 +98,7 @@ struct FreshnessCommandTests {
     #expect(try run.summary().stale == 3)
     #expect(asked == 6)
     let words = try await prefetch(json: false)
-    #expect(words.lines.first?.contains("(3 out of date, asked about since)") == true, "\(words.lines)")
+    #expect(words.lines.first?.contains("(3 out of date, revalidated since)") == true, "\(words.lines)")
     #expect(asked == 9)
     let single = try await bench.run("get", "\(origin.url("/1.jpg"))", "--size", "40x30", "--output", "one.jpg")
     #expect(single.status == 0 && asked == 10)

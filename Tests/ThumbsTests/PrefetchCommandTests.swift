@@ -188,8 +188,11 @@ struct PrefetchCommandTests {
     _ = try bench.folder("pictures", pictures: 2)
     let run = try await bench.run("prefetch", "--query", "", "--provider", "folder:pictures")
     #expect(run.status == 0 && run.stderr.isEmpty)
-    #expect(run.lines.first == "2 pictures from folder, 2 thumbnails: 2 made, 0 from the cache, 0 failed")
+    #expect(run.lines.first == "2 pictures from folder: 2 made, 0 from the cache, 0 failed")
     #expect(run.lines.count == 2 && run.lines[1].contains("pictures/s") && run.lines[1].contains("peak memory"))
+    let sizes = try await bench.run(
+      "prefetch", "--query", "", "--provider", "folder:pictures", "--size", "20", "--size", "10")
+    #expect(sizes.lines.first == "2 pictures from folder: 2 made, 0 from the cache, 0 failed; 4 thumbnails")
   }
 
   @Test func theCacheIsInTheUsersCacheFolderByDefault() async throws {

@@ -16,10 +16,10 @@ struct GetCommand: AsyncParsableCommand {
         thumbs get photo.jpg --sheet photo.html
         thumbs get https://example.org/a.jpg --json
 
-      Without --format, the end of the output's name decides: .jpg, .png, .webp,
-      .avif or .jxl. Makes one thumbnail; with --json it may be only cached.
+      Without --format, the extension of the output decides: .jpg, .png, .webp,
+      .avif or .jxl. With --json alone the thumbnail is only cached.
 
-      thumbs get --help-hidden lists all options: limits, network, helpers.
+      thumbs get --help-hidden lists all options: cache, limits, network, helpers.
       """)
 
   @Argument(help: ArgumentHelp("The picture: an http or https URL, or a path.", valueName: "URL|PATH"))

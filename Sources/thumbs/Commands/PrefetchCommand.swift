@@ -21,7 +21,8 @@ struct PrefetchCommand: AsyncParsableCommand {
       Cached pictures are not downloaded again; stale ones are revalidated. A picture
       that fails is retried after all others. After Ctrl-C all finished work is kept.
 
-      thumbs prefetch --help-hidden lists all options: limits, network, helpers.
+      thumbs prefetch --help-hidden lists all options: the cache (--cache-dir),
+      limits, network, helpers.
       docs/using.md explains them, docs/reports.md what --json prints.
       """)
 

@@ -19,8 +19,8 @@ struct SearchCommand: AsyncParsableCommand {
 
       Fetches no picture, only the pages of the search, and stores them. When the
       source cannot be reached, or with --offline, the stored pages are listed.
-      With --query "" a folder is listed from its beginning; a photo service returns
-      random photos if it can.
+      --query "" lists random photos of unsplash, commons and picsum, and all
+      pictures of the other sources in order.
 
       thumbs search --help-hidden lists all options, docs/reports.md what --json
       prints.

@@ -186,10 +186,7 @@ struct ServeCommand: AsyncParsableCommand {
 
 /// The sources of a gallery, apart from a folder, which is an argument.
 struct ServedSourceOptions: ParsableArguments {
-  @Option(
-    "NAME",
-    "The source: unsplash (key in UNSPLASH_ACCESS_KEY), pexels (key in PEXELS_API_KEY), commons, openverse, picsum, "
-      + "folder:PATH, or auto: unsplash or pexels if its key is set, else commons.")
+  @Option("NAME", "The source: \(ProviderSpecification.help)")
   var provider: String?
 
   @Option("BASE", "The address of the provider's API. (default: its own address)", visibility: .hidden)

@@ -18,10 +18,9 @@ struct FreshnessOptions: ConfigurationOptions {
   var offline = false
 
   @Flag(
-    help: ArgumentHelp(
-      """
-      Request pictures again that were missing or no pictures within the last hour, or too large within the last day.
-      """, visibility: .hidden))
+    help: """
+      Request pictures again that did not exist or were not pictures in the last hour, or were too large in the last day.
+      """)
   var retryFailed = false
 
   func validate() throws {

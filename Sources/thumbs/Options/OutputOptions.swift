@@ -59,6 +59,7 @@ struct ExportOptions: ParsableArguments {
 extension NamingTemplate {
   /// The help of `--name`.
   static let help =
-    "The names of the files, of {path}, {name}, {ext}, {oldext}, {size} such as 400x400 or 400x, {width}, {height}, {date} "
-    + "and {hash}. (default: {path}/{name}.{ext}, with several sizes {path}/{name}-{size}.{ext})"
+    "The names of the files, of {path} (the picture's folder within the source), {name}, {ext}, {oldext} (the picture's "
+    + "own), {size} such as 400x400 or 400x, {width}, {height}, {date} and {hash}. (default: {path}/{name}.{ext}, with "
+    + "several sizes {path}/{name}-{size}.{ext})"
 }

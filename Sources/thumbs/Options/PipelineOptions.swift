@@ -70,7 +70,8 @@ struct PipelineOptions: ConfigurationOptions {
 
 /// The limits of decodes, and how images are read: for all commands that make thumbnails.
 struct DecodeOptions: ConfigurationOptions {
-  @Option("N", "Decodes at once; in serve, those of one client. (default: one for each core)", .within(1...256))
+  @Option(
+    "N", "Pictures decoded at the same time; in serve, for one client. (default: one for each core)", .within(1...256))
   var jobs: Int?
 
   @Option(

@@ -20,15 +20,15 @@ struct ServiceOptions: ParsableArguments {
 
   @Option(
     "FILE",
-    "Serve only addresses signed with one of these keys: a file with NAME:SECRET lines, the secret in hexadecimal "
-      + "digits. The first one signs. Others have at most 4 megapixels, and are not enlarged. (default: those in "
-      + "\(signingKeysVariable), if it is set)", .naming("a file"))
+    "A file of NAME:SECRET lines, each secret in hexadecimal digits. Addresses need a signature by one of them; thumbs "
+      + "sign uses the first. Unsigned thumbnails have at most 4 megapixels and are not enlarged. (default: "
+      + "\(signingKeysVariable))", .naming("a file"))
   var signingKeys: String?
 
   @Option(
     "HOST",
-    "A host whose pictures need no signature; *.example.org for all below it. May be given several times: then other "
-      + "hosts need one.")
+    "A host whose pictures need no signature; *.example.org for all its subdomains. Pictures of other hosts then need "
+      + "one. May be given several times.")
   var allowSource: [HostPattern] = []
 
   @Option(

@@ -5,7 +5,7 @@ import Thumbnailer
 
 /// The source of the images, and how many of them to fetch.
 struct SourceOptions: ParsableArguments {
-  @Option("TEXT", "What to search for; an empty text finds everything.")
+  @Option("TEXT", "What to search for; \"\" for all pictures of the source.")
   var query: String?
 
   @Option(
@@ -13,10 +13,7 @@ struct SourceOptions: ParsableArguments {
     .naming("a file, or - for stdin"))
   var urls: String?
 
-  @Option(
-    "NAME",
-    "Where to search: folder:PATH, unsplash (key in UNSPLASH_ACCESS_KEY), pexels (key in PEXELS_API_KEY), commons, "
-      + "openverse, picsum (lists only: --query \"\"), or auto: unsplash or pexels if its key is set, else commons.")
+  @Option("NAME", "Where to search: \(ProviderSpecification.help)")
   var provider = "auto"
 
   @Option("BASE", "The address of the provider's API. (default: its own address)", visibility: .hidden)
@@ -79,6 +76,11 @@ struct SourceOptions: ParsableArguments {
 }
 
 extension ProviderSpecification {
+  /// The names of `--provider`.
+  static let help =
+    "folder:PATH, unsplash (key in \(unsplashKeyVariable)), pexels (key in \(pexelsKeyVariable)), commons, openverse, "
+    + "picsum (no search), or auto: unsplash or pexels if its key is set, else commons or openverse."
+
   /// The provider with the keys of the environment, or with `isOffline` its stored pages.
   func provider(
     for pipeline: ThumbnailPipeline, isOffline: Bool, baseURL: String?

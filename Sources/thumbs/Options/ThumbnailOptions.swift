@@ -6,8 +6,8 @@ import Thumbnailer
 struct ThumbnailOptions: ParsableArguments {
   @Option(
     "WxH|N|Wx|xH",
-    "The thumbnails' box in device pixels: 400x300, 400 for a square, 400x or x300 for one side alone; several "
-      + "--size make several thumbnails. (default: 400)", name: .customLong("size"))
+    "The thumbnails' box in device pixels: 400x300, 400 for a square, 400x or x300 for one side alone. All commands "
+      + "but get take several. (default: 400)", name: .customLong("size"))
   var sizes: [TargetSize] = []
 
   @Option(

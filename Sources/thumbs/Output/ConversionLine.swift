@@ -54,8 +54,8 @@ struct ConversionLine {
     }.joined(separator: "\n")
   }
 
-  /// The message about the thumbnails' names if they are, or no longer are, changed to avoid a collision with other
-  /// inputs; nil if there is nothing to report.
+  /// The message about the thumbnails' names if they have, or no longer have, the input's extension to avoid a collision
+  /// with another input; nil if there is nothing to report.
   var names: String? {
     if !result.isToldApart, result.replaced.isEmpty { return nil }
     let names = result.outputs.map { path($0.path) }.joined(separator: ", ")
@@ -63,9 +63,8 @@ struct ConversionLine {
     if names.isEmpty { return nil }
     let reason =
       result.isToldApart
-      ? "renamed, because another picture has the same name"
-      : "named as usual, because no other picture has the same name now"
-    return "\(result.source): \(reason): \(names)\(earlier)"
+      ? "because another picture has the same name" : "because no other picture has the same name now"
+    return "\(result.source): writes \(names)\(earlier), \(reason)"
   }
 
   private func path(_ relative: RawPath) -> String {
@@ -120,7 +119,7 @@ extension ConversionSummary {
     let made = isDryRun ? "\(planned) would be made" : "\(converted) made"
     var counts = [made, "\(current) current", "\(failed) failed"]
     if skipped > 0 { counts.append("\(skipped) skipped (\(reasons))") }
-    if toldApart > 0 { counts.append("\(toldApart) renamed") }
+    if toldApart > 0 { counts.append("\(toldApart) with longer names") }
     if replaced > 0 { counts.append("\(replaced) \(isDryRun ? "would be replaced" : "replaced")") }
     if removed > 0 { counts.append("\(removed) removed") }
     if damaged > 0 { counts.append("\(damaged) damaged") }

@@ -86,8 +86,8 @@ final class PrefetchFiles: Sendable {
       } catch {
         let rest = photos.count - index
         return
-          "\(provider.name) could not be told that \(rest) of its photos \(rest == 1 ? "was" : "were") exported, as its "
-          + "terms ask: \(Advice.withOptions(error.message))"
+          "the export of \(rest.of("photo")) could not be reported to \(provider.name), as its terms require: "
+          + Advice.withOptions(error.message)
       }
     }
     return nil
@@ -131,15 +131,15 @@ final class PrefetchFiles: Sendable {
     closing.exported = counts.written
     closing.summary =
       "exported \(counts.written.of("file")) to \(export.folder)"
-      + (counts.unchanged > 0 ? ", \(counts.unchanged) were there already" : "")
+      + (counts.unchanged > 0 ? ", \(counts.unchanged) unchanged" : "")
     closing.isIncomplete = counts.kept > 0 || counts.unwritten > 0
     if counts.kept > 0 { closing.complaints.append(Self.message(aboutKept: counts.kept, in: export.folder)) }
     return closing
   }
 
-  /// The message about files that were there already and are not replaced.
+  /// The message about existing files that are not replaced.
   static func message(aboutKept count: Int, in folder: String) -> String {
-    "in \(folder) \(count.of("file is", "files are")) there already with other content and left so; give --overwrite, "
-      + "or another --name"
+    "\(count.of("file")) in \(folder) \(count == 1 ? "has" : "have") other content and \(count == 1 ? "was" : "were") not "
+      + "replaced; give --overwrite, or another --name"
   }
 }

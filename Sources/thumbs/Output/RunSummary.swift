@@ -71,7 +71,7 @@ struct RunSummary {
     let reason =
       statistics.servedWhileRevalidating == 0
       ? "their servers out of reach"
-      : statistics.servedStale > 0 ? "some of their servers out of reach" : "asked about since"
+      : statistics.servedStale > 0 ? "some of their servers out of reach" : "revalidated since"
     let parts = [(count(.revalidated), "confirmed by their servers"), (count(.stale), "out of date, \(reason)")]
     let words = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
     return words.isEmpty ? "" : " (\(words.joined(separator: "; ")))"
@@ -81,8 +81,9 @@ struct RunSummary {
   var text: String {
     let (made, left) = (count(.made), statistics.bytesLeft)
     var lines = [
-      "\(pictures.of("picture")) from \(provider), \(thumbnails.of("thumbnail")): "
-        + "\(made + count(.stored)) made\(made > 0 ? " (\(made) of them not stored)" : ""), \(hits) from the cache\(fromCache), \(failed) failed",
+      "\(pictures.of("picture")) from \(provider): "
+        + "\(made + count(.stored)) made\(made > 0 ? " (\(made) of them not stored)" : ""), \(hits) from the cache\(fromCache), \(failed) failed"
+        + (thumbnails == pictures - failed ? "" : "; \(thumbnails.of("thumbnail"))"),
       "downloaded \(ByteSize(bytes: statistics.downloadedBytes))"
         + (left > 0 ? " and left \(ByteSize(bytes: left)) that no thumbnail needs" : "")
         + ", stored \(ByteSize(bytes: statistics.storedBytes)), "

@@ -77,7 +77,8 @@ extension ThumbnailError {
   /// The error of a cached failure; nil if it does not apply under these limits.
   fileprivate init?(remembered failure: RememberedFailure, limits: RememberedFailure.Limits) {
     let reason =
-      "\(failure.reason) (remembered until \(HTTPDate.text(failure.until))); try again all the same (retriesFailures)"
+      "\(failure.reason) (remembered until \(HTTPDate.text(failure.until))); to request it now, ignore remembered "
+      + "failures (retriesFailures)"
     switch failure.code {
     case "not-found": self = .notFound(reason: reason)
     case "not-a-picture": self = .notAPicture(reason: reason)

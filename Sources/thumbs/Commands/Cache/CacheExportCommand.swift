@@ -35,7 +35,7 @@ struct CacheExportCommand: AsyncParsableCommand {
 
   @Option(
     "TEMPLATE",
-    "The files' names, of {path}, {name}, {ext}, {oldext}, {size} as it was asked for, {width}, {height} and {hash}. "
+    "The files' names, of {path}, {name}, {ext}, {oldext}, {size} as requested, {width}, {height} and {hash}. "
       + "(default: {path}/{name}-{size}.{ext})")
   var name: NamingTemplate?
 
