@@ -4,13 +4,13 @@ package import ThumbnailCore
 
 /// A request for one body, with all its redirects and attempts.
 package struct DownloadRequest: Sendable {
-  /// What the body is for, which decides how it is requested and what its failures mean.
+  /// The purpose of the body. It decides how it is requested and how failures are handled.
   package enum Purpose: Sendable {
     /// An image. An error status is a failure. Its body takes a share of the memory for bodies, may go to a spill file,
     /// and lends its slot while its server is silent.
     case image
-    /// A response of an API, of any status, in memory. Compression is welcome. Only its client knows what a status
-    /// means, so it is retried after 5xx alone, and does not wait while its host is held.
+    /// A response of an API, of any status, in memory. It may be compressed. Only its client knows what a status means,
+    /// so it is retried after 5xx only, and does not wait while its host is held.
     case api
   }
 
@@ -22,8 +22,8 @@ package struct DownloadRequest: Sendable {
   var byteLimit: Int
   /// What the body is for.
   var purpose = Purpose.image
-  /// Identifies the image, credentials included, so that a later run can resume the body. With nil nothing is kept
-  /// beyond this download.
+  /// Identifies the image, including credentials, so that a later run can resume the body. Nil keeps nothing after this
+  /// download.
   var key: SourceKey?
   /// The maximum number of attempts, including the first, for an image with alternate URLs; nil for the configured one.
   package var attempts: Int?
@@ -37,7 +37,7 @@ package struct DownloadRequest: Sendable {
   package var silence: ObservedValue<ServerSilence>?
   /// The admission ticket of an earlier part of the body.
   var ticket: DownloadTicket?
-  /// Called after each attempt with its number, from 1, and the status of its response; nil if it came to none.
+  /// Called after each attempt with its number, from 1, and the status of its response; nil if there was none.
   package var onAttempt: (@Sendable (_ number: Int, _ status: Int?) -> Void)?
 
   package init(
@@ -46,8 +46,8 @@ package struct DownloadRequest: Sendable {
     (self.url, self.headers, self.byteLimit, self.purpose, self.key) = (url, headers, byteLimit, purpose, key)
   }
 
-  /// The same for another part of the body than the one that a download has brought, in its place of the queue. Such a
-  /// part is not kept for a later run.
+  /// The same request for another part of the body, with the age of the earlier download in the queue. Such a part is
+  /// not kept for a later run.
   package func part(_ range: Range<Int>, of version: BodyVersion, after download: Download) -> DownloadRequest {
     var request = self
     (request.part, request.key, request.condition) = (RequestedPart(range, of: version), nil, nil)
@@ -55,7 +55,7 @@ package struct DownloadRequest: Sendable {
     return request
   }
 
-  /// Whether it waits while its host is held. Not if the image has alternate URLs or may be stale, nor for an API.
+  /// Whether it waits while its host is held. False for an API, and if the image has alternate URLs or may be stale.
   var mayWait: Bool { attempts == nil && purpose == .image }
 }
 
@@ -80,7 +80,7 @@ package struct Download: Sendable {
   package let isUnchanged: Bool
   /// The bytes; the whole body when `isComplete`.
   package internal(set) var body: ByteSource
-  /// The part of the body that the response is, if it is one.
+  /// The part of the body that the response delivers; nil for a whole body.
   let part: DeliveredPart?
   /// False when the observer said *enough* before the end, and for a part of the body.
   package let isComplete: Bool
@@ -107,7 +107,8 @@ package struct Download: Sendable {
   package var headers: [HTTPHeader] { head.headers }
   /// The host of the final URL after redirects.
   package var host: String? { HostName(parsing: url.host)?.host }
-  /// A digest of the final URL after redirects, for a later condition. Mostly that of the requested one, which is known.
+  /// A digest of the final URL after redirects, for a later condition. `digest`, the known digest of the requested URL,
+  /// is reused if there was no redirect.
   package func finalDigest(requested: URL, digest: SourceKey) -> SourceKey {
     url.text == requested.absoluteString ? digest : url.digest
   }
@@ -115,7 +116,7 @@ package struct Download: Sendable {
   /// The version of the body, if other parts of it can be requested.
   package var version: BodyVersion? { BodyVersion(of: head, length: expectedBytes) }
 
-  /// Drops the bytes, once they are elsewhere, and returns their share of the memory for bodies.
+  /// Drops the bytes, which are stored elsewhere, and returns their share of the memory for bodies.
   package mutating func releaseBody() {
     bodyShare?.release()
     (body, bodyShare) = (.memory([]), nil)

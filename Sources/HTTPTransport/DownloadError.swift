@@ -9,7 +9,7 @@ package enum DownloadError: Error, Sendable, Equatable {
     /// Bytes arrive, but below the minimum rate.
     case rate = "the server was too slow"
     /// All attempts together took too long.
-    case total = "no complete answer in time"
+    case total = "no complete response in time"
   }
 
   /// The task was cancelled.
@@ -32,10 +32,10 @@ package enum DownloadError: Error, Sendable, Equatable {
   case noResponse(reason: String)
   /// The name of `host` was not resolved. `reason` is libcurl's own message.
   case unresolved(host: String, reason: String)
-  /// The host has no address, as the resolver says now, or said less than a minute ago.
+  /// The host has no address according to the resolver, now or less than a minute ago.
   case unknownHost(String)
-  /// No address of the URL, or of what it redirects to, is allowed (`AddressPolicy`). `host` is that of the request,
-  /// and nil if it is an address itself, so that the error reveals no address.
+  /// No address of the URL, or of what it redirects to, is allowed (`AddressPolicy`). `host` is the requested host; nil
+  /// if that is an IP address, so that the error reveals no address.
   case addressRefused(host: String?)
   /// The server's certificate is not trusted.
   case untrusted(reason: String)
@@ -62,15 +62,15 @@ package enum DownloadError: Error, Sendable, Equatable {
   case brokenOff(received: Int, expected: Int?)
   /// The server sent another range of the body than requested.
   case wrongRange
-  /// The server does not send the requested part of the body: by a fault of its own, or because it has another version.
+  /// The server does not send the requested part of the body: because of a fault, or because it has another version.
   case partUnavailable(isFault: Bool)
   /// The response is not HTTP, or malformed.
   case invalidResponse(reason: String)
   /// The body does not have the announced content encoding, from its first byte on.
   case unknownEncoding(reason: String)
-  /// The observer rejected the image; it knows the reason.
+  /// The observer rejected the image and keeps the reason.
   case refusedByObserver
-  /// Libcurl has no memory, thread or socket for the request. It says nothing about the host.
+  /// libcurl has no memory, thread or socket for the request. The host is not to blame.
   case noResources(reason: String)
   /// The body could not be written to a file. `path` is the directory.
   case cannotStoreBody(path: String, reason: String)

@@ -6,13 +6,13 @@ package import ThumbnailCore
 
 /// Downloads images: waits for a slot, runs the transfer, follows redirects and retries.
 ///
-/// A download runs at most one transfer at a time and holds a slot only for that: not during a back-off, nor while its
-/// host is held. Thread-safe.
+/// A download runs at most one transfer at a time. It holds a slot only during a transfer, not during a back-off or
+/// while its host is held. Thread-safe.
 package final class Downloader: Sendable {
   package let configuration: DownloadConfiguration
   private let runner: any TransferRunner
   private let admission: AdmissionController
-  /// What is left of the time for pauses outside of downloads.
+  /// The remaining time for pauses outside of downloads.
   private let waitBudget: Mutex<WaitBudget>
   private let unknownHosts: UnknownHosts
   let bodyMemory: WeightedSemaphore?
@@ -20,9 +20,9 @@ package final class Downloader: Sendable {
 
   /// Starts nothing: the curl thread starts with the first download.
   ///
-  /// With `bodyMemory`, each download reserves a share of it for what its body may hold in memory, after getting its
-  /// slot and before its transfer, and keeps it as long as the `Download` lives. `spillMemory` lends the bytes of files
-  /// in memory, used where no directory has room for a large body.
+  /// With `bodyMemory`, each download reserves a share for its body after it has a slot and before its transfer. The
+  /// share is kept as long as the `Download` lives. `spillMemory` lends the bytes of files in memory, which are used if
+  /// no directory has room for a large body.
   package init(
     _ configuration: DownloadConfiguration, bodyMemory: WeightedSemaphore? = nil, spillMemory: WeightedSemaphore? = nil
   ) {
@@ -47,26 +47,27 @@ package final class Downloader: Sendable {
   /// The number of downloads waiting for a silent server, by host.
   package var silentDownloads: [String: Int] { admission.silentDownloads }
 
-  /// An empty buffer for a body that does not come by this transport, kept as those are that do.
+  /// An empty buffer for a body from another source, which spills like the bodies of downloads.
   package func makeBodyBuffer() -> BodyBuffer {
     BodyBuffer(
       memoryLimit: configuration.memoryBodyLimit, spillsTo: configuration.spillLocations(spillMemory),
       logger: configuration.logger)
   }
 
-  /// An empty file for the parts of a body. It is on a disk: what waits for a slot must hold no memory.
+  /// An empty file for the parts of a body. It is on a disk, because a download that waits for a slot must hold no
+  /// memory.
   package func makePartsFile(length: Int) -> PartsFile {
     PartsFile(length: length, in: configuration.spillLocations(nil), logger: configuration.logger)
   }
 
-  /// Whether something other than a download, such as a request for a search page, may wait this long: all such waits
-  /// share one limit.
+  /// Whether a request other than a download, such as one for a search page, may wait this long. All such waits share
+  /// one limit.
   package func mayWait(for pause: Duration) -> Bool {
     let now = ContinuousClock.now
     return waitBudget.withLock { $0.take(until: now + pause, from: now) }
   }
 
-  /// Downloads an image, or the response of an API. The observer sees every byte of a successful response as it
+  /// Downloads an image, or the response of an API. The observer gets every byte of a successful response as it
   /// arrives.
   ///
   /// Cancelling the task closes the connection, or removes the download from its queue. The observer is not called
@@ -89,7 +90,7 @@ package final class Downloader: Sendable {
     }
     download.endSilence()
     admission.access { $0.forget(download.ticket) }
-    // A later request for the same image must find the partial file as this download has left it.
+    // A later request for the same image must find the complete partial file.
     await download.settle()
     return try result.get()
   }
@@ -102,19 +103,19 @@ package final class Downloader: Sendable {
     var transfer: Transfer
     let download: DownloadState
     let priority: PriorityControl
-    /// Those that came to a transfer.
+    /// The attempts that have started a transfer.
     var count = 0
-    /// Those that failed and count.
+    /// The failed attempts that count.
     var failures = 0
-    /// Bytes of the partial body when the last one began that made progress.
+    /// The length of the partial body when the last attempt with progress began.
     var partialBytes = 0
     /// Whether the download waits behind all others because it has failed or its server was silent.
     var isDeferred = false
-    /// Whether it was found out whether a host exists.
+    /// Whether the resolver was asked whether the host exists.
     var hasAskedResolver = false
 
     var request: DownloadRequest { transfer.request }
-    /// The most of them, unless the host is worth more.
+    /// The most attempts, unless the host allows more.
     var most: Int { min(transfer.configuration.retry.maximumAttempts, request.attempts ?? .max) }
 
     init(_ transfer: Transfer, _ admission: AdmissionController, _ priority: PriorityControl) {
@@ -122,7 +123,7 @@ package final class Downloader: Sendable {
       download = DownloadState(transfer, admission)
     }
 
-    /// Others do not wait for it a second time.
+    /// Moves the download behind all others.
     mutating func waitForOthers() {
       isDeferred = true
       download.waitForOthers()
@@ -132,7 +133,7 @@ package final class Downloader: Sendable {
   /// Makes attempts until one succeeds or the next is not worth it.
   private func perform(_ attempts: inout Attempts) async throws(DownloadError) -> Download {
     let (request, state) = (attempts.request, attempts.download)
-    // What the last attempt came to: for an API, an error status is a response as well.
+    // The result of the last attempt. For an API, an error status is a response as well.
     var last: Result<Download, DownloadError>?
     while true {
       attempts.transfer.isLastAttempt = attempts.failures + 1 >= attempts.most
@@ -146,7 +147,8 @@ package final class Downloader: Sendable {
         guard let error = download.failure else { return download }
         (failure, outcome) = (error, request.purpose == .api ? .success(download) : .failure(error))
       } catch let thrown {
-        // What waits for a slot, or for a retry, holds no memory: those with a slot may be waiting for that memory.
+        // A download that waits for a slot or a retry holds no memory, because downloads with a slot may be waiting for
+        // it.
         state.exchangeBodyShare(for: nil)
         let error = await resolved(thrown, &attempts)
         if case .unknownEncoding = error, !attempts.transfer.ignoresContentEncoding {
@@ -154,7 +156,7 @@ package final class Downloader: Sendable {
           attempts.transfer.ignoresContentEncoding = true
           continue
         }
-        // The original failure says more than that the host is now held.
+        // The original failure is more useful than the message that the host is held.
         if error.isOfHeldHost, let last { return try last.get() }
         if attempts.count > before, error != .cancelled, !error.isOfHeldHost { request.onAttempt?(attempts.count, nil) }
         (failure, outcome) = (error, .failure(error))
@@ -177,7 +179,7 @@ package final class Downloader: Sendable {
     let received = download.partialCount
     let madeProgress = received >= attempts.partialBytes + RetryPolicy.worthwhileProgress
     if madeProgress { attempts.partialBytes = received }
-    // What says nothing about the host is no reason to excuse the image.
+    // A failure that is no evidence about the host does not excuse the image.
     let excuses = download.isPatient && TransferOutcome(.failure(error), purpose: request.purpose) != .inconclusive
     let (failures, more) = admission.access {
       $0.charge(download.ticket, at: download.site, excuses: excuses, isFirst: madeProgress, now: .now)
@@ -193,8 +195,8 @@ package final class Downloader: Sendable {
       ? pause <= configuration.maximumWait ? pause : nil : pause < attempts.transfer.timeLeft ? pause : nil
   }
 
-  /// The error of an attempt, with no slot or memory held: whether a name that was not resolved exists is found out
-  /// once.
+  /// The error of an attempt. If a name was not resolved, finds out once whether it exists. No slot or memory may be
+  /// held meanwhile.
   private func resolved(_ error: DownloadError, _ attempts: inout Attempts) async -> DownloadError {
     guard case .unresolved(let host, _) = error, !attempts.hasAskedResolver else { return error }
     attempts.hasAskedResolver = true
@@ -206,7 +208,7 @@ package final class Downloader: Sendable {
     let (request, state, number) = (attempts.request, attempts.download, attempts.count + 1)
     var transfer = attempts.transfer
     if request.purpose == .image { transfer.download = state }
-    // What the transfer says about its host, while its slot is held.
+    // The outcome of the last transfer, whose slot is still held.
     var held: TransferOutcome?
     defer { if let held { admission.update(adoptingHolds: true) { $0.release(state.ticket, held, now: .now) } } }
     while true {
@@ -216,7 +218,7 @@ package final class Downloader: Sendable {
         for: state, at: transfer.url, priority: attempts.priority, limit: request.downloadsPerHost,
         isDeferred: attempts.isDeferred, releasing: previous)
       held = .inconclusive
-      // Others may have found that out in the meantime.
+      // Another download may have found that out meanwhile.
       if unknownHosts.contains(transfer.url.host) { throw .unknownHost(transfer.url.host) }
       if request.purpose == .image, !state.holdsMemory { try await reserveBodyMemory(attempts) }
       await state.settle()
@@ -226,7 +228,7 @@ package final class Downloader: Sendable {
       let result = await runner.perform(transfer)
       transfer.timeLeft -= ContinuousClock.now - start
       attempts.transfer.timeLeft = transfer.timeLeft
-      // A name that may not exist says nothing about a host yet.
+      // A name that may not exist is no evidence about a host.
       let mayBeUnknown = if case .failure(.unresolved) = result { !attempts.hasAskedResolver } else { false }
       if !mayBeUnknown { held = TransferOutcome(result, purpose: request.purpose) }
       if case .failure(.cancelled) = result, state.isPreempted, !Task.isCancelled {
@@ -240,7 +242,7 @@ package final class Downloader: Sendable {
         try transfer.follow(location)
         continue
       }
-      // The body is in a file, but its decode is accounted for like all others.
+      // The body is in a file, but its memory must be reserved before its decode, like that of all others.
       if state.hasLeftMemory, !download.isUnchanged {
         if let outcome = held { admission.update(adoptingHolds: true) { $0.ended(state.ticket, outcome, now: .now) } }
         held = .inconclusive

@@ -6,8 +6,8 @@ package struct LocalFile: Sendable {
   private let file: FileDescriptor
   /// Its state when it was opened.
   private let state: FileState
-  /// Up to this many bytes are read at once, which is quicker than piece by piece: at most 1 MiB for the files that a
-  /// pipeline opens at the same time.
+  /// Files of at most this many bytes are read at once, which is faster. The files that a pipeline opens at the same
+  /// time then take at most 1 MiB.
   private static let smallLength = 16 << 10
 
   /// Opens a regular file. Does not block on pipes, but may on the disk: call it on a worker thread.
@@ -22,7 +22,7 @@ package struct LocalFile: Sendable {
     try self.init(file, in: FileState(status), byteLimit: byteLimit)
   }
 
-  /// Takes a file that is already open and was in this state.
+  /// Uses a file that is already open and was in this state.
   package init(_ file: FileDescriptor, in state: FileState, byteLimit: Int) throws(DownloadError) {
     (self.file, self.state) = (file, state)
     switch state.kind {
@@ -32,21 +32,21 @@ package struct LocalFile: Sendable {
     }
     if state.byteCount > byteLimit { throw .tooLarge(limit: byteLimit, announced: state.byteCount) }
     let content = ByteSource.file(file, count: state.byteCount)
-    // What cannot be read now fails again where the bytes are wanted.
+    // A read error occurs again where the bytes are used.
     let bytes = state.byteCount > Self.smallLength ? nil : try? content.read(at: 0, length: state.byteCount)
     body = bytes.map { .memory($0) } ?? content
   }
 
-  /// The file's bytes, with its length when it was opened. Those of a small file are in memory.
+  /// The file's bytes, with its length when it was opened. A small file is in memory.
   package let body: ByteSource
 
-  /// Whether the file was written to since it was opened, so that the bytes read may be inconsistent.
+  /// Whether the file has been changed since it was opened, so that the bytes may be inconsistent.
   package var hasChanged: Bool {
     var status = stat()
     return fstat(file.rawValue, &status) != 0 || FileState(status) != state
   }
 
-  private static let notRegular = DownloadError.fileUnreadable(reason: "it is no regular file")
+  private static let notRegular = DownloadError.fileUnreadable(reason: "it is not a regular file")
 
   private static func failure(_ code: Int32) -> DownloadError {
     switch code {

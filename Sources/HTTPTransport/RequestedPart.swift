@@ -1,10 +1,11 @@
 import HTTPSemantics
 
-/// The part of a body that is requested in place of the whole.
+/// A part of a body that is requested instead of the whole.
 package struct RequestedPart: Sendable, Equatable {
   /// The bytes of the body.
   package var range: Range<Int>
-  /// What they must be a part of. Nil for the first part, in place of which a server may send the whole body.
+  /// The version of the body that the part must belong to. Nil for the first part, for which a server may send the
+  /// whole body.
   package var version: BodyVersion?
 
   package init(_ range: Range<Int>, of version: BodyVersion? = nil) { (self.range, self.version) = (range, version) }
@@ -20,7 +21,7 @@ package struct RequestedPart: Sendable, Equatable {
     case 300..<400, 401, 407, 429: return nil
     case 503 where head.retryAfter() != nil: return nil
     case 404 where version == nil, 410 where version == nil: return nil
-    // What it says of a range, or of a second request, it may not say of the whole.
+    // A server may answer a range request and the whole request with different statuses.
     default: return .partUnavailable(isFault: head.status != 416)
     }
   }
@@ -32,7 +33,7 @@ package struct RequestedPart: Sendable, Equatable {
   }
 }
 
-/// A version of a body, parts of which can be requested.
+/// A version of a body whose parts can be requested.
 package struct BodyVersion: Sendable, Equatable {
   /// A strong `ETag`.
   let etag: String
@@ -41,8 +42,8 @@ package struct BodyVersion: Sendable, Equatable {
 
   init(etag: String, length: Int) { (self.etag, self.length) = (etag, length) }
 
-  /// The version that a response is of, if other parts of its body can be requested: it has a strong `ETag` and a known
-  /// length, from a server that says that it supports ranges. Nil if they cannot.
+  /// The version of a response's body. Nil unless other parts of it can be requested: the response needs a strong
+  /// `ETag`, a known length, and a server that announces support for ranges.
   package init?(of head: ResponseHead, length: Int?) {
     let isWhole = head.status == 200 && head.contentLength != nil
     let isOffered = isWhole && head.headers.firstValue(of: "Accept-Ranges")?.lowercased() == "bytes"
@@ -55,7 +56,7 @@ package struct BodyVersion: Sendable, Equatable {
   private static let longestTag = 1024
 }
 
-/// The part of a body that a response has brought.
+/// The part of a body that a response delivers.
 struct DeliveredPart: Sendable, Equatable {
   let range: Range<Int>
   /// The length of the whole body in bytes.
@@ -73,7 +74,7 @@ struct DeliveredPart: Sendable, Equatable {
     guard text.dropFirst("bytes ".count) == "\(range.lowerBound)-\(range.upperBound - 1)/\(total)",
       head.contentLength ?? range.count == range.count
     else { return nil }
-    // A 206 must repeat the tag (RFC 9110, 15.3.7); without it the part may be that of a changed body.
+    // A 206 must repeat the `ETag` (RFC 9110, 15.3.7). Without it the part may belong to a changed body.
     if let version = part.version {
       guard head.headers.firstValue(of: "ETag") == version.etag, total == version.length else { return nil }
     }

@@ -14,7 +14,7 @@ package struct Backoff: Sendable {
 
 /// When and how often a failed attempt is retried. A pure value: the caller provides the random numbers.
 package struct RetryPolicy: Sendable {
-  /// An attempt that received this many bytes, which the next need not fetch again, does not count as failed.
+  /// An attempt that received this many bytes does not count as failed, because the next one resumes after them.
   static let worthwhileProgress = 256 << 10
 
   /// The most attempts, including the first; default 4.
@@ -22,13 +22,14 @@ package struct RetryPolicy: Sendable {
   /// The upper bounds of the random pauses; default 0.5 s to 10 s.
   package var backoff = Backoff(first: .milliseconds(500), longest: .seconds(10))
 
-  /// The pause before the next attempt; nil when there should be none.
+  /// The pause before the next attempt; nil if no attempt should follow.
   ///
   /// "Full jitter": any pause up to the bound is equally likely, so that clients that failed together do not retry
-  /// together. It begins after the pause that the server asks for.
+  /// together. It is added to the pause that the server asks for.
   ///
   /// - Parameters:
-  ///   - failures: The failed attempts that count. With 0 the host is to blame, which the download waits for elsewhere.
+  ///   - failures: The failed attempts that count. 0 means that the host is to blame, and then the admission makes the
+  ///     download wait.
   ///   - most: The most attempts.
   func pause(
     after error: DownloadError, of purpose: DownloadRequest.Purpose = .image, failures: Int, most: Int,
@@ -39,7 +40,7 @@ package struct RetryPolicy: Sendable {
     return pause + (error.requestedPause ?? .zero)
   }
 
-  /// Whether another attempt may succeed. What else a status of an API means is up to its client.
+  /// Whether another attempt may succeed. The client of an API handles its other statuses.
   func isWorthRetrying(_ error: DownloadError, _ purpose: DownloadRequest.Purpose) -> Bool {
     switch error {
     case .unreachable, .noResponse, .unresolved, .brokenOff, .wrongRange, .noResources, .timedOut(.connect),
@@ -52,17 +53,17 @@ package struct RetryPolicy: Sendable {
   }
 }
 
-/// The total time that may be spent waiting for pauses of hosts. Overlapping pauses count once. A pure value.
+/// The total time for pauses of hosts. Overlapping pauses count once. A pure value.
 struct WaitBudget: Sendable {
   /// The limit.
   let total: Duration
   private var spent = Duration.zero
-  /// Until when waiting is already paid for.
+  /// The end of the pauses that were taken from the budget.
   private var coveredUntil: ContinuousClock.Instant?
 
   init(_ total: Duration) { self.total = total }
 
-  /// Takes the cost of waiting from now to `end`. False, without taking anything, if more than what is left.
+  /// Takes the time from now to `end` from the budget. False, without taking anything, if that exceeds the rest.
   mutating func take(until end: ContinuousClock.Instant, from now: ContinuousClock.Instant) -> Bool {
     let start = max(coveredUntil ?? now, now)
     let cost = max(.zero, end - start)

@@ -5,17 +5,17 @@ import ThumbnailCore
 
 /// Runs the transfers of a downloader.
 protocol TransferRunner: Sendable {
-  /// Runs one transfer. Cancelling the task ends it; when this returns the observer is not called any more.
+  /// Runs one transfer. Cancelling the task ends it. The observer is not called after this returns.
   func perform(_ transfer: Transfer) async -> Result<Download, DownloadError>
 }
 
-/// Runs transfers by a program's own client.
+/// Runs transfers with a program's own client.
 struct RoundTripRunner: TransferRunner {
   let client: any HTTPRoundTripper
 
   func perform(_ transfer: Transfer) async -> Result<Download, DownloadError> {
     let watch = DeadlineWatch(transfer)
-    // A task of its own, which the deadlines and the slot can end.
+    // An own task, so that a deadline or a preemption can cancel it.
     let work = Task { await run(transfer, watch) }
     let watching = Task {
       await watch.wait()
@@ -56,21 +56,21 @@ struct RoundTripRunner: TransferRunner {
         byteLimit: transfer.request.byteLimit))
     watch.recordArrival(1)
     guard (200...599).contains(response.status), response.headers.allSatisfy(\.isWellFormed) else {
-      throw DownloadError.invalidResponse(reason: "its status or header is no HTTP")
+      throw DownloadError.invalidResponse(reason: "its status or header is not HTTP")
     }
     guard receiver.receivedHead(status: response.status, headers: response.headers) else { return }
     if receiver.head.isEncoded, receiver.isSuccess, !transfer.ignoresContentEncoding {
-      throw DownloadError.unknownEncoding(reason: "the program's client has not unpacked it")
+      throw DownloadError.unknownEncoding(reason: "the program's client has not decompressed it")
     }
     try await response.receive { piece in
       watch.recordArrival(piece.count)
       return piece.withUnsafeBytes { receiver.receivedBody($0) }
     }
     guard receiver.stop == nil else { return }
-    // A sequence may end without an error when it is cancelled: its body is not complete.
+    // A cancelled sequence may end without an error, but its body is not complete.
     try Task.checkCancellation()
     guard receiver.isSuccess, let expected = receiver.expected, receiver.body.count != expected else { return }
-    // libcurl cuts a longer one off; here it is unknown which of the two is wrong.
+    // libcurl cuts a longer body off. Here it is unknown which of the two lengths is wrong.
     throw receiver.body.count < expected
       ? DownloadError.brokenOff(received: receiver.received, expected: expected)
       : .invalidResponse(reason: "its body is longer than its Content-Length")
@@ -123,23 +123,22 @@ private final class DeadlineWatch: Sendable {
 /// Sends single HTTP requests in place of libcurl, so that a program can bring a client of its own
 /// (`ThumbnailPipeline.Configuration.roundTripper`). Named after Go's interface for the same purpose.
 ///
-/// All that is around a single request stays with the pipeline: slots and pauses of hosts, retries and back-off,
-/// redirects and which host may see which header fields, conditional requests, resumed bodies, deadlines and limits.
-/// The settings of libcurl do not apply: proxy, certificates, reuse of connections. Nor are slots lent while a server
-/// is silent; a silent request ends at its deadline.
+/// The pipeline keeps doing everything else: slots and pauses of hosts, retries and back-off, redirects, header fields
+/// for each host, conditional requests, resumed bodies, deadlines and limits. The settings of libcurl do not apply:
+/// proxy, certificates, reuse of connections. A silent request does not lend its slot, and ends at its deadline.
 public protocol HTTPRoundTripper: Sendable {
   /// Sends a GET and returns the response once its head has arrived.
   ///
-  /// Sends exactly these header fields besides `Host` and what the connection needs, and the body as it came: follows
-  /// no redirects, adds no cookies or credentials, retries nothing. What it decompresses it returns without
-  /// `Content-Encoding` and `Content-Length`. Calls are concurrent. The calling task is cancelled when the rest of the
-  /// response is not needed, or a deadline has passed; the method must then return soon.
+  /// Sends exactly these header fields, `Host` and the fields that the connection needs. Returns the body as received:
+  /// follows no redirects, adds no cookies or credentials, retries nothing. A response that it decompresses must lose
+  /// its `Content-Encoding` and `Content-Length`. Calls are concurrent. The calling task is cancelled when the rest of
+  /// the response is not needed, or when a deadline has passed. Then the method must return soon.
   ///
-  /// - Throws: `HTTPClientError` when there is no response; any other error counts as `unreachable`.
+  /// - Throws: `HTTPClientError` if there is no response. Any other error counts as `unreachable`.
   func roundTrip(_ request: HTTPRequest) async throws -> HTTPStreamedResponse
 }
 
-/// A response whose body may still be on its way.
+/// A response whose body may still be arriving.
 public struct HTTPStreamedResponse: Sendable {
   /// The HTTP status.
   public let status: Int
@@ -148,13 +147,14 @@ public struct HTTPStreamedResponse: Sendable {
   /// Calls `body` with the bytes in order, in pieces of any length, until it returns false or the body ends.
   let receive: @Sendable (_ body: (Data) -> Bool) async throws -> Void
 
-  /// A response whose body is at hand.
+  /// A response with a complete body.
   public init(status: Int, headers: [HTTPHeader] = [], body: Data = Data()) {
     (self.status, self.headers) = (status, headers)
     receive = { receive in _ = body.isEmpty || receive(body) }
   }
 
-  /// A response whose body comes in pieces of any length. No more of them are requested once enough has come.
+  /// A response whose body arrives in pieces of any length. No more pieces are requested once enough bytes have
+  /// arrived.
   public init<Pieces: AsyncSequence & Sendable>(status: Int, headers: [HTTPHeader] = [], pieces: Pieces)
   where Pieces.Element == Data {
     (self.status, self.headers) = (status, headers)

@@ -11,42 +11,43 @@ struct Transfer: Sendable {
   /// The request's own header fields that may be sent to it.
   private(set) var headers: [HTTPHeader]
   private var redirects = 0
-  /// Whether the server's `Content-Encoding` is ignored: it is wrong or unknown.
+  /// Whether the server's `Content-Encoding` is ignored, because it is wrong or unknown.
   var ignoresContentEncoding = false
-  /// What is left of the total timeout.
+  /// The remaining part of the total timeout.
   var timeLeft: Duration
   /// Whether no retry follows.
   var isLastAttempt = false
   var observer: (any BodyObserver)?
   /// Where a body that outgrows memory goes, in this order.
   let spillLocations: [SpillLocation]
-  /// The download of an image that it belongs to; nil for others, which lend no slots and leave no partial bodies.
+  /// The download of an image; nil for others, which lend no slots and leave no partial bodies.
   var download: DownloadState?
 
-  /// The first transfer of a request. `spillMemory` lends the bytes of a file in memory, where no directory has room.
+  /// The first transfer of a request. `spillMemory` lends the bytes of a file in memory, which is used if no directory
+  /// has room.
   ///
-  /// - Throws: An error for a URL that is not fetched, or a header field that would corrupt the request.
+  /// - Throws: An error for a URL that is not fetched, or for a header field that would corrupt the request.
   init(
     _ request: DownloadRequest, _ configuration: DownloadConfiguration, spillMemory: WeightedSemaphore? = nil
   ) throws(DownloadError) {
     url = try CurlURL(parsing: request.url.absoluteString)
     switch url.scheme {
     case "http", "https": guard !url.host.isEmpty else { throw .invalidURL }
-    // Allowed local files do not come this way: see `LocalFile`.
+    // `LocalFile` reads allowed local files.
     case "file": throw .fileNotAllowed
     default: throw .unsupportedScheme(url.scheme)
     }
     for header in request.headers where !header.isWellFormed { throw .invalidHeader(name: header.name) }
     (self.request, self.configuration) = (request, configuration)
-    // A login in the URL follows the same rules as other fields.
+    // A login in the URL is treated like other header fields.
     headers = url.addingLogin(to: request.headers)
     timeLeft = configuration.totalTimeout
     spillLocations = configuration.spillLocations(spillMemory)
     try checkHost()
   }
 
-  /// Follows a `Location` field. The request's own header fields are dropped for good when it leads to another host,
-  /// since they may hold credentials.
+  /// Follows a `Location` field. If it leads to another host, the request's own header fields are dropped for good,
+  /// because they may hold credentials.
   mutating func follow(_ location: String) throws(DownloadError) {
     guard redirects < configuration.maximumRedirects else {
       throw .tooManyRedirects(limit: configuration.maximumRedirects)
@@ -56,7 +57,7 @@ struct Transfer: Sendable {
     do {
       next = try CurlURL(parsing: location, relativeTo: url)
     } catch .invalidURL {
-      throw .invalidResponse(reason: "redirect to something that is no URL")
+      throw .invalidResponse(reason: "a redirect to something that is not a URL")
     }
     guard next.scheme == "http" || next.scheme == "https" else { throw .redirectToUnsupportedScheme(next.scheme) }
     headers = next.addingLogin(to: url.sharesCredentials(with: next) ? headers : [])
@@ -67,7 +68,7 @@ struct Transfer: Sendable {
   /// The value of `Accept`, unless the request has its own.
   var accept: String { request.purpose == .api ? "application/json,*/*;q=0.8" : configuration.accept }
 
-  /// The header fields to send: the request's own, of `defaults` those that it lacks, and `conditions`.
+  /// The header fields to send: the request's own, those of `defaults` that it lacks, and `conditions`.
   func headers(_ defaults: [HTTPHeader], adding conditions: [HTTPHeader]) -> [HTTPHeader] {
     headers + defaults.filter { headers.firstValue(of: $0.name) == nil } + conditions
   }

@@ -18,7 +18,7 @@ func fuzzNetrc(_ input: FuzzInput) {
   } catch {
     let lines = text.utf8.count { $0 == UInt8(ascii: "\n") } + 1
     let messages = [
-      "machine needs a host's name behind it", "a word stands where machine, login or password should",
+      "machine must be followed by a host name", "expected machine, login or password",
     ]
     let isKnown = messages.contains { message in
       (1...lines).contains { error.message == ".netrc, line \($0): \(message)" }

@@ -111,10 +111,10 @@ import Testing
   }
 
   @Test func saysWhereAWordMeansNothingWithoutShowingIt() {
-    #expect(throws: Netrc.Problem(message: "f, line 2: a word stands where machine, login or password should")) {
+    #expect(throws: Netrc.Problem(message: "f, line 2: expected machine, login or password")) {
       try Netrc(text: "machine a.example\nhunter2", name: "f")
     }
-    #expect(throws: Netrc.Problem(message: "f, line 1: machine needs a host's name behind it")) {
+    #expect(throws: Netrc.Problem(message: "f, line 1: machine must be followed by a host name")) {
       try Netrc(text: "machine", name: "f")
     }
   }

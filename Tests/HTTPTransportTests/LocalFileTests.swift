@@ -47,7 +47,7 @@ struct LocalFileTests {
     #expect(failure(path("missing.jpg")) == .fileNotFound)
     #expect(failure(try write("file", [1]) + "/below") == .fileNotFound)
     #expect(failure(folder.url.path) == .fileUnreadable(reason: "it is a folder; name a file in it"))
-    #expect(failure("/dev/null") == .fileUnreadable(reason: "it is no regular file"))
+    #expect(failure("/dev/null") == .fileUnreadable(reason: "it is not a regular file"))
     #expect(failure(try write("large", noise(1001)), limit: 1000) == .tooLarge(limit: 1000, announced: 1001))
     #expect(try open(try write("empty", [])).body.count == 0)
     #expect(try open(try write("just right", noise(1000)), limit: 1000).body.count == 1000)
@@ -55,7 +55,7 @@ struct LocalFileTests {
 
   @Test func aPipeOrSocketIsRefusedWithoutWaitingForItsOtherEnd() throws {
     #expect(mkfifo(path("pipe"), 0o600) == 0)
-    #expect(failure(path("pipe")) == .fileUnreadable(reason: "it is no regular file"))
+    #expect(failure(path("pipe")) == .fileUnreadable(reason: "it is not a regular file"))
     let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(listener) }
     var address = sockaddr_un()
@@ -67,7 +67,7 @@ struct LocalFileTests {
       }
     }
     #expect(bound == 0)
-    #expect(failure(path("socket")) == .fileUnreadable(reason: "it is no regular file"))
+    #expect(failure(path("socket")) == .fileUnreadable(reason: "it is not a regular file"))
   }
 
   @Test func aFileThatIsWrittenToHasChanged() throws {

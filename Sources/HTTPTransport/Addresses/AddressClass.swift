@@ -1,24 +1,25 @@
-/// What an address is for. Only `.public` ones are on the internet for everybody.
+/// The purpose of an address. Only `.public` addresses are reachable from the whole internet.
 package enum AddressClass: String, Sendable, CaseIterable {
   case `public`
-  /// 0.0.0.0 and ::, which connect to this machine, and the rest of “this network”.
+  /// 0.0.0.0/8 and ::. A connection to 0.0.0.0 or :: reaches this machine.
   case unspecified
-  /// This machine.
+  /// 127.0.0.0/8 and ::1: this machine.
   case loopback
-  /// The networks of homes and companies.
+  /// Networks of homes and companies.
   case `private`
-  /// Between a provider and its customers (carrier-grade NAT).
+  /// Networks between a provider and its customers (carrier-grade NAT).
   case shared
-  /// The same cable.
+  /// Addresses on the same link only.
   case linkLocal
-  /// Where clouds give credentials to their machines, beside the link-local, shared and private addresses for that.
+  /// Services that give credentials to machines in a cloud. Some clouds use link-local, shared or private addresses for
+  /// this.
   case metadata
-  /// IETF protocols, and anycast services that any network may provide itself.
+  /// Addresses of IETF protocols, and of anycast services that each network may run itself.
   case protocols
   case documentation
   case benchmarking
   case multicast
-  /// An IPv4 address within IPv6 that a tunnel or translator would reach.
+  /// An IPv6 address that holds an IPv4 address, which a tunnel or translator would reach.
   case embedded
   /// Not assigned.
   case reserved
@@ -29,7 +30,7 @@ package enum AddressClass: String, Sendable, CaseIterable {
       self.init(inner)
       return
     }
-    // ISATAP (RFC 5214) may use any prefix: the interface identifier says so.
+    // ISATAP (RFC 5214) may use any prefix, so it is recognised by its interface identifier.
     if case .v6(let bits) = address, (bits >> 32 & 0xfdff_ffff) == 0x5efe {
       self = .embedded
       return
@@ -38,15 +39,16 @@ package enum AddressClass: String, Sendable, CaseIterable {
       self = entry.class
       return
     }
-    // Of IPv6, only 2000::/3 is assigned for global use; all that is added elsewhere is special at first.
+    // Only 2000::/3 of IPv6 is assigned for global use. Any other range is special until we know better.
     if case .v6 = address, !Self.globalUnicast.contains(address) { self = .reserved } else { self = .public }
   }
 
   private static let globalUnicast = AddressRange(groups: [0x2000], bits: 3)
 
   /// The registries of special-purpose addresses (RFC 6890; iana.org/assignments/iana-ipv4-special-registry and
-  /// iana-ipv6-special-registry, 2025), those of multicast and of unassigned blocks, and what clouds use. Entries that
-  /// are globally reachable are refused, too: no images are there. The first range that contains an address counts.
+  /// iana-ipv6-special-registry, 2025), the registries of multicast and unassigned blocks, and the addresses that
+  /// clouds use. Globally reachable entries are refused as well, because they serve no images. The first range that
+  /// contains an address decides.
   private static let ranges: [(range: AddressRange, class: AddressClass)] = [
     (.init(0, 0, 0, 0, bits: 8), .unspecified),  // RFC 791, 1122
     (.init(10, 0, 0, 0, bits: 8), .private),  // RFC 1918

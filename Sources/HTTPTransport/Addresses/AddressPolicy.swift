@@ -1,21 +1,21 @@
 import HTTPSemantics
 
-/// Which addresses connections may be made to, for programs that fetch URLs which strangers give (docs/addresses.md).
+/// The addresses that may be connected to, for programs that fetch URLs from strangers (docs/addresses.md).
 ///
 ///     configuration.addresses = .publicOnly
 ///     configuration.addresses.allowed = [try AddressRange("10.20.0.0/16")]
 public struct AddressPolicy: Hashable, Sendable {
-  /// All addresses, as suits URLs that the user has chosen.
+  /// All addresses: for URLs that the user has chosen.
   public static let any = AddressPolicy(isPublicOnly: false)
-  /// Addresses on the public internet alone: not this machine, nor its networks, nor what is reserved or special.
+  /// Addresses on the public internet only: not this machine, its networks, or reserved and special ranges.
   public static let publicOnly = AddressPolicy(isPublicOnly: true)
 
-  /// Whether only public addresses are allowed, apart from `allowed`.
+  /// Whether only public addresses and those in `allowed` are allowed.
   package let isPublicOnly: Bool
-  /// Allowed although not public, such as an image server of one's own. Default: none.
+  /// Addresses that are allowed although they are not public, such as the program's own image server. Default: none.
   public var allowed: [AddressRange] = []
-  /// Refused in any case, also where `allowed` contains them: public addresses that are only meant for some, such as this
-  /// machine's own, or a NAT64 prefix of the network's own. Default: none.
+  /// Addresses that are always refused, even if `allowed` contains them: public addresses with restricted access, such
+  /// as this machine's own, or the network's own NAT64 prefix. Default: none.
   public var refused: [AddressRange] = []
 
   private init(isPublicOnly: Bool) { self.isPublicOnly = isPublicOnly }
@@ -25,8 +25,8 @@ public struct AddressPolicy: Hashable, Sendable {
 
   /// Whether a connection may be made to an address.
   ///
-  /// An HTTP client of the program's own calls this for the address that it connects to, not for what a name resolved to
-  /// before. An IPv4 address that an IPv6 address only wraps is looked up in both forms.
+  /// The program's own HTTP client calls this with the address that it connects to, because a name may resolve to
+  /// another address later. An IPv4-mapped IPv6 address is checked in both forms.
   public func allows(_ address: IPAddress) -> Bool {
     let forms = [address] + (address.embedded.map { [$0] } ?? [])
     func isIn(_ ranges: [AddressRange]) -> Bool { ranges.contains { range in forms.contains(where: range.contains) } }
@@ -36,8 +36,8 @@ public struct AddressPolicy: Hashable, Sendable {
 }
 
 extension DownloadConfiguration {
-  /// Whether each address is checked as a connection to it is made. Not with a proxy that the program has named: all
-  /// connections go to the proxy then, wherever that is, and it alone sees the addresses behind it.
+  /// Whether each address is checked when a connection to it is opened. False with a proxy that the program has named:
+  /// then all connections go to the proxy, and only the proxy sees the addresses behind it.
   var checksSockets: Bool {
     if case .url(let proxy) = proxy, !proxy.isEmpty { return false }
     return addresses.isGuarded
@@ -45,11 +45,11 @@ extension DownloadConfiguration {
 }
 
 extension Transfer {
-  /// Refuses a host that is written as an address, before it is known to anything else: neither its state nor a proxy
-  /// matters then. Names, and addresses in odd spellings that only the resolver reads, are left to `SocketGuard`.
+  /// Refuses a host that is written as an IP address, before anything else uses it, so its state and the proxy do not
+  /// matter. `SocketGuard` checks names, and addresses in spellings that only the resolver reads.
   func checkHost() throws(DownloadError) {
     guard configuration.addresses.isGuarded else { return }
-    // To a proxy, these are the proxy's own machine (RFC 6761).
+    // A proxy resolves these names to its own machine (RFC 6761).
     let isProxysOwn = !configuration.checksSockets && url.namesLocalhost
     guard let address = url.address ?? (isProxysOwn ? .v4(0x7f00_0001) : nil) else { return }
     if configuration.addresses.allows(address) { return }
@@ -57,32 +57,33 @@ extension Transfer {
     throw addressRefused
   }
 
-  /// Tells the operator what the error does not tell. Nil is for something that is no IP address.
+  /// Logs the refused address for the operator, since the error does not name it. Nil stands for a socket address that
+  /// is not an IP address.
   func logRefusal(of address: IPAddress?) {
     let address = address.map { "\($0) (\(AddressClass($0).rawValue))" } ?? "no IP address"
     configuration.logger.debug("refused to connect to \(address) for \(url.site)")
   }
 
-  /// The error for an address that is not allowed. After redirects it names the host that was asked for, since the
-  /// others are no business of who asked.
+  /// The error for an address that is not allowed. After redirects it names the requested host only, so that the client
+  /// does not learn the others.
   var addressRefused: DownloadError {
     let host = CurlURL(request.url.absoluteString)?.host ?? ""
     let last = host.split(separator: ".").last
-    // As in the URL standard, a host whose last part begins with a digit is an address, in whatever spelling.
+    // As in the URL standard, a host whose last part begins with a digit is an IP address in some spelling.
     let isAddress = host.contains(":") || last?.first?.isNumber ?? true
     return .addressRefused(host: isAddress ? nil : host)
   }
 }
 
 extension DownloadError {
-  /// One line for people about `addressRefused`.
+  /// The message of `addressRefused`, in one line.
   package static func addressRefusal(_ host: String?) -> String {
     "\(host ?? "it") leads to an address that is not public"
   }
 }
 
 extension CurlURL {
-  /// The host, if it is an address. libcurl has put short, octal and hexadecimal spellings into the usual one.
+  /// The host, if it is an IP address. libcurl has normalised short, octal and hexadecimal spellings.
   var address: IPAddress? {
     var text = host[...]
     if text.hasPrefix("[") { text = text.dropFirst().prefix { $0 != "]" && $0 != "%" } }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// An IP address, as the bytes that a connection is made to: no spelling, no scope.
+/// An IP address as bytes, without spelling and scope.
 public enum IPAddress: Hashable, Sendable {
   /// IPv4, with the first byte of the address as the most significant.
   case v4(UInt32)
@@ -16,7 +16,7 @@ public enum IPAddress: Hashable, Sendable {
     }
   }
 
-  /// Parses `192.0.2.1` or `2001:db8::1`, in these usual spellings only: four decimal numbers, or hexadecimal groups.
+  /// Parses `192.0.2.1` or `2001:db8::1`. Other spellings, such as octal numbers, give nil.
   public init?(_ text: String) {
     var bytes = [UInt8](repeating: 0, count: 16)
     if inet_pton(AF_INET, text, &bytes) == 1 {
@@ -38,8 +38,8 @@ public enum IPAddress: Hashable, Sendable {
     }
   }
 
-  /// The IPv4 address that a connection to this IPv6 address really reaches: the kernel unwraps mapped addresses, and a
-  /// NAT64 those of its well-known prefix.
+  /// The IPv4 address that a connection to this IPv6 address reaches: the kernel translates mapped addresses, and a
+  /// NAT64 translates addresses with its well-known prefix.
   var embedded: IPAddress? {
     guard case .v6(let bits) = self, AddressRange.mapped.contains(self) || AddressRange.wellKnownNAT64.contains(self)
     else { return nil }
@@ -68,15 +68,15 @@ public struct AddressRange: Hashable, Sendable {
   /// The number of leading bits that the addresses share.
   private let length: Int
 
-  /// A text that is no range.
+  /// The error for a text that is not a range.
   public struct Malformed: Error, CustomStringConvertible {
     let text: String
 
     /// What to write instead.
-    public var description: String { "\(text) is no range of addresses: write one like 10.0.0.0/8 or fd00::/8" }
+    public var description: String { "\(text) is not a range of addresses: write one like 10.0.0.0/8 or fd00::/8" }
   }
 
-  /// Parses `10.0.0.0/8`, `fd00::/8`, or one address; what follows the shared bits is ignored.
+  /// Parses `10.0.0.0/8`, `fd00::/8`, or one address. Bits after the shared ones are ignored.
   public init(_ text: String) throws(Malformed) {
     let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     guard let base = parts.first.flatMap({ IPAddress(String($0)) }) else { throw Malformed(text: text) }
@@ -103,7 +103,7 @@ public struct AddressRange: Hashable, Sendable {
     self.length = length
   }
 
-  /// Whether it contains an address, which is compared as it is: an IPv4 address within IPv6 is an IPv6 address.
+  /// Whether the range contains an address. An IPv4-mapped IPv6 address counts as IPv6.
   public func contains(_ address: IPAddress) -> Bool {
     switch (base, address) {
     case (.v4(let base), .v4(let address)): (base ^ address) >> UInt32(32 - length) == 0

@@ -2,38 +2,38 @@ import Foundation
 import Synchronization
 import ThumbnailCore
 
-/// The names of hosts that have no address, each remembered for a while. Thread-safe.
+/// Caches the names of hosts that have no address. Thread-safe.
 ///
-/// libcurl has one error for a name that does not exist and for a name server that does not respond. The resolver, asked
-/// once more, tells them apart: the first is not worth a retry.
+/// libcurl reports the same error for a name that does not exist and for a name server that does not respond. A second
+/// look-up distinguishes them, because only the latter is worth a retry.
 final class UnknownHosts: Sendable {
-  /// How long a name is remembered.
+  /// How long a name is cached.
   static let lifetime = Duration.seconds(60)
-  /// The most names that are.
+  /// The most cached names.
   static let maximumHosts = 65_536
 
   private let expiries = Mutex<[String: ContinuousClock.Instant]>([:])
   private let lifetime: Duration
   private let limit: Int
   private let patience: Duration
-  /// Blocked by look-ups only.
+  /// Runs look-ups, which block.
   private let pool = WorkerPool(name: "thumbnailer.names", threads: 8)
 
-  /// Remembers at most `limit` names, each for `lifetime`, and waits for a look-up as long as `patience`.
+  /// Caches at most `limit` names, each for `lifetime`. A look-up may take as long as `patience`.
   init(patience: Duration = .seconds(60), lifetime: Duration = lifetime, limit: Int = maximumHosts) {
     (self.patience, self.lifetime, self.limit) = (patience, lifetime, limit)
   }
 
   func contains(_ host: String) -> Bool { expiries.withLock { $0[host].map { $0 > .now } ?? false } }
 
-  /// Asks the resolver whether a host has no address, and remembers it if so. False if nobody can tell soon, or if the
-  /// task is cancelled.
+  /// Whether the resolver reports that a host has no address, which is then cached. False if the resolver does not
+  /// respond in time, or if the task is cancelled.
   func confirm(_ host: String) async -> Bool {
     if contains(host) { return true }
-    // libcurl may send another form of other names.
+    // libcurl may resolve an encoded form of names that are not ASCII.
     guard host.utf8.allSatisfy({ $0 < 0x80 }) else { return false }
     let outcome = Promise<Bool, Never>()
-    // Not waited for: a look-up cannot be interrupted.
+    // An own task, because a look-up cannot be interrupted.
     let lookUp = Task {
       let isUnknown =
         (try? await pool.run(priority: PriorityControl(.prefetch)) { [self] _ in
@@ -60,7 +60,7 @@ final class UnknownHosts: Sendable {
     }
   }
 
-  /// `EAI_NODATA`, which glibc declares for GNU sources only: the name exists, without an address.
+  /// `EAI_NODATA`: the name exists without an address. glibc declares it for GNU sources only.
   private static let noAddress: Int32 = -5
 
   private static func isUnknown(_ host: String) -> Bool {

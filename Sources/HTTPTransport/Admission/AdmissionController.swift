@@ -27,7 +27,7 @@ final class AdmissionController: Sendable {
     var hosts = configuration.hosts
     hosts.patience = configuration.maximumWait
     if configuration.maximumWait > .zero {
-      // A host that works again before the wait is over must be found out.
+      // A host that works again must be tried before the wait is over.
       hosts.unnamedPause.limit(to: configuration.maximumWait / 8)
       hosts.backoff.limit(to: configuration.maximumWait / 45)
     }
@@ -45,7 +45,7 @@ final class AdmissionController: Sendable {
   /// The number of downloads that wait for a silent server, by host, without zeros.
   var silentDownloads: [String: Int] { silent.withLock { $0 } }
 
-  /// A download waits for a silent server, for another one than before, or for none any more.
+  /// Counts a download that begins (`new`) or stops (`old`) waiting for a silent server.
   func countSilent(from old: String?, to new: String?) {
     silent.withLock { counts in
       if let old { counts[old] = counts[old].flatMap { $0 > 1 ? $0 - 1 : nil } }
@@ -91,7 +91,8 @@ final class AdmissionController: Sendable {
       for (site, hold) in shared { admission.adopt(hold, of: site, now: .now) }
       change(&admission)
       var steps: [Admission.Step] = []
-      // One time for both: what is due between two would be neither done nor waited for.
+      // The same time for both calls. A step that becomes due between two times would be neither carried out nor
+      // scheduled.
       let now = ContinuousClock.now
       while let step = admission.nextStep(at: now) { steps.append(step) }
       return (steps, admission.nextWake(after: now))
@@ -118,7 +119,7 @@ final class AdmissionController: Sendable {
     }
   }
 
-  /// Notes that a transfer has brought an image, with which its host can be probed.
+  /// Records that a transfer has delivered an image. Its URL can probe the host later.
   func noteImage(of transfer: Transfer) {
     if probes.add(transfer) { update { $0.hasSentImage(transfer.url.site) } }
   }
@@ -165,14 +166,14 @@ final class AdmissionController: Sendable {
   }
 }
 
-/// Requests images again that hosts have sent, to find out whether a host is down or only the images fail that are
-/// left. Nothing but the head of the response is waited for.
+/// Requests an image again that a host has sent before, to find out whether the host is down or only the remaining
+/// images fail. Waits for the head of the response only.
 private final class HostProbes: Sendable {
-  /// The most hosts that can be probed; beyond that, those known before are forgotten.
+  /// The most hosts that can be probed. Beyond that, the list is cleared.
   private static let mostHosts = 1024
-  /// How long a probe may take: no download may start at its host meanwhile.
+  /// The timeout of a probe. Meanwhile no download may start at its host.
   private static let timeLimit = Duration.seconds(3)
-  /// Images of no more than this are read to their end, so that the connection can be used again.
+  /// An image of at most this length is read to its end, so that the connection can be reused.
   private static let byteLimit = 1 << 20
 
   private let configuration: DownloadConfiguration
@@ -184,7 +185,7 @@ private final class HostProbes: Sendable {
     (self.configuration, self.runner) = (configuration, runner)
   }
 
-  /// Notes that a transfer has brought an image. Returns whether it is the first of its site.
+  /// Records that a transfer has delivered an image. Returns whether it is the first of its site.
   func add(_ transfer: Transfer) -> Bool {
     guard let url = URL(string: transfer.url.text) else { return false }
     return requests.withLock { requests in

@@ -1,11 +1,11 @@
 import ThumbnailCore
 
-/// What becomes of downloads whose host is held, and of what is known of hosts.
+/// Downloads whose host is held, and the health of hosts.
 extension DownloadAdmission {
-  /// The most hosts that are remembered; beyond that, those without a download or a hold are forgotten.
+  /// The most hosts whose health is kept. Beyond that, hosts without a download or a hold are removed.
   private static var mostHosts: Int { 4096 }
 
-  /// Whether a download may start at a site: at a held host only a trial, once that is due.
+  /// Whether a download may start at a site. At a held host only a trial may start, once it is due.
   func mayStart(at site: String, now: ContinuousClock.Instant) -> Bool {
     guard !heldSites.isEmpty, heldSites.contains(site), let host = hosts[site] else { return true }
     return host.isTrialDue(at: now)
@@ -22,13 +22,13 @@ extension DownloadAdmission {
     return isRefused ? hold : nil
   }
 
-  /// A transfer has ended: what that says about its host.
+  /// A transfer has ended: judges its host by the outcome.
   mutating func ended(_ ticket: DownloadTicket, _ outcome: TransferOutcome, now: ContinuousClock.Instant) {
     guard let run = runs[ticket] else { return }
     judge(ticket, at: run.site, since: run.beginning, outcome, now: now)
   }
 
-  /// The probe of a site has ended; with nil there is nothing any more to probe it with.
+  /// The probe of a site has ended. A nil outcome means that no image is known to probe it with.
   mutating func probed(
     _ ticket: DownloadTicket, at site: String, _ outcome: TransferOutcome?, now: ContinuousClock.Instant
   ) {
@@ -43,15 +43,15 @@ extension DownloadAdmission {
     return ticket
   }
 
-  /// An image of the site has come, so that it may be probed with.
+  /// The site has sent an image, with which it can be probed.
   mutating func hasSentImage(_ site: String) { hosts[site]?.hasGoodImage = true }
 
-  /// Counts a failed attempt of a download at a site, unless the host may be to blame. Returns how many count by now,
-  /// and how many more attempts the host is worth.
+  /// Counts a failed attempt of a download at a site, unless the host may be to blame. Returns the number of counted
+  /// failures, and the number of further attempts that the host allows.
   ///
   /// - Parameters:
   ///   - excuses: Whether it does not count while the host may be to blame.
-  ///   - isFirst: Whether it counts as the first, since it has received much of the body.
+  ///   - isFirst: Whether it counts as the first failure, because it has received much of the body.
   mutating func charge(
     _ ticket: DownloadTicket, at site: String, excuses: Bool, isFirst: Bool = false, now: ContinuousClock.Instant
   ) -> (failures: Int, more: Int) {
@@ -77,7 +77,7 @@ extension DownloadAdmission {
     holds(site, hold, isNew: false, now)
   }
 
-  /// When a step may become due although nothing happens; nil if never.
+  /// When a step becomes due by time alone; nil if none does.
   func nextWake(after now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
     let ofHosts = heldSitesWithWaiting.lazy.compactMap { hosts[$0] }
       .flatMap { [$0.trial == nil ? $0.hold?.until : nil, $0.givesUp] }
@@ -85,7 +85,7 @@ extension DownloadAdmission {
     return [ofHosts, nextOverdue(after: now)].compactMap { $0 }.min()
   }
 
-  /// Gives up the hosts that have not responded for as long as downloads wait.
+  /// Gives up the hosts that have not responded within `patience`.
   mutating func giveUpHosts(at now: ContinuousClock.Instant) {
     for site in heldSitesWithWaiting {
       guard hosts[site]?.isOverdue(at: now) == true else { continue }
@@ -102,7 +102,7 @@ extension DownloadAdmission {
 
   // MARK: Consequences
 
-  /// Hosts may be held by the thousand where a few have downloads.
+  /// The held sites with waiting downloads. Thousands of hosts may be held while a few have downloads.
   private var heldSitesWithWaiting: [String] {
     heldSites.isEmpty ? [] : sites.compactMap { heldSites.contains($0.key) && $0.value.hasWaiting ? $0.key : nil }
   }
@@ -135,7 +135,7 @@ extension DownloadAdmission {
     }
   }
 
-  /// A hold begins or is extended: some that wait fail, the others are parked.
+  /// A hold begins or is extended: waiting downloads fail or are parked.
   private mutating func holds(
     _ site: String, _ hold: HostHealth.Hold, isNew: Bool, _ now: ContinuousClock.Instant
   ) {

@@ -2,14 +2,14 @@
 ///
 /// A transfer that receives nothing lends its slot: it keeps running but no longer counts, so that another can start.
 /// Once it receives something it counts again, and no new one starts until the number is below the limit. So a site
-/// never has more than its limit plus `maximumLent` transfers. When all are lent, the oldest silent transfer is
+/// never has more than its limit plus `maximumLent` transfers. When all slots are lent, the oldest silent transfer is
 /// deferred, if its site has responded to others meanwhile and it is late even for that site. A site that responds to
-/// nothing gives up few slots, since then the site itself is slow.
+/// no request lends few slots, because the site itself is slow.
 extension DownloadAdmission {
   /// How long a running transfer may receive nothing before it counts as silent.
   ///
-  /// The limit follows the site's response times, closely where stragglers are known: each silent image would hold its
-  /// slot for a second otherwise.
+  /// The timeout follows the site's response times, closely if the site has stragglers: otherwise each silent image
+  /// would hold its slot for a second.
   func silenceTimeout(for ticket: DownloadTicket) -> Duration {
     guard let run = runs[ticket], let site = sites[run.site] else { return silence.timeout }
     if !mayLend(at: site) { return silence.strictTimeout }
@@ -24,8 +24,8 @@ extension DownloadAdmission {
     siteResponded(run.site)
   }
 
-  /// A running transfer has received nothing for longer than its silence timeout. If that is longer than its site
-  /// usually takes, it counts as failed for now.
+  /// A running transfer has received nothing for longer than its silence timeout. If that is longer than the site
+  /// usually takes, the transfer counts as failed for now.
   mutating func fellSilent(_ ticket: DownloadTicket, since: ContinuousClock.Instant, now: ContinuousClock.Instant) {
     guard let run = runs[ticket], run.silentSince == nil else { return }
     runs[ticket]?.silentSince = since
@@ -52,7 +52,7 @@ extension DownloadAdmission {
     lendSlots()
   }
 
-  /// A site limit below our own was set by a service or the user, and is kept strictly: nothing is lent.
+  /// Whether a site's slots may be lent. A limit below our own was set by a service or the user, and is kept strictly.
   private func mayLend(at site: Site) -> Bool {
     min(maximum, maximumPerSite, site.maximum) >= silence.minimumLimitForLending
   }
@@ -75,13 +75,13 @@ extension DownloadAdmission {
     count(1, at: site, isLent: isLent)
   }
 
-  /// The silent transfer to defer in order to free its slot; nil if there is none. Those already deferred are skipped.
+  /// The silent transfer to stop and defer in order to free its slot; nil if there is none.
   mutating func nextToPreempt(at now: ContinuousClock.Instant) -> Element? {
-    // At most one per transfer that could lend its slot; those already being stopped count.
+    // At most one for each transfer that could lend its slot. Transfers that are being stopped count.
     var leaving = silent.count { runs[$0]?.isPreempted == true }
     for ticket in silent {
       guard let run = runs[ticket], !run.isLent, !run.isPreempted, let site = sites[run.site] else { continue }
-      // A held host is tried even if its silent transfers have all slots.
+      // A held host gets its trial even if its silent transfers hold all slots.
       let isTried = site.hasWaiting && heldSites.contains(run.site) && mayStart(at: run.site, now: now)
       if isTried, leaving == 0, running >= maximum || !hasFreeSlot(site) { return preempt(ticket) }
       guard site.lentSinceResponse < silence.maximumLentPerSilentSite, isWanted(slotAt: run.site, site, now: now)
@@ -110,7 +110,7 @@ extension DownloadAdmission {
       && sites.contains { $1.hasOthersWaiting && hasFreeSlot($1) && mayStart(at: $0, now: now) }
   }
 
-  /// When the next silent transfer is late, where one is to be deferred for others; nil if none is.
+  /// When the next silent transfer becomes overdue and may be deferred for others; nil if none does.
   func nextOverdue(after now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
     guard waiting > 0, silent.count > lent else { return nil }
     return silent.compactMap(overdue).filter { $0 > now }.min()
@@ -120,7 +120,8 @@ extension DownloadAdmission {
     overdue(ticket).map { $0 <= now } ?? false
   }
 
-  /// When a transfer with a lent slot is late by its site's response times; nil unless the site responds to others.
+  /// When a transfer with a lent slot becomes overdue by its site's response times; nil unless the site has responded
+  /// to others.
   private func overdue(_ ticket: DownloadTicket) -> ContinuousClock.Instant? {
     guard let run = runs[ticket], run.isLent, !run.isPreempted, let since = run.silentSince,
       let site = sites[run.site], site.responses > run.responsesBeforeSilence
@@ -135,27 +136,28 @@ package struct SilencePolicy: Sendable {
   var timeout: Duration = .seconds(1)
   /// The shortest timeout, however fast its site responds otherwise.
   var shortestTimeout: Duration = .milliseconds(100)
-  /// The timeout at a site where nothing is lent: there the transfer itself is stopped.
+  /// The timeout at a site that lends no slots. There the silent transfer is stopped.
   var strictTimeout: Duration = .seconds(5)
   /// The most slots lent at once, over all sites.
   var maximumLent = 32
-  /// The most slots that one site gives up without any response: beyond that the site itself is slow, and more requests
+  /// The most slots that one site lends without any response. Beyond that the site itself is slow, and more requests
   /// would not help.
   var maximumLentPerSilentSite = 16
-  /// A lower limit was set by a service or the user, and includes silent transfers; from here on it is our own.
+  /// A lower limit was set by a service or the user, and includes silent transfers. From this number on, the limit is
+  /// our own.
   var minimumLimitForLending = 6
 
   package init() {}
 }
 
-/// How long a site's responses take to begin: smoothed mean and deviation, computed like TCP's retransmission timeout
+/// The times until a site's responses begin: smoothed mean and deviation, computed like TCP's retransmission timeout
 /// (RFC 6298). A pure value.
 struct ResponseTimes: Sendable {
   /// In seconds; nil before the first response.
   private var mean: Double?
   private var deviation = 0.0
 
-  /// A response has begun, this long after its request.
+  /// Adds the time from a request to the beginning of its response.
   mutating func add(_ time: Duration) {
     let seconds = time / .seconds(1)
     guard let mean else {
@@ -166,6 +168,6 @@ struct ResponseTimes: Sendable {
     self.mean = mean + (seconds - mean) / 8
   }
 
-  /// A response that takes longer is late; nil before the first one.
+  /// The time after which a response is overdue; nil before the first response.
   var bound: Duration? { mean.map { .seconds($0 + 4 * deviation) } }
 }

@@ -12,19 +12,18 @@ package struct DownloadTicket: Hashable, Sendable { let number: UInt64 }
 /// failed or its server was silent comes after all others of its level. A start takes time proportional to the number
 /// of sites with waiting downloads, not to the number of downloads.
 ///
-/// At a host that is held (`HostHealth`) nothing starts but trials, and its downloads wait, or fail at once if they do
-/// not wait for hosts. `DownloadAdmission+Hosts` handles that, `DownloadAdmission+Lending` the slots of silent
-/// transfers.
+/// At a held host (`HostHealth`) only trials start. Its other downloads wait, or fail at once if they do not wait for
+/// hosts (`DownloadAdmission+Hosts`). Silent transfers lend their slots (`DownloadAdmission+Lending`).
 struct DownloadAdmission<Element> {
   /// What the owner must do next.
   enum Step {
-    /// Start this download: it has a slot.
+    /// Start this download, which has a slot.
     case start(Element)
     /// Stop this transfer, release its slot, and enqueue it again as deferred.
     case preempt(Element)
-    /// This waiting download fails, as its host is held.
+    /// Fail this waiting download, because its host is held.
     case fail(Element, HostHealth.Hold)
-    /// This download waits for a held host: it no longer counts as in flight.
+    /// Stop counting this download as in flight, because it waits for a held host.
     case park(Element)
     /// Request an image again that this site has sent, and call `probed`.
     case probe(site: String, DownloadTicket)
@@ -51,11 +50,12 @@ struct DownloadAdmission<Element> {
     var lent = 0
     /// The most concurrent transfers here: the lowest limit that any of its downloads asked for.
     var maximum = Int.max
-    /// The most for now: it begins with one after a hold of a fickle host, and grows by one with each response.
+    /// The most concurrent transfers for now. After a hold of a fickle host it begins with one and grows by one with
+    /// each response.
     var window = Int.max
-    /// How often it has responded to a request or ended a silence.
+    /// The number of responses and ended silences.
     var responses = 0
-    /// The slots it gave up since it last responded.
+    /// The slots lent since its last response.
     var lentSinceResponse = 0
     /// Its response times.
     var times = ResponseTimes()
@@ -107,7 +107,7 @@ struct DownloadAdmission<Element> {
 
     private var rank: (Int, UInt64) { (queue == .deferred ? 1 : 0, ticket.number) }
 
-    /// Takes the place of a candidate that comes after it.
+    /// Replaces `other` if that comes after this candidate.
     func replace(_ other: inout Candidate?) {
       if other.map({ rank < $0.rank }) ?? true { other = self }
     }
@@ -127,13 +127,13 @@ struct DownloadAdmission<Element> {
   var runs: [DownloadTicket: Run] = [:]
   /// The silent transfers, longest silence first, with lent slots and with their own.
   var silent: [DownloadTicket] = []
-  /// What is known of hosts, those without a download included.
+  /// The health of hosts, including hosts without a download.
   var hosts: [String: HostHealth] = [:]
   /// The sites whose host is held.
   var heldSites: Set<String> = []
   /// For each held host, the end of the hold that was last reported.
   var reported: [String: ContinuousClock.Instant] = [:]
-  /// The downloads that have failed, until they end, and how many failed attempts count.
+  /// The counted failures of each download that has failed, until it ends.
   var failures: [DownloadTicket: Int] = [:]
   /// The running probes.
   var probes: [DownloadTicket: HostHealth.Beginning] = [:]
@@ -167,9 +167,9 @@ struct DownloadAdmission<Element> {
     return DownloadTicket(number: lastNumber)
   }
 
-  /// Enqueues a download, with its age if it is returning: it has waited before. A `limit` below `maximumPerSite` applies to the
-  /// whole site until nothing runs or waits there. A `deferred` one comes after all others. One that is not `patient`
-  /// fails while its host is held.
+  /// Enqueues a download. One that has waited before (`isReturning`) keeps its age. A `limit` below `maximumPerSite`
+  /// applies to the whole site until nothing runs or waits there. A `deferred` download comes after all others. A
+  /// download that is not `patient` fails while its host is held.
   mutating func enqueue(
     _ element: Element, _ ticket: DownloadTicket, site name: String, at level: Priority, limit: Int? = nil,
     isReturning: Bool = false, deferred: Bool = false, patient: Bool = true, now: ContinuousClock.Instant
@@ -192,7 +192,7 @@ struct DownloadAdmission<Element> {
     sites[position.site]?[position.queue].move(position.ticket, to: level)
   }
 
-  /// Removes a waiting download; nil when it has started or is gone.
+  /// Removes a waiting download; nil if it does not wait any more.
   mutating func remove(_ ticket: DownloadTicket) -> Element? {
     guard let position = queued.removeValue(forKey: ticket) else { return nil }
     let removed = sites[position.site]?[position.queue].remove(position.ticket)
@@ -215,7 +215,7 @@ struct DownloadAdmission<Element> {
     removeIfIdle(run.site)
   }
 
-  /// Counts a transfer that begins or ends to have a slot of its own, or to have lent it.
+  /// Adds to the number of transfers with their own slot, or with a lent one.
   mutating func count(_ change: Int, at site: String, isLent: Bool) {
     if isLent {
       lent += change
@@ -247,7 +247,7 @@ struct DownloadAdmission<Element> {
       return .probe(site: name, beginProbe(at: name, now: now))
     }
     aging.take(level, prefetchWaits: prefetch != nil)
-    // Drawn at random: those at the front may all be broken.
+    // Drawn at random, because the images at the front may all be broken.
     let isDrawn = host.isDoubtful && chosen.queue != .deferred
     let waiting =
       isDrawn
@@ -269,7 +269,7 @@ struct DownloadAdmission<Element> {
   /// The oldest download of each level that could start now; a deferred one only if there is no other.
   private mutating func oldest(at now: ContinuousClock.Instant) -> (visible: Candidate?, prefetch: Candidate?) {
     var oldest: (visible: Candidate?, prefetch: Candidate?)
-    // `for index in sites.indices` would hold a second reference, so that every mutation would copy the dictionary.
+    // `for index in sites.indices` would hold a second reference, and every mutation would copy the dictionary.
     var next = sites.startIndex
     while next != sites.endIndex {
       let index = next

@@ -1,9 +1,9 @@
 import Synchronization
 import ThumbnailCore
 
-/// Whether a download waits for its server.
+/// Whether a download waits for a silent server.
 package enum ServerSilence: Sendable {
-  /// It responds, as far as is known.
+  /// The server responds, as far as is known.
   case responding
   /// Its transfer receives nothing.
   case silent
@@ -11,29 +11,28 @@ package enum ServerSilence: Sendable {
   case deferred
 }
 
-/// What all who work on a download share: its task, which makes the attempts; the admission, which grants the slots; the
-/// thread that receives its bytes. Thread-safe.
+/// The state that a download's task, the admission and the curl thread share. Thread-safe.
 final class DownloadState: Sendable {
   private struct State {
     // Of the current transfer:
     var url: CurlURL
-    /// Resumed when it has its slot.
+    /// Resumed when the slot is granted.
     var granted = Promise<Void, DownloadError>()
     var isPreempted = false
     var hasLeftMemory = false
-    /// Stops it, once it runs.
+    /// Stops the transfer; nil before it runs.
     var stop: (@Sendable () -> Void)?
 
     // Of the whole download:
     /// The transfers that have waited for a slot, the current one included.
     var transfers: Int
-    /// Its share of the memory for bodies; none during a pause.
+    /// Its share of the memory for bodies; nil during a pause.
     var bodyShare: WeightedSemaphore.Reservation?
-    /// The host that it is counted under as silent.
+    /// The host under which it is counted as silent.
     var silentHost: String?
-    /// Whether it is known to wait for its server.
+    /// Whether its signal says that it waits for its server.
     var isWaiting = false
-    /// What an attempt has left to the next one.
+    /// The partial body that an attempt has left to the next one.
     var partial: PartialBody?
     /// Whether work was queued at the store since the last wait for it.
     var isStoreBusy = false
@@ -41,15 +40,15 @@ final class DownloadState: Sendable {
 
   /// Its place in the admission, with its age.
   let ticket: DownloadTicket
-  /// Whether it waits while its host is held; otherwise it fails.
+  /// Whether it waits while its host is held. Otherwise it fails.
   let isPatient: Bool
-  /// Keeps its partial body beyond the process, under this name; nil if none is kept.
+  /// Keeps its partial body for later runs, under `name`; nil if none is kept.
   let store: PartialStore?
   let name: String
   private let configuration: DownloadConfiguration
   /// Refers to this object only while it waits or runs.
   private let admission: AdmissionController
-  /// Follows whether it waits for its server.
+  /// Receives whether it waits for its server.
   private let signal: ObservedValue<ServerSilence>?
   private let state: Mutex<State>
 
@@ -78,7 +77,7 @@ final class DownloadState: Sendable {
     }
   }
 
-  /// Ends the wait for a slot: it is granted, or there will be none.
+  /// Ends the wait for a slot: the slot is granted, or there will be none.
   func endWait(_ result: Result<Void, DownloadError>) { state.withLock { $0.granted }.resume(with: result) }
 
   /// Waits until the slot is granted; `onCancel` must end the wait.
@@ -106,7 +105,7 @@ final class DownloadState: Sendable {
       return (state.url.shownHost, state.stop)
     }
     guard let (host, stop) = preempted else { return }
-    configuration.logger.debug("\(host) has fallen silent: one picture is put off until the others are done")
+    configuration.logger.debug("\(host) has fallen silent: one picture is deferred until the others are done")
     stop?()
   }
 
@@ -131,9 +130,9 @@ final class DownloadState: Sendable {
 
   // MARK: Silence
 
-  /// How long its transfer may receive nothing at this moment.
+  /// The current silence timeout of its transfer.
   var silenceTimeout: Duration { admission.access { [ticket] in $0.silenceTimeout(for: ticket) } }
-  /// Its transfer never counts as silent before this.
+  /// The shortest silence timeout.
   var shortestTimeout: Duration { configuration.silence.shortestTimeout }
 
   /// Bytes have arrived.
@@ -146,7 +145,8 @@ final class DownloadState: Sendable {
     }
   }
 
-  /// Nothing arrived for its silence timeout. Its body has left memory if that was possible.
+  /// The transfer has received nothing for its silence timeout. `hasLeftMemory` says whether its body was moved out of
+  /// memory.
   func fellSilent(since: ContinuousClock.Instant, hasLeftMemory: Bool) {
     if hasLeftMemory { exchangeBodyShare(for: nil) }
     let (host, former, isNew) = state.withLock { state in
@@ -159,7 +159,7 @@ final class DownloadState: Sendable {
     admission.update { [ticket] in $0.fellSilent(ticket, since: since, now: .now) }
   }
 
-  /// The download waits for its host to work again, or for all others.
+  /// The download waits until its host works again, or until all others are done.
   func waitForOthers() {
     state.withLock { $0.isWaiting = true }
     signal?.set(.deferred)
@@ -178,13 +178,13 @@ final class DownloadState: Sendable {
 
   // MARK: The partial body, from one attempt to the next
 
-  /// How many bytes of it are present: 0 without one.
+  /// The length of the partial body; 0 without one.
   var partialCount: Int { state.withLock { $0.partial?.count ?? 0 } }
 
   /// Loads the stored partial body of the download, if any.
   ///
-  /// Whether there is one is looked up on disk each time, since other processes write to the folder as well. A body that
-  /// this process is about to label may be missed; then it is downloaded from its beginning.
+  /// The disk is checked each time, because other processes write to the folder as well. A body that this process is
+  /// just labelling may be missed. Then it is downloaded from its beginning.
   func loadPartialBody() async {
     guard let store, store.exists(name) else { return }
     let found = await PartialStore.onThread { [name] in store.open(name) }
@@ -194,7 +194,7 @@ final class DownloadState: Sendable {
   /// Leaves a body for the next attempt.
   func leave(_ partial: PartialBody) { state.withLock { $0.partial = partial } }
 
-  /// Takes the body if it came from that URL; for another URL it is useless.
+  /// Takes the body if it came from this URL.
   func takePartialBody(from url: CurlURL) -> PartialBody? {
     state.withLock { state in state.partial.map { $0.address == url.digest } == true ? state.partial.take() : nil }
   }
@@ -205,7 +205,7 @@ final class DownloadState: Sendable {
     PartialStore.onThread(work)
   }
 
-  /// Waits until all queued work is done, since the next attempt needs the files.
+  /// Waits until all queued work is done, because the next attempt needs the files.
   func settle() async {
     let isBusy = state.withLock { state in
       defer { state.isStoreBusy = false }

@@ -1,21 +1,21 @@
 import ThumbnailCore
 
-/// Whether a host is up, judged by the transfers of its images, and when it is tried while it is not. A pure value: the
-/// caller passes the time, and carries out what is returned.
+/// Whether a host is up, judged by the transfers of its images, and when a host that is down is tried again. A pure
+/// value: the caller passes the time and carries out the returned change.
 ///
-/// **What fails is an image, until others say otherwise.** A failure is a suspicion as long as no other image has had a
-/// response since its transfer began; once one has, the failed image is to blame. Three suspects with no response
-/// between them, and the host is held: nothing starts there but single trials, with pauses that begin at 25 ms and
-/// double, until any transfer has a response. A trial that fails only leads to the next pause.
+/// **A failure belongs to its image until other images disagree.** It is a suspicion as long as no other image has had
+/// a response since its transfer began. Once one has, the failed image is to blame. After three suspects without a
+/// response between them the host is held: only single trials start there, with pauses that begin at 25 ms and double,
+/// until any transfer has a response. A failed trial only leads to the next pause.
 ///
-/// **A request for a pause (429 or 503) concerns the image alone** in the same way. It is believed of the host once
-/// three trials in a row got it: then the host is held for as long as it asks.
+/// **A request for a pause (429 or 503) concerns its image alone** in the same way. If three trials in a row receive
+/// one, it concerns the host, which is then held for as long as it asks.
 ///
 /// **A host that sends images which have failed before is fickle**: it may limit the rate of requests. Its failures are
-/// not the images' own, images have more attempts, and one trial is enough to believe in a pause.
+/// not charged to the images, and images have more attempts.
 ///
-/// Where all that wait have failed already, and every other time after two trials, an image is tried that the host has
-/// sent before (`probe`): if that comes, the others fail by themselves.
+/// If all waiting images have failed already, and every other time after two trials, the trial is a `probe`: an image
+/// that the host has sent before. If the host sends it again, the other images are to blame.
 package struct HostHealth {
   /// Why and until when only trials are sent to a host.
   struct Hold: Sendable, Equatable {
@@ -26,22 +26,22 @@ package struct HostHealth {
       case failures(reason: String)
     }
 
-    /// The next trial is not before this.
+    /// The earliest time of the next trial.
     var until: ContinuousClock.Instant
     var cause: Cause
     /// The number of pauses in a row, from 1.
     var strikes: Int
   }
 
-  /// When a transfer begins, to judge its end by.
+  /// When a transfer began. Its outcome is compared with later events.
   typealias Beginning = ContinuousClock.Instant
 
-  /// What follows from evidence.
+  /// The change that follows from an outcome.
   enum Change: Equatable {
     case none
     /// The host is held, or held for longer.
     case held(Hold)
-    /// The host is held no longer. These images failed by themselves, which was not charged yet.
+    /// The hold has ended. These images are to blame for their failures, which were not charged yet.
     case up(toBlame: [DownloadTicket])
   }
 
@@ -50,21 +50,21 @@ package struct HostHealth {
   private(set) var hold: Hold?
   /// When the hold began.
   private var heldSince: ContinuousClock.Instant
-  /// Since when those that wait have seen no progress, as far as the host was tried.
+  /// Since when the waiting downloads have seen no progress. Counts only time in which the host was tried.
   private var waitedSince: ContinuousClock.Instant
-  /// What tries the host; nil if nothing does.
+  /// The running trial, if any.
   private(set) var trial: DownloadTicket?
-  /// Whether those that waited have been given up; new ones are, too, unless a trial is due.
+  /// Whether the waiting downloads were given up. New downloads are given up as well, unless a trial is due.
   private(set) var isGivenUp = false
   /// Whether an image is known that the host has sent.
   var hasGoodImage = false
   private struct Suspicion {
     /// When its last transfer began, and when that failed.
     var began, failed: ContinuousClock.Instant
-    /// Its failures, and the attempts that were charged to it for them.
+    /// Its failures, and the attempts that were charged to it (`charges`).
     var failures = 1
     var charges = 0
-    /// Whether it was asked to pause the last time.
+    /// Whether the last failure was a request for a pause.
     var isPause = false
   }
 
@@ -78,12 +78,12 @@ package struct HostHealth {
   private var recovered: ContinuousClock.Instant?
   private var mostRecovered = 0
   private var strikes = 0
-  /// The trials since the host is held, and when the last one began.
+  /// The trials in this hold, and when the last one began.
   private var trials = 0
   private var lastTrial: ContinuousClock.Instant
   /// Whether the last hold ended with a probe.
   private var wasProbed = false
-  /// Trials in a row that were asked to pause, and for how long.
+  /// Trials in a row that received a request for a pause, and its length.
   private var pauseRequests = 0
   private var requestedPause: Duration?
 
@@ -91,30 +91,30 @@ package struct HostHealth {
     (self.policy, heldSince, waitedSince, lastTrial) = (policy, now, now, now)
   }
 
-  /// Whether it was held a short while ago, so that images are better drawn at random.
+  /// Whether it was held recently. Then images are drawn at random.
   private(set) var isDoubtful = false
-  /// Whether a pause of the whole host is believed: more trials are needed for one that would end the wait for the
-  /// host.
+  /// Whether requests for a pause concern the whole host. A pause longer than `patience` needs twice as many trials,
+  /// because it makes the waiting downloads fail.
   private var believesPause: Bool {
     let isLong = policy.patience > .zero && requestedPause.map { $0 > policy.patience } == true
     return pauseRequests >= (isLong ? 2 * policy.trialsUntilBelieved : policy.trialsUntilBelieved)
   }
 
-  /// Whether images that fail come later, as at a host that limits the rate of requests: failures are its own.
+  /// Whether failed images succeed later, as at a host that limits the rate of requests. Then failures are the host's.
   func isFickle(at now: ContinuousClock.Instant) -> Bool {
     recovered.map { now - $0 < max(policy.patience, policy.recently) } ?? false
   }
 
-  /// How many more attempts an image has than elsewhere: more than twice as many as others that came in the end.
+  /// The number of further attempts of an image: more than twice the failures of images that succeeded in the end.
   func furtherAttempts(at now: ContinuousClock.Instant) -> Int {
     isFickle(at: now) ? min(2 * mostRecovered + 2, policy.mostFurtherAttempts) : 0
   }
 
-  /// Whether the next trial is better an image that it has sent before: every other time where all that wait have
-  /// failed, otherwise from the third trial on, or the first if such an image was the one to come the last time. Never
-  /// after a pause that the host asked for, where a probe would take one of the few requests that it responds to, until
-  /// nothing has come for half the patience: then those that ask for pauses may be the broken ones of a host that is
-  /// up.
+  /// Whether the next trial should be a probe, an image that the host has sent before. If all waiting images have
+  /// failed, every other trial is one. Otherwise every other trial from the third on is one, and the first if a probe
+  /// ended the last hold. After a pause that the host asked for there is no probe, because it would take one of the few
+  /// requests that the host accepts. But if nothing has arrived for half of `patience`, the requests for pauses may
+  /// concern broken images of a host that is up.
   func prefersProbe(allHaveFailed: Bool, at now: ContinuousClock.Instant) -> Bool {
     let isLate = policy.patience > .zero && now - waitedSince > policy.patience / 2
     guard hasGoodImage, !believesPause || isLate else { return false }
@@ -124,18 +124,18 @@ package struct HostHealth {
   /// Whether a trial may begin.
   func isTrialDue(at now: ContinuousClock.Instant) -> Bool { trial == nil && hold.map { $0.until <= now } ?? false }
 
-  /// Whether what does not wait for pauses may wait: the next trial is close, or running.
+  /// Whether a trial runs or is close, so that even downloads that do not wait for held hosts may wait for it.
   func isTrialClose(at now: ContinuousClock.Instant) -> Bool {
     trial != nil || hold.map { $0.until - now <= policy.shortWait } ?? true
   }
 
-  /// Whether those that wait are to be given up. The last trial comes first.
+  /// Whether the waiting downloads are to be given up. A last trial comes before that.
   func isOverdue(at now: ContinuousClock.Instant) -> Bool {
     guard trial == nil, let end = givesUp, end <= now else { return false }
     return !isTrialDue(at: now) || !isGivenUp && lastTrial >= end
   }
 
-  /// When those that wait are given up; nil while the host is up.
+  /// When the waiting downloads are given up; nil while the host is up.
   var givesUp: ContinuousClock.Instant? {
     guard let hold, policy.patience > .zero else { return nil }
     if isGivenUp { return waitedSince }
@@ -145,11 +145,11 @@ package struct HostHealth {
 
   // MARK: Transfers
 
-  /// A transfer begins. While the host is held it is the trial, if that is due.
+  /// A transfer begins. While the host is held, it is the trial if one is due.
   mutating func begin(_ ticket: DownloadTicket, at now: ContinuousClock.Instant) -> Beginning {
     if isTrialDue(at: now), let hold {
       (trial, trials, lastTrial) = (ticket, trials + 1, now)
-      // Only time in which the host was tried counts.
+      // Time in which the host was not tried does not count.
       if !isGivenUp { waitedSince += now - hold.until }
     }
     return now
@@ -159,7 +159,7 @@ package struct HostHealth {
   ///
   /// - Parameters:
   ///   - failures: How often the image has failed before.
-  ///   - isProbe: Whether it was an image that the host has sent before.
+  ///   - isProbe: Whether the transfer was a probe.
   mutating func ended(
     _ ticket: DownloadTicket, since beginning: Beginning, _ outcome: TransferOutcome, failures: Int = 0,
     isProbe: Bool = false, at now: ContinuousClock.Instant
@@ -175,8 +175,8 @@ package struct HostHealth {
       if isTrial, let hold { self.hold?.until = max(hold.until, now) }
       return .none
     case .failed where policy.patience == .zero && now - beginning < policy.shortWait:
-      // Where a held host fails all at once, single images must not hold it. It responds quickly, so nobody waits for
-      // it.
+      // Downloads that do not wait for hosts would all fail at once while it is held, so single images must not hold
+      // it. The host responds quickly, so nothing waits for it.
       return hold.map { $0.cause != .requested } == true
         ? responded(since: beginning, isProbe: isProbe, at: now) : .none
     case .failed(let reason), .unreachable(let reason):
@@ -186,7 +186,7 @@ package struct HostHealth {
         pauseRequests = 0
         return hold(.failures(reason: reason), at: now)
       }
-      // A transfer that began before this one may have had its response from a host that is down by now.
+      // A transfer that began before this one may have received its response before the host went down.
       if !isFickle(at: now), let lastGood, lastGood >= beginning { return .none }
       suspect(ticket, since: beginning, at: now)
       let failed = policy.patience > .zero ? suspects.count : suspects.values.count { !$0.isPause }
@@ -195,7 +195,7 @@ package struct HostHealth {
         || hasGoodImage && fewFailAgain
       return isEnough ? hold(.failures(reason: reason), at: now) : .none
     case .pause(let requested):
-      // `Retry-After: 0` requests no pause, but the request was still one too many.
+      // `Retry-After: 0` requests no pause, but the host still refused the request.
       let named = requested.flatMap { $0 > .zero ? min($0, policy.maximumPause) : nil }
       if let hold {
         suspect(ticket, since: beginning, isPause: true, at: now)
@@ -208,7 +208,7 @@ package struct HostHealth {
         return self.hold(.requested, at: now)
       }
       suspect(ticket, since: beginning, isPause: true, at: now)
-      // A neighbour is tried by itself, unless neighbours have just passed.
+      // The host is tried with another image, unless others have just succeeded.
       let isUp = hasResponded(within: policy.recently, at: now) && !isFickle(at: now)
       let enough = policy.patience == .zero ? policy.suspectsOfPause : isUp ? policy.suspectsUntilHeld : 1
       guard suspects.count >= enough, policy.patience > .zero || !isResponding(at: now) else { return .none }
@@ -227,7 +227,7 @@ package struct HostHealth {
       waitedSince = now
       return .none
     }
-    // What failed long before this began may have met an outage, and what began after it may meet one.
+    // Images that failed long before this one began may have met an outage, and so may images that began after it.
     let toBlame = suspects.filter {
       $0.value.began <= beginning && ($0.value.isPause || $0.value.failed >= beginning - policy.recently)
     }
@@ -253,15 +253,13 @@ package struct HostHealth {
       isPause: isPause)
   }
 
-  /// Whether images have failed several times with no response between: few may be left, and one that the host has sent
-  /// before will tell.
+  /// Whether images have failed several times without a response between. Few images may be left, and a probe decides.
   private var fewFailAgain: Bool {
     let attempts = suspects.values.reduce(0) { $0 + $1.failures }
     return attempts >= policy.suspectsUntilHeld && attempts > suspects.count
   }
 
-  /// Whether it has had a response a moment ago, or some seconds where what is held fails at once for the sake of
-  /// others.
+  /// Whether the host responded a moment ago (`upAfterResponse`).
   private func isResponding(at now: ContinuousClock.Instant) -> Bool {
     hasResponded(
       within: policy.patience > .zero ? policy.upAfterResponse : policy.upAfterResponseWithoutPatience, at: now)
@@ -288,20 +286,21 @@ package struct HostHealth {
 
   // MARK: What follows
 
-  /// Whether the host may be to blame for what fails now: images differ, or one is known that will tell.
+  /// Whether the host may be to blame for current failures: enough different images have failed, or a probe will
+  /// decide.
   var isSuspected: Bool { hold != nil && (suspects.count >= policy.suspectsUntilHeld || hasGoodImage) }
 
-  /// The suspects may not be to blame: what was charged to each for that, to be taken back.
+  /// The attempts that were charged to each suspect, which are taken back because the host may be to blame.
   mutating func takeCharges() -> [DownloadTicket: Int] {
     guard isSuspected else { return [:] }
     defer { for ticket in suspects.keys { suspects[ticket]?.charges = 0 } }
     return suspects.mapValues(\.charges).filter { $0.value > 0 }
   }
 
-  /// An attempt was charged to an image, which may be taken back later.
+  /// Records that an attempt was charged to an image. It may be taken back later.
   mutating func noteCharge(to ticket: DownloadTicket) { suspects[ticket]?.charges += 1 }
 
-  /// Those that wait are given up, and those that come, except for one now and then that tries the host.
+  /// Gives up the waiting and all new downloads, except for an occasional one that tries the host.
   mutating func giveUp(at now: ContinuousClock.Instant) {
     guard !isGivenUp else { return }
     isGivenUp = true
@@ -310,7 +309,8 @@ package struct HostHealth {
     self.hold = hold
   }
 
-  /// Adopts a hold from another process. Returns whether it is longer than our own, and we know nothing better.
+  /// Adopts a hold from another process if it is longer than our own and the host has not responded here meanwhile.
+  /// Returns whether it was adopted.
   mutating func adopt(_ hold: Hold, at now: ContinuousClock.Instant) -> Bool {
     guard hold.until > now, hold.until <= now + policy.maximumPause else { return false }
     // It may be our own hold, read back with a rounding error of some milliseconds.
@@ -327,12 +327,12 @@ package struct HostHealth {
 extension HostHealth {
   /// The limits of evidence and pauses.
   package struct Policy: Sendable {
-    /// A host is held once so many images have failed with no response between them, or so many attempts at a host that
-    /// can be probed.
+    /// The number of failed images without a response between them that hold a host; or of failed attempts, at a host
+    /// that can be probed. Default 3.
     var suspectsUntilHeld = 3
-    /// A pause of the whole host is believed once so many trials in a row got it.
+    /// The number of trials in a row with a request for a pause after which it concerns the whole host; default 3.
     var trialsUntilBelieved = 3
-    /// A request for a pause leads to a trial by itself, unless the host has responded this recently.
+    /// A request for a pause leads to a trial, unless the host has responded this recently; default 2 s.
     var recently = Duration.seconds(2)
     /// A host that has had a response this recently is held only after `suspectsOfRespondingHost` failures; default 300
     /// ms.
@@ -342,21 +342,21 @@ extension HostHealth {
     /// How many failures hold a host that has just had a response; default 16. More than `maximumLentPerSilentSite`
     /// silent transfers could take all slots before they are so many.
     var suspectsOfRespondingHost = 16
-    /// How many requests for a pause hold a host where downloads do not wait for held hosts.
+    /// How many requests for a pause hold a host if downloads do not wait for held hosts; default 24.
     var suspectsOfPause = 24
-    /// After so many responses in a row the next hold begins with the first pause again.
+    /// After so many responses in a row the next hold begins with the shortest pause again; default 12.
     var responsesUntilCalm = 12
     /// The pause between trials of a host that was given up; default 60 s.
     var pauseAfterGivingUp = Duration.seconds(60)
     /// The pauses between trials; default 25 ms to 60 s.
     var backoff = Backoff(first: .milliseconds(25), longest: .seconds(60))
-    /// The pauses of a host that asks for one without a length; default 1 s to 60 s.
+    /// The pauses of a host that asks for a pause without a length; default 1 s to 60 s.
     var unnamedPause = Backoff(first: .seconds(1), longest: .seconds(60))
-    /// How many more attempts an image of a fickle host has at most; default 30.
+    /// The most further attempts of an image of a fickle host; default 30.
     var mostFurtherAttempts = 30
     /// The longest pause accepted from a server or another process. Default a day.
     var maximumPause = Duration.seconds(86_400)
-    /// What does not wait for held hosts waits for a trial that is this close; default 1 s.
+    /// Downloads that do not wait for held hosts still wait for a trial that is this close; default 1 s.
     var shortWait = Duration.seconds(1)
     /// Shorter holds are neither reported nor shared with other processes; default 1 s.
     var notableHold = Duration.seconds(1)

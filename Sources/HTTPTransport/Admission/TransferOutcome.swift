@@ -1,20 +1,20 @@
-/// What the end of a transfer says about its host.
+/// The outcome of a transfer as evidence about its host.
 enum TransferOutcome: Sendable, Equatable {
   /// The host works.
   case responded
-  /// The image failed by the host's fault, or its own.
+  /// The image failed. The host or the image may be to blame.
   case failed(reason: String)
-  /// There was no connection, or nothing has come for long: never a sign that the host responds.
+  /// There was no connection, or nothing arrived for a long time. It never shows that the host responds.
   case unreachable(reason: String)
   /// The server asks for a pause, of this duration if it gave one.
   case pause(Duration?)
-  /// It says nothing about the host.
+  /// The outcome is no evidence about the host.
   case inconclusive
 }
 
 extension TransferOutcome {
-  /// The outcome of a transfer's result. A connection that breaks off after much data says nothing: the next attempt
-  /// goes on from there. What an API means by 429 is left to its client, which keeps the service's pace.
+  /// The outcome of a transfer's result. A connection that breaks off after much data is no evidence, because the next
+  /// attempt resumes there. The client of an API decides what its 429 means, because it keeps to the service's rate.
   init(_ result: Result<Download, DownloadError>, purpose: DownloadRequest.Purpose) {
     switch result {
     case .success(let download):
@@ -37,7 +37,7 @@ extension TransferOutcome {
     case .timedOut(.stall): self = .failed(reason: "it fell silent")
     case .timedOut(.rate): self = .failed(reason: "it was too slow")
     case .brokenOff: self = .failed(reason: "the connection broke off")
-    // The host works: it has sent something that we did not want.
+    // The host works: it has sent a body that we did not want.
     case .tooLarge, .refusedByObserver, .wrongRange, .partUnavailable, .unknownEncoding: self = .responded
     default: self = .inconclusive
     }

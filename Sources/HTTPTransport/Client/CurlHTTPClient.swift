@@ -4,8 +4,8 @@ package import ThumbnailCore
 /// The client of the photo search APIs, on the same thread, connections and limits as image downloads.
 ///
 /// Every response is returned with its body. Failed connections and 5xx are retried as for images; 429, a 503 with
-/// `Retry-After`, and the rest of 4xx are not, since the photo source knows better what they mean. Nor does it wait
-/// while its host is held.
+/// `Retry-After`, and other 4xx are not, because the photo source knows what they mean. It does not wait while its host
+/// is held.
 package struct CurlHTTPClient: LedgerSharing {
   /// Performs the requests.
   let downloader: Downloader
@@ -46,11 +46,11 @@ extension HTTPClientError {
     case .hostPaused(_, let retryAfter): self = .paused(retryAfter)
     case .hostClosed(let host, let reason, let retryAfter):
       self = .unreachable(
-        reason: "\(host) is left alone for \(retryAfter.inWords), having failed several times in a row: \(reason)")
-    case .tooLarge(let limit, _): self = .invalidResponse(reason: "the answer is longer than \(limit) bytes")
-    case .brokenOff: self = .unreachable(reason: "the connection ended before the answer did")
+        reason: "\(host) failed several times in a row and is not requested for \(retryAfter.inWords): \(reason)")
+    case .tooLarge(let limit, _): self = .invalidResponse(reason: "the response is longer than \(limit) bytes")
+    case .brokenOff: self = .unreachable(reason: "the connection ended before the response did")
     case .wrongRange, .partUnavailable:
-      self = .invalidResponse(reason: "another part of the answer came than was asked for")
+      self = .invalidResponse(reason: "the server sent another part of the response than requested")
     case .tooManyRedirects(let limit): self = .invalidResponse(reason: "more than \(limit) redirects")
     case .redirectToUnsupportedScheme(let scheme): self = .invalidResponse(reason: "a redirect to \(scheme):")
     case .invalidResponse(let reason), .unknownEncoding(let reason): self = .invalidResponse(reason: reason)

@@ -65,7 +65,8 @@ public struct HTTPResponse: Sendable {
 public enum HTTPClientError: Error, Sendable {
   /// The task was cancelled.
   case cancelled
-  /// Name resolution, connection, TLS or deadline failed: the server cannot be reached. `reason` is curl's own message.
+  /// The server cannot be reached: name resolution, connection or TLS failed, or a deadline passed. `reason` is
+  /// libcurl's message.
   case unreachable(reason: String)
   /// No address of the host is allowed (`AddressPolicy`).
   case addressRefused(reason: String)

@@ -1,8 +1,8 @@
 public import HTTPSemantics
 
-/// Which proxy connections use. Its description hides the proxy's login.
+/// The proxy of connections. Its description hides the proxy's login.
 public enum ProxyChoice: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// As set in the environment: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, as libcurl reads them.
+  /// The environment's: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, as libcurl reads them.
   case environment
   /// No proxy, regardless of the environment.
   case none
@@ -34,7 +34,7 @@ public struct ClientCertificate: Hashable, Sendable, CustomStringConvertible, Cu
 {
   /// The only host that it is sent to.
   public var host: HostName
-  /// The path of a PEM file with the certificate, and the key where `keyFile` is nil.
+  /// The path of a PEM file with the certificate, and with the key if `keyFile` is nil.
   public var certificateFile: String
   /// The path of a PEM file with the private key.
   public var keyFile: String?

@@ -40,7 +40,7 @@ public struct HostHeaders: Sendable, Equatable {
     return result
   }
 
-  /// The fields for a URL, in the order they were added. Of fields with one name the first counts.
+  /// The fields for a URL, in the order they were added. If fields have the same name, only the first is used.
   public func headers(for url: URL) -> [HTTPHeader] {
     var result: [HTTPHeader] = []
     for field in fields where field.host?.matches(url) ?? true && !field.givesWay(to: url) {
@@ -62,8 +62,7 @@ extension HostHeaders.Field {
 }
 
 extension ImageSource {
-  /// The same image, requested with the fields for its host. Fields that it already has are kept; a local file is
-  /// unchanged.
+  /// The same image with the fields for its host. Its own fields are kept. A local file is unchanged.
   public func adding(_ headers: HostHeaders) -> ImageSource {
     guard !isUserFile, !headers.isEmpty else { return self }
     let more = headers.headers(for: url).filter { self.headers.firstValue(of: $0.name) == nil }

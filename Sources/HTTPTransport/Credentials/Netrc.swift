@@ -35,7 +35,7 @@ public struct Netrc: Sendable {
   init(text: String, name: String = ".netrc") throws(Problem) {
     var entry: Entry?
     var isMacro = false
-    // A line of Windows' ends in one Character, too.
+    // `\r\n` is one Character.
     let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
     for (number, line) in lines.enumerated() {
       if isMacro {
@@ -51,7 +51,7 @@ public struct Netrc: Sendable {
           entry = Entry()
           guard word == "machine" else { continue }
           guard let host = words.popFirst().flatMap({ HostName(parsing: $0) }) else {
-            throw Problem(message: "\(name), line \(number + 1): machine needs a host's name behind it")
+            throw Problem(message: "\(name), line \(number + 1): machine must be followed by a host name")
           }
           entry?.host = host
         case "login": entry?.login = words.popFirst()
@@ -61,8 +61,8 @@ public struct Netrc: Sendable {
           words = []
           isMacro = true
         default:
-          // The word is not shown, since it may be a password.
-          throw Problem(message: "\(name), line \(number + 1): a word stands where machine, login or password should")
+          // The word is not shown, because it may be a password.
+          throw Problem(message: "\(name), line \(number + 1): expected machine, login or password")
         }
       }
     }
@@ -81,8 +81,8 @@ public struct Netrc: Sendable {
     headers.add(HTTPHeader("Authorization", "Basic \(token)"), login: login, for: host)
   }
 
-  /// The words of a line: separated by white space, or in quotes with backslashes. `#` at the start of a word ends the
-  /// line.
+  /// The words of a line, separated by white space, or in quotes with backslashes. A `#` at the start of a word ends
+  /// the line.
   private static func words(of line: Substring) -> [String] {
     var words: [String] = []
     var rest = line

@@ -3,9 +3,10 @@ import Foundation
 import HTTPSemantics
 import ThumbnailCore
 
-/// Owns one libcurl easy handle and what it points to: the lists of header fields and addresses, and the error buffer.
+/// Owns one libcurl easy handle and the memory that it points to: the lists of header fields and addresses, and the
+/// error buffer.
 ///
-/// Handles are reused for later transfers (`reset`), which keeps their TLS sessions. To be used on one thread.
+/// Handles are reused for later transfers (`reset`), which keeps their TLS sessions. Not thread-safe.
 final class CurlEasyHandle {
   /// libcurl's handle; valid as long as this object lives.
   let pointer: UnsafeMutableRawPointer
@@ -57,7 +58,7 @@ final class CurlEasyHandle {
     headerList = list
   }
 
-  /// Uses these addresses for the URL's host instead of the resolver's; none leave that to the resolver.
+  /// Uses these addresses for the URL's host instead of the resolver's. With none, the resolver is used.
   func setAddresses(_ addresses: [String], of url: CurlURL) {
     guard !addresses.isEmpty else { return }
     let list = curl_slist_append(nil, "\(url.host):\(url.port):\(addresses.joined(separator: ","))")
@@ -78,7 +79,7 @@ final class CurlEasyHandle {
     return Int(value)
   }
 
-  /// libcurl's message about the last failure: the specific one if there is one, else that of the code.
+  /// libcurl's message about the last failure: the specific one if any, else the code's.
   func message(for code: CURLcode) -> String {
     let own = String(cString: errorText)
     return own.isEmpty ? String(cString: curl_easy_strerror(code)) : own
@@ -100,11 +101,11 @@ extension CurlEasyHandle {
     set(CURLOPT_CONNECTTIMEOUT_MS, configuration.connectTimeout.milliseconds)
     set(CURLOPT_USERAGENT, configuration.sentUserAgent)
     if transfer.url.scheme == "https" {
-      // Wait for a connection that may be multiplexed rather than open another.
+      // Waits for a connection that may be multiplexed instead of opening another.
       set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
       set(CURLOPT_PIPEWAIT, true)
     } else {
-      // Without TLS there is no HTTP/2, and waiting would make each first request wait for the response before it.
+      // Without TLS there is no HTTP/2, and the first requests would wait for each other's responses.
       set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
     }
     setTrust(transfer)
@@ -115,8 +116,9 @@ extension CurlEasyHandle {
       // Without the option libcurl decompresses nothing.
       defaults.append(HTTPHeader("Accept-Encoding", "identity"))
     } else {
-      // Compression is declined for images: they are compressed already, and their length must be known. If the server
-      // compresses all the same, libcurl decompresses. With an empty string it names all that it can decompress.
+      // Images are requested without compression, because they are compressed already and their length must be known.
+      // If the server compresses nevertheless, libcurl decompresses. With an empty string libcurl lists all encodings
+      // that it supports.
       set(CURLOPT_ACCEPT_ENCODING, transfer.request.purpose == .api ? "" : "identity")
     }
     setHeaders(transfer.headers(defaults, adding: conditions))
@@ -135,20 +137,20 @@ extension CurlEasyHandle {
       set(CURLOPT_KEYPASSWD, certificate.password ?? "")
     }
     switch configuration.proxy {
-    // It would connect to addresses that nobody checks.
+    // The environment's proxy would connect to addresses that are not checked.
     case .environment where configuration.addresses.isGuarded: set(CURLOPT_PROXY, "")
     case .environment: break
     case .none: set(CURLOPT_PROXY, "")
     case .url(let url):
       set(CURLOPT_PROXY, url)
-      // Otherwise the environment's no_proxy would make exceptions.
+      // Ignores exceptions in the environment's no_proxy.
       set(CURLOPT_NOPROXY, "")
     }
   }
 }
 
 extension Duration {
-  /// Whole milliseconds as libcurl and poll take them: rounded up, at least 1, clamped to 32 bits.
+  /// Whole milliseconds for libcurl and poll: rounded up, at least 1, clamped to 32 bits.
   var milliseconds: Int {
     let (seconds, attoseconds) = components
     guard seconds < Int64(Int32.max) / 1000 else { return Int(Int32.max) }

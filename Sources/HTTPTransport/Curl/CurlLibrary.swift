@@ -4,21 +4,22 @@ import Foundation
 
 /// libcurl functions that need no handle.
 package enum CurlLibrary {
-  /// Loads and initialises libcurl once per process: why that failed, else nil. Must be read before any handle is made.
+  /// Loads and initialises libcurl once per process. The reason if that failed, else nil. Must be read before the first
+  /// handle is made.
   package static let startFailure: String? = {
     if let reason = clazy_load_curl() { return String(cString: reason) }
     let status = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
     return status == CURLE_OK ? nil : String(cString: curl_easy_strerror(status))
   }()
 
-  /// `libcurl/7.88.1`: the version at run time, which may be newer than the one at build time. Ends
-  /// the process where there is no libcurl.
+  /// `libcurl/7.88.1`: the version at run time, which may be newer than the one at build time. The process ends if
+  /// there is no libcurl.
   package static let name = "libcurl/\(String(cString: ccurl_version()))"
 }
 
 /// The features of the libcurl in use.
 package struct CurlFeatures: Sendable {
-  /// Such as `7.88.1`.
+  /// The version, such as `7.88.1`.
   package let version: String
   /// The TLS library and its version; nil without TLS.
   package let tls: String?
@@ -31,7 +32,7 @@ package struct CurlFeatures: Sendable {
   /// Whether name resolution does not block other transfers.
   package let resolvesAsynchronously: Bool
 
-  /// Nil where libcurl cannot be loaded: `CurlLibrary.startFailure` says why.
+  /// Nil if libcurl cannot be loaded (`CurlLibrary.startFailure`).
   package init?() {
     if CurlLibrary.startFailure != nil { return nil }
     let info = ccurl_version_info().pointee

@@ -12,7 +12,7 @@ final class CurlLoop {
 
   private let mailbox: CurlMailbox
   private let multi: UnsafeMutableRawPointer
-  /// By the pointer of their handle.
+  /// The running transfers by the pointer of their handle.
   private var transfers: [UnsafeMutableRawPointer: CurlTransfer] = [:]
   private var spareHandles: [CurlEasyHandle] = []
   private var lifetime = HostCacheLifetime(start: .now)
@@ -24,7 +24,7 @@ final class CurlLoop {
     ccurl_multi_setopt_long(multi, CURLMOPT_MAXCONNECTS, maximumIdleConnections)
   }
 
-  /// Returns on the stop command.
+  /// Runs until the stop command.
   func run() {
     while execute(mailbox.takeAll()) {
       var running: Int32 = 0
@@ -97,14 +97,14 @@ final class CurlLoop {
     return next - now
   }
 
-  /// Removes a transfer from libcurl, which closes its stream or connection if it is not done, and only then delivers
-  /// the result.
+  /// Removes a transfer from libcurl, and only then delivers the result. An unfinished transfer's stream or connection
+  /// is closed.
   private func end(_ handle: UnsafeMutableRawPointer, with result: Result<Download, DownloadError>) {
     remove(handle, after: result)?.resume(with: result)
   }
 
-  /// A separate function so that the transfer is released first: the receiver of the result may request the same body
-  /// at once, and must not find its file still locked.
+  /// A separate function, so that the transfer is released before the result is delivered: the receiver may request the
+  /// same body at once, and must not find its file locked.
   private func remove(
     _ handle: UnsafeMutableRawPointer, after result: Result<Download, DownloadError>
   ) -> CurlThread.Completion? {
@@ -119,25 +119,24 @@ final class CurlLoop {
   }
 }
 
-/// How long libcurl keeps what it knows of a host, its addresses and idle connections: the time in which the last
-/// thousand hosts came, at most a minute.
+/// The time for which libcurl keeps a host's addresses and idle connections: as long as the last thousand hosts took to
+/// appear, at most a minute.
 ///
-/// At the end of each transfer libcurl goes through all addresses that it keeps, and for each connection above its limit
-/// through all hosts that ever had one (version 7.88 never forgets a host whose last connection it has dropped for that
-/// reason). Of tens of thousands of hosts that takes longer than the transfers. A pure value: the caller passes the
-/// time.
+/// After each transfer libcurl scans all addresses that it keeps, and for each connection above its limit all hosts
+/// that ever had one (version 7.88 never removes a host whose last connection it closed for that reason). With tens of
+/// thousands of hosts this takes longer than the transfers. A pure value: the caller passes the time.
 struct HostCacheLifetime {
   private static let longest = 60
   private static let maximumHosts = 1000
 
-  /// The time in seconds, as libcurl takes it: from 1 to 60.
+  /// The time in seconds, from 1 to 60.
   private(set) var seconds = longest
   private var hosts: Set<String> = []
   private var begin: ContinuousClock.Instant
 
   init(start: ContinuousClock.Instant) { begin = start }
 
-  /// Whether a connection is better closed if no other download waits for its host.
+  /// Whether a connection should be closed at once if no other download waits for its host.
   var isShort: Bool { seconds < Self.longest }
 
   /// A transfer from this host begins.

@@ -8,7 +8,7 @@ import ThumbnailCore
 ///
 /// The thread starts with the first transfer and ends when this object is dropped.
 final class CurlThread: TransferRunner {
-  /// Receives a transfer's result, and identifies the transfer.
+  /// The promise of a transfer's result, which also identifies the transfer.
   typealias Completion = Promise<Download, DownloadError>
 
   enum Command: Sendable {
@@ -17,7 +17,7 @@ final class CurlThread: TransferRunner {
     case stop
   }
 
-  /// Nil until the first transfer: a run with only cache hits does not pay for starting libcurl.
+  /// Nil until the first transfer, so that a run with only cache hits does not start libcurl.
   private let mailbox = Mutex<CurlMailbox?>(nil)
   private let maximumIdleConnections: Int
 
@@ -28,8 +28,7 @@ final class CurlThread: TransferRunner {
 
   deinit { mailbox.withLock { $0 }?.post(.stop) }
 
-  /// Runs one transfer. Cancelling the task closes it; when this returns the transfer is gone and the observer is not
-  /// called any more.
+  /// Runs one transfer. Cancelling the task closes the transfer. The observer is not called after this returns.
   func perform(_ transfer: Transfer) async -> Result<Download, DownloadError> {
     guard let mailbox = startedMailbox() else {
       let reason = CurlLibrary.startFailure ?? "no memory, thread or socket is left"
@@ -54,7 +53,7 @@ final class CurlThread: TransferRunner {
   private func start(_ mailbox: CurlMailbox) -> Bool {
     SystemThread.start(name: "thumbnail-curl", stackBytes: 1 << 20) { [maximumIdleConnections] in
       // With CURLOPT_NOSIGNAL libcurl does not ignore SIGPIPE, so a write to a closed connection could end the process.
-      // Blocked on this thread, the signal is never delivered.
+      // The thread blocks the signal, so it is never delivered.
       var signals = sigset_t()
       sigemptyset(&signals)
       sigaddset(&signals, SIGPIPE)
@@ -64,8 +63,8 @@ final class CurlThread: TransferRunner {
   }
 }
 
-/// Commands on their way to the curl thread. It owns the multi handle, which is freed when both sides have dropped the
-/// mailbox, so that waking the thread cannot race with its end.
+/// The commands for the curl thread. Owns the multi handle, which is freed when both sides have dropped the mailbox, so
+/// that waking the thread cannot race with its end.
 final class CurlMailbox: @unchecked Sendable {
   // Safety: `multi` is constant; other threads only pass it to curl_multi_wakeup, which is thread-safe.
 
@@ -76,7 +75,7 @@ final class CurlMailbox: @unchecked Sendable {
   /// Nil when libcurl cannot be initialised, memory is exhausted, or the thread could not be woken.
   init?() {
     guard CurlLibrary.startFailure == nil, let multi = curl_multi_init() else { return nil }
-    // libcurl makes a handle without the sockets for this, too, when it cannot have any.
+    // libcurl makes a handle even if there are no sockets left to wake it.
     guard curl_multi_wakeup(multi) == CURLM_OK else {
       curl_multi_cleanup(multi)
       return nil
@@ -91,7 +90,7 @@ final class CurlMailbox: @unchecked Sendable {
       commands.append(command)
       return commands.count == 1
     }
-    // The first command wakes the thread, which then takes all of them.
+    // Only the first command wakes the thread, which then takes all of them.
     if isFirst { curl_multi_wakeup(multi) }
   }
 

@@ -11,7 +11,7 @@ final class CurlTransfer {
   private var receiver: ResponseReceiver
   private var deadlines: TransferDeadlines
   private var sockets: SocketGuard
-  /// Whether it may be started. Not if libcurl cannot be told to ask for each socket.
+  /// Whether it may be started. False if libcurl does not accept the callback that opens sockets.
   private(set) var isReady = false
 
   init(
@@ -19,7 +19,7 @@ final class CurlTransfer {
   ) {
     (self.handle, self.completion) = (handle, completion)
     receiver = ResponseReceiver(transfer)
-    // With HTTP/2 only the stream is closed; HTTP/1.0 closes its connection in any case.
+    // HTTP/2 closes only the stream, and HTTP/1.0 always closes its connection.
     receiver.mayKeepConnection = { handle.number(CURLINFO_HTTP_VERSION) == Int(CURL_HTTP_VERSION_1_1) }
     deadlines = TransferDeadlines(transfer.configuration, timeLeft: transfer.timeLeft, start: now)
     sockets = SocketGuard(transfer.configuration.checksSockets ? transfer.configuration.addresses : nil)
@@ -33,7 +33,7 @@ final class CurlTransfer {
     ccurl_setopt_receiver(handle.pointer, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
       CurlTransfer.deliver(bytes, size * count, to: context) { $0.receivedBody($1) }
     }
-    // libcurl asks for each socket.
+    // Makes libcurl call `SocketGuard` for each socket.
     isReady =
       ccurl_setopt_socket_opener(handle.pointer) { context, _, wanted in
         guard let context, let wanted else { return CURL_SOCKET_BAD }
@@ -43,7 +43,7 @@ final class CurlTransfer {
       } == CURLE_OK && ccurl_setopt_pointer(handle.pointer, CURLOPT_OPENSOCKETDATA, context) == CURLE_OK
   }
 
-  /// Passes on a callback's bytes. Returns the callback's result: the count, or something else to abort the transfer.
+  /// Passes on a callback's bytes. Returns the callback's result: the count, or another number to abort the transfer.
   private static func deliver(
     _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, to context: UnsafeMutableRawPointer?,
     _ receive: (inout ResponseReceiver, UnsafeRawBufferPointer) -> Bool
@@ -55,8 +55,8 @@ final class CurlTransfer {
     return receive(&transfer.receiver, UnsafeRawBufferPointer(start: bytes, count: count)) ? count : -1
   }
 
-  /// When to check again, and the deadline that has passed by now, if any. If the transfer has just fallen silent, tells
-  /// the download and moves the body out of memory.
+  /// When to check again, and the deadline that has passed, if any. If the transfer has just fallen silent, moves the
+  /// body out of memory and notifies the download.
   func check(now: ContinuousClock.Instant) -> (next: ContinuousClock.Instant, missed: DownloadError.Deadline?) {
     var check = deadlines.check(now: now, connecting: timeToConnect, mayBeSlow: receiver.mayBeSlow)
     if sockets.takeRefusal() { check.next = now }
@@ -67,13 +67,13 @@ final class CurlTransfer {
       check.next = min(check.next, next)
     } else {
       download.fellSilent(since: deadlines.silentSince, hasLeftMemory: receiver.leaveMemory())
-      // The silence timeout of the other transfers of the site is shorter now.
+      // The other transfers of the site have a shorter silence timeout now.
       check.next = now
     }
     return check
   }
 
-  /// How long it took until the request could be sent; nil before that.
+  /// The time until the request could be sent; nil before that.
   private var timeToConnect: Duration? {
     let microseconds = handle.offset(CURLINFO_PRETRANSFER_TIME_T)
     return microseconds > 0 ? .microseconds(microseconds) : nil
@@ -92,7 +92,7 @@ final class CurlTransfer {
     return receiver.result(failure, httpVersion: httpVersion)
   }
 
-  /// Leaves the body so far to the next attempt, after a failure.
+  /// Keeps the body so far for the next attempt, after a failure.
   func keepPartialBody() { receiver.settlePartialBody(hasFailed: true) }
 
   private var httpVersion: String {
@@ -118,15 +118,15 @@ final class CurlTransfer {
     case CURLE_SSL_CERTPROBLEM: return .unusableCertificate(reason: reason)
     case CURLE_SSL_CACERT_BADFILE: return .unusableAuthorities(reason: reason)
     case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR: return .untrusted(reason: reason)
-    // If some of the body was decompressed, the encoding is right but the data is damaged.
+    // If a part of the body was decompressed, the encoding is right but the data is damaged.
     case CURLE_BAD_CONTENT_ENCODING where receiver.received == 0: return .unknownEncoding(reason: reason)
     case CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_GOT_NOTHING, CURLE_SEND_ERROR:
       return deadlines.lastArrival != nil
         ? .brokenOff(received: receiver.received, expected: receiver.expected) : .noResponse(reason: reason)
-    // If the receiver had aborted it would have set `stop`: libcurl reports this for extra bytes behind compressed
-    // data.
+    // The receiver would have set `stop` if it had aborted the transfer. libcurl reports this code for extra bytes
+    // after compressed data.
     case CURLE_WRITE_ERROR where receiver.head.isEncoded:
-      return .invalidResponse(reason: "the body cannot be unpacked as the server says")
+      return .invalidResponse(reason: "the body cannot be decompressed as the server announced")
     case CURLE_COULDNT_RESOLVE_HOST: return .unresolved(host: receiver.transfer.url.host, reason: reason)
     case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT, CURLE_SSL_CONNECT_ERROR, CURLE_PROXY:
       return .unreachable(reason: reason)

@@ -3,7 +3,7 @@ import Foundation
 import HTTPSemantics
 import ThumbnailCore
 
-/// A URL as libcurl parses it, so that what we check and what it fetches cannot differ.
+/// A URL as libcurl parses it, so that the checked and the fetched URL cannot differ.
 struct CurlURL: Sendable, Equatable {
   /// The whole URL, normalised, without a login.
   let text: String
@@ -16,18 +16,19 @@ struct CurlURL: Sendable, Equatable {
   /// The explicit port or the scheme's default.
   let port: Int
 
-  /// Parses `text`; with a base, `text` may be relative. Nil when it is not a URL.
+  /// Parses `text`, which may be relative to `base`. Nil if it is not a URL.
   init?(_ text: String, relativeTo base: CurlURL? = nil) {
     try? self.init(parsing: text, relativeTo: base)
   }
 
-  /// Parses `text`; with a base, `text` may be relative.
+  /// Parses `text`, which may be relative to `base`.
   ///
-  /// - Throws: `.invalidURL` when it is not a URL, `.noResources` when memory for it is lacking.
+  /// - Throws: `.invalidURL` if it is not a URL, `.noResources` if there is no memory for it.
   init(parsing text: String, relativeTo base: CurlURL? = nil) throws(DownloadError) {
     guard let handle = curl_url() else { throw Self.error(for: CURLUE_OUT_OF_MEMORY) }
     defer { curl_url_cleanup(handle) }
-    // Unknown schemes are accepted so that errors can name them; spaces and the like, common in Location, are encoded.
+    // Accepts unknown schemes, so that errors can name them, and encodes spaces and similar characters, which are
+    // common in Location.
     let lenient = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE)
     if let base {
       try Self.check(curl_url_set(handle, CURLUPART_URL, base.text, lenient))
@@ -47,7 +48,7 @@ struct CurlURL: Sendable, Equatable {
   /// Removes the login from the URL. An empty one counts as none.
   private static func takeLogin(out handle: OpaquePointer) throws(DownloadError) -> HTTPHeader? {
     let parts = try [CURLUPART_USER, CURLUPART_PASSWORD].map { name throws(DownloadError) in
-      // Decoded here, since the bytes may be in any encoding, and libcurl rejects some.
+      // Decoded here, because libcurl rejects some bytes of other encodings.
       let bytes = RawPath(percentEncoded: try part(name, of: handle, flags: 0) ?? "").bytes
       curl_url_set(handle, name, nil, 0)
       return bytes
@@ -75,10 +76,10 @@ struct CurlURL: Sendable, Equatable {
     code == CURLUE_OUT_OF_MEMORY ? .noResources(reason: "no memory for its URL") : .invalidURL
   }
 
-  /// The origin: scheme, host and port, which host limits and states are kept by.
+  /// The origin: scheme, host and port. It identifies a host for limits and health.
   var site: String { "\(scheme)://\(host):\(port)" }
 
-  /// The host for messages: with the port if it is not the scheme's default.
+  /// The host for messages, with the port if it is not the scheme's default.
   var shownHost: String { port == (scheme == "https" ? 443 : 80) ? host : "\(host):\(port)" }
 
   /// Adds the URL's login, unless the fields contain one.

@@ -2,9 +2,9 @@
 struct TransferDeadlines: Sendable {
   /// The effect of bytes that arrived.
   struct Arrival: Equatable {
-    /// How long the response took to begin; nil when it had begun before.
+    /// The time until the response began; nil if it had begun before.
     var responseTime: Duration?
-    /// Whether they end a silence.
+    /// Whether the bytes end a silence.
     var endsSilence: Bool
   }
 
@@ -25,7 +25,7 @@ struct TransferDeadlines: Sendable {
   /// `timeLeft` is what is left of the total timeout.
   init(_ configuration: DownloadConfiguration, timeLeft: Duration, start: ContinuousClock.Instant) {
     self.start = start
-    // Capped, since adding a longer duration to the clock could overflow.
+    // Capped, because adding a longer duration to the clock could overflow.
     let year = Duration.seconds(365 * 86_400)
     connectTimeout = min(configuration.connectTimeout, year)
     stallTimeout = min(configuration.stallTimeout, year)
@@ -44,7 +44,7 @@ struct TransferDeadlines: Sendable {
     return Arrival(responseTime: lastArrival == nil ? now - start : nil, endsSilence: isSilent)
   }
 
-  /// When to check for silence again; nil when the transfer is silent, just now or already.
+  /// When to check for silence again; nil if the transfer is silent.
   ///
   /// `timeout` is evaluated only after `shortest` has passed.
   mutating func checkSilence(
@@ -57,10 +57,9 @@ struct TransferDeadlines: Sendable {
     return isSilent ? nil : end
   }
 
-  /// When to check again, and the deadline that has passed by now, if any.
+  /// When to check again, and the deadline that has passed, if any.
   ///
-  /// `connecting` is how long it took until the request could be sent; nil before that. `mayBeSlow` disables the
-  /// minimum rate.
+  /// `connecting` is the time until the request could be sent; nil before that. `mayBeSlow` disables the minimum rate.
   mutating func check(
     now: ContinuousClock.Instant, connecting: @autoclosure () -> Duration?, mayBeSlow: @autoclosure () -> Bool = false
   ) -> (next: ContinuousClock.Instant, missed: DownloadError.Deadline?) {
@@ -78,8 +77,8 @@ struct TransferDeadlines: Sendable {
   ) -> (next: ContinuousClock.Instant, missed: DownloadError.Deadline?) {
     let total = start + totalTimeout
     if now >= total { return (total, .total) }
-    // The stall timeout runs from when the request could be sent. libcurl enforces the connect timeout itself, except
-    // while a transfer waits to share another's connection.
+    // The stall timeout begins when the request can be sent. libcurl enforces the connect timeout itself, except while
+    // a transfer waits to share the connection of another.
     let connected = lastArrival == nil ? connecting() : nil
     let deadline = (lastArrival ?? start + (connected ?? connectTimeout)) + stallTimeout
     if now < deadline { return (min(total, deadline), nil) }

@@ -2,10 +2,10 @@ import Foundation
 import Logging
 package import ThumbnailCore
 
-/// Buffers a body as it arrives: in memory up to a limit, beyond that in a spill file.
+/// Buffers a body as it arrives: in memory up to a limit, and in a spill file beyond it.
 ///
-/// If the spill file's disk is full, the body moves to the next spill location: another directory, and finally a file in
-/// memory whose bytes come out of the memory budget.
+/// If the spill file's disk is full, the body moves to the next spill location: another directory, and finally a file
+/// in memory, which counts against the memory budget.
 package struct BodyBuffer {
   private var memoryLimit: Int
   private var memory: [UInt8] = []
@@ -19,7 +19,8 @@ package struct BodyBuffer {
     (self.memoryLimit, spill) = (memoryLimit, SpillFile(locations, logger: logger))
   }
 
-  /// Appends to a file that already holds the first `count` bytes. `abandon` removes a named one that it leaves.
+  /// Appends to a file that already holds the first `count` bytes. `abandon` removes a named file that the body has
+  /// left.
   init(
     continuing file: FileDescriptor, _ stored: StoredPartial? = nil, at count: Int,
     spillsTo locations: [SpillLocation] = [], logger: Logger = Log.download,
@@ -40,9 +41,9 @@ package struct BodyBuffer {
     spill.abandon = abandon
   }
 
-  /// The spill file, once the body has outgrown memory. Nil for a file in memory, which does not outlive the transfer.
+  /// The spill file, once the body has outgrown memory. Nil for a file in memory, which ends with the transfer.
   var spilled: FileDescriptor? { spill.loan == nil ? spill.file : nil }
-  /// The named file that the body is in, if it is.
+  /// The named file that holds the body, if any.
   var stored: StoredPartial? { spill.stored }
 
   /// Reserves capacity for the announced length at once.
@@ -86,24 +87,24 @@ package struct BodyBuffer {
   }
 }
 
-/// A body of which only some parts are there, each in its place in an unnamed file. The rest of the file takes no room.
+/// A body with gaps: the downloaded parts, each in its place in an unnamed file. The gaps take no disk space.
 package struct PartsFile: Sendable {
   /// The length of the whole body in bytes.
   package let length: Int
-  /// Which bytes are there.
+  /// The ranges that were downloaded.
   package private(set) var known = RangeSet<Int>()
   private var spill: SpillFile
-  /// Where parts are written, which blocks.
+  /// Writes parts, which blocks.
   private static let thread = DispatchQueue(label: "thumbnailer.parts")
 
   init(length: Int, in locations: [SpillLocation], logger: Logger) {
     (self.length, spill) = (length, SpillFile(locations, logger: logger))
   }
 
-  /// The body. Where nothing is known it reads as zeros.
+  /// The body. Gaps read as zeros.
   package var body: ByteSource { spill.file.map { .file($0, count: length) } ?? .memory([]) }
 
-  /// Adds what a download has brought, from its first byte on if it is not of a part, and drops its bytes.
+  /// Writes a download's part to its place, or a whole body to the beginning, and drops its bytes.
   ///
   /// - Throws: `.cannotStoreBody`, with the first location's failure, when none has room.
   package mutating func add(_ download: inout Download) async throws(DownloadError) {
@@ -119,7 +120,7 @@ package struct PartsFile: Sendable {
       }
     }
     self = try result.get()
-    // Its share of the memory stays, as long as the part is used.
+    // The download keeps its share of the memory as long as the part is used.
     download.body = .memory([])
   }
 

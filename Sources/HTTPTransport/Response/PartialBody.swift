@@ -1,24 +1,24 @@
 import HTTPSemantics
 import ThumbnailCore
 
-/// The first part of a body whose transfer broke off, in a file, and what is needed to resume it.
+/// The beginning of a body whose transfer broke off, in a file, with the data to resume it.
 ///
 /// Only bodies that had outgrown memory are kept; restarting the others costs less than keeping them.
 struct PartialBody: Sendable {
   /// Holds the body from its first byte.
   let file: FileDescriptor
-  /// How many bytes of it are present.
+  /// The number of bytes in the file.
   let count: Int
-  /// The version of the whole body, which the server must still send.
+  /// The version of the whole body. Only this version can be resumed.
   let version: BodyVersion
-  /// A digest of its URL: URLs may hold secrets, and this is written to disk.
+  /// A digest of its URL, because it is written to disk and URLs may hold secrets.
   let address: SourceKey
   /// Its files on disk, if it is to outlive the process.
   let stored: StoredPartial?
-  /// Whether the observer of the download has seen the bytes.
+  /// Whether the download's observer has seen the bytes.
   var isObserved: Bool
 
-  /// Requests the rest; if the image has changed meanwhile, the server sends the new one instead.
+  /// The header fields that request the rest. If the image has changed, the server sends the new one instead.
   var requestHeaders: [HTTPHeader] {
     [HTTPHeader("Range", "bytes=\(count)-"), HTTPHeader("If-Range", version.etag)]
   }
@@ -72,8 +72,7 @@ extension ResponseReceiver {
     }
   }
 
-  /// If the body can be resumed and may be stored, makes it spill into a named file once it outgrows memory, so that it
-  /// outlives the process.
+  /// If the body can be resumed and may be stored, makes it spill into a named file, which remains for later runs.
   mutating func spillToNamedFile() {
     version = BodyVersion(of: head, length: expected)
     guard let version, let download = transfer.download, let store = download.store,
@@ -89,8 +88,8 @@ extension ResponseReceiver {
 
   /// Deletes the body of an earlier attempt that this response replaces.
   ///
-  /// The names are unlinked at once: the new body gets files of the same names as soon as it outgrows memory. The blocks
-  /// of a large file are freed on the store's thread.
+  /// The names are unlinked at once, because the new body uses the same names. The blocks of a large file are freed on
+  /// the store's thread.
   mutating func dropEarlierBody() {
     guard let stored = earlier.take()?.stored else { return }
     stored.remove()
@@ -102,9 +101,9 @@ extension ResponseReceiver {
     { [download = transfer.download] stored in download?.onStoreThread { stored.remove() } }
   }
 
-  /// Leaves the body so far to the next attempt, after a failure. What cannot be resumed is deleted.
+  /// Keeps the body so far for the next attempt, after a failure. A body that cannot be resumed is deleted.
   func settlePartialBody(hasFailed: Bool) {
-    // There was no response about the body of an earlier attempt.
+    // No response has replaced the body of an earlier attempt.
     if let earlier, let download = transfer.download { return download.leave(earlier) }
     if hasFailed, stop == nil, isSuccess, let version, let file = body.spilled,
       (1..<version.length).contains(body.count), let download = transfer.download

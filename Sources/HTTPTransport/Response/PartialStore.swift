@@ -3,9 +3,9 @@ import ThumbnailCore
 
 /// Keeps partial large bodies on disk, so that a later run can resume them.
 ///
-/// A folder of pairs: `NAME.part` holds the bytes, `NAME.json` a label that describes them. A user of a pair locks
-/// its bytes, so several processes may share the folder. Files from before the last boot are not used: after a power
-/// failure a file can be longer than what was really written.
+/// The folder has pairs of files: `NAME.part` holds the bytes, `NAME.json` a label that describes them. A process that
+/// uses a pair locks `NAME.part`, so several processes may share the folder. Files from before the last boot are not
+/// used: after a power failure a file can be longer than what was really written.
 ///
 /// All methods but `exists`, `accepts` and `openFile` do slow file I/O and belong on the store's own thread: see
 /// `onThread`.
@@ -18,8 +18,8 @@ package struct PartialStore: Sendable {
   private let directory: String
   private let byteLimit: Int
 
-  /// `byteLimit` bounds the total of all bodies, in bytes, counting their complete lengths. The folder is created with
-  /// the first body.
+  /// `byteLimit` bounds the total of the complete lengths of all bodies, in bytes. The folder is created with the first
+  /// body.
   package init(directory: URL, byteLimit: Int) {
     self.directory = directory.path
     self.byteLimit = byteLimit
@@ -46,7 +46,7 @@ package struct PartialStore: Sendable {
     var boot: String
   }
 
-  /// Whether there is a file of a download. One system call, which reads no file.
+  /// Whether there is a file of a download. Takes one system call and reads no file.
   func exists(_ name: String) -> Bool { access(names(of: name).bytesPath, F_OK) == 0 }
 
   /// The partial body of a download, if it can be resumed and is not in use.
@@ -74,15 +74,15 @@ package struct PartialStore: Sendable {
   /// Whether a body of `total` bytes should be kept.
   func accepts(total: Int) -> Bool { total >= Self.leastTotal && total <= byteLimit && Self.boot != "" }
 
-  /// Creates or truncates the file of a body, which is unusable until it is labelled. Nil when another process uses it.
-  /// Takes no longer than opening any new file.
+  /// Creates or truncates the file of a body, which is unusable until it is labelled. Nil if another process uses it.
+  /// As fast as opening any new file.
   func openFile(_ name: String) -> StoredPartial? {
     let names = names(of: name)
     mkdir(directory, 0o700)
     guard let file = names.open(O_RDWR | O_CREAT) else { return nil }
     let stored = StoredPartial(names: names, file: file)
     guard file.lock() else {
-      // A file system without locks: the file that was just created for nothing.
+      // The file system has no locks. Removes the file that was just created.
       if errno != EWOULDBLOCK, stored.state?.byteCount == 0 { names.remove() }
       return nil
     }
@@ -91,12 +91,12 @@ package struct PartialStore: Sendable {
       names.remove()
       return nil
     }
-    // It would describe the bytes of an earlier body.
+    // The old label describes the bytes of an earlier body.
     unlink(names.labelPath)
     return stored
   }
 
-  /// Labels a new file so that it can be resumed. If there is no room beside the files in use, it is unlinked. Returns
+  /// Labels a new file, so that it can be resumed. If the files in use leave no room for it, it is unlinked. Returns
   /// whether it is kept.
   @discardableResult
   func label(_ stored: StoredPartial, address: SourceKey, version: BodyVersion) -> Bool {
@@ -126,8 +126,7 @@ package struct PartialStore: Sendable {
   /// Deletes files that are too old, then the oldest beyond the limit.
   package func tidy() { makeRoom(for: 0, sparing: "") }
 
-  /// Deletes files that are too old, then the oldest until there is room. False when the rest is in use and leaves no
-  /// room.
+  /// Deletes files that are too old, then the oldest until there is room. False if the files in use leave no room.
   @discardableResult
   private func makeRoom(for total: Int, sparing name: String) -> Bool {
     let now = Date().timeIntervalSince1970
@@ -140,7 +139,7 @@ package struct PartialStore: Sendable {
     return used + total <= byteLimit
   }
 
-  /// The names of all bodies, when each was modified, in seconds since 1970, and its size when complete.
+  /// The names of all bodies, their modification times in seconds since 1970, and their complete lengths.
   private func entries() -> [(names: PartialNames, modified: TimeInterval, total: Int)] {
     let files = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
     return Set(files.compactMap { PartialNames.name(ofFile: $0) }).map { name in
@@ -165,7 +164,7 @@ struct PartialNames: Sendable {
   var bytesPath: String { "\(directory)/\(name).part" }
   var labelPath: String { "\(directory)/\(name).json" }
 
-  /// The name of the body that a file belongs to; nil for an unrelated file.
+  /// The name of the body to which a file belongs; nil for an unrelated file.
   static func name(ofFile file: String) -> String? {
     for suffix in [".part", ".json"] where file.hasSuffix(suffix) {
       let name = file.dropLast(suffix.count)
@@ -174,7 +173,7 @@ struct PartialNames: Sendable {
     return nil
   }
 
-  /// Opens the bytes, readable by their user only if it creates the file.
+  /// Opens the file of the bytes. A new file is readable by its user only.
   func open(_ flags: Int32) -> FileDescriptor? {
     let descriptor = Foundation.open(bytesPath, flags | O_CLOEXEC | O_NOFOLLOW, 0o600)
     return descriptor < 0 ? nil : FileDescriptor(owning: descriptor)
@@ -191,7 +190,7 @@ struct PartialNames: Sendable {
     }
   }
 
-  /// Unlinks the files; open descriptors stay valid. The caller must hold the lock.
+  /// Unlinks the files. Open descriptors stay valid. The caller must hold the lock.
   func remove() {
     unlink(bytesPath)
     unlink(labelPath)
@@ -212,7 +211,7 @@ struct StoredPartial: Sendable {
   let names: PartialNames
   let file: FileDescriptor
 
-  /// The state of the file; nil if its name leads to another file, or none, because another process has unlinked it.
+  /// The state of the file; nil if another process has unlinked it, so that its name leads to another file or none.
   var state: FileState? {
     var status = stat()
     guard fstat(file.rawValue, &status) == 0, let named = try? FileState(of: RawPath(names.bytesPath)) else {
@@ -222,6 +221,6 @@ struct StoredPartial: Sendable {
     return state.isSameFile(as: named) ? state : nil
   }
 
-  /// Unlinks the files, unless their names lead to other files by now.
+  /// Unlinks the files, unless their names lead to other files.
   func remove() { if state != nil { names.remove() } }
 }

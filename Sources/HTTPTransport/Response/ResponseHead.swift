@@ -8,8 +8,8 @@ package struct ResponseHead: Sendable {
 
   /// Parses the next line, with or without its line break. Returns whether it completes the head of the final response.
   ///
-  /// Interim responses (1xx) and trailers are skipped. A line
-  /// that begins with white space continues the previous field's value (RFC 9112, 5.2).
+  /// Interim responses (1xx) and trailers are skipped. A line that begins with white space continues the value of the
+  /// previous field (RFC 9112, 5.2).
   mutating func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
     let bytes = bytes[..<((bytes.lastIndex { $0 != 10 && $0 != 13 } ?? -1) + 1)]
     let line = String(decoding: bytes, as: UTF8.self)
@@ -45,21 +45,21 @@ package struct ResponseHead: Sendable {
   /// The announced length of the body in bytes, if it is reliable.
   var contentLength: Int? { announcement.length }
 
-  /// What is wrong with the announced length, as a message: values that differ, or an invalid number (RFC 9112, 6.3).
-  /// Nil when it is valid or does not apply.
+  /// The problem with the announced length, as a message: values that differ, or an invalid number (RFC 9112, 6.3). Nil
+  /// if it is valid or does not apply.
   var lengthProblem: String? { announcement.problem }
 
   private var announcement: (length: Int?, problem: String?) {
     guard headers.firstValue(of: "Transfer-Encoding") == nil else { return (nil, nil) }
     var length: Int?
     for header in headers where header.name.isSameField(as: "Content-Length") {
-      // One field may hold a list of equal values.
+      // A field may hold a list of equal values.
       for value in header.value.split(separator: ",", omittingEmptySubsequences: false) {
         let value = value.trimmingSpaces()
         guard !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
           return (nil, "its Content-Length is no number")
         }
-        // A value of digits only fails to parse if it overflows.
+        // A value that consists of digits fails to parse only if it overflows.
         let number = Int(value) ?? .max
         guard length ?? number == number else { return (nil, "it has two Content-Lengths that differ") }
         length = number

@@ -4,8 +4,8 @@ import ThumbnailCore
 
 /// Receives one response, its head line by line and then its body, and decides when to stop.
 ///
-/// Independent of libcurl: the caller passes in what arrives, and aborts the transfer when a method returns false.
-/// Resuming an earlier attempt's body is beside `PartialBody`.
+/// Independent of libcurl: the caller passes the received bytes, and aborts the transfer if a method returns false.
+/// `PartialBody.swift` resumes the body of an earlier attempt.
 struct ResponseReceiver {
   /// Why receiving was stopped.
   enum Stop {
@@ -20,7 +20,7 @@ struct ResponseReceiver {
   /// connection is closed.
   private static let maximumSkippedBytes = 16 << 10
 
-  /// The longest head and trailers together, interim responses included; no server needs more.
+  /// The most bytes of head, trailers and interim responses together. No server needs more.
   private static let maximumHeadBytes = 128 << 10
 
   let transfer: Transfer
@@ -30,9 +30,9 @@ struct ResponseReceiver {
   private var headLength = 0
   var body: BodyBuffer
   private(set) var hasBodyBegun = false
-  /// The length of what is received, as announced by the server: of the whole body, or of a part.
+  /// The announced length of the whole body or of the requested part.
   var expected: Int?
-  /// The part of the body that this response is, if one was requested and came.
+  /// The part of the body that this response delivers; nil for a whole body.
   private(set) var part: DeliveredPart?
   /// The bytes of the body received in this transfer.
   private(set) var received = 0
@@ -41,7 +41,7 @@ struct ResponseReceiver {
   /// Why receiving was stopped; nil while it continues, and after a complete response.
   private(set) var stop: Stop?
 
-  /// The partial body of an earlier attempt, until the response resumes it or does not.
+  /// The partial body of an earlier attempt, until the response resumes or replaces it.
   var earlier: PartialBody?
   /// The version of the body, if it can be resumed.
   var version: BodyVersion?
@@ -56,7 +56,7 @@ struct ResponseReceiver {
     conditions = earlier?.requestHeaders ?? transfer.request.part?.requestHeaders ?? validators
   }
 
-  /// Request fields that avoid needless bytes: a range, to resume a body or for a part of it, or conditions.
+  /// Request fields that avoid needless bytes: the range of the rest or of a part of the body, or conditions.
   let conditions: [HTTPHeader]
   /// Whether the response may be a 304.
   let isConditional: Bool
@@ -64,10 +64,10 @@ struct ResponseReceiver {
   var isSuccess: Bool { (200..<300).contains(head.status) }
   private var isWanted: Bool { isSuccess || (transfer.request.purpose == .api && head.redirectLocation == nil) }
 
-  /// Whether the status matters more than how the rest of the response failed.
+  /// Whether the status matters more than a failure of the rest of the response.
   var statusSuffices: Bool { hasBodyBegun && !isWanted }
 
-  /// The last attempt at a large body may be slow, since slow is better than failing.
+  /// Whether the transfer may be slow: the last attempt at a large body, because slow is better than failing.
   var mayBeSlow: Bool { transfer.isLastAttempt && isSuccess && (expected ?? body.count) >= Self.largeBody }
   private static let largeBody = 256 << 10
 
@@ -111,9 +111,9 @@ struct ResponseReceiver {
     return true
   }
 
-  /// The result of the transfer, which has ended by itself or by a failure. Call it once.
+  /// The result of the transfer, which has completed or failed. Call it once.
   mutating func result(_ failure: DownloadError?, httpVersion: String) -> Result<Download, DownloadError> {
-    // A response without a body has not begun one, which may be a failure.
+    // A response without a body has not called `beginBody`, which may find a failure.
     if failure == nil, !hasBodyBegun { _ = beginBody(announced: 0) }
     switch stop {
     case .failed(let error): return .failure(error)
@@ -125,8 +125,8 @@ struct ResponseReceiver {
       failure = .brokenOff(received: received, expected: part.range.count)
     }
     guard let failure else { return .success(download(isComplete: true, httpVersion)) }
-    // It is usable all the same if the rest was only read to keep the connection, or if the status matters more than how
-    // its unneeded body failed.
+    // The response is usable nevertheless if the rest was only read to keep the connection, or if only the status
+    // matters.
     return isDraining || statusSuffices ? .success(download(isComplete: false, httpVersion)) : .failure(failure)
   }
 
@@ -146,7 +146,7 @@ struct ResponseReceiver {
     if let lengthProblem, isWanted { return end(.failed(.invalidResponse(reason: lengthProblem))) }
     if let earlier, isSuccess || head.status == 416 {
       if head.status == 206 || head.status == 416 { return resume(earlier) }
-      // The image has changed meanwhile, or the server does not support ranges after all.
+      // The image has changed, or the server does not support ranges after all.
       dropEarlierBody()
     } else if let requested = transfer.request.part {
       part = DeliveredPart(head, of: requested)
@@ -156,7 +156,7 @@ struct ResponseReceiver {
       return end(.failed(.invalidResponse(reason: "a part of the file that was not requested")))
     }
     guard isWanted else {
-      // With an invalid length the end of the body is unknown as well.
+      // With an invalid length, the end of the body is unknown.
       return lengthProblem == nil && (announced ?? 0) <= Self.maximumSkippedBytes || end(.statusSuffices)
     }
     let total = part?.total ?? expected
@@ -169,7 +169,7 @@ struct ResponseReceiver {
     return true
   }
 
-  /// Stops because the observer needs no more, unless reading the rest of the body keeps the connection at less cost.
+  /// Stops because the observer needs no more bytes, unless it is cheaper to read the rest and keep the connection.
   mutating func endWithEnough() -> Bool {
     let isLast = head.headers.firstValue(of: "Connection")?.lowercased().contains("close") == true
     // After the last byte the transfer ends by itself.
@@ -180,7 +180,7 @@ struct ResponseReceiver {
     return isDraining || end(.enough)
   }
 
-  /// Moves the body out of memory for good. False when it cannot be written to a file; then it stays.
+  /// Moves the body out of memory for good. False if it cannot be written to a file. Then it stays in memory.
   mutating func leaveMemory() -> Bool {
     do throws(DownloadError) { try body.leaveMemory() } catch { return false }
     return true
@@ -202,15 +202,15 @@ package enum BodyVerdict: Sendable {
   case refuse
 }
 
-/// Sees the bytes of a body as they arrive and can end the transfer early.
+/// Reads the bytes of a body as they arrive, and can end the transfer early.
 ///
 /// Calls are serialised and in order, and must return within microseconds: every other transfer waits for them.
 package protocol BodyObserver: AnyObject, Sendable {
-  /// The head of a response has arrived, error statuses included. The last call of a download is about its final
+  /// The head of a response has arrived, also for an error status. The last call of a download is for its final
   /// response.
   func responseBegins(_ head: ResponseHead)
 
-  /// A new attempt begins: everything seen before is void. `expectedLength` is the announced length in bytes, if any.
+  /// A new attempt begins, and all earlier bytes are void. `expectedLength` is the announced length in bytes, if any.
   func bodyBegins(expectedLength: Int?)
 
   /// The next chunk of the body. `bytes` is valid only during the call and starts `offset` bytes into the body.

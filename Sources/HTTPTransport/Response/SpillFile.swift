@@ -6,7 +6,7 @@ import ThumbnailCore
 
 /// A location for the spill file of a body that outgrows memory.
 enum SpillLocation: Sendable {
-  /// A file with a name, for a later run, that the closure opens if it can.
+  /// A named file for a later run; the closure opens it if possible.
   case named(@Sendable () -> StoredPartial?)
   /// A new unnamed file in a directory.
   case directory(String)
@@ -14,12 +14,12 @@ enum SpillLocation: Sendable {
   case memory(WeightedSemaphore)
 }
 
-/// The file of a body, which moves to the next location where one has no room.
+/// The file of a body. If a location has no room, the file moves to the next.
 struct SpillFile: Sendable {
-  /// The locations that are left, tried in order.
+  /// The remaining locations, tried in order.
   var locations: [SpillLocation]
   private let logger: Logger
-  /// Deleted with its last descriptor, even when the process is killed, unless it has a name.
+  /// The open file. Without a name it is deleted with its last descriptor, even if the process is killed.
   private(set) var file: FileDescriptor?
   /// Its name, while it has one.
   private(set) var stored: StoredPartial?
@@ -33,19 +33,19 @@ struct SpillFile: Sendable {
 
   init(_ locations: [SpillLocation], logger: Logger) { (self.locations, self.logger) = (locations, logger) }
 
-  /// Continues a file that is there.
+  /// Continues an existing file.
   mutating func adopt(_ file: FileDescriptor, _ stored: StoredPartial?) {
     let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(file.rawValue)")
     place = path.map { URL(fileURLWithPath: $0).deletingLastPathComponent().path } ?? ""
     (self.file, self.stored) = (file, stored)
   }
 
-  /// Writes to the file. What is there already comes along when it moves.
+  /// Writes to the file. If the file moves to another location, its bytes are copied.
   ///
   /// - Parameters:
   ///   - former: The bytes so far.
-  ///   - known: Which of them are there.
-  ///   - length: How many bytes the file will have.
+  ///   - known: The ranges that hold data.
+  ///   - length: The length of the file after writing.
   /// - Throws: `.cannotStoreBody`, with the first location's failure, when none has room.
   mutating func write(
     behind former: ByteSource, known: [Range<Int>], length: Int,
@@ -76,7 +76,7 @@ struct SpillFile: Sendable {
   }
 
   private mutating func leave(after failure: SystemFailure) {
-    logger.debug("a body cannot go on in \(place): \(failure.reason)")
+    logger.debug("a body cannot continue in \(place): \(failure.reason)")
     firstFailure = firstFailure ?? .cannotStoreBody(path: place, reason: failure.reason)
     if let stored { abandon(stored) }
     (file, stored, loan) = (nil, nil, nil)
@@ -102,7 +102,7 @@ struct SpillFile: Sendable {
 
 /// The share of the memory budget that a file in memory holds, returned when the file is closed.
 final class MemoryLoan: Sendable {
-  /// A body of unknown length reserves this much at a time.
+  /// A body of unknown length reserves this many bytes at a time.
   private static let step = 1 << 20
 
   private let limiter: WeightedSemaphore
