@@ -1,30 +1,30 @@
 package import ThumbnailCore
 
-/// What both tiers hold for the requests of one source.
+/// The result of a look-up in both tiers for one source.
 package struct CacheLookup: Sendable {
   /// A stored thumbnail that serves a variant.
   package enum Hit: Sendable {
-    /// The variant itself.
+    /// A thumbnail of the variant itself.
     case exact(DatedThumbnail)
-    /// A larger one from which it can be made by shrinking.
+    /// A larger thumbnail that can be shrunk to the variant.
     case larger(DatedThumbnail)
   }
 
   /// The hits, in the order of the variants; nil for a miss.
   package fileprivate(set) var hits: [Hit?]
-  /// What is known of the source besides its thumbnails. Nil where memory alone served all variants, so that nothing else
-  /// was looked up.
+  /// The history of the source. Nil if memory alone had all variants, so that nothing else was looked up.
   package fileprivate(set) var history: SourceHistory?
 }
 
 extension ThumbnailCache {
-  /// Looks up all variants at once: in memory, then on disk, in one visit of one reader thread, where also what is known
-  /// of the source is read. What is found on disk comes into memory. When the task is cancelled, everything is a miss.
+  /// Looks up all variants at once: in memory, then on disk, in one visit of one reader thread, which also reads the
+  /// history of the source. Thumbnails from the disk are put into memory. If the task is cancelled, everything is a
+  /// miss.
   ///
   /// - Parameters:
-  ///   - lasts: Whether thumbnails of the source never become stale, as those of a local file.
-  ///   - inMemory: The variants that the memory keeps; nil for all.
-  ///   - permit: Whether the caches may be changed for it.
+  ///   - lasts: Whether thumbnails of the source never become stale, such as those of a local file.
+  ///   - inMemory: The variants to keep in memory; nil for all.
+  ///   - permit: Permits changes of the caches.
   ///   - rule: Decides what is stale; nil for the cache's own.
   package func lookUp(
     _ variants: [Variant], of source: SourceKey, lasts: Bool = false, inMemory: [Variant]? = nil,
@@ -32,7 +32,7 @@ extension ThumbnailCache {
     priority: PriorityControl = PriorityControl(.visible)
   ) async -> CacheLookup {
     let rule = rule ?? self.rule
-    // One may have come into memory since the caller looked there, by a job that ended just now.
+    // A job may have stored a thumbnail in memory since the caller looked there.
     var lookup = CacheLookup(
       hits: variants.map { variant in
         let held = memory.entry(for: CacheKey(source: source, variant: variant))
@@ -44,7 +44,7 @@ extension ThumbnailCache {
       try disk.reading(source) { try self.lookUp(rest.map { variants[$0] }, lasts: lasts, rule, from: $0) }
     }
     guard let found else {
-      // There is no disk cache, it fails, or the task was cancelled.
+      // There is no disk cache, it has failed, or the task was cancelled.
       for index in rest { lookup.hits[index] = heldHit(for: variants[index], of: source, rule, mayBeStale: true) }
       lookup.history = SourceHistory().merged(with: recent[source])
       return lookup
@@ -53,7 +53,7 @@ extension ThumbnailCache {
     for (index, hit) in zip(rest, found.hits) {
       lookup.hits[index] = hit
       guard case .exact(var held) = hit, inMemory?.contains(variants[index]) != false else { continue }
-      // What is not written yet has it still.
+      // A thumbnail that is not written yet still has its micro thumbnail.
       held.thumbnail.microThumbnail = nil
       permit.perform {
         memory.insert(
@@ -63,12 +63,12 @@ extension ThumbnailCache {
     return lookup
   }
 
-  /// What is on disk; where it is not, what memory holds, stale as it may be.
+  /// The hits on disk. If the disk lacks a variant, a larger fresh thumbnail from memory is used.
   private func lookUp(
     _ variants: [Variant], lasts: Bool, _ rule: FreshnessRule, from disk: SourceReading
   ) throws -> CacheLookup {
-    // Read first: should another process replace the image in between, the new one is taken for stale, which costs a
-    // request, and not the other way round.
+    // The history is read before the thumbnails. If another process replaces the image in between, the new thumbnail is
+    // taken for stale, which only costs a request.
     let history = lasts ? SourceHistory() : try disk.history().merged(with: recent[disk.source])
     let freshness = lasts ? .lasting : history.freshness(by: rule)
     var stored: [Variant]?
@@ -76,7 +76,7 @@ extension ThumbnailCache {
       if let thumbnail = try disk.thumbnail(variant) {
         return .exact(DatedThumbnail(thumbnail: thumbnail, freshness: freshness))
       }
-      // What is stale in memory may have been renewed on disk by another process.
+      // A thumbnail that is stale in memory may have been renewed on disk by another process.
       if let held = heldHit(for: variant, of: disk.source, rule, mayBeStale: false) { return held }
       if stored == nil { stored = try disk.variants() }
       for larger in variant.shrinkable(among: stored ?? []) {
@@ -88,8 +88,8 @@ extension ThumbnailCache {
     return CacheLookup(hits: hits, history: history)
   }
 
-  /// What memory holds for a variant: itself, fresh or stale, since nothing else has it; else a larger one, which is
-  /// fresh unless it may be stale.
+  /// The hit in memory for a variant: the variant itself, fresh or stale, or a larger thumbnail, which is fresh unless
+  /// `mayBeStale`.
   private func heldHit(
     for variant: Variant, of source: SourceKey, _ rule: FreshnessRule, mayBeStale: Bool
   ) -> CacheLookup.Hit? {
@@ -103,7 +103,7 @@ extension ThumbnailCache {
 }
 
 extension Variant {
-  /// Those from which this one can be made by shrinking, the smallest first.
+  /// The variants that can be shrunk to this one, smallest first.
   fileprivate func shrinkable(among variants: [Variant]) -> [Variant] {
     variants.filter { canBeShrunk(from: $0) }.sorted { $0.size.pixelCount < $1.size.pixelCount }
   }

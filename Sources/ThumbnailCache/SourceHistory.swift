@@ -18,7 +18,7 @@ package struct FreshnessRule: Sendable {
     start = now()
   }
 
-  /// Whether something with this freshness may be used without revalidation.
+  /// Whether a response with this freshness may be used without revalidation.
   package func admits(_ freshness: Freshness) -> Bool {
     if freshness.isLasting { return true }
     switch mode {
@@ -49,8 +49,8 @@ package struct SourceHistory: Sendable, Equatable {
     self.failures = failures
   }
 
-  /// The freshness of its thumbnails. All URLs show the same image, so any fresh response counts for all; one that
-  /// `rule` admits comes before others.
+  /// The freshness of its thumbnails. All URLs show the same image, so a fresh response of one URL is valid for all. A
+  /// response that `rule` admits is preferred.
   package func freshness(by rule: FreshnessRule) -> Freshness {
     let all = responses.map(\.freshness)
     return all.first(where: rule.admits) ?? all.max { $0.expires < $1.expires } ?? .unknown
@@ -79,14 +79,14 @@ enum HistoryChange: Sendable {
   /// A response was revalidated; ignored if the stored one has been replaced meanwhile.
   case confirmed(StoredResponse, insteadOf: ResponseMetadata)
   case failed(RememberedFailure)
-  /// Removes the failure of that URL.
+  /// Removes the failure of this URL.
   case forgiven(SourceKey)
 }
 
 extension SourceHistory {
   /// Whether the stored thumbnails were made from an earlier version than the body of an unconditional response: its
-  /// validator differs, or it has none and the thumbnails are stale. A response never outdates what was made from its
-  /// own body.
+  /// validator differs, or it has none and the thumbnails are stale. Thumbnails that were made from the response's own
+  /// body are never outdated.
   package func isOutdated(by response: StoredResponse?, rule: FreshnessRule) -> Bool {
     guard let response, !responses.isEmpty else { return false }
     let isStale = !rule.admits(freshness(by: rule))
@@ -99,8 +99,8 @@ extension SourceHistory {
 }
 
 extension StoredResponse {
-  /// Whether both are the same response, before and after it was stored: that keeps dates in seconds since 1970, which
-  /// rounds them.
+  /// Whether both are the same response, before and after it was stored. The database stores dates as seconds since
+  /// 1970, which rounds them.
   fileprivate func isSameMessage(as other: StoredResponse) -> Bool {
     func stored(_ freshness: Freshness) -> [Double] {
       [freshness.confirmed.timeIntervalSince1970, freshness.expires.timeIntervalSince1970]

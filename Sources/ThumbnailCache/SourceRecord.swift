@@ -2,7 +2,7 @@ public import Foundation
 package import HTTPSemantics
 public import ThumbnailCore
 
-/// What the cache stores about a source image besides its thumbnails.
+/// The record of a source image, which the cache stores besides its thumbnails.
 public struct SourceRecord: Sendable, Equatable {
   /// The key of the image.
   public let key: SourceKey
@@ -11,8 +11,8 @@ public struct SourceRecord: Sendable, Equatable {
   public let location: String
   /// Its host, in lower case; empty for a local file.
   public let host: String
-  /// When its bytes were fetched. Nil when a thumbnail was made from another one; the stored record of the source is
-  /// then kept.
+  /// When its bytes were fetched. Nil if the thumbnail was made from another thumbnail. Then the stored record of the
+  /// source is kept.
   public var fetchedAt: Date?
   /// Its size in pixels, its format, and the length of its file.
   public var description: SourceDescription
@@ -39,7 +39,7 @@ public struct SourceRecord: Sendable, Equatable {
     return components.string ?? url.scheme ?? ""
   }
 
-  /// The stored form of an address: without `https://` and host, since the host has its own column.
+  /// The stored form of an address: without `https://` and the host, because the host has its own column.
   static func stored(_ location: String, host: String) -> String {
     let origin = "https://" + host
     guard !host.isEmpty, location.hasPrefix(origin + "/") else { return location }

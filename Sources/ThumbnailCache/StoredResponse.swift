@@ -2,13 +2,14 @@ package import Foundation
 package import HTTPSemantics
 package import ThumbnailCore
 
-/// The metadata of the response that an image came with, stored for conditional requests.
+/// The metadata of an image's response, stored for conditional requests.
 ///
-/// An image may have several: its server offers it in different sizes, each with its own URL, length and `ETag`.
+/// An image has several responses if its server offers it in different sizes, each with its own URL, length and `ETag`.
 package struct StoredResponse: Sendable, Equatable {
-  /// A digest of the requested URL. Nil if an earlier version has stored it without.
+  /// A digest of the requested URL. Nil if an earlier version of the program has stored the response without it.
   package var url: SourceKey?
-  /// A digest of the final URL after redirects. Another URL's server could mistake the `ETag` for one of its own.
+  /// A digest of the final URL after redirects. The validators are sent to this URL only, because another server could
+  /// use the same `ETag` for another image.
   package var address: SourceKey
   /// The relevant header fields.
   package var metadata: ResponseMetadata
@@ -27,8 +28,8 @@ package struct StoredResponse: Sendable, Equatable {
     self.freshness = freshness
   }
 
-  /// Whether another response of the same URL had the same body, judging by its validators: there is at least one, and
-  /// neither they nor the length differ.
+  /// Whether another response of the same URL had the same body: both have a validator, and neither the validators nor
+  /// the lengths differ.
   package func namesSameBody(as other: StoredResponse) -> Bool {
     (metadata.etag != nil || metadata.lastModified != nil)
       && metadata.etag == other.metadata.etag && metadata.lastModified == other.metadata.lastModified
@@ -36,9 +37,10 @@ package struct StoredResponse: Sendable, Equatable {
   }
 }
 
-/// Why an image could not be fetched or decoded, remembered for a time to avoid repeating the request.
+/// A cached failure: why an image could not be fetched or decoded.
 package struct RememberedFailure: Sendable, Equatable {
-  /// The limits that an image exceeded: bytes, pixels, and bytes of memory. With higher ones it may pass.
+  /// The limits at the time of the failure: bytes, pixels, and bytes of memory. With higher limits the image may be
+  /// accepted.
   package struct Limits: Sendable, Equatable {
     var bytes: Int
     var pixels: Int
@@ -50,7 +52,7 @@ package struct RememberedFailure: Sendable, Equatable {
       self.memory = memory
     }
 
-    /// Whether what these limits reject may pass under the others.
+    /// Whether the other limits may accept an image that these limits reject.
     package func admitLess(than other: Limits) -> Bool {
       bytes < other.bytes || pixels < other.pixels || memory < other.memory
     }
@@ -78,6 +80,6 @@ package struct RememberedFailure: Sendable, Equatable {
     self.until = until
   }
 
-  /// Whether it is valid at a moment. Not if it lies in the future: then the clock was wrong.
+  /// Whether it is valid at this time. A failure from the future is invalid, because the clock was wrong.
   package func isValid(at now: Date) -> Bool { noted.hasPassed(by: now) && now < until }
 }

@@ -17,23 +17,23 @@ public struct CacheEntry: Sendable, Equatable {
   }
 }
 
-/// What happens to the other stored thumbnails of an image when some are stored.
+/// What happens to the other stored thumbnails of an image when new ones are stored.
 package enum Replacement: Sendable {
-  /// They stay, being of the same version.
+  /// They are kept, because they are of the same version.
   case none
-  /// They are removed, being of an earlier version.
+  /// They are removed, because they are of an earlier version.
   case all
-  /// They are removed if their responses show that they are of an earlier version. This is decided in the transaction
-  /// that stores the new ones, since another process may have stored some after the look-up. `report` is called once
-  /// they are gone, on any thread.
+  /// They are removed if their responses show that they are of an earlier version. The transaction that stores the new
+  /// ones decides, because another process may have stored some after the look-up. `report` is called after the
+  /// removal, on any thread.
   case ifOutdated(by: FreshnessRule, report: @Sendable () -> Void)
 
   /// Whether they are known to be of an earlier version.
   package var isAll: Bool { if case .all = self { true } else { false } }
 }
 
-/// A job's permission to change the caches. It is revoked when its source is removed: from then on nothing of the job
-/// is stored, while its waiters still get their thumbnails.
+/// A job's permission to change the caches. It is revoked when its source is removed. Then the job stores nothing more,
+/// but its waiters still get their thumbnails.
 package final class StorePermit: Sendable {
   private let isValid = Mutex(true)
 
@@ -41,17 +41,16 @@ package final class StorePermit: Sendable {
 
   /// Makes a change, unless the permit was revoked; a revocation waits for running changes.
   ///
-  /// - Parameter change: Must take microseconds, and must not block.
+  /// - Parameter change: Must return within microseconds.
   package func perform(_ change: () -> Void) { isValid.withLock { if $0 { change() } } }
 
   /// Revokes the permit. Returns once no change is running.
   package func revoke() { isValid.withLock { $0 = false } }
 }
 
-/// Tells those who wait whether thumbnails that were handed to the disk cache have been committed. Holds until then the
-/// memory that they reserve.
+/// Reports whether the disk cache has committed the thumbnails. Holds their reserved memory until then.
 package final class StoreReceipt: Sendable {
-  /// Whether the last commit has not failed, so that this one is likely to succeed.
+  /// Whether the last commit has succeeded, so that this one is likely to succeed.
   package let isLikely: Bool
   private let reservation: WeightedSemaphore.Reservation
   private let state = Mutex((isWritten: nil as Bool?, waiters: [Promise<Bool, Never>]()))
@@ -60,7 +59,7 @@ package final class StoreReceipt: Sendable {
     (self.reservation, self.isLikely) = (reservation, isLikely)
   }
 
-  /// Ends the wait, and releases the memory. The first of several calls counts.
+  /// Ends the wait and releases the memory. Only the first call counts.
   func settle(isWritten: Bool) {
     let waiters = state.withLock { state -> [Promise<Bool, Never>] in
       if state.isWritten != nil { return [] }
@@ -71,8 +70,8 @@ package final class StoreReceipt: Sendable {
     for waiter in waiters { waiter.resume(with: .success(isWritten)) }
   }
 
-  /// Whether the thumbnails were written, once that is known, even if the calling task is cancelled. Any number of tasks
-  /// may wait.
+  /// Waits until the thumbnails are written, or writing has failed, even if the calling task is cancelled. Returns
+  /// whether they were written. Any number of tasks may wait.
   package func isWritten() async -> Bool {
     let promise = Promise<Bool, Never>()
     let known = state.withLock { state -> Bool? in

@@ -1,4 +1,4 @@
-// The module ThumbnailCache: keeps thumbnails and what is known of their sources, in memory and on disk.
+// The module ThumbnailCache: keeps thumbnails and the history of their sources, in memory and on disk.
 
 package import Foundation
 import GRDB
@@ -9,16 +9,16 @@ package import ThumbnailCore
 
 /// The memory cache and the disk cache as two tiers of one, used by the pipeline.
 ///
-/// Nothing here throws: a failing cache must not keep an image from being shown. Failures count as misses, are logged
-/// once for each cause, and are passed to the listener.
+/// Nothing here throws, because images must be shown even if the cache fails. Failures count as misses, are logged once
+/// for each cause, and are passed to the listener.
 package final class ThumbnailCache: Sendable {
   /// The first tier.
   let memory: MemoryCache
   /// The micro thumbnails of the first tier.
   let micro = MicroMemory()
-  /// The second tier. Nil when there is none, or its directory cannot be used.
+  /// The second tier. Nil if there is none, or if its directory cannot be used.
   package let disk: DiskCache?
-  /// Decides what may be used without revalidation.
+  /// Decides which thumbnails may be used without revalidation.
   package let rule: FreshnessRule
   /// The recent history of sources.
   let recent = RecentHistory()
@@ -28,8 +28,8 @@ package final class ThumbnailCache: Sendable {
   private let logger: Logger
   private let onDiskProblem: @Sendable (DiskCacheError) -> Void
 
-  /// Joins two caches, of which the memory cache has the same `rule`. `onDiskProblem` is called with every failure of
-  /// the disk cache, on any thread.
+  /// Joins two caches. The memory cache has the same `rule`. `onDiskProblem` is called with every failure of the disk
+  /// cache, on any thread.
   package init(
     memory: MemoryCache, disk: DiskCache?, rule: FreshnessRule = FreshnessRule(), logger: Logger = Log.cache,
     onDiskProblem: @escaping @Sendable (DiskCacheError) -> Void = { _ in }
@@ -40,30 +40,31 @@ package final class ThumbnailCache: Sendable {
     self.logger = logger
     self.onDiskProblem = onDiskProblem
     disk?.problems.listen { [weak self] in self?.report($0) }
-    // What was wrong when it was opened.
+    // Problems that were found when the cache was opened.
     for problem in [diskReplacement, diskProblem].compactMap(\.self) { report(problem) }
   }
 
   /// The last reason why a change was not written to the disk cache.
   package var diskProblem: DiskCacheError? { disk?.problems.last }
 
-  /// Why the disk cache's file was replaced by an empty one; it works normally since then.
+  /// Why the disk cache's file was replaced by an empty one.
   package var diskReplacement: DiskCacheError? { disk?.problems.replacement }
 
-  /// Looks up a fresh thumbnail in memory: synchronous, less than a microsecond. `rule`: that of one request.
+  /// Looks up a fresh thumbnail in memory: synchronous, less than a microsecond. `rule` is the request's, if it has its
+  /// own.
   package func memoryThumbnail(for key: CacheKey, admittedBy rule: FreshnessRule? = nil) -> Thumbnail? {
     memory.thumbnail(for: key, admittedBy: rule ?? self.rule)
   }
 
-  /// Stores thumbnails in both tiers, without waiting. They can be read at once, and are written shortly after. So that
-  /// what is pending stays bounded, the caller keeps the memory of its own work reserved until there is room again
-  /// (`waitForRoom`).
+  /// Stores thumbnails in both tiers, without waiting. They can be read at once, and are written shortly after. The
+  /// caller keeps the memory of its own work reserved until there is room again (`waitForRoom`), so that pending writes
+  /// stay bounded.
   ///
   /// - Parameters:
   ///   - replacing: What happens to the other thumbnails of the image.
   ///   - inMemory: The variants to store in memory as well; nil for all.
-  ///   - permit: Nothing is stored if it was revoked.
-  /// - Returns: What tells whether the disk has them; nil if it was not given them.
+  ///   - permit: Nothing is stored if the permit was revoked.
+  /// - Returns: The receipt of the disk cache; nil if the thumbnails do not go there.
   @discardableResult
   package func store(
     _ entries: [CacheEntry], of record: SourceRecord, inMemory: [Variant]? = nil, replacing: Replacement = .none,
@@ -75,12 +76,12 @@ package final class ThumbnailCache: Sendable {
     permit.perform {
       if case .ifOutdated(let rule, let tell) = replacing {
         if recent[record.key]?.isOutdated(by: record.response, rule: rule) == true {
-          // Another job of this process has stored an earlier version, which may not be written yet.
+          // Another job of this process has stored an earlier version, which may still be pending.
           (replacement, report) = (.all, tell)
         } else {
           let hasMicroThumbnail = entries.contains { $0.thumbnail.microThumbnail != nil }
           replacement = .ifOutdated(by: rule) { [weak self] in
-            // Of a variant that went to disk alone, memory may still have the earlier version.
+            // Memory may still have the earlier version of a variant that was stored on disk only.
             self?.memory.removeAll(of: record.key, except: kept.map(\.variant))
             if !hasMicroThumbnail { self?.micro.remove(record.key) }
             tell()
@@ -103,13 +104,13 @@ package final class ThumbnailCache: Sendable {
     return receipt
   }
 
-  /// Writes what is pending without further delay.
+  /// Writes pending changes without further delay.
   package func writeSoon() { disk?.commits.writeSoon() }
 
-  /// Whether no more than 8 MiB wait to be written.
+  /// Whether at most 8 MiB are pending.
   package var hasRoom: Bool { disk?.commits.room.reserveNow(0) != nil || disk == nil }
 
-  /// Waits until no more than 8 MiB wait to be written, even if the calling task is cancelled.
+  /// Waits until at most 8 MiB are pending, even if the calling task is cancelled.
   package func waitForRoom(priority: PriorityControl) async {
     guard let disk, !hasRoom else { return }
     await Task { _ = try? await disk.commits.room.reserve(0, priority: priority) }.value
@@ -123,7 +124,7 @@ package final class ThumbnailCache: Sendable {
     }
   }
 
-  /// Their micro thumbnails have a place of their own.
+  /// The memory cache stores micro thumbnails separately.
   private func insert(_ entries: [CacheEntry], of record: SourceRecord) {
     for entry in entries {
       var thumbnail = entry.thumbnail
@@ -133,7 +134,7 @@ package final class ThumbnailCache: Sendable {
     }
   }
 
-  /// Removes an image from both tiers, unless the permit was revoked; `flush` waits until that is written.
+  /// Removes an image from both tiers, unless the permit was revoked. `flush` waits until the removal is written.
   package func forget(_ source: SourceKey, permit: StorePermit = StorePermit()) {
     permit.perform {
       forgetMemory(of: source)
@@ -147,13 +148,13 @@ package final class ThumbnailCache: Sendable {
     recent.remove(source)
   }
 
-  /// Removes everything from both tiers; `flush` waits until that is done.
+  /// Removes everything from both tiers. `flush` waits until this is done.
   package func forgetAll() {
     stage(.removeAll)
     forgetMemory()
   }
 
-  /// Removes everything from memory, and leaves the disk as it is.
+  /// Removes everything from memory, not from the disk.
   package func forgetMemory() {
     memory.removeAll()
     micro.removeAll()
@@ -166,7 +167,7 @@ package final class ThumbnailCache: Sendable {
     return (stored ?? SourceHistory()).merged(with: recent[source])
   }
 
-  /// A history that was looked up, with what this process has recorded since.
+  /// A history from the database, with the changes that this process has recorded since.
   package func updated(_ history: SourceHistory, of source: SourceKey) -> SourceHistory {
     history.merged(with: recent[source])
   }
@@ -208,11 +209,11 @@ package final class ThumbnailCache: Sendable {
     do throws(DiskCacheError) { try change() } catch { report(error) }
   }
 
-  /// Waits until everything stored is written. False if something was not.
+  /// Waits until everything is written. False if a change could not be written.
   @discardableResult
   package func flush() async -> Bool { await write(.barrier) }
 
-  /// Makes a change on disk, and waits until it is written. Returns whether it is.
+  /// Makes a change on disk, and waits until it is written. Returns whether it was.
   @discardableResult
   func write(_ operation: PendingWrites.Operation) async -> Bool {
     do throws(DiskCacheError) {
@@ -225,7 +226,7 @@ package final class ThumbnailCache: Sendable {
     }
   }
 
-  /// Queries the disk cache on a thread for reading. Nil if there is none, it fails, or the task is cancelled.
+  /// Queries the disk cache on a reader thread. Nil if there is none, if it fails, or if the task is cancelled.
   func read<Value: Sendable>(
     priority: PriorityControl = PriorityControl(.visible), _ query: @escaping @Sendable (DiskCache) throws -> Value?
   ) async -> Value? {
@@ -238,7 +239,7 @@ package final class ThumbnailCache: Sendable {
     }
   }
 
-  /// Looks something up for each of many sources, in one visit of a thread for reading.
+  /// Looks up a value for each of many sources, in one visit of a reader thread.
   func read<Value: Sendable>(
     _ sources: [SourceKey], priority: PriorityControl = PriorityControl(.visible),
     _ query: @escaping @Sendable (SourceKey, DiskCache, Database) throws -> Value?
@@ -288,11 +289,11 @@ extension ThumbnailCache {
   /// The micro thumbnail of an image if it is in memory: synchronous, less than a microsecond.
   package func memoryMicroThumbnail(of source: SourceKey) -> Data? { micro.data(of: source) }
 
-  /// Changes whenever micro thumbnails were dropped from memory to make room.
+  /// Changes whenever micro thumbnails are evicted from memory.
   package var microThumbnailDrops: Int { micro.drops }
 
-  /// The micro thumbnails of images, from memory, the others in one visit of a reader thread: 15 µs for each. They come
-  /// into memory.
+  /// The micro thumbnails of images: from memory, and the others from disk in one visit of a reader thread, which takes
+  /// 15 µs for each and puts them into memory.
   package func microThumbnails(
     of sources: [SourceKey], priority: PriorityControl = PriorityControl(.visible)
   ) async -> [SourceKey: Data] {
@@ -311,7 +312,7 @@ extension ThumbnailCache {
     return found.merging(stored) { $1 }
   }
 
-  /// Removes them all from memory.
+  /// Removes all micro thumbnails from memory.
   package func forgetMicroThumbnails() { micro.removeAll() }
 
   /// Puts the micro thumbnail of the largest new thumbnail into memory.

@@ -49,7 +49,7 @@ struct BadCacheTests {
     try garbage.write(to: file)
 
     let run = try await prefetch()
-    expectComplaint(run, 0, file.path, "is begun anew", printing: true)
+    expectComplaint(run, 0, file.path, "is replaced by an empty one", printing: true)
     #expect(try run.pictures().allSatisfy { $0.status == "stored" })
     #expect(try Data(contentsOf: URL(fileURLWithPath: file.path + ".damaged")) == garbage)
 
@@ -98,7 +98,7 @@ struct BadCacheTests {
     let run = try await bench.start(many + ["--format", "png", "--pages", "9"]).run()
 
     // Then all pictures are made, one line says what is wrong, and the first three are still there
-    expectComplaint(run, 1, "no room is left on the disk of ", "free some", printing: true)
+    expectComplaint(run, 1, "the disk of ", " is full; free some space", printing: true)
     let summary = try run.summary()
     #expect(summary.pictures == 60 && summary.failed == 0 && summary.stored + summary.made == 60)
     // Nobody says of what could not be written that it is stored.
@@ -132,7 +132,7 @@ struct BadCacheTests {
 
     // Then all are hits, and one line says it
     let run = try await bench.start(command + ["--cache-dir", "disk"]).run()
-    expectComplaint(run, 0, "nothing more is stored", printing: true)
+    expectComplaint(run, 0, "none is added", printing: true)
     #expect(try run.summary().hits == 3)
     for name in ["stats", "list", "verify"] {
       let look = try await bench.run("cache", name, "--cache-dir", "disk")

@@ -7,7 +7,7 @@ import ThumbnailCore
 ///
 /// When the file is replaced, a new object replaces all of them.
 final class CacheConnections: Sendable {
-  /// The number of read connections: one per thread that looks up thumbnails.
+  /// The number of read connections: one for each thread that looks up thumbnails.
   static let readerCount = 2
 
   /// The connection of the writing thread; nil if the file can only be read.
@@ -16,13 +16,13 @@ final class CacheConnections: Sendable {
   private let rawPath: RawPath
   /// The file when it was opened.
   private let file: FileState
-  /// Whether SQLite reads the file as one that does not change.
+  /// Whether SQLite reads the file as immutable.
   private let isImmutable: Bool
   private let readers: [DatabaseQueue]
   /// One bit for each reader in use.
   private let busyReaders = Atomic(0)
 
-  /// Opens the readers next to an open writer: a read-only connection cannot create the files it needs.
+  /// Opens the readers after a writer, because a read-only connection cannot create the files of the log.
   init(path: String, writer: DatabaseQueue, lockTimeout: Duration) throws {
     (self.path, rawPath, self.writer, isImmutable) = (path, RawPath(path), writer, false)
     guard let file = try? FileState(of: rawPath) else {
@@ -38,11 +38,11 @@ final class CacheConnections: Sendable {
     return try (0..<readerCount).map { _ in try DatabaseQueue(path: name, configuration: configuration) }
   }
 
-  /// Opens readers alone of a file in a folder that cannot be written.
+  /// Opens only readers, for a file in a folder that cannot be written.
   ///
-  /// SQLite reads it as usual where the files of the log are there, as while another process writes. Without them it can
-  /// be read as a file that does not change; `isInPlace` is false once it does. A log that can be read in neither way may
-  /// hold changes: then the file is not opened.
+  /// SQLite reads the file as usual if the files of the log exist, such as while another process writes. Without them
+  /// it reads the file as immutable, and `isInPlace` becomes false once it changes. If the log can be read in neither
+  /// way, it may hold changes, and the file is not opened.
   init(readOnly path: String, lockTimeout: Duration) throws {
     (self.path, rawPath, writer) = (path, RawPath(path), nil)
     file = try FileState(of: rawPath)
@@ -72,7 +72,7 @@ final class CacheConnections: Sendable {
     }
   }
 
-  /// Opens the write connection; creates an empty file that only the user can access if there is none.
+  /// Opens the write connection. If there is no file, creates an empty one that only the user can access.
   static func openWriter(path: String, lockTimeout: Duration) throws -> DatabaseQueue {
     CachePrivacy.protect(path)
     return try DatabaseQueue(path: path, configuration: configuration(lockTimeout: lockTimeout))
@@ -84,9 +84,9 @@ final class CacheConnections: Sendable {
     configuration.label = "thumbnailer.cache"
     configuration.busyMode = .timeout(lockTimeout / .seconds(1))
     configuration.prepareDatabase { db in
-      // The file is not trusted: functions in its schema are disabled, and pages are checked as they are read.
+      // The file is untrusted: functions in its schema are disabled, and pages are checked when they are read.
       try db.execute(sql: "PRAGMA synchronous = NORMAL; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")
-      // Debian's SQLite overwrites deleted data with zeros by default, which doubles what an eviction writes.
+      // Debian's SQLite overwrites deleted data with zeros by default, which doubles the bytes that an eviction writes.
       try db.execute(sql: "PRAGMA secure_delete = OFF")
     }
     return configuration
@@ -98,10 +98,10 @@ final class CacheConnections: Sendable {
     return !isImmutable || now.modified == file.modified && Self.isLogEmpty(path)
   }
 
-  /// Runs a query on the first idle read connection, whose page cache is the warmest. When all are busy it waits for the
-  /// first. In WAL mode each statement sees the last commit; in a snapshot all of them see the same one.
+  /// Runs a query on the first idle read connection, which has the warmest page cache. If all are busy, waits for the
+  /// first. In WAL mode each statement sees the last commit. In a snapshot all statements see the same commit.
   ///
-  /// To SQLite a read that the disk has failed is damage, too: what it finds again is believed.
+  /// SQLite reports a read error of the disk as damage, too. Only damage that a second read finds again is reported.
   func read<Value>(
     inSnapshot: Bool = false, _ query: (Database) throws -> Value
   ) throws(DiskCacheError) -> Value {

@@ -3,12 +3,12 @@ import GRDB
 import Synchronization
 import ThumbnailCore
 
-/// The database file in its directory: creates it, opens it, replaces it when it is damaged or missing.
+/// The database file in its directory: creates it, opens it, and replaces it if it is damaged or missing.
 ///
 /// Files are created and removed only under a file lock, so that several processes can share the directory.
 final class CacheDatabase: Sendable {
   private struct State {
-    /// Nil when the last attempt to open failed.
+    /// Nil if the last attempt to open failed.
     var connections: CacheConnections?
     var isClosed = false
   }
@@ -42,7 +42,7 @@ final class CacheDatabase: Sendable {
     self.lockTimeout = lockTimeout
   }
 
-  /// The open connections. Nil when the last attempt to reopen failed.
+  /// The open connections. Nil if the last attempt to reopen failed.
   func connections() throws(DiskCacheError) -> CacheConnections? {
     let state = state.withLock { $0 }
     if state.isClosed { throw .closed }
@@ -59,9 +59,9 @@ final class CacheDatabase: Sendable {
     state.withLock { $0.connections = $0.isClosed ? nil : connections }
   }
 
-  /// Opens the file; creates the directory and the file if necessary. Called by one thread at a time.
+  /// Opens the file. Creates the directory and the file if necessary. Called by one thread at a time.
   ///
-  /// - Returns: What was wrong with a file that had to be replaced.
+  /// - Returns: The problem with a file that had to be replaced; nil if there was none.
   func open(_ opening: Opening = .asItIs) throws(DiskCacheError) -> DiskCacheError? {
     let current = try connections()
     do throws(SystemFailure) {
@@ -79,7 +79,7 @@ final class CacheDatabase: Sendable {
     }
   }
 
-  /// Readers alone, where the folder cannot be written; nil if there is no cache in it, or it cannot be read.
+  /// Connections for reading only, if the folder cannot be written; nil if it has no cache that can be read.
   private func readOnlyConnections() -> CacheConnections? {
     guard let found = try? CacheConnections(readOnly: path, lockTimeout: lockTimeout),
       case .usable = try? found.read({ try DiskCacheSchema.inspect($0) })
@@ -103,7 +103,7 @@ final class CacheDatabase: Sendable {
       }
     case .empty: removeFiles()
     }
-    // One that is being made is written to all the time.
+    // A copy that is still being made has been modified recently.
     let leftSince = try? FileState(of: RawPath(copyPath)).modified
     if let leftSince, leftSince < Int((Date().timeIntervalSince1970 - 600) * 1e9) { removeCopy() }
     return try openUnderLock()
@@ -113,8 +113,8 @@ final class CacheDatabase: Sendable {
     do {
       var problem: DiskCacheError?
       var opened: CacheConnections?
-      // To SQLite a read that the disk has failed is damage, too: only what is damaged again, and can be read, is
-      // replaced.
+      // SQLite reports a read error of the disk as damage, too. A file is replaced only if it is damaged at a second
+      // attempt and can be read whole.
       for replacesDamage in [false, true, true] where opened == nil {
         let (connections, replaced) = try attempt(replacesDamage: replacesDamage)
         (opened, problem) = (connections, replaced ?? problem)
@@ -128,8 +128,8 @@ final class CacheDatabase: Sendable {
     }
   }
 
-  /// Opens an existing or new file. An unusable file is moved or deleted; a damaged one only if `replacesDamage`. Returns
-  /// the connections, or nil and what was wrong with a file that is gone now; nothing, if nothing was in it yet.
+  /// Opens an existing or new file. An unusable file is moved or deleted, a damaged one only if `replacesDamage`.
+  /// Returns the connections; or nil, with the problem of a removed file unless it was still empty.
   private func attempt(replacesDamage: Bool) throws -> (CacheConnections?, replaced: DiskCacheError?) {
     do {
       let writer = try CacheConnections.openWriter(path: path, lockTimeout: lockTimeout)
@@ -138,7 +138,7 @@ final class CacheDatabase: Sendable {
       case .empty: try writer.writeWithoutTransaction { try DiskCacheSchema.create(in: $0) }
       case .unfinished:
         try writer.close()
-        // Pages are written whole: a piece of one is what is left of a file that was cut off.
+        // Pages are written whole, so a file that ends within a page was cut off.
         let isCutOff = try FileState(of: RawPath(path)).byteCount % DiskCacheLimits.pageSize != 0
         removeFiles()
         return (nil, isCutOff ? .damaged(path: path, reason: "it was cut off") : nil)
@@ -156,9 +156,9 @@ final class CacheDatabase: Sendable {
     }
   }
 
-  /// Reads the files whole: SQLite reports as damage what the disk fails to read, and the next time it may succeed.
+  /// Reads the files whole, because SQLite reports read errors of the disk as damage, and the next read may succeed.
   ///
-  /// - Throws: `.failed` where the disk fails.
+  /// - Throws: `.failed` if the disk fails.
   private func checkReadable() throws(DiskCacheError) {
     for file in ["", "-wal"].map({ path + $0 }) {
       let descriptor = Foundation.open(file, O_RDONLY | O_CLOEXEC)
@@ -176,7 +176,7 @@ final class CacheDatabase: Sendable {
     }
   }
 
-  /// Removes a file of ours. Other processes that have it open notice that it is no longer in place.
+  /// Removes the cache's file. Other processes that have it open notice that it is no longer in place.
   private func removeFiles() {
     for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
   }
@@ -230,11 +230,11 @@ final class CacheDatabase: Sendable {
     }
   }
 
-  /// Removes what a copy that was killed has left.
+  /// Removes the files of an interrupted copy.
   private func removeCopy() { for suffix in ["", "-wal", "-shm", "-journal"] { unlink(copyPath + suffix) } }
 
-  /// Renames a file that may belong to another program, replacing an earlier renamed one: files that are not ours are
-  /// not deleted.
+  /// Renames a file that may belong to another program, because only our own files are deleted. An earlier renamed file
+  /// is replaced.
   private func setAside() {
     for suffix in ["", "-wal"] { rename(path + suffix, path + ".damaged" + suffix) }
     unlink(path + "-shm")

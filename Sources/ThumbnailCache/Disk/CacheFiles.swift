@@ -3,7 +3,7 @@ import ThumbnailCore
 
 /// An exclusive `flock` on a file next to the database, held while the database is created, replaced or opened.
 ///
-/// The kernel releases it when the process ends, however it ends.
+/// The kernel releases it when the process ends, even by a kill.
 enum FileLock {
   /// Waits up to `timeout` for the lock on the file at `path`, which is created if necessary, and runs `body` while
   /// holding it.
@@ -13,7 +13,7 @@ enum FileLock {
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw failure(path: path) }
     defer {
-      // Closing alone is not enough: a child process between fork and exec has a copy of the descriptor.
+      // Closing is not enough, because a child process between fork and exec has a copy of the descriptor.
       flock(descriptor, LOCK_UN)
       close(descriptor)
     }
@@ -36,10 +36,10 @@ enum FileLock {
   }
 }
 
-/// Restricts the cache's files to their user, since they show what the user has viewed.
+/// Restricts access to the cache's files to their user, because they show which images the user has viewed.
 enum CachePrivacy {
-  /// Creates a database's file before SQLite would do so with default permissions, and restricts existing files. SQLite
-  /// gives the log and its index the mode of the file.
+  /// Creates the database file before SQLite would create it with default permissions, and restricts existing files.
+  /// SQLite gives the log and its index the mode of the file.
   static func protect(_ path: String) {
     // An existing file must not be opened here: closing it would release SQLite's POSIX locks on it.
     let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -56,14 +56,14 @@ enum CachePrivacy {
     }
   }
 
-  /// A warning that other users can access the cache's folder, and what to do about it; nil when they cannot, or when
-  /// the folder does not exist.
+  /// A warning that other users can access the cache's folder, and what to do; nil if they cannot, or if the folder
+  /// does not exist.
   static func exposure(of directory: String) -> String? {
     guard let state = try? FileState(of: RawPath(directory)), state.kind == .folder, state.permissions & 0o077 != 0
     else {
       return nil
     }
     let mode = String(state.permissions, radix: 8)
-    return "the cache's folder is open to other users (mode \(mode)): chmod 700 \(directory)"
+    return "other users can access the cache's folder (mode \(mode)): chmod 700 \(directory)"
   }
 }

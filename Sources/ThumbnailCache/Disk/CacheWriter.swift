@@ -3,12 +3,12 @@ import GRDB
 import Synchronization
 import ThumbnailCore
 
-/// Writes batches to the database, and begins it anew when it was deleted or damaged. Used by the commit thread.
+/// Writes batches to the database, and replaces it if it was deleted or damaged. Used by the commit thread.
 final class CacheWriter: Sendable {
   private struct State {
     /// The limits since the last trim.
     var limits: DiskCacheLimits
-    /// The connections that `limits` were set on.
+    /// The connections on which `limits` were set.
     var prepared: CacheConnections?
     var space = PageSpace()
   }
@@ -27,7 +27,7 @@ final class CacheWriter: Sendable {
 
   /// Checkpoints the log and closes the database.
   func close() {
-    // What cannot be checkpointed now stays in the log, for the next to open it.
+    // If the checkpoint fails, the changes stay in the log, and the next process that opens it applies them.
     if state.withLock({ $0.prepared }) != nil { try? checkpoint() }
     state.withLock { $0.prepared = nil }
     database.close()
@@ -38,9 +38,9 @@ final class CacheWriter: Sendable {
     do {
       switch batch.operations.last {
       case .removeAll:
-        // Deleting 100,000 rows and shrinking the file takes a minute; a new file takes a moment, and other processes
-        // notice. On a full disk the old file's space is free only once no process has it open, hence the second
-        // attempt.
+        // Deleting 100,000 rows and shrinking the file takes a minute, but a new file takes a moment, and other
+        // processes notice it. On a full disk the old file's space becomes free only when no process has it open, hence
+        // the second attempt.
         do { try reopen(.empty) } catch { try reopen(.empty) }
       case .work(let body): try body(self)
       // Recency updates alone do not recreate a directory that was deleted.
@@ -56,8 +56,8 @@ final class CacheWriter: Sendable {
     }
   }
 
-  /// Runs the work; again with a new file, if the old one turns out to be damaged, also when it is opened anew, or was
-  /// deleted meanwhile.
+  /// Runs the work. If the file turns out to be damaged, even after it is reopened, or was deleted meanwhile, runs the
+  /// work again with a new file.
   func recovering<Value>(_ work: () throws -> Value) throws(DiskCacheError) -> Value {
     func attempt() throws(DiskCacheError) -> Value {
       do { return try work() } catch { throw DiskCacheError(error, path: database.path) }
@@ -80,7 +80,7 @@ final class CacheWriter: Sendable {
     return try attempt()
   }
 
-  /// Opens the file anew.
+  /// Reopens the file.
   func reopen(_ opening: CacheDatabase.Opening = .asItIs) throws(DiskCacheError) {
     state.withLock { $0.prepared = nil }
     if let problem = try database.open(opening) { problems.report(problem) }
@@ -92,7 +92,7 @@ final class CacheWriter: Sendable {
     let limits = limits
     let eviction = Eviction(limits: limits)
     let incoming = batch.operations.reduce(0) { $0 + $1.payloadBytes(limit: limits.byteLimit) }
-    // Opening a new file forgets the space in the former one.
+    // Opening a new file discards the known space of the former file.
     _ = try connection()
     var space = state.withLock { $0.space }
     let reports = try transaction { db in
@@ -112,7 +112,7 @@ final class CacheWriter: Sendable {
           if isReplaced { try remove(record.key, in: db) }
           if isReplaced, case .ifOutdated(_, let report) = replacement { reports.append(report) }
           let count = try store(entries, of: record, isKnown: isKnown && !isReplaced, &space, in: db)
-          // The thumbnails that were not stored are all that is missing of the transaction.
+          // The other thumbnails of the transaction are written.
           if count < entries.count { receipt?.settle(isWritten: false) }
         case .remove(let source): try remove(source, in: db)
         case .change(_, let change): try change(db, limits)
@@ -127,7 +127,7 @@ final class CacheWriter: Sendable {
     for report in reports { report() }
   }
 
-  /// Whether the stored thumbnails are of an earlier version.
+  /// Whether the stored thumbnails belong to an earlier version.
   private func isReplaced(
     by record: SourceRecord, _ replacement: Replacement, isKnown: Bool, in db: Database
   ) throws -> Bool {
@@ -145,18 +145,20 @@ final class CacheWriter: Sendable {
     try HistoryTable.removeFailures(of: source, in: db)
   }
 
-  /// Stores thumbnails of an image. `isKnown`: whether anything of it is stored. Returns how many were stored.
+  /// Stores thumbnails of an image and returns their number. `isKnown` says whether anything of the image is stored
+  /// already.
   private func store(
     _ entries: [CacheEntry], of record: SourceRecord, isKnown: Bool, _ space: inout PageSpace, in db: Database
   ) throws -> Int {
-    // A thumbnail made from another one shares the freshness of its source. If the source is gone, that is unknown.
+    // A thumbnail that was made from another one shares the freshness of its source. If the source was removed, the
+    // freshness is unknown.
     if record.fetchedAt == nil, !isKnown { return 0 }
     if isKnown {
       for entry in entries {
         try ThumbnailTable.remove(CacheKey(source: record.key, variant: entry.variant), in: db)
       }
     }
-    // A thumbnail larger than the whole limit is not stored; the one it would replace is removed all the same.
+    // A thumbnail larger than the whole limit is not stored, but the thumbnail that it would replace is removed.
     let kept = entries.indices.filter { index in
       entries[index].thumbnail.data.count <= limits.byteLimit
         && !entries[(index + 1)...].contains { $0.variant == entries[index].variant }
@@ -175,7 +177,7 @@ final class CacheWriter: Sendable {
     let limits = limits
     if state.withLock({ $0.prepared === connections }) { return queue }
     // A log that has grown beyond this size is truncated when it restarts. A statement that fires triggers copies the
-    // pages that it changes: to memory, not to a file.
+    // pages that it changes. These copies go to memory, not to a file.
     try queue.writeWithoutTransaction { db in
       try db.execute(
         sql: """
@@ -188,7 +190,7 @@ final class CacheWriter: Sendable {
     return queue
   }
 
-  /// Runs `body` in its own transaction. `logBytes`: how long the log may become; by default as the limits say.
+  /// Runs `body` in its own transaction. `logBytes` is the longest log; by default the limits decide.
   func transaction<Value>(logBytes: Int? = nil, _ body: (Database) throws -> Value) throws -> Value {
     let value = try connection().write { db in
       // A process that replaces the file holds its lock meanwhile, so that no write to the current file is lost.
@@ -197,8 +199,8 @@ final class CacheWriter: Sendable {
       }
       return try body(db)
     }
-    // Continuous readers prevent the automatic checkpoint from restarting the log. When it has grown too long, this
-    // waits for them.
+    // Continuous readers prevent the automatic checkpoint from restarting the log. If the log is too long, waits for
+    // them.
     let log = try? FileState(of: RawPath(database.path + "-wal"))
     if let log, log.byteCount > logBytes ?? limits.logBytes { try checkpoint() }
     return value
@@ -215,8 +217,8 @@ final class CacheWriter: Sendable {
     }
   }
 
-  /// Replaces the file by a copy of what takes so many bytes, if that is little; without space for one, or while others
-  /// write for long, it stays. Returns what that removed.
+  /// Replaces the file by a copy of the thumbnails used last, up to this many bytes, if they are few enough. If there
+  /// is no disk space for a copy, or if others write for too long, keeps the file. Returns what was removed.
   func shrink(toBytes bytes: Int) throws(DiskCacheError) -> CachePruning.Outcome {
     let start = try recovering {
       try connection().unsafeRead { try Eviction.startOfFewSurvivors(bytes: bytes, in: $0) }
@@ -233,7 +235,7 @@ final class CacheWriter: Sendable {
     }
   }
 
-  /// Copies the log into the database and truncates it, unless a reader blocks that for longer than 100 ms.
+  /// Copies the log into the database and truncates it, unless a reader blocks this for more than 100 ms.
   func checkpoint() throws {
     try connection().writeWithoutTransaction { db in
       let patience = try db.integer("PRAGMA busy_timeout")

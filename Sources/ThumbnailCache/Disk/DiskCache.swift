@@ -5,13 +5,13 @@ public import ThumbnailCore
 
 /// Stores thumbnails on disk, in one SQLite file.
 ///
-/// Several caches, in one process or in many, may share a directory, each with its own limit. The directory must not be
-/// on a network file system: SQLite's write-ahead log needs memory shared by all its users.
+/// Several caches, in one process or in several, may share a directory, each with its own limit. The directory must not
+/// be on a network file system, because SQLite's write-ahead log needs memory that all its users share.
 ///
 /// Stored thumbnails can be read at once and are written shortly after, together with other changes (write-behind);
-/// `flush` and `close` wait for that. A process that is killed loses at most what it stored in its last moments; the
-/// file stays consistent. When the limit is reached, the least recently used thumbnails are evicted. Damage is detected
-/// when a thumbnail is read: it counts as a miss, and is removed.
+/// `flush` and `close` wait for that. A killed process loses at most the pending changes, and the file stays
+/// consistent. When the limit is reached, the least recently used thumbnails are evicted. Damage is detected when a
+/// thumbnail is read. A damaged thumbnail counts as a miss and is removed.
 ///
 /// Recency is a sequence number, so clock changes do not affect it.
 public final class DiskCache: Sendable {
@@ -23,15 +23,14 @@ public final class DiskCache: Sendable {
   /// Why the file was replaced when it was opened, until a check has reported it.
   let unverifiedDamage: Mutex<String?>
 
-  /// A warning that other users can access the cache's directory, which existed before, and what to do about it; nil
-  /// when they cannot.
+  /// A warning that other users can access the cache's directory, and what to do; nil if they cannot.
   public let exposure: String?
 
-  /// What to say where the cache can only be read: thumbnails are served from it, and none is stored. Nil where it can
-  /// be written.
+  /// The message for a cache that can only be read: it serves thumbnails, but stores none. Nil if the cache can be
+  /// written.
   public var restriction: String? {
     guard database.isReadOnly else { return nil }
-    return "\(DiskCacheError.notWritable(path: database.directory)); what is stored is used, and nothing more is stored"
+    return "\(DiskCacheError.notWritable(path: database.directory)); stored thumbnails are used, and none is added"
   }
 
   /// Whether the directory contains a cache.
@@ -40,20 +39,19 @@ public final class DiskCache: Sendable {
       atPath: CacheDatabase.path(in: directory.path, majorVersion: DiskCacheSchema.majorVersion))
   }
 
-  /// Opens the cache in a directory, which is created with access for the user only if it does not exist.
+  /// Opens the cache in a directory. If the directory does not exist, it is created with access for its user only.
   ///
-  /// A file that turns out to be damaged, or not to be a cache, is replaced by an empty one. A cache that cannot be
-  /// written is only read, if it can be read without writing; see `restriction`.
+  /// A file that is damaged or not a cache is replaced by an empty one. A cache that cannot be written is only read
+  /// (`restriction`).
   ///
   /// - Parameters:
   ///   - directory: On a local disk, for the cache's files alone.
-  ///   - byteLimit: The most all thumbnails together may take, in bytes. The files take up to a tenth more, or 1 MiB
-  ///     more where the limit is below 8 MiB. What exceeds it is evicted, least recently used first. Nil evicts
-  ///     nothing, for examining a cache without changing it.
-  ///   - onProblem: Called with errors of background work, on a thread of the cache: a file that was replaced, a change
-  ///     that could not be written.
-  ///   - onCommit: Called with the number of changes that were committed together and the time that it took, on a
-  ///     thread of the cache.
+  ///   - byteLimit: The most bytes of all thumbnails together. The files take up to a tenth more, or 1 MiB more if the
+  ///     limit is below 8 MiB. Beyond the limit the least recently used thumbnails are evicted. Nil evicts nothing, for
+  ///     examining a cache without changing it.
+  ///   - onProblem: Called with errors of background work, such as a replaced file or a change that could not be
+  ///     written, on a thread of the cache.
+  ///   - onCommit: Called with the number of changes in each commit and its duration, on a thread of the cache.
   /// - Throws: `directoryUnusable`, `notWritable`, `diskFull` or `busy`.
   public convenience init(
     directory: URL, byteLimit: Int?, onProblem: (@Sendable (DiskCacheError) -> Void)? = nil,
@@ -105,7 +103,7 @@ public final class DiskCache: Sendable {
 
   deinit { close(waits: false) }
 
-  /// The thumbnail for a key. Nil on a miss, or when it was damaged.
+  /// The thumbnail for a key. Nil if it is missing or damaged.
   ///
   /// Blocks for tens of microseconds; can be called from any thread.
   public func thumbnail(for key: CacheKey) throws(DiskCacheError) -> Thumbnail? {
@@ -122,7 +120,7 @@ public final class DiskCache: Sendable {
     try reading(source) { try $0.history() }
   }
 
-  /// Reads what is stored of an image through one connection. Each query blocks for tens of microseconds.
+  /// Reads the data of an image through one connection. Each query blocks for tens of microseconds.
   func reading<Value>(
     _ source: SourceKey, _ body: (SourceReading) throws -> Value
   ) throws(DiskCacheError) -> Value {
@@ -135,7 +133,7 @@ public final class DiskCache: Sendable {
     }
   }
 
-  /// Runs a query on a read connection. Nil when the file was deleted; a new one is requested then.
+  /// Runs a query on a read connection. If the file was deleted, returns nil and requests a new one.
   @discardableResult
   func read<Value>(
     inSnapshot: Bool = false, _ query: (Database) throws -> Value
@@ -148,12 +146,13 @@ public final class DiskCache: Sendable {
     return try connections.read(inSnapshot: inSnapshot, query)
   }
 
-  /// Stores thumbnails of one image, replacing earlier ones, and what is known of the image.
+  /// Stores thumbnails of one image, replacing earlier ones, and the image's record.
   ///
-  /// Returns once they can be read; they are written within 50 ms. Waits while 8 MiB are pending. A thumbnail larger
+  /// Returns when they can be read. They are written within 50 ms. Waits while 8 MiB are pending. A thumbnail larger
   /// than the whole limit is not stored.
   ///
-  /// - Throws: `cancelled` when the task was, with nothing stored; `closed`. Later failures are thrown by `flush`.
+  /// - Throws: `cancelled` if the task was cancelled, and then nothing is stored; `closed`. `flush` throws later
+  ///   failures.
   public func store(_ entries: [CacheEntry], of record: SourceRecord) async throws(DiskCacheError) {
     let share: WeightedSemaphore.Reservation
     do {
@@ -166,17 +165,17 @@ public final class DiskCache: Sendable {
 
   /// Waits until all changes so far are written, including recency.
   ///
-  /// - Throws: Why something stored since the last flush was not written; only that is lost.
+  /// - Throws: The reason why a change since the last flush was not written. Only that change is lost.
   public func flush() async throws(DiskCacheError) {
     try await commits.stageAndWait(.barrier)
   }
 
-  /// Removes an image with all its thumbnails; returns when that is written.
+  /// Removes an image with all its thumbnails. Returns when the removal is written.
   public func remove(_ source: SourceKey) async throws(DiskCacheError) {
     try await commits.stageAndWait(.remove(source))
   }
 
-  /// Removes everything by starting a new file; returns when that is done. Other caches in the directory notice, and
+  /// Removes everything by creating a new file. Returns when this is done. Other caches in the directory notice it, and
   /// lose their pending writes.
   public func removeAll() async throws(DiskCacheError) {
     try await commits.stageAndWait(.removeAll)
@@ -185,7 +184,7 @@ public final class DiskCache: Sendable {
   /// The most all thumbnails together may take, in bytes.
   public var byteLimit: Int { limit.load(ordering: .relaxed) }
 
-  /// Changes the limit, and returns once it holds.
+  /// Changes the limit. Returns when the thumbnails fit into it.
   public func setByteLimit(_ limit: Int) async throws(DiskCacheError) {
     let limits = DiskCacheLimits(byteLimit: limit)
     self.limit.store(limits.byteLimit, ordering: .relaxed)
@@ -193,7 +192,7 @@ public final class DiskCache: Sendable {
     try await commits.stageAndWait(.work { try $0.trim(toBytes: limits.byteLimit) })
   }
 
-  /// Writes everything pending and closes the file. Blocks until done; every later call throws `closed`.
+  /// Writes pending changes and closes the file. Blocks until done. Every later call throws `closed`.
   public func close() {
     close(waits: true)
   }
@@ -205,8 +204,8 @@ public final class DiskCache: Sendable {
   /// The bytes of thumbnails that could not be written.
   package var lostBytes: Int { commits.lostBytes }
 
-  /// Queues `body` on the write connection among other changes, and returns its result. It may run three times, the
-  /// last time with a new file that replaced a damaged one.
+  /// Runs `body` on the write connection, queued with other changes, and returns its result. It may run up to three
+  /// times, the last time with a new file that has replaced a damaged one.
   func maintain<Value: Sendable>(
     _ body: @escaping @Sendable (CacheWriter) throws -> Value
   ) async throws(DiskCacheError) -> Value {
@@ -224,15 +223,15 @@ public final class DiskCache: Sendable {
 /// The sizes derived from the limit of a disk cache, so that the database and its write-ahead log stay below limit ×
 /// 1.1.
 ///
-/// The payload, the sum of the lengths of all thumbnails and micro thumbnails, never exceeds the limit. Partly filled pages, indexes and the
-/// log are added to it: 5 % and a few megabytes with thumbnails of 12 kB, more with smaller ones. So the pages have a
-/// limit as well, and whichever is reached first causes evictions. A limit below 8 MiB leaves too little room for the
-/// log; the files may then be up to 1 MiB larger than limit × 1.1.
+/// The payload, the total length of all thumbnails and micro thumbnails, never exceeds the limit. Partly filled pages,
+/// indexes and the log take additional space: 5 % and a few megabytes with thumbnails of 12 kB, more with smaller ones.
+/// So the pages have a limit as well, and the limit that is reached first causes evictions. A limit below 8 MiB leaves
+/// too little space for the log. Then the files may be up to 1 MiB larger than limit × 1.1.
 struct DiskCacheLimits: Sendable, Equatable {
   /// The page size of the database in bytes.
   ///
-  /// Since thumbnails are split at page ends, hardly any space depends on it. Smaller pages are slower to read: 12 kB
-  /// take 15 µs from pages of 1 KiB, 11 µs from 4 KiB. Larger ones cost more when a row changes.
+  /// It hardly changes the file's size, because thumbnails are split at page ends. Smaller pages are slower to read: 12
+  /// kB take 15 µs from pages of 1 KiB, and 11 µs from 4 KiB. Larger pages cost more when a row changes.
   static let pageSize = 4096
 
   /// The limit on the payload in bytes.
@@ -246,8 +245,8 @@ struct DiskCacheLimits: Sendable, Equatable {
   /// The length of the log, in pages, at which it is checkpointed.
   var checkpointPages: Int { min(max(byteLimit / 64, 128 << 10), 4 << 20) / Self.pageSize }
 
-  /// The most bytes of the log: a transaction that begins just below the checkpoint, with the pages its evictions
-  /// touch.
+  /// The most bytes of the log: the length at which it is checkpointed, one more transaction, and the pages that its
+  /// evictions change.
   var logBytes: Int { checkpointPages * Self.pageSize + batchBytes * 5 / 2 }
 
   /// The most pages of the database.
@@ -259,7 +258,7 @@ struct DiskCacheLimits: Sendable, Equatable {
   /// The most free pages that one transaction returns to the file system.
   var vacuumPages: Int { batchBytes / Self.pageSize }
 
-  /// Free pages beyond this number are returned; fewer are kept for the next thumbnails.
+  /// Free pages beyond this number are returned to the file system. The others are kept for the next thumbnails.
   var sparePages: Int { 4 * vacuumPages }
 
   /// The most failures kept: one for each 16 KiB.
@@ -268,7 +267,7 @@ struct DiskCacheLimits: Sendable, Equatable {
   /// The most search pages kept, so that finding the least recently used one takes about a millisecond.
   static let listingPages = 16384
 
-  /// The most bytes that all search pages take together: some hundred thousand photos with the default limit. They
-  /// count towards the limit of the thumbnails.
+  /// The most bytes of all search pages together: some hundred thousand photos with the default limit. They count
+  /// towards the limit of the thumbnails.
   var listingBytes: Int { min(byteLimit / 16, 64 << 20) }
 }

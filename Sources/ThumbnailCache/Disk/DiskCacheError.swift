@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// Why an operation of the disk cache failed. No error harms what is stored already.
+/// Why an operation of the disk cache failed. Stored thumbnails are not affected.
 public enum DiskCacheError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The calling task was cancelled.
   case cancelled
@@ -28,10 +28,10 @@ public enum DiskCacheError: Error, Sendable, Hashable, CustomStringConvertible {
     case .closed: "the disk cache is closed"
     case .directoryUnusable(let path, let reason):
       "the cache directory \(path) cannot be used: \(reason); choose another directory"
-    case .diskFull(let path): "no room is left on the disk of \(path); free some, or lower the cache's limit"
+    case .diskFull(let path): "the disk of \(path) is full; free some space, or lower the cache's limit"
     case .notWritable(let path): "\(path) cannot be written; check its permissions or choose another directory"
-    case .busy(let path): "\(path) stays locked by another process; end it or choose another directory"
-    case .damaged(let path, let reason): "the cache \(path) was damaged and is begun anew: \(reason)"
+    case .busy(let path): "\(path) is locked by another process; end that process, or choose another directory"
+    case .damaged(let path, let reason): "the cache \(path) was damaged and is replaced by an empty one: \(reason)"
     case .failed(let path, let reason): "the cache \(path) failed: \(reason)"
     }
   }
@@ -61,10 +61,10 @@ public enum DiskCacheError: Error, Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Whether what it is about cannot be written.
+  /// Whether a file or directory cannot be written.
   var isNotWritable: Bool { if case .notWritable = self { true } else { false } }
 
-  /// Why the database has to be replaced; nil when it does not.
+  /// Why the database has to be replaced; nil if it need not be.
   var damage: String? {
     if case .damaged(_, let reason) = self { reason } else { nil }
   }

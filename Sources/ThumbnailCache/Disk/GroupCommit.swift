@@ -2,27 +2,27 @@ import Dispatch
 import Synchronization
 import ThumbnailCore
 
-/// Collects changes and commits them in batches, one at a time: when enough have been collected, after a delay, or when
-/// a caller waits.
+/// Collects changes and commits them in batches, one batch at a time: when enough changes are pending, after a delay,
+/// or when a caller waits.
 ///
 /// Uses the monotonic clock, so changes of the wall clock do not matter.
 final class GroupCommit: Sendable {
   /// When to commit.
   struct Policy: Sendable {
-    /// The longest that a change waits.
+    /// The longest wait of a change.
     var delay: DispatchTimeInterval = .milliseconds(50)
-    /// The longest that recency updates wait …
+    /// The longest wait of recency updates.
     var touchDelay: DispatchTimeInterval = .seconds(5)
-    /// … or how many are collected before a commit. At most four times as many are held.
+    /// The number of recency updates that causes a commit. At most four times as many are kept.
     var touchCount = 1024
   }
 
   private struct State {
     var pending = PendingWrites()
     var batchBytes: Int
-    /// Whether a caller waits for what is pending.
+    /// Whether a caller waits for the pending changes.
     var isUrgent = false
-    /// The failure of a batch that no caller has been told yet.
+    /// The failure of a batch that was not reported to any caller yet.
     var failure: DiskCacheError?
     var lostBytes = 0
     var isFailing = false
@@ -31,14 +31,14 @@ final class GroupCommit: Sendable {
     var isTouchDelaySet = false
     var isClosed = false
 
-    /// Whether a batch is to be committed at once.
+    /// Whether a batch must be committed at once.
     func isDue(_ policy: Policy) -> Bool {
       pending.bytes >= batchBytes || pending.touchedCount >= policy.touchCount
         || isUrgent && (!pending.isEmpty || pending.hasNotes && isClosed)
     }
   }
 
-  /// The bytes of pending writes.
+  /// The room for pending writes, in bytes.
   let room = WeightedSemaphore(capacity: 8 << 20)
   private let state: Mutex<State>
   private let policy: Policy
@@ -54,10 +54,10 @@ final class GroupCommit: Sendable {
     self.commit = commit
   }
 
-  /// Queues thumbnails of one image, which can be read from now on.
+  /// Queues thumbnails of one image. They can be read at once.
   ///
-  /// - Parameter reservation: Their share of the room. By default they take it without waiting; callers see to it that
-  ///   what is pending stays bounded (`ThumbnailCache.waitForRoom`).
+  /// - Parameter reservation: Their share of the room. By default they take it without waiting, and the caller limits
+  ///   pending writes (`ThumbnailCache.waitForRoom`).
   func store(
     _ entries: [CacheEntry], of record: SourceRecord, replacing: Replacement = .none,
     in reservation: WeightedSemaphore.Reservation? = nil
@@ -73,22 +73,22 @@ final class GroupCommit: Sendable {
     }
   }
 
-  /// What thumbnails take of the room.
+  /// The bytes of room that thumbnails take.
   func share(of entries: [CacheEntry]) -> Int {
     min(entries.reduce(0) { $0 + $1.thumbnail.storedBytes }, room.capacity)
   }
 
   /// Queues a change and waits until it and all before it are committed.
   ///
-  /// - Throws: Why this or an earlier batch, since the last wait, could not be committed; `cancelled` when the task
-  ///   was, though the change stays queued.
+  /// - Throws: The reason why this batch, or an earlier one since the last wait, could not be committed; `cancelled` if
+  ///   the task was cancelled, but the change stays queued.
   func stageAndWait(_ operation: PendingWrites.Operation) async throws(DiskCacheError) {
     let promise = Promise<Void, DiskCacheError>()
     try stage(operation, resuming: promise)
     try await promise.wait { promise.resume(with: .failure(.cancelled)) }.get()
   }
 
-  /// Queues a change. Look-ups see it from now on. With a promise it is committed soon, and the promise resumed then.
+  /// Queues a change, which look-ups see at once. With a promise it is committed soon, and then the promise is resumed.
   func stage(
     _ operation: PendingWrites.Operation, resuming promise: Promise<Void, DiskCacheError>? = nil
   ) throws(DiskCacheError) {
@@ -102,7 +102,7 @@ final class GroupCommit: Sendable {
     if !isStaged { throw .closed }
   }
 
-  /// Commits what is queued without further delay.
+  /// Commits queued changes without further delay.
   func writeSoon() {
     state.withLock { state in
       state.isUrgent = !state.pending.isEmpty
@@ -110,7 +110,7 @@ final class GroupCommit: Sendable {
     }
   }
 
-  /// Counts a look-up, with the row that it has read. That may be written late.
+  /// Counts a look-up and records the row that it has read. Written with a delay.
   func noteLookUp(isHit: Bool, row: Int64? = nil) {
     state.withLock { state in
       state.pending.noteLookUp(isHit: isHit, row: row, limit: 4 * policy.touchCount)
@@ -118,8 +118,8 @@ final class GroupCommit: Sendable {
     }
   }
 
-  /// Schedules a commit soon, even without changes, so that a missing file is created again. Does nothing while one is
-  /// scheduled.
+  /// Schedules a commit, even without changes, so that a missing file is created again. Does nothing if one is
+  /// scheduled already.
   func requestRun() {
     state.withLock { state in
       if state.isRunScheduled || state.isClosed { return }
@@ -174,7 +174,7 @@ final class GroupCommit: Sendable {
     }
   }
 
-  /// Commits one batch, and more as long as they are due.
+  /// Commits one batch, and further batches as long as they are due.
   private func run() {
     while let batch = takeBatch() {
       let result = commit(batch)
@@ -195,7 +195,7 @@ final class GroupCommit: Sendable {
     }
   }
 
-  /// Returns what those who wait are told, and whether another batch is due.
+  /// Returns the result for the waiters, and whether another batch is due.
   private func settle(
     _ batch: PendingWrites.Batch, _ result: Result<Void, DiskCacheError>, _ state: inout State
   ) -> (told: Result<Void, DiskCacheError>, goesOn: Bool) {

@@ -5,20 +5,20 @@ package import ThumbnailCore
 /// Stores host and service states in a small file in the cache's folder, shared by all processes.
 ///
 /// Each change reads the file and replaces it under a lock that ends with its process, so a kill leaves it intact. An
-/// unreadable file counts as empty; if there is no folder, or it is not writable, the state is kept for this process
-/// alone.
+/// unreadable file counts as empty. If there is no folder, or if it cannot be written, the state is kept for this
+/// process only.
 package final class HostFile: HostLedger {
   private struct State {
     var records: [HostLedgerKey: HostRecord] = [:]
-    /// The state of the file that they were read from.
+    /// The state of the file from which the records were read.
     var file: FileState?
     var isNews = false
   }
 
   private static let name = "hosts.json"
-  /// The most records; beyond that, those that expire first are dropped.
+  /// The most records. Beyond that, the records that expire first are dropped.
   private static let mostRecords = 256
-  /// The most bytes read; our own files are shorter.
+  /// The most bytes read. Our own files are shorter.
   private static let mostBytes = 1 << 20
 
   private let path: String?
@@ -65,7 +65,7 @@ package final class HostFile: HostLedger {
     await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
   }
 
-  /// Blocks while another process changes the file, two seconds at most.
+  /// Blocks while another process changes the file, for at most two seconds.
   private func changeNow<Value: Sendable>(_ key: HostLedgerKey, _ change: (inout HostRecord) -> Value) -> Value {
     if let path,
       let value = try? FileLock.hold(
@@ -111,11 +111,11 @@ package final class HostFile: HostLedger {
     return Dictionary(uniqueKeysWithValues: records.map { (HostLedgerKey(text: $0.key), $0.value) })
   }
 
-  /// If writing fails, the state is known to this process alone.
+  /// If writing fails, only this process knows the state.
   private static func write(_ records: [HostLedgerKey: HostRecord], to path: String) {
     let texts = Dictionary(uniqueKeysWithValues: records.map { ($0.key.text, $0.value) })
     guard let data = try? JSONEncoder().encode(texts) else { return }
-    // No other process writes here, since we hold the lock.
+    // No other process writes here, because we hold the lock.
     guard var file = try? NewFile(RawPath(path), temporary: RawPath(path + ".new"), permissions: 0o600) else { return }
     do throws(SystemFailure) {
       try file.write(data)

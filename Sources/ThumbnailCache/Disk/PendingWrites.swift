@@ -2,22 +2,22 @@ import DequeModule
 import GRDB
 import ThumbnailCore
 
-/// The queue of changes to commit, and what readers see of them meanwhile. A pure value: its owner synchronises it.
+/// The queue of changes to commit. Readers see them at once. A pure value: its owner synchronises it.
 struct PendingWrites {
   /// One change to the database.
   enum Operation: Sendable {
-    /// Thumbnails of one source, with the receipt for those that wait until they are committed.
+    /// Thumbnails of one source, with the receipt for their waiters.
     case store(SourceRecord, [CacheEntry], Replacement = .none, StoreReceipt? = nil)
     case remove(SourceKey)
     case removeAll
-    /// Any other change. Nobody misses a hint, so a cache that can only be read ignores it.
+    /// Any other change. A hint is not essential, so a cache that can only be read ignores it.
     case change(isHint: Bool = false, @Sendable (Database, DiskCacheLimits) throws -> Void)
-    /// Work in transactions of its own.
+    /// Work in its own transactions.
     case work(@Sendable (CacheWriter) throws -> Void)
-    /// Changes nothing; a caller waits for everything before it.
+    /// No change. A caller waits for all earlier changes.
     case barrier
 
-    /// The bytes of its thumbnails that are no larger than `limit`.
+    /// The total length of its thumbnails of at most `limit` bytes each.
     func payloadBytes(limit: Int = .max) -> Int {
       guard case .store(_, let entries, _, _) = self else { return 0 }
       return entries.reduce(0) { $1.thumbnail.data.count > limit ? $0 : $0 + $1.thumbnail.storedBytes }
@@ -35,11 +35,11 @@ struct PendingWrites {
   /// Operations that are committed together.
   struct Batch: Sendable {
     var operations: [Operation] = []
-    /// Those who wait for them.
+    /// The promises that wait for the batch.
     var waiters: [Promise<Void, DiskCacheError>] = []
     /// The rows read since the last batch, in order, for the order of eviction.
     var touched: [Int64] = []
-    /// The look-ups since the last batch that found a thumbnail, and those that did not.
+    /// The hits and misses since the last batch.
     var hits = 0
     var misses = 0
     /// The ticket of the last operation.
@@ -47,7 +47,7 @@ struct PendingWrites {
 
     /// The bytes of its thumbnails.
     var payloadBytes: Int { operations.reduce(0) { $0 + $1.payloadBytes() } }
-    /// Whether it holds hints alone.
+    /// Whether it holds only hints.
     var isHint: Bool {
       operations.allSatisfy {
         switch $0 {
@@ -69,9 +69,9 @@ struct PendingWrites {
     let waiter: Promise<Void, DiskCacheError>?
   }
 
-  /// What is pending of one source. Few variants are, so they are not hashed.
+  /// The pending changes of one source. An array is faster than a dictionary for the few variants.
   private struct Source {
-    /// The ticket of the operation that removes what the database has of it.
+    /// The ticket of the operation that removes the source from the database.
     var removal: UInt64?
     var thumbnails: [(ticket: UInt64, entry: CacheEntry)] = []
   }
@@ -94,7 +94,7 @@ struct PendingWrites {
   /// Whether no operation is pending.
   var isEmpty: Bool { queue.isEmpty }
 
-  /// Appends an operation. Look-ups see it from now on.
+  /// Appends an operation, which look-ups see at once.
   mutating func stage(_ operation: Operation, resuming waiter: Promise<Void, DiskCacheError>? = nil) {
     lastTicket += 1
     let size = operation.payloadBytes()
@@ -117,8 +117,8 @@ struct PendingWrites {
     }
   }
 
-  /// Counts a look-up, and records the row that it has read. Rows beyond `limit` are ignored: recency is only a hint, and
-  /// memory is bounded.
+  /// Counts a look-up, and records the row that it has read. Rows beyond `limit` are ignored to bound memory, because
+  /// recency is only a hint.
   mutating func noteLookUp(isHit: Bool, row: Int64?, limit: Int) {
     if isHit { hits += 1 } else { misses += 1 }
     if let row, touched.count < limit { touched.append(row) }
@@ -132,11 +132,11 @@ struct PendingWrites {
   /// The pending variants of a source.
   func variants(of source: SourceKey) -> [Variant] { sources[source]?.thumbnails.map(\.entry.variant) ?? [] }
 
-  /// Whether what the database has of a source is about to be removed.
+  /// Whether a pending operation removes the source from the database.
   func isHidden(_ source: SourceKey) -> Bool { removal != nil || sources[source]?.removal != nil }
 
-  /// Takes the operations to commit next, up to about `byteLimit` bytes, with the reads recorded so far. They stay
-  /// visible until they are settled. Nil when nothing is pending.
+  /// Takes the operations to commit next, up to about `byteLimit` bytes, with the recorded reads. They stay visible
+  /// until they are settled. Nil if nothing is pending.
   mutating func takeBatch(byteLimit: Int) -> Batch? {
     guard !queue.isEmpty || hasNotes else { return nil }
     var batch = Batch()
@@ -162,7 +162,7 @@ struct PendingWrites {
     return batch
   }
 
-  /// Ends the visibility of a batch: it is in the database now, or it failed.
+  /// Ends the visibility of a batch, which was committed or has failed.
   mutating func settle(_ batch: Batch) {
     func isSettled(_ ticket: UInt64?) -> Bool { ticket.map { $0 <= batch.lastTicket } ?? false }
     bytes -= batch.payloadBytes

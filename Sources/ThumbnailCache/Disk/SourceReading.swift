@@ -1,11 +1,11 @@
 import GRDB
 import ThumbnailCore
 
-/// Reads what is stored of one image, pending writes included, through one connection.
+/// Reads the data of one image, including pending writes, through one connection.
 struct SourceReading {
   let source: SourceKey
   let commits: GroupCommit
-  /// The connection; nil when there is no file.
+  /// The connection; nil if there is no file.
   let db: Database?
 
   /// The stored history of the image.
@@ -14,7 +14,7 @@ struct SourceReading {
     return try HistoryTable.history(of: source, in: db)
   }
 
-  /// A thumbnail. Nil on a miss, or when it was damaged; counts as a look-up, and a hit as a use.
+  /// A thumbnail. Nil if it is missing or damaged. Counts as a look-up, and a hit as a use.
   func thumbnail(_ variant: Variant) throws -> Thumbnail? {
     let (thumbnail, row) = try find(variant)
     commits.noteLookUp(isHit: thumbnail != nil, row: row)
@@ -38,8 +38,8 @@ struct SourceReading {
     return (nil, nil)
   }
 
-  /// Drops a damaged thumbnail: only the row that was read, so that an intact one stored since is kept. Nil if the row
-  /// could not be read at all.
+  /// Removes a damaged thumbnail: only the row that was read, so that an intact one stored since is kept. `row` is nil
+  /// if the row could not be read at all.
   private func drop(_ key: CacheKey, row: Int64?) throws {
     try commits.stage(.change(isHint: true) { db, _ in try ThumbnailTable.remove(key, row: row, in: db) })
   }

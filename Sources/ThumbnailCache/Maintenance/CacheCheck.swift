@@ -1,21 +1,21 @@
 import GRDB
 
-/// What `verify` looks for in the tables, and how it is repaired.
+/// The checks and repairs of `verify`.
 enum CacheCheck {
   /// SQLite's messages about damage to the file's structure, at most 20. Reads every page.
   static func structure(_ db: Database) throws -> [String] {
     try String.fetchAll(db, sql: "PRAGMA quick_check(20)").filter { $0 != "ok" }
   }
 
-  /// What is wrong with a part of the thumbnails.
+  /// The damage in a part of the thumbnails.
   struct Part: Sendable {
-    /// The id of the last one.
+    /// The id of the last thumbnail of the part.
     var end: Int64
     var thumbnails = 0
     var bytes = 0
     /// The ids of thumbnails whose bytes do not match their checksum.
     var damaged: [Int64] = []
-    /// The ids of micro thumbnails that do not match theirs.
+    /// The ids of micro thumbnails whose bytes do not match their checksum.
     var damagedMicro: [Int64] = []
     /// Pieces without a thumbnail.
     var orphanedPieces: [Int64] = []
@@ -26,7 +26,7 @@ enum CacheCheck {
     /// The number of damaged thumbnails, and of pieces and micro thumbnails.
     var found: (damaged: Int, strays: Int) { (damaged.count, damagedMicro.count + orphanedPieces.count) }
 
-    /// Repairs it in one transaction, and returns what was removed.
+    /// Repairs the damage in one transaction. Returns the numbers of removed rows.
     func repair(in db: Database) throws -> (damaged: Int, strays: Int) {
       var repaired = (damaged: 0, strays: 0)
       for id in damaged where try ThumbnailTable.check(row: id, in: db)?.isDamaged == true {
@@ -45,7 +45,7 @@ enum CacheCheck {
     }
   }
 
-  /// Checks up to `limit` thumbnails after a row, in the order of their ids. Nil when none are left.
+  /// Checks up to `limit` thumbnails after a row, in the order of their ids. Nil if none are left.
   static func part(_ limit: Int, after start: Int64, in db: Database) throws -> Part? {
     let ids: [Int64] = try db.values("SELECT id FROM thumbnail WHERE id > ? ORDER BY id LIMIT ?", [start, limit])
     var part = Part(end: ids.last ?? start, thumbnails: ids.count)
@@ -66,7 +66,7 @@ enum CacheCheck {
     return ids.isEmpty && part.orphanedPieces.isEmpty ? nil : part
   }
 
-  /// Thumbnails that `recency` lacks, or has with another length.
+  /// Thumbnails that are missing in `recency`, or that have another length there.
   private static let untraced =
     "FROM thumbnail WHERE bytes IS NOT (SELECT bytes FROM recency WHERE recency.id = thumbnail.id)"
 
@@ -76,8 +76,8 @@ enum CacheCheck {
   /// Removes rows of `recency` without a thumbnail.
   static let recencyRepair = "DELETE \(recencyWithoutThumbnail)"
 
-  /// Rows of one table without a counterpart in another, and how they are repaired. To find them, short rows and indexes
-  /// are read. A thumbnail without a source would not appear in any list.
+  /// Rows of one table without a counterpart in another, and their repairs. Finding them reads only short rows and
+  /// indexes. A thumbnail without a source would not appear in any list.
   private static let strays =
     [
       recencyWithoutThumbnail,

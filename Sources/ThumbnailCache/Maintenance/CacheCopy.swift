@@ -1,11 +1,12 @@
 import Foundation
 import GRDB
 
-/// Copies the thumbnails used last into a new file, which is quicker than removing all others from the old one.
+/// Copies the most recently used thumbnails into a new file, which is faster than removing all others from the old
+/// file.
 enum CacheCopy {
   /// Creates the tables of an empty file, and copies into them the thumbnails used since `start`, least recently used
-  /// first, with their sources and all search pages. Nobody else uses the file, and a part of it is of no use: it has no
-  /// log until it is whole.
+  /// first, with their sources and all search pages. No other connection uses the file, and an incomplete copy is
+  /// useless, so the file has no log until it is complete.
   static func fill(_ db: Database, from path: String, since start: Int64) throws {
     try DiskCacheSchema.create(in: db)
     try db.execute(sql: "PRAGMA journal_mode = OFF; PRAGMA cache_size = -16000")
@@ -24,7 +25,7 @@ enum CacheCopy {
       sql: "SELECT max(used) FROM (SELECT used FROM old.recency WHERE used >= ? ORDER BY used LIMIT 1024)",
       arguments: [start])
     {
-      // An immediate one would lock the old file, too.
+      // An immediate transaction would lock the old file, too.
       try db.inTransaction(.deferred) {
         try copyThumbnails(usedFrom: start, to: end, into: db, &space)
         return .commit
@@ -47,7 +48,7 @@ enum CacheCopy {
     try db.columns(in: table).map(\.name).filter { !except.contains($0) }.joined(separator: ", ")
   }
 
-  /// They get new ids, so that their pieces are appended.
+  /// Copies thumbnails with new ids, so that their pieces are appended.
   private static func copyThumbnails(
     usedFrom start: Int64, to end: Int64, into db: Database, _ space: inout PageSpace
   ) throws {

@@ -2,17 +2,17 @@ package import Foundation
 import GRDB
 import ThumbnailCore
 
-/// Diagnoses a cache's folder and file without changing them, whatever state they are in.
+/// Diagnoses a cache's folder and file in any state, without changing them.
 package struct CacheExamination: Sendable {
   /// The folder.
   package let directory: String
   /// Whether the folder exists.
   package let isThere: Bool
-  /// The contents of the file, without a limit; none if it does not exist or cannot be read.
+  /// The contents of the file, without a limit; zeros if it does not exist or cannot be read.
   package let contents: DiskCacheStatistics
-  /// Why the cache cannot be used as it is; nil when it can.
+  /// Why the cache cannot be used as it is; nil if it can.
   package let problem: DiskCacheError?
-  /// A warning that other users can access the folder, and what to do about it; nil when they cannot.
+  /// A warning that other users can access the folder, and what to do; nil if they cannot.
   package let exposure: String?
   /// The type of the file system, such as `ext4`, if known.
   package let fileSystem: String?
@@ -21,7 +21,7 @@ package struct CacheExamination: Sendable {
   /// The space available to this user, in bytes; nil if unknown.
   package let freeBytes: Int?
 
-  /// The version of SQLite; nil when it cannot be determined.
+  /// The version of SQLite; nil if it cannot be determined.
   package static var databaseVersion: String? {
     try? DatabaseQueue().read { try String.fetchOne($0, sql: "SELECT sqlite_version()") }
   }
@@ -73,8 +73,8 @@ extension CacheExamination {
     return url.path == whole ? path : url.path
   }
 
-  /// Why a folder cannot be written to. Tested by creating an unnamed file, since permissions alone do not show a
-  /// read-only disk. Leaves nothing behind.
+  /// Why a folder cannot be written to. Tested by creating an unnamed file, because permissions do not show a read-only
+  /// disk.
   private static func failureToWrite(to folder: String) -> SystemFailure? {
     do throws(SystemFailure) {
       guard try FileState(of: RawPath(folder)).kind == .folder else { return SystemFailure(code: ENOTDIR) }

@@ -1,23 +1,22 @@
 public import Foundation
 import GRDB
 
-/// What to remove from a disk cache.
+/// Selects what to remove from a disk cache.
 public struct CachePruning: Sendable, Equatable {
-  /// Removes images fetched before this, with all their thumbnails. Nil: regardless of the time.
+  /// Removes images fetched before this time, with all their thumbnails. Nil: regardless of the time.
   public var fetchedBefore: Date?
-  /// Removes images of this host; combined with `fetchedBefore`, only those fetched before it. In lower case; empty
-  /// stands for local files. Nil: regardless of the host.
+  /// Removes images of this host, in lower case; empty for local files. Together with `fetchedBefore`, only images that
+  /// match both. Nil: regardless of the host.
   public var host: String?
-  /// Of what is left, removes the least recently used thumbnails until the others take no more than this many bytes.
-  /// Nil: none.
+  /// Then removes the least recently used thumbnails until the others take at most this many bytes. Nil: none.
   public var byteLimit: Int?
 
-  /// Removes nothing unless something is given.
+  /// A pruning that removes nothing unless a condition is given.
   public init(fetchedBefore: Date? = nil, host: String? = nil, byteLimit: Int? = nil) {
     (self.fetchedBefore, self.host, self.byteLimit) = (fetchedBefore, host, byteLimit)
   }
 
-  /// What was removed.
+  /// The removed thumbnails.
   public struct Outcome: Sendable, Equatable {
     /// The number of thumbnails.
     public var thumbnails = 0
@@ -27,7 +26,7 @@ public struct CachePruning: Sendable, Equatable {
     /// Nothing removed.
     public init() {}
 
-    /// All that a file has.
+    /// All thumbnails of a file.
     init(countingIn db: Database) throws {
       self.init(thumbnails: try CacheTotals.counted(in: db), bytes: try CacheTotals.payload(in: db))
     }
@@ -44,7 +43,7 @@ public struct CachePruning: Sendable, Equatable {
     }
   }
 
-  /// The images to remove as a whole; nil if none.
+  /// Selects the images to remove with all their thumbnails; nil for none.
   var filter: SourceFilter? {
     guard fetchedBefore != nil || host != nil else { return nil }
     return SourceFilter(host: host, fetchedBefore: fetchedBefore?.timeIntervalSince1970)
@@ -76,15 +75,16 @@ public struct CachePruning: Sendable, Equatable {
 extension DiskCache {
   /// Removes what `pruning` selects and shrinks the file accordingly.
   ///
-  /// Uses small transactions, between which other threads and processes can write. Cancelling the task ends it early;
-  /// what was removed stays removed.
+  /// Uses small transactions, between which other threads and processes can write. Cancelling the task ends it early,
+  /// but removals are kept.
   public func prune(_ pruning: CachePruning) async throws(DiskCacheError) -> CachePruning.Outcome {
     var outcome = CachePruning.Outcome()
     let atOnce = try await maintain { try $0.beginPruning() }
     if let filter = pruning.filter {
       outcome += try await repeating(SourcePages(filter), while: { !$0.isAtEnd }) { db, pages in
         let images = try pages.next(atOnce, in: db).map { "\($0.row)" }.joined(separator: ",")
-        // The trigger deletes the source with its last thumbnail; this deletes one that had none.
+        // The trigger deletes a source with its last thumbnail. The second statement deletes sources without
+        // thumbnails.
         for column in ["thumbnail WHERE source", "source WHERE id"] {
           try db.execute(sql: "DELETE FROM \(column) IN (\(images))")
         }
@@ -99,22 +99,22 @@ extension DiskCache {
       }
       let compaction = Compaction(cutoff: cutoff ?? .min, rows: atOnce)
       outcome += try await repeating(compaction, while: { !$0.isDone }) { try $1.step(in: $0) }
-      // What was not where it was expected, or came meanwhile.
+      // Evicts thumbnails that the compaction missed or that were stored meanwhile.
       let eviction = Eviction(limits: writer.limits)
       outcome += try await repeating(false, while: { !$0 }) { db, isDone in
         isDone = try eviction.evict(in: db, toPayload: limit, atMost: atOnce)
       }
     }
     if outcome.thumbnails > 0 {
-      // What other processes are still reading is checkpointed later.
+      // Pages that other processes still read are checkpointed later.
       try await maintain { try $0.finishPruning() }
     }
     return outcome
   }
 
-  /// Runs transactions as long as there is something to do, with a state that changes with each that is committed. Each
-  /// returns its free pages to the file system. After each it sleeps as long as that took (25 ms at most), since other
-  /// processes only poll for the write lock.
+  /// Runs transactions until the state says that they are done. The state changes with each commit. Each transaction
+  /// returns its free pages to the file system. After each one the task sleeps as long as the transaction took (at most
+  /// 25 ms), because other processes only poll for the write lock.
   private func repeating<State: Sendable>(
     _ start: State, while goesOn: (State) -> Bool, _ body: @escaping @Sendable (Database, inout State) throws -> Void
   ) async throws(DiskCacheError) -> CachePruning.Outcome {
@@ -144,23 +144,24 @@ extension DiskCache {
 }
 
 extension CacheWriter {
-  /// The length of the log at which it is checkpointed: a page that several transactions change is copied once.
+  /// The length of the log at which it is checkpointed. Long, so that a page that several transactions change is copied
+  /// once.
   fileprivate static let pruningLog = 64 << 20
 
-  /// The rows to remove in one transaction. Each changes a page of two indexes that are in random order; a transaction
-  /// writes a page once, so that the more pages there are, the more rows go together. Has room for the pages in memory
-  /// until `finishPruning`.
+  /// The number of rows to remove in one transaction, and a page cache for them until `finishPruning`. Each row changes
+  /// a page of two indexes in random order, and a transaction writes each page once. So larger caches remove more rows
+  /// together.
   fileprivate func beginPruning() throws -> Int {
     try connection().writeWithoutTransaction { db in
       let rows = min(max(try CacheTotals.counted(in: db) / 64, 1024), 4096)
       let pages = Self.pruningLog / DiskCacheLimits.pageSize
-      // The cache in KiB.
+      // The page cache in KiB.
       try db.execute(sql: "PRAGMA cache_size = \(-16 * rows); PRAGMA wal_autocheckpoint = \(pages)")
       return rows
     }
   }
 
-  /// Ends what `beginPruning` has begun.
+  /// Restores the settings that `beginPruning` has changed.
   fileprivate func finishPruning() throws {
     try connection().writeWithoutTransaction { db in
       try db.execute(

@@ -2,7 +2,7 @@ import GRDB
 import Synchronization
 import ThumbnailCore
 
-/// What a check of a disk cache found. All of it was repaired, if the cache can be written.
+/// The damage that a check of a disk cache found. It was repaired, if the cache can be written.
 public struct CacheVerification: Sendable, Equatable {
   /// The number of thumbnails read.
   public var thumbnails = 0
@@ -14,14 +14,14 @@ public struct CacheVerification: Sendable, Equatable {
   public var strays = 0
   /// Whether stored totals were wrong.
   public var hadWrongTotals = false
-  /// SQLite's messages about damage to the file's structure, some 20 lines at most. The file was replaced by an empty
+  /// SQLite's messages about damage to the file's structure, at most about 20 lines. The file was replaced by an empty
   /// one.
   public var structure: [String] = []
 
   /// The result for an empty cache.
   public init() {}
 
-  /// Whether nothing was wrong.
+  /// Whether no damage was found.
   public var isSound: Bool { damaged == 0 && strays == 0 && !hadWrongTotals && structure.isEmpty }
 }
 
@@ -29,22 +29,22 @@ extension DiskCache {
   /// The number of thumbnails read in one transaction.
   private static let verifiedAtOnce = 256
 
-  /// Checks everything that is written and repairs what is wrong: damaged thumbnails, orphaned rows, wrong totals. A
-  /// file whose structure is damaged is replaced by an empty one. One that had to be replaced when this cache was opened
-  /// is reported as damaged by the first check.
+  /// Checks all written data and repairs damaged thumbnails, orphaned rows and wrong totals. A file with a damaged
+  /// structure is replaced by an empty one. If a file had to be replaced when this cache was opened, the first check
+  /// reports it as damaged.
   ///
-  /// Others can read and write meanwhile; what they write may or may not be checked. One thread reads, repairs are
-  /// queued with other changes, and look again at what seemed damaged. Cancelling the task ends it early, with what was
-  /// repaired so far.
+  /// Other threads and processes can read and write meanwhile, and their changes may or may not be checked. One thread
+  /// reads. Repairs are queued with other changes, and check the damage again first. Cancelling the task ends it early,
+  /// but repairs are kept.
   ///
-  /// - Parameter progress: Called with the bytes of thumbnails read so far, now and then, on any thread.
+  /// - Parameter progress: Called occasionally with the bytes of thumbnails read so far, on any thread.
   public func verify(
     progress: (@Sendable (Int) -> Void)? = nil
   ) async throws(DiskCacheError) -> CacheVerification {
     let pool = WorkerPool(name: "thumbnailer.cache.verify", threads: 1)
     var result = CacheVerification()
     result.structure = try await structure(on: pool)
-    // A read that the disk has failed looks like damage, too.
+    // A read error of the disk looks like damage, too, so the check is repeated.
     if !result.structure.isEmpty { result.structure = try await structure(on: pool) }
     if !result.structure.isEmpty {
       if database.isReadOnly { return result }
@@ -84,7 +84,7 @@ extension DiskCache {
     }
   }
 
-  /// Runs a query on a thread of the pool. Nil when there is no file.
+  /// Runs a query on a thread of the pool. Nil if there is no file.
   private func look<Value: Sendable>(
     on pool: WorkerPool, _ query: @escaping @Sendable (Database) throws -> Value
   ) async throws(DiskCacheError) -> Value? {
@@ -101,8 +101,8 @@ extension DiskCache {
     }
   }
 
-  /// Queues a repair as a transaction among other changes, and returns what it has found once that is committed. A cache
-  /// that can only be read keeps what was found.
+  /// Runs a repair in a transaction, queued with other changes, and returns what it found when it is committed. In a
+  /// cache that can only be read, returns `found`.
   private func repair<Value: Sendable>(
     _ found: Value, _ body: @escaping @Sendable (Database) throws -> Value
   ) async throws(DiskCacheError) -> Value {

@@ -19,7 +19,7 @@ public struct DiskCacheStatistics: Sendable, Equatable {
 }
 
 extension DiskCache {
-  /// Statistics of what is written. Takes milliseconds, more with hundreds of thousands of thumbnails.
+  /// Statistics of the written thumbnails. Takes milliseconds, more with hundreds of thousands of thumbnails.
   public func statistics() throws(DiskCacheError) -> DiskCacheStatistics {
     try read { try DiskCacheStatistics(in: $0, path: database.path, byteLimit: byteLimit) }
       ?? DiskCacheStatistics(byteLimit: byteLimit)
@@ -59,7 +59,7 @@ public struct DiskCacheOverview: Sendable, Equatable {
 
   /// The number of images by the time since they were fetched. Each is counted once.
   public struct Ages: Sendable, Equatable {
-    /// Fetched within 24 hours, or in the future, as it seems after a clock was set back.
+    /// Fetched within 24 hours, or in the future because a clock was set back.
     public var lastDay = 0
     /// Fetched within 7 days, but not within the last one.
     public var lastWeek = 0
@@ -74,8 +74,8 @@ public struct DiskCacheOverview: Sendable, Equatable {
 
   /// The totals.
   public var totals: DiskCacheStatistics
-  /// The thumbnails by requested box, most first. Nil stands for those made by another version of the library, which
-  /// this one makes again.
+  /// The thumbnails by requested box, most first. Nil stands for thumbnails of another version of the library, which
+  /// this version makes again.
   public var sizes: [Share<PixelSize?>]
   /// The thumbnails by format, most first.
   public var formats: [Share<ImageFormat>]
@@ -92,12 +92,12 @@ public struct DiskCacheOverview: Sendable, Equatable {
 }
 
 extension DiskCache {
-  /// Statistics of what is written, by size, format, host and age, and of its use. Blocks for 25 to 50 ms with 100,000
-  /// images; memory use grows only with `hosts`.
+  /// Statistics of the written thumbnails by size, format, host and age, and of their use. Blocks for 25 to 50 ms with
+  /// 100,000 images. Memory use grows only with `hosts`.
   ///
   /// - Parameters:
   ///   - hosts: The most hosts to list.
-  ///   - now: What ages are counted from.
+  ///   - now: The time from which ages are counted.
   public func overview(hosts: Int = 10, at now: Date = Date()) throws(DiskCacheError) -> DiskCacheOverview {
     var overview = DiskCacheOverview(byteLimit: byteLimit)
     try read(inSnapshot: true) { db in
@@ -109,14 +109,14 @@ extension DiskCache {
 }
 
 extension DiskCacheOverview {
-  /// That of an empty cache.
+  /// The overview of an empty cache.
   init(byteLimit: Int) {
     self.init(
       totals: DiskCacheStatistics(byteLimit: byteLimit), sizes: [], formats: [], hosts: [], hostCount: 0, ages: .init(),
       hits: 0, misses: 0)
   }
 
-  /// Adds what the tables hold; see `DiskCache.overview`.
+  /// Adds the contents of the tables (`DiskCache.overview`).
   mutating func add(_ db: Database, hosts: Int, at now: Date) throws {
     totals.payloadBytes = try CacheTotals.payload(in: db)
     if let row = try db.row("SELECT hits, misses FROM tally") {

@@ -6,7 +6,7 @@ struct Eviction: Sendable {
 
   /// Evicts the least recently used thumbnails until the payload and the pages in use are within their limits.
   ///
-  /// - Returns: Whether they are; false when that would have taken more than `most` thumbnails.
+  /// - Returns: Whether the limits hold. False if that takes more than `most` thumbnails.
   @discardableResult
   func evict(in db: Database, toPayload target: Int, atMost most: Int = .max) throws -> Bool {
     var removed = 0
@@ -24,29 +24,29 @@ struct Eviction: Sendable {
         count += 1
       }
       if count == 0 { return true }
-      // One statement: each that fires triggers keeps copies of all pages that it changes.
+      // One statement, because each statement that fires triggers keeps copies of all pages that it changes.
       try db.run("DELETE FROM thumbnail WHERE id IN (SELECT id FROM recency ORDER BY used LIMIT ?)", [count])
-      // A `recency` row without a thumbnail would be picked for ever.
+      // A `recency` row without a thumbnail would be selected again and again.
       if db.changesCount < count { try db.execute(sql: CacheCheck.recencyRepair) }
       removed += count
     }
     return false
   }
 
-  /// The bytes of all thumbnails. A total that is more than the pages hold is damaged, and would evict everything: it is
-  /// counted anew.
+  /// The bytes of all thumbnails. A total that exceeds the bytes of all pages is damaged and would evict everything, so
+  /// it is counted again.
   private static func payload(in db: Database, pages: Int) throws -> Int {
     let payload = try CacheTotals.payload(in: db)
     guard payload > pages * DiskCacheLimits.pageSize else { return payload }
-    // Where the thumbnails' own lengths are damaged they cannot be added up, which a check mends.
+    // If the lengths of thumbnails are damaged, they cannot be added up until `verify` has repaired them.
     guard (try? CacheTotals.repair(in: db)) != nil else { return 0 }
     return min(try CacheTotals.payload(in: db), pages * DiskCacheLimits.pageSize)
   }
 
-  /// Returns free pages to the file system: those beyond the limit, and those that the next thumbnails will not fill.
+  /// Returns free pages to the file system: pages beyond the limit, and pages that the next thumbnails will not fill.
   /// Moves a limited number of pages.
   ///
-  /// - Returns: Whether none is left to return.
+  /// - Returns: Whether no more pages have to be returned.
   @discardableResult
   func giveBackPages(in db: Database) throws -> Bool {
     let free = try db.integer("PRAGMA freelist_count")
@@ -56,7 +56,7 @@ struct Eviction: Sendable {
     return surplus <= limits.vacuumPages
   }
 
-  /// One step of shrinking the file: evicts, and returns the pages at once.
+  /// One step of shrinking the file: evicts thumbnails and returns their pages.
   ///
   /// - Returns: Whether the limits hold.
   func trimStep(in db: Database) throws -> Bool {
@@ -65,13 +65,13 @@ struct Eviction: Sendable {
     return try evict(in: db, toPayload: limits.byteLimit, atMost: 512)
   }
 
-  /// The `recency` number from which thumbnails take no more than `bytes`, if that is less than half, so that copying
-  /// them is faster than removing the others. Nil otherwise, and where there are so many that writers would wait long.
+  /// The `recency` number from which thumbnails take at most `bytes`, if that is less than half of all, so that copying
+  /// them is faster than removing the others. Nil otherwise, and if they are so many that writers would wait for long.
   static func startOfFewSurvivors(bytes: Int, in db: Database) throws -> Int64? {
     try CacheTotals.payload(in: db) / 2 > bytes ? startOfSurvivors(bytes: bytes, in: db, atMost: 100_000) : nil
   }
 
-  /// The `recency` number from which thumbnails take no more than `bytes`; nil if they are more than `most`.
+  /// The `recency` number from which thumbnails take at most `bytes`; nil if they are more than `most` thumbnails.
   static func startOfSurvivors(bytes: Int, in db: Database, atMost most: Int = .max) throws -> Int64? {
     var kept = 0
     var count = 0
@@ -89,28 +89,29 @@ struct Eviction: Sendable {
   }
 }
 
-/// Removes all thumbnails that were used before a moment, in an order in which few pages of the file have to be moved.
+/// Removes all thumbnails that were last used before a given `recency` number, in an order that moves few pages of the
+/// file.
 ///
-/// The file shrinks from its end: what is kept there moves to where something was removed. So thumbnails are removed from
-/// both ends towards the middle: at the end all that are to go, and at the beginning as many as are kept at the end. Rows
-/// are mostly in the order of their ids; where they are not, more pages move, and the result is the same.
+/// The file shrinks from its end: kept pages at the end move to free pages. So thumbnails are removed from both ends
+/// towards the middle: at the end all outdated ones, and at the beginning as many as are kept at the end. Rows are
+/// mostly in the order of their ids. Where they are not, more pages move, but the result is the same.
 struct Compaction: Sendable {
   /// The number of `recency` from which thumbnails are kept.
   private let cutoff: Int64
   /// The number of rows in one step.
   private let rows: Int
-  /// What is left to look at: the rows between these.
+  /// The rows between these remain to be checked.
   private var low = Int64.min
   private var high = Int64.max
 
   init(cutoff: Int64, rows: Int) { (self.cutoff, self.rows) = (cutoff, rows) }
 
-  /// Whether there is nothing left to do.
+  /// Whether all rows were checked.
   var isDone: Bool { low >= high || cutoff == .min }
 
-  /// Removes about as many as the number of rows.
+  /// Removes about `rows` thumbnails.
   mutating func step(in db: Database) throws {
-    // Without the index, which would be searched whole for each portion.
+    // Without the index, which would be scanned whole in each step.
     let between = "SELECT id FROM recency NOT INDEXED WHERE id > ? AND id < ?"
     let first = try Int64.fetchOne(
       db.cachedStatement(sql: "SELECT min(id) FROM (\(between) ORDER BY id DESC LIMIT ?)"),

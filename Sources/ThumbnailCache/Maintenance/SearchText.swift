@@ -1,9 +1,9 @@
 import Foundation
 
-/// Normalises texts for comparing names and queries: without case, accents, and differences of encoding. `lac léman`,
+/// Normalises texts for comparing names and queries: removes differences of case, accents and encoding. `lac léman`,
 /// `LAC LÉMAN` and the same with combining accents become `lac leman`.
 package enum SearchText {
-  /// Letters with a stroke, which Unicode does not decompose, and what people type instead.
+  /// Letters with a stroke, which Unicode does not decompose, and the letters that people type instead.
   private static let strokes: [Unicode.Scalar: Unicode.Scalar] = [
     "ø": "o", "ł": "l", "đ": "d", "ħ": "h", "ŧ": "t", "ƶ": "z",
   ]
@@ -18,10 +18,10 @@ package enum SearchText {
     text = text.decomposedStringWithCompatibilityMapping
     var scalars = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
-      // Combining class 1 are overlays (strokes); from 202 on the marks attached to, above and below a letter.
+      // Combining class 1 are overlays (strokes). Classes from 202 on are marks attached to, above and below a letter.
       let mark = scalar.properties.canonicalCombiningClass.rawValue
       if mark == 1 || mark >= 202 { continue }
-      // By way of upper case, so that ß and SS, σ and ς are the same.
+      // Maps to upper case first, so that ß and SS, σ and ς are the same.
       for upper in scalar.properties.uppercaseMapping.unicodeScalars {
         for lower in upper.properties.lowercaseMapping.unicodeScalars { scalars.append(strokes[lower] ?? lower) }
       }
@@ -34,7 +34,7 @@ package enum SearchText {
     folded(query).split(whereSeparator: \.isWhitespace).map { Array($0.utf8) }
   }
 
-  /// Appends the normalised form of UTF-8 text to a buffer. ASCII, by far the most common, is only copied.
+  /// Appends the normalised form of UTF-8 text to a buffer. ASCII, the most common case, has a fast path.
   package static func appendFolded(_ bytes: some Collection<UInt8>, to buffer: inout [UInt8]) {
     if bytes.allSatisfy({ $0 < 0x80 }) {
       for byte in bytes { buffer.append((0x41...0x5a).contains(byte) ? byte | 0x20 : byte) }

@@ -2,14 +2,14 @@ import Foundation
 import GRDB
 import ThumbnailCore
 
-/// Conditions on images. Those that are nil or empty match all.
+/// Conditions on images. A condition that is nil or empty matches all images.
 struct SourceFilter: Sendable {
   var key: SourceKey?
   var host: String?
   var location: String?
   /// In seconds since 1970.
   var fetchedBefore: Double?
-  /// What addresses begin with.
+  /// The prefix of addresses.
   var prefix: String?
   /// Words in the form of `SearchText`.
   var words: [[UInt8]] = []
@@ -27,14 +27,14 @@ struct SourceFilter: Sendable {
 /// Iterates over the source images of a cache page by page, ordered by host and fetch time.
 ///
 /// Each page is a separate query that begins where the last one ended (keyset pagination), so that neither memory nor a
-/// transaction grows with the cache. Images stored or removed meanwhile may or may not be seen; all others are.
+/// transaction grows with the cache. Images that are stored or removed meanwhile may or may not be listed.
 struct SourcePages: Sendable {
   let filter: SourceFilter
   /// The host, time and id of the last page's last row, as stored.
   private var position: [DatabaseValue]?
   private(set) var isAtEnd = false
 
-  /// Starts before the first.
+  /// Starts before the first image.
   init(_ filter: SourceFilter) { self.filter = filter }
 
   /// The matching images among the next `limit` rows, without their thumbnails. May be empty before the end.

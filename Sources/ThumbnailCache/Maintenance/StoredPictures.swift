@@ -7,7 +7,7 @@ public struct StoredPicture: Sendable, Equatable {
   let row: Int64
   /// The key of the image.
   public let key: SourceKey
-  /// Its address, without user, password, query and fragment, at most 1024 characters of it.
+  /// Its address without user, password, query and fragment, cut off after 1024 characters.
   public let location: String
   /// Its host; empty for a local file.
   public let host: String
@@ -24,7 +24,7 @@ public struct StoredPicture: Sendable, Equatable {
 
 /// A thumbnail in a disk cache, without its bytes.
 public struct StoredThumbnail: Sendable, Equatable {
-  /// The requested variant. Nil for one made by another version of the library, which this one makes again.
+  /// The requested variant. Nil for a thumbnail of another version of the library, which this version makes again.
   public let variant: Variant?
   /// Its size in pixels.
   public let size: PixelSize
@@ -40,8 +40,8 @@ public struct StoredThumbnail: Sendable, Equatable {
 public enum CacheSelection: Sendable {
   /// All images.
   case all
-  /// One image, with all that was fetched from its address: a URL without its query, user and password, or a file's
-  /// path. If its URL has a query and exactly that URL is stored, that one alone.
+  /// All images of one address: a URL without query, user and password, or a file's path. If the URL has a query and
+  /// exactly this URL is stored, only this image.
   case picture(ImageSource)
   /// Images whose address contains all words of a text, in any order, ignoring case and accents.
   case words(String)
@@ -56,8 +56,7 @@ public enum CacheSelection: Sendable {
 ///     var pictures = try cache.pictures(.words("lake"))
 ///     while let picture = try pictures.next() { print(picture.location) }
 ///
-/// Pending writes are not seen. However large the cache, a few hundred images are held at a time, and no transaction is
-/// kept open between them.
+/// Pending writes are not listed. A few hundred images are held at a time, and no transaction stays open between them.
 public struct StoredPictures {
   private static let pageLength = 256
 
@@ -83,7 +82,7 @@ public struct StoredPictures {
     return page.popLast()
   }
 
-  /// The image with its thumbnails; nil when it no longer has any.
+  /// The image with its thumbnails; nil if it no longer has any.
   private static func whole(_ picture: StoredPicture, in db: Database) throws -> StoredPicture? {
     var picture = picture
     let rows = try db.rows(
@@ -113,7 +112,7 @@ extension DiskCache {
     StoredPictures(self, try filter(selection))
   }
 
-  /// Removes the selected images with all their thumbnails; returns their number when that is written.
+  /// Removes the selected images with all their thumbnails. Returns their number when the removal is written.
   @discardableResult
   public func remove(_ selection: CacheSelection) async throws(DiskCacheError) -> Int {
     try await flush()
@@ -127,7 +126,7 @@ extension DiskCache {
     return count
   }
 
-  /// Reads a listed thumbnail. Nil when it is gone or damaged. Counts neither as a look-up nor as a use.
+  /// Reads a listed thumbnail. Nil if it was removed or is damaged. Counts neither as a look-up nor as a use.
   ///
   /// Blocks for tens of microseconds; can be called from any thread.
   public func contents(

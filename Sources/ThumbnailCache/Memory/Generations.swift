@@ -2,10 +2,10 @@ import HTTPSemantics
 import Synchronization
 import ThumbnailCore
 
-/// Values by key, of which those used last are kept: at least half of the limit, and at most all of it.
+/// A bounded dictionary that keeps the most recently used values: at least half of the limit, and at most all of it.
 ///
-/// What is used goes to the young generation; when that has half of the limit, the old one is dropped and the young one
-/// takes its place. So no list has to be kept. A pure value: its owner synchronises it.
+/// A used value moves to the young generation. When that reaches half of the limit, it replaces the old generation,
+/// which is dropped. So no list is needed. A pure value: its owner synchronises it.
 struct Generations<Key: Hashable, Value> {
   private var young: [Key: Value] = [:]
   private var old: [Key: Value] = [:]
@@ -15,7 +15,7 @@ struct Generations<Key: Hashable, Value> {
   /// How often a generation was dropped.
   private(set) var drops = 0
 
-  /// Keeps values of at most `limit` in all, each of which costs the same every time.
+  /// Keeps values of at most `limit` in total. The cost of a value must not change.
   init(limit: Int, cost: @escaping @Sendable (Value) -> Int = { _ in 1 }) { (self.limit, self.cost) = (limit, cost) }
 
   /// The value of a key, which counts as a use.
@@ -47,8 +47,8 @@ struct Generations<Key: Hashable, Value> {
   }
 }
 
-/// The history of source images that this process has recorded recently: not yet written to the database, or all there
-/// is without one. Holds a bounded number of sources, some hundred bytes each.
+/// The history of source images that this process has recorded recently, which may not be written to the database yet.
+/// Holds a bounded number of sources, some hundred bytes each.
 final class RecentHistory: Sendable {
   private let state: Mutex<Generations<SourceKey, SourceHistory>>
 
@@ -75,7 +75,7 @@ final class RecentHistory: Sendable {
 }
 
 extension SourceHistory {
-  /// This history, from the database, with what this process has recorded since.
+  /// This history, from the database, with the changes that this process has recorded since.
   func merged(with recent: SourceHistory?) -> SourceHistory {
     guard let recent else { return self }
     var result = self

@@ -5,12 +5,12 @@ public import ThumbnailCore
 
 /// Keeps encoded thumbnails in memory.
 ///
-/// Every call is synchronous, takes well under a microsecond and can come from any thread. The
-/// total cost never exceeds the limit; the cost of a thumbnail is the length of its data plus 512 bytes of overhead.
-/// Entries used only once are evicted before those used again, so that scrolling through thousands of new images does
-/// not evict the ones people return to.
+/// Every call is synchronous and takes well under a microsecond. Thread-safe. The total cost never exceeds the limit.
+/// The cost of a thumbnail is the length of its data plus 512 bytes of overhead. Entries that were used once are
+/// evicted before entries that were used again, so that scrolling through thousands of new images does not evict those
+/// that people return to.
 ///
-/// Stale entries are kept, since revalidation may confirm them, but are not returned as hits.
+/// Stale entries are kept, because revalidation may confirm them, but they are not hits.
 public final class MemoryCache: Sendable {
   private struct State {
     var entries: SegmentedLRU
@@ -26,22 +26,22 @@ public final class MemoryCache: Sendable {
   /// An empty cache.
   ///
   /// - Parameters:
-  ///   - byteLimit: The most all thumbnails together may cost, in bytes. 0 keeps nothing.
-  ///   - countLimit: The most thumbnails, whatever they cost.
+  ///   - byteLimit: The most bytes that all thumbnails together may cost. 0 keeps nothing.
+  ///   - countLimit: The most thumbnails, regardless of their cost.
   public convenience init(byteLimit: Int, countLimit: Int = .max) {
     self.init(byteLimit: byteLimit, countLimit: countLimit, rule: FreshnessRule())
   }
 
-  /// The same with a rule for what is stale.
+  /// The same with a freshness rule.
   package init(byteLimit: Int, countLimit: Int = .max, rule: FreshnessRule) {
     self.rule = rule
     state = Mutex(State(entries: SegmentedLRU(byteLimit: byteLimit, countLimit: countLimit)))
   }
 
-  /// The thumbnail for a key, which counts as a use. Nil on a miss, or when it is stale.
+  /// The thumbnail for a key, which counts as a use. Nil if it is missing or stale.
   public func thumbnail(for key: CacheKey) -> Thumbnail? { thumbnail(for: key, admittedBy: rule) }
 
-  /// The same by another rule for what is stale.
+  /// The same by another freshness rule.
   func thumbnail(for key: CacheKey, admittedBy rule: FreshnessRule) -> Thumbnail? {
     state.withLock { state in
       guard let entry = state.entries.use(key), rule.admits(entry.freshness) else {
@@ -58,8 +58,8 @@ public final class MemoryCache: Sendable {
 
   /// Stores a thumbnail, replacing an earlier one of the same key.
   ///
-  /// Evicts others until the limits hold. A thumbnail that costs more than the whole limit is not stored, and the
-  /// earlier one it would have replaced is removed.
+  /// Evicts others until the limits hold. A thumbnail that costs more than the whole limit is not stored, but the
+  /// earlier one that it would replace is removed.
   public func insert(_ thumbnail: Thumbnail, for key: CacheKey) {
     insert(thumbnail, for: key, freshness: .lasting)
   }
@@ -89,10 +89,10 @@ public final class MemoryCache: Sendable {
   /// Removes everything.
   public func removeAll() { state.withLock { $0.entries.removeAll() } }
 
-  /// The cached variants of an image, in no particular order; does not count as a use.
+  /// The cached variants of an image, in no particular order. Does not count as a use.
   public func variants(of source: SourceKey) -> [Variant] { state.withLock { $0.entries.variants(of: source) } }
 
-  /// The most all thumbnails together may cost, in bytes. Lowering it evicts before the call returns.
+  /// The most bytes that all thumbnails together may cost. Lowering it evicts before the call returns.
   public var byteLimit: Int {
     get { state.withLock { $0.entries.byteLimit } }
     set { state.withLock { $0.entries.setByteLimit(newValue) } }
@@ -119,16 +119,16 @@ package struct DatedThumbnail: Sendable {
   }
 }
 
-/// Keeps the micro thumbnails that were used last in memory, by image.
+/// Keeps the most recently used micro thumbnails in memory, by image.
 final class MicroMemory: Sendable {
-  /// The most bytes that all take together: the 2,300 used last, at least.
+  /// The most bytes of all together: at least the 2,300 used last.
   static let byteLimit = 4 << 20
-  /// What one takes besides its bytes: a dictionary slot and the allocation of its data, in bytes.
+  /// The overhead of each: a dictionary slot and the allocation of its data, in bytes.
   private static let overhead = 96
 
   private struct State {
     var thumbnails: Generations<SourceKey, Data>
-    /// Counts removals, of one or of all.
+    /// Counts removals of one or of all.
     var removals = 0
   }
 
@@ -141,14 +141,13 @@ final class MicroMemory: Sendable {
   /// The micro thumbnail of an image, which counts as a use.
   func data(of source: SourceKey) -> Data? { state.withLock { $0.thumbnails.use(source) } }
 
-  /// Stores one, in place of an earlier one of the image.
+  /// Stores a micro thumbnail, replacing an earlier one of the image.
   func insert(_ data: Data, for source: SourceKey) { state.withLock { $0.thumbnails.insert(data, for: source) } }
 
-  /// Changes whenever one is removed.
+  /// Changes whenever a micro thumbnail is removed.
   var removals: Int { state.withLock { $0.removals } }
 
-  /// Stores one that was read from the disk, unless a newer one has come meanwhile, or any was removed since there were
-  /// so many `removals`.
+  /// Stores a micro thumbnail from the disk, unless a newer one was stored meanwhile, or `removals` has changed since.
   func insertRead(_ data: Data, for source: SourceKey, after removals: Int) {
     state.withLock { state in
       if state.removals == removals, state.thumbnails.use(source) == nil {
@@ -171,6 +170,6 @@ final class MicroMemory: Sendable {
     }
   }
 
-  /// Changes whenever some were dropped to make room, or all were removed.
+  /// Changes whenever some are evicted or all are removed.
   var drops: Int { state.withLock { $0.thumbnails.drops } }
 }

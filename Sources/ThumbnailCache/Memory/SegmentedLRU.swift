@@ -5,21 +5,22 @@ import ThumbnailCore
 ///
 /// Segmented LRU (Karedla, Love and Wherry, "Caching strategies to improve disk system performance", 1994): new entries
 /// join the *probation* list; a second use moves them to the *protected* list, which may hold four fifths of the cache.
-/// Evictions start at the old end of probation, so a scan of any length evicts only what a scan brought in, never what
-/// was used again. Lists are linked through indices into one array: a hit moves an entry without allocating. All
-/// operations take amortised constant time, as the variants of one source are few. A pure value: its owner synchronises it.
+/// Evictions start at the old end of probation, so a scan of any length evicts only entries of scans, never entries
+/// that were used again. Lists are linked through indices into one array, so a hit moves an entry without allocating.
+/// All operations take amortised constant time, because a source has few variants. A pure value: its owner synchronises
+/// it.
 struct SegmentedLRU {
   /// The cost of an entry besides its bytes: the node, the source's list of nodes and the allocation of the data, in
   /// bytes.
   static let entryOverhead = 512
-  /// The most variants of one source, since its list is searched. The one added first is removed for another.
+  /// The most variants of one source, because its list is searched linearly. Beyond that, the oldest one is removed.
   static let mostVariants = 256
 
   private struct Node {
     let key: CacheKey?
-    /// Nil while the node is free.
+    /// The entry; nil while the node is free.
     var entry: DatedThumbnail?
-    /// For a head, that of the whole list.
+    /// The cost of the entry; for a head, that of the whole list.
     var cost: Int
     /// The head of its list.
     var list = probation
@@ -27,13 +28,13 @@ struct SegmentedLRU {
     var older = probation
   }
 
-  /// The heads of the two lists are the first nodes. Each is between the newest node, its `older`, and the oldest one.
+  /// The heads of the two lists are the first two nodes. A head's `older` is the newest node, its `newer` the oldest.
   private static let probation: Int32 = 0
   private static let protected: Int32 = 1
 
   private var nodes: [Node] = []
   private var free: [Int32] = []
-  /// The nodes of each source, which are mostly one. To find a variant among them, none is hashed.
+  /// The nodes of each source, mostly one. Variants are compared, not hashed.
   private var slots: [SourceKey: [Int32]] = [:]
   private var counts = [0, 0]
 
@@ -67,8 +68,8 @@ struct SegmentedLRU {
     return nodes[Int(slot)].entry
   }
 
-  /// Inserts a thumbnail, replacing an earlier one of its key. One that costs more than the limit is not inserted, and
-  /// an earlier one of its key is removed all the same, since it is outdated.
+  /// Inserts a thumbnail, replacing an earlier one of its key. A thumbnail that costs more than the limit is not
+  /// inserted, but an earlier one of its key is removed, because it is outdated.
   mutating func insert(_ entry: DatedThumbnail, for key: CacheKey) {
     let cost = entry.thumbnail.storedBytes + Self.entryOverhead
     guard cost <= byteLimit, countLimit > 0 else {
@@ -131,7 +132,7 @@ struct SegmentedLRU {
   }
 
   /// Evicts from the old end of probation, then of the protected list, until both limits hold. The new entry fits alone
-  /// and is spared, so that an insertion always succeeds.
+  /// and is kept, so that an insertion always succeeds.
   private mutating func trim(sparing newcomer: Int32?) {
     while totalBytes > byteLimit || count > countLimit {
       let oldest = nodes[0].newer

@@ -3,7 +3,7 @@ import GRDB
 
 /// The table `piece`, which holds the bytes of each thumbnail in one or two rows.
 ///
-/// The rows of thumbnail n have the ids 2n and 2n + 1, so that they are adjacent and found without an index.
+/// The rows of thumbnail n have the ids 2n and 2n + 1, so they are adjacent and need no index.
 enum BlobTable {
   /// The rows of one thumbnail, as a condition on `piece` joined to `thumbnail`.
   static let ofThumbnail = "p.id BETWEEN 2 * t.id AND 2 * t.id + 1"
@@ -16,7 +16,7 @@ enum BlobTable {
     return lower...max(lower, last.overflow ? .max : last.partialValue + 1)
   }
 
-  /// Appends the bytes of a new thumbnail. `space` is remembered from one to the next.
+  /// Appends the bytes of a new thumbnail. Pass the same `space` for the next one.
   static func insert(_ data: Data, of thumbnail: Int64, _ space: inout PageSpace, in db: Database) throws {
     let cut = space.cut(data.count, row: 2 * thumbnail)
     let pieces = cut.map { [data.prefix($0), data.dropFirst($0)] } ?? [data]
@@ -30,27 +30,26 @@ enum BlobTable {
   }
 }
 
-/// Tracks how much room is left on the page that the next piece of a thumbnail goes to, so that a thumbnail can be
-/// split at the page's end.
+/// Tracks the free space on the page of the next piece, so that a thumbnail can be split at the page's end.
 ///
-/// SQLite starts a new page when a row does not fit into the rest of the last one, and thumbnails of 2 kB would leave
-/// nearly half of each page of 4 kB empty. This follows SQLite's file format ("B-tree Pages", "Cell Payload Overflow
-/// Pages") for rows appended to `BlobTable`. It does not see what others write or delete; then it is wrong until a new page
-/// is started, which it detects. A wrong estimate only wastes room on one page. A pure value.
+/// SQLite starts a new page if a row does not fit into the last one, so thumbnails of 2 kB would leave nearly half of
+/// each page of 4 kB empty. This follows SQLite's file format ("B-tree Pages", "Cell Payload Overflow Pages") for rows
+/// appended to `BlobTable`. After writes and deletions by others the estimate is wrong until a new page is started,
+/// which is detected. A wrong estimate only wastes space on one page. A pure value.
 struct PageSpace: Sendable, Equatable {
-  /// Less room than this is left empty, since a piece costs a row of its own. In bytes.
+  /// Less space than this stays empty, because a piece needs its own row. In bytes.
   static let leastPiece = 64
   private static let pageHeader = 8
   private static let usable = DiskCacheLimits.pageSize
-  /// The most bytes of a row in the B-tree page; the rest of a longer one goes to overflow pages.
+  /// The most bytes of a row in the B-tree page. The rest of a longer row goes to overflow pages.
   private static let longestLocal = usable - 35
   private static let shortestLocal = (usable - 12) * 32 / 255 - 23
   private static let overflow = usable - 4
 
-  /// The bytes left; nil if unknown.
+  /// The free bytes; nil if unknown.
   private(set) var bytes: Int?
 
-  /// The length of the first of two pieces. Nil if the whole fits, or nothing would be gained.
+  /// The length of the first of two pieces. Nil if the thumbnail fits whole, or if splitting gains nothing.
   func cut(_ length: Int, row: Int64) -> Int? {
     guard let bytes, Self.cell(length, row: row).bytes > bytes else { return nil }
     // The overhead of a row besides its blob, with the longest varints.
@@ -66,14 +65,14 @@ struct PageSpace: Sendable, Equatable {
     if pages > cell.pages {
       bytes = Self.usable - Self.pageHeader - cell.bytes
     } else if let left = bytes {
-      // It did not fit our estimate: rows were deleted, or another process has started a new page.
+      // Our estimate was wrong: rows were deleted, or another process has started a new page.
       bytes = left >= cell.bytes ? left - cell.bytes : nil
     }
   }
 
   /// The bytes that a row takes on its page, and the number of its overflow pages.
   static func cell(_ length: Int, row: Int64) -> (bytes: Int, pages: Int) {
-    // The record's header: its own length, the row id as a null, the blob's type.
+    // The record's header has its own length, the row id as a null, and the blob's type.
     let payload = 2 + varint(12 + 2 * length) + length
     let pointer = 2
     let front = pointer + varint(payload) + varint(Int(clamping: row))

@@ -1,8 +1,8 @@
 import GRDB
 
-/// Counts that describe the whole cache without reading it: the tables `total`, `census` and `tally`.
+/// Counts for the whole cache: the tables `total`, `census` and `tally`.
 ///
-/// Triggers keep `total` and `census` within the transaction that changes the thumbnails, so they are exact with several
+/// Triggers update `total` and `census` in the transaction that changes the thumbnails, so they are exact with several
 /// writers.
 enum CacheTotals {
   /// - `total` has one row: the bytes of all thumbnails.
@@ -39,8 +39,8 @@ enum CacheTotals {
     END;
     """
 
-  /// A column with a number of bytes or of thumbnails, as SQL that yields a plausible one whatever is stored: a damaged
-  /// row must not fail or overflow what adds them up. At most 2⁴⁰, of which 8 million can be added.
+  /// SQL for a column with a number of bytes or thumbnails that gives a plausible number even for a damaged row, so
+  /// that sums neither fail nor overflow. At most 2⁴⁰, of which 8 million can be added.
   static func count(_ column: String) -> String { "max(0, min(coalesce(CAST(\(column) AS INTEGER), 0), 1 << 40))" }
 
   /// The bytes of all thumbnails. At most 2⁶⁰, and never negative.
@@ -48,7 +48,7 @@ enum CacheTotals {
     try db.integer("SELECT max(0, min(coalesce(CAST(payload AS INTEGER), 0), 1 << 60)) FROM total")
   }
 
-  /// The same as `census` has it, which takes no longer with many.
+  /// The number of thumbnails from `census`, in constant time.
   static func counted(in db: Database) throws -> Int {
     try db.integer("SELECT coalesce(sum(\(count("thumbnails"))), 0) FROM census")
   }
@@ -56,7 +56,7 @@ enum CacheTotals {
   private static let recount = "SELECT variant, format, count(*), sum(bytes) FROM thumbnail GROUP BY variant, format"
   private static let kept = "SELECT variant, format, thumbnails, bytes FROM census"
 
-  /// Whether the totals differ from a new count. One statement, which does not block writers.
+  /// Whether the totals differ from a new count. One statement that does not block writers.
   static func areWrong(in db: Database) throws -> Bool {
     try Bool.fetchOne(
       db,

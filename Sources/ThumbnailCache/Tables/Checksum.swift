@@ -1,5 +1,4 @@
-/// XXH64 of a sequence of bytes, as its public specification defines it: detects damage, not tampering. 12 kB take 1 to
-/// 2 µs.
+/// XXH64 of a sequence of bytes (xxHash specification). It detects damage, not tampering. 12 kB take 1 to 2 µs.
 enum Checksum {
   private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87
   private static let prime2: UInt64 = 0xC2B2_AE3D_27D4_EB4F

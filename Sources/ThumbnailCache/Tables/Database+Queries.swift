@@ -2,14 +2,14 @@ import Foundation
 import GRDB
 import ThumbnailCore
 
-/// Queries whose statements are kept compiled.
+/// Queries with cached compiled statements.
 extension Database {
   /// Runs a statement.
   func run(_ sql: String, _ arguments: StatementArguments = []) throws {
     try cachedStatement(sql: sql).execute(arguments: arguments)
   }
 
-  /// The rows of a query. They are in SQLite's memory, so that only what is decoded is copied.
+  /// The rows of a query. They stay in SQLite's memory, so that only decoded values are copied.
   func rows(_ sql: String, _ arguments: StatementArguments = []) throws -> RowCursor {
     try Row.fetchCursor(cachedStatement(sql: sql), arguments: arguments)
   }
@@ -39,15 +39,15 @@ extension Database {
   /// The pages of the file that are not free.
   func pagesInUse() throws -> Int { try integer("PRAGMA page_count") - integer("PRAGMA freelist_count") }
 
-  /// Has all free pages returned to the file system when the transaction that has begun is committed, in a time that
-  /// grows with their number alone; `incremental_vacuum` searches the list of free pages for each page.
+  /// Makes SQLite return all free pages to the file system when the current transaction is committed. The time grows
+  /// linearly with their number, while `incremental_vacuum` searches the list of free pages for each page.
   ///
-  /// That is SQLite's mode FULL. Compiling the pragma changes the mode of this connection until the transaction ends;
-  /// executing it would write the mode into the file as well.
+  /// This is SQLite's mode FULL. Compiling the pragma changes the mode of this connection until the transaction ends.
+  /// Executing it would write the mode into the file as well.
   func returnFreePagesAtCommit() throws { _ = try makeStatement(sql: "PRAGMA auto_vacuum = FULL") }
 }
 
-/// Values that throw where a column has another type; subscripts of a row would trap.
+/// Decodes values, and throws if a column has another type. Subscripts of a row would trap.
 extension Row {
   /// A key.
   func key(at index: Int) throws -> SourceKey {
@@ -56,7 +56,7 @@ extension Row {
     return SourceKey(bytes: bytes)
   }
 
-  /// A time. One beyond some ten thousand years is damage, since no calendar could represent it.
+  /// A time. A time beyond some ten thousand years is damage, because no calendar could represent it.
   func date(at index: Int) throws -> Date {
     let seconds = try decode(Double.self, atIndex: index)
     guard abs(seconds) < 4e11 else { throw DatabaseError(resultCode: .SQLITE_MISMATCH) }
@@ -82,7 +82,7 @@ extension Row {
     return format
   }
 
-  /// A placeholder; nil if there is none, or it is damaged, which costs nothing but the placeholder.
+  /// A placeholder; nil if there is none or it is damaged, which loses only the placeholder.
   func placeholder(at index: Int) -> Placeholder? {
     (try? decode(Data?.self, atIndex: index)).flatMap { $0 }.flatMap { Placeholder(bytes: $0) }
   }

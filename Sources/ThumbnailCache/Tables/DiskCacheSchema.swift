@@ -2,25 +2,25 @@ import GRDB
 
 /// The schema of the disk cache.
 ///
-/// The major version is part of the file's name: a program with another schema uses another file. A file to which a later
-/// program has added tables or columns is opened as it is. `application_id` distinguishes the file from those of other
-/// programs.
+/// The major version is part of the file's name, so a program with another schema uses another file. A file with
+/// additional tables or columns of a later program can be used. `application_id` distinguishes the file from those of
+/// other programs.
 enum DiskCacheSchema {
-  /// Raised when a program of the previous version could no longer use the file.
+  /// Raised when programs of the previous version can no longer use the file.
   static let majorVersion = 2
   /// "Thmb" in ASCII.
   static let applicationID = 0x5468_6D62
 
-  /// Sets what is fixed when the file is created, before its first table; then creates the tables and triggers.
+  /// Sets the page size and modes, which must precede the first table, then creates the tables and triggers.
   ///
-  /// - `source` and `thumbnail` have short rows that are appended and refer to each other by id: only one index is in
-  ///   the order of the keys, which is random and fills pages to two thirds.
+  /// - `source` and `thumbnail` have short rows that are appended and refer to each other by id. Only one index is in
+  ///   the random order of the keys, which fills pages to two thirds.
   /// - `source_host` finds images by host and fetch time: 25 ms for an overview of 100,000. It is also the order in
   ///   which the cache is listed and pruned, page by page.
-  /// - `thumbnail` has all that a hit needs except the bytes, which are in `piece`, split at page ends (`PageSpace`).
-  /// - `variant` has the text of each variant once. There are few: rows are never removed.
-  /// - `recency` is small and dense: marking a hundred uses rewrites a few pages, not a hundred rows with blobs. Its
-  ///   order is a sequence number, since clocks jump.
+  /// - `thumbnail` has all data of a hit except the bytes, which are in `piece`, split at page ends (`PageSpace`).
+  /// - `variant` has the text of each variant once. Rows are never removed, because there are few.
+  /// - `recency` is small and dense, so recording a hundred uses rewrites a few pages, not a hundred rows with blobs.
+  ///   Its order is a sequence number, because clocks jump.
   /// - A source is removed with its last thumbnail.
   /// - `micro` has the micro thumbnails, which not every program makes.
   static func create(in db: Database) throws {
@@ -94,13 +94,13 @@ enum DiskCacheSchema {
     }
   }
 
-  /// Adds what files of earlier programs lack. Those programs go on with them as they did.
+  /// Adds columns and tables that files of earlier programs lack. Those programs can still use the file.
   static func complete(in db: Database) throws {
     let columns = try String.fetchAll(db, sql: "SELECT name FROM pragma_table_info('thumbnail')")
     for (name, type) in [("placeholder", "BLOB"), ("source_preview", "TEXT")] where !columns.contains(name) {
       try db.execute(sql: "ALTER TABLE thumbnail ADD COLUMN \(name) \(type)")
     }
-    // Of its triggers, those of `thumbnail` are the last to be created.
+    // This trigger is the last one that `MicroTable.schema` creates.
     if try db.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'micro_thumbnail_deleted'") == 0 {
       try db.execute(sql: MicroTable.schema)
     }
@@ -115,23 +115,23 @@ enum DiskCacheSchema {
   /// The state of a file that was opened.
   enum State {
     case empty
-    /// Without a table: its creation was interrupted, by a kill or a full disk.
+    /// It has no tables, because its creation was interrupted by a kill or a full disk.
     case unfinished
     case usable
-    /// Made by another program, or by this one and incomplete.
+    /// It belongs to another program, or is incomplete.
     case unusable(reason: String, isOurs: Bool)
   }
 
   /// Inspects a file without changing it.
   ///
-  /// - Throws: `DatabaseError` when it cannot be read at all.
+  /// - Throws: `DatabaseError` if it cannot be read at all.
   static func inspect(_ db: Database) throws -> State {
     if try db.integer("PRAGMA page_count") == 0 { return .empty }
     let application = try db.integer("PRAGMA application_id")
     if try application == 0 && db.integer("SELECT count(*) FROM sqlite_schema") == 0 { return .unfinished }
     guard application == applicationID else {
       return .unusable(
-        reason: "it is another program's database, now beside it with the ending .damaged", isOurs: false)
+        reason: "it belonged to another program, and is kept with the extension .damaged", isOurs: false)
     }
     guard try db.integer("PRAGMA user_version") >= 1,
       try db.integer("PRAGMA auto_vacuum") == 2,

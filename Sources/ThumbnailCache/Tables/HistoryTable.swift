@@ -7,8 +7,8 @@ import ThumbnailCore
 enum HistoryTable {
   /// - `freshness` has the metadata of responses, one row per URL of an image; see `StoredResponse`. Rows are removed
   ///   with their source. `address` is null if it equals `url`.
-  /// - `failure` has what could not be fetched or decoded, one row per URL; see `RememberedFailure`. `id` counts up, so
-  ///   that the oldest are removed when there are too many.
+  /// - `failure` has cached failures, one row per URL; see `RememberedFailure`. `id` counts up, so that the oldest can
+  ///   be removed.
   static let schema = """
     CREATE TABLE freshness (
       source INTEGER NOT NULL,
@@ -96,8 +96,8 @@ enum HistoryTable {
       noted: try row.date(at: 6), until: try row.date(at: 7))
   }
 
-  /// Stores a response's metadata. Of a source's URLs, those confirmed last are kept; ones dated in the future by a
-  /// wrong clock are removed first.
+  /// Stores a response's metadata. The URLs of a source that were confirmed last are kept. Rows that a wrong clock has
+  /// dated in the future are removed first.
   static func put(_ response: StoredResponse, of source: SourceKey, in db: Database) throws {
     guard let url = response.url else { return }
     let metadata = response.metadata
@@ -121,7 +121,7 @@ enum HistoryTable {
       """, [source.bytes, response.freshness.confirmed.timeIntervalSince1970 + 1, SourceHistory.longest])
   }
 
-  /// Stores the metadata of a response that was revalidated, unless the stored one has been replaced meanwhile.
+  /// Stores the metadata of a revalidated response, unless the stored one has been replaced meanwhile.
   static func confirm(
     _ response: StoredResponse, insteadOf earlier: ResponseMetadata, of source: SourceKey, in db: Database
   ) throws {

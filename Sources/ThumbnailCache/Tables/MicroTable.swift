@@ -2,13 +2,13 @@ import Foundation
 import GRDB
 package import ThumbnailCore
 
-/// The table `micro`: the micro thumbnails of the rows of `thumbnail` that have one, by the same ids.
+/// The table `micro`: the micro thumbnails of rows of `thumbnail`, by the same ids.
 ///
-/// They are apart from their thumbnails, so that a look-up of one reads nothing of the other. They are removed with their
-/// thumbnails by a trigger, which programs that do not know the table carry out as well. The total of the thumbnails'
-/// bytes, which such programs check, does without them: what bounds them is the limit of the file's pages.
+/// They are separate, so that a look-up of one kind does not read the other. A trigger removes them with their
+/// thumbnails, even in programs that do not know the table. Such programs check the total bytes of thumbnails, so micro
+/// thumbnails do not count there. The limit on the file's pages bounds them.
 enum MicroTable {
-  /// The longest that is stored or read, in bytes.
+  /// The longest micro thumbnail that is stored or read, in bytes.
   static let longest = 4096
 
   /// Adds the table to a file that lacks it.
@@ -30,8 +30,8 @@ enum MicroTable {
       "INSERT INTO micro (id, checksum, data) VALUES (?, ?, ?)", [row, checksum(of: data, source: source), data])
   }
 
-  /// The micro thumbnail of any thumbnail of an image; that of the largest box, if it has several. Nil if there is none,
-  /// or it is damaged.
+  /// The micro thumbnail of an image, from its thumbnail with the largest box that has one. Nil if there is none or it
+  /// is damaged.
   static func data(of source: SourceKey, in db: Database) throws -> Data? {
     let row = try db.row(
       """
@@ -52,7 +52,7 @@ enum MicroTable {
     return (try? row.key(at: 2)).flatMap { decode(row, of: $0) } == nil
   }
 
-  /// The data if they match their checksum. `decode` throws where a column has another type.
+  /// The data if they match their checksum. `decode` throws if a column has another type.
   private static func decode(_ row: Row, of source: SourceKey) -> Data? {
     guard let data = try? row.decode(Data.self, atIndex: 0), let expected = try? row.decode(Int64.self, atIndex: 1),
       data.count <= longest, checksum(of: data, source: source) == expected
@@ -60,13 +60,13 @@ enum MicroTable {
     return data
   }
 
-  /// Over the bytes and the source, so that it detects flipped bits as well as an index that leads to the wrong row.
+  /// The checksum of the bytes and the source. It detects flipped bits, and an index that leads to the wrong row.
   private static func checksum(of data: Data, source: SourceKey) -> Int64 {
     Int64(bitPattern: data.withUnsafeBytes { Checksum.xxh64($0, seed: source.low) })
   }
 }
 
-/// What is stored to show before a thumbnail of an image, and the image's size.
+/// The stored placeholder of an image, and the image's size.
 package struct StoredPlaceholder: Sendable {
   /// The placeholder of one of its thumbnails.
   package let placeholder: Placeholder
@@ -76,7 +76,7 @@ package struct StoredPlaceholder: Sendable {
 
 /// The placeholders that are stored with thumbnails.
 enum PlaceholderTable {
-  /// The placeholder of any thumbnail of an image; that of the largest box, if it has several.
+  /// The placeholder of an image, from its thumbnail with the largest box that has one.
   static func placeholder(of source: SourceKey, in db: Database) throws -> StoredPlaceholder? {
     let row = try db.row(
       """
@@ -91,7 +91,7 @@ enum PlaceholderTable {
 }
 
 extension ThumbnailCache {
-  /// What is stored to show of images before their thumbnails, in one visit of a reader thread: microseconds for each.
+  /// The stored placeholders of images, in one visit of a reader thread, which takes microseconds for each.
   package func placeholders(of sources: [SourceKey]) async -> [SourceKey: StoredPlaceholder] {
     await read(sources) { source, _, db in try PlaceholderTable.placeholder(of: source, in: db) }
   }

@@ -37,9 +37,9 @@ enum PageTable {
     END;
     """
 
-  /// The page at a place, with its row; nil when it is not stored, or its row is damaged. A damaged photo is left out.
+  /// The page at a place, with its row; nil if it is not stored or its row is damaged. A damaged photo is left out.
   static func page(at place: PagePlace, in db: Database) throws -> (row: Int64, page: StoredPage)? {
-    // A single statement, so that a page that is being replaced is read whole or not at all.
+    // A single statement, so that a page is read whole even while it is being replaced.
     let rows = try db.rows(
       """
       SELECT l.id, l.next, l.total, l.fetched_at, p.source, p.data
@@ -91,7 +91,7 @@ enum PageTable {
     return found
   }
 
-  /// The photo whose key and payload begin at a column; nil if there is none, or it is damaged.
+  /// The photo whose key and payload begin at a column; nil if there is none or it is damaged.
   private static func photo(in row: Row, at index: Int) -> StoredPhoto? {
     guard let source = try? row.key(at: index), let payload = try? row.decode(Data?.self, atIndex: index + 1) else {
       return nil

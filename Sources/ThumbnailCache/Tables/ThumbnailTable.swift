@@ -9,7 +9,7 @@ enum ThumbnailTable {
   enum Outcome {
     case hit(Thumbnail, row: Int64)
     case miss
-    /// The row exists, but its bytes do not match their checksum.
+    /// The row exists, but the bytes do not match the checksum.
     case damaged(row: Int64)
   }
 
@@ -51,7 +51,7 @@ enum ThumbnailTable {
     return .hit(thumbnail, row: id)
   }
 
-  /// Decodes one thumbnail and its checksum from its first row and the rest of them, which have the rest of its bytes.
+  /// Decodes one thumbnail and its checksum from its first row and the further rows, which have the rest of its bytes.
   /// Nil if a value is invalid.
   private static func decode(_ row: Row, _ rows: RowCursor) throws -> (Thumbnail, checksum: Int64)? {
     guard var thumbnail = try? thumbnail(in: row), let checksum = try? row.decode(Int64.self, atIndex: 8) else {
@@ -66,14 +66,14 @@ enum ThumbnailTable {
   private static func thumbnail(in row: Row) throws -> Thumbnail? {
     var source = try row.sourceDescription(at: 4)
     source.preview = try row.decode(String?.self, atIndex: 11).flatMap { UsedPreview(rawValue: $0) }
-    // Not part of the checksum.
+    // These values are not part of the checksum.
     guard source.size.width > 0, source.size.height > 0, source.byteCount > 0 else { return nil }
     return Thumbnail(
       data: try row.decode(atIndex: 9), size: try row.size(at: 1), format: try row.format(at: 3), source: source,
       placeholder: row.placeholder(at: 10))
   }
 
-  /// Reads one thumbnail to check it; nil when it is gone. Without its source its checksum cannot be verified.
+  /// Checks one thumbnail; nil if it was removed. Its checksum cannot be verified without its source.
   static func check(row id: Int64, in db: Database) throws -> (bytes: Int, isDamaged: Bool)? {
     let rows = try db.rows(
       """
@@ -85,7 +85,7 @@ enum ThumbnailTable {
     var isSound = [4, 5, 7].allSatisfy { (try? row.decode(Int.self, atIndex: $0)) ?? 0 >= 1 }
     let length = try? row.decode(Int.self, atIndex: 12)
     let key = row.hasNull(atIndex: 13) ? nil : (try? row.decode(Data.self, atIndex: 13)) ?? Data()
-    // One of another encoder version is not damaged.
+    // A thumbnail of another encoder version is not damaged.
     let token = try? row.decode(String.self, atIndex: 14)
     isSound = isSound && token.map { !$0.hasPrefix("\(Variant.encoderVersion);") || Variant(token: $0) != nil } == true
     guard let (thumbnail, expected) = try decode(row, rows) else { return (0, true) }
@@ -112,7 +112,7 @@ enum ThumbnailTable {
     try db.value("SELECT EXISTS (SELECT 1 FROM source WHERE key = ?)", [source.bytes]) ?? false
   }
 
-  /// Stores what is known of a source and returns its id. A record of a thumbnail made from another one changes
+  /// Stores the record of a source and returns its id. The record of a thumbnail that was made from another one changes
   /// nothing.
   static func put(_ record: SourceRecord, in db: Database) throws -> Int64 {
     let change =
@@ -137,7 +137,7 @@ enum ThumbnailTable {
     return row
   }
 
-  /// Inserts a new thumbnail of the source with that id.
+  /// Inserts a new thumbnail of the source with this id.
   static func insert(
     _ entry: CacheEntry, of source: SourceKey, row: Int64, _ space: inout PageSpace, in db: Database
   ) throws {
@@ -167,7 +167,7 @@ enum ThumbnailTable {
     return db.lastInsertedRowID
   }
 
-  /// Removes a thumbnail, if it exists; with a row, only if it has that id.
+  /// Removes a thumbnail, if it exists and has the given row id, if any.
   static func remove(_ key: CacheKey, row: Int64? = nil, in db: Database) throws {
     try db.run(
       """
@@ -176,24 +176,24 @@ enum ThumbnailTable {
       """, [key.source.bytes, key.variant.knownToken, row])
   }
 
-  /// Removes all thumbnails of a source, and with them the source.
+  /// Removes all thumbnails of a source, and thus the source.
   static func removeAll(of source: SourceKey, in db: Database) throws {
     try db.run("DELETE FROM thumbnail WHERE source = (SELECT id FROM source WHERE key = ?)", [source.bytes])
   }
 
-  /// The checksum stored with a thumbnail, over its bytes, size and source, so that it detects flipped bits as well as
-  /// an index that leads to the wrong row.
+  /// The stored checksum of a thumbnail, over its bytes, size and source. It detects flipped bits, and an index that
+  /// leads to the wrong row.
   private static func checksum(of thumbnail: Thumbnail, source: SourceKey) -> Int64 {
     let seed = source.low ^ UInt64(truncatingIfNeeded: thumbnail.size.width << 32 ^ thumbnail.size.height)
     return Int64(bitPattern: thumbnail.data.withUnsafeBytes { Checksum.xxh64($0, seed: seed) })
   }
 }
 
-/// The tokens of the variants in use, since building one costs more than a quarter of a disk hit.
+/// The tokens of the variants in use, because building one takes more than a quarter of a disk hit.
 private let tokens = Mutex<[(variant: Variant, token: String)]>([])
 
 extension Variant {
-  /// The token. It is found by comparing, as hashing a variant costs as much as building its token.
+  /// The token, found by comparison, because hashing a variant takes as long as building its token.
   fileprivate var knownToken: String {
     tokens.withLock { tokens in
       if let known = tokens.first(where: { $0.variant == self }) { return known.token }

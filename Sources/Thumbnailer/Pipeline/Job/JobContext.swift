@@ -4,20 +4,20 @@ import Synchronization
 import ThumbnailCache
 import ThumbnailCore
 
-/// What every stage needs to know of the job that it works for.
+/// The properties of a job that all stages use.
 final class JobContext: Sendable {
   let source: ImageSource
-  /// What holds for its requests.
+  /// The policy of its requests.
   let policy: JobPolicy
   /// The highest priority of the job's waiters, which may change at any time.
   let priority: PriorityControl
   /// The variants with waiters, readable at any time from any thread; updated together with the job table.
   let demand: VariantDemand
-  /// How much of the body has arrived.
+  /// The progress of the body's transfer.
   let progress: BodyProgress
-  /// Permits storing what the job makes, until the image is removed.
+  /// Permits storing the job's thumbnails, until the image is removed.
   let permit: StorePermit
-  /// What requests demand besides variants, also if they have left meanwhile.
+  /// Demands of requests besides variants. They stay when the requests leave.
   private let extras = Mutex((makesMicroThumbnails: false, clients: Set<String>()))
 
   init(
@@ -34,10 +34,11 @@ final class JobContext: Sendable {
   /// Whether a waiter has requested micro thumbnails.
   var makesMicroThumbnails: Bool { extras.withLock { $0.makesMicroThumbnails } }
 
-  /// The clients whose requests have joined the job, any of which may have it decoded; empty: nobody's.
+  /// The clients whose requests have joined the job. It may be decoded in the turn of any of them. Empty if no request
+  /// names a client.
   var clients: Set<String> { extras.withLock { $0.clients } }
 
-  /// Adds what a request demands that joins the job or starts it.
+  /// Adds the demands of a request that starts or joins the job.
   func add(_ request: ThumbnailRequest) {
     demand.insert(request.variant)
     guard request.makesMicroThumbnail || request.client != nil else { return }
@@ -48,9 +49,9 @@ final class JobContext: Sendable {
   }
 }
 
-/// What holds for all requests of one job: what the pipeline is configured for, except where they want otherwise.
+/// The policy for all requests of one job: the pipeline's configuration, overridden by their `RequestOptions`.
 struct JobPolicy: Sendable {
-  /// What the requests want otherwise.
+  /// The options of the requests.
   private(set) var options = RequestOptions()
   private(set) var cacheMode = CacheMode.standard
   /// Decides what may be used without revalidation.
@@ -62,7 +63,7 @@ struct JobPolicy: Sendable {
 }
 
 extension JobPolicy {
-  /// What a pipeline is configured for, with the rule of its caches.
+  /// The policy of a pipeline's configuration, with the rule of its caches.
   init(_ configuration: ThumbnailPipeline.Configuration, rule: FreshnessRule) {
     cacheMode = configuration.cacheMode
     self.rule = rule
@@ -70,7 +71,7 @@ extension JobPolicy {
       maximumPixels: configuration.maximumPixels, maximumBytes: configuration.maximumSourceBytes.bytes)
   }
 
-  /// The policy for requests with these options that come now.
+  /// The policy for requests that arrive now with these options.
   func following(_ options: RequestOptions, now: @escaping @Sendable () -> Date) -> JobPolicy {
     var policy = self
     policy.options = options

@@ -2,32 +2,33 @@ import Foundation
 import ThumbnailCache
 import ThumbnailCore
 
-/// What a job knows at each moment: what is missing, what is stale, and what the server has said.
+/// The state of a job: the missing variants, the stale thumbnails, and the server's response.
 struct JobState: Sendable {
-  /// What the server's response says about the stored thumbnails, with its body. Kept as one value, since a body that
-  /// stays for later waiters implies the same for them.
+  /// What the server's response means for the stored thumbnails, with its body. One value, because a body that is kept
+  /// for later waiters means the same for them.
   enum Verdict {
     /// No response yet: each thumbnail's own freshness decides.
     case none
-    /// Not modified. `isKept`: whether the caches keep the thumbnails; the same response may forbid storing.
+    /// Not modified. `isKept` says whether the caches keep the thumbnails, because the same response may forbid
+    /// storing.
     case unchanged(isKept: Bool)
-    /// A body. `replaces`: what happens to the stored thumbnails when the first ones made from this body are stored.
+    /// A body. `replaces` says what happens to the stored thumbnails when the first thumbnails of this body are stored.
     case body(SourceBody, replaces: Replacement)
   }
 
-  /// The variants to be made from a body.
+  /// The variants to make from a body.
   var missing: [Variant] = []
   /// Stale thumbnails that wait for the server's response.
   var stale: [FoundThumbnail] = []
-  /// What was known of the source at the last look-up of the cache.
+  /// The history of the source at the last look-up of the cache.
   var history = SourceHistory()
-  /// What the server has said. Setting it ends the round of the last one.
+  /// The verdict of the server's response. Setting it begins the round of the new verdict.
   var verdict = Verdict.none { didSet { isVerdictNew = true } }
   /// Whether the verdict is from this round. It applies to variants requested before it.
   private var isVerdictNew = false
-  /// Whether a request was sent. Before that a failure comes from the cache.
+  /// Whether a request was sent. Without one, a failure comes from the cache.
   var hasAsked = false
-  /// When the last response stops being cacheable, if the server limits that.
+  /// Until when the last response is cacheable, if the server limits this.
   var statedEnd: Date?
 
   /// Drops a verdict that applied to earlier waiters, but not a body.
@@ -43,7 +44,7 @@ struct JobState: Sendable {
     return (body, replaces)
   }
 
-  /// Records, within the same round, that the stored thumbnails are of an earlier version than the body.
+  /// Records that the stored thumbnails belong to an earlier version than the body, without ending the round.
   mutating func replaceStored() {
     guard case .body(let body, _) = verdict else { return }
     let wasNew = isVerdictNew
@@ -53,7 +54,7 @@ struct JobState: Sendable {
 
   /// Whether there is a body to decode.
   var hasBody: Bool { if case .body = verdict { true } else { false } }
-  /// Whether the stored thumbnails are known to be of an earlier version than the body.
+  /// Whether the stored thumbnails are known to belong to an earlier version than the body.
   var replacesStored: Bool { if case .body(_, let replaces) = verdict { replaces.isAll } else { false } }
   /// Whether the stored thumbnails are known to be current, even if they are stale by their dates.
   var confirmsStored: Bool {

@@ -3,15 +3,15 @@ import ThumbnailCore
 
 /// Request coalescing: one job per source and options, with the waiters for each of its variants.
 ///
-/// A value without locks and clocks. Its owner guards it, starts new jobs, and resumes and cancels what is returned after
-/// unlocking. `Sink` is what a waiter's result is delivered to.
+/// A value without locks and clocks. Its owner synchronises it and starts new jobs. The owner also resumes and cancels
+/// the returned waiters and jobs after unlocking. `Sink` receives a waiter's result.
 struct JobTable<Sink> {
-  /// What one job works on: an image and its URL. Server-side sizes of an image are one image to the cache, but a job
-  /// for the small one cannot serve the large one.
+  /// The subject of a job: an image and its URL. The cache treats the server's sizes of an image as one image, but a
+  /// job for the small size cannot serve the large one.
   struct Subject: Hashable, Sendable {
     fileprivate let key: SourceKey
     fileprivate let url: URL
-    /// Requests with other options have a job of their own.
+    /// Requests with other options have their own job.
     fileprivate let options: RequestOptions
     /// Whether this is a background revalidation, after the waiter was served a stale thumbnail.
     fileprivate let isRevalidation: Bool
@@ -23,7 +23,7 @@ struct JobTable<Sink> {
       self.isRevalidation = isRevalidation
     }
 
-    /// Hashes the digest alone: few subjects differ in the rest only.
+    /// Hashes only the digest, because few subjects differ only in the rest.
     func hash(into hasher: inout Hasher) { hasher.combine(key) }
   }
 
@@ -35,7 +35,7 @@ struct JobTable<Sink> {
     let job: JobID
   }
 
-  /// A job's task and what can be changed while it runs.
+  /// A job's task, and its context, which can change while it runs.
   struct Work {
     let task: Task<Void, Never>
     let context: JobContext
@@ -51,10 +51,10 @@ struct JobTable<Sink> {
   private struct Job {
     let subject: Subject
     var waiters: [UInt64: Waiter] = [:]
-    /// Variants that the job has taken and not finished yet.
+    /// Variants that are in progress.
     var taken: [Variant] = []
 
-    /// The variants with waiters, each once. They are few, so an array is quicker than a set.
+    /// The variants with waiters, each once. An array is faster than a set for the few variants.
     var wanted: [Variant] {
       var variants: [Variant] = []
       for waiter in waiters.values where !variants.contains(waiter.variant) { variants.append(waiter.variant) }
@@ -68,11 +68,11 @@ struct JobTable<Sink> {
 
   /// The running jobs.
   private var jobs: [JobID: Job] = [:]
-  /// The jobs that requests can join. Those of images that were removed meanwhile still serve their waiters, but cannot
+  /// The jobs that requests can join. Jobs of images that were removed meanwhile still serve their waiters, but cannot
   /// be joined.
   private var joinable: [Subject: JobID] = [:]
   private var nextNumber: UInt64 = 0
-  /// What the running jobs do.
+  /// The work of the running jobs.
   var work: [JobID: Work] = [:]
   /// The running jobs that are background revalidations.
   private(set) var revalidations: Set<JobID> = []
@@ -80,7 +80,7 @@ struct JobTable<Sink> {
   /// The number of running jobs.
   var jobCount: Int { jobs.count }
 
-  /// Adds a waiter to the job of the request's source, which is created if there is none: then the caller starts it.
+  /// Adds a waiter to the job of the request's source. If there is none, creates a job, which the caller starts.
   mutating func join(
     _ request: ThumbnailRequest, isRevalidation: Bool = false, sink: Sink
   ) -> (waiter: WaiterID, isNew: Bool) {
@@ -99,14 +99,14 @@ struct JobTable<Sink> {
     return (WaiterID(number: nextNumber, job: id), true)
   }
 
-  /// Removes a waiter, and returns its sink; nil if it has had its result. If it was the last one, so is the job, and
-  /// what that does is returned for the caller to cancel.
+  /// Removes a waiter and returns its sink; nil if it has received its result. If it was the last waiter, also removes
+  /// the job and returns its work, which the caller cancels.
   mutating func leave(_ waiter: WaiterID) -> (sink: Sink?, ended: Work?) {
     guard let entry = jobs[waiter.job]?.waiters.removeValue(forKey: waiter.number) else { return (nil, nil) }
     return (entry.sink, removeIfDone(waiter.job)?.work)
   }
 
-  /// Changes a waiter's priority and so its job's. Returns the job; nil if the waiter has had its result.
+  /// Changes a waiter's priority, and so its job's. Returns the job; nil if the waiter has received its result.
   mutating func setPriority(of waiter: WaiterID, to priority: Priority) -> JobID? {
     let changed: Void? = jobs[waiter.job]?.waiters[waiter.number]?.priority = priority
     return changed == nil ? nil : waiter.job
@@ -131,7 +131,7 @@ struct JobTable<Sink> {
     return (job, work.removeValue(forKey: id))
   }
 
-  /// Detaches the jobs of an image, from all its URLs: they still serve their waiters, but new requests start new jobs.
+  /// Detaches the jobs of all URLs of an image. They still serve their waiters, but new requests start new jobs.
   /// Returns the detached jobs.
   mutating func detach(_ source: SourceKey) -> [JobID] { detach { $0.key == source } }
 
@@ -144,7 +144,7 @@ struct JobTable<Sink> {
     return Array(leaving.values)
   }
 
-  /// Takes the variants that have waiters and are not in progress; the caller works on them from now on.
+  /// Takes the variants that have waiters and are not in progress. They are in progress from now on.
   mutating func takeVariants(for id: JobID) -> [Variant] {
     guard let job = jobs[id] else { return [] }
     let wanted = job.wanted.filter { !job.taken.contains($0) }
@@ -157,8 +157,8 @@ struct JobTable<Sink> {
     jobs[id]?.waiters.values.contains { $0.variant == variant } ?? false
   }
 
-  /// The variants of which thumbnails go to the memory cache, too: those that a waiter wants there, or that have no
-  /// waiter left.
+  /// The variants whose thumbnails go to the memory cache, too: variants that a waiter wants there, and variants
+  /// without a remaining waiter.
   func keptInMemory(_ variants: [Variant], for id: JobID) -> [Variant] {
     variants.filter { variant in
       let waiters = jobs[id]?.waiters.values.filter { $0.variant == variant } ?? []
@@ -166,15 +166,15 @@ struct JobTable<Sink> {
     }
   }
 
-  /// The variants that still have waiters; the others are no longer in progress.
+  /// The variants that still have waiters. The others are no longer in progress.
   mutating func stillWanted(_ variants: [Variant], for id: JobID) -> [Variant] {
     guard let wanted = jobs[id]?.wanted else { return [] }
     jobs[id]?.taken.removeAll { !wanted.contains($0) }
     return variants.filter(wanted.contains)
   }
 
-  /// Removes and returns the waiters of a finished variant, for the caller to resume. The job ends in the same step
-  /// with its last waiter, so that a request after that result starts a new one.
+  /// Removes and returns the waiters of a finished variant, which the caller resumes. If no waiter is left, the job
+  /// ends in the same step, so that a later request starts a new one.
   mutating func finish(_ variant: Variant, for id: JobID) -> [Sink] {
     guard let waiters = jobs[id]?.waiters else { return [] }
     let finished = waiters.filter { $0.value.variant == variant }
@@ -184,7 +184,7 @@ struct JobTable<Sink> {
     return finished.sorted { $0.key < $1.key }.map(\.value.sink)
   }
 
-  /// Ends the job, and removes and returns all its waiters, for the caller to resume.
+  /// Ends the job. Removes and returns all its waiters, which the caller resumes.
   mutating func end(_ id: JobID) -> [(variant: Variant, sink: Sink)] {
     guard let job = remove(id)?.job else { return [] }
     return job.waiters.sorted { $0.key < $1.key }.map { ($0.value.variant, $0.value.sink) }

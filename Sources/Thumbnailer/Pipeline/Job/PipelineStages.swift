@@ -5,14 +5,14 @@ import ImageCodec
 import ThumbnailCache
 import ThumbnailCore
 
-/// The stages of a pipeline: connects caches, transport and codec, which do not depend on each other.
+/// The stages of a pipeline. Connects caches, transport and codec, which do not depend on each other.
 final class PipelineStages: Sendable {
   let configuration: ThumbnailPipeline.Configuration
   let monitor: PipelineMonitor
   let cache: ThumbnailCache
-  /// What holds for requests without options of their own.
+  /// The policy of requests without their own options.
   private let policy: JobPolicy
-  /// The share of the memory budget that all bodies take together.
+  /// The share of the memory budget for all bodies together.
   let bodyMemory: WeightedSemaphore
   let downloader: Downloader
   private let http: HTTPLoader
@@ -46,7 +46,7 @@ final class PipelineStages: Sendable {
           host: pause.host, duration: pause.duration, failure: pause.failure, isWaitedFor: pause.isWaitedFor))
     }
     downloader = Downloader(download, bodyMemory: bodyMemory, spillMemory: runner.memory)
-    // Otherwise files that are too old, or beyond a limit that was lowered, would stay until the next large download.
+    // Otherwise files that are too old or beyond a lowered limit would stay until the next large download.
     if let store = download.partialBodies { PartialStore.onThread { store.tidy() } }
     http = HTTPLoader(
       configuration: configuration, decodeShare: budget.decodeShare, downloader: downloader, runner: runner,
@@ -69,12 +69,12 @@ final class PipelineStages: Sendable {
     renderer = Renderer(configuration: configuration, runner: runner, monitor: monitor)
   }
 
-  /// What holds for requests with these options that come now.
+  /// The policy for requests that arrive now with these options.
   func policy(for options: RequestOptions) -> JobPolicy {
     options == RequestOptions() ? policy : policy.following(options, now: configuration.now)
   }
 
-  /// How the bytes of a source are loaded: this alone distinguishes the kinds of sources.
+  /// The loader of a source's bytes. Only this distinguishes the kinds of sources.
   func loader(of source: ImageSource) -> any BodyLoader {
     switch source.origin {
     case .web: http
@@ -83,8 +83,8 @@ final class PipelineStages: Sendable {
     }
   }
 
-  /// Judges whether stored thumbnails of a source are current. Nil if they never become stale: a file that was modified
-  /// is another image, as is what a program loads.
+  /// The revalidator of a source's stored thumbnails. Nil if they never become stale: a modified file is another image,
+  /// and a program's loader names its versions.
   func revalidator(of source: ImageSource) -> Revalidator? { if case .web = source.origin { revalidator } else { nil } }
 
   private static func openCache(

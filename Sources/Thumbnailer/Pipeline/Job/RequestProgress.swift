@@ -1,18 +1,18 @@
-/// How far the work for a request has come. Requests that share a download share their progress.
+/// The progress of a request. Requests that share a download share their progress.
 public struct RequestProgress: Sendable, Equatable {
-  /// What is being done. A request may return to an earlier stage, such as when a server fails and is asked again.
+  /// The stages of a request. A request may return to an earlier stage, for example if a failed download is retried.
   public enum Stage: Int, Sendable, CaseIterable {
     /// The caches are read.
     case lookingUp
-    /// The image is requested, and no byte of it has arrived: the request waits for its turn, or for the server.
+    /// The image is requested, but no byte of it has arrived. The request waits for a slot or for the server.
     case waiting
-    /// The image is arriving.
+    /// The image is being downloaded.
     case downloading
-    /// All bytes that are needed are here; the thumbnail is made, or waits for memory.
+    /// All needed bytes have arrived. The thumbnail is made, or waits for memory.
     case decoding
   }
 
-  /// What is being done.
+  /// The current stage.
   public var stage: Stage
   /// The bytes of the image that have arrived in this transfer.
   public var receivedBytes: Int

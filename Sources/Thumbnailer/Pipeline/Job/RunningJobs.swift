@@ -3,16 +3,16 @@ import ThumbnailCore
 
 /// The running jobs of a pipeline and their waiters: how requests join jobs, change their priority and leave.
 ///
-/// `JobTable` decides; its actions are carried out here after unlocking.
+/// `JobTable` decides. Its actions are carried out here after unlocking.
 final class RunningJobs: Sendable {
   typealias JobID = JobTable<Sink>.JobID
 
-  /// Where a waiter's result is delivered.
+  /// Receives a waiter's result.
   struct Sink: Sendable {
     let promise: Promise<ThumbnailResponse, ThumbnailError>
     let started: ContinuousClock.Instant
 
-    /// Delivers a result, with the time that this waiter has waited.
+    /// Delivers a result with the duration of this waiter's wait.
     fileprivate func resume(with result: Result<ThumbnailResponse, ThumbnailError>) {
       promise.resume(with: result.map { $0.after(.now - started) })
     }
@@ -33,7 +33,7 @@ final class RunningJobs: Sendable {
   /// The number of sources with a running job.
   var count: Int { table.withLock { $0.jobCount } }
 
-  /// How much of an image's body has arrived; nil if no job for requests with these options runs.
+  /// The progress of an image's body; nil if no job for requests with these options is running.
   func progress(of source: ImageSource, options: RequestOptions = RequestOptions()) -> BodyProgress? {
     table.withLock { table in
       table.job(of: .init(source, options: options)).flatMap { table.work[$0]?.context.progress }
@@ -66,15 +66,15 @@ final class RunningJobs: Sendable {
     return waiters
   }
 
-  /// Waits for a request's result, until its own deadline if it has one. Cancelling the calling task cancels the
+  /// Waits for a request's result, at most until the request's own deadline. Cancelling the calling task cancels the
   /// request.
   func result(of waiter: Waiter) async -> Result<ThumbnailResponse, ThumbnailError> {
     let deadline = waiter.request.timeout.map { timeout in
       Task { [weak self] in
-        // Capped, since adding a longer duration to the clock could overflow.
+        // Capped, because adding a longer duration to the clock could overflow.
         let end = waiter.sink.started + min(timeout, .seconds(365 * 86_400))
         do { try await Task.sleep(until: end) } catch { return }
-        let reason = "not done within the request's own timeout of \(timeout.inWords); try again, or allow it more time"
+        let reason = "not finished within the request's timeout of \(timeout.inWords); try again, or allow more time"
         self?.leave(waiter, with: .timedOut(reason: reason))
       }
     }
@@ -82,7 +82,7 @@ final class RunningJobs: Sendable {
     return await waiter.sink.promise.wait { [weak self] in self?.leave(waiter) }
   }
 
-  /// Changes the priority of one waiter, and so that of its job.
+  /// Changes the priority of one waiter, and so its job's.
   func setPriority(of waiter: Waiter, to priority: Priority) {
     guard let id = table.withLock({ $0.setPriority(of: waiter.id, to: priority) }) else { return }
     settlePriority(of: id)
@@ -103,12 +103,12 @@ final class RunningJobs: Sendable {
       request.source, policy: stages.policy(for: request.options), priority: PriorityControl(request.priority))
     context.add(request)
     let job = SourceJob(id, context, stages: stages, jobs: self, isRevalidation: isRevalidation)
-    // A job only submits work to our own threads, where the priority applies. Its task has its waiters' priority, as
-    // another one would wake other threads at each step.
+    // A job only submits work to our own threads, where the priority applies. Its task has its waiters' task priority,
+    // because another one would wake other threads at each step.
     return .init(task: Task { await job.run() }, context: context)
   }
 
-  /// Ends a request that has no result yet with an error; the job stops if it has no other waiters.
+  /// Ends a request that has no result yet with an error. The job stops if it has no other waiters.
   func leave(_ waiter: Waiter, with error: ThumbnailError = .cancelled) {
     let variant = waiter.request.variant
     let (sink, ended) = table.withLock { table in
@@ -131,7 +131,7 @@ final class RunningJobs: Sendable {
 
   /// Resumes all waiters for one variant.
   ///
-  /// - Parameter counting: Called with their number before they are resumed, so that they find themselves counted.
+  /// - Parameter counting: Called with their number before they are resumed, so that the counts include them.
   func finish(
     _ variant: Variant, of id: JobID, with result: Result<ThumbnailResponse, ThumbnailError>,
     counting: (Int) -> Void = { _ in }
@@ -144,12 +144,12 @@ final class RunningJobs: Sendable {
     for sink in sinks { sink.resume(with: result) }
   }
 
-  /// Ends a job and resumes all its waiters: with the error, except for the variants in `responses`.
+  /// Ends a job and resumes all its waiters, with `responses` for the variants there and the error for the others.
   ///
   /// In one step, so that a waiter that requests again at once does not join this job.
   ///
-  /// - Parameter counting: Called with the variants that fail, one per waiter, before any is resumed, so that waiters
-  ///   find themselves counted.
+  /// - Parameter counting: Called with the failed variants, one for each waiter, before any is resumed, so that the
+  ///   counts include them.
   func end(
     _ id: JobID, with error: ThumbnailError, except responses: [Variant: ThumbnailResponse] = [:],
     counting: ([Variant]) -> Void
@@ -159,8 +159,8 @@ final class RunningJobs: Sendable {
     for (variant, sink) in ended { sink.resume(with: responses[variant].map { .success($0) } ?? .failure(error)) }
   }
 
-  /// Removes images from the caches, and keeps running jobs from storing them: `forget` does so in one step with
-  /// `detach`, so that a job started later finds nothing and one started earlier stores nothing.
+  /// Removes images from the caches, and keeps running jobs from storing them. `detach` and `forget` run in one step,
+  /// so that a later job finds nothing and an earlier job stores nothing.
   func remove(_ detach: (inout JobTable<Sink>) -> [JobID], from forget: () -> Void) {
     table.withLock { table in
       for id in detach(&table) { table.work[id]?.context.permit.revoke() }
@@ -168,7 +168,7 @@ final class RunningJobs: Sendable {
     }
   }
 
-  /// Cancels all jobs, or the background revalidations alone. Nobody waits for them any more.
+  /// Cancels all jobs, or only the background revalidations. They must have no waiters.
   func cancelAll(onlyRevalidations: Bool = false) {
     let cancelled = table.withLock { table in
       let ended = table.work.filter { !onlyRevalidations || table.revalidations.contains($0.key) }
@@ -194,8 +194,8 @@ extension RunningJobs {
     table.withLock { table in table.revalidations.first.flatMap { table.work[$0]?.task } }
   }
 
-  /// Starts a job that revalidates a stored thumbnail, or adds it to the running one. False if too many are running:
-  /// then the waiter waits for the server.
+  /// Starts a job that revalidates a stored thumbnail, or adds it to the running one. False if too many are running.
+  /// Then the waiter waits for the server.
   func revalidateBehind(_ variant: Variant, for job: JobContext, keepsInMemory: Bool) -> Bool {
     var request = ThumbnailRequest(job.source, variant: variant, priority: .prefetch)
     request.options = job.policy.options
@@ -205,7 +205,7 @@ extension RunningJobs {
       let running = table.job(of: .init(job.source, options: job.policy.options, isRevalidation: true))
       if let running, table.isWanted(variant, for: running) { return true }
       guard running != nil || table.revalidations.count < stages.configuration.mostRevalidations else { return false }
-      // A sink without a waiter.
+      // A revalidation has no waiter.
       let (waiter, isNew) = table.join(
         request, isRevalidation: true, sink: Sink(promise: Promise(), started: .now))
       if isNew {

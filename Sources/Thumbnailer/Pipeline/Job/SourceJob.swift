@@ -8,10 +8,10 @@ struct SourceJob: Sendable {
   private let id: RunningJobs.JobID
   private let job: JobContext
   private let stages: PipelineStages
-  /// What knows the job's waiters.
+  /// The table of the job's waiters.
   private let jobs: RunningJobs
   private let loader: any BodyLoader
-  /// Asks servers about stale thumbnails; nil if they never become stale.
+  /// Revalidates stale thumbnails; nil if they never become stale.
   private let revalidator: Revalidator?
   /// Whether this is a background revalidation of stale thumbnails that were served already.
   private let isRevalidation: Bool
@@ -24,21 +24,21 @@ struct SourceJob: Sendable {
     revalidator = stages.revalidator(of: job.source)
   }
 
-  /// Runs through the stages, again for each set of variants that was requested meanwhile.
+  /// Runs through the stages, once for each set of variants that was requested meanwhile.
   func run() async {
     var state = JobState()
     do {
       repeat {
         state.beginRound()
         await serveFromCache(&state)
-        // Once the others are delivered, nothing could cancel the work for variants without waiters.
+        // Variants without waiters are dropped. Once the others are delivered, nothing could cancel the work for them.
         let wanted = jobs.table.withLock { $0.stillWanted(state.missing + state.stale.map(\.variant), for: id) }
         state.missing.removeAll { !wanted.contains($0) }
         state.stale.removeAll { !wanted.contains($0.variant) }
         guard !state.missing.isEmpty || !state.stale.isEmpty else { continue }
-        // Thumbnails that became stale since the body came are revalidated again.
+        // Thumbnails that became stale after the body arrived are revalidated again.
         if !state.hasBody || !state.stale.isEmpty { try await revalidateOrLoad(&state) }
-        // Requests that came during the download share its decode.
+        // Requests that joined during the download share its decode.
         await serveFromCache(&state)
         await serveConfirmed(&state)
         state.missing = jobs.table.withLock { $0.stillWanted(state.missing, for: id) }
@@ -47,8 +47,8 @@ struct SourceJob: Sendable {
     } catch {
       await fail(with: error, &state)
     }
-    // All waiters have their thumbnails. The body is kept while these cannot be written, so that the next ones wait. A
-    // job that stores nothing has nothing to wait for.
+    // All waiters have their thumbnails. The body stays in memory while too many thumbnails are pending, so that
+    // further downloads wait. A job that stores nothing does not wait.
     if !job.policy.bypassesCaches { await stages.cache.waitForRoom(priority: job.priority) }
     withExtendedLifetime(state) {}
   }
@@ -58,7 +58,7 @@ struct SourceJob: Sendable {
   /// Serves new requests from the caches, exact or shrunk. The others are missing, or wait for the server's response.
   private func serveFromCache(_ state: inout JobState) async {
     let variants = jobs.table.withLock { $0.takeVariants(for: id) }
-    // The image has changed, so no stored thumbnail is valid.
+    // The image has changed, so no stored thumbnail is valid any more.
     if state.replacesStored || job.policy.bypassesCaches { return state.missing += variants }
     if variants.isEmpty { return }
     let started = ContinuousClock.now
@@ -102,7 +102,7 @@ struct SourceJob: Sendable {
     }
   }
 
-  /// Delivers a stale thumbnail and revalidates it in the background, if its server allows that. Returns whether it
+  /// Delivers a stale thumbnail and revalidates it in the background, if its server allows this. Returns whether it
   /// does.
   private func serveWhileRevalidating(_ found: FoundThumbnail, _ history: SourceHistory, keepsInMemory: Bool) -> Bool {
     guard !isRevalidation, !job.policy.options.isStoredOnly,
@@ -115,7 +115,7 @@ struct SourceJob: Sendable {
     return true
   }
 
-  /// Serves the stale thumbnails that a 304 has confirmed. If the server has sent a body instead, they are made again.
+  /// Serves the stale thumbnails that a 304 has confirmed. If the server has sent a body instead, makes them again.
   private func serveConfirmed(_ state: inout JobState) async {
     let stale = state.stale
     state.stale = []
@@ -134,10 +134,10 @@ struct SourceJob: Sendable {
 
   // MARK: Body
 
-  /// Loads the image, conditionally if possible: a 304 confirms that everything requested is stored.
+  /// Loads the image, with a conditional request if possible. A 304 confirms all requested thumbnails.
   ///
-  /// A conditional request is only sent if no variant is missing, since that one needs the body in any case, and only
-  /// to a URL that has sent a validator.
+  /// The request is conditional only if no variant is missing, because a missing one needs the body in any case, and
+  /// only for a URL that has sent a validator.
   private func revalidateOrLoad(_ state: inout JobState) async throws(ThumbnailError) {
     // No other body is held while waiting for this one.
     state.verdict = .none
@@ -164,7 +164,7 @@ struct SourceJob: Sendable {
     }
   }
 
-  /// Loads the body. The transfer ends as soon as everything requested by then can be made from what has arrived.
+  /// Loads the body. The transfer ends as soon as the received bytes suffice for all variants requested by then.
   private func load(
     isWhole: Bool, insteadOf spent: SourceBody.Spent? = nil, _ state: inout JobState
   ) async throws(ThumbnailError) -> SourceBody {
@@ -182,9 +182,9 @@ struct SourceJob: Sendable {
 
   /// Decodes the body once for all missing variants, and delivers each one's result. Keeps the final body.
   ///
-  /// If the preview does not match, the image itself is decoded. Variants that a body stopped early cannot serve,
-  /// because they were requested later or because the file is not as expected, need the whole body. That is never
-  /// stopped, and libvips is the last reader, so there are at most six rounds.
+  /// If the preview does not match, the image itself is decoded. If a body that was stopped early cannot serve a
+  /// variant, because the variant was requested later or the file is not as expected, the whole body is loaded. A whole
+  /// body is never stopped, and libvips is the last reader, so there are at most six rounds.
   private func render(_ state: inout JobState) async throws(ThumbnailError) {
     guard var (body, replaces) = state.takeBody() else { return }
     while true {
@@ -195,11 +195,11 @@ struct SourceJob: Sendable {
         state.missing = []
         return
       case .again(let retry):
-        // Whether the other readers have what they need is found out in the next round.
+        // The next round finds out whether the other readers have enough bytes.
         if !body.isComplete, retry != .withoutCoefficients {
           body = try await load(
             isWhole: retry == .withWholeBody, insteadOf: body.release(), &state)
-          // The image may have changed in between.
+          // The image may have changed meanwhile.
           if let revalidator, !replaces.isAll { replaces = revalidator.replacement(by: body, state.history, for: job) }
         }
         if retry == .withoutPreview { body.previews = .off }
@@ -208,8 +208,8 @@ struct SourceJob: Sendable {
     }
   }
 
-  /// Stores the thumbnails made from a body, then delivers them to their waiters. Returns what later ones from it are
-  /// still to replace.
+  /// Stores the thumbnails made from a body, then delivers them to their waiters. Returns which stored thumbnails later
+  /// variants of this body must still replace.
   private func store(
     _ results: [RenderedThumbnail], from body: SourceBody, plan: String?, replaces: Replacement
   ) async -> Replacement {
@@ -233,7 +233,7 @@ struct SourceJob: Sendable {
         }
       }
     }
-    // Once anything of this body is stored, nothing of an earlier version is.
+    // Once a thumbnail of this body is stored, no earlier version is left.
     return made.isEmpty ? replaces : .none
   }
 
@@ -248,11 +248,11 @@ struct SourceJob: Sendable {
 
   // MARK: Failure
 
-  /// Ends the job with an error; if the server is at fault, waiters are served stale thumbnails where there are any.
+  /// Ends the job with an error. If the server is at fault, waiters get stale thumbnails, if any.
   private func fail(with error: ThumbnailError, _ state: inout JobState) async {
     var stale: [Variant: ThumbnailResponse] = [:]
     if !isRevalidation, revalidator?.mayServeStale(state.history, after: error, for: job) == true {
-      // Waiters that came meanwhile may be served stale thumbnails, too.
+      // Waiters that joined meanwhile may get stale thumbnails, too.
       await serveFromCache(&state)
       for found in state.stale { stale[found.variant] = found.response(origin: .stale) }
       if !stale.isEmpty {

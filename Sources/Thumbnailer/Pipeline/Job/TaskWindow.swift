@@ -3,13 +3,12 @@ package import HTTPTransport
 import Synchronization
 import ThumbnailCore
 
-/// Runs tasks at the same time, a bounded number of them, and hands out their results in the order of completion. For a
-/// single consumer, who starts tasks while `hasRoom`.
+/// Runs a bounded number of concurrent tasks, and delivers their results in the order of completion. For a single
+/// consumer, which starts tasks while `hasRoom`.
 ///
-/// Tasks that wait for silent servers do not hold up others: see `InFlightWindow`. Dropping the window cancels its
-/// tasks.
+/// Tasks that wait for silent servers do not delay others (`InFlightWindow`). Dropping the window cancels its tasks.
 package final class TaskWindow<Output: Sendable> {
-  /// What a consumer waits for.
+  /// The events that a consumer waits for.
   package enum Event: Sendable {
     /// A task has ended.
     case output(Output)
@@ -18,7 +17,7 @@ package final class TaskWindow<Output: Sendable> {
   }
 
   private enum Arrival: Sendable {
-    /// `number` is nil for a task that takes no place in the window.
+    /// `number` is nil for a task outside of the window.
     case output(Output, number: Int?)
     case silence(ServerSilence, number: Int)
   }
@@ -32,10 +31,10 @@ package final class TaskWindow<Output: Sendable> {
   /// An empty window.
   ///
   /// - Parameters:
-  ///   - capacity: The most tasks, apart from those that wait for silent servers.
-  ///   - tasks: Where the running tasks are kept, for an owner that cancels them or waits for their end.
-  ///   - waitsWhenCancelled: Whether a cancelled consumer still gets the results of the tasks that are running, instead
-  ///     of nil. Its owner has to cancel them then.
+  ///   - capacity: The most tasks, without those that wait for silent servers.
+  ///   - tasks: Holds the running tasks, for an owner that cancels them or waits for their end.
+  ///   - waitsWhenCancelled: Whether a cancelled consumer still gets the results of the running tasks, instead of nil.
+  ///     Then the owner has to cancel them.
   package init(capacity: Int, tasks: TaskBag = TaskBag(), waitsWhenCancelled: Bool = false) {
     inFlight = InFlightWindow(capacity: capacity)
     self.tasks = tasks
@@ -48,10 +47,10 @@ package final class TaskWindow<Output: Sendable> {
   package var hasRoom: Bool { inFlight.hasRoom }
   /// Whether there are tasks in the window whose results have not been taken.
   package var isEmpty: Bool { inFlight.count == 0 }
-  /// The number of tasks that are not counted, since they wait for silent servers.
+  /// The number of tasks that do not count, because they wait for silent servers.
   package var uncounted: Int { inFlight.uncounted }
 
-  /// Starts a task, to which `report` is for what it hears of its server.
+  /// Starts a task, which calls `report` when its server falls silent or responds again.
   package func start(
     _ work: @escaping @Sendable (_ report: @escaping @Sendable (ServerSilence) -> Void) async -> Output
   ) {
@@ -63,14 +62,14 @@ package final class TaskWindow<Output: Sendable> {
     }
   }
 
-  /// Starts a task that takes no place in the window.
+  /// Starts a task outside of the window.
   package func startBeside(_ work: @escaping @Sendable () async -> Output) {
     tasks.start { [arrivals] in arrivals.add(.output(await work(), number: nil)) }
   }
 
-  /// Waits for the next event, of which there has to be one: some task must be running.
+  /// Waits for the next event. A task must be running.
   ///
-  /// Nil in a cancelled task, after the results that had arrived: then the tasks are cancelled as well.
+  /// In a cancelled task, returns the results that have arrived, then nil. Then the tasks are cancelled as well.
   package func next() async -> Event? {
     switch await arrivals.next(waitsWhenCancelled: waitsWhenCancelled) {
     case .output(let output, let number):
@@ -87,8 +86,7 @@ package final class TaskWindow<Output: Sendable> {
 
 }
 
-/// What has arrived and was not taken, for a single consumer. Unlike an `AsyncStream`, it goes on after its consumer was
-/// cancelled.
+/// A queue of elements for a single consumer. Unlike an `AsyncStream`, it continues after its consumer was cancelled.
 private final class Arrivals<Element: Sendable>: Sendable {
   private struct State {
     var elements = Deque<Element>()
@@ -112,7 +110,7 @@ private final class Arrivals<Element: Sendable>: Sendable {
     consumer?.resume(with: .success(element))
   }
 
-  /// The next element, as soon as there is one. Nil if there is none in a cancelled task, unless it waits all the same.
+  /// Waits for the next element. In a cancelled task, returns nil if there is none, unless `waitsWhenCancelled`.
   func next(waitsWhenCancelled: Bool) async -> Element? {
     if let element = state.withLock({ $0.elements.popFirst() }) { return element }
     if !waitsWhenCancelled, Task.isCancelled { return nil }
@@ -140,7 +138,7 @@ package final class TaskBag: Sendable {
     state.withLock { state in
       state.next += 1
       let number = state.next
-      // The task removes itself, which waits for the lock until it has been added.
+      // The task removes itself. It waits for the lock, so it was added before.
       state.tasks[number] = Task { [weak self] in
         await work()
         self?.state.withLock { _ = $0.tasks.removeValue(forKey: number) }
