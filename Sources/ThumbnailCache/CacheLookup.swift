@@ -28,7 +28,7 @@ extension ThumbnailCache {
   ///   - rule: Decides what is stale; nil for the cache's own.
   package func lookUp(
     _ variants: [Variant], of source: SourceKey, lasts: Bool = false, inMemory: [Variant]? = nil,
-    permit: StorePermit = StorePermit(), admittedBy rule: FreshnessRule? = nil,
+    permit: StorePermit = StorePermit(), admittedBy rule: ReuseRule? = nil,
     priority: PriorityControl = PriorityControl(.visible)
   ) async -> CacheLookup {
     let rule = rule ?? self.rule
@@ -65,7 +65,7 @@ extension ThumbnailCache {
 
   /// The hits on disk. If the disk lacks a variant, a larger fresh thumbnail from memory is used.
   private func lookUp(
-    _ variants: [Variant], lasts: Bool, _ rule: FreshnessRule, from disk: SourceReading
+    _ variants: [Variant], lasts: Bool, _ rule: ReuseRule, from disk: SourceReading
   ) throws -> CacheLookup {
     // The history is read before the thumbnails. If another process replaces the image in between, the new thumbnail is
     // taken for stale, which only costs a request.
@@ -91,7 +91,7 @@ extension ThumbnailCache {
   /// The hit in memory for a variant: the variant itself, fresh or stale, or a larger thumbnail, which is fresh unless
   /// `mayBeStale`.
   private func heldHit(
-    for variant: Variant, of source: SourceKey, _ rule: FreshnessRule, mayBeStale: Bool
+    for variant: Variant, of source: SourceKey, _ rule: ReuseRule, mayBeStale: Bool
   ) -> CacheLookup.Hit? {
     if let held = memory.entry(for: CacheKey(source: source, variant: variant)) { return .exact(held) }
     let larger = variant.shrinkable(among: memory.variants(of: source)).lazy.compactMap {

@@ -1,38 +1,6 @@
-package import Foundation
+import Foundation
 package import HTTPSemantics
 package import ThumbnailCore
-
-/// Decides whether a cached thumbnail may be used without revalidation.
-package struct FreshnessRule: Sendable {
-  /// The user's choice.
-  let mode: CacheMode
-  /// When the pipeline was created.
-  let start: Date
-  /// The wall clock; reading it takes 30 ns.
-  let now: @Sendable () -> Date
-
-  /// Makes a rule for a pipeline that starts now.
-  package init(_ mode: CacheMode = .standard, now: @escaping @Sendable () -> Date = { Date() }) {
-    self.mode = mode
-    self.now = now
-    start = now()
-  }
-
-  /// Whether a response with this freshness may be used without revalidation.
-  package func admits(_ freshness: Freshness) -> Bool {
-    if freshness.isLasting { return true }
-    switch mode {
-    case .offline: return true
-    case .noStore: return false
-    case .standard: return freshness.isFresh(at: now())
-    case .refresh: return start <= freshness.confirmed && freshness.confirmed.hasPassed(by: now())
-    case .maximumAge(let age):
-      let now = now()
-      return freshness.confirmed.hasPassed(by: now)
-        && max(0, now.timeIntervalSince(freshness.confirmed)) < age / .seconds(1)
-    }
-  }
-}
 
 /// The history of a source image: its responses and failures.
 package struct SourceHistory: Sendable, Equatable {
@@ -51,7 +19,7 @@ package struct SourceHistory: Sendable, Equatable {
 
   /// The freshness of its thumbnails. All URLs show the same image, so a fresh response of one URL is valid for all. A
   /// response that `rule` admits is preferred.
-  package func freshness(by rule: FreshnessRule) -> Freshness {
+  package func freshness(by rule: ReuseRule) -> Freshness {
     let all = responses.map(\.freshness)
     return all.first(where: rule.admits) ?? all.max { $0.expires < $1.expires } ?? .unknown
   }
@@ -87,7 +55,7 @@ extension SourceHistory {
   /// Whether the stored thumbnails were made from an earlier version than the body of an unconditional response: its
   /// validator differs, or it has none and the thumbnails are stale. Thumbnails that were made from the response's own
   /// body are never outdated.
-  package func isOutdated(by response: StoredResponse?, rule: FreshnessRule) -> Bool {
+  package func isOutdated(by response: StoredResponse?, rule: ReuseRule) -> Bool {
     guard let response, !responses.isEmpty else { return false }
     let isStale = !rule.admits(freshness(by: rule))
     guard let known = response.url.flatMap({ self.response(of: $0) }) else { return isStale }

@@ -26,7 +26,7 @@ package enum Replacement: Sendable {
   /// They are removed if their responses show that they are of an earlier version. The transaction that stores the new
   /// ones decides, because another process may have stored some after the look-up. `report` is called after the
   /// removal, on any thread.
-  case ifOutdated(by: FreshnessRule, report: @Sendable () -> Void)
+  case ifOutdated(by: ReuseRule, report: @Sendable () -> Void)
 
   /// Whether they are known to be of an earlier version.
   package var isAll: Bool { if case .all = self { true } else { false } }

@@ -19,7 +19,7 @@ package final class ThumbnailCache: Sendable {
   /// The second tier. Nil if there is none, or if its directory cannot be used.
   package let disk: DiskCache?
   /// Decides which thumbnails may be used without revalidation.
-  package let rule: FreshnessRule
+  package let rule: ReuseRule
   /// The recent history of sources.
   let recent = RecentHistory()
   private let readers = WorkerPool(name: "thumbnailer.cache.read", threads: CacheConnections.readerCount)
@@ -31,7 +31,7 @@ package final class ThumbnailCache: Sendable {
   /// Joins two caches. The memory cache has the same `rule`. `onDiskProblem` is called with every failure of the disk
   /// cache, on any thread.
   package init(
-    memory: MemoryCache, disk: DiskCache?, rule: FreshnessRule = FreshnessRule(), logger: Logger = Log.cache,
+    memory: MemoryCache, disk: DiskCache?, rule: ReuseRule = ReuseRule(), logger: Logger = Log.cache,
     onDiskProblem: @escaping @Sendable (DiskCacheError) -> Void = { _ in }
   ) {
     self.memory = memory
@@ -52,7 +52,7 @@ package final class ThumbnailCache: Sendable {
 
   /// Looks up a fresh thumbnail in memory: synchronous, less than a microsecond. `rule` is the request's, if it has its
   /// own.
-  package func memoryThumbnail(for key: CacheKey, admittedBy rule: FreshnessRule? = nil) -> Thumbnail? {
+  package func memoryThumbnail(for key: CacheKey, admittedBy rule: ReuseRule? = nil) -> Thumbnail? {
     memory.thumbnail(for: key, admittedBy: rule ?? self.rule)
   }
 

@@ -11,13 +11,13 @@ import Testing
 struct ReplacementTests {
   private let directory: CacheDirectory
   private let clock = WallClock()
-  private let rule: FreshnessRule
+  private let rule: ReuseRule
   private let source = Sample.source(1).key
   private let reports = Recorder<SourceKey>()
 
   init() throws {
     directory = try CacheDirectory()
-    rule = FreshnessRule(now: { [clock] in clock.now })
+    rule = ReuseRule(now: { [clock] in clock.now })
   }
 
   private func tiers() throws -> ThumbnailCache {

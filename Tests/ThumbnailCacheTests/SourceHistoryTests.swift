@@ -52,7 +52,7 @@ struct SourceHistoryTests {
     try await cache.flush()
     let notes = try cache.history(of: source)
     #expect(notes.responses == [answer(2, etag: "\"b\"", confirmed: 1001), answer(1)])
-    #expect(notes.freshness(by: FreshnessRule()) == answer(2, confirmed: 1001).freshness)
+    #expect(notes.freshness(by: ReuseRule()) == answer(2, confirmed: 1001).freshness)
     try await cache.remove(source)
     #expect(try cache.history(of: source) == SourceHistory())
     #expect(try cache.onWriter { try Int.fetchOne($0, sql: "SELECT count(*) FROM freshness") } == 0)
@@ -96,7 +96,7 @@ struct SourceHistoryTests {
     for mode in [CacheMode.standard, .maximumAge(.seconds(100)), .refresh] {
       let clock = WallClock()
       clock.advance(by: 990 - clock.now.timeIntervalSince1970)
-      let rule = FreshnessRule(mode, now: { clock.now })
+      let rule = ReuseRule(mode, now: { clock.now })
       clock.advance(by: 60)
       #expect(rule.admits(notes.freshness(by: rule)), "\(mode)")
       #expect(!rule.admits(SourceHistory().freshness(by: rule)))

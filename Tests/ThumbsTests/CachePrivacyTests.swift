@@ -56,7 +56,7 @@ struct CachePrivacyTests {
     #expect(chmod(bench.cache.path, 0o755) == 0)
     let run = try await prefetch()
     #expect(run.status == 0 && run.complaints.count == 1, "\(run.stderr)")
-    #expect(run.stderr.contains("open to other users (mode 755): chmod 700 "), "\(run.stderr)")
+    #expect(run.stderr.contains("other users can access the cache's folder (mode 755): chmod 700 "), "\(run.stderr)")
     #expect(run.stderr.contains("cache\n"), "\(run.stderr)")
     for (name, mode) in try modes() { #expect(mode == 0o600, "\(name)") }
     let doctor = try await bench.run("doctor")

@@ -19,7 +19,7 @@ public final class MemoryCache: Sendable {
   }
 
   /// Decides what is stale.
-  private let rule: FreshnessRule
+  private let rule: ReuseRule
 
   private let state: Mutex<State>
 
@@ -29,11 +29,11 @@ public final class MemoryCache: Sendable {
   ///   - byteLimit: The most bytes that all thumbnails together may cost. 0 keeps nothing.
   ///   - countLimit: The most thumbnails, regardless of their cost.
   public convenience init(byteLimit: Int, countLimit: Int = .max) {
-    self.init(byteLimit: byteLimit, countLimit: countLimit, rule: FreshnessRule())
+    self.init(byteLimit: byteLimit, countLimit: countLimit, rule: ReuseRule())
   }
 
   /// The same with a freshness rule.
-  package init(byteLimit: Int, countLimit: Int = .max, rule: FreshnessRule) {
+  package init(byteLimit: Int, countLimit: Int = .max, rule: ReuseRule) {
     self.rule = rule
     state = Mutex(State(entries: SegmentedLRU(byteLimit: byteLimit, countLimit: countLimit)))
   }
@@ -42,7 +42,7 @@ public final class MemoryCache: Sendable {
   public func thumbnail(for key: CacheKey) -> Thumbnail? { thumbnail(for: key, admittedBy: rule) }
 
   /// The same by another freshness rule.
-  func thumbnail(for key: CacheKey, admittedBy rule: FreshnessRule) -> Thumbnail? {
+  func thumbnail(for key: CacheKey, admittedBy rule: ReuseRule) -> Thumbnail? {
     state.withLock { state in
       guard let entry = state.entries.use(key), rule.admits(entry.freshness) else {
         state.misses += 1

@@ -55,7 +55,7 @@ struct JobPolicy: Sendable {
   private(set) var options = RequestOptions()
   private(set) var cacheMode = CacheMode.standard
   /// Decides what may be used without revalidation.
-  private(set) var rule = FreshnessRule()
+  private(set) var rule = ReuseRule()
   private(set) var limits = DecodeLimits()
 
   /// Whether the caches are neither read nor changed.
@@ -64,7 +64,7 @@ struct JobPolicy: Sendable {
 
 extension JobPolicy {
   /// The policy of a pipeline's configuration, with the rule of its caches.
-  init(_ configuration: ThumbnailPipeline.Configuration, rule: FreshnessRule) {
+  init(_ configuration: ThumbnailPipeline.Configuration, rule: ReuseRule) {
     cacheMode = configuration.cacheMode
     self.rule = rule
     limits = DecodeLimits(
@@ -79,7 +79,7 @@ extension JobPolicy {
     if let limit = options.maximumPixels { policy.limits.maximumPixels = limit }
     if let mode = options.cacheMode {
       policy.cacheMode = mode
-      policy.rule = FreshnessRule(mode, now: now)
+      policy.rule = ReuseRule(mode, now: now)
     }
     return policy
   }

@@ -102,7 +102,7 @@ final class PipelineStages: Sendable {
         monitor.loggers.pipeline.warning("\(error)")
       }
     }
-    let rule = FreshnessRule(configuration.cacheMode, now: configuration.now)
+    let rule = ReuseRule(configuration.cacheMode, now: configuration.now)
     let memory = MemoryCache(byteLimit: configuration.memoryCacheLimit.bytes, rule: rule)
     let cache = ThumbnailCache(memory: memory, disk: disk, rule: rule, logger: monitor.loggers.cache) {
       monitor.send(nil, .cacheProblem("\($0)"))

@@ -7,7 +7,7 @@ import Testing
 @testable import ThumbnailCore
 
 /// What may be used without asking, in each mode.
-@Suite struct FreshnessRuleTests {
+@Suite struct ReuseRuleTests {
   private let clock = WallClock()
 
   private func fetched(_ age: Double, freshFor lifetime: Double) -> Freshness {
@@ -16,7 +16,7 @@ import Testing
   }
 
   private func admits(_ mode: CacheMode, _ freshness: Freshness) -> Bool {
-    FreshnessRule(mode, now: { [clock] in clock.now }).admits(freshness)
+    ReuseRule(mode, now: { [clock] in clock.now }).admits(freshness)
   }
 
   @Test func theServersWordCounts() {
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test func aRefreshAsksAboutWhatCameBeforeIt() {
-    let rule = FreshnessRule(.refresh, now: { [clock] in clock.now })
+    let rule = ReuseRule(.refresh, now: { [clock] in clock.now })
     #expect(!rule.admits(fetched(1, freshFor: 1000)))
     clock.advance(by: 5)
     #expect(rule.admits(fetched(1, freshFor: 0)))
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test func theMemoryCacheHandsOutNothingThatIsOutOfDate() {
-    let memory = MemoryCache(byteLimit: 1 << 20, rule: FreshnessRule(now: { [clock] in clock.now }))
+    let memory = MemoryCache(byteLimit: 1 << 20, rule: ReuseRule(now: { [clock] in clock.now }))
     memory.insert(Sample.thumbnail(1), for: Sample.key(1), freshness: fetched(0, freshFor: 60))
     memory.insert(Sample.thumbnail(2), for: Sample.key(2))
     #expect(memory.thumbnail(for: Sample.key(1)) != nil)
