@@ -71,73 +71,81 @@ struct ImgproxyRequest: Sendable {
     source = plain
   }
 
+  /// Reads an option by its long or short name.
   private mutating func read(_ name: String, _ values: [String]) throws(Problem) {
-    let first = values[0]
-    func atMost(_ count: Int) throws(Problem) {
-      if values.count > count { throw Self.invalid(name, values) }
-    }
-    func flag() throws(Problem) -> Bool {
-      try atMost(1)
-      return Self.flag(first)
-    }
-    func refuse(if isRefused: Bool) throws(Problem) {
-      if isRefused { throw Problem(message: "Processing option \(name):\(first) is not supported") }
-    }
+    if try readSizing(name, values) { return }
+    if try readOutline(name, values) { return }
+    try readOutput(name, values)
+  }
+
+  /// Reads an option of the thumbnail's size. Returns false for another option.
+  private mutating func readSizing(_ name: String, _ values: [String]) throws(Problem) -> Bool {
     switch name {
     case "rs", "resize":
-      try atMost(8)
-      if !first.isEmpty { try readResizing(first) }
+      guard values.count <= 8 else { throw Self.invalid(name, values) }
+      if !values[0].isEmpty { try readResizing(values[0]) }
       try readSize(name, Array(values.dropFirst()))
     case "s", "size": try readSize(name, values)
-    case "rt", "resizing_type":
-      try atMost(1)
-      try readResizing(first)
+    case "rt", "resizing_type": try readResizing(Self.only(name, values))
     case "w", "width": width = try Self.side(name, values)
     case "h", "height": height = try Self.side(name, values)
     case "mw", "min-width": framing.minimum.width = try Self.side(name, values)
     case "mh", "min-height": framing.minimum.height = try Self.side(name, values)
     case "z", "zoom":
-      try atMost(2)
+      guard values.count <= 2 else { throw Self.invalid(name, values) }
       let factors = try values.map { value throws(Problem) in try Self.factor(name, value) }
       framing.zoom = Framing.Scale(factors[0], factors.last ?? 1)
-    case "dpr":
-      try atMost(1)
-      framing.density = try Self.factor(name, first)
-    case "el", "enlarge": enlarges = try flag()
+    case "dpr": framing.density = try Self.factor(name, Self.only(name, values))
+    case "el", "enlarge": enlarges = try Self.flag(Self.only(name, values))
+    default: return false
+    }
+    return true
+  }
+
+  /// Reads an option of the thumbnail's outline: crop, turn, canvas. Returns false for another option.
+  private mutating func readOutline(_ name: String, _ values: [String]) throws(Problem) -> Bool {
+    switch name {
     case "ex", "extend": extends = try Self.extension(name, values)
     case "exar", "extend_ar", "extend_aspect_ratio": extendsShape = try Self.extension(name, values)
     case "g", "gravity": gravity = try Self.gravity(name, values, after: gravity)
     case "c", "crop":
       let placement = values.count > 2 ? try Self.gravity(name, Array(values.dropFirst(2)), after: nil) : nil
       crop = (
-        try Self.length(name, first), values.count > 1 ? try Self.length(name, values[1]) : 0, placement
+        try Self.length(name, values[0]), values.count > 1 ? try Self.length(name, values[1]) : 0, placement
       )
     case "pd", "padding": try readPadding(name, values)
     case "rot", "rotate":
-      try atMost(1)
-      guard let degrees = Int(first), degrees % 90 == 0 else { throw Self.invalid(name, values) }
+      guard let degrees = try Int(Self.only(name, values)), degrees % 90 == 0 else {
+        throw Self.invalid(name, values)
+      }
       angle = degrees
     case "fl", "flip":
-      try atMost(2)
-      if !first.isEmpty { flipsAcross = Self.flag(first) }
+      guard values.count <= 2 else { throw Self.invalid(name, values) }
+      if !values[0].isEmpty { flipsAcross = Self.flag(values[0]) }
       if values.count > 1, !values[1].isEmpty { flipsDown = Self.flag(values[1]) }
+    case "ar", "auto_rotate": try Self.refuse(name, values, if: !Self.flag(Self.only(name, values)))
+    default: return false
+    }
+    return true
+  }
+
+  /// Reads an option of the file that is sent, or of the address.
+  private mutating func readOutput(_ name: String, _ values: [String]) throws(Problem) {
+    switch name {
     case "q", "quality":
-      guard values.count == 1, let number = Int(first), (0...100).contains(number) else {
+      guard values.count == 1, let number = Int(values[0]), (0...100).contains(number) else {
         throw Self.invalid(name, values)
       }
       quality = number == 0 ? 80 : number
-    case "f", "format", "ext":
-      try atMost(1)
-      try readFormat(first)
+    case "f", "format", "ext": try readFormat(Self.only(name, values))
     case "bg", "background":
-      background = values.count == 1 ? RGBColor(hex: first) : RGBColor(channels: values)
-      guard background != nil || first.isEmpty && values.count == 1 else { throw Self.invalid(name, values) }
+      background = values.count == 1 ? RGBColor(hex: values[0]) : RGBColor(channels: values)
+      guard background != nil || values == [""] else { throw Self.invalid(name, values) }
     case "exp", "expires":
-      guard values.count == 1, let time = Int(first) else { throw Self.invalid(name, values) }
+      guard values.count == 1, let time = Int(values[0]) else { throw Self.invalid(name, values) }
       expires = time > 0 ? time : nil
-    case "ar", "auto_rotate": try refuse(if: try !flag())
     case "raw", "att", "return_attachment", "ph", "preserve_hdr", "eth", "enforce_thumbnail":
-      try refuse(if: try flag())
+      try Self.refuse(name, values, if: Self.flag(Self.only(name, values)))
     // Thumbnails are without metadata and in sRGB as they are; the others change no pixels.
     case "sm", "strip_metadata", "scp", "strip_color_profile", "kcr", "keep_copyright", "cb", "cachebuster", "fn",
       "filename":
@@ -180,6 +188,16 @@ struct ImgproxyRequest: Sendable {
       throw Problem(message: "Unsupported image format \(text.prefix(10))")
     }
     format = named
+  }
+
+  private static func refuse(_ name: String, _ values: [String], if isRefused: Bool) throws(Problem) {
+    if isRefused { throw Problem(message: "Processing option \(name):\(values[0]) is not supported") }
+  }
+
+  /// The value of an option that has one.
+  private static func only(_ name: String, _ values: [String]) throws(Problem) -> String {
+    guard values.count == 1 else { throw invalid(name, values) }
+    return values[0]
   }
 
   private static func invalid(_ name: String, _ values: [String]) -> Problem {
