@@ -12,7 +12,20 @@ enum DiskCacheSchema {
   static let applicationID = 0x5468_6D62
 
   /// Sets the page size and modes, which must precede the first table, then creates the tables and triggers.
-  ///
+  static func create(in db: Database) throws {
+    try db.execute(sql: "PRAGMA page_size = \(DiskCacheLimits.pageSize); PRAGMA auto_vacuum = INCREMENTAL")
+    try db.execute(sql: "PRAGMA journal_mode = WAL")
+    try db.inTransaction(.immediate) {
+      let identity = "PRAGMA application_id = \(applicationID); PRAGMA user_version = 1"
+      for sql in [
+        tables, triggers, identity, CacheTotals.schema, HistoryTable.schema, PageTable.schema, MicroTable.schema,
+      ] {
+        try db.execute(sql: sql)
+      }
+      return .commit
+    }
+  }
+
   /// - `source` and `thumbnail` have short rows that are appended and refer to each other by id. Only one index is in
   ///   the random order of the keys, which fills pages to two thirds.
   /// - `source_host` finds images by host and fetch time: 25 ms for an overview of 100,000. It is also the order in
@@ -21,78 +34,67 @@ enum DiskCacheSchema {
   /// - `variant` has the text of each variant once. Rows are never removed, because there are few.
   /// - `recency` is small and dense, so recording a hundred uses rewrites a few pages, not a hundred rows with blobs.
   ///   Its order is a sequence number, because clocks jump.
-  /// - A source is removed with its last thumbnail.
-  /// - `micro` has the micro thumbnails, which not every program makes.
-  static func create(in db: Database) throws {
-    try db.execute(sql: "PRAGMA page_size = \(DiskCacheLimits.pageSize); PRAGMA auto_vacuum = INCREMENTAL")
-    try db.execute(sql: "PRAGMA journal_mode = WAL")
-    try db.inTransaction(.immediate) {
-      try db.execute(
-        sql: """
-          CREATE TABLE source (
-            id INTEGER PRIMARY KEY,
-            key BLOB NOT NULL UNIQUE,
-            location TEXT NOT NULL,
-            host TEXT NOT NULL,
-            fetched_at REAL NOT NULL,
-            width INTEGER NOT NULL,
-            height INTEGER NOT NULL,
-            format TEXT NOT NULL,
-            bytes INTEGER NOT NULL
-          );
-          CREATE INDEX source_host ON source (host, fetched_at);
-          CREATE TABLE variant (
-            id INTEGER PRIMARY KEY,
-            token TEXT NOT NULL UNIQUE
-          );
-          CREATE TABLE thumbnail (
-            id INTEGER PRIMARY KEY,
-            source INTEGER NOT NULL,
-            variant INTEGER NOT NULL,
-            width INTEGER NOT NULL,
-            height INTEGER NOT NULL,
-            format TEXT NOT NULL,
-            source_width INTEGER NOT NULL,
-            source_height INTEGER NOT NULL,
-            source_format TEXT NOT NULL,
-            source_bytes INTEGER NOT NULL,
-            checksum INTEGER NOT NULL,
-            bytes INTEGER NOT NULL,
-            placeholder BLOB,
-            source_preview TEXT,
-            UNIQUE (source, variant)
-          );
-          CREATE TABLE piece (
-            id INTEGER PRIMARY KEY,
-            data BLOB NOT NULL
-          );
-          CREATE TABLE recency (
-            id INTEGER PRIMARY KEY,
-            used INTEGER NOT NULL,
-            bytes INTEGER NOT NULL
-          );
-          CREATE INDEX recency_used ON recency (used, bytes);
-          CREATE TRIGGER thumbnail_inserted AFTER INSERT ON thumbnail BEGIN
-            INSERT INTO recency
-              VALUES (new.id, (SELECT coalesce(max(used), 0) + 1 FROM recency), new.bytes);
-            UPDATE total SET payload = payload + new.bytes;
-          END;
-          CREATE TRIGGER thumbnail_deleted AFTER DELETE ON thumbnail BEGIN
-            UPDATE total SET payload = payload - coalesce((SELECT bytes FROM recency WHERE id = old.id), old.bytes);
-            DELETE FROM recency WHERE id = old.id;
-            DELETE FROM piece WHERE id BETWEEN 2 * old.id AND 2 * old.id + 1;
-            DELETE FROM source
-              WHERE id = old.source AND NOT EXISTS (SELECT 1 FROM thumbnail WHERE source = old.source);
-          END;
-          PRAGMA application_id = \(applicationID);
-          PRAGMA user_version = 1;
-          """)
-      for tables in [CacheTotals.schema, HistoryTable.schema, PageTable.schema, MicroTable.schema] {
-        try db.execute(sql: tables)
-      }
-      return .commit
-    }
-  }
+  private static let tables = """
+    CREATE TABLE source (
+      id INTEGER PRIMARY KEY,
+      key BLOB NOT NULL UNIQUE,
+      location TEXT NOT NULL,
+      host TEXT NOT NULL,
+      fetched_at REAL NOT NULL,
+      width INTEGER NOT NULL,
+      height INTEGER NOT NULL,
+      format TEXT NOT NULL,
+      bytes INTEGER NOT NULL
+    );
+    CREATE INDEX source_host ON source (host, fetched_at);
+    CREATE TABLE variant (
+      id INTEGER PRIMARY KEY,
+      token TEXT NOT NULL UNIQUE
+    );
+    CREATE TABLE thumbnail (
+      id INTEGER PRIMARY KEY,
+      source INTEGER NOT NULL,
+      variant INTEGER NOT NULL,
+      width INTEGER NOT NULL,
+      height INTEGER NOT NULL,
+      format TEXT NOT NULL,
+      source_width INTEGER NOT NULL,
+      source_height INTEGER NOT NULL,
+      source_format TEXT NOT NULL,
+      source_bytes INTEGER NOT NULL,
+      checksum INTEGER NOT NULL,
+      bytes INTEGER NOT NULL,
+      placeholder BLOB,
+      source_preview TEXT,
+      UNIQUE (source, variant)
+    );
+    CREATE TABLE piece (
+      id INTEGER PRIMARY KEY,
+      data BLOB NOT NULL
+    );
+    CREATE TABLE recency (
+      id INTEGER PRIMARY KEY,
+      used INTEGER NOT NULL,
+      bytes INTEGER NOT NULL
+    );
+    CREATE INDEX recency_used ON recency (used, bytes);
+    """
+
+  /// Update `recency` and `total`, and remove a source with its last thumbnail.
+  private static let triggers = """
+    CREATE TRIGGER thumbnail_inserted AFTER INSERT ON thumbnail BEGIN
+      INSERT INTO recency
+        VALUES (new.id, (SELECT coalesce(max(used), 0) + 1 FROM recency), new.bytes);
+      UPDATE total SET payload = payload + new.bytes;
+    END;
+    CREATE TRIGGER thumbnail_deleted AFTER DELETE ON thumbnail BEGIN
+      UPDATE total SET payload = payload - coalesce((SELECT bytes FROM recency WHERE id = old.id), old.bytes);
+      DELETE FROM recency WHERE id = old.id;
+      DELETE FROM piece WHERE id BETWEEN 2 * old.id AND 2 * old.id + 1;
+      DELETE FROM source
+        WHERE id = old.source AND NOT EXISTS (SELECT 1 FROM thumbnail WHERE source = old.source);
+    END;
+    """
 
   /// Adds columns and tables that files of earlier programs lack. Those programs can still use the file.
   static func complete(in db: Database) throws {
