@@ -80,36 +80,13 @@ struct ServeCommand: AsyncParsableCommand {
   }
 
   private func serve() async throws -> ExitCode {
-    let console = Console.standard
-    var configuration = ThumbnailPipeline.Configuration()
-    // Anybody who can reach the page decides what the server downloads.
-    configuration.addresses = .publicOnly
-    configuration.downloads = Self.downloads
-    resources.apply(to: &configuration)
-    // One client has half of them.
-    configuration.jobs = min(256, 2 * configuration.jobs)
-    let bodyBytes = configuration.memoryBudget.bytes / Self.bodyShare
-    configuration.bytesElsewhere = bodyBytes
-    configuration.decodesGiveWay = true
-    freshness.apply(to: &configuration)
-    try network.apply(to: &configuration)
-    isolation.apply(to: &configuration)
+    let configuration = try configuration()
     let pipeline = try ThumbnailPipeline(configuration)
     _ = CacheNotices(pipeline, isQuiet: false)
-
-    var served = server.configuration
-    served.headers = try network.hostHeaders()
-    served.gallery = try gallery(for: pipeline)
-    if configuration.diskCacheLimit.bytes > 0 {
-      served.hidden = galleryName.map { HiddenPhotosFile(in: configuration.cacheDirectory, gallery: $0) }
-    }
-    served.hidden?.showsAll = source.showHidden
-    try service.apply(to: &served)
-    served.mostMaking = max(Self.leastMaking, configuration.downloads)
-    served.namesSources = server.isPrivate
+    let served = try served(by: pipeline, configuration)
     let thumbnails = ThumbnailServer(served, pipeline: pipeline)
     var listening = server.listening
-    listening.bodyMemory = bodyBytes
+    listening.bodyMemory = Self.bodyBytes(configuration)
     // The rest is for downloads and files.
     listening.maximumConnections = min(listening.maximumConnections, DescriptorLimit.raise() / 2)
     let http = HTTPServer(listening, responder: thumbnails)
@@ -121,21 +98,11 @@ struct ServeCommand: AsyncParsableCommand {
     }
     if source.showHidden { served.hidden?.forget() }
     let address = server.url(of: bound)
-    if !server.isLocal(bound) {
-      if served.gallery != nil {
-        console.complain(
-          "everybody who can reach \(server.host) sees this gallery; --host 127.0.0.1 keeps it to yourself")
-      }
-      if service.isOpen {
-        console.complain(
-          "everybody who can reach \(server.host) can request thumbnails of any picture on the web; --signing-keys or "
-            + "--allow-source limits that")
-      }
-    }
+    if !server.isLocal(bound) { warnOfOthers(hasGallery: served.gallery != nil) }
     let interruption = Interruption()
     do {
       try await interruption.cancelling { [server] in
-        try console.print(address)
+        try Console.standard.print(address)
         if server.open { Browser.open(address) }
         try await Task.sleep(for: .seconds(Int32.max))
       }
@@ -150,6 +117,59 @@ struct ServeCommand: AsyncParsableCommand {
     await pipeline.flush()
     thumbnails.flushLog()
     return interruption.signal.map { .stopped(by: $0) } ?? .success
+  }
+
+  /// The pipeline's configuration.
+  private func configuration() throws -> ThumbnailPipeline.Configuration {
+    var configuration = ThumbnailPipeline.Configuration()
+    // Anybody who can reach the page decides what the server downloads.
+    configuration.addresses = .publicOnly
+    configuration.downloads = Self.downloads
+    resources.apply(to: &configuration)
+    // One client has half of them.
+    configuration.jobs = min(256, 2 * configuration.jobs)
+    configuration.bytesElsewhere = Self.bodyBytes(configuration)
+    configuration.decodesGiveWay = true
+    freshness.apply(to: &configuration)
+    try network.apply(to: &configuration)
+    isolation.apply(to: &configuration)
+    return configuration
+  }
+
+  /// The memory for the bodies of requests and responses, in bytes.
+  private static func bodyBytes(_ configuration: ThumbnailPipeline.Configuration) -> Int {
+    configuration.memoryBudget.bytes / bodyShare
+  }
+
+  /// The server's configuration.
+  private func served(
+    by pipeline: ThumbnailPipeline, _ configuration: ThumbnailPipeline.Configuration
+  ) throws -> ThumbnailServer.Configuration {
+    var served = server.configuration
+    served.headers = try network.hostHeaders()
+    served.gallery = try gallery(for: pipeline)
+    if configuration.diskCacheLimit.bytes > 0 {
+      served.hidden = galleryName.map { HiddenPhotosFile(in: configuration.cacheDirectory, gallery: $0) }
+    }
+    served.hidden?.showsAll = source.showHidden
+    try service.apply(to: &served)
+    served.mostMaking = max(Self.leastMaking, configuration.downloads)
+    served.namesSources = server.isPrivate
+    return served
+  }
+
+  /// Warns that other machines can reach the server.
+  private func warnOfOthers(hasGallery: Bool) {
+    let console = Console.standard
+    if hasGallery {
+      console.complain(
+        "everybody who can reach \(server.host) sees this gallery; --host 127.0.0.1 keeps it to yourself")
+    }
+    if service.isOpen {
+      console.complain(
+        "everybody who can reach \(server.host) can request thumbnails of any picture on the web; --signing-keys or "
+          + "--allow-source limits that")
+    }
   }
 
   /// Identifies the gallery: hidden pictures belong to one gallery.
