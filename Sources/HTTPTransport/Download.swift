@@ -20,7 +20,7 @@ package struct DownloadRequest: Sendable {
   var headers: [HTTPHeader] = []
   /// The maximum length of the body, in bytes.
   var byteLimit: Int
-  /// What the body is for.
+  /// The purpose of the body.
   var purpose = Purpose.image
   /// Identifies the image, including credentials, so that a later run can resume the body. Nil keeps nothing after this
   /// download.

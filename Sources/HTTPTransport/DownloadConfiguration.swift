@@ -46,7 +46,7 @@ package struct DownloadConfiguration: Sendable {
 
   /// The `User-Agent` of requests without their own; default nil, for `program` and libcurl's version.
   package var userAgent: String?
-  /// What the default `User-Agent` begins with, such as `thumbs/1.0`; default nil.
+  /// The beginning of the default `User-Agent`, such as `thumbs/1.0`; default nil.
   package var program: String?
   /// The `User-Agent` to send. The default one loads libcurl, so nothing reads this before the first request.
   var sentUserAgent: String { userAgent ?? [program, CurlLibrary.name].compactMap { $0 }.joined(separator: " ") }
@@ -61,7 +61,7 @@ package struct DownloadConfiguration: Sendable {
 
   /// Keeps partial bodies for a later run; default nil, which keeps none.
   package var partialBodies: PartialStore?
-  /// When an observer stops an HTTP/1.1 body with at most this many bytes left, they are read all the same; default 256
+  /// When an observer stops an HTTP/1.1 body with at most this many bytes left, they are read nevertheless; default 256
   /// KiB.
   ///
   /// Aborting closes the connection, and the next download opens another: one round trip for TCP, one or two for TLS,

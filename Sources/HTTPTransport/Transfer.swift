@@ -18,7 +18,7 @@ struct Transfer: Sendable {
   /// Whether no retry follows.
   var isLastAttempt = false
   var observer: (any BodyObserver)?
-  /// Where a body that outgrows memory goes, in this order.
+  /// The spill locations of a body that outgrows memory, in order.
   let spillLocations: [SpillLocation]
   /// The download of an image; nil for others, which lend no slots and leave no partial bodies.
   var download: DownloadState?
@@ -83,7 +83,7 @@ struct Transfer: Sendable {
 }
 
 extension DownloadConfiguration {
-  /// Where a body that outgrows memory goes, in this order: two directories, then a file in `memory`.
+  /// The spill locations of a body that outgrows memory, in order: two directories, then a file in `memory`.
   func spillLocations(_ memory: WeightedSemaphore?) -> [SpillLocation] {
     let directories = [spillDirectory.path, FileManager.default.temporaryDirectory.path]
     return directories.map { .directory($0) } + (memory.map { [.memory($0)] } ?? [])

@@ -72,7 +72,7 @@ public struct AddressRange: Hashable, Sendable {
   public struct Malformed: Error, CustomStringConvertible {
     let text: String
 
-    /// What to write instead.
+    /// The message, with the correct form.
     public var description: String { "\(text) is not a range of addresses: write one like 10.0.0.0/8 or fd00::/8" }
   }
 

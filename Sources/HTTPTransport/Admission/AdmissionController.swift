@@ -39,7 +39,7 @@ final class AdmissionController: Sendable {
     probes = HostProbes(configuration, runner)
   }
 
-  /// Reads or changes the admission's state where no step can follow from it.
+  /// Reads or changes the admission's state, if no step can follow.
   func access<Value: Sendable>(_ body: (inout Admission) -> sending Value) -> Value { admission.withLock { body(&$0) } }
 
   /// The number of downloads that wait for a silent server, by host, without zeros.

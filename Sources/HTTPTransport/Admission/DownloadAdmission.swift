@@ -15,7 +15,7 @@ package struct DownloadTicket: Hashable, Sendable { let number: UInt64 }
 /// At a held host (`HostHealth`) only trials start. Its other downloads wait, or fail at once if they do not wait for
 /// hosts (`DownloadAdmission+Hosts`). Silent transfers lend their slots (`DownloadAdmission+Lending`).
 struct DownloadAdmission<Element> {
-  /// What the owner must do next.
+  /// A step that the owner must carry out.
   enum Step {
     /// Start this download, which has a slot.
     case start(Element)
@@ -90,7 +90,7 @@ struct DownloadAdmission<Element> {
     var silentSince: ContinuousClock.Instant?
     /// The site's `responses` at that time.
     var responsesBeforeSilence = 0
-    /// Whether it was told to stop.
+    /// Whether it was preempted.
     var isPreempted = false
   }
 
@@ -137,7 +137,7 @@ struct DownloadAdmission<Element> {
   var failures: [DownloadTicket: Int] = [:]
   /// The running probes.
   var probes: [DownloadTicket: HostHealth.Beginning] = [:]
-  /// What the owner must do before anything starts.
+  /// The steps to carry out before anything starts.
   var steps: Deque<Step> = []
   private var queued: [DownloadTicket: Position] = [:]
   private var lastNumber: UInt64 = 0

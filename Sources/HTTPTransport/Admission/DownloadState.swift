@@ -14,7 +14,7 @@ package enum ServerSilence: Sendable {
 /// The state that a download's task, the admission and the curl thread share. Thread-safe.
 final class DownloadState: Sendable {
   private struct State {
-    // Of the current transfer:
+    // The current transfer:
     var url: CurlURL
     /// Resumed when the slot is granted.
     var granted = Promise<Void, DownloadError>()
@@ -23,7 +23,7 @@ final class DownloadState: Sendable {
     /// Stops the transfer; nil before it runs.
     var stop: (@Sendable () -> Void)?
 
-    // Of the whole download:
+    // The whole download:
     /// The transfers that have waited for a slot, the current one included.
     var transfers: Int
     /// Its share of the memory for bodies; nil during a pause.

@@ -339,8 +339,8 @@ extension HostHealth {
     var upAfterResponse = Duration.milliseconds(300)
     /// The same where downloads do not wait for held hosts; default 5 s.
     var upAfterResponseWithoutPatience = Duration.seconds(5)
-    /// How many failures hold a host that has just had a response; default 16. More than `maximumLentPerSilentSite`
-    /// silent transfers could take all slots before they are so many.
+    /// The number of failures that hold a host which has just responded; default 16. If it were more than
+    /// `maximumLentPerSilentSite`, silent transfers could take all slots first.
     var suspectsOfRespondingHost = 16
     /// How many requests for a pause hold a host if downloads do not wait for held hosts; default 24.
     var suspectsOfPause = 24

@@ -181,13 +181,13 @@ final class CacheDatabase: Sendable {
     for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
   }
 
-  /// Where a copy is made before it takes the file's place.
+  /// The path of a copy, before it takes the file's place.
   private var copyPath: String { path + ".new" }
 
   /// Replaces the file with a new one that holds the thumbnails used since this sequence number of `recency`. Writers of
   /// all processes wait meanwhile, because their changes would be lost; readers continue.
   ///
-  /// - Returns: What that removed, and the problem with the new file, if any. Of a damaged one nothing is left.
+  /// - Returns: What that removed, and the problem with the new file, if any. An empty file replaces a damaged one.
   func replaceByCopy(
     since start: Int64
   ) throws(DiskCacheError) -> (removed: CachePruning.Outcome, problem: DiskCacheError?) {
@@ -218,8 +218,8 @@ final class CacheDatabase: Sendable {
     }
   }
 
-  /// Replaces the file with the copy and opens it. Returns why it cannot be used: the old file is gone all the same, and
-  /// an empty one takes the place of a damaged copy.
+  /// Replaces the file with the copy and opens it. Returns why the copy cannot be used, if so. The old file is removed
+  /// in any case, and an empty file replaces a damaged copy.
   func moveCopyIntoPlace() throws(DiskCacheError) -> DiskCacheError? {
     try locked { () throws(DiskCacheError) in
       guard access(copyPath, F_OK) == 0 else { throw .failed(path: copyPath, reason: SystemFailure.last.reason) }

@@ -6,8 +6,8 @@ import ThumbnailCore
 enum PageTable {
   /// - `listing_page` has a row per page of each search; `cursor` is empty for the first, else `=` and the provider's
   ///   cursor. `used` counts up like that of `recency`.
-  /// - `listing_photo` has the photos of the pages. `source` leads to those that have thumbnails. Rows are removed with
-  ///   their page; pages are evicted, least recently used first, beyond `DiskCacheLimits.listingBytes`.
+  /// - `listing_photo` has the photos of the pages. `source` links to a photo's thumbnails, if any. Rows are removed
+  ///   with their page; pages are evicted, least recently used first, beyond `DiskCacheLimits.listingBytes`.
   static let schema = """
     CREATE TABLE listing_page (
       id INTEGER PRIMARY KEY,
