@@ -14,7 +14,7 @@ enum HelperMessage {
   /// The most bytes that a message may have.
   static let longest = 1 << 20
   /// The protocol version, which both sides compare so that different versions of the program do not work together.
-  static let greeting = "thumbnailer-decode-helper \(Variant.encoderVersion).8"
+  static let greeting = "thumbnailer-decode-helper \(Variant.encoderVersion).9"
 
   static func encode(_ value: some HelperCoded) -> [UInt8] {
     var (message, value) = (MessageCoder(), value)
@@ -44,7 +44,16 @@ extension HelperGreeting: HelperCoded {
 
   mutating func code(_ message: inout MessageCoder) {
     message.code(&name)
-    message.code(json: &gaps)
+    message.code(&gaps)
+  }
+}
+
+extension ConfinementGap: HelperCoded {
+  static let blank = ConfinementGap(.namespaces, SystemFailure(code: 0))
+
+  mutating func code(_ message: inout MessageCoder) {
+    message.code(&part)
+    message.code(&reason)
   }
 }
 

@@ -128,9 +128,9 @@ struct HelperConfinement {
 }
 
 /// A part of a helper's confinement that a machine lacks.
-public struct ConfinementGap: Sendable, Equatable, Codable {
+public struct ConfinementGap: Sendable, Equatable {
   /// A part of the confinement.
-  public enum Part: String, Sendable, Codable, CaseIterable {
+  public enum Part: String, Sendable, CaseIterable {
     /// The list of system calls that a helper may make: seccomp.
     case systemCalls
     /// The list of files that a helper may read: Landlock.
