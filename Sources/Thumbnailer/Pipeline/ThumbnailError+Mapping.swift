@@ -22,33 +22,13 @@ extension ThumbnailError {
       self = .notFound(reason: "no such file; check its path")
     case .fileUnreadable(let reason):
       self = .refused(status: nil, reason: "the file cannot be read: \(reason)")
-    case .unreachable(let reason), .noResponse(let reason), .unresolved(_, let reason):
-      self = .unreachable(reason: "cannot be reached: \(reason); check the network and the address")
-    case .unknownHost(let host):
-      self = .unreachable(reason: "no address is known for \(host); check its spelling")
     case .addressRefused(let host):
       self = .addressRefused(
         reason: "\(DownloadError.addressRefusal(host)); check the address, or allow its network (addresses)")
-    case .untrusted(let reason):
-      self = .unreachable(
-        reason: "the server's certificate is not trusted: \(reason); if you know the server, name a PEM file with its "
-          + "authority (certificateAuthorityFile)")
-    case .unusableAuthorities(let reason):
-      self = .unreachable(
-        reason: "\(reason); give a PEM file of certificate authorities (certificateAuthorityFile)")
-    case .unusableCertificate(let reason):
-      self = .unreachable(
-        reason: "the client certificate cannot be used: \(reason); check its file, its key and the key's password")
-    case .timedOut(.connect):
-      self = .timedOut(reason: "no connection in time; check the network, or try again later")
-    case .timedOut(.stall):
-      self = .timedOut(reason: "the transfer stalled; try again later")
-    case .timedOut(.rate):
-      self = .timedOut(
-        reason: "the server sends too few bytes a second; try again later, or accept a lower rate "
-          + "(minimumRate)")
-    case .timedOut(.total):
-      self = .timedOut(reason: "the download took too long in all; try again later")
+    case .unreachable, .noResponse, .unresolved, .unknownHost, .untrusted, .unusableAuthorities, .unusableCertificate:
+      self = .unreachable(reason: Self.reason(noConnection: error))
+    case .timedOut(let deadline):
+      self = .timedOut(reason: Self.reason(missed: deadline))
     case .httpStatus(let status, let retryAfter):
       self = Self.status(status, retryAfter: retryAfter)
     case .hostPaused(_, let retryAfter):
@@ -84,6 +64,33 @@ extension ThumbnailError {
         reason:
           "no room for the download in \(path): \(reason), nor in the temporary folder or the memory budget; free some "
           + "space, or choose another folder (cacheDirectory)")
+    }
+  }
+
+  /// Why there is no connection to a server.
+  private static func reason(noConnection error: DownloadError) -> String {
+    switch error {
+    case .unknownHost(let host):
+      "no address is known for \(host); check its spelling"
+    case .untrusted(let reason):
+      "the server's certificate is not trusted: \(reason); if you know the server, name a PEM file with its authority "
+        + "(certificateAuthorityFile)"
+    case .unusableAuthorities(let reason):
+      "\(reason); give a PEM file of certificate authorities (certificateAuthorityFile)"
+    case .unusableCertificate(let reason):
+      "the client certificate cannot be used: \(reason); check its file, its key and the key's password"
+    case .unreachable(let reason), .noResponse(let reason), .unresolved(_, let reason):
+      "cannot be reached: \(reason); check the network and the address"
+    default: "\(error)"
+    }
+  }
+
+  private static func reason(missed deadline: DownloadError.Deadline) -> String {
+    switch deadline {
+    case .connect: "no connection in time; check the network, or try again later"
+    case .stall: "the transfer stalled; try again later"
+    case .rate: "the server sends too few bytes a second; try again later, or accept a lower rate (minimumRate)"
+    case .total: "the download took too long in all; try again later"
     }
   }
 
