@@ -35,6 +35,17 @@
     #expect(try await waiting.value != nil)
   }
 
+  @Test func aTurnWithoutWaitingIsOneThatNobodyWaitsFor() async throws {
+    let turns = DecodeTurns(workers: 2, bytes: 1000)
+    let (job, other) = (try Self.job("a"), try Self.job("b"))
+    let held = turns.turnNow(of: 1, for: job)
+    #expect(held != nil && turns.turnNow(of: 1, for: job) == nil)
+    let waiting = Task { try await turns.turn(of: 1, for: job) }
+    await poll { turns.turnNow(of: 1, for: other) == nil }
+    held?.end()
+    #expect(try await waiting.value != nil)
+  }
+
   @Test func aClientHasHalfOfTheMemoryOrOneDecode() async throws {
     let turns = DecodeTurns(workers: 100, bytes: 1000)
     var large = try await turns.turn(of: 900, for: Self.job("a"))

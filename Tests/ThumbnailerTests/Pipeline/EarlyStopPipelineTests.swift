@@ -101,22 +101,22 @@
     #expect(!body.isComplete && body.bytesLeft > 0)
     for size in [middle, large] {
       let variants = [Variant(size: size), Variant(size: small)]
-      guard case .again(.withWholeBody) = try await stages.renderer.render(variants, from: body, for: job) else {
+      guard case .again(.withWholeBody) = try await stages.renderer.render(variants, from: &body, for: job) else {
         Issue.record("\(size) was made of a body that does not hold it")
         return
       }
     }
-    guard case .done = try await stages.renderer.render([Variant(size: small)], from: body, for: job)
+    guard case .done = try await stages.renderer.render([Variant(size: small)], from: &body, for: job)
     else {
       Issue.record("what it was stopped for is not made of it")
       return
     }
     let spent = body.release()
-    let whole = try await loader.load(for: job, isWhole: true, insteadOf: spent)
+    var whole = try await loader.load(for: job, isWhole: true, insteadOf: spent)
     #expect(whole.isComplete && whole.downloadedBytes == spent.downloadedBytes + picture.count)
     #expect(stages.monitor.statistics.bytesLeft == 0 && stages.monitor.statistics.downloads == 2)
     guard
-      case .done(let made, _) = try await stages.renderer.render([Variant(size: large)], from: whole, for: job)
+      case .done(let made, _) = try await stages.renderer.render([Variant(size: large)], from: &whole, for: job)
     else {
       Issue.record("the whole body is not enough")
       return

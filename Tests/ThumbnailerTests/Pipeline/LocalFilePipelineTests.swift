@@ -26,6 +26,19 @@
     #expect(!isDownloaded)
   }
 
+  @Test func aDecodeThatIsTooLargeForTheFreeMemoryWaitsAfterTheHeader() async throws {
+    let memory = pipeline.stages.runner.memory
+    let held = memory.reserveFree()
+    let request = request(TestImages.url("formats/jpeg-420.jpg").path)
+    let response = Task { [pipeline] in try await pipeline.response(for: request) }
+    await poll { memory.waiting == 1 }
+    let isOpen = recorder.kinds.contains { if case .opened = $0 { true } else { false } }
+    #expect(isOpen && pipeline.statistics.decodes == 0)
+    held.release()
+    #expect(try await response.value.thumbnail.size == PixelSize(40, 30))
+    #expect(memory.used == 0 && pipeline.statistics.decodes == 1)
+  }
+
   @Test func aFileURLThatTheProgramNamesIsRead() async throws {
     let file = directory.url.appending(path: "a b ü.jpg")
     try TestImages.bytes("formats/jpeg-420.jpg").write(to: file)
@@ -73,10 +86,11 @@
     try TestImages.bytes("formats/jpeg-420.jpg").write(to: URL(fileURLWithPath: path))
     let stages = PipelineStages(pipeline.configuration)
     let job = JobContext(.file(at: path), priority: PriorityControl(.visible))
-    let body = try await stages.loader(of: job.source).load(for: job, isWhole: true, insteadOf: nil)
+    var body = try await stages.loader(of: job.source).load(for: job, isWhole: true, insteadOf: nil)
+    try body.open()
     #expect(truncate(path, 1500) == 0)
     do throws(ThumbnailError) {
-      _ = try await stages.renderer.render([Variant(size: PixelSize(40, 40))], from: body, for: job)
+      _ = try await stages.renderer.render([Variant(size: PixelSize(40, 40))], from: &body, for: job)
       Issue.record("a thumbnail of a file that changed")
     } catch {
       #expect(error.message == "the file cannot be read: it changed while it was read")

@@ -130,22 +130,21 @@
     var configuration = ThumbnailPipeline.Configuration(cacheDirectory: directory.url)
     configuration.jobs = 1
     configuration.isolation = .inProcess
-    let runner = PipelineStages(configuration).runner
-    let (gate, source) = (Latch(), ImageSource(directory.url))
-    let job = JobContext(source, priority: PriorityControl(.visible))
-    async let first = runner.run("", bytes: 1, for: job) { _ in
-      gate.wait()
-      return []
-    }
-    await poll { runner.workers.running == 1 }
-    async let second = runner.run("", bytes: 1, for: job) { _ in [] }
-    await poll { runner.workers.waiting == 1 }
+    let pipeline = try ThumbnailPipeline(configuration)
+    let (workers, recorder, gate) = (pipeline.stages.runner.workers, EventRecorder(), Latch())
+    recorder.follow(pipeline)
+    async let first: Void = workers.run { _ in gate.wait() }
+    await poll { workers.running == 1 }
+    let source = ImageSource.file(at: TestImages.url("formats/jpeg-420.jpg").path)
+    async let second = pipeline.response(for: ThumbnailRequest(source, variant: Variant(size: PixelSize(40, 40))))
+    await poll { workers.waiting == 1 }
     let opened = ContinuousClock.now
     gate.open()
     // It begins after the first has ended, which is after this.
-    let duration = try await second.duration
-    #expect(duration <= .now - opened)
-    _ = try await first
+    _ = try await (first, second)
+    let passed = .now - opened
+    await poll { names(recorder).contains("rendered") }
+    for case .rendered(_, _, let duration, _) in recorder.kinds { #expect(duration <= passed) }
   }
 
   @Test func aCacheThatFailsMeanwhileIsTold() async throws {

@@ -5,12 +5,12 @@ import JPEGCoefficients
 import ThumbnailCache
 import ThumbnailCore
 
-/// The loaded bytes of an image, and the result of parsing its header.
+/// The bytes of an image, and the result of parsing its header. Those of a local file are there when it is opened.
 struct SourceBody: Sendable {
   /// The bytes: the whole file if `isComplete`.
   private(set) var bytes: ByteSource
-  /// The result of parsing the header; nil if that needed the complete body.
-  private(set) var header: Result<ImageProbe, CodecError>?
+  /// The result of parsing the header; nil if it is not parsed yet.
+  private var header: Result<ImageProbe, CodecError>?
   /// Returned when its last reference is dropped: a share of the memory for bodies, or the permit for an open file.
   private var held: (any Sendable)?
   /// Whether the bytes are the whole file.
@@ -29,10 +29,10 @@ struct SourceBody: Sendable {
   var statedEnd: Date?
   /// Whether thumbnails of it may be kept.
   var mayBeStored = true
-  /// Whether the bytes were modified since they were opened, and may be inconsistent.
-  var hasChanged: @Sendable () -> Bool = { false }
-  /// Whether it is a file that is read in place.
-  var isLocalFile = false
+  /// The local file that is read in place; nil for other bodies, and before it is opened.
+  private var file: LocalFile?
+  /// Opens the local file; nil for other bodies, and when it is open.
+  private var opening: Opening?
   /// Whether a helper may read it if its format is not read in process.
   var admitsUnsafe = false
   /// The host that has sent it, if it is not the host of the URL: after a redirect, or for another of its URLs.
@@ -72,6 +72,15 @@ struct SourceBody: Sendable {
     downloadedBytes = bytes.count
   }
 
+  /// Opens a file.
+  typealias Opening = @Sendable () -> Result<LocalFile, DownloadError>
+
+  /// A local file that is opened when its header is read. `held` is kept as long as it is open.
+  init(holding held: any Sendable, _ opening: @escaping Opening) {
+    self.init(.memory([]), header: nil, holding: held)
+    self.opening = opening
+  }
+
   /// As much of a body as its observer let come.
   init(
     _ bytes: ByteSource, seenBy observer: HeaderObserver, isComplete: Bool, expectedLength: Int?,
@@ -88,6 +97,28 @@ struct SourceBody: Sendable {
     isComplete = parts.known.byteCount == parts.length
     self.parts = isComplete ? nil : parts.known
     bytesLeft = parts.length - parts.known.byteCount
+  }
+
+  /// Whether it is a file that is read in place.
+  var isLocalFile: Bool { file != nil }
+
+  /// Opens a local file, unless it is open. Blocks; call it on a worker.
+  mutating func open() throws(ThumbnailError) {
+    guard let opening else { return }
+    do throws(DownloadError) {
+      let file = try opening().get()
+      (self.file, bytes, downloadedBytes) = (file, file.body, file.body.count)
+      self.opening = nil
+    } catch {
+      throw ThumbnailError(error)
+    }
+  }
+
+  /// The result of parsing the header. Blocks if it is not parsed yet.
+  mutating func readHeader(limits: DecodeLimits) -> Result<ImageProbe, CodecError> {
+    let header = header ?? Result { () throws(CodecError) in try ImageCodec.probe(bytes, limits: limits) }
+    self.header = header
+    return header
   }
 
   /// The length of the file in bytes, as far as it is known.
@@ -108,7 +139,7 @@ struct SourceBody: Sendable {
 
   /// Releases the bytes and, with their last copy, the memory and permits for them.
   mutating func release() -> Spent {
-    (bytes, held) = (.memory([]), nil)
+    (bytes, file, held) = (.memory([]), nil, nil)
     return Spent(downloadedBytes: downloadedBytes, bytesLeft: bytesLeft)
   }
 
@@ -122,7 +153,7 @@ struct SourceBody: Sendable {
 
   /// Fails if the bytes were modified while they were read.
   func checkUnchanged() throws(ThumbnailError) {
-    if hasChanged() { throw ThumbnailError(.fileUnreadable(reason: "it changed while it was read")) }
+    if file?.hasChanged == true { throw ThumbnailError(.fileUnreadable(reason: "it changed while it was read")) }
   }
 
   /// Sets the source length of a thumbnail from a stopped body to the whole file's, if the server has stated it.
@@ -136,7 +167,7 @@ struct SourceBody: Sendable {
 /// Loads the bytes of an image: over HTTP or from a file. `PipelineStages.loader(of:)` chooses a loader once for each
 /// job, so that nothing else distinguishes the kinds of sources.
 protocol BodyLoader: Sendable {
-  /// Loads as many of an image's bytes as its thumbnails need, and parses its header if possible.
+  /// Loads as many of an image's bytes as its thumbnails need, and parses its header if it arrives with them.
   ///
   /// The body also states what depends on its source: whether a helper may read unsafe formats in it, and whether it
   /// was changed while it was read.

@@ -51,7 +51,7 @@ final class PipelineStages: Sendable {
     http = HTTPLoader(
       configuration: configuration, decodeShare: budget.decodeShare, downloader: downloader, runner: runner,
       parts: PartsLoader(downloader: downloader, monitor: monitor), monitor: monitor)
-    files = FileLoader(configuration: configuration, workers: runner.workers, monitor: monitor)
+    files = FileLoader(configuration: configuration, monitor: monitor)
 
     programs = ProgramLoader(
       configuration: configuration, decodeShare: budget.decodeShare, bodyMemory: bodyMemory,

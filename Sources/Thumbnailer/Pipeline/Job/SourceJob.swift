@@ -188,7 +188,7 @@ struct SourceJob: Sendable {
   private func render(_ state: inout JobState) async throws(ThumbnailError) {
     guard var (body, replaces) = state.takeBody() else { return }
     while true {
-      switch try await stages.renderer.render(state.missing, from: body, for: job) {
+      switch try await stages.renderer.render(state.missing, from: &body, for: job) {
       case .done(let results, let plan):
         replaces = await store(results, from: body, plan: plan, replaces: replaces)
         state.verdict = .body(body, replaces: replaces)

@@ -78,26 +78,62 @@ enum HelperMemory: Sendable {
 struct DecodeReservation: Sendable {
   fileprivate let memory: WeightedSemaphore.Reservation
   fileprivate let turn: DecodeTurns.Turn?
-  /// What holds back bodies while a decode runs alone.
-  fileprivate var bodies: WeightedSemaphore.Reservation?
+  /// The helper's own memory, or what holds back bodies while a decode runs alone.
+  fileprivate var other: WeightedSemaphore.Reservation?
 
   func release() {
-    bodies?.release()
+    other?.release()
     memory.release()
     turn?.end()
   }
 }
 
 extension DecodeRunner {
-  /// Waits for memory for a decode, and for the turn of its clients. `body` must be named if its bytes are borrowed from
-  /// that memory.
-  func reserve(_ bytes: Int, of body: ByteSource?, for job: JobContext) async throws(ThumbnailError)
+  /// Reserves what a decode needs, without waiting; nil if it has to wait.
+  func reserveNow(_ decode: Decode, for job: JobContext) -> DecodeReservation? {
+    let turn = job.clients.isEmpty ? nil : turns.turnNow(of: decode.bytes, for: job)
+    guard turn != nil || job.clients.isEmpty else { return nil }
+    var room: WeightedSemaphore.Reservation?
+    if let rooms = rooms(for: decode) {
+      room = rooms.reserveNow(HelperMemory.bytes(configuration.isolation))
+      if room == nil { return nil }
+    }
+    return memory.reserveNow(decode.bytes).map { DecodeReservation(memory: $0, turn: turn, other: room) }
+  }
+
+  /// Waits for what a decode needs: with the others if it fits into their memory, else alone.
+  func reserve(_ decode: Decode, of body: ByteSource, for job: JobContext) async throws(ThumbnailError)
     -> DecodeReservation
   {
+    if decode.plan != nil, decode.bytes > memory.capacity {
+      return try await reserveAlone(decode.bytes, of: body, for: job)
+    }
+    // The helper's memory is reserved first, so that nothing is waited for while the thumbnails' memory is held.
+    let room: WeightedSemaphore.Reservation?
+    do throws(WeightedSemaphore.Failure) {
+      room = try await rooms(for: decode)?.reserve(
+        HelperMemory.bytes(configuration.isolation), priority: job.priority)
+    } catch {
+      throw ThumbnailError(error)
+    }
+    return try await reserve(decode.bytes, of: body, room, for: job)
+  }
+
+  /// What limits the memory of helpers besides the budget; nil if nothing does.
+  private func rooms(for decode: Decode) -> WeightedSemaphore? {
+    guard case .unplanned = decode.method, case .limited(let rooms) = helperMemory else { return nil }
+    return rooms
+  }
+
+  /// Waits for memory for a decode, and for the turn of its clients. `body` must be named if its bytes are borrowed from
+  /// that memory.
+  private func reserve(
+    _ bytes: Int, of body: ByteSource, _ other: WeightedSemaphore.Reservation? = nil, for job: JobContext
+  ) async throws(ThumbnailError) -> DecodeReservation {
     let turn = try await turns.turn(of: bytes, for: job)
     do throws(WeightedSemaphore.Failure) {
-      let held = try await memory.reserve(bytes, holdingLent: body?.isFileInMemory == true, priority: job.priority)
-      return DecodeReservation(memory: held, turn: turn)
+      let held = try await memory.reserve(bytes, holdingLent: body.isFileInMemory, priority: job.priority)
+      return DecodeReservation(memory: held, turn: turn, other: other)
     } catch {
       throw ThumbnailError(error)
     }
@@ -107,13 +143,13 @@ extension DecodeRunner {
   /// may take together. Holds back all other decodes, and bodies, until it is released.
   ///
   /// - Throws: `.memoryUnavailable` if they are not free at the moment.
-  func reserveAlone(_ bytes: Int, of body: ByteSource, for job: JobContext) async throws(ThumbnailError)
+  private func reserveAlone(_ bytes: Int, of body: ByteSource, for job: JobContext) async throws(ThumbnailError)
     -> DecodeReservation
   {
     var reservation = try await reserve(memory.capacity, of: body, for: job)
     // No deadlock: the holders of the rest do not wait for anything that is held here.
     let bodies = bodyMemory.reserveFree()
-    reservation.bodies = bodies
+    reservation.other = bodies
     // Memory that arriving bodies may still fill counts as taken.
     let kept = bodyMemory.capacity - bodies.permits
     func free() -> Int { configuration.freeMemory().map { max(0, $0 - kept) } ?? .max / 2 }

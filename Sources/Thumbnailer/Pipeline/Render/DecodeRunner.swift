@@ -19,7 +19,7 @@ final class DecodeRunner: Sendable {
   /// The share of the memory budget for bodies.
   let bodyMemory: WeightedSemaphore
   /// The source of the memory of a decode without a plan.
-  private let helperMemory: HelperMemory
+  let helperMemory: HelperMemory
   /// The turns of clients.
   let turns: DecodeTurns
   /// The threads for codec work and for opening files.
@@ -58,12 +58,8 @@ final class DecodeRunner: Sendable {
     Task { [workers] in try await workers.run { _ in helpers.prepare() } }
   }
 
-  /// Carries out a plan, in its predicted memory of the budget.
-  ///
-  /// - Parameter isReserved: Whether the caller has reserved these bytes, as the decode runs alone.
-  func decode(
-    _ plan: DecodePlan, _ variants: [Variant], of body: SourceBody, isReserved: Bool = false, for job: JobContext
-  ) async throws(ThumbnailError) -> Decoded {
+  /// The decode of a plan.
+  func decode(_ plan: DecodePlan, _ variants: [Variant], of body: SourceBody, for job: JobContext) -> Decode {
     // The helper chooses the same preview of a RAW file.
     let probe = body.container?.probe ?? plan.probe
     var request = request(probe.format, variants, probe, of: body, for: job)
@@ -71,73 +67,39 @@ final class DecodeRunner: Sendable {
     (options.isTolerant, options.isBodyWhole) = (plan.isTolerant, plan.isBodyWhole)
     options.mayReadCoefficients = body.mayReadCoefficients && !plan.isTolerant
     request.options = options
-    if isReserved { request.patience = DecodeAdmission.patience }
-    // The key of a file identifies its version; the key of an address does not.
-    let isIndexed = plan.usesIndex && body.isLocalFile && !job.policy.bypassesCaches
-    let isLong = configuration.decodesGiveWay && plan.probe.size.pixelCount > Self.longDecodePixels
-    return try await run(
-      "\(plan)" + (plan.isTolerant ? ", as far as it can be read" : ""), bytes: plan.predictedBytes,
-      isReserved: isReserved, of: body, for: job
-    ) { [self, request] cancellation in
-      var request = request
-      if isIndexed { request.index = indexes.index(of: job.source.key) }
-      let made = pixels(of: body, request, isLong: isLong, cancellation)
-      if isIndexed, let index = made.index { indexes.keep(index, of: job.source.key) }
-      return finish(made, request, of: body, for: job, cancellation)
-    }
+    if plan.predictedBytes > memory.capacity { request.patience = DecodeAdmission.patience }
+    return Decode(
+      method: .plan(plan), request: request,
+      description: "\(plan)" + (plan.isTolerant ? ", as far as it can be read" : ""), bytes: plan.predictedBytes)
   }
 
-  /// Makes all the variants from the preview; nil if it does not match the image.
+  /// The decode of the preview.
   func decode(
     _ preview: PreviewPlan, _ variants: [Variant], _ probe: ImageProbe, of body: SourceBody, for job: JobContext
-  ) async throws(ThumbnailError) -> Decoded? {
+  ) -> Decode {
     var request = request(probe.format, variants, probe, of: body, for: job)
     var options = PlanOptions(memoryBudget: preview.predictedBytes)
     (options.isBodyWhole, options.readsPreview) = (body.isComplete, true)
     request.options = options
-    let decoded = try await run(
-      "embedded preview, \(preview.plan)", bytes: preview.predictedBytes, of: body, for: job
-    ) { [self, request] cancellation in
-      let made = pixels(of: body, request, cancellation)
-      return finish(made, request, preview: preview.kind, of: body, for: job, cancellation)
-    }
-    let isHandedOver = decoded.results.contains { if case .failure(.handedOver) = $0.result { true } else { false } }
-    return isHandedOver ? nil : decoded
+    return Decode(
+      method: .preview(preview.kind), request: request, description: "embedded preview, \(preview.plan)",
+      bytes: preview.predictedBytes)
   }
 
-  /// Makes all the variants of an image whose header only a helper reads, as soon as memory is free. The helper's memory
-  /// has its own limit: only the thumbnails' bytes count against the budget, unless a cgroup has no room for a helper
-  /// besides it.
+  /// The decode of an image whose header only a helper reads. The helper's memory has its own limit: only the
+  /// thumbnails' bytes count against the budget, unless a cgroup has no room for a helper besides it.
   func decode(
     _ variants: [Variant], of body: SourceBody, unplanned format: ImageFormat, for job: JobContext
-  ) async throws(ThumbnailError) -> Decoded {
-    let most = HelperMemory.bytes(configuration.isolation)
+  ) -> Decode {
     var request = request(format, variants, nil, of: body, for: job)
     request.mostBytes = min(request.mostBytes, memory.capacity)
-    // The helper's memory is reserved first, so that nothing is waited for while the thumbnails' memory is held.
-    var room: WeightedSemaphore.Reservation?
     var bytes = request.mostBytes + (format.isReadByPath ? body.bytes.count : 0)
-    switch helperMemory {
-    case .beside: break
-    case .limited(let helperMemory):
-      do throws(WeightedSemaphore.Failure) {
-        room = try await helperMemory.reserve(most, priority: job.priority)
-      } catch {
-        throw .cancelled
-      }
-    case .budget: bytes = min(bytes + most, memory.capacity)
+    if case .budget = helperMemory {
+      bytes = min(bytes + HelperMemory.bytes(configuration.isolation), memory.capacity)
     }
-    defer { room?.release() }
     let sizes = variants.map { "\($0.size)" }.joined(separator: ", ")
-    return try await run(
-      "\(format.rawValue) in a helper → \(sizes)", bytes: bytes, of: body, for: job
-    ) { [self, request] cancellation in
-      var made = pixels(of: body, request, cancellation)
-      if let size = made.size {
-        made.results = made.results.map { admitted($0, of: size, request, job.policy.options.strangersPixels) }
-      }
-      return finish(made, request, of: body, for: job, cancellation)
-    }
+    return Decode(
+      method: .unplanned, request: request, description: "\(format.rawValue) in a helper → \(sizes)", bytes: bytes)
   }
 
   private func request(
@@ -149,24 +111,18 @@ final class DecodeRunner: Sendable {
     return request
   }
 
-  /// Runs a decode on a worker, as soon as memory for it is free.
-  ///
-  /// - Parameter isReserved: Whether the caller holds the reservation for these bytes.
-  func run(
-    _ plan: String, bytes: Int, isReserved: Bool = false, of body: SourceBody? = nil, for job: JobContext,
-    _ decode: @escaping @Sendable (CancellationFlag) -> [RenderedVariant]
-  ) async throws(ThumbnailError) -> Decoded {
-    let asked = ContinuousClock.now
-    let reservation = isReserved ? nil : try await reserve(bytes, of: body?.bytes, for: job)
-    defer { reservation?.release() }
-    monitor.send(job.source, .planned(description: plan, reservedBytes: bytes))
-    let decoded = try await work(for: job) { [spare] cancellation in
-      let started = ContinuousClock.now
-      let results = spare.counting { decode(cancellation) }
-      return Decoded(results: results, plan: plan, waited: started - asked, duration: .now - started)
+  /// Carries out a decode on a worker, in memory that is reserved for it.
+  func carryOut(
+    _ decode: Decode, of body: SourceBody, for job: JobContext, waited: Duration, _ cancellation: CancellationFlag
+  ) -> Decoded {
+    monitor.send(job.source, .planned(description: decode.description, reservedBytes: decode.bytes))
+    let started = ContinuousClock.now
+    let results = spare.counting {
+      let made = pixels(decode, of: body, for: job, cancellation)
+      return finish(made, decode, of: body, for: job, cancellation)
     }
     monitor.add(1, to: \.decodes)
-    return decoded
+    return Decoded(results: results, plan: decode.description, waited: waited, duration: .now - started)
   }
 
   /// Runs blocking codec work on a worker thread.
@@ -180,29 +136,43 @@ final class DecodeRunner: Sendable {
     }
   }
 
-  /// The pixels of the thumbnails, on a worker.
+  /// The pixels of the thumbnails.
   private func pixels(
-    of body: SourceBody, _ request: HelperRequest, isLong: Bool = false, _ cancellation: CancellationFlag
+    _ decode: Decode, of body: SourceBody, for job: JobContext, _ cancellation: CancellationFlag
   ) -> DecodedImage {
+    var request = decode.request
     let image = body.container?.bytes ?? body.bytes
-    guard let helpers else {
+    // The key of a file identifies its version; the key of an address does not.
+    let isIndexed = decode.plan?.usesIndex == true && body.isLocalFile && !job.policy.bypassesCaches
+    if isIndexed { request.index = indexes.index(of: job.source.key) }
+    var made: DecodedImage
+    if let helpers {
+      request.hasSpareProcessor = request.canUseTwoProcessors && spare.take()
+      defer { if request.hasSpareProcessor { spare.giveBack() } }
+      made = helpers.decode(image, request, cancellation: cancellation)
+    } else {
       let worker = DecodeWorker(spare, cancellation)
-      return isLong ? Self.givingWay { worker.decode(image, request) } : worker.decode(image, request)
+      let isLong = decode.plan.map { $0.probe.size.pixelCount > Self.longDecodePixels } ?? false
+      made =
+        configuration.decodesGiveWay && isLong
+        ? Self.givingWay { [request] in worker.decode(image, request) } : worker.decode(image, request)
     }
-    var request = request
-    request.hasSpareProcessor = request.canUseTwoProcessors && spare.take()
-    defer { if request.hasSpareProcessor { spare.giveBack() } }
-    return helpers.decode(image, request, cancellation: cancellation)
+    if isIndexed, let index = made.index { indexes.keep(index, of: job.source.key) }
+    if case .unplanned = decode.method, let size = made.size {
+      made.results = made.results.map { admitted($0, of: size, request, job.policy.options.strangersPixels) }
+    }
+    return made
   }
 
-  /// The thumbnails of these pixels, on a worker.
+  /// The thumbnails of these pixels.
   private func finish(
-    _ made: DecodedImage, _ request: HelperRequest, preview: UsedPreview? = nil, of body: SourceBody,
-    for job: JobContext, _ cancellation: CancellationFlag
+    _ made: DecodedImage, _ decode: Decode, of body: SourceBody, for job: JobContext, _ cancellation: CancellationFlag
   ) -> [RenderedVariant] {
+    var preview: UsedPreview?
+    if case .preview(let kind) = decode.method { preview = kind }
     let source = SourceDescription(
-      size: request.probe?.size ?? made.size ?? PixelSize(0, 0), format: request.format, byteCount: body.bytes.count,
-      preview: body.container == nil ? preview : .camera)
+      size: decode.request.probe?.size ?? made.size ?? PixelSize(0, 0), format: decode.request.format,
+      byteCount: body.bytes.count, preview: body.container == nil ? preview : .camera)
     return ThumbnailFinisher(
       source: source, processors: configuration.processors, makesMicroThumbnails: job.makesMicroThumbnails
     ).finish(made.results, cancellation: cancellation)

@@ -30,9 +30,25 @@ final class DecodeTurns: Sendable {
   }
 
   private struct State {
+    var parts: Parts
+    var waiters: [Waiter] = []
+  }
+
+  /// What each client has.
+  private struct Parts {
     var decodes: Shares
     var bytes: Shares
-    var waiters: [Waiter] = []
+
+    /// Takes a decode for the first client that has a part left.
+    mutating func take(_ bytes: Int, for job: JobContext) -> String? {
+      let client = job.clients.first { client in
+        decodes.refusal(of: 1, for: client) == nil && self.bytes.refusal(of: bytes, for: client) == nil
+      }
+      guard let client else { return nil }
+      _ = decodes.take(for: client)
+      _ = self.bytes.take(bytes, for: client)
+      return client
+    }
   }
 
   private let state: Mutex<State>
@@ -41,7 +57,8 @@ final class DecodeTurns: Sendable {
   init(workers: Int, bytes: Int) {
     state = Mutex(
       State(
-        decodes: Shares(capacity: .max, most: (workers + 1) / 2), bytes: Shares(capacity: .max, most: bytes / 2)))
+        parts: Parts(
+          decodes: Shares(capacity: .max, most: (workers + 1) / 2), bytes: Shares(capacity: .max, most: bytes / 2))))
   }
 
   /// Waits until one of the job's clients has a part left. Nil for a job without a client.
@@ -56,17 +73,17 @@ final class DecodeTurns: Sendable {
     }.get()
   }
 
+  /// The same without waiting; nil if it has to wait.
+  func turnNow(of bytes: Int, for job: JobContext) -> Turn? {
+    state.withLock { $0.waiters.isEmpty ? $0.parts.take(bytes, for: job) : nil }.map { Turn(self, $0, bytes) }
+  }
+
   /// Checks the waiting jobs again, first come, first served: a turn has ended, or a job has got another client.
   func admit() {
     let admitted = state.withLock { state in
       var admitted: [(Waiter, Turn)] = []
       state.waiters.removeAll { waiter in
-        let client = waiter.job.clients.first { client in
-          state.decodes.refusal(of: 1, for: client) == nil && state.bytes.refusal(of: waiter.bytes, for: client) == nil
-        }
-        guard let client else { return false }
-        _ = state.decodes.take(for: client)
-        _ = state.bytes.take(waiter.bytes, for: client)
+        guard let client = state.parts.take(waiter.bytes, for: waiter.job) else { return false }
         admitted.append((waiter, Turn(self, client, waiter.bytes)))
         return true
       }
@@ -77,8 +94,8 @@ final class DecodeTurns: Sendable {
 
   private func end(_ client: String, _ bytes: Int) {
     state.withLock { state in
-      state.decodes.giveBack(of: client)
-      state.bytes.giveBack(bytes, of: client)
+      state.parts.decodes.giveBack(of: client)
+      state.parts.bytes.giveBack(bytes, of: client)
     }
     admit()
   }

@@ -3,119 +3,204 @@ import Synchronization
 import ThumbnailCore
 
 /// Makes thumbnails from a body: from its preview, or from the image, all variants from one decode.
+///
+/// One visit to a worker opens the file, reads the header, plans and decodes. An image that takes more memory than is
+/// free at that moment waits for it between two visits.
 struct Renderer: Sendable {
   let configuration: ThumbnailPipeline.Configuration
   let runner: DecodeRunner
   let monitor: PipelineMonitor
 
-  /// Makes all the variants, as soon as memory for that is free.
+  /// What is known of a body after a visit to a worker, and what is done next.
+  private struct Progress: Sendable {
+    /// The job's body, opened.
+    var body: SourceBody
+    /// What is decoded: the body, or the preview in a RAW file.
+    var image: SourceBody
+    /// The results of variants that are not made.
+    var refused: [RenderedThumbnail] = []
+    var next: Next
+
+    enum Next: Sendable {
+      /// All is done.
+      case done(Rendering)
+      /// A decode that waits for memory.
+      case decode(Decode)
+    }
+  }
+
+  /// Makes all the variants, as soon as memory for that is free. Opens the body if it is not open yet.
   ///
   /// - Throws: Errors that concern all variants, such as an image beyond the limits.
   func render(
-    _ variants: [Variant], from body: SourceBody, for job: JobContext
+    _ variants: [Variant], from body: inout SourceBody, for job: JobContext
   ) async throws(ThumbnailError) -> Rendering {
-    let limits = job.policy.limits
-    let header: Result<ImageProbe, CodecError>
-    if let known = body.header {
-      header = known
-    } else {
-      header = try await runner.work(for: job) { [bytes = body.bytes] _ in
-        Result { () throws(CodecError) in try ImageCodec.probe(bytes, limits: limits) }
+    let asked = ContinuousClock.now
+    var progress = try await visit(for: job) { [body] cancellation throws(ThumbnailError) in
+      let waited = .now - asked
+      var progress = try begin(variants, of: body, for: job)
+      if cancellation.isSet { throw .cancelled }
+      if case .decode(let decode) = progress.next, let reservation = runner.reserveNow(decode, for: job) {
+        try carryOut(decode, in: reservation, &progress, waited: waited, for: job, cancellation)
+      }
+      return progress
+    }
+    body = progress.body
+    while true {
+      switch progress.next {
+      case .done(let rendering): return rendering.adding(progress.refused)
+      case .decode(let decode):
+        let asked = ContinuousClock.now
+        let reservation: DecodeReservation
+        do throws(ThumbnailError) {
+          reservation = try await runner.reserve(decode, of: progress.image.bytes, for: job)
+        } catch {
+          try leaveOut(decode, after: error, &progress, for: job)
+          continue
+        }
+        progress = try await visit(for: job) { [progress] cancellation throws(ThumbnailError) in
+          var progress = progress
+          try carryOut(decode, in: reservation, &progress, waited: .now - asked, for: job, cancellation)
+          return progress
+        }
       }
     }
+  }
+
+  /// Works on a worker.
+  private func visit(
+    for job: JobContext, _ work: @escaping @Sendable (CancellationFlag) throws(ThumbnailError) -> Progress
+  ) async throws(ThumbnailError) -> Progress {
+    try await runner.work(for: job) { cancellation in
+      Result { () throws(ThumbnailError) in try work(cancellation) }
+    }.get()
+  }
+
+  /// Opens the body, reads its header and plans the decode.
+  private func begin(
+    _ variants: [Variant], of body: SourceBody, for job: JobContext
+  ) throws(ThumbnailError) -> Progress {
+    var body = body
+    try body.open()
+    let limits = job.policy.limits
+    let header = body.readHeader(limits: limits)
     if case .failure(let refusal) = header, body.admitsUnsafe, let format = refusal.helperFormat {
-      let decoded = try await runner.decode(variants, of: body, unplanned: format, for: job)
-      return try finish(decoded, of: body, for: job)
+      let decode = runner.decode(variants, of: body, unplanned: format, for: job)
+      return Progress(body: body, image: body, next: .decode(decode))
     }
     var probe = try mapped { () throws(CodecError) in try header.get() }
-    var body = body
+    var image = body
+    func again(_ retry: RenderingRetry) -> Progress { Progress(body: body, image: body, next: .done(.again(retry))) }
     if probe.isRAW {
       if let ranges = RAWPreview.neededRanges(for: variants, of: probe), !body.contains(ranges) {
-        return .again(.withWholeBody)
+        return again(.withWholeBody)
       }
-      let found = try await runner.work(for: job) { [probe, bytes = body.bytes] _ in
-        Result { () throws(CodecError) in try RAWPreview(variants, of: probe, in: bytes, limits: limits) }
+      let found = Result { [probe] () throws(CodecError) in
+        try RAWPreview(variants, of: probe, in: body.bytes, limits: limits)
       }
       // The others may be in parts that were not downloaded.
-      if body.parts != nil, (try? found.get().hasEnd) != true { return .again(.withWholeBody) }
+      if body.parts != nil, (try? found.get().hasEnd) != true { return again(.withWholeBody) }
       let preview = try mapped { () throws(CodecError) in try found.get() }
-      (body, probe) = (body.replaced(by: preview, of: probe), preview.probe)
+      (image, probe) = (body.replaced(by: preview, of: probe), preview.probe)
     }
+    var progress = Progress(body: body, image: image, next: .done(.done([], plan: nil)))
+    var fitting = variants
     if let most = job.policy.options.strangersPixels {
-      let fitting = variants.filter { ThumbnailGeometry(source: probe.size, variant: $0).isForStrangers(most) }
-      if fitting.count < variants.count {
-        let refused = Set(variants).subtracting(fitting).map { RenderedThumbnail($0, .failure(.tooManyPixels(most))) }
-        if fitting.isEmpty { return .done(refused, plan: nil) }
-        return try await render(fitting, from: body, for: job).adding(refused)
+      fitting = variants.filter { ThumbnailGeometry(source: probe.size, variant: $0).isForStrangers(most) }
+      progress.refused = Set(variants).subtracting(fitting).map {
+        RenderedThumbnail($0, .failure(.tooManyPixels(most)))
       }
+      if fitting.isEmpty { return progress }
     }
-    return try await render(variants, probe, from: body, for: job)
+    try choose(fitting, probe, &progress, for: job)
+    return progress
   }
 
-  /// Makes the variants that there is memory for.
-  private func render(
-    _ variants: [Variant], _ probe: ImageProbe, from body: SourceBody, for job: JobContext
-  ) async throws(ThumbnailError) -> Rendering {
-    var (affordable, overBudget) = (variants, [RenderedThumbnail]())
+  /// Chooses how to make the variants that there is memory for.
+  private func choose(
+    _ variants: [Variant], _ probe: ImageProbe, _ progress: inout Progress, for job: JobContext
+  ) throws(ThumbnailError) {
+    let body = progress.image
+    var affordable = variants
     var plan = Result { () throws(CodecError) in try self.plan(variants, probe, of: body) }
     if case .failure = plan {
-      (affordable, overBudget) = try sort(variants, probe, of: body)
-      if affordable.isEmpty { return .done(overBudget, plan: nil) }
-      plan = Result { () throws(CodecError) in try self.plan(affordable, probe, of: body) }
+      let sorted = try sort(variants, probe, of: body)
+      affordable = sorted.affordable
+      progress.refused += sorted.overBudget
+      if affordable.isEmpty { return progress.next = .done(.done([], plan: nil)) }
+      plan = Result { [affordable] () throws(CodecError) in try self.plan(affordable, probe, of: body) }
     }
-    if overBudget.isEmpty, let made = try await renderFromPreview(variants, probe, of: body, for: job) { return made }
-    do throws(ThumbnailError) {
-      let chosen = try mapped { () throws(CodecError) in try plan.get() }
-      return try await carryOut(chosen, affordable, of: body, for: job).adding(overBudget)
-    } catch {
-      guard case .memoryUnavailable = error else { throw error }
-      // Variants that need less memory are not delayed by the others.
-      let concurrent = affordable.filter { variant in
-        (try? self.plan([variant], probe, of: body)).map { $0.predictedBytes <= runner.admission.share } ?? false
-      }
-      if concurrent.isEmpty || concurrent.count == affordable.count { throw error }
-      overBudget += Set(affordable).subtracting(concurrent).map { RenderedThumbnail($0, .failure(error)) }
-      return try await render(concurrent, probe, from: body, for: job).adding(overBudget)
-    }
-  }
-
-  /// Makes all the variants from the preview; nil if it does not suffice for all.
-  private func renderFromPreview(
-    _ variants: [Variant], _ probe: ImageProbe, of body: SourceBody, for job: JobContext
-  ) async throws(ThumbnailError) -> Rendering? {
-    guard
+    if affordable.count == variants.count,
       let preview = PreviewPlan(
         variants, probe: probe, memoryBudget: runner.admission.share, previews: body.previews,
         isBodyWhole: body.isComplete),
       body.contains(preview.preview.neededRanges)
-    else { return nil }
-    let decoded = try await runner.decode(preview, variants, probe, of: body, for: job)
-    try body.checkUnchanged()
-    guard let decoded, body.parts == nil || decoded.results.allSatisfy({ (try? $0.result.get()) != nil }) else {
-      return .again(.withoutPreview)
+    {
+      return progress.next = .decode(runner.decode(preview, variants, probe, of: body, for: job))
     }
-    return try finish(decoded, of: body, for: job)
-  }
-
-  /// Carries out a plan, alone if it takes too much memory to run beside others. No memory is held afterwards.
-  private func carryOut(
-    _ plan: DecodePlan, _ variants: [Variant], of body: SourceBody, for job: JobContext
-  ) async throws(ThumbnailError) -> Rendering {
-    guard body.isEnough(for: plan) else { return .again(.withWholeBody) }
-    if job.policy.options.strangersPixels != nil, plan.predictedBytes > runner.memory.capacity / 2 {
+    let chosen = try mapped { () throws(CodecError) in try plan.get() }
+    guard body.isEnough(for: chosen) else { return progress.next = .done(.again(.withWholeBody)) }
+    if job.policy.options.strangersPixels != nil, chosen.predictedBytes > runner.memory.capacity / 2 {
       throw .invalidRequest(reason: "its decode takes too much memory: ask for a smaller one, or sign the address")
     }
-    let reservation =
-      plan.predictedBytes <= runner.memory.capacity
-      ? nil : try await runner.reserveAlone(plan.predictedBytes, of: body.bytes, for: job)
-    defer { reservation?.release() }
-    var decoded = try await runner.decode(plan, variants, of: body, isReserved: reservation != nil, for: job)
-    try body.checkUnchanged()
-    if let retry = retry(after: decoded, of: body) { return .again(retry) }
-    if configuration.damaged == .accept {
-      try await salvage(&decoded, of: body, plan.probe, isReserved: reservation != nil, for: job)
+    progress.next = .decode(runner.decode(chosen, affordable, of: body, for: job))
+  }
+
+  /// Leaves out the variants that there is no memory for at the moment: those that need less are not delayed by them.
+  ///
+  /// - Throws: The error, if it is not about memory or there are no others.
+  private func leaveOut(
+    _ decode: Decode, after error: ThumbnailError, _ progress: inout Progress, for job: JobContext
+  ) throws(ThumbnailError) {
+    guard case .memoryUnavailable = error, let probe = decode.plan?.probe else { throw error }
+    let variants = decode.request.variants
+    let concurrent = variants.filter { variant in
+      (try? plan([variant], probe, of: progress.image)).map { $0.predictedBytes <= runner.admission.share } ?? false
     }
-    return try finish(decoded, of: body, for: job)
+    if concurrent.isEmpty || concurrent.count == variants.count { throw error }
+    progress.refused += Set(variants).subtracting(concurrent).map { RenderedThumbnail($0, .failure(error)) }
+    try choose(concurrent, probe, &progress, for: job)
+  }
+
+  /// Carries out a decode, and after it what salvages the readable part of a damaged image, if memory is free for that.
+  private func carryOut(
+    _ decode: Decode, in reservation: DecodeReservation, _ progress: inout Progress, waited: Duration,
+    for job: JobContext, _ cancellation: CancellationFlag
+  ) throws(ThumbnailError) {
+    let image = progress.image
+    defer { reservation.release() }
+    var decoded = runner.carryOut(decode, of: image, for: job, waited: waited, cancellation)
+    if var strict = decode.strict {
+      strict.results = Downsampler.salvaging(strict.results) { [decoded] _ in decoded.results }
+      decoded = strict
+    }
+    // A decode that runs alone keeps its memory for the next one.
+    let isAlone = decode.bytes > runner.memory.capacity
+    if !isAlone { reservation.release() }
+    progress.next = try conclude(decoded, decode, of: image, for: job)
+    guard case .decode(let second) = progress.next,
+      let memory = isAlone ? reservation : runner.reserveNow(second, for: job)
+    else { return }
+    try carryOut(second, in: memory, &progress, waited: .zero, for: job, cancellation)
+  }
+
+  /// What a decode leads to: its results, another attempt, or a decode of the readable part of a damaged image.
+  private func conclude(
+    _ decoded: Decoded, _ decode: Decode, of body: SourceBody, for job: JobContext
+  ) throws(ThumbnailError) -> Progress.Next {
+    try body.checkUnchanged()
+    switch decode.method {
+    case .unplanned: break
+    case .preview:
+      let isHandedOver = decoded.results.contains { if case .failure(.handedOver) = $0.result { true } else { false } }
+      let isMade = body.parts == nil || decoded.results.allSatisfy { (try? $0.result.get()) != nil }
+      if isHandedOver || !isMade { return .done(.again(.withoutPreview)) }
+    case .plan(let plan) where decode.strict == nil:
+      if let retry = retry(after: decoded, of: body) { return .done(.again(retry)) }
+      if let salvage = salvage(decoded, decode, of: body, plan.probe, for: job) { return .decode(salvage) }
+    case .plan: break
+    }
+    return .done(finish(decoded, of: body, for: job))
   }
 
   /// How to read a body again that could not be read in this way; nil if its results are final.
@@ -135,27 +220,27 @@ struct Renderer: Sendable {
     return nil
   }
 
-  /// Decodes the readable part of a damaged image again for these variants. A variant that fails again keeps its first
+  /// The decode of the readable part of a damaged image, if that is wanted. A variant that fails again keeps its first
   /// error.
   private func salvage(
-    _ decoded: inout Decoded, of body: SourceBody, _ probe: ImageProbe, isReserved: Bool, for job: JobContext
-  ) async throws(ThumbnailError) {
+    _ decoded: Decoded, _ decode: Decode, of body: SourceBody, _ probe: ImageProbe, for job: JobContext
+  ) -> Decode? {
     let damaged = decoded.results.filter(\.isOfDamagedImage).map(\.variant)
-    guard !damaged.isEmpty,
+    let isAlone = decode.bytes > runner.memory.capacity
+    guard configuration.damaged == .accept, !damaged.isEmpty,
       let plan = try? DecodePlan.make(
         probe: probe, bodyLength: body.bytes.count, variants: damaged,
-        memoryBudget: isReserved ? runner.admission.most : runner.admission.share, isTolerant: true,
+        memoryBudget: isAlone ? runner.admission.most : runner.admission.share, isTolerant: true,
         mayReadCoefficients: false)
-    else { return }
-    let second = try await runner.decode(plan, damaged, of: body, isReserved: isReserved, for: job)
-    decoded.results = Downsampler.salvaging(decoded.results) { _ in second.results }
+    else { return nil }
+    var second = runner.decode(plan, damaged, of: body, for: job)
+    second.request.patience = decode.request.patience
+    second.strict = decoded
+    return second
   }
 
   /// The result of any decode in the pipeline's own types.
-  private func finish(
-    _ decoded: Decoded, of body: SourceBody, for job: JobContext
-  ) throws(ThumbnailError) -> Rendering {
-    try body.checkUnchanged()
+  private func finish(_ decoded: Decoded, of body: SourceBody, for job: JobContext) -> Rendering {
     let encoding = decoded.results.reduce(.zero) { $0 + $1.encoding }
     monitor.send(
       job.source,

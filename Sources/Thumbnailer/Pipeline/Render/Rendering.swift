@@ -1,3 +1,4 @@
+import DecodeSandbox
 import ImageCodec
 import ThumbnailCore
 
@@ -81,6 +82,28 @@ enum RenderingRetry: Sendable {
   case withoutPreview
   /// The coefficient decoder cannot read the file: use the other readers, which need the whole body.
   case withoutCoefficients
+}
+
+/// One decode of an image, and what it takes.
+struct Decode: Sendable {
+  /// How the image is decoded.
+  enum Method: Sendable {
+    case plan(DecodePlan)
+    /// From the preview in the file.
+    case preview(UsedPreview)
+    /// As the helper chooses, which alone reads the header.
+    case unplanned
+  }
+
+  let method: Method
+  var request: HelperRequest
+  let description: String
+  /// The memory that it takes of the budget.
+  let bytes: Int
+  /// The strict decode of a damaged image, if this one salvages the readable part.
+  var strict: Decoded?
+
+  var plan: DecodePlan? { if case .plan(let plan) = method { plan } else { nil } }
 }
 
 /// The results of a decode: one per variant, and its times.

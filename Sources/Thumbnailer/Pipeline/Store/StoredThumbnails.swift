@@ -50,11 +50,17 @@ struct StoredThumbnails: Sendable {
     variant.fit = .fill
     guard let probe = try? probe(bytes, limits: limits),
       let plan = try? DecodePlan.make(
-        probe: probe, bodyLength: bytes.count, variants: [variant], memoryBudget: runner.admission.share),
-      let decoded = try? await runner.decode(
-        plan, [variant], of: SourceBody(bytes, header: .success(probe)), for: job),
-      var thumbnail = try? decoded.results.first?.result.get()
+        probe: probe, bodyLength: bytes.count, variants: [variant], memoryBudget: runner.admission.share)
     else { return nil }
+    let body = SourceBody(bytes, header: .success(probe))
+    let decode = runner.decode(plan, [variant], of: body, for: job)
+    let asked = ContinuousClock.now
+    guard let reservation = try? await runner.reserve(decode, of: bytes, for: job) else { return nil }
+    defer { reservation.release() }
+    let decoded = try? await runner.work(for: job) { [runner] cancellation in
+      runner.carryOut(decode, of: body, for: job, waited: .now - asked, cancellation)
+    }
+    guard var thumbnail = try? decoded?.results.first?.result.get() else { return nil }
     thumbnail.source = source
     thumbnail.isDamaged = larger.thumbnail.isDamaged
     return DatedThumbnail(thumbnail: thumbnail, freshness: larger.freshness)
