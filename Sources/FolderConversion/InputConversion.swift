@@ -1,5 +1,6 @@
 import Exports
 import Foundation
+import Synchronization
 import ThumbnailCore
 import Thumbnailer
 
@@ -40,31 +41,25 @@ struct InputConversion: Sendable {
     var input = input
     // A file that changes while it is read is tried a second time: its writer has probably finished by then.
     for isLastAttempt in [false, true] {
-      let responses = await pipeline.responses(for: .file(at: path), variants: variants)
-      let thumbnails: [Thumbnail]
-      switch collect(responses) {
-      case .success(let made): thumbnails = made
-      case .failure(.cancelled): return nil
-      case .failure(let error) where error.code == ConversionFailure.video:
+      let (responses, written) = await makeAndWrite(input)
+      switch written {
+      case nil: return nil
+      case .notMade(let error) where error.code == ConversionFailure.video:
         return Outcome(
           result: plan.result(
             of: input.index, .skipped, failure: ConversionFailure(error), duration: .now - started))
-      case .failure(let error):
+      case .notMade(let error):
         if !isLastAttempt, let state = try? FileState(of: path), state != input.state {
           input.state = state
           continue
         }
         return failed(ConversionFailure(error))
-      }
-      switch try? await pool.run({ [input] _ in write(thumbnails, of: input) }) {
-      case nil: return nil
       case .outputs(let outputs, let replaced):
+        let made = responses.lazy.compactMap { try? $0.get() }
         return Outcome(
           result: plan.result(
-            of: input.index, .converted, outputs: outputs,
-            plan: responses.lazy.compactMap { try? $0.get().plan }.first,
-            preview: thumbnails.lazy.compactMap(\.source.preview).first, duration: .now - started,
-            replaced: replaced))
+            of: input.index, .converted, outputs: outputs, plan: made.compactMap(\.plan).first,
+            preview: made.compactMap(\.thumbnail.source.preview).first, duration: .now - started, replaced: replaced))
       case .changed(let state) where !isLastAttempt:
         input.state = state
       case .changed:
@@ -78,16 +73,42 @@ struct InputConversion: Sendable {
     return nil
   }
 
-  /// All thumbnails, or the error of one that failed.
-  private func collect(
-    _ responses: [Result<ThumbnailResponse, ThumbnailError>]
-  ) -> Result<[Thumbnail], ThumbnailError> {
-    Result { () throws(ThumbnailError) in
-      try responses.map { (response) throws(ThumbnailError) in try response.get().thumbnail }
+  /// Makes the thumbnails and writes them, on the worker that makes them. Nil if the task was cancelled before anything
+  /// was written.
+  private func makeAndWrite(_ input: StaleInput) async -> ([Result<ThumbnailResponse, ThumbnailError>], Written?) {
+    let writing = Writing()
+    let source = ImageSource.file(at: plan.list.absolutePath(at: input.index))
+    var requests = variants.map { ThumbnailRequest(source, variant: $0) }
+    requests[0].onRendered = { made in
+      let thumbnails = variants.compactMap { made[$0] }
+      if thumbnails.count == variants.count, writing.begin() {
+        writing.result.resume(with: .success(write(thumbnails, of: input)))
+      }
+    }
+    let responses = await pipeline.responses(for: requests)
+    if !writing.begin() {
+      // What has begun is waited for, even if the task was cancelled meanwhile.
+      return (responses, await writing.result.wait {}.get())
+    }
+    do throws(ThumbnailError) {
+      let thumbnails = try responses.map { (response) throws(ThumbnailError) in try response.get().thumbnail }
+      return (responses, try? await pool.run { _ in write(thumbnails, of: input) })
+    } catch {
+      return (responses, error == .cancelled ? nil : .notMade(error))
     }
   }
 
+  /// The thumbnails of an input are written once: by the worker that made them, or by the input's task.
+  private final class Writing: Sendable {
+    let result = Promise<Written, Never>()
+    private let hasBegun = Atomic(false)
+
+    /// Whether the caller is the one that writes.
+    func begin() -> Bool { !hasBegun.exchange(true, ordering: .acquiringAndReleasing) }
+  }
+
   private enum Written: Sendable {
+    case notMade(ThumbnailError)
     case outputs([ConversionOutput], replaced: [RawPath])
     case changed(FileState)
     case failed(ConversionFailure, endsRun: ConversionError?)

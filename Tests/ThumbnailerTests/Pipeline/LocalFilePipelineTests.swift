@@ -26,6 +26,18 @@
     #expect(!isDownloaded)
   }
 
+  @Test func thumbnailsArePassedOnByTheWorkerBeforeAnyWaiterHasThem() async throws {
+    var request = request(TestImages.url("formats/jpeg-420.jpg").path)
+    let (made, hasReturned) = (Recorder<[Variant: Thumbnail]>(), Counter())
+    request.onRendered = { thumbnails in
+      #expect(hasReturned.value == 0)
+      made.append(thumbnails)
+    }
+    let response = try await pipeline.response(for: request)
+    hasReturned.increment()
+    #expect(made.values.count == 1 && made.values.first?[request.variant]?.data == response.thumbnail.data)
+  }
+
   @Test func aDecodeThatIsTooLargeForTheFreeMemoryWaitsAfterTheHeader() async throws {
     let memory = pipeline.stages.runner.memory
     let held = memory.reserveFree()

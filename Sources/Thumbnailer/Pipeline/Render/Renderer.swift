@@ -67,12 +67,16 @@ struct Renderer: Sendable {
     }
   }
 
-  /// Works on a worker.
+  /// Works on a worker, which also passes on what is made there.
   private func visit(
     for job: JobContext, _ work: @escaping @Sendable (CancellationFlag) throws(ThumbnailError) -> Progress
   ) async throws(ThumbnailError) -> Progress {
     try await runner.work(for: job) { cancellation in
-      Result { () throws(ThumbnailError) in try work(cancellation) }
+      Result { () throws(ThumbnailError) in
+        let progress = try work(cancellation)
+        if case .done(.done(let made, _)) = progress.next, !cancellation.isSet { job.deliver(made) }
+        return progress
+      }
     }.get()
   }
 
