@@ -25,8 +25,6 @@ extension Conversion {
     state.withLock { if $0.summary.failure == nil { $0.summary.failure = error } }
   }
 
-  func cancel() { running.cancelAll() }
-
   /// Delivers results, and bounds the inputs in flight to a few for each worker.
   public final class Iterator: AsyncIteratorProtocol {
     private let conversion: Conversion
@@ -95,7 +93,7 @@ extension Conversion {
     private func stop() {
       isExhausted = true
       stale.removeAll()
-      conversion.cancel()
+      conversion.running.cancelAll()
     }
   }
 }
