@@ -377,7 +377,7 @@ let package = Package(
     ),
     .testTarget(
       name: "ExportsTests",
-      dependencies: ["Exports", "ImageCodec", "TestSupport", "ThumbnailCore"],
+      dependencies: ["DecodeSandbox", "Exports", "ImageCodec", "TestSupport", "ThumbnailCore"],
       swiftSettings: strict
     ),
     .testTarget(

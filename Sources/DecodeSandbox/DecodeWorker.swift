@@ -182,6 +182,17 @@ extension Rendered {
 }
 
 extension HelperRequest {
+  /// The pixels of its first thumbnail, decoded in a helper; without helpers in this process. Blocks; call it on a
+  /// thread of a pool that calls `Codec.threadWillEnd()`.
+  package func raster(of image: ByteSource, in helpers: HelperPool?) throws(CodecError) -> Raster {
+    let cancellation = CancellationFlag()
+    let made =
+      helpers?.decode(image, self, cancellation: cancellation)
+      ?? DecodeWorker(SpareProcessors(0), cancellation).decode(image, self)
+    guard let first = made.results.first else { throw .damaged(.shrink, detail: "no thumbnail was made") }
+    return try first.result.get().raster
+  }
+
   /// The same failure for all variants.
   func failed(_ error: CodecError) -> DecodedImage {
     (nil, variants.map { Rendered(variant: $0, result: .failure(error)) }, nil)

@@ -62,13 +62,11 @@ public final class ContactPrint: Sendable {
   private func picture(of cell: SheetCell) -> Raster? {
     guard let data = cell.pictures.first?.file?.data else { return nil }
     let bytes = [UInt8](data)
-    guard let helpers else { return try? Raster(reading: bytes, within: Montage.box) }
     guard let header = try? probe(.memory(bytes)) else { return nil }
     // As PNG it is RGB or gray.
     let variant = Variant(size: Montage.box, fit: .contain, format: .png)
     let request = HelperRequest(header.format, [variant], probe: header)
-    let made = helpers.decode(.memory(bytes), request, cancellation: CancellationFlag()).results.first
-    return try? made?.result.get().raster.flattened(onto: .white)
+    return try? request.raster(of: .memory(bytes), in: helpers).flattened(onto: .white)
   }
 
   /// Returns the JPEG, with `foot` as its last line. To be called once, at the end.

@@ -184,10 +184,10 @@ struct ContentTests {
   }
 
   private static func shown(_ thumbnail: Thumbnail) throws -> DecodedPixels {
-    let raster = try Raster(reading: Array(thumbnail.data), within: thumbnail.size)
-    defer { withExtendedLifetime(raster) {} }
-    let picture = try raster.image()
-    return try DecodedPixels(try TestPicture.apply("colourspace", to: picture, "space=srgb"))
+    let body = BodyReader(.memory(Array(thumbnail.data)), cancellation: CancellationFlag())
+    let stored = try body.load(thumbnail.format, VIPS_FAIL_ON_ERROR)
+    let flat = stored.hasAlpha ? try TestPicture.apply("flatten", to: stored, "background=255") : stored
+    return try DecodedPixels(try TestPicture.apply("colourspace", to: flat, "space=srgb"))
   }
 
   private func expectAlike(_ sample: Sample, _ thumbnail: Thumbnail, _ file: [UInt8]) throws {

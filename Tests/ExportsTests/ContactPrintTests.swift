@@ -1,5 +1,6 @@
 import TestSupport
 
+@testable import DecodeSandbox
 @testable import Exports
 @testable import ImageCodec
 @testable import ThumbnailCore
@@ -17,7 +18,8 @@ import TestSupport
   /// The colour at a place of a JPEG.
   private func colours(_ data: Data, _ places: [(x: Int, y: Int)]) throws -> [[UInt8]] {
     let size = try probe(.memory(Array(data))).size
-    let raster = try Raster(reading: Array(data), within: size)
+    let request = HelperRequest(.jpeg, [Variant(size: size, format: .png)])
+    let raster = try request.raster(of: .memory(Array(data)), in: nil)
     return raster.withBytes { bytes in
       places.map { place in (0..<3).map { bytes[(place.y * size.width + place.x) * 3 + $0] } }
     }

@@ -41,7 +41,5 @@ struct JPEGEncoderTests {
     #expect(try decoded(small) == decoded(plain))
   }
 
-  private func decoded(_ data: Data) throws -> [UInt8] {
-    try Raster(reading: [UInt8](data), within: PixelSize(64, 48)).bytes
-  }
+  private func decoded(_ data: Data) throws -> [UInt8] { try DecodedPixels(data).bytes }
 }

@@ -170,8 +170,7 @@ extension Diagnostics {
       var support = FormatSupport(format: format, reader: .none, isWritten: false)
       if cancellation.isSet { return support }
       if format.isReadInProcess || admitsUnsafe {
-        let failure: CodecError? =
-          if let helpers { FormatTrial.reading(format, in: helpers) } else { FormatTrial.reading(format) }
+        let failure = FormatTrial.reading(format, in: helpers)
         support.reader = failure == nil ? (helpers == nil ? .process : .helper) : .none
         support.readingProblem = failure.map { "\($0)" }
       }

@@ -96,23 +96,15 @@ enum FormatSample {
 ///
 /// Blocks; call it on a thread of a pool that calls `Codec.threadWillEnd()`.
 enum FormatTrial {
-  /// Why a format cannot be read in this process; nil if it can.
-  static func reading(_ format: ImageFormat) -> CodecError? {
+  /// Why a format cannot be read in a helper, or without helpers in this process; nil if it can.
+  static func reading(_ format: ImageFormat, in helpers: HelperPool?) -> CodecError? {
     do throws(CodecError) {
-      let raster = try Raster(reading: FormatSample.bytes(of: format), within: box)
-      return raster.size.longerSide == box.width ? nil : .damaged(.decode, detail: "it came out as \(raster.size)")
+      let request = HelperRequest(format, [Variant(size: box, format: .jpeg)])
+      let raster = try request.raster(of: .memory(FormatSample.bytes(of: format)), in: helpers)
+      return raster.size == box ? nil : .damaged(.decode, detail: "it came out as \(raster.size)")
     } catch {
       return error
     }
-  }
-
-  /// Why a helper cannot read a format; nil if it can.
-  static func reading(_ format: ImageFormat, in helpers: HelperPool) -> CodecError? {
-    let request = HelperRequest(format, [Variant(size: box, format: .jpeg)])
-    let body = ByteSource.memory(FormatSample.bytes(of: format))
-    let result = helpers.decode(body, request, cancellation: CancellationFlag()).results.first?.result
-    if case .failure(let error) = result { return error }
-    return nil
   }
 
   /// Why a format cannot be written; nil if it can.
