@@ -1,65 +1,99 @@
-import Foundation
 import DecodeSandbox
+import Foundation
 import ThumbnailCore
 import Thumbnailer
 
 /// The limits in force, and their origins.
 extension Diagnostics {
-  /// The limits of the configuration, and whether they are the defaults.
-  static func limits(_ configuration: ThumbnailPipeline.Configuration) -> [Limit] {
-    let standard = ThumbnailPipeline.Configuration(cacheDirectory: configuration.cacheDirectory)
-    func limit(
-      _ name: String, _ unit: Limit.Unit, _ path: KeyPath<ThumbnailPipeline.Configuration, Int>,
-      otherwise origin: Limit.Origin = .standard
-    ) -> Limit {
-      let (value, usual) = (configuration[keyPath: path], standard[keyPath: path])
-      return Limit(name: name, value: value, unit: unit, origin: value == usual ? origin : .configuration)
+  /// The origin of a limit.
+  private enum Origin: String {
+    /// Set in the configuration to another value than the default.
+    case configuration
+    /// The library's default.
+    case standard = "default"
+    /// The process's control group.
+    case cgroup
+    /// The machine or the process's own limits.
+    case system
+
+    var text: String {
+      switch self {
+      case .configuration: "as the option says"
+      case .standard: "by default"
+      case .cgroup: "from the control group"
+      case .system: "from the system"
+      }
     }
-    let cgroup = Cgroup.memoryLimit()
-    // The origin of lower defaults if memory is short.
-    let memory: Limit.Origin = MachineMemory.limit() == cgroup ? .cgroup : .system
-    func origin(_ value: Int, unlessCapped standard: Int) -> Limit.Origin { value < standard ? memory : .standard }
-    let budget = configuration.memoryBudget.bytes
-    var limits = [
-      Limit(
-        name: "memory budget", value: budget, unit: .bytes,
-        origin: configuration.chosenMemoryBudget == nil
-          ? origin(budget, unlessCapped: MemoryBudget.standard) : .configuration),
-      Limit(
-        name: "memory of one picture alone", value: configuration.largestDecode, unit: .bytes,
-        origin: configuration.chosenMemoryBudget == nil ? .standard : .configuration),
-      limit(
-        "memory cache", .bytes, \.memoryCacheLimit.bytes,
-        otherwise: origin(configuration.memoryCacheLimit.bytes, unlessCapped: MemoryBudget.standardMemoryCache)),
-      limit("disk cache", .bytes, \.diskCacheLimit.bytes),
-      limit("beginnings of broken downloads", .bytes, \.partialDownloadLimit.bytes),
-      limit("downloads at once", .count, \.downloads),
-      limit("downloads at once from one host", .count, \.downloadsPerHost),
-      limit("decodes at once", .count, \.jobs, otherwise: .system),
-      limit("length of a picture's file", .bytes, \.maximumSourceBytes.bytes),
-      limit("pixels of a picture", .pixels, \.maximumPixels),
-    ]
-    if !configuration.isolation.isInProcess {
-      limits.append(
-        limit(
-          "memory of each helper", .bytes, \.isolation.memoryLimit.bytes,
-          otherwise: origin(configuration.isolation.memoryLimit.bytes, unlessCapped: DecodeIsolation.standardMemory)))
-    }
-    if let cgroup {
-      limits.append(Limit(name: "memory of the control group", value: cgroup, unit: .bytes, origin: .cgroup))
-    }
-    let machine = Int(clamping: ProcessInfo.processInfo.physicalMemory)
-    limits.append(Limit(name: "memory of the machine", value: machine, unit: .bytes, origin: .system))
-    if let free = configuration.freeMemory() {
-      limits.append(Limit(name: "memory that is free now", value: free, unit: .bytes, origin: .system))
-    }
-    if let files = openFiles {
-      limits.append(Limit(name: Self.openFilesName, value: files, unit: .count, origin: .system))
-    }
-    return limits
   }
 
-  static let openFilesName = "open files"
+  mutating func addLimits(_ configuration: ThumbnailPipeline.Configuration) {
+    var limits: [(name: String, value: Int, unit: String, origin: Origin)] = []
+    func add(_ name: String, _ value: Int?, _ unit: String = "bytes", _ origin: Origin = .system) {
+      if let value { limits.append((name, value, unit, origin)) }
+    }
+    let standard = ThumbnailPipeline.Configuration(cacheDirectory: configuration.cacheDirectory)
+    func add(
+      _ name: String, _ path: KeyPath<ThumbnailPipeline.Configuration, Int>, _ unit: String = "bytes",
+      otherwise origin: Origin = .standard
+    ) {
+      let value = configuration[keyPath: path]
+      add(name, value, unit, value == standard[keyPath: path] ? origin : .configuration)
+    }
+    // The origin of lower defaults if memory is short.
+    let cgroup = Cgroup.memoryLimit()
+    let memory: Origin = MachineMemory.limit() == cgroup ? .cgroup : .system
+    func origin(_ value: Int, unlessCapped standard: Int) -> Origin { value < standard ? memory : .standard }
+
+    let (budget, chosen) = (configuration.memoryBudget.bytes, configuration.chosenMemoryBudget != nil)
+    add(
+      "memory budget", budget, "bytes", chosen ? .configuration : origin(budget, unlessCapped: MemoryBudget.standard))
+    add("memory of one picture alone", configuration.largestDecode, "bytes", chosen ? .configuration : .standard)
+    add(
+      "memory cache", \.memoryCacheLimit.bytes,
+      otherwise: origin(configuration.memoryCacheLimit.bytes, unlessCapped: MemoryBudget.standardMemoryCache))
+    add("disk cache", \.diskCacheLimit.bytes)
+    add("beginnings of broken downloads", \.partialDownloadLimit.bytes)
+    add("downloads at once", \.downloads, "count")
+    add("downloads at once from one host", \.downloadsPerHost, "count")
+    add("decodes at once", \.jobs, "count", otherwise: .system)
+    add("length of a picture's file", \.maximumSourceBytes.bytes)
+    add("pixels of a picture", \.maximumPixels, "pixels")
+    if !configuration.isolation.isInProcess {
+      let limit = configuration.isolation.memoryLimit.bytes
+      add(
+        "memory of each helper", \.isolation.memoryLimit.bytes,
+        otherwise: origin(limit, unlessCapped: DecodeIsolation.standardMemory))
+    }
+    add("memory of the control group", cgroup, "bytes", .cgroup)
+    add("memory of the machine", Int(clamping: ProcessInfo.processInfo.physicalMemory))
+    add("memory that is free now", configuration.freeMemory())
+    let files = Self.openFiles
+    add("open files", files, "count")
+
+    let widest = limits.map(\.name.count).max() ?? 0
+    paragraphs.append(
+      ["limits:"]
+        + limits.map { limit in
+          let value = limit.unit == "bytes" ? "\(ByteSize(bytes: limit.value))" : "\(limit.value)"
+          return "  \(limit.name.padded(to: widest))  \(value.aligned(to: 10))  \(limit.origin.text)"
+        })
+    self.add(
+      "limits",
+      limits.map {
+        ["name": $0.name, "value": $0.value, "unit": $0.unit, "origin": $0.origin.rawValue] as JSONObject
+      })
+    check(openFiles: files, for: configuration)
+  }
+
+  mutating func check(openFiles: Int?, for configuration: ThumbnailPipeline.Configuration) {
+    let needed = DescriptorBudget.needed(configuration)
+    if let openFiles, openFiles < needed {
+      add(
+        .problem,
+        "the process may open \(openFiles) files, and a busy pipeline needs \(needed), so it does less at once: raise "
+          + "the limit, with ulimit -n 1024")
+    }
+  }
 
   /// The most files the process may have open; nil if unlimited.
   private static var openFiles: Int? {

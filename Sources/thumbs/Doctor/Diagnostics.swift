@@ -1,4 +1,3 @@
-import DecodeSandbox
 import Foundation
 import HTTPTransport
 import ImageCodec
@@ -7,64 +6,10 @@ import ThumbnailCore
 import Thumbnailer
 
 /// The state of this machine for a pipeline: versions, formats, the cache, limits, the network, and findings with
-/// advice.
+/// advice. Each part adds a paragraph for people, members for programs, and its findings.
 struct Diagnostics: Sendable {
-  /// The support for a format, found by a trial with a tiny image.
-  struct FormatSupport: Sendable, Equatable {
-    /// The process that reads a format.
-    enum Reader: String, Sendable {
-      /// In the pipeline's own process.
-      case process
-      /// In a helper process.
-      case helper
-      /// Nowhere.
-      case none
-    }
-
-    /// The format.
-    var format: ImageFormat
-    /// The process that reads it.
-    var reader: Reader
-    /// The reason why it cannot be read; nil if it can, or if no helper is configured for it.
-    var readingProblem: String?
-    /// Whether thumbnails of this format are written.
-    var isWritten: Bool
-    /// The reason why it cannot be written; nil if it can.
-    var writingProblem: String?
-  }
-
-  /// A limit in force.
-  struct Limit: Sendable, Equatable {
-    /// The unit of the number.
-    enum Unit: String, Sendable {
-      case bytes, count, pixels
-    }
-
-    /// The origin of the number.
-    enum Origin: String, Sendable {
-      /// Set in the configuration to another value than the default.
-      case configuration
-      /// The library's default.
-      case standard = "default"
-      /// The process's control group.
-      case cgroup
-      /// The machine or the process's own limits.
-      case system
-    }
-
-    /// The name of the limit.
-    var name: String
-    /// The limit, in `unit`.
-    var value: Int
-    /// The unit of `value`.
-    var unit: Unit
-    /// The origin of `value`.
-    var origin: Origin
-  }
-
-  /// A problem or remark for the user.
+  /// A problem or remark, and what to do about it, in one line.
   struct Finding: Sendable, Equatable {
-    /// How bad it is.
     enum Severity: String, Sendable {
       /// Something needed is missing or broken.
       case problem
@@ -72,33 +17,41 @@ struct Diagnostics: Sendable {
       case remark
     }
 
-    /// How bad it is.
     var severity: Severity
-    /// The problem and what to do about it, in one line.
     var message: String
   }
 
-  /// The command and its dependencies, with their versions.
-  var components: [(name: String, version: String)]
-  /// Every known format.
-  var formats: [FormatSupport]
-  /// The program that decodes; nil if helpers are turned off.
-  var helper: String?
-  /// The missing parts of a helper's confinement; nil if helpers are turned off or none can be started.
-  var confinementGaps: [ConfinementGap]?
-  /// The disk cache; nil if it is turned off.
-  var cache: CacheExamination?
-  /// The limits in force.
-  var limits: [Limit]
-  /// The policy of addresses.
-  var addresses: AddressPolicy
-  /// The features of libcurl; nil without libcurl.
-  var network: CurlFeatures?
-  /// The findings, problems first.
-  var findings: [Finding]
+  var paragraphs: [[String]] = []
+  private var members: [(name: String, value: (any JSONValue & Sendable)?)] = []
+  private var found: [Finding] = []
+
+  /// The problems, then the remarks.
+  var findings: [Finding] {
+    found.filter { $0.severity == .problem } + found.filter { $0.severity == .remark }
+  }
 
   /// Whether nothing that is needed is missing.
-  var isHealthy: Bool { !findings.contains { $0.severity == .problem } }
+  var isHealthy: Bool { !found.contains { $0.severity == .problem } }
+
+  mutating func add(_ name: String, _ value: (any JSONValue & Sendable)?) { members.append((name, value)) }
+
+  mutating func add(_ severity: Finding.Severity, _ message: String) {
+    found.append(Finding(severity: severity, message: message))
+  }
+
+  /// The human-readable text.
+  var text: String {
+    let last = found.isEmpty ? ["all is well"] : findings.map { "\($0.severity.rawValue): \($0.message)" }
+    return (paragraphs + [last]).map { $0.map(PlainText.line).joined(separator: "\n") }.joined(separator: "\n\n")
+  }
+
+  /// The JSON object.
+  var json: JSONObject {
+    var json: JSONObject = ["healthy": isHealthy]
+    for (name, value) in members { json.add(name, value) }
+    json.add("findings", findings.map { ["severity": $0.severity.rawValue, "message": $0.message] as JSONObject })
+    return json
+  }
 }
 
 extension Diagnostics {
@@ -112,43 +65,34 @@ extension Diagnostics {
     if let problem = configuration.problem { throw .invalidRequest(reason: problem) }
     let pool = WorkerPool(name: "thumbnailer.diagnostics", threads: 1) { Codec.threadWillEnd() }
     do {
-      return try await pool.run { cancellation in Diagnostics(configuration, cancellation) }
+      return try await pool.run { cancellation in
+        var diagnostics = Diagnostics()
+        let network = CurlFeatures()
+        diagnostics.addVersions(network)
+        diagnostics.addFormats(configuration, cancellation)
+        if configuration.diskCacheLimit.bytes > 0 {
+          diagnostics.add(
+            CacheExamination(directory: configuration.cacheDirectory), limit: configuration.diskCacheLimit)
+        }
+        diagnostics.addLimits(configuration)
+        diagnostics.add(network, configuration.addresses)
+        return diagnostics
+      }
     } catch {
       throw .cancelled
     }
   }
 
-  /// Blocks.
-  private init(_ configuration: ThumbnailPipeline.Configuration, _ cancellation: CancellationFlag) {
-    network = CurlFeatures()
-    addresses = configuration.addresses
-    components = [
-      ("thumbs", ThumbnailPipeline.version),
-      ("Swift", Self.swiftVersion),
-      ("libvips", Codec.version ?? "missing"),
-      ("libjpeg-turbo", Codec.jpegVersion),
-      ("ISA-L", PNGInflater.version),
-      ("libwebp", Codec.webPVersion),
-      ("libtiff", Codec.tiffVersion ?? "missing"),
-      ("libde265", Codec.de265Version ?? "missing"),
-      ("dav1d", Codec.dav1dVersion ?? "missing"),
-      ("OpenJPEG", Codec.openJPEGVersion ?? "missing"),
-      ("libcurl", network?.version ?? "missing"),
-      ("SQLite", CacheExamination.databaseVersion ?? "missing"),
+  /// The command and its dependencies.
+  private mutating func addVersions(_ network: CurlFeatures?) {
+    let versions: [(name: String, version: String?)] = [
+      ("thumbs", ThumbnailPipeline.version), ("Swift", Self.swiftVersion), ("libvips", Codec.version),
+      ("libjpeg-turbo", Codec.jpegVersion), ("ISA-L", PNGInflater.version), ("libwebp", Codec.webPVersion),
+      ("libtiff", Codec.tiffVersion), ("libde265", Codec.de265Version), ("dav1d", Codec.dav1dVersion),
+      ("OpenJPEG", Codec.openJPEGVersion), ("libcurl", network?.version), ("SQLite", CacheExamination.databaseVersion),
     ]
-    let helpers = configuration.isolation.isInProcess ? nil : HelperPool(configuration.isolation)
-    helper = helpers?.program
-    confinementGaps = try? helpers?.gaps()
-    formats = Self.formats(configuration, helpers, cancellation)
-    limits = Self.limits(configuration)
-    findings = Self.findings(of: formats) + Self.findings(of: confinementGaps ?? []) + Self.findings(of: network)
-    if configuration.diskCacheLimit.bytes > 0 {
-      let examination = CacheExamination(directory: configuration.cacheDirectory)
-      findings += Self.findings(of: examination, limit: configuration.diskCacheLimit)
-      cache = examination
-    }
-    findings += Self.findings(of: limits, configuration)
-    findings.sort { $0.severity == .problem && $1.severity == .remark }
+    paragraphs.append([versions.map { "\($0.name) \($0.version ?? "missing")" }.joined(separator: ", ")])
+    add("versions", versions.reduce(into: JSONObject()) { $0.add($1.name, $1.version ?? "missing") })
   }
 
   /// The compiler that the library was built with.
@@ -162,23 +106,81 @@ extension Diagnostics {
     #endif
   }
 
-  private static func formats(
-    _ configuration: ThumbnailPipeline.Configuration, _ helpers: HelperPool?, _ cancellation: CancellationFlag
-  ) -> [FormatSupport] {
-    let admitsUnsafe = configuration.isolation.admitsUnsafe(isUserFile: true)
-    return ImageFormat.allCases.map { format in
-      var support = FormatSupport(format: format, reader: .none, isWritten: false)
-      if cancellation.isSet { return support }
-      if format.isReadInProcess || admitsUnsafe {
-        let failure = FormatTrial.reading(format, in: helpers)
-        support.reader = failure == nil ? (helpers == nil ? .process : .helper) : .none
-        support.readingProblem = failure.map { "\($0)" }
-      }
-      if OutputFormat.allCases.contains(where: { $0.rawValue == format.rawValue }) {
-        support.writingProblem = FormatTrial.writing(format).map { "\($0)" }
-        support.isWritten = support.writingProblem == nil
-      }
-      return support
+  mutating func add(_ cache: CacheExamination, limit: ByteSize) {
+    let (held, free) = (cache.contents, cache.freeBytes)
+    let contents =
+      "\(held.thumbnails) thumbnails of \(held.sources) pictures, \(ByteSize(bytes: held.payloadBytes)), "
+      + "\(ByteSize(bytes: held.fileBytes)) on disk"
+    paragraphs.append([
+      "cache: \(cache.directory)" + (cache.fileSystem.map { " on \($0)" } ?? "")
+        + (free.map { ", \(ByteSize(bytes: $0)) free there" } ?? ""),
+      "  \(cache.isThere ? contents : "not there yet")",
+    ])
+    add(
+      "cache",
+      [
+        "directory": cache.directory, "exists": cache.isThere, "thumbnails": held.thumbnails, "sources": held.sources,
+        "bytes": held.payloadBytes, "fileBytes": held.fileBytes, "fileSystem": cache.fileSystem,
+        "network": cache.isOnNetwork, "freeBytes": free,
+      ] as JSONObject)
+    switch cache.problem {
+    case nil: break
+    case .damaged(let path, let reason):
+      add(.problem, "the cache \(path) is damaged: \(reason); the next run begins it anew")
+    case .some(let problem): add(.problem, "\(problem)")
     }
+    if cache.isOnNetwork {
+      add(
+        .problem,
+        "\(cache.directory) is on a network file system (\(cache.fileSystem ?? "unknown")), where the cache can be "
+          + "damaged: choose a folder on a local disk")
+    }
+    let growth = limit.bytes + limit.bytes / 10 - held.fileBytes
+    if cache.problem == nil, let free, free < growth {
+      add(
+        .remark,
+        "the cache may grow by \(ByteSize(bytes: growth)), and its disk has \(ByteSize(bytes: free)) left: make room, "
+          + "or lower the disk cache's limit")
+    }
+    if let exposure = cache.exposure { add(.remark, exposure) }
+  }
+
+  private mutating func add(_ network: CurlFeatures?, _ addresses: AddressPolicy) {
+    var lines = ["network: none without libcurl"]
+    let install = "install another, with apt install libcurl4"
+    if let network {
+      lines = [
+        "network: " + network.httpVersions.map { "HTTP/\($0)" }.joined(separator: ", ")
+          + ", TLS: \(network.tls ?? "none"), compressions: \(network.compressions.joined(separator: ", "))",
+        "  libcurl's protocols: \(network.protocols.joined(separator: ", ")); thumbs uses http and https",
+      ]
+      add(
+        "network",
+        [
+          "tls": network.tls, "protocols": network.protocols, "httpVersions": network.httpVersions,
+          "compressions": network.compressions,
+        ] as JSONObject)
+      for scheme in ["http", "https"] where !network.protocols.contains(scheme) {
+        add(.problem, "this libcurl knows no \(scheme): \(install)")
+      }
+      if !network.httpVersions.contains("2") {
+        add(
+          .remark,
+          "this libcurl knows no HTTP/2, which fetches many pictures of one host over one connection: \(install)")
+      }
+      if !network.resolvesAsynchronously {
+        add(.remark, "this libcurl holds up all transfers while it looks up a name: \(install)")
+      }
+    } else {
+      add(.problem, "libcurl cannot be started: \(CurlLibrary.startFailure ?? "no memory"); \(install)")
+    }
+    let (allowed, refused) = (addresses.allowed.map { "\($0)" }, addresses.refused.map { "\($0)" })
+    let limits =
+      !addresses.isPublicOnly
+      ? "all, private networks and this machine, too"
+      : "public ones only" + (allowed.isEmpty ? "" : ", and \(allowed.joined(separator: ", "))")
+    lines.append("  addresses: \(limits)" + (refused.isEmpty ? "" : "; never \(refused.joined(separator: ", "))"))
+    paragraphs.append(lines)
+    add("addresses", ["publicOnly": addresses.isPublicOnly, "allowed": allowed, "refused": refused] as JSONObject)
   }
 }

@@ -18,15 +18,21 @@
     return try await Diagnostics.gather(configuration)
   }
 
+  private func report(
+    _ configure: (inout ThumbnailPipeline.Configuration) -> Void = { _ in }
+  ) async throws -> DoctorReport {
+    try JSONDecoder().decode(DoctorReport.self, from: Data(try await gather(configure).json.bytes))
+  }
+
   @Test func formatsAreReallyReadAndWritten() async throws {
-    let formats = try await gather { $0.isolation = .inProcess }.formats
-    #expect(formats.map(\.format) == ImageFormat.allCases)
-    for support in formats {
-      let isNeeded = [.jpeg, .png, .webp, .gif, .tiff].contains(support.format)
-      if isNeeded { #expect(support.reader == .process && support.readingProblem == nil, "\(support)") }
-      if [.jpeg, .png, .webp].contains(support.format) { #expect(support.isWritten, "\(support)") }
+    let formats = try await report { $0.isolation = .inProcess }.formats
+    #expect(formats.map(\.format) == ImageFormat.allCases.map(\.rawValue))
+    for (support, format) in zip(formats, ImageFormat.allCases) {
+      let isNeeded = [.jpeg, .png, .webp, .gif, .tiff].contains(format)
+      if isNeeded { #expect(support.reader == "process" && support.readingProblem == nil, "\(support)") }
+      if [.jpeg, .png, .webp].contains(format) { #expect(support.written, "\(support)") }
       // Without a helper the unsafe formats are not missing: nobody asked for them.
-      if !support.format.isReadInProcess { #expect(support.reader == .none && support.readingProblem == nil) }
+      if !format.isReadInProcess { #expect(support.reader == "none" && support.readingProblem == nil) }
     }
   }
 
@@ -37,43 +43,39 @@
   }
 
   @Test func aHelperThatIsNoneIsARemarkForEachFormat() async throws {
-    let diagnostics = try await gather { $0.isolation = .helper(executable: URL(fileURLWithPath: "/bin/false")) }
-    let svg = try #require(diagnostics.formats.first { $0.format == .svg })
-    #expect(svg.reader == .none && svg.readingProblem != nil)
+    let report = try await report { $0.isolation = .helper(executable: URL(fileURLWithPath: "/bin/false")) }
+    let svg = try #require(report.formats.first { $0.format == "svg" })
+    #expect(svg.reader == "none" && svg.readingProblem != nil)
     #expect(
-      diagnostics.findings.contains { $0.message.hasPrefix("SVG cannot be read: ") && $0.message.contains("apt") })
+      report.findings.contains { $0.message.hasPrefix("SVG cannot be read: ") && $0.message.contains("apt") })
   }
 
   @Test func limitsSayWhereTheyComeFrom() async throws {
-    let limits = try await gather {
+    let limits = try await report {
       $0.downloads = 3
       $0.memoryBudget = .mebibytes(100)
     }.limits
-    func limit(_ name: String) -> Diagnostics.Limit? { limits.first { $0.name == name } }
-    #expect(
-      limit("downloads at once") == .init(name: "downloads at once", value: 3, unit: .count, origin: .configuration))
-    #expect(limit("memory budget")?.value == 100 << 20 && limit("memory budget")?.origin == .configuration)
-    #expect(limit("memory cache")?.origin == .standard && limit("decodes at once")?.origin == .system)
-    #expect(limit(Diagnostics.openFilesName)?.value ?? 1 > 0)
+    func limit(_ name: String) -> DoctorReport.Limit? { limits.first { $0.name == name } }
+    let downloads = try #require(limit("downloads at once"))
+    #expect(downloads.value == 3 && downloads.unit == "count" && downloads.origin == "configuration")
+    #expect(limit("memory budget")?.value == 100 << 20 && limit("memory budget")?.origin == "configuration")
+    #expect(limit("memory cache")?.origin == "default" && limit("decodes at once")?.origin == "system")
+    #expect(limit("open files")?.value ?? 1 > 0)
   }
 
   @Test func theCacheIsCountedAndNotChanged() async throws {
     let fixture = try PipelineFixture()
     _ = try await fixture.pipeline.thumbnail(for: fixture.request())
     await fixture.pipeline.flush()
-    let configuration = ThumbnailPipeline.Configuration(cacheDirectory: fixture.directory.url)
-    let cache = try #require(try await Diagnostics.gather(configuration).cache)
-    let contents = cache.contents
-    #expect(
-      contents.thumbnails == 1 && contents.sources == 1 && contents.payloadBytes > 0
-        && contents.fileBytes > contents.payloadBytes)
-    #expect(cache.isThere && cache.freeBytes ?? 0 > 0)
+    let cache = try #require(try await report { $0.cacheDirectory = fixture.directory.url }.cache)
+    #expect(cache.thumbnails == 1 && cache.sources == 1 && cache.bytes > 0 && cache.fileBytes > cache.bytes)
+    #expect(cache.exists && cache.freeBytes ?? 0 > 0)
   }
 
   @Test func aMissingFolderIsNoProblemAndIsNotMade() async throws {
     let missing = directory.url.appendingPathComponent("a/b")
-    let diagnostics = try await gather { $0.cacheDirectory = missing }
-    #expect(diagnostics.isHealthy && diagnostics.cache?.isThere == false)
+    let report = try await report { $0.cacheDirectory = missing }
+    #expect(report.healthy && report.cache?.exists == false)
     #expect(try FileManager.default.contentsOfDirectory(atPath: directory.url.path).isEmpty)
   }
 
@@ -100,28 +102,28 @@
   }
 
   @Test func aCacheThatIsTurnedOffIsNotLookedAt() async throws {
-    #expect(try await gather { $0.diskCacheLimit = ByteSize(bytes: 0) }.cache == nil)
+    #expect(try await report { $0.diskCacheLimit = ByteSize(bytes: 0) }.cache == nil)
   }
 
   @Test func aNetworkFileSystemIsAProblem() {
     let cache = CacheExamination(
       directory: "/net/cache", isThere: true, contents: .init(), problem: nil, exposure: nil, fileSystem: "nfs4",
       isOnNetwork: true, freeBytes: nil)
-    let findings = Diagnostics.findings(of: cache, limit: .gibibytes(1))
+    var diagnostics = Diagnostics()
+    diagnostics.add(cache, limit: .gibibytes(1))
+    let findings = diagnostics.findings
     #expect(findings.map(\.severity) == [.problem] && findings.first?.message.contains("nfs4") == true)
   }
 
   @Test func tooFewOpenFilesAreAProblem() {
-    let limit = Diagnostics.Limit(name: Diagnostics.openFilesName, value: 64, unit: .count, origin: .system)
-    let findings = Diagnostics.findings(of: [limit], ThumbnailPipeline.Configuration())
-    #expect(findings.first?.message.contains("ulimit -n") == true)
+    var diagnostics = Diagnostics()
+    diagnostics.check(openFiles: 64, for: ThumbnailPipeline.Configuration())
+    #expect(diagnostics.findings.first?.message.contains("ulimit -n") == true)
   }
 
   @Test func whatIsNeededAndMissingIsAProblemAndTheRestARemark() {
-    let formats = [ImageFormat.jpeg, .heif].map {
-      Diagnostics.FormatSupport(
-        format: $0, reader: .none, readingProblem: "no decoder", isWritten: false, writingProblem: nil)
-    }
-    #expect(Diagnostics.findings(of: formats).map(\.severity) == [.problem, .remark])
+    var diagnostics = Diagnostics()
+    diagnostics.check([.heif, .jpeg].map { Diagnostics.FormatSupport(format: $0, readingProblem: "no decoder") })
+    #expect(diagnostics.findings.map(\.severity) == [.problem, .remark])
   }
 }

@@ -1,47 +1,50 @@
 import TestSupport
 
+/// The object that `thumbs doctor --json` prints.
+struct DoctorReport: Decodable {
+  struct Format: Decodable {
+    let format, reader: String
+    let written: Bool
+    let readingProblem, writingProblem: String?
+  }
+  struct Cache: Decodable {
+    let directory: String
+    let exists: Bool
+    let thumbnails, sources, bytes, fileBytes: Int
+    let network: Bool
+    let freeBytes: Int?
+  }
+  struct Limit: Decodable {
+    let name, unit, origin: String
+    let value: Int
+  }
+  struct Network: Decodable { let protocols, httpVersions, compressions: [String] }
+  struct Addresses: Decodable, Equatable {
+    let publicOnly: Bool
+    let allowed, refused: [String]
+  }
+  struct Finding: Decodable { let severity, message: String }
+
+  let healthy: Bool
+  let versions: [String: String]
+  let formats: [Format]
+  let cache: Cache?
+  let limits: [Limit]
+  let network: Network?
+  let addresses: Addresses
+  let findings: [Finding]
+}
+
 /// `thumbs doctor`.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct DoctorCommandTests {
-  private struct Report: Decodable {
-    struct Format: Decodable {
-      let format, reader: String
-      let written: Bool
-    }
-    struct Cache: Decodable {
-      let directory: String
-      let exists: Bool
-      let thumbnails, sources, bytes, fileBytes: Int
-      let network: Bool
-    }
-    struct Limit: Decodable {
-      let name, unit, origin: String
-      let value: Int
-    }
-    struct Network: Decodable { let protocols, httpVersions, compressions: [String] }
-    struct Addresses: Decodable, Equatable {
-      let publicOnly: Bool
-      let allowed, refused: [String]
-    }
-    struct Finding: Decodable { let severity, message: String }
-
-    let healthy: Bool
-    let versions: [String: String]
-    let formats: [Format]
-    let cache: Cache?
-    let limits: [Limit]
-    let network: Network?
-    let addresses: Addresses
-    let findings: [Finding]
-  }
-
   private let bench: Bench
 
   init() throws { bench = try Bench() }
 
-  private func report(_ run: Run) throws -> Report {
+  private func report(_ run: Run) throws -> DoctorReport {
     #expect(run.lines.count == 1)
-    return try JSONDecoder().decode(Report.self, from: run.stdout)
+    return try JSONDecoder().decode(DoctorReport.self, from: run.stdout)
   }
 
   @Test func tellsVersionsFormatsLimitsAndTheNetwork() async throws {
@@ -91,7 +94,7 @@ struct DoctorCommandTests {
     #expect(open.lines.contains("  addresses: all, private networks and this machine, too"))
     #expect(
       try report(try await bench.run("doctor", "--json")).addresses
-        == Report.Addresses(publicOnly: false, allowed: [], refused: []))
+        == DoctorReport.Addresses(publicOnly: false, allowed: [], refused: []))
     let options = [
       "--public-addresses-only", "--allow-network", "10.20.0.0/16", "--allow-network", "fd12::1", "--refuse-network",
       "2001:4860::/32",
@@ -102,7 +105,7 @@ struct DoctorCommandTests {
       "\(guarded.lines)")
     #expect(
       try report(try await bench.start(["doctor", "--json"] + options).run()).addresses
-        == Report.Addresses(publicOnly: true, allowed: ["10.20.0.0/16", "fd12::1"], refused: ["2001:4860::/32"]))
+        == DoctorReport.Addresses(publicOnly: true, allowed: ["10.20.0.0/16", "fd12::1"], refused: ["2001:4860::/32"]))
   }
 
   @Test func librariesThatAreMissingAreToldAndJPEGsAreMadeWithoutThem() async throws {
