@@ -53,6 +53,7 @@ import Testing
     #expect(await cache.page(at: place("lake", "3")) == nil)
     #expect(await cache.page(at: place("lake", "")) == nil)
     #expect(await cache.page(at: place("sea")) == nil)
+    #expect(await cache.page(at: place(pageSize: 20)) == nil)
   }
 
   @Test func aNewerPageTakesThePlaceOfAnOlderOne() async throws {

@@ -169,9 +169,13 @@ import TestSupport
   @Test func aMissingPageInTheMiddleEndsAStoredSearch() async throws {
     let fixture = try GalleryFixture(photos: 40)
     let store = try #require(fixture.pipeline.pageStore)
+    let offline = OfflineProvider(of: "unsplash", store: store)
     _ = try await fixture.provider().storingPages(in: store).search(PhotoQuery("lake", pageSize: 20), at: nil)
-    let page = try await OfflineProvider(of: "unsplash", store: store).search(PhotoQuery("lake"), at: nil)
+    let page = try await offline.search(PhotoQuery("lake"), at: nil)
     #expect(page.photos.count == 20 && page.next == nil)
+    // Of pages of two sizes, those of the requested size.
+    _ = try await fixture.provider().storingPages(in: store).search(PhotoQuery("lake", pageSize: 10), at: nil)
+    #expect(try await offline.search(PhotoQuery("lake", pageSize: 20), at: nil).photos.count == 20)
   }
 
   /// Gives one page, or an error.
