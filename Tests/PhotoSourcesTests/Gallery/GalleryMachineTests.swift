@@ -227,4 +227,14 @@ import Testing
     driver.answer(10..<20)
     #expect(driver.ids == ids(0..<20))
   }
+
+  @Test mutating func aPageThatWasStoppedIsRequestedAgainThoughTheViewHasMoved() {
+    driver = GalleryMachineDriver { $0.loadsWhileHidden = false }
+    driver.search("lake", answered: 0..<10, next: "2")
+    driver.show(9)
+    driver.send(.shown(false))
+    driver.show(0)
+    driver.send(.shown(true))
+    #expect(driver.asked == [page(nil), page("2"), page("2")])
+  }
 }
