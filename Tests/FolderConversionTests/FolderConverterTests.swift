@@ -24,6 +24,11 @@ import Thumbnailer
     try TestImages.bytes(image).write(to: input.appendingPathComponent(name))
   }
 
+  private func setModified(_ nanoseconds: Int, of file: URL) {
+    let time = timespec(tv_sec: nanoseconds / 1_000_000_000, tv_nsec: nanoseconds % 1_000_000_000)
+    #expect(utimensat(AT_FDCWD, file.path, [time, time], 0) == 0)
+  }
+
   private struct Outcome {
     var results: [String: ConversionResult]
     let summary: ConversionSummary
@@ -120,6 +125,12 @@ import Thumbnailer
     // Another state of the source.
     try copy("formats/jpeg-444.jpg", "a.jpg")
     #expect(try await convert().results.filter { $0.value.status == .converted }.keys.sorted() == ["a.jpg"])
+    // Another length at the same time.
+    let source = input.appendingPathComponent("a.jpg")
+    let modified = try FileState(of: RawPath(source.path)).modified
+    try copy("formats/jpeg-420.jpg", "a.jpg")
+    setModified(modified, of: source)
+    #expect(try await convert().results.filter { $0.value.status == .converted }.keys.sorted() == ["a.jpg"])
     // A thumbnail that was removed, and one that was cut off.
     try FileManager.default.removeItem(at: output.appendingPathComponent("a.jpg"))
     #expect(truncate(output.appendingPathComponent("x/b.webp").path, 5) == 0)
@@ -139,8 +150,10 @@ import Thumbnailer
     let byTime = try await convert { ($0.freshness, $0.quality) = (.modificationTime, 10) }
     #expect(byTime.summary.current == 2)
     #expect(byTime.results["x/b.png"]?.outputs == [ConversionOutput(path: RawPath("x/b.webp"))])
-    let later = [timespec(tv_sec: time(nil) + 100, tv_nsec: 0), timespec(tv_sec: time(nil) + 100, tv_nsec: 0)]
-    #expect(utimensat(AT_FDCWD, input.appendingPathComponent("a.jpg").path, later, 0) == 0)
+    setModified((time(nil) + 100) * 1_000_000_000, of: input.appendingPathComponent("a.jpg"))
+    // A thumbnail of the same time as its source is current.
+    let made = try FileState(of: RawPath(output.appendingPathComponent("x/b.webp").path)).modified
+    setModified(made, of: input.appendingPathComponent("x/b.png"))
     let afterwards = try await convert { $0.freshness = .modificationTime }
     #expect(afterwards.status("a.jpg") == .converted && afterwards.status("x/b.png") == .current)
   }

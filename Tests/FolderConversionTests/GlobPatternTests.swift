@@ -26,6 +26,7 @@ import Testing
     arguments: [
       ("?.png", "é.png", true), ("??.png", "é.png", false), ("?.png", "日.png", true), ("[é日].png", "日.png", true),
       ("[!é].png", "è.png", true), ("[à-ö].png", "é.png", true), ("a?b", "a/b", false), ("[!a]b", "/b", false),
+      ("x/a?b", "x/a/b", false), ("x/a[!c]b", "x/a/b", false), ("x/a?b", "x/acb", true),
     ] as [(String, String, Bool)])
   func aCharacterIsOneHoweverManyBytesItTakes(pattern: String, path: String, fits: Bool) throws {
     let glob = try #require(GlobPattern(pattern))
