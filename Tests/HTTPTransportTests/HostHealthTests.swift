@@ -109,6 +109,17 @@ struct HostHealthTests {
     #expect(host.health.hold == nil)
   }
 
+  @Test(arguments: [(answers: 11, pause: 0.8), (12, 0.025)])
+  func anOutageAfterTwelveAnswersInARowBeginsWithTheShortestPause(answers: Int, pause: Double) throws {
+    var host = Host(patience: 3600)
+    host.run([1, 2, 3], Self.broken)
+    for _ in 0..<4 { host.run([4], Self.broken, at: try #require(host.until)) }
+    host.run(Array(5..<5 + answers), .responded, at: try #require(host.until))
+    #expect(host.health.hold == nil && host.health.isDoubtful == (answers < 12))
+    host.run([30, 31, 32], Self.broken, at: 100)
+    #expect(host.until.map { abs($0 - 100 - pause) < 1e-3 } == true)
+  }
+
   @Test func whatFailedJustBeforeAHostAnswersIsToBlame() {
     var host = Host()
     host.run([1, 2, 3], Self.broken)
