@@ -26,4 +26,15 @@ struct HelperRequestTests {
       }
     }
   }
+
+  @Test func allThumbnailsTogetherHaveNoMoreBytesThanWereReserved() throws {
+    let size = PixelSize(30, 30)
+    let variants = [40, 50].map { Variant(size: PixelSize($0, $0)) }
+    let pixels = HelperResponse.Pixels(size: size, rasterSize: size, space: .gray, bands: 1)
+    let response = HelperResponse(size: size, outcomes: [.pixels(pixels), .pixels(pixels)])
+    #expect(try HelperRequest(.png, variants, mostBytes: 1800).check(response) == size)
+    #expect(throws: HelperFailure.nonsense(detail: "thumbnails of more than 1799 bytes")) {
+      try HelperRequest(.png, variants, mostBytes: 1799).check(response)
+    }
+  }
 }
