@@ -42,14 +42,16 @@ enum ContainerBuilder {
     var properties: [Int] = []
   }
 
-  /// The content of a `meta` box.
+  /// The content of a `meta` box. Version 0 of `iloc` has no methods, and version 2 has longer numbers of items.
   static func meta(
     primary: Int = 1, _ items: [Item], properties: [[UInt8]], references: [(String, from: Int, to: [Int])] = [],
-    data: [UInt8] = []
+    data: [UInt8] = [], locationVersion version: Int = 1
   ) -> [UInt8] {
+    let idBytes = version < 2 ? 2 : 4
     let kinds = items.map { fullBox("infe", version: 2, number($0.id, 2), number(0, 2), Array($0.kind.utf8), [0]) }
     let places = items.map { item in
-      number(item.id, 2) + number(item.isInData ? 1 : 0, 2) + number(0, 2) + number(item.pieces.count, 2)
+      number(item.id, idBytes) + (version > 0 ? number(item.isInData ? 1 : 0, 2) : []) + number(0, 2)
+        + number(item.pieces.count, 2)
         + item.pieces.flatMap { number($0.lowerBound, 4) + number($0.count, 4) }
     }
     let links = references.map { kind, from, targets in
@@ -61,7 +63,7 @@ enum ContainerBuilder {
     }
     return [0, 0, 0, 0] + fullBox("pitm", number(primary, 2))
       + fullBox("iinf", number(items.count, 2), kinds.flatMap { $0 })
-      + fullBox("iloc", version: 1, [0x44, 0], number(items.count, 2), places.flatMap { $0 })
+      + fullBox("iloc", version: version, [0x44, 0], number(items.count, idBytes), places.flatMap { $0 })
       + fullBox("iref", links.flatMap { $0 })
       + box(
         "iprp", box("ipco", properties.flatMap { $0 }), fullBox("ipma", number(items.count, 4), entries.flatMap { $0 })

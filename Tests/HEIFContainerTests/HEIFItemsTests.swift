@@ -30,6 +30,12 @@ import Testing
     }
   }
 
+  @Test(arguments: 0...2) func placesAreReadInEachVersionOfTheirTable(_ version: Int) throws {
+    let items = [1, 2].map { Builder.Item(id: $0, pieces: [10 * $0..<10 * $0 + 5]) }
+    let found = try HEIFItems(meta: Builder.meta(items, properties: [], locationVersion: version), at: 0)
+    #expect(found.item(1)?.ranges == [10..<15] && found.item(2)?.ranges == [20..<25])
+  }
+
   @Test func anItemLongerThanItsFileIsDamaged() throws {
     let item = Builder.Item(id: 1, pieces: [0..<60, 0..<60], properties: [])
     let items = try HEIFItems(meta: Builder.meta([item], properties: []), at: 0)

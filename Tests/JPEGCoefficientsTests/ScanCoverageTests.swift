@@ -60,6 +60,8 @@ import Testing
     for (scale, isRead) in [(JPEGScale.half, true), (.quarter, false)] {
       var file = try File(quantiser: 2, scale)
       #expect(file.reads([(0...0, 0, 1), (1...63, 0, 0), (0...0, 1, 0)]) == [true, true, isRead])
+      // Read or not, no bit comes twice.
+      #expect(file.coverage.contradicts(JPEGScan(components: [1], positions: 0...0, previousBit: 1, bit: 0)))
     }
   }
 

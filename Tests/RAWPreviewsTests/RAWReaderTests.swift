@@ -91,6 +91,15 @@ import TestSupport
     #expect(file.images.map(\.encoding) == [.other] && file.previews.isEmpty)
   }
 
+  @Test func fillBytesBeforeAMarkerAreSkipped() throws {
+    var previews = try RAWSamples.previews()
+    previews.full.insert(contentsOf: [0xFF, 0xFF], at: 2)
+    let sizes = [RAWSample("DNG", previews), try RAWSamples.sample("DNG")].map { sample in
+      RAWSamples.read(sample.bytes).file?.previews.map { [$0.width, $0.height] }
+    }
+    #expect(sizes[0]?.isEmpty == false && sizes[0] == sizes[1])
+  }
+
   @Test func ordinaryTIFFsAreNotRAW() throws {
     let folder = TestImages.url("formats")
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".tif") }
