@@ -81,6 +81,13 @@
     #expect(try DecodedPixels(Data(converted)).meanDifference(from: standard) < 2)
   }
 
+  @Test func thumbnailsWithAndWithoutAProfileAreNotReadInOnePass() throws {
+    let file = Array(try TestImages.bytes("formats/icc-display-p3.jpg"))
+    let (plain, kept) = (variant { $0.quality = 70 }, variant { $0.metadata = .profile })
+    #expect(try DecodePlan.make(file, [plain, kept]).passes.map(\.steps.count) == [1, 1])
+    #expect(try DecodePlan.make(file, [plain, variant { $0.quality = 80 }]).passes.map(\.steps.count) == [2])
+  }
+
   @Test func aProfileThatDoesNotFitIsNotKept() async throws {
     let thumbnail = try await render("formats/jpeg-cmyk.jpg") { $0.metadata = .profile }
     let picture = try open(thumbnail.data)

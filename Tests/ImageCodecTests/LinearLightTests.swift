@@ -20,6 +20,12 @@ struct LinearLightTests {
     }
   }
 
+  @Test func anImageOfLittleDetailIsReadAtTwiceTheSizeAllTheSame() throws {
+    let file = try TestPicture(64, 64) { _, _ in TestPicture.green }.encoded("jpegsave_buffer", "Q=50")
+    let rule = ScaleRule(try probe(.memory(file)), bodyLength: 100)
+    #expect(rule.leastReduction(.good, readAt: 2) == 1 && rule.leastReduction(.good, readAt: 2, .linear) == 2)
+  }
+
   // MARK: Tables
 
   @Test func everyLevelIsTheSameAfterBothConversions() {

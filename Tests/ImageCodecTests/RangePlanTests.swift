@@ -1,7 +1,5 @@
-import Testing
-
+@testable import CodecTestSupport
 @testable import ImageCodec
-@testable import ThumbnailCore
 
 /// Which ranges of a file are requested.
 @Suite struct RangePlanTests {
@@ -27,6 +25,14 @@ import Testing
   private func plan(_ limits: DecodeLimits = DecodeLimits()) -> RangePlan {
     let demand = VariantDemand([Variant(size: PixelSize(64, 64))])
     return RangePlan(BodyNeed(demand: demand, memoryBudget: 64 << 20), limits: limits)
+  }
+
+  @Test func whatKeepsMetadataNeedsAll() throws {
+    let file = try TestPicture.texture(173, 91).encoded("heifsave_buffer", "compression=av1,effort=0")
+    var variant = Variant(size: PixelSize(64, 64))
+    #expect(try DecodePlan.make(file, [variant]).neededRanges != nil)
+    variant.metadata = .profile
+    #expect(try DecodePlan.make(file, [variant]).neededRanges == nil)
   }
 
   @Test func whatCannotBeParsedNeedsAll() throws {

@@ -46,6 +46,13 @@ struct ThumbnailGeometryTests {
     #expect(geometry(401, 1000, PixelSize(400, 3), .cover).output == PixelSize(400, 3))
   }
 
+  @Test func theWholeImageIsNeverSmallerThanItsPartRequires() {
+    var variant = Variant(size: PixelSize(10, 10))
+    variant.framing.crop = Framing.Crop(x: 0, y: 0, size: PixelSize(33, 50))
+    let geometry = ThumbnailGeometry(source: PixelSize(100, 100), variant: variant)
+    #expect(geometry.view == PixelSize(10, 15) && geometry.whole == PixelSize(31, 30))
+  }
+
   @Test func nothingIsEnlargedUnlessAsked() {
     let box = PixelSize(400, 400)
     #expect(geometry(300, 200, box, .contain).output == PixelSize(300, 200))
