@@ -26,7 +26,7 @@ struct ConvertCommand: AsyncParsableCommand {
   @Argument(
     help: ArgumentHelp(
       "Files, folders, @FILE for a list of names, - for names on stdin; ./@a is a file called @a.",
-      valueName: "PATH"))
+      valueName: "PATH"), completion: .file())
   var paths: [String] = []
 
   @OptionGroup(title: "Output") var output: ConvertOutputOptions

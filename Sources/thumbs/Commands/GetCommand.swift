@@ -22,7 +22,8 @@ struct GetCommand: AsyncParsableCommand {
       thumbs get --help-hidden lists all options: cache, limits, network, helpers.
       """)
 
-  @Argument(help: ArgumentHelp("The picture: an http or https URL, or a path.", valueName: "URL|PATH"))
+  @Argument(
+    help: ArgumentHelp("The picture: an http or https URL, or a path.", valueName: "URL|PATH"), completion: .file())
   var picture: String
 
   @Option(

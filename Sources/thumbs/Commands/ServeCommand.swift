@@ -206,7 +206,7 @@ struct ServeCommand: AsyncParsableCommand {
 
 /// The sources of a gallery, apart from a folder, which is an argument.
 struct ServedSourceOptions: ParsableArguments {
-  @Option("NAME", "The source: \(ProviderSpecification.help)")
+  @Option("PROVIDER", "The source: \(ProviderSpecification.help)")
   var provider: String?
 
   @Option("BASE", "The address of the provider's API. (default: its own address)", visibility: .hidden)

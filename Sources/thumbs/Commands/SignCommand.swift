@@ -22,7 +22,9 @@ struct SignCommand: ParsableCommand {
   @Argument(help: ArgumentHelp("The options of the thumbnail, as in its address.", valueName: "OPTIONS"))
   var options: String
 
-  @Argument(help: ArgumentHelp("The picture: a URL, or a path within the server's --root.", valueName: "URL|PATH"))
+  @Argument(
+    help: ArgumentHelp("The picture: a URL, or a path within the server's --root.", valueName: "URL|PATH"),
+    completion: .file())
   var source: String
 
   @Option("FILE", "The file with the keys. (default: those in THUMBS_SIGNING_KEYS)")

@@ -49,13 +49,15 @@ extension Option {
   ) where Value == Parsed? {
     self.init(
       name: name, help: ArgumentHelp(text, valueName: valueName, visibility: visibility),
-      transform: { try Parsed.option($0, rule) })
+      completion: .values(named: valueName), transform: { try Parsed.option($0, rule) })
   }
 
   /// An option that must be given.
   init(_ valueName: String, _ text: String, name: NameSpecification = .long, _ rule: OptionRule<Value>? = nil)
   where Value: OptionValue {
-    self.init(name: name, help: ArgumentHelp(text, valueName: valueName), transform: { try Value.option($0, rule) })
+    self.init(
+      name: name, help: ArgumentHelp(text, valueName: valueName), completion: .values(named: valueName),
+      transform: { try Value.option($0, rule) })
   }
 
   /// An option with a default.
@@ -67,7 +69,7 @@ extension Option {
     self.init(
       wrappedValue: wrappedValue, name: name,
       help: ArgumentHelp(shown, valueName: valueName, visibility: visibility),
-      transform: { try Value.option($0, rule) })
+      completion: .values(named: valueName), transform: { try Value.option($0, rule) })
   }
 
   /// An option that may be given several times.
@@ -78,7 +80,18 @@ extension Option {
     self.init(
       wrappedValue: wrappedValue, name: name,
       help: ArgumentHelp(text, valueName: valueName, visibility: visibility),
-      transform: { try Parsed.option($0, rule) })
+      completion: .values(named: valueName), transform: { try Parsed.option($0, rule) })
+  }
+}
+
+extension CompletionKind {
+  /// What a shell offers for a value that the help calls so; nil for values that only the user knows.
+  fileprivate static func values(named valueName: String) -> CompletionKind? {
+    switch valueName {
+    case "DIR", "FOLDER": .directory
+    case "PROVIDER": .list(["auto", "commons", "folder:", "openverse", "pexels", "picsum", "unsplash"])
+    default: valueName.hasPrefix("FILE") ? .file() : nil
+    }
   }
 }
 

@@ -13,7 +13,7 @@ struct SourceOptions: ParsableArguments {
     .naming("a file, or - for stdin"))
   var urls: String?
 
-  @Option("NAME", "Where to search: \(ProviderSpecification.help)")
+  @Option("PROVIDER", "Where to search: \(ProviderSpecification.help)")
   var provider = "auto"
 
   @Option("BASE", "The address of the provider's API. (default: its own address)", visibility: .hidden)

@@ -28,7 +28,7 @@ struct CacheExportCommand: AsyncParsableCommand {
       is an existing file with other content.
       """)
 
-  @Argument(help: ArgumentHelp("The folder for the files.", valueName: "DIR"))
+  @Argument(help: ArgumentHelp("The folder for the files.", valueName: "DIR"), completion: .directory)
   var folder: String
 
   @OptionGroup var pictures: CacheSelectionArgument

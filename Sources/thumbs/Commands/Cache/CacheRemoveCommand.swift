@@ -22,7 +22,7 @@ struct CacheRemoveCommand: AsyncParsableCommand {
       DELETE /cache?url=…, ?host=… or ?prefix=… as well.
       """)
 
-  @Argument(help: ArgumentHelp("The pictures: URLs, or paths of files.", valueName: "URL|PATH"))
+  @Argument(help: ArgumentHelp("The pictures: URLs, or paths of files.", valueName: "URL|PATH"), completion: .file())
   var pictures: [String] = []
 
   @Option("NAME", "All pictures of this host. May be given several times.", .naming("a host's name"))
