@@ -72,6 +72,15 @@
     }
   }
 
+  @Test func aCheckEndsWithZeroWhileAServerIsReady() async throws {
+    let served = try await Served(bench, ["--port", "0"])
+    let port = served.address.split(separator: ":").last.map(String.init) ?? ""
+    let check = try await bench.run("serve", "--check", "--port", port)
+    #expect(check.status == 0 && check.stdout.isEmpty && check.stderr.isEmpty, "\(check.stderr)")
+    _ = await served.end()
+    expectComplaint(try await bench.run("serve", "--check", "--port", port), 69, "no server is ready", port)
+  }
+
   @Test func theTestPicturesAreAGalleryAndTheEndKeepsTheirThumbnails() async throws {
     let served = try await Served(bench, [TestImages.gallery.path, "--port", "0"])
     #expect(try await served.get("/").type == "text/html; charset=utf-8")

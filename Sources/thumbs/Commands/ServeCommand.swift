@@ -33,7 +33,7 @@ struct ServeCommand: AsyncParsableCommand {
       signatures, limits and metrics.
       """)
 
-  @Argument(help: ArgumentHelp("The folder to show.", valueName: "FOLDER"))
+  @Argument(help: ArgumentHelp("The folder to show.", valueName: "FOLDER"), completion: .directory)
   var folder: String?
 
   @Option(
@@ -70,6 +70,10 @@ struct ServeCommand: AsyncParsableCommand {
     if let config {
       let given = CommandLine.arguments.drop { $0 != Self.configuration.commandName }.dropFirst()
       return try await ServerConfigurationFile(path: config).command(with: Array(given)).run()
+    }
+    if server.check {
+      if ServerCheck.isReady(host: server.host, port: server.port) { return }
+      throw CommandFailure(.sourceUnavailable, "no server is ready at \(server.host) port \(server.port)")
     }
     VerboseLog.start(false)
     do {

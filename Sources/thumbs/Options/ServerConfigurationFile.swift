@@ -13,7 +13,7 @@ struct ServerConfigurationFile {
   static let option = "config"
 
   /// The options that the file cannot contain.
-  private static let excluded = [option, "help", "version"]
+  private static let excluded = [option, "check", "help", "version"]
 
   /// The value of an option.
   private enum Value: Decodable {

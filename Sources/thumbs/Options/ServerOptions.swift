@@ -38,6 +38,12 @@ struct ServerOptions: ParsableArguments {
   @Flag(help: "Open the page in the browser.")
   var open = false
 
+  @Flag(
+    help: ArgumentHelp(
+      "Do not serve: end with 0 if a server at --host and --port is ready, such as in a container's health check.",
+      visibility: .hidden))
+  var check = false
+
   /// The time that running responses may take after the signal to end.
   var grace: Duration { .seconds(10) }
 
