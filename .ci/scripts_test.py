@@ -13,6 +13,7 @@ TOOLS = "bash cat chmod cksum cp cut date dirname env find mkdir mv readlink rm 
 
 # Counts its calls and "links" programs that print their directory, arguments and standard input.
 SWIFT = """#!/bin/sh
+if [ "$1" = -print-target-info ]; then echo '"runtimeResourcePath": "/toolchain/lib/swift"'; exit; fi
 echo "swift $*"
 echo call >>"$PROJECT/.build/calls"
 [ ! -e "$PROJECT/Sources/broken" ] || { echo "error: broken" >&2; exit 1; }
@@ -45,6 +46,11 @@ class Project(unittest.TestCase):
         self.tool("swift", SWIFT)
         self.tool("pkg-config", "#!/bin/sh\n")
         self.tool("git", "#!/bin/sh\n")
+        self.tool("python3", "#!/bin/sh\n")
+        unicode = self.project / "Packaging" / "unicode.py"
+        unicode.parent.mkdir()
+        unicode.write_text('#!/bin/sh\necho "-Xlinker $1"\n')
+        unicode.chmod(0o755)
 
     def tool(self, name, text):
         (self.tools / name).write_text(text)
@@ -142,6 +148,7 @@ class Install(Project):
         result = self.install(str(folder))
         self.assertEqual((result.returncode, result.stdout), (0, ""))
         self.assertIn("--static-swift-stdlib", result.stderr)
+        self.assertIn("-Xlinker /toolchain/lib/swift_static/linux/lib_FoundationICU.a", result.stderr)
         self.assertIn(f"installed {folder}/thumbs", result.stderr)
         self.assertIn("is not in PATH", result.stderr)
         # What others have built stays as it is.

@@ -35,12 +35,16 @@ test_needs=(
 )
 
 # How a program is built that has Swift's libraries in it, stripped. In a folder of its own: with other objects in the same
-# one, every change between the two would compile everything anew.
+# one, every change between the two would compile everything anew. Functions that are never called, or equal to others, are
+# left out.
+static_folder=$project/.build/static
 static_options=(
-  --package-path "$project" --scratch-path "$project/.build/static" -c release --static-swift-stdlib -Xlinker -s
+  --package-path "$project" --scratch-path "$static_folder" -c release --static-swift-stdlib -Xswiftc -use-ld=lld
+  -Xswiftc -Xfrontend -Xswiftc -function-sections -Xlinker -s -Xlinker --no-export-dynamic -Xlinker --icf=safe
+  -Xlinker -z -Xlinker pack-relative-relocs
 )
 static_build=("${static_options[@]}" --product thumbs)
-static_program=$project/.build/static/release/thumbs
+static_program=$static_folder/release/thumbs
 
 say() {
   printf '%s: %s\n' "${0##*/}" "$*" >&2
@@ -139,4 +143,31 @@ install_nginx() {
 require_swift() {
   command -v swift >/dev/null ||
     fail "Swift 6.2 or later is not in PATH; install it as https://www.swift.org/install/linux says"
+}
+
+# Builds the program without Swift's libraries around it, with a small copy of their Unicode data. Installs what is missing.
+build_static() {
+  local runtime unicode
+  require_swift
+  install_missing "${build_needs[@]}" "cmd:python3=python3"
+  say "building, which takes some minutes the first time"
+  mkdir -p -- "$static_folder"
+  runtime=$(swift -print-target-info | sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p')
+  unicode=$("$project/Packaging/unicode.py" "${runtime}_static/linux/lib_FoundationICU.a" "$static_folder/unicode.o") ||
+    fail "the Unicode data of Swift's Foundation could not be read"
+  # The warning is about Swift's own library.
+  # shellcheck disable=SC2086 # Several options.
+  swift build "${static_build[@]}" $unicode </dev/null 2>&1 | sed '/the use of `mktemp. is dangerous/d' >&2 ||
+    fail "the build failed: its messages stand above"
+}
+
+# Prints the version of the program.
+project_version() {
+  sed -n 's/.*static let version = "\(.*\)"$/\1/p' \
+    "$project/Sources/Thumbnailer/Pipeline/ThumbnailPipeline+Configuration.swift"
+}
+
+# Prints the day of the newest version in CHANGELOG.md.
+changelog_date() {
+  sed -n 's/^## .* (\([0-9-]*\))$/\1/p' "$project/CHANGELOG.md" | head -n 1
 }
