@@ -42,7 +42,11 @@ class DebianPackage:
 
 def loaded(root, program):
     """All packages, by name."""
-    direct = needed(program) + lazy_names(root)
+    return by_package(files(root, program), needed(program) + lazy_names(root))
+
+
+def files(root, program):
+    """All libraries, by the name under which the loader or another library looks for them."""
     places = {}
     follow(program, places)
     for name in lazy_names(root):
@@ -54,7 +58,7 @@ def loaded(root, program):
             for path in sorted(file for pattern in patterns for file in library.parent.glob(pattern)):
                 places[f"{path.parent.name}/{path.name}"] = path
                 follow(path, places)
-    return by_package(places, direct)
+    return places
 
 
 def lazy_names(root):

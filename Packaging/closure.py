@@ -1,0 +1,81 @@
+#!/usr/bin/python3
+"""Copies what a built `thumbs` needs of the system into a folder: libraries, those loaded later, their data and licences.
+
+Usage: closure.py PROGRAM FOLDER
+
+The files have the same paths below FOLDER as in the system, so that each is found where its library looks for it. The
+packages that they are from are listed in /var/lib/dpkg/status.d, where scanners for vulnerabilities look.
+"""
+
+import pathlib
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "Scripts"))
+from bill import libraries  # noqa: E402
+
+# What libraries read at run time: certificates; fonts for the text of SVG and PDF, and the codes of PDF's characters; the
+# list of ImageMagick's decoders, of the C library's encodings, and of the loaders of GdkPixbuf with the types of files.
+DATA = [
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/fonts",
+    "/usr/share/fontconfig/conf.avail",
+    "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf",
+    "/usr/share/poppler",
+    "/etc/ImageMagick-[67]",
+    "/usr/lib/*/gconv/gconv-modules*",
+    "/usr/lib/*/gdk-pixbuf-2.0/*/loaders.cache",
+    "/usr/share/mime/mime.cache",
+    "/usr/share/common-licenses",
+]
+# The packages of these data.
+DATA_PACKAGES = ["ca-certificates", "fontconfig-config", "fonts-dejavu-core", "poppler-data", "shared-mime-info"]
+
+
+def copy(path, folder):
+    """Copies a file to its own path, and a link as a link."""
+    target = folder / path.relative_to("/")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if not target.exists() and not target.is_symlink():
+        shutil.copy2(path, target, follow_symlinks=False)
+    return target
+
+
+def copy_library(name, path, folder):
+    """Copies a library, and makes the link by which others know it."""
+    link = copy(path.resolve(), folder).with_name(pathlib.Path(name).name)
+    if not link.exists():
+        link.symlink_to(path.resolve().name)
+
+
+def record(package, folder):
+    """Copies the licences of a package, and what the package manager knows of it."""
+    text = pathlib.Path(f"/usr/share/doc/{package}/copyright")
+    (folder / text.parent.relative_to("/")).mkdir(parents=True, exist_ok=True)
+    shutil.copy2(text, folder / text.relative_to("/"))
+    status = folder / "var/lib/dpkg/status.d"
+    status.mkdir(parents=True, exist_ok=True)
+    fields = subprocess.run(["dpkg-query", "--status", package], capture_output=True, text=True, check=True).stdout
+    (status / package).write_text(fields)
+
+
+def main():
+    program, folder = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    files = libraries.files(ROOT, program)
+    for name, path in files.items():
+        copy_library(name, path, folder)
+    for pattern in DATA:
+        for found in sorted(pathlib.Path("/").glob(pattern.lstrip("/"))):
+            for file in [found] if not found.is_dir() else sorted(found.rglob("*")):
+                if not file.is_dir() or file.is_symlink():
+                    copy(file, folder)
+    packages = libraries.by_package(files, [])
+    for name in sorted({package.name for package in packages} | set(DATA_PACKAGES)):
+        record(name, folder)
+
+
+if __name__ == "__main__":
+    main()
