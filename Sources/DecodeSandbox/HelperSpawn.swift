@@ -6,13 +6,14 @@ import ThumbnailCore
 
 /// Starts a zygote with the socket as its standard input, and no other open file of ours.
 enum HelperSpawn {
-  /// The environment variables that a helper inherits: the folders of its libraries; the language, which selects fonts
-  /// for Chinese and Japanese; the home folder and others, where fontconfig finds the fonts for SVG and PDF; and
-  /// ImageMagick's limits. No others, because variables may contain keys and proxy passwords, and the helper decodes
+  /// The environment variables that a helper inherits: the folders of its libraries and of their modules; the language,
+  /// which selects fonts for Chinese and Japanese; the home folder and others, where fontconfig finds the fonts for SVG
+  /// and PDF; and ImageMagick's limits. No others, because variables may contain keys and proxy passwords, and the helper decodes
   /// untrusted files. It starts no program and writes no file, so it needs no `PATH` and no `TMPDIR`.
   private static let inherited = [
     "LD_LIBRARY_PATH", "LANG", "LC_ALL", "LC_CTYPE", "HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
-    "XDG_DATA_DIRS", "FONTCONFIG_FILE", "FONTCONFIG_PATH", "MAGICK_CONFIGURE_PATH",
+    "XDG_DATA_DIRS", "FONTCONFIG_FILE", "FONTCONFIG_PATH", "MAGICK_CONFIGURE_PATH", "VIPSHOME",
+    "MAGICK_CODER_MODULE_PATH", "GDK_PIXBUF_MODULE_FILE", "GIO_MODULE_DIR",
   ]
   /// One thread per image, no temporary files for images that do not fit into memory, no vector code compiled by Orc,
   /// no crash reports, for which Swift would start a program, and cleared memory.

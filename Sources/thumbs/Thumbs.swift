@@ -43,6 +43,7 @@ struct Thumbs: AsyncParsableCommand {
     DecodeHelper.serveIfAsked()
     ProcessPrivacy.forbidInspection()
     SecretVariables.hide()
+    BundledLibraries.announce()
     setUpProcess()
     prepareHelper()
     do {

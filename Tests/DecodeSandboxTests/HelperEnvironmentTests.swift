@@ -7,7 +7,7 @@ struct HelperEnvironmentTests {
   @Test func nothingButWhatDecodersNeedIsPassedOn() {
     let needed = [
       "HOME": "/home/ada", "LANG": "C.UTF-8", "LC_ALL": "C", "LD_LIBRARY_PATH": "/opt/lib",
-      "FONTCONFIG_FILE": "/etc/fonts",
+      "FONTCONFIG_FILE": "/etc/fonts", "VIPSHOME": "/opt",
     ]
     let secret = [
       "UNSPLASH_ACCESS_KEY": "hunter2", "PEXELS_API_KEY": "hunter2", "THUMBS_CLIENT_KEY_PASSWORD": "hunter2",

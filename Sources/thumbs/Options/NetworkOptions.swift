@@ -74,7 +74,7 @@ struct NetworkOptions: ConfigurationOptions {
   func apply(to configuration: inout ThumbnailPipeline.Configuration) throws {
     if let userAgent { configuration.userAgent = userAgent }
     if let minRate { configuration.minimumRate = minRate }
-    if let cacert { configuration.certificateAuthorityFile = cacert }
+    configuration.certificateAuthorityFile = cacert ?? BundledLibraries.certificateAuthorities
     if let proxy { configuration.proxy = proxy == "none" ? .none : .url(proxy) }
     try addresses.apply(to: &configuration)
     if let problem = configuration.guardBypass() { throw ValidationError(Advice.withOptions(problem)) }

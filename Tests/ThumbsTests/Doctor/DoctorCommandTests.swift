@@ -125,6 +125,22 @@ struct DoctorCommandTests {
     #expect(made.status == 0, "\(made.lines)")
   }
 
+  /// As the Python wheel has it; here the folder is empty.
+  @Test func aProgramWithLibrariesBesideItLoadsNoModulesOfTheMachine() async throws {
+    for name in ["thumbs", "thumbs-decode"] {
+      let built = URL(fileURLWithPath: ThumbsProcess.executable).deletingLastPathComponent()
+      try FileManager.default.copyItem(at: built.appendingPathComponent(name), to: bench.url(name))
+    }
+    func canWriteAVIF() async throws -> Bool? {
+      let launcher = ["/bin/sh", "-c", "shift; exec ./thumbs \"$@\"", "sh"]
+      let report = try report(try await bench.start(["doctor", "--json"], launcher: launcher).run())
+      return report.formats.first { $0.format == "avif" }?.written
+    }
+    #expect(try await canWriteAVIF() == true)
+    _ = try bench.folder("libraries")
+    #expect(try await canWriteAVIF() == false)
+  }
+
   @Test func unsafeFormatsThatAreTurnedOffAreNotMissing() async throws {
     let report = try report(try await bench.run("doctor", "--json", "--isolate", "off"))
     #expect(report.healthy && report.formats.first { $0.format == "svg" }?.reader == "none")
