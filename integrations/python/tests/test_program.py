@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,15 @@ def test_urls_files_and_bytes_have_thumbnails(worker: Worker, urls: list[str], i
         assert max(result.thumbnails[0].width, result.thumbnails[0].height) == 64
         assert result.source is not None and result.source.width > 64
     assert results[0].http_status == 200 and results[0].url == urls[0]
+
+
+def test_the_module_thumbs_is_the_command(program: str) -> None:
+    for arguments in (["--version"], ["get"]):
+        command, module = (
+            subprocess.run([*words, *arguments], capture_output=True, text=True, check=False, env={"THUMBS": program})
+            for words in ([program], [sys.executable, "-m", "thumbs"])
+        )
+        assert (module.returncode, module.stdout, module.stderr) == (command.returncode, command.stdout, command.stderr)
 
 
 def test_bad_items_fail_with_a_code_and_the_rest_goes_on(worker: Worker, urls: list[str], origin: str) -> None:

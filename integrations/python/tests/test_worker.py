@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from thumbs_worker import Options, ProgramNotFound, Result, Worker, WorkerError, WorkerFailed, find_program
+from thumbs_worker import program as program_module
 from thumbs_worker.pool import shared_worker
 
 
@@ -145,6 +146,19 @@ def test_a_missing_program_says_how_to_install_it(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("THUMBS", "/nowhere/thumbs")
     with pytest.raises(ProgramNotFound, match="/nowhere/thumbs"):
         find_program()
+
+
+def test_the_program_of_the_wheel_is_found_before_others(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    own, other = (tmp_path / folder / "thumbs" for folder in ("own", "other"))
+    for file in (own, other):
+        file.parent.mkdir()
+        file.touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(other.parent))
+    monkeypatch.delenv("THUMBS", raising=False)
+    monkeypatch.setattr(program_module, "_OWN", own)
+    assert find_program() == str(own)
+    monkeypatch.setenv("THUMBS", str(other))
+    assert find_program() == str(other)
 
 
 def test_a_wrong_option_ends_the_run_with_the_programs_words(fake: str) -> None:

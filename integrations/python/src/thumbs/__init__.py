@@ -1,0 +1,1 @@
+"""The command `thumbs`: see `thumbs_worker` for what Python programs call."""
