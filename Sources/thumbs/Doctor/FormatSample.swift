@@ -100,8 +100,8 @@ enum FormatTrial {
   static func reading(_ format: ImageFormat, in helpers: HelperPool?) -> CodecError? {
     do throws(CodecError) {
       let request = HelperRequest(format, [Variant(size: box, format: .jpeg)])
-      let raster = try request.raster(of: .memory(FormatSample.bytes(of: format)), in: helpers)
-      return raster.size == box ? nil : .damaged(.decode, detail: "it came out as \(raster.size)")
+      _ = try request.raster(of: .memory(FormatSample.bytes(of: format)), in: helpers)
+      return nil
     } catch {
       return error
     }
