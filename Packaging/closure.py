@@ -8,6 +8,7 @@ packages that they are from are listed in /var/lib/dpkg/status.d, where scanners
 """
 
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -26,6 +27,8 @@ DATA = [
     "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf",
     "/usr/share/poppler",
     "/etc/ImageMagick-[67]",
+    "/usr/share/ImageMagick-[67]",
+    "/usr/lib/*/ImageMagick-*/modules-*/coders/magick.la",
     "/usr/lib/*/gconv/gconv-modules*",
     "/usr/lib/*/gdk-pixbuf-2.0/*/loaders.cache",
     "/usr/share/mime/mime.cache",
@@ -45,10 +48,22 @@ def copy(path, folder):
 
 
 def copy_library(name, path, folder):
-    """Copies a library, and makes the link by which others know it."""
+    """Copies a library with what libtool says of it, and makes the link by which others know it."""
+    if path.with_suffix(".la").exists():
+        copy(path.with_suffix(".la"), folder)
     link = copy(path.resolve(), folder).with_name(pathlib.Path(name).name)
     if not link.exists():
         link.symlink_to(path.resolve().name)
+
+
+def link_loader(program, folder):
+    """Makes the link to the dynamic loader that a program names."""
+    headers = subprocess.run(["readelf", "--program-headers", program], capture_output=True, text=True, check=True).stdout
+    loader = pathlib.Path(re.search(r"interpreter: (.+)\]", headers)[1])
+    link = folder / loader.relative_to("/")
+    link.parent.mkdir(parents=True, exist_ok=True)
+    if not link.exists():
+        link.symlink_to(loader.resolve())
 
 
 def record(package, folder):
@@ -67,6 +82,7 @@ def main():
     files = libraries.files(ROOT, program)
     for name, path in files.items():
         copy_library(name, path, folder)
+    link_loader(program, folder)
     for pattern in DATA:
         for found in sorted(pathlib.Path("/").glob(pattern.lstrip("/"))):
             for file in [found] if not found.is_dir() else sorted(found.rglob("*")):

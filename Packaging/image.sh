@@ -31,7 +31,12 @@ make_image() {
   chmod 1777 "$root/tmp"
   chmod 700 "$root/cache"
   install -m 755 -t "$root/usr/bin" "${static_program%/*}/thumbs" "${static_program%/*}/thumbs-decode"
-  python3 "$project/Packaging/closure.py" "$static_program" "$root"
+  "$project/Packaging/closure.py" "$static_program" "$root"
+  local data
+  for data in "$root"/usr/lib/*/libicudata.so.*.*; do
+    "$project/Packaging/unicode.py" "$data" "$work/libicudata"
+    install -m 644 "$work/libicudata" "$data"
+  done
   printf 'root:x:0:0::/:/nonexistent\nthumbs:x:65532:65532::/cache:/nonexistent\n' >"$root/etc/passwd"
   printf 'root:x:0:\nthumbs:x:65532:\n' >"$root/etc/group"
   printf 'hosts: files dns\n' >"$root/etc/nsswitch.conf"

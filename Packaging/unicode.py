@@ -1,12 +1,14 @@
 #!/usr/bin/python3
-"""Makes a small copy of the data of ICU, the Unicode library inside Foundation, for the linker.
+"""Makes a small copy of the data of ICU, the Unicode library.
 
-Usage: unicode.py ARCHIVE OBJECT. ARCHIVE is lib_FoundationICU.a of the static toolchain. Prints the options of the linker
-that use OBJECT in place of ICU's own data.
+unicode.py lib_FoundationICU.a OBJECT    for the linker: prints its options that use OBJECT in place of the data in the static
+                                         library, which is part of Swift's Foundation
+unicode.py libicudata.so.72 LIBRARY      a library in place of the system's
 
-Foundation's data for the languages, currencies, character sets and scripts of the world takes 34 MB of each program. `thumbs`
-formats and compares nothing by language: the data of the root locale and of English is kept, with normalization, host names,
-case, character properties and time zones. ICU uses the root locale in place of what is not there.
+The data for the languages, currencies and scripts of the world takes 34 MB of each program. `thumbs` formats and compares
+nothing by language: the data of the root locale and of English is kept, with normalization, host names, case, character
+properties and time zones. ICU uses the root locale in place of what is not there. A library keeps all character sets as well,
+in which libxml2 reads SVG.
 """
 
 import re
@@ -25,6 +27,7 @@ TABLES = (
     r"pluralRanges|plurals|timezoneTypes|units|windowsZones|zoneinfo64)\.res"
 )
 KEPT = re.compile(rf"\w+/((coll|curr|lang|region|unit|zone)/{LOCALES}|{LOCALES}|{TABLES}|brkitr/(root\.res|(char|word)\.brk))")
+CHARACTER_SETS = re.compile(r"\w+/[\w,=-]+\.cnv")
 PADDING = 16
 
 
@@ -53,23 +56,38 @@ def package(header, chosen):
     return header + struct.pack("<I", len(chosen)) + b"".join(places) + b"".join(contents)
 
 
+def run(folder, *command):
+    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
 def main():
-    archive, target = Path(sys.argv[1]), Path(sys.argv[2])
-    member = "icu_packaged_data.cpp.o"
+    source, target = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).absolute()
+    is_library = source.suffix != ".a"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        subprocess.run(["ar", "x", archive, member], cwd=folder, check=True)
-        symbols = subprocess.run(["nm", member], cwd=folder, check=True, capture_output=True, text=True).stdout
-        symbol = re.search(r"\bicudt\w+_dat\b", symbols)[0]
-        subprocess.run(["objcopy", "-O", "binary", "-j", ".rodata", member, "data"], cwd=folder, check=True)
+        if not is_library:
+            run(folder, "ar", "x", source, "icu_packaged_data.cpp.o")
+        file = source if is_library else folder / "icu_packaged_data.cpp.o"
+        symbol = re.search(r"\bicudt\w+_dat\b", run(folder, "nm", "--dynamic" if is_library else "--extern-only", file))[0]
+        run(folder, "objcopy", "-O", "binary", "-j", ".rodata", file, "data")
         data = (folder / "data").read_bytes()
-        chosen = [item for item in items(data) if KEPT.fullmatch(item[0])]
         (header,) = struct.unpack_from("<H", data)
+        chosen = [
+            item for item in items(data)
+            if KEPT.fullmatch(item[0]) or is_library and CHARACTER_SETS.fullmatch(item[0])
+        ]  # fmt: skip
         (folder / "small").write_bytes(package(data[:header], chosen))
-        source = f'.section .rodata.{symbol},"a"\n.balign 16\n.globl __wrap_{symbol}\n__wrap_{symbol}:\n.incbin "small"\n'
-        (folder / "small.s").write_text(source + '.section .note.GNU-stack,"",%progbits\n')
-        subprocess.run(["as", "-o", target.absolute(), "small.s"], cwd=folder, check=True)
-    print(f"-Xlinker --wrap={symbol} -Xlinker {target}")
+        shown = symbol if is_library else f"__wrap_{symbol}"
+        lines = [f'.section .rodata.{symbol},"a"', ".balign 16", f".globl {shown}", f"{shown}:", '.incbin "small"']
+        # The linker of a library that is linked to this one wants to know the kind.
+        lines += [f".type {shown}, %object", f".size {shown}, . - {shown}", '.section .note.GNU-stack,"",%progbits']
+        (folder / "small.s").write_text("\n".join(lines) + "\n")
+        if is_library:
+            known = re.search(r"SONAME.*\[(.+)\]", run(folder, "readelf", "-d", source))[1]
+            run(folder, "gcc", "-shared", "-nostdlib", f"-Wl,-soname,{known}", "-o", target, "small.s")
+        else:
+            run(folder, "as", "-o", target, "small.s")
+            print(f"-Xlinker --wrap={symbol} -Xlinker {target}")
 
 
 if __name__ == "__main__":
