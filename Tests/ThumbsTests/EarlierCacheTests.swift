@@ -1,0 +1,26 @@
+import TestSupport
+
+/// Caches of earlier minor versions, as `Scripts/make-test-cache` made them.
+@Suite(.timeLimit(.minutes(2))) struct EarlierCacheTests {
+  private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .appending(path: "Caches")
+
+  @Test func theThumbnailsOfEachEarlierMinorVersionAreUsedOn() async throws {
+    let versions = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
+    #expect(versions.contains("0.9"))
+    for version in versions {
+      let bench = try Bench()
+      try FileManager.default.copyItem(at: Self.folder.appending(path: version), to: bench.cache)
+      try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: bench.cache.path)
+      let list = ["jpeg-420.jpg", "heic.heic"].map { "http://127.0.0.1:38417/\($0)\n" }.joined()
+      let run = try await bench.start(
+        ["prefetch", "--urls", "-", "--size", "64", "--size", "96x96", "--fit", "cover", "--offline", "--json"],
+        input: .bytes(Data(list.utf8))
+      ).run()
+      let summary = try #require(run.lines.last)
+      #expect(run.status == 0 && run.stderr.isEmpty, "\(version): \(run.stderr)")
+      #expect(summary.contains(#""hits":2,"#) && summary.contains(#""failed":0,"#), "\(version): \(summary)")
+      #expect(try await bench.run("cache", "verify").status == 0, "\(version)")
+    }
+  }
+}
