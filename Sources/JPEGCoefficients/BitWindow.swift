@@ -12,6 +12,18 @@ struct BitWindow {
   /// The next byte to load.
   var next: UnsafePointer<UInt8>
 
+  init(bits: UInt64 = 0, count: UInt64 = 0, next: UnsafePointer<UInt8>) {
+    (self.bits, self.count, self.next) = (bits, count, next)
+  }
+
+  /// The bits of `data` from `bit` on: at least 49 valid ones.
+  @inline(__always)
+  init(_ data: UnsafePointer<UInt8>, at bit: Int) {
+    self.init(next: data + bit &>> 3)
+    fill()
+    drop(UInt64(truncatingIfNeeded: bit & 7))
+  }
+
   /// Refills to at least 56 valid bits. Reads 8 bytes at `next` and advances it by at most 7.
   @inline(__always)
   mutating func fill() {

@@ -139,6 +139,14 @@ struct BodyCursor: ~Copyable {
     return nil
   }
 
+  /// Reads this marker, where `unstuff` has stopped at one; false if it is another.
+  mutating func take(marker: UInt8) -> Bool {
+    // Both bytes are in the window.
+    guard available >= 2, next[0] == 0xFF, next[1] == marker else { return false }
+    next += 2
+    return true
+  }
+
   /// Skips coded data up to the next marker that is not a restart marker. False if the body ends first.
   mutating func skipCodedData() throws(JPEGError) -> Bool {
     while let marker = try takeMarker() {

@@ -2,8 +2,8 @@ import Glibc
 
 /// Entropy-coded data without byte stuffing, up to the next marker, in a buffer of bounded length.
 ///
-/// The data is followed by zeros for more than an MCU: decoding past the end reads only these and is detected
-/// afterwards.
+/// The data is followed by zeros for more than an MCU, or by that of the next restart interval: decoding past the end is
+/// detected afterwards. Before a marker that is damage, and the samples are not used, so it does not matter what follows.
 struct EntropyBuffer: ~Copyable {
   /// The most bytes that a block takes: 64 coefficients, each with a code of 16 bits and a value of 15.
   static let longestBlock = 64 * 31 / 8
@@ -14,9 +14,15 @@ struct EntropyBuffer: ~Copyable {
 
   private let start: UnsafeMutablePointer<UInt8>
   private let capacity: Int
+  /// The bytes up to the end of the current interval's data, and of all that are loaded.
   private var count = 0
-  /// Why the data ends: a marker or the body's end; `.full` while there is more to load.
+  private var loaded = 0
+  /// The offsets where the intervals begin that are loaded behind the current one.
+  private(set) var laterIntervals: [Int] = []
+  /// Why the current interval's data ends: a marker or the body's end; `.full` while there is more to load.
   private(set) var ending = BodyCursor.Stop.full
+  /// Why the last interval's data ends.
+  private var lastEnding = BodyCursor.Stop.full
   /// The decoding position.
   var window: BitWindow
   /// Whether the data's place in the body is known.
@@ -34,8 +40,13 @@ struct EntropyBuffer: ~Copyable {
 
   deinit { start.deallocate() }
 
+  /// The first byte.
+  var data: UnsafePointer<UInt8> { UnsafePointer(start) }
   /// The number of bits of the buffer decoded so far.
-  private var bitPosition: Int { (window.next - UnsafePointer(start)) * 8 - Int(window.count) }
+  var bitPosition: Int { (window.next - UnsafePointer(start)) * 8 - Int(window.count) }
+  /// The bits up to the end of the current interval's data, and of all that are loaded.
+  var endOfInterval: Int { count * 8 }
+  var endOfData: Int { loaded * 8 }
 
   /// Whether decoding has consumed more bits than there are.
   var hasOverrun: Bool { ending != .full && bitPosition > count * 8 }
@@ -52,27 +63,58 @@ struct EntropyBuffer: ~Copyable {
 
   /// Empties the buffer for new data.
   mutating func clear() {
-    count = 0
+    (count, loaded) = (0, 0)
+    laterIntervals.removeAll(keepingCapacity: true)
     ending = .full
     window = BitWindow(next: UnsafePointer(start))
     memset(start, 0, Self.reserve)
   }
 
+  /// Moves to a bit of the data.
+  mutating func move(to bit: Int) {
+    window = BitWindow(start, at: bit)
+  }
+
   /// Loads more from the body while there are data and room. Must not be called after an overrun.
-  mutating func refill(from cursor: inout BodyCursor) throws(JPEGError) {
+  ///
+  /// Behind the interval's data it loads that of up to `intervals` more, if the restart markers between them have the
+  /// numbers from `number` on.
+  mutating func refill(from cursor: inout BodyCursor, intervals: Int = 0, number: UInt8 = 0) throws(JPEGError) {
     guard ending == .full else { return }
     let position = min(bitPosition, count * 8)
     let kept = count - position >> 3
     if isTracked { startPosition = count == 0 ? cursor.position : offset(of: position >> 3) }
     memmove(start, start + position >> 3, kept)
-    let (copied, stop) = try cursor.unstuff(into: start + kept, room: capacity - kept)
-    count = kept + copied
-    ending = stop
-    memset(start + count, 0, 2 * Self.reserve)
-    window = BitWindow(next: UnsafePointer(start))
-    window.fill()
-    window.drop(UInt64(position & 7))
+    loaded = kept
+    while true {
+      let (copied, stop) = try cursor.unstuff(into: start + loaded, room: capacity - loaded)
+      loaded += copied
+      lastEnding = stop
+      let marker = 0xD0 + (number &+ UInt8(truncatingIfNeeded: laterIntervals.count)) & 7
+      guard stop == .marker, laterIntervals.count < intervals, cursor.take(marker: marker) else { break }
+      laterIntervals.append(loaded)
+    }
+    endInterval()
+    memset(start + loaded, 0, 2 * Self.reserve)
+    move(to: position & 7)
   }
+
+  /// Finds the end of the current interval.
+  private mutating func endInterval() {
+    count = laterIntervals.first ?? loaded
+    ending = laterIntervals.isEmpty ? lastEnding : .marker
+  }
+
+  /// Moves to the next restart interval; false if it is not loaded.
+  mutating func beginInterval() -> Bool {
+    guard !laterIntervals.isEmpty else { return false }
+    window = BitWindow(next: UnsafePointer(start) + laterIntervals.removeFirst())
+    endInterval()
+    return true
+  }
+
+  /// Whether half of the buffer is free for more data.
+  var isHalfDecoded: Bool { loaded - bitPosition >> 3 < capacity / 2 }
 
   /// The offset in the body of a byte of the buffer.
   private func offset(of index: Int) -> Int {
@@ -99,6 +141,6 @@ struct EntropyBuffer: ~Copyable {
   /// Skips the rest up to the marker that ends the data.
   mutating func finish(_ cursor: inout BodyCursor) throws(JPEGError) {
     while ending == .full { (_, ending) = try cursor.unstuff(into: start, room: capacity) }
-    count = 0
+    (count, loaded) = (0, 0)
   }
 }
