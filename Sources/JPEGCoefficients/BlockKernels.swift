@@ -20,7 +20,7 @@ enum BlockKernels {
 
   /// A coefficient truncated to 16 bits, as libjpeg stores it.
   @inline(__always)
-  private static func coefficient(_ value: Int) -> Int { Int(Int16(truncatingIfNeeded: value)) }
+  static func coefficient(_ value: Int) -> Int { Int(Int16(truncatingIfNeeded: value)) }
 
   /// Iterates over the blocks of the MCUs until `block` returns false.
   @inline(__always)
@@ -84,7 +84,7 @@ enum BlockKernels {
       step.pointee.output.storeBytes(of: sample, as: UInt8.self)
       return rest.take(&window, after: 0) == 0
     case .two: return takeQuad(coefficient(dc), &window, step, &rest)
-    case .four: return takeSquare(coefficient(dc), &window, step, &rest)
+    case .four: return takeSquare(coefficient(dc), &window, step, &rest, into: step.pointee.output)
     case .eight: return takeWhole(coefficient(dc), &window, step, kept)
     }
   }
@@ -110,8 +110,9 @@ enum BlockKernels {
 
   /// The rest of a block after its DC coefficient: 4×4 samples, the sum of each coefficient's wave.
   @inline(__always)
-  private static func takeSquare(
-    _ dc: Int, _ window: inout BitWindow, _ step: UnsafeMutablePointer<BlockStep>, _ rest: inout some RestOfBlock
+  static func takeSquare(
+    _ dc: Int, _ window: inout BitWindow, _ step: UnsafeMutablePointer<BlockStep>, _ rest: inout some RestOfBlock,
+    into output: UnsafeMutableRawPointer
   ) -> Bool {
     let (waves, slots) = (step.pointee.waves, step.pointee.slots)
     let mean = waves[0] * Float(dc)
@@ -125,7 +126,7 @@ enum BlockKernels {
       d += wave[3] * amplitude
     }
     guard damage == 0 else { return false }
-    BlockTransform.store(a, b, c, d, into: step.pointee.output, rowBytes: step.pointee.rowBytes)
+    BlockTransform.store(a, b, c, d, into: output, rowBytes: step.pointee.rowBytes)
     return true
   }
 

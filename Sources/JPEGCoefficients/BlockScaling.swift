@@ -134,6 +134,14 @@ enum BlockSamples {
     output.storeBytes(of: sample(lower &- right), toByteOffset: rowBytes &+ 1, as: UInt8.self)
   }
 
+  /// The same where all other coefficients are 0.
+  @inline(__always)
+  static func quarter(_ dc: Int, into output: UnsafeMutableRawPointer, rowBytes: Int) {
+    let pair = UInt16(sample(dc &+ 2048)) &* 0x0101
+    output.storeBytes(of: pair, as: UInt16.self)
+    output.storeBytes(of: pair, toByteOffset: rowBytes, as: UInt16.self)
+  }
+
   @inline(__always)
   private static func sample(_ value: Int) -> UInt8 {
     UInt8(truncatingIfNeeded: max(0, min(255, (value &>> 12) &+ 128)))
@@ -141,11 +149,13 @@ enum BlockSamples {
 }
 
 /// The samples across and down of each reduced block of a component.
-enum BlockSide: Int, Sendable {
+enum BlockSide: Int, Sendable, Comparable {
   case one = 1, two = 2, four = 4, eight = 8
 
   /// The smallest side of at least `samples`, at most 8.
   init(atLeast samples: Int) { self = samples <= 1 ? .one : samples <= 2 ? .two : samples <= 4 ? .four : .eight }
+
+  static func < (a: BlockSide, b: BlockSide) -> Bool { a.rawValue < b.rawValue }
 
   /// The samples of a block.
   var count: Int { rawValue * rawValue }

@@ -3,7 +3,8 @@
 /// Five tables, each indexed by the next bits of the stream:
 /// - `single` gives one symbol and the number of bits to consume, with its value bits: 9 bits, enough for most codes.
 /// - `packed` gives the number of bits to consume and of coefficients to skip, for as many symbols as fit.
-/// - `valued` gives one coefficient with its value, if code and value have at most 11 bits.
+/// - `valued` gives one coefficient, or a difference of DC coefficients, with its value, if code and value have at most
+///   11 bits.
 /// - `measured` is `packed` for fewer bits, and gives the sum of the squares of the skipped coefficients.
 /// - `canonical` finds the symbol of a code of any length, bit by bit.
 final class HuffmanTable {
@@ -17,8 +18,8 @@ final class HuffmanTable {
   static let measuredBits = 12
   /// In `packed`: the symbols include the end of the block. Added to the number of coefficients skipped.
   static let endOfBlock = 128
-  /// In `packed`: no entry, decode one symbol with `canonical`.
-  static let unknown: UInt16 = 255 << 8
+  /// In `packed`: no entry, decode one symbol with `canonical`. So many coefficients are in no block.
+  static let unknown: UInt16 = 64 << 8
   /// The mean amount that the missing bits of a progressive scan add to a coefficient that is not 0, in units of its
   /// last known bit.
   static let doubt: Float = 0.5
@@ -50,7 +51,7 @@ final class HuffmanTable {
     /// plus `endOfBlock`, in the high byte. AC tables only.
     var packed: UnsafePointer<UInt16>
     /// Indexed by 11 bits: the bits to consume in the low byte, the coefficients passed with this one in the next, or
-    /// `endOfBlock`; the value in the high 16 bits. 0 for longer codes. AC tables of sequential files only.
+    /// `endOfBlock`; the value in the high 16 bits. 0 for longer codes. Sequential files only.
     var valued: UnsafePointer<UInt32>
     /// Indexed by 12 bits: as `packed`, and the sum of the coefficients' mean squares in the high 16 bits. AC tables
     /// made to measure only.
@@ -62,6 +63,8 @@ final class HuffmanTable {
 
   let lookup: Lookup
   let measure: Measure?
+  /// The codes in ascending order.
+  let entries: [HuffmanCode.Entry]
 
   private let memory: UnsafeMutableRawPointer
 
@@ -72,12 +75,12 @@ final class HuffmanTable {
   ///   - measure: The purpose of `measured`; nil if it is not needed.
   init?(_ code: HuffmanCode, use: HuffmanCode.Use, isProgressive: Bool, measure: Measure? = nil) {
     guard let entries = code.entries(for: use) else { return nil }
-    self.measure = measure
+    (self.entries, self.measure) = (entries, measure)
     let canonicalCount = 18 + 18 + 256
     let singleCount = 1 << Self.singleBits
     // `packed` is built from its levels for fewer bits, which precede it.
     let packedCount = use == .ac ? 2 << Self.packedBits : 0
-    let valuedCount = use == .ac && !isProgressive ? 1 << Self.valuedBits : 0
+    let valuedCount = !isProgressive ? 1 << Self.valuedBits : 0
     let measuredCount = use == .ac && measure != nil ? 1 << Self.measuredBits : 0
     let wordCount = canonicalCount + valuedCount + measuredCount
     memory = .allocate(byteCount: wordCount * 4 + (singleCount + packedCount) * 2, alignment: 64)
@@ -227,11 +230,11 @@ final class HuffmanTable {
 
 extension HuffmanTable.Lookup {
   /// Decodes the code at the top of `bits` with `canonical`: `length << 8 | symbol`, or 0 if no code starts with these
-  /// bits.
+  /// bits. No code that starts with them is shorter than `shortest`.
   @inline(never)
-  func decode(_ bits: UInt64) -> Int {
+  func decode(_ bits: UInt64, from shortest: Int = 1) -> Int {
     let top = UInt32(truncatingIfNeeded: bits &>> 48)
-    var length = 1
+    var length = shortest
     // Entry 17 is above every 16-bit value.
     while top >= canonical[length] { length &+= 1 }
     if length > 16 { return 0 }
@@ -245,7 +248,7 @@ extension HuffmanTable.Lookup {
   func entry(_ bits: UInt64) -> UInt64 {
     let entry = UInt64(single[Int(truncatingIfNeeded: bits &>> 55)])
     if entry != 0 { return entry }
-    let code = UInt64(truncatingIfNeeded: decode(bits))
+    let code = UInt64(truncatingIfNeeded: decode(bits, from: HuffmanTable.singleBits + 1))
     return code == 0 ? 0 : (code &>> 8) &+ (code & 15) | (code & 0xFF) &<< 8
   }
 }

@@ -42,6 +42,27 @@ struct SkippedCoefficients: RestOfBlock {
   static func pass(_ blocks: Int, _ step: UnsafeMutablePointer<BlockStep>) {}
 }
 
+/// They are left unread, because it is known where the next block begins.
+struct UnreadCoefficients: RestOfBlock {
+  @inline(__always)
+  init() {}
+
+  @inline(__always)
+  init(_ step: UnsafeMutablePointer<BlockStep>, last: Int, bit: Int, isProgressive: Bool) {}
+
+  @inline(__always)
+  mutating func note(_ position: Int, _ value: Int) {}
+
+  @inline(__always)
+  mutating func take(_ window: inout BitWindow, after position: Int) -> BitWindow.EmptyBlocks { 0 }
+
+  @inline(__always)
+  mutating func finish(_ step: UnsafeMutablePointer<BlockStep>) {}
+
+  @inline(__always)
+  static func pass(_ blocks: Int, _ step: UnsafeMutablePointer<BlockStep>) {}
+}
+
 /// Their squares are added up, each with the weight of its position: `BlockDeviations` has the sums.
 struct MeasuredCoefficients: RestOfBlock {
   private let table: HuffmanTable.Lookup
