@@ -28,6 +28,13 @@ package struct CoefficientDecoder {
   package var measuresDeviations = false
   /// Checked once per row of blocks.
   let cancellation: CancellationFlag
+  /// The sizes of the parts of a scan that lanes decode at once; nil to decode the blocks one after the other.
+  var lanes: LaneSchedule.Sizes? = LaneSchedule.Sizes()
+  /// The most memory in bytes that lanes take beside the image's planes, for sequential files at 1/8 and 1/4.
+  package static var laneBytes: Int {
+    let sizes = LaneSchedule.Sizes()
+    return sizes.bufferLength + sizes.listBytes + LaneTables.mostBytes
+  }
   /// The window's length in bytes, for tests; nil means `windowLength` for a file and everything for a body in memory.
   var window: Int?
 

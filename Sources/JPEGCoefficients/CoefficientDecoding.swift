@@ -35,7 +35,8 @@ struct CoefficientDecoding: ~Copyable {
     self.decoder = decoder
     let whole = memory == nil ? CoefficientDecoder.windowLength : decoder.body.count
     cursor = BodyCursor(decoder.body, memory: memory, windowLength: decoder.window ?? whole)
-    entropy = EntropyBuffer(length: min(decoder.window ?? CoefficientDecoder.windowLength, max(1, decoder.body.count)))
+    let length = decoder.window ?? decoder.lanes?.bufferLength ?? CoefficientDecoder.windowLength
+    entropy = EntropyBuffer(length: min(length, max(1, decoder.body.count)))
   }
 
   /// Reads up to the last scan that is needed.
@@ -202,7 +203,7 @@ struct CoefficientDecoding: ~Copyable {
     }
     var scanReader = ScanReader(scan, parts, frame: frame, restartInterval: tables.restartInterval)
     let isWhole = try scanReader.read(
-      &cursor, &entropy, isTolerant: decoder.isTolerant, cancellation: decoder.cancellation)
+      &cursor, &entropy, isTolerant: decoder.isTolerant, lanes: decoder.lanes, cancellation: decoder.cancellation)
     coverage?.add(scan, tables: tables.quantisers)
     hasPixels = true
     return !isWhole || coverage?.isEnough == true

@@ -54,6 +54,10 @@ struct ScanReader: ~Copyable {
   private let restartInterval: Int
   private var untilRestart: Int
   private var restarts: UInt8 = 0
+  /// The MCUs of the scan that are not decoded.
+  private var mcusLeft: Int
+  /// Where the next blocks begin, if lanes decode the scan.
+  private var blockStarts: BlockStarts?
   /// For each step its output in the first MCU, and the distance in bytes to its output in the next row of MCUs.
   private var origins: [Origin] = []
 
@@ -76,6 +80,7 @@ struct ScanReader: ~Copyable {
     kind = Kind(scan, isProgressive: frame.process == .progressive)
     mcusAcross = isAlone ? parts[0].component.blocksAcross : frame.mcusAcross
     mcusDown = isAlone ? parts[0].component.blocksDown : frame.mcusDown
+    mcusLeft = mcusAcross * mcusDown
     predictors = .allocate(capacity: parts.count)
     predictors.initialize(repeating: 0, count: parts.count)
     steps = .allocate(capacity: blocks)
@@ -113,11 +118,13 @@ struct ScanReader: ~Copyable {
   /// Decodes the scan, from the cursor's position after the header to the marker that follows the scan.
   ///
   /// Returns false if the body ends first and a tolerant reading has decoded something. Checks for cancellation once
-  /// per row.
+  /// per row. Without `lanes` the blocks are decoded one after the other, which makes the same samples.
   mutating func read(
-    _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer, isTolerant: Bool, cancellation: CancellationFlag
+    _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer, isTolerant: Bool, lanes: LaneSchedule.Sizes?,
+    cancellation: CancellationFlag
   ) throws(JPEGError) -> Bool {
     entropy.clear()
+    if let lanes, suitsLanes, cursor.remaining >= lanes.leastScan { blockStarts = BlockStarts(laneTables, lanes) }
     do throws(JPEGError) {
       for row in 0..<mcusDown {
         if cancellation.isSet { throw .cancelled }
@@ -257,14 +264,64 @@ struct ScanReader: ~Copyable {
       let done = try decode(wanted, &cursor, &entropy)
       column += done
       untilRestart -= done
+      mcusLeft -= done
     }
+  }
+
+  /// Whether most of each block is skipped, and nothing of it is measured.
+  private var suitsLanes: Bool {
+    kind == .sequential && !parts.contains { $0.deviations != nil || $0.scaling.side == .eight }
+      && parts.contains { $0.scaling.side <= .two }
+  }
+
+  private var laneTables: LaneTables {
+    LaneTables(
+      parts.flatMap { part in
+        Array(repeating: LaneTables.Block(dc: part.dc, ac: part.ac), count: parts.count == 1 ? 1 : part.blocks)
+      })
+  }
+
+  /// Loads more data, of the following restart intervals, too, if lanes decode them.
+  private mutating func refill(_ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer) throws(JPEGError) {
+    guard blockStarts != nil else { return try entropy.refill(from: &cursor) }
+    let intervals = restartInterval > 0 ? (mcusLeft - untilRestart + restartInterval - 1) / restartInterval : 0
+    try entropy.refill(from: &cursor, intervals: min(intervals, BlockStarts.mostIntervals), number: restarts)
+    blockStarts?.bufferLoaded()
+  }
+
+  /// Decodes at most `wanted` MCUs whose blocks' beginnings are known. Nil if none is.
+  private mutating func decodeKnown(_ wanted: Int, _ entropy: inout EntropyBuffer) -> Int? {
+    guard let (starts, known) = blockStarts?.known(from: entropy.bitPosition) else { return nil }
+    var count = min(wanted, known)
+    // Behind the interval's end a lane has decoded what is not there.
+    while count > 0, Int(starts[count * steps.count]) > entropy.endOfInterval { count -= 1 }
+    if count == 0 { return nil }
+    let blocks = PlacedBlocks(data: entropy.data, starts: starts, steps: steps, count: count)
+    var first = 0
+    for part in parts {
+      let end = first + (parts.count == 1 ? 1 : part.blocks)
+      blocks.decode(first..<end)
+      first = end
+    }
+    entropy.move(to: Int(starts[count * steps.count]))
+    blockStarts?.take(mcus: count)
+    hasDecoded = true
+    return count
   }
 
   /// Decodes at least one and at most `wanted` MCUs of a row.
   private mutating func decode(
     _ wanted: Int, _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer
   ) throws(JPEGError) -> Int {
-    if entropy.window.next > entropy.safeLimit && entropy.ending == .full { try entropy.refill(from: &cursor) }
+    if let done = decodeKnown(wanted, &entropy) { return done }
+    if entropy.window.next > entropy.safeLimit && entropy.ending == .full { try refill(&cursor, &entropy) }
+    if blockStarts?.hasLists == false, blockStarts?.schedule.isOn == true {
+      if entropy.ending == .full, entropy.isHalfDecoded { try refill(&cursor, &entropy) }
+      blockStarts?.find(in: entropy)
+      if let done = decodeKnown(wanted, &entropy) { return done }
+    }
+    // One at a time, to see where a list begins to have the blocks.
+    let wanted = blockStarts?.hasLists == true ? 1 : wanted
     // At the very end one MCU at a time, to check whether each was complete.
     let isLast = entropy.window.next > entropy.safeLimit
     let limit = isLast ? entropy.window.next : entropy.safeLimit
@@ -304,12 +361,15 @@ struct ScanReader: ~Copyable {
   private mutating func restart(
     _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer, expecting expected: UInt8
   ) throws(JPEGError) {
-    try entropy.finish(&cursor)
-    guard entropy.ending == .marker, let marker = try cursor.takeMarker() else {
-      throw .truncated(detail: "in the coded data")
+    if !entropy.beginInterval() {
+      try entropy.finish(&cursor)
+      guard entropy.ending == .marker, let marker = try cursor.takeMarker() else {
+        throw .truncated(detail: "in the coded data")
+      }
+      guard marker == expected else { throw .damaged(.decode, detail: "a restart marker is missing") }
+      entropy.clear()
+      blockStarts?.clear()
     }
-    guard marker == expected else { throw .damaged(.decode, detail: "a restart marker is missing") }
-    entropy.clear()
     predictors.update(repeating: 0, count: parts.count)
     emptyBlocks = 0
   }

@@ -5,19 +5,23 @@ import Reference
 @testable import ThumbnailCore
 
 /// The JPEG coefficient decoder: its picture depends neither on where the body lies nor on how much of it is read at a
-/// time, a tolerant reading of a sound file is the same, measuring deviations changes no sequential one, and where no
+/// time, nor on whether lanes decode it; a tolerant reading of a sound file is the same, measuring deviations changes no sequential one, and where no
 /// chroma is scaled it is libjpeg's.
 func fuzzReader(_ input: FuzzInput) {
   guard let probe = try? probe(.memory(input.bytes), limits: .fuzzing), probe.format == .jpeg else { return }
   readRows(input, probe)
   for scale in JPEGScale.reduced {
-    func picture(_ body: ByteSource, window: Int? = nil, isTolerant: Bool = false) -> ReadPicture {
-      ReadPicture(
-        CoefficientDecoder(
-          body, size: probe.storedSize, scale: scale, isTolerant: isTolerant,
-          cancellation: CancellationFlag(), window: window))
+    func picture(
+      _ body: ByteSource, window: Int? = nil, isTolerant: Bool = false, lanes: LaneSchedule.Sizes? = nil
+    ) -> ReadPicture {
+      var decoder = CoefficientDecoder(
+        body, size: probe.storedSize, scale: scale, isTolerant: isTolerant, cancellation: CancellationFlag(),
+        window: window)
+      decoder.lanes = lanes
+      return ReadPicture(decoder)
     }
     let whole = picture(.memory(input.bytes))
+    readInLanes(input, whole) { picture($0, isTolerant: false, lanes: $1) }
     let window = 2 + input.cut(0) * (1 + input.cut(1) & 7)
     let inPieces = picture(.memory(input.bytes), window: window)
     require(inPieces == whole, "at \(scale) \(whole), by \(window) bytes \(inPieces)")
@@ -30,9 +34,27 @@ func fuzzReader(_ input: FuzzInput) {
       require(samples.pixels == pixels.samples, "at \(scale) \(whole), measured")
     }
     let tolerant = picture(.memory(input.bytes), isTolerant: true)
+    readInLanes(input, tolerant) { picture($0, isTolerant: true, lanes: $1) }
     guard case .success = whole.result else { continue }
     require(tolerant == whole, "at \(scale) \(whole), tolerant \(tolerant)")
     if scale == .eighth { whole.compareWithLibjpeg(input.bytes, isProgressive: probe.isProgressive) }
+  }
+}
+
+/// Lanes with parts of a few bytes make the same of a body as decoding its blocks one after the other.
+private func readInLanes(
+  _ input: FuzzInput, _ serial: ReadPicture, _ picture: (ByteSource, LaneSchedule.Sizes) -> ReadPicture
+) {
+  var sizes = LaneSchedule.Sizes()
+  sizes.leastScan = 1
+  sizes.shortestPart = 16 << (input.cut(3) & 3)
+  sizes.longestPart = sizes.shortestPart << (input.cut(4) & 3)
+  sizes.room = input.cut(5) & 1 == 0 ? 32 : 1 << 10
+  sizes.overlap = input.cut(6) & 63
+  sizes.leastInterval = 1
+  for body in [.memory(input.bytes), input.asFile()] {
+    let inLanes = picture(body, sizes)
+    require(inLanes == serial, "\(serial), in lanes of \(sizes) \(inLanes)")
   }
 }
 

@@ -60,7 +60,8 @@ enum DecodeCost {
       let samples = 1 + max(0, probe.samplesPerPixel - 1) * subsampling * subsampling
       let sampleBytes = scale == .half && probe.isProgressive ? 2.6 : 2.05
       let deviations = pass.light == .linear ? (pass.window?.size ?? probe.storedSize).pixelCount / 16 : 0
-      return Int(Double(pass.baseSize.pixelCount) * sampleBytes * samples) + deviations
+      let lanes = scale < .half && !probe.isProgressive ? CoefficientDecoder.laneBytes : 0
+      return Int(Double(pass.baseSize.pixelCount) * sampleBytes * samples) + deviations + lanes
     }
     let pixels = Double(probe.storedSize.pixelCount)
     let base = Double(pass.baseSize.pixelCount)
