@@ -71,9 +71,7 @@ struct EntropyBuffer: ~Copyable {
   }
 
   /// Moves to a bit of the data.
-  mutating func move(to bit: Int) {
-    window = BitWindow(start, at: bit)
-  }
+  mutating func move(to bit: Int) { window = BitWindow(start, at: bit) }
 
   /// Loads more from the body while there are data and room. Must not be called after an overrun.
   ///

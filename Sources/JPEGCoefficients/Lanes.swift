@@ -47,8 +47,9 @@ enum Lanes {
     let table = lane.place.load(as: UnsafePointer<UInt16>.self)
     let entry = UInt(table[Int(truncatingIfNeeded: bits &>> 51)])
     let passed = lane.passed &+ entry &>> 8
+    // There is no entry, or it has more than the block: 64 coefficients, perhaps with an end of the block behind them.
     if _slowPath(passed & 64 != 0) {
-      // The block ends with its last coefficient.
+      // The block ends with its last coefficient. No entry without codes comes to this.
       if passed == 64 {
         bits = bits &<< UInt64(truncatingIfNeeded: entry)
         lane.bit = lane.bit &+ Int(bitPattern: entry & 0xFF)

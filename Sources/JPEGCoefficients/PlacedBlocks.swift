@@ -31,6 +31,7 @@ struct PlacedBlocks {
     return (value, Int(truncatingIfNeeded: 57 &- window.count))
   }
 
+  /// Most components have one block in an MCU, which is why the first is apart from the others.
   @inline(never)
   private func decodeOne(
     _ first: UnsafeMutablePointer<BlockStep>, _ starts: UnsafePointer<UInt32>, _ blocks: Int
@@ -55,8 +56,8 @@ struct PlacedBlocks {
     first.pointee.predictor.pointee = predictor
   }
 
-  /// Finds the 2×2 coefficients without branches: four symbols reach zigzag position 4, if `valued` has them, and what
-  /// follows the block's end does not count.
+  /// Finds the 2×2 coefficients with branches for the usual only: blocks without other coefficients, and others. Four
+  /// symbols reach zigzag position 4, if `valued` has them, and what follows the block's end does not count.
   @inline(never)
   private func decodeTwo(
     _ first: UnsafeMutablePointer<BlockStep>, _ starts: UnsafePointer<UInt32>, _ blocks: Int
