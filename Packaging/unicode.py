@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Makes a small copy of the data of ICU, the Unicode library.
 
-unicode.py lib_FoundationICU.a OBJECT    for the linker: prints its options that use OBJECT in place of the data in the static
-                                         library, which is part of Swift's Foundation
+unicode.py lib_FoundationICU.a OBJECT    for the linker: prints its options, one a line, that use OBJECT in place of the data
+                                         in the static library, which is part of Swift's Foundation
 unicode.py libicudata.so.72 LIBRARY      a library in place of the system's
 
 The data for the languages, currencies and scripts of the world takes 34 MB of each program. `thumbs` formats and compares
@@ -87,7 +87,7 @@ def main():
             run(folder, "gcc", "-shared", "-nostdlib", f"-Wl,-soname,{known}", "-o", target, "small.s")
         else:
             run(folder, "as", "-o", target, "small.s")
-            print(f"-Xlinker --wrap={symbol} -Xlinker {target}")
+            print("-Xlinker", f"--wrap={symbol}", "-Xlinker", target, sep="\n")
 
 
 if __name__ == "__main__":

@@ -155,9 +155,10 @@ build_static() {
   runtime=$(swift -print-target-info | sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p')
   unicode=$("$project/Packaging/unicode.py" "${runtime}_static/linux/lib_FoundationICU.a" "$static_folder/unicode.o") ||
     fail "the Unicode data of Swift's Foundation could not be read"
+  # One option a line, as paths may have spaces.
+  mapfile -t unicode <<<"$unicode"
   # The warning is about Swift's own library.
-  # shellcheck disable=SC2086 # Several options.
-  swift build "${static_build[@]}" $unicode </dev/null 2>&1 | sed '/the use of `mktemp. is dangerous/d' >&2 ||
+  swift build "${static_build[@]}" "${unicode[@]}" </dev/null 2>&1 | sed '/the use of `mktemp. is dangerous/d' >&2 ||
     fail "the build failed: its messages stand above"
 }
 
