@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of Scripts/thumbs and Scripts/install: when they build, what they say. The compiler is a stand-in."""
+"""Tests of Scripts/thumbs, Scripts/install and Scripts/release: when they build, what they say. The compiler is a stand-in."""
 
 import os
 import shutil
@@ -13,8 +13,9 @@ TOOLS = "bash cat chmod cksum cp cut date dirname env find mkdir mv readlink rm 
 
 # Counts its calls and "links" programs that print their directory, arguments and standard input.
 SWIFT = """#!/bin/sh
-if [ "$1" = -print-target-info ]; then echo '"runtimeResourcePath": "/toolchain/lib/swift"'; exit; fi
+if [ "$1" = -print-target-info ]; then echo '"runtimeResourcePath": "/the toolchain/lib/swift"'; exit; fi
 echo "swift $*"
+printf '<%s>' "$@"
 echo call >>"$PROJECT/.build/calls"
 [ ! -e "$PROJECT/Sources/broken" ] || { echo "error: broken" >&2; exit 1; }
 folder=$PROJECT/.build/release
@@ -49,7 +50,7 @@ class Project(unittest.TestCase):
         self.tool("python3", "#!/bin/sh\n")
         unicode = self.project / "Packaging" / "unicode.py"
         unicode.parent.mkdir()
-        unicode.write_text('#!/bin/sh\necho "-Xlinker $1"\n')
+        unicode.write_text('#!/bin/sh\nprintf "%s\\n" -Xlinker "$1" "$2"\n')
         unicode.chmod(0o755)
 
     def tool(self, name, text):
@@ -148,7 +149,8 @@ class Install(Project):
         result = self.install(str(folder))
         self.assertEqual((result.returncode, result.stdout), (0, ""))
         self.assertIn("--static-swift-stdlib", result.stderr)
-        self.assertIn("-Xlinker /toolchain/lib/swift_static/linux/lib_FoundationICU.a", result.stderr)
+        library, data = "/the toolchain/lib/swift_static/linux/lib_FoundationICU.a", self.project / ".build/static/unicode.o"
+        self.assertIn(f"<-Xlinker><{library}><{data}>", result.stderr)
         self.assertIn(f"installed {folder}/thumbs", result.stderr)
         self.assertIn("is not in PATH", result.stderr)
         # What others have built stays as it is.
@@ -190,6 +192,40 @@ class Install(Project):
         self.assertEqual(result.returncode, 70)
         self.assertIn("install: the build failed", result.stderr)
         self.assertTrue((self.elsewhere / "thumbs").exists())
+
+
+class Release(Project):
+    def setUp(self):
+        super().setUp()
+        shutil.copy(SCRIPTS / "release", self.project / "Scripts" / "release")
+        settings = self.project / "Sources" / "Thumbnailer" / "Pipeline" / "ThumbnailPipeline+Configuration.swift"
+        settings.parent.mkdir(parents=True)
+        settings.write_text('  public static let version = "1.2.3"\n')
+        (self.project / "CHANGELOG.md").write_text("## 1.2.3 (2026-01-02)\n")
+        for name in ["cmp", "grep", "sort"]:
+            (self.tools / name).symlink_to(shutil.which(name))
+        # The next step after the folder is a clone, or the question who is root.
+        self.tool("git", "#!/bin/sh\necho changed\n")
+
+    def release(self, files):
+        folder = self.elsewhere / "a folder"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        for name, text in files.items():
+            (folder / name).write_text(text)
+        result = self.start("1.2.3", str(folder), program=self.project / "Scripts" / "release")
+        self.assertEqual((result.returncode, self.builds()), (70, 0))
+        self.assertEqual(sorted(file.name for file in folder.iterdir()), sorted(files))
+        return result.stderr
+
+    def test_a_folder_with_files_of_others_is_refused(self):
+        sums = f"{'0' * 64}  notes.md\n"
+        for files in [{"letter": ""}, {"SHA256SUMS": sums, "notes.md": "", "letter": ""}, {"SHA256SUMS": sums}]:
+            self.assertIn("has files that are of no earlier release", self.release(files), files)
+
+    def test_an_empty_folder_and_an_earlier_release_are_taken(self):
+        for files in [{}, {"SHA256SUMS": f"{'0' * 64}  notes.md\n", "notes.md": ""}]:
+            self.assertNotIn("no earlier release", self.release(files), files)
 
 
 if __name__ == "__main__":

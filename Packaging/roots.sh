@@ -7,6 +7,8 @@ make_root() {
   local release=$1 root=$2 packages=${3-}
   say "making a root of $release"
   mkdir -p -- "${root%/*}"
+  # Of a run that was interrupted.
+  rm -rf --one-file-system -- "$root.part"
   mmdebstrap --quiet --variant=minbase ${packages:+--include="$packages"} "$release" "$root.part" ||
     fail "mmdebstrap could not make a root of $release: its messages stand above"
   mv -- "$root.part" "$root"
