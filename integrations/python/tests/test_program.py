@@ -44,6 +44,20 @@ def test_the_module_thumbs_is_the_command(program: str) -> None:
         assert (module.returncode, module.stdout, module.stderr) == (command.returncode, command.stdout, command.stderr)
 
 
+def test_a_variable_that_names_the_command_starts_the_wheels_program(tmp_path: Path) -> None:
+    own, command = tmp_path / "own", tmp_path / "thumbs"
+    own.write_text("#!/bin/sh\necho own $*\n")
+    command.write_text(
+        f"#!{sys.executable}\nimport pathlib, sys\nfrom thumbs_worker import program\n"
+        f"program._OWN = pathlib.Path({str(own)!r})\nsys.exit(program.main())\n"
+    )
+    own.chmod(0o755)
+    command.chmod(0o755)
+    environment = {"THUMBS": "thumbs", "PATH": f"{tmp_path}:/usr/bin:/bin", "PYTHONPATH": os.pathsep.join(sys.path)}
+    run = subprocess.run([command, "get"], capture_output=True, text=True, check=False, env=environment, timeout=60)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "own get\n", "")
+
+
 def test_bad_items_fail_with_a_code_and_the_rest_goes_on(worker: Worker, urls: list[str], origin: str) -> None:
     items: list[Any] = [
         urls[0],

@@ -47,6 +47,9 @@ def main() -> str:
     """Becomes `thumbs` with the arguments of this process. Returns only an error, for `sys.exit`."""
     try:
         program = find_program()
+        # A variable that says `thumbs` can mean this command, which would start itself for ever.
+        if os.path.exists(sys.argv[0]) and os.path.samefile(program, sys.argv[0]):
+            program = str(_OWN)
         os.execv(program, ["thumbs", *sys.argv[1:]])
     except (ProgramNotFound, OSError) as error:
         return f"thumbs: {error}"
