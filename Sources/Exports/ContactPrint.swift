@@ -42,6 +42,9 @@ public final class ContactPrint: Sendable {
   /// The number of images beyond `mostCells`.
   public var leftOut: Int { state.withLock(\.leftOut) }
 
+  /// Whether there is no room for further images, which are then only counted.
+  public var isFull: Bool { state.withLock { $0.shown >= Self.mostCells } }
+
   /// Adds an image. Its first thumbnail is shown if its bytes are known and can be read, unless its format is an unsafe one.
   public func add(_ cell: SheetCell) async throws(ExportError) {
     try await onPool { state throws(ExportError) in

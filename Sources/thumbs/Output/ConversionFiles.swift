@@ -6,8 +6,8 @@ import Thumbnailer
 
 /// The files about a conversion: the report, and the contact sheet with the inputs in their order.
 actor ConversionFiles {
-  /// The longest thumbnail that the sheet shows, in bytes; a longer one is only listed.
-  private static let longestThumbnail = 64 << 20
+  /// The longest thumbnail that the sheet shows, in bytes: 1 MiB. A longer one is only listed.
+  private static let longestThumbnail = 1 << 20
 
   private let options: FolderConverter.Options
   private let report: ReportFile?
@@ -61,18 +61,21 @@ actor ConversionFiles {
     for (_, result) in waiting.sorted(by: { $0.key < $1.key }) { try await show(result) }
   }
 
-  /// Adds an input to the sheet: its first thumbnail, and the sizes of all.
+  /// Adds an input to the sheet: its smallest thumbnail in bytes, and the sizes of all.
   private func show(_ result: ConversionResult) async throws {
     let name = result.source.description
     switch result.status {
     case .skipped: return
     case .failed: try await sheet?.add(SheetCell(name: name, failure: result.failure?.message ?? "it failed"))
     case .converted, .current:
-      guard !result.outputs.isEmpty else { return }
-      var pictures = result.outputs.map {
+      var outputs = result.outputs
+      let sizes = outputs.map { $0.byteCount ?? .max }
+      guard let smallest = sizes.indices.min(by: { sizes[$0] < sizes[$1] }) else { return }
+      outputs.swapAt(0, smallest)
+      var pictures = outputs.map {
         SheetCell.Picture(size: $0.size, byteCount: $0.byteCount, colour: $0.colour)
       }
-      pictures[0].file = file(result.outputs[0])
+      if sheet?.isFull == false { pictures[0].file = file(outputs[0]) }
       try await sheet?.add(SheetCell(name: name, pictures: pictures))
     }
   }

@@ -93,6 +93,9 @@ final class ReportFile: Sendable {
     }
   }
 
+  /// The most bytes that the empty buffer keeps allocated: 256 KiB.
+  private static let keptCapacity = 256 << 10
+
   private struct State: ~Copyable {
     /// Nil once it is complete, or could not be completed.
     var file: OutputFile?
@@ -100,7 +103,7 @@ final class ReportFile: Sendable {
 
     mutating func flush() throws(SystemFailure) {
       try file?.write(pending)
-      pending.removeAll(keepingCapacity: true)
+      pending.removeAll(keepingCapacity: pending.capacity <= ReportFile.keptCapacity)
     }
   }
 

@@ -49,6 +49,11 @@ final class SheetFile: Sendable {
     }
   }
 
+  /// Whether further images are only counted.
+  var isFull: Bool {
+    if case .print(let print) = target { print.isFull } else { false }
+  }
+
   /// Adds an image.
   func add(_ cell: SheetCell) async throws {
     var cell = cell
