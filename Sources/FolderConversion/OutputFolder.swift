@@ -1,3 +1,4 @@
+import Dispatch
 import Exports
 import Foundation
 import Synchronization
@@ -18,6 +19,8 @@ final class OutputFolder: Sendable {
   /// The folders that this run has made, the innermost first.
   private let made: [RawPath]
   let index: ConversionIndex
+  /// Counts the free slots.
+  private let slots = DispatchSemaphore(value: slotCount)
   private let state = Mutex((folders: Set<[UInt8]>(), freeSlots: Array(0..<slotCount)))
 
   /// Creates the folder if it is missing, locks it, and removes the leftovers of a killed run.
@@ -91,9 +94,13 @@ final class OutputFolder: Sendable {
 
   private func write(_ data: Data, to relative: [UInt8], times: FileState?) throws(SystemFailure) {
     let folder = Array(relative[..<(relative.lastIndex(of: RawPath.slash) ?? 0)])
-    // The pool that writes has far fewer threads than there are slots.
+    // The workers of the pipeline and the pool of the run write. If there are more of them than slots, they wait.
+    slots.wait()
     let slot = state.withLock { $0.freeSlots.removeLast() }
-    defer { state.withLock { $0.freeSlots.append(slot) } }
+    defer {
+      state.withLock { $0.freeSlots.append(slot) }
+      slots.signal()
+    }
     let temporary = temporary(slot, in: folder)
     let name = path.appending(relative)
     try prepare(folder)

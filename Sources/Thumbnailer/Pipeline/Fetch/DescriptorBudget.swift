@@ -3,8 +3,8 @@ import ThumbnailCore
 
 /// Limits a pipeline's concurrent work by the files and sockets that its process may still open.
 package struct DescriptorBudget: Sendable {
-  /// Descriptors of libcurl and Dispatch, of a folder and a library that are being read, and of a thumbnail being
-  /// written.
+  /// Descriptors of libcurl and Dispatch, of a folder and a library that are being read, and of a thumbnail that a
+  /// conversion's own pool writes. Workers write in place of a decode (`perJob`).
   private static let fixed = 5
   /// The connections of the disk cache.
   private static let cache = 7
