@@ -38,6 +38,26 @@
     #expect(made.values.count == 1 && made.values.first?[request.variant]?.data == response.thumbnail.data)
   }
 
+  @Test func aRequestThatJoinsIsNotPassedThumbnails() async throws {
+    let memory = pipeline.stages.runner.memory
+    let held = memory.reserveFree()
+    let (first, joining) = (Counter(), Counter())
+    var (request, other) = (
+      request(TestImages.url("formats/jpeg-420.jpg").path),
+      request(
+        TestImages.url("formats/jpeg-420.jpg").path)
+    )
+    request.onRendered = { _ in first.increment() }
+    other.onRendered = { _ in joining.increment() }
+    async let response = pipeline.response(for: request)
+    await poll { memory.waiting == 1 }
+    async let joined = pipeline.response(for: other)
+    await poll { pipeline.statistics.joins == 1 }
+    held.release()
+    _ = try await (response, joined)
+    #expect(first.value == 1 && joining.value == 0)
+  }
+
   @Test func aDecodeThatIsTooLargeForTheFreeMemoryWaitsAfterTheHeader() async throws {
     let memory = pipeline.stages.runner.memory
     let held = memory.reserveFree()

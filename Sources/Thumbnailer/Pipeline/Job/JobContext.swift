@@ -17,22 +17,24 @@ final class JobContext: Sendable {
   let progress: BodyProgress
   /// Permits storing the job's thumbnails, until the image is removed.
   let permit: StorePermit
+  /// See `ThumbnailRequest.onRendered`.
+  private let onRendered: (@Sendable ([Variant: Thumbnail]) -> Void)?
   /// Demands of requests besides variants. They stay when the requests leave.
   private let extras = Mutex(Extras())
 
   private struct Extras {
     var makesMicroThumbnails = false
     var clients: Set<String> = []
-    /// See `ThumbnailRequest.onRendered`.
-    var onRendered: (@Sendable ([Variant: Thumbnail]) -> Void)?
   }
 
   init(
-    _ source: ImageSource, policy: JobPolicy = JobPolicy(), priority: PriorityControl, demand: Set<Variant> = []
+    _ source: ImageSource, policy: JobPolicy = JobPolicy(), priority: PriorityControl, demand: Set<Variant> = [],
+    onRendered: (@Sendable ([Variant: Thumbnail]) -> Void)? = nil
   ) {
     self.source = source
     self.policy = policy
     self.priority = priority
+    self.onRendered = onRendered
     self.demand = VariantDemand(demand)
     progress = BodyProgress()
     permit = StorePermit()
@@ -48,19 +50,18 @@ final class JobContext: Sendable {
   /// Adds the demands of a request that starts or joins the job.
   func add(_ request: ThumbnailRequest) {
     demand.insert(request.variant)
-    guard request.makesMicroThumbnail || request.client != nil || request.onRendered != nil else { return }
+    guard request.makesMicroThumbnail || request.client != nil else { return }
     extras.withLock { extras in
       if request.makesMicroThumbnail { extras.makesMicroThumbnails = true }
       if let client = request.client { extras.clients.insert(client) }
-      extras.onRendered = extras.onRendered ?? request.onRendered
     }
   }
 
-  /// Passes new thumbnails to the request that wants them on the worker.
+  /// Passes new thumbnails to the request that started the job, if it wants them on the worker.
   func deliver(_ rendered: [RenderedThumbnail]) {
-    guard let onRendered = extras.withLock({ $0.onRendered }) else { return }
-    onRendered(
-      rendered.reduce(into: [:]) { thumbnails, rendered in thumbnails[rendered.variant] = try? rendered.result.get() })
+    guard let onRendered else { return }
+    let thumbnails = rendered.reduce(into: [:]) { $0[$1.variant] = try? $1.result.get() }
+    if !thumbnails.isEmpty { onRendered(thumbnails) }
   }
 }
 
