@@ -41,7 +41,10 @@
     let held = turns.turnNow(of: 1, for: job)
     #expect(held != nil && turns.turnNow(of: 1, for: job) == nil)
     let waiting = Task { try await turns.turn(of: 1, for: job) }
-    await poll { turns.turnNow(of: 1, for: other) == nil }
+    let shared = try Self.job("a", "b")
+    await poll { turns.turnNow(of: 1, for: shared) == nil }
+    // Another client's decode does not wait for it.
+    #expect(turns.turnNow(of: 1, for: other) != nil)
     held?.end()
     #expect(try await waiting.value != nil)
   }
@@ -66,6 +69,29 @@
     turns.admit()
     #expect(try await waiting.value != nil)
     withExtendedLifetime(held) {}
+  }
+
+  @Test func smallDecodesDoNotOvertakeALargeOneOfTheSameClient() async throws {
+    let turns = DecodeTurns(workers: 100, bytes: 1000)
+    let job = try Self.job("a")
+    let held = (turns.turnNow(of: 200, for: job), turns.turnNow(of: 200, for: job))
+    let order = Recorder<Int>()
+    func waiting(of bytes: Int) -> Task<DecodeTurns.Turn?, any Error> {
+      Task {
+        let turn = try await turns.turn(of: bytes, for: job)
+        order.append(bytes)
+        return turn
+      }
+    }
+    let large = waiting(of: 400)
+    await poll { turns.turnNow(of: 1, for: job) == nil }
+    let small = waiting(of: 50)
+    #expect(try await turns.turn(of: 1, for: Self.job("b")) != nil)
+    #expect(order.values.isEmpty)
+    held.0?.end()
+    held.1?.end()
+    #expect(try await large.value != nil)
+    #expect(try await small.value != nil)
   }
 
   @Test func whoLeavesTheQueueTakesNoTurn() async throws {

@@ -73,17 +73,28 @@ final class DecodeTurns: Sendable {
     }.get()
   }
 
-  /// The same without waiting; nil if it has to wait.
+  /// The same without waiting; nil if it has to wait, or if a decode of one of its clients waits.
   func turnNow(of bytes: Int, for job: JobContext) -> Turn? {
-    state.withLock { $0.waiters.isEmpty ? $0.parts.take(bytes, for: job) : nil }.map { Turn(self, $0, bytes) }
+    state.withLock { state in
+      let clients = job.clients
+      // It does not overtake its own clients' decodes. Those of others do not delay it.
+      let overtakes = state.waiters.contains { !$0.job.clients.isDisjoint(with: clients) }
+      return overtakes ? nil : state.parts.take(bytes, for: job)
+    }.map { Turn(self, $0, bytes) }
   }
 
-  /// Checks the waiting jobs again, first come, first served: a turn has ended, or a job has got another client.
+  /// Checks the waiting jobs again: a turn has ended, or a job has got another client. For each client the order is
+  /// first come, first served, so that small decodes do not delay a large one of the same client without end.
   func admit() {
     let admitted = state.withLock { state in
       var admitted: [(Waiter, Turn)] = []
+      var passedOver: Set<String> = []
       state.waiters.removeAll { waiter in
-        guard let client = state.parts.take(waiter.bytes, for: waiter.job) else { return false }
+        let clients = waiter.job.clients
+        guard !clients.isSubset(of: passedOver), let client = state.parts.take(waiter.bytes, for: waiter.job) else {
+          passedOver.formUnion(clients)
+          return false
+        }
         admitted.append((waiter, Turn(self, client, waiter.bytes)))
         return true
       }
