@@ -178,13 +178,14 @@ struct Renderer: Sendable {
       strict.results = Downsampler.salvaging(strict.results) { [decoded] _ in decoded.results }
       decoded = strict
     }
-    // A decode that runs alone keeps its memory for the next one.
+    // A decode that runs alone keeps its memory for the next one, if that takes no more.
     let isAlone = decode.bytes > runner.memory.capacity
     if !isAlone { reservation.release() }
     progress.next = try conclude(decoded, decode, of: image, for: job)
-    guard case .decode(let second) = progress.next,
-      let memory = isAlone ? reservation : runner.reserveNow(second, for: job)
-    else { return }
+    guard case .decode(let second) = progress.next else { return }
+    // A larger one returns the memory and waits for its own.
+    if isAlone, second.bytes > decode.bytes { return }
+    guard let memory = isAlone ? reservation : runner.reserveNow(second, for: job) else { return }
     try carryOut(second, in: memory, &progress, waited: .zero, for: job, cancellation)
   }
 
