@@ -114,8 +114,9 @@ struct SourceBody: Sendable {
     }
   }
 
-  /// The result of parsing the header. Blocks if it is not parsed yet.
+  /// The result of parsing the header. Blocks if it is not parsed yet. A local file must be open.
   mutating func readHeader(limits: DecodeLimits) -> Result<ImageProbe, CodecError> {
+    precondition(opening == nil, "the header of a file is read after the file is opened")
     let header = header ?? Result { () throws(CodecError) in try ImageCodec.probe(bytes, limits: limits) }
     self.header = header
     return header
@@ -139,7 +140,7 @@ struct SourceBody: Sendable {
 
   /// Releases the bytes and, with their last copy, the memory and permits for them.
   mutating func release() -> Spent {
-    (bytes, file, held) = (.memory([]), nil, nil)
+    (bytes, file, opening, held) = (.memory([]), nil, nil, nil)
     return Spent(downloadedBytes: downloadedBytes, bytesLeft: bytesLeft)
   }
 
