@@ -39,7 +39,7 @@ MAGICK_SETTINGS = ("/etc/ImageMagick-*/*.xml", "/usr/share/ImageMagick-*/*.xml",
 # that consists of the functions that are linked, each of which ends the process.
 UNUSED = ("libcfitsio.", "libmatio.", "libfftw3.", "libx265.")
 UNUSED_MODULES = ("vips-openslide.so",)
-COMMAND = "#!python\nimport sys\n\nfrom thumbs_worker.program import main\n\nsys.exit(main())\n"
+COMMAND = "thumbs = thumbs_worker.program:main\n"
 
 
 def copy(source, target):
@@ -298,10 +298,8 @@ def main():
         bill = document.cyclonedx(ROOT, swift_packages.linked(ROOT), contents.bill(program))
         (information / "sboms").mkdir()
         (information / "sboms" / "thumbs.cdx.json").write_text(bill)
-        scripts = folder / f"{distribution}.data" / "scripts"
-        scripts.mkdir(parents=True)
-        (scripts / "thumbs").write_text(COMMAND)
-        (scripts / "thumbs").chmod(0o755)
+        commands = information / "entry_points.txt"
+        commands.write_text(commands.read_text().replace("[console_scripts]\n", "[console_scripts]\n" + COMMAND))
         describe(information, tag)
         record(folder, information)
         new = target / f"{distribution}-{tag}.whl"
