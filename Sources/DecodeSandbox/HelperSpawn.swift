@@ -12,9 +12,11 @@ enum HelperSpawn {
   /// untrusted files. It starts no program and writes no file, so it needs no `PATH` and no `TMPDIR`.
   private static let inherited = [
     "LD_LIBRARY_PATH", "LANG", "LC_ALL", "LC_CTYPE", "HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
-    "XDG_DATA_DIRS", "FONTCONFIG_FILE", "FONTCONFIG_PATH", "MAGICK_CONFIGURE_PATH", "VIPSHOME",
-    "MAGICK_CODER_MODULE_PATH", "GDK_PIXBUF_MODULE_FILE", "GIO_MODULE_DIR",
+    "XDG_DATA_DIRS", "FONTCONFIG_FILE", "FONTCONFIG_PATH", "MAGICK_CONFIGURE_PATH",
   ]
+  /// The variables that name modules. A helper inherits them only if they name files beside this executable, as the
+  /// Python wheel has them: others, such as those of a Snap or an AppImage, name modules for other libraries.
+  private static let modules = ["VIPSHOME", "MAGICK_CODER_MODULE_PATH", "GDK_PIXBUF_MODULE_FILE", "GIO_MODULE_DIR"]
   /// One thread per image, no temporary files for images that do not fit into memory, no vector code compiled by Orc,
   /// no crash reports, for which Swift would start a program, and cleared memory.
   private static let own = [
@@ -82,6 +84,13 @@ enum HelperSpawn {
 
   /// The environment of a helper started from the given one, as `NAME=value`.
   static func environment(from ours: [String: String]) -> [String] {
-    inherited.compactMap { name in ours[name].map { "\(name)=\($0)" } } + own
+    // Of this executable, which the helper's is beside.
+    let program = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+    let folder = program.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+      .joined(separator: "/")
+    let known =
+      inherited.filter { ours[$0] != nil }
+      + modules.filter { !folder.isEmpty && ours[$0]?.hasPrefix(folder + "/") == true }
+    return known.map { "\($0)=\(ours[$0] ?? "")" } + own
   }
 }

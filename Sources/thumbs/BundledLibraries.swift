@@ -25,16 +25,27 @@ enum BundledLibraries {
     "/etc/ssl/cert.pem",
   ]
 
-  /// The folder; nil without one.
+  /// The folder; nil if there is none, or if the loader has not taken libcurl from it: any other folder of this name is
+  /// not ours.
   static let folder: String? = {
     guard let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else { return nil }
     let folder = URL(fileURLWithPath: program).deletingLastPathComponent().appendingPathComponent(folderName).path
-    return access(folder, F_OK) == 0 ? folder : nil
+    var loaded = Dl_info()
+    guard let function = dlsym(nil, "curl_global_init"), dladdr(function, &loaded) != 0, let file = loaded.dli_fname,
+      String(cString: file).hasPrefix(folder + "/")
+    else { return nil }
+    return folder
   }()
 
   /// The file of certificate authorities, where libcurl's own path may not exist.
   static var certificateAuthorities: String? {
     folder == nil ? nil : certificates.first { access($0, R_OK) == 0 }
+  }
+
+  /// The environment for programs that are not the wheel's: without the variables that `announce` has set.
+  static func withoutOwn(_ environment: [String: String]) -> [String: String] {
+    guard let folder else { return environment }
+    return environment.filter { !$0.value.hasPrefix(folder) }
   }
 
   /// Sets the variables. To be called before a second thread starts.

@@ -7,12 +7,12 @@ struct HelperEnvironmentTests {
   @Test func nothingButWhatDecodersNeedIsPassedOn() {
     let needed = [
       "HOME": "/home/ada", "LANG": "C.UTF-8", "LC_ALL": "C", "LD_LIBRARY_PATH": "/opt/lib",
-      "FONTCONFIG_FILE": "/etc/fonts", "VIPSHOME": "/opt",
+      "FONTCONFIG_FILE": "/etc/fonts",
     ]
     let secret = [
       "UNSPLASH_ACCESS_KEY": "hunter2", "PEXELS_API_KEY": "hunter2", "THUMBS_CLIENT_KEY_PASSWORD": "hunter2",
       "https_proxy": "http://ada:hunter2@proxy", "LD_PRELOAD": "/tmp/hunter2.so", "SSH_AUTH_SOCK": "/tmp/hunter2",
-      "VIPS_CONCURRENCY": "hunter2", "PATH": "/hunter2", "TMPDIR": "/hunter2",
+      "VIPS_CONCURRENCY": "hunter2", "GIO_MODULE_DIR": "/snap/hunter2", "PATH": "/hunter2", "TMPDIR": "/hunter2",
     ]
     let passed = HelperSpawn.environment(from: needed.merging(secret) { $1 })
     for (name, value) in needed { #expect(passed.contains("\(name)=\(value)")) }

@@ -237,6 +237,7 @@ enum Browser {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = ["xdg-open", address]
+    process.environment = BundledLibraries.withoutOwn(ProcessInfo.processInfo.environment)
     process.standardOutput = FileHandle.nullDevice
     process.standardError = FileHandle.nullDevice
     do {
