@@ -30,9 +30,8 @@ enum BundledLibraries {
   static let folder: String? = {
     guard let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else { return nil }
     let folder = URL(fileURLWithPath: program).deletingLastPathComponent().appendingPathComponent(folderName).path
-    var loaded = Dl_info()
-    guard let function = dlsym(nil, "curl_global_init"), dladdr(function, &loaded) != 0, let file = loaded.dli_fname,
-      String(cString: file).hasPrefix(folder + "/")
+    guard access(folder, F_OK) == 0, let files = try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8),
+      files.contains(" \(folder)/libcurl.so")
     else { return nil }
     return folder
   }()
