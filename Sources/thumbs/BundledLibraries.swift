@@ -25,13 +25,13 @@ enum BundledLibraries {
     "/etc/ssl/cert.pem",
   ]
 
-  /// The folder; nil if there is none, or if the loader has not taken libcurl from it: any other folder of this name is
-  /// not ours.
+  /// The folder; nil if there is none, or if the loader has taken no library from it: any other folder of this name
+  /// is not ours.
   static let folder: String? = {
     guard let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else { return nil }
     let folder = URL(fileURLWithPath: program).deletingLastPathComponent().appendingPathComponent(folderName).path
     guard access(folder, F_OK) == 0, let files = try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8),
-      files.contains(" \(folder)/libcurl.so")
+      files.contains(" \(folder)/")
     else { return nil }
     return folder
   }()
