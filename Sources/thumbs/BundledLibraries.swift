@@ -30,8 +30,10 @@ enum BundledLibraries {
   static let folder: String? = {
     guard let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else { return nil }
     let folder = URL(fileURLWithPath: program).deletingLastPathComponent().appendingPathComponent(folderName).path
-    guard access(folder, F_OK) == 0, let files = try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8),
-      files.contains(" \(folder)/")
+    // A file of the kernel, which arrives in pieces.
+    guard access(folder, F_OK) == 0,
+      let loaded = try? FileHandle(forReadingAtPath: "/proc/self/maps")?.readToEnd(),
+      String(decoding: loaded, as: UTF8.self).contains(" \(folder)/")
     else { return nil }
     return folder
   }()
