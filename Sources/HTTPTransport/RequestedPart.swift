@@ -21,7 +21,7 @@ package struct RequestedPart: Sendable, Equatable {
     case 300..<400, 401, 407, 429: return nil
     case 503 where head.retryAfter() != nil: return nil
     case 404 where version == nil, 410 where version == nil: return nil
-    // A server may answer a range request and the whole request with different statuses.
+    // A server may respond to a request for a range with another status than to a request for the whole file.
     default: return .partUnavailable(isFault: head.status != 416)
     }
   }

@@ -53,7 +53,7 @@ final class LaneTables {
     memory = .allocate(capacity: kinds.count * count)
     for (number, kind) in kinds.enumerated() { Self.fill(memory + number * count, blocks[kind]) }
     let room = blocks.count + Lanes.mostBlocks
-    // Aligned, so that a bit of the address tells the two tables of a place apart.
+    // Aligned, so that one bit of an address says which of the two tables of a place it is.
     places = UnsafeMutableRawPointer.allocate(
       byteCount: room * MemoryLayout<Place>.stride, alignment: MemoryLayout<Place>.stride
     ).bindMemory(to: Place.self, capacity: room)
@@ -66,7 +66,7 @@ final class LaneTables {
     }
   }
 
-  /// The same of the first MCU.
+  /// The place of the same block in the first MCU.
   func firstPlace(like place: UnsafeRawPointer) -> UnsafeRawPointer {
     let start = UnsafeRawPointer(places)
     return start + (place - start) % (blocks.count * MemoryLayout<Place>.stride)

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import ThumbnailCore
 
 /// The libraries that the Python wheel installs beside the program, for machines that have none.
 ///
@@ -30,12 +31,8 @@ enum BundledLibraries {
   static let folder: String? = {
     guard let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else { return nil }
     let folder = URL(fileURLWithPath: program).deletingLastPathComponent().appendingPathComponent(folderName).path
-    // A file of the kernel, which arrives in pieces.
-    guard access(folder, F_OK) == 0,
-      let loaded = try? FileHandle(forReadingAtPath: "/proc/self/maps")?.readToEnd(),
-      String(decoding: loaded, as: UTF8.self).contains(" \(folder)/")
-    else { return nil }
-    return folder
+    guard access(folder, F_OK) == 0 else { return nil }
+    return KernelFile.text("/proc/self/maps")?.contains(" \(folder)/") == true ? folder : nil
   }()
 
   /// The file of certificate authorities, where libcurl's own path may not exist.
@@ -46,7 +43,7 @@ enum BundledLibraries {
   /// The environment for programs that are not the wheel's: without the variables that `announce` has set.
   static func withoutOwn(_ environment: [String: String]) -> [String: String] {
     guard let folder else { return environment }
-    return environment.filter { !$0.value.hasPrefix(folder) }
+    return environment.filter { !$0.value.hasPrefix(folder + "/") }
   }
 
   /// Sets the variables. To be called before a second thread starts.

@@ -10,7 +10,13 @@ import TestSupport
     #expect(versions.contains("0.9"))
     for version in versions {
       let bench = try Bench()
-      try FileManager.default.copyItem(at: Self.folder.appending(path: version), to: bench.cache)
+      try FileManager.default.createDirectory(at: bench.cache, withIntermediateDirectories: true)
+      for file in try FileManager.default.contentsOfDirectory(atPath: Self.folder.appending(path: version).path) {
+        // Its name in the repository is not that of a cache in use, which must not be committed.
+        let name = file.replacingOccurrences(of: ".earlier", with: ".sqlite")
+        try FileManager.default.copyItem(
+          at: Self.folder.appending(path: version).appending(path: file), to: bench.cache.appending(path: name))
+      }
       try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: bench.cache.path)
       let list = ["jpeg-420.jpg", "heic.heic"].map { "http://127.0.0.1:38417/\($0)\n" }.joined()
       let run = try await bench.start(

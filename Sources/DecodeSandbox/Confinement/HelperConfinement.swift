@@ -116,7 +116,7 @@ struct HelperConfinement {
 
   /// The address space in use, in bytes.
   private static func mappedBytes() -> Int? {
-    guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8),
+    guard let text = KernelFile.text("/proc/self/statm"),
       let pages = text.split(separator: " ").first.flatMap({ Int($0) })
     else { return nil }
     return pages * sysconf(Int32(_SC_PAGESIZE))

@@ -2,6 +2,7 @@ import CLazyLibraries
 import CSandbox
 import Glibc
 import ImageCodec
+import ThumbnailCore
 
 /// Loads the libraries that decoders would load during an image, when no library can be loaded any more.
 enum LateLibraries {
@@ -21,7 +22,7 @@ enum LateLibraries {
   /// Loads these, and those that libvips' loaders would load. Takes about two milliseconds.
   static func load() {
     loadDecoders()
-    let loaded = loadedFiles()
+    let loaded = KernelFile.text("/proc/self/maps") ?? ""
     loadCoders(loaded)
     loadPixbufLoader(loaded)
     loadHEIFPlugins(loaded)
@@ -68,16 +69,6 @@ enum LateLibraries {
     typealias Start = @convention(c) (OpaquePointer?) -> Int
     guard let library = library("libheif", loaded), let start = dlsym(library, "heif_init") else { return }
     _ = unsafeBitCast(start, to: Start.self)(nil)
-  }
-
-  /// The kernel's list of mapped files, a line each. It arrives in pieces.
-  private static func loadedFiles() -> String {
-    let list = open("/proc/self/maps", O_RDONLY | O_CLOEXEC)
-    defer { close(list) }
-    var text: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: 64 << 10)
-    while case let count = read(list, &piece, piece.count), count > 0 { text += piece[..<count] }
-    return String(decoding: text, as: UTF8.self)
   }
 
   /// A library of the process, by the beginning of its file's name: its version is in the name.

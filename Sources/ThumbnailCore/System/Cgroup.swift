@@ -1,4 +1,3 @@
-import FoundationEssentials
 
 /// The memory limits of the process's control group.
 package enum Cgroup {
@@ -13,7 +12,7 @@ package enum Cgroup {
   static func availableMemory(root: String = "/") -> Int? {
     limitedGroups(root: root).compactMap { group in
       guard let used = number(group.path + "/" + group.version.usageFile) else { return nil }
-      let statistics = (try? String(contentsOfFile: group.path + "/memory.stat", encoding: .utf8)) ?? ""
+      let statistics = KernelFile.text(group.path + "/memory.stat") ?? ""
       var reclaimable = 0
       for line in statistics.split(separator: "\n") {
         let words = line.split(separator: " ")
@@ -43,7 +42,7 @@ package enum Cgroup {
 
   /// The process's cgroup and its ancestors that have a memory limit.
   private static func limitedGroups(root: String) -> [Group] {
-    guard let memberships = try? String(contentsOfFile: root + "proc/self/cgroup", encoding: .utf8) else { return [] }
+    guard let memberships = KernelFile.text(root + "proc/self/cgroup") else { return [] }
     var groups: [Group] = []
     for line in memberships.split(separator: "\n") {
       let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
@@ -71,7 +70,7 @@ package enum Cgroup {
   }
 
   private static func number(_ path: String) -> Int? {
-    guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return nil }
+    guard let text = KernelFile.text(path) else { return nil }
     return Int(text.prefix { !$0.isNewline })
   }
 }
@@ -106,7 +105,7 @@ package enum ProcessMemory {
 
 /// A figure in bytes that the kernel reports in KiB; nil if it does not report it.
 private func kernelFigure(_ name: String, in path: String) -> Int? {
-  guard let text = try? String(contentsOfFile: path, encoding: .utf8),
+  guard let text = KernelFile.text(path),
     let line = text.split(separator: "\n").first(where: { $0.hasPrefix(name) }),
     let kibibytes = line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap({ Int($0) })
   else { return nil }

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 
 /// The file system that a file is on.
@@ -22,7 +21,7 @@ package struct FileSystem: Sendable, Equatable {
 
   /// The file system of an existing path.
   package init(at path: String) {
-    let mounts = (try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8)) ?? ""
+    let mounts = KernelFile.text("/proc/self/mountinfo") ?? ""
     let place = RawPath(path).resolved?.description ?? path
     self.init(kind: Self.kind(of: place, mounts: mounts), freeBytes: Self.freeBytes(at: path))
   }

@@ -27,6 +27,15 @@ import TestSupport
   }
 }
 
+@Suite struct KernelFileTests {
+  @Test func aFileThatArrivesInPiecesIsReadToItsEnd() throws {
+    // The mapped files of this process, a line each, in several pieces of at most 4 KiB. The stack is near the end.
+    let text = try #require(KernelFile.text("/proc/self/maps"))
+    #expect(text.utf8.count > 8192 && text.contains("[stack]"))
+    #expect(KernelFile.text("/proc/self/no such file") == nil)
+  }
+}
+
 @Suite struct RawPathTests {
   @Test(arguments: [
     ("a%20b", "a b"), ("%41%62", "Ab"), ("100%", "100%"), ("a%4", "a%4"), ("%+1", "%+1"), ("%zz", "%zz"),
