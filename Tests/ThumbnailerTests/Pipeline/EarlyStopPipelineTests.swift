@@ -101,12 +101,16 @@
     #expect(!body.isComplete && body.bytesLeft > 0)
     for size in [middle, large] {
       let variants = [Variant(size: size), Variant(size: small)]
-      guard case .again(.withWholeBody) = try await stages.renderer.render(variants, from: &body, for: job) else {
+      guard
+        case .again(.withWholeBody) = try await stages.renderer.render(
+          variants, from: &body, for: job, isUpToDate: { true })
+      else {
         Issue.record("\(size) was made of a body that does not hold it")
         return
       }
     }
-    guard case .done = try await stages.renderer.render([Variant(size: small)], from: &body, for: job)
+    guard
+      case .done = try await stages.renderer.render([Variant(size: small)], from: &body, for: job, isUpToDate: { true })
     else {
       Issue.record("what it was stopped for is not made of it")
       return
@@ -116,7 +120,8 @@
     #expect(whole.isComplete && whole.downloadedBytes == spent.downloadedBytes + picture.count)
     #expect(stages.monitor.statistics.bytesLeft == 0 && stages.monitor.statistics.downloads == 2)
     guard
-      case .done(let made, _) = try await stages.renderer.render([Variant(size: large)], from: &whole, for: job)
+      case .done(let made, _) = try await stages.renderer.render(
+        [Variant(size: large)], from: &whole, for: job, isUpToDate: { true })
     else {
       Issue.record("the whole body is not enough")
       return

@@ -58,6 +58,32 @@
     #expect(first.value == 1 && joining.value == 0)
   }
 
+  @Test func requestsThatJoinWhileTheFileWaitsForAWorkerShareItsDecode() async throws {
+    var configuration = ThumbnailPipeline.Configuration(cacheDirectory: directory.url.appending(path: "one"))
+    configuration.jobs = 1
+    configuration.isolation = .inProcess
+    let pipeline = try ThumbnailPipeline(configuration)
+    let (workers, gate) = (pipeline.stages.runner.workers, Latch())
+    async let busy: Void = workers.run { _ in gate.wait() }
+    await poll { workers.running == 1 }
+    var sizes: [ThumbnailRequest] = []
+    for side in [40, 20, 30] {
+      let source = ImageSource.file(at: TestImages.url("formats/jpeg-420.jpg").path)
+      sizes.append(ThumbnailRequest(source, variant: Variant(size: PixelSize(side, side))))
+    }
+    let leaving = Task { [sizes] in try await pipeline.response(for: sizes[0]) }
+    await poll { workers.waiting == 1 }
+    async let second = pipeline.response(for: sizes[1])
+    async let third = pipeline.response(for: sizes[2])
+    await poll { pipeline.statistics.joins == 2 }
+    leaving.cancel()
+    await #expect(throws: (any Error).self) { try await leaving.value }
+    gate.open()
+    _ = try await (second, third, busy)
+    // One decode of the two sizes that are still wanted.
+    #expect(pipeline.statistics.decodes == 1 && pipeline.statistics.rendered == 2)
+  }
+
   @Test func aDecodeThatIsTooLargeForTheFreeMemoryWaitsAfterTheHeader() async throws {
     let memory = pipeline.stages.runner.memory
     let held = memory.reserveFree()
@@ -122,7 +148,8 @@
     try body.open()
     #expect(truncate(path, 1500) == 0)
     do throws(ThumbnailError) {
-      _ = try await stages.renderer.render([Variant(size: PixelSize(40, 40))], from: &body, for: job)
+      _ = try await stages.renderer.render(
+        [Variant(size: PixelSize(40, 40))], from: &body, for: job, isUpToDate: { true })
       Issue.record("a thumbnail of a file that changed")
     } catch {
       #expect(error.message == "the file cannot be read: it changed while it was read")

@@ -99,6 +99,8 @@ struct SourceBody: Sendable {
     bytesLeft = parts.length - parts.known.byteCount
   }
 
+  /// Whether its bytes can be read. A local file is opened by `open`.
+  var isOpen: Bool { opening == nil }
   /// Whether it is a file that is read in place.
   var isLocalFile: Bool { file != nil }
 

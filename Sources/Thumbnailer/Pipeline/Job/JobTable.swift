@@ -152,6 +152,12 @@ struct JobTable<Sink> {
     return wanted.sorted { ($0.size.pixelCount, $0.token) > ($1.size.pixelCount, $1.token) }
   }
 
+  /// Whether these variants all have waiters, and all others that have are in progress.
+  func isUpToDate(_ variants: [Variant], for id: JobID) -> Bool {
+    guard let job = jobs[id] else { return true }
+    return job.wanted.allSatisfy(job.taken.contains) && variants.allSatisfy(job.wanted.contains)
+  }
+
   /// Whether the variant has waiters.
   func isWanted(_ variant: Variant, for id: JobID) -> Bool {
     jobs[id]?.waiters.values.contains { $0.variant == variant } ?? false

@@ -188,7 +188,15 @@ struct SourceJob: Sendable {
   private func render(_ state: inout JobState) async throws(ThumbnailError) {
     guard var (body, replaces) = state.takeBody() else { return }
     while true {
-      switch try await stages.renderer.render(state.missing, from: &body, for: job) {
+      let missing = state.missing
+      let rendering = try await stages.renderer.render(missing, from: &body, for: job) { [jobs, id] in
+        jobs.table.withLock { $0.isUpToDate(missing, for: id) }
+      }
+      switch rendering {
+      case .requestsChanged:
+        // The next round looks the new variants up, and makes all the missing ones from this body.
+        state.verdict = .body(body, replaces: replaces)
+        return
       case .done(let results, let plan):
         replaces = await store(results, from: body, plan: plan, replaces: replaces)
         state.verdict = .body(body, replaces: replaces)

@@ -31,13 +31,19 @@ struct Renderer: Sendable {
 
   /// Makes all the variants, as soon as memory for that is free. Opens the body if it is not open yet.
   ///
+  /// - Parameter isUpToDate: Whether these are still the variants to make. Asked once, by the visit that opens the body.
   /// - Throws: Errors that concern all variants, such as an image beyond the limits.
   func render(
-    _ variants: [Variant], from body: inout SourceBody, for job: JobContext
+    _ variants: [Variant], from body: inout SourceBody, for job: JobContext,
+    isUpToDate: @escaping @Sendable () -> Bool
   ) async throws(ThumbnailError) -> Rendering {
     let asked = ContinuousClock.now
     var progress = try await visit(for: job) { [body] cancellation throws(ThumbnailError) in
       let waited = .now - asked
+      var body = body
+      let isOpen = body.isOpen
+      try body.open()
+      if !isOpen, !isUpToDate() { return Progress(body: body, image: body, next: .done(.requestsChanged)) }
       var progress = try begin(variants, of: body, for: job)
       if cancellation.isSet { throw .cancelled }
       if case .decode(let decode) = progress.next, let reservation = runner.reserveNow(decode, for: job) {
@@ -80,12 +86,11 @@ struct Renderer: Sendable {
     }.get()
   }
 
-  /// Opens the body, reads its header and plans the decode.
+  /// Reads the header of an open body and plans the decode.
   private func begin(
     _ variants: [Variant], of body: SourceBody, for job: JobContext
   ) throws(ThumbnailError) -> Progress {
     var body = body
-    try body.open()
     let limits = job.policy.limits
     let header = body.readHeader(limits: limits)
     if case .failure(let refusal) = header, body.admitsUnsafe, let format = refusal.helperFormat {

@@ -66,6 +66,8 @@ enum Rendering: Sendable {
   case done([RenderedThumbnail], plan: String?)
   /// The body does not suffice, or was not read rightly: try it again in this way.
   case again(RenderingRetry)
+  /// Other variants are wanted since the visit was queued. The body is open, and nothing is decoded.
+  case requestsChanged
 
   /// The same, with results of variants that were not rendered.
   func adding(_ others: [RenderedThumbnail]) -> Rendering {
