@@ -33,9 +33,12 @@ DATA = [
     "/usr/lib/*/gdk-pixbuf-2.0/*/loaders.cache",
     "/usr/share/mime/mime.cache",
     "/usr/share/common-licenses",
+    # By which scanners for vulnerabilities know whose packages these are.
+    "/etc/os-release",
+    "/usr/lib/os-release",
 ]
 # The packages of these data.
-DATA_PACKAGES = ["ca-certificates", "fontconfig-config", "fonts-dejavu-core", "poppler-data", "shared-mime-info"]
+DATA_PACKAGES = ["base-files", "ca-certificates", "fontconfig-config", "fonts-dejavu-core", "poppler-data", "shared-mime-info"]
 
 
 def copy(path, folder):

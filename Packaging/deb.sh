@@ -41,7 +41,7 @@ gather_files() {
   sed 's|/usr/local/bin/|/usr/bin/|; s|/etc/systemd/system/|/usr/lib/systemd/system/|' \
     "$project/Examples/server/thumbs.service" >"$root/usr/lib/systemd/system/thumbs.service"
   install -D -m 644 "$debian/thumbs.user.service" "$root/usr/lib/systemd/user/thumbs.service"
-  install -D -m 644 -t "$root/etc/thumbs" "$project/Examples/server/server.json"
+  install -D -m 644 -t "$root/etc/thumbs" "$debian/server.json"
 
   local documents=$share/doc/thumbs
   mkdir -p "$documents"
@@ -49,6 +49,7 @@ gather_files() {
   cp -- "$project/CHANGELOG.md" "$documents/changelog"
   write_debian_changelog "$version" >"$documents/changelog.Debian"
   gzip -9n "$documents"/*
+  install -D -m 644 -t "$documents/examples" "$project"/Examples/server/{server.json,nginx.conf}
   python3 "$project/Packaging/copyright.py" >"$documents/copyright"
 }
 

@@ -13,7 +13,7 @@ image_config='{
   "StopSignal": "SIGTERM",
   "Healthcheck": {"Test": ["CMD", "/usr/bin/thumbs", "serve", "--check"], "Interval": 30000000000, "Timeout": 10000000000},
   "Labels": {"org.opencontainers.image.title": "thumbs", "org.opencontainers.image.version": "@VERSION@",
-    "org.opencontainers.image.licenses": "MIT"}
+    "org.opencontainers.image.documentation": "/usr/share/doc/thumbs/copyright"}
 }'
 
 make_image() {

@@ -85,7 +85,7 @@ def page(command, path, version, date):
     if command.get("discussion"):
         told, _, statuses = command["discussion"].strip("\n").partition("Exit status:\n")
         # The manual lists all options.
-        told = re.sub(r"^thumbs .*--help-hidden lists .*?\.\s+", "", told, flags=re.MULTILINE)
+        told = re.sub(r"^thumbs [^\n]*--help-hidden lists .*?\.(\s+|\Z)", "", told, flags=re.MULTILINE | re.DOTALL)
         yield ".PP"
         yield from prose(told.strip("\n").split("\n"))
     if subcommands:
