@@ -1,4 +1,3 @@
-
 /// The memory limits of the process's control group.
 package enum Cgroup {
   /// The lowest memory limit of the process's cgroup and its ancestors, of version 1 and 2, in bytes.
