@@ -145,6 +145,30 @@ def test_eight_tabs_of_a_gallery_all_show_pictures(browser, served):
         context.close()
 
 
+def test_a_search_that_was_typed_without_a_connection_is_carried_out_with_one(tab, served):
+    tab.goto(served + "/")
+    tab.wait_for_selector(SHOWN)
+    tab.context.set_offline(True)
+    with tab.expect_event("requestfailed", lambda request: request.url.endswith("/search")):
+        tab.fill("#query", "lake-1")
+    tab.context.set_offline(False)
+    tab.wait_for_function("() => document.body.innerText.includes('10 pictures')")
+
+
+def test_eight_tabs_that_are_opened_at_once_and_hidden_leave_room_for_the_one_that_is_seen(browser, served):
+    context = browser.new_context(viewport={"width": 800, "height": 600})
+    context.set_default_timeout(TIMEOUT)
+    context.add_init_script("Object.defineProperty(document, 'hidden', { configurable: true, get: () => true })")
+    try:
+        tabs = [context.new_page() for _ in range(8)]
+        for tab in tabs:
+            tab.goto(served + "/", wait_until="commit")
+        show_tab(tabs[-1], True)
+        tabs[-1].wait_for_selector(SHOWN)
+    finally:
+        context.close()
+
+
 def test_what_was_hidden_by_mistake_is_there_after_a_reload_and_comes_back(tab, served):
     tab.goto(served + "/?q=lake-0")
     tab.wait_for_function("() => document.body.innerText.includes('10 pictures')")

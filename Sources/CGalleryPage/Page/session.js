@@ -111,14 +111,16 @@ export class Session {
   async #synchronise() {
     if (this.#connecting) return;
     const { query, order } = this.#wanted;
-    if (query !== this.#sent.query) {
-      this.#sent.query = query;
-      await this.#command('search', { query });
-    }
-    if (order !== this.#sent.order) {
-      this.#sent.order = order;
-      await this.#command('order', { order });
-    }
+    await this.#send('query', 'search', query);
+    await this.#send('order', 'order', order);
+  }
+
+  /** What did not arrive is sent again once there is a connection. */
+  async #send(field, verb, value) {
+    if (value === this.#sent[field]) return;
+    const sent = this.#sent;
+    sent[field] = value;
+    if (!(await this.#command(verb, { [field]: value })) && sent[field] === value) sent[field] = undefined;
   }
 
   /**
@@ -171,12 +173,15 @@ export class Session {
     }
   }
 
-  /** The server keeps the session, so that its state stays; the stream begins with the missed changes. */
-  async #letGo() {
+  /**
+   * The server keeps the session, so that its state stays; the stream begins with the missed changes. The stream is
+   * closed first: the request needs a connection, and the streams of six tabs take them all.
+   */
+  #letGo() {
     if (this.#connecting || this.#isResting) return;
     this.#isResting = true;
-    await this.#api.post(this.#path('away'), {}).catch(() => {});
-    if (this.#isResting) this.#close();
+    this.#close();
+    this.#api.post(this.#path('away'), {}).catch(() => {});
   }
 
   /** The former session goes on if the server still has it. */
