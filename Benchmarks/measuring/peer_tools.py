@@ -14,11 +14,11 @@ DEBIAN = [
     "cmd:mogrify-im6.q16=imagemagick-6.q16",
     "cmd:djpeg=libjpeg-turbo-progs",
 ]
-PYPI = ["pyvips", "Pillow", "opencv-python-headless", "numpy", "scikit-image", "ssimulacra2"]
+PYPI = ["pyvips", "Pillow", "pillow-heif", "opencv-python-headless", "simplejpeg", "numpy", "scikit-image", "ssimulacra2"]
 # Last and alone: where Debian's libvips-dev is installed, pip builds pyvips against it and so replaces this module.
 LIBVIPS_OF_PYPI = "pyvips-binary"
 
-PROBE = """import pyvips, PIL, cv2, numpy, skimage, ssimulacra2
+PROBE = """import pyvips, PIL, pillow_heif, cv2, simplejpeg, numpy, skimage, ssimulacra2
 from importlib.metadata import version
 assert version("pyvips-binary").startswith(f"{pyvips.version(0)}.{pyvips.version(1)}."), "not the libvips of PyPI" """
 
@@ -44,13 +44,15 @@ def python_can_make_environments():
 
 def versions(python):
     """A line for each peer."""
-    script = """import pyvips, PIL, cv2
+    script = """import pyvips, PIL, pillow_heif, cv2
 from PIL import features
+from importlib.metadata import version
 built = next(line for line in cv2.getBuildInformation().splitlines() if line.strip().startswith('JPEG:'))
 libvips = ".".join(str(pyvips.version(part)) for part in range(3))
 print(f'pyvips {pyvips.__version__} (libvips {libvips}), '
       f'Pillow {PIL.__version__} (libjpeg-turbo {features.version("libjpeg_turbo")}), '
-      f'OpenCV {cv2.__version__} ({built.split(":")[1].strip()})')"""
+      f'pillow-heif {pillow_heif.__version__} (libheif {pillow_heif.libheif_version()}), '
+      f'OpenCV {cv2.__version__} ({built.split(":")[1].strip()}), simplejpeg {version("simplejpeg")}')"""
     commands = [["vips", "--version"], ["gm", "version"], ["mogrify-im6.q16", "-version"], ["djpeg", "-version"]]
     lines = []
     for command in commands:

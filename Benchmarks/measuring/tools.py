@@ -160,6 +160,7 @@ def matrix_tools(binary, python, options):
         ours_with("thumbs", binary, options),
         ours_with("thumbs, its defaults", binary, []),
         Tool("OpenCV", library("opencv", python), processes=2),
+        Tool("simplejpeg", library("simplejpeg", python), processes=2),
         Tool("Pillow with draft", library("pillow", python), processes=2),
         Tool("pyvips", library("pyvips", python)),
         Tool("vipsthumbnail", vipsthumbnail_twice, processes=2),

@@ -1,8 +1,9 @@
 """The peers that are Python libraries. Runs in an environment of its own, with pyvips, Pillow, OpenCV and numpy.
 
-Usage: worker.py pyvips|pillow|opencv WIDTH HEIGHT contain|cover OUTPUT <LIST
+Usage: worker.py pyvips|pillow|opencv|simplejpeg WIDTH HEIGHT contain|cover OUTPUT <LIST
        LIST is paths of image files, one a line. Two at a time: pyvips in threads, the others in processes. The
-       thumbnails are JPEG files of the images' names: 4:2:0, without Huffman optimisation, as all three do by default.
+       thumbnails are JPEG files of the images' names: 4:2:0, without Huffman optimisation. simplejpeg reads at the
+       least m/8 that suffices, with the fast transform and upsampling.
 """
 
 import multiprocessing
@@ -61,12 +62,34 @@ def opencv_thumbnail(task):
         reduced = {2: cv2.IMREAD_REDUCED_COLOR_2, 4: cv2.IMREAD_REDUCED_COLOR_4, 8: cv2.IMREAD_REDUCED_COLOR_8}
         flag = reduced.get(by, flag)
     image = cv2.imread(path, flag)
-    height, width = image.shape[:2]
-    small = cv2.resize(image, jpeg.fitted(width, height, box, fit), interpolation=cv2.INTER_AREA)
+    small = opencv_resized(image, jpeg.fitted(*image.shape[1::-1], box, fit), box, fit)
+    cv2.imwrite(output, small, [cv2.IMWRITE_JPEG_QUALITY, QUALITY])
+
+
+def opencv_resized(image, size, box, fit):
+    import cv2
+
+    small = cv2.resize(image, size, interpolation=cv2.INTER_AREA)
     if fit == "cover":
         top, left = (small.shape[0] - box[1]) // 2, (small.shape[1] - box[0]) // 2
         small = small[top : top + box[1], left : left + box[0]]
-    cv2.imwrite(output, small, [cv2.IMWRITE_JPEG_QUALITY, QUALITY])
+    return small
+
+
+def simplejpeg_thumbnail(task):
+    import numpy
+    import simplejpeg
+
+    path, output, box, fit = task
+    data = pathlib.Path(path).read_bytes()
+    height, width, _, _ = simplejpeg.decode_jpeg_header(data)
+    size = jpeg.fitted(width, height, box, fit)
+    image = simplejpeg.decode_jpeg(
+        data, "BGR", fastdct=True, fastupsample=True, min_height=size[1], min_width=size[0], min_factor=1
+    )
+    small = numpy.ascontiguousarray(opencv_resized(image, size, box, fit))
+    made = simplejpeg.encode_jpeg(small, quality=QUALITY, colorspace="BGR", colorsubsampling="420")
+    pathlib.Path(output).write_bytes(made)
 
 
 def import_library(library):
@@ -74,11 +97,16 @@ def import_library(library):
     if library == "pyvips":
         import pyvips  # noqa: F401
     elif library == "pillow":
+        import pillow_heif
         from PIL import Image, ImageOps, JpegImagePlugin  # noqa: F401
+
+        pillow_heif.register_heif_opener()
     else:
         import cv2
 
         cv2.setNumThreads(1)
+    if library == "simplejpeg":
+        import simplejpeg  # noqa: F401
 
 
 def main():
@@ -87,7 +115,7 @@ def main():
     paths = sys.stdin.read().splitlines()
     tasks = [(path, os.path.join(output, f"{pathlib.Path(path).stem}.jpg"), box, fit) for path in paths]
     import_library(library)
-    work = {"pyvips": pyvips_thumbnail, "pillow": pillow_thumbnail, "opencv": opencv_thumbnail}[library]
+    work = globals()[f"{library}_thumbnail"]
     pool = multiprocessing.pool.ThreadPool if library == "pyvips" else multiprocessing.get_context("fork").Pool
     with pool(2) as workers:
         for _ in workers.imap_unordered(work, tasks, chunksize=4):
