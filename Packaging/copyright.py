@@ -5,13 +5,14 @@ Usage: copyright.py, after a build.
 """
 
 import pathlib
+import re
 import sys
 import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "Scripts"))
-from bill import swift_packages  # noqa: E402
+from bill import spdx, swift_packages  # noqa: E402
 
 APACHE = "On Debian systems, this licence is in /usr/share/common-licenses/Apache-2.0."
 EXCEPTION = """
@@ -66,18 +67,26 @@ def holders(folder, project):
     """The lines of the licence and the notice that name who holds the copyright."""
     files = sorted(file for pattern in ("LICEN[CS]E*", "NOTICE*") for file in folder.glob(pattern))
     lines = [line.strip() for file in files for line in file.read_text().splitlines()]
-    named = [line for line in lines if line.lower().startswith(("copyright (c)", "copyright ©", "copyright 20"))]
+    named = [line for line in lines if re.match(r"copyright\b.*[12][0-9]{3}", line, re.IGNORECASE)]
     return "\n           ".join(dict.fromkeys(line[10:] for line in named)) or f"the authors of {project}"
 
 
-def package_stanza(package):
-    """A Swift package, with the notice that its licence asks to pass on."""
+def package_stanzas(package):
+    """A Swift package, with the notice that its licence asks to pass on, and the parts of it with a licence of their own."""
     folder = swift_packages.checkouts(ROOT, package.name.removesuffix(".git"))[0]
     comment = f"{package.url} {package.version}\n" + "".join(
         "\n" + file.read_text().strip() for file in sorted(folder.glob("NOTICE*"))
     )
     name = NAMES.get(package.licence, package.licence)
-    return f"Files: {package.name}\nCopyright: {holders(folder, package.name)}\nLicense: {name}\n{field('Comment', comment)}"
+    place = f".build/checkouts/{package.name}"
+    yield f"Files: {place}/*\nCopyright: {holders(folder, package.name)}\nLicense: {name}\n{field('Comment', comment)}"
+    # What others have written, and the package contains.
+    for file in sorted(folder.glob("Sources/*/LICEN[CS]E*")):
+        known = spdx.of_text(file.read_text())
+        if known is None:
+            sys.exit(f"copyright.py: no licence that is known here: {file}; add it to Scripts/bill/spdx.py")
+        part = f"{place}/{file.parent.relative_to(folder)}/*"
+        yield f"Files: {part}\nCopyright: {holders(file.parent, package.name)}\nLicense: {NAMES.get(known, known)}"
 
 
 def main():
@@ -87,10 +96,11 @@ def main():
         "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\nUpstream-Name: Thumbnailer\n"
         "Comment: The executables contain the Swift packages and libraries that are named below.",
         f"Files: *\nCopyright: {holder.removeprefix('Copyright ')}\nLicense: Expat",
-        f"Files: Swift\nCopyright: (c) 2014-2026 Apple Inc. and the Swift project authors\nLicense: {SWIFT}\n"
-        "Comment: The standard library, Foundation and Dispatch.",
-        "Files: ICU\nCopyright: (c) 2016-2026 Unicode, Inc.\nLicense: Unicode-3.0\nComment: Part of Foundation.",
-        *(package_stanza(package) for package in swift_packages.linked(ROOT) if package.is_linked),
+        f"Files: usr/lib/swift_static/*\nCopyright: (c) 2014-2026 Apple Inc. and the Swift project authors\nLicense: {SWIFT}\n"
+        "Comment: The standard library, Foundation and Dispatch, in the folder of the compiler.",
+        "Files: usr/lib/swift_static/linux/lib_FoundationICU.a\nCopyright: (c) 2016-2026 Unicode, Inc.\n"
+        "License: Unicode-3.0\nComment: Part of Foundation.",
+        *(stanza for package in swift_packages.linked(ROOT) if package.is_linked for stanza in package_stanzas(package)),
         licence("Expat", own.split(holder)[1]),
         licence("Apache-2.0", APACHE),
         licence(SWIFT, APACHE + "\n" + EXCEPTION),

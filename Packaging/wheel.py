@@ -222,8 +222,10 @@ def add_licences(folder, packages):
     for package in swift_packages.linked(ROOT):
         if package.is_linked:
             for checkout in swift_packages.checkouts(ROOT, package.name):
-                for file in [*checkout.glob("LICEN[CS]E*"), *checkout.glob("NOTICE*")]:
-                    copy(file, folder / "swift" / f"{package.name}-{file.stem}.txt")
+                for pattern in ("LICEN[CS]E*", "NOTICE*", "Sources/*/LICEN[CS]E*"):
+                    for file in checkout.glob(pattern):
+                        part = "" if file.parent == checkout else f"-{file.parent.name}"
+                        copy(file, folder / "swift" / f"{package.name}{part}-{file.stem}.txt")
     compiler = pathlib.Path(shutil.which("swift")).resolve().parents[1]
     copy(compiler / "share" / "swift" / "LICENSE.txt", folder / "swift" / "swift-LICENSE.txt")
 
