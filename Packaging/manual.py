@@ -14,6 +14,44 @@ import subprocess
 import sys
 import textwrap
 
+# Sections that the program's help does not have: what each command uses, by the command's page.
+SECTIONS = {
+    "thumbs": {
+        "FILES": {
+            "~/.cache/thumbs": "The cache, in $XDG_CACHE_HOME if that is set; --cache-dir names another folder.",
+            "~/.netrc": "User names and passwords of hosts, for --netrc.",
+            "/usr/share/doc/thumbs": "The documentation.",
+        },
+        "ENVIRONMENT": {
+            "XDG_CACHE_HOME": "The folder in which the cache is, as thumbs. The default is ~/.cache.",
+            "http_proxy, https_proxy, all_proxy, no_proxy": "Proxies, and the hosts without one, unless --proxy is given.",
+            "UNSPLASH_ACCESS_KEY, PEXELS_API_KEY": "The keys of the providers unsplash and pexels.",
+            "THUMBS_CLIENT_KEY_PASSWORD": "The password of the key of a client certificate.",
+            "TMPDIR": "The folder for temporary files.",
+        },
+    },
+    "thumbs-convert": {
+        "FILES": {".thumbs-index": "In the output folder: what each thumbnail was made from."},
+    },
+    "thumbs-serve": {
+        "FILES": {
+            "/etc/thumbs/server.json": "The options of the server of the machine, thumbs.service.",
+            "~/.config/thumbs/server.json": "The options of a user's server, thumbs.service of systemctl --user.",
+            "/var/cache/thumbs": "The cache of the server of the machine.",
+        },
+        "ENVIRONMENT": {
+            "THUMBS_SIGNING_KEYS": "Lines NAME:SECRET, in place of the file of --signing-keys.",
+            "THUMBS_IMAGINARY_KEY": "The key that addresses of imaginary must have.",
+            "IMGPROXY_KEY, IMGPROXY_SALT": "The key and salt by which addresses of imgproxy are signed.",
+            "THUMBS_PURGE_KEY": "The key for DELETE /cache.",
+        },
+    },
+    "thumbs-sign": {
+        "ENVIRONMENT": {"THUMBS_SIGNING_KEYS": "Lines NAME:SECRET, in place of a file."},
+    },
+}
+
+
 def text(words, width=80):
     """Prose as roff reads it, in lines that are not too long."""
     words = words.replace("\\", "\\e").replace("-", "\\-")
@@ -111,6 +149,10 @@ def page(command, path, version, date):
             yield f".TP\n{status}\n{text(meaning)}"
     else:
         yield "See \\fBthumbs\\fR(1)."
+    for section, items in SECTIONS.get(title, {}).items():
+        yield f".SH {section}"
+        for item, told in items.items():
+            yield f".TP\n\\fB{text(item)}\\fR\n{text(told)}"
     if len(path) > 1:
         yield f".SH SEE ALSO\n\\fB{text('-'.join(path[:-1]))}\\fR(1)"
 
