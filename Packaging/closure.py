@@ -80,6 +80,20 @@ def record(package, folder):
     (status / package).write_text(fields)
 
 
+def write_sources(packages, folder):
+    """Says where the sources and licences of the libraries are."""
+    fields = ["dpkg-query", "--show", "--showformat", "${source:Package} ${source:Version}\n", *packages]
+    sources = subprocess.run(fields, capture_output=True, text=True, check=True).stdout.splitlines()
+    target = folder / "usr/share/doc/thumbs/SOURCES"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(
+        "The program's own licence, and those of the Swift packages in it, are in `copyright` beside this file.\n"
+        "The libraries are those of Debian; only the data of ICU is a smaller copy (Packaging/unicode.py). Their\n"
+        "licences are in /usr/share/doc/PACKAGE/copyright. Their sources are Debian's source packages of these versions,\n"
+        "which `apt-get source NAME=VERSION` brings on Debian:\n\n" + "".join(f"{line}\n" for line in sorted(set(sources)))
+    )
+
+
 def main():
     program, folder = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     files = libraries.files(ROOT, program)
@@ -92,8 +106,10 @@ def main():
                 if not file.is_dir() or file.is_symlink():
                     copy(file, folder)
     packages = libraries.by_package(files, [])
-    for name in sorted({package.name for package in packages} | set(DATA_PACKAGES)):
+    names = sorted({package.name for package in packages} | set(DATA_PACKAGES))
+    for name in names:
         record(name, folder)
+    write_sources(names, folder)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,9 @@ image_config='{
   "StopSignal": "SIGTERM",
   "Healthcheck": {"Test": ["CMD", "/usr/bin/thumbs", "serve", "--check"], "Interval": 30000000000, "Timeout": 10000000000},
   "Labels": {"org.opencontainers.image.title": "thumbs", "org.opencontainers.image.version": "@VERSION@",
-    "org.opencontainers.image.documentation": "/usr/share/doc/thumbs/copyright"}
+    "org.opencontainers.image.documentation": "/usr/share/doc/thumbs/copyright",
+    "org.opencontainers.image.licenses": "MIT AND GPL-3.0-or-later AND LicenseRef-Libraries",
+    "org.opencontainers.image.source": "/usr/share/doc/thumbs/SOURCES"}
 }'
 
 make_image() {
