@@ -37,6 +37,9 @@ public struct ConversionResult: Sendable {
   /// Its thumbnails of an earlier run that were removed, relative to the output folder, because they are named
   /// differently now that another input with the same name was added or removed. In a dry run, those that would be.
   public internal(set) var replaced: [RawPath] = []
+  /// Whether its thumbnails are current, but were made by an earlier version of the program, with other pixels.
+  /// `Options.remakesEarlier` makes them again.
+  public internal(set) var isOfEarlierVersion = false
 
   /// Whether a dry run would have converted it.
   public var isPlanned: Bool { failure?.code == ConversionFailure.dryRun.code }
@@ -120,6 +123,8 @@ public struct ConversionSummary: Sendable, Equatable {
   public var converted = 0
   /// Inputs whose thumbnails were up to date.
   public var current = 0
+  /// Inputs, of those current, whose thumbnails an earlier version made (`ConversionResult.isOfEarlierVersion`).
+  public var ofEarlierVersion = 0
   /// Inputs that failed.
   public var failed = 0
   /// Inputs that were skipped.
@@ -149,6 +154,7 @@ public struct ConversionSummary: Sendable, Equatable {
   mutating func count(_ result: ConversionResult) {
     if result.isDamaged { damaged += 1 }
     toldApart += result.isToldApart ? 1 : 0
+    ofEarlierVersion += result.isOfEarlierVersion ? 1 : 0
     replaced += result.replaced.count
     switch result.status {
     case .converted: converted += 1

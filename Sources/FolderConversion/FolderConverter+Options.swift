@@ -59,7 +59,7 @@ extension FolderConverter {
 
     /// How up-to-date thumbnails are recognised.
     public enum Freshness: Sendable {
-      /// By the index: the source's modification time and length, the options and the encoder's version.
+      /// By the index: the source's modification time and length, and the options.
       case index
       /// By modification time only: the thumbnails exist and are not older than the source.
       case modificationTime
@@ -69,6 +69,11 @@ extension FolderConverter {
 
     /// How up-to-date thumbnails are recognised. Default: by the index.
     public var freshness = Freshness.index
+    /// Whether thumbnails are made again if an earlier version of the program made them with other pixels. Default:
+    /// false; they are current.
+    public var remakesEarlier = false
+    /// The version of the pixels that are made. Tests set another one.
+    package var pixels = PixelsVersion.current
     /// Whether thumbnails get their sources' access and modification times. Default: false.
     public var preservesTimes = false
     /// Whether the first failure ends the run. Default: false.
@@ -112,7 +117,7 @@ extension FolderConverter {
       }
     }
 
-    /// A short text that changes with everything that affects the thumbnails: the options and the encoder's version.
+    /// A short text that changes with all options that affect the thumbnails.
     var token: String {
       let digest = NamingTemplate.digest(Array(variants.map(\.token).joined(separator: "|").utf8))
       return NamingTemplate.hex(digest) + (preservesTimes ? "t" : "")

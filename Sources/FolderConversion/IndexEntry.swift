@@ -3,8 +3,8 @@ import ThumbnailCore
 
 /// The index entry of one input: the state of the source, and the thumbnails made from it.
 ///
-/// A line of tab-separated fields: the key, the source's modification time and length, the token of the options, the
-/// source's path, and for each thumbnail its path, width and height, format, and length.
+/// A line of tab-separated fields: the key, the source's modification time and length, the token of the options with the
+/// version of the pixels before it (`2:…`) unless that is the first, the source's path, and for each thumbnail its path, width and height, format, and length.
 struct IndexEntry: Equatable, Sendable {
   /// The key of the input's thumbnails: see `OutputNames.key`.
   var key: UInt64
@@ -16,6 +16,8 @@ struct IndexEntry: Equatable, Sendable {
   var byteCount: Int
   /// See `token(_:isDamaged:isToldApart:)`.
   var token: String
+  /// The version of the thumbnails' pixels.
+  var pixels: PixelsVersion
   var outputs: [ConversionOutput]
 
   /// The suffix of the token for thumbnails renamed to avoid a collision.
@@ -30,7 +32,8 @@ struct IndexEntry: Equatable, Sendable {
 
   /// The line, including its line feed.
   var line: [UInt8] {
-    var line = Array("\(NamingTemplate.hex(key))\t\(modified)\t\(byteCount)\t\(token)\t".utf8)
+    let version = pixels == .first ? "" : "\(pixels.number):"
+    var line = Array("\(NamingTemplate.hex(key))\t\(modified)\t\(byteCount)\t\(version)\(token)\t".utf8)
     Self.append(source.bytes, to: &line)
     for output in outputs {
       line.append(Self.tab)
@@ -92,9 +95,11 @@ extension IndexEntry {
     guard fields.count >= 9, (fields.count - 5).isMultiple(of: 4), let key = Self.key(fields[0]),
       let modified = Self.number(fields[1]), let byteCount = Self.number(fields[2])
     else { return nil }
+    let token = fields[3].split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
+    guard let options = token.last, let pixels = token.count == 1 ? 1 : Self.number(token[0]) else { return nil }
     self.init(
       key: key, source: Self.path(fields[4]), modified: modified, byteCount: byteCount,
-      token: String(decoding: fields[3], as: UTF8.self), outputs: [])
+      token: String(decoding: options, as: UTF8.self), pixels: PixelsVersion(number: pixels), outputs: [])
     for start in stride(from: 5, to: fields.count, by: 4) {
       let size = String(decoding: fields[start + 1], as: UTF8.self).split(separator: "x").compactMap { Int($0) }
       guard size.count == 2, let bytes = Self.number(fields[start + 3]),

@@ -46,8 +46,13 @@ struct InputCheck: Sendable {
     guard state.kind == .regular else {
       return failed(position, .read, "not-a-file", "not a file; name the file itself")
     }
-    if let outputs = currentOutputs(position, planned, state) {
-      return .finished(plan.result(of: position, .current, outputs: outputs, replaced: earlier.remove(of: position)))
+    // Read in any case, to mark the entry as belonging to an existing input.
+    let entry = index.entry(OutputNames.key(planned))
+    let isEarlier = entry.map { $0.pixels < plan.options.pixels } == true
+    if !(isEarlier && plan.options.remakesEarlier), let outputs = currentOutputs(position, planned, state, entry) {
+      var result = plan.result(of: position, .current, outputs: outputs, replaced: earlier.remove(of: position))
+      result.isOfEarlierVersion = isEarlier
+      return .finished(result)
     }
     if plan.options.isDryRun {
       return .finished(
@@ -83,9 +88,9 @@ struct InputCheck: Sendable {
   }
 
   /// The thumbnails, if they are up to date.
-  private func currentOutputs(_ position: Int, _ planned: [[UInt8]], _ state: FileState) -> [ConversionOutput]? {
-    // Read in any case, to mark the entry as belonging to an existing input.
-    let entry = index.entry(OutputNames.key(planned))
+  private func currentOutputs(
+    _ position: Int, _ planned: [[UInt8]], _ state: FileState, _ entry: IndexEntry?
+  ) -> [ConversionOutput]? {
     let isDamaged = entry?.token == plan.token(of: position, isDamaged: true)
     if isDamaged, plan.options.pipeline.damaged != .accept { return nil }
     switch plan.options.freshness {

@@ -150,7 +150,8 @@ struct InputConversion: Sendable {
     folder.index.add(
       IndexEntry(
         key: OutputNames.key(input.planned), source: path, modified: input.state.modified,
-        byteCount: input.state.byteCount, token: plan.token(of: input.index, isDamaged: isDamaged), outputs: outputs))
+        byteCount: input.state.byteCount, token: plan.token(of: input.index, isDamaged: isDamaged),
+        pixels: plan.options.pixels, outputs: outputs))
     return .outputs(outputs, replaced: earlier.remove(of: input.index))
   }
 }

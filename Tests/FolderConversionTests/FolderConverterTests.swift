@@ -144,6 +144,28 @@ import Thumbnailer
     #expect(try await convert { $0.quality = 60 }.summary.converted == 2)
   }
 
+  @Test func thumbnailsOfAnEarlierVersionStayUntilTheyAreRemade() async throws {
+    let next = PixelsVersion(number: PixelsVersion.current.number + 1)
+    _ = try await convert()
+    let made = try Data(contentsOf: output.appendingPathComponent("a.jpg"))
+    try Data(count: made.count).write(to: output.appendingPathComponent("a.jpg"))
+    let later = try await convert { $0.pixels = next }
+    #expect(later.summary.current == 2 && later.summary.ofEarlierVersion == 2 && later.summary.converted == 0)
+    #expect(later.results["a.jpg"]?.isOfEarlierVersion == true)
+    #expect(try await convert { ($0.pixels, $0.freshness) = (next, .modificationTime) }.summary.ofEarlierVersion == 2)
+    #expect(try Data(contentsOf: output.appendingPathComponent("a.jpg")) != made)
+    let dry = try await convert { ($0.pixels, $0.remakesEarlier, $0.isDryRun) = (next, true, true) }
+    #expect(dry.summary.planned == 2 && dry.summary.ofEarlierVersion == 0)
+    // A picture that is new anyway is of this version, and is not remade.
+    try copy("formats/jpeg-420.jpg", "c.jpg")
+    #expect(try await convert { $0.pixels = next }.summary.converted == 1)
+    let remade = try await convert { ($0.pixels, $0.remakesEarlier) = (next, true) }
+    #expect(remade.summary.converted == 2 && remade.summary.current == 1 && remade.summary.ofEarlierVersion == 0)
+    #expect(try Data(contentsOf: output.appendingPathComponent("a.jpg")) == made)
+    // An earlier program takes what a later one has made as current, too.
+    #expect(try await convert { $0.remakesEarlier = true }.summary.current == 3)
+  }
+
   @Test func timeAloneMayDecide() async throws {
     _ = try await convert()
     try FileManager.default.removeItem(at: output.appendingPathComponent(".thumbs-index"))

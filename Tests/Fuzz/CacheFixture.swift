@@ -93,7 +93,8 @@ struct CacheFixture {
     require(id == image.row, "the fixture's rows differ")
     var space = PageSpace()
     try ThumbnailTable.insert(
-      CacheEntry(variant: image.key.variant, thumbnail: image.thumbnail), of: url, row: id, &space, in: db)
+      CacheEntry(variant: image.key.variant, thumbnail: image.thumbnail), of: url, row: id,
+      isFromThumbnail: false, &space, in: db)
     let headers = [HTTPHeader("ETag", "\"\(id)\""), HTTPHeader("Cache-Control", "max-age=60")]
     let metadata = ResponseMetadata(headers)
     let (date, limits) = (Date(timeIntervalSince1970: now), DiskCacheLimits(byteLimit: 1 << 20))

@@ -111,6 +111,32 @@ struct DiskCachePruningTests {
     #expect(cache.byteLimit == 64 << 20)
   }
 
+  @Test func thumbnailsOfEarlierPixelsLeaveAndTheOthersOfTheirImagesStay() async throws {
+    try await fill(10)
+    // Without a version, as in caches of 0.9, but for eight of the ten of 20 pixels.
+    try directory.execute("UPDATE thumbnail SET pixels = iif(width = 20 AND id % 10 != 0, 2, NULL)")
+    #expect(try await prune(CachePruning(madeBefore: .first)) == .init())
+    let later = PixelsVersion(number: 2)
+    let outcome = try await prune(CachePruning(host: "host1.example.org", madeBefore: later))
+    #expect(outcome == .init(thumbnails: 6, bytes: 6000))
+    #expect(try await prune(CachePruning(madeBefore: later)).thumbnails == 6)
+    // An image leaves with its last thumbnail.
+    #expect(try cache.statistics().sources == 8 && cache.statistics().thumbnails == 8)
+  }
+
+  @Test func aThumbnailMadeOfAnotherOneIsAsOldAsThat() async throws {
+    try await fill(2)
+    try directory.execute("UPDATE thumbnail SET pixels = 0 WHERE source = 1 AND width = 400")
+    for number in 0..<2 {
+      let url = try #require(URL(string: "https://host\(number % 2).example.org/\(number).jpg"))
+      let record = SourceRecord(ImageSource(url), description: Sample.description, fetchedAt: nil)
+      try await cache.store([Sample.entry(number, bytes: 1000, side: 100)], of: record)
+    }
+    try await cache.flush()
+    #expect(try await prune(CachePruning(madeBefore: .current)).thumbnails == 2)
+    #expect(try cache.statistics().thumbnails == 4)
+  }
+
   @Test func theSizeComesAfterAgeAndHost() async throws {
     try await fill(20)
     let outcome = try await prune(CachePruning(fetchedBefore: date(days: 10), byteLimit: 12_500))

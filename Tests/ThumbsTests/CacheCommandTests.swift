@@ -241,6 +241,22 @@ struct CacheCommandTests {
     #expect(try await stats().bytes == 0)
   }
 
+  @Test func pruneRemovesWhatEarlierVersionsMadeWithOtherPixels() async throws {
+    _ = try await fill()
+    let version = try #require(try await bench.run("--version").lines.first)
+    func prune(_ more: String...) async throws -> Run {
+      try await bench.start(["cache", "prune", "--made-before", version] + more).run()
+    }
+    #expect(try await prune().lines.first?.hasPrefix("removed 0 ") == true)
+    try CacheFile(bench.cache).execute("UPDATE thumbnail SET pixels = 0 WHERE id IN (1, 3)")
+    let dry = try decoded(try await prune("--dry-run", "--json"), Removed.self)
+    #expect(dry.removedThumbnails == 2 && dry.removedBytes > 0)
+    #expect(try await prune().lines.first?.hasPrefix("removed 2 thumbnails, ") == true)
+    #expect(try await stats().thumbnails == 2)
+    expectComplaint(
+      try await bench.run("cache", "prune", "--made-before", "99.0"), 64, "write a version, at most \(version)")
+  }
+
   @Test func aLimitThatIsLoweredHoldsAfterTheNextRun() async throws {
     _ = try bench.folder("pictures", pictures: 130)
     let command = [

@@ -22,7 +22,7 @@ struct ConvertedPicture: Decodable, Sendable {
 /// The last line of `thumbs convert --json`.
 struct ConvertSummary: Decodable {
   let converted, current, failed, skipped: Int
-  let toldApart, replaced: Int?
+  let toldApart, replaced, earlierVersion: Int?
   let seconds: Double
   let peakMemoryBytes: Int
 }
@@ -51,6 +51,29 @@ struct ConvertCommandTests {
   }
 
   private func files(_ folder: String) throws -> [String: Data] { try bench.files(folder) }
+
+  @Test func thumbnailsOfAnEarlierVersionAreCountedAndRemadeIfAsked() async throws {
+    try put("formats/jpeg-420.jpg", "photos/a.jpg")
+    func convert(_ more: String...) async throws -> Run {
+      try await bench.start(["convert", "photos", "--output", "small", "--size", "40"] + more).run()
+    }
+    #expect(try await convert().status == 0)
+    // The version is the number before the options; 0 is before the first.
+    let index = bench.url("small/.thumbs-index")
+    let lines = try String(contentsOf: index, encoding: .utf8).split(separator: "\n").map { line in
+      var fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+      if fields.count > 3 { fields[3] = "0:" + (fields[3].split(separator: ":").last ?? "") }
+      return fields.joined(separator: "\t") + "\n"
+    }
+    try Data(lines.joined().utf8).write(to: index)
+    let kept = try await convert()
+    let counts = "0 made, 1 current, 0 failed, 1 of an earlier version, which --remake makes anew;"
+    #expect(kept.lines.first?.hasPrefix(counts) == true, "\(kept.lines)")
+    #expect(try await convert("--json").conversions().summary.earlierVersion == 1)
+    let remade = try await convert("--remake", "--json").conversions().summary
+    #expect(remade.converted == 1 && remade.earlierVersion == nil)
+    #expect(try await convert("--remake", "--json").conversions().summary.current == 1)
+  }
 
   @Test func aFolderIsConvertedAndToldLineByLine() async throws {
     try put("formats/jpeg-420.jpg", "photos/2024/a.jpg")

@@ -27,6 +27,9 @@ import TestSupport
       #expect(run.status == 0 && run.stderr.isEmpty, "\(version): \(run.stderr)")
       #expect(summary.contains(#""hits":2,"#) && summary.contains(#""failed":0,"#), "\(version): \(summary)")
       #expect(try await bench.run("cache", "verify").status == 0, "\(version)")
+      // A thumbnail without a version counts as made by 0.9.0.
+      let pruned = try await bench.run("cache", "prune", "--made-before", "0.9.0")
+      #expect(pruned.lines.first?.hasPrefix("removed 0 thumbnails") == true, "\(version): \(pruned.stderr)")
     }
   }
 }

@@ -165,7 +165,10 @@ final class CacheWriter: Sendable {
     }
     guard !kept.isEmpty else { return 0 }
     let source = try ThumbnailTable.put(record, in: db)
-    for index in kept { try ThumbnailTable.insert(entries[index], of: record.key, row: source, &space, in: db) }
+    for index in kept {
+      try ThumbnailTable.insert(
+        entries[index], of: record.key, row: source, isFromThumbnail: record.fetchedAt == nil, &space, in: db)
+    }
     if let response = record.response { try HistoryTable.put(response, of: record.key, in: db) }
     return kept.count
   }

@@ -1,5 +1,6 @@
 public import Foundation
 import GRDB
+public import ThumbnailCore
 
 /// Selects what to remove from a disk cache.
 public struct CachePruning: Sendable, Equatable {
@@ -8,12 +9,17 @@ public struct CachePruning: Sendable, Equatable {
   /// Removes images of this host, in lower case; empty for local files. Together with `fetchedBefore`, only images that
   /// match both. Nil: regardless of the host.
   public var host: String?
+  /// Removes thumbnails whose pixels are of an earlier version, of images that match the conditions above. Nil: all
+  /// thumbnails of these images.
+  public var madeBefore: PixelsVersion?
   /// Then removes the least recently used thumbnails until the others take at most this many bytes. Nil: none.
   public var byteLimit: Int?
 
   /// A pruning that removes nothing unless a condition is given.
-  public init(fetchedBefore: Date? = nil, host: String? = nil, byteLimit: Int? = nil) {
-    (self.fetchedBefore, self.host, self.byteLimit) = (fetchedBefore, host, byteLimit)
+  public init(
+    fetchedBefore: Date? = nil, host: String? = nil, madeBefore: PixelsVersion? = nil, byteLimit: Int? = nil
+  ) {
+    (self.fetchedBefore, self.host, self.madeBefore, self.byteLimit) = (fetchedBefore, host, madeBefore, byteLimit)
   }
 
   /// The removed thumbnails.
@@ -43,15 +49,24 @@ public struct CachePruning: Sendable, Equatable {
     }
   }
 
-  /// Selects the images to remove with all their thumbnails; nil for none.
+  /// Selects the images whose thumbnails are removed if `isEarlier` holds; nil for none.
   var filter: SourceFilter? {
-    guard fetchedBefore != nil || host != nil else { return nil }
+    guard fetchedBefore != nil || host != nil || madeBefore != nil else { return nil }
     return SourceFilter(host: host, fetchedBefore: fetchedBefore?.timeIntervalSince1970)
+  }
+
+  /// The condition for a row `t` of `thumbnail`. The column is missing in a file of an earlier program in a folder that
+  /// cannot be written.
+  func isEarlier(in db: Database) throws -> String {
+    guard let madeBefore else { return "TRUE" }
+    let isRecorded = try db.columns(in: "thumbnail").contains { $0.name == "pixels" }
+    return "\(isRecorded ? ThumbnailTable.pixels : "\(PixelsVersion.first.number)") < \(madeBefore.number)"
   }
 
   /// Simulates the pruning, in the order of eviction.
   func outcome(in db: Database) throws -> Outcome {
-    let isMeant = filter == nil ? "FALSE" : "s.host = coalesce(?1, s.host) AND s.fetched_at < ?2"
+    let isMeant =
+      filter == nil ? "FALSE" : "s.host = coalesce(?1, s.host) AND s.fetched_at < ?2 AND \(try isEarlier(in: db))"
     let row = try Row.fetchOne(
       db,
       sql: """
@@ -85,9 +100,12 @@ extension DiskCache {
         let images = try pages.next(atOnce, in: db).map { "\($0.row)" }.joined(separator: ",")
         // The trigger deletes a source with its last thumbnail. The second statement deletes sources without
         // thumbnails.
-        for column in ["thumbnail WHERE source", "source WHERE id"] {
-          try db.execute(sql: "DELETE FROM \(column) IN (\(images))")
-        }
+        try db.execute(
+          sql: """
+            DELETE FROM thumbnail AS t WHERE source IN (\(images)) AND \(try pruning.isEarlier(in: db));
+            DELETE FROM source AS s
+              WHERE id IN (\(images)) AND NOT EXISTS (SELECT 1 FROM thumbnail WHERE source = s.id);
+            """)
       }
     }
     if let limit = pruning.byteLimit.map({ max(0, $0) }) {

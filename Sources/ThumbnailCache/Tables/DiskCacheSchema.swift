@@ -31,6 +31,7 @@ enum DiskCacheSchema {
   /// - `source_host` finds images by host and fetch time: 25 ms for an overview of 100,000. It is also the order in
   ///   which the cache is listed and pruned, page by page.
   /// - `thumbnail` has all data of a hit except the bytes, which are in `piece`, split at page ends (`PageSpace`).
+  ///   `pixels` is the number of their version (`PixelsVersion`).
   /// - `variant` has the text of each variant once. Rows are never removed, because there are few.
   /// - `recency` is small and dense, so recording a hundred uses rewrites a few pages, not a hundred rows with blobs.
   ///   Its order is a sequence number, because clocks jump.
@@ -66,6 +67,7 @@ enum DiskCacheSchema {
       bytes INTEGER NOT NULL,
       placeholder BLOB,
       source_preview TEXT,
+      pixels INTEGER,
       UNIQUE (source, variant)
     );
     CREATE TABLE piece (
@@ -99,7 +101,8 @@ enum DiskCacheSchema {
   /// Adds columns and tables that files of earlier programs lack. Those programs can still use the file.
   static func complete(in db: Database) throws {
     let columns = try String.fetchAll(db, sql: "SELECT name FROM pragma_table_info('thumbnail')")
-    for (name, type) in [("placeholder", "BLOB"), ("source_preview", "TEXT")] where !columns.contains(name) {
+    for (name, type) in [("placeholder", "BLOB"), ("source_preview", "TEXT"), ("pixels", "INTEGER")]
+    where !columns.contains(name) {
       try db.execute(sql: "ALTER TABLE thumbnail ADD COLUMN \(name) \(type)")
     }
     // This trigger is the last one that `MicroTable.schema` creates.

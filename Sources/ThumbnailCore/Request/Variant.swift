@@ -61,8 +61,8 @@ public struct Variant: Hashable, Sendable {
     self.framing = framing
   }
 
-  /// The version of decoding and encoding. It is raised when the same variant looks different, so that older thumbnails
-  /// are made again.
+  /// The version of the tokens. It is raised only if older thumbnails must not be used any more. A change of pixels does
+  /// not raise it: see `PixelsVersion`.
   package static let encoderVersion = 1
 
   /// The variant as a short string, as it is stored: `1;400x400;cover;centre;auto;80;fast;-;0`. Rarely used options are

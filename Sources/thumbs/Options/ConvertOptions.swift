@@ -99,6 +99,12 @@ struct ConvertOutputOptions: ParsableArguments {
 
   @Flag(
     help: ArgumentHelp(
+      "Make thumbnails anew that an earlier version made with other pixels; else they are current.", visibility: .hidden
+    ))
+  var remake = false
+
+  @Flag(
+    help: ArgumentHelp(
       "Compare times only: make thumbnails that are missing or older than their picture.", visibility: .hidden))
   var newer = false
 
@@ -128,6 +134,7 @@ struct ConvertOutputOptions: ParsableArguments {
   func apply(to options: inout FolderConverter.Options) {
     options.name = name
     options.freshness = force ? .never : newer ? .modificationTime : .index
+    options.remakesEarlier = remake
     (options.preservesTimes, options.failsFast, options.isDryRun) = (preserveTimes, failFast, dryRun)
   }
 }

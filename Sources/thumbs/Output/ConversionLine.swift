@@ -22,6 +22,7 @@ struct ConversionLine {
       "damaged": result.isDamaged.unlessFalse,
       "outputs": result.outputs.map(json),
       "toldApart": result.isToldApart.unlessFalse,
+      "earlierVersion": result.isOfEarlierVersion.unlessFalse,
       "replaced": result.replaced.isEmpty ? nil : result.replaced.map(path),
       "error": result.failure.map {
         ["stage": $0.stage.rawValue, "code": $0.code, "message": $0.message] as JSONObject
@@ -86,8 +87,8 @@ extension ConversionSummary {
   /// - Parameter isDryRun: Whether to count what would have been written.
   func json(isDryRun: Bool) -> JSONObject {
     [
-      "converted": converted, "wouldConvert": isDryRun ? planned : nil, "current": current, "failed": failed,
-      "skipped": skipped,
+      "converted": converted, "wouldConvert": isDryRun ? planned : nil, "current": current,
+      "earlierVersion": ofEarlierVersion.unlessZero, "failed": failed, "skipped": skipped,
       "skips": skips.isEmpty ? nil : skips.byCount.reduce(into: [:] as JSONObject) { $0.add($1.key, $1.value) },
       "videos": videos.unlessZero, "paired": paired.unlessZero, "toldApart": toldApart.unlessZero,
       "replaced": replaced.unlessZero, "removed": removed.unlessZero, "damaged": damaged.unlessZero,
@@ -120,6 +121,9 @@ extension ConversionSummary {
     var counts = [made, "\(current) current", "\(failed) failed"]
     if skipped > 0 { counts.append("\(skipped) skipped (\(reasons))") }
     if toldApart > 0 { counts.append("\(toldApart) with longer names") }
+    if ofEarlierVersion > 0 {
+      counts.append("\(ofEarlierVersion) of an earlier version, which --remake makes anew")
+    }
     if replaced > 0 { counts.append("\(replaced) \(isDryRun ? "would be replaced" : "replaced")") }
     if removed > 0 { counts.append("\(removed) removed") }
     if damaged > 0 { counts.append("\(damaged) damaged") }

@@ -18,9 +18,11 @@ struct CachePruneCommand: AsyncParsableCommand {
         thumbs cache prune --host images.example.org --dry-run
         thumbs cache prune --older-than 12h --to 500MiB --json
 
-      With --older-than and --host, pictures leave that meet both. --to then takes
-      away the thumbnails that were not used for longest, whatever their host,
-      until the rest fits. The pages of searches and remembered failures stay.
+      With --older-than and --host, pictures leave that meet both. --made-before
+      takes only those of their thumbnails that an earlier version made with other
+      pixels; else such thumbnails stay in use. --to then takes away the thumbnails
+      that were not used for longest, whatever their host, until the rest fits.
+      The pages of searches and remembered failures stay.
 
       --json prints directory, dryRun, removedThumbnails, removedBytes, fileBytes.
       """)
@@ -34,14 +36,18 @@ struct CachePruneCommand: AsyncParsableCommand {
   @Option("HOST", "Remove pictures of this host.")
   var host: String?
 
+  @Option("VERSION", "Remove thumbnails that an earlier version made with other pixels.")
+  var madeBefore: PixelsVersion?
+
   @Flag(help: "Remove nothing; say what would be removed.") var dryRun = false
 
   @OptionGroup var cache: CacheOptions
   @Flag(help: "Print one JSON object.") var json = false
 
   func validate() throws {
-    if olderThan == nil, to == nil, host == nil {
-      throw ValidationError("nothing to remove: give --older-than DURATION, --to SIZE or --host HOST")
+    if olderThan == nil, to == nil, host == nil, madeBefore == nil {
+      throw ValidationError(
+        "nothing to remove: give --older-than DURATION, --to SIZE, --host HOST or --made-before VERSION")
     }
     if let host, hostName == nil {
       throw ValidationError("--host \(host) is not a host: give its name alone, such as images.example.org")
@@ -57,7 +63,7 @@ struct CachePruneCommand: AsyncParsableCommand {
   func run() async throws {
     let pruning = CachePruning(
       fetchedBefore: olderThan.map { Date(timeIntervalSinceNow: -$0.seconds) },
-      host: hostName, byteLimit: to?.bytes)
+      host: hostName, madeBefore: madeBefore, byteLimit: to?.bytes)
     var outcome = CachePruning.Outcome()
     var fileBytes = 0
     if let disk = try cache.open() {
