@@ -122,6 +122,19 @@ struct FreshnessCommandTests {
     #expect(asked == 3)
   }
 
+  @Test func getFindsWhatPrefetchHasStoredWhereTheOutputsNameAsksForThatFormat() async throws {
+    _ = try await prefetch()
+    let stored = asked
+    for option in [["--offline"], []] {
+      let get = ["get", "\(origin.url("/1.jpg"))", "--size", "40x30", "--output", "one.jpg"]
+      let run = try await bench.start(get + option).run()
+      #expect(run.status == 0 && run.stderr.isEmpty, "\(run.stderr)")
+    }
+    #expect(asked == stored)
+    let other = ["get", "\(origin.url("/1.jpg"))", "--size", "40x30", "--output", "one.webp", "--offline"]
+    expectComplaint(try await bench.start(other).run(), 1, "not in the cache")
+  }
+
   @Test func offlineAFolderIsReadAndASearchIsRefused() async throws {
     _ = try bench.folder("pictures", pictures: 2)
     let folder = try await bench.run(

@@ -55,7 +55,11 @@ extension GetCommand {
     let request = ThumbnailRequest(source, variant: variant)
     var result: Result<ThumbnailResponse, ThumbnailError>
     do {
-      result = .success(try await interruption.cancelling { try await pipeline.response(for: request) })
+      result = .success(
+        try await interruption.cancelling {
+          if let stored = await storedThumbnail(source, in: pipeline) { return stored }
+          return try await pipeline.response(for: request)
+        })
     } catch let error as ThumbnailError {
       // Continue to the flush, since the cache stores failures, too.
       result = .failure(error)
@@ -66,6 +70,18 @@ extension GetCommand {
     result = .success(await response.committed())
     await explanation?.print(of: response.thumbnail, toStdout: output != "-" && !json)
     return result
+  }
+
+  /// The stored thumbnail that other commands have made without `--format`, if its format is the one that the output's
+  /// extension decides: it is the same thumbnail.
+  private func storedThumbnail(_ source: ImageSource, in pipeline: ThumbnailPipeline) async -> ThumbnailResponse? {
+    guard !explain, variant.format != thumbnail.format else { return nil }
+    var other = variant
+    other.format = .auto
+    var request = ThumbnailRequest(source, variant: other)
+    request.options.isStoredOnly = true
+    let response = try? await pipeline.response(for: request)
+    return response.flatMap { $0.thumbnail.format.rawValue == variant.format.rawValue ? $0 : nil }
   }
 
   private func pipelineConfiguration() throws -> ThumbnailPipeline.Configuration {
