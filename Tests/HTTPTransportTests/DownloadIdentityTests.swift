@@ -77,6 +77,22 @@ struct DownloadIdentityTests {
   }
 
   @Test(.enabled(if: NginxServer.isInstalled, "needs nginx and openssl"))
+  func aProxyOverTLSIsVerifiedByTheSameAuthorities() async throws {
+    let server = try await NginxServer(files: ["a": [1, 2, 3]], rate: 1 << 20)
+    func downloader(trusting file: String?) -> Downloader {
+      Downloader(
+        .quick {
+          $0.certificateAuthorityFile = file
+          $0.proxy = .url("https://localhost:\(server.port)")
+          $0.retry.maximumAttempts = 1
+        })
+    }
+    let url = try #require(URL(string: "http://picture.example/a"))
+    #expect(try await downloader(trusting: server.certificate).fetch(url).bytes == [1, 2, 3])
+    #expect(await downloader(trusting: nil).failure(of: url) != nil)
+  }
+
+  @Test(.enabled(if: NginxServer.isInstalled, "needs nginx and openssl"))
   func aCertificateWithoutItsKeyIsSaidToBeUnusable() async throws {
     let server = try await NginxServer(files: ["a": [1]], rate: 1 << 20, asksForCertificate: true)
     let downloader = Downloader(

@@ -127,7 +127,10 @@ extension CurlEasyHandle {
   /// Certificate authorities, client certificate and proxy.
   private func setTrust(_ transfer: Transfer) {
     let (configuration, url) = (transfer.configuration, transfer.url)
-    if let file = configuration.certificateAuthorityFile { set(CURLOPT_CAINFO, file) }
+    if let file = configuration.certificateAuthorityFile {
+      set(CURLOPT_CAINFO, file)
+      set(CURLOPT_PROXY_CAINFO, file)
+    }
     if let certificate = configuration.clientCertificates.first(where: {
       $0.host.matches(host: url.host, port: url.port)
     }) {
