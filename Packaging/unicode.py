@@ -7,7 +7,7 @@ unicode.py libicudata.so.72 LIBRARY      a library in place of the system's
 
 The data for the languages, currencies and scripts of the world takes 34 MB of each program. `thumbs` formats and compares
 nothing by language: the data of the root locale and of English is kept, with normalization, host names, case, character
-properties and time zones. ICU uses the root locale in place of what is not there. A library keeps all character sets as well,
+properties and time zones, but no collation and no names of currencies, languages, regions and units. ICU uses the root locale in place of what is not there. A library keeps all character sets as well,
 in which libxml2 reads SVG.
 """
 
@@ -18,15 +18,15 @@ import sys
 import tempfile
 from pathlib import Path
 
-# Of the trees of locales (collation, currencies, time zones and so on), and of the locales themselves.
-LOCALES = r"(root|pool|res_index|en|en_001|en_US|en_US_POSIX|supplementalData|tzdbNames|ucadata)\.(res|icu)"
-# Data that belongs to no locale: normalization, host names, spoofing, character properties, and the tables of metadata.
+# Of the names of time zones, and of the locales themselves.
+LOCALES = r"(root|pool|res_index|en|en_001|en_US|en_US_POSIX|supplementalData|tzdbNames)\.res"
+# Data that belongs to no locale: normalization, host names, character properties, and the tables of metadata.
 TABLES = (
-    r"(cnvalias|pnames|ucase|uprops|ubidi|uemoji|ulayout)\.icu|\w+\.(nrm|spp)|(currencyNumericCodes|dayPeriods|"
+    r"(cnvalias|pnames|ucase|uprops|ubidi|uemoji|ulayout)\.icu|\w+\.nrm|(currencyNumericCodes|dayPeriods|"
     r"genderList|grammaticalFeatures|icustd|icuver|keyTypeData|langInfo|likelySubtags|metaZones|metadata|numberingSystems|"
-    r"pluralRanges|plurals|timezoneTypes|units|windowsZones|zoneinfo64)\.res"
+    r"pluralRanges|plurals|timezoneTypes|windowsZones|zoneinfo64)\.res"
 )
-KEPT = re.compile(rf"\w+/((coll|curr|lang|region|unit|zone)/{LOCALES}|{LOCALES}|{TABLES}|brkitr/(root\.res|(char|word)\.brk))")
+KEPT = re.compile(rf"\w+/(zone/{LOCALES}|curr/supplementalData\.res|{LOCALES}|{TABLES}|brkitr/(root\.res|(char|word)\.brk))")
 CHARACTER_SETS = re.compile(r"\w+/[\w,=-]+\.cnv")
 PADDING = 16
 

@@ -36,12 +36,14 @@ test_needs=(
 
 # How a program is built that has Swift's libraries in it, stripped. In a folder of its own: with other objects in the same
 # one, every change between the two would compile everything anew. Functions that are never called, or equal to others, are
-# left out.
+# left out, and so are the tables of exceptions and the path of this folder.
 static_folder=$project/.build/static
 static_options=(
   --package-path "$project" --scratch-path "$static_folder" -c release --static-swift-stdlib -Xswiftc -use-ld=lld
   -Xswiftc -Xfrontend -Xswiftc -function-sections -Xlinker -s -Xlinker --no-export-dynamic -Xlinker --icf=safe
   -Xlinker -z -Xlinker pack-relative-relocs
+  -Xlinker --no-eh-frame-hdr -Xlinker -T -Xlinker "$project/Packaging/executable.ld"
+  -Xcc "-ffile-prefix-map=$project=thumbnailer"
 )
 static_build=("${static_options[@]}" --product thumbs)
 static_program=$static_folder/release/thumbs
