@@ -35,17 +35,15 @@ public final class Conversion: AsyncSequence, Sendable {
   }
 
   private init(
-    _ plan: ConversionPlan, folder: OutputFolder?, pipeline: ThumbnailPipeline?, pool: WorkerPool,
-    started: ContinuousClock.Instant
+    _ plan: ConversionPlan, index: ConversionIndex, folder: OutputFolder?, pipeline: ThumbnailPipeline?,
+    pool: WorkerPool, started: ContinuousClock.Instant
   ) {
     (self.plan, self.folder, self.pool) = (plan, folder, pool)
     count = plan.count
-    let index = folder?.index ?? ConversionIndex(folder: plan.options.output)
-    let earlier = EarlierOutputs(plan, index: index, folder: folder)
-    check = InputCheck(plan: plan, index: index, earlier: earlier)
+    check = InputCheck(plan: plan, index: index)
     window = 4 * (pipeline?.configuration.jobs ?? 1)
     if let folder, let pipeline {
-      work = InputConversion(plan, pipeline: pipeline, folder: folder, earlier: earlier, pool: pool)
+      work = InputConversion(plan, pipeline: pipeline, folder: folder, pool: pool)
     } else {
       work = nil
     }
@@ -62,9 +60,16 @@ public final class Conversion: AsyncSequence, Sendable {
     do {
       result = try await pool.run { cancelled in
         Result { () throws(ConversionError) in
-          let plan = try ConversionPlan(options, cancelled: cancelled)
           let folder = options.isDryRun ? nil : try OutputFolder(options.output)
-          return Conversion(plan, folder: folder, pipeline: pipeline, pool: pool, started: started)
+          let index = folder?.index ?? ConversionIndex(folder: options.output)
+          do throws(ConversionError) {
+            let plan = try ConversionPlan(options, index: index, cancelled: cancelled)
+            return Conversion(
+              plan, index: index, folder: folder, pipeline: pipeline, pool: pool, started: started)
+          } catch {
+            folder?.release()
+            throw error
+          }
         }
       }
     } catch {
@@ -76,8 +81,8 @@ public final class Conversion: AsyncSequence, Sendable {
   /// Starts the iteration.
   public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
-  /// The thumbnails of earlier runs whose source images no longer exist. Empty if any folder could not be listed, since
-  /// its images may still exist. Call it after the last result.
+  /// The thumbnails of earlier runs whose source images no longer exist, or have thumbnails of other names or sizes now.
+  /// Empty if any folder could not be listed, since its images may still exist. Call it after the last result.
   public func orphans() async -> [ConversionOrphan] {
     guard plan.list.isComplete else { return [] }
     return await pool.runToEnd { [check] in
@@ -123,7 +128,7 @@ public final class Conversion: AsyncSequence, Sendable {
   }
 }
 
-/// The thumbnails of an earlier run whose source image no longer exists.
+/// The thumbnails of an earlier run that no source image has any more.
 public struct ConversionOrphan: Sendable {
   /// The path of the source image.
   public let source: RawPath

@@ -1,3 +1,4 @@
+import Exports
 import Foundation
 import Synchronization
 import ThumbnailCore
@@ -106,19 +107,32 @@ final class ConversionIndex: Sendable {
     }
   }
 
-  /// The entries that belong to none of this run's inputs and whose source files no longer exist.
+  /// The entries that belong to none of this run's inputs, and whose source files no longer exist or have thumbnails of
+  /// other names or sizes now. Without outputs that others have, too.
   func orphans() -> [IndexEntry] {
     state.withLock { state in
-      state.offsets.keys.sorted().compactMap { key in
-        guard !state.seen.contains(key), let offset = state.offsets[key], let entry = Self.entry(at: offset, state)
-        else { return nil }
-        do throws(SystemFailure) {
-          _ = try FileState(of: entry.source, followingLinks: false)
-          return nil
-        } catch {
-          return error.code == ENOENT || error.code == ENOTDIR ? entry : nil
-        }
+      var (sources, outputs): (Set<UInt64>, Set<UInt64>) = ([], [])
+      for key in state.seen {
+        guard let entry = state.offsets[key].flatMap({ Self.entry(at: $0, state) }) else { continue }
+        sources.insert(NamingTemplate.seededHash(entry.source.bytes))
+        outputs.formUnion(entry.outputs.map { NamingTemplate.seededHash($0.path.bytes) })
       }
+      return state.offsets.keys.sorted().compactMap { key in
+        guard !state.seen.contains(key), let offset = state.offsets[key], var entry = Self.entry(at: offset, state),
+          sources.contains(NamingTemplate.seededHash(entry.source.bytes)) || Self.isGone(entry.source)
+        else { return nil }
+        entry.outputs.removeAll { outputs.contains(NamingTemplate.seededHash($0.path.bytes)) }
+        return entry
+      }
+    }
+  }
+
+  private static func isGone(_ path: RawPath) -> Bool {
+    do throws(SystemFailure) {
+      _ = try FileState(of: path, followingLinks: false)
+      return false
+    } catch {
+      return error.code == ENOENT || error.code == ENOTDIR
     }
   }
 

@@ -34,9 +34,6 @@ public struct ConversionResult: Sendable {
   /// Whether another input has the same name with another extension, so that the thumbnails' names include the source's
   /// extension: `IMG_1.heic.jpg`.
   public internal(set) var isToldApart = false
-  /// Its thumbnails of an earlier run that were removed, relative to the output folder, because they are named
-  /// differently now that another input with the same name was added or removed. In a dry run, those that would be.
-  public internal(set) var replaced: [RawPath] = []
   /// Whether its thumbnails are current, but were made by an earlier version of the program, with other pixels.
   /// `Options.remakesEarlier` makes them again.
   public internal(set) var isOfEarlierVersion = false
@@ -142,8 +139,6 @@ public struct ConversionSummary: Sendable, Equatable {
   /// Inputs, of those converted, current or skipped in a dry run, whose thumbnails have longer names
   /// (`ConversionResult.isToldApart`).
   public var toldApart = 0
-  /// Thumbnails removed because they are named differently now.
-  public var replaced = 0
   /// Thumbnails removed because their source images no longer exist.
   public var removed = 0
   /// The total time, including the listing.
@@ -155,7 +150,6 @@ public struct ConversionSummary: Sendable, Equatable {
     if result.isDamaged { damaged += 1 }
     toldApart += result.isToldApart ? 1 : 0
     ofEarlierVersion += result.isOfEarlierVersion ? 1 : 0
-    replaced += result.replaced.count
     switch result.status {
     case .converted: converted += 1
     case .current: current += 1

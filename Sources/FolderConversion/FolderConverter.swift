@@ -34,8 +34,8 @@ public struct FolderConverter: Sendable {
 
   /// Finds all inputs, resolves name collisions, and locks the output folder.
   ///
-  /// Nothing is written before that has succeeded, and no image is read. Listing takes about a microsecond for each
-  /// file.
+  /// Nothing is written before that has succeeded but the output folder, if it is missing, and no image is read. Listing
+  /// takes about a microsecond for each file.
   ///
   /// - Throws: `ConversionError`, with nothing written.
   public func start() async throws(ConversionError) -> Conversion {
@@ -54,14 +54,18 @@ struct ConversionPlan: Sendable {
   private let token: String
 
   /// Finds the inputs and resolves name collisions. Blocks.
-  init(_ options: FolderConverter.Options, cancelled: CancellationFlag) throws(ConversionError) {
+  ///
+  /// - Parameter index: The index of the output folder.
+  init(
+    _ options: FolderConverter.Options, index: ConversionIndex, cancelled: CancellationFlag
+  ) throws(ConversionError) {
     self.options = options
     var finder = InputFinder(options, cancelled: cancelled)
     var list = try finder.run()
     if options.pairing == .preferJPEG { list.pairWithJPEGs() }
     names = OutputNames(options)
     if names.template.usesDate { list.readDates(cancelled: cancelled) }
-    claims = try NameResolution(names, &list, cancelled: cancelled)
+    claims = try NameResolution(names, &list, published: index, cancelled: cancelled)
     self.list = list
     token = options.token
   }
@@ -78,11 +82,10 @@ struct ConversionPlan: Sendable {
   func result(
     of index: Int, _ status: ConversionResult.Status, outputs: [ConversionOutput] = [],
     failure: ConversionFailure? = nil, plan: String? = nil, preview: UsedPreview? = nil,
-    duration: Duration = .zero, replaced: [RawPath] = []
+    duration: Duration = .zero
   ) -> ConversionResult {
     ConversionResult(
       index: index, source: list.path(at: index), status: status, outputs: outputs, failure: failure, plan: plan,
-      preview: preview, duration: duration, isToldApart: !outputs.isEmpty && list.isToldApart(at: index),
-      replaced: replaced)
+      preview: preview, duration: duration, isToldApart: !outputs.isEmpty && list.isToldApart(at: index))
   }
 }

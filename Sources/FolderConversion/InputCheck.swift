@@ -19,7 +19,6 @@ struct InputCheck: Sendable {
 
   let plan: ConversionPlan
   let index: ConversionIndex
-  let earlier: EarlierOutputs
 
   /// Checks the input at `position`; positions after the last input are entries that could not be listed.
   func check(_ position: Int) -> Finding {
@@ -50,7 +49,7 @@ struct InputCheck: Sendable {
     let entry = index.entry(OutputNames.key(planned))
     let isEarlier = entry.map { $0.pixels < plan.options.pixels } == true
     if !(isEarlier && plan.options.remakesEarlier), let outputs = currentOutputs(position, planned, state, entry) {
-      var result = plan.result(of: position, .current, outputs: outputs, replaced: earlier.remove(of: position))
+      var result = plan.result(of: position, .current, outputs: outputs)
       result.isOfEarlierVersion = isEarlier
       return .finished(result)
     }
@@ -58,7 +57,7 @@ struct InputCheck: Sendable {
       return .finished(
         plan.result(
           of: position, .skipped, outputs: planned.map { ConversionOutput(path: OutputNames.shown($0)) },
-          failure: .dryRun, replaced: earlier.remove(of: position)))
+          failure: .dryRun))
     }
     return .stale(StaleInput(index: position, planned: planned, state: state))
   }

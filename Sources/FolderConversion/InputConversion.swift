@@ -11,14 +11,12 @@ struct InputConversion: Sendable {
   private let pipeline: ThumbnailPipeline
   private let claims: ClaimedNames
   private let folder: OutputFolder
-  private let earlier: EarlierOutputs
   private let pool: WorkerPool
 
   init(
-    _ plan: ConversionPlan, pipeline: ThumbnailPipeline, folder: OutputFolder, earlier: EarlierOutputs,
-    pool: WorkerPool
+    _ plan: ConversionPlan, pipeline: ThumbnailPipeline, folder: OutputFolder, pool: WorkerPool
   ) {
-    (self.plan, self.pipeline, self.folder, self.earlier, self.pool) = (plan, pipeline, folder, earlier, pool)
+    (self.plan, self.pipeline, self.folder, self.pool) = (plan, pipeline, folder, pool)
     variants = plan.options.variants
     // Only with `OutputFormat.same` can a thumbnail's name differ from the planned one.
     claims = ClaimedNames(plan.options.format == .same ? plan.claims.holders : [:])
@@ -54,12 +52,12 @@ struct InputConversion: Sendable {
           continue
         }
         return failed(ConversionFailure(error))
-      case .outputs(let outputs, let replaced):
+      case .outputs(let outputs):
         let made = responses.lazy.compactMap { try? $0.get() }
         return Outcome(
           result: plan.result(
             of: input.index, .converted, outputs: outputs, plan: made.compactMap(\.plan).first,
-            preview: made.compactMap(\.thumbnail.source.preview).first, duration: .now - started, replaced: replaced))
+            preview: made.compactMap(\.thumbnail.source.preview).first, duration: .now - started))
       case .changed(let state) where !isLastAttempt:
         input.state = state
       case .changed:
@@ -109,7 +107,7 @@ struct InputConversion: Sendable {
 
   private enum Written: Sendable {
     case notMade(ThumbnailError)
-    case outputs([ConversionOutput], replaced: [RawPath])
+    case outputs([ConversionOutput])
     case changed(FileState)
     case failed(ConversionFailure, endsRun: ConversionError?)
   }
@@ -152,7 +150,7 @@ struct InputConversion: Sendable {
         key: OutputNames.key(input.planned), source: path, modified: input.state.modified,
         byteCount: input.state.byteCount, token: plan.token(of: input.index, isDamaged: isDamaged),
         pixels: plan.options.pixels, outputs: outputs))
-    return .outputs(outputs, replaced: earlier.remove(of: input.index))
+    return .outputs(outputs)
   }
 }
 

@@ -3,9 +3,10 @@ import ThumbnailCore
 
 /// Resolves name collisions: decides which input writes which file, before anything is written.
 ///
-/// Works in rounds: all inputs claim the names of their thumbnails. If several claim one name, those with the lowest
-/// distinction take the next step of `NameDistinction` and claim again. Because whole rounds are evaluated, the names
-/// depend on the set of inputs only. Takes 16 bytes for each name, and 16 more for each conflict.
+/// Works in rounds: all inputs claim the names of their thumbnails. If several claim one name, an input that has it in
+/// the index keeps it, and of the others those with the lowest distinction take the next step of `NameDistinction` and
+/// claim again. Because whole rounds are evaluated, the names depend only on the set of inputs and the index. Takes 16
+/// bytes for each name, and 16 more for each conflict.
 struct NameResolution {
   private struct Conflict {
     var number: UInt64
@@ -23,7 +24,10 @@ struct NameResolution {
   }
 
   private let names: OutputNames
+  private let published: ConversionIndex
   private let cancelled: CancellationFlag
+  /// Inputs that an earlier run gave the distinct names that they have.
+  private var kept: Set<Int> = []
   private var conflicts: [Conflict] = []
   private var collisions: [(second: Int, collision: NameCollision)] = []
   /// The input that holds each name.
@@ -33,12 +37,16 @@ struct NameResolution {
 
   /// Resolves the names of all inputs in the list, and sets their distinctions there.
   ///
+  /// - Parameter published: The names of earlier runs.
   /// - Throws: `.collisions` if names collide with the user's own template; `.cancelled`.
-  init(_ names: OutputNames, _ list: inout InputList, cancelled: CancellationFlag) throws(ConversionError) {
-    self.names = names
-    self.cancelled = cancelled
+  init(
+    _ names: OutputNames, _ list: inout InputList, published: ConversionIndex, cancelled: CancellationFlag
+  ) throws(ConversionError) {
+    (self.names, self.published, self.cancelled) = (names, published, cancelled)
     holders.reserveCapacity(list.count * names.sizes.count)
-    for index in 0..<list.count where list.kind(at: index) == .picture {
+    restoreNames(&list)
+    for index in kept.sorted() { claim(index, list) }
+    for index in 0..<list.count where list.kind(at: index) == .picture && !kept.contains(index) {
       if index & 1023 == 0, cancelled.isSet { throw .cancelled }
       claim(index, list)
     }
@@ -51,9 +59,24 @@ struct NameResolution {
     }
   }
 
-  /// Whether an input other than `index` writes to the path.
-  func isAnothers(_ path: [UInt8], than index: Int) -> Bool {
-    holders[NamingTemplate.seededHash(path)].map { $0 != index } ?? false
+  /// Gives inputs the names that an earlier run made distinct, although their rivals may be gone.
+  private mutating func restoreNames(_ list: inout InputList) {
+    guard names.tellsApart, case let keys = published.toldApart, !keys.isEmpty else { return }
+    let sources = Set(keys.compactMap { published.peek($0).map { NamingTemplate.seededHash($0.source.bytes) } })
+    for index in 0..<list.count where list.kind(at: index) == .picture {
+      guard sources.contains(NamingTemplate.seededHash(list.absolutePath(at: index).bytes)),
+        let distinction = NameDistinction.allCases.first(where: { isPublished(index, $0, list) }),
+        distinction.changes(list.name(at: index))
+      else { continue }
+      list.tellApart(index, distinction)
+      kept.insert(index)
+    }
+  }
+
+  /// Whether an earlier run gave an input these names.
+  private func isPublished(_ index: Int, _ distinction: NameDistinction, _ list: InputList) -> Bool {
+    guard let planned = names.planned(for: list.source(at: index, distinction)) else { return false }
+    return published.peek(OutputNames.key(planned))?.source == list.absolutePath(at: index)
   }
 
   private mutating func claim(_ index: Int, _ list: InputList) {
@@ -85,15 +108,15 @@ struct NameResolution {
       let others = group.map { Int($0.index) }
       let rivals = distinctFiles([holder] + others, list)
       guard rivals.count > 1 || others.contains(holder) else { continue }
-      let least = rivals.map { list.distinction(at: $0) }.min() ?? .plain
+      let keeper = names.tellsApart ? rivals.first { isPublished($0, list.distinction(at: $0), list) } : nil
+      let leaving = rivals.filter { $0 != keeper }
+      let least = leaving.map { list.distinction(at: $0) }.min() ?? .plain
       guard names.tellsApart, rivals.count > 1, least.next != nil else {
         note(number, holder, rivals.count > 1 ? rivals.dropFirst() : [holder], list)
         continue
       }
-      for rival in rivals {
-        if list.distinction(at: rival) == least { raised.insert(rival) }
-        pending.insert(rival)
-      }
+      raised.formUnion(leaving.filter { list.distinction(at: $0) == least })
+      pending.formUnion(rivals)
     }
     conflicts.removeAll(keepingCapacity: true)
     for index in raised { raise(index, &list) }
@@ -137,7 +160,7 @@ struct NameResolution {
 
 /// How the names of an input's thumbnails are made distinct if the standard names collide.
 ///
-/// Each step changes the value of `{name}`. No step depends on the order of the inputs or on earlier runs.
+/// Each step changes the value of `{name}`. No step depends on the order of the inputs.
 enum NameDistinction: UInt8, Sendable, Comparable, CaseIterable {
   /// No collision: `IMG_1`.
   case plain

@@ -53,6 +53,14 @@ import TestSupport
     #expect(found[1].allSatisfy { $0 > 250 } && found[2].allSatisfy { $0 > 250 })
   }
 
+  @Test func aPathIsCutInFrontAndOtherTextAtItsEnd() {
+    #expect(
+      Montage.shortened(["2021/07/holidays/IMG_20210703.jpg", "320×240, 12 kB", "Somebody with / a long name"])
+        == ["…lidays/IMG_20210703.jpg", "320×240, 12 kB", "Somebody with / a long …"])
+    #expect(Montage.shortened(["A title that is too long for its line"]) == ["A title that is too lon…"])
+    #expect(Montage.shortened(["holidays/IMG_20210703.jp"]) == ["holidays/IMG_20210703.jp"])
+  }
+
   @Test func anEmptyPrintIsAPictureToo() async throws {
     let data = try await ContactPrint(scratchFolder: directory.url.path).finish("0 pictures, 0 failed")
     #expect(try probe(.memory(Array(data))).format == .jpeg)

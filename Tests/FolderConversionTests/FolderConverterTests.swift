@@ -349,73 +349,77 @@ import Thumbnailer
   @Test func picturesOfOneNameAreToldApartAndSaid() async throws {
     try copy("formats/png-rgba.png", "a.png")
     let run = try await convert()
-    #expect(run.summary.converted == 3 && run.summary.toldApart == 2 && run.summary.replaced == 0)
+    #expect(run.summary.converted == 3 && run.summary.toldApart == 2)
     #expect(try names() == ["a.jpg.jpg", "a.png.webp", "x", "x/b.webp"])
     #expect(run.results.filter(\.value.isToldApart).keys.sorted() == ["a.jpg", "a.png"])
     let again = try await convert()
     #expect(again.summary.current == 3 && again.summary.toldApart == 2)
   }
 
-  @Test func aNewClashReplacesTheThumbnailThatHadThePlainName() async throws {
+  @Test func aNameIsKeptWhenAnotherPictureOfThatNameComesOrGoes() async throws {
     _ = try await convert()
     try copy("formats/png-rgba.png", "a.png")
-    let dry = try await convert { $0.isDryRun = true }
-    #expect(dry.results["a.jpg"]?.replaced == [RawPath("a.jpg")] && dry.summary.replaced == 1)
-    #expect(try names() == ["a.jpg", "x", "x/b.webp"])
-    let run = try await convert()
-    #expect(run.results["a.jpg"]?.replaced == [RawPath("a.jpg")] && run.results["a.png"]?.replaced == [])
-    #expect(run.summary.converted == 2 && run.summary.current == 1 && run.summary.replaced == 1)
-    // Names and index are what a first run would have made.
-    #expect(try names() == ["a.jpg.jpg", "a.png.webp", "x", "x/b.webp"])
-    let index = try Data(contentsOf: output.appendingPathComponent(".thumbs-index"))
-    try FileManager.default.removeItem(at: output)
-    _ = try await convert()
-    #expect(try Data(contentsOf: output.appendingPathComponent(".thumbs-index")) == index)
-  }
-
-  @Test func whereAClashIsOverThePlainNameComesBack() async throws {
-    try copy("formats/png-rgba.png", "a.png")
-    _ = try await convert()
-    try FileManager.default.removeItem(at: input.appendingPathComponent("a.png"))
-    let run = try await convert()
-    #expect(run.status("a.jpg") == .converted && run.results["a.jpg"]?.replaced == [RawPath("a.jpg.jpg")])
-    // The other's picture is gone: its thumbnail is removed only on demand.
+    #expect(try await convert { $0.isDryRun = true }.summary.current == 2)
+    let grown = try await convert()
+    #expect(grown.summary.converted == 1 && grown.summary.current == 2 && grown.summary.toldApart == 1)
     #expect(try names() == ["a.jpg", "a.png.webp", "x", "x/b.webp"])
-    #expect(try await convert().summary.replaced == 0)
+    // The picture with the plain name goes, and one comes that would have it in a new folder.
+    try FileManager.default.removeItem(at: input.appendingPathComponent("a.jpg"))
+    #expect(try await convert().summary.current == 2)
+    try copy("formats/webp-lossless.webp", "a.webp")
+    let next = try await convert()
+    #expect(next.summary.converted == 1 && next.summary.current == 2)
+    #expect(next.results["a.webp"]?.outputs.first?.path.description.hasPrefix("a.") == true)
+    #expect(next.results["a.png"]?.outputs.map(\.path) == [RawPath("a.png.webp")])
+    #expect(try await convert().summary.current == 3)
   }
 
-  @Test func aThumbnailStaysUntilTheOneThatReplacesItIsThere() async throws {
-    _ = try await convert()
-    try copy("formats/png-rgba.png", "a.png")
-    try copy("broken/truncated-in-the-middle.jpg", "a.jpg")
-    let failing = try await convert()
-    #expect(failing.status("a.jpg") == .failed && failing.summary.replaced == 0)
-    #expect(try names() == ["a.jpg", "a.png.webp", "x", "x/b.webp"])
-    try copy("formats/jpeg-444.jpg", "a.jpg")
-    #expect(try await convert().results["a.jpg"]?.replaced == [RawPath("a.jpg")])
-    #expect(try names() == ["a.jpg.jpg", "a.png.webp", "x", "x/b.webp"])
-  }
-
-  @Test func onlyWhatARunWroteGivesWay() async throws {
-    _ = try await convert()
-    try copy("formats/png-rgba.png", "a.png")
-    try Data("somebody's".utf8).write(to: output.appendingPathComponent("a.jpg"))
-    #expect(try await convert().summary.replaced == 0)
-    #expect(try names() == ["a.jpg", "a.jpg.jpg", "a.png.webp", "x", "x/b.webp"])
-  }
-
-  @Test func aNameThatIsAnothersNowIsItsToReplace() async throws {
+  @Test func aNameThatWasMadeDistinctIsKeptFromOneWhosePlainNameItIs() async throws {
     try copy("formats/jpeg-420.jpg", "a.png")
     _ = try await convert()
     #expect(try names() == ["a.jpg.jpg", "a.png.jpg", "x", "x/b.webp"])
-    // The clash is over, and the name that told one of them apart is another's plain one.
     try FileManager.default.removeItem(at: input.appendingPathComponent("a.png"))
     try copy("formats/jpeg-444.jpg", "a.jpg.gif")
     let run = try await convert()
-    #expect(run.summary.replaced == 0 && run.summary.converted == 2)
-    #expect(run.results["a.jpg.gif"]?.outputs.first?.path == RawPath("a.jpg.jpg"))
-    #expect(try names() == ["a.jpg", "a.jpg.jpg", "a.png.jpg", "x", "x/b.webp"])
+    #expect(run.summary.current == 2 && run.results["a.jpg"]?.outputs.first?.path == RawPath("a.jpg.jpg"))
+    #expect(run.results["a.jpg.gif"]?.outputs.first?.path == RawPath("a.jpg.gif.jpg"))
     #expect(try await convert().summary.current == 3)
+  }
+
+  @Test func aFileThatIsNoThumbnailOfThisFolderKeepsNoName() async throws {
+    try copy("formats/png-rgba.png", "a.png")
+    try FileManager.default.createDirectory(at: output, withIntermediateDirectories: true)
+    try Data("somebody's".utf8).write(to: output.appendingPathComponent("a.jpg"))
+    #expect(try await convert().summary.toldApart == 2)
+    #expect(try names() == ["a.jpg", "a.jpg.jpg", "a.png.webp", "x", "x/b.webp"])
+  }
+
+  @Test func thumbnailsOfSizesThatAreNoLongerMadeAreOrphans() async throws {
+    func sizes(_ sides: Int...) -> (inout FolderConverter.Options) -> Void {
+      { $0.sizes = sides.map { TargetSize(PixelSize($0, $0)) } }
+    }
+    _ = try await convert(sizes(40, 20))
+    // One file stays, because it is of both runs.
+    let conversion = try await FolderConverter(options(sizes(40, 30))).start()
+    for await _ in conversion {}
+    let orphans = await conversion.orphans()
+    #expect(Set(orphans.flatMap(\.outputs)) == [RawPath("a-20x20.jpg"), RawPath("x/b-20x20.webp")])
+    await conversion.remove(orphans)
+    _ = await conversion.finish()
+    #expect(
+      try names() == ["a-30x30.jpg", "a-40x40.jpg", "x", "x/b-30x30.webp", "x/b-40x40.webp"])
+    #expect(try await convert(sizes(40, 30)).summary.current == 2)
+  }
+
+  @Test func thumbnailsOfOtherSizesStayWhereTheNewOnesCouldNotBeMade() async throws {
+    _ = try await convert()
+    try copy("broken/truncated-in-the-middle.jpg", "a.jpg")
+    let conversion = try await FolderConverter(
+      options { $0.sizes = [40, 30].map { TargetSize(PixelSize($0, $0)) } }
+    ).start()
+    for await _ in conversion {}
+    #expect(await conversion.orphans().flatMap(\.outputs) == [RawPath("x/b.webp")])
+    _ = await conversion.finish()
   }
 }
 

@@ -5,6 +5,8 @@ import Testing
 @testable import ThumbnailCore
 
 @Suite(.timeLimit(.minutes(1))) struct NameResolutionTests {
+  private let noNames = ConversionIndex(folder: RawPath("/nowhere"))
+
   private func list(_ paths: [String]) -> InputList {
     var list = InputList()
     for path in paths {
@@ -28,7 +30,7 @@ import Testing
     let names = try names(change)
     func settled(_ paths: [String]) throws -> [String: [String]] {
       var list = list(paths)
-      let repeated = try NameResolution(names, &list, cancelled: CancellationFlag()).repeated
+      let repeated = try NameResolution(names, &list, published: noNames, cancelled: CancellationFlag()).repeated
       var claimed: [String: [String]] = [:]
       for (index, path) in paths.enumerated() where !repeated.contains(index) {
         claimed[path] = names.planned(for: list.source(at: index))?.map { OutputNames.shown($0).description }
@@ -51,7 +53,7 @@ import Testing
     var list = list(paths)
     let names = try names(change)
     do throws(ConversionError) {
-      _ = try NameResolution(names, &list, cancelled: CancellationFlag())
+      _ = try NameResolution(names, &list, published: noNames, cancelled: CancellationFlag())
       return []
     } catch {
       guard case .collisions(let found) = error else { return ["\(error)"] }
@@ -128,7 +130,7 @@ import Testing
   @Test func oneFileNamedTwiceIsNoClash() throws {
     var list = list(["a.jpg", "b.jpg", "a.jpg", "a.png"])
     let names = names { _ in }
-    #expect(try NameResolution(names, &list, cancelled: CancellationFlag()).repeated == [2])
+    #expect(try NameResolution(names, &list, published: noNames, cancelled: CancellationFlag()).repeated == [2])
     #expect((0..<4).map { list.isToldApart(at: $0) } == [true, false, false, true])
   }
 

@@ -13,7 +13,6 @@ struct ConvertedPicture: Decodable, Sendable {
   let source, status: String
   let outputs: [Output]
   let toldApart: Bool?
-  let replaced: [String]?
   let error: Failure?
   let plan: String?
   let ms: Double
@@ -22,7 +21,7 @@ struct ConvertedPicture: Decodable, Sendable {
 /// The last line of `thumbs convert --json`.
 struct ConvertSummary: Decodable {
   let converted, current, failed, skipped: Int
-  let toldApart, replaced, earlierVersion: Int?
+  let toldApart, earlierVersion: Int?
   let seconds: Double
   let peakMemoryBytes: Int
 }
@@ -264,28 +263,23 @@ struct ConvertCommandTests {
     #expect(try await bench.start(convert).run().status == 0)
     try put("formats/png-rgba.png", "photos/IMG_1.PNG")
     let dry = try await bench.start(convert + ["--dry-run"]).run()
-    #expect(
-      dry.lines.prefix(3) == [
-        "would write small/IMG_1.heic.*", "would remove small/IMG_1.jpg", "would write small/IMG_1.png.*",
-      ])
+    #expect(dry.lines.dropLast() == ["would write small/IMG_1.png.*"])
     let run = try await bench.start(convert).run()
-    #expect(run.status == 0 && run.lines.first?.contains("2 with longer names, 1 replaced; ") == true)
+    #expect(run.status == 0 && run.lines.first?.contains("1 made, 2 current, 0 failed, 1 with longer names; ") == true)
+    // The name that was there first is kept.
     #expect(
-      Set(run.complaints) == [
-        "thumbs: photos/IMG_1.HEIC: writes small/IMG_1.heic.jpg, in place of small/IMG_1.jpg, because another picture has "
-          + "the same name",
-        "thumbs: photos/IMG_1.PNG: writes small/IMG_1.png.webp, because another picture has the same name",
+      run.complaints == [
+        "thumbs: photos/IMG_1.PNG: writes small/IMG_1.png.webp, because another picture has the same name"
       ])
-    #expect(
-      try files("small").keys.sorted() == [".thumbs-index", "IMG_1.heic.jpg", "IMG_1.png.webp", "IMG_2.jpg"])
+    #expect(try files("small").keys.sorted() == [".thumbs-index", "IMG_1.jpg", "IMG_1.png.webp", "IMG_2.jpg"])
     // What is known is not said again.
     let again = try await bench.start(convert).run()
-    #expect(again.status == 0 && again.complaints.isEmpty && again.lines.first?.contains("2 with longer names") == true)
-    try FileManager.default.removeItem(at: bench.url("photos/IMG_1.PNG"))
+    #expect(again.status == 0 && again.complaints.isEmpty && again.lines.first?.contains("1 with longer names") == true)
+    try FileManager.default.removeItem(at: bench.url("photos/IMG_1.HEIC"))
     let json = try await bench.start(convert + ["--json"]).run()
     let (pictures, summary) = try json.conversions()
-    #expect(json.stderr.isEmpty && summary.replaced == 1 && summary.toldApart == nil)
-    #expect(pictures.first { $0.source == "photos/IMG_1.HEIC" }?.replaced == ["small/IMG_1.heic.jpg"])
+    #expect(json.stderr.isEmpty && summary.current == 2 && summary.toldApart == 1)
+    #expect(pictures.first { $0.source == "photos/IMG_1.PNG" }?.toldApart == true)
   }
 
   @Test func itsOwnThumbnailsAreNeverConverted() async throws {

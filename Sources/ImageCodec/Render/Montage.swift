@@ -135,7 +135,7 @@ package struct Montage {
   /// The image above its caption; without one, the text takes the whole cell.
   private static func drawn(_ cell: Cell) throws(CodecError) -> Raster {
     let hasPicture = cell.picture != nil
-    let lines = hasPicture ? cell.caption.prefix(captionLines).map(shortened) : cell.caption.map(breakable)
+    let lines = hasPicture ? shortened(cell.caption.prefix(captionLines)) : cell.caption.map(breakable)
     let top = hasPicture ? box.height + 2 * padding : padding
     // Longer text is cut off at the padding.
     let room = PixelSize(box.width, cellSize.height - top - edge)
@@ -171,9 +171,12 @@ package struct Montage {
     return try mask.applying(.encode) { cvips_tint($0, $1, ink.samples, ground.samples) }
   }
 
-  /// A text cut to one line.
-  private static func shortened(_ text: String) -> String {
-    text.count <= lineLength ? text : text.prefix(lineLength - 1) + "…"
+  /// The lines, each cut to its length: a path, which only the first can be, at its front, as its end tells more.
+  static func shortened(_ lines: some Sequence<String>) -> [String] {
+    lines.enumerated().map { number, line in
+      if line.count <= lineLength { return line }
+      return number == 0 && line.contains("/") ? "…" + line.suffix(lineLength - 1) : line.prefix(lineLength - 1) + "…"
+    }
   }
 
   /// The text with words that are too long for a line cut into several.

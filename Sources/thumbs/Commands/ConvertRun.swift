@@ -74,7 +74,6 @@ final class ConvertRun: Sendable {
       console.complain("\(result.source): \(failure.message)")
     } else if result.isPlanned {
       for output in result.outputs { try console.printSoon("would write \(options.output)/\(output.path)") }
-      for path in result.replaced { try console.printSoon("would remove \(options.output)/\(path)") }
     }
     if !printsJSON, !isQuiet { sayNames(result, line) }
     guard showsProgress else { return }
@@ -84,9 +83,9 @@ final class ConvertRun: Sendable {
     }
   }
 
-  /// Prints how thumbnails are named because of other images, or no longer are; only for the first inputs concerned.
+  /// Prints how thumbnails are named because of other images; only for the first inputs concerned.
   private func sayNames(_ result: ConversionResult, _ line: ConversionLine) {
-    guard result.status != .current || !result.replaced.isEmpty, let names = line.names else { return }
+    guard result.status != .current, let names = line.names else { return }
     let count = namesSaid.add(1, ordering: .relaxed).newValue
     if count <= Self.mostShown { console.complain(names) }
     if count == Self.mostShown + 1 { console.complain("…; --json and --report name all of them") }
@@ -96,7 +95,7 @@ final class ConvertRun: Sendable {
     let orphans = await conversion.orphans()
     let count = orphans.reduce(0) { $0 + $1.outputs.count }
     guard count > 0 else { return }
-    let what = "\(count.of("thumbnail")) in \(options.output) whose pictures are gone"
+    let what = "\(count.of("thumbnail")) in \(options.output) whose pictures are gone or have others now"
     if options.isDryRun { return console.complain("would remove \(what)") }
     guard output.yes || console.ask("remove \(what)?") else { return }
     await conversion.remove(orphans)

@@ -109,7 +109,8 @@ struct ConvertOutputOptions: ParsableArguments {
   var newer = false
 
   @Flag(
-    help: ArgumentHelp("Remove thumbnails of earlier runs whose pictures are gone; asks first.", visibility: .hidden))
+    help: ArgumentHelp(
+      "Remove thumbnails whose pictures are gone or have other sizes or names now; asks first.", visibility: .hidden))
   var deleteOrphans = false
 
   @Flag(help: ArgumentHelp("Do not ask.", visibility: .hidden))

@@ -23,7 +23,6 @@ struct ConversionLine {
       "outputs": result.outputs.map(json),
       "toldApart": result.isToldApart.unlessFalse,
       "earlierVersion": result.isOfEarlierVersion.unlessFalse,
-      "replaced": result.replaced.isEmpty ? nil : result.replaced.map(path),
       "error": result.failure.map {
         ["stage": $0.stage.rawValue, "code": $0.code, "message": $0.message] as JSONObject
       },
@@ -55,17 +54,12 @@ struct ConversionLine {
     }.joined(separator: "\n")
   }
 
-  /// The message about the thumbnails' names if they have, or no longer have, the input's extension to avoid a collision
-  /// with another input; nil if there is nothing to report.
+  /// The message about the thumbnails' names if they have the input's extension to avoid a collision with another input;
+  /// nil otherwise.
   var names: String? {
-    if !result.isToldApart, result.replaced.isEmpty { return nil }
+    if !result.isToldApart { return nil }
     let names = result.outputs.map { path($0.path) }.joined(separator: ", ")
-    let earlier = result.replaced.isEmpty ? "" : ", in place of " + result.replaced.map(path).joined(separator: ", ")
-    if names.isEmpty { return nil }
-    let reason =
-      result.isToldApart
-      ? "because another picture has the same name" : "because no other picture has the same name now"
-    return "\(result.source): writes \(names)\(earlier), \(reason)"
+    return "\(result.source): writes \(names), because another picture has the same name"
   }
 
   private func path(_ relative: RawPath) -> String {
@@ -91,7 +85,7 @@ extension ConversionSummary {
       "earlierVersion": ofEarlierVersion.unlessZero, "failed": failed, "skipped": skipped,
       "skips": skips.isEmpty ? nil : skips.byCount.reduce(into: [:] as JSONObject) { $0.add($1.key, $1.value) },
       "videos": videos.unlessZero, "paired": paired.unlessZero, "toldApart": toldApart.unlessZero,
-      "replaced": replaced.unlessZero, "removed": removed.unlessZero, "damaged": damaged.unlessZero,
+      "removed": removed.unlessZero, "damaged": damaged.unlessZero,
       "seconds": duration.seconds.rounded(toPlaces: 3), "peakMemoryBytes": ProcessMemory.peak,
     ]
   }
@@ -124,7 +118,6 @@ extension ConversionSummary {
     if ofEarlierVersion > 0 {
       counts.append("\(ofEarlierVersion) of an earlier version, which --remake makes anew")
     }
-    if replaced > 0 { counts.append("\(replaced) \(isDryRun ? "would be replaced" : "replaced")") }
     if removed > 0 { counts.append("\(removed) removed") }
     if damaged > 0 { counts.append("\(damaged) damaged") }
     return counts.joined(separator: ", ")
