@@ -62,7 +62,8 @@
     let picture = try TestPicture.texture(200, 150).encoded()
     var sizes: [Int] = []
     for effort in [0, 9] {
-      let variant = Variant(size: PixelSize(200, 200), fit: .contain, format: format, effort: effort)
+      // Below 90 the codes of a JPEG are always made for it.
+      let variant = Variant(size: PixelSize(200, 200), fit: .contain, format: format, quality: 90, effort: effort)
       sizes.append(try await TestRender.one(picture, variant).data.count)
     }
     #expect(sizes[1] < sizes[0], "\(sizes)")
@@ -99,14 +100,15 @@
     try Codec.start()
     let original = try open(Data(try TestPicture.quarters(64, 64).encoded())).copied()
     for (name, value) in [
-      ("exif-ifd0-Copyright", "Somebody 2026"), ("exif-ifd0-Artist", "Anybody"), ("exif-ifd0-Model", "A camera"),
+      ("exif-ifd0-Copyright", "Somebody (c) 2026 ()"), ("exif-ifd0-Artist", "Any (body) ()"),
+      ("exif-ifd0-Model", "A camera"),
       ("exif-ifd3-GPSLatitude", "47/1 22/1 0/1"),
     ] { vips_image_set_string(original.pointer, name, value) }
     let source = try TestPicture.save(original, "jpegsave_buffer")
     let kept = try await TestRender.one(source, variant { ($0.format, $0.metadata) = (format, .copyright) })
     let picture = try open(kept.data)
-    #expect(field("exif-ifd0-Copyright", picture)?.hasPrefix("Somebody 2026") == true)
-    #expect(field("exif-ifd0-Artist", picture)?.hasPrefix("Anybody") == true)
+    let fields = [("exif-ifd0-Artist", "Any (body)"), ("exif-ifd0-Copyright", "Somebody (c) 2026")]
+    #expect(KeptMetadata(.copyright, of: picture)?.fields == fields.map { .init(name: $0, value: $1) })
     #expect(field("exif-ifd0-Model", picture) == nil && field("exif-ifd3-GPSLatitude", picture) == nil)
     let plain = try await TestRender.one(source, variant { $0.format = format })
     #expect(field("exif-ifd0-Copyright", try open(plain.data)) == nil)

@@ -18,7 +18,7 @@ struct MicroThumbnailTests {
   func theLongerSideHas32Pixels(size: PixelSize, expected: PixelSize) throws {
     let image = try Raster(size, bands: 3) { _, _ in [200, 40, 90] }
     let data = try #require(MicroThumbnail.data(of: image, frame: size, ground: .white))
-    #expect(data.count <= 1024)
+    #expect(data.count <= 640)
     let (made, pixel) = try middle(of: data)
     #expect(made == expected)
     #expect(zip(pixel, [200, 40, 90]).allSatisfy { abs($0 - $1) <= 6 })

@@ -35,9 +35,10 @@ package enum Encoder {
     } else if !isTransparent || format == .jpeg {
       final = try raster.flattened(onto: variant.background ?? .white)
     }
-    if format == .jpeg, timing == nil, kept.map(\.fields.isEmpty) ?? true {
-      let profile = kept?.profile(fitting: final)
-      return (try JPEGEncoder(quality: variant.quality, effort: variant.effort, profile: profile).encode(final), format)
+    if format == .jpeg, timing == nil {
+      let encoder = JPEGEncoder(
+        quality: variant.quality, effort: variant.effort, profile: kept?.profile(fitting: final), exif: kept?.exif)
+      return (try encoder.encode(final), format)
     }
     final = try final.rgb()
     if timing == nil, kept == nil {

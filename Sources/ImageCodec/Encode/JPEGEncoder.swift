@@ -2,19 +2,26 @@ import CJPEG
 import FoundationEssentials
 import ThumbnailCore
 
-/// Encodes a raster as a JPEG with libjpeg-turbo.
+/// Encodes a raster as a JPEG: with `BaselineEncoder` where chroma is halved, otherwise with libjpeg-turbo.
 struct JPEGEncoder {
   /// 1 to 100.
   var quality: Int
-  /// The requested effort, 0 to 9; nil for the default.
+  /// The requested effort, 0 to 9; nil for the default. `BaselineEncoder` always makes the best of its codes.
   var effort: Int?
   /// The ICC profile to embed.
   var profile: [UInt8]?
+  /// The contents of the EXIF segment to write, at most 65,533 bytes.
+  var exif: [UInt8]?
 
   /// The quality from which chroma is never halved, as in libvips.
   private static let fullChromaQuality = 90
 
-  /// The effort, 0 to 9, up to which the standard's Huffman codes are used.
+  /// The most pixels that `BaselineEncoder` encodes: libjpeg-turbo keeps none of them.
+  static let mostBaselinePixels = 4_194_304
+  /// The longest side of a JPEG, for libjpeg-turbo.
+  private static let longestSide = 65_500
+
+  /// The effort, 0 to 9, up to which libjpeg-turbo uses the standard's Huffman codes.
   private static let defaultEffort = 4
 
   /// Whether Huffman codes are optimised: this takes as long as the rest of the encoding, for 5 % of the bytes.
@@ -41,6 +48,13 @@ struct JPEGEncoder {
   /// - Throws: `.damaged(.encode, …)`, `.outOfMemory`.
   func encode(_ raster: Raster) throws(CodecError) -> Data {
     let (quality, halvesChroma) = coding(of: raster)
+    if halvesChroma, raster.size.pixelCount <= Self.mostBaselinePixels, raster.size.longerSide <= Self.longestSide {
+      let samples: BaselineEncoder.Samples = raster.bands == 1 ? .gray : raster.space == .ycc ? .ycc : .rgb
+      return raster.withSamples {
+        BaselineEncoder.encode(
+          $0, raster.size, samples, quality: quality, header: JPEGFileHeader(exif: exif, profile: profile))
+      }
+    }
     return try raster.withBytes { pixels throws(CodecError) in
       var picture = cjpeg_picture()
       picture.pixels = pixels.baseAddress?.assumingMemoryBound(to: UInt8.self)
@@ -56,7 +70,11 @@ struct JPEGEncoder {
       let result = (profile ?? []).withUnsafeBufferPointer { profile in
         picture.profile = profile.isEmpty ? nil : profile.baseAddress
         picture.profile_length = UInt32(profile.count)
-        return cjpeg_encode(&picture, &bytes, &length, &message)
+        return (exif ?? []).withUnsafeBufferPointer { exif in
+          picture.exif = exif.isEmpty ? nil : exif.baseAddress
+          picture.exif_length = UInt32(exif.count)
+          return cjpeg_encode(&picture, &bytes, &length, &message)
+        }
       }
       defer { free(bytes) }
       if result == -2 { throw .outOfMemory }

@@ -3,8 +3,7 @@ import ThumbnailCore
 
 /// Micro thumbnails, made of the raster that a thumbnail is encoded from.
 enum MicroThumbnail {
-  /// JPEG's quality: up to 1 kB, including 400 bytes of the standard's Huffman codes. Optimised codes, or WebP, would
-  /// save 300 bytes, but take 70 µs in place of 10.
+  /// JPEG's quality: about 460 bytes in 12 µs. WebP would take 300 bytes, but 130 µs.
   private static let quality = 60
   /// The most rows of a box that are read, so that the time grows with a raster's width alone.
   private static let mostRows = 8
