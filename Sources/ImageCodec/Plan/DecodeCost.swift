@@ -191,7 +191,7 @@ enum DecodeCost {
     let processing = step.variant.processor == nil ? 0 : pixels * 12
     let encoding =
       switch step.variant.format.imageFormat ?? chosen {
-      case .jpeg: pixels * (BaselineEncoder.mostTokenBytes + 3)
+      case .jpeg: min(pixels, JPEGEncoder.mostBaselinePixels) * BaselineEncoder.mostTokenBytes + pixels * 3
       case .png: (1 << 20) + pixels * 12
       // Measured of noise: libwebp's tokens, planes and output.
       case .webp: (1 << 20) + pixels * (mayHaveAlpha(probe, step.variant) ? 36 : 30)
