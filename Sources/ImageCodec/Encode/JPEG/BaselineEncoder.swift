@@ -4,8 +4,8 @@ import ThumbnailCore
 
 /// Encodes pixels as a baseline JPEG with halved chroma, in fewer bytes than libjpeg-turbo for the same look.
 ///
-/// The quantisers follow the eye more closely than the standard's, weak coefficients of texture become 0, and the
-/// Huffman codes are made for the image. For the codes all blocks must be known, so tokens of 4 bytes are kept for each
+/// The quantisers follow the eye more closely than the standard's, weak coefficients in textured surroundings become 0,
+/// and the Huffman codes are made for the image. For the codes all blocks must be known, so tokens of 4 bytes are kept for each
 /// coefficient that is not 0: 1 to 2 bytes a pixel, at most `mostTokenBytes`.
 final class BaselineEncoder {
   /// The meaning of the samples.
@@ -32,6 +32,8 @@ final class BaselineEncoder {
 
   private let memory: UnsafeMutableRawPointer
   private let block: UnsafeMutableRawPointer
+  /// How halved chroma is scaled.
+  private let scaling: UnsafeMutablePointer<Int16>
   /// The rows of luma of an MCU, and the next one.
   private let luma: UnsafeMutablePointer<Int16>
   /// Chroma halved across: the row before those of an MCU, its rows, and the next one.
@@ -45,6 +47,11 @@ final class BaselineEncoder {
   private let counts: UnsafeMutablePointer<UInt32>
   private let entries: UnsafeMutablePointer<UInt32>
 
+  /// The mean number of tokens of the last blocks of luma that have AC coefficients, in 256ths.
+  private var activity = 8 << 8
+  /// How textured the surroundings of an MCU are, for `BlockCoder`.
+  private var texture = 0
+
   private var chunks: [UnsafeMutableBufferPointer<UInt32>] = []
   /// The place of the next token in the last chunk, and the first after which there may be no room for an MCU.
   private var next: UnsafeMutablePointer<UInt32>
@@ -52,20 +59,22 @@ final class BaselineEncoder {
 
   private init(_ size: PixelSize, _ samples: Samples, quality: Int) {
     (self.size, self.samples) = (size, samples)
-    quantisers = EncodingQuality(quality, size: size, isGray: samples == .gray).quantisers(of: samples)
+    quantisers = EncodingQuality(quality, size: size, isGray: samples == .gray).quantisers
     let mcu = samples == .gray ? 8 : 16
     padded = (size.width + mcu - 1) / mcu * mcu
     rowBytes = 2 * padded
     let margin = 16
     // 17 rows of luma, 18 of halved chroma, 8 of two planes, one of even and odd chroma, and one of words.
     memory = UnsafeMutableRawPointer.allocate(
-      byteCount: 8192 + 128 + (17 + 18 + 8 + 2 + 2) * rowBytes + 4 * margin, alignment: 16)
+      byteCount: 8192 + 128 + 32 + (17 + 18 + 8 + 2 + 2) * rowBytes + 4 * margin, alignment: 16)
     counts = memory.assumingMemoryBound(to: UInt32.self)
     counts.update(repeating: 0, count: 1024)
     entries = counts + 1024
     block = memory + 8192
-    luma = (block + 128).assumingMemoryBound(to: Int16.self)
-    halved = block + 128 + 17 * rowBytes
+    scaling = (block + 128).assumingMemoryBound(to: Int16.self)
+    ColourRows.writeScaling(of: samples, to: scaling)
+    luma = scaling + 16
+    halved = block + 128 + 32 + 17 * rowBytes
     chroma = (halved + 18 * rowBytes).assumingMemoryBound(to: Int16.self)
     even = halved + 26 * rowBytes + margin
     odd = even + rowBytes + 2 * margin
@@ -102,7 +111,7 @@ final class BaselineEncoder {
           pixels + y * size.width, count: size.width, padded: padded, luma: luma + row * padded)
       }
       for x in stride(from: 0, to: padded, by: 8) {
-        reserve()
+        beginUnit()
         encode(luma + x, stride: padded, 0, &previous)
       }
     }
@@ -119,7 +128,7 @@ final class BaselineEncoder {
       for row in 1...16 { convert(pixels, min(top + row, size.height - 1), to: row) }
       halveChroma()
       for x in stride(from: 0, to: padded, by: 16) {
-        reserve()
+        beginUnit()
         encode(luma + x, stride: padded, 0, &previous.0)
         encode(luma + x + 8, stride: padded, 0, &previous.0)
         encode(luma + 8 * padded + x, stride: padded, 0, &previous.0)
@@ -150,13 +159,15 @@ final class BaselineEncoder {
       let blue = UnsafeMutableRawPointer(chroma + row * padded / 2)
       let red = blue + 4 * rowBytes
       ColourRows.halveRows(
-        halved + 2 * row * rowBytes, rowBytes: rowBytes, bytes: rowBytes, first: samples == .rgb ? red : blue,
+        halved + 2 * row * rowBytes, bytes: rowBytes, scaling, first: samples == .rgb ? red : blue,
         second: samples == .rgb ? blue : red)
     }
   }
 
-  /// Makes room for the tokens of an MCU.
-  private func reserve() {
+  /// Prepares for an MCU: makes room for its tokens.
+  private func beginUnit() {
+    // An edge of few coefficients hides nothing in smooth surroundings. From 23 tokens a block, texture hides the most.
+    texture = max(0, min(BlockCoder.wholeTexture, (activity - (7 << 8)) >> 4))
     guard next >= last else { return }
     closeChunk()
     let chunk = UnsafeMutableBufferPointer<UInt32>.allocate(capacity: Self.chunkLength)
@@ -172,9 +183,12 @@ final class BaselineEncoder {
   }
 
   private func encode(_ samples: UnsafePointer<Int16>, stride: Int, _ component: Int, _ previous: inout Int) {
+    let start = next
     next = BlockCoder.encode(
-      samples, stride: stride, quantisers[component].memory, block: block, previous: &previous,
-      table: component == 0 ? 0 : 0x200, order, counts: counts, into: next)
+      samples, stride: stride, quantisers[min(component, 1)].memory, block: block, previous: &previous,
+      table: component == 0 ? 0 : 0x200, texture: texture, order, counts: counts, into: next)
+    let count = next - start
+    if component == 0, count > 2 { activity += ((count << 8) - activity) >> 5 }
   }
 
   // MARK: The file
@@ -183,7 +197,7 @@ final class BaselineEncoder {
     closeChunk()
     let components = samples == .gray ? 1 : 3
     var header = first
-    header.addQuantisers(quantisers.prefix(min(components, 2)).map(\.steps))
+    header.addQuantisers(quantisers.map(\.steps))
     header.addFrame(size, components: components)
     var bits = 0
     let codes = (0..<2 * min(components, 2)).map { table in

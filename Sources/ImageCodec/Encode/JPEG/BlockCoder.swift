@@ -5,6 +5,8 @@
 enum BlockCoder {
   typealias Eight = ForwardTransform.Eight
 
+  /// A unit of `texture`.
+  static let wholeTexture = 256
   /// The most tokens of a block.
   static let mostTokens = 64
   /// What a token of AC coefficients has more than one of DC coefficients.
@@ -17,17 +19,20 @@ enum BlockCoder {
   ///   - block: Room for 128 bytes.
   ///   - previous: The component's last DC coefficient.
   ///   - table: The component's DC table, in a token's place.
+  ///   - texture: How textured the surroundings are, 0 to `wholeTexture`.
   static func encode(
     _ samples: UnsafePointer<Int16>, stride: Int, _ quantiser: UnsafeRawPointer, block: UnsafeMutableRawPointer,
-    previous: inout Int, table: UInt32, _ order: ZigzagOrder, counts: UnsafeMutablePointer<UInt32>,
+    previous: inout Int, table: UInt32, texture: Int, _ order: ZigzagOrder, counts: UnsafeMutablePointer<UInt32>,
     into tokens: UnsafeMutablePointer<UInt32>
   ) -> UnsafeMutablePointer<UInt32> {
     ForwardTransform.columns(samples, stride: stride, quantiser + QuantiserTable.factors, into: block)
     scale(block, quantiser)
-    let kept = positions(quantise(block, quantiser), order)
+    let mean = Int32(block.load(as: Int16.self))
+    let kept = quantise(block, quantiser, texture)
+    if kept == 1 { roundMean(mean, block, quantiser) }
     return write(
-      UnsafePointer(block.assumingMemoryBound(to: Int16.self)), kept, previous: &previous, table: table, order,
-      counts: counts, into: tokens)
+      UnsafePointer(block.assumingMemoryBound(to: Int16.self)), positions(kept, order), previous: &previous,
+      table: table, order, counts: counts, into: tokens)
   }
 
   /// Completes the transform of a block and divides the coefficients by their steps.
@@ -58,7 +63,9 @@ enum BlockCoder {
   /// Rounds scaled coefficients, or makes them 0. Returns a byte for each frequency down with a bit for each frequency
   /// across whose coefficient is kept.
   @inline(never)
-  private static func quantise(_ block: UnsafeMutableRawPointer, _ quantiser: UnsafeRawPointer) -> UInt64 {
+  private static func quantise(
+    _ block: UnsafeMutableRawPointer, _ quantiser: UnsafeRawPointer, _ texture: Int
+  ) -> UInt64 {
     var energy = SIMD4<Int32>()
     @inline(__always)
     func add(_ scaled: Eight) {
@@ -81,8 +88,8 @@ enum BlockCoder {
     add(load(112))
     let index =
       Int(Float(energy.wrappedSum() &+ 1).bitPattern &>> QuantiserTable.energyShift) &- QuantiserTable.firstEnergy
-    let raise = Eight(
-      repeating: quantiser.load(fromByteOffset: QuantiserTable.raises &+ 2 &* index, as: Int16.self))
+    let most = quantiser.load(fromByteOffset: QuantiserTable.raises &+ 2 &* index, as: Int16.self)
+    let raise = Eight(repeating: Int16(truncatingIfNeeded: (Int(most) &* texture) &>> 8))
     /// The bit is set where a coefficient is kept.
     @inline(__always)
     func round(_ offset: Int, _ bit: Int16) -> Eight {
@@ -98,6 +105,18 @@ enum BlockCoder {
     let left = round(0, 1) | round(16, 2) | round(32, 4) | round(48, 8)
     let right = round(64, 16) | round(80, 32) | round(96, 64) | round(112, 128)
     return unsafeBitCast(SIMD8<UInt8>(truncatingIfNeeded: left | right), to: UInt64.self)
+  }
+
+  /// Quantises the scaled mean of a block without other coefficients once more. Decoders round it to a whole level, so
+  /// the nearest level is chosen first; steps of at most one level, which is 8, lead to it.
+  @inline(__always)
+  private static func roundMean(_ mean: Int32, _ block: UnsafeMutableRawPointer, _ quantiser: UnsafeRawPointer) {
+    let step = quantiser.load(fromByteOffset: QuantiserTable.meanStep, as: Int32.self)
+    guard step <= 8 else { return }
+    let level = (mean &* step &+ 128) &>> 8
+    // The dividend is positive, so that the quotient is rounded down.
+    let rounded = (8 &* level &+ step / 2 &+ 2048 &* step) / step &- 2048
+    block.storeBytes(of: Int16(truncatingIfNeeded: rounded), as: Int16.self)
   }
 
   /// The set of positions of the kept AC coefficients.

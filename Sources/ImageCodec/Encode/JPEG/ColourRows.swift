@@ -1,8 +1,8 @@
 /// Converts rows of pixels to luma and chroma, and halves chroma, for the JPEG encoder.
 ///
 /// Luma has one fraction bit and is centred: −256 to 254. Chroma comes in pairs of 16 bits, as differences from grey.
-/// That of RGB is red and blue less luma: the factors that make them Cr and Cb are part of the quantisers. Check the
-/// machine code and measure before changing the loops.
+/// That of RGB is red and blue less luma until it is halved; then it has one fraction bit, too. Where a fraction is cut
+/// off, ordered dithering keeps the mean of a block exact. Check the machine code and measure before changing the loops.
 enum ColourRows {
   private typealias Eight = SIMD8<Int16>
   private typealias Words = SIMD4<UInt32>
@@ -47,7 +47,7 @@ enum ColourRows {
       let (left, leftChroma) = fromRGB(words.loadUnaligned(fromByteOffset: 2 &* x, as: Words.self))
       let (right, rightChroma) = fromRGB(words.loadUnaligned(fromByteOffset: 2 &* x &+ 16, as: Words.self))
       let levels = Eight(truncatingIfNeeded: SIMD8<Int32>(lowHalf: left, highHalf: right))
-      luma.storeBytes(of: (levels &+ 4) &>> 3, toByteOffset: x, as: Eight.self)
+      luma.storeBytes(of: (levels &+ Eight(0, 4, 2, 6, 1, 5, 3, 7)) &>> 3, toByteOffset: x, as: Eight.self)
       split(leftChroma, rightChroma, even + x, odd + x)
       x &+= 16
     }
@@ -114,6 +114,16 @@ enum ColourRows {
 
   // MARK: Halving
 
+  /// Writes the scaling of halved chroma: factors, and what is added before, for the first and second samples of four
+  /// pairs. RGB's chroma has four fraction bits, and 1.402 and 1.772 times the range of JFIF's; the other has five.
+  static func writeScaling(of samples: BaselineEncoder.Samples, to scaling: UnsafeMutablePointer<Int16>) {
+    let divisors = samples == .rgb ? [8 * 1.402, 8 * 1.772] : [16, 16]
+    for (lane, fraction) in [0.125, 0.125, 0.625, 0.625, 0.375, 0.375, 0.875, 0.875].enumerated() {
+      scaling[lane] = Int16((65536 / divisors[lane % 2]).rounded())
+      scaling[8 + lane] = Int16((fraction * divisors[lane % 2]).rounded())
+    }
+  }
+
   /// Halves a row of pairs: `bytes` of even and of odd ones, each with a pair more at both ends.
   @inline(never)
   static func halveRow(
@@ -127,18 +137,18 @@ enum ColourRows {
     }
   }
 
-  /// Halves four consecutive rows of `bytes` of pairs to one, without four of their fraction bits, and writes the first
-  /// and the second samples of the pairs apart.
+  /// Halves four consecutive rows of `bytes` of pairs to one, scales it, and writes the first and the second samples of
+  /// the pairs apart.
   @inline(never)
   static func halveRows(
-    _ rows: UnsafeRawPointer, rowBytes: Int, bytes: Int, first: UnsafeMutableRawPointer,
+    _ rows: UnsafeRawPointer, bytes: Int, _ scaling: UnsafeRawPointer, first: UnsafeMutableRawPointer,
     second: UnsafeMutableRawPointer
   ) {
     @inline(__always)
     func pairs(_ x: Int) -> SIMD4<Int32> {
       let sum = halved(
-        load(rows, x), load(rows, rowBytes &+ x), load(rows, 2 &* rowBytes &+ x), load(rows, 3 &* rowBytes &+ x))
-      return unsafeBitCast((sum &+ 8) &>> 4, to: SIMD4<Int32>.self)
+        load(rows, x), load(rows, bytes &+ x), load(rows, 2 &* bytes &+ x), load(rows, 3 &* bytes &+ x))
+      return unsafeBitCast(ForwardTransform.product(sum &+ load(scaling, 16), scaling, 0), to: SIMD4<Int32>.self)
     }
     var x = 0
     while x < bytes {

@@ -4,9 +4,9 @@ import ThumbnailCore
 /// SSIMULACRA2, in fewer bytes.
 struct EncodingQuality {
   /// What grey images without chroma are quantised more finely by: luma alone shows its errors.
-  private static let grayFactor = 0.82
+  private static let grayFactor = 0.9
   /// The same for small images, whose pixels are seen one by one, and their most pixels.
-  private static let smallFactor = 0.8
+  private static let smallFactor = 0.88
   private static let smallPixels = 36_000
 
   /// In 16ths of the steps at the quality 50: 10 · exp(2.19 · f^0.65), f being the distance of the frequency from 0 in
@@ -22,7 +22,7 @@ struct EncodingQuality {
       841, 856, 901, 976, 1082, 1218, 1388, 1592,
       1036, 1052, 1097, 1173, 1280, 1419, 1592, 1802,
     ],
-    least: 0.5, frequency: 0.047, texture: 0.192, energy: 25)
+    least: 0.5, frequency: 0.047, texture: 0.256, energy: 25)
 
   /// 12.8 · exp(2.341 · f^0.788), that of the mean 1.112 times as much, all of it times 0.725.
   private static let chroma = QuantiserTable.Shape(
@@ -36,13 +36,15 @@ struct EncodingQuality {
       1180, 1207, 1289, 1428, 1631, 1905, 2264, 2721,
       1543, 1572, 1661, 1812, 2033, 2332, 2721, 3218,
     ],
-    least: 0.5, frequency: 0.08, texture: 0.19, energy: 17)
+    least: 0.5, frequency: 0.08, texture: 0.253, energy: 17)
 
   /// The factor of the steps.
   private let scale: Double
+  private let isGray: Bool
 
   /// - Parameter quality: 1 to 89.
   init(_ quality: Int, size: PixelSize, isGray: Bool) {
+    self.isGray = isGray
     // libjpeg's factor. Its coarse quantisers look better than ours of the same factor, so ours stay behind.
     let factor = quality < 50 ? 50 / Double(quality) : 2 - Double(quality) / 50
     let same = factor <= 1 ? factor : factor * min(1.31, 0.945 + 0.055 * factor)
@@ -50,14 +52,9 @@ struct EncodingQuality {
       same * (isGray ? Self.grayFactor : 1) * (size.pixelCount < Self.smallPixels ? Self.smallFactor : 1) / 16
   }
 
-  /// The table of each component. Luma has one fraction bit. The chroma of RGB becomes JFIF's by the factors 1/1.772 and
-  /// 1/1.402; that of luma and chroma has one fraction bit.
-  func quantisers(of samples: BaselineEncoder.Samples) -> [QuantiserTable] {
-    let luma = QuantiserTable(Self.luma, scale: scale, gain: 0.5)
-    guard samples != .gray else { return [luma] }
-    let (blue, red) = samples == .rgb ? (1 / 1.772, 1 / 1.402) : (0.5, 0.5)
-    return [
-      luma, QuantiserTable(Self.chroma, scale: scale, gain: blue), QuantiserTable(Self.chroma, scale: scale, gain: red),
-    ]
+  /// The tables of luma, and of chroma if there is any.
+  var quantisers: [QuantiserTable] {
+    let shapes = isGray ? [Self.luma] : [Self.luma, Self.chroma]
+    return shapes.map { QuantiserTable($0, scale: scale) }
   }
 }

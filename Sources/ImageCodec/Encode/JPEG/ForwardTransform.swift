@@ -80,7 +80,7 @@ enum ForwardTransform {
 
   /// The upper halves of the products with a factor: one instruction on x86 (`pmulhw`).
   @inline(__always)
-  private static func product(_ value: Eight, _ factors: UnsafeRawPointer, _ index: Int) -> Eight {
+  static func product(_ value: Eight, _ factors: UnsafeRawPointer, _ index: Int) -> Eight {
     let factor = load(factors, 16 &* index)
     return Eight(
       truncatingIfNeeded: (SIMD8<Int32>(truncatingIfNeeded: value) &* SIMD8<Int32>(truncatingIfNeeded: factor)) &>> 16)

@@ -1,7 +1,7 @@
 /// How a component is quantised: the steps of its coefficients, and when a coefficient becomes 0.
 ///
 /// Scaled coefficients are in 32nds of their step. One becomes 0 if its magnitude does not exceed a threshold, which
-/// rises with the frequency and with the energy of the block: texture hides what is missing.
+/// rises with the frequency and, in textured surroundings, with the energy of the block: texture hides what is missing.
 final class QuantiserTable {
   /// How luma or chroma is quantised.
   struct Shape {
@@ -26,20 +26,18 @@ final class QuantiserTable {
   static let thresholds = 128
   static let raises = 256
   static let factors = 512
+  /// The step of the DC coefficient, as an `Int32`.
+  static let meanStep = 576
 
   /// The steps in zigzag order, as the file has them.
   let steps: [UInt8]
   /// By the frequency across, then down: 64 reciprocals of 16 bits, and as many thresholds. Then 128 raises of the
-  /// thresholds, and the factors of the transform.
+  /// thresholds, the factors of the transform, and the first step.
   let memory: UnsafeMutableRawPointer
 
-  /// Makes the table.
-  ///
-  /// - Parameters:
-  ///   - scale: The factor of the steps.
-  ///   - gain: The factor of the coefficients that makes them JPEG's, apart from the gains of the transform.
-  init(_ shape: Shape, scale: Double, gain: Double) {
-    memory = UnsafeMutableRawPointer.allocate(byteCount: 576, alignment: 16)
+  /// Makes the table for samples with one fraction bit. `scale` is the factor of the steps.
+  init(_ shape: Shape, scale: Double) {
+    memory = UnsafeMutableRawPointer.allocate(byteCount: 592, alignment: 16)
     let reciprocals = memory.assumingMemoryBound(to: UInt16.self)
     let thresholds = (memory + Self.thresholds).assumingMemoryBound(to: Int16.self)
     let raises = (memory + Self.raises).assumingMemoryBound(to: Int16.self)
@@ -47,8 +45,8 @@ final class QuantiserTable {
     let unit = Double(1 << Self.fractionBits)
     var steps = [UInt8](repeating: 0, count: 64)
     for position in 0..<64 {
-      let (across, down) = ZigzagOrder.frequencies(position)
-      let factor = gain * unit * 65536 / (ForwardTransform.gains[across] * ForwardTransform.gains[down])
+      let (across, down) = ZigzagOrder.frequencies[position]
+      let factor = unit * 32768 / (ForwardTransform.gains[across] * ForwardTransform.gains[down])
       // Not finer than 16 bits of a reciprocal allow.
       let step = min(255, max(1, (scale * shape.steps[8 * down + across]).rounded(), (factor / 65536).rounded(.up)))
       let place = 8 * across + down
@@ -64,6 +62,7 @@ final class QuantiserTable {
       raises[index] = Int16((unit * shape.texture * energy / (energy + shape.energy)).rounded())
     }
     for index in 0..<32 { factors[index] = ForwardTransform.factors[index / 8] }
+    (memory + Self.meanStep).storeBytes(of: Int32(steps[0]), as: Int32.self)
     self.steps = steps
   }
 

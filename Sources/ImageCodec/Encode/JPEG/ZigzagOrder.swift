@@ -17,7 +17,7 @@ struct ZigzagOrder: @unchecked Sendable {
     let positions = UnsafeMutablePointer<UInt64>.allocate(capacity: 8 * 256)
     positions.initialize(repeating: 0, count: 8 * 256)
     for position in 0..<64 {
-      let (across, down) = Self.frequencies(position)
+      let (across, down) = Self.frequencies[position]
       places[position] = UInt8(8 * across + down)
       for set in 0..<256 where position > 0 && set >> across & 1 == 1 {
         positions[256 * down + set] |= 1 << UInt64(position)
@@ -34,19 +34,11 @@ struct ZigzagOrder: @unchecked Sendable {
     )
   }
 
-  /// The frequencies across and down of a position.
-  static func frequencies(_ position: Int) -> (across: Int, down: Int) {
-    // The diagonals alternate in direction; the second half mirrors the first.
-    guard position < 36 else {
-      let mirrored = frequencies(63 - position)
-      return (7 - mirrored.across, 7 - mirrored.down)
-    }
-    var (diagonal, first) = (0, 0)
-    while first + diagonal + 1 <= position {
-      first += diagonal + 1
-      diagonal += 1
-    }
-    let along = position - first
-    return diagonal % 2 == 0 ? (along, diagonal - along) : (diagonal - along, along)
+  /// The frequencies across and down of the positions: diagonals of alternating directions.
+  static let frequencies = (0..<64).map { (across: $0 % 8, down: $0 / 8) }.sorted { rank($0) < rank($1) }
+
+  private static func rank(_ frequency: (across: Int, down: Int)) -> Int {
+    let diagonal = frequency.across + frequency.down
+    return 8 * diagonal + (diagonal % 2 == 0 ? frequency.across : frequency.down)
   }
 }
