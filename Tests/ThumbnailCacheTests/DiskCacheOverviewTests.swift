@@ -108,7 +108,7 @@ struct DiskCacheOverviewTests {
       """
       INSERT INTO variant VALUES (9, '9;some;thing');
       INSERT INTO thumbnail SELECT NULL, source, 9, width, height, format, source_width, source_height,
-        source_format, source_bytes, checksum, bytes, placeholder, source_preview FROM thumbnail
+        source_format, source_bytes, checksum, bytes, placeholder, source_preview, pixels FROM thumbnail
       """)
     #expect(try cache.overview().sizes.contains(.init(name: nil, thumbnails: 1, bytes: 12_000)))
   }
