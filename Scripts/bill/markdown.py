@@ -15,7 +15,7 @@ writes this page, and `Scripts/sbom` the versions with it, as a CycloneDX docume
 
 LIBRARY_HEAD = """| Swift's standard library, Foundation, Dispatch | Apache-2.0 WITH Swift-exception |
 
-Foundation contains ICU, under the Unicode licence.
+Foundation contains ICU, under the Unicode licence, and swift-nio contains llhttp, under the MIT licence.
 
 ## Libraries of the system
 
