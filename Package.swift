@@ -39,7 +39,7 @@ let package = Package(
     .systemLibrary(name: "COpenJPEG", providers: [.apt(["libopenjp2-7-dev"])]),
     .systemLibrary(name: "CSandbox"),
     .systemLibrary(name: "CTIFF", providers: [.apt(["libtiff-dev"])]),
-    .systemLibrary(name: "CVips", pkgConfig: "gobject-2.0", providers: [.apt(["libvips-dev"])]),
+    .systemLibrary(name: "CVips", pkgConfig: "glib-2.0", providers: [.apt(["libvips-dev"])]),
     .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
     .target(name: "CLazyLibraries"),
     .target(
@@ -268,7 +268,7 @@ let package = Package(
       path: "Tests/CodecTestSupport",
       swiftSettings: optimised,
       // The tests call more of it than the program does.
-      linkerSettings: [.linkedLibrary("vips")]
+      linkerSettings: [.linkedLibrary("vips"), .linkedLibrary("gobject-2.0")]
     ),
     // What a broken decoder may try, and the helper that tries it: see docs/security.md.
     .systemLibrary(name: "CAttack", path: "Tests/CAttack"),

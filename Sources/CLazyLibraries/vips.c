@@ -78,3 +78,9 @@ LAZY_FUNCTION(vips, vips_version)
 LAZY_FUNCTION(vips, vips_vector_set_enabled)
 LAZY_FUNCTION(vips, vips_version_string)
 LAZY_FUNCTION(vips, vips_webpsave_buffer)
+
+// GObject's, which libvips is linked to.
+LAZY_FUNCTION(vips, g_object_set_data_full)
+LAZY_FUNCTION(vips, g_object_unref)
+LAZY_FUNCTION(vips, g_signal_connect_data)
+LAZY_FUNCTION(vips, g_type_check_instance_cast)
