@@ -22,7 +22,7 @@ enum LateLibraries {
   /// Loads these, and those that libvips' loaders would load. Takes about two milliseconds.
   static func load() {
     loadDecoders()
-    let loaded = KernelFile.text("/proc/self/maps") ?? ""
+    let loaded = loadedFiles()
     loadCoders(loaded)
     loadPixbufLoader(loaded)
     loadHEIFPlugins(loaded)
@@ -32,7 +32,7 @@ enum LateLibraries {
     tzset()
   }
 
-  private static func loadCoders(_ loaded: String) {
+  private static func loadCoders(_ loaded: [String]) {
     typealias Genesis = @convention(c) (UnsafePointer<CChar>?, UInt32) -> Void
     typealias AcquireException = @convention(c) () -> OpaquePointer?
     typealias GetInfo = @convention(c) (UnsafePointer<CChar>, OpaquePointer?) -> OpaquePointer?
@@ -48,7 +48,7 @@ enum LateLibraries {
   }
 
   /// The reader of GIFs embedded in drawings: the readers of PNG and JPEG are part of the library.
-  private static func loadPixbufLoader(_ loaded: String) {
+  private static func loadPixbufLoader(_ loaded: [String]) {
     typealias Make = @convention(c) (UnsafePointer<CChar>, OpaquePointer?) -> OpaquePointer?
     typealias Write = @convention(c) (OpaquePointer, UnsafePointer<UInt8>, Int, OpaquePointer?) -> Int32
     typealias Close = @convention(c) (OpaquePointer, OpaquePointer?) -> Int32
@@ -64,18 +64,25 @@ enum LateLibraries {
   }
 
   /// Since libheif 1.13 its decoders may be plugins.
-  private static func loadHEIFPlugins(_ loaded: String) {
+  private static func loadHEIFPlugins(_ loaded: [String]) {
     // It returns a structure in two registers, the error's number in the first.
     typealias Start = @convention(c) (OpaquePointer?) -> Int
     guard let library = library("libheif", loaded), let start = dlsym(library, "heif_init") else { return }
     _ = unsafeBitCast(start, to: Start.self)(nil)
   }
 
+  /// The paths of the files that are mapped. Read as bytes: a few hundred lines take milliseconds as characters.
+  private static func loadedFiles() -> [String] {
+    (KernelFile.text("/proc/self/maps") ?? "").utf8.split(separator: UInt8(ascii: "\n")).compactMap { line in
+      line.firstIndex(of: UInt8(ascii: "/")).flatMap { String(line[$0...]) }
+    }
+  }
+
   /// A library of the process, by the beginning of its file's name: its version is in the name.
-  private static func library(_ name: String, _ loaded: String) -> UnsafeMutableRawPointer? {
-    guard let line = loaded.split(separator: "\n").first(where: { $0.contains("/\(name)") }),
-      let start = line.firstIndex(of: "/")
-    else { return nil }
-    return dlopen(String(line[start...]), RTLD_LAZY | RTLD_NOLOAD)
+  private static func library(_ name: String, _ loaded: [String]) -> UnsafeMutableRawPointer? {
+    let path = loaded.first { path in
+      path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path.utf8[$0...].dropFirst().starts(with: name.utf8) } ?? false
+    }
+    return path.flatMap { dlopen($0, RTLD_LAZY | RTLD_NOLOAD) }
   }
 }
