@@ -33,7 +33,10 @@ public struct DecodeIsolation: Sendable, Equatable {
   /// from `memoryBudget` in any process. The memory of an unsafe format cannot be predicted: it is taken in addition to
   /// the budget, or from it if a cgroup has no room for both. At least 64 MiB. Default: 1 GiB, or five eighths of the
   /// memory of the cgroup or the machine if that is less.
-  public var memoryLimit = ByteSize(bytes: max(64 << 20, min(standardMemory, (MachineMemory.limit() ?? .max) / 8 * 5)))
+  public var memoryLimit = usualMemory
+  /// The default limit. Found once, as it takes half a millisecond to read what the cgroups allow.
+  private static let usualMemory = ByteSize(
+    bytes: max(64 << 20, min(standardMemory, (MachineMemory.limit() ?? .max) / 8 * 5)))
   /// A helper's memory limit if there is enough memory: 1 GiB.
   package static let standardMemory = 1 << 30
   /// The time after which a helper that works on one image is killed; cancellation kills it at once. At least 0.1 s.
