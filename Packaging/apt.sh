@@ -2,7 +2,7 @@
 # An apt repository as a folder that any web server can serve. To be sourced by Scripts/package.
 
 # Arguments: the packages, and `--key KEY`, a key of gpg's that signs. A package belongs to the release of Debian that its
-# version names: 0.9.0-1~debian12 to `debian12`.
+# version names: 0.10.0-1~debian12 to `debian12`.
 make_apt() {
   local key='' package version suite suites=()
   install_missing "cmd:apt-ftparchive=apt-utils" "cmd:gpg=gpg"

@@ -7,7 +7,7 @@ public import ThumbnailCore
 
 extension ThumbnailPipeline {
   /// The version of the library, as `thumbs --version` prints it.
-  public static let version = "0.9.0"
+  public static let version = "0.10.0"
 
   /// The settings of a pipeline. The defaults suit a desktop machine.
   public struct Configuration: Sendable {

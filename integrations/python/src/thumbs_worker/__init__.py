@@ -23,4 +23,4 @@ __all__ = [
     "WorkerFailed",
     "find_program",
 ]
-__version__ = "0.9.0"
+__version__ = "0.10.0"
