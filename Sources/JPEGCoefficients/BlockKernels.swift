@@ -85,7 +85,7 @@ enum BlockKernels {
       return rest.take(&window, after: 0) == 0
     case .two: return takeQuad(coefficient(dc), &window, step, &rest)
     case .four: return takeSquare(coefficient(dc), &window, step, &rest, into: step.pointee.output)
-    case .eight: return takeWhole(coefficient(dc), &window, step, kept)
+    case .eight: return takeWhole(coefficient(dc), &window, step, kept, into: step.pointee.output)
     }
   }
 
@@ -132,8 +132,9 @@ enum BlockKernels {
 
   /// The rest of a block after its DC coefficient: 8×8 samples. `kept` has room for 65 elements.
   @inline(never)
-  private static func takeWhole(
-    _ dc: Int, _ window: inout BitWindow, _ step: UnsafeMutablePointer<BlockStep>, _ kept: UnsafeMutablePointer<Float>
+  static func takeWhole(
+    _ dc: Int, _ window: inout BitWindow, _ step: UnsafeMutablePointer<BlockStep>, _ kept: UnsafeMutablePointer<Float>,
+    into output: UnsafeMutableRawPointer
   ) -> Bool {
     let (factors, slots) = (step.pointee.factors, step.pointee.slots)
     kept.update(repeating: 0, count: 64)
@@ -147,11 +148,11 @@ enum BlockKernels {
     }
     guard damage == 0 else { return false }
     if reached == 0 {
-      BlockTransform.flat(kept, into: step.pointee.output, rowBytes: step.pointee.rowBytes)
+      BlockTransform.flat(kept, into: output, rowBytes: step.pointee.rowBytes)
     } else {
       // Up to zigzag position 9 all are among the first 4×4.
       BlockTransform.eight(
-        kept, isSparse: reached <= 9, into: step.pointee.output, rowBytes: step.pointee.rowBytes)
+        kept, isSparse: reached <= 9, into: output, rowBytes: step.pointee.rowBytes)
     }
     return true
   }

@@ -30,10 +30,14 @@ package struct CoefficientDecoder {
   let cancellation: CancellationFlag
   /// The sizes of the parts of a scan that lanes decode at once; nil to decode the blocks one after the other.
   var lanes: LaneSchedule.Sizes? = LaneSchedule.Sizes()
-  /// The most memory in bytes that lanes take beside the image's planes, for sequential files at 1/8 and 1/4.
-  package static var laneBytes: Int {
+  /// The processors for other threads, which decode the windows of a large sequential scan; nil for one thread.
+  package var spare: SpareProcessors?
+  /// The most memory in bytes that lanes take beside the image's planes, on all threads, for a sequential file of this
+  /// length.
+  package static func laneBytes(at scale: JPEGScale, bodyLength: Int) -> Int {
     let sizes = LaneSchedule.Sizes()
-    return sizes.bufferLength + sizes.listBytes + LaneTables.mostBytes
+    let threads = bodyLength >= sizes.leastWindows ? 1 + ScanTeam.mostHelpers : scale < .half ? 1 : 0
+    return threads * (sizes.bufferLength + sizes.listBytes + LaneTables.mostBytes)
   }
   /// The window's length in bytes, for tests; nil means `windowLength` for a file and everything for a body in memory.
   var window: Int?

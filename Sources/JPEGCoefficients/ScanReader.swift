@@ -36,28 +36,31 @@ struct ScanReader: ~Copyable {
     var blocks: Int { component.across * component.down }
   }
 
-  private let parts: [Part]
+  let parts: [Part]
   private var kind: Kind
   /// Receives the codes that are being copied.
   private var writer: ScanWriter?
-  private let scan: JPEGScan
-  private let mcusAcross: Int
+  let scan: JPEGScan
+  let frame: JPEGFrame
+  let mcusAcross: Int
   private let mcusDown: Int
-  private let steps: UnsafeMutableBufferPointer<BlockStep>
-  private let predictors: UnsafeMutablePointer<Int>
-  private let scratch: UnsafeMutablePointer<Float>
+  let steps: UnsafeMutableBufferPointer<BlockStep>
+  let predictors: UnsafeMutablePointer<Int>
+  let scratch: UnsafeMutablePointer<Float>
   /// In a progressive scan of AC coefficients, the number of following blocks that an end-of-band run covers.
   private var emptyBlocks = 0
   /// Whether at least one complete MCU was decoded.
-  private var hasDecoded = false
+  var hasDecoded = false
   /// The MCUs between two restart markers, 0 without markers; the MCUs before the next marker; and its number.
-  private let restartInterval: Int
-  private var untilRestart: Int
-  private var restarts: UInt8 = 0
+  let restartInterval: Int
+  var untilRestart: Int
+  var restarts: UInt8 = 0
   /// The MCUs of the scan that are not decoded.
-  private var mcusLeft: Int
+  var mcusLeft: Int
   /// Where the next blocks begin, if lanes decode the scan.
-  private var blockStarts: BlockStarts?
+  var blockStarts: BlockStarts?
+  /// In a window: the MCUs of which more than the DC coefficients is still to be decoded.
+  var runs: [Run] = []
   /// For each step its output in the first MCU, and the distance in bytes to its output in the next row of MCUs.
   private var origins: [Origin] = []
 
@@ -69,13 +72,21 @@ struct ScanReader: ~Copyable {
     var rowBlocks: Int
   }
 
+  /// Consecutive MCUs of one row whose blocks' beginnings are known.
+  struct Run {
+    var mcu: Int
+    var count: Int
+    var starts: UnsafePointer<UInt32>
+    var predictors: SIMD4<Int>
+  }
+
   /// A reader for a scan of these components, which are parts of `frame`: at least one, and together at most ten blocks
   /// per MCU.
   init(_ scan: JPEGScan, _ parts: [Part], frame: JPEGFrame, restartInterval: Int) {
     let isAlone = parts.count == 1
     let blocks = isAlone ? 1 : parts.reduce(0) { $0 + $1.blocks }
     precondition(!parts.isEmpty && blocks <= EntropyBuffer.mostBlocks, "the padding is for so many blocks")
-    (self.parts, self.scan) = (parts, scan)
+    (self.parts, self.scan, self.frame) = (parts, scan, frame)
     (self.restartInterval, untilRestart) = (restartInterval, restartInterval)
     kind = Kind(scan, isProgressive: frame.process == .progressive)
     mcusAcross = isAlone ? parts[0].component.blocksAcross : frame.mcusAcross
@@ -118,17 +129,24 @@ struct ScanReader: ~Copyable {
   /// Decodes the scan, from the cursor's position after the header to the marker that follows the scan.
   ///
   /// Returns false if the body ends first and a tolerant reading has decoded something. Checks for cancellation once
-  /// per row. Without `lanes` the blocks are decoded one after the other, which makes the same samples.
+  /// per row. Without `lanes` the blocks are decoded one after the other, which makes the same samples, as do other
+  /// threads on `spare` processors.
   mutating func read(
     _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer, isTolerant: Bool, lanes: LaneSchedule.Sizes?,
-    cancellation: CancellationFlag
+    spare: SpareProcessors?, cancellation: CancellationFlag
   ) throws(JPEGError) -> Bool {
     entropy.clear()
-    if let lanes, suitsLanes, cursor.remaining >= lanes.leastScan { blockStarts = BlockStarts(laneTables, lanes) }
+    if let lanes, let spare, suitsWindows, spare.isThere, cursor.remaining >= lanes.leastWindows {
+      try ScanTeam.read(&self, &cursor, &entropy, lanes, spare, cancellation)
+    }
+    let suitsLanes = suitsLanes && cursor.remaining >= lanes?.leastScan ?? .max
+    blockStarts = suitsLanes ? lanes.map { blockStarts ?? BlockStarts(laneTables, $0) } : nil
     do throws(JPEGError) {
-      for row in 0..<mcusDown {
+      while mcusLeft > 0 {
         if cancellation.isSet { throw .cancelled }
-        try readRow(at: row, &cursor, &entropy)
+        let (row, column) = place(of: mcu)
+        moveSteps(toRow: row, column: column)
+        try readMCUs(mcusAcross - column, &cursor, &entropy)
       }
       // All blocks were decoded, whether or not a marker follows.
       try entropy.finish(&cursor)
@@ -242,11 +260,23 @@ struct ScanReader: ~Copyable {
   private mutating func readRow(
     at row: Int, _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer
   ) throws(JPEGError) {
+    moveSteps(toRow: row)
+    try readMCUs(mcusAcross, &cursor, &entropy)
+  }
+
+  /// Moves the outputs to an MCU. Sums are for whole rows.
+  func moveSteps(toRow row: Int, column: Int = 0) {
     for (index, origin) in origins.enumerated() {
-      steps[index].output = origin.output + row * origin.rowBytes
+      steps[index].output = origin.output + row * origin.rowBytes + column * steps[index].advance
       steps[index].sums = origin.sums.map { $0 + row * origin.rowBlocks }
     }
-    try readMCUs(mcusAcross, &cursor, &entropy)
+  }
+
+  /// The number of the next MCU of the scan.
+  var mcu: Int { mcusAcross * mcusDown - mcusLeft }
+  func place(of mcu: Int) -> (row: Int, column: Int) {
+    let (row, column) = mcu.quotientAndRemainder(dividingBy: mcusAcross)
+    return (row, column)
   }
 
   /// Decodes the next MCUs, of one row.
@@ -268,13 +298,14 @@ struct ScanReader: ~Copyable {
     }
   }
 
-  /// Whether most of each block is skipped, and nothing of it is measured.
+  /// Whether the kernels of known blocks make what is wanted.
+  private var suitsWindows: Bool { kind == .sequential && !parts.contains { $0.deviations != nil } }
+  /// Whether most of each block is skipped, too.
   private var suitsLanes: Bool {
-    kind == .sequential && !parts.contains { $0.deviations != nil || $0.scaling.side == .eight }
-      && parts.contains { $0.scaling.side <= .two }
+    suitsWindows && !parts.contains { $0.scaling.side == .eight } && parts.contains { $0.scaling.side <= .two }
   }
 
-  private var laneTables: LaneTables {
+  var laneTables: LaneTables {
     LaneTables(
       parts.flatMap { part in
         Array(repeating: LaneTables.Block(dc: part.dc, ac: part.ac), count: parts.count == 1 ? 1 : part.blocks)
@@ -290,23 +321,35 @@ struct ScanReader: ~Copyable {
   }
 
   /// Decodes at most `wanted` MCUs whose blocks' beginnings are known. Nil if none is.
-  private mutating func decodeKnown(_ wanted: Int, _ entropy: inout EntropyBuffer) -> Int? {
+  ///
+  /// In a window these are MCUs that begin before its tail, and their last coefficients are left for `finishRuns`.
+  mutating func decodeKnown(_ wanted: Int, _ entropy: inout EntropyBuffer, inWindow: Bool = false) -> Int? {
     guard let (starts, known) = blockStarts?.known(from: entropy.bitPosition) else { return nil }
     var count = min(wanted, known)
     // Behind the interval's end a lane has decoded what is not there.
     while count > 0, Int(starts[count * steps.count]) > entropy.endOfInterval { count -= 1 }
+    if inWindow { while count > 0, Int(starts[(count - 1) * steps.count]) >= entropy.tailBit { count -= 1 } }
     if count == 0 { return nil }
-    let blocks = PlacedBlocks(data: entropy.data, starts: starts, steps: steps, count: count)
-    var first = 0
-    for part in parts {
-      let end = first + (parts.count == 1 ? 1 : part.blocks)
-      blocks.decode(first..<end)
-      first = end
+    let blocks = PlacedBlocks(data: entropy.data, starts: starts, steps: steps, count: count, scratch: scratch)
+    if inWindow {
+      runs.append(Run(mcu: mcu, count: count, starts: starts, predictors: allPredictors))
+      forEachPart { _, steps in blocks.pass(steps) }
+    } else {
+      forEachPart { _, steps in blocks.decode(steps) }
     }
     entropy.move(to: Int(starts[count * steps.count]))
     blockStarts?.take(mcus: count)
     hasDecoded = true
     return count
+  }
+
+  func forEachPart(_ body: (Part, _ steps: Range<Int>) -> Void) {
+    var first = 0
+    for part in parts {
+      let end = first + (parts.count == 1 ? 1 : part.blocks)
+      body(part, first..<end)
+      first = end
+    }
   }
 
   /// Decodes at least one and at most `wanted` MCUs of a row.
@@ -338,7 +381,7 @@ struct ScanReader: ~Copyable {
     return done
   }
 
-  private mutating func run(_ window: inout BitWindow, count: Int, limit: UnsafePointer<UInt8>) -> Int {
+  mutating func run(_ window: inout BitWindow, count: Int, limit: UnsafePointer<UInt8>) -> Int {
     switch kind {
     case .sequential where parts.contains { $0.deviations != nil }:
       BlockKernels.measured(&window, steps, count: count, limit: limit, scratch: scratch)

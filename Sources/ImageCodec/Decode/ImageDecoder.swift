@@ -249,9 +249,11 @@ struct ImageDecoder {
 
   /// Decodes the JPEG's coefficients instead.
   func coefficients(at scale: JPEGScale, isTolerant: Bool = false, expectsEnd: Bool = false) -> CoefficientDecoder {
-    CoefficientDecoder(
+    var decoder = CoefficientDecoder(
       body, size: plan.probe.storedSize, scale: scale, isTolerant: isTolerant, expectsEnd: expectsEnd,
       cancellation: cancellation)
+    decoder.spare = spare
+    return decoder
   }
 
   // MARK: Errors

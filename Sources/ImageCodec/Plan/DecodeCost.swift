@@ -60,7 +60,7 @@ enum DecodeCost {
       let samples = 1 + max(0, probe.samplesPerPixel - 1) * subsampling * subsampling
       let sampleBytes = scale == .half && probe.isProgressive ? 2.6 : 2.05
       let deviations = pass.light == .linear ? (pass.window?.size ?? probe.storedSize).pixelCount / 16 : 0
-      let lanes = scale < .half && !probe.isProgressive ? CoefficientDecoder.laneBytes : 0
+      let lanes = probe.isProgressive ? 0 : CoefficientDecoder.laneBytes(at: scale, bodyLength: bodyLength)
       return Int(Double(pass.baseSize.pixelCount) * sampleBytes * samples) + deviations + lanes
     }
     let pixels = Double(probe.storedSize.pixelCount)

@@ -57,9 +57,10 @@ package struct ImageProbe: Sendable, Equatable {
   /// Whether it is the header of a RAW file, whose preview is read (`RAWPreview`).
   package var isRAW: Bool { raw != nil }
 
-  /// Whether a second processor makes the decode faster: for a grid of tiles.
+  /// Whether a second processor makes the decode faster: for a grid of tiles, and for a large sequential JPEG.
   package var canUseTwoProcessors: Bool {
-    [heif?.image, heif?.alpha].compactMap { $0 }.contains { $0.suitsTwoDecoders }
+    if format == .jpeg { return !isProgressive && storedSize.pixelCount >= 2_000_000 }
+    return [heif?.image, heif?.alpha].compactMap { $0 }.contains { $0.suitsTwoDecoders }
   }
 
   /// The size in pixels, upright.
