@@ -132,7 +132,8 @@ enum DecodeCost {
     var bytes = 0
     // libvips' decoders hold strips of rows; the coefficient decoder's cost includes its raster.
     if !holdsRaster(pass, probe) {
-      bytes = pass.baseSize.width * channels * ((probe.bitsPerSample + 7) / 8) * min(keptRows, 2 * pass.baseSize.height)
+      let row = pass.baseSize.width * channels * ((probe.bitsPerSample + 7) / 8)
+      bytes = row * min(keptRows, 2 * pass.baseSize.height) + RowReadAhead.bytes(pass.baseSize, rowBytes: row)
     }
     for step in pass.steps where step.parent == .base {
       let view = Orientation(exif: probe.orientation).stored(step.geometry.view)

@@ -57,9 +57,9 @@ package struct ImageProbe: Sendable, Equatable {
   /// Whether it is the header of a RAW file, whose preview is read (`RAWPreview`).
   package var isRAW: Bool { raw != nil }
 
-  /// Whether a second processor makes the decode faster: for a grid of tiles, and for a large sequential JPEG.
+  /// Whether a second processor makes the decode faster: for a grid of tiles, and for many pixels.
   package var canUseTwoProcessors: Bool {
-    if format == .jpeg { return !isProgressive && storedSize.pixelCount >= 2_000_000 }
+    if [.jpeg, .png, .tiff].contains(format) { return storedSize.pixelCount >= RowReadAhead.leastPixels }
     return [heif?.image, heif?.alpha].compactMap { $0 }.contains { $0.suitsTwoDecoders }
   }
 

@@ -56,6 +56,8 @@ final class JPEGRowSource: RowSource {
 
   deinit { for buffer in buffers { buffer.deallocate() } }
 
+  var suitsReadAhead: Bool { true }
+
   func read(_ receive: (RowBand) throws(CodecError) -> Void) throws(CodecError) -> Bool {
     let hasRows = isRGB ? try readPixels(receive) : try readPlanes(receive)
     // A warning about the last rows is counted with them.

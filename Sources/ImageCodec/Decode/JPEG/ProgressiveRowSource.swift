@@ -30,6 +30,8 @@ final class ProgressiveRowSource: RowSource {
 
   func limit(to windows: [PixelRectangle]) { self.windows = windows }
 
+  var suitsReadAhead: Bool { true }
+
   func read(_ receive: (RowBand) throws(CodecError) -> Void) throws(CodecError) -> Bool {
     if isRead { return false }
     isRead = true
