@@ -46,8 +46,8 @@ enum BlockCoder {
       let reciprocal = quantiser.loadUnaligned(fromByteOffset: offset, as: SIMD8<UInt16>.self)
       // One instruction on x86 (`pmulhuw`).
       let scaled = SIMD8<UInt16>(
-        truncatingIfNeeded: (SIMD8<UInt32>(truncatingIfNeeded: magnitude)
-          &* SIMD8<UInt32>(truncatingIfNeeded: reciprocal)) &>> 16)
+        converting: (SIMD8<UInt32>(converting: magnitude)
+          &* SIMD8<UInt32>(converting: reciprocal)) &>> 16)
       block.storeBytes(of: (unsafeBitCast(scaled, to: Eight.self) ^ sign) &- sign, toByteOffset: offset, as: Eight.self)
     }
     store(coefficients.0, 0)
@@ -74,7 +74,7 @@ enum BlockCoder {
       let most = Eight(repeating: QuantiserTable.mostEnergetic)
       let isLess = unsafeBitCast(magnitude .< most, to: Eight.self)
       let capped = (magnitude & isLess) | (most & ~isLess)
-      energy &+= SampleVectors.sumsOfPairs(capped, capped)
+      energy &+= EncoderVectors.sumsOfPairs(capped, capped)
     }
     @inline(__always)
     func load(_ offset: Int) -> Eight { ForwardTransform.load(block, offset) }
@@ -104,7 +104,7 @@ enum BlockCoder {
     }
     let left = round(0, 1) | round(16, 2) | round(32, 4) | round(48, 8)
     let right = round(64, 16) | round(80, 32) | round(96, 64) | round(112, 128)
-    return unsafeBitCast(SIMD8<UInt8>(truncatingIfNeeded: left | right), to: UInt64.self)
+    return unsafeBitCast(SIMD8<UInt8>(converting: left | right), to: UInt64.self)
   }
 
   /// Quantises the scaled mean of a block without other coefficients once more. Decoders round it to a whole level, so

@@ -46,7 +46,7 @@ enum ColourRows {
     while x < 2 &* count {
       let (left, leftChroma) = fromRGB(words.loadUnaligned(fromByteOffset: 2 &* x, as: Words.self))
       let (right, rightChroma) = fromRGB(words.loadUnaligned(fromByteOffset: 2 &* x &+ 16, as: Words.self))
-      let levels = Eight(truncatingIfNeeded: SIMD8<Int32>(lowHalf: left, highHalf: right))
+      let levels = Eight(converting: SIMD8<Int32>(lowHalf: left, highHalf: right))
       luma.storeBytes(of: (levels &+ Eight(0, 4, 2, 6, 1, 5, 3, 7)) &>> 3, toByteOffset: x, as: Eight.self)
       split(leftChroma, rightChroma, even + x, odd + x)
       x &+= 16
@@ -60,8 +60,8 @@ enum ColourRows {
     let green = unsafeBitCast((pixels &>> 8) & 0x00FF_00FF, to: Eight.self) &- 128
     // JFIF's factors times 2¹⁴.
     let sum =
-      SampleVectors.sumsOfPairs(redBlue, Eight(4899, 1868, 4899, 1868, 4899, 1868, 4899, 1868))
-      &+ SampleVectors.sumsOfPairs(green, Eight(9617, 0, 9617, 0, 9617, 0, 9617, 0))
+      EncoderVectors.sumsOfPairs(redBlue, Eight(4899, 1868, 4899, 1868, 4899, 1868, 4899, 1868))
+      &+ EncoderVectors.sumsOfPairs(green, Eight(9617, 0, 9617, 0, 9617, 0, 9617, 0))
     let luma = (sum &+ 512) &>> 10
     let both = unsafeBitCast((luma & 0xFFFF) | (luma &<< 16), to: Eight.self)
     return (luma, (redBlue &<< 4) &- both)
@@ -79,9 +79,9 @@ enum ColourRows {
       let left = words.loadUnaligned(fromByteOffset: 2 &* x, as: Words.self)
       let right = words.loadUnaligned(fromByteOffset: 2 &* x &+ 16, as: Words.self)
       let levels = Eight(
-        truncatingIfNeeded: SIMD8<Int32>(
-          lowHalf: SIMD4<Int32>(truncatingIfNeeded: left & 0xFF),
-          highHalf: SIMD4<Int32>(truncatingIfNeeded: right & 0xFF)))
+        converting: SIMD8<Int32>(
+          lowHalf: SIMD4<Int32>(converting: left & 0xFF),
+          highHalf: SIMD4<Int32>(converting: right & 0xFF)))
       luma.storeBytes(of: (levels &<< 1) &- 256, toByteOffset: x, as: Eight.self)
       split(centred(left), centred(right), even + x, odd + x)
       x &+= 16
@@ -154,8 +154,8 @@ enum ColourRows {
     while x < bytes {
       let eight = SIMD8<Int32>(lowHalf: pairs(x), highHalf: pairs(x &+ 16))
       first.storeBytes(
-        of: Eight(truncatingIfNeeded: (eight &<< 16) &>> 16), toByteOffset: x / 2, as: Eight.self)
-      second.storeBytes(of: Eight(truncatingIfNeeded: eight &>> 16), toByteOffset: x / 2, as: Eight.self)
+        of: Eight(converting: (eight &<< 16) &>> 16), toByteOffset: x / 2, as: Eight.self)
+      second.storeBytes(of: Eight(converting: eight &>> 16), toByteOffset: x / 2, as: Eight.self)
       x &+= 32
     }
   }

@@ -83,7 +83,7 @@ enum ForwardTransform {
   static func product(_ value: Eight, _ factors: UnsafeRawPointer, _ index: Int) -> Eight {
     let factor = load(factors, 16 &* index)
     return Eight(
-      truncatingIfNeeded: (SIMD8<Int32>(truncatingIfNeeded: value) &* SIMD8<Int32>(truncatingIfNeeded: factor)) &>> 16)
+      converting: (SIMD8<Int32>(converting: value) &* SIMD8<Int32>(converting: factor)) &>> 16)
   }
 
   private typealias Words = SIMD4<UInt32>
