@@ -1,4 +1,5 @@
 import TestSupport
+@testable import ThumbnailCore
 
 /// Libraries that decode, each replaced by one that misbehaves in the middle of an image: that costs the image, is told,
 /// and leaves no process.
@@ -102,7 +103,7 @@ struct BrokenDecoderTests {
   private static func processes(mapping folder: String) -> [String] {
     let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
     return all.filter { Int($0) != nil }.filter { pid in
-      (try? String(contentsOfFile: "/proc/\(pid)/maps", encoding: .utf8))?.contains(folder) == true
+      KernelFile.text("/proc/\(pid)/maps")?.contains(folder) == true
     }
   }
 }
