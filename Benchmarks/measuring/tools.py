@@ -136,7 +136,7 @@ def ours(binary):
     return Tool("thumbs prefetch", prefetch, makes_files=False)
 
 
-# What makes the encoder work as the peers' do: one pass, without Huffman optimisation. Chroma is 4:2:0 at this quality.
+# The quality of the peers' files, at which chroma is 4:2:0.
 AS_PEERS = ["--quality", QUALITY, "--effort", 0]
 
 
