@@ -1,6 +1,7 @@
 """Runs a command and measures it with all the processes that it starts."""
 
 import contextlib
+import itertools
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CGROUPS = Path("/sys/fs/cgroup")
+NUMBERS = itertools.count()
 
 
 @dataclass
@@ -33,7 +35,7 @@ class Group:
         self.time, self.unit = "cpuacct.usage", 1e9
         if not parent.exists():
             parent, self.time, self.unit = CGROUPS, "cpu.stat", 1e6
-        self.folder = parent / f"thumbs-measured-{os.getpid()}"
+        self.folder = parent / f"thumbs-measured-{os.getpid()}-{next(NUMBERS)}"
         try:
             self.folder.mkdir(exist_ok=True)
         except OSError as error:

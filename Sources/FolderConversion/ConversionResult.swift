@@ -139,7 +139,7 @@ public struct ConversionSummary: Sendable, Equatable {
   /// Inputs, of those converted, current or skipped in a dry run, whose thumbnails have longer names
   /// (`ConversionResult.isToldApart`).
   public var toldApart = 0
-  /// Thumbnails removed because their source images no longer exist.
+  /// Thumbnails removed as orphans (`Conversion.orphans`).
   public var removed = 0
   /// The total time, including the listing.
   public var duration = Duration.zero

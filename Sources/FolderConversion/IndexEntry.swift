@@ -4,7 +4,8 @@ import ThumbnailCore
 /// The index entry of one input: the state of the source, and the thumbnails made from it.
 ///
 /// A line of tab-separated fields: the key, the source's modification time and length, the token of the options with the
-/// version of the pixels before it (`2:…`) unless that is the first, the source's path, and for each thumbnail its path, width and height, format, and length.
+/// version of the pixels before it (`2:…`) unless that is the first, the source's path, and for each thumbnail its path,
+/// width and height, format, and length.
 struct IndexEntry: Equatable, Sendable {
   /// The key of the input's thumbnails: see `OutputNames.key`.
   var key: UInt64

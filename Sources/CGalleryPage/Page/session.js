@@ -124,8 +124,8 @@ export class Session {
   }
 
   /**
-   * Returns the server's response, or true; false if the command failed. It is not repeated without a server: the user
-   * sees the strip.
+   * Returns the server's response, or true; false if the command failed. Without a server it is not repeated, but for a
+   * search or an order (`#send`): the user sees the strip.
    */
   async #command(verb, body) {
     try {

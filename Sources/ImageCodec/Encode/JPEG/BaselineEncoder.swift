@@ -5,8 +5,8 @@ import ThumbnailCore
 /// Encodes pixels as a baseline JPEG with halved chroma, in fewer bytes than libjpeg-turbo for the same look.
 ///
 /// The quantisers follow the eye more closely than the standard's, weak coefficients in textured surroundings become 0,
-/// and the Huffman codes are made for the image. For the codes all blocks must be known, so tokens of 4 bytes are kept for each
-/// coefficient that is not 0: 1 to 2 bytes a pixel, at most `mostTokenBytes`.
+/// and the Huffman codes are made for the image. For the codes all blocks must be known, so tokens of 4 bytes are kept
+/// for each coefficient that is not 0: 1 to 2 bytes a pixel, at most `mostTokenBytes`.
 final class BaselineEncoder {
   /// The meaning of the samples.
   enum Samples {
