@@ -1,7 +1,8 @@
 /// The loop over the blocks of a scan that refines AC coefficients.
 ///
 /// Such a scan has the next bit of each coefficient that is not 0 so far, and codes for the others that become ±1. Bits
-/// and codes are interleaved, so the places of all coefficients that are not 0 must be known: a block's history.
+/// and codes are interleaved, so the places of all coefficients that are not 0 must be known: a block's history. A
+/// block's codes are read first; its bits are collected meanwhile, and applied to the coefficients at the end.
 extension BlockKernels {
   /// Progressive, a scan that makes the AC coefficients at `positions` exact to `bit`: updates the kept ones, as twice
   /// their expected values, and the histories. `emptyBlocks` is the number of leading blocks in which none becomes ±1.
@@ -13,105 +14,128 @@ extension BlockKernels {
     var window = state
     defer { state = window }
     let (table, slots, slotCount) = (step.pointee.ac, step.pointee.slots, step.pointee.side.count)
-    let (lastKept, before, last) = (step.pointee.side.lastPosition, positions.lowerBound - 1, positions.upperBound)
-    let new = Int16(truncatingIfNeeded: BlockSamples.doubledAC(1 &<< bit, bit: bit))
-    var block = Refined(
-      output: step.pointee.output, slots: slots, slotCount: slotCount, lastKept: lastKept,
-      half: Int16(truncatingIfNeeded: 1 &<< bit))
+    let (before, last, advance) = (positions.lowerBound - 1, positions.upperBound, step.pointee.advance)
+    let band = mask(after: before) & (UInt64.max &>> UInt64(truncatingIfNeeded: 63 &- last))
+    let kept = UInt64.max &>> UInt64(truncatingIfNeeded: 63 &- step.pointee.side.lastPosition)
+    // The middle of either half of a coefficient's interval is this far from the middle of the interval.
+    let half = 1 &<< bit
+    let nearZeros = nearZeros
+    let new = BlockSamples.doubledAC(1 &<< bit, bit: bit)
+    var output = step.pointee.output
+    defer { step.pointee.output = output }
     var done = 0
     while done < count && window.next <= limit {
-      let old = block.output.loadUnaligned(fromByteOffset: 2 &* slotCount, as: UInt64.self)
-      var history = old
-      var position = before
-      while emptyBlocks == 0 && position < last {
-        window.fill()
-        let entry = table.entry(window.bits)
-        let (total, size, run) = (entry & 0xFF, (entry &>> 8) & 15, Int(truncatingIfNeeded: entry &>> 12))
-        if entry == 0 || size > 1 { return -1 }
-        if size == 0 && run != 15 {
-          window.drop(total)
-          emptyBlocks = window.takeRun(run) &+ 1
-          break
-        }
-        let isPositive = (window.bits &<< (total &- 1)) &>> 63 != 0
-        window.drop(total)
-        // The code counts only zeros, up to the one that becomes ±1.
-        var zeros = ~old & Self.mask(after: position, to: last)
-        for _ in 0..<run { zeros &= zeros &- 1 }
-        if zeros == 0 { return -1 }
-        let place = zeros.trailingZeroBitCount
-        block.correct(old & Self.mask(after: position, to: place), &window)
-        if size == 1 {
-          history |= 1 &<< UInt64(truncatingIfNeeded: place)
-          let slot = Int(slots[place])
-          if slot < slotCount {
-            block.output.storeBytes(of: isPositive ? new : -new, toByteOffset: 2 &* slot, as: Int16.self)
+      let old = output.loadUnaligned(fromByteOffset: 2 &* slotCount, as: UInt64.self)
+      let known = old & band
+      var corrections = Corrections()
+      if emptyBlocks == 0 {
+        var (added, position) = (UInt64(0), before)
+        while position < last {
+          window.fill()
+          let entry = table.entry(window.bits)
+          let (total, size, run) = (entry & 0xFF, (entry &>> 8) & 15, Int(truncatingIfNeeded: entry &>> 12))
+          if entry == 0 || size > 1 { return -1 }
+          if size == 0 && run != 15 {
+            window.drop(total)
+            emptyBlocks = window.takeRun(run) &+ 1
+            break
           }
+          let isPositive = Int(truncatingIfNeeded: (window.bits &<< (total &- 1)) &>> 63)
+          window.drop(total)
+          // The code counts only zeros, up to the one that becomes ±1.
+          let zeros = (~old & band) &>> UInt64(truncatingIfNeeded: position &+ 1)
+          var passed = run < 8 ? Int(nearZeros[Int(truncatingIfNeeded: zeros & 0xFF) &<< 3 | run]) : 8
+          if passed == 8 {
+            passed = distantZero(zeros, run)
+            if passed == 64 { return -1 }
+          }
+          let place = position &+ 1 &+ passed
+          corrections.take(passed &- run, &window)
+          if size == 1 {
+            added |= 1 &<< UInt64(truncatingIfNeeded: place)
+            // What is not kept is written to the history, which is written again at the end.
+            let slot = min(Int(slots[place]), slotCount)
+            let value = (new ^ (isPositive &- 1)) &- (isPositive &- 1)
+            output.storeBytes(of: Int16(truncatingIfNeeded: value), toByteOffset: 2 &* slot, as: Int16.self)
+          }
+          position = place
         }
-        position = place
+        if added != 0 { output.storeBytes(of: old | added, toByteOffset: 2 &* slotCount, as: UInt64.self) }
       }
       if emptyBlocks > 0 {
-        block.correct(old & Self.mask(after: position, to: last), &window)
         emptyBlocks &-= 1
+        if known != 0 {
+          window.fill()
+          corrections.take(known.nonzeroBitCount &- corrections.count, &window)
+        }
       }
-      if history != old { block.output.storeBytes(of: history, toByteOffset: 2 &* slotCount, as: UInt64.self) }
-      block.output += step.pointee.advance
+      if known != 0 {
+        var (rest, bits) = (known & kept, corrections.bits &<< UInt64(truncatingIfNeeded: 64 &- corrections.count))
+        while rest != 0 {
+          let slot = Int(slots[rest.trailingZeroBitCount])
+          rest &= rest &- 1
+          if slot < slotCount {
+            let value = Int(output.loadUnaligned(fromByteOffset: 2 &* slot, as: Int16.self))
+            // −1 where the value becomes less, else 0.
+            let sign = ((value &- 1) ^ ~Int(truncatingIfNeeded: bits)) &>> 63
+            output.storeBytes(
+              of: Int16(truncatingIfNeeded: value &+ (half ^ sign) &- sign), toByteOffset: 2 &* slot, as: Int16.self)
+          }
+          bits &<<= 1
+        }
+      }
+      output += advance
       done &+= 1
     }
-    step.pointee.output = block.output
     return done
   }
 
-  /// The bits of the positions after `position` up to `last`, at most 63.
-  @inline(__always)
-  private static func mask(after position: Int, to last: Int) -> UInt64 {
-    (UInt64.max &>> UInt64(truncatingIfNeeded: 63 &- last))
-      & ((UInt64.max &<< UInt64(truncatingIfNeeded: position)) &<< 1)
+  /// For each eight bits and each number of bits up to 7: the index of the set bit after so many others, 8 if there is
+  /// none. Written once, before it is read.
+  private nonisolated(unsafe) static let nearZeros: UnsafePointer<UInt8> = {
+    let table = UnsafeMutablePointer<UInt8>.allocate(capacity: 256 * 8)
+    for index in 0..<256 * 8 { table[index] = UInt8(min(8, distantZero(UInt64(index >> 3), index & 7))) }
+    return UnsafePointer(table)
+  }()
+
+  /// The index of the set bit after `number` others; 64 if there is none.
+  @inline(never)
+  private static func distantZero(_ bits: UInt64, _ number: Int) -> Int {
+    var bits = bits
+    for _ in 0..<number { bits &= bits &- 1 }
+    return bits.trailingZeroBitCount
   }
 
-  /// A block whose coefficients are corrected.
-  private struct Refined {
-    var output: UnsafeMutableRawPointer
-    let slots: UnsafePointer<UInt8>
-    let slotCount: Int
-    let lastKept: Int
-    /// The change of a coefficient's magnitude: the middle of either half of its interval is this far from the middle
-    /// of the interval.
-    let half: Int16
+  /// The bits of the positions after `position`, at most 63.
+  @inline(__always)
+  private static func mask(after position: Int) -> UInt64 {
+    (UInt64.max &<< UInt64(truncatingIfNeeded: position)) &<< 1
+  }
 
-    /// Reads a bit for each of these positions, in order, and corrects those kept.
+  /// The correction bits of a block's coefficients, in order.
+  private struct Corrections {
+    var bits: UInt64 = 0
+    var count = 0
+
+    /// Reads `number` bits, at most 63.
     @inline(__always)
-    func correct(_ positions: UInt64, _ window: inout BitWindow) {
-      if positions == 0 { return }
-      let kept = UInt64.max &>> UInt64(truncatingIfNeeded: 63 &- lastKept)
-      // The window has at most 56 bits at a time.
-      correctKept(positions & kept & 0xFFFF_FFFF, &window)
-      correctKept(positions & kept & ~0xFFFF_FFFF, &window)
-      let skipped = positions & ~kept
-      if skipped != 0 {
+    mutating func take(_ number: Int, _ window: inout BitWindow) {
+      // 39 valid bits are left after a code.
+      if number > 32 {
+        takeFew(32, &window)
         window.fill()
-        window.drop(UInt64(truncatingIfNeeded: (skipped & 0xFFFF_FFFF).nonzeroBitCount))
-        window.fill()
-        window.drop(UInt64(truncatingIfNeeded: (skipped &>> 32).nonzeroBitCount))
+        takeFew(number &- 32, &window)
+      } else {
+        takeFew(number, &window)
       }
     }
 
     @inline(__always)
-    private func correctKept(_ positions: UInt64, _ window: inout BitWindow) {
-      var rest = positions
-      if rest == 0 { return }
-      window.fill()
-      repeat {
-        let slot = Int(slots[rest.trailingZeroBitCount])
-        rest &= rest &- 1
-        let isUpper = window.bits &>> 63 != 0
-        window.drop(1)
-        if slot < slotCount {
-          let known = output.loadUnaligned(fromByteOffset: 2 &* slot, as: Int16.self)
-          let corrected = known &+ (isUpper == (known > 0) ? half : -half)
-          output.storeBytes(of: corrected, toByteOffset: 2 &* slot, as: Int16.self)
-        }
-      } while rest != 0
+    private mutating func takeFew(_ number: Int, _ window: inout BitWindow) {
+      let number = UInt64(truncatingIfNeeded: number)
+      bits = bits &<< number | (window.bits &>> 1) &>> (63 &- number)
+      window.drop(number)
+      count &+= Int(truncatingIfNeeded: number)
     }
   }
 }
