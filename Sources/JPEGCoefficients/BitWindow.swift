@@ -66,13 +66,13 @@ struct BitWindow {
   /// in progressive scans), or −1 for damage.
   typealias EmptyBlocks = Int
 
-  /// Decodes the coefficients of a sequential file's block at the zigzag positions after `position`, and passes those up
-  /// to `lastKept` to `keep`, those beyond to `rest`. A position passed may be up to 15 beyond `lastKept`, and even
-  /// beyond 63 if the data are damaged.
+  /// Decodes the coefficients of a block at the zigzag positions after `position`, up to `last` in this scan, and passes
+  /// those up to `lastKept` to `keep`, those beyond to `rest`. A position passed may be up to 15 beyond `lastKept`, and
+  /// even beyond 63 if the data are damaged. A run of 16 zeros is passed as its last one.
   @inline(__always)
   mutating func takeCoefficients(
-    _ table: HuffmanTable.Lookup, after position: Int, lastKept: Int, then rest: inout some RestOfBlock,
-    keep: (_ position: Int, _ value: Int) -> Void
+    _ table: HuffmanTable.Lookup, after position: Int, lastKept: Int, last: Int = 63, isProgressive: Bool = false,
+    then rest: inout some RestOfBlock, keep: (_ position: Int, _ value: Int) -> Void
   ) -> EmptyBlocks {
     var position = position
     while position < lastKept {
@@ -98,38 +98,11 @@ struct BitWindow {
       if size == 0 && run != 15 {
         if entry == 0 { return -1 }
         drop(total)
-        return 0
+        return isProgressive ? takeRun(run) : 0
       }
       position &+= run &+ 1
       let value = Self.value(bits &<< (total &- size), size)
       rest.note(position, value)
-      keep(position, value)
-      drop(total)
-    }
-    if position >= 63 { return position == 63 ? 0 : -1 }
-    return rest.take(&self, after: position)
-  }
-
-  /// The same for a block of a progressive file, in the first scan of the positions up to `last`.
-  @inline(__always)
-  mutating func takeProgressiveCoefficients(
-    _ table: HuffmanTable.Lookup, after position: Int, lastKept: Int, last: Int, then rest: inout some RestOfBlock,
-    keep: (_ position: Int, _ value: Int) -> Void
-  ) -> EmptyBlocks {
-    var position = position
-    while position < lastKept {
-      fill()
-      let entry = table.entry(bits)
-      let (total, size, run) = (entry & 0xFF, (entry &>> 8) & 15, Int(truncatingIfNeeded: entry &>> 12))
-      if size == 0 && run != 15 {
-        if entry == 0 { return -1 }
-        drop(total)
-        return takeRun(run)
-      }
-      position &+= run &+ 1
-      let value = Self.value(bits &<< (total &- size), size)
-      // A run of 16 zeros ends in one.
-      if value != 0 { rest.note(position, value) }
       keep(position, value)
       drop(total)
     }

@@ -241,6 +241,8 @@ enum BlockKernels {
     var window = state
     defer { state = window }
     let (table, slots, slotCount) = (step.pointee.ac, step.pointee.slots, step.pointee.side.count)
+    // What is not kept may be written to the history, which is written again at the block's end.
+    let slotLimit = scan.hasHistory ? 65 : slotCount
     var output = step.pointee.output
     let (before, last, bit) = (scan.positions.lowerBound - 1, scan.positions.upperBound, scan.bit)
     var done = 0
@@ -253,26 +255,24 @@ enum BlockKernels {
         Rest.pass(passed, step)
         continue
       }
-      var found: UInt64 = 0
+      var found = scan.hasHistory ? output.loadUnaligned(fromByteOffset: 2 &* slotCount, as: UInt64.self) : 0
       var rest = Rest(step, last: last, bit: bit, isProgressive: true)
-      emptyBlocks = window.takeProgressiveCoefficients(
-        table, after: before, lastKept: scan.lastTaken, last: last, then: &rest
+      emptyBlocks = window.takeCoefficients(
+        table, after: before, lastKept: scan.lastTaken, last: last, isProgressive: true, then: &rest
       ) { position, value in
         // A run of 16 zeros ends in one.
         if value == 0 { return }
         found |= 1 &<< UInt64(truncatingIfNeeded: position)
         let slot = Int(slots[position & 63])
-        if slot < slotCount {
+        if slot < slotLimit {
           let doubled = BlockSamples.doubledAC(coefficient(value &<< bit), bit: bit)
-          output.storeBytes(of: Int16(truncatingIfNeeded: doubled), toByteOffset: 2 &* slot, as: Int16.self)
+          output.storeBytes(
+            of: Int16(truncatingIfNeeded: doubled), toByteOffset: 2 &* min(slot, slotCount), as: Int16.self)
         }
       }
       rest.finish(step)
       if emptyBlocks < 0 { return -1 }
-      if scan.hasHistory {
-        let known = output.loadUnaligned(fromByteOffset: 2 &* slotCount, as: UInt64.self)
-        output.storeBytes(of: known | found, toByteOffset: 2 &* slotCount, as: UInt64.self)
-      }
+      if scan.hasHistory { output.storeBytes(of: found, toByteOffset: 2 &* slotCount, as: UInt64.self) }
       output += step.pointee.advance
       done &+= 1
     }

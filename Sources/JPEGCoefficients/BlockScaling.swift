@@ -109,8 +109,9 @@ enum BlockSamples {
   /// Twice the expected value of an AC coefficient that is known only from `bit` upwards, and is not 0.
   @inline(__always)
   static func doubledAC(_ known: Int, bit: Int) -> Int {
-    let doubt = (1 &<< bit) &- 1
-    return 2 &* known &+ (known > 0 ? doubt : -doubt)
+    // −1 unless the value is positive: a branch would be a random one.
+    let sign = (known &- 1) &>> 63
+    return 2 &* known &+ ((((1 &<< bit) &- 1) ^ sign) &- sign)
   }
 
   /// The factors applied in advance to the quantisers of zigzag positions 0, 1, 2 and 4 for `quarter`, times 256.

@@ -51,7 +51,8 @@ final class HuffmanTable {
     /// plus `endOfBlock`, in the high byte. AC tables only.
     var packed: UnsafePointer<UInt16>
     /// Indexed by 11 bits: the bits to consume in the low byte, the coefficients passed with this one in the next, or
-    /// `endOfBlock`; the value in the high 16 bits. 0 for longer codes. Sequential files only.
+    /// `endOfBlock`; the value in the high 16 bits. 0 for longer codes, and for end-of-band runs of more than this block. Not of the
+    /// DC tables of progressive files.
     var valued: UnsafePointer<UInt32>
     /// Indexed by 12 bits: as `packed`, and the sum of the coefficients' mean squares in the high 16 bits. AC tables
     /// made to measure only.
@@ -80,7 +81,7 @@ final class HuffmanTable {
     let singleCount = 1 << Self.singleBits
     // `packed` is built from its levels for fewer bits, which precede it.
     let packedCount = use == .ac ? 2 << Self.packedBits : 0
-    let valuedCount = !isProgressive ? 1 << Self.valuedBits : 0
+    let valuedCount = use == .ac || !isProgressive ? 1 << Self.valuedBits : 0
     let measuredCount = use == .ac && measure != nil ? 1 << Self.measuredBits : 0
     let wordCount = canonicalCount + valuedCount + measuredCount
     memory = .allocate(byteCount: wordCount * 4 + (singleCount + packedCount) * 2, alignment: 64)
@@ -92,7 +93,7 @@ final class HuffmanTable {
     let levels = (rest + singleCount * 2).bindMemory(to: UInt16.self, capacity: packedCount)
     Self.fillCanonical(canonical, count: canonicalCount, entries, counts: code.counts)
     Self.fillSingle(single, count: singleCount, entries)
-    if valuedCount > 0 { Self.fillValued(valued, count: valuedCount, entries) }
+    if valuedCount > 0 { Self.fillValued(valued, count: valuedCount, entries, isProgressive: isProgressive) }
     if use == .ac { Self.fillPacked(levels, entries, isProgressive: isProgressive) }
     if let measure, use == .ac {
       Self.fillMeasured(measured, single: single, measure.squares, isProgressive: isProgressive)
@@ -136,11 +137,15 @@ final class HuffmanTable {
     }
   }
 
-  private static func fillValued(_ table: UnsafeMutablePointer<UInt32>, count: Int, _ entries: [HuffmanCode.Entry]) {
+  private static func fillValued(
+    _ table: UnsafeMutablePointer<UInt32>, count: Int, _ entries: [HuffmanCode.Entry], isProgressive: Bool
+  ) {
     table.initialize(repeating: 0, count: count)
     for entry in entries where entry.length + entry.size <= valuedBits {
       let width = valuedBits - entry.length - entry.size
       let isEnd = entry.size == 0 && entry.run != 15
+      // The length of an end-of-band run follows in the stream.
+      if isEnd && isProgressive && entry.run > 0 { continue }
       let passed = isEnd ? endOfBlock : entry.run + 1
       for bits in 0..<1 << entry.size {
         // As in JPEG's EXTEND, a leading 0 means a negative number.

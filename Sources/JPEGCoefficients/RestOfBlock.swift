@@ -84,7 +84,8 @@ struct MeasuredCoefficients: RestOfBlock {
 
   @inline(__always)
   mutating func note(_ position: Int, _ value: Int) {
-    let magnitude = Float(abs(value)) + doubt
+    // A run of 16 zeros has none.
+    let magnitude = value == 0 ? 0 : Float(abs(value)) + doubt
     sum += magnitude * magnitude * energies[position & 63]
   }
 
