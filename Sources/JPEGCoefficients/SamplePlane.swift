@@ -93,7 +93,7 @@ final class SamplePlane {
         rowBytes: rowBytes)
     case .four:
       var (a, b, c, d) = (SIMD4<Float>(), SIMD4<Float>(), SIMD4<Float>(), SIMD4<Float>())
-      for slot in 0..<16 where block[slot] != 0 {
+      for slot in 0..<16 {
         let wave = scaling.waves + 4 * slot
         let amplitude = SIMD4<Float>(repeating: Float(block[slot]) * 0.5)
         a += wave[0] * amplitude
