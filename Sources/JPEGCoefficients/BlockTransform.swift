@@ -42,6 +42,31 @@ enum BlockTransform {
     output.storeBytes(of: words[3].littleEndian, toByteOffset: 3 &* rowBytes, as: UInt32.self)
   }
 
+  /// Writes 4×4 samples from as many coefficients in rows, which are twice their values. `factors` are the quantisers.
+  @inline(__always)
+  static func four(
+    _ block: UnsafePointer<Int16>, _ factors: UnsafePointer<Float>, into output: UnsafeMutableRawPointer, rowBytes: Int
+  ) {
+    func row(_ y: Int) -> Four {
+      let values = block + 4 &* y
+      return Four(Float(values[0]), Float(values[1]), Float(values[2]), Float(values[3]))
+        * load(UnsafeRawPointer(factors), 16 &* y)
+    }
+    let rows = four(row(0), row(1), row(2), row(3))
+    let columns = transposed(rows.0, rows.1, rows.2, rows.3)
+    let samples = four(columns.0, columns.1, columns.2, columns.3)
+    store(samples.0, samples.1, samples.2, samples.3, into: output, rowBytes: rowBytes)
+  }
+
+  /// Four samples from four frequencies, times √½.
+  @inline(__always)
+  private static func four(_ f0: Four, _ f1: Four, _ f2: Four, _ f3: Four) -> (Four, Four, Four, Four) {
+    let (e0, e1) = ((f0 + f2) * 0.25, (f0 - f2) * 0.25)
+    // ½ · √½ of the cosine and the sine of π/8.
+    let (o0, o1) = (f1 * 0.326640741 + f3 * 0.135299025, f1 * 0.135299025 - f3 * 0.326640741)
+    return (e0 + o0, e1 + o1, e1 - o1, e0 - o0)
+  }
+
   /// Writes 8×8 samples of a block that has only its DC coefficient.
   @inline(__always)
   static func flat(_ block: UnsafePointer<Float>, into output: UnsafeMutableRawPointer, rowBytes: Int) {

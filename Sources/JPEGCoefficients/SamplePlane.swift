@@ -91,17 +91,7 @@ final class SamplePlane {
         Int(block[0]) &* Int(scaling.integers[0]), Int(block[1]) &* Int(scaling.integers[1]),
         Int(block[2]) &* Int(scaling.integers[2]), Int(block[3]) &* Int(scaling.integers[3]), into: output,
         rowBytes: rowBytes)
-    case .four:
-      var (a, b, c, d) = (SIMD4<Float>(), SIMD4<Float>(), SIMD4<Float>(), SIMD4<Float>())
-      for slot in 0..<16 {
-        let wave = scaling.waves + 4 * slot
-        let amplitude = SIMD4<Float>(repeating: Float(block[slot]) * 0.5)
-        a += wave[0] * amplitude
-        b += wave[1] * amplitude
-        c += wave[2] * amplitude
-        d += wave[3] * amplitude
-      }
-      BlockTransform.store(a, b, c, d, into: output, rowBytes: rowBytes)
+    case .four: BlockTransform.four(block, scaling.factors, into: output, rowBytes: rowBytes)
     case .eight:
       withUnsafeTemporaryAllocation(of: Float.self, capacity: 64) { scaled in
         guard let scaled = scaled.baseAddress else { return }
