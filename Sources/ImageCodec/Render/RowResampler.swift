@@ -1,3 +1,4 @@
+import CVectors
 import Glibc
 import ThumbnailCore
 
@@ -25,6 +26,7 @@ final class RowResampler {
   private let rows: RowWindow
   /// Whether the rows in the window are Int16.
   private let isWide: Bool
+  private let usesAVX2: Bool
   private let scratch: UnsafeMutablePointer<Int16>
   /// The next new row.
   private var next = 0
@@ -40,16 +42,18 @@ final class RowResampler {
   /// - Parameters:
   ///   - isWide: Whether samples are Int16 with `fractionBits` fraction bits instead of UInt8.
   ///   - region: The part of the image that is resampled; nil: all of it.
+  ///   - usesAVX2: Whether the loops of `CVectors` are used, which give the same samples.
   /// - Throws: `.damaged(.shrink, …)` for invalid sizes, `.outOfMemory`.
   init(
-    _ source: RowLayout.Plane, isWide: Bool, region: ImageShare?, target: PixelSize, part: PixelRectangle
+    _ source: RowLayout.Plane, isWide: Bool, region: ImageShare?, target: PixelSize, part: PixelRectangle,
+    usesAVX2: Bool = SampleVectors.hasAVX2
   ) throws(CodecError) {
     guard Self.supports(source.size), Self.supports(target), part.fits(into: target),
       (1...4).contains(source.channels),
       source.extent.width > 0, source.extent.height > 0, source.extent.width <= Double(source.size.width),
       source.extent.height <= Double(source.size.height)
     else { throw .damaged(.shrink, detail: "a plane of \(source.size) cannot become \(target)") }
-    channels = source.channels
+    (channels, self.usesAVX2) = (source.channels, usesAVX2)
     // Only the samples that the region touches are used, so that none beyond its edges counts.
     var columns = (region?.across ?? .all).samples(of: source.extent.width, count: source.size.width)
     var lines = (region?.down ?? .all).samples(of: source.extent.height, count: source.size.height)
@@ -175,6 +179,15 @@ final class RowResampler {
       let shift = Int32(ResampleKernel.fractionBits) &+ Sample.fractionBits &- Self.fractionBits
       let half = Int32(1) &<< (shift &- 1)
       rows.withRows(from: down.starts[y], count: down.taps) { pointers, taps in
+        #if arch(x86_64)
+          if usesAVX2, count >= Self.chunk {
+            // In C it is an array of pointers that may be NULL.
+            let rows = UnsafeRawPointer(pointers).assumingMemoryBound(to: UnsafeRawPointer?.self)
+            return Sample.fractionBits == 0
+              ? cvectors_combine_bytes(rows, taps, weights, left, count, row)
+              : cvectors_combine_words(rows, taps, weights, left, count, row)
+          }
+        #endif
         let stride = MemoryLayout<Sample>.size
         var x = 0
         while x &+ Self.chunk <= count {
@@ -226,6 +239,15 @@ final class RowResampler {
   private func reducePixelsAcross(_ pairs: UnsafeMutablePointer<Int16>, into output: UnsafeMutablePointer<Int16>) {
     across.weights.withUnsafeBufferPointer { weights in
       guard var weights = weights.baseAddress else { return }
+      #if arch(x86_64)
+        if usesAVX2 {
+          return across.starts.withUnsafeBufferPointer { starts in
+            cvectors_reduce_pixels(
+              pairs - 4 &* across.source.lowerBound, starts.baseAddress, weights, across.taps, starts.count, channels,
+              output)
+          }
+        }
+      #endif
       var target = output
       for start in across.starts {
         var source = pairs + 4 &* (start &- across.source.lowerBound)
@@ -250,6 +272,12 @@ final class RowResampler {
       guard var weights = weights.baseAddress else { return }
       let first = across.source.lowerBound
       across.starts.withUnsafeBufferPointer { starts in
+        #if arch(x86_64)
+          if usesAVX2, starts.count >= 8 {
+            return cvectors_reduce_plane(
+              row - first, starts.baseAddress, weights, across.taps, starts.count, output)
+          }
+        #endif
         var x = 0
         while x &+ 4 <= starts.count {
           // Four new samples at once share the additions across.

@@ -1,3 +1,5 @@
+import CVectors
+
 /// Turns resampled rows, 16-bit samples with `RowResampler.fractionBits` fraction bits that may overshoot, into 8-bit
 /// samples.
 enum SampleFinisher {
@@ -63,6 +65,11 @@ enum SampleFinisher {
     _ planes: (UnsafePointer<Int16>, UnsafePointer<Int16>, UnsafePointer<Int16>), count: Int,
     into output: UnsafeMutablePointer<UInt8>
   ) {
+    #if arch(x86_64)
+      if SampleVectors.hasAVX2, count >= 16 {
+        return cvectors_interleave(planes.0, planes.1, planes.2, count, output)
+      }
+    #endif
     for x in 0..<count {
       let pixel = output + 3 &* x
       pixel[0] = UInt8(truncatingIfNeeded: max(0, min(255, (planes.0[x] &+ half) &>> 6)))

@@ -1,3 +1,5 @@
+import CVectors
+
 // The vector arithmetic of the resampler, in forms that the compiler turns into few instructions on any x86-64. Before
 // changing it, check the machine code and measure.
 
@@ -57,6 +59,15 @@ extension Int16: RowSample {
 }
 
 enum SampleVectors {
+  /// Whether this processor has AVX2, so that the loops of `CVectors` can run.
+  static let hasAVX2: Bool = {
+    #if arch(x86_64)
+      return cvectors_has_avx2() != 0
+    #else
+      return false
+    #endif
+  }()
+
   /// Accumulators for 16 columns.
   struct Sums {
     private var a: SIMD4<Int32>

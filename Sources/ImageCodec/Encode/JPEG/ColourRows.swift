@@ -1,10 +1,12 @@
+import CVectors
+
 /// Converts rows of pixels to luma and chroma, and halves chroma, for the JPEG encoder.
 ///
 /// Luma has one fraction bit and is centred: −256 to 254. Chroma comes in pairs of 16 bits, as differences from grey.
 /// That of RGB is red and blue less luma until it is halved; then it has one fraction bit, too. Where a fraction is cut
 /// off, ordered dithering keeps the mean of a block exact. Check the machine code and measure before changing the loops.
 enum ColourRows {
-  private typealias Eight = SIMD8<Int16>
+  typealias Eight = SIMD8<Int16>
   private typealias Words = SIMD4<UInt32>
 
   /// Writes the pixels of a row, three bytes each, as words, the first byte lowest, and repeats the last up to `padded`.
@@ -14,6 +16,9 @@ enum ColourRows {
     _ pixels: UnsafePointer<UInt8>, count: Int, padded: Int, into words: UnsafeMutablePointer<UInt32>
   ) {
     var x = 0
+    #if arch(x86_64)
+      if SampleVectors.hasAVX2 { x = cvectors_expand(pixels, count, words) }
+    #endif
     // Each word is read with the byte after it, so the last pixel is not among these.
     while x &+ 4 < count {
       let four = UnsafeRawPointer(pixels + 3 &* x)
@@ -95,7 +100,7 @@ enum ColourRows {
 
   /// Stores the pairs of eight pixels, the even and the odd ones apart.
   @inline(__always)
-  private static func split(
+  static func split(
     _ left: Eight, _ right: Eight, _ even: UnsafeMutableRawPointer, _ odd: UnsafeMutableRawPointer
   ) {
     let pairs = SIMD8<UInt32>(

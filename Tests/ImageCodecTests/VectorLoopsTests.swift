@@ -1,0 +1,95 @@
+@testable import CodecTestSupport
+@testable import ImageCodec
+@testable import ThumbnailCore
+
+/// The loops over samples whose results do not depend on the processor's vectors.
+@Suite(.timeLimit(.minutes(5)))
+struct VectorLoopsTests {
+  /// The new rows of noise in a plane.
+  private func resampled(
+    _ from: PixelSize, to target: PixelSize, channels: Int, isWide: Bool, usesAVX2: Bool
+  ) throws -> [[Int16]] {
+    var random = SplitMix(state: UInt64(from.width * 7919 + target.width * 31 + channels))
+    var samples: [UInt8] = (0..<from.pixelCount * channels * 2).map { _ in
+      [0, 255, UInt8.random(in: 0...255, using: &random)].randomElement(using: &random) ?? 0
+    }
+    if isWide {
+      for index in stride(from: 0, to: samples.count, by: 2) {
+        let sample = UInt16(samples[index]) << 6
+        (samples[index], samples[index + 1]) = (UInt8(sample & 255), UInt8(sample >> 8))
+      }
+    }
+    let plane = RowLayout(size: from, channels: channels).planes[0]
+    let resampler = try RowResampler(
+      plane, isWide: isWide, region: nil, target: target, part: PixelRectangle(x: 0, y: 0, size: target),
+      usesAVX2: usesAVX2)
+    var rows: [[Int16]] = []
+    let stride = from.width * channels * (isWide ? 2 : 1)
+    samples.withUnsafeBytes { bytes in
+      guard let start = bytes.baseAddress else { return }
+      resampler.take(RowBand(start: start, stride: stride, count: from.height), isLasting: true) { _, row in
+        rows.append(Array(UnsafeBufferPointer(start: row, count: target.width * channels)))
+      }
+    }
+    return rows
+  }
+
+  @Test(.enabled(if: SampleVectors.hasAVX2), arguments: 1...4, [false, true])
+  func resamplingIsTheSameWithAVX2(_ channels: Int, _ isWide: Bool) throws {
+    for (from, to) in ResamplerTests.sizes where to.width <= from.width && to.height <= from.height {
+      let rows = try [true, false].map {
+        try resampled(from, to: to, channels: channels, isWide: isWide, usesAVX2: $0)
+      }
+      #expect(rows[0].count == to.height && rows[0] == rows[1], "\(from) to \(to)")
+    }
+    for width in [15, 16, 17, 31, 33, 47, 64, 100] {
+      for target in [7, 8, 9, 15, 16, 17, 50] where target <= width {
+        let (from, to) = (PixelSize(width, 13), PixelSize(target, 6))
+        let rows = try [true, false].map {
+          try resampled(from, to: to, channels: channels, isWide: isWide, usesAVX2: $0)
+        }
+        #expect(rows[0].count == 6 && rows[0] == rows[1], "\(from) to \(to)")
+      }
+    }
+  }
+
+  @Test func interleavedRowsAreThoseOfSinglePixels() {
+    var random = SplitMix(state: 5)
+    for count in [1, 15, 16, 17, 32, 47, 100] {
+      let planes = (0..<3).map { _ in (0..<count).map { _ in Int16.random(in: -6000...22_000, using: &random) } }
+      func interleaved(_ step: Int) -> [UInt8] {
+        var pixels: [UInt8] = Array(repeating: 0, count: 3 * count)
+        planes[0].withUnsafeBufferPointer { a in
+          planes[1].withUnsafeBufferPointer { b in
+            planes[2].withUnsafeBufferPointer { c in
+              pixels.withUnsafeMutableBufferPointer { pixels in
+                guard let a = a.baseAddress, let b = b.baseAddress, let c = c.baseAddress,
+                  let target = pixels.baseAddress
+                else { return }
+                for x in stride(from: 0, to: count, by: step) {
+                  SampleFinisher.interleave((a + x, b + x, c + x), count: min(step, count - x), into: target + 3 * x)
+                }
+              }
+            }
+          }
+        }
+        return pixels
+      }
+      #expect(interleaved(count) == interleaved(1), "\(count)")
+    }
+  }
+
+  @Test func expandedRowsHaveTheBytesOfTheirPixels() {
+    for count in [1, 4, 9, 10, 11, 18, 19, 100] {
+      let bytes = (0..<3 * count).map { UInt8($0 * 37 & 255) }
+      let padded = (count + 15) & ~15
+      var words: [UInt32] = Array(repeating: 0, count: padded)
+      ColourRows.expand(bytes, count: count, padded: padded, into: &words)
+      for (x, word) in words.enumerated() {
+        let start = 3 * min(x, count - 1)
+        let expected = [bytes[start], bytes[start + 1], bytes[start + 2]]
+        #expect((0..<3).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } == expected, "\(x) of \(count)")
+      }
+    }
+  }
+}
