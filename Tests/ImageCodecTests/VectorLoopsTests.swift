@@ -92,4 +92,53 @@ struct VectorLoopsTests {
       }
     }
   }
+
+  // MARK: Chroma
+
+  /// The loss of chroma, computed pixel by pixel.
+  private func loss(_ raster: Raster) -> Double {
+    let (width, bytes) = (raster.size.width, raster.bytes)
+    func chroma(_ x: Int, _ y: Int) -> [Int] {
+      let pixel = bytes[(y * width + x) * 3..<(y * width + x) * 3 + 3].map { Int($0) }
+      if raster.space == .ycc { return Array(pixel[1...]) }
+      return [
+        (-11_056 * pixel[0] - 21_712 * pixel[1] + 32_768 * pixel[2]) >> 16,
+        (32_768 * pixel[0] - 27_440 * pixel[1] - 5_328 * pixel[2]) >> 16,
+      ]
+    }
+    func sum(_ block: Int, _ row: Int, _ part: Int) -> Int {
+      [(0, 0), (1, 0), (0, 1), (1, 1)].reduce(0) { $0 + chroma(2 * block + $1.0, 2 * row + $1.1)[part] }
+    }
+    var (squares, count) = (0, 0)
+    for row in stride(from: 1, to: raster.size.height / 2 - 1, by: 2) {
+      for block in 1..<width / 2 - 1 {
+        for (right, below) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
+          for part in 0..<2 {
+            let (side, line) = (block + 2 * right - 1, row + 2 * below - 1)
+            let shown =
+              9 * sum(block, row, part) + 3 * (sum(side, row, part) + sum(block, line, part)) + sum(side, line, part)
+            let difference = chroma(2 * block + right, 2 * row + below)[part] * 64 - shown
+            squares += difference * difference
+            count += 1
+          }
+        }
+      }
+    }
+    return count == 0 ? 0 : (Double(squares) / Double(count)).squareRoot() / 64
+  }
+
+  @Test(arguments: [Raster.Space.rgb, .ycc])
+  func theLossOfChromaIsThatOfEachPixel(_ space: Raster.Space) throws {
+    var random = SplitMix(state: 3)
+    for (width, height) in [(4, 8), (5, 9), (6, 8), (13, 12), (14, 11), (15, 16), (16, 8), (27, 21), (64, 12)] {
+      for isExtreme in [false, true] {
+        let raster = try Raster(PixelSize(width, height), bands: 3, space: space) { _, _ in
+          (0..<3).map { _ in
+            isExtreme ? (Bool.random(using: &random) ? 255 : 0) : UInt8.random(in: 0...255, using: &random)
+          }
+        }
+        #expect(ChromaLoss.levels(raster) == loss(raster), "\(width)x\(height)")
+      }
+    }
+  }
 }

@@ -5,66 +5,148 @@ import ThumbnailCore
 /// For the same number of bytes, halved chroma is better for most thumbnails, but saturated edges, such as red text on
 /// blue, become illegible. If the loss is more than 4 levels, full chroma at coarser quantisers is better by 8 to 24
 /// points of SSIMULACRA2 for the worst of 50 images, and by 0.3 to 1.2 on average.
-enum ChromaLoss {
+struct ChromaLoss {
   /// The loss above which chroma is kept in full, in levels.
   static let most = 4.0
+
+  private typealias Eight = SIMD8<Int16>
+  private typealias Words = SIMD4<UInt32>
 
   /// The root of the mean square difference between chroma and its 2×2 means interpolated back, over every other row
   /// of blocks; in levels. 0 for gray, with alpha and below 4×8 pixels.
   static func levels(_ raster: Raster) -> Double {
     guard raster.bands == 3, raster.size.width >= 4, raster.size.height >= 8 else { return 0 }
     return raster.withSamples { samples in
-      raster.space == .ycc
-        ? levels(raster.size) { x, y in
-          let pixel = samples + (y &* raster.size.width &+ x) &* 3
-          return SIMD2(Int32(pixel[1]), Int32(pixel[2]))
-        }
-        : levels(raster.size) { x, y in
-          let pixel = samples + (y &* raster.size.width &+ x) &* 3
-          let (red, green, blue) = (Int32(pixel[0]), Int32(pixel[1]), Int32(pixel[2]))
-          // JFIF's, times 1/65536.
-          return SIMD2(
-            (-11_056 &* red &- 21_712 &* green &+ 32_768 &* blue) &>> 16,
-            (32_768 &* red &- 27_440 &* green &- 5_328 &* blue) &>> 16)
-        }
+      let padded = (raster.size.width + 7) & ~7
+      // A vector more than the pairs of half a row, because the neighbours of the last blocks are read, too.
+      let stride = 2 * padded + 16
+      return withUnsafeTemporaryAllocation(byteCount: 4 * padded + 11 * stride, alignment: 16) { memory in
+        guard let start = memory.baseAddress else { return 0 }
+        return ChromaLoss(
+          samples: samples, size: raster.size, isRGB: raster.space != .ycc, padded: padded, stride: stride,
+          words: start, rows: start + 4 * padded
+        ).levels()
+      }
     }
   }
 
-  /// `chroma` gives both samples of a pixel of an image of this size.
-  @inline(__always)
-  private static func levels(_ size: PixelSize, _ chroma: (_ x: Int, _ y: Int) -> SIMD2<Int32>) -> Double {
+  let samples: UnsafePointer<UInt8>
+  let size: PixelSize
+  let isRGB: Bool
+  /// The width in whole vectors.
+  let padded: Int
+  /// The bytes of a row of pairs: both chroma samples, 16 bits each, of a pixel or a block.
+  let stride: Int
+  let words: UnsafeMutableRawPointer
+  let rows: UnsafeMutableRawPointer
+
+  private func levels() -> Double {
     let blocks = size.width / 2
-    var sum: Int64 = 0
+    var sum: UInt64 = 0
     var count = 0
-    // The sums of the four samples of each block, in three rows of blocks: the compared one, the one above and the one
-    // below.
-    withUnsafeTemporaryAllocation(of: SIMD2<Int32>.self, capacity: 3 * blocks) { sums in
-      for row in stride(from: 1, to: size.height / 2 - 1, by: 2) {
-        for line in 0..<3 {
-          let y = 2 &* (row &+ line &- 1)
-          for block in 0..<blocks {
-            let x = 2 &* block
-            sums[line &* blocks &+ block] =
-              chroma(x, y) &+ chroma(x &+ 1, y) &+ chroma(x, y &+ 1) &+ chroma(x &+ 1, y &+ 1)
-          }
-        }
-        for block in 1..<blocks &- 1 {
-          let own = 9 &* sums[blocks &+ block]
-          for below in 0..<2 {
-            let line = 2 &* below &* blocks
-            for right in 0..<2 {
-              // In 64ths: a block's own mean counts 9/16, its neighbours' 3/16, 3/16 and 1/16.
-              let side = block &+ 2 &* right &- 1
-              let shown = own &+ 3 &* (sums[blocks &+ side] &+ sums[line &+ block]) &+ sums[line &+ side]
-              let difference = chroma(2 &* block &+ right, 2 &* row &+ below) &* 64 &- shown
-              // At most 255 · 64 each: the squares of both fit into 32 bits.
-              sum &+= Int64((difference &* difference).wrappedSum())
-            }
-          }
-        }
-        count += 8 * (blocks - 2)
-      }
+    let (pixels, unused, own) = (rows, rows + 4 * stride, rows + 8 * stride)
+    var (above, below) = (own + stride, own + 2 * stride)
+    read(0, pixels: unused, sums: above)
+    for row in Swift.stride(from: 1, to: size.height / 2 - 1, by: 2) {
+      read(row, pixels: pixels, sums: own)
+      read(row + 1, pixels: unused, sums: below)
+      sum &+= compare(pixels, own: own, above: above, below: below, end: 4 * (blocks - 1))
+      count += 8 * (blocks - 2)
+      swap(&above, &below)
     }
     return count == 0 ? 0 : (Double(sum) / Double(count)).squareRoot() / 64
+  }
+
+  /// Reads a row of blocks: the even and the odd pixels of its upper and of its lower row, and the blocks' sums.
+  private func read(_ row: Int, pixels: UnsafeMutableRawPointer, sums: UnsafeMutableRawPointer) {
+    for line in 0..<2 {
+      ColourRows.expand(
+        samples + (2 * row + line) * size.width * 3, count: size.width, padded: padded,
+        into: words.assumingMemoryBound(to: UInt32.self))
+      let even = pixels + 2 * line * stride
+      if isRGB { splitRGB(even, even + stride) } else { splitYCC(even, even + stride) }
+    }
+    var x = 0
+    while x < 2 &* padded {
+      let upper = Self.load(pixels, x) &+ Self.load(pixels, stride &+ x)
+      let lower = Self.load(pixels, 2 &* stride &+ x) &+ Self.load(pixels, 3 &* stride &+ x)
+      sums.storeBytes(of: upper &+ lower, toByteOffset: x, as: Eight.self)
+      x &+= 16
+    }
+  }
+
+  @inline(never)
+  private func splitYCC(_ even: UnsafeMutableRawPointer, _ odd: UnsafeMutableRawPointer) {
+    @inline(__always)
+    func chroma(_ offset: Int) -> Eight {
+      let pixels = words.loadUnaligned(fromByteOffset: offset, as: Words.self)
+      return unsafeBitCast(((pixels &>> 8) & 0xFF) | (pixels & 0x00FF_0000), to: Eight.self)
+    }
+    var x = 0
+    while x < 2 &* padded {
+      ColourRows.split(chroma(2 &* x), chroma(2 &* x &+ 16), even + x, odd + x)
+      x &+= 16
+    }
+  }
+
+  @inline(never)
+  private func splitRGB(_ even: UnsafeMutableRawPointer, _ odd: UnsafeMutableRawPointer) {
+    @inline(__always)
+    func chroma(_ offset: Int) -> Eight {
+      let pixels = words.loadUnaligned(fromByteOffset: offset, as: Words.self)
+      let redBlue = unsafeBitCast(pixels & 0x00FF_00FF, to: Eight.self)
+      let green = unsafeBitCast((pixels &>> 8) & 0xFF, to: Eight.self)
+      // JFIF's factors times 2¹⁵.
+      let blue =
+        EncoderVectors.sumsOfPairs(redBlue, Eight(-5528, 16_384, -5528, 16_384, -5528, 16_384, -5528, 16_384))
+        &+ EncoderVectors.sumsOfPairs(green, Eight(repeating: -10_856))
+      let red =
+        EncoderVectors.sumsOfPairs(redBlue, Eight(16_384, -2664, 16_384, -2664, 16_384, -2664, 16_384, -2664))
+        &+ EncoderVectors.sumsOfPairs(green, Eight(repeating: -13_720))
+      return unsafeBitCast(((blue &>> 15) & 0xFFFF) | ((red &>> 15) &<< 16), to: Eight.self)
+    }
+    var x = 0
+    while x < 2 &* padded {
+      ColourRows.split(chroma(2 &* x), chroma(2 &* x &+ 16), even + x, odd + x)
+      x &+= 16
+    }
+  }
+
+  /// The sum of the squared differences, in 64ths of a level, from the second block of a row to that at `end` bytes.
+  @inline(never)
+  private func compare(
+    _ pixels: UnsafeRawPointer, own: UnsafeRawPointer, above: UnsafeRawPointer, below: UnsafeRawPointer, end: Int
+  ) -> UInt64 {
+    var sums = SIMD2<UInt64>()
+    var x = 4
+    while x < end {
+      let middle = Self.load(own, x)
+      /// The squared differences of a row's pixels on one side of their blocks.
+      @inline(__always)
+      func squares(_ row: UnsafeRawPointer, _ line: UnsafeRawPointer, _ side: Int) -> SIMD4<Int32> {
+        // In 64ths: a block's own mean counts 9/16, its neighbours' 3/16, 3/16 and 1/16.
+        let near = Self.load(own, side) &+ Self.load(line, x)
+        let shown = (middle &<< 3) &+ middle &+ (near &<< 1) &+ near &+ Self.load(line, side)
+        let difference = (Self.load(row, x) &<< 6) &- shown
+        return EncoderVectors.sumsOfPairs(difference, difference)
+      }
+      // Differences are at most 255 · 64: the squares of eight fit into 31 bits.
+      var four =
+        squares(pixels, above, x &- 4) &+ squares(pixels + stride, above, x &+ 4)
+        &+ squares(pixels + 2 &* stride, below, x &- 4) &+ squares(pixels + 3 &* stride, below, x &+ 4)
+      if x &+ 16 > end {
+        let left = Int32(truncatingIfNeeded: (end &- x) / 4)
+        for lane in 0..<4 where lane >= left { four[lane] = 0 }
+      }
+      let pairs = unsafeBitCast(four, to: SIMD2<UInt64>.self)
+      sums &+= (pairs & 0xFFFF_FFFF) &+ (pairs &>> 32)
+      x &+= 16
+    }
+    return sums.wrappedSum()
+  }
+
+  @inline(__always)
+  private static func load(_ pairs: UnsafeRawPointer, _ offset: Int) -> Eight {
+    pairs.loadUnaligned(fromByteOffset: offset, as: Eight.self)
   }
 }
