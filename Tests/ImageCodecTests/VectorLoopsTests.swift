@@ -141,4 +141,51 @@ struct VectorLoopsTests {
       }
     }
   }
+
+  // MARK: Planes
+
+  /// Passes its planes one after the other, or all of them row by row.
+  private final class Planes: RowSource {
+    let layout: RowLayout
+    private let samples: [[UInt8]]
+    private var bands: [(plane: Int, row: Int)]
+
+    init(_ size: PixelSize, isInTurn: Bool) {
+      let extent = PixelExtent(width: Double(size.width), height: Double(size.height))
+      layout = RowLayout(ycc: (0..<3).map { _ in RowLayout.Plane(size: size, channels: 1, extent: extent) })
+      samples = (0..<3).map { (plane: Int) -> [UInt8] in
+        (0..<size.pixelCount).map { (index: Int) -> UInt8 in
+          UInt8(truncatingIfNeeded: index * (5 + plane) + plane * 90)
+        }
+      }
+      bands = []
+      for index in (0..<3 * size.height).reversed() {
+        bands.append(isInTurn ? (index % 3, index / 3) : (index / size.height, index % size.height))
+      }
+    }
+
+    func read(_ receive: (RowBand) throws(CodecError) -> Void) throws(CodecError) -> Bool {
+      guard let (plane, row) = bands.popLast() else { return false }
+      let width = layout.planes[plane].size.width
+      let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: width)
+      defer { copy.deallocate() }
+      _ = copy.update(from: samples[plane][row * width..<(row + 1) * width])
+      guard let start = copy.baseAddress else { return false }
+      try receive(RowBand(plane: plane, start: UnsafeRawPointer(start), stride: width, count: 1))
+      return true
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func aPlaneMayBeFarAheadOfAnother(_ keepsPlanes: Bool) throws {
+    let (size, target) = (PixelSize(60, 400), PixelSize(40, 300))
+    let rasters = try [true, false].map { isInTurn in
+      let source = Planes(size, isInTurn: isInTurn)
+      let view = ViewRenderer.View(
+        size: target, part: PixelRectangle(x: 0, y: 0, size: target), keepsPlanes: keepsPlanes)
+      let renderer = try ViewRenderer(source.layout, views: [view])
+      return try renderer.render(source, cancellation: CancellationFlag())[0].bytes
+    }
+    #expect(rasters[0] == rasters[1])
+  }
 }

@@ -123,8 +123,15 @@ private final class Output {
   private let bands: Int
   /// The finished pixels of an interleaved plane.
   private var pixels: PixelMemory?
-  /// The new samples of each plane of luma and chroma: all are needed to convert colours.
+  /// The new rows of each plane of luma and chroma, at their index modulo `keptRows`: all planes are needed to convert
+  /// colours.
   private var planes: [UnsafeMutablePointer<Int16>] = []
+  private var keptRows: Int
+  /// The rows that each plane has passed, and those that are finished.
+  private var passed: [Int]
+  private var finished = 0
+  /// Rows of all planes that a source passes together and that their windows complete are less than this.
+  private static let usualRows = 64
 
   init(_ view: ViewRenderer.View, of layout: RowLayout, isWide: Bool, light: Light) throws(CodecError) {
     (self.view, self.layout, self.light) = (view, layout, light)
@@ -133,8 +140,10 @@ private final class Output {
     }
     bands = layout.colour == .ycc ? 3 : layout.planes[0].channels
     pixels = try PixelMemory(view.part.size, bands: bands)
+    keptRows = min(Self.usualRows, view.part.size.height)
+    passed = layout.planes.map { _ in 0 }
     if layout.colour == .ycc {
-      planes = layout.planes.map { _ in .allocate(capacity: view.part.size.pixelCount) }
+      planes = layout.planes.map { _ in .allocate(capacity: keptRows * view.part.size.width) }
     }
   }
 
@@ -149,7 +158,7 @@ private final class Output {
     let width = view.part.size.width
     resamplers[band.plane].take(band, isLasting: band.isLasting) { y, row in
       if layout.colour == .ycc {
-        (planes[band.plane] + y * width).update(from: row, count: width)
+        take(row, y, ofPlane: band.plane)
       } else if layout.hasAlpha {
         if light == .linear {
           LinearLight.unpremultiply(row, pixels: width, channels: bands, into: start + y * width * bands)
@@ -168,7 +177,6 @@ private final class Output {
   func raster(_ layout: RowLayout) throws(CodecError) -> Raster {
     guard let pixels else { throw .damaged(.shrink, detail: "a view was taken twice") }
     self.pixels = nil
-    if layout.colour == .ycc { finishPlanes(into: pixels.start) }
     let space: Raster.Space =
       switch layout.colour {
       case .cmyk: .cmyk
@@ -178,19 +186,43 @@ private final class Output {
     return Raster(taking: pixels, space: space, profile: layout.profile)
   }
 
-  private func finishPlanes(into pixels: UnsafeMutablePointer<UInt8>) {
+  /// Keeps a new row of luma or chroma, and finishes the rows that all planes have passed.
+  private func take(_ row: UnsafePointer<Int16>, _ y: Int, ofPlane plane: Int) {
     let width = view.part.size.width
-    for y in 0..<view.part.size.height {
-      let rows = (
-        UnsafePointer(planes[0] + y * width), UnsafePointer(planes[1] + y * width),
-        UnsafePointer(planes[2] + y * width)
-      )
-      let target = pixels + y * width * 3
-      if view.keepsPlanes {
-        SampleFinisher.interleave(rows, count: width, into: target)
-      } else {
-        SampleFinisher.rgb(rows, layout.weights, count: width, into: target)
+    if y - finished >= keptRows { keepAllRows() }
+    (planes[plane] + y % keptRows * width).update(from: row, count: width)
+    passed[plane] = y + 1
+    while finished < passed[0], finished < passed[1], finished < passed[2] {
+      finishRow(finished)
+      finished += 1
+    }
+  }
+
+  /// Makes room for all rows: a plane is far ahead of another.
+  private func keepAllRows() {
+    let (width, height) = (view.part.size.width, view.part.size.height)
+    for (plane, old) in planes.enumerated() {
+      planes[plane] = .allocate(capacity: height * width)
+      for y in finished..<max(finished, passed[plane]) {
+        (planes[plane] + y * width).update(from: old + y % keptRows * width, count: width)
       }
+      old.deallocate()
+    }
+    keptRows = height
+  }
+
+  private func finishRow(_ y: Int) {
+    guard let pixels = pixels?.start else { return }
+    let width = view.part.size.width
+    let offset = y % keptRows * width
+    let rows = (
+      UnsafePointer(planes[0] + offset), UnsafePointer(planes[1] + offset), UnsafePointer(planes[2] + offset)
+    )
+    let target = pixels + y * width * 3
+    if view.keepsPlanes {
+      SampleFinisher.interleave(rows, count: width, into: target)
+    } else {
+      SampleFinisher.rgb(rows, layout.weights, count: width, into: target)
     }
   }
 }
