@@ -35,7 +35,7 @@ final class PixelMemory {
 /// takes longer than receiving the samples of a small thumbnail.
 package final class SparePixelMemory: Sendable {
   /// Larger blocks are not kept, in bytes.
-  private static let mostKept = 1 << 20
+  private static let mostKept = 2 << 20
 
   struct Block: @unchecked Sendable {
     // Safety: a block has one owner at a time.
