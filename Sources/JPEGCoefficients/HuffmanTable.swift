@@ -51,8 +51,8 @@ final class HuffmanTable {
     /// plus `endOfBlock`, in the high byte. AC tables only.
     var packed: UnsafePointer<UInt16>
     /// Indexed by 11 bits: the bits to consume in the low byte, the coefficients passed with this one in the next, or
-    /// `endOfBlock`; the value in the high 16 bits. 0 for longer codes, and for end-of-band runs of more than this block. Not of the
-    /// DC tables of progressive files.
+    /// `endOfBlock`; the value in the high 16 bits. 0 for longer codes, and for end-of-band runs of more than this block.
+    /// Not of the DC tables of progressive files.
     var valued: UnsafePointer<UInt32>
     /// Indexed by 12 bits: as `packed`, and the sum of the coefficients' mean squares in the high 16 bits. AC tables
     /// made to measure only.
