@@ -10,7 +10,7 @@ struct DecodeCostTests {
     ["webpsave_buffer", "lossless=true,effort=0"], ["gifsave_buffer", "effort=1"], ["tiffsave_buffer", ""],
     ["tiffsave_buffer", "tile=true,compression=lzw"], ["heifsave_buffer", "compression=av1,effort=0"],
     ["tiffsave_buffer", "compression=deflate,tile-height=1600"],
-    ["jpegsave_buffer", "Q=70,subsample-mode=on"],
+    ["jpegsave_buffer", "Q=70,subsample-mode=on"], ["heifsave_buffer", "compression=hevc,effort=0"],
   ]
 
   /// In a process of its own, where nothing else takes memory.
@@ -38,7 +38,7 @@ struct DecodeCostTests {
     }
     for bytes in bodies {
       let body = ByteSource.memory(bytes)
-      for sides in [[256], [800], [1500], [1500, 700, 600, 64]] {
+      for sides in [[256], [800], [1500], [2400], [1500, 700, 600, 64]] {
         let variants = sides.map { Variant(size: PixelSize($0, $0), fit: .contain, format: .jpeg) }
         let plan = try DecodePlan.make(bytes, variants)
         guard let before = ResidentMemory.resetPeak() else { return }

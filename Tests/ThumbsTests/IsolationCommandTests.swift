@@ -34,6 +34,21 @@ struct IsolationCommandTests {
     #expect(failed.error?.message.contains("--helper-deadline") == true, "\(failed.error?.message ?? "")")
   }
 
+  @Test(arguments: [("webpsave_buffer", "effort=0"), ("heifsave_buffer", "compression=hevc,effort=0")])
+  func aPictureThatNeedsMoreMemoryThanItsHelperHasIsRefused(saver: String, options: String) async throws {
+    let folder = try bench.folder("large")
+    let picture = try TestPicture.quarters(500, 300).repeated(8).encoded(saver, options)
+    try Data(picture).write(to: folder.appendingPathComponent("large.\(saver.prefix(4))"))
+    func run(_ size: String) async throws -> Run {
+      try await bench.run(
+        "convert", "large", "-o", "small", "--size", size, "--helper-memory", "64MiB", "--memory-budget", "32MiB")
+    }
+    let refused = try await run("4000")
+    #expect(refused.status == 1 && refused.stderr.contains("more than the 64.0 MiB"), "\(refused.stderr)")
+    let small = try await run("200")
+    #expect(small.status == 0, "\(small.stderr)")
+  }
+
   @Test(arguments: [["--isolate", "off"], ["--safe-formats-only"]])
   func unsafeFormatsAreLeftOutOfAFolderWhereTheyAreRefused(_ options: [String]) async throws {
     _ = try mixedFolder(withEndless: false)

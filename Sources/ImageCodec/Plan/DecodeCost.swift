@@ -148,9 +148,19 @@ enum DecodeCost {
     if holdsRaster(pass, probe) { bytes = pass.baseSize.pixelCount * 3 }
     for step in pass.steps where step.parent == .base {
       let pixels = (step.needsWholeView ? step.geometry.view : step.geometry.cut).pixelCount
-      bytes += pixels * (probe.format == .jpeg ? 9 : 4)
+      bytes += pixels * (readsPlanes(pass, probe) ? 9 : 4)
     }
     return bytes
+  }
+
+  /// Whether the views are made from luma and chroma, which `ViewRenderer` keeps until they are interleaved.
+  private static func readsPlanes(_ pass: DecodePlan.Pass, _ probe: ImageProbe) -> Bool {
+    switch probe.format {
+    case .jpeg: true
+    case .webp: !probe.isLossless && probe.hasAlpha != true && !pass.readsRGB(probe)
+    case .heif, .avif: probe.heif?.alpha == nil && pass.light == .display
+    default: false
+    }
   }
 
   /// The rasters that exist at once after decoding: the unfinished views, and the copies of the current one: rotated,
