@@ -97,6 +97,49 @@
     #expect(memory.used == 0 && pipeline.statistics.decodes == 1)
   }
 
+  @Test func whatAHeldWorkerHasIsReturnedAfterAllRequestsAreCancelled() async throws {
+    let (held, gate) = (Counter(), Latch())
+    var configuration = ThumbnailPipeline.Configuration(cacheDirectory: directory.url.appending(path: "held"))
+    configuration.jobs = 1
+    configuration.processors = [
+      ThumbnailProcessor("hold") { _ in
+        held.increment()
+        gate.wait()
+      }
+    ]
+    let pipeline = try ThumbnailPipeline(configuration)
+    let memory = pipeline.stages.runner.memory
+    let names = (0..<8).map { "\(UUID())-\($0).jpg" }
+    let tasks = try names.map { name in
+      let path = directory.url.appending(path: name).path
+      try TestImages.bytes("formats/jpeg-420.jpg").write(to: URL(fileURLWithPath: path))
+      var variant = Variant(size: PixelSize(40, 40), fit: .contain)
+      variant.processor = "hold"
+      let request = ThumbnailRequest(.file(at: path), variant: variant)
+      return Task { try await pipeline.response(for: request) }
+    }
+    await poll { held.value > 0 }
+    for task in tasks { task.cancel() }
+    for task in tasks { await #expect(throws: ThumbnailError.self) { try await task.value } }
+    pipeline.jobs.cancelAll()
+    #expect(memory.used > 0 && Self.openFiles(names) > 0)
+    gate.open()
+    await poll { memory.used == 0 && Self.openFiles(names) == 0 }
+    #expect(pipeline.stages.bodyMemory.used == 0)
+    _ = try await pipeline.response(for: request(TestImages.url("formats/jpeg-420.jpg").path))
+  }
+
+  /// How many descriptors of this process lead to files with these names.
+  private static func openFiles(_ names: [String]) -> Int {
+    let open = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+    return open.filter { number in
+      guard let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)") else {
+        return false
+      }
+      return names.contains { path.hasSuffix("/\($0)") }
+    }.count
+  }
+
   @Test func aFileURLThatTheProgramNamesIsRead() async throws {
     let file = directory.url.appending(path: "a b ü.jpg")
     try TestImages.bytes("formats/jpeg-420.jpg").write(to: file)
