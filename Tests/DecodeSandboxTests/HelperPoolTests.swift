@@ -83,6 +83,25 @@ struct HelperPoolTests {
     #expect(seen.count == 1)
   }
 
+  @Test func aHelperForJPEGsLoadsFewLibraries() async throws {
+    let bench = HelperBench()
+    let picture = try bytes("formats/jpeg-420.jpg")
+    _ = try #require(try await bench.render(picture, .jpeg, probe: probe(.memory(picture))).first).get()
+    let helper = try #require(bench.pool.waiting.first)
+    let maps = try #require(KernelFile.text("/proc/\(helper)/maps"))
+    let files = maps.split(separator: "\n").compactMap { $0.split(separator: "/").last }
+    let loaded = Set(files.filter { $0.contains(".so") })
+    #expect(loaded.contains { $0.hasPrefix("libjpeg") }, "\(loaded)")
+    let others = loaded.filter { file in
+      // The unversioned Foundation has ICU behind it.
+      [
+        "libvips", "libgobject", "libgio", "libtiff", "libheif", "libde265", "libdav1d", "libopenjp2",
+        "librsvg", "libpoppler", "libMagick", "libcurl", "libsqlite", "libFoundation.so", "lib_FoundationICU",
+      ].contains { file.hasPrefix($0) }
+    }
+    #expect(others.isEmpty && loaded.count < 30, "\(loaded)")
+  }
+
   @Test func eachSiteHasAProcessOfItsOwnAndFewWait() async throws {
     let bench = HelperBench()
     let file = try bytes(Self.good)
