@@ -27,11 +27,14 @@
 
 // --- Descriptors over a socket: CMSG_DATA and its kin are macros -----------------------------------------------------
 
-// Sends the bytes of all pieces, with a descriptor beside the first of them unless it is -1. Returns the result of
-// sendmsg(2).
-static inline ssize_t csandbox_send(int socket, const struct iovec *pieces, size_t count, int descriptor) {
+// The most descriptors that are sent at once.
+enum { csandbox_most_descriptors = 2 };
+
+// Sends the bytes of all pieces, with up to two descriptors beside the first of them. Returns the result of sendmsg(2).
+static inline ssize_t csandbox_send(
+    int socket, const struct iovec *pieces, size_t count, const int *descriptors, size_t files) {
   union {
-    char bytes[CMSG_SPACE(sizeof(int))];
+    char bytes[CMSG_SPACE(csandbox_most_descriptors * sizeof(int))];
     struct cmsghdr align;
   } control;
   memset(&control, 0, sizeof control);
@@ -39,21 +42,22 @@ static inline ssize_t csandbox_send(int socket, const struct iovec *pieces, size
   memset(&message, 0, sizeof message);
   message.msg_iov = (struct iovec *)pieces;
   message.msg_iovlen = count;
-  if (descriptor < 0) return sendmsg(socket, &message, MSG_NOSIGNAL);
+  if (!files) return sendmsg(socket, &message, MSG_NOSIGNAL);
   message.msg_control = control.bytes;
-  message.msg_controllen = sizeof control.bytes;
+  message.msg_controllen = CMSG_SPACE(files * sizeof(int));
   struct cmsghdr *header = CMSG_FIRSTHDR(&message);
   header->cmsg_level = SOL_SOCKET;
   header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof(int));
-  memcpy(CMSG_DATA(header), &descriptor, sizeof(int));
+  header->cmsg_len = CMSG_LEN(files * sizeof(int));
+  memcpy(CMSG_DATA(header), descriptors, files * sizeof(int));
   return sendmsg(socket, &message, MSG_NOSIGNAL);
 }
 
-// Receives up to `length` bytes, and the descriptor beside them, or -1. Returns the result of recvmsg(2).
-static inline ssize_t csandbox_receive(int socket, void *bytes, size_t length, int *descriptor) {
+// Receives up to `length` bytes, and the two descriptors beside them, which are -1 where there is none. Returns the
+// result of recvmsg(2).
+static inline ssize_t csandbox_receive(int socket, void *bytes, size_t length, int *descriptors) {
   union {
-    char bytes[CMSG_SPACE(sizeof(int))];
+    char bytes[CMSG_SPACE(csandbox_most_descriptors * sizeof(int))];
     struct cmsghdr align;
   } control;
   struct iovec piece = {bytes, length};
@@ -63,13 +67,12 @@ static inline ssize_t csandbox_receive(int socket, void *bytes, size_t length, i
   message.msg_iovlen = 1;
   message.msg_control = control.bytes;
   message.msg_controllen = sizeof control.bytes;
-  *descriptor = -1;
+  descriptors[0] = descriptors[1] = -1;
   ssize_t count = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
   if (count <= 0) return count;
   struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-  if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS
-      && header->cmsg_len == CMSG_LEN(sizeof(int)))
-    memcpy(descriptor, CMSG_DATA(header), sizeof(int));
+  if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS)
+    memcpy(descriptors, CMSG_DATA(header), header->cmsg_len - CMSG_LEN(0));
   return count;
 }
 
@@ -78,9 +81,12 @@ static inline int csandbox_memory_file(void) {
   return (int)syscall(SYS_memfd_create, "picture", 3u /* MFD_CLOEXEC, MFD_ALLOW_SEALING */);
 }
 
-// Seals a file in memory against all changes. The constants are for GNU sources only.
+// Seals a file in memory against all changes, or against those of its length. The constants are for GNU sources only.
 static inline int csandbox_seal(int file) {
   return fcntl(file, 1033 /* F_ADD_SEALS */, 0xf /* F_SEAL_SEAL, _SHRINK, _GROW, _WRITE */);
+}
+static inline int csandbox_seal_length(int file) {
+  return fcntl(file, 1033 /* F_ADD_SEALS */, 0x7 /* F_SEAL_SEAL, _SHRINK, _GROW */);
 }
 
 // Closes all descriptors from `first` on in the process to be. Swift's module leaves it out.

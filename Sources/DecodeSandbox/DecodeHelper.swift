@@ -72,16 +72,18 @@ public enum DecodeHelper {
   /// and drops privileges for good.
   public static func serveIfAsked(arguments: [String] = CommandLine.arguments) {
     isOwnHelper.store(true, ordering: .relaxed)
-    serveIfAsked(arguments) { kind, memoryLimit in
-      DecodeWorker(kind, memoryLimit: memoryLimit).carryOut
+    serveIfAsked(arguments) { kind, memoryLimit, samples in
+      DecodeWorker(kind, memoryLimit: memoryLimit, samples).carryOut
     }
   }
 
   /// Carries out one request for an image: the response, and what follows it.
   typealias Work = (HelperRequest, ByteSource) -> (HelperResponse, [HelperAttachment])
+  /// Makes the work of a new helper.
+  typealias Worker = (HelperKind, _ memoryLimit: Int, SharedSamples) -> Work
 
   /// Serves with other work than decoding, which tests run in the same confinement.
-  static func serveIfAsked(_ arguments: [String], worker: (HelperKind, _ memoryLimit: Int) -> Work) {
+  static func serveIfAsked(_ arguments: [String], worker: Worker) {
     guard arguments.count > 1, arguments[1] == command else { return }
     var kind: Int32 = 0
     var length = socklen_t(MemoryLayout<Int32>.size)
@@ -100,7 +102,7 @@ public enum DecodeHelper {
     exit(64)
   }
 
-  private static func serve(_ settings: Settings, _ worker: (HelperKind, Int) -> Work) -> Int32 {
+  private static func serve(_ settings: Settings, _ worker: Worker) -> Int32 {
     // It has started.
     close(HelperSpawn.executableNumber)
     // Keeps the socket away from libraries that read standard input.
@@ -118,12 +120,12 @@ public enum DecodeHelper {
     let channel = HelperChannel(socket: socket)
     do throws(HelperFailure) {
       try channel.send(HelperGreeting())
-      while let (memoryLimit, connection) = channel.receiveConnection() {
+      while let (memoryLimit, connection, samples) = channel.receiveConnection() {
         let child = csandbox_fork_sibling()
         if child == 0 {
           close(socket.rawValue)
           guard let gaps = confinement.complete(memoryLimit: memoryLimit, socket: connection) else { return 0 }
-          return decode(connection, gaps, worker(settings.kind, memoryLimit))
+          return decode(connection, gaps, worker(settings.kind, memoryLimit, samples))
         }
         try channel.send([.bytes(HelperMessage.encode(child < 0 ? -Int(errno) : Int(child)))])
       }

@@ -14,15 +14,18 @@ package struct DecodeWorker {
   private let cancellation: CancellationFlag
   /// The machine's processors for a second thread; nil in a helper, whose request states whether it may use one.
   private let spare: SpareProcessors?
+  /// Where a helper puts samples.
+  private let samples: SharedSamples?
 
   /// In a helper.
-  init(_ kind: HelperKind, memoryLimit: Int) {
+  init(_ kind: HelperKind, memoryLimit: Int, _ samples: SharedSamples) {
     (self.kind, self.memoryLimit, cancellation, spare) = (kind, memoryLimit, CancellationFlag(), nil)
+    self.samples = samples
   }
 
   /// In the pipeline's process.
   package init(_ spare: SpareProcessors, _ cancellation: CancellationFlag) {
-    (kind, memoryLimit, self.cancellation, self.spare) = (.full, .max, cancellation, spare)
+    (kind, memoryLimit, self.cancellation, self.spare, samples) = (.full, .max, cancellation, spare, nil)
   }
 
   /// The results in the pipeline's process. An error that concerns all variants is each one's failure, without a size.
@@ -140,13 +143,15 @@ package struct DecodeWorker {
 
   private func response(_ made: DecodedImage, to variants: [Variant]) -> (HelperResponse, [HelperAttachment]) {
     var response = HelperResponse(size: made.size, outcomes: [], index: made.index)
-    var attachments: [HelperAttachment] = []
+    var (attachments, used): ([HelperAttachment], Int) = ([], 0)
     for variant in variants {
       switch made.results.first(where: { $0.variant == variant })?.result {
       case .success(let pixels)?:
-        attachments.append(.samples(pixels.raster))
+        var described = HelperResponse.Pixels(pixels)
+        described.isShared = samples?.write(pixels.raster, behind: &used) ?? false
+        if !described.isShared { attachments.append(.samples(pixels.raster)) }
         if let profile = pixels.kept?.profile { attachments.append(.bytes(profile)) }
-        response.outcomes.append(.pixels(HelperResponse.Pixels(pixels)))
+        response.outcomes.append(.pixels(described))
       case .failure(let error)?: response.outcomes.append(.failure(explained(error)))
       case nil: response.outcomes.append(.failure(.damaged(.shrink, detail: "no thumbnail was made")))
       }

@@ -61,7 +61,7 @@ struct HelperChannel: ~Copyable {
     case .memory(let bytes):
       request.isInline = true
       try send(request, followedBy: [.bytes(bytes)])
-    case .file(let file, _), .part(let file, _): try send([.bytes(HelperMessage.encode(request))], passing: file)
+    case .file(let file, _), .part(let file, _): try send([.bytes(HelperMessage.encode(request))], passing: [file])
     }
   }
 
@@ -70,31 +70,31 @@ struct HelperChannel: ~Copyable {
     try send([.bytes(HelperMessage.encode(message))] + others[...])
   }
 
-  /// Sends parts behind others, whose memory is known already, with an open file attached to the first byte. All at once,
+  /// Sends parts behind others, whose memory is known already, with open files attached to the first byte. All at once,
   /// as each call wakes the other end.
   func send(
-    _ parts: ArraySlice<HelperAttachment>, after others: [iovec] = [], passing file: FileDescriptor? = nil
+    _ parts: ArraySlice<HelperAttachment>, after others: [iovec] = [], passing files: [FileDescriptor] = []
   ) throws(HelperFailure) {
-    guard let first = parts.first else { return try send(others, passing: file) }
+    guard let first = parts.first else { return try send(others, passing: files) }
     try first.withBytes { bytes throws(HelperFailure) in
       let piece = iovec(iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress), iov_len: bytes.count)
-      try send(parts.dropFirst(), after: others + [piece], passing: file)
+      try send(parts.dropFirst(), after: others + [piece], passing: files)
     }
   }
 
-  private func send(_ pieces: [iovec], passing file: FileDescriptor?) throws(HelperFailure) {
-    var (rest, file) = (pieces, file)
+  private func send(_ pieces: [iovec], passing files: [FileDescriptor]) throws(HelperFailure) {
+    var (rest, files) = (pieces, files.map(\.rawValue))
     rest.removeFirst(bytes: 0)
     while !rest.isEmpty {
       let count = rest.prefix(Self.mostParts).withUnsafeBufferPointer { pieces in
         // The helper may make no other call for several pieces: sendmsg(2) could send descriptors.
         limits == nil
           ? writev(socket.rawValue, pieces.baseAddress, Int32(pieces.count))
-          : csandbox_send(socket.rawValue, pieces.baseAddress, pieces.count, file?.rawValue ?? -1)
+          : csandbox_send(socket.rawValue, pieces.baseAddress, pieces.count, files, files.count)
       }
       if count > 0 {
         rest.removeFirst(bytes: count)
-        file = nil
+        files = []
       } else {
         try wait(for: POLLOUT, error: errno)
       }
@@ -108,35 +108,36 @@ struct HelperChannel: ~Copyable {
     return try HelperMessage.decode(type, try receive(length))
   }
 
-  /// Requests from a zygote a helper with one end of another connection.
-  func send(_ connection: FileDescriptor, memoryLimit: Int) throws(HelperFailure) {
-    try send([.bytes(withUnsafeBytes(of: memoryLimit) { Array($0) })], passing: connection)
+  /// Requests from a zygote a helper with one end of another connection, and memory for samples.
+  func send(_ connection: FileDescriptor, _ samples: FileDescriptor, memoryLimit: Int) throws(HelperFailure) {
+    try send([.bytes(withUnsafeBytes(of: memoryLimit) { Array($0) })], passing: [connection, samples])
   }
 
-  /// Receives the connection that `send(_:memoryLimit:)` has sent; nil if this connection is closed.
-  func receiveConnection() -> (memoryLimit: Int, FileDescriptor)? {
-    var (memoryLimit, descriptor) = (0, Int32(-1))
-    var count = 0
+  /// Receives what `send(_:_:memoryLimit:)` has sent, and maps the memory; nil if this connection is closed.
+  func receiveConnection() -> (memoryLimit: Int, FileDescriptor, SharedSamples)? {
+    var memoryLimit = 0
+    let (count, files) = receive(&memoryLimit, MemoryLayout<Int>.size)
+    guard count == MemoryLayout<Int>.size, files.count == 2 else { return nil }
+    return SharedSamples(files[1], memoryLimit: memoryLimit).map { (memoryLimit, files[0], $0) }
+  }
+
+  /// Receives bytes and the open files attached to them.
+  private func receive(_ bytes: UnsafeMutableRawPointer?, _ most: Int) -> (count: Int, files: [FileDescriptor]) {
+    var (count, descriptors) = (0, [Int32](repeating: -1, count: Int(csandbox_most_descriptors)))
     repeat {
-      count = csandbox_receive(socket.rawValue, &memoryLimit, MemoryLayout<Int>.size, &descriptor)
+      count = csandbox_receive(socket.rawValue, bytes, most, &descriptors)
     } while count < 0 && errno == EINTR
-    guard descriptor >= 0 else { return nil }
-    let connection = FileDescriptor(owning: descriptor)
-    return count == MemoryLayout<Int>.size ? (memoryLimit, connection) : nil
+    return (count, descriptors.filter { $0 >= 0 }.map { FileDescriptor(owning: $0) })
   }
 
   /// Receives a request and the image: the file that is attached to it, or the bytes that follow it.
   mutating func receiveRequest() throws(HelperFailure) -> (HelperRequest, ByteSource) {
-    var descriptor: Int32 = -1
-    received = [UInt8](unsafeUninitializedCapacity: Self.leastReceived) { [socket] buffer, filled in
-      var got = 0
-      repeat {
-        got = csandbox_receive(socket.rawValue, buffer.baseAddress, buffer.count, &descriptor)
-      } while got < 0 && errno == EINTR
-      filled = max(0, got)
+    var files: [FileDescriptor] = []
+    received = [UInt8](unsafeUninitializedCapacity: Self.leastReceived) { buffer, filled in
+      (filled, files) = receive(buffer.baseAddress, buffer.count)
+      filled = max(0, filled)
     }
     taken = 0
-    let file = descriptor < 0 ? nil : FileDescriptor(owning: descriptor)
     let request = try receive(HelperRequest.self)
     if request.isInline {
       guard (0...HelperRequest.longestInline).contains(request.byteCount) else {
@@ -144,7 +145,7 @@ struct HelperChannel: ~Copyable {
       }
       return (request, .memory(try receive(request.byteCount)))
     }
-    guard let file else { throw .nonsense(detail: "a request without an image") }
+    guard let file = files.first else { throw .nonsense(detail: "a request without an image") }
     return (request, .file(file, count: request.byteCount))
   }
 

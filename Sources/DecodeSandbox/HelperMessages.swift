@@ -7,14 +7,14 @@ import ThumbnailCore
 /// The messages between a pipeline and its helper.
 ///
 /// Each is a big-endian length of four bytes and that many bytes of values (`MessageCoder`). A request carries the
-/// image's open file, or is followed by a short image's bytes; a response is followed by the thumbnails' samples and
-/// profiles, one after the other. No encoded thumbnail is sent: decoders run in the pipeline's process as well, and
-/// would read the file of a compromised helper.
+/// image's open file, or is followed by a short image's bytes; a response is followed by the thumbnails' profiles, and
+/// by samples that do not fit into `SharedSamples`, one after the other. No encoded thumbnail is sent: decoders run in
+/// the pipeline's process as well, and would read the file of a compromised helper.
 enum HelperMessage {
   /// The most bytes that a message may have.
   static let longest = 1 << 20
   /// The protocol version, which both sides compare so that different versions of the program do not work together.
-  static let greeting = "thumbnailer-decode-helper \(Variant.encoderVersion).9"
+  static let greeting = "thumbnailer-decode-helper \(Variant.encoderVersion).10"
 
   static func encode(_ value: some HelperCoded) -> [UInt8] {
     var (message, value) = (MessageCoder(), value)

@@ -20,6 +20,8 @@ package final class HelperPool: Sendable {
   /// The most helpers that wait for images of their sites; fewer if files or memory are scarce. The one that has waited
   /// longest ends.
   private static let mostWaiting = 16
+  /// The most of them that keep the memory for the samples of large thumbnails.
+  private static let mostLarge = 4
 
   /// One for each helper that may work.
   private let turns: DispatchSemaphore
@@ -181,6 +183,7 @@ package final class HelperPool: Sendable {
   private func keep(_ helper: HelperProcess) {
     let surplus = idle.withLock { idle in
       idle.append(helper)
+      idle.dropLast(Self.mostLarge).last?.samples.shrink()
       return idle.count > mostWaiting ? idle.removeFirst() : nil
     }
     surplus?.process.end()
@@ -194,7 +197,8 @@ package final class HelperPool: Sendable {
     case .part: return .file(try copy(of: body), count: body.count)
     case .file where format.isReadByPath: return .file(try copy(of: body), count: body.count)
     case .file(let file, let count):
-      // Reopened, so that the helper gets neither write access nor the shared file offset.
+      // All read it at positions, so the helper may share its offset, but not write access.
+      if fcntl(file.rawValue, F_GETFL) & O_ACCMODE == O_RDONLY { return body }
       let descriptor = open("/proc/self/fd/\(file.rawValue)", O_RDONLY | O_CLOEXEC)
       guard descriptor >= 0 else { throw .unreadableBody(detail: SystemFailure.last.reason) }
       return .file(FileDescriptor(owning: descriptor), count: count)

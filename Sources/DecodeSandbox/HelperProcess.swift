@@ -22,6 +22,7 @@ final class HelperProcess: Sendable {
   let process: ChildProcess
   private let isolation: DecodeIsolation
   private let socket: FileDescriptor
+  let samples: SharedSamples
   private let servedCount = Atomic(0)
   /// The memory of the last thumbnail that was received.
   private let spare = SparePixelMemory()
@@ -38,7 +39,7 @@ final class HelperProcess: Sendable {
   /// Forks a process.
   init(_ zygote: HelperZygote, site: String?, _ isolation: DecodeIsolation) throws(HelperFailure) {
     (kind, self.site, self.isolation) = (zygote.kind, site, isolation)
-    (process, socket) = try zygote.fork(memoryLimit: isolation.memoryLimit.bytes)
+    (process, socket, samples) = try zygote.fork(memoryLimit: isolation.memoryLimit.bytes)
   }
 
   /// Waits until it is ready. Returns the parts of its confinement that the machine lacks.
@@ -81,10 +82,11 @@ final class HelperProcess: Sendable {
       }
       let size = try request.check(response)
       var results: [Rendered<ThumbnailRaster>] = []
+      var used = 0
       for (variant, outcome) in zip(request.variants, response.outcomes) {
         switch outcome {
         case .failure(let error): results.append(Rendered(variant: variant, result: .failure(error)))
-        case .pixels(let pixels): results.append(try receive(pixels, for: variant, &channel))
+        case .pixels(let pixels): results.append(try receive(pixels, for: variant, &channel, &used))
         }
       }
       return (size, results, response.index)
@@ -95,15 +97,21 @@ final class HelperProcess: Sendable {
 
   /// Receives the bytes of a thumbnail whose response has passed the rules.
   private func receive(
-    _ pixels: HelperResponse.Pixels, for variant: Variant, _ channel: inout HelperChannel
+    _ pixels: HelperResponse.Pixels, for variant: Variant, _ channel: inout HelperChannel, _ used: inout Int
   ) throws(HelperFailure) -> Rendered<ThumbnailRaster> {
     var failure: HelperFailure?
     let raster: Raster
     do throws(CodecError) {
       raster = try Raster(
         size: pixels.rasterSize, bands: pixels.bands, space: pixels.space, losesChroma: pixels.losesChroma, from: spare
-      ) { samples in
-        do throws(HelperFailure) { try channel.receive(into: samples) } catch { failure = error }
+      ) { buffer in
+        do throws(HelperFailure) {
+          if !pixels.isShared {
+            try channel.receive(into: buffer)
+          } else if !samples.read(into: buffer, behind: &used) {
+            throw .nonsense(detail: "samples beyond the shared memory")
+          }
+        } catch { failure = error }
       }
     } catch {
       // There is no memory for it, and the rest cannot be skipped.

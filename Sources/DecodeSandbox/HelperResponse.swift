@@ -3,7 +3,7 @@ import ThumbnailCore
 
 /// The result of a request.
 struct HelperResponse: Equatable, Sendable {
-  /// The pixels of one thumbnail. Its samples and its profile follow the response.
+  /// The pixels of one thumbnail. Its profile follows the response, and its samples do or are in `SharedSamples`.
   struct Pixels: Equatable, Sendable {
     /// See `ThumbnailRaster`.
     var size: PixelSize
@@ -20,6 +20,8 @@ struct HelperResponse: Equatable, Sendable {
     var isDamaged = false
     /// See `Raster.losesChroma`; nil if the helper did not need it.
     var losesChroma: Bool?
+    /// Whether the samples are in the shared memory, and do not follow the response.
+    var isShared = false
   }
 
   /// The result for one variant: pixels or an error.
@@ -94,6 +96,7 @@ extension HelperResponse.Pixels: HelperCoded {
     message.code(&fields)
     message.code(&isDamaged)
     message.code(&losesChroma)
+    message.code(&isShared)
   }
 }
 

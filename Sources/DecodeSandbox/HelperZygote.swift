@@ -42,14 +42,17 @@ final class HelperZygote: Sendable {
     }
   }
 
-  /// A new helper, a child of this process, and the socket to it. `memoryLimit` is in addition to the program itself,
-  /// in bytes.
+  /// A new helper, a child of this process, the socket to it, and its memory for samples. `memoryLimit` is in addition
+  /// to the program itself, in bytes.
   ///
   /// No cancellation ends it, because others wait for the same zygote.
   ///
   /// - Throws: `.crashed` if it has ended, also before; `.cannotStart`.
-  func fork(memoryLimit: Int) throws(HelperFailure) -> (process: ChildProcess, socket: FileDescriptor) {
+  func fork(
+    memoryLimit: Int
+  ) throws(HelperFailure) -> (process: ChildProcess, socket: FileDescriptor, samples: SharedSamples) {
     let (ours, theirs) = try HelperSpawn.socketPair()
+    let (samples, file) = try SharedSamples.make(memoryLimit: memoryLimit)
     let forked = hasGreeted.withLock { hasGreeted in
       Result { () throws(HelperFailure) in
         var channel = HelperChannel(socket: socket, deadline: Self.startDeadline, cancellation: CancellationFlag())
@@ -59,7 +62,7 @@ final class HelperZygote: Sendable {
           }
           hasGreeted = true
         }
-        try channel.send(theirs, memoryLimit: memoryLimit)
+        try channel.send(theirs, file, memoryLimit: memoryLimit)
         return try channel.receive(Int.self)
       }
     }
@@ -75,6 +78,6 @@ final class HelperZygote: Sendable {
     // A child that has ended exists until it is reaped.
     guard let pid = pid_t(exactly: number), pid > 0, waitid(P_PID, id_t(pid), nil, WEXITED | WNOHANG | WNOWAIT) == 0
     else { throw .cannotStart(detail: "no process: \(SystemFailure(code: Int32(clamping: -number)).reason)") }
-    return (ChildProcess(pid), ours)
+    return (ChildProcess(pid), ours, samples)
   }
 }

@@ -12,8 +12,8 @@ import Foundation
 @main
 enum AttackHelper {
   static func main() {
-    DecodeHelper.serveIfAsked(CommandLine.arguments) { kind, memoryLimit in
-      let worker = DecodeWorker(kind, memoryLimit: memoryLimit)
+    DecodeHelper.serveIfAsked(CommandLine.arguments) { kind, memoryLimit, samples in
+      let worker = DecodeWorker(kind, memoryLimit: memoryLimit, samples)
       return { request, image in Intruder(image)?.response() ?? worker.carryOut(request, image) }
     }
     let words = Array(CommandLine.arguments.dropFirst())

@@ -167,6 +167,36 @@ struct HelperPoolTests {
     #expect(bench.pool.waiting.count == 1)
   }
 
+  @Test(arguments: [64, 512])
+  func aThumbnailIsTheSameWhetherItsSamplesAreSharedOrSent(mebibytes: Int) async throws {
+    let picture = try TestPicture.texture(300, 200).repeated(4).encoded("pngsave_buffer", "compression=1")
+    // The memory of a helper with the smaller limit has room for the second one only.
+    let variants = [800, 100].map { Variant(size: PixelSize($0, $0), fit: .contain, format: .png) }
+    #expect(SharedSamples.length(memoryLimit: 64 << 20) < 800 * 533 * 3)
+    let bench = HelperBench(memory: mebibytes << 20)
+    let made = try await bench.render(picture, .png, variants, probe: probe(.memory(picture)))
+    let expected = try await TestRender.all(.memory(picture), variants)
+    #expect(try made.map { try $0.get().data } == expected.map { try $0.result.get().data })
+  }
+
+  @Test func sharedMemoryHasOneLengthAndIsEmptyAgainWhenItShrinks() throws {
+    let limit = 256 << 20
+    let (ours, file) = try SharedSamples.make(memoryLimit: limit)
+    let theirs = try #require(SharedSamples(file, memoryLimit: limit))
+    #expect(ftruncate(file.rawValue, 0) != 0 && ftruncate(file.rawValue, 1 << 30) != 0)
+    let raster = try Raster(size: PixelSize(1200, 1000), bands: 1) { $0.initializeMemory(as: UInt8.self, repeating: 7) }
+    var (written, taken) = (0, 0)
+    #expect(theirs.write(raster, behind: &written) && !theirs.write(raster, behind: &written))
+    var samples = [UInt8](repeating: 0, count: written)
+    #expect(samples.withUnsafeMutableBytes { ours.read(into: $0, behind: &taken) })
+    #expect(samples.allSatisfy { $0 == 7 } && taken == written)
+    #expect(!samples.withUnsafeMutableBytes { ours.read(into: $0, behind: &taken) })
+    ours.shrink()
+    taken = 0
+    #expect(samples.withUnsafeMutableBytes { ours.read(into: $0, behind: &taken) })
+    #expect(samples[..<(1 << 20)].allSatisfy { $0 == 7 } && samples[(1 << 20)...].allSatisfy { $0 == 0 })
+  }
+
   @Test func aPictureThatHangsCostsItselfAndNothingElse() async throws {
     // Long enough for a good picture on a busy machine.
     let bench = HelperBench(deadline: .seconds(6))

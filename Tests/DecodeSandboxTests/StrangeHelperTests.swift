@@ -22,7 +22,7 @@ struct StrangeHelperTests {
       pieces = \(pieces.map { "bytes(\($0))" })
       zygote = socket.socket(fileno=0)
       zygote.sendall(eval(pieces[0]))
-      _, files, _, _ = socket.recv_fds(zygote, 8, 1)
+      _, files, _, _ = socket.recv_fds(zygote, 8, 2)
       zygote.sendall((8).to_bytes(4, "big") + os.getpid().to_bytes(8, "little"))
       helper = socket.socket(fileno=files[0])
       helper.sendall(eval(pieces[0]))

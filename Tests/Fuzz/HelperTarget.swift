@@ -49,7 +49,7 @@ private func receiveResponse(_ input: FuzzInput) {
 }
 
 private func receiveRequest(_ input: FuzzInput) {
-  withChannel(input, passing: FileDescriptor(owning: dup(0))) { channel throws(HelperFailure) in
+  withChannel(input, passing: [FileDescriptor(owning: dup(0))]) { channel throws(HelperFailure) in
     let (request, image) = try channel.receiveRequest()
     if case .memory(let bytes) = image {
       require(bytes.count <= HelperRequest.longestInline, "an image of \(bytes.count) bytes")
@@ -72,18 +72,18 @@ private func sentAgain<Message: HelperCoded>(_ message: Message) -> Message? {
 
 /// Runs `body` at one end of a socket whose other end has sent the input and closed. A failure is a good response.
 private func withChannel(
-  _ input: FuzzInput, passing file: FileDescriptor? = nil, _ body: (inout HelperChannel) throws(HelperFailure) -> Void
+  _ input: FuzzInput, passing files: [FileDescriptor] = [], _ body: (inout HelperChannel) throws(HelperFailure) -> Void
 ) {
   var ends: [Int32] = [-1, -1]
   require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0, "no socket")
   let (near, far) = (FileDescriptor(owning: ends[0]), FileDescriptor(owning: ends[1]))
   var channel = HelperChannel(socket: near)
-  if file == nil {
+  if files.isEmpty {
     channel = HelperChannel(socket: near, deadline: .seconds(5), cancellation: CancellationFlag())
   }
   do throws(HelperFailure) {
     try HelperChannel(socket: far, deadline: .seconds(5), cancellation: CancellationFlag())
-      .send([.bytes(input.bytes)], passing: file)
+      .send([.bytes(input.bytes)], passing: files)
     shutdown(far.rawValue, Int32(SHUT_WR))
     try body(&channel)
   } catch {

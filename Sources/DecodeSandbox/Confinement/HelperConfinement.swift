@@ -85,7 +85,8 @@ struct HelperConfinement {
     _ = csandbox_drop_capabilities()
     // After that: a change of rights would clear it.
     guard Self.diesWithParent(settings) else { return nil }
-    Self.limit(RLIMIT_AS, to: UInt(clamping: mapped + memoryLimit))
+    Self.limit(
+      RLIMIT_AS, to: UInt(clamping: mapped + SharedSamples.length(memoryLimit: memoryLimit) + memoryLimit))
     do throws(SystemFailure) {
       guard csandbox_set_no_new_privileges() == 0 else { throw .last }
       try CallFilter.install(AllowedCalls.rules(socket: socket.rawValue, process: getpid()))
