@@ -53,7 +53,7 @@ enum URLListLine {
     of text: String, headers: [HTTPHeader], allowsFiles: Bool
   ) throws(ItemFault) -> PhotoLocation {
     guard !text.isEmpty else { throw ItemFault(reason: "url is empty") }
-    guard !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+    guard !text.unicodeScalars.contains(where: { $0.value < 0x20 || (0x7f...0x9f).contains($0.value) }) else {
       throw ItemFault(reason: "\(Snippet.quoted(text)) holds a control character")
     }
     guard let scheme = scheme(of: text) else {
@@ -84,7 +84,12 @@ enum URLListLine {
 
   /// The part before the first colon in lower case, if it can be a scheme.
   private static func scheme(of text: String) -> String? {
-    (try? /([A-Za-z][A-Za-z0-9+.\-]*):/.prefixMatch(in: text))?.1.lowercased()
+    func isLetter(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) }
+    let bytes = text.utf8
+    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes.first.map(isLetter) == true,
+      bytes[..<colon].allSatisfy({ isLetter($0) || "0123456789+.-".utf8.contains($0) })
+    else { return nil }
+    return text[..<colon].lowercased()
   }
 
   private static func title(of location: PhotoLocation) -> String? {
