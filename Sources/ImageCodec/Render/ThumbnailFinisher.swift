@@ -8,12 +8,15 @@ package struct ThumbnailFinisher: Sendable {
   private let processors: [ThumbnailProcessor]
   /// Whether each thumbnail gets a micro thumbnail.
   private let makesMicroThumbnails: Bool
+  /// Whether each thumbnail gets a placeholder.
+  private let makesPlaceholders: Bool
 
   package init(
-    source: SourceDescription, processors: [ThumbnailProcessor] = [], makesMicroThumbnails: Bool = false
+    source: SourceDescription, processors: [ThumbnailProcessor] = [], makesMicroThumbnails: Bool = false,
+    makesPlaceholders: Bool = true
   ) {
     (self.source, self.processors) = (source, processors)
-    self.makesMicroThumbnails = makesMicroThumbnails
+    (self.makesMicroThumbnails, self.makesPlaceholders) = (makesMicroThumbnails, makesPlaceholders)
   }
 
   /// The thumbnails of the rendered pixels, each with its time.
@@ -55,7 +58,7 @@ package struct ThumbnailFinisher: Sendable {
     let (data, format) = try Encoder.encode(
       final, for: variant, source: source.format, kept: pixels.kept, timing: pixels.timing)
     // An animation's frames are one raster; it has no placeholder.
-    let placeholder = pixels.timing == nil ? Placeholder(final) : nil
+    let placeholder = makesPlaceholders && pixels.timing == nil ? Placeholder(final) : nil
     return Thumbnail(
       data: data, size: size, format: format, source: source, isDamaged: pixels.isDamaged, placeholder: placeholder,
       microThumbnail: makesMicroThumbnails ? microThumbnail(of: final, pixels, placeholder) : nil)

@@ -99,6 +99,8 @@ extension ThumbnailPipeline {
     var mostRevalidations = 256
     /// When hosts are paused; tests use shorter pauses.
     var hosts = HostHealth.Policy()
+    /// Whether thumbnails get placeholders.
+    package var makesPlaceholders = true
     /// The wall clock; replaced in tests.
     var now: @Sendable () -> Date = { Date() }
     /// The time limit for connecting. Default: 10 s.

@@ -68,6 +68,8 @@ struct ConvertCommand: AsyncParsableCommand {
     output.apply(to: &options)
     resources.apply(to: &options.pipeline)
     isolation.apply(to: &options.pipeline)
+    // Only the sheet shows their colours.
+    options.pipeline.makesPlaceholders = report.sheet.sheet != nil
     return options
   }
 }
