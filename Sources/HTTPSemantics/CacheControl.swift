@@ -51,22 +51,16 @@ package struct CacheControl: Sendable, Equatable {
   /// The directives, names in lower case. They are separated by commas, or by the semicolons that some servers send,
   /// unless within quotes. An unclosed quote is ignored, because it would hide everything after it.
   private static func directives(_ text: String) -> [(name: String, value: String?)] {
-    var pieces: [String] = []
-    var piece = ""
+    let quote = UInt8(ascii: "\"")
     var isQuoted = false
-    let isClosed = text.count { $0 == "\"" }.isMultiple(of: 2)
-    for character in text {
-      if character == "\"", isClosed { isQuoted.toggle() }
-      if character == "," || character == ";", !isQuoted {
-        pieces.append(piece)
-        piece = ""
-      } else {
-        piece.append(character)
-      }
+    let isClosed = text.utf8.count { $0 == quote }.isMultiple(of: 2)
+    let pieces = text.utf8.split { byte in
+      if byte == quote, isClosed { isQuoted.toggle() }
+      return !isQuoted && (byte == UInt8(ascii: ",") || byte == UInt8(ascii: ";"))
     }
-    return (pieces + [piece]).compactMap { piece in
-      let parts = piece.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        .map { $0.trimmingSpaces() }
+    return pieces.compactMap { piece in
+      let parts = piece.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+        .map { Substring($0).trimmingSpaces() }
       guard let name = parts.first, !name.isEmpty else { return nil }
       return (name.lowercased(), parts.count > 1 ? parts[1].trimming { $0 == 0x22 || $0 == 0x20 } : nil)
     }

@@ -31,6 +31,8 @@ public struct SourceRecord: Sendable, Equatable {
   }
 
   private static func presentable(_ url: URL) -> String {
+    let address = url.absoluteString
+    if !address.utf8.contains(where: "@?#".utf8.contains) { return address }
     guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return url.scheme ?? "" }
     components.user = nil
     components.password = nil

@@ -187,9 +187,8 @@ private final class HostProbes: Sendable {
 
   /// Records that a transfer has delivered an image. Returns whether it is the first of its site.
   func add(_ transfer: Transfer) -> Bool {
-    guard let url = URL(string: transfer.url.text) else { return false }
-    return requests.withLock { requests in
-      guard requests[transfer.url.site] == nil else { return false }
+    requests.withLock { requests in
+      guard requests[transfer.url.site] == nil, let url = URL(string: transfer.url.text) else { return false }
       if requests.count >= Self.mostHosts { requests = [:] }
       requests[transfer.url.site] = DownloadRequest(url: url, headers: transfer.headers, byteLimit: Self.byteLimit)
       return true

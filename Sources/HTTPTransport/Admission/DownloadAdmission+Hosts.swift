@@ -79,7 +79,9 @@ extension DownloadAdmission {
 
   /// When a step becomes due by time alone; nil if none does.
   func nextWake(after now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
-    let ofHosts = heldSitesWithWaiting.lazy.compactMap { hosts[$0] }
+    let held = heldSitesWithWaiting
+    if held.isEmpty { return nextOverdue(after: now) }
+    let ofHosts = held.lazy.compactMap { hosts[$0] }
       .flatMap { [$0.trial == nil ? $0.hold?.until : nil, $0.givesUp] }
       .compactMap { $0 }.filter { $0 > now }.min()
     return [ofHosts, nextOverdue(after: now)].compactMap { $0 }.min()

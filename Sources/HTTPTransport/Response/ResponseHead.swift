@@ -24,10 +24,10 @@ package struct ResponseHead: Sendable {
     if line.hasPrefix("HTTP/"), let code = line.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) {
       self = ResponseHead()
       status = code
-    } else if let colon = content.firstIndex(of: ":") {
+    } else if let colon = content.utf8.firstIndex(of: UInt8(ascii: ":")) {
       headers.append(
         HTTPHeader(
-          String(content[..<colon]), content[content.index(after: colon)...].trimmingSpaces()))
+          String(content[..<colon]), content[content.utf8.index(after: colon)...].trimmingSpaces()))
       isInField = true
     }
     return false

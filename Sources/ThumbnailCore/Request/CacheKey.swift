@@ -22,18 +22,18 @@ public struct SourceKey: Hashable, Sendable {
   }
 
   /// Takes the first 16 bytes; there must be as many.
-  package init(bytes: some Collection<UInt8>) {
-    let words = bytes.prefix(16)
-    high = words.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
-    low = words.dropFirst(8).reduce(0) { $0 << 8 | UInt64($1) }
+  package init(bytes: some ContiguousBytes) {
+    (high, low) = bytes.withUnsafeBytes { bytes in
+      (
+        UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+        UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+      )
+    }
   }
 
   /// The key as 16 bytes, as it is stored.
   package var bytes: Data {
-    var data = Data(capacity: 16)
-    withUnsafeBytes(of: high.bigEndian) { data.append(contentsOf: $0) }
-    withUnsafeBytes(of: low.bigEndian) { data.append(contentsOf: $0) }
-    return data
+    withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { Data($0) }
   }
 
   /// The key as 32 hexadecimal digits, for file names.
