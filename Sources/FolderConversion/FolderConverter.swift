@@ -45,7 +45,7 @@ public struct FolderConverter: Sendable {
 }
 
 /// The plan of a run, complete before anything is written: its inputs, and the names of their thumbnails.
-struct ConversionPlan: Sendable {
+final class ConversionPlan: Sendable {
   let options: FolderConverter.Options
   let list: InputList
   let names: OutputNames

@@ -5,7 +5,7 @@ import ThumbnailCore
 import Thumbnailer
 
 /// Makes the thumbnails of one input: all its sizes from one decode, written together or not at all.
-struct InputConversion: Sendable {
+final class InputConversion: Sendable {
   private let plan: ConversionPlan
   private let variants: [Variant]
   private let pipeline: ThumbnailPipeline
@@ -77,7 +77,7 @@ struct InputConversion: Sendable {
     let writing = Writing()
     let source = ImageSource.file(at: plan.list.absolutePath(at: input.index))
     var requests = variants.map { ThumbnailRequest(source, variant: $0) }
-    requests[0].onRendered = { made in
+    requests[0].onRendered = { [self] made in
       let thumbnails = variants.compactMap { made[$0] }
       if thumbnails.count == variants.count, writing.begin() {
         writing.result.resume(with: .success(write(thumbnails, of: input)))
@@ -90,7 +90,7 @@ struct InputConversion: Sendable {
     }
     do throws(ThumbnailError) {
       let thumbnails = try responses.map { (response) throws(ThumbnailError) in try response.get().thumbnail }
-      return (responses, try? await pool.run { _ in write(thumbnails, of: input) })
+      return (responses, try? await pool.run { [self] _ in write(thumbnails, of: input) })
     } catch {
       return (responses, error == .cancelled ? nil : .notMade(error))
     }

@@ -5,7 +5,8 @@ import ThumbnailCore
 /// One transfer of a download, as the curl thread needs it: a request to one URL, without redirects and retries.
 struct Transfer: Sendable {
   let request: DownloadRequest
-  let configuration: DownloadConfiguration
+  private let settings: Settings
+  var configuration: DownloadConfiguration { settings.configuration }
   /// The URL after the redirects so far.
   private(set) var url: CurlURL
   /// The request's own header fields that may be sent to it.
@@ -23,6 +24,13 @@ struct Transfer: Sendable {
   /// The download of an image; nil for others, which lend no slots and leave no partial bodies.
   var download: DownloadState?
 
+  /// The configuration, shared by all copies of a transfer, because it is large.
+  private final class Settings: Sendable {
+    let configuration: DownloadConfiguration
+
+    init(_ configuration: DownloadConfiguration) { self.configuration = configuration }
+  }
+
   /// The first transfer of a request. `spillMemory` lends the bytes of a file in memory, which is used if no directory
   /// has room.
   ///
@@ -38,7 +46,7 @@ struct Transfer: Sendable {
     default: throw .unsupportedScheme(url.scheme)
     }
     for header in request.headers where !header.isWellFormed { throw .invalidHeader(name: header.name) }
-    (self.request, self.configuration) = (request, configuration)
+    (self.request, settings) = (request, Settings(configuration))
     // A login in the URL is treated like other header fields.
     headers = url.addingLogin(to: request.headers)
     timeLeft = configuration.totalTimeout

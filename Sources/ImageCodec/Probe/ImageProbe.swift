@@ -35,17 +35,17 @@ package struct ImageProbe: Sendable, Equatable {
   var meanQuantiser: Double?
   /// The preview in a sequential JPEG's EXIF data or a HEIC's container, if it has the image's aspect ratio and
   /// orientation.
-  var preview: EmbeddedPreview?
+  @Boxed var preview: EmbeddedPreview? = nil
   /// The images that a RAW file embeds. The probe's size is that of the largest preview: no thumbnail is larger.
-  var raw: RAWFile?
+  @Boxed var raw: RAWFile? = nil
   /// The RAW file whose preview this image is.
-  var origin: Origin?
+  @Boxed var origin: Origin? = nil
   /// The items of a HEIC or AVIF that is read without libheif.
-  var heif: HEIFTraits?
+  @Boxed var heif: HEIFTraits? = nil
   /// The smaller copies of a TIFF's image that are in the same file.
-  var tiff: TIFFTraits?
+  @Boxed var tiff: TIFFTraits? = nil
   /// The part that shows the image, as stored, if black borders surround it.
-  var visible: PixelRectangle?
+  @Boxed var visible: PixelRectangle? = nil
 
   /// A file whose preview is read.
   struct Origin: Sendable, Equatable {

@@ -4,14 +4,6 @@ public import HTTPSemantics
 
 /// A source image: its URL, the header fields of its request, and its identity in the cache.
 public struct ImageSource: Hashable, Sendable {
-  /// The address of the bytes: `http`, `https`, or `file` for sources made by `file(at:)`. For others a name for
-  /// display.
-  public let url: URL
-  /// Header fields sent with the request, to the URL's own host only.
-  public let headers: [HTTPHeader]
-  /// Identifies the image: two sources with the same identity and credentials are the same image. The URL by default; a
-  /// photo source whose URLs change from response to response sets a lasting name.
-  public let identity: String
   /// The origin of the bytes.
   package enum Origin: Sendable {
     /// The URL and its alternates.
@@ -22,20 +14,51 @@ public struct ImageSource: Hashable, Sendable {
     case loader(any ImageLoading)
   }
 
+  /// The values, shared by all copies, because each step of a request copies its source.
+  private final class Storage: Sendable {
+    let url: URL
+    let headers: [HTTPHeader]
+    let identity: String
+    let origin: Origin
+    let key: SourceKey
+    /// A digest of the URL alone, for an image on the web. The key itself if it has neither another identity nor
+    /// credentials, so that the URL is hashed once.
+    let urlDigest: SourceKey
+    let alternates: [URL]
+    let downloadsPerHost: Int?
+
+    init(
+      url: URL, headers: [HTTPHeader], identity: String, origin: Origin, alternates: [URL], downloadsPerHost: Int?
+    ) {
+      (self.url, self.headers, self.identity, self.origin) = (url, headers, identity, origin)
+      (self.alternates, self.downloadsPerHost) = (alternates, downloadsPerHost)
+      key = SourceKey(identity: identity, headers: headers)
+      let address = url.absoluteString
+      let isKey = address == identity && SourceKey.credentials(in: headers).isEmpty
+      if case .web = origin, !isKey { urlDigest = SourceKey(identity: address, headers: []) } else { urlDigest = key }
+    }
+  }
+
+  private let storage: Storage
+  /// The address of the bytes: `http`, `https`, or `file` for sources made by `file(at:)`. For others a name for
+  /// display.
+  public var url: URL { storage.url }
+  /// Header fields sent with the request, to the URL's own host only.
+  public var headers: [HTTPHeader] { storage.headers }
+  /// Identifies the image: two sources with the same identity and credentials are the same image. The URL by default; a
+  /// photo source whose URLs change from response to response sets a lasting name.
+  public var identity: String { storage.identity }
   /// The origin of the bytes.
-  package let origin: Origin
+  package var origin: Origin { storage.origin }
   /// Whether the source is a local file that the user named.
   public var isUserFile: Bool { if case .userFile = origin { true } else { false } }
   /// The identity and credentials as a digest, computed once.
-  public let key: SourceKey
-  /// A digest of the URL alone, for an image on the web. The key itself if it has neither another identity nor
-  /// credentials, so that the URL is hashed once.
-  private let urlDigest: SourceKey
+  public var key: SourceKey { storage.key }
   /// Alternative URLs of the same image, tried in order when the main URL is not found, its server fails, or does not
   /// respond in time. Header fields are sent only to those at the main URL's host.
-  public let alternates: [URL]
+  public var alternates: [URL] { storage.alternates }
   /// The most concurrent downloads that the image's server allows; nil for the usual limit.
-  public let downloadsPerHost: Int?
+  public var downloadsPerHost: Int? { storage.downloadsPerHost }
 
   /// An image on the web.
   ///
@@ -130,21 +153,14 @@ public struct ImageSource: Hashable, Sendable {
     url: URL, headers: [HTTPHeader], identity: String, origin: Origin, alternates: [URL] = [],
     downloadsPerHost: Int? = nil
   ) {
-    self.url = url
-    self.headers = headers
-    self.identity = identity
-    self.origin = origin
-    self.alternates = alternates
-    self.downloadsPerHost = downloadsPerHost
-    key = SourceKey(identity: identity, headers: headers)
-    let address = url.absoluteString
-    let isKey = address == identity && SourceKey.credentials(in: headers).isEmpty
-    if case .web = origin, !isKey { urlDigest = SourceKey(identity: address, headers: []) } else { urlDigest = key }
+    storage = Storage(
+      url: url, headers: headers, identity: identity, origin: origin, alternates: alternates,
+      downloadsPerHost: downloadsPerHost)
   }
 
   /// A digest of one of its URLs, which distinguishes the server-side sizes of one image.
   package func digest(of url: URL) -> SourceKey {
-    url == self.url ? urlDigest : SourceKey(identity: url.absoluteString, headers: [])
+    url == self.url ? storage.urlDigest : SourceKey(identity: url.absoluteString, headers: [])
   }
 
   /// Identifies the body of one of its URLs: server-side sizes of one image share its identity, but not its body.

@@ -26,15 +26,14 @@ public struct ThumbnailRequest: Sendable {
   /// It may block, as to write files. Called only for a request that starts its job, once for each decode, and also with
   /// the variants of requests that have joined the job.
   package var onRendered: (@Sendable ([Variant: Thumbnail]) -> Void)?
-  /// The cache key, computed once.
-  public let key: CacheKey
+  /// The cache key.
+  public var key: CacheKey { CacheKey(source: source.key, variant: variant) }
 
   /// Requests a variant of a source.
   public init(_ source: ImageSource, variant: Variant, priority: Priority = .visible) {
     self.source = source
     self.variant = variant
     self.priority = priority
-    key = CacheKey(source: source.key, variant: variant)
   }
 
   /// A message that says why the request is invalid and what to do; nil if it is valid.

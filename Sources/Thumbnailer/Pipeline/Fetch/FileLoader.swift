@@ -3,13 +3,13 @@ import ThumbnailCore
 
 /// Reads local files in place, named by the user or opened by a program: no transfer, no slot, no share of the memory
 /// for bodies.
-struct FileLoader: BodyLoader {
+final class FileLoader: BodyLoader {
   let configuration: ThumbnailPipeline.Configuration
   let monitor: PipelineMonitor
   /// Limits the files that are open at once.
   private let openFiles: WeightedSemaphore
 
-  init(configuration: ThumbnailPipeline.Configuration, monitor: PipelineMonitor) {
+  init(_ configuration: ThumbnailPipeline.Configuration, monitor: PipelineMonitor) {
     (self.configuration, self.monitor) = (configuration, monitor)
     openFiles = WeightedSemaphore(capacity: configuration.openFiles)
   }

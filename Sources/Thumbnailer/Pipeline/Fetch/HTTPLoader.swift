@@ -6,7 +6,7 @@ import ThumbnailCache
 import ThumbnailCore
 
 /// Downloads images over HTTP, from the first of their URLs that has them.
-struct HTTPLoader: BodyLoader {
+final class HTTPLoader: BodyLoader {
   let configuration: ThumbnailPipeline.Configuration
   /// The most bytes that all decodes may take together.
   let decodeShare: Int
@@ -14,6 +14,15 @@ struct HTTPLoader: BodyLoader {
   let runner: DecodeRunner
   let parts: PartsLoader
   let monitor: PipelineMonitor
+
+  init(
+    _ configuration: ThumbnailPipeline.Configuration, decodeShare: Int, downloader: Downloader, runner: DecodeRunner,
+    monitor: PipelineMonitor
+  ) {
+    (self.configuration, self.decodeShare, self.downloader) = (configuration, decodeShare, downloader)
+    (self.runner, self.monitor) = (runner, monitor)
+    parts = PartsLoader(downloader: downloader, monitor: monitor)
+  }
 
   /// The body that a download has to fetch.
   struct BodyRequest {

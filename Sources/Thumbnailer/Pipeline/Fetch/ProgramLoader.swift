@@ -5,17 +5,26 @@ import ThumbnailCore
 
 /// Loads images that the program itself has (`ImageLoading`). Their bodies are kept like those of downloads: in their
 /// share of the memory, or in a spill file.
-struct ProgramLoader: BodyLoader {
+final class ProgramLoader: BodyLoader {
   let configuration: ThumbnailPipeline.Configuration
   /// The most bytes that all decodes may take together.
   let decodeShare: Int
   let bodyMemory: WeightedSemaphore
   /// Limits the images that are loaded at once, because a loader's own memory is outside of the memory budget.
-  let slots: WeightedSemaphore
+  private let slots: WeightedSemaphore
   let downloader: Downloader
   /// Reads images that are open files.
   let files: FileLoader
   let monitor: PipelineMonitor
+
+  init(
+    _ configuration: ThumbnailPipeline.Configuration, decodeShare: Int, bodyMemory: WeightedSemaphore,
+    downloader: Downloader, files: FileLoader, monitor: PipelineMonitor
+  ) {
+    (self.configuration, self.decodeShare, self.bodyMemory) = (configuration, decodeShare, bodyMemory)
+    (self.downloader, self.files, self.monitor) = (downloader, files, monitor)
+    slots = WeightedSemaphore(capacity: configuration.downloads)
+  }
 
   func load(
     for job: JobContext, isWhole: Bool, insteadOf spent: SourceBody.Spent?

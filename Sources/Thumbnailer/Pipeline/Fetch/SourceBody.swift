@@ -10,13 +10,13 @@ struct SourceBody: Sendable {
   /// The bytes: the whole file if `isComplete`.
   private(set) var bytes: ByteSource
   /// The result of parsing the header; nil if it is not parsed yet.
-  private var header: Result<ImageProbe, CodecError>?
+  @Boxed private var header: Result<ImageProbe, CodecError>?
   /// Returned when its last reference is dropped: a share of the memory for bodies, or the permit for an open file.
   private var held: (any Sendable)?
   /// Whether the bytes are the whole file.
   var isComplete = true
   /// The existing bytes, if only parts of the file were loaded; the others read as zeros.
-  private(set) var parts: RangeSet<Int>?
+  @Boxed private(set) var parts: RangeSet<Int>? = nil
   /// The bytes that a download has not fetched; 0 if their number is unknown.
   var bytesLeft = 0
   /// The bytes received by all downloads for this body; for a local file its length.
@@ -24,13 +24,13 @@ struct SourceBody: Sendable {
   /// The finest scale at which a body that was stopped early can be decoded.
   var finestScale: JPEGScale?
   /// The response's metadata, with the validator for a later conditional request. Nil if no request was sent.
-  var response: StoredResponse?
+  @Boxed var response: StoredResponse? = nil
   /// When the response stops being cacheable, if the server limits that; see `ResponseMetadata`.
-  var statedEnd: Date?
+  @Boxed var statedEnd: Date? = nil
   /// Whether thumbnails of it may be kept.
   var mayBeStored = true
   /// The local file that is read in place; nil for other bodies, and before it is opened.
-  private var file: LocalFile?
+  @Boxed private var file: LocalFile? = nil
   /// Opens the local file; nil for other bodies, and when it is open.
   private var opening: Opening?
   /// Whether a helper may read it if its format is not read in process.
@@ -44,7 +44,7 @@ struct SourceBody: Sendable {
   var previews = PreviewUse.off
 
   /// The file that the bytes are a part of, if they are a RAW file's preview.
-  private(set) var container: Container?
+  @Boxed private(set) var container: Container? = nil
 
   /// A RAW file whose preview is decoded.
   struct Container: Sendable {
@@ -190,7 +190,7 @@ struct FetchFailure: Error, Sendable {
   /// The error.
   let error: ThumbnailError
   /// When the response stops being cacheable, if its server limits that; nil if it does not.
-  var end: Date?
+  @Boxed var end: Date? = nil
 
   init(_ error: ThumbnailError, end: Date? = nil) {
     self.error = error

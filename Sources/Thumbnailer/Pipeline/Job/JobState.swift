@@ -29,7 +29,7 @@ struct JobState: Sendable {
   /// Whether a request was sent. Without one, a failure comes from the cache.
   var hasAsked = false
   /// Until when the last response is cacheable, if the server limits this.
-  var statedEnd: Date?
+  @Boxed var statedEnd: Date? = nil
 
   /// Drops a verdict that applied to earlier waiters, but not a body.
   mutating func beginRound() {

@@ -49,24 +49,20 @@ final class PipelineStages: Sendable {
     // Otherwise files that are too old or beyond a lowered limit would stay until the next large download.
     if let store = download.partialBodies { PartialStore.onThread { store.tidy() } }
     http = HTTPLoader(
-      configuration: configuration, decodeShare: budget.decodeShare, downloader: downloader, runner: runner,
-      parts: PartsLoader(downloader: downloader, monitor: monitor), monitor: monitor)
-    files = FileLoader(configuration: configuration, monitor: monitor)
-
+      configuration, decodeShare: budget.decodeShare, downloader: downloader, runner: runner, monitor: monitor)
+    files = FileLoader(configuration, monitor: monitor)
     programs = ProgramLoader(
-      configuration: configuration, decodeShare: budget.decodeShare, bodyMemory: bodyMemory,
-      slots: WeightedSemaphore(capacity: configuration.downloads), downloader: downloader,
-      files: files, monitor: monitor)
+      configuration, decodeShare: budget.decodeShare, bodyMemory: bodyMemory, downloader: downloader, files: files,
+      monitor: monitor)
 
     let failures = CachedFailures(
-      configuration: configuration, cache: cache, monitor: monitor,
+      configuration, cache: cache, monitor: monitor,
       memoryLimit: max(configuration.memoryBudget.bytes, runner.admission.most))
     revalidator = Revalidator(
-      configuration: configuration, http: http, cache: cache, failures: failures, monitor: monitor)
+      configuration, http: http, cache: cache, failures: failures, monitor: monitor)
     storedThumbnails = StoredThumbnails(limits: policy.limits, runner: runner)
-    store = ThumbnailStore(configuration: configuration, cache: cache, monitor: monitor)
-
-    renderer = Renderer(configuration: configuration, runner: runner, monitor: monitor)
+    store = ThumbnailStore(configuration, cache: cache, monitor: monitor)
+    renderer = Renderer(runner, monitor: monitor)
   }
 
   /// The policy for requests that arrive now with these options.

@@ -6,10 +6,14 @@ import ThumbnailCore
 ///
 /// One visit to a worker opens the file, reads the header, plans and decodes. An image that takes more memory than is
 /// free at that moment waits for it between two visits.
-struct Renderer: Sendable {
+final class Renderer: Sendable {
   let configuration: ThumbnailPipeline.Configuration
   let runner: DecodeRunner
   let monitor: PipelineMonitor
+
+  init(_ runner: DecodeRunner, monitor: PipelineMonitor) {
+    (configuration, self.runner, self.monitor) = (runner.configuration, runner, monitor)
+  }
 
   /// What is known of a body after a visit to a worker, and what is done next.
   private struct Progress: Sendable {
@@ -25,7 +29,7 @@ struct Renderer: Sendable {
       /// All is done.
       case done(Rendering)
       /// A decode that waits for memory.
-      case decode(Decode)
+      indirect case decode(Decode)
     }
   }
 
@@ -38,7 +42,7 @@ struct Renderer: Sendable {
     isUpToDate: @escaping @Sendable () -> Bool
   ) async throws(ThumbnailError) -> Rendering {
     let asked = ContinuousClock.now
-    var progress = try await visit(for: job) { [body] cancellation throws(ThumbnailError) in
+    var progress = try await visit(for: job) { [self, body] cancellation throws(ThumbnailError) in
       let waited = .now - asked
       var body = body
       let isOpen = body.isOpen
@@ -64,7 +68,7 @@ struct Renderer: Sendable {
           try leaveOut(decode, after: error, &progress, for: job)
           continue
         }
-        progress = try await visit(for: job) { [progress] cancellation throws(ThumbnailError) in
+        progress = try await visit(for: job) { [self, progress] cancellation throws(ThumbnailError) in
           var progress = progress
           try carryOut(decode, in: reservation, &progress, waited: .now - asked, for: job, cancellation)
           return progress

@@ -4,12 +4,20 @@ import ThumbnailCache
 import ThumbnailCore
 
 /// The cache of failures, which avoids requesting an unavailable image again and again.
-struct CachedFailures: Sendable {
+final class CachedFailures: Sendable {
   let configuration: ThumbnailPipeline.Configuration
   let cache: ThumbnailCache
   let monitor: PipelineMonitor
   /// The most bytes of any decode.
   let memoryLimit: Int
+
+  init(
+    _ configuration: ThumbnailPipeline.Configuration, cache: ThumbnailCache, monitor: PipelineMonitor,
+    memoryLimit: Int
+  ) {
+    (self.configuration, self.cache, self.monitor) = (configuration, cache, monitor)
+    self.memoryLimit = memoryLimit
+  }
 
   /// The reason why no request is sent for a source: offline mode, or a cached failure. Nil if a request may be sent.
   func refusal(for job: JobContext, _ history: SourceHistory) -> ThumbnailError? {

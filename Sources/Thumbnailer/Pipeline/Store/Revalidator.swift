@@ -6,12 +6,20 @@ import ThumbnailCore
 
 /// Finds out whether the stored thumbnails of an image on the web are current: by conditional requests, and by the
 /// rules of the server's responses.
-struct Revalidator: Sendable {
+final class Revalidator: Sendable {
   let configuration: ThumbnailPipeline.Configuration
   let http: HTTPLoader
   let cache: ThumbnailCache
   let failures: CachedFailures
   let monitor: PipelineMonitor
+
+  init(
+    _ configuration: ThumbnailPipeline.Configuration, http: HTTPLoader, cache: ThumbnailCache,
+    failures: CachedFailures, monitor: PipelineMonitor
+  ) {
+    (self.configuration, self.http, self.cache) = (configuration, http, cache)
+    (self.failures, self.monitor) = (failures, monitor)
+  }
 
   /// The result of a conditional request.
   enum Outcome {

@@ -8,10 +8,14 @@ import ThumbnailCore
 /// slower than the pipeline, more than 8 MiB become pending. Then a prefetch waits before it is delivered
 /// (`keepPaceWithDisk`). A visible thumbnail is delivered first; its job then waits, and keeps its body meanwhile. The
 /// bodies' memory and the open files are limited, and so are the pending thumbnails.
-struct ThumbnailStore: Sendable {
+final class ThumbnailStore: Sendable {
   let configuration: ThumbnailPipeline.Configuration
   let cache: ThumbnailCache
   let monitor: PipelineMonitor
+
+  init(_ configuration: ThumbnailPipeline.Configuration, cache: ThumbnailCache, monitor: PipelineMonitor) {
+    (self.configuration, self.cache, self.monitor) = (configuration, cache, monitor)
+  }
 
   /// Stores thumbnails that were made from a body.
   ///
