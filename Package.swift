@@ -188,6 +188,8 @@ let package = Package(
     .target(
       name: "FolderConversion",
       dependencies: [
+        "CGLib",
+        "CISAL",
         "CaptureDates",
         "Exports",
         "ThumbnailCore",
@@ -437,9 +439,8 @@ let package = Package(
     .testTarget(
       name: "ThumbsTests",
       dependencies: [
-        "AttackHelper", "Attacks", "CodecTestSupport", "DecodeSandbox", "ImageCodec", "PipelineTestSupport",
-        "TestOrigin",
-        "TestSupport", "ThumbnailCache", "ThumbnailCore", "Thumbnailer", "thumbs", "thumbs-decode",
+        "AttackHelper", "Attacks", "CodecTestSupport", "DecodeSandbox", "FolderConversion", "ImageCodec",
+        "PipelineTestSupport", "TestOrigin", "TestSupport", "ThumbnailCache", "ThumbnailCore", "Thumbnailer", "thumbs", "thumbs-decode",
       ],
       swiftSettings: strict
     ),

@@ -42,10 +42,9 @@ public final class Conversion: AsyncSequence, Sendable {
     count = plan.count
     check = InputCheck(plan: plan, index: index)
     window = 4 * (pipeline?.configuration.jobs ?? 1)
-    if let folder, let pipeline {
-      work = InputConversion(plan, pipeline: pipeline, folder: folder, pool: pool)
-    } else {
-      work = nil
+    let destination = folder.map(InputConversion.Destination.folder) ?? plan.options.desktop.map { .desktop($0) }
+    work = pipeline.flatMap { pipeline in
+      destination.map { InputConversion(plan, pipeline: pipeline, destination: $0, pool: pool) }
     }
     state = Mutex(State(started: started))
   }
@@ -60,7 +59,7 @@ public final class Conversion: AsyncSequence, Sendable {
     do {
       result = try await pool.run { cancelled in
         Result { () throws(ConversionError) in
-          let folder = options.isDryRun ? nil : try OutputFolder(options.output)
+          let folder = options.isDryRun || options.desktop != nil ? nil : try OutputFolder(options.output)
           let index = folder?.index ?? ConversionIndex(folder: options.output)
           do throws(ConversionError) {
             let plan = try ConversionPlan(options, index: index, cancelled: cancelled)
@@ -85,17 +84,20 @@ public final class Conversion: AsyncSequence, Sendable {
   /// Empty if any folder could not be listed, since its images may still exist. Call it after the last result.
   public func orphans() async -> [ConversionOrphan] {
     guard plan.list.isComplete else { return [] }
-    return await pool.runToEnd { [check] in
-      check.index.orphans().map { ConversionOrphan(source: $0.source, outputs: $0.outputs.map(\.path), key: $0.key) }
+    return await pool.runToEnd { [check, options = plan.options] in
+      if let desktop = options.desktop { return desktop.orphans(of: options.inputs) }
+      return check.index.orphans().map {
+        ConversionOrphan(source: $0.source, outputs: $0.outputs.map(\.path), key: $0.key)
+      }
     }
   }
 
   /// Removes orphaned thumbnails, and folders that are then empty.
   public func remove(_ orphans: [ConversionOrphan]) async {
-    guard let folder else { return }
+    guard let work else { return }
     await pool.runToEnd { [check] in
       for orphan in orphans {
-        for path in orphan.outputs { folder.remove(path.bytes) }
+        for path in orphan.outputs { work.remove(path) }
         check.index.remove(orphan.key)
       }
     }

@@ -119,20 +119,11 @@ final class ConversionIndex: Sendable {
       }
       return state.offsets.keys.sorted().compactMap { key in
         guard !state.seen.contains(key), let offset = state.offsets[key], var entry = Self.entry(at: offset, state),
-          sources.contains(NamingTemplate.seededHash(entry.source.bytes)) || Self.isGone(entry.source)
+          sources.contains(NamingTemplate.seededHash(entry.source.bytes)) || entry.source.isGone
         else { return nil }
         entry.outputs.removeAll { outputs.contains(NamingTemplate.seededHash($0.path.bytes)) }
         return entry
       }
-    }
-  }
-
-  private static func isGone(_ path: RawPath) -> Bool {
-    do throws(SystemFailure) {
-      _ = try FileState(of: path, followingLinks: false)
-      return false
-    } catch {
-      return error.code == ENOENT || error.code == ENOTDIR
     }
   }
 

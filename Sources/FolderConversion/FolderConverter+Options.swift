@@ -95,6 +95,20 @@ extension FolderConverter {
       self.init(inputs: inputs, output: RawPath(output))
     }
 
+    /// The defaults for the thumbnails that all programs of the desktop share: see `DesktopFolder`.
+    ///
+    /// - Parameter folder: `thumbnails` in the user's cache folder.
+    public static func desktop(_ inputs: [Input], in folder: RawPath) -> Options {
+      var options = Options(inputs: inputs, output: folder)
+      options.desktop = DesktopFolder(path: folder)
+      options.sizes = DesktopPicture.sizes.map { TargetSize(PixelSize($0.side, $0.side)) }
+      options.format = .png
+      return options
+    }
+
+    /// The desktop's folder, if the thumbnails are written to that.
+    private(set) var desktop: DesktopFolder?
+
     /// A message that says why the values are invalid and what to do; nil if they are valid.
     var problem: String? {
       if inputs.isEmpty { return "nothing to convert: name files or folders" }
@@ -141,6 +155,14 @@ extension FolderConverter {
 
     /// The pipeline that makes the thumbnails.
     func makePipeline() throws(ConversionError) -> ThumbnailPipeline {
+      do throws(ThumbnailError) {
+        return try openPipeline()
+      } catch {
+        throw .invalidOption(reason: error.message)
+      }
+    }
+
+    func openPipeline() throws(ThumbnailError) -> ThumbnailPipeline {
       var configuration = pipeline
       let none = Self.standardPipeline
       configuration.memoryCacheLimit = none.memoryCacheLimit
@@ -150,11 +172,7 @@ extension FolderConverter {
       configuration.cacheMode = .noStore
       // Nothing is downloaded, so decodes can have the memory for bodies.
       configuration.downloads = 1
-      do throws(ThumbnailError) {
-        return try ThumbnailPipeline(configuration)
-      } catch {
-        throw .invalidOption(reason: error.message)
-      }
+      return try ThumbnailPipeline(configuration)
     }
   }
 }

@@ -45,6 +45,7 @@ struct InputCheck: Sendable {
     guard state.kind == .regular else {
       return failed(position, .read, "not-a-file", "not a file; name the file itself")
     }
+    if let desktop = plan.options.desktop { return check(position, state, in: desktop) }
     // Read in any case, to mark the entry as belonging to an existing input.
     let entry = index.entry(OutputNames.key(planned))
     let isEarlier = entry.map { $0.pixels < plan.options.pixels } == true
@@ -60,6 +61,29 @@ struct InputCheck: Sendable {
           failure: .dryRun))
     }
     return .stale(StaleInput(index: position, planned: planned, state: state))
+  }
+
+  /// Checks an input whose thumbnails all programs of the desktop share.
+  private func check(_ position: Int, _ state: FileState, in desktop: DesktopFolder) -> Finding {
+    guard let picture = DesktopPicture(plan.list.path(at: position), state: state) else {
+      return failed(position, .write, "name-unusable", "its name has no URI; rename it")
+    }
+    if plan.options.freshness != .never {
+      if let outputs = desktop.current(picture) {
+        return .finished(plan.result(of: position, .current, outputs: outputs))
+      }
+      if desktop.hasFailed(picture) {
+        let failure = ConversionFailure(
+          stage: .decode, code: "failed-before",
+          message: "it could not be shown before; to try again, force it (freshness)")
+        return .finished(plan.result(of: position, .skipped, failure: failure))
+      }
+    }
+    if plan.options.isDryRun {
+      return .finished(
+        plan.result(of: position, .skipped, outputs: desktop.outputs(of: picture), failure: .dryRun))
+    }
+    return .stale(StaleInput(index: position, planned: [], state: state))
   }
 
   private func failed(

@@ -10,16 +10,22 @@ final class InputConversion: Sendable {
   private let variants: [Variant]
   private let pipeline: ThumbnailPipeline
   private let claims: ClaimedNames
-  private let folder: OutputFolder
+  private let destination: Destination
   private let pool: WorkerPool
 
   init(
-    _ plan: ConversionPlan, pipeline: ThumbnailPipeline, folder: OutputFolder, pool: WorkerPool
+    _ plan: ConversionPlan, pipeline: ThumbnailPipeline, destination: Destination, pool: WorkerPool
   ) {
-    (self.plan, self.pipeline, self.folder, self.pool) = (plan, pipeline, folder, pool)
+    (self.plan, self.pipeline, self.destination, self.pool) = (plan, pipeline, destination, pool)
     variants = plan.options.variants
     // Only with `OutputFormat.same` can a thumbnail's name differ from the planned one.
     claims = ClaimedNames(plan.options.format == .same ? plan.claims.holders : [:])
+  }
+
+  /// Where the thumbnails go.
+  enum Destination: Sendable {
+    case folder(OutputFolder)
+    case desktop(DesktopFolder)
   }
 
   /// The result of an input, and whether all later inputs would fail for the same reason.
@@ -51,6 +57,7 @@ final class InputConversion: Sendable {
           input.state = state
           continue
         }
+        await note(error, of: input)
         return failed(ConversionFailure(error))
       case .outputs(let outputs):
         let made = responses.lazy.compactMap { try? $0.get() }
@@ -69,6 +76,22 @@ final class InputConversion: Sendable {
       }
     }
     return nil
+  }
+
+  /// Removes a thumbnail.
+  func remove(_ output: RawPath) {
+    switch destination {
+    case .folder(let folder): folder.remove(output.bytes)
+    case .desktop(let desktop): desktop.remove(output)
+    }
+  }
+
+  /// Records for all programs of the desktop that a picture cannot be shown, if that lasts.
+  private func note(_ error: ThumbnailError, of input: StaleInput) async {
+    guard case .desktop(let desktop) = destination, error.isOfSource,
+      let picture = DesktopPicture(plan.list.path(at: input.index), state: input.state)
+    else { return }
+    await pool.runToEnd { desktop.noteFailure(of: picture) }
   }
 
   /// Makes the thumbnails and writes them, on the worker that makes them. Nil if the task was cancelled before anything
@@ -110,6 +133,14 @@ final class InputConversion: Sendable {
     case outputs([ConversionOutput])
     case changed(FileState)
     case failed(ConversionFailure, endsRun: ConversionError?)
+
+    static func failed(_ error: WriteFailure) -> Written {
+      let reason = error.failure.reason
+      let failure = ConversionFailure(
+        stage: .write, code: error.failure.code == EISDIR ? "is-a-folder" : "cannot-write",
+        message: "\(error.path) cannot be written: \(reason); make room for it, or choose another output folder")
+      return .failed(failure, endsRun: error.failure.endsRun ? .cannotWrite(path: error.path, reason: reason) : nil)
+    }
   }
 
   /// Writes the thumbnails, unless the source has changed since they were made, and adds them to the index.
@@ -121,6 +152,22 @@ final class InputConversion: Sendable {
     } catch {
       return .failed(.unreadable(error), endsRun: nil)
     }
+    switch destination {
+    case .folder(let folder): return write(thumbnails, of: input, to: folder)
+    case .desktop(let desktop):
+      guard let picture = DesktopPicture(plan.list.path(at: input.index), state: input.state) else {
+        return .notMade(.cancelled)
+      }
+      do throws(WriteFailure) {
+        return .outputs(try desktop.write(thumbnails, of: picture))
+      } catch {
+        return .failed(error)
+      }
+    }
+  }
+
+  private func write(_ thumbnails: [Thumbnail], of input: StaleInput, to folder: OutputFolder) -> Written {
+    let path = plan.list.absolutePath(at: input.index)
     let paths = plan.names.paths(
       for: plan.list.source(at: input.index), planned: input.planned, written: thumbnails.map(\.format))
     for (path, planned) in zip(paths, input.planned) where path != planned {
@@ -139,11 +186,7 @@ final class InputConversion: Sendable {
         zip(outputs, thumbnails).map { ($0.path.bytes, $1.data) },
         times: plan.options.preservesTimes ? input.state : nil)
     } catch {
-      let reason = error.failure.reason
-      let failure = ConversionFailure(
-        stage: .write, code: error.failure.code == EISDIR ? "is-a-folder" : "cannot-write",
-        message: "\(error.path) cannot be written: \(reason); make room for it, or choose another output folder")
-      return .failed(failure, endsRun: error.failure.endsRun ? .cannotWrite(path: error.path, reason: reason) : nil)
+      return .failed(error)
     }
     folder.index.add(
       IndexEntry(
@@ -151,6 +194,16 @@ final class InputConversion: Sendable {
         byteCount: input.state.byteCount, token: plan.token(of: input.index, isDamaged: isDamaged),
         pixels: plan.options.pixels, outputs: outputs))
     return .outputs(outputs)
+  }
+}
+
+extension ThumbnailError {
+  /// Whether the picture itself is the reason, so that it fails until it changes.
+  fileprivate var isOfSource: Bool {
+    switch self {
+    case .tooLarge, .notAPicture, .noPreview, .unsupportedFormat, .decoderFailed, .damaged: true
+    default: false
+    }
   }
 }
 

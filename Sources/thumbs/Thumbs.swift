@@ -33,7 +33,7 @@ struct Thumbs: AsyncParsableCommand {
       """,
     version: ThumbnailPipeline.version,
     subcommands: [
-      PrefetchCommand.self, SearchCommand.self, ConvertCommand.self, GetCommand.self, CacheCommand.self,
+      PrefetchCommand.self, SearchCommand.self, ConvertCommand.self, DesktopCommand.self, GetCommand.self, CacheCommand.self,
       ServeCommand.self, WorkerCommand.self, SignCommand.self, DoctorCommand.self,
       VersionCommand.self,
     ])
@@ -62,7 +62,7 @@ struct Thumbs: AsyncParsableCommand {
   /// Has a helper start while a command that will need one reads its arguments.
   private static func prepareHelper() {
     let words = CommandLine.arguments.dropFirst()
-    guard ["convert", "get"].contains(words.first), words.count > 1,
+    guard ["convert", "desktop", "get"].contains(words.first), words.count > 1,
       !words.contains(where: { $0 == "off" || $0 == "--isolate=off" })
     else { return }
     DecodeHelper.prepare()

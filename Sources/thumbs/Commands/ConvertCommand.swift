@@ -49,7 +49,7 @@ struct ConvertCommand: AsyncParsableCommand {
 
   func run() async throws {
     VerboseLog.start(report.output.verbose)
-    try await ConvertRun(options, output: output, report: report).run().end()
+    try await ConvertRun(options, removal: output.removal, report: report).run().end()
   }
 
   /// The library's options.

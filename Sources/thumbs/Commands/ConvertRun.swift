@@ -6,8 +6,13 @@ import Thumbnailer
 
 /// One run of `thumbs convert`: consumes the library's results and prints them.
 final class ConvertRun: Sendable {
+  /// Whether thumbnails without pictures are removed.
+  enum Removal {
+    case none, asked, unasked
+  }
+
   private let options: FolderConverter.Options
-  private let output: ConvertOutputOptions
+  private let removal: Removal
   private let report: ConvertReportOptions
   // Read once, as reading them from the options is slow.
   private let (printsJSON, isQuiet, showsProgress): (Bool, Bool, Bool)
@@ -19,8 +24,8 @@ final class ConvertRun: Sendable {
   /// The most such messages of a kind that are printed.
   private static let mostShown = 20
 
-  init(_ options: FolderConverter.Options, output: ConvertOutputOptions, report: ConvertReportOptions) {
-    (self.options, self.output, self.report) = (options, output, report)
+  init(_ options: FolderConverter.Options, removal: Removal, report: ConvertReportOptions) {
+    (self.options, self.removal, self.report) = (options, removal, report)
     (printsJSON, isQuiet, showsProgress) = (report.output.json, report.output.quiet, report.output.showsProgress)
     progress = ProgressLine(title: "convert")
   }
@@ -52,7 +57,7 @@ final class ConvertRun: Sendable {
     var failure: (any Error)?
     do {
       for await result in conversion { try await take(result, files) }
-      if interruption.signal == nil, output.deleteOrphans { await deleteOrphans(conversion) }
+      if interruption.signal == nil, removal != .none { await deleteOrphans(conversion) }
     } catch {
       failure = error
     }
@@ -97,7 +102,7 @@ final class ConvertRun: Sendable {
     guard count > 0 else { return }
     let what = "\(count.of("thumbnail")) in \(options.output) whose pictures are gone or have others now"
     if options.isDryRun { return console.complain("would remove \(what)") }
-    guard output.yes || console.ask("remove \(what)?") else { return }
+    guard removal == .unasked || console.ask("remove \(what)?") else { return }
     await conversion.remove(orphans)
   }
 

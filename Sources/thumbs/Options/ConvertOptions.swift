@@ -125,6 +125,8 @@ struct ConvertOutputOptions: ParsableArguments {
   @Flag(help: "Write nothing; say what would be done.")
   var dryRun = false
 
+  var removal: ConvertRun.Removal { !deleteOrphans ? .none : yes ? .unasked : .asked }
+
   func validate() throws {
     try checkOneOf([("--force", force), ("--newer", newer)])
     if deleteOrphans, !yes, !dryRun, isatty(STDIN_FILENO) != 1 {

@@ -1,0 +1,129 @@
+import Foundation
+import ThumbnailCore
+import Thumbnailer
+
+/// The folder of the thumbnails that all programs of a desktop share: `thumbnails` in the user's cache folder.
+///
+/// Thumbnails and folders are readable for their owner only, and written whole. The methods block.
+struct DesktopFolder: Sendable {
+  let path: RawPath
+  static let software = "Thumbnailer \(ThumbnailPipeline.version)"
+  private static let permissions: mode_t = 0o600
+  private static let folderPermissions: mode_t = 0o700
+
+  /// The path of a picture's thumbnail, relative to the folder.
+  private static func file(_ folder: String, _ name: String) -> [UInt8] { Array("\(folder)/\(name)".utf8) }
+
+  /// The folder of the records of failures.
+  private static let failures = "fail/thumbs-\(ThumbnailPipeline.version)"
+
+  /// The thumbnails of a picture if all are current, be they shared here or beside the picture, whoever made them.
+  func current(_ picture: DesktopPicture) -> [ConversionOutput]? {
+    var outputs: [ConversionOutput] = []
+    for size in DesktopPicture.sizes {
+      let file = Self.file(size.folder, picture.name)
+      let isThere = PNGTexts.read(path.appending(file)).map { picture.isShown(by: $0) } ?? false
+      guard isThere || isShared(picture, size.folder) else { return nil }
+      outputs.append(ConversionOutput(path: RawPath(bytes: file), format: .png))
+    }
+    return outputs
+  }
+
+  /// The thumbnails that a picture would get.
+  func outputs(of picture: DesktopPicture) -> [ConversionOutput] {
+    DesktopPicture.sizes.map { ConversionOutput(path: RawPath(bytes: Self.file($0.folder, picture.name))) }
+  }
+
+  private func isShared(_ picture: DesktopPicture, _ folder: String) -> Bool {
+    let name = DesktopPicture.name(of: picture.sharedURI)
+    let texts = PNGTexts.read(picture.sharedFolder.appending(Self.file(folder, name)))
+    return texts.map { picture.isShown(by: $0, uri: picture.sharedURI) } ?? false
+  }
+
+  /// Whether this version has failed to make thumbnails of the picture as it is now.
+  func hasFailed(_ picture: DesktopPicture) -> Bool {
+    PNGTexts.read(path.appending(Self.file(Self.failures, picture.name))).map { picture.isShown(by: $0) } ?? false
+  }
+
+  /// Writes the thumbnails of a picture, in the order of `DesktopPicture.sizes`.
+  func write(_ thumbnails: [Thumbnail], of picture: DesktopPicture) throws(WriteFailure) -> [ConversionOutput] {
+    var outputs: [ConversionOutput] = []
+    for (size, thumbnail) in zip(DesktopPicture.sizes, thumbnails) {
+      let file = Self.file(size.folder, picture.name)
+      let data = PNGTexts.adding(picture.texts(thumbnail.source, software: Self.software), to: thumbnail.data)
+      try write(data, to: file)
+      outputs.append(
+        ConversionOutput(path: RawPath(bytes: file), size: thumbnail.size, format: .png, byteCount: data.count))
+    }
+    _ = path.appending(Self.file(Self.failures, picture.name)).withCString { unlink($0) }
+    return outputs
+  }
+
+  /// Records that the picture cannot be shown, so that nobody tries again until it has changed.
+  func noteFailure(of picture: DesktopPicture) {
+    let data = PNGTexts.adding(picture.texts(nil, software: Self.software), to: PNGTexts.onePixel)
+    // Without the record, a later run tries in vain.
+    try? write(data, to: Self.file(Self.failures, picture.name))
+  }
+
+  private func write(_ data: Data, to file: [UInt8]) throws(WriteFailure) {
+    let name = path.appending(file)
+    do throws(SystemFailure) {
+      try NewFile.makeFolders(RawPath(bytes: name.folder), permissions: Self.folderPermissions)
+      var new = try NewFile(name, permissions: Self.permissions)
+      try new.write(data)
+      try new.commit()
+    } catch {
+      throw WriteFailure(path: name, failure: error)
+    }
+  }
+
+  /// Removes a thumbnail or a record.
+  func remove(_ output: RawPath) { _ = path.appending(output.bytes).withCString { unlink($0) } }
+
+  /// The thumbnails and records of pictures that no longer exist, in the folders among these inputs.
+  func orphans(of inputs: [FolderConverter.Input]) -> [ConversionOrphan] {
+    let folders = inputs.compactMap { input -> [UInt8]? in
+      guard case .path(let path) = input, let state = try? FileState(of: path), state.kind == .folder else {
+        return nil
+      }
+      return DesktopPicture(path, state: state).map {
+        $0.path.bytes + ($0.path.bytes == [RawPath.slash] ? [] : [RawPath.slash])
+      }
+    }
+    return (DesktopPicture.sizes.map(\.folder) + [Self.failures]).flatMap { folder in
+      names(in: path.appending(folder.utf8)).compactMap { name -> ConversionOrphan? in
+        let file = RawPath(bytes: Array("\(folder)/".utf8) + name)
+        guard let uri = PNGTexts.read(path.appending(file.bytes))?["Thumb::URI"], uri.hasPrefix("file:///") else {
+          return nil
+        }
+        let picture = RawPath(percentEncoded: Array(uri.utf8.dropFirst("file://".utf8.count))[...])
+        guard folders.contains(where: { picture.bytes.starts(with: $0) }), picture.isGone else { return nil }
+        return ConversionOrphan(source: picture, outputs: [file], key: 0)
+      }
+    }
+  }
+
+  private func names(in folder: RawPath) -> [[UInt8]] {
+    guard let stream = folder.withCString({ opendir($0) }) else { return [] }
+    defer { closedir(stream) }
+    var names: [[UInt8]] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
+      if name.suffix(4).elementsEqual(".png".utf8) { names.append(name) }
+    }
+    return names
+  }
+}
+
+extension RawPath {
+  /// Whether nothing has this path, not even a link.
+  var isGone: Bool {
+    do throws(SystemFailure) {
+      _ = try FileState(of: self, followingLinks: false)
+      return false
+    } catch {
+      return error.code == ENOENT || error.code == ENOTDIR
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import CGLib
+import Foundation
+import ThumbnailCore
+
+/// A picture as the desktop's shared thumbnails know it: by its URI, modification time and length.
+///
+/// Source: freedesktop.org, Thumbnail Managing Standard 0.9.
+struct DesktopPicture: Sendable {
+  /// The sizes of shared thumbnails: the length of the longer side, and the name of their folder.
+  static let sizes: [(side: Int, folder: String)] = [
+    (128, "normal"), (256, "large"), (512, "x-large"), (1024, "xx-large"),
+  ]
+
+  /// The `file` URI of the path, as GLib and with it every file manager makes it.
+  let uri: String
+  /// The URI that thumbnails in the picture's own folder, `.sh_thumbnails`, have.
+  let sharedURI: String
+  /// The path without `.`, `..` and repeated slashes. Links are kept, as file managers keep them.
+  let path: RawPath
+  private let state: FileState
+
+  /// Nil for a path that has no URI.
+  init?(_ path: RawPath, state: FileState) {
+    guard let whole = path.withCString({ g_canonicalize_filename($0, nil) }) else { return nil }
+    defer { g_free(whole) }
+    guard let uri = g_filename_to_uri(whole, nil, nil) else { return nil }
+    defer { g_free(uri) }
+    self.uri = String(cString: uri)
+    self.path = RawPath(bytes: UnsafeBufferPointer(start: whole, count: strlen(whole)).map { UInt8(bitPattern: $0) })
+    sharedURI = "./" + self.uri[(self.uri.lastIndex(of: "/").map(self.uri.index(after:)) ?? self.uri.startIndex)...]
+    self.state = state
+  }
+
+  /// The name of its thumbnails' files.
+  var name: String { Self.name(of: uri) }
+
+  /// The folder of thumbnails that travel with the picture, as on a disc.
+  var sharedFolder: RawPath { RawPath(bytes: path.folder).appending(".sh_thumbnails".utf8) }
+
+  static func name(of uri: String) -> String {
+    // Memory is all that it needs.
+    guard let digest = g_compute_checksum_for_string(G_CHECKSUM_MD5, uri, -1) else { return "" }
+    defer { g_free(digest) }
+    return String(cString: digest) + ".png"
+  }
+
+  /// Whether the texts of a thumbnail are those of this picture as it is now.
+  func isShown(by texts: [String: String], uri: String? = nil) -> Bool {
+    texts["Thumb::URI"] == uri ?? self.uri && texts["Thumb::MTime"] == "\(seconds)"
+      && texts["Thumb::Size"].map { $0 == "\(state.byteCount)" } ?? true
+  }
+
+  /// The texts of its thumbnails. `source` is nil for the record of a failure.
+  func texts(_ source: SourceDescription?, software: String) -> [(key: String, value: String)] {
+    var texts = [
+      ("Thumb::URI", uri), ("Thumb::MTime", "\(seconds)"), ("Thumb::Size", "\(state.byteCount)"),
+      ("Software", software),
+    ]
+    if let source {
+      texts += [
+        ("Thumb::Mimetype", source.format.mediaType), ("Thumb::Image::Width", "\(source.size.width)"),
+        ("Thumb::Image::Height", "\(source.size.height)"),
+      ]
+    }
+    return texts
+  }
+
+  /// The modification time in whole seconds since 1970, rounded down.
+  private var seconds: Int {
+    let (seconds, rest) = state.modified.quotientAndRemainder(dividingBy: 1_000_000_000)
+    return rest < 0 ? seconds - 1 : seconds
+  }
+}

@@ -1,0 +1,84 @@
+import ArgumentParser
+import FolderConversion
+import Foundation
+import ThumbnailCore
+import Thumbnailer
+
+/// `thumbs desktop`: fills the folder of thumbnails that all file managers read.
+struct DesktopCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "desktop",
+    abstract: "Makes the thumbnails that file managers show, ahead of time.",
+    discussion: """
+      Examples:
+        thumbs desktop Pictures
+        thumbs desktop --prune Pictures
+        thumbs desktop --one photo.heic photo.png 256
+
+      The four sizes of freedesktop.org's standard go to thumbnails in
+      $XDG_CACHE_HOME or ~/.cache. What is current stays, whoever made it.
+      """)
+
+  @Argument(
+    help: ArgumentHelp("Files and folders; with --one a picture, the PNG to write, and its side.", valueName: "PATH"),
+    completion: .file())
+  var paths: [String] = []
+
+  @Flag(help: "Make one thumbnail, as a file manager asks for it.")
+  var one = false
+
+  @Flag(help: "Make all thumbnails anew, also of pictures that failed before.")
+  var force = false
+
+  @Flag(help: "Remove the thumbnails of pictures that are gone from the folders.")
+  var prune = false
+
+  @Flag(help: "Write nothing; say what would be done.")
+  var dryRun = false
+
+  @OptionGroup(title: "Selection", visibility: .hidden) var selection: ConvertSelectionOptions
+  @OptionGroup(title: "Resources", visibility: .hidden) var resources: DecodeOptions
+  @OptionGroup(title: "Isolation", visibility: .hidden) var isolation: IsolationOptions
+  @OptionGroup(title: "Report") var report: ConvertReportOptions
+
+  func validate() throws {
+    if paths.isEmpty { throw ValidationError("nothing to do: name folders or pictures") }
+    if paths.contains("") { throw ValidationError("a path is empty: name folders or pictures") }
+    guard one else { return }
+    guard paths.count == 3, let side = Int(paths[2]), (1...4096).contains(side) else {
+      throw ValidationError("--one takes a picture, the PNG to write, and its side from 1 to 4096: in.jpg out.png 256")
+    }
+  }
+
+  func run() async throws {
+    VerboseLog.start(report.output.verbose)
+    if one { return try await makeOne() }
+    var folder = ThumbnailPipeline.Configuration.standardCacheDirectory()
+    folder.deleteLastPathComponent()
+    var options = FolderConverter.Options.desktop(
+      paths.map { .path($0) }, in: RawPath(folder.appendingPathComponent("thumbnails").path))
+    options.freshness = force ? .never : .index
+    options.isDryRun = dryRun
+    selection.apply(to: &options)
+    resources.apply(to: &options.pipeline)
+    isolation.apply(to: &options.pipeline)
+    try await ConvertRun(options, removal: prune ? .unasked : .none, report: report).run().end()
+  }
+
+  /// Makes a single thumbnail, for the file manager that has asked for it.
+  private func makeOne() async throws {
+    var options = FolderConverter.Options(inputs: [], output: "")
+    resources.apply(to: &options.pipeline)
+    isolation.apply(to: &options.pipeline)
+    let pipeline = options.pipeline
+    do {
+      let png = try await DesktopThumbnail.png(of: RawPath(paths[0]), side: Int(paths[2]) ?? 0, by: pipeline)
+      try OutputFile.write(png, to: paths[1])
+    } catch let error as ThumbnailError {
+      Console.standard.complain("\(paths[0]): \(error.message)")
+      throw ExitCode.someFailed
+    } catch let error as ReportFile.Failure {
+      throw CommandFailure(error, choose: "another file")
+    }
+  }
+}

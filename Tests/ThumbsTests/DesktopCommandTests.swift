@@ -1,0 +1,141 @@
+import CodecTestSupport
+import TestSupport
+
+@testable import FolderConversion
+@testable import ThumbnailCore
+
+/// The command `thumbs desktop`, as its users and file managers call it.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct DesktopCommandTests {
+  private let bench: Bench
+
+  init() throws {
+    bench = try Bench()
+    _ = try bench.folder("photos", pictures: 2)
+    try Data("no picture".utf8).write(to: bench.url("photos/text.jpg"))
+  }
+
+  private func desktop(_ arguments: String...) async throws -> ConvertSummary {
+    let run = try await bench.start(["desktop", "--json"] + arguments).run()
+    return try run.conversions().summary
+  }
+
+  /// The path of a thumbnail.
+  private func thumbnail(_ name: String, _ folder: String) throws -> RawPath {
+    let path = RawPath(bench.url("photos/\(name)").path)
+    let picture = try #require(DesktopPicture(path, state: FileState(of: path)))
+    return RawPath(bench.url("xdg/thumbnails/\(folder)/\(picture.name)").path)
+  }
+
+  @Test func fourThumbnailsAreMadeOfEachPictureAndStay() async throws {
+    #expect(try await desktop("photos").converted == 2)
+    for (side, folder) in [(128, "normal"), (256, "large"), (512, "x-large"), (1024, "xx-large")] {
+      let path = try thumbnail("picture 1.jpg", folder)
+      let texts = try #require(PNGTexts.read(path))
+      #expect(texts["Thumb::URI"]?.hasSuffix("/photos/picture%201.jpg") == true)
+      #expect(texts["Thumb::Mimetype"] == "image/jpeg" && texts["Thumb::MTime"] != nil)
+      let sides = ["Thumb::Image::Width", "Thumb::Image::Height"].compactMap { texts[$0].flatMap { Int($0) } }
+      let size = try DecodedPixels(Data(contentsOf: URL(fileURLWithPath: path.description))).size
+      #expect(max(size.width, size.height) == min(side, sides.max() ?? 0))
+      #expect(try FileState(of: path).permissions == 0o600)
+      #expect(try FileState(of: RawPath(bytes: path.folder)).permissions == 0o700)
+    }
+    let again = try await desktop("photos")
+    #expect(again.current == 2 && again.converted == 0)
+  }
+
+  @Test func aPictureThatCannotBeShownIsTriedOnceUntilItChanges() async throws {
+    #expect(try await desktop("photos").failed == 1)
+    let again = try await desktop("photos")
+    #expect(again.failed == 0 && again.skipped == 1)
+    #expect(try await desktop("--force", "photos").failed == 1)
+    try TestImages.bytes("formats/jpeg-420.jpg").write(to: bench.url("photos/text.jpg"))
+    #expect(try await desktop("photos").converted == 1)
+    #expect(try bench.files("xdg/thumbnails/fail").isEmpty)
+  }
+
+  @Test func otherProgramsThumbnailsOfAPictureAreKeptWhileTheyAreCurrent() async throws {
+    _ = try await desktop("photos")
+    let path = try thumbnail("picture 0.jpg", "large")
+    let url = URL(fileURLWithPath: path.description)
+    let other = try Data(contentsOf: url).replacing(Data("Thumbnailer".utf8), with: Data("Another one".utf8))
+    // Its check sum is wrong now; nobody but a decoder looks at it.
+    try other.write(to: url)
+    #expect(try await desktop("photos").current == 2)
+    let stale = try Data(contentsOf: url).replacing(
+      Data("Thumb::MTime\u{0}".utf8), with: Data("Thumb::MTime\u{0}9".utf8))
+    try stale.write(to: url)
+    #expect(try await desktop("photos").converted == 1)
+  }
+
+  @Test func thumbnailsBesideThePicturesCount() async throws {
+    _ = try await desktop("photos")
+    for folder in ["normal", "large", "x-large", "xx-large"] {
+      let shared = bench.url("photos/.sh_thumbnails/\(folder)")
+      try FileManager.default.createDirectory(at: shared, withIntermediateDirectories: true)
+      let url = URL(fileURLWithPath: try thumbnail("picture 0.jpg", folder).description)
+      let own = try #require(PNGTexts.read(RawPath(url.path)))
+      let texts = own.map { (key: $0.key, value: $0.key == "Thumb::URI" ? "./picture%200.jpg" : $0.value) }
+      try PNGTexts.adding(texts, to: PNGTexts.onePixel)
+        .write(to: shared.appendingPathComponent(DesktopPicture.name(of: "./picture%200.jpg")))
+      try FileManager.default.removeItem(at: url)
+    }
+    #expect(try await desktop("photos").current == 2)
+  }
+
+  @Test func onlyThumbnailsOfPicturesThatAreGoneFromTheNamedFolderArePruned() async throws {
+    _ = try bench.folder("elsewhere", pictures: 2)
+    _ = try await desktop("photos", "elsewhere")
+    let before = try bench.files("xdg/thumbnails").count
+    for name in ["photos/picture 0.jpg", "photos/text.jpg", "elsewhere/picture 0.jpg"] {
+      try FileManager.default.removeItem(at: bench.url(name))
+    }
+    _ = try await desktop("photos")
+    #expect(try bench.files("xdg/thumbnails").count == before)
+    _ = try await desktop("--prune", "photos")
+    #expect(try bench.files("xdg/thumbnails").count == before - 5)
+  }
+
+  @Test func aFileManagerGetsTheOneThatItAsksFor() async throws {
+    let run = try await bench.run("desktop", "--one", "photos/picture 0.jpg", "out.png", "64")
+    #expect(run.status == 0 && run.stdout.isEmpty && run.stderr.isEmpty)
+    let size = try DecodedPixels(Data(contentsOf: bench.url("out.png"))).size
+    #expect(max(size.width, size.height) == 64)
+    #expect(PNGTexts.read(RawPath(bench.url("out.png").path))?["Thumb::URI"]?.hasPrefix("file:///") == true)
+    #expect(!bench.isFile("xdg"))
+    let failed = try await bench.run("desktop", "--one", "photos/text.jpg", "bad.png", "64")
+    #expect(failed.status == 1 && failed.complaints.count == 1 && !bench.isFile("bad.png"))
+    #expect(try await bench.run("desktop", "--one", "photos/text.jpg", "bad.png").status == 64)
+    let unwritable = try await bench.run("desktop", "--one", "photos/picture 0.jpg", "none/out.png", "64")
+    #expect(unwritable.status == 73)
+  }
+
+  @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/gio"), "gio is missing"))
+  func theDesktopsOwnLibraryTakesTheThumbnailsForValid() async throws {
+    let names: [[UInt8]] =
+      [
+        "a b+c%é.jpg", "x;y#1?&=.jpg", "[tilde]~'\"<>|\\^`.jpg", "(@:!$*,).jpg", "中文.JPG",
+      ].map { Array($0.utf8) } + [[0xFF, 0xE9, 0x2E] + Array("jpg".utf8)]
+    _ = try bench.folder("odd/sub")
+    let folder = RawPath(bench.url("odd").path)
+    for name in names {
+      var file = try NewFile(folder.appending(name), permissions: 0o644)
+      try file.write(TestImages.bytes("formats/jpeg-420.jpg"))
+      try file.commit()
+    }
+    #expect(try await desktop("./odd/sub/../").converted == names.count)
+    for name in names {
+      let path = folder.appending(name)
+      let uri = try #require(DesktopPicture(path, state: FileState(of: path))).uri
+      let (process, pipe) = (Process(), Pipe())
+      process.executableURL = URL(fileURLWithPath: "/usr/bin/gio")
+      process.arguments = ["info", "-a", "thumbnail::is-valid", uri]
+      process.environment = ["XDG_CACHE_HOME": bench.url("xdg").path, "PATH": "/usr/bin:/bin"]
+      process.standardOutput = pipe
+      try process.run()
+      let told = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      process.waitUntilExit()
+      #expect(told.contains("thumbnail::is-valid: TRUE"), "\(uri): \(told)")
+    }
+  }
+}
