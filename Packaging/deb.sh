@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# The Debian package: the two executables, manual pages, completions, units and licences. To be sourced by Scripts/package.
+# The Debian package: the two executables, manual pages, completions, units, the desktop's entry and licences. To be sourced by Scripts/package.
 
 make_deb() {
   if (($# == 2)) && [[ $1 == --debian ]]; then
@@ -42,6 +42,9 @@ gather_files() {
     "$project/Examples/server/thumbs.service" >"$root/usr/lib/systemd/system/thumbs.service"
   install -D -m 644 "$debian/thumbs.user.service" "$root/usr/lib/systemd/user/thumbs.service"
   install -D -m 644 -t "$root/etc/thumbs" "$debian/server.json"
+
+  # What file managers call for a single picture.
+  install -D -m 644 -t "$share/thumbnailers" "$debian/thumbs.thumbnailer"
 
   local documents=$share/doc/thumbs
   mkdir -p "$documents"
