@@ -41,6 +41,7 @@ gather_files() {
   sed 's|/usr/local/bin/|/usr/bin/|; s|/etc/systemd/system/|/usr/lib/systemd/system/|' \
     "$project/Examples/server/thumbs.service" >"$root/usr/lib/systemd/system/thumbs.service"
   install -D -m 644 "$debian/thumbs.user.service" "$root/usr/lib/systemd/user/thumbs.service"
+  install -D -m 644 "$debian/thumbs-desktop.user.service" "$root/usr/lib/systemd/user/thumbs-desktop.service"
   install -D -m 644 -t "$root/etc/thumbs" "$debian/server.json"
 
   # What file managers call for a single picture.

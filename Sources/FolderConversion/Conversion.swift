@@ -20,10 +20,11 @@ public final class Conversion: AsyncSequence, Sendable {
 
   let plan: ConversionPlan
   let check: InputCheck
-  /// The output folder, and the pipeline for its thumbnails; nil in a dry run.
-  private let folder: OutputFolder?
+  private let session: ConversionSession
+  private let hasRemovals: Bool
+  /// Nil in a dry run.
   let work: InputConversion?
-  let pool: WorkerPool
+  var pool: WorkerPool { session.pool }
   let window: Int
   let running = TaskBag()
   let state: Mutex<State>
@@ -34,47 +35,25 @@ public final class Conversion: AsyncSequence, Sendable {
     let started: ContinuousClock.Instant
   }
 
-  private init(
-    _ plan: ConversionPlan, index: ConversionIndex, folder: OutputFolder?, pipeline: ThumbnailPipeline?,
-    pool: WorkerPool, started: ContinuousClock.Instant
-  ) {
-    (self.plan, self.folder, self.pool) = (plan, folder, pool)
+  /// - Parameter hasRemovals: Whether pictures may be gone, so that there may be orphans.
+  init(_ plan: ConversionPlan, session: ConversionSession, hasRemovals: Bool = true) {
+    (self.plan, self.session, self.hasRemovals) = (plan, session, hasRemovals)
     count = plan.count
-    check = InputCheck(plan: plan, index: index)
-    window = 4 * (pipeline?.configuration.jobs ?? 1)
-    let destination = folder.map(InputConversion.Destination.folder) ?? plan.options.desktop.map { .desktop($0) }
-    work = pipeline.flatMap { pipeline in
-      destination.map { InputConversion(plan, pipeline: pipeline, destination: $0, pool: pool) }
-    }
-    state = Mutex(State(started: started))
+    check = InputCheck(plan: plan, session: session)
+    window = 4 * (session.pipeline?.configuration.jobs ?? 1)
+    work = InputConversion(plan, session)
+    state = Mutex(State(started: session.stays ? .now : session.started))
   }
 
   /// Finds the inputs and locks the output folder.
   static func start(_ options: FolderConverter.Options) async throws(ConversionError) -> Conversion {
-    let started = ContinuousClock.now
-    // Two threads, so that a slow disk does not block the checks of other inputs.
-    let pool = WorkerPool(name: "thumbnailer.batch", threads: 2)
-    let pipeline = options.isDryRun ? nil : try options.makePipeline()
-    let result: Result<Conversion, ConversionError>
-    do {
-      result = try await pool.run { cancelled in
-        Result { () throws(ConversionError) in
-          let folder = options.isDryRun || options.desktop != nil ? nil : try OutputFolder(options.output)
-          let index = folder?.index ?? ConversionIndex(folder: options.output)
-          do throws(ConversionError) {
-            let plan = try ConversionPlan(options, index: index, cancelled: cancelled)
-            return Conversion(
-              plan, index: index, folder: folder, pipeline: pipeline, pool: pool, started: started)
-          } catch {
-            folder?.release()
-            throw error
-          }
-        }
-      }
+    let session = try await ConversionSession(options)
+    do throws(ConversionError) {
+      return try await session.conversion(of: nil)
     } catch {
-      throw .cancelled
+      await session.finish()
+      throw error
     }
-    return try result.get()
   }
 
   /// Starts the iteration.
@@ -83,7 +62,7 @@ public final class Conversion: AsyncSequence, Sendable {
   /// The thumbnails of earlier runs whose source images no longer exist, or have thumbnails of other names or sizes now.
   /// Empty if any folder could not be listed, since its images may still exist. Call it after the last result.
   public func orphans() async -> [ConversionOrphan] {
-    guard plan.list.isComplete else { return [] }
+    guard plan.list.isComplete, hasRemovals else { return [] }
     return await pool.runToEnd { [check, options = plan.options] in
       if let desktop = options.desktop { return desktop.orphans(of: options.inputs) }
       return check.index.orphans().map {
@@ -104,16 +83,13 @@ public final class Conversion: AsyncSequence, Sendable {
     state.withLock { $0.summary.removed += orphans.reduce(0) { $0 + $1.outputs.count } }
   }
 
-  /// Waits for the work in flight, completes the index, and returns the summary. Call it once, whether all results were
+  /// Waits for the work in flight, completes the index unless others follow, and returns the summary. Call it once, whether all results were
   /// consumed or not, also after a cancellation.
   public func finish() async -> ConversionSummary {
     running.cancelAll()
     await running.waitForAll()
-    if let folder {
-      await pool.runToEnd {
-        folder.index.finish()
-        folder.release()
-      }
+    if let folder = session.folder {
+      if session.stays { await pool.runToEnd { folder.index.flush() } } else { await session.finish() }
       if let failure = folder.index.failure {
         state.withLock { state in
           if state.summary.failure == nil {

@@ -70,6 +70,12 @@ final class ConversionIndex: Sendable {
     }
   }
 
+  /// Forgets which entries belong to inputs: another run begins.
+  func forgetSeen() { state.withLock { $0.seen.removeAll() } }
+
+  /// Writes what is not yet in the file.
+  func flush() { state.withLock { if !$0.pending.isEmpty { Self.write(&$0) } } }
+
   /// The entry with this key, without marking it.
   func peek(_ key: UInt64) -> IndexEntry? {
     state.withLock { state in state.offsets[key].flatMap { Self.entry(at: $0, state) } }

@@ -55,12 +55,16 @@ final class ConversionPlan: Sendable {
 
   /// Finds the inputs and resolves name collisions. Blocks.
   ///
-  /// - Parameter index: The index of the output folder.
+  /// - Parameters:
+  ///   - scope: The part of the inputs that is meant; nil for all.
+  ///   - index: The index of the output folder.
+  ///   - session: Learns of the folders that are listed.
   init(
-    _ options: FolderConverter.Options, index: ConversionIndex, cancelled: CancellationFlag
+    _ options: FolderConverter.Options, _ scope: ConversionScope? = nil, index: ConversionIndex,
+    session: ConversionSession? = nil, cancelled: CancellationFlag
   ) throws(ConversionError) {
     self.options = options
-    var finder = InputFinder(options, cancelled: cancelled)
+    var finder = InputFinder(options, scope, session: session, cancelled: cancelled)
     var list = try finder.run()
     if options.pairing == .preferJPEG { list.pairWithJPEGs() }
     names = OutputNames(options)

@@ -18,7 +18,10 @@ struct InputCheck: Sendable {
   }
 
   let plan: ConversionPlan
-  let index: ConversionIndex
+  private let session: ConversionSession
+  var index: ConversionIndex { session.index }
+
+  init(plan: ConversionPlan, session: ConversionSession) { (self.plan, self.session) = (plan, session) }
 
   /// Checks the input at `position`; positions after the last input are entries that could not be listed.
   func check(_ position: Int) -> Finding {
@@ -44,6 +47,9 @@ struct InputCheck: Sendable {
     }
     guard state.kind == .regular else {
       return failed(position, .read, "not-a-file", "not a file; name the file itself")
+    }
+    if session.hasFailed(list.absolutePath(at: position), state) {
+      return .finished(plan.result(of: position, .skipped, failure: .failedBefore))
     }
     if let desktop = plan.options.desktop { return check(position, state, in: desktop) }
     // Read in any case, to mark the entry as belonging to an existing input.
@@ -73,10 +79,7 @@ struct InputCheck: Sendable {
         return .finished(plan.result(of: position, .current, outputs: outputs))
       }
       if desktop.hasFailed(picture) {
-        let failure = ConversionFailure(
-          stage: .decode, code: "failed-before",
-          message: "it could not be shown before; to try again, force it (freshness)")
-        return .finished(plan.result(of: position, .skipped, failure: failure))
+        return .finished(plan.result(of: position, .skipped, failure: .failedBefore))
       }
     }
     if plan.options.isDryRun {
@@ -160,6 +163,9 @@ extension ConversionOutput {
 }
 
 extension ConversionFailure {
+  fileprivate static let failedBefore = ConversionFailure(
+    stage: .decode, code: "failed-before", message: "it failed before; to try again, force it (freshness)")
+
   /// The failure for a file that cannot be opened or examined.
   static func unreadable(_ failure: SystemFailure) -> ConversionFailure {
     failure.code == ENOENT

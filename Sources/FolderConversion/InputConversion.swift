@@ -12,11 +12,15 @@ final class InputConversion: Sendable {
   private let claims: ClaimedNames
   private let destination: Destination
   private let pool: WorkerPool
+  private let session: ConversionSession
 
-  init(
-    _ plan: ConversionPlan, pipeline: ThumbnailPipeline, destination: Destination, pool: WorkerPool
-  ) {
-    (self.plan, self.pipeline, self.destination, self.pool) = (plan, pipeline, destination, pool)
+  /// Nil in a dry run.
+  init?(_ plan: ConversionPlan, _ session: ConversionSession) {
+    guard let pipeline = session.pipeline,
+      let destination = session.folder.map(Destination.folder) ?? plan.options.desktop.map({ .desktop($0) })
+    else { return nil }
+    (self.plan, self.pipeline, self.destination, pool) = (plan, pipeline, destination, session.pool)
+    self.session = session
     variants = plan.options.variants
     // Only with `OutputFormat.same` can a thumbnail's name differ from the planned one.
     claims = ClaimedNames(plan.options.format == .same ? plan.claims.holders : [:])
@@ -39,6 +43,7 @@ final class InputConversion: Sendable {
     let started = ContinuousClock.now
     let path = plan.list.absolutePath(at: input.index)
     func failed(_ failure: ConversionFailure, endsRun: ConversionError? = nil) -> Outcome {
+      session.noteFailure(path, input.state)
       let result = plan.result(of: input.index, .failed, failure: failure, duration: .now - started)
       return Outcome(result: result, endsRun: endsRun)
     }

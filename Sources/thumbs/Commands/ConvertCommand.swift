@@ -42,6 +42,14 @@ struct ConvertCommand: AsyncParsableCommand {
     if paths.isEmpty { throw ValidationError("nothing to convert: name files or folders, or - for names on stdin") }
     if paths.contains("") { throw ValidationError("a path is empty: name files or folders") }
     if paths.filter({ $0 == "-" }).count > 1 { throw ValidationError("- stands for stdin, which can be read once") }
+    if output.watch {
+      if let list = paths.first(where: { $0 == "-" || $0.hasPrefix("@") }) {
+        throw ValidationError("--watch takes folders, not the list \(list)")
+      }
+      if report.report != nil || report.sheet.sheet != nil {
+        throw ValidationError("--watch has no end at which a report or sheet were complete: use --json")
+      }
+    }
     if paths.contains("-"), output.deleteOrphans, !output.yes, !output.dryRun {
       throw ValidationError("--delete-orphans cannot ask while stdin brings names: give --yes, too")
     }
@@ -49,7 +57,7 @@ struct ConvertCommand: AsyncParsableCommand {
 
   func run() async throws {
     VerboseLog.start(report.output.verbose)
-    try await ConvertRun(options, removal: output.removal, report: report).run().end()
+    try await ConvertRun(options, removal: output.removal, report: report, stays: output.watch).run().end()
   }
 
   /// The library's options.

@@ -14,6 +14,7 @@ final class ConvertRun: Sendable {
   private let options: FolderConverter.Options
   private let removal: Removal
   private let report: ConvertReportOptions
+  private let stays: Bool
   // Read once, as reading them from the options is slow.
   private let (printsJSON, isQuiet, showsProgress): (Bool, Bool, Bool)
   private let console = Console.standard
@@ -24,8 +25,11 @@ final class ConvertRun: Sendable {
   /// The most such messages of a kind that are printed.
   private static let mostShown = 20
 
-  init(_ options: FolderConverter.Options, removal: Removal, report: ConvertReportOptions) {
-    (self.options, self.removal, self.report) = (options, removal, report)
+  /// - Parameter stays: Whether to convert what changes, too, until a signal comes.
+  init(
+    _ options: FolderConverter.Options, removal: Removal, report: ConvertReportOptions, stays: Bool = false
+  ) {
+    (self.options, self.removal, self.report, self.stays) = (options, removal, report, stays)
     (printsJSON, isQuiet, showsProgress) = (report.output.json, report.output.quiet, report.output.showsProgress)
     progress = ProgressLine(title: "convert")
   }
@@ -33,7 +37,7 @@ final class ConvertRun: Sendable {
   /// Runs to the end, or to Ctrl-C, prints the summary and returns the exit status.
   func run() async throws -> ExitCode {
     do {
-      return try await interruption.cancelling { [self] in try await convert() }
+      return try await interruption.cancelling { [self] in stays ? try await watch() : try await convert() }
     } catch let error as ConversionError {
       if let signal = interruption.signal { return .stopped(by: signal) }
       if case .collisions(let collisions) = error { complain(collisions) }
@@ -66,6 +70,42 @@ final class ConvertRun: Sendable {
     if let failure { throw failure }
     if let missing = try await files.finish(summary) { console.complain(missing) }
     return try end(summary)
+  }
+
+  /// Converts the folders, and then what changes in them, until a signal comes.
+  private func watch() async throws -> ExitCode {
+    let files = try ConversionFiles(report, options)
+    let watch = try await FolderConverter(options).watch()
+    var failure: (any Error)?
+    do {
+      try await withThrowingTaskGroup { group in
+        group.addTask { [self] in try await takeAll(of: watch, files) }
+        group.addTask { [self] in try await takeChanges(of: watch, files) }
+        try await group.waitForAll()
+      }
+    } catch {
+      failure = error
+    }
+    await watch.finish()
+    if let failure { throw failure }
+    if !isQuiet { console.complain(Interruption.message) }
+    return interruption.signal.map { .stopped(by: $0) } ?? .success
+  }
+
+  private func takeAll(of watch: FolderWatch, _ files: ConversionFiles) async throws {
+    for await result in watch.everything { try await take(result, files) }
+    if removal != .none { await deleteOrphans(watch.everything) }
+    let summary = await watch.everything.finish()
+    if interruption.signal == nil { _ = try end(summary) }
+    if let reason = watch.reasonToPoll { console.complain(reason) }
+  }
+
+  private func takeChanges(of watch: FolderWatch, _ files: ConversionFiles) async throws {
+    while let changes = await watch.next() {
+      for await result in changes where [.converted, .failed].contains(result.status) { try await take(result, files) }
+      if removal != .none { await deleteOrphans(changes) }
+      if let failure = await changes.finish().failure { console.complain(failure.message) }
+    }
   }
 
   private func take(_ result: ConversionResult, _ files: ConversionFiles) async throws {

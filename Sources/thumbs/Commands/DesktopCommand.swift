@@ -33,6 +33,9 @@ struct DesktopCommand: AsyncParsableCommand {
   @Flag(help: "Remove the thumbnails of pictures that are gone from the folders.")
   var prune = false
 
+  @Flag(help: "Stay, and make the thumbnails of what changes in the folders.")
+  var watch = false
+
   @Flag(help: "Write nothing; say what would be done.")
   var dryRun = false
 
@@ -44,6 +47,7 @@ struct DesktopCommand: AsyncParsableCommand {
   func validate() throws {
     if paths.isEmpty { throw ValidationError("nothing to do: name folders or pictures") }
     if paths.contains("") { throw ValidationError("a path is empty: name folders or pictures") }
+    try checkOneOf([("--watch", watch), ("--dry-run", dryRun), ("--one", one)])
     guard one else { return }
     guard paths.count == 3, let side = Int(paths[2]), (1...4096).contains(side) else {
       throw ValidationError("--one takes a picture, the PNG to write, and its side from 1 to 4096: in.jpg out.png 256")
@@ -62,7 +66,7 @@ struct DesktopCommand: AsyncParsableCommand {
     selection.apply(to: &options)
     resources.apply(to: &options.pipeline)
     isolation.apply(to: &options.pipeline)
-    try await ConvertRun(options, removal: prune ? .unasked : .none, report: report).run().end()
+    try await ConvertRun(options, removal: prune ? .unasked : .none, report: report, stays: watch).run().end()
   }
 
   /// Makes a single thumbnail, for the file manager that has asked for it.

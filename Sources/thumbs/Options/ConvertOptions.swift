@@ -113,6 +113,9 @@ struct ConvertOutputOptions: ParsableArguments {
       "Remove thumbnails whose pictures are gone or have other sizes or names now; asks first.", visibility: .hidden))
   var deleteOrphans = false
 
+  @Flag(help: "Stay, and convert what changes in the folders.")
+  var watch = false
+
   @Flag(help: ArgumentHelp("Do not ask.", visibility: .hidden))
   var yes = false
 
@@ -125,11 +128,12 @@ struct ConvertOutputOptions: ParsableArguments {
   @Flag(help: "Write nothing; say what would be done.")
   var dryRun = false
 
-  var removal: ConvertRun.Removal { !deleteOrphans ? .none : yes ? .unasked : .asked }
+  var removal: ConvertRun.Removal { !deleteOrphans ? .none : yes || watch ? .unasked : .asked }
 
   func validate() throws {
     try checkOneOf([("--force", force), ("--newer", newer)])
-    if deleteOrphans, !yes, !dryRun, isatty(STDIN_FILENO) != 1 {
+    try checkOneOf([("--watch", watch), ("--dry-run", dryRun)])
+    if deleteOrphans, !yes, !watch, !dryRun, isatty(STDIN_FILENO) != 1 {
       throw ValidationError("--delete-orphans cannot ask here, where stdin is no terminal: give --yes, too")
     }
   }
