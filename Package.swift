@@ -190,6 +190,7 @@ let package = Package(
       dependencies: [
         "CGLib",
         "CISAL",
+        "CLibC",
         "CaptureDates",
         "Exports",
         "ThumbnailCore",

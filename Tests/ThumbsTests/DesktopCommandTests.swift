@@ -1,6 +1,6 @@
-import CodecTestSupport
 import TestSupport
 
+@testable import CodecTestSupport
 @testable import FolderConversion
 @testable import ThumbnailCore
 

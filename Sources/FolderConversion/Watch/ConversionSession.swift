@@ -1,3 +1,4 @@
+import Exports
 import Synchronization
 import ThumbnailCore
 import Thumbnailer

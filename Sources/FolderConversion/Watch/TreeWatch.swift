@@ -1,3 +1,4 @@
+import CLibC
 import Glibc
 import Synchronization
 import ThumbnailCore
@@ -149,10 +150,8 @@ final class TreeWatch: Sendable {
 
   /// Whether changes that others make in the folder stay unnoticed here, as on a network file system.
   static func isRemote(_ folder: RawPath) -> Bool {
-    var status = statfs()
-    guard folder.withCString({ Glibc.statfs($0, &status) }) == 0 else { return false }
     // NFS, SMB and its successors, Ceph, 9P, AFS, FUSE.
     return [0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42, 0xC3_6400, 0x0102_1997, 0x5346_414F, 0x6573_5546]
-      .contains(UInt32(truncatingIfNeeded: Int(status.f_type)))
+      .contains(folder.withCString(clibc_file_system))
   }
 }
