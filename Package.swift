@@ -441,7 +441,8 @@ let package = Package(
       name: "ThumbsTests",
       dependencies: [
         "AttackHelper", "Attacks", "CodecTestSupport", "DecodeSandbox", "FolderConversion", "ImageCodec",
-        "PipelineTestSupport", "TestOrigin", "TestSupport", "ThumbnailCache", "ThumbnailCore", "Thumbnailer", "thumbs", "thumbs-decode",
+        "PipelineTestSupport", "TestOrigin", "TestSupport", "ThumbnailCache", "ThumbnailCore", "Thumbnailer", "thumbs",
+        "thumbs-decode",
       ],
       swiftSettings: strict
     ),

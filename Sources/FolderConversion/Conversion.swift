@@ -83,8 +83,8 @@ public final class Conversion: AsyncSequence, Sendable {
     state.withLock { $0.summary.removed += orphans.reduce(0) { $0 + $1.outputs.count } }
   }
 
-  /// Waits for the work in flight, completes the index unless others follow, and returns the summary. Call it once, whether all results were
-  /// consumed or not, also after a cancellation.
+  /// Waits for the work in flight, completes the index unless others follow, and returns the summary. Call it once,
+  /// whether all results were consumed or not, also after a cancellation.
   public func finish() async -> ConversionSummary {
     running.cancelAll()
     await running.waitForAll()

@@ -33,8 +33,8 @@ struct Thumbs: AsyncParsableCommand {
       """,
     version: ThumbnailPipeline.version,
     subcommands: [
-      PrefetchCommand.self, SearchCommand.self, ConvertCommand.self, DesktopCommand.self, GetCommand.self, CacheCommand.self,
-      ServeCommand.self, WorkerCommand.self, SignCommand.self, DoctorCommand.self,
+      PrefetchCommand.self, SearchCommand.self, ConvertCommand.self, DesktopCommand.self, GetCommand.self,
+      CacheCommand.self, ServeCommand.self, WorkerCommand.self, SignCommand.self, DoctorCommand.self,
       VersionCommand.self,
     ])
 
