@@ -3,7 +3,10 @@
 #ifndef THUMBNAILER_CLIBC_H
 #define THUMBNAILER_CLIBC_H
 
+#include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/vfs.h>
 
@@ -14,6 +17,16 @@ static inline void clibc_name_thread(const char *name) { prctl(PR_SET_NAME, name
 static inline unsigned clibc_file_system(const char *path) {
   struct statfs status;
   return statfs(path, &status) == 0 ? (unsigned)status.f_type : 0;
+}
+
+/// Whether somebody has the file, open for reading here, open for writing: then no lease of it is granted. -1 if leases
+/// are not supported, or the file is another user's.
+static inline int clibc_is_being_written(int file) {
+  // A writer who comes in this moment causes a signal: one that is ignored unless somebody asks for it.
+  fcntl(file, 10 /* F_SETSIG */, SIGURG);
+  if (fcntl(file, 1024 /* F_SETLEASE */, F_RDLCK) != 0) return errno == EAGAIN ? 1 : -1;
+  fcntl(file, 1024 /* F_SETLEASE */, F_UNLCK);
+  return 0;
 }
 
 #endif

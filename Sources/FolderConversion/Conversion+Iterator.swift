@@ -63,6 +63,7 @@ extension Conversion {
       }
       for finding in findings {
         switch finding {
+        case .unchanged: break
         case .stale(let input): stale.append(input)
         case .finished(let result):
           ready.append(result)

@@ -21,7 +21,7 @@ public final class Conversion: AsyncSequence, Sendable {
   let plan: ConversionPlan
   let check: InputCheck
   private let session: ConversionSession
-  private let hasRemovals: Bool
+  private let changes: TreeChanges?
   /// Nil in a dry run.
   let work: InputConversion?
   var pool: WorkerPool { session.pool }
@@ -35,11 +35,11 @@ public final class Conversion: AsyncSequence, Sendable {
     let started: ContinuousClock.Instant
   }
 
-  /// - Parameter hasRemovals: Whether pictures may be gone, so that there may be orphans.
-  init(_ plan: ConversionPlan, session: ConversionSession, hasRemovals: Bool = true) {
-    (self.plan, self.session, self.hasRemovals) = (plan, session, hasRemovals)
+  /// - Parameter changes: What has changed, if only that is meant.
+  init(_ plan: ConversionPlan, session: ConversionSession, _ changes: TreeChanges?) {
+    (self.plan, self.session, self.changes) = (plan, session, changes)
     count = plan.count
-    check = InputCheck(plan: plan, session: session)
+    check = InputCheck(plan: plan, session: session, changes)
     window = 4 * (session.pipeline?.configuration.jobs ?? 1)
     work = InputConversion(plan, session)
     state = Mutex(State(started: session.stays ? .now : session.started))
@@ -62,12 +62,18 @@ public final class Conversion: AsyncSequence, Sendable {
   /// The thumbnails of earlier runs whose source images no longer exist, or have thumbnails of other names or sizes now.
   /// Empty if any folder could not be listed, since its images may still exist. Call it after the last result.
   public func orphans() async -> [ConversionOrphan] {
-    guard plan.list.isComplete, hasRemovals else { return [] }
-    return await pool.runToEnd { [check, options = plan.options] in
-      if let desktop = options.desktop { return desktop.orphans(of: options.inputs) }
-      return check.index.orphans().map {
-        ConversionOrphan(source: $0.source, outputs: $0.outputs.map(\.path), key: $0.key)
+    if let changes, changes.removed.isEmpty { return [] }
+    guard plan.list.isComplete else { return [] }
+    return await pool.runToEnd { [check, plan, changes] in
+      var orphans: [ConversionOrphan]
+      if let desktop = plan.options.desktop {
+        orphans = desktop.orphans(of: plan.options.inputs)
+      } else {
+        orphans = check.orphans()
       }
+      // A whole disk may be gone for the moment: only what was told counts.
+      if let changes { orphans.removeAll { !changes.haveRemoved(plan.list.opened($0.source)) } }
+      return orphans
     }
   }
 

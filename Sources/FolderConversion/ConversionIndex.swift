@@ -14,9 +14,8 @@ import ThumbnailCore
 final class ConversionIndex: Sendable {
   private struct State {
     var descriptor: FileDescriptor?
-    /// The offset of each entry's line. The entries of this run's inputs are in `seen`.
+    /// The offset of each entry's line.
     var offsets: [UInt64: Int] = [:]
-    var seen: Set<UInt64> = []
     /// The keys of thumbnails that an earlier run renamed to avoid a name collision.
     var toldApart: Set<UInt64> = []
     /// The end of the file, and lines not yet written there.
@@ -61,30 +60,18 @@ final class ConversionIndex: Sendable {
   /// The first write error; nil if there was none.
   var failure: SystemFailure? { state.withLock { $0.failure } }
 
-  /// The entry with this key, which is then marked as belonging to this run.
-  func entry(_ key: UInt64) -> IndexEntry? {
-    state.withLock { state in
-      guard let offset = state.offsets[key] else { return nil }
-      state.seen.insert(key)
-      return Self.entry(at: offset, state)
-    }
-  }
-
-  /// Forgets which entries belong to inputs: another run begins.
-  func forgetSeen() { state.withLock { $0.seen.removeAll() } }
-
   /// Writes what is not yet in the file.
   func flush() { state.withLock { if !$0.pending.isEmpty { Self.write(&$0) } } }
 
-  /// The entry with this key, without marking it.
-  func peek(_ key: UInt64) -> IndexEntry? {
+  /// The entry with this key.
+  func entry(_ key: UInt64) -> IndexEntry? {
     state.withLock { state in state.offsets[key].flatMap { Self.entry(at: $0, state) } }
   }
 
   /// Whether there are no entries.
   var isEmpty: Bool { state.withLock { $0.offsets.isEmpty } }
 
-  /// The keys of thumbnails that were renamed to avoid a collision, as of opening the index.
+  /// The keys of thumbnails that were renamed to avoid a collision.
   var toldApart: Set<UInt64> { state.withLock { $0.toldApart } }
 
   /// Adds an entry, or replaces the one with its key.
@@ -92,7 +79,11 @@ final class ConversionIndex: Sendable {
     state.withLock { state in
       guard begin(&state) else { return }
       state.offsets[entry.key] = state.end + state.pending.count
-      state.seen.insert(entry.key)
+      if IndexEntry.isToldApart(line: entry.line) {
+        state.toldApart.insert(entry.key)
+      } else {
+        state.toldApart.remove(entry.key)
+      }
       state.pending += entry.line
       state.isChanged = true
       if state.pending.count >= Self.batchBytes || ContinuousClock.now - state.lastWrite >= Self.patience {
@@ -113,18 +104,18 @@ final class ConversionIndex: Sendable {
     }
   }
 
-  /// The entries that belong to none of this run's inputs, and whose source files no longer exist or have thumbnails of
+  /// The entries that belong to none of a run's inputs, whose keys were `seen`, and whose source files no longer exist or have thumbnails of
   /// other names or sizes now. Without outputs that others have, too.
-  func orphans() -> [IndexEntry] {
+  func orphans(_ seen: Set<UInt64>) -> [IndexEntry] {
     state.withLock { state in
       var (sources, outputs): (Set<UInt64>, Set<UInt64>) = ([], [])
-      for key in state.seen {
+      for key in seen {
         guard let entry = state.offsets[key].flatMap({ Self.entry(at: $0, state) }) else { continue }
         sources.insert(NamingTemplate.seededHash(entry.source.bytes))
         outputs.formUnion(entry.outputs.map { NamingTemplate.seededHash($0.path.bytes) })
       }
       return state.offsets.keys.sorted().compactMap { key in
-        guard !state.seen.contains(key), let offset = state.offsets[key], var entry = Self.entry(at: offset, state),
+        guard !seen.contains(key), let offset = state.offsets[key], var entry = Self.entry(at: offset, state),
           sources.contains(NamingTemplate.seededHash(entry.source.bytes)) || entry.source.isGone
         else { return nil }
         entry.outputs.removeAll { outputs.contains(NamingTemplate.seededHash($0.path.bytes)) }

@@ -55,21 +55,17 @@ final class ConversionPlan: Sendable {
 
   /// Finds the inputs and resolves name collisions. Blocks.
   ///
-  /// - Parameters:
-  ///   - scope: The part of the inputs that is meant; nil for all.
-  ///   - index: The index of the output folder.
-  ///   - session: Learns of the folders that are listed.
+  /// - Parameter session: Has the index of the output folder, and learns of the folders that are listed.
   init(
-    _ options: FolderConverter.Options, _ scope: ConversionScope? = nil, index: ConversionIndex,
-    session: ConversionSession? = nil, cancelled: CancellationFlag
+    _ options: FolderConverter.Options, session: ConversionSession, cancelled: CancellationFlag
   ) throws(ConversionError) {
     self.options = options
-    var finder = InputFinder(options, scope, session: session, cancelled: cancelled)
+    var finder = InputFinder(options, session: session, cancelled: cancelled)
     var list = try finder.run()
     if options.pairing == .preferJPEG { list.pairWithJPEGs() }
     names = OutputNames(options)
     if names.template.usesDate { list.readDates(cancelled: cancelled) }
-    claims = try NameResolution(names, &list, published: index, cancelled: cancelled)
+    claims = try NameResolution(names, &list, published: session.index, cancelled: cancelled)
     self.list = list
     token = options.token
   }

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import ThumbnailCore
 
 /// An input whose thumbnails have to be made.
@@ -15,13 +16,33 @@ struct InputCheck: Sendable {
   enum Finding: Sendable {
     case finished(ConversionResult)
     case stale(StaleInput)
+    /// It lies in no changed folder.
+    case unchanged
   }
 
   let plan: ConversionPlan
   private let session: ConversionSession
   var index: ConversionIndex { session.index }
 
-  init(plan: ConversionPlan, session: ConversionSession) { (self.plan, self.session) = (plan, session) }
+  private let changes: TreeChanges?
+  /// The keys of the thumbnails of this run's inputs.
+  private let seen = SeenKeys()
+
+  init(plan: ConversionPlan, session: ConversionSession, _ changes: TreeChanges?) {
+    (self.plan, self.session, self.changes) = (plan, session, changes)
+  }
+
+  /// Collects keys on any thread.
+  private final class SeenKeys: Sendable {
+    let keys = Mutex<Set<UInt64>>([])
+  }
+
+  /// See `Conversion.orphans`.
+  func orphans() -> [ConversionOrphan] {
+    index.orphans(seen.keys.withLock { $0 }).map {
+      ConversionOrphan(source: $0.source, outputs: $0.outputs.map(\.path), key: $0.key)
+    }
+  }
 
   /// Checks the input at `position`; positions after the last input are entries that could not be listed.
   func check(_ position: Int) -> Finding {
@@ -39,6 +60,10 @@ struct InputCheck: Sendable {
         position, .write, "name-unusable",
         "its name makes an output that cannot be written; rename it, or give another name template")
     }
+    let key = OutputNames.key(planned)
+    // In any case, since it belongs to an existing input.
+    _ = seen.keys.withLock { $0.insert(key) }
+    if let changes, !changes.include(list.folder(at: position)) { return .unchanged }
     let state: FileState
     do throws(SystemFailure) {
       state = try FileState(of: list.path(at: position))
@@ -52,8 +77,7 @@ struct InputCheck: Sendable {
       return .finished(plan.result(of: position, .skipped, failure: .failedBefore))
     }
     if let desktop = plan.options.desktop { return check(position, state, in: desktop) }
-    // Read in any case, to mark the entry as belonging to an existing input.
-    let entry = index.entry(OutputNames.key(planned))
+    let entry = index.entry(key)
     let isEarlier = entry.map { $0.pixels < plan.options.pixels } == true
     if !(isEarlier && plan.options.remakesEarlier), let outputs = currentOutputs(position, planned, state, entry) {
       var result = plan.result(of: position, .current, outputs: outputs)

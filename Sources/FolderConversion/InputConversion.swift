@@ -43,7 +43,6 @@ final class InputConversion: Sendable {
     let started = ContinuousClock.now
     let path = plan.list.absolutePath(at: input.index)
     func failed(_ failure: ConversionFailure, endsRun: ConversionError? = nil) -> Outcome {
-      session.noteFailure(path, input.state)
       let result = plan.result(of: input.index, .failed, failure: failure, duration: .now - started)
       return Outcome(result: result, endsRun: endsRun)
     }
@@ -62,7 +61,10 @@ final class InputConversion: Sendable {
           input.state = state
           continue
         }
-        await note(error, of: input)
+        if error.isOfSource {
+          session.noteFailure(of: path, input.state)
+          await recordFailure(of: input)
+        }
         return failed(ConversionFailure(error))
       case .outputs(let outputs):
         let made = responses.lazy.compactMap { try? $0.get() }
@@ -77,7 +79,9 @@ final class InputConversion: Sendable {
           ConversionFailure(
             stage: .read, code: "changed",
             message: "the file changed while it was read; run again when it is complete"))
-      case .failed(let failure, let endsRun): return failed(failure, endsRun: endsRun)
+      case .failed(let failure, let endsRun):
+        session.noteFailedWrite()
+        return failed(failure, endsRun: endsRun)
       }
     }
     return nil
@@ -91,9 +95,9 @@ final class InputConversion: Sendable {
     }
   }
 
-  /// Records for all programs of the desktop that a picture cannot be shown, if that lasts.
-  private func note(_ error: ThumbnailError, of input: StaleInput) async {
-    guard case .desktop(let desktop) = destination, error.isOfSource,
+  /// Records for later runs that a picture cannot be shown.
+  private func recordFailure(of input: StaleInput) async {
+    guard case .desktop(let desktop) = destination,
       let picture = DesktopPicture(plan.list.path(at: input.index), state: input.state)
     else { return }
     await pool.runToEnd { desktop.noteFailure(of: picture) }
@@ -164,7 +168,8 @@ final class InputConversion: Sendable {
         return .notMade(.cancelled)
       }
       do throws(WriteFailure) {
-        return .outputs(try desktop.write(thumbnails, of: picture))
+        let isForced = if case .never = plan.options.freshness { true } else { false }
+        return .outputs(try desktop.write(thumbnails, of: picture, replacing: isForced))
       } catch {
         return .failed(error)
       }
@@ -203,10 +208,10 @@ final class InputConversion: Sendable {
 }
 
 extension ThumbnailError {
-  /// Whether the picture itself is the reason, so that it fails until it changes.
+  /// Whether the picture alone is the reason, and no limit, option or lack of the machine: it fails until it changes.
   fileprivate var isOfSource: Bool {
     switch self {
-    case .tooLarge, .notAPicture, .noPreview, .unsupportedFormat, .decoderFailed, .damaged: true
+    case .notAPicture, .noPreview, .damaged: true
     default: false
     }
   }

@@ -7,7 +7,6 @@ import ThumbnailCore
 /// folder is listed once, so cycles of links end.
 struct InputFinder {
   private let options: FolderConverter.Options
-  private let scope: ConversionScope?
   private let session: ConversionSession?
   private let cancelled: CancellationFlag
   private let pictureExtensions: Set<[UInt8]>
@@ -18,10 +17,9 @@ struct InputFinder {
   private var fileFolders: [[UInt8]: (index: Int, isOwnOutput: Bool)] = [:]
 
   init(
-    _ options: FolderConverter.Options, _ scope: ConversionScope? = nil, session: ConversionSession? = nil,
-    cancelled: CancellationFlag
+    _ options: FolderConverter.Options, session: ConversionSession? = nil, cancelled: CancellationFlag
   ) {
-    (self.options, self.scope, self.session) = (options, scope, session)
+    (self.options, self.session) = (options, session)
     self.cancelled = cancelled
     pictureExtensions = options.pictureExtensions
     output = options.output.resolved.flatMap { path in
@@ -183,7 +181,7 @@ struct InputFinder {
   private mutating func take(_ entry: DirectoryWalk.Entry, of folder: DirectoryWalk.Folder, _ index: Int) -> Bool {
     guard options.includesHidden || entry.name.first != UInt8(ascii: ".") else { return false }
     let path = folder.path + entry.name
-    if let scope, !isMeant(entry, of: Self.withSlash(folder.opened.bytes), scope) { return false }
+    if session?.isUnfinished(Self.withSlash(folder.opened.bytes) + entry.name) == true { return false }
     // An entry that cannot be examined is kept, and fails when it is checked.
     let kind = (try? entry.kind.get()) ?? .regular
     guard !isLeftOut(path, isFolder: kind == .folder) else { return false }
@@ -202,12 +200,6 @@ struct InputFinder {
     case .other: list.add(entry.name, kind: .special, in: index)
     }
     return false
-  }
-
-  /// Whether an entry belongs to the part of the inputs that is meant, and is not being written.
-  private func isMeant(_ entry: DirectoryWalk.Entry, of folder: [UInt8], _ scope: ConversionScope) -> Bool {
-    if case .success(.folder) = entry.kind { return scope.enters(folder + entry.name + [RawPath.slash]) }
-    return scope.includes(folder) && !scope.unfinished.contains(folder + entry.name)
   }
 
   private func isOutput(_ folder: FileState) -> Bool { output?.state.isSameFile(as: folder) ?? false }

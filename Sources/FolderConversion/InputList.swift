@@ -133,6 +133,23 @@ struct InputList: Sendable {
     return RawPath(bytes: roots[Int(folder.root)].path + folder.path + name(at: index))
   }
 
+  /// The path of its folder, with a trailing slash; empty for the working directory.
+  func folder(at index: Int) -> [UInt8] {
+    let folder = folders[Int(entries[index].folder)]
+    return roots[Int(folder.root)].path + folder.path
+  }
+
+  /// An absolute path in one of the roots, with or without links, as it is opened.
+  func opened(_ path: RawPath) -> [UInt8] {
+    for root in roots {
+      let written = DesktopPicture.canonical(RawPath(bytes: root.path)).map { $0.bytes + [RawPath.slash] }
+      for start in [root.absolute, written ?? []] where !start.isEmpty && path.bytes.starts(with: start) {
+        return root.path + path.bytes[start.count...]
+      }
+    }
+    return path.bytes
+  }
+
   /// The absolute path.
   func absolutePath(at index: Int) -> RawPath {
     let folder = folders[Int(entries[index].folder)]

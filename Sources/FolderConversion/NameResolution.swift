@@ -62,7 +62,7 @@ struct NameResolution {
   /// Gives inputs the names that an earlier run made distinct, although their rivals may be gone.
   private mutating func restoreNames(_ list: inout InputList) {
     guard names.tellsApart, case let keys = published.toldApart, !keys.isEmpty else { return }
-    let sources = Set(keys.compactMap { published.peek($0).map { NamingTemplate.seededHash($0.source.bytes) } })
+    let sources = Set(keys.compactMap { published.entry($0).map { NamingTemplate.seededHash($0.source.bytes) } })
     for index in 0..<list.count where list.kind(at: index) == .picture {
       guard sources.contains(NamingTemplate.seededHash(list.absolutePath(at: index).bytes)),
         let distinction = NameDistinction.allCases.first(where: { isPublished(index, $0, list) }),
@@ -76,7 +76,7 @@ struct NameResolution {
   /// Whether an earlier run gave an input these names.
   private func isPublished(_ index: Int, _ distinction: NameDistinction, _ list: InputList) -> Bool {
     guard let planned = names.planned(for: list.source(at: index, distinction)) else { return false }
-    return published.peek(OutputNames.key(planned))?.source == list.absolutePath(at: index)
+    return published.entry(OutputNames.key(planned))?.source == list.absolutePath(at: index)
   }
 
   private mutating func claim(_ index: Int, _ list: InputList) {

@@ -54,6 +54,13 @@ final class OutputFolder: Sendable {
     }
   }
 
+  /// Whether the locked folder still has its name.
+  var isInPlace: Bool {
+    var status = stat()
+    guard fstat(lock.rawValue, &status) == 0, let state = try? FileState(of: path) else { return false }
+    return state.isSameFile(as: FileState(status))
+  }
+
   /// Unlocks the folder for other runs, and removes it if this run has made it for nothing. Nothing may be written
   /// afterwards.
   func release() {

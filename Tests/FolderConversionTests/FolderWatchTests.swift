@@ -31,7 +31,7 @@ import TestSupport
   /// What was converted or failed, by its path, in the next conversion that has such results. Orphans are removed.
   private func next() async throws -> [String: ConversionResult.Status] {
     while true {
-      let changes = try #require(await watch.next())
+      let changes = try #require(try await watch.next())
       var results: [String: ConversionResult.Status] = [:]
       for await result in changes where [.converted, .failed].contains(result.status) {
         results[result.source.description.replacing(input.path + "/", with: "")] = result.status
@@ -127,6 +127,120 @@ import TestSupport
     try put("after.jpg")
     #expect(try await next() == ["after.jpg": .converted])
     await watch.finish()
+  }
+
+  @Test func aFileThatGetsItsNameWhenItIsWholeIsConverted() async throws {
+    func write() throws {
+      var file = try NewFile(RawPath(input.appendingPathComponent("whole.jpg").path))
+      try file.write(TestImages.bytes("formats/jpeg-420.jpg"))
+      try file.commit()
+    }
+    try write()
+    #expect(try await next() == ["whole.jpg": .converted])
+    // A link is another name of a whole file, and may be the only one a moment later.
+    let (old, new) = (directory.url.appendingPathComponent("old"), input.appendingPathComponent("linked.jpg"))
+    try TestImages.bytes("formats/jpeg-420.jpg").write(to: old)
+    #expect(link(old.path, new.path) == 0 && unlink(old.path) == 0)
+    #expect(try await next() == ["linked.jpg": .converted])
+    await watch.finish()
+  }
+
+  @Test func aNewTimeMakesAThumbnailAnew() async throws {
+    let time = timespec(tv_sec: 1_000_000, tv_nsec: 0)
+    #expect(utimensat(AT_FDCWD, input.appendingPathComponent("sub/old.jpg").path, [time, time], 0) == 0)
+    #expect(try await next() == ["sub/old.jpg": .converted])
+    await watch.finish()
+  }
+
+  @Test func namesThatWereToldApartAreKept() async throws {
+    try put("a.jpg")
+    try put("a.png", "formats/png-rgba.png")
+    var made: [String: ConversionResult.Status] = [:]
+    while made.count < 2 { made.merge(try await next()) { $1 } }
+    let before = try names()
+    try FileManager.default.removeItem(at: input.appendingPathComponent("a.png"))
+    #expect(try await next() == [:])
+    try put("b.jpg")
+    #expect(try await next() == ["b.jpg": .converted])
+    #expect(try names() == (before.filter { !$0.contains("png") } + ["b.jpg"]).sorted())
+    await watch.finish()
+  }
+
+  @Test func aFolderThatWasReplacedIsWatchedWithAllInIt() async throws {
+    let other = directory.url.appendingPathComponent("other/deep")
+    try FileManager.default.createDirectory(at: other, withIntermediateDirectories: true)
+    try TestImages.bytes("formats/jpeg-420.jpg").write(to: other.appendingPathComponent("a.jpg"))
+    try FileManager.default.moveItem(at: input, to: directory.url.appendingPathComponent("away"))
+    try FileManager.default.moveItem(at: directory.url.appendingPathComponent("other"), to: input)
+    var made: [String: ConversionResult.Status] = [:]
+    while made["deep/a.jpg"] == nil { made.merge(try await next()) { $1 } }
+    try put("deep/b.jpg")
+    #expect(try await next() == ["deep/b.jpg": .converted])
+    // Nobody said that the old pictures were removed.
+    #expect(try names() == ["deep/a.jpg", "deep/b.jpg", "sub/old.jpg"])
+    await watch.finish()
+  }
+
+  @Test func aNameThatAnotherFolderHasTakenIsLeftToIt() async throws {
+    await watch.finish()
+    let second = directory.url.appendingPathComponent("second")
+    try FileManager.default.createDirectory(at: second, withIntermediateDirectories: true)
+    try put("x.jpg")
+    var options = FolderConverter.Options(
+      inputs: [.path(input.path), .path(second.path), .path(input.path + "/sub")], output: output.path)
+    options.sizes = [TargetSize(PixelSize(40, 40))]
+    let both = try await FolderConverter(options).watch()
+    for await _ in both.everything {}
+    _ = await both.everything.finish()
+    let first = try Data(contentsOf: output.appendingPathComponent("x.jpg"))
+    try TestImages.bytes("formats/png-rgba.png").write(to: second.appendingPathComponent("x.jpg"))
+    var made: [ConversionResult] = []
+    while made.isEmpty {
+      let changes = try #require(try await both.next())
+      for await result in changes where result.status == .converted { made.append(result) }
+      #expect(await changes.orphans().isEmpty)
+      _ = await changes.finish()
+    }
+    #expect(made.count == 1 && made[0].outputs[0].path != RawPath("x.jpg"))
+    #expect(try Data(contentsOf: output.appendingPathComponent("x.jpg")) == first)
+    // A folder that is named twice loses one thumbnail for each of its names.
+    try FileManager.default.removeItem(at: input.appendingPathComponent("sub/old.jpg"))
+    var removed: [RawPath] = []
+    while removed.isEmpty {
+      let changes = try #require(try await both.next())
+      for await _ in changes {}
+      removed = await changes.orphans().flatMap(\.outputs)
+      _ = await changes.finish()
+    }
+    #expect(Set(removed).isSubset(of: [RawPath("sub/old.jpg"), RawPath("old.jpg")]))
+    await both.finish()
+  }
+
+  @Test(.enabled(if: getuid() == 0, "only root mounts")) func aDiskThatIsUnmountedKeepsItsThumbnails() async throws {
+    let disk = input.appendingPathComponent("disk")
+    try FileManager.default.createDirectory(at: disk, withIntermediateDirectories: true)
+    try await Self.run("mount", "-t", "tmpfs", "tmpfs", disk.path)
+    try put("disk/a.jpg")
+    var made: [String: ConversionResult.Status] = [:]
+    while made["disk/a.jpg"] == nil { made.merge(try await next()) { $1 } }
+    try await Self.run("umount", disk.path)
+    try put("b.jpg")
+    while made["b.jpg"] == nil { made.merge(try await next()) { $1 } }
+    #expect(try names().contains("disk/a.jpg"))
+    try await Self.run("mount", "-t", "tmpfs", "tmpfs", disk.path)
+    try put("disk/c.jpg")
+    while made["disk/c.jpg"] == nil { made.merge(try await next()) { $1 } }
+    try await Self.run("umount", disk.path)
+    await watch.finish()
+  }
+
+  private static func run(_ command: String...) async throws {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = command
+    try process.run()
+    process.waitUntilExit()
+    try #require(process.terminationStatus == 0, "\(command)")
   }
 
   @Test func aFinishedWatchIsContinuedByAnyConversion() async throws {

@@ -21,12 +21,14 @@ struct DesktopFolder: Sendable {
   func current(_ picture: DesktopPicture) -> [ConversionOutput]? {
     var outputs: [ConversionOutput] = []
     for size in DesktopPicture.sizes {
-      let file = Self.file(size.folder, picture.name)
-      let isThere = PNGTexts.read(path.appending(file)).map { picture.isShown(by: $0) } ?? false
-      guard isThere || isShared(picture, size.folder) else { return nil }
-      outputs.append(ConversionOutput(path: RawPath(bytes: file), format: .png))
+      guard isThere(picture, size.folder) || isShared(picture, size.folder) else { return nil }
+      outputs.append(ConversionOutput(path: RawPath(bytes: Self.file(size.folder, picture.name)), format: .png))
     }
     return outputs
+  }
+
+  private func isThere(_ picture: DesktopPicture, _ folder: String) -> Bool {
+    PNGTexts.read(path.appending(Self.file(folder, picture.name))).map { picture.isShown(by: $0) } ?? false
   }
 
   /// The thumbnails that a picture would get.
@@ -46,10 +48,18 @@ struct DesktopFolder: Sendable {
   }
 
   /// Writes the thumbnails of a picture, in the order of `DesktopPicture.sizes`.
-  func write(_ thumbnails: [Thumbnail], of picture: DesktopPicture) throws(WriteFailure) -> [ConversionOutput] {
+  ///
+  /// - Parameter replacing: Whether thumbnails that are current are replaced.
+  func write(
+    _ thumbnails: [Thumbnail], of picture: DesktopPicture, replacing: Bool
+  ) throws(WriteFailure) -> [ConversionOutput] {
     var outputs: [ConversionOutput] = []
     for (size, thumbnail) in zip(DesktopPicture.sizes, thumbnails) {
       let file = Self.file(size.folder, picture.name)
+      if !replacing, isThere(picture, size.folder) {
+        outputs.append(ConversionOutput(path: RawPath(bytes: file), format: .png))
+        continue
+      }
       let data = PNGTexts.adding(picture.texts(thumbnail.source, software: Self.software), to: thumbnail.data)
       try write(data, to: file)
       outputs.append(
@@ -81,15 +91,14 @@ struct DesktopFolder: Sendable {
   /// Removes a thumbnail or a record.
   func remove(_ output: RawPath) { _ = path.appending(output.bytes).withCString { unlink($0) } }
 
-  /// The thumbnails and records of pictures that no longer exist, in the folders among these inputs.
+  /// The thumbnails and records of pictures that no longer exist, in the folders among these inputs. A folder without
+  /// any entry may lack its disk.
   func orphans(of inputs: [FolderConverter.Input]) -> [ConversionOrphan] {
     let folders = inputs.compactMap { input -> [UInt8]? in
-      guard case .path(let path) = input, let state = try? FileState(of: path), state.kind == .folder else {
+      guard case .path(let path) = input, (try? FileState(of: path))?.kind == .folder, !isEmpty(path) else {
         return nil
       }
-      return DesktopPicture(path, state: state).map {
-        $0.path.bytes + ($0.path.bytes == [RawPath.slash] ? [] : [RawPath.slash])
-      }
+      return DesktopPicture.canonical(path).map { $0.bytes == [RawPath.slash] ? $0.bytes : $0.bytes + [RawPath.slash] }
     }
     return (DesktopPicture.sizes.map(\.folder) + [Self.failures]).flatMap { folder in
       names(in: path.appending(folder.utf8)).compactMap { name -> ConversionOrphan? in
@@ -102,6 +111,14 @@ struct DesktopFolder: Sendable {
         return ConversionOrphan(source: picture, outputs: [file], key: 0)
       }
     }
+  }
+
+  private func isEmpty(_ folder: RawPath) -> Bool {
+    guard let stream = folder.withCString({ opendir($0) }) else { return true }
+    defer { closedir(stream) }
+    // Itself and its parent are always there.
+    for _ in 0..<3 where readdir(stream) == nil { return true }
+    return false
   }
 
   private func names(in folder: RawPath) -> [[UInt8]] {

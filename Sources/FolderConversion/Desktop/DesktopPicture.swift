@@ -15,20 +15,26 @@ struct DesktopPicture: Sendable {
   let uri: String
   /// The URI that thumbnails in the picture's own folder, `.sh_thumbnails`, have.
   let sharedURI: String
-  /// The path without `.`, `..` and repeated slashes. Links are kept, as file managers keep them.
+  /// The canonical path. Links are kept, as file managers keep them.
   let path: RawPath
   private let state: FileState
 
   /// Nil for a path that has no URI.
   init?(_ path: RawPath, state: FileState) {
-    guard let whole = path.withCString({ g_canonicalize_filename($0, nil) }) else { return nil }
-    defer { g_free(whole) }
-    guard let uri = g_filename_to_uri(whole, nil, nil) else { return nil }
+    guard let whole = Self.canonical(path), let uri = whole.withCString({ g_filename_to_uri($0, nil, nil) }) else {
+      return nil
+    }
     defer { g_free(uri) }
-    self.uri = String(cString: uri)
-    self.path = RawPath(bytes: UnsafeBufferPointer(start: whole, count: strlen(whole)).map { UInt8(bitPattern: $0) })
+    (self.uri, self.path) = (String(cString: uri), whole)
     sharedURI = "./" + self.uri[(self.uri.lastIndex(of: "/").map(self.uri.index(after:)) ?? self.uri.startIndex)...]
     self.state = state
+  }
+
+  /// The absolute path without `.`, `..` and repeated slashes.
+  static func canonical(_ path: RawPath) -> RawPath? {
+    guard let whole = path.withCString({ g_canonicalize_filename($0, nil) }) else { return nil }
+    defer { g_free(whole) }
+    return RawPath(bytes: UnsafeBufferPointer(start: whole, count: strlen(whole)).map { UInt8(bitPattern: $0) })
   }
 
   /// The name of its thumbnails' files.

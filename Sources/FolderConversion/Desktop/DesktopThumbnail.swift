@@ -16,11 +16,18 @@ public enum DesktopThumbnail {
   ) async throws(ThumbnailError) -> Data {
     var options = FolderConverter.Options(inputs: [], output: "")
     options.pipeline = configuration
-    let variant = Variant(size: PixelSize(side, side), fit: .contain, format: .png)
-    let thumbnail = try await options.openPipeline().thumbnail(for: ThumbnailRequest(.file(at: path), variant: variant))
-    guard let state = try? FileState(of: path), let picture = DesktopPicture(path, state: state) else {
-      return thumbnail.data
+    let request = ThumbnailRequest(
+      .file(at: path), variant: Variant(size: PixelSize(side, side), fit: .contain, format: .png))
+    let pipeline = try options.openPipeline()
+    // A picture that is saved meanwhile is read again: the texts must not say that an old thumbnail is new.
+    for _ in 0..<2 {
+      let state = try? FileState(of: path)
+      let thumbnail = try await pipeline.thumbnail(for: request)
+      guard let state, let picture = DesktopPicture(path, state: state) else { return thumbnail.data }
+      if (try? FileState(of: path)) == state {
+        return PNGTexts.adding(picture.texts(thumbnail.source, software: DesktopFolder.software), to: thumbnail.data)
+      }
     }
-    return PNGTexts.adding(picture.texts(thumbnail.source, software: DesktopFolder.software), to: thumbnail.data)
+    return try await pipeline.thumbnail(for: request).data
   }
 }

@@ -13,17 +13,21 @@ final class ConversionSession: Sendable {
   let pool = WorkerPool(name: "thumbnailer.batch", threads: 2)
   let started = ContinuousClock.now
   /// Whether it outlives its first conversion.
-  let stays: Bool
+  var stays: Bool { watch != nil }
   private let watch: TreeWatch?
-  /// The pictures that failed, as they were then, by the hashes of their paths.
-  private let failed = Mutex<[UInt64: FileState]>([:])
+  private let state = Mutex(State())
+
+  private struct State {
+    /// The pictures that cannot be shown, as they were then, by the hashes of their paths.
+    var failed: [UInt64: FileState] = [:]
+    var hasFailedWrites = false
+  }
 
   /// Locks the output folder.
   ///
   /// - Parameter watch: Gets the folders that are listed; nil for a single conversion.
   init(_ options: FolderConverter.Options, watch: TreeWatch? = nil) async throws(ConversionError) {
     (self.options, self.watch) = (options, watch)
-    stays = watch != nil
     pipeline = options.isDryRun ? nil : try options.makePipeline()
     let needsFolder = !options.isDryRun && options.desktop == nil
     let opened: Result<OutputFolder?, ConversionError>
@@ -38,22 +42,26 @@ final class ConversionSession: Sendable {
     index = folder?.index ?? ConversionIndex(folder: options.output)
   }
 
-  /// Finds the inputs, or those in the changed folders.
+  /// Finds the inputs, of which those in changed folders are converted. The others count for the names.
   ///
-  /// - Parameter missing: Input folders that are gone for the moment, with all their pictures.
-  func conversion(of changes: TreeChanges?, missing: Set<RawPath> = []) async throws(ConversionError) -> Conversion {
+  /// - Parameters:
+  ///   - changes: What has changed; nil for all.
+  ///   - missing: Input folders that are gone for the moment, with all their pictures.
+  func conversion(
+    of changes: TreeChanges?, missing: Set<RawPath> = []
+  ) async throws(ConversionError) -> Conversion {
     let result: Result<Conversion, ConversionError>
     do {
       result = try await pool.run { [self] cancelled in
         Result { () throws(ConversionError) in
-          index.forgetSeen()
-          let scope = changes.map { ConversionScope($0, unfinished: watch?.unfinished ?? []) }
+          if folder?.isInPlace == false {
+            throw .cannotWrite(path: options.output, reason: "it was removed or replaced meanwhile")
+          }
           var options = options
           options.inputs.removeAll { if case .path(let path) = $0 { missing.contains(path) } else { false } }
-          let plan = try ConversionPlan(options, scope, index: index, session: self, cancelled: cancelled)
-          return Conversion(
-            plan, session: self,
-            hasRemovals: missing.isEmpty && changes.map { $0.hasRemovals || $0.isIncomplete } ?? true)
+          // What was made anew once is current.
+          if changes != nil, case .never = options.freshness { options.freshness = .index }
+          return Conversion(try ConversionPlan(options, session: self, cancelled: cancelled), session: self, changes)
         }
       }
     } catch {
@@ -65,14 +73,28 @@ final class ConversionSession: Sendable {
   /// Watches a folder that is about to be listed.
   func willList(_ folder: RawPath) { watch?.add(folder) }
 
-  /// Whether a picture failed in an earlier conversion and is unchanged. False without a watch.
-  func hasFailed(_ path: RawPath, _ state: FileState) -> Bool {
-    stays && failed.withLock { $0[NamingTemplate.seededHash(path.bytes)] == state }
+  /// Whether a file is being written.
+  func isUnfinished(_ path: [UInt8]) -> Bool { watch?.isUnfinished(path) ?? false }
+
+  /// Whether an earlier conversion could not show a picture, which is unchanged. False without a watch.
+  func hasFailed(_ path: RawPath, _ file: FileState) -> Bool {
+    stays && state.withLock { $0.failed[NamingTemplate.seededHash(path.bytes)] == file }
   }
 
-  func noteFailure(_ path: RawPath, _ state: FileState) {
-    if stays { failed.withLock { $0[NamingTemplate.seededHash(path.bytes)] = state } }
+  /// Whether thumbnails could not be written since the last call.
+  func takeFailedWrites() -> Bool {
+    state.withLock { state in
+      defer { state.hasFailedWrites = false }
+      return state.hasFailedWrites
+    }
   }
+
+  /// Remembers a failure that lasts until the picture changes.
+  func noteFailure(of path: RawPath, _ file: FileState) {
+    if stays { state.withLock { $0.failed[NamingTemplate.seededHash(path.bytes)] = file } }
+  }
+
+  func noteFailedWrite() { state.withLock { $0.hasFailedWrites = true } }
 
   /// Completes the index, and unlocks the output folder.
   func finish() async {

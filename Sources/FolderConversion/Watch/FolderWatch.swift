@@ -1,5 +1,5 @@
 import Synchronization
-public import ThumbnailCore
+import ThumbnailCore
 import Thumbnailer
 
 /// Converts folders, then stays and converts what changes in them.
@@ -7,21 +7,20 @@ import Thumbnailer
 ///     let watch = try await FolderConverter(options).watch()
 ///     for await result in watch.everything { print(result.source, result.status) }
 ///     _ = await watch.everything.finish()
-///     while let changes = await watch.next() {
+///     while let changes = try await watch.next() {
 ///       for await result in changes { print(result.source, result.status) }
 ///       _ = await changes.finish()
 ///     }
 ///     await watch.finish()
 ///
-/// Both loops may run at the same time: pictures that come meanwhile need not wait for all others.
+/// Both loops may run at the same time: pictures that come meanwhile need not wait for all others. The `orphans()` of
+/// changes are the thumbnails of pictures that were removed from their folders, not of those that went with a whole disk.
 public final class FolderWatch: Sendable {
   /// The conversion of what was there at the start.
   public let everything: Conversion
-  /// The watched folders.
-  public let folders: [RawPath]
   /// Whether changes are found by looking at all folders from time to time, and why: one line for the user.
   public var reasonToPoll: String? {
-    if let remote = folders.first(where: TreeWatch.isRemote) {
+    if let remote = tree.remote {
       return "\(remote) is on a network file system, whose changes are not told: looking every \(Self.interval) s"
     }
     return tree.isFull
@@ -29,23 +28,35 @@ public final class FolderWatch: Sendable {
         + "fs.inotify.max_user_watches" : nil
   }
 
-  /// The seconds between two looks at all folders, where changes are not told.
+  /// The seconds between two looks at all folders, where changes are not told, or thumbnails could not be written.
   private static let interval = 60
+  private let folders: [RawPath]
   private let session: ConversionSession
   private let tree: TreeWatch
   private let pool = WorkerPool(name: "thumbnailer.watch", threads: 1)
-  private let lastLook = Mutex(ContinuousClock.now)
-  /// The folders that were gone at the last look.
-  private let missing = Mutex<Set<RawPath>>([])
+  private let state = Mutex(State())
+
+  private struct State {
+    var lastLook = ContinuousClock.now
+    /// The watched folders, by their paths; those that are gone have none.
+    var roots: [RawPath: FileState] = [:]
+    var hasFailed = false
+  }
 
   init(_ options: FolderConverter.Options) async throws(ConversionError) {
-    folders = options.inputs.compactMap { input in
-      guard case .path(let path) = input, (try? FileState(of: path))?.kind == .folder else { return nil }
-      return path
+    var folders: [RawPath] = []
+    for input in options.inputs {
+      guard case .path(let path) = input else {
+        throw .invalidOption(reason: "only folders can be watched: name folders")
+      }
+      guard let state = try? FileState(of: path) else {
+        throw .invalidOption(reason: "\(path) does not exist: check its path")
+      }
+      guard state.kind == .folder else { throw .invalidOption(reason: "\(path) is no folder: name its folder") }
+      folders.append(path)
     }
-    guard folders.count == options.inputs.count else {
-      throw .invalidOption(reason: "only folders can be watched: name folders")
-    }
+    self.folders = folders
+    state.withLock { $0.roots = Self.roots(folders) }
     tree = try TreeWatch()
     session = try await ConversionSession(options, watch: tree)
     do throws(ConversionError) {
@@ -58,29 +69,52 @@ public final class FolderWatch: Sendable {
 
   /// Waits until something has changed, and starts its conversion; nil if the task was cancelled.
   ///
-  /// Finish it before the next call. Pictures that failed before are not tried again until they change.
-  public func next() async -> Conversion? {
+  /// Finish it before the next call. Pictures that cannot be shown are not tried again until they change.
+  ///
+  /// - Throws: `.cannotWrite` if the output folder is gone; `.collisions` if names collide with the user's own template
+  ///   now: then all is looked at with the next change.
+  public func next() async throws(ConversionError) -> Conversion? {
     while true {
-      let isPolling = reasonToPoll != nil || !missing.withLock(\.isEmpty)
-      let deadline = isPolling ? lastLook.withLock { $0 } + .seconds(Self.interval) : .now + .seconds(3600)
-      let waited = try? await pool.run { [self] cancelled in
-        tree.wait(
-          until: missing.withLock(\.isEmpty) ? deadline : min(deadline, .now + .seconds(1)), cancelled: cancelled)
+      let found = try? await pool.run { [self] cancelled in changes(cancelled) }
+      guard let found, !Task.isCancelled else { return nil }
+      if found.changes.isEmpty { continue }
+      do throws(ConversionError) {
+        return try await session.conversion(of: found.changes, missing: found.missing)
+      } catch .cancelled {
+        return nil
+      } catch {
+        state.withLock { $0.hasFailed = true }
+        throw error
       }
-      guard var changes = waited, !Task.isCancelled else { return nil }
-      let gone = Set(folders.filter { (try? FileState(of: $0)) == nil })
-      let before = missing.withLock { missing in
-        defer { missing = gone }
-        return missing
+    }
+  }
+
+  /// Waits for changes. Also returns the folders that were gone before.
+  private func changes(_ cancelled: CancellationFlag) -> (changes: TreeChanges, missing: Set<RawPath>) {
+    let (isPolling, lastLook, isMissing) = state.withLock { state in
+      (reasonToPoll != nil || session.takeFailedWrites(), state.lastLook, state.roots.count < folders.count)
+    }
+    let look = lastLook + .seconds(Self.interval)
+    let soon = ContinuousClock.now + .seconds(isMissing ? 1 : Self.interval)
+    var changes = tree.wait(until: isPolling ? min(look, soon) : soon, cancelled: cancelled)
+    let now = Self.roots(folders)
+    return state.withLock { state in
+      let before = state.roots
+      state.roots = now
+      // Another folder has a root's name, or it is back.
+      let isOther = now.contains { path, file in before[path].map { !$0.isSameFile(as: file) } ?? true }
+      if isOther || isPolling && ContinuousClock.now >= look || state.hasFailed && !changes.isEmpty {
+        changes.isIncomplete = true
       }
-      if !before.isSubset(of: gone) || isPolling && ContinuousClock.now >= deadline { changes.isIncomplete = true }
-      if changes.isEmpty { continue }
-      if changes.isIncomplete { lastLook.withLock { $0 = .now } }
+      if changes.isIncomplete { (state.lastLook, state.hasFailed) = (.now, false) }
       // A folder that has just gone is told once, as an input that failed.
-      if let conversion = try? await session.conversion(of: changes, missing: gone.intersection(before)) {
-        return conversion
-      }
-      if Task.isCancelled { return nil }
+      return (changes, Set(folders.filter { now[$0] == nil && before[$0] == nil }))
+    }
+  }
+
+  private static func roots(_ folders: [RawPath]) -> [RawPath: FileState] {
+    folders.reduce(into: [:]) { roots, path in
+      if let state = try? FileState(of: path), state.kind == .folder { roots[path] = state }
     }
   }
 
@@ -96,32 +130,4 @@ extension FolderConverter {
     if let problem = options.problem { throw .invalidOption(reason: problem) }
     return try await FolderWatch(options)
   }
-}
-
-/// Which part of the inputs a conversion is about.
-struct ConversionScope: Sendable {
-  private let changes: TreeChanges
-  /// The folders above the changed ones, which are listed to find them.
-  private let above: Set<[UInt8]>
-  let unfinished: Set<[UInt8]>
-
-  init(_ changes: TreeChanges, unfinished: Set<[UInt8]>) {
-    (self.changes, self.unfinished) = (changes, unfinished)
-    var above: Set<[UInt8]> = []
-    for folder in changes.folders.union(changes.trees) {
-      for (index, byte) in folder.dropLast().enumerated() where byte == RawPath.slash {
-        above.insert(Array(folder[...index]))
-      }
-    }
-    self.above = above
-  }
-
-  /// Whether the files of a folder, whose path ends with a slash, are inputs.
-  func includes(_ folder: [UInt8]) -> Bool {
-    changes.isIncomplete || changes.folders.contains(folder)
-      || changes.trees.contains { folder.starts(with: $0) }
-  }
-
-  /// Whether a folder, or one within it, is included.
-  func enters(_ folder: [UInt8]) -> Bool { above.contains(folder) || includes(folder) }
 }

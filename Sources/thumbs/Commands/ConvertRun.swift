@@ -61,7 +61,7 @@ final class ConvertRun: Sendable {
     var failure: (any Error)?
     do {
       for await result in conversion { try await take(result, files) }
-      if interruption.signal == nil, removal != .none { await deleteOrphans(conversion) }
+      if interruption.signal == nil { try await deleteOrphans(conversion, removal) }
     } catch {
       failure = error
     }
@@ -93,19 +93,56 @@ final class ConvertRun: Sendable {
   }
 
   private func takeAll(of watch: FolderWatch, _ files: ConversionFiles) async throws {
-    for await result in watch.everything { try await take(result, files) }
-    if removal != .none { await deleteOrphans(watch.everything) }
-    let summary = await watch.everything.finish()
-    if interruption.signal == nil { _ = try end(summary) }
+    let summary = try await consume(watch.everything, removal) { _ in
+      true
+    } take: { [self] in
+      try await take($0, files)
+    }
+    if let failure = summary.failure { throw failure }
+    if printsJSON {
+      try console.print(summary.json(isDryRun: false).summaryLine)
+    } else if !isQuiet {
+      try console.print(summary.text(isDryRun: false))
+    }
     if let reason = watch.reasonToPoll { console.complain(reason) }
+    if !isQuiet, interruption.signal == nil { console.complain("watching; Ctrl-C ends it") }
   }
 
   private func takeChanges(of watch: FolderWatch, _ files: ConversionFiles) async throws {
-    while let changes = await watch.next() {
-      for await result in changes where [.converted, .failed].contains(result.status) { try await take(result, files) }
-      if removal != .none { await deleteOrphans(changes) }
-      if let failure = await changes.finish().failure { console.complain(failure.message) }
+    while true {
+      let changes: Conversion
+      do throws(ConversionError) {
+        guard let next = try await watch.next() else { return }
+        changes = next
+      } catch .collisions(let collisions) {
+        complain(collisions)
+        continue
+      }
+      let summary = try await consume(changes, removal == .none ? .none : .unasked) {
+        [.converted, .failed].contains($0.status)
+      } take: { [self] in
+        try await take($0, files)
+      }
+      if let failure = summary.failure { throw failure }
+      if !printsJSON, !isQuiet, summary.converted + summary.failed + summary.removed > 0 {
+        try console.print("\(summary.converted) made, \(summary.failed) failed, \(summary.removed) removed")
+      }
     }
+  }
+
+  /// Takes the results of one conversion to its end, whatever happens.
+  private func consume(
+    _ conversion: Conversion, _ removal: Removal, where isTold: (ConversionResult) -> Bool,
+    take: (ConversionResult) async throws -> Void
+  ) async throws -> ConversionSummary {
+    do {
+      for await result in conversion where isTold(result) { try await take(result) }
+      if interruption.signal == nil { try await deleteOrphans(conversion, removal) }
+    } catch {
+      _ = await conversion.finish()
+      throw error
+    }
+    return await conversion.finish()
   }
 
   private func take(_ result: ConversionResult, _ files: ConversionFiles) async throws {
@@ -136,7 +173,8 @@ final class ConvertRun: Sendable {
     if count == Self.mostShown + 1 { console.complain("…; --json and --report name all of them") }
   }
 
-  private func deleteOrphans(_ conversion: Conversion) async {
+  private func deleteOrphans(_ conversion: Conversion, _ removal: Removal) async throws {
+    if removal == .none { return }
     let orphans = await conversion.orphans()
     let count = orphans.reduce(0) { $0 + $1.outputs.count }
     guard count > 0 else { return }
@@ -144,6 +182,8 @@ final class ConvertRun: Sendable {
     if options.isDryRun { return console.complain("would remove \(what)") }
     guard removal == .unasked || console.ask("remove \(what)?") else { return }
     await conversion.remove(orphans)
+    guard stays, printsJSON else { return }
+    for orphan in orphans { try console.printSoon(ConversionLine.removal(orphan, from: options.output).line) }
   }
 
   /// Prints the first name collisions.

@@ -17,6 +17,8 @@ struct DesktopCommand: AsyncParsableCommand {
 
       The four sizes of freedesktop.org's standard go to thumbnails in
       $XDG_CACHE_HOME or ~/.cache. What is current stays, whoever made it.
+
+      thumbs desktop --help-hidden lists all options.
       """)
 
   @Argument(
@@ -48,6 +50,7 @@ struct DesktopCommand: AsyncParsableCommand {
     if paths.isEmpty { throw ValidationError("nothing to do: name folders or pictures") }
     if paths.contains("") { throw ValidationError("a path is empty: name folders or pictures") }
     try checkOneOf([("--watch", watch), ("--dry-run", dryRun), ("--one", one)])
+    try checkOneOf([("--prune", prune), ("--one", one)])
     guard one else { return }
     guard paths.count == 3, let side = Int(paths[2]), (1...4096).contains(side) else {
       throw ValidationError("--one takes a picture, the PNG to write, and its side from 1 to 4096: in.jpg out.png 256")

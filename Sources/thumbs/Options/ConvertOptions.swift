@@ -128,12 +128,15 @@ struct ConvertOutputOptions: ParsableArguments {
   @Flag(help: "Write nothing; say what would be done.")
   var dryRun = false
 
-  var removal: ConvertRun.Removal { !deleteOrphans ? .none : yes || watch ? .unasked : .asked }
+  var removal: ConvertRun.Removal { !deleteOrphans ? .none : yes ? .unasked : .asked }
 
   func validate() throws {
     try checkOneOf([("--force", force), ("--newer", newer)])
     try checkOneOf([("--watch", watch), ("--dry-run", dryRun)])
-    if deleteOrphans, !yes, !watch, !dryRun, isatty(STDIN_FILENO) != 1 {
+    if deleteOrphans, !yes, watch {
+      throw ValidationError("--delete-orphans cannot ask while it watches: give --yes, too")
+    }
+    if deleteOrphans, !yes, !dryRun, isatty(STDIN_FILENO) != 1 {
       throw ValidationError("--delete-orphans cannot ask here, where stdin is no terminal: give --yes, too")
     }
   }

@@ -32,6 +32,14 @@ struct ConversionLine {
     ]
   }
 
+  /// The line of `--json` about thumbnails that were removed while folders are watched.
+  static func removal(_ orphan: ConversionOrphan, from folder: RawPath) -> JSONObject {
+    [
+      "source": orphan.source.description, "status": "removed",
+      "outputs": orphan.outputs.map { ["path": folder.appending($0.bytes).description] as JSONObject },
+    ]
+  }
+
   private func json(_ output: ConversionOutput) -> JSONObject {
     [
       "path": path(output.path), "width": output.size?.width, "height": output.size?.height,
