@@ -104,8 +104,8 @@ final class ConversionIndex: Sendable {
     }
   }
 
-  /// The entries that belong to none of a run's inputs, whose keys were `seen`, and whose source files no longer exist or have thumbnails of
-  /// other names or sizes now. Without outputs that others have, too.
+  /// The entries that belong to none of a run's inputs, whose keys were `seen`, and whose source files no longer exist
+  /// or have thumbnails of other names or sizes now. Without outputs that others have, too.
   func orphans(_ seen: Set<UInt64>) -> [IndexEntry] {
     state.withLock { state in
       var (sources, outputs): (Set<UInt64>, Set<UInt64>) = ([], [])

@@ -143,12 +143,16 @@ final class InputConversion: Sendable {
     case changed(FileState)
     case failed(ConversionFailure, endsRun: ConversionError?)
 
-    static func failed(_ error: WriteFailure) -> Written {
+    static func failed(
+      _ error: WriteFailure, advice: String = "make room for it, or choose another output folder",
+      endsRun: Bool? = nil
+    ) -> Written {
       let reason = error.failure.reason
       let failure = ConversionFailure(
         stage: .write, code: error.failure.code == EISDIR ? "is-a-folder" : "cannot-write",
-        message: "\(error.path) cannot be written: \(reason); make room for it, or choose another output folder")
-      return .failed(failure, endsRun: error.failure.endsRun ? .cannotWrite(path: error.path, reason: reason) : nil)
+        message: "\(error.path) cannot be written: \(reason); \(advice)")
+      let ends = endsRun ?? error.failure.endsRun
+      return .failed(failure, endsRun: ends ? .cannotWrite(path: error.path, reason: reason) : nil)
     }
   }
 
@@ -171,7 +175,10 @@ final class InputConversion: Sendable {
         let isForced = if case .never = plan.options.freshness { true } else { false }
         return .outputs(try desktop.write(thumbnails, of: picture, replacing: isForced))
       } catch {
-        return .failed(error)
+        // All pictures have the same folders.
+        return .failed(
+          error, advice: "look at its rights and space",
+          endsRun: error.failure.endsRun || [EACCES, EPERM, ENOTDIR].contains(error.failure.code))
       }
     }
   }

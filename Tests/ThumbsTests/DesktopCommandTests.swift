@@ -98,6 +98,27 @@ struct DesktopCommandTests {
     #expect(try bench.files("xdg/thumbnails").count == before - 5)
   }
 
+  @Test func aFolderThatCannotBeWrittenEndsTheRun() async throws {
+    try FileManager.default.createDirectory(at: bench.url("xdg"), withIntermediateDirectories: true)
+    try Data().write(to: bench.url("xdg/thumbnails"))
+    let run = try await bench.run("desktop", "photos")
+    #expect(run.status == 73 && run.stderr.contains("look at its rights"), "\(run.complaints)")
+  }
+
+  @Test func whatComesLaterIsConvertedUntilASignal() async throws {
+    let process = try bench.start(["desktop", "--watch", "--prune", "--json", "photos"])
+    await poll { (try? bench.files("xdg/thumbnails").count) == 9 }
+    try TestImages.bytes("formats/jpeg-420.jpg").write(to: bench.url("photos/new.jpg"))
+    await poll { (try? bench.files("xdg/thumbnails").count) == 13 }
+    try FileManager.default.removeItem(at: bench.url("photos/new.jpg"))
+    await poll { (try? bench.files("xdg/thumbnails").count) == 9 }
+    process.send(SIGTERM)
+    let run = await process.run()
+    #expect(run.status == 143)
+    let told = run.lines.filter { $0.contains("photos/new.jpg") }
+    #expect(told.count == 5 && told.filter { $0.contains(#""status":"removed""#) }.count == 4, "\(run.lines)")
+  }
+
   @Test func aFileManagerGetsTheOneThatItAsksFor() async throws {
     let run = try await bench.run("desktop", "--one", "photos/picture 0.jpg", "out.png", "64")
     #expect(run.status == 0 && run.stdout.isEmpty && run.stderr.isEmpty)

@@ -14,7 +14,7 @@ import Thumbnailer
 ///     await watch.finish()
 ///
 /// Both loops may run at the same time: pictures that come meanwhile need not wait for all others. The `orphans()` of
-/// changes are the thumbnails of pictures that were removed from their folders, not of those that went with a whole disk.
+/// changes are the thumbnails of pictures that were removed from their folders, not of those that went with their disk.
 public final class FolderWatch: Sendable {
   /// The conversion of what was there at the start.
   public let everything: Conversion
@@ -40,7 +40,10 @@ public final class FolderWatch: Sendable {
     var lastLook = ContinuousClock.now
     /// The watched folders, by their paths; those that are gone have none.
     var roots: [RawPath: FileState] = [:]
+    /// Whether a conversion could not be started, so that everything is looked at with the next change.
     var hasFailed = false
+    /// Whether thumbnails could not be written, so that everything is looked at soon.
+    var hasFailedWrites = false
   }
 
   init(_ options: FolderConverter.Options) async throws(ConversionError) {
@@ -92,7 +95,8 @@ public final class FolderWatch: Sendable {
   /// Waits for changes. Also returns the folders that were gone before.
   private func changes(_ cancelled: CancellationFlag) -> (changes: TreeChanges, missing: Set<RawPath>) {
     let (isPolling, lastLook, isMissing) = state.withLock { state in
-      (reasonToPoll != nil || session.takeFailedWrites(), state.lastLook, state.roots.count < folders.count)
+      if session.takeFailedWrites() { state.hasFailedWrites = true }
+      return (reasonToPoll != nil || state.hasFailedWrites, state.lastLook, state.roots.count < folders.count)
     }
     let look = lastLook + .seconds(Self.interval)
     let soon = ContinuousClock.now + .seconds(isMissing ? 1 : Self.interval)
@@ -106,7 +110,7 @@ public final class FolderWatch: Sendable {
       if isOther || isPolling && ContinuousClock.now >= look || state.hasFailed && !changes.isEmpty {
         changes.isIncomplete = true
       }
-      if changes.isIncomplete { (state.lastLook, state.hasFailed) = (.now, false) }
+      if changes.isIncomplete { (state.lastLook, state.hasFailed, state.hasFailedWrites) = (.now, false, false) }
       // A folder that has just gone is told once, as an input that failed.
       return (changes, Set(folders.filter { now[$0] == nil && before[$0] == nil }))
     }
