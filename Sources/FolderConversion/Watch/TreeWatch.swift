@@ -18,12 +18,17 @@ struct TreeChanges: Sendable {
 
   /// Whether the files in a folder have to be looked at.
   func include(_ folder: [UInt8]) -> Bool {
-    isIncomplete || folders.contains(folder) || trees.contains { folder.starts(with: $0) }
+    isIncomplete || folders.contains(folder) || Self.isWithin(trees, folder)
   }
 
   /// Whether a file was removed, alone or with a folder.
   func haveRemoved(_ file: [UInt8]) -> Bool {
-    removed.contains { $0.last == RawPath.slash ? file.starts(with: $0) : file == $0 }
+    removed.contains(file) || Self.isWithin(removed, file)
+  }
+
+  /// Whether a path is one of these folders, or lies within one. There may be as many as there are folders.
+  private static func isWithin(_ folders: Set<[UInt8]>, _ path: [UInt8]) -> Bool {
+    !folders.isEmpty && path.indices.contains { path[$0] == RawPath.slash && folders.contains(Array(path[...$0])) }
   }
 }
 
@@ -138,11 +143,13 @@ final class TreeWatch: Sendable {
       if isAny(Int(IN_IGNORED)) {
         state.withLock { $0.paths[event.wd] = nil }
       } else if isAny(Int(IN_DELETE_SELF), Int(IN_MOVE_SELF), Int(IN_UNMOUNT)) {
-        // Another may have its name. That it was removed is said by its parent, if that is watched, too.
-        forget(folder)
+        // Another may have its name. That it was removed is said by its parent, if that is watched, too. The kernel
+        // itself ends the watch of a folder that was removed.
+        if isAny(Int(IN_MOVE_SELF), Int(IN_UNMOUNT)) { forget(folder) }
         changes.trees.insert(folder)
       } else if !name.isEmpty {
         let isGone = isAny(Int(IN_DELETE), Int(IN_MOVED_FROM))
+        if isAny(Int(IN_MOVED_FROM)), isAny(Int(IN_ISDIR)) { forget(folder + name + [RawPath.slash]) }
         take(
           folder + name, in: folder, isFolder: isAny(Int(IN_ISDIR)), isGone, isAny(Int(IN_MODIFY), Int(IN_CREATE)),
           &changes)
@@ -155,8 +162,7 @@ final class TreeWatch: Sendable {
     _ changes: inout TreeChanges
   ) {
     if isFolder {
-      if isGone { forget(path + [RawPath.slash]) } else { changes.trees.insert(path + [RawPath.slash]) }
-      if isGone { changes.removed.insert(path + [RawPath.slash]) }
+      if isGone { changes.removed.insert(path + [RawPath.slash]) } else { changes.trees.insert(path + [RawPath.slash]) }
     } else if !isGone, mayBeOpen, Self.isBeingWritten(path) != false {
       open.withLock { $0[path] = .now }
       return
