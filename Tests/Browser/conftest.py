@@ -128,6 +128,8 @@ class Gallery:
         return self.page.evaluate("location.search")
 
     def wait_for_pictures(self):
+        # What was done just before is drawn in the next frame: until then the pictures of before are there.
+        self.page.evaluate("new Promise(requestAnimationFrame)")
         self.wait("document.querySelector('[data-state=shown]') && !document.querySelector('[data-state=waiting]')")
 
 
