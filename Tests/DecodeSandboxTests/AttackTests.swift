@@ -82,7 +82,7 @@ struct AttackTests {
 
   @Test(arguments: Exhaustion.allCases)
   func takingAllThereIsOfSomethingCostsOnePicture(_ exhaustion: Exhaustion) async throws {
-    let bench = HelperBench(Self.helper, memory: 128 << 20, deadline: .seconds(8))
+    let bench = HelperBench(Self.helper, memory: 128 << 20, deadline: .seconds(exhaustion == .time ? 2 : 8))
     let outcome = try await outcome("exhaust", exhaustion.rawValue, in: bench)
     switch (exhaustion, outcome) {
     case (.memory, .damaged(_, let account)?): #expect(account.hasPrefix("refused: "))

@@ -3,10 +3,10 @@ import Testing
 
 /// No good image fails while its host responds, dead hosts get few requests, and every world ends.
 ///
-/// `SIMULATED_WORLDS` sets how many worlds are played; the default is 1,000.
+/// `SIMULATED_WORLDS` sets how many worlds are played; the default is 300.
 @Suite(.timeLimit(.minutes(10)))
 struct HostSimulationTests {
-  private static let worlds = ProcessInfo.processInfo.environment["SIMULATED_WORLDS"].flatMap { Int($0) } ?? 1000
+  private static let worlds = ProcessInfo.processInfo.environment["SIMULATED_WORLDS"].flatMap { Int($0) } ?? 300
 
   /// An image that fails four times while others come cannot be told from a broken one: at hosts that limit their rate
   /// that happens to one image in 100,000.

@@ -105,7 +105,7 @@ struct LanesTests {
     for (texture, interval) in [(Texture.photograph, 0), (.photograph, 9), (.noise, 4), (.constant, 0)] {
       let jpeg = SequentialJPEG(size: PixelSize(200, 160), texture: texture, restartInterval: interval)
       let file = jpeg.bytes()
-      for round in 0..<60 {
+      for round in 0..<30 {
         var damaged = file
         for _ in 0...round % 3 {
           let index = file.count / 4 + random.below(file.count * 3 / 4)
