@@ -73,6 +73,19 @@ struct RowLayout: Sendable, Equatable {
 
   var sampleBytes: Int { sample == .uint16 ? 2 : 1 }
 
+  /// The most rows of a band of one of several planes, so that none is far ahead of another.
+  static let mostRows = 16
+
+  /// The plane of whose rows the smallest part was read; nil after the last row of all.
+  func nextPlane(after rows: [Int]) -> Int? {
+    var next: Int?
+    for (plane, shape) in planes.enumerated() where rows[plane] < shape.size.height {
+      if let other = next, rows[plane] * planes[other].size.height >= rows[other] * shape.size.height { continue }
+      next = plane
+    }
+    return next
+  }
+
   /// The layout of one plane of interleaved samples.
   init(size: PixelSize, channels: Int, sample: Sample = .uint8, profile: [UInt8]? = nil) {
     let extent = PixelExtent(width: Double(size.width), height: Double(size.height))

@@ -142,25 +142,16 @@ enum DecodeCost {
     return bytes
   }
 
-  /// The views while the decoder still exists: their pixels, and luma and chroma at 16 bits.
+  /// The views while the decoder still exists: their pixels, and, where the planes arrive one after the other, luma and
+  /// chroma at 16 bits.
   private static func decoded(_ pass: DecodePlan.Pass, probe: ImageProbe) -> Int {
     var bytes = 0
     if holdsRaster(pass, probe) { bytes = pass.baseSize.pixelCount * 3 }
     for step in pass.steps where step.parent == .base {
       let pixels = (step.needsWholeView ? step.geometry.view : step.geometry.cut).pixelCount
-      bytes += pixels * (readsPlanes(pass, probe) ? 9 : 4)
+      bytes += pixels * (holdsRaster(pass, probe) ? 9 : 4)
     }
     return bytes
-  }
-
-  /// Whether the views are made from luma and chroma, which `ViewRenderer` keeps until they are interleaved.
-  private static func readsPlanes(_ pass: DecodePlan.Pass, _ probe: ImageProbe) -> Bool {
-    switch probe.format {
-    case .jpeg: true
-    case .webp: !probe.isLossless && probe.hasAlpha != true && !pass.readsRGB(probe)
-    case .heif, .avif: probe.heif?.alpha == nil && pass.light == .display
-    default: false
-    }
   }
 
   /// The rasters that exist at once after decoding: the unfinished views, and the copies of the current one: rotated,

@@ -23,8 +23,7 @@ final class HEIFRowSource: RowSource {
   /// Converted rows.
   private let scratch: UnsafeMutableRawPointer
   private let bytesPerBand: Int
-  /// The next plane, and the next row of each plane.
-  private var plane = 0
+  /// The next row of each plane.
   private var nextRows: [Int]
   /// Whether the rows before these were passed.
   private var hasBegun = false
@@ -105,19 +104,13 @@ final class HEIFRowSource: RowSource {
         try receive(.blank(plane: plane, count: rows))
       }
     }
-    while plane < layout.planes.count, nextRows[plane] >= layout.planes[plane].size.height { plane += 1 }
-    if plane == layout.planes.count {
-      guard let first = nextRows.indices.first(where: { nextRows[$0] < layout.planes[$0].size.height }) else {
-        return false
-      }
-      plane = first
-    }
-    if converter != nil { try receive(try convertedBand()) } else { try receive(try planeBand()) }
+    guard let plane = layout.nextPlane(after: nextRows) else { return false }
+    if converter != nil { try receive(try convertedBand()) } else { try receive(try band(ofPlane: plane)) }
     return true
   }
 
-  /// Rows of a plane from the strip of the next row of luma. The next plane follows after the last of them.
-  private func planeBand() throws(CodecError) -> RowBand {
+  /// The next rows of a plane, within one strip.
+  private func band(ofPlane plane: Int) throws(CodecError) -> RowBand {
     let divisors = plane == 0 ? (across: 1, down: 1) : colours.image.chroma.divisors
     let shape = layout.planes[plane]
     let (top, left) = (part.y / divisors.down, part.x / divisors.across)
@@ -128,20 +121,18 @@ final class HEIFRowSource: RowSource {
     let rowBytes = shape.size.width * sampleBytes
     // The last row of an odd number of rows may be alone in the strip.
     let available = max(1, end - first)
-    let count = min(available, max(1, bytesPerBand / rowBytes))
+    let count = min(available, RowLayout.mostRows, max(1, bytesPerBand / rowBytes))
     let samples = colours.start(plane, row: first) + left * sampleBytes
     let stride = colours.planes[plane].stride
-    let current = plane
     nextRows[plane] += count
-    if count == available { plane = (plane + 1) % layout.planes.count }
-    guard let table = tables[current] else {
-      return RowBand(plane: current, start: samples, stride: stride, count: count)
+    guard let table = tables[plane] else {
+      return RowBand(plane: plane, start: samples, stride: stride, count: count)
     }
     for row in 0..<count {
       let source = samples + row * stride
       Self.apply(table, source, shape.size.width, isWide: sampleBytes == 2, scratch + row * rowBytes)
     }
-    return RowBand(plane: current, start: UnsafeRawPointer(scratch), stride: rowBytes, count: count)
+    return RowBand(plane: plane, start: UnsafeRawPointer(scratch), stride: rowBytes, count: count)
   }
 
   private static func apply(

@@ -6,16 +6,13 @@ import ThumbnailCore
 /// Holds the file and the whole scaled image, which the first call of `read` decodes. libwebp's incremental decoder
 /// takes the same memory, because it needs room for all rows too, and accepts damaged files that this one refuses.
 final class WebPRowSource: RowSource {
-  /// The most bytes of rows that are passed at once.
-  private static let bandBytes = 65_536
-
   let layout: RowLayout
   private let file: WebPFile
   /// libwebp's options, and the image, which it allocates.
   private var config: WebPDecoderConfig
   private var isDecoded = false
-  /// The next plane and row.
-  private var next = (plane: 0, row: 0)
+  /// The next row of each plane.
+  private var nextRows: [Int]
 
   /// - Parameters:
   ///   - size: The size to scale to, in pixels; at most the stored one.
@@ -54,6 +51,7 @@ final class WebPRowSource: RowSource {
       keepsPlanes
       ? RowLayout(ycc: Self.planes(size, of: stored), profile: file.profile)
       : RowLayout(size: size, channels: hasAlpha ? 4 : 3, profile: file.profile)
+    nextRows = layout.planes.map { _ in 0 }
   }
 
   deinit { WebPFreeDecBuffer(&config.output) }
@@ -94,23 +92,22 @@ final class WebPRowSource: RowSource {
       guard status == VP8_STATUS_OK else { throw Self.error(status, .decode) }
       isDecoded = true
     }
-    guard next.plane < layout.planes.count else { return false }
-    let plane = layout.planes[next.plane]
-    let (start, stride, length) = memory(of: next.plane)
+    guard let next = layout.nextPlane(after: nextRows) else { return false }
+    let plane = layout.planes[next]
+    let (start, stride, length) = memory(of: next)
     let rowBytes = plane.size.width * plane.channels
-    let count = min(plane.size.height - next.row, max(1, Self.bandBytes / rowBytes))
+    let count = min(plane.size.height - nextRows[next], RowLayout.mostRows)
     // libwebp's own buffer has all rows of the plane: it was allocated for the size in `layout`.
     guard let start, stride >= rowBytes, (plane.size.height - 1) * stride + rowBytes <= length else {
       throw .damaged(.decode, detail: "libwebp's buffer of \(length) bytes is too small")
     }
-    let first = start + next.row * stride
+    let first = start + nextRows[next] * stride
     if layout.colour == .ycc {
-      let table = next.plane == 0 ? FullRange.luma : FullRange.chroma
+      let table = next == 0 ? FullRange.luma : FullRange.chroma
       for row in 0..<count { table.apply(to: first + row * stride, count: rowBytes) }
     }
-    try receive(RowBand(plane: next.plane, start: UnsafeRawPointer(first), stride: stride, count: count))
-    next.row += count
-    if next.row == plane.size.height { next = (next.plane + 1, 0) }
+    try receive(RowBand(plane: next, start: UnsafeRawPointer(first), stride: stride, count: count))
+    nextRows[next] += count
     return true
   }
 
