@@ -25,7 +25,7 @@ struct HelperConfinement {
     csandbox_use_one_heap()
     // A failure costs only address space.
     _ = csandbox_limit_stacks(Self.threadStackBytes)
-    csandbox_keep_memory(4 << 20, 1 << 20)
+    csandbox_keep_memory(4 << 20, 2 << 20)
     do throws(SystemFailure) {
       try Self.enterNamespaces()
     } catch {
