@@ -76,7 +76,7 @@ let package = Package(
     ),
     .target(
       name: "JPEGCoefficients",
-      dependencies: ["ThumbnailCore"],
+      dependencies: ["CVectors", "ThumbnailCore"],
       swiftSettings: optimised
     ),
     .target(
