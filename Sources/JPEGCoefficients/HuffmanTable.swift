@@ -1,4 +1,8 @@
+import Synchronization
+
 /// Lookup tables for decoding a Huffman code, in memory that the table owns.
+///
+/// Safety: nothing is changed once they are made, so threads share them.
 ///
 /// Five tables, each indexed by the next bits of the stream:
 /// - `single` gives one symbol and the number of bits to consume, with its value bits: 9 bits, enough for most codes.
@@ -7,7 +11,7 @@
 ///   11 bits.
 /// - `measured` is `packed` for fewer bits, and gives the sum of the squares of the skipped coefficients.
 /// - `canonical` finds the symbol of a code of any length, bit by bit.
-final class HuffmanTable {
+final class HuffmanTable: @unchecked Sendable {
   /// The index width of `single`.
   static let singleBits = 9
   /// The index width of `packed`.
@@ -101,6 +105,30 @@ final class HuffmanTable {
     lookup = Lookup(
       single: single, packed: levels + (use == .ac ? 1 << Self.packedBits : 0), valued: valued, measured: measured,
       canonical: canonical)
+  }
+
+  private struct Key: Equatable {
+    var code: HuffmanCode
+    var use: HuffmanCode.Use
+    var isProgressive: Bool
+    var measure: Measure?
+  }
+
+  /// The latest tables, because most files of the web have those of the standard.
+  private static let latest = Mutex<[(key: Key, table: HuffmanTable)]>([])
+
+  /// The table of this code, which may have been made for another file; nil if the code is invalid.
+  static func shared(
+    _ code: HuffmanCode, use: HuffmanCode.Use, isProgressive: Bool, measure: Measure?
+  ) -> HuffmanTable? {
+    let key = Key(code: code, use: use, isProgressive: isProgressive, measure: measure)
+    if let found = latest.withLock({ $0.first { $0.key == key }?.table }) { return found }
+    guard let table = HuffmanTable(code, use: use, isProgressive: isProgressive, measure: measure) else { return nil }
+    latest.withLock { tables in
+      if tables.count == 8 { tables.removeFirst() }
+      tables.append((key, table))
+    }
+    return table
   }
 
   /// A table without codes, for scans that have none.

@@ -45,7 +45,8 @@ struct JPEGTables {
       throw .handedOver(reason: "there is no Huffman table \(slot)")
     }
     if let ready = found.ready, ready.measure == measure { return ready }
-    guard let table = HuffmanTable(found.code, use: use, isProgressive: isProgressive, measure: measure) else {
+    guard let table = HuffmanTable.shared(found.code, use: use, isProgressive: isProgressive, measure: measure)
+    else {
       throw .damaged(.header, detail: "a Huffman table does not add up")
     }
     if use == .dc { dc[slot]?.ready = table } else { ac[slot]?.ready = table }

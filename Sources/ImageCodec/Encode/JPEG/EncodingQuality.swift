@@ -1,8 +1,9 @@
+import Synchronization
 import ThumbnailCore
 
 /// What a quality of libjpeg's scale means for the quantisers of `BaselineEncoder`: about the same look, by
 /// SSIMULACRA2, in fewer bytes.
-struct EncodingQuality {
+struct EncodingQuality: Equatable {
   /// What grey images without chroma are quantised more finely by: luma alone shows its errors.
   private static let grayFactor = 0.9
   /// The same for small images, whose pixels are seen one by one, and their most pixels.
@@ -52,9 +53,15 @@ struct EncodingQuality {
       same * (isGray ? Self.grayFactor : 1) * (size.pixelCount < Self.smallPixels ? Self.smallFactor : 1) / 16
   }
 
+  /// The last tables, because most thumbnails of a program have one quality.
+  private static let last = Mutex<(quality: EncodingQuality, tables: [QuantiserTable])?>(nil)
+
   /// The tables of luma, and of chroma if there is any.
   var quantisers: [QuantiserTable] {
+    if let last = Self.last.withLock({ $0 }), last.quality == self { return last.tables }
     let shapes = isGray ? [Self.luma] : [Self.luma, Self.chroma]
-    return shapes.map { QuantiserTable($0, scale: scale) }
+    let tables = shapes.map { QuantiserTable($0, scale: scale) }
+    Self.last.withLock { $0 = (self, tables) }
+    return tables
   }
 }

@@ -2,7 +2,9 @@
 ///
 /// Scaled coefficients are in 32nds of their step. One becomes 0 if its magnitude does not exceed a threshold, which
 /// rises with the frequency and, in textured surroundings, with the energy of the block: texture hides what is missing.
-final class QuantiserTable {
+///
+/// Safety: nothing is changed once it is made, so threads share it.
+final class QuantiserTable: @unchecked Sendable {
   /// How luma or chroma is quantised.
   struct Shape {
     /// The steps in rows of frequencies.
