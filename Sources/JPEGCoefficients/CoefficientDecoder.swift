@@ -26,6 +26,8 @@ package struct CoefficientDecoder {
   /// Whether to measure how much the pixels of each block deviate from its samples. This needs more scans of a
   /// progressive file; files of red, green and blue are handed over.
   package var measuresDeviations = false
+  /// Whether full-size chroma is read at 1/2 where luma is read at 1/1.
+  package var halvesChroma = false
   /// Checked once per row of blocks.
   let cancellation: CancellationFlag
   /// The sizes of the parts of a scan that lanes decode at once; nil to decode the blocks one after the other.
@@ -51,11 +53,11 @@ package struct CoefficientDecoder {
     (self.cancellation, self.window) = (cancellation, window)
   }
 
-  /// Finds the scans of a progressive file, which is then read by rows, at 1/2 or full size. Blocks while it reads the
-  /// whole file.
+  /// Finds the scans of a file that is then read by rows, at 1/2 or full size. Blocks while it reads the whole file if
+  /// that is progressive.
   ///
-  /// - Throws: as `decode`; `.handedOver`, too, for a file that is not progressive or lacks coefficients.
-  package func survey() throws(JPEGError) -> ProgressiveImage {
+  /// - Throws: as `decode`; `.handedOver`, too, for a file that lacks coefficients.
+  package func survey() throws(JPEGError) -> JPEGRows {
     precondition(scale >= .half && !isTolerant && !measuresDeviations, "what needs the whole image is read by decode")
     return try body.withMemory { memory throws(JPEGError) in
       try CoefficientDecoding(self, memory: memory).survey()

@@ -20,7 +20,7 @@ struct CoefficientDecoding: ~Copyable {
   private var entropy: EntropyBuffer
   /// Whether the scans are only found, to be decoded later a row at a time; and the scans found so far.
   private var isSurvey = false
-  private var found: [ProgressiveImage.FoundScan] = []
+  private var found: [JPEGRows.FoundScan] = []
   /// The part of the file that is copied instead of decoded, and the result.
   private var crop: LosslessCrop?
   private var cropped: [UInt8] = []
@@ -51,12 +51,12 @@ struct CoefficientDecoding: ~Copyable {
   }
 
   /// Finds all scans of a progressive file with their tables, to decode them together.
-  consuming func survey() throws(JPEGError) -> ProgressiveImage {
+  consuming func survey() throws(JPEGError) -> JPEGRows {
     isSurvey = true
     try readScans()
     if decoder.expectsEnd { try findEnd() }
     guard let frame else { throw .damaged(.header, detail: "no frame header") }
-    return ProgressiveImage(
+    return JPEGRows(
       decoder, frame: frame, planes: jpegPlanes(frame), scalings: scalings.compactMap { $0 }, scans: found,
       colours: colours.colours(of: frame.components.map { $0.identifier }), profile: profile.profile)
   }
@@ -133,10 +133,11 @@ struct CoefficientDecoding: ~Copyable {
     case 0xE2: try profile.add(bytes)
     default:
       guard frame == nil else { throw .damaged(.header, detail: "a second frame header") }
-      let found = try JPEGFrame(bytes, marker: marker)
+      var found = try JPEGFrame(bytes, marker: marker)
       guard found.size == decoder.size else {
         throw .damaged(.header, detail: "the header says \(decoder.size), the decoder \(found.size)")
       }
+      found.halvesChroma = decoder.halvesChroma
       frame = found
       coverage = ScanCoverage(found, scale: decoder.scale, measures: decoder.measuresDeviations)
       scalings = found.components.map { _ in nil }
@@ -148,7 +149,6 @@ struct CoefficientDecoding: ~Copyable {
   /// Decodes or skips a scan. True when no further scan is needed.
   private mutating func readScan(_ header: SegmentBytes) throws(JPEGError) -> Bool {
     guard let frame else { throw .damaged(.header, detail: "a scan without a frame header") }
-    if isSurvey, frame.process != .progressive { throw .handedOver(reason: "no progressive file") }
     scans += 1
     if scans > JPEGStructure.mostScans { throw .tooManyScans(scans) }
     guard var scan = JPEGScan(header) else { throw .handedOver(reason: "a scan header that is none") }
@@ -195,10 +195,11 @@ struct CoefficientDecoding: ~Copyable {
     }
     if isSurvey {
       found.append(
-        ProgressiveImage.FoundScan(
+        JPEGRows.FoundScan(
           scan: scan, parts: parts, position: cursor.position, restartInterval: tables.restartInterval))
-      guard try cursor.skipCodedData() else { throw .truncated(detail: "in a scan") }
       coverage?.add(scan, tables: tables.quantisers)
+      if !isProgressive, coverage?.isComplete == true { return true }
+      guard try cursor.skipCodedData() else { throw .truncated(detail: "in a scan") }
       return decoder.scale != .full && coverage?.isEnough == true
     }
     var scanReader = ScanReader(scan, parts, frame: frame, restartInterval: tables.restartInterval)

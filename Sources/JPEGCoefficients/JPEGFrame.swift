@@ -29,6 +29,8 @@ struct JPEGFrame {
   /// The number of MCUs in a scan of several components.
   var mcusAcross: Int
   var mcusDown: Int
+  /// Whether full-size chroma is read at 1/2 where luma is read at 1/1.
+  var halvesChroma = false
 
   /// Parses the header: the bytes after the segment's length.
   ///
@@ -73,7 +75,9 @@ struct JPEGFrame {
   /// The side of a component's blocks at a scale. Subsampled chroma has a larger side than luma, so that it is not
   /// coarser in either direction.
   func side(of component: JPEGComponent, at scale: JPEGScale) -> BlockSide {
-    scale.side(subsampling: max(mostAcross / component.across, mostDown / component.down))
+    let side = scale.side(subsampling: max(mostAcross / component.across, mostDown / component.down))
+    let isLuma = component.identifier == components[0].identifier
+    return halvesChroma && scale == .full && !isLuma ? .four : side
   }
 
   /// The number of blocks of all components.

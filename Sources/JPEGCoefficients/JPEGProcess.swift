@@ -45,8 +45,11 @@ package struct JPEGFrameTraits: Sendable, Equatable {
     self.precision = precision
   }
 
-  /// Whether a file can be read a row of MCUs at a time, as far as the header shows.
-  package var isReadByRows: Bool { process == .progressive && obstacle == nil && components != Self.redGreenBlue }
+  /// Whether a file is read a row of MCUs at a time at a scale, as far as the header shows.
+  package func isReadByRows(at scale: JPEGScale) -> Bool {
+    guard obstacle == nil, components != Self.redGreenBlue else { return false }
+    return scale == .full || scale == .half && process == .progressive
+  }
 
   /// Whether a part can become a file of its own, as far as the header shows.
   package var isCroppedLosslessly: Bool { process == .sequential && obstacle == nil }

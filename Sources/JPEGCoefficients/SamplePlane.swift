@@ -49,9 +49,9 @@ final class SamplePlane {
     UnsafePointer((start + rowBytes * index).assumingMemoryBound(to: UInt8.self))
   }
 
-  /// Sets all coefficients to 0, for the next part of the image.
+  /// Sets all coefficients to 0, for the next part of the image. It has no effect on samples.
   func clear() {
-    precondition(hasCoefficients, "of samples there is no next part")
+    guard hasCoefficients else { return }
     memset(start, 0, blocksDown * blockRowBytes)
   }
 

@@ -58,9 +58,9 @@ private func readInLanes(
   }
 }
 
-/// A progressive file at full size: the same rows from memory as from a file.
+/// A file at full size: the same rows from memory as from a file.
 private func readRows(_ input: FuzzInput, _ probe: ImageProbe) {
-  guard probe.jpeg?.isReadByRows == true else { return }
+  guard probe.jpeg?.isReadByRows(at: .full) == true else { return }
   func samples(_ body: ByteSource) -> Result<[UInt8], JPEGError> {
     let decoder = CoefficientDecoder(body, size: probe.storedSize, scale: .full, cancellation: CancellationFlag())
     return Result { () throws(JPEGError) in

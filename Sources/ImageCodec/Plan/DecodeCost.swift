@@ -50,8 +50,8 @@ enum DecodeCost {
   private static func decoder(_ pass: DecodePlan.Pass, probe: ImageProbe, bodyLength: Int) -> Int {
     if pass.readsByRows(probe) {
       // A row of MCUs of up to 32 pixels with coefficients and history; and the loaded part and the tables of each
-      // scan.
-      return (probe.storedSize.width + 31) * 32 * 3 * 3 + scansOfProgressive
+      // scan. `rows` has what a sequential file takes.
+      return probe.isProgressive ? (probe.storedSize.width + 31) * 32 * 3 * 3 + scansOfProgressive : 0
     }
     if case .coefficients(let scale) = pass.reader {
       // Each component's 16-bit coefficients; chroma has as many as luma or more. At 1/2 of a progressive file each

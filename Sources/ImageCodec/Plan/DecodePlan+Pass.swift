@@ -32,13 +32,12 @@ extension DecodePlan.Pass {
       (reader, baseSize) = (.coefficients(scale), scale.size(of: stored))
     } else if probe.format == .jpeg {
       let reduction = averagesAll ? 1 : [8, 4, 2].first(where: permits) ?? 1
-      reader = .jpeg(reduction: reduction)
+      (reader, baseSize) = (.jpeg(reduction: reduction), JPEGScale.size(of: stored, reducedBy: reduction))
       if mayReadCoefficients, reduction == 1, steps.allSatisfy({ $0.variant.light == .display }),
-        probe.jpeg?.isReadByRows == true
+        probe.jpeg?.isReadByRows(at: .full) == true, probe.isProgressive || halvesChroma(probe)
       {
         reader = .coefficients(.full)
       }
-      baseSize = JPEGScale.size(of: stored, reducedBy: reduction)
     } else if !averagesAll,
       let level = probe.tiff?.levels.last(where: { level in
         level.isWithin(bodyLength)

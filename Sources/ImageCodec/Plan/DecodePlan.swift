@@ -7,7 +7,8 @@ package struct DecodePlan: Sendable, Equatable {
   enum Reader: Sendable, Equatable {
     /// The decoder of its format, all pixels.
     case whole
-    /// The coefficient decoder, which skips most of the file; at full size the rows of a progressive JPEG.
+    /// The coefficient decoder, which skips most of the file; at full size all rows of a progressive JPEG, or of one whose
+    /// chroma is halved.
     case coefficients(JPEGScale)
     /// libjpeg computes one pixel for each square of `reduction` × `reduction` pixels: 1, 2, 4 or 8.
     case jpeg(reduction: Int)
@@ -76,8 +77,19 @@ package struct DecodePlan: Sendable, Equatable {
 
     /// Whether only a JPEG's coefficients of one row of blocks are kept, unless the file is damaged.
     func readsByRows(_ probe: ImageProbe) -> Bool {
-      guard case .coefficients(let scale) = reader, probe.jpeg?.isReadByRows == true else { return false }
-      return scale >= .half && light == .display
+      guard case .coefficients(let scale) = reader else { return false }
+      return light == .display && probe.jpeg?.isReadByRows(at: scale) == true
+    }
+
+    /// Whether the chroma of a sequential JPEG that is read whole, and has as much of it as luma, is read at 1/2: if that
+    /// is still 1.5 times the thumbnails' size.
+    func halvesChroma(_ probe: ImageProbe) -> Bool {
+      probe.samplesPerPixel == 3 && !probe.isProgressive
+        && steps.allSatisfy { step in
+          let view = Orientation(exif: probe.orientation).stored(step.geometry.whole)
+          return step.variant.scaling != .best && probe.storedSize.width >= 3 * view.width
+            && probe.storedSize.height >= 3 * view.height
+        }
     }
 
     /// The light in which pixels are averaged, the same for all steps.

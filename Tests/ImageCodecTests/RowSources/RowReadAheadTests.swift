@@ -21,7 +21,7 @@ struct RowReadAheadTests {
     default:
       let flag = CancellationFlag()
       if probe.isProgressive {
-        return try ProgressiveRowSource(
+        return try JPEGStripSource(
           CoefficientDecoder(body, size: probe.storedSize, scale: .full, cancellation: flag))
       }
       return try JPEGRowSource(

@@ -1,11 +1,11 @@
 package import ThumbnailCore
 
-/// A progressive JPEG that is read a row of MCUs at a time, at full size or 1/2.
+/// A JPEG that is read a row of MCUs at a time, at full size or, if it is progressive, at 1/2.
 ///
-/// Each scan of such a file covers the whole image. A decoder that reads one after the other keeps all coefficients
-/// until the last scan: two bytes each, 100 MB for 16 megapixels. This one reads all scans at once, each from its own
-/// place in the file, and keeps the coefficients of one row of MCUs only.
-package final class ProgressiveImage {
+/// Each scan of a progressive file covers the whole image. A decoder that reads one after the other keeps all
+/// coefficients until the last scan: two bytes each, 100 MB for 16 megapixels. This one reads all scans at once, each
+/// from its own place in the file, and keeps the coefficients of one row of MCUs only.
+package final class JPEGRows {
   /// A scan with its tables. The parts' planes have room for one row of MCUs.
   struct FoundScan {
     var scan: JPEGScan

@@ -3,9 +3,9 @@
 @testable import JPEGCoefficients
 @testable import ThumbnailCore
 
-/// Progressive JPEGs at full size, a row of MCUs at a time, against libjpeg, which keeps all coefficients.
+/// JPEGs at full size, a row of MCUs at a time, against libjpeg.
 @Suite(.timeLimit(.minutes(5)))
-struct ProgressiveRowsTests {
+struct JPEGStripSourceTests {
   private static let formats = TestImages.url("formats")
   private static let broken = TestImages.url("broken")
   private static let corpus = SharedCorpus.root.appending(path: "good")
@@ -34,13 +34,13 @@ struct ProgressiveRowsTests {
 
   private static func rows(
     _ body: ByteSource, _ size: PixelSize, _ scale: JPEGScale = .full
-  ) throws -> ProgressiveRowSource {
-    try ProgressiveRowSource(CoefficientDecoder(body, size: size, scale: scale, cancellation: CancellationFlag()))
+  ) throws -> JPEGStripSource {
+    try JPEGStripSource(CoefficientDecoder(body, size: size, scale: scale, cancellation: CancellationFlag()))
   }
 
   /// Whether the file was read, as like libjpeg's reading as two ways of rounding allow.
   private func compare(_ name: String, _ file: [UInt8]) throws -> Bool {
-    guard let probe = try? probe(.memory(file)), probe.jpeg?.isReadByRows == true else { return false }
+    guard let probe = try? probe(.memory(file)), probe.jpeg?.isReadByRows(at: .full) == true else { return false }
     let size = probe.storedSize
     guard let source = try? Self.rows(.memory(file), size) else { return false }
     let ours = try Self.samples(source)
@@ -65,15 +65,52 @@ struct ProgressiveRowsTests {
     for (name, file) in Self.files(under: Self.formats) where try compare(name, file) { read.append(name) }
     for name in [
       "jpeg-gray-progressive.jpg", "jpeg-restart-progressive.jpg", "jpeg-progressive-separate-dc.jpg",
-      "size-65500x1-progressive.jpg",
+      "size-65500x1-progressive.jpg", "jpeg-420.jpg", "jpeg-422.jpg", "jpeg-444.jpg", "jpeg-440.jpg", "jpeg-gray.jpg",
+      "jpeg-restart.jpg", "jpeg-not-interleaved.jpg",
     ] { #expect(read.contains(name), "\(name)") }
+  }
+
+  /// Luma is as with whole chroma, and a sample of chroma is nearly the mean of four.
+  @Test func fullSizeChromaIsReadAtOneHalf() throws {
+    let file = Array(try Data(contentsOf: Self.formats.appending(path: "jpeg-444.jpg")))
+    let size = try probe(.memory(file)).storedSize
+    var decoder = CoefficientDecoder(
+      ByteSource.memory(file), size: size, scale: .full, cancellation: CancellationFlag())
+    let whole = try Self.samples(JPEGStripSource(decoder))
+    decoder.halvesChroma = true
+    let source = try JPEGStripSource(decoder)
+    let halved = try Self.samples(source)
+    #expect(source.layout.planes.map(\.size) == [size] + Array(repeating: PixelSize(80, 60), count: 2))
+    #expect(halved[0] == whole[0])
+    for plane in 1...2 {
+      var sum = 0
+      for y in 0..<60 {
+        for x in 0..<80 {
+          let four = [0, 1, size.width, size.width + 1].map { Int(whole[plane][2 * y * size.width + 2 * x + $0]) }
+          sum += abs(4 * Int(halved[plane][80 * y + x]) - four.reduce(0, +))
+        }
+      }
+      #expect(sum < 4 * 80 * 60, "plane \(plane)")
+    }
+  }
+
+  @Test func chromaIsHalvedWhereThumbnailsAreAThirdOfTheImage() throws {
+    let file = Array(try Data(contentsOf: Self.formats.appending(path: "jpeg-444.jpg")))
+    func halves(_ side: Int, _ scaling: Scaling = .good) throws -> Bool {
+      // Without the body's length the image is not known to be smooth.
+      let plan = try DecodePlan.make(
+        probe: probe(.memory(file)), bodyLength: 0,
+        variants: [Variant(size: PixelSize(side, side), fit: .contain, scaling: scaling)], memoryBudget: 1 << 30)
+      return plan.passes[0].reader == .coefficients(.full) && plan.passes[0].halvesChroma(plan.probe)
+    }
+    #expect(try halves(53) && !halves(54) && !halves(53, .best))
   }
 
   /// At 1/2 the samples are those of the reader that keeps the coefficients.
   @Test func atOneHalfNothingChanges() throws {
     var read = 0
     for (_, file) in Self.files(under: Self.formats) {
-      guard let probe = try? probe(.memory(file)), probe.jpeg?.isReadByRows == true,
+      guard let probe = try? probe(.memory(file)), probe.jpeg?.isReadByRows(at: .half) == true,
         let source = try? Self.rows(.memory(file), probe.storedSize, .half)
       else { continue }
       let whole = try CoefficientRowSource(
@@ -94,7 +131,7 @@ struct ProgressiveRowsTests {
 
   @Test func whatIsBrokenIsLeftToLibjpeg() throws {
     for (name, file) in Self.files(under: Self.broken) {
-      guard let probe = try? probe(.memory(file)), probe.jpeg?.isReadByRows == true else { continue }
+      guard let probe = try? probe(.memory(file)), probe.jpeg?.isReadByRows(at: .half) == true else { continue }
       do {
         _ = try Self.samples(Self.rows(.memory(file), probe.storedSize))
         #expect(name.hasPrefix("flipped-bits") || name.hasPrefix("scans"), "\(name)")
@@ -120,7 +157,7 @@ struct ProgressiveRowsTests {
   @Test func aCancelledReadingEnds() throws {
     let bytes = try Self.restarts
     let cancellation = CancellationFlag()
-    let source = try ProgressiveRowSource(
+    let source = try JPEGStripSource(
       CoefficientDecoder(
         ByteSource.memory(bytes), size: try probe(.memory(bytes)).storedSize, scale: .full, cancellation: cancellation))
     cancellation.set()

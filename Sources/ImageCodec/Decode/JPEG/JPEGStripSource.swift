@@ -1,10 +1,10 @@
 import JPEGCoefficients
 import ThumbnailCore
 
-/// Decodes a progressive JPEG, at full size or 1/2, in a few rows of memory: gray, or luma and chroma.
-final class ProgressiveRowSource: RowSource {
+/// Decodes a JPEG by `JPEGRows`, in a few rows of memory: gray, or luma and chroma.
+final class JPEGStripSource: RowSource {
   let layout: RowLayout
-  private let image: ProgressiveImage
+  private let image: JPEGRows
   private var isRead = false
   private var windows: [PixelRectangle]?
 
