@@ -80,8 +80,8 @@ class Gallery:
             self.pictures.append(path)
             key = path.split("/")[2]
             if key in self.refusals:
-                status, headers = self.refusals[key]
-                body = json.dumps({"error": "refused", "message": "The picture could not be fetched."})
+                status, code, headers = self.refusals[key]
+                body = json.dumps({"error": code, "message": "VipsJpeg: a message for programmers (maximumPixels)"})
                 route.fulfill(status=status, headers=headers, body=body)
             else:
                 route.fulfill(status=200, content_type="image/png", body=PICTURE)

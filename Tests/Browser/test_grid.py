@@ -168,21 +168,61 @@ def test_a_fling_asks_for_few_pictures(gallery):
     assert len(view.pictures) < 150
 
 
-def test_a_failed_picture_is_retried_by_a_click(gallery):
+def said_in(view, selector):
+    """The words that a style sheet puts into a cell."""
+    return view.page.evaluate(
+        """selector => {
+          const cell = document.querySelector(selector);
+          return [getComputedStyle(cell, '::after').content, cell.dataset.what, cell.dataset.why];
+        }""",
+        selector,
+    )
+
+
+def test_a_failed_picture_says_why_and_is_retried_by_a_click(gallery):
     view = gallery()
-    view.refusals["3".zfill(32)] = (502, {})
+    view.refusals["3".zfill(32)] = (502, "unreachable", {})
     view.open()
     view.page.wait_for_selector(".cell[data-state=failed]")
-    assert "could not be fetched" in view.page.get_attribute(".cell[data-state=failed]", "title")
+    content, what, why = said_in(view, ".cell[data-state=failed]")
+    assert what == "Not reachable" and why.endswith("does not respond. Press to try again.")
+    assert what in content and why in content
+    label = view.page.get_attribute(".cell[data-state=failed]", "aria-label")
+    assert "lake-3.jpg" in label and why in label and "Vips" not in label
     view.refusals.clear()
     view.page.click(".cell[data-state=failed]")
     view.page.wait_for_selector(".cell[data-state=failed]", state="detached")
-    assert not view.page.evaluate("document.querySelector('#viewer').open")
+    assert view.page.query_selector("#viewer") is None
+
+
+def test_a_damaged_picture_is_enlarged_to_a_card_that_says_so(gallery):
+    view = gallery()
+    view.refusals["3".zfill(32)] = (422, "damaged", {})
+    view.open()
+    view.page.click(".cell[data-state=failed]")
+    view.page.wait_for_selector("#viewer .card")
+    assert view.page.inner_text("#viewer .card h2") == "Damaged file"
+    view.wait("document.querySelector('#viewer .failure').textContent.startsWith('Damaged file. The file is')")
+    # Nothing that the browser could draw a sign of its own for.
+    view.wait("![...document.querySelectorAll('.slide:not([inert]) img')].some((image) => image.hasAttribute('src'))")
+    assert "Vips" not in view.page.inner_text("#viewer")
+    view.refusals.clear()
+    view.page.click("#viewer .card button")
+    view.page.wait_for_selector(".slide:not([inert])[data-state=shown]")
+    assert view.page.query_selector("#viewer .card") is None
+
+
+def test_white_pictures_have_an_edge(gallery):
+    for scheme in ("light", "dark"):
+        view = gallery(color_scheme=scheme).open()
+        view.wait_for_pictures()
+        edge = view.page.evaluate("getComputedStyle(document.querySelector('.cell img')).outline")
+        assert edge.endswith("1px") and "0.1" in edge, edge
 
 
 def test_a_busy_server_is_asked_again_by_itself(gallery):
     view = gallery()
-    view.refusals["3".zfill(32)] = (503, {"Retry-After": "1"})
+    view.refusals["3".zfill(32)] = (503, "busy", {"Retry-After": "1"})
     view.open()
     view.wait("document.querySelectorAll('.cell[data-state=waiting]').length === 1")
     view.refusals.clear()

@@ -34,14 +34,36 @@ def test_the_next_page_is_announced_and_can_be_retried(gallery):
     view.wait_for_pictures()
     view.set(state="loadingNextPage")
     view.page.wait_for_selector("#foot[data-kind=loading]")
-    view.set(state="failed", message="The next page did not come.")
+    assert view.page.inner_text("#foot") == "More pictures are coming"
+    view.set(state="failed", message="the next page did not come")
     view.page.wait_for_selector("#foot[data-kind=failed]")
+    assert view.page.inner_text("#foot span") == "The next page did not come."
     view.page.click("#foot button")
     view.wait("standIn.sent.some(({ verb }) => verb === 'retry')")
     view.set(state="loaded", message=None, count=80)
     view.page.focus("#scrubber")
     view.page.keyboard.press("End")
     view.wait("[...document.querySelectorAll('.cell')].some(cell => cell.cell.index === 79)")
+
+
+def test_the_end_of_the_list_is_said(gallery):
+    view = gallery().open(count=40, total=80)
+    view.wait_for_pictures()
+    view.page.wait_for_selector("#foot[data-kind=loading]")
+    view.set(count=80, total=80, more=False)
+    view.page.wait_for_selector("#foot[data-kind=end]")
+    view.page.focus("#scrubber")
+    view.page.keyboard.press("End")
+    view.wait("document.querySelector('#foot').getBoundingClientRect().bottom <= innerHeight + 1")
+    assert view.page.inner_text("#foot") == "That is all: 80 pictures."
+
+
+def test_stored_pictures_that_begin_again_say_so(gallery):
+    sections = [{"title": None, "count": 7}, {"title": "From the beginning again", "count": 33}]
+    view = gallery().open(sections=sections)
+    view.wait_for_pictures()
+    assert view.page.inner_text("#headers h2") == "From the beginning again"
+    assert view.page.evaluate("document.querySelectorAll('.row')[1].children.length") == 2
 
 
 def test_offline_shows_a_strip_until_the_connection_is_back(gallery):

@@ -17,6 +17,8 @@ export class Cell {
   /** Attempts to load the thumbnail so far, and the time of the next one, by `performance.now()`. */
   attempts = 0;
   notBefore = 0;
+  /** Whether the thumbnail has failed for good. */
+  isFinal = false;
   #width = 0;
 
   constructor() {
@@ -79,19 +81,24 @@ export class Cell {
     this.#setState('shown');
   }
 
-  fail(reason) {
-    this.element.title = `${reason} Click to try again.`;
+  /** Says in words what is wrong; `failure` is from `diagnose`. */
+  fail({ what, why, isFinal }) {
+    this.isFinal = isFinal;
+    const { dataset } = this.element;
+    dataset.what = what;
+    dataset.why = isFinal ? why : `${why} Press to try again.`;
+    this.element.setAttribute('aria-label', `${label(this.item)}. ${what}. ${dataset.why}`);
     this.#setState('failed');
   }
 
   retry() {
+    this.element.setAttribute('aria-label', label(this.item));
     this.attempts = 0;
     this.notBefore = 0;
     this.#setState('waiting');
   }
 
   #setState(state) {
-    if (this.state === 'failed' && state !== 'failed') this.element.removeAttribute('title');
     this.state = state;
     this.element.dataset.state = state;
   }

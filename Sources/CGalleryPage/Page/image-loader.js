@@ -59,12 +59,13 @@ export class ImageLoader {
   }
 
   async #recover(cell, isCurrent) {
-    const { reason, pause } = await diagnose(cell.url);
+    const failure = await diagnose(cell.url);
+    const { pause } = failure;
     if (!isCurrent()) return;
     cell.image.removeAttribute('src');
     cell.attempts += 1;
     const most = pause === 0 ? 1 : BUSY_RETRIES;
-    if (pause === null || cell.attempts > most) cell.fail(reason);
+    if (pause === null || cell.attempts > most) cell.fail(failure);
     else this.#postpone(cell, pause);
   }
 

@@ -11,7 +11,7 @@ import { Toast } from './toast.js';
 import { Viewer } from './viewer.js';
 import { ViewportReport } from './viewport-report.js';
 import { scale } from './image-size.js';
-import { caption, pictures } from './words.js';
+import { caption, pictures, sentence } from './words.js';
 
 const find = (id) => document.getElementById(id);
 
@@ -20,7 +20,7 @@ const session = new Session(new Api(), {
   gallery: describe,
   snapshot: (snapshot) => gallery.take(snapshot),
   connection,
-  refused: (error) => tell(error.message),
+  refused: (error) => tell(sentence(error.message)),
 });
 const notices = new Notices(
   {
@@ -227,7 +227,7 @@ find('grid').addEventListener('auxclick', (event) => {
 
 function open(cell) {
   grid.setActive(cell.index);
-  if (cell.state === 'failed') grid.retry(cell);
+  if (cell.state === 'failed' && !cell.isFinal) grid.retry(cell);
   else viewer.open(cell.index);
 }
 

@@ -1,4 +1,4 @@
-import { number, pictures } from './words.js';
+import { number, pictures, sentence } from './words.js';
 
 /** Milliseconds before a screen reader announces a state, so that it does not repeat itself while the user types. */
 const LIVE_PAUSE = 500;
@@ -85,7 +85,7 @@ export class Notices {
       if (words) {
         const [title, detail] = words;
         pane.append(element('h2', title));
-        if (detail) pane.append(element('p', detail));
+        if (detail) pane.append(element('p', sentence(detail)));
         if (state === 'failed') pane.append(this.#button());
       }
       pane.hidden = !words;
@@ -113,18 +113,18 @@ export class Notices {
   #showFoot() {
     const { state, count, message, more } = this.#snapshot;
     const { foot } = this.#elements;
-    const kind = count === 0 ? '' : state === 'loadingNextPage' ? 'loading' : state === 'failed' ? 'failed' : 'rest';
-    if (foot.dataset.kind === kind && kind !== 'failed') return;
+    const kind = count === 0 ? '' : state === 'failed' ? 'failed' : more || state === 'loadingNextPage' ? 'loading' : 'end';
+    const text = {
+      loading: 'More pictures are coming',
+      failed: sentence(message ?? 'no more pictures came'),
+      end: count === 1 ? 'That is the only picture.' : `That is all: ${pictures(count)}.`,
+    }[kind];
+    if (foot.dataset.kind === kind && foot.textContent === text) return;
     foot.dataset.kind = kind;
-    foot.replaceChildren();
-    if (kind === 'loading') {
-      foot.append(element('span', 'More pictures are coming'));
-    } else if (kind === 'failed') {
-      foot.append(element('span', message ?? 'No more pictures came.'), this.#button());
-      this.say(message ?? 'No more pictures came.');
-    } else if (kind === 'rest' && !more) {
-      foot.append(element('span', ''));
-    }
+    foot.replaceChildren(...(text ? [element('span', text)] : []));
+    if (kind !== 'failed') return;
+    foot.append(this.#button());
+    this.say(text);
   }
 
   #button() {

@@ -13,6 +13,8 @@ const BUSY_RETRIES = 6;
  */
 export class Slide {
   item = null;
+  /** Why the large form has failed, from `diagnose`; null if it has not. */
+  failure = null;
   #stage = { width: 1, height: 1 };
   #form = null;
   #url = null;
@@ -27,6 +29,8 @@ export class Slide {
     this.thumbnail = document.createElement('img');
     this.thumbnail.className = 'thumbnail';
     this.thumbnail.alt = '';
+    // Browsers draw a sign of their own in place of an image that failed.
+    this.thumbnail.addEventListener('error', () => this.thumbnail.removeAttribute('src'));
     this.image = document.createElement('img');
     this.image.className = 'large';
     this.image.alt = '';
@@ -76,13 +80,25 @@ export class Slide {
     await this.#request(url);
   }
 
-  /** The message to the user if the large form has failed. */
-  get failure() {
-    return this.element.dataset.state === 'failed' ? this.element.title : null;
+  /** What stands in place of a picture that cannot be shown. */
+  #card({ what, why }) {
+    const card = document.createElement('div');
+    card.className = 'card';
+    const title = document.createElement('h2');
+    title.textContent = what;
+    const reason = document.createElement('p');
+    reason.textContent = why;
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.textContent = 'Try again';
+    button.addEventListener('click', () => this.load(true));
+    card.append(title, reason, button);
+    return card;
   }
 
   async #request(url) {
     const { image, element } = this;
+    this.#forgive();
     element.dataset.state = 'loading';
     image.src = url;
     try {
@@ -96,13 +112,15 @@ export class Slide {
   }
 
   async #recover(url) {
-    const { reason, pause } = await diagnose(url);
+    const failure = await diagnose(url);
+    const { pause } = failure;
     if (url !== this.#url) return;
     this.image.removeAttribute('src');
     this.#attempts += 1;
     if (pause === null || this.#attempts > (pause === 0 ? 1 : BUSY_RETRIES)) {
-      this.element.title = reason;
+      this.failure = failure;
       this.element.dataset.state = 'failed';
+      this.element.append(this.#card(failure));
       return;
     }
     await new Promise((resolve) => {
@@ -111,12 +129,17 @@ export class Slide {
     if (url === this.#url) await this.#request(url);
   }
 
+  #forgive() {
+    this.failure = null;
+    this.element.querySelector('.card')?.remove();
+  }
+
   #clear(form) {
     clearTimeout(this.#timer);
+    this.#forgive();
     this.#form = form;
     this.#url = null;
     this.element.dataset.state = '';
-    this.element.removeAttribute('title');
     this.image.removeAttribute('src');
     this.thumbnail.removeAttribute('src');
     const { item } = this;

@@ -41,9 +41,9 @@ export class ViewerDetails {
     this.failure = null;
   }
 
-  /** The reason why the image cannot be shown, or null. */
-  set failure(reason) {
-    this.#failure.textContent = reason ? `${reason} Click the picture to try again.` : '';
+  /** Tells a screen reader why the image cannot be shown; null if it can. */
+  set failure(failure) {
+    this.#failure.textContent = failure ? `${failure.what}. ${failure.why}` : '';
   }
 }
 

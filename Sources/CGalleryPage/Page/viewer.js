@@ -35,6 +35,8 @@ export class Viewer {
     this.#handlers = handlers;
     this.#details = new ViewerDetails(dialog);
     const find = (name) => dialog.querySelector(name);
+    // It is in the document only while it is open, which keeps that small for scrolling.
+    dialog.remove();
     this.#stage = find('.stage');
     this.#track = find('.track');
     this.#track.append(...this.#slides.map((slide) => slide.element));
@@ -86,6 +88,7 @@ export class Viewer {
     await items.load(index, index + 1);
     if (items !== this.#gallery.items || !items.at(index)) return;
     if (!this.isOpen) {
+      document.body.append(this.#dialog);
       this.#dialog.showModal();
       this.#handlers.opened(items.at(index).id);
     }
@@ -108,6 +111,7 @@ export class Viewer {
     this.#index = -1;
     this.#id = null;
     this.#dialog.close();
+    this.#dialog.remove();
     for (const slide of this.#slides) slide.show(null, null, this.#size);
     if (this.#gallery.count > 0) this.#grid.focus(Math.min(index, this.#gallery.count - 1));
   }
@@ -218,13 +222,7 @@ export class Viewer {
   }
 
   #clicked({ target }) {
-    const [, current] = this.#slides;
-    if (current.failure && current.element.contains(target)) {
-      this.#details.failure = null;
-      this.#load();
-    } else if (!target.closest('.frame')) {
-      this.#handlers.closed();
-    }
+    if (!target.closest('.frame, .card')) this.#handlers.closed();
   }
 
   #key(event) {

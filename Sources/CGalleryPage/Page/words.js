@@ -10,6 +10,11 @@ export function pictures(count) {
   return `${number(count)} ${count === 1 ? 'picture' : 'pictures'}`;
 }
 
+/** A message of the server, which begins without a capital and has no full stop, as a sentence. */
+export function sentence(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? '' : '.');
+}
+
 /** A date as `2026-11-20` in words. */
 export function day(date) {
   const time = Date.parse(date);

@@ -107,7 +107,7 @@ actor SearchList: ImageList {
     snapshot.hidden = content.items.count - shown.count
     snapshot.total = content.total
     snapshot.more = content.hasMore
-    snapshot.sections = shown.isEmpty ? [] : [ListSnapshot.Section(title: nil, count: shown.count)]
+    snapshot.sections = Self.sections(of: shown)
     snapshot.state =
       switch content.state {
       case .idle: .idle
@@ -119,5 +119,20 @@ actor SearchList: ImageList {
       case .offline: .offline
       }
     hub.send(snapshot)
+  }
+
+  /// A section for each round, because stored photos that begin again would look like more of them.
+  static func sections(of items: [GalleryItem]) -> [ListSnapshot.Section] {
+    var sections: [ListSnapshot.Section] = []
+    var round: Int?
+    for item in items {
+      if item.round != round {
+        let title = item.round == 0 ? nil : "That was all that is stored: from the beginning again"
+        sections.append(ListSnapshot.Section(title: title, count: 0))
+        round = item.round
+      }
+      sections[sections.count - 1].count += 1
+    }
+    return sections
   }
 }
