@@ -8,8 +8,9 @@ package enum DateReader {
   static let headBytes = 16 << 10
   /// The length of each further read in bytes.
   static let pieceBytes = 64 << 10
-  /// The most reads of a file.
+  /// The most reads of a file for its date, and for its details, too.
   static let mostReads = 3
+  private static let mostReadsForDetails = 6
 
   /// The date of a file, with its state: from its contents, else from its name, else its last change.
   ///
@@ -32,27 +33,42 @@ package enum DateReader {
     date(length: source.count) { range in try source.read(at: range.lowerBound, length: range.count) }
   }
 
+  /// The details of the shot in the bytes of an image, and its date; nil if there is none.
+  package static func details(in source: ByteSource) -> (date: CaptureDate?, details: ShotDetails) {
+    let walk = walk(length: source.count, wantsDetails: true) { range in
+      try source.read(at: range.lowerBound, length: range.count)
+    }
+    return (walk?.best, walk?.details ?? ShotDetails())
+  }
+
   /// - Parameters:
   ///   - length: The length of the file in bytes.
   ///   - read: Reads a range of it: fewer bytes only at the end of the file.
   static func date(length: Int, read: (Range<Int>) throws -> [UInt8]) -> CaptureDate? {
+    walk(length: length, wantsDetails: false, read: read)?.best
+  }
+
+  /// The last of the walks through a file, each of which begins with more of its bytes; nil if nothing can be read.
+  private static func walk(
+    length: Int, wantsDetails: Bool, read: (Range<Int>) throws -> [UInt8]
+  ) -> DateWalk? {
     var known = KnownBytes()
     // Nothing beyond the end is read.
     known.add([], of: length..<length + 1)
-    var best: CaptureDate?
+    var last: DateWalk?
     var wanted = 0..<headBytes
-    for _ in 0..<mostReads {
+    for _ in 0..<(wantsDetails ? mostReadsForDetails : mostReads) {
       guard let bytes = try? read(wanted) else { break }
       known.add(bytes, of: wanted)
-      var walk = DateWalk(known, length: length)
+      var walk = DateWalk(known, length: length, wantsDetails: wantsDetails)
       do throws(MissingBytes) {
         try walk.run()
-        return walk.best
+        return walk
       } catch {
-        best = walk.best
+        last = walk
         wanted = error.range.lowerBound..<error.range.lowerBound + pieceBytes
       }
     }
-    return best
+    return last
   }
 }

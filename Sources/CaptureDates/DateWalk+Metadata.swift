@@ -20,6 +20,7 @@ extension DateWalk {
     if let place = try tiff.number(first[TIFFTag.exif]), let exif = try tiff.directory(at: place) {
       directories.insert(exif, at: 0)
     }
+    try details?.take(directories, of: tiff)
     for fields in Self.fields {
       for directory in directories {
         let date = CaptureDate(

@@ -1,6 +1,6 @@
 /// Walks through the directories of a TIFF/EP structure: the chain, and the directories that fields point to.
 package struct TIFFWalk {
-  let known: KnownBytes
+  package let known: KnownBytes
   /// The base of the structure's positions in the file.
   var base: Int
   var isBigEndian = false
@@ -55,6 +55,15 @@ package struct TIFFWalk {
   package func number(_ field: RAWDirectory.Field?, _ index: Int = 0) throws(MissingBytes) -> Int? {
     guard let field, index < field.count, [1, 3, 4, 7, 13].contains(field.kind) else { return nil }
     return try known.number(at: field.place + index * field.size, count: field.size, isBigEndian: isBigEndian)
+  }
+
+  /// One of a field's unsigned fractions; nil if there is none, or it is divided by zero.
+  package func rational(_ field: RAWDirectory.Field?, _ index: Int = 0) throws(MissingBytes) -> Double? {
+    guard let field, index < field.count, field.kind == 5,
+      let above = try known.number(at: field.place + index * 8, count: 4, isBigEndian: isBigEndian),
+      let below = try known.number(at: field.place + index * 8 + 4, count: 4, isBigEndian: isBigEndian), below > 0
+    else { return nil }
+    return Double(above) / Double(below)
   }
 
   /// The directory at a position of the structure; nil if there is none.

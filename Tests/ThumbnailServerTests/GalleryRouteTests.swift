@@ -102,6 +102,31 @@ import TestSupport
     #expect(await page.read("position?version=none&id=a").status == .badRequest)
   }
 
+  @Test func theDetailsOfAPhotographAreThoseOfItsShot() async throws {
+    let page = try await Page(pictures: 1)
+    let key = try #require(await page.items().first?["key"] as? String)
+    let details = await page.fixture.get("/picture/\(key)/details").object
+    let file = page.folder.appending(path: "lake 0.jpg")
+    #expect(details["bytes"] as? Int == (try Data(contentsOf: file).count))
+    #expect(details["camera"] == nil && details["latitude"] == nil)
+    try FileManager.default.removeItem(at: file)
+    #expect(await page.fixture.get("/picture/\(key)/details").status == .notFound)
+  }
+
+  @Test func storedPhotosThatBeginAgainAreASectionOfTheirOwn() {
+    func items(_ round: Int) -> [GalleryItem] {
+      (0..<3).map { number in
+        let source = ImageSource.file(at: "/pictures/\(number)")
+        return GalleryItem(Photo(id: "\(number)", provider: "test", source: source), round: round)
+      }
+    }
+    #expect(SearchList.sections(of: items(0)).map(\.title) == [nil])
+    let sections = SearchList.sections(of: items(0) + items(1) + items(2))
+    #expect(sections.map(\.count) == [3, 3, 3])
+    #expect(sections.map { $0.title == nil } == [true, false, false])
+    #expect(SearchList.sections(of: []).isEmpty)
+  }
+
   @Test func whatIsHiddenStaysOnDisk() async throws {
     let page = try await Page()
     await poll { await page.items().count == 30 }

@@ -1,3 +1,4 @@
+import CaptureDates
 import Foundation
 import HTTPServer
 import HTTPTransport
@@ -9,12 +10,19 @@ import Synchronization
 import ThumbnailCore
 import Thumbnailer
 
-/// The images of galleries, by key: `/picture/KEY/400x400-cover`, and `/picture/KEY/original` for files.
+/// The images of galleries, by key: `/picture/KEY/400x400-cover`, and for files also `/picture/KEY/original` and
+/// `/picture/KEY/details`.
 struct ImageRoutes: Sendable {
   private typealias Problem = ServerResponse.Problem
 
   let registry: ImageRegistry
   let thumbnails: ThumbnailResponder
+  /// Reads details, for which it waits for the disk.
+  private let reading = WorkerPool(name: "picture-details", threads: 1)
+
+  init(registry: ImageRegistry, thumbnails: ThumbnailResponder) {
+    (self.registry, self.thumbnails) = (registry, thumbnails)
+  }
 
   /// The response if the thumbnail is in memory.
   func immediateResponse(to request: ServerRequest, path: [Substring]) -> ServerResponse? {
@@ -27,8 +35,12 @@ struct ImageRoutes: Sendable {
     if let (source, variant) = thumbnail(path) {
       return await thumbnails.made(source, variant, storing(source), for: request, extra: Self.ownPagesOnly)
     }
-    if path.count == 2, path[1] == "original", let photo = registry.photo(path[0]) { return original(photo) }
-    return .problem(.notFound)
+    guard path.count == 2, let photo = registry.photo(path[0]) else { return .problem(.notFound) }
+    switch path[1] {
+    case "original": return original(photo)
+    case "details": return await reading.runToEnd { details(photo) }
+    default: return .problem(.notFound)
+    }
   }
 
   /// No other page can find out the contents of a gallery.
@@ -45,24 +57,44 @@ struct ImageRoutes: Sendable {
     source.image.isUserFile ? "private, max-age=31536000, immutable" : "private, max-age=86400"
   }
 
-  /// A file as it is.
-  private func original(_ photo: Photo) -> ServerResponse {
+  private static let fileIsGone = Problem(.notFound, "not-found", "the file is not there any more")
+
+  /// The open file of a photo, which the caller closes, with its path and length in bytes; nil if there is none.
+  private func open(_ photo: Photo) -> (descriptor: CInt, path: RawPath, length: Int)? {
     let source = photo.source(for: PixelSize(1, 1), fit: .cover)
-    guard source.isUserFile else { return .problem(.notFound) }
+    guard source.isUserFile else { return nil }
     let path = RawPath(fileURL: source.url)
-    let descriptor = path.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
+    let descriptor = path.withCString { Glibc.open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
     var status = stat()
     guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       if descriptor >= 0 { close(descriptor) }
-      return .problem(Problem(.notFound, "not-found", "the file is not there any more"))
+      return nil
     }
+    return (descriptor, path, Int(status.st_size))
+  }
+
+  /// The length of a file in bytes, and what its EXIF data contains about the shot.
+  private func details(_ photo: Photo) -> ServerResponse {
+    guard let file = open(photo) else { return .problem(Self.fileIsGone) }
+    let (date, shot) = DateReader.details(
+      in: .file(FileDescriptor(owning: file.descriptor), count: file.length))
+    return .json([
+      "aperture": shot.aperture, "bytes": file.length, "camera": shot.camera, "exposureTime": shot.exposureTime,
+      "focalLength": shot.focalLength, "latitude": shot.place?.latitude, "lens": shot.lens,
+      "longitude": shot.place?.longitude, "sensitivity": shot.sensitivity, "taken": date?.text,
+    ])
+  }
+
+  /// A file as it is.
+  private func original(_ photo: Photo) -> ServerResponse {
+    guard let (descriptor, path, length) = open(photo) else { return .problem(Self.fileIsGone) }
     return ServerResponse(
       .ok,
       headers: [
         "content-type": "application/octet-stream", "cache-control": "no-store", "x-content-type-options": "nosniff",
         "content-security-policy": "default-src 'none'; sandbox", "cross-origin-resource-policy": "same-origin",
         "content-disposition": ContentDisposition.attachment(named: String(decoding: path.name, as: UTF8.self)),
-      ], body: .file(NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: descriptor), length: Int(status.st_size)))
+      ], body: .file(NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: descriptor), length: length))
   }
 }
 
