@@ -13,12 +13,25 @@ struct PageFile: Sendable {
     var files: [String: PageFile] = [:]
     for index in 0..<gallery_page_file_count() {
       let file = gallery_page_file_at(index)
-      let data = Data(bytes: file.bytes, count: file.length)
-      files[String(cString: file.name)] = PageFile(
-        type: String(cString: file.type), tag: EntityTag.of(data), bytes: data)
+      let (name, type) = (String(cString: file.name), String(cString: file.type))
+      var data = Data(bytes: file.bytes, count: file.length)
+      if type.hasPrefix("text/javascript") { data = withoutComments(data) }
+      files[name] = PageFile(type: type, tag: EntityTag.of(data), bytes: data)
     }
     return files
   }()
+
+  /// A script without its lines of comments, a quarter of its bytes.
+  private static func withoutComments(_ script: Data) -> Data {
+    var isInComment = false
+    let lines = script.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).filter { line in
+      let text = line.drop { $0 == UInt8(ascii: " ") }
+      if text.starts(with: "/**".utf8) { isInComment = true }
+      defer { if isInComment, line.suffix(2).elementsEqual("*/".utf8) { isInComment = false } }
+      return !isInComment && !text.starts(with: "//".utf8)
+    }
+    return Data(lines.joined(separator: "\n".utf8))
+  }
 
   static func named(_ name: some StringProtocol) -> PageFile? { all[String(name)] }
 
