@@ -90,6 +90,12 @@ static const unsigned char sections_js[] = {
 static const unsigned char session_js[] = {
 #embed "Page/session.js"
 };
+static const unsigned char shortcuts_js[] = {
+#embed "Page/shortcuts.js"
+};
+static const unsigned char slide_show_js[] = {
+#embed "Page/slide-show.js"
+};
 static const unsigned char slide_js[] = {
 #embed "Page/slide.js"
 };
@@ -116,6 +122,9 @@ static const unsigned char viewport_report_js[] = {
 };
 static const unsigned char words_js[] = {
 #embed "Page/words.js"
+};
+static const unsigned char zoom_js[] = {
+#embed "Page/zoom.js"
 };
 
 static const struct gallery_page_file files[] = {
@@ -148,6 +157,8 @@ static const struct gallery_page_file files[] = {
   {"search-field.js", "text/javascript; charset=utf-8", search_field_js, sizeof search_field_js},
   {"sections.js", "text/javascript; charset=utf-8", sections_js, sizeof sections_js},
   {"session.js", "text/javascript; charset=utf-8", session_js, sizeof session_js},
+  {"shortcuts.js", "text/javascript; charset=utf-8", shortcuts_js, sizeof shortcuts_js},
+  {"slide-show.js", "text/javascript; charset=utf-8", slide_show_js, sizeof slide_show_js},
   {"slide.js", "text/javascript; charset=utf-8", slide_js, sizeof slide_js},
   {"square-layout.js", "text/javascript; charset=utf-8", square_layout_js, sizeof square_layout_js},
   {"swipe.js", "text/javascript; charset=utf-8", swipe_js, sizeof swipe_js},
@@ -157,6 +168,7 @@ static const struct gallery_page_file files[] = {
   {"viewer.js", "text/javascript; charset=utf-8", viewer_js, sizeof viewer_js},
   {"viewport-report.js", "text/javascript; charset=utf-8", viewport_report_js, sizeof viewport_report_js},
   {"words.js", "text/javascript; charset=utf-8", words_js, sizeof words_js},
+  {"zoom.js", "text/javascript; charset=utf-8", zoom_js, sizeof zoom_js},
 };
 
 size_t gallery_page_file_count(void) { return sizeof files / sizeof files[0]; }

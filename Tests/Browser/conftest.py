@@ -66,6 +66,7 @@ class Gallery:
         self.errors = []
         self.pictures = []
         self.refusals = {}
+        self.details = {}
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("console", self._hear)
         context.route(ORIGIN + "/**", self._serve)
@@ -79,7 +80,9 @@ class Gallery:
         if path.startswith("/picture/"):
             self.pictures.append(path)
             key = path.split("/")[2]
-            if key in self.refusals:
+            if path.endswith("/details"):
+                route.fulfill(status=200, content_type="application/json", body=json.dumps(self.details))
+            elif key in self.refusals:
                 status, code, headers = self.refusals[key]
                 body = json.dumps({"error": code, "message": "VipsJpeg: a message for programmers (maximumPixels)"})
                 route.fulfill(status=status, headers=headers, body=body)
@@ -122,6 +125,13 @@ class Gallery:
     def sent(self, verb):
         """The bodies of the requests with this verb."""
         return [call["body"] for call in self.page.evaluate("standIn.sent") if call["verb"] == verb]
+
+    def wait_for_picture(self, form):
+        """Waits until a form of a picture was requested."""
+        deadline = time.monotonic() + TIMEOUT / 1000
+        while not any(path.endswith(form) for path in self.pictures):
+            assert time.monotonic() < deadline, f"{form} was not requested: {self.pictures}"
+            self.page.evaluate("new Promise(requestAnimationFrame)")
 
     @property
     def search(self):

@@ -1,5 +1,226 @@
 """The enlarged view, hiding and undoing."""
 
+FRAME = "document.querySelector('.slide:not([inert]) .frame')"
+ZOOM = f"Number({FRAME}.style.scale || 1)"
+
+
+def opened(gallery, index=3, width=1280, height=800, setup=None, **options):
+    """A gallery with an enlarged picture."""
+    view = gallery(width, height, **options).open(**(setup or {}))
+    view.wait_for_pictures()
+    cell = view.page.locator(".cell").nth(index)
+    cell.tap() if options.get("has_touch") else cell.click()
+    view.page.wait_for_selector(".slide:not([inert])[data-state=shown]")
+    return view
+
+
+def touch(view, kind, *points):
+    # A touch ends in the session in which it began.
+    session = view.cdp = getattr(view, "cdp", None) or view.context.new_cdp_session(view.page)
+    points = [{"x": x, "y": y, "id": number} for number, (x, y) in enumerate(points)]
+    session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+
+def test_the_panel_says_what_the_picture_is(gallery):
+    details = {
+        "aperture": 2.8,
+        "bytes": 4321000,
+        "camera": "NIKON Z 6",
+        "exposureTime": 0.004,
+        "focalLength": 50.0,
+        "latitude": -33.856775,
+        "lens": "50 mm f/1.8",
+        "longitude": 151.2,
+        "sensitivity": 400,
+        "taken": "2026-11-20T08:05:09+01:00",
+    }
+    view = gallery()
+    view.details = details
+    view.open(kind="folder")
+    view.wait_for_pictures()
+    requests = []
+    view.page.on("request", lambda request: requests.append(request.url))
+    view.page.click(".cell >> nth=3")
+    view.page.keyboard.press("i")
+    view.page.wait_for_selector(".panel:has-text('NIKON')")
+    text = view.page.inner_text(".panel")
+    for words in [
+        "lake-3.jpg",
+        "4.3 MB",
+        "November 20, 2026 08:05 (UTC+01:00) – from the camera",
+        "50 mm f/1.8",
+        "1/250 s, f/2.8, ISO 400, 50 mm",
+        "600 × 400",
+        "33.85677° S, 151.20000° E",
+    ]:
+        assert words in text, (words, text)
+    map_link = view.page.locator(".panel a", has_text="Show on a map")
+    assert map_link.get_attribute("href").startswith("https://www.openstreetmap.org/?mlat=-33.856775&mlon=151.2")
+    assert map_link.get_attribute("rel") == "noopener noreferrer"
+    # It stays open for the next picture, and closes as it was opened.
+    view.page.keyboard.press("ArrowRight")
+    view.page.wait_for_selector(".panel:has-text('lake-4.jpg')")
+    assert not any("openstreetmap" in url for url in requests)
+    view.page.click("#viewer .info")
+    view.page.wait_for_selector(".panel", state="hidden")
+
+
+def test_the_panel_of_a_service_has_author_and_licence(gallery):
+    view = opened(gallery, setup={"item": {"download": None, "dateSource": None, "date": None}})
+    view.page.keyboard.press("i")
+    text = view.page.inner_text(".panel")
+    assert "Ada Lindqvist" in text and "CC BY 4.0" in text and "Taken" not in text
+
+
+def test_a_slide_show_goes_on_until_the_last_picture(gallery):
+    view = gallery()
+    view.page.clock.install()
+    view.open(count=4, total=4)
+    view.page.clock.run_for(500)
+    view.page.wait_for_selector(".cell[data-state=shown]")
+    view.page.click(".cell >> nth=2")
+    view.page.wait_for_selector("#viewer[open]")
+    view.page.keyboard.press("Space")
+    view.page.select_option(".interval", "3")
+    assert view.page.get_attribute(".play", "aria-pressed") == "true"
+    view.page.clock.run_for(3_000)
+    view.wait("location.search.includes('open=i3')")
+    view.page.wait_for_selector(".slide:not([inert])[data-state=shown]", state="attached")
+    view.page.clock.run_for(500)
+    view.page.wait_for_selector(".view.resting")
+    view.page.clock.run_for(3_000)
+    view.page.wait_for_selector("#toast:has-text('last picture')")
+    assert view.page.get_attribute(".play", "aria-pressed") == "false"
+
+
+def test_a_key_fills_the_screen_and_leaves_it(gallery):
+    view = opened(gallery)
+    view.page.keyboard.press("f")
+    view.wait("document.fullscreenElement?.className === 'view'")
+    view.page.keyboard.press("Delete")
+    view.page.wait_for_selector(".view #toast:visible")
+    view.page.keyboard.press("f")
+    view.wait("document.fullscreenElement === null")
+
+
+def test_the_view_is_turned_and_the_next_picture_is_not(gallery):
+    view = opened(gallery)
+    view.page.keyboard.press("r")
+    box = view.page.evaluate(f"{FRAME}.getBoundingClientRect().toJSON()")
+    assert box["height"] > box["width"]
+    assert abs(box["width"] / box["height"] - 2 / 3) < 0.01
+    view.page.keyboard.press("ArrowRight")
+    view.wait(f"{FRAME}.style.rotate === ''")
+
+
+def test_the_sheet_of_shortcuts_opens_anywhere(gallery):
+    view = opened(gallery)
+    view.page.keyboard.press("?")
+    view.page.wait_for_selector("#shortcuts-title")
+    view.page.keyboard.press("ArrowRight")
+    view.page.keyboard.press("Escape")
+    view.page.wait_for_selector("#shortcuts-title", state="detached")
+    assert view.search == "?open=i3"
+    view.page.keyboard.press("Escape")
+    view.page.wait_for_selector("#viewer", state="hidden")
+    view.page.keyboard.press("?")
+    view.page.click("dialog .close")
+    view.page.wait_for_selector("#shortcuts-title", state="detached")
+    view.page.focus("#query")
+    view.page.keyboard.type("?")
+    assert view.page.query_selector("#shortcuts-title") is None
+
+
+LARGE = {"item": {"width": 6000, "height": 4000}}
+
+
+def test_the_wheel_zooms_about_the_pointer(gallery):
+    view = opened(gallery, setup=LARGE)
+    view.pictures.clear()
+    box = view.page.evaluate(f"{FRAME}.getBoundingClientRect().toJSON()")
+    x, y = box["x"] + box["width"] * 0.7, box["y"] + box["height"] * 0.4
+    view.page.mouse.move(x, y)
+    for _ in range(4):
+        view.page.mouse.wheel(0, -200)
+    view.wait(f"{ZOOM} > 4")
+    box = view.page.evaluate(f"{FRAME}.getBoundingClientRect().toJSON()")
+    assert abs((x - box["x"]) / box["width"] - 0.7) < 0.01
+    assert abs((y - box["y"]) / box["height"] - 0.4) < 0.01
+    # A sharper form comes, and the old one stays until then.
+    view.wait_for_picture("2560x2560-contain")
+    for _ in range(40):
+        view.page.mouse.wheel(0, -400)
+    most = view.page.evaluate(f"6000 * 4 / parseFloat({FRAME}.style.width)")
+    view.wait(f"Math.abs({ZOOM} - {most}) < 0.01")
+    for _ in range(60):
+        view.page.mouse.wheel(0, 400)
+    view.wait(f"{ZOOM} === 1")
+
+
+def test_a_double_click_shows_the_pixels_and_the_whole_again(gallery):
+    view = opened(gallery, setup=LARGE)
+    view.page.mouse.dblclick(640, 400)
+    view.wait(f"Math.abs({ZOOM} * parseFloat({FRAME}.style.width) - 6000) < 1")
+    view.page.mouse.dblclick(640, 400)
+    view.wait(f"{ZOOM} === 1")
+    assert view.search == "?open=i3"
+
+
+def test_a_zoomed_picture_is_dragged_within_its_bounds(gallery):
+    view = opened(gallery, setup=LARGE)
+    view.page.mouse.move(640, 400)
+    view.page.mouse.dblclick(640, 400)
+    view.wait(f"{ZOOM} > 1")
+    before = view.page.evaluate(f"parseFloat({FRAME}.style.translate)")
+    view.page.mouse.down()
+    view.page.mouse.move(740, 400, steps=5)
+    view.page.mouse.up()
+    view.wait(f"parseFloat({FRAME}.style.translate) > {before} + 80")
+    for _ in range(20):
+        view.page.mouse.move(100, 400)
+        view.page.mouse.down()
+        view.page.mouse.move(1200, 400, steps=2)
+        view.page.mouse.up()
+    view.wait(f"Math.abs({FRAME}.getBoundingClientRect().left) < 1")
+    # No click came of it, and the keys look around.
+    assert view.page.evaluate("document.querySelector('#viewer').open")
+    view.page.keyboard.press("ArrowRight")
+    view.wait(f"{FRAME}.getBoundingClientRect().left < -40")
+    assert view.search == "?open=i3"
+    view.page.keyboard.press("PageDown")
+    view.wait("location.search === '?open=i4'")
+    assert view.page.evaluate(ZOOM) == 1
+
+
+def test_keys_zoom(gallery):
+    view = opened(gallery, setup=LARGE)
+    view.page.mouse.move(5, 780)
+    view.page.keyboard.press("+")
+    view.page.keyboard.press("+")
+    view.wait(f"Math.abs({ZOOM} - 2.25) < 0.01")
+    view.page.keyboard.press("-")
+    view.wait(f"Math.abs({ZOOM} - 1.5) < 0.01")
+    view.page.keyboard.press("0")
+    view.wait(f"{ZOOM} === 1")
+
+
+def test_a_pinch_and_a_double_tap_zoom_and_no_swipe_leaves_a_zoomed_picture(gallery):
+    view = opened(gallery, width=390, height=844, setup=LARGE, has_touch=True, is_mobile=True)
+    touch(view, "touchStart", (150, 400), (240, 400))
+    for step in range(1, 6):
+        touch(view, "touchMove", (150 - step * 12, 400), (240 + step * 12, 400))
+    touch(view, "touchEnd")
+    view.wait(f"Math.abs({ZOOM} - 210 / 90) < 0.1")
+    touch(view, "touchStart", (300, 400))
+    touch(view, "touchMove", (200, 400))
+    touch(view, "touchMove", (60, 400))
+    touch(view, "touchEnd")
+    view.wait(f"parseFloat({FRAME}.style.translate) < -50")
+    assert view.search == "?open=i3"
+    for _ in range(2):
+        view.page.touchscreen.tap(195, 400)
+    view.wait(f"{ZOOM} === 1")
+
 
 def test_a_click_enlarges_and_back_closes(gallery):
     view = gallery().open()

@@ -7,6 +7,7 @@ import { Notices } from './notices.js';
 import { Scrubber } from './scrubber.js';
 import { SearchField } from './search-field.js';
 import { Session } from './session.js';
+import { offerShortcuts } from './shortcuts.js';
 import { Toast } from './toast.js';
 import { Viewer } from './viewer.js';
 import { ViewportReport } from './viewport-report.js';
@@ -55,6 +56,7 @@ const viewer = new Viewer(find('viewer'), gallery, grid, {
   },
   hide,
   download,
+  tell,
 });
 const report = new ViewportReport((viewport) => session.reportViewport(viewport));
 const field = new SearchField(find('search'), find('query'), search);
@@ -234,6 +236,14 @@ function open(cell) {
 function openTab({ item, index }) {
   window.open(address.linkTo(item.id, index), '_blank', 'noopener');
 }
+
+offerShortcuts(find('shortcuts'));
+addEventListener('keydown', (event) => {
+  const isTyping = event.target.closest?.('input, select, dialog');
+  if (event.key !== 'f' || event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
+  if (document.fullscreenElement) document.exitFullscreen();
+  else document.documentElement.requestFullscreen?.().catch(() => {});
+});
 
 new GridKeyboard(find('grid'), grid, {
   open: (index) => {

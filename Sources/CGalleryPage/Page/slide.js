@@ -6,6 +6,9 @@ import { aspectOf, drawPlaceholder, setPlaceholder } from './placeholder.js';
 const UNKNOWN = 1.5;
 /** Automatic retries of an image if the server is busy. */
 const BUSY_RETRIES = 6;
+/** Device pixels that a pixel of the image is at most enlarged to, and the least zoom that is offered. */
+const MOST_PIXELS = 4;
+const LEAST_ZOOM = 2;
 
 /**
  * One image in the enlarged view: its placeholder in the frame of the image, the thumbnail of the grid on it, and the
@@ -20,6 +23,10 @@ export class Slide {
   #url = null;
   #timer = 0;
   #attempts = 0;
+  #side = 0;
+  #quarters = 0;
+  #width = 1;
+  #height = 1;
 
   constructor() {
     this.element = document.createElement('div');
@@ -34,6 +41,9 @@ export class Slide {
     this.image = document.createElement('img');
     this.image.className = 'large';
     this.image.alt = '';
+    // A drag moves the view of a zoomed image.
+    this.thumbnail.draggable = false;
+    this.image.draggable = false;
     this.frame.append(this.thumbnail, this.image);
     this.element.append(this.frame);
   }
@@ -55,8 +65,11 @@ export class Slide {
     if (!item) return;
     const aspect = aspectOf(item) ?? (image.naturalWidth ? image.naturalWidth / image.naturalHeight : UNKNOWN);
     const most = item.width ? item.width : Infinity;
-    const width = Math.min(stage.width, stage.height * aspect, most);
+    const isUpright = this.#quarters % 2 === 0;
+    const [across, down] = isUpright ? [stage.width, stage.height] : [stage.height, stage.width];
+    const width = Math.min(across, down * aspect, most);
     const height = width / aspect;
+    [this.#width, this.#height] = [width, height];
     this.frame.style.width = `${width}px`;
     this.frame.style.height = `${height}px`;
     // A square thumbnail is the middle of the image.
@@ -66,14 +79,51 @@ export class Slide {
     this.thumbnail.style.height = `${isCut ? side : height}px`;
   }
 
-  /** Loads the large form; `isUrgent` if it is on screen. Resolves when it has loaded or failed. */
-  async load(isUrgent) {
+  /** The size of the frame on the stage, without zoom. */
+  get frameSize() {
+    const [width, height] = this.#quarters % 2 ? [this.#height, this.#width] : [this.#width, this.#height];
+    return { width, height };
+  }
+
+  /** The zoom at which each pixel of the image is one of the screen. */
+  get actual() {
+    return (this.item?.width || this.image.naturalWidth) / (this.#width * devicePixelRatio);
+  }
+
+  /** The largest zoom. */
+  get most() {
+    return Math.max(this.actual * MOST_PIXELS, LEAST_ZOOM);
+  }
+
+  /** Zooms the frame and moves it from the middle, in CSS pixels. */
+  place(zoom, x, y, isSmooth) {
+    const { style } = this.frame;
+    this.frame.classList.toggle('smooth', isSmooth);
+    style.translate = `${x}px ${y}px`;
+    style.scale = zoom;
+  }
+
+  /** Turns the view of the image clockwise by a quarter. */
+  turn() {
+    this.#quarters += 1;
+    this.frame.style.rotate = `${this.#quarters * 90}deg`;
+    this.fit(this.#stage);
+  }
+
+  /**
+   * Loads the large form, or the one for a zoom; `isUrgent` if it is on screen. Resolves when it has loaded or failed.
+   */
+  async load(isUrgent, zoom = 1) {
     const { item, image } = this;
     if (!item) return;
-    const box = enlargedBox(Math.max(this.#stage.width, this.#stage.height));
+    const isFailed = this.element.dataset.state === 'failed';
+    const side = Math.max(this.#stage.width, this.#stage.height) * zoom;
+    const box = enlargedBox(side);
     const url = imageAddress(item.key, box, 'contain');
-    if (url === this.#url && this.element.dataset.state !== 'failed') return;
+    // A form that is larger than needed stays.
+    if ((url === this.#url || side < this.#side) && !isFailed) return;
     this.#url = url;
+    this.#side = side;
     this.#attempts = 0;
     image.fetchPriority = isUrgent ? 'high' : 'low';
     image.alt = item.description || item.name || '';
@@ -98,8 +148,11 @@ export class Slide {
 
   async #request(url) {
     const { image, element } = this;
-    this.#forgive();
-    element.dataset.state = 'loading';
+    const shown = element.dataset.state === 'shown' ? image.src : null;
+    if (!shown) {
+      this.#forgive();
+      element.dataset.state = 'loading';
+    }
     image.src = url;
     try {
       await image.decode();
@@ -107,7 +160,10 @@ export class Slide {
       element.dataset.state = 'shown';
       if (!aspectOf(this.item)) this.fit(this.#stage);
     } catch {
-      if (url === this.#url) await this.#recover(url);
+      if (url !== this.#url) return;
+      // The form that was shown is better than none.
+      if (shown) image.src = shown;
+      else await this.#recover(url);
     }
   }
 
@@ -139,6 +195,9 @@ export class Slide {
     this.#forgive();
     this.#form = form;
     this.#url = null;
+    this.#side = 0;
+    this.#quarters = 0;
+    this.frame.style.rotate = '';
     this.element.dataset.state = '';
     this.image.removeAttribute('src');
     this.thumbnail.removeAttribute('src');

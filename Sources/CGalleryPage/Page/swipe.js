@@ -8,7 +8,7 @@ const SLOP = 8;
 
 /**
  * Follows a finger over the stage: sideways to the next image, down to close. `handlers`: `moved(x, y)` while it is
- * down, `swiped(step)` with 1, -1 or 0 (back to the middle), `dismissed()`.
+ * down, `swiped(step)` with 1, -1 or 0 (back to the middle), `dismissed()`. `isFree()` is whether swipes are wanted.
  */
 export function followSwipes(stage, handlers) {
   let start = null;
@@ -16,8 +16,7 @@ export function followSwipes(stage, handlers) {
 
   stage.addEventListener('pointerdown', (event) => {
     if (!event.isPrimary) return cancel();
-    const isZoomed = (visualViewport?.scale ?? 1) > 1;
-    if (event.pointerType === 'mouse' || isZoomed) return;
+    if (event.pointerType === 'mouse' || !handlers.isFree()) return;
     start = { x: event.clientX, y: event.clientY, time: event.timeStamp, id: event.pointerId };
     axis = null;
   });

@@ -1,50 +1,114 @@
-import { bytes, caption, number, taken } from './words.js';
+import { bytes, caption, coordinates, exposure, megapixels, number, size, taken, takenAt } from './words.js';
 
-/** The details of an image in the enlarged view: its name, author and licence, with their links. */
+/** The names of an image's details in the line below it and in the panel. */
 export class ViewerDetails {
+  #view;
   #dialog;
-  #position;
-  #caption;
-  #facts;
-  #failure;
-  #download;
+  #item = null;
+  #request = null;
 
-  constructor(dialog) {
+  /** `view` is within the dialog. */
+  constructor(dialog, view) {
     this.#dialog = dialog;
-    this.#position = dialog.querySelector('.position');
-    this.#caption = dialog.querySelector('.caption');
-    this.#facts = dialog.querySelector('.facts');
-    this.#failure = dialog.querySelector('.failure');
-    this.#download = dialog.querySelector('.download');
+    this.#view = view;
+    this.#find('.info').addEventListener('click', () => this.toggle());
   }
 
   /** `index` is the item's place among `total`. */
   show(item, index, total) {
+    this.#item = item;
     this.#dialog.setAttribute('aria-label', caption(item));
-    this.#position.textContent = `${number(index + 1)} of ${number(total)}`;
-    this.#caption.textContent = caption(item);
-    const size = item.width && item.height ? `${number(item.width)} × ${number(item.height)}` : null;
+    this.#find('.position').textContent = `${number(index + 1)} of ${number(total)}`;
+    this.#find('.caption').textContent = caption(item);
     const facts = [
       item.author && link(item.author, item.authorURL),
       item.licence && link(item.licence, item.licenceURL),
       item.page && link('Where it is from', item.page),
       item.date && link(taken(item)),
-      size && link(size),
-      item.bytes && link(bytes(item.bytes)),
+      item.width && item.height && link(size(item)),
     ];
-    this.#facts.replaceChildren(...facts.filter(Boolean));
-    this.#download.hidden = !item.download;
+    this.#find('.facts').replaceChildren(...facts.filter(Boolean));
+    const download = this.#find('.download');
+    download.hidden = !item.download;
     if (item.download) {
-      this.#download.href = item.download;
-      this.#download.download = item.name ?? '';
+      download.href = item.download;
+      download.download = item.name ?? '';
     }
     this.failure = null;
+    this.#fill();
   }
 
   /** Tells a screen reader why the image cannot be shown; null if it can. */
   set failure(failure) {
-    this.#failure.textContent = failure ? `${failure.what}. ${failure.why}` : '';
+    this.#find('.failure').textContent = failure ? `${failure.what}. ${failure.why}` : '';
   }
+
+  /** Opens or closes the panel. */
+  toggle() {
+    const panel = this.#find('.panel');
+    panel.hidden = !panel.hidden;
+    this.#find('.info').setAttribute('aria-pressed', !panel.hidden);
+    this.#fill();
+  }
+
+  /** Writes the panel with what is known, and again when the file's own details have come. */
+  async #fill() {
+    this.#request?.abort();
+    if (this.#find('.panel').hidden) return;
+    const item = this.#item;
+    this.#write(item, item.details ?? {});
+    if (!item.download || item.details) return;
+    this.#request = new AbortController();
+    try {
+      const response = await fetch(item.download.replace(/original$/, 'details'), { signal: this.#request.signal });
+      if (!response.ok) throw new Error();
+      item.details = await response.json();
+      if (item === this.#item) this.#write(item, item.details);
+    } catch ({ name }) {
+      if (name !== 'AbortError') this.#write(item, {}, 'The file cannot be read at the moment.');
+    }
+  }
+
+  #write(item, details, failure) {
+    const { latitude, longitude } = details;
+    const rows = [
+      [item.download ? 'File' : 'Title', [item.description || item.name, details.bytes && bytes(details.bytes)]],
+      ['Taken', [item.date && takenAt(item, details)]],
+      ['Camera', [details.camera, details.lens]],
+      ['Exposure', [exposure(details)]],
+      ['Size', [item.width && item.height && `${size(item)}${megapixels(item)}`]],
+      ['Place', latitude === undefined ? [] : [coordinates(details), map(latitude, longitude)]],
+      ['Author', [item.author && link(item.author, item.authorURL)]],
+      ['Licence', [item.licence && link(item.licence, item.licenceURL)]],
+      ['Source', [item.page && link('Where it is from', item.page)]],
+      ['Note', [failure]],
+    ];
+    const list = document.createElement('dl');
+    for (const [name, values] of rows) {
+      const known = values.filter(Boolean);
+      if (known.length === 0) continue;
+      const term = document.createElement('dt');
+      term.textContent = name;
+      list.append(term);
+      for (const value of known) {
+        const element = document.createElement('dd');
+        element.append(value);
+        list.append(element);
+      }
+    }
+    this.#find('.panel').replaceChildren(list);
+  }
+
+  #find(name) {
+    return this.#view.querySelector(name);
+  }
+}
+
+/** A link to a map of the place; nothing is requested there before it is clicked. */
+function map(latitude, longitude) {
+  const place = `${latitude.toFixed(6)}/${longitude.toFixed(6)}`;
+  const [north, east] = place.split('/');
+  return link('Show on a map', `https://www.openstreetmap.org/?mlat=${north}&mlon=${east}#map=15/${place}`);
 }
 
 /** A text, as a link if it has a web address. */

@@ -1,7 +1,9 @@
 import { savesData } from './image-size.js';
+import { SlideShow } from './slide-show.js';
 import { Slide } from './slide.js';
 import { followSwipes } from './swipe.js';
 import { ViewerDetails } from './viewer-details.js';
+import { Zoom } from './zoom.js';
 
 /** Milliseconds that an image has to stay before its large form is requested, while a key is held down. */
 const SETTLE = 120;
@@ -14,6 +16,7 @@ const SLIDE = 240;
  */
 export class Viewer {
   #dialog;
+  #view;
   #stage;
   #gallery;
   #grid;
@@ -21,25 +24,35 @@ export class Viewer {
   #details;
   #track;
   #slides = [new Slide(), new Slide(), new Slide()];
+  #zoom;
+  #slideShow;
   #index = -1;
   #id = null;
   #timer = 0;
   #isSliding = false;
   #isHeld = false;
 
-  /** `handlers`: `opened(id)`, `moved(id)`, `closed()`, `hide(item)`, `download(item)`. */
+  /**
+   * `handlers`: `opened(id)`, `moved(id)`, `closed()`, `hide(item)`, `download(item)`,
+   * `tell(text)`.
+   */
   constructor(dialog, gallery, grid, handlers) {
     this.#dialog = dialog;
     this.#gallery = gallery;
     this.#grid = grid;
     this.#handlers = handlers;
-    this.#details = new ViewerDetails(dialog);
+    this.#view = dialog.querySelector('.view');
+    this.#details = new ViewerDetails(dialog, this.#view);
     const find = (name) => dialog.querySelector(name);
     // It is in the document only while it is open, which keeps that small for scrolling.
     dialog.remove();
     this.#stage = find('.stage');
     this.#track = find('.track');
     this.#track.append(...this.#slides.map((slide) => slide.element));
+    this.#zoom = new Zoom(this.#stage, () => this.#slides[1], () => this.#zoomed());
+    this.#slideShow = new SlideShow(this.#view, { next: () => this.#goOn() });
+    find('.turn').addEventListener('click', () => this.#turn());
+    find('.full').addEventListener('click', () => this.#fill());
     find('.previous').addEventListener('click', () => this.go(-1));
     find('.next').addEventListener('click', () => this.go(1));
     find('.close').addEventListener('click', () => handlers.closed());
@@ -59,8 +72,9 @@ export class Viewer {
       handlers.closed();
     });
     dialog.addEventListener('keydown', (event) => this.#key(event));
-    addEventListener('resize', () => this.isOpen && this.#fit());
+    new ResizeObserver(() => this.isOpen && this.#fit()).observe(this.#stage);
     followSwipes(this.#stage, {
+      isFree: () => this.#zoom.scale === 1,
       moved: (x, y) => this.#drag(x, y),
       swiped: (step) => this.#slide(step),
       dismissed: () => {
@@ -74,12 +88,9 @@ export class Viewer {
     return this.#dialog.open;
   }
 
+  /** The element that contains all of it, and may fill the screen. */
   get element() {
-    return this.#dialog;
-  }
-
-  get index() {
-    return this.#index;
+    return this.#view;
   }
 
   /** Shows the item at an index, when it has arrived. */
@@ -107,6 +118,8 @@ export class Viewer {
   close() {
     if (!this.isOpen) return;
     clearTimeout(this.#timer);
+    this.#slideShow.stop();
+    this.#zoom.reset();
     const index = this.#index;
     this.#index = -1;
     this.#id = null;
@@ -144,6 +157,7 @@ export class Viewer {
     this.#index = index;
     if (item.id !== this.#id) {
       this.#id = item.id;
+      this.#zoom.reset();
       this.#handlers.moved(item.id);
     }
     this.#grid.setActive(index);
@@ -166,8 +180,9 @@ export class Viewer {
   async #load() {
     const [previous, current, next] = this.#slides;
     const { item } = current;
-    await current.load(true);
+    await current.load(true, this.#zoom.scale);
     this.#tellFailure(item);
+    if (current.item === item) this.#slideShow.wait();
     if (savesData() || current.item !== item || !this.isOpen) return;
     await next.load(false);
     if (current.item === item && this.isOpen) await previous.load(false);
@@ -195,7 +210,34 @@ export class Viewer {
 
   #fit() {
     for (const slide of this.#slides) slide.fit(this.#size);
+    this.#zoom.settle();
     this.#load();
+  }
+
+  /** A sharper form is loaded once the zoom stays. */
+  #zoomed() {
+    if (this.#zoom.scale === 1) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#load(), SETTLE);
+  }
+
+  #turn() {
+    this.#zoom.reset();
+    this.#slides[1].turn();
+  }
+
+  #fill() {
+    if (document.fullscreenElement) document.exitFullscreen();
+    else this.#view.requestFullscreen?.().catch(() => this.#handlers.tell('This browser has no fullscreen here.'));
+  }
+
+  /** The next picture of the slide show, as soon as there is one; false after the last. */
+  #goOn() {
+    const isLast = this.#index + 1 >= this.#gallery.count;
+    if (!isLast) this.go(1);
+    else if (this.#gallery.snapshot.more) this.#slideShow.wait();
+    else this.#handlers.tell('That was the last picture.');
+    return !isLast || this.#gallery.snapshot.more;
   }
 
   #drag(x, y) {
@@ -226,9 +268,26 @@ export class Viewer {
   }
 
   #key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const isOnControl = event.target.closest('select, a, button');
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest('select')) return;
     const steps = { ArrowLeft: -1, ArrowRight: 1, PageUp: -1, PageDown: 1 };
-    if (event.key in steps) {
+    const nudges = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+    const commands = {
+      i: () => this.#details.toggle(),
+      r: () => this.#turn(),
+      f: () => this.#fill(),
+      '+': () => this.#zoom.step(1),
+      '=': () => this.#zoom.step(1),
+      '-': () => this.#zoom.step(-1),
+      0: () => this.#zoom.reset(),
+    };
+    const command = event.key === ' ' && !isOnControl ? () => this.#slideShow.toggle() : commands[event.key];
+    if (command) {
+      const isZoom = '+=-'.includes(event.key);
+      if (!event.repeat || isZoom) command();
+    } else if (event.key in nudges && this.#zoom.scale > 1) {
+      this.#zoom.nudge(...nudges[event.key]);
+    } else if (event.key in steps) {
       this.#isHeld = event.repeat;
       this.go(steps[event.key]);
       this.#isHeld = false;

@@ -35,6 +35,47 @@ export function taken({ date, dateSource }) {
   return dateSource in SOURCES ? `${day(date)} (${SOURCES[dateSource]})` : day(date);
 }
 
+/** The date of an item, with the time and the zone if its details have them, and its source. */
+export function takenAt(item, { taken: text }) {
+  const [, time, zone] = /T(\d\d:\d\d)[\d:.]*([+-]\d\d:\d\d)?/.exec(text ?? '') ?? [];
+  return [day(item.date), time, zone && `(UTC${zone})`, SOURCES[item.dateSource] && `– ${SOURCES[item.dateSource]}`]
+    .filter(Boolean)
+    .join(' ');
+}
+
+/** `6,000 × 4,000`. */
+export function size({ width, height }) {
+  return `${number(width)} × ${number(height)}`;
+}
+
+export function megapixels({ width, height }) {
+  const millions = (width * height) / 1e6;
+  return millions < 0.5 ? '' : ` (${millions.toFixed(millions < 10 ? 1 : 0)} MP)`;
+}
+
+/** `1/250 s, f/2.8, ISO 400, 50 mm`. */
+export function exposure({ exposureTime, aperture, sensitivity, focalLength }) {
+  const time = exposureTime < 0.4 ? `1/${Math.round(1 / exposureTime)}` : rounded(exposureTime);
+  return [
+    exposureTime > 0 && `${time} s`,
+    aperture > 0 && `f/${rounded(aperture)}`,
+    sensitivity > 0 && `ISO ${sensitivity}`,
+    focalLength > 0 && `${rounded(focalLength)} mm`,
+  ]
+    .filter(Boolean)
+    .join(', ');
+}
+
+/** `33.85678° S, 151.20000° E`. */
+export function coordinates({ latitude, longitude }) {
+  const degrees = (value, [positive, negative]) => `${Math.abs(value).toFixed(5)}° ${value < 0 ? negative : positive}`;
+  return `${degrees(latitude, 'NS')}, ${degrees(longitude, 'EW')}`;
+}
+
+function rounded(value) {
+  return number(Math.round(value * 10) / 10);
+}
+
 /** A number of bytes for people: `1.2 MB`. */
 export function bytes(count) {
   const units = ['B', 'kB', 'MB', 'GB'];

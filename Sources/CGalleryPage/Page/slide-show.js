@@ -1,0 +1,69 @@
+/** Milliseconds without a movement of the pointer until only the picture is shown. */
+const REST = 2500;
+const SECOND = 1000;
+
+/** Goes on to the next picture after an interval that begins when the present one has loaded. */
+export class SlideShow {
+  #view;
+  #button;
+  #interval;
+  #handlers;
+  #timer = 0;
+  #rest = 0;
+  #lock = null;
+
+  /** `view` contains the button and the choice of the interval. `handlers`: `next()`, which returns false at the end. */
+  constructor(view, handlers) {
+    this.#view = view;
+    this.#button = view.querySelector('.play');
+    this.#interval = view.querySelector('.interval');
+    this.#handlers = handlers;
+    this.#button.addEventListener('click', () => this.toggle());
+    this.#interval.addEventListener('change', () => this.wait());
+    for (const type of ['pointermove', 'pointerdown', 'keydown']) view.addEventListener(type, () => this.#wake());
+  }
+
+  get isPlaying() {
+    return this.#view.classList.contains('playing');
+  }
+
+  toggle() {
+    if (this.isPlaying) {
+      this.stop();
+      return;
+    }
+    this.#show(true);
+    this.#wake();
+    this.wait();
+    // Only a few browsers have it, and only on secure pages: without it the screen may go dark.
+    this.#lock = navigator.wakeLock?.request('screen').catch(() => null) ?? null;
+  }
+
+  stop() {
+    if (!this.isPlaying) return;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#rest);
+    this.#show(false);
+    this.#view.classList.remove('resting');
+    this.#lock?.then((lock) => lock?.release());
+  }
+
+  /** Begins the interval anew: a picture is there. */
+  wait() {
+    clearTimeout(this.#timer);
+    if (!this.isPlaying) return;
+    this.#timer = setTimeout(() => this.#handlers.next() || this.stop(), this.#interval.value * SECOND);
+  }
+
+  #show(isPlaying) {
+    this.#view.classList.toggle('playing', isPlaying);
+    this.#button.setAttribute('aria-pressed', isPlaying);
+    this.#interval.hidden = !isPlaying;
+  }
+
+  #wake() {
+    this.#view.classList.remove('resting');
+    clearTimeout(this.#rest);
+    if (this.isPlaying) this.#rest = setTimeout(() => this.#view.classList.add('resting'), REST);
+  }
+}
