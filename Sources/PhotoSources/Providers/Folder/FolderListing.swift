@@ -17,6 +17,8 @@ final class FolderListing: Sendable {
   /// The dates by the path's index. If the file was not read, the date in its name or of its last change. Empty without
   /// dates.
   let dates: [CaptureDate]
+  /// The lengths of the files in bytes, at most 4 GiB, by the path's index. Empty without dates.
+  private let sizes: [UInt32]
   /// The indices of the files that are still to be read, ascending.
   private let unread: ArraySlice<UInt32>
   /// The dates read from the other files.
@@ -48,14 +50,17 @@ final class FolderListing: Sendable {
       (RawPath(root).appending(folder.path), folder.state.modified < begun - Self.clockStep ? folder.state : nil)
     }
     var (dates, unread, read): ([CaptureDate], [UInt32], [FolderDates.Record]) = ([], [], [])
+    var sizes: [UInt32] = []
     if let known {
       dates.reserveCapacity(paths.count)
+      sizes.reserveCapacity(paths.count)
       try ProviderError.listing(root) { () throws(SystemFailure) in
         for start in stride(from: 0, to: paths.count, by: Self.chunk) {
           if cancelled.isSet { throw SystemFailure(code: ECANCELED) }
           for record in try paths.paths(at: start..<min(start + Self.chunk, paths.count)) {
             // A file that has vanished meanwhile is not read.
             let state = try? FileState(of: RawPath(root).appending(record.path))
+            sizes.append(UInt32(clamping: state?.byteCount ?? 0))
             let key = state.map { FolderDates.key(of: record.path, $0) }
             if let key, let date = known.date(of: key) {
               read.append(.init(key: key, date: date.packed))
@@ -68,13 +73,13 @@ final class FolderListing: Sendable {
         }
       }
     }
-    (self.dates, self.unread, self.read) = (dates, unread[...], read)
+    (self.dates, self.sizes, self.unread, self.read) = (dates, sizes, unread[...], read)
   }
 
   private init(
     _ listing: FolderListing, dates: [CaptureDate], unread: ArraySlice<UInt32>, read: [FolderDates.Record]
   ) {
-    (root, paths, folders) = (listing.root, listing.paths, listing.folders)
+    (root, paths, folders, sizes) = (listing.root, listing.paths, listing.folders, listing.sizes)
     (self.dates, self.unread, self.read) = (dates, unread, read)
   }
 
@@ -110,18 +115,24 @@ final class FolderListing: Sendable {
     var places = words.isEmpty ? nil : try paths.indices(matching: words, cancelled: cancelled)
     var leftOut: [String] = []
     if !hidden.isEmpty { (places, leftOut) = try split(places, hidden) }
-    if order == .name {
-      let count = places?.count ?? count
-      let sections = count > 0 ? [FolderArrangement.Section(title: nil, count: count)] : []
-      return FolderArrangement(self, places: places, sections: sections, hidden: leftOut)
-    }
-    var sorted = places ?? Array(0..<UInt32(count))
-    // Images with the same time are in natural order.
-    sorted.sort { one, other in
-      let (first, second) = (dates[Int(one)].clock, dates[Int(other)].clock)
+    let sorted =
+      switch order {
+      case .date: descending(places) { dates[$0].clock }
+      case .name: places
+      case .size: descending(places) { Int(sizes[$0]) }
+      }
+    let count = sorted?.count ?? count
+    let whole = count > 0 ? [FolderArrangement.Section(title: nil, count: count)] : []
+    let sections = order == .date ? months(of: sorted ?? []) : whole
+    return FolderArrangement(self, places: sorted, sections: sections, hidden: leftOut)
+  }
+
+  /// The indices of images by a value, the greatest first; those with the same value are in natural order.
+  private func descending(_ places: [UInt32]?, by value: (Int) -> Int) -> [UInt32] {
+    (places ?? Array(0..<UInt32(count))).sorted { one, other in
+      let (first, second) = (value(Int(one)), value(Int(other)))
       return first == second ? one < other : first > second
     }
-    return FolderArrangement(self, places: sorted, sections: months(of: sorted), hidden: leftOut)
   }
 
   /// The indices except those of hidden paths, and the hidden paths.
