@@ -15,6 +15,12 @@ static const unsigned char cell_pool_js[] = {
 static const unsigned char cell_js[] = {
 #embed "Page/cell.js"
 };
+static const unsigned char choice_js[] = {
+#embed "Page/choice.js"
+};
+static const unsigned char density_js[] = {
+#embed "Page/density.js"
+};
 static const unsigned char gallery_css[] = {
 #embed "Page/gallery.css"
 };
@@ -132,6 +138,8 @@ static const struct gallery_page_file files[] = {
   {"api.js", "text/javascript; charset=utf-8", api_js, sizeof api_js},
   {"cell-pool.js", "text/javascript; charset=utf-8", cell_pool_js, sizeof cell_pool_js},
   {"cell.js", "text/javascript; charset=utf-8", cell_js, sizeof cell_js},
+  {"choice.js", "text/javascript; charset=utf-8", choice_js, sizeof choice_js},
+  {"density.js", "text/javascript; charset=utf-8", density_js, sizeof density_js},
   {"gallery.css", "text/css; charset=utf-8", gallery_css, sizeof gallery_css},
   {"gallery.js", "text/javascript; charset=utf-8", gallery_js, sizeof gallery_js},
   {"grid-row.js", "text/javascript; charset=utf-8", grid_row_js, sizeof grid_row_js},

@@ -67,6 +67,7 @@ class Gallery:
         self.pictures = []
         self.refusals = {}
         self.details = {}
+        self.session = None
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("console", self._hear)
         context.route(ORIGIN + "/**", self._serve)
@@ -125,6 +126,13 @@ class Gallery:
     def sent(self, verb):
         """The bodies of the requests with this verb."""
         return [call["body"] for call in self.page.evaluate("standIn.sent") if call["verb"] == verb]
+
+    def touch(self, kind, *points):
+        """Touches the screen with fingers at these points: `touchStart`, `touchMove`, `touchEnd`."""
+        # A touch ends in the session in which it began.
+        self.session = self.session or self.context.new_cdp_session(self.page)
+        points = [{"x": x, "y": y, "id": number} for number, (x, y) in enumerate(points)]
+        self.session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
     def wait_for_picture(self, form):
         """Waits until a form of a picture was requested."""

@@ -204,7 +204,7 @@ def test_a_damaged_picture_is_enlarged_to_a_card_that_says_so(gallery):
     assert view.page.inner_text("#viewer .card h2") == "Damaged file"
     view.wait("document.querySelector('#viewer .failure').textContent.startsWith('Damaged file. The file is')")
     # Nothing that the browser could draw a sign of its own for.
-    view.wait("![...document.querySelectorAll('.slide:not([inert]) img')].some((image) => image.hasAttribute('src'))")
+    view.wait("[...document.querySelectorAll('.slide:not([inert]) img')].every((image) => !image.checkVisibility({ visibilityProperty: true }))")
     assert "Vips" not in view.page.inner_text("#viewer")
     view.refusals.clear()
     view.page.click("#viewer .card button")
@@ -263,3 +263,66 @@ def test_what_is_in_view_stays_when_the_order_changes(gallery):
         identifier,
     )
     assert abs(row - top) < 2
+
+
+COLUMNS = "document.querySelector('.row').children.length"
+
+
+def test_plus_and_minus_change_the_size_of_the_cells_and_keep_the_place(gallery):
+    view = gallery().open(count=5000, total=5000)
+    view.wait_for_pictures()
+    view.page.evaluate("scrollTo({ top: 20000, behavior: 'instant' })")
+    view.wait(f"Math.min(...{INDEXES}) > 300")
+    view.wait_for_pictures()
+    first = """Math.min(...[...document.querySelectorAll('.cell')]
+      .filter(cell => cell.getBoundingClientRect().bottom > 62).map(cell => cell.cell.index))"""
+    place = view.page.evaluate(first)
+    view.page.keyboard.press("-")
+    view.wait(f"{COLUMNS} === 8")
+    view.wait_for_pictures()
+    assert 0 <= place - view.page.evaluate(first) < 8
+    for _ in range(4):
+        view.page.keyboard.press("+")
+    view.wait(f"{COLUMNS} === 2")
+    view.page.reload()
+    view.wait(f"document.querySelector('.row') && {COLUMNS} === 2")
+    view.page.click("#rows")
+    view.wait("document.querySelectorAll('.row')[0]?.offsetHeight > 250")
+    view.page.focus("#query")
+    view.page.keyboard.type("-")
+    assert view.page.input_value("#query") == "-"
+
+
+def test_a_pinch_changes_the_size_of_the_cells(gallery):
+    view = gallery(390, 844, has_touch=True, is_mobile=True).open(count=500, total=500)
+    view.wait_for_pictures()
+    view.touch("touchStart", (60, 400), (320, 400))
+    for step in range(1, 9):
+        view.touch("touchMove", (60 + step * 14, 400), (320 - step * 14, 400))
+    view.touch("touchEnd")
+    view.wait(f"{COLUMNS} > 2")
+    assert view.page.evaluate("visualViewport.scale") == 1
+
+
+YEARS = [
+    {"title": f"{month} {year}", "count": 40} for year in (2026, 2025, 2024) for month in ("November", "May", "January")
+]
+
+
+def test_the_scrubber_has_years_and_months_and_shows_a_picture_while_it_is_dragged(gallery):
+    view = gallery().open(count=360, total=360, sections=YEARS, kind="folder")
+    view.wait_for_pictures()
+    view.page.hover("#scrubber")
+    names = view.page.inner_text("#scrubber .years").split()
+    assert {"2026", "2025", "2024", "May", "Jan"} <= set(names)
+    assert view.page.evaluate("document.querySelector('#scrubber').style.getPropertyValue('--marks')").count("quiet") == 9
+    box = view.page.locator("#scrubber").bounding_box()
+    view.pictures.clear()
+    view.page.mouse.move(box["x"] + 12, box["y"] + 5)
+    view.page.mouse.down()
+    view.page.mouse.move(box["x"] + 12, box["y"] + box["height"] / 2, steps=4)
+    view.wait_for_picture("192x192-cover")
+    view.page.wait_for_selector("#scrubber .preview:visible:not(.loading)")
+    assert view.page.inner_text("#scrubber .label").endswith("2025")
+    view.page.mouse.up()
+    view.page.wait_for_selector("#scrubber .preview", state="hidden")

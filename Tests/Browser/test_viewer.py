@@ -14,13 +14,6 @@ def opened(gallery, index=3, width=1280, height=800, setup=None, **options):
     return view
 
 
-def touch(view, kind, *points):
-    # A touch ends in the session in which it began.
-    session = view.cdp = getattr(view, "cdp", None) or view.context.new_cdp_session(view.page)
-    points = [{"x": x, "y": y, "id": number} for number, (x, y) in enumerate(points)]
-    session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
-
-
 def test_the_panel_says_what_the_picture_is(gallery):
     details = {
         "aperture": 2.8,
@@ -206,15 +199,15 @@ def test_keys_zoom(gallery):
 
 def test_a_pinch_and_a_double_tap_zoom_and_no_swipe_leaves_a_zoomed_picture(gallery):
     view = opened(gallery, width=390, height=844, setup=LARGE, has_touch=True, is_mobile=True)
-    touch(view, "touchStart", (150, 400), (240, 400))
+    view.touch("touchStart", (150, 400), (240, 400))
     for step in range(1, 6):
-        touch(view, "touchMove", (150 - step * 12, 400), (240 + step * 12, 400))
-    touch(view, "touchEnd")
+        view.touch("touchMove", (150 - step * 12, 400), (240 + step * 12, 400))
+    view.touch("touchEnd")
     view.wait(f"Math.abs({ZOOM} - 210 / 90) < 0.1")
-    touch(view, "touchStart", (300, 400))
-    touch(view, "touchMove", (200, 400))
-    touch(view, "touchMove", (60, 400))
-    touch(view, "touchEnd")
+    view.touch("touchStart", (300, 400))
+    view.touch("touchMove", (200, 400))
+    view.touch("touchMove", (60, 400))
+    view.touch("touchEnd")
     view.wait(f"parseFloat({FRAME}.style.translate) < -50")
     assert view.search == "?open=i3"
     for _ in range(2):
@@ -411,10 +404,10 @@ def test_a_swipe_goes_to_the_next_picture(gallery):
     view.wait_for_pictures()
     view.page.tap(".cell")
     view.page.wait_for_selector(".slide[data-state=shown]")
-    touch = view.context.new_cdp_session(view.page)
-    for kind, x in [("touchStart", 320), ("touchMove", 240), ("touchMove", 120), ("touchMove", 60), ("touchEnd", None)]:
-        points = [] if x is None else [{"x": x, "y": 400}]
-        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    view.touch("touchStart", (320, 400))
+    for x in (240, 120, 60):
+        view.touch("touchMove", (x, 400))
+    view.touch("touchEnd")
     view.wait("location.search.includes('open=i1')")
 
 

@@ -79,7 +79,7 @@ export class Address {
     const parameters = new URLSearchParams(location.search);
     return {
       query: parameters.get('q') ?? '',
-      order: parameters.get('order') === 'name' ? 'name' : 'date',
+      order: ['name', 'size'].find((order) => order === parameters.get('order')) ?? 'date',
       at: Math.max(0, Number.parseInt(parameters.get('at'), 10) || 0),
       open: parameters.get('open') || null,
     };

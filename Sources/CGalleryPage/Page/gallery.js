@@ -27,6 +27,7 @@ export class Gallery {
   #hold = 0;
   #revision = 0;
   #isJustified = false;
+  #enlargement = 1;
   #aspects = new Uint8Array(0);
   #justified = null;
   #laying = 0;
@@ -59,6 +60,13 @@ export class Gallery {
     this.relayout();
   }
 
+  /** How many times as large as usual cells are. */
+  set enlargement(enlargement) {
+    if (enlargement === this.#enlargement) return;
+    this.#enlargement = enlargement;
+    this.relayout();
+  }
+
   /** Whether it is still moving to the place of the next results. */
   get isPlacing() {
     return this.#place > 0;
@@ -85,9 +93,13 @@ export class Gallery {
     if (!this.snapshot) return;
     this.#lay(this.isSkeleton && isWaiting(this.snapshot) ? skeleton() : this.#sections, (next) => {
       const { layout, offset, first } = this.#grid;
-      const anchor = layout?.count ? layout.row(layout.rowOf(first)).top - offset : 0;
-      const top = offset > 0 && first < next.count ? next.row(next.rowOf(first)).top - anchor : 0;
-      this.#grid.show(next, this.items, top);
+      if (!layout?.count || offset === 0 || first >= next.count) {
+        this.#grid.show(next, this.items, 0);
+        return;
+      }
+      // The same part of its row is above the edge.
+      const [row, later] = [layout.row(layout.rowOf(first)), next.row(next.rowOf(first))];
+      this.#grid.show(next, this.items, later.top + ((offset - row.top) / row.height) * later.height);
     });
   }
 
@@ -187,14 +199,15 @@ export class Gallery {
   #lay(sections, use) {
     this.#laying += 1;
     if (this.#isJustified && !this.isSkeleton) this.#justify(sections, this.#laying, use);
-    else use(new SquareLayout(sections, this.#grid.width, this.#grid.viewportHeight));
+    else use(new SquareLayout(sections, this.#grid.width, this.#grid.viewportHeight, this.#enlargement));
   }
 
   async #justify(sections, laying, use) {
     const isStale = () => laying !== this.#laying;
     const { version, more } = this.snapshot;
     const { width } = this.#grid;
-    const held = this.#justified?.items === this.items && this.#justified.layout.width === width;
+    const last = this.#justified?.items === this.items ? this.#justified.layout : null;
+    const held = last?.width === width && last.enlargement === this.#enlargement;
     if (this.#justified?.items !== this.items) this.#aspects = new Uint8Array(0);
     try {
       if (this.#aspects.length < sections.count) {
@@ -205,7 +218,7 @@ export class Gallery {
         aspects.set(added, this.#aspects.length);
         this.#aspects = aspects;
       }
-      const layout = held ? this.#justified.layout : new JustifiedLayout(width);
+      const layout = held ? this.#justified.layout : new JustifiedLayout(width, this.#enlargement);
       this.#justified = { items: this.items, layout };
       if (await layout.extend(sections, this.#aspects, more, isStale)) use(layout);
       else this.#justified = null;

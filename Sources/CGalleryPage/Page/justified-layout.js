@@ -37,11 +37,12 @@ export class JustifiedLayout {
   #tops = new Float64Array(STRIDE);
   #heights = new Float32Array(STRIDE);
 
-  /** `width` in CSS pixels. */
-  constructor(width) {
+  /** `width` in CSS pixels; rows are `enlargement` times as high as usual. */
+  constructor(width, enlargement) {
     this.width = width;
+    this.enlargement = enlargement;
     this.spacing = spacing(width);
-    this.target = targetHeight(width);
+    this.target = targetHeight(width) * enlargement;
     this.sections = null;
   }
 

@@ -1,5 +1,7 @@
 import { Address } from './address.js';
 import { Api } from './api.js';
+import { choices } from './choice.js';
+import { Density } from './density.js';
 import { Gallery } from './gallery.js';
 import { Grid } from './grid.js';
 import { GridKeyboard } from './keyboard.js';
@@ -237,7 +239,7 @@ function openTab({ item, index }) {
   window.open(address.linkTo(item.id, index), '_blank', 'noopener');
 }
 
-offerShortcuts(find('shortcuts'));
+offerShortcuts(find('shortcuts'), find('help'));
 addEventListener('keydown', (event) => {
   const isTyping = event.target.closest?.('input, select, dialog');
   if (event.key !== 'f' || event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
@@ -264,17 +266,10 @@ function setJustified(isJustified) {
 find('rows').addEventListener('click', () => {
   const isJustified = find('rows').getAttribute('aria-pressed') !== 'true';
   setJustified(isJustified);
-  try {
-    localStorage.setItem(LAYOUT, isJustified ? 'rows' : 'squares');
-  } catch {
-    // Without storage the choice applies to this page only.
-  }
+  choices.set(LAYOUT, isJustified ? 'rows' : 'squares');
 });
-try {
-  setJustified(localStorage.getItem(LAYOUT) === 'rows');
-} catch {
-  setJustified(false);
-}
+setJustified(choices.get(LAYOUT) === 'rows');
+new Density(find('content'), (enlargement) => (gallery.enlargement = enlargement));
 
 find('order').value = address.state.order;
 find('order').addEventListener('change', ({ target }) => {

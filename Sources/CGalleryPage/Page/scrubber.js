@@ -1,23 +1,30 @@
+import { imageAddress } from './image-size.js';
+import { drawPlaceholder } from './placeholder.js';
 import { number } from './words.js';
 
 /** Least height of the thumb in CSS pixels, so that a finger can hold it. */
 const LEAST_THUMB = 44;
-/** Least distance of two years in CSS pixels. */
-const YEAR_DISTANCE = 26;
-/** Most years that are shown beside the track. */
-const MOST_YEARS = 10;
+/** Least distance of two names beside the track, and of two marks on it, in CSS pixels. */
+const NAME_DISTANCE = 26;
+const MARK_DISTANCE = 6;
+/** Most years and months that are shown beside the track. */
+const MOST_NAMES = 10;
+/** The form of the picture that is shown while the thumb is dragged. */
+const PREVIEW = '192x192';
 /** Milliseconds until it disappears after scrolling. */
 const STAY = 1200;
 /** Parts of the gallery that a page key moves by without sections. */
 const PAGES = 20;
 
-/** The scroll bar of the grid: jumps anywhere at once, and shows the month there. */
+/** The scroll bar of the grid: jumps anywhere at once, and shows the month and the first picture there. */
 export class Scrubber {
   #element;
   #grid;
   #label = document.createElement('div');
   #thumb = document.createElement('div');
   #years = document.createElement('div');
+  #preview = document.createElement('img');
+  #previewed = null;
   #layout = null;
   #track = 0;
   #thumbHeight = 0;
@@ -30,7 +37,9 @@ export class Scrubber {
     this.#thumb.className = 'thumb';
     this.#label.className = 'label';
     this.#years.className = 'years';
-    element.append(this.#years, this.#thumb, this.#label);
+    this.#preview.className = 'preview';
+    this.#preview.alt = '';
+    element.append(this.#years, this.#thumb, this.#preview, this.#label);
     element.addEventListener('pointerdown', (event) => this.#press(event));
     element.addEventListener('pointermove', (event) => this.#drag(event));
     element.addEventListener('lostpointercapture', () => this.#release());
@@ -50,6 +59,27 @@ export class Scrubber {
     const text = this.#text();
     if (text !== this.#label.textContent) this.#label.textContent = text;
     this.#label.style.transform = `translateY(${top + this.#thumbHeight / 2}px)`;
+    if (this.#grasp !== null) this.#showPreview(top);
+  }
+
+  /** The first picture on screen, one after the other as fast as they come: those of the grid wait for a rest. */
+  #showPreview(top) {
+    const preview = this.#preview;
+    preview.style.top = `${Math.min(Math.max(top + this.#thumbHeight / 2 - 64, 0), this.#track - 128)}px`;
+    const item = this.#grid.items.at(this.#grid.first);
+    if (!item || item === this.#previewed || preview.classList.contains('loading')) return;
+    this.#previewed = item;
+    drawPlaceholder(preview, item);
+    preview.classList.add('loading');
+    preview.src = imageAddress(item.key, PREVIEW, 'cover');
+    // A picture that fails leaves its placeholder.
+    preview
+      .decode()
+      .catch(() => preview.removeAttribute('src'))
+      .then(() => {
+        preview.classList.remove('loading');
+        this.#grid.invalidate();
+      });
   }
 
   /** Shows itself for a while: the grid is scrolled. */
@@ -69,25 +99,31 @@ export class Scrubber {
     this.#track = this.#element.clientHeight;
     this.#thumbHeight = Math.max(LEAST_THUMB, (this.#track * viewportHeight) / (end + viewportHeight));
     this.#thumb.style.height = `${this.#thumbHeight}px`;
-    this.#writeYears();
+    this.#writeNames();
   }
 
-  #writeYears() {
+  /** Years beside the track, months where there is room between them, and a mark on it for each month. */
+  #writeNames() {
     const { layout, end } = this.#grid;
-    const years = [];
-    let last = { year: null, top: -YEAR_DISTANCE };
+    const [years, months, marks] = [[], [], []];
+    let lastYear = null;
     for (const [number, { title }] of (layout.sections?.all ?? []).entries()) {
-      const year = /\b\d{4}\b/.exec(title ?? '')?.[0];
-      if (!year || year === last.year) continue;
-      const top = (layout.sectionTop(number) / Math.max(end, 1)) * (this.#track - this.#thumbHeight);
-      if (top - last.top < YEAR_DISTANCE || years.length === MOST_YEARS) continue;
-      last = { year, top };
-      const element = document.createElement('span');
-      element.textContent = year;
-      element.style.transform = `translateY(${top + this.#thumbHeight / 2}px)`;
-      years.push(element);
+      const [, month, year] = /^(?:(\p{L}{3})\p{L}* )?(\d{4})$/u.exec(title ?? '') ?? [];
+      if (!year) continue;
+      const part = layout.sectionTop(number) / Math.max(end, 1);
+      const top = Math.min(part, 1) * (this.#track - this.#thumbHeight) + this.#thumbHeight / 2;
+      (year === lastYear ? months : years).push({ text: year === lastYear ? month : year, top });
+      lastYear = year;
+      if (top - (marks.at(-1) ?? -MARK_DISTANCE) >= MARK_DISTANCE) marks.push(top);
     }
-    this.#years.replaceChildren(...years);
+    const names = [];
+    for (const name of [...years, ...months]) {
+      const isFree = names.every(({ top }) => Math.abs(top - name.top) >= NAME_DISTANCE);
+      if (isFree && names.length < MOST_NAMES) names.push(name);
+    }
+    this.#years.replaceChildren(...names.map(nameElement));
+    const stops = marks.map((top) => `#0000 ${top}px, var(--quiet) ${top}px ${top + 1}px, #0000 ${top + 1}px`);
+    this.#element.style.setProperty('--marks', stops.length ? `linear-gradient(${stops.join()})` : 'none');
   }
 
   #text() {
@@ -159,4 +195,11 @@ export class Scrubber {
     this.#element.setAttribute('aria-valuenow', end > 0 ? Math.round((100 * offset) / end) : 0);
     this.#element.setAttribute('aria-valuetext', this.#text());
   }
+}
+
+function nameElement({ text, top }) {
+  const element = document.createElement('span');
+  element.textContent = text;
+  element.style.transform = `translateY(${top}px)`;
+  return element;
 }

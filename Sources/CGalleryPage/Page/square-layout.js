@@ -21,12 +21,14 @@ function targetSide(width) {
  * with the number of items.
  */
 export class SquareLayout {
-  /** `width` and `viewportHeight` in CSS pixels. */
-  constructor(sections, width, viewportHeight) {
+  /** `width` and `viewportHeight` in CSS pixels; cells are `enlargement` times as large as usual. */
+  constructor(sections, width, viewportHeight, enlargement) {
     this.sections = sections;
     this.width = width;
     this.spacing = spacing(width);
-    this.columns = Math.max(FEWEST_COLUMNS, Math.floor((width + this.spacing) / (targetSide(width) + this.spacing)));
+    const side = targetSide(width) * enlargement;
+    const fewest = enlargement > 1 ? 1 : FEWEST_COLUMNS;
+    this.columns = Math.max(fewest, Math.floor((width + this.spacing) / (side + this.spacing)));
     this.#setSide();
     while (this.columns > FEWEST_COLUMNS && this.columns * (viewportHeight / this.pitch + 1) > MOST_CELLS) {
       this.columns -= 1;
