@@ -93,6 +93,9 @@ static const unsigned char search_field_js[] = {
 static const unsigned char sections_js[] = {
 #embed "Page/sections.js"
 };
+static const unsigned char selection_js[] = {
+#embed "Page/selection.js"
+};
 static const unsigned char session_js[] = {
 #embed "Page/session.js"
 };
@@ -164,6 +167,7 @@ static const struct gallery_page_file files[] = {
   {"scrubber.js", "text/javascript; charset=utf-8", scrubber_js, sizeof scrubber_js},
   {"search-field.js", "text/javascript; charset=utf-8", search_field_js, sizeof search_field_js},
   {"sections.js", "text/javascript; charset=utf-8", sections_js, sizeof sections_js},
+  {"selection.js", "text/javascript; charset=utf-8", selection_js, sizeof selection_js},
   {"session.js", "text/javascript; charset=utf-8", session_js, sizeof session_js},
   {"shortcuts.js", "text/javascript; charset=utf-8", shortcuts_js, sizeof shortcuts_js},
   {"slide-show.js", "text/javascript; charset=utf-8", slide_show_js, sizeof slide_show_js},

@@ -165,6 +165,11 @@ export class Grid {
     return index < (this.layout?.count ?? 0) ? this.#window.cell(this.layout.rowOf(index), index) : undefined;
   }
 
+  /** The cells that are in the document. */
+  cells() {
+    return this.#window.cells();
+  }
+
   /** The item with the keyboard focus. */
   get active() {
     return this.#active;

@@ -5,20 +5,25 @@ const PAGE = 0.9;
 export class GridKeyboard {
   #grid;
 
-  /** Enter calls `open(index)`, and Delete `hide(index)`. */
-  constructor(element, grid, { open, hide }) {
+  /**
+   * Enter calls `open(index)`, Delete `hide(index)`, X `select(index)`, and an arrow with Shift `extend(index)` with
+   * the index that it moves to.
+   */
+  constructor(element, grid, { open, hide, select, extend }) {
     this.#grid = grid;
     element.addEventListener('keydown', (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey || !grid.layout?.count) return;
       const { active } = grid;
-      const act = { Enter: open, ' ': open, Delete: hide }[event.key];
+      const act = { Enter: open, ' ': open, Delete: hide, x: select }[event.key];
       if (act) {
         // A key that is held acts once.
         if (!event.repeat) act(active);
       } else {
         const target = this.#target(event.key, active);
         if (target === null) return;
-        grid.focus(Math.min(Math.max(target, 0), grid.layout.count - 1));
+        const index = Math.min(Math.max(target, 0), grid.layout.count - 1);
+        if (event.shiftKey) extend(index);
+        grid.focus(index);
       }
       event.preventDefault();
     });

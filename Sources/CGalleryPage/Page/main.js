@@ -8,6 +8,7 @@ import { GridKeyboard } from './keyboard.js';
 import { Notices } from './notices.js';
 import { Scrubber } from './scrubber.js';
 import { SearchField } from './search-field.js';
+import { Selection } from './selection.js';
 import { Session } from './session.js';
 import { offerShortcuts } from './shortcuts.js';
 import { Toast } from './toast.js';
@@ -56,10 +57,16 @@ const viewer = new Viewer(find('viewer'), gallery, grid, {
       close();
     }
   },
-  hide,
+  hide: (item) => item && hide([item]),
   download,
   tell,
 });
+const selection = new Selection(
+  { cells: find('grid'), bar: find('selection'), select: find('select') },
+  grid,
+  gallery,
+  { copy, hide, tell },
+);
 const report = new ViewportReport((viewport) => session.reportViewport(viewport));
 const field = new SearchField(find('search'), find('query'), search);
 
@@ -128,6 +135,7 @@ function close() {
 }
 
 function changed(snapshot) {
+  selection.query = snapshot.query;
   const hasCome = snapshot.state === 'loaded' || snapshot.state === 'empty' || snapshot.count > 0;
   if (pushed !== null && snapshot.query === pushed && hasCome) push(pushed);
   if (wantedItem && snapshot.count > address.state.at && snapshot.query === address.state.query) {
@@ -146,18 +154,32 @@ function tell(text, options) {
   toast.show(text, { host: viewer.isOpen ? viewer.element : document.body, ...options });
 }
 
-async function hide(item) {
-  if (!item || !(await session.hide([item.id]))) return;
+/** Hides items; returns whether they are hidden. */
+async function hide(items) {
+  if (!(await session.hide(items.map(({ id }) => id)))) return false;
+  const last = items.at(-1);
   // Including those of the current message: one Undo restores all of them.
-  const ids = [...(toast.subject ?? []), item.id];
-  tell(ids.length === 1 ? `“${caption(item)}” is hidden.` : `${pictures(ids.length)} are hidden.`, {
+  const ids = [...(toast.subject ?? []), ...items.map(({ id }) => id)];
+  tell(ids.length === 1 ? `“${caption(last)}” is hidden.` : `${pictures(ids.length)} are hidden.`, {
     label: 'Undo',
     action: () => {
-      undone = item.id;
+      undone = last.id;
       session.undo(ids);
     },
     subject: ids,
   });
+  return true;
+}
+
+/** Copies the links to selected items, one a line. */
+async function copy(selected) {
+  const links = selected.map(({ item, index }) => new URL(address.linkTo(item.id, index), location.href).href);
+  try {
+    await navigator.clipboard.writeText(links.join('\n'));
+    tell(links.length === 1 ? 'The link is copied.' : `${links.length} links are copied.`);
+  } catch {
+    tell('This browser lets only secure pages copy: use the address of an enlarged picture.');
+  }
 }
 
 /** Shows all hidden items of these results again. */
@@ -187,6 +209,7 @@ function connection(isAlive) {
 function moved(isFling, isMoving) {
   scrubber.update();
   if (isMoving) scrubber.wake();
+  selection.mark();
   if (gallery.isSkeleton) return;
   const { first, last } = grid;
   grid.items.setWindow(first, last, isFling);
@@ -221,7 +244,8 @@ function clicked({ target }) {
 find('grid').addEventListener('click', (event) => {
   const cell = clicked(event);
   if (!cell) return;
-  if (event.ctrlKey || event.metaKey) openTab(cell);
+  if (selection.takes(event, cell)) grid.setActive(cell.index);
+  else if (event.ctrlKey || event.metaKey) openTab(cell);
   else open(cell);
 });
 find('grid').addEventListener('auxclick', (event) => {
@@ -252,7 +276,12 @@ new GridKeyboard(find('grid'), grid, {
     const cell = grid.cellOf(index);
     if (cell?.item) open(cell);
   },
-  hide: (index) => hide(gallery.items.at(index)),
+  hide: (index) => {
+    if (selection.items.length) selection.hide();
+    else if (gallery.items.at(index)) hide([gallery.items.at(index)]);
+  },
+  select: (index) => selection.toggle(index),
+  extend: (index) => selection.extend(index),
 });
 
 /** The storage key of the choice between squares and rows. */
