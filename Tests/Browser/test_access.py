@@ -24,6 +24,28 @@ def shown(gallery, scheme, width, **setup):
     return view
 
 
+def test_every_control_is_on_a_screen_of_320_pixels(gallery):
+    cut = """[...document.querySelectorAll('button, select, input, a')].filter((element) => {
+      const { left, right } = element.getBoundingClientRect();
+      return element.checkVisibility() && !element.closest('[inert]') && (left < 0 || right > 320);
+    }).map((element) => element.outerHTML)"""
+    view = shown(gallery, "light", 320)
+    view.set(hidden=1234)
+    view.page.wait_for_selector("#hidden:visible")
+    assert view.page.evaluate(cut) == []
+    assert view.page.evaluate("document.documentElement.scrollWidth") == 320
+    view.page.click("#select")
+    view.page.wait_for_selector("#selection:visible")
+    assert view.page.evaluate(cut) == []
+    view.page.keyboard.press("Escape")
+    view.page.click(".cell >> nth=1")
+    view.page.wait_for_selector(".slide:not([inert])[data-state=shown]")
+    view.page.keyboard.press("i")
+    view.page.keyboard.press("Space")
+    view.page.wait_for_selector(".interval:visible")
+    assert view.page.evaluate(cut) == []
+
+
 @pytest.mark.parametrize("scheme, width", LOOKS)
 def test_axe_finds_nothing_in_the_grid_and_its_states(gallery, scheme, width):
     view = shown(gallery, scheme, width)

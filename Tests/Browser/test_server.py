@@ -39,6 +39,8 @@ def test_a_copied_folder_has_the_months_in_which_it_was_photographed(tab, tmp_pa
             tab.click(SHOWN)
             tab.wait_for_selector("#viewer[open]")
             assert "August 15, 2024 (from the camera)" in tab.inner_text(".facts")
+            tab.keyboard.press("i")
+            tab.wait_for_selector(".panel:has-text('August 15, 2024 10:00 – from the camera')")
             tab.keyboard.press("End")
             tab.wait_for_function("() => document.querySelector('.facts').innerText.includes('January 2, 2023')")
             assert "(from its name)" in tab.inner_text(".facts")

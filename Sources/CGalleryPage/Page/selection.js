@@ -20,6 +20,7 @@ export class Selection {
   /** The selected items and their indexes, by identifier. */
   #chosen = new Map();
   #isActive = false;
+  #isMarked = false;
   #anchor = 0;
   #drag = null;
   #hold = 0;
@@ -106,6 +107,8 @@ export class Selection {
 
   /** Marks the cells that are in the document; called once a frame. */
   mark() {
+    if (!this.#isActive && !this.#isMarked) return;
+    this.#isMarked = this.#isActive;
     for (const cell of this.#grid.cells()) {
       const isSelected = this.#isActive ? String(this.#chosen.has(cell.item?.id)) : null;
       if (cell.element.ariaSelected !== isSelected) cell.element.ariaSelected = isSelected;
