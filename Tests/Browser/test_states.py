@@ -77,6 +77,14 @@ def test_offline_shows_a_strip_until_the_connection_is_back(gallery):
     view.page.wait_for_selector("#strip", state="hidden")
 
 
+def test_a_search_without_a_connection_waits_in_plain_words(gallery):
+    view = gallery().open()
+    message = "unsplash cannot be reached: Could not resolve host: api.invalid; check the network and the address"
+    view.revise(query="lake", state="offline", message=message, count=0, total=None, more=False)
+    view.page.wait_for_selector("#state:visible")
+    assert view.page.inner_text("#state p") == "The search goes on by itself when the connection is back."
+
+
 def test_a_lost_server_is_reconnected_without_a_reload(gallery):
     view = gallery().open()
     view.wait_for_pictures()

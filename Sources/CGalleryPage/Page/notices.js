@@ -102,7 +102,8 @@ export class Notices {
       case 'failed':
         return ['That did not work', message ?? 'Try again.'];
       case 'offline':
-        return ['No connection', message ?? 'The search goes on by itself when the connection is back.'];
+        // The server's message has words of its network library.
+        return ['No connection', 'The search goes on by itself when the connection is back.'];
       case 'idle':
         return query || this.#gallery.picksRandom ? null : ['What would you like to see?', 'Type a word above.'];
       default:
