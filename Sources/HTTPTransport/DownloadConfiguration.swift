@@ -1,4 +1,5 @@
 package import Foundation
+package import HTTPSemantics
 package import Logging
 package import ThumbnailCore
 
@@ -75,6 +76,8 @@ package struct DownloadConfiguration: Sendable {
   package var proxy = ProxyChoice.environment
   /// The addresses that connections may be made to; default all.
   package var addresses = AddressPolicy.any
+  /// The directives with which a server forbids an image; default none.
+  package var optOut = OptOut()
   /// How long the resolver may take to say that a host has no address; default 3 s. A name server that takes longer
   /// will not say so.
   var resolverPatience = Duration.seconds(3)

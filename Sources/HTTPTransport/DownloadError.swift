@@ -68,6 +68,8 @@ package enum DownloadError: Error, Sendable, Equatable {
   case invalidResponse(reason: String)
   /// The body does not have the announced content encoding, from its first byte on.
   case unknownEncoding(reason: String)
+  /// The server forbids the use of its image by this directive of `X-Robots-Tag`.
+  case optedOut(directive: String)
   /// The observer rejected the image and keeps the reason.
   case refusedByObserver
   /// libcurl has no memory, thread or socket for the request. The host is not to blame.

@@ -25,6 +25,8 @@ extension ThumbnailWorker {
     public var destination = Destination.cache
     /// The number of the first line's key, from 0, for a folder. For shards it follows from the first one.
     public var firstNumber = 0
+    /// Whether the responses also hold the whole files of URLs, in Base64. Default: false.
+    public var givesOriginals = false
     /// Whether lines may name files of this machine. Default: true.
     public var allowsPaths = true
     /// The longest line, in bytes. Default: 8 MiB.

@@ -12,11 +12,12 @@ extension ThumbnailWorker {
   ) async -> (LineResponse, [SampleFiles.File]) {
     var response = LineResponse(to: line, .skipped(.ending))
     do throws(LineFailure) {
-      let source = try source(of: item)
+      var source = try source(of: item)
+      if options.givesOriginals, item.isOnWeb { source = .data(try await original(of: source, for: &response)) }
       ledger.begin(source.key)
       let results = await pipeline.responses(
         for: item.variants.map { ThumbnailRequest(source, variant: $0, priority: .prefetch) }, onSilence: report)
-      response.work = ledger.end(source.key)
+      response.work.add(ledger.end(source.key))
       var made = try self.made(results, of: item, source)
       let files = name(&made, of: item, address: line.address)
       response.outcome = .ok(made)
@@ -27,6 +28,19 @@ extension ThumbnailWorker {
       response.outcome = .failed(error)
     }
     return (response, [])
+  }
+
+  /// Downloads the whole file of a URL for the response.
+  private func original(of source: ImageSource, for response: inout LineResponse) async throws(LineFailure) -> Data {
+    ledger.begin(source.key)
+    defer { response.work = ledger.end(source.key) }
+    do throws(ThumbnailError) {
+      let data = try await pipeline.original(of: source)
+      response.original = data
+      return data
+    } catch {
+      throw LineFailure(error, isOnWeb: true)
+    }
   }
 
   private func source(of item: WorkItem) throws(LineFailure) -> ImageSource {

@@ -18,6 +18,9 @@ public final class ThumbnailWorker: Sendable {
   /// The least that a line counts in memory, in bytes: its response and its tasks.
   private static let leastHeld = 4 << 10
 
+  /// The bytes that the file of a URL counts in memory before its length is known.
+  private static let originalShare = 2 << 20
+
   let pipeline: ThumbnailPipeline
   let options: Options
   let parser: LineParser
@@ -223,6 +226,7 @@ public final class ThumbnailWorker: Sendable {
     if let item, options.destination.holdsResults {
       bytes += item.variants.reduce(0) { $0 + Self.estimate($1.size) }
     }
+    if let item, item.isOnWeb, options.givesOriginals { bytes += Self.originalShare }
     return min(bytes, held.capacity)
   }
 

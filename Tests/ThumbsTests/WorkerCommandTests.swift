@@ -95,6 +95,35 @@ struct WorkerCommandTests {
     #expect(again[2]?.error?.code == "not-found" && again[2]?.http == nil)
   }
 
+  @Test func anImageWhoseServerForbidsItsUseIsRefused() async throws {
+    let bytes = try TestImages.bytes("formats/jpeg-420.jpg")
+    let origin = try Origin { request in
+      OriginResponse(
+        status: 200, headers: request.path == "/free" ? [] : [("X-Robots-Tag", "noindex, NoAI")], body: Array(bytes))
+    }
+    let lines = ["\(origin.url("/free"))", "\(origin.url("/kept"))"]
+    let responses = try await worker("--disallowed-header-directives", "noai, noimageai", lines: lines)
+    #expect(responses[1]?.status == "ok")
+    #expect(responses[2]?.error?.code == "opted-out" && responses[2]?.error?.retry == false)
+    #expect(responses[2]?.error?.message.contains("X-Robots-Tag: noai") == true)
+    #expect(try await worker(lines: lines)[2]?.status == "ok")
+  }
+
+  @Test func theWholeFileComesWithTheThumbnailWhenAsked() async throws {
+    let text = Array("User-agent: *".utf8)
+    let origin = try Origin { $0.path == "/robots.txt" ? OriginResponse(status: 200, body: text) : .picture }
+    let lines = ["\(origin.url("/a.jpg"))", "\(origin.url("/robots.txt"))", "\(origin.url("/a.jpg"))"]
+    let plain = try await worker("--inline", "--size", "64", "--disk-cache", "0", lines: lines)
+    let whole = try await worker("--inline", "--originals", "--size", "64", "--disk-cache", "0", lines: lines)
+    let picture = try #require(whole[1]?.original.flatMap { Data(base64Encoded: $0) })
+    #expect(picture == (try TestImages.bytes("formats/jpeg-420.jpg")))
+    #expect(whole[1]?.thumbnails.first?.sha256 == plain[1]?.thumbnails.first?.sha256 && plain[1]?.original == nil)
+    #expect(whole[1]?.http == .init(status: 200, attempts: 1) && whole[1]?.stages["download"] != nil)
+    // What is no picture is there, too.
+    #expect(whole[2]?.error?.code == "not-a-picture" && whole[2]?.original == Data(text).base64EncodedString())
+    #expect(try await worker("--originals", lines: lines).run.status == 64)
+  }
+
   @Test func eachOutputHoldsTheSameBytes() async throws {
     let base64 = try TestImages.bytes("formats/jpeg-420.jpg").base64EncodedString()
     let lines = [

@@ -23,12 +23,13 @@ struct WorkerResponses {
     var key, url, path, shard: String?
     let thumbnails: [Made]
     var error: Failure?
+    var original: String?
     var http: Response?
     let stages: [String: Double]
     /// The id as it stands in the line.
     var id: String?
 
-    enum CodingKeys: CodingKey { case line, status, key, url, path, shard, thumbnails, error, http, stages }
+    enum CodingKeys: CodingKey { case line, status, key, url, path, shard, thumbnails, error, original, http, stages }
   }
 
   /// A line about a shard.

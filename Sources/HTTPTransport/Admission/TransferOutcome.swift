@@ -38,7 +38,7 @@ extension TransferOutcome {
     case .timedOut(.rate): self = .failed(reason: "it was too slow")
     case .brokenOff: self = .failed(reason: "the connection broke off")
     // The host works: it has sent a body that we did not want.
-    case .tooLarge, .refusedByObserver, .wrongRange, .partUnavailable, .unknownEncoding: self = .responded
+    case .tooLarge, .optedOut, .refusedByObserver, .wrongRange, .partUnavailable, .unknownEncoding: self = .responded
     default: self = .inconclusive
     }
   }

@@ -58,7 +58,7 @@ extension HTTPClientError {
     case .unsupportedScheme(let scheme): self = .unreachable(reason: "\(scheme): is not http or https")
     case .invalidHeader(let name): self = .unreachable(reason: "the header field \(name) cannot be sent")
     case .addressRefused(let host): self = .addressRefused(reason: DownloadError.addressRefusal(host))
-    case .httpStatus, .fileNotAllowed, .fileNotFound, .fileUnreadable, .refusedByObserver, .cannotStoreBody:
+    case .httpStatus, .fileNotAllowed, .fileNotFound, .fileUnreadable, .optedOut, .refusedByObserver, .cannotStoreBody:
       self = .unreachable(reason: "\(error)")
     }
   }

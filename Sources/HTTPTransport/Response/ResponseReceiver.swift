@@ -141,6 +141,7 @@ struct ResponseReceiver {
   private mutating func beginBody(announced: Int?) -> Bool {
     hasBodyBegun = true
     transfer.observer?.responseBegins(head)
+    if isSuccess, let directive = optOutDirective { return end(.failed(.optedOut(directive: directive))) }
     expected = !transfer.ignoresContentEncoding && head.isEncoded ? nil : announced
     let lengthProblem = head.lengthProblem
     if let lengthProblem, isWanted { return end(.failed(.invalidResponse(reason: lengthProblem))) }
@@ -167,6 +168,13 @@ struct ResponseReceiver {
     if part == nil { spillToNamedFile() }
     if isSuccess { transfer.observer?.bodyBegins(expectedLength: total) }
     return true
+  }
+
+  /// The directive with which the server forbids the image.
+  private var optOutDirective: String? {
+    let configuration = transfer.configuration
+    return configuration.optOut.directive(
+      in: head.headers, userAgent: transfer.headers.firstValue(of: "User-Agent") ?? configuration.sentUserAgent)
   }
 
   /// Stops because the observer needs no more bytes, unless it is cheaper to read the rest and keep the connection.

@@ -94,7 +94,7 @@ extension ThumbnailError {
     case .invalidRequest(let reason): reason
     case .unsupportedSource: "pictures of this kind are not served"
     case .notFound: "there is no such picture"
-    case .refused: "the picture's server refuses"
+    case .refused, .optedOut: "the picture's server refuses"
     case .rateLimited, .hostClosed: "the picture's server asks for a pause; try again later"
     case .serverFailed, .unreachable: "the picture's server failed or could not be reached; try again later"
     case .addressRefused: "pictures of this address are not served"

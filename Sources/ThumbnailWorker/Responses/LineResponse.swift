@@ -36,6 +36,8 @@ struct LineResponse: Sendable {
   var outcome: Outcome
   /// Whether thumbnails are in the response itself.
   var isInline = false
+  /// The whole file of its URL, if it is in the response.
+  var original: Data?
   /// The shard that the thumbnails are in.
   var shard: String?
   var work = WorkRecord()
@@ -76,6 +78,7 @@ struct LineResponse: Sendable {
     let object: JSONObject = [
       "line": number, "id": id.map { JSONText($0) }, "status": status, "key": key, "url": url, "path": path,
       "source": source(of: made),
+      "original": original?.base64EncodedString(),
       "thumbnails": made.map(json),
       "shard": made.isEmpty ? nil : shard,
       "damaged": made.contains(where: \.thumbnail.isDamaged) ? true : nil,

@@ -14,6 +14,14 @@ struct WorkRecord: Sendable {
   /// The status of the last response; nil if there was none.
   var status: Int?
 
+  /// Adds the later work on the same line.
+  mutating func add(_ later: WorkRecord) {
+    let earlier = self
+    self = later
+    download = later.download ?? earlier.download
+    if earlier.attempts > 0 { (attempts, status) = (earlier.attempts, earlier.status) }
+  }
+
   /// Adds the values of an event.
   mutating func add(_ event: PipelineEvent.Kind) {
     switch event {

@@ -55,6 +55,8 @@ extension ThumbnailError {
       self = .unreachable(reason: "the answer cannot be unpacked: \(reason)")
     case .invalidResponse(let reason):
       self = .unreachable(reason: "the answer makes no sense: \(reason)")
+    case .optedOut(let directive):
+      self = .optedOut(reason: "the server forbids the use of its picture (X-Robots-Tag: \(directive))")
     case .refusedByObserver:
       self = .notAPicture(reason: "the beginning of the file is not that of a picture")
     case .noResources(let reason):
@@ -206,7 +208,7 @@ extension ThumbnailError {
   public var httpStatus: Int {
     switch self {
     case .invalidRequest, .unsupportedSource: 400
-    case .addressRefused: 403
+    case .addressRefused, .optedOut: 403
     case .notFound: 404
     // Without a status it is a local file without permission to read, or a failed redirect.
     case .refused(let status, _): [nil, 401, 403, 451].contains(status) ? 403 : 502
@@ -236,7 +238,7 @@ extension ThumbnailError {
     case .cancelled, .rateLimited, .serverFailed, .unreachable, .hostClosed, .timedOut, .storageUnavailable,
       .memoryUnavailable:
       true
-    case .invalidRequest, .unsupportedSource, .addressRefused, .notFound, .refused, .tooLarge, .notAPicture,
+    case .invalidRequest, .unsupportedSource, .addressRefused, .optedOut, .notFound, .refused, .tooLarge, .notAPicture,
       .video, .noPreview, .unsupportedFormat, .decoderFailed, .damaged, .cannotEncode, .processingFailed, .notCached:
       false
     }

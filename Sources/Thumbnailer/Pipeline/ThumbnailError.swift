@@ -22,6 +22,8 @@ public enum ThumbnailError: Error, Sendable, Equatable {
   case unreachable(reason: String)
   /// No address of the URL, or of its redirect, is allowed (`Configuration.addresses`).
   case addressRefused(reason: String)
+  /// The server forbids the use of the image by a directive of `X-Robots-Tag`.
+  case optedOut(reason: String)
   /// The host is held, because it has failed several times in a row with other images, so no request was sent. The next
   /// request will be sent after `retryAfter`.
   case hostClosed(reason: String, retryAfter: Duration)
@@ -73,6 +75,7 @@ public enum ThumbnailError: Error, Sendable, Equatable {
     case .serverFailed: "server-failed"
     case .unreachable: "unreachable"
     case .addressRefused: "address-refused"
+    case .optedOut: "opted-out"
     case .hostClosed: "host-closed"
     case .timedOut: "timed-out"
     case .tooLarge: "too-large"
@@ -101,6 +104,7 @@ public enum ThumbnailError: Error, Sendable, Equatable {
       .damaged(let reason), .cannotEncode(let reason),
       .processingFailed(let reason), .storageUnavailable(let reason), .memoryUnavailable(let reason),
       .unsupportedFormat(let reason), .refused(_, let reason), .unreachable(let reason), .addressRefused(let reason),
+      .optedOut(let reason),
       .hostClosed(let reason, _),
       .timedOut(let reason):
       reason

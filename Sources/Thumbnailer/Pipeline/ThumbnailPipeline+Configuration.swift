@@ -136,6 +136,9 @@ extension ThumbnailPipeline {
     /// With any other policy the environment must name no proxy, and there can be no `roundTripper`: they would bypass
     /// it. A proxy that is set here is used, and has to refuse addresses itself.
     public var addresses = AddressPolicy.any
+    /// The directives of `X-Robots-Tag`, such as `noai`, with which a server forbids the use of an image. Such images
+    /// fail with `optedOut` before their body is read; thumbnails in the cache are still used. Default: none.
+    package var disallowedDirectives: [String] = []
     /// The client certificates for hosts that request one. They are not part of the cache key: use a separate cache
     /// folder for each identity. Default: none.
     public var clientCertificates: [ClientCertificate] = []

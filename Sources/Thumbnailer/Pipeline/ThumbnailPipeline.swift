@@ -227,6 +227,11 @@ public final class ThumbnailPipeline: Sendable {
     configuration.cacheMode == .offline ? OfflineHTTPClient() : CurlHTTPClient(downloader: stages.downloader)
   }
 
+  /// The file of an image on the web, as its server sends it. Uses no cache.
+  package func original(of source: ImageSource) async throws(ThumbnailError) -> Data {
+    try await stages.http.original(of: source)
+  }
+
   /// The store of search result pages beside the thumbnails, for offline use; nil without a disk cache.
   public var pageStore: (any PageStore)? { stages.cache.disk == nil ? nil : stages.cache }
 

@@ -24,6 +24,11 @@ struct WorkerOutputOptions: ParsableArguments {
 
   @Flag(
     help: ArgumentHelp(
+      "With --inline, put the whole files of URLs into the answers, too.", visibility: .hidden))
+  var originals = false
+
+  @Flag(
+    help: ArgumentHelp(
       "With --output, write what is known of a picture and its caption beside it: KEY.json, KEY.txt.",
       visibility: .hidden))
   var sidecars = false
@@ -38,6 +43,7 @@ struct WorkerOutputOptions: ParsableArguments {
 
   func validate() throws {
     try checkOneOf([("--output", output != nil), ("--tar", tar != nil), ("--inline", inline)])
+    if originals, !inline { throw ValidationError("--originals goes with --inline alone: give that, too") }
     if sidecars, output == nil { throw ValidationError("--sidecars goes with --output alone: shards have them anyway") }
   }
 
@@ -48,6 +54,7 @@ struct WorkerOutputOptions: ParsableArguments {
     if let output { options.destination = .folder(RawPath(output), sidecars: sidecars) }
     if let tar { options.destination = .shards(RawPath(tar), size: size, first: first) }
     if inline { options.destination = .inline }
+    options.givesOriginals = originals
   }
 }
 
@@ -63,9 +70,25 @@ struct WorkerLineOptions: ParsableArguments {
   var maxLine: ByteSize?
 
   @Option(
+    "NAME,…",
+    "Refuse pictures whose server forbids their use by one of these directives of X-Robots-Tag, such as noai.",
+    visibility: .hidden)
+  var disallowedHeaderDirectives: String?
+
+  @Option(
     "N|P%",
     "End with status 3 once more lines have failed, or more than a part of at least 100. (default: no limit)")
   var maxFailures: FailureLimit?
+
+  @Option(
+    "SECONDS", "How long connecting may take, and how long a server may send nothing. (default: 10, and 20)",
+    .within(0.1...86_400, "give 0.1 to 86400 seconds"), visibility: .hidden)
+  var timeout: Double?
+
+  /// The directives that forbid a picture.
+  var disallowedDirectives: [String] {
+    disallowedHeaderDirectives?.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) } ?? []
+  }
 
   func apply(to options: inout ThumbnailWorker.Options) {
     options.allowsPaths = !noPaths

@@ -11,6 +11,7 @@ import TestSupport
     (.unsupportedSource(reason: ""), 400, false),
     (.refused(status: 403, reason: ""), 403, false),
     (.addressRefused(reason: ""), 403, false),
+    (.optedOut(reason: ""), 403, false),
     (.notFound(reason: ""), 404, false),
     (.tooLarge(reason: ""), 413, false),
     (.notAPicture(reason: ""), 415, false),
@@ -39,7 +40,7 @@ import TestSupport
       let row = page.split(separator: "\n").first { $0.hasPrefix("| \(status) |") }
       #expect(row?.contains("`\(error.code)`") == true, "\(error)")
     }
-    #expect(Set(Self.errors.map(\.error.code)).count == 21)
+    #expect(Set(Self.errors.map(\.error.code)).count == 22)
   }
 
   @Test func onlyARefusalOfCredentialsIsPassedOnAsOne() {

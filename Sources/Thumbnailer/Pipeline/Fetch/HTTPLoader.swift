@@ -130,6 +130,30 @@ final class HTTPLoader: BodyLoader {
     return request
   }
 
+  /// The whole file of an image, in memory.
+  func original(of source: ImageSource) async throws(ThumbnailError) -> Data {
+    var request = DownloadRequest(
+      url: source.url, headers: source.headers, byteLimit: configuration.maximumSourceBytes.bytes)
+    request.onAttempt = { [monitor] in monitor.send(source, .attempted(number: $0, status: $1)) }
+    let download: Download
+    do throws(DownloadError) {
+      download = try await downloader.download(request, priority: PriorityControl(.prefetch))
+    } catch {
+      throw ThumbnailError(error)
+    }
+    monitor.add(1, to: \.downloads)
+    monitor.send(
+      source,
+      .downloaded(
+        bytes: download.receivedBytes, expectedBytes: download.expectedBytes, isComplete: true,
+        attempts: download.attempts, httpVersion: download.httpVersion, duration: download.duration))
+    do {
+      return Data(try download.body.read(at: 0, length: download.body.count))
+    } catch {
+      throw .storageUnavailable(reason: "the download cannot be read back: \(error)")
+    }
+  }
+
   /// Receives the body, or with a plan its parts.
   private func receive(
     _ wanted: DownloadRequest, _ observer: HeaderObserver, _ plan: RangePlan?, for job: JobContext

@@ -1,5 +1,6 @@
 import DecodeSandbox
 import Foundation
+import HTTPSemantics
 import HTTPTransport
 import ImageCodec
 import ThumbnailCache
@@ -15,7 +16,7 @@ final class PipelineStages: Sendable {
   /// The share of the memory budget for all bodies together.
   let bodyMemory: WeightedSemaphore
   let downloader: Downloader
-  private let http: HTTPLoader
+  let http: HTTPLoader
   private let files: FileLoader
   private let programs: ProgramLoader
   private let revalidator: Revalidator
@@ -129,6 +130,7 @@ extension DownloadConfiguration {
     certificateAuthorityFile = pipeline.certificateAuthorityFile
     proxy = pipeline.proxy
     addresses = pipeline.addresses
+    optOut = OptOut(pipeline.disallowedDirectives)
     clientCertificates = pipeline.clientCertificates
     ledger = HostFile(directory: pipeline.diskCacheLimit.bytes > 0 ? pipeline.cacheDirectory : nil)
     if pipeline.partialDownloadLimit.bytes > 0 {
