@@ -14,8 +14,9 @@ pytest.importorskip("pyarrow")
 from pyspark.sql import SparkSession  # noqa: E402
 
 from thumbs_worker import Options  # noqa: E402
+from thumbs_worker.img2dataset import layout, ledger  # noqa: E402
 from thumbs_worker.spark import host, retry_failed, thumbnails  # noqa: E402
-from thumbs_worker.spark_output import write  # noqa: E402
+from thumbs_worker.spark_output import write, write_failed  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -67,9 +68,48 @@ def test_a_folder_with_shards_is_refused_and_replaced_when_asked(
         output = tmp_path / output_format
         written = write(frame, output, size=64, output_format=output_format, partitions=1)
         assert (written.shards, written.rows, written.successes) == (1, 3, 3)
-        assert {path.name for path in output.iterdir()} == names | {"00000_stats.json", "_SUCCESS"}
+        assert {path.name for path in output.iterdir()} == names | {"00000_stats.json", "_SUCCESS", "_manifest"}
         with pytest.raises(FileExistsError, match="overwrite"):
             write(frame, output, size=64, output_format=output_format)
         assert write(frame, output, size=64, output_format=output_format, overwrite=True).rows == 3
     with pytest.raises(ValueError, match="status"):
         write(frame.withColumnRenamed("extra", "status"), tmp_path / "other")
+
+
+def test_the_same_rows_give_the_same_shards_whatever_their_order(
+    spark: SparkSession, urls: list[str], tmp_path: Path
+) -> None:
+    rows = [(f"{url}?{number % 7}", number, {"n": [number]}) for number, url in enumerate(urls * 4)]
+    manifests = []
+    for name, some, slices in (("one", rows, 2), ("two", rows[::-1], 5)):
+        frame = spark.createDataFrame(
+            spark.sparkContext.parallelize(some, slices), "url string, number int, nested map<string, array<int>>"
+        )
+        write(frame, tmp_path / name, size=32, partitions=3, rows_per_shard=10)
+        folder = tmp_path / name / layout.MANIFEST
+        manifests.append({path.name: path.read_text() for path in folder.iterdir()})
+        assert layout.verify(tmp_path / name) == []
+    assert manifests[0] == manifests[1] and len(manifests[0]) > 1
+
+
+def test_rows_that_failed_for_a_passing_reason_are_added_by_further_shards(
+    spark: SparkSession, origin: str, urls: list[str], tmp_path: Path
+) -> None:
+    output = tmp_path / "out"
+    some = [urls[0], f"{origin}/status/503", f"{origin}/status/404", urls[1]]
+    frame = spark.createDataFrame([(url, "a lake") for url in some], "url string, text string")
+    options = Options(sizes=[32], format="jpeg", max_wait="0")
+    assert write(frame, output, caption="text", partitions=1, options=options).successes == 2
+    found = ledger.pending(output)
+    assert found is not None and found.column("url").to_pylist() == [some[1]]
+    before = (output / "00000.tar").read_bytes()
+    # It fails again, and stays.
+    written = write_failed(spark, output, options=options, partitions=1)
+    assert (written.shards, written.rows, written.successes) == (1, 1, 0)
+    assert layout.manifest(output, "00001")["completes"] and (output / "00000.tar").read_bytes() == before
+    again = ledger.pending(output)
+    assert again is not None and again.num_rows == 1
+    assert again.column("first_failed").to_pylist() == found.column("first_failed").to_pylist()
+    assert again.column("key").to_pylist() == found.column("key").to_pylist()
+    assert write_failed(spark, output, options=options, until="0s").rows == 0
+    assert layout.verify(output) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Union
@@ -36,12 +37,17 @@ class Options:
     max_bytes: str | int | None = None
     max_wait: str | None = None
     user_agent: str | None = None
+    cacert: str | None = None
     headers: Sequence[str] = ()
+    timeout: float | None = None
     isolate: str | None = None
+    unsafe_from_web: bool = False
+    disallowed_header_directives: str | None = None
     early_stop: bool | None = None
     public_addresses_only: bool = False
     no_paths: bool = False
     inline: bool = True
+    originals: bool = False
     output: str | None = None
     sidecars: bool = False
     max_failures: str | int | None = None
@@ -60,6 +66,11 @@ class Options:
         """The same for a share of a machine, unless `jobs` says already how many images are decoded at once: one more
         than it has processors, so that none is idle between two images."""
         return self if self.jobs is not None else replace(self, jobs=max(1, int(count)) + 1)
+
+    @property
+    def patience(self) -> float | None:
+        """`max_wait` in seconds."""
+        return None if self.max_wait is None else seconds(self.max_wait)
 
     @property
     def longest_line(self) -> int:
@@ -85,6 +96,15 @@ class Options:
         return [*words, *self.more]
 
 
+def seconds(text: str | float) -> float:
+    """A time such as `90`, `30s`, `10m`, `2h` or `7d`, in seconds. Throws `ValueError`."""
+    parts = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd]?)", str(text).strip())
+    if parts is None:
+        raise ValueError(f"{text} is no time: write 90, 30s, 10m, 2h or 7d")
+    return float(parts[1]) * _UNITS[parts[2] or "s"]
+
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 # What the command allows unless told otherwise.
 _DEFAULT_MAX_LINE = 8 * 1024 * 1024
 # The options with one value, in the order of the command's help.
@@ -103,11 +123,14 @@ _VALUES = (
     "max_pixels",
     "max_bytes",
     "max_wait",
+    "timeout",
     "user_agent",
+    "cacert",
     "isolate",
+    "disallowed_header_directives",
     "output",
     "max_failures",
     "max_line",
 )
 # Those without a value.
-_SWITCHES = ("public_addresses_only", "no_paths", "inline", "sidecars")
+_SWITCHES = ("unsafe_from_web", "public_addresses_only", "no_paths", "inline", "originals", "sidecars")

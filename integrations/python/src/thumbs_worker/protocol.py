@@ -89,6 +89,8 @@ class Result:
     status: str
     thumbnails: tuple[Thumbnail, ...] = ()
     error: Failure | None = None
+    # The whole file of a URL, if the worker sends it.
+    original: builtins.bytes | None = field(default=None, repr=False)
     source: Source | None = None
     key: str | None = None
     url: str | None = None
@@ -189,6 +191,7 @@ def _result(members: Mapping[str, Any], index: int, identity: Any) -> Result:
     error = members.get("error")
     source = members.get("source")
     http = members.get("http") or {}
+    original = members.get("original")
     return Result(
         index=index,
         id=identity,
@@ -196,6 +199,7 @@ def _result(members: Mapping[str, Any], index: int, identity: Any) -> Result:
         thumbnails=tuple(map(_thumbnail, members.get("thumbnails") or ())),
         error=None if error is None else _failure(error),
         source=None if source is None else Source(**{name: source[name] for name in Source.__dataclass_fields__}),
+        original=None if original is None else binascii.a2b_base64(original),
         key=members.get("key"),
         url=members.get("url"),
         path=members.get("path"),

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
 import shutil
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 from pyspark import TaskContext
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from thumbs_worker.img2dataset import layout
-from thumbs_worker.img2dataset.run import failure_texts
-from thumbs_worker.options import Options
-from thumbs_worker.protocol import Item, Result
+from thumbs_worker.img2dataset import layout, ledger
+from thumbs_worker.img2dataset.fill import Filler
+from thumbs_worker.img2dataset.reader import Shard
+from thumbs_worker.img2dataset.settings import Settings
+from thumbs_worker.options import Options, seconds
+from thumbs_worker.protocol import Result
 from thumbs_worker.spark import by_host, task_worker
 from thumbs_worker.worker import DEFAULT_WINDOW
 
@@ -29,11 +33,7 @@ _TEMPORARY = "_temporary"
 _SUCCESS = "_SUCCESS"
 _SHARD = re.compile(r"[0-9]{5,}(\.tar|\.parquet|_stats\.json)?")
 _DIGITS = 5
-_ENDS = {
-    "webdataset": (".tar", ".parquet", "_stats.json"),
-    "files": ("", ".parquet", "_stats.json"),
-    "parquet": (".parquet", "_stats.json"),
-}
+_OUTPUTS = ("webdataset", "files", "parquet")
 _FORMATS = {"jpg": "jpeg", "png": "png", "webp": "webp"}
 # What a task says of each of its shards.
 _REPORT = "partition int, shard int, folder string, name string, count long, successes long"
@@ -56,13 +56,11 @@ class _Task:
     window: int
     program: str | None
     folder: str
-    output_format: str
-    encode_format: str
-    url: str
-    caption: str | None
-    columns: Sequence[str]
-    schema: pa.Schema
-    rows_per_shard: int
+    settings: Settings
+    # The columns that the output takes over, in the order in which Spark sends them.
+    columns: pa.Schema
+    # Whether the rows are those of a ledger.
+    is_again: bool
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         context = TaskContext.get()
@@ -71,86 +69,63 @@ class _Task:
         # Two attempts at one partition, as Spark starts them for slow ones, have folders of their own. It takes the
         # reports of one of them alone, and so does the driver.
         folder = Path(self.folder) / f"{partition}-{context.taskAttemptId()}"
-        folder.mkdir(parents=True, exist_ok=True)
-        with task_worker(self.options, self.program, self.window) as worker:
-            rows = self._results(worker.map, batches)
-            for shard, (count, successes) in enumerate(self._shards(rows, folder, partition)):
-                report = [partition, shard, str(folder), self._name(shard), count, successes]
-                values = dict(zip(_REPORT_SCHEMA.names, report, strict=True))
-                yield pa.RecordBatch.from_pylist([values], schema=_REPORT_SCHEMA)
+        (folder / layout.TEMPORARY).mkdir(parents=True, exist_ok=True)
+        reports: list[dict[str, Any]] = []
 
-    def _results(self, work: Any, batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[dict[str, Any], Result]]:
-        """Rows with their results, in order."""
-        rows: list[dict[str, Any]] = []
+        def report(shard: Shard, document: dict[str, Any]) -> None:
+            values = [partition, shard.number, str(folder), shard.name, document["count"], document["successes"]]
+            reports.append(dict(zip(_REPORT_SCHEMA.names, values, strict=True)))
 
-        def items() -> Iterator[Item]:
-            for batch in batches:
-                for row in batch.to_pylist():
-                    rows.append(row)
-                    yield row[self.url]
+        with task_worker(replace(self.options, max_wait="0"), self.program, self.window) as worker:
+            filler = Filler(self.settings, _Plain(), self.options, folder, report)
+            filler.run(worker, self._shards(batches, partition))
+        shutil.rmtree(folder / layout.TEMPORARY, ignore_errors=True)
+        yield pa.RecordBatch.from_pylist(reports, schema=_REPORT_SCHEMA)
 
-        begun = 0
-        for result in work(items(), ordered=True):
-            yield rows[begun], result
-            begun += 1
-            if begun > self.window:
-                del rows[:begun]
-                begun = 0
+    def _shards(self, batches: Iterable[pa.RecordBatch], partition: int) -> Iterator[Shard]:
+        """The rows in shards, in their order."""
+        size = self.settings.number_sample_per_shard
+        rest: list[pa.RecordBatch] = []
+        number = 0
+        for batch in itertools.chain(batches, [None]):
+            if batch is not None:
+                rest.append(batch)
+            count = sum(each.num_rows for each in rest)
+            while count >= size or batch is None and count > 0:
+                table = pa.Table.from_batches(rest)
+                yield self._shard(table.slice(0, size), partition, number)
+                number += 1
+                rest = table.slice(size).to_batches()
+                count = sum(each.num_rows for each in rest)
 
-    def _shards(
-        self, rows: Iterator[tuple[dict[str, Any], Result]], folder: Path, partition: int
-    ) -> Iterator[tuple[int, int]]:
-        """Writes shard after shard; yields each one's counts."""
-        shard = 0
-        first = next(rows, None)
-        while first is not None:
-            name = self._name(shard)
-            writer = layout.WRITERS[self.output_format](folder, name, self.schema, self.encode_format)
-            statistics = layout.Statistics()
-            pair: tuple[dict[str, Any], Result] | None = first
-            try:
-                while pair is not None:
-                    self._write(writer, statistics, pair, f"{partition:05d}{shard:04d}")
-                    pair = next(rows, None) if statistics.count < self.rows_per_shard else None
-                writer.close()
-            except BaseException:
-                writer.abandon()
-                raise
-            document = statistics.document()
-            layout.write_statistics(folder, name, document)
-            yield document["count"], document["successes"]
-            shard += 1
-            first = next(rows, None)
+    def _shard(self, rows: pa.Table, partition: int, number: int) -> Shard:
+        count = rows.num_rows
+        if self.is_again:
+            keys, failed = rows.column("key").to_pylist(), rows.column("first_failed").to_pylist()
+        else:
+            digits = len(str(self.settings.number_sample_per_shard - 1))
+            keys, failed = [f"{partition:05d}{number:04d}{row:0{digits}d}" for row in range(count)], [None] * count
+        columns = pa.table({field.name: rows.column(place) for place, field in enumerate(self.columns)})
+        return Shard(number, layout.shard_name(number, _DIGITS), columns, keys, failed, completes=self.is_again)
 
-    def _write(
-        self,
-        writer: layout.ShardWriter,
-        statistics: layout.Statistics,
-        pair: tuple[dict[str, Any], Result],
-        prefix: str,
-    ) -> None:
-        row, result = pair
-        status, kind, message = failure_texts(result) or ("success", "success", None)
-        columns: dict[str, Any] = {name: row[name] for name in self.columns}
-        if self.caption is not None:
-            columns["caption"] = row[self.caption]
-        columns["url"] = row[self.url]
-        columns["key"] = f"{prefix}{statistics.count:0{len(str(self.rows_per_shard - 1))}d}"
-        columns["status"], columns["error_message"] = status, message
-        thumbnail = result.thumbnails[0] if result.thumbnails else None
-        columns["width"] = thumbnail and thumbnail.width
-        columns["height"] = thumbnail and thumbnail.height
-        columns["original_width"] = result.source and result.source.width
-        columns["original_height"] = result.source and result.source.height
-        columns["sha256"] = thumbnail and thumbnail.sha256
-        caption = None
-        if self.caption is not None:
-            caption = "" if columns["caption"] is None else str(columns["caption"])
-        statistics.add(status, kind)
-        writer.write(None if thumbnail is None else thumbnail.data, caption, columns)
 
-    def _name(self, shard: int) -> str:
-        return layout.shard_name(shard, _DIGITS)
+class _Plain:
+    """Takes the worker's images as they are."""
+
+    def item(self, url: str) -> dict[str, Any]:
+        return {"url": url}
+
+    def refusal(self, result: Result) -> str | None:
+        return None
+
+    def again(self, result: Result, url: str) -> dict[str, Any] | None:
+        return None
+
+    def image(self, result: Result, is_second: bool) -> tuple[bytes, int | None, int | None]:
+        thumbnail = result.thumbnails[0]
+        if thumbnail.data is None:
+            raise ValueError("the worker sends no bytes: leave output out of the options")
+        return thumbnail.data, thumbnail.width, thumbnail.height
 
 
 _REPORT_SCHEMA = pa.schema(
@@ -182,6 +157,7 @@ def write(
     window: int = DEFAULT_WINDOW,
     program: str | None = None,
     overwrite: bool = False,
+    retries: int = 0,
 ) -> Written:
     """Writes the rows and their thumbnails into a folder in img2dataset's layout, and waits for it.
 
@@ -190,25 +166,87 @@ def write(
     a row for each row, failures too, with `columns` (all other columns, unless told otherwise), and `00000_stats.json`
     the counts. Tasks write below `_temporary`; the driver renames what the attempts that count have written, and makes
     `_SUCCESS` last. A folder with shards is refused, unless `overwrite` replaces them.
+
+    Rows are partitioned by Spark's hash of their host and sorted by URL, so the same rows in as many `partitions` give
+    the same bytes. Those of a host that asks for a pause wait for it, at most as long as `options.max_wait` says (60 s);
+    others that fail for a passing reason are tried again as long, or `retries` times. What may still come after that is
+    in `_ledger`, for `write_failed`.
     """
     folder = Path(output).absolute()
     _check(folder, output_format, encode_format, overwrite)
     kept = [name for name in (df.columns if columns is None else columns) if name not in (url, caption)]
-    wanted = df.select(*dict.fromkeys([*kept, *([caption] if caption is not None else []), url]))
+    names = list(dict.fromkeys([*kept, *([caption] if caption is not None else []), url]))
+    wanted = df.select(*names)
     if group_by_host:
         wanted = by_host(wanted, url, partitions)
     elif partitions is not None:
         wanted = wanted.repartition(partitions)
+    # Ties are rows with the same values, whose order does not matter.
+    wanted = wanted.sortWithinPartitions(F.col(url), F.to_json(F.struct(*names)))
+    task = _Task(
+        _options(options, size, encode_format), window, program, "",
+        _settings(output_format, encode_format, caption, rows_per_shard, retries),
+        _columns(wanted, kept, url, caption), False,
+    )  # fmt: skip
+    return _run(task, wanted, folder, overwrite=True)
+
+
+def write_failed(
+    session: SparkSession,
+    output: str | os.PathLike[str],
+    size: int | str = 256,
+    *,
+    output_format: str = "webdataset",
+    encode_format: str = "jpg",
+    until: str | None = None,
+    rows_per_shard: int = 10_000,
+    partitions: int | None = None,
+    options: Options | None = None,
+    window: int = DEFAULT_WINDOW,
+    program: str | None = None,
+    retries: int = 0,
+) -> Written:
+    """Tries the rows of `write`'s ledger again that may come now, and adds shards of them to the folder, with their
+    keys. `until`, such as `7d`, leaves out those that failed first longer ago. Returns what was added."""
+    folder = Path(output).absolute()
+    rows = ledger.pending(folder, None if until is None else seconds(until))
+    if rows is None:
+        return Written(0, 0, 0)
+    extra = {name for name, _ in ledger.FIELDS}
+    columns = pa.schema([field for field in rows.schema if field.name not in extra])
+    frame = session.createDataFrame(rows)
+    frame = by_host(frame, "url", partitions).sortWithinPartitions("url", "key")
+    caption = "caption" if "caption" in columns.names else None
+    task = _Task(
+        _options(options, size, encode_format), window, program, "",
+        _settings(output_format, encode_format, caption, rows_per_shard, retries), columns, True,
+    )  # fmt: skip
+    return _run(task, frame.select(*columns.names, "key", "first_failed"), folder, overwrite=False)
+
+
+def _options(options: Options | None, size: int | str, encode_format: str) -> Options:
+    chosen = options or Options(sizes=(size,), format=_FORMATS[encode_format])
+    # A larger thumbnail of an earlier run would be the source of this one.
+    return replace(chosen, disk_cache=0) if chosen.disk_cache is None else chosen
+
+
+def _settings(
+    output_format: str, encode_format: str, caption: str | None, rows_per_shard: int, retries: int
+) -> Settings:
+    return Settings(
+        url_list="rows", output_format=output_format, encode_format=encode_format, extract_exif=False, retries=retries,
+        caption_col=caption, number_sample_per_shard=rows_per_shard, oom_shard_count=_DIGITS,
+    )  # fmt: skip
+
+
+def _run(task: _Task, rows: DataFrame, folder: Path, *, overwrite: bool) -> Written:
+    """Has Spark fill the shards, and commits them."""
     job = folder / _TEMPORARY / uuid.uuid4().hex
     job.mkdir(parents=True)
-    chosen = options or Options(sizes=(size,), format=_FORMATS[encode_format])
-    task = _Task(
-        chosen, window, program, str(job), output_format, encode_format, url, caption, kept,
-        _schema(wanted, kept, url, caption), rows_per_shard,
-    )  # fmt: skip
     try:
-        reports = wanted.mapInArrow(task, _REPORT).collect()
-        return _commit(folder, sorted(reports, key=lambda each: (each["partition"], each["shard"])), output_format)
+        reports = rows.mapInArrow(replace(task, folder=str(job)), _REPORT).collect()
+        reports.sort(key=lambda each: (each["partition"], each["shard"]))
+        return _commit(folder, reports, task.settings.output_format, overwrite)
     finally:
         shutil.rmtree(job, ignore_errors=True)
         if not any((folder / _TEMPORARY).iterdir()):
@@ -216,8 +254,8 @@ def write(
 
 
 def _check(folder: Path, output_format: str, encode_format: str, overwrite: bool) -> None:
-    if output_format not in _ENDS:
-        raise ValueError(f"output_format is one of {', '.join(_ENDS)}, not {output_format}")
+    if output_format not in _OUTPUTS:
+        raise ValueError(f"output_format is one of {', '.join(_OUTPUTS)}, not {output_format}")
     if encode_format not in _FORMATS:
         raise ValueError(f"encode_format is one of {', '.join(_FORMATS)}, not {encode_format}")
     if folder.is_dir() and not overwrite and any(_is_ours(entry.name) for entry in folder.iterdir()):
@@ -225,32 +263,34 @@ def _check(folder: Path, output_format: str, encode_format: str, overwrite: bool
 
 
 def _is_ours(name: str) -> bool:
-    return name == _SUCCESS or _SHARD.fullmatch(name) is not None
+    return name in (_SUCCESS, layout.MANIFEST, ledger.FOLDER) or _SHARD.fullmatch(name) is not None
 
 
-def _schema(df: DataFrame, kept: Sequence[str], url: str, caption: str | None) -> pa.Schema:
+def _columns(df: DataFrame, kept: Sequence[str], url: str, caption: str | None) -> pa.Schema:
+    """The columns that the output takes over, with its names."""
     arrow = to_arrow_schema(df.schema)
     fields = [arrow.field(name) for name in kept]
     if caption is not None:
         fields.append(arrow.field(caption).with_name("caption"))
     taken = {field.name for field in fields}
-    result = layout.schema(pa.schema([*fields, arrow.field(url).with_name("url")]), False, "sha256")
-    doubled = [name for name in taken if result.names.count(name) > 1]
+    columns = pa.schema([*fields, arrow.field(url).with_name("url")])
+    result = layout.schema(columns, False, "sha256")
+    doubled = [name for name in taken if result.names.count(name) > 1 or name == "sha256"]
     if doubled:
         raise ValueError(f"the output has columns of its own called {', '.join(doubled)}: leave these out (columns=)")
-    return result
+    return columns
 
 
-def _commit(folder: Path, reports: Sequence[Any], output_format: str) -> Written:
+def _commit(folder: Path, reports: Sequence[Any], output_format: str, overwrite: bool) -> Written:
     """Gives the shards their names, one after the other, and then says that all is there."""
     (folder / _SUCCESS).unlink(missing_ok=True)
-    for entry in list(folder.iterdir()):
-        if _is_ours(entry.name):
-            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
-    for number, report in enumerate(reports):
-        for end in _ENDS[output_format]:
-            source = Path(report["folder"]) / f"{report['name']}{end}"
-            source.rename(folder / f"{layout.shard_name(number, _DIGITS)}{end}")
+    if overwrite:
+        for entry in list(folder.iterdir()):
+            if _is_ours(entry.name):
+                shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+    for number, report in enumerate(reports, max(layout.done_shards(folder), default=-1) + 1):
+        layout.move_shard(Path(report["folder"]), report["name"], folder, layout.shard_name(number, _DIGITS))
+    shutil.rmtree(folder / layout.TEMPORARY, ignore_errors=True)
     written = Written(len(reports), sum(each["count"] for each in reports), sum(each["successes"] for each in reports))
     temporary = folder / _TEMPORARY / _SUCCESS
     temporary.write_text(json.dumps(vars(written)) + "\n")

@@ -148,7 +148,7 @@ class Worker:
             for index, item in enumerate(items):
                 while len(sent) + len(held) >= window or not ready.empty():
                     yield from taken(ready.get())
-                number = self._submit(item, index, ready.put)
+                number = self.submit(item, index, ready.put)
                 sent[index] = number
             while sent:
                 yield from taken(ready.get())
@@ -226,7 +226,7 @@ class Worker:
 
     # Sending
 
-    def _submit(self, item: Item, index: int, deliver: Callable[[Result | WorkerError], None]) -> int:
+    def submit(self, item: Item, index: int, deliver: Callable[[Result | WorkerError], None]) -> int:
         """Queues an item; returns its number. `deliver` is called once, on another thread or on this one."""
         with self._changed:
             if self._failure is not None:

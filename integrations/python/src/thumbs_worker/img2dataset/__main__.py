@@ -5,12 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import fields
+from pathlib import Path
 
-from thumbs_worker.errors import WorkerError
+from thumbs_worker.errors import WorkerError, WorkerFailed
 
 _USAGE = """usage: thumbs-img2dataset --url_list FILE [--output_folder FOLDER] [--OPTION VALUE …]
+       thumbs-img2dataset --only_failed --output_folder FOLDER [--OPTION VALUE …]
+       thumbs-img2dataset verify FOLDER
 
-The options of img2dataset 1.47, with its defaults:
+The options of img2dataset 1.47, with its defaults; whole_files, robots, only_failed, until; those of thumbs worker:
 """
 
 
@@ -19,12 +22,15 @@ def main(words: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if words is None else words
     try:
         from thumbs_worker.img2dataset.run import download
-        from thumbs_worker.img2dataset.settings import SettingError, Settings, parse
+        from thumbs_worker.img2dataset.settings import WORKERS, SettingError, Settings, parse
     except ModuleNotFoundError as error:
         print(f"{error.name} is missing: pip install 'thumbs-worker[img2dataset]'", file=sys.stderr)
         return 69
+    if len(words) == 2 and words[0] == "verify":
+        return _verify(Path(words[1]))
     if not words or "--help" in words or "-h" in words:
-        print(_USAGE + "".join(f"  --{each.name}\n" for each in fields(Settings)), end="")
+        names = [each.name for each in fields(Settings)]
+        print(_USAGE + "".join(f"  --{name}\n" for name in [*names, *sorted(WORKERS)]), end="")
         return 0 if words else 64
     try:
         download(**parse(words))
@@ -34,12 +40,25 @@ def main(words: Sequence[str] | None = None) -> int:
     except OSError as error:
         print(f"the output cannot be written, or the list not read: {error}", file=sys.stderr)
         return 73
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 64
     except WorkerError as error:
         print(error, file=sys.stderr)
-        return 69
+        return 64 if isinstance(error, WorkerFailed) and error.status == 64 else 69
     except KeyboardInterrupt:
         return 130
     return 0
+
+
+def _verify(folder: Path) -> int:
+    """Reads the shards of an output again; 1 if they are not those that were written."""
+    from thumbs_worker.img2dataset import layout
+
+    problems = layout.verify(folder)
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

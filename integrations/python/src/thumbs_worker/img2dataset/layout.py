@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import hashlib
 import io
 import json
 import math
@@ -11,15 +12,22 @@ import os
 import shutil
 import tarfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
 import pyarrow as pa
 import pyarrow.parquet
 
+from thumbs_worker.img2dataset.tfrecord import Records
+
 # What files are called until they are whole. img2dataset keeps its temporary files there, too.
 TEMPORARY = "_tmp"
+# A file for each shard, with the SHA-256 of its files.
+MANIFEST = "_manifest"
+# A file for each shard with rows that may still come.
+LEDGER = "_ledger"
+_READ_SIZE = 1 << 20
 # Rows of a row group, as img2dataset writes them.
 _ROWS_AT_ONCE = 100
 # More kinds of errors than this are not told apart in a shard's statistics.
@@ -88,8 +96,8 @@ class ShardWriter(Protocol):
     def write(self, image: bytes | None, caption: str | None, columns: Mapping[str, Any]) -> None:
         """Adds a row; `image` is None where it failed, `caption` None where no captions are written."""
 
-    def close(self) -> None:
-        """Gives the shard its name."""
+    def close(self) -> list[str]:
+        """Gives the shard its name; returns those of its files and folders."""
 
     def abandon(self) -> None:
         """Removes what was written."""
@@ -108,8 +116,8 @@ class _Folder:
     def path(self, end: str) -> Path:
         return self.temporary / f"{self.name}{end}"
 
-    def publish(self, *ends: str) -> None:
-        """Syncs and renames the files, in this order."""
+    def publish(self, *ends: str) -> list[str]:
+        """Syncs and renames the files, in this order; returns their names."""
         for end in ends:
             _sync(self.path(end))
         for end in ends:
@@ -119,6 +127,7 @@ class _Folder:
             self.path(end).rename(target)
         _sync(self.folder)
         self.remove()
+        return [f"{self.name}{end}" for end in ends]
 
     def remove(self) -> None:
         shutil.rmtree(self.temporary, ignore_errors=True)
@@ -180,10 +189,10 @@ class WebDatasetShard:
         entry.mode = 0o444
         self._tar.addfile(entry, io.BytesIO(data))
 
-    def close(self) -> None:
+    def close(self) -> list[str]:
         self._table.close()
         self._tar.close()
-        self._files.publish(".tar", ".parquet")
+        return self._files.publish(".tar", ".parquet")
 
     def abandon(self) -> None:
         with contextlib.suppress(Exception):
@@ -210,9 +219,9 @@ class FilesShard:
                 base.with_suffix(".txt").write_text(caption, encoding="utf-8", errors="surrogatepass")
         self._table.write(columns)
 
-    def close(self) -> None:
+    def close(self) -> list[str]:
         self._table.close()
-        self._files.publish("", ".parquet")
+        return self._files.publish("", ".parquet")
 
     def abandon(self) -> None:
         with contextlib.suppress(Exception):
@@ -232,9 +241,9 @@ class ParquetShard:
     def write(self, image: bytes | None, caption: str | None, columns: Mapping[str, Any]) -> None:
         self._table.write({**columns, self._image_end: image})
 
-    def close(self) -> None:
+    def close(self) -> list[str]:
         self._table.close()
-        self._files.publish(".parquet")
+        return self._files.publish(".parquet")
 
     def abandon(self) -> None:
         with contextlib.suppress(Exception):
@@ -242,12 +251,150 @@ class ParquetShard:
         self._files.remove()
 
 
+class TFRecordShard:
+    """`00000.tfrecord` with an `Example` for each image, and `00000.parquet`."""
+
+    def __init__(self, folder: Path, name: str, columns: pa.Schema, image_end: str) -> None:
+        self._files = _Folder(folder, name)
+        self._image_end = image_end
+        self._table = _Table(self._files.path(".parquet"), columns)
+        self._stream = self._files.path(".tfrecord").open("wb")
+        self._records = Records(self._stream)
+
+    def write(self, image: bytes | None, caption: str | None, columns: Mapping[str, Any]) -> None:
+        if image is not None:
+            features: dict[str, Any] = {"key": columns["key"], self._image_end: image}
+            if caption is not None:
+                features["txt"] = caption
+            self._records.write(features | dict(columns))
+        self._table.write(columns)
+
+    def close(self) -> list[str]:
+        self._table.close()
+        self._stream.close()
+        return self._files.publish(".tfrecord", ".parquet")
+
+    def abandon(self) -> None:
+        with contextlib.suppress(Exception):
+            self._table.close()
+            self._stream.close()
+        self._files.remove()
+
+
+class DummyShard:
+    """Nothing but the statistics: to measure downloads and decodes."""
+
+    def __init__(self, folder: Path, name: str, columns: pa.Schema, image_end: str) -> None:
+        pass
+
+    def write(self, image: bytes | None, caption: str | None, columns: Mapping[str, Any]) -> None:
+        pass
+
+    def close(self) -> list[str]:
+        return []
+
+    def abandon(self) -> None:
+        pass
+
+
 # The writer of each output format.
-WRITERS: dict[str, type[WebDatasetShard] | type[FilesShard] | type[ParquetShard]] = {
+WRITERS: dict[str, Callable[[Path, str, pa.Schema, str], ShardWriter]] = {
     "webdataset": WebDatasetShard,
     "files": FilesShard,
     "parquet": ParquetShard,
+    "tfrecord": TFRecordShard,
+    "dummy": DummyShard,
 }
+
+
+@contextlib.contextmanager
+def new_file(folder: Path, target: Path) -> Iterator[Path]:
+    """Lends a path to write to; the file has its name in the output when it is complete and synced."""
+    files = _Folder(folder, target.name)
+    try:
+        yield files.path("")
+        _sync(files.path(""))
+        target.parent.mkdir(exist_ok=True)
+        files.path("").rename(target)
+        _sync(target.parent)
+    finally:
+        files.remove()
+
+
+def sha256(path: Path) -> str:
+    """The hash of a file; of a folder, that of the sorted lines `HASH  NAME` of its files."""
+    if path.is_dir():
+        lines = "".join(f"{sha256(file)}  {file.name}\n" for file in sorted(path.iterdir()))
+        return hashlib.sha256(lines.encode()).hexdigest()
+    digest = hashlib.sha256()
+    with path.open("rb") as stream:
+        while block := stream.read(_READ_SIZE):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def write_manifest(folder: Path, name: str, files: list[str], counts: Mapping[str, Any], *, completes: bool) -> None:
+    """Writes what a shard consists of. It has the same bytes in each run with the same results."""
+    if not files:
+        return
+    document = {
+        "files": {file: sha256(folder / file) for file in files},
+        "rows": counts["count"],
+        "successes": counts["successes"],
+    }
+    if completes:
+        document["completes"] = True
+    _write_document(folder, folder / MANIFEST / f"{name}.manifest", document)
+
+
+def manifest(folder: Path, name: str) -> dict[str, Any]:
+    """What a shard consists of; nothing for one of an earlier version."""
+    try:
+        document: dict[str, Any] = json.loads((folder / MANIFEST / f"{name}.manifest").read_text())
+    except FileNotFoundError:
+        return {}
+    return document
+
+
+def move_shard(source: Path, name: str, folder: Path, new_name: str) -> None:
+    """Moves a complete shard into another folder of the file system, with a new name; its statistics last."""
+    document = manifest(source, name)
+    files = document["files"]
+    document["files"] = {new_name + file.removeprefix(name): digest for file, digest in files.items()}
+    for file in files:
+        (source / file).rename(folder / (new_name + file.removeprefix(name)))
+    entries = source / LEDGER / f"{name}.parquet"
+    if entries.exists():
+        (folder / LEDGER).mkdir(exist_ok=True)
+        entries.rename(folder / LEDGER / f"{new_name}.parquet")
+    _write_document(folder, folder / MANIFEST / f"{new_name}.manifest", document)
+    (source / f"{name}_stats.json").rename(folder / f"{new_name}_stats.json")
+
+
+def _write_document(folder: Path, target: Path, document: Mapping[str, Any]) -> None:
+    with new_file(folder, target) as path:
+        path.write_text(json.dumps(document, indent=1) + "\n")
+
+
+def verify(folder: Path) -> list[str]:
+    """Reads all shards again; returns what differs from the manifest, a line for each file."""
+    if not (folder / MANIFEST).is_dir():
+        return [f"{folder} has no {MANIFEST}"]
+    problems = []
+    listed: set[str] = set()
+    for path in sorted((folder / MANIFEST).glob("*.manifest")):
+        for file, expected in json.loads(path.read_text())["files"].items():
+            listed.add(file)
+            if not (folder / file).exists():
+                problems.append(f"{file} is missing")
+            elif sha256(folder / file) != expected:
+                problems.append(f"{file} has other bytes than when it was written")
+    known = {f"{path.stem}_stats.json" for path in (folder / MANIFEST).glob("*.manifest")}
+    for path in sorted(folder.iterdir()):
+        is_listed = path.name in listed or path.name in known or path.name.startswith("_")
+        if not is_listed:
+            problems.append(f"{path.name} is in no manifest")
+    return problems
 
 
 def write_statistics(folder: Path, name: str, document: Mapping[str, Any]) -> None:
@@ -257,7 +404,7 @@ def write_statistics(folder: Path, name: str, document: Mapping[str, Any]) -> No
     files.publish(".json")
 
 
-def done_shards(folder: Path) -> set[int]:
-    """The numbers of the shards that have statistics."""
-    numbers = (path.name.partition("_stats")[0] for path in folder.glob("*_stats.json"))
-    return {int(number) for number in numbers if number.isdigit()}
+def done_shards(folder: Path) -> dict[int, str]:
+    """The numbers of the shards that have statistics, in order, with their names."""
+    names = (path.name.partition("_stats")[0] for path in folder.glob("*_stats.json"))
+    return {int(name): name for name in sorted(names, key=lambda name: (len(name), name)) if name.isdigit()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -14,15 +14,28 @@ import pyarrow.csv
 import pyarrow.json
 import pyarrow.parquet
 
+from thumbs_worker.img2dataset import layout, ledger
 from thumbs_worker.img2dataset.settings import SettingError, Settings
 
 
 @dataclass(frozen=True)
 class Shard:
-    """Some rows of the list: the shard's number, and the columns that the output takes over."""
+    """Some rows of the list: the shard's number and name, the columns that the output takes over, the rows' keys, and
+    when they failed first, in seconds since 1970. `completes` says that earlier shards have the same rows."""
 
     number: int
+    name: str
     rows: pa.Table
+    keys: list[str]
+    first_failed: list[float | None]
+    completes: bool = False
+
+
+def shard_of(number: int, rows: pa.Table, settings: Settings) -> Shard:
+    """A shard of new rows."""
+    digits, size = settings.oom_shard_count, settings.number_sample_per_shard
+    keys = [layout.sample_key(row, number, size, digits) for row in range(rows.num_rows)]
+    return Shard(number, layout.shard_name(number, digits), rows, keys, [None] * rows.num_rows)
 
 
 def input_files(settings: Settings) -> list[Path]:
@@ -38,7 +51,20 @@ def input_files(settings: Settings) -> list[Path]:
     return [place]
 
 
-def shards(settings: Settings, first: int, done: set[int]) -> Iterator[Shard]:
+def failed_shards(settings: Settings, rows: pa.Table, first: int) -> Iterator[Shard]:
+    """Shards of the rows of a ledger."""
+    size = settings.number_sample_per_shard
+    extra = {name for name, _ in ledger.FIELDS}
+    kept = [name for name in rows.column_names if name not in extra]
+    for number, begin in enumerate(range(0, rows.num_rows, size), first):
+        part = rows.slice(begin, size)
+        yield Shard(
+            number, layout.shard_name(number, settings.oom_shard_count), part.select(kept),
+            part.column("key").to_pylist(), part.column("first_failed").to_pylist(), completes=True,
+        )  # fmt: skip
+
+
+def shards(settings: Settings, first: int, done: Container[int]) -> Iterator[Shard]:
     """The shards of the list, but for those that are done. Each file begins a shard, as img2dataset has it."""
     number = first
     size = settings.number_sample_per_shard
@@ -46,7 +72,7 @@ def shards(settings: Settings, first: int, done: set[int]) -> Iterator[Shard]:
         table = _columns(read(file, settings), file, settings)
         for begin in range(0, table.num_rows, size):
             if number not in done:
-                yield Shard(number, table.slice(begin, size))
+                yield shard_of(number, table.slice(begin, size), settings)
             number += 1
 
 
@@ -87,6 +113,8 @@ def _columns(table: pa.Table, file: Path, settings: Settings) -> pa.Table:
     wanted = {name: name for name in settings.save_additional_columns or ()}
     if settings.caption_col is not None:
         wanted["caption"] = settings.caption_col
+    if settings.verify_hash is not None:
+        wanted[settings.verify_hash[1]] = settings.verify_hash[0]
     wanted["url"] = settings.url_col
     for source in wanted.values():
         if source not in table.column_names:

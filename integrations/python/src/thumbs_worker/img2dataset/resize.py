@@ -10,6 +10,8 @@ from thumbs_worker.protocol import Result
 
 # The longest side that the worker takes: with it nothing is made smaller.
 _WHOLE = 16383
+# A size of which nobody wants the thumbnail.
+_LEAST = "16x16"
 _WHITE = (255, 255, 255)
 _FORMATS = {"jpg": "jpeg", "png": "png", "webp": "webp"}
 _PILLOW_FORMATS = {"jpg": "JPEG", "png": "PNG", "webp": "WEBP"}
@@ -32,8 +34,10 @@ class Resizer:
         self._end = settings.encode_format
         self._quality = settings.encode_quality
         self._upscale = settings.upscale_interpolation
+        self._passes_on = settings.disable_all_reencoding
+        self._keeps_untouched = settings.skip_reencode
         self._limits = (settings.min_image_size, settings.max_image_area, settings.max_aspect_ratio)
-        if self._mode == "border" or self._grows:
+        if (self._mode == "border" or self._grows) and not self._passes_on:
             _pillow()
 
     def item(self, url: str) -> dict[str, Any]:
@@ -45,6 +49,8 @@ class Resizer:
 
     def sizes(self) -> list[str]:
         """The sizes to request. `keep_ratio` means the shorter side: one of the two boxes has it at that length."""
+        if self._passes_on:
+            return [_LEAST]
         if self._mode == "keep_ratio":
             return [f"{self._side}x", f"x{self._side}"]
         return [f"{_WHOLE}x{_WHOLE}" if self._mode == "no" else f"{self._side}x{self._side}"]
@@ -66,7 +72,7 @@ class Resizer:
 
     def refusal(self, result: Result) -> str | None:
         """What img2dataset says of an image that is too small, too large or too long."""
-        if result.source is None:
+        if result.source is None or self._passes_on:
             return None
         width, height = result.source.width, result.source.height
         smallest, area, ratio = self._limits
@@ -78,7 +84,7 @@ class Resizer:
 
     def again(self, result: Result, url: str) -> dict[str, Any] | None:
         """A second request, without loss and whole, for an image that Pillow has to finish; None for the others."""
-        if result.source is None or self._mode == "border":
+        if result.source is None or self._mode == "border" or self._passes_on or self._is_untouched(result):
             return None
         width, height = result.source.width, result.source.height
         reaches = (max if self._mode in ("keep_ratio_largest", "no") else min)(width, height) >= self._side
@@ -89,8 +95,22 @@ class Resizer:
             return {"url": url, "format": "png"}
         return {"url": url, "format": "png", "fit": "contain", "sizes": f"{_WHOLE}x{_WHOLE}"}
 
-    def image(self, result: Result, is_second: bool) -> tuple[bytes, int, int]:
-        """The image to write, its width and its height."""
+    def _is_untouched(self, result: Result) -> bool:
+        """Whether the source itself is written: it has the format, nothing has to be resized, and it is opaque."""
+        source = result.source
+        if not self._keeps_untouched or result.original is None or source is None or source.format != self.format:
+            return False
+        reached = (min if self._mode in ("keep_ratio", "center_crop") else max)(source.width, source.height)
+        return not self._grows and (self._mode == "no" or reached <= self._side) and not _is_transparent(result.original)
+
+    def image(self, result: Result, is_second: bool) -> tuple[bytes, int | None, int | None]:
+        """The image to write, its width and its height, which are not known of what is passed on."""
+        if self._passes_on:
+            assert result.original is not None
+            return result.original, None, None
+        if self._is_untouched(result):
+            assert result.original is not None and result.source is not None
+            return result.original, result.source.width, result.source.height
         best = max(result.thumbnails, key=lambda each: each.width * each.height)
         assert best.data is not None
         if self._mode == "border" or is_second:

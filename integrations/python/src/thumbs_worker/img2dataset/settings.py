@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import Any
+
+from thumbs_worker.options import seconds
 
 
 class SettingError(ValueError):
@@ -52,17 +55,46 @@ class Settings:
     incremental_mode: str = "incremental"
     max_shard_retry: int = 1
     user_agent_token: str | None = None
-    disallowed_header_directives: Sequence[str] | None = field(
-        default_factory=lambda: ["noai", "noimageai", "noindex", "noimageindex"]
-    )
+    disallowed_header_directives: Sequence[str] | None = None
+    ignore_ssl_certificate: bool = False
+    # Not of img2dataset: whether whole sources are downloaded, for their hash and EXIF data; whether robots.txt is
+    # respected; whether the rows are those that failed before; and how long after that they may still come.
+    whole_files: bool = False
+    robots: bool = False
+    only_failed: bool = False
+    until: str | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.save_additional_columns, str):
-            self.save_additional_columns = [self.save_additional_columns]
-        if not self.url_list:
+        for name in ("save_additional_columns", "disallowed_header_directives"):
+            value = getattr(self, name)
+            if isinstance(value, str):
+                setattr(self, name, [part.strip() for part in value.split(",")])
+        if self.disallowed_header_directives is None:
+            self.disallowed_header_directives = _DIRECTIVES
+        if not self.url_list and not self.only_failed:
             raise SettingError("url_list is missing: the file or folder with the URLs")
         for name in ("url_list", "output_folder"):
             self._check_path(name)
+        self._check_choices()
+        for name in ("image_size", "thread_count", "number_sample_per_shard", "oom_shard_count", "subjob_size"):
+            if not isinstance(getattr(self, name), int) or getattr(self, name) < 1:
+                raise SettingError(f"{name} has to be a number from 1, not {getattr(self, name)!r}")
+        if self.image_size > _LONGEST_SIDE:
+            raise SettingError(f"image_size={self.image_size} is too large: the most is {_LONGEST_SIDE}")
+        if not isinstance(self.timeout, (int, float)) or not 0.1 <= self.timeout <= _LONGEST_TIMEOUT:
+            raise SettingError(f"timeout={self.timeout} cannot be used: give 0.1 to {_LONGEST_TIMEOUT} seconds")
+        try:
+            self.seconds_left = None if self.until is None else seconds(self.until)
+        except ValueError as error:
+            raise SettingError(f"until: {error}") from error
+        self._check_columns()
+
+    @property
+    def downloads_whole_files(self) -> bool:
+        """Whether sources are downloaded whole."""
+        return self.whole_files or self.skip_reencode or self.disable_all_reencoding or self.verify_hash is not None
+
+    def _check_choices(self) -> None:
         for name, allowed in _CHOICES.items():
             value = getattr(self, name)
             if value not in allowed:
@@ -71,9 +103,15 @@ class Settings:
         for name, (is_refused, reason) in _REFUSED.items():
             if is_refused(getattr(self, name)):
                 raise SettingError(f"{name} is not supported: {reason}")
-        for name in ("image_size", "thread_count", "number_sample_per_shard", "oom_shard_count"):
-            if not isinstance(getattr(self, name), int) or getattr(self, name) < 1:
-                raise SettingError(f"{name} has to be a number from 1, not {getattr(self, name)!r}")
+
+    def _check_columns(self) -> None:
+        if self.verify_hash is not None:
+            if isinstance(self.verify_hash, str) or len(self.verify_hash) != 2:
+                raise SettingError("verify_hash names a column and a hash, such as [sha256hash,sha256]")
+            if self.verify_hash[1] != self.compute_hash:
+                raise SettingError(
+                    f"verify_hash={self.verify_hash[1]} has to be the hash of compute_hash, {self.compute_hash}"
+                )
         taken = set(self.save_additional_columns or ()) & RESERVED
         if taken:
             raise SettingError(f"save_additional_columns may not name {', '.join(sorted(taken))}: the output has them")
@@ -88,14 +126,13 @@ class Settings:
     def notes(self) -> list[str]:
         """What a user of img2dataset should know of this run."""
         notes = []
-        if self.disallowed_header_directives:
-            notes.append("X-Robots-Tag is not read: exclude the hosts that you have to, or filter the list beforehand")
-        if self.compute_hash:
-            notes.append(f"{self.compute_hash} is that of the image as written: sources are not downloaded whole")
-        if self.extract_exif:
-            notes.append("exif is null: the worker does not report it")
-        if self.timeout != Settings.timeout:
-            notes.append("timeout has no effect: a server fails that sends less than 1 kB a second over 20 s")
+        is_whole = self.downloads_whole_files
+        if self.compute_hash and not is_whole:
+            notes.append(f"{self.compute_hash} is that of the image as written; with whole_files, that of the source")
+        if self.extract_exif and not is_whole:
+            notes.append("exif is null; with whole_files, it is that of the source")
+        elif self.extract_exif and importlib.util.find_spec("exifread") is None:
+            notes.append("exif is null: pip install exifread")
         return notes
 
 
@@ -103,31 +140,30 @@ class Settings:
 RESERVED = frozenset(
     "key caption url width height original_width original_height status error_message exif md5 sha256 sha512".split()
 )
+_DIRECTIVES = ("noai", "noimageai", "noindex", "noimageindex")
+# Those of the worker.
+_LONGEST_SIDE = 16383
+_LONGEST_TIMEOUT = 86_400
 _CHOICES: Mapping[str, Sequence[Any]] = {
     "resize_mode": ("no", "keep_ratio", "center_crop", "border", "keep_ratio_largest"),
     "encode_format": ("jpg", "png", "webp"),
-    "output_format": ("webdataset", "files", "parquet"),
+    "output_format": ("webdataset", "files", "parquet", "tfrecord", "dummy"),
     "input_format": tuple(
         [f"{name}{end}" for name in ("txt", "csv", "tsv", "json", "jsonl") for end in ("", ".gz")] + ["parquet"]
     ),
+    "distributor": ("multiprocessing", "pyspark", "ray"),
     "compute_hash": (None, "md5", "sha256", "sha512"),
     "incremental_mode": ("incremental", "overwrite", "extend"),
     "upscale_interpolation": ("lanczos", "lanczos4", "cubic", "bicubic", "linear", "bilinear", "nearest", "area"),
     "downscale_interpolation": ("area", "lanczos", "lanczos4", "cubic", "bicubic", "linear", "bilinear"),
 }
 _REFUSED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
-    "skip_reencode": (bool, "every image is written anew"),
-    "disable_all_reencoding": (bool, "the worker makes thumbnails and passes no originals on"),
     "bbox_col": (lambda value: value is not None, "nothing is blurred; blur the shards afterwards"),
-    "verify_hash": (
-        lambda value: value is not None,
-        "sources are not downloaded whole, so there is no hash of them to compare",
+    "ignore_ssl_certificate": (
+        bool,
+        "anybody on the way could replace the images; name a file of authorities to trust, with cacert",
     ),
     "enable_wandb": (bool, "read the _stats.json files of the output instead"),
-    "distributor": (
-        lambda value: value != "multiprocessing",
-        "use thumbs_worker.spark or thumbs_worker.ray for a cluster",
-    ),
 }
 
 
@@ -137,7 +173,7 @@ def parse(words: Sequence[str]) -> dict[str, Any]:
     Values are Python's literals where they can be read so, else texts; a list may leave its quotes out. The first
     word without a name is `url_list`.
     """
-    known = {each.name: each for each in fields(Settings)}
+    known = {each.name for each in fields(Settings)} | WORKERS
     values: dict[str, Any] = {}
     rest = list(words)
     while rest:
@@ -153,7 +189,7 @@ def parse(words: Sequence[str]) -> dict[str, Any]:
             values[name[2:]] = False
             continue
         if name not in known:
-            raise SettingError(f"--{name} is no option of img2dataset 1.47 that is known here")
+            raise SettingError(f"--{name} is no option of img2dataset 1.47 or of this command")
         if not has_value:
             if not rest or rest[0].startswith("--"):
                 values[name] = True
@@ -163,8 +199,23 @@ def parse(words: Sequence[str]) -> dict[str, Any]:
     return values
 
 
+def split(values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The options of img2dataset, and those that are the worker's."""
+    settings = {name: value for name, value in values.items() if name not in WORKERS}
+    return settings, {name: value for name, value in values.items() if name in WORKERS}
+
+
+# The worker's options that are not given by img2dataset's.
+WORKERS = frozenset(
+    "scaling cache_dir disk_cache downloads per_host jobs memory_budget max_pixels max_bytes max_wait user_agent headers "
+    "isolate unsafe_from_web early_stop public_addresses_only cacert more".split()
+)
+
+
 # Options whose values are texts, also where they look like numbers.
-_TEXTS = frozenset({"url_list", "output_folder", "url_col", "caption_col", "user_agent_token"})
+_TEXTS = frozenset(
+    "url_list output_folder url_col caption_col user_agent_token until max_wait user_agent cacert cache_dir".split()
+)
 
 
 def _literal(text: str) -> Any:
