@@ -1,7 +1,8 @@
 #!/usr/bin/env -S python3 -IS
 """Stands in for `thumbs` where a test needs a worker that misbehaves: each URL says what becomes of it.
 
-ok: answered. crash: the process dies. crash-once-FILE: dies unless FILE exists, which it then makes. half: dies in the
+ok: answered. crash: the process dies. crash-once-FILE: dies unless FILE exists, which it then makes. crash-3-FILE:
+dies three times, which FILE counts. half: dies in the
 middle of its line. silent: never answered. twice: answered twice. noise: lines that answer nothing come first.
 strange: answered without a member that has to be there. ending: answered as not tried, as after SIGTERM, and the process ends. slow: answered after the next line.
 """
@@ -55,6 +56,13 @@ def main():
             flag = what.removeprefix("crash-once-").replace("%", "/")
             if not os.path.exists(flag):
                 open(flag, "w").close()
+                os.kill(os.getpid(), signal.SIGKILL)
+        elif what.startswith("crash-3-"):
+            flag = what.removeprefix("crash-3-").replace("%", "/")
+            with open(flag, "a") as counter:
+                counter.write("x")
+                is_enough = counter.tell() > 3
+            if not is_enough:
                 os.kill(os.getpid(), signal.SIGKILL)
         elif what == "half":
             put(reply[: len(reply) // 2])

@@ -75,6 +75,13 @@ def test_an_item_that_kills_the_worker_each_time_fails_alone(fake: str) -> None:
     assert len(results) == 20
 
 
+def test_an_item_is_not_to_blame_for_three_kills_from_outside(fake: str, tmp_path: Path) -> None:
+    items = ["http://fake/ok"] * 5 + [f"http://fake/crash-3-{flag(tmp_path, 'count')}"]
+    with Worker(program=fake) as worker:
+        assert all(result.ok for result in worker.map(items))
+        assert worker.restarted == 3
+
+
 def test_a_silent_worker_is_killed_and_its_item_named(fake: str) -> None:
     items = ["http://fake/ok", "http://fake/silent", "http://fake/ok"]
     with Worker(program=fake, silence=2) as worker:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import collections
+import time
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -16,6 +18,8 @@ from thumbs_worker.worker import Worker
 # bits, and Spark holds a batch twice.
 _BATCH_BYTES = 32 << 20
 _BATCH_ROWS = 4096
+# The longest time that is waited for another attempt, in seconds.
+_LONGEST_PAUSE = 60.0
 
 _ERROR = pa.struct(
     [
@@ -94,6 +98,27 @@ def column_items(batch: Any, url: str, is_data: bool = False) -> list[Item]:
     return [{"data": value} if is_data and value is not None else value for value in values]
 
 
+def results_of(worker: Worker, items: list[Item], retries: int) -> list[Result]:
+    """The results of some items in their order. Those that failed for a passing reason are tried again, `retries` times
+    at most, after the others and when their servers say, if that is soon."""
+    results = list(worker.map(items, ordered=True))
+    for attempt in range(1, retries + 1):
+        pauses = {
+            row: pause
+            for row, result in enumerate(results)
+            if result.error is not None
+            and result.error.retry
+            and (pause := result.error.retry_after or 2.0 ** (attempt - 1)) <= _LONGEST_PAUSE
+        }
+        if not pauses:
+            break
+        time.sleep(max(pauses.values()))
+        again = worker.map([items[row] for row in pauses], ordered=True)
+        for row, result in zip(pauses, again, strict=True):
+            results[row] = replace(result, index=row)
+    return results
+
+
 def with_results(
     worker: Worker,
     batches: Iterable[pa.RecordBatch],
@@ -168,6 +193,7 @@ __all__ = [
     "appended",
     "column_items",
     "result_array",
+    "results_of",
     "result_value",
     "retried",
     "with_results",

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from thumbs_worker.arrow import column_items
+from thumbs_worker.arrow import column_items, results_of
 from thumbs_worker.options import Options, Size
 from thumbs_worker.pool import shared_worker
 from thumbs_worker.protocol import Result
@@ -44,18 +44,36 @@ def thumbnails(
     data: str | None = None,
     options: Options | None = None,
     program: str | None = None,
+    retries: int = 0,
 ) -> Any:
     """The rows of a `dask.dataframe.DataFrame`, each once, with columns of results.
 
     They are `thumb_status`, `thumb_code`, `thumb_message`, `thumb_retry`, `thumb_source_width` and so on, and
     `thumb_data`, `thumb_width`, `thumb_height`, `thumb_format`, `thumb_sha256` and `thumb_path` of the thumbnail; with
     several sizes these end with the size, `thumb_data_400x300`. All have Arrow types. `data` names a column of images'
-    bytes in place of `url`. It runs as often as Dask needs the rows.
+    bytes in place of `url`. It runs as often as Dask needs the rows. Those that failed for a passing reason are tried
+    `retries` times more, at the end of their partition.
     """
     chosen = options or Options(sizes=tuple(sizes))
     empty = {name: _series([], kind, df._meta.index[:0]) for name, kind in _columns(chosen, prefix).items()}
     meta = df._meta.assign(**empty)
-    return df.map_partitions(_add, data or url, data is not None, prefix, chosen, program, meta=meta)
+    return df.map_partitions(_add, data or url, data is not None, prefix, chosen, program, retries, meta=meta)
+
+
+def retry_failed(
+    df: Any,
+    url: str = "url",
+    sizes: Sequence[Size] = (256,),
+    *,
+    prefix: str = "thumb_",
+    data: str | None = None,
+    options: Options | None = None,
+    program: str | None = None,
+) -> Any:
+    """The rows of `thumbnails`, each once, of which those that failed and may succeed now were tried again. Read them
+    from storage: Dask would compute them anew."""
+    chosen = options or Options(sizes=tuple(sizes))
+    return df.map_partitions(_retry, data or url, data is not None, prefix, chosen, program, meta=df._meta)
 
 
 def _ends(options: Options) -> list[str]:
@@ -77,10 +95,10 @@ def _series(values: list[Any], kind: pa.DataType, index: Any) -> Any:
 
 
 def _add(
-    frame: pd.DataFrame, url: str, is_data: bool, prefix: str, options: Options, program: str | None
+    frame: pd.DataFrame, url: str, is_data: bool, prefix: str, options: Options, program: str | None, retries: int
 ) -> pd.DataFrame:
     table = pa.table({url: pa.array(frame[url], from_pandas=True)})
-    results = list(shared_worker(options, program).map(column_items(table, url, is_data), ordered=True))
+    results = results_of(shared_worker(options, program), column_items(table, url, is_data), retries)
     values: dict[str, list[Any]] = {
         f"{prefix}{name}": [value(result) for result in results] for name, (_, value) in _ROW.items()
     }
@@ -91,3 +109,27 @@ def _add(
             ]
     kinds = _columns(options, prefix)
     return frame.assign(**{name: _series(values[name], kind, frame.index) for name, kind in kinds.items()})
+
+
+def _retry(
+    frame: pd.DataFrame, url: str, is_data: bool, prefix: str, options: Options, program: str | None
+) -> pd.DataFrame:
+    # Whether each row may succeed later; a row without a status has not been tried.
+    states = zip(_values(frame, f"{prefix}status"), _values(frame, f"{prefix}retry"), strict=True)
+    places = [place for place, (status, retry) in enumerate(states) if status is None or retry]
+    if not places:
+        return frame
+    kinds = _columns(options, prefix)
+    again = _add(frame.iloc[places].drop(columns=list(kinds)), url, is_data, prefix, options, program, 0)
+    columns = {}
+    for name, kind in kinds.items():
+        values = _values(frame, name)
+        for place, value in zip(places, _values(again, name), strict=True):
+            values[place] = value
+        columns[name] = _series(values, kind, frame.index)
+    return frame.assign(**columns)
+
+
+def _values(frame: pd.DataFrame, name: str) -> list[Any]:
+    values: list[Any] = pa.array(frame[name], from_pandas=True).to_pylist()
+    return values

@@ -7,8 +7,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from thumbs_worker.arrow import column_items, result_array
+from thumbs_worker.arrow import column_items, result_array, results_of, retried
 from thumbs_worker.options import Options, Size
+from thumbs_worker.protocol import Item
 from thumbs_worker.worker import DEFAULT_WINDOW, Worker
 
 # How many batches an actor works on at once: while one waits for its last images, the next one keeps the worker busy.
@@ -33,15 +34,26 @@ class Thumbnails:
         options: Options | None = None,
         window: int = DEFAULT_WINDOW,
         program: str | None = None,
+        retries: int = 0,
+        is_again: bool = False,
     ) -> None:
         self._url = data or url
         self._is_data = data is not None
         self._column = column
+        self._retries = retries
+        self._is_again = is_again
         self._worker = Worker(options or Options(sizes=tuple(sizes)), program=program, window=window)
 
     def __call__(self, batch: pa.Table) -> pa.Table:
-        results = self._worker.map(column_items(batch, self._url, self._is_data), ordered=True)
+        if self._is_again:
+            parts = batch.combine_chunks().to_batches()
+            done = [retried(self._worker, part, self._items, self._column) for part in parts]
+            return pa.Table.from_batches(done, schema=batch.schema)
+        results = results_of(self._worker, self._items(batch), self._retries)
         return batch.append_column(self._column, result_array(results))
+
+    def _items(self, batch: Any) -> list[Item]:
+        return column_items(batch, self._url, self._is_data)
 
 
 def thumbnails(
@@ -57,31 +69,57 @@ def thumbnails(
     options: Options | None = None,
     window: int = DEFAULT_WINDOW,
     program: str | None = None,
+    retries: int = 0,
 ) -> Any:
     """The rows of a `ray.data.Dataset`, each once, with a column of results.
 
     `concurrency` is the number of actors, or the least and the most of them, each with a worker that decodes one image
     more at once than the actor counts for in processors, `num_cpus`, unless `options.jobs` says otherwise. Leave a
     processor free for Ray's own reading and writing. The column is a struct with the names of `Result`. `data` names a
-    column of images' bytes in place of `url`.
+    column of images' bytes in place of `url`. Rows that failed for a passing reason are tried `retries` times more, at
+    the end of their batch.
     """
+    arguments = {"url": url, "column": column, "data": data, "window": window, "program": program, "retries": retries}
+    return _mapped(dataset, arguments, options or Options(sizes=tuple(sizes)), concurrency, num_cpus, batch_size)
+
+
+def retry_failed(
+    dataset: Any,
+    url: str = "url",
+    sizes: Sequence[Size] = (256,),
+    *,
+    concurrency: int | tuple[int, int] = 1,
+    num_cpus: float = _PROCESSORS,
+    batch_size: int = DEFAULT_WINDOW,
+    column: str = "thumbs",
+    data: str | None = None,
+    options: Options | None = None,
+    window: int = DEFAULT_WINDOW,
+    program: str | None = None,
+) -> Any:
+    """The rows of `thumbnails`, each once, of which those that failed and may succeed now were tried again. Read them
+    from storage: Ray would compute them anew."""
+    arguments = {"url": url, "column": column, "data": data, "window": window, "program": program, "is_again": True}
+    return _mapped(dataset, arguments, options or Options(sizes=tuple(sizes)), concurrency, num_cpus, batch_size)
+
+
+def _mapped(
+    dataset: Any,
+    arguments: dict[str, Any],
+    options: Options,
+    concurrency: int | tuple[int, int],
+    num_cpus: float,
+    batch_size: int,
+) -> Any:
     from ray.data import ActorPoolStrategy
 
     if isinstance(concurrency, int):
         pool = ActorPoolStrategy(size=concurrency)
     else:
         pool = ActorPoolStrategy(min_size=concurrency[0], max_size=concurrency[1])
-    chosen = (options or Options(sizes=tuple(sizes))).for_processors(num_cpus)
     return dataset.map_batches(
         Thumbnails,
-        fn_constructor_kwargs={
-            "url": url,
-            "column": column,
-            "data": data,
-            "options": chosen,
-            "window": window,
-            "program": program,
-        },
+        fn_constructor_kwargs={**arguments, "options": options.for_processors(num_cpus)},
         batch_format="pyarrow",
         batch_size=batch_size,
         compute=pool,

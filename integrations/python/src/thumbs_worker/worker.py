@@ -22,7 +22,8 @@ from thumbs_worker.protocol import InvalidItem, Item, Result, decode_line, encod
 DEFAULT_WINDOW = 256
 # How many bytes of lines are put together into one write.
 _WRITE_SIZE = 64 * 1024
-# An item that was under way in so many crashes is sent alone, so that the next crash tells whose fault it is.
+# An item that was under way in so many crashes is sent alone. A crash then may still be somebody's kill; the second one
+# tells that the item is to blame.
 _CRASHES_BEFORE_ALONE = 2
 # The longest pause before the process is started again, in seconds; the first is this divided by 2 to the 6th.
 _LONGEST_PAUSE = 5.0
@@ -384,7 +385,7 @@ class Worker:
             request = self._open[number]
             if number not in self._postponed:
                 request.crashes += 1
-            if request.crashes > _CRASHES_BEFORE_ALONE and len(lost) == 1:
+            if request.crashes > _CRASHES_BEFORE_ALONE + 1 and len(lost) == 1:
                 del self._open[number]
                 self._alone.discard(number)
                 code = "worker-silent" if process.was_silent else "worker-crashed"

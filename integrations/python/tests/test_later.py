@@ -1,0 +1,56 @@
+"""Rows that come later in Ray and Dask: their functions on batches, which the engines call."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pa = pytest.importorskip("pyarrow")
+
+from thumbs_worker import Options, Worker  # noqa: E402
+from thumbs_worker.arrow import results_of  # noqa: E402
+
+OPTIONS = Options(sizes=[32], jobs=1, max_wait="0", disk_cache=0)
+
+
+@pytest.fixture
+def some(origin: str, urls: list[str]) -> list[str | None]:
+    """URLs of which the second fails for a passing reason, and the last two for good."""
+    return [urls[0], f"{origin}/status/503", f"{origin}/status/404", None]
+
+
+def test_other_attempts_keep_the_order(program: str, some: list[Any]) -> None:
+    with Worker(OPTIONS, program=program) as worker:
+        results = results_of(worker, some, retries=1)
+    assert [(result.index, result.status) for result in results] == list(enumerate(["ok", *["failed"] * 3]))
+    assert [result.retry for result in results] == [False, True, False, False]
+
+
+def test_ray_tries_rows_again_that_may_succeed_now(program: str, some: list[Any], urls: list[str]) -> None:
+    from thumbs_worker.ray import Thumbnails
+
+    table = pa.table({"url": pa.array(some), "n": [1, 2, 3, 4]})
+    first = Thumbnails(options=OPTIONS, program=program)(table)
+    mended = first.set_column(0, "url", pa.array([*some[:1], *urls[:3]]))
+    again = Thumbnails(options=OPTIONS, program=program, is_again=True)
+    assert [row["status"] for row in again(mended).column("thumbs").to_pylist()] == ["ok", "ok", "failed", "failed"]
+    assert again(mended.slice(0, 0)).schema == first.schema
+
+
+def test_dask_tries_rows_again_that_may_succeed_now(
+    program: str, some: list[Any], urls: list[str], tmp_path: Path
+) -> None:
+    dd = pytest.importorskip("dask.dataframe")
+    pd = pytest.importorskip("pandas")
+    from thumbs_worker.dask import retry_failed, thumbnails
+
+    frame = dd.from_pandas(pd.DataFrame({"url": some}, index=[1, 1, 2, 2]), npartitions=1)
+    first = thumbnails(frame, options=OPTIONS, program=program).compute(scheduler="threads")
+    assert list(first["thumb_status"]) == ["ok", *["failed"] * 3]
+    first["url"] = [*some[:1], *urls[:3]]
+    again = retry_failed(dd.from_pandas(first, npartitions=1, sort=False), options=OPTIONS, program=program)
+    last = again.compute(scheduler="threads")
+    assert list(last["thumb_status"]) == ["ok", "ok", "failed", "failed"]
+    assert last["thumb_data"].iloc[1] and (last.dtypes == first.dtypes).drop("url").all()
