@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -56,6 +57,32 @@ def test_worker_files_writes_a_file_for_each_url(run, listed, tmp_path) -> None:
     output = run("worker_files.py", path, tmp_path / "out")
     assert len(output.splitlines()) == len(every) and output.count("not-found") == 1
     assert len(list((tmp_path / "out").glob("*.jpg"))) == len(every) - 1
+
+
+@needs("redis")
+@pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is not installed")
+def test_entries_of_a_redis_stream_are_delivered_again_until_they_have_an_answer(  # type: ignore[no-untyped-def]
+    run, listed, origin, tmp_path
+) -> None:
+    import redis
+
+    socket = tmp_path / "redis.sock"
+    command = ["redis-server", "--port", "0", "--unixsocket", str(socket), "--save", "", "--dir", str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        while "ready to accept" not in process.stdout.readline().lower():
+            assert process.poll() is None
+        server = redis.Redis(unix_socket_path=str(socket))
+        for url in [*listed[1], f"{origin}/status/503"]:
+            server.xadd("pictures", {"url": url})
+        arguments = ("redis_stream.py", f"unix://{socket}", tmp_path / "out")
+        output = run(*arguments, 0)
+        assert output.count(" ok\n") == len(listed[1]) - 1 and output.count("not-found") == 1
+        # What may succeed later stays, and comes again, but not at once.
+        assert server.xpending("pictures", "thumbs")["pending"] == 1
+        assert run(*arguments, 600_000) == ""
+        assert run(*arguments, 0).count("\n") == 1
+        process.terminate()
 
 
 def test_pool_hashes_gives_each_row_once(run, listed) -> None:  # type: ignore[no-untyped-def]

@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession  # noqa: E402
 
 from thumbs_worker import Options  # noqa: E402
 from thumbs_worker.img2dataset import layout, ledger  # noqa: E402
+from thumbs_worker.img2dataset.storage import Output  # noqa: E402
 from thumbs_worker.spark import host, retry_failed, thumbnails  # noqa: E402
 from thumbs_worker.spark_output import write, write_failed  # noqa: E402
 
@@ -88,7 +89,7 @@ def test_the_same_rows_give_the_same_shards_whatever_their_order(
         write(frame, tmp_path / name, size=32, partitions=3, rows_per_shard=10)
         folder = tmp_path / name / layout.MANIFEST
         manifests.append({path.name: path.read_text() for path in folder.iterdir()})
-        assert layout.verify(tmp_path / name) == []
+        assert Output(str(tmp_path / name)).verify() == []
     assert manifests[0] == manifests[1] and len(manifests[0]) > 1
 
 
@@ -112,4 +113,4 @@ def test_rows_that_failed_for_a_passing_reason_are_added_by_further_shards(
     assert again.column("first_failed").to_pylist() == found.column("first_failed").to_pylist()
     assert again.column("key").to_pylist() == found.column("key").to_pylist()
     assert write_failed(spark, output, options=options, until="0s").rows == 0
-    assert layout.verify(output) == []
+    assert Output(str(output)).verify() == []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import fields
-from pathlib import Path
 
 from thumbs_worker.errors import WorkerError, WorkerFailed
 
@@ -27,7 +26,7 @@ def main(words: Sequence[str] | None = None) -> int:
         print(f"{error.name} is missing: pip install 'thumbs-worker[img2dataset]'", file=sys.stderr)
         return 69
     if len(words) == 2 and words[0] == "verify":
-        return _verify(Path(words[1]))
+        return _verify(words[1])
     if not words or "--help" in words or "-h" in words:
         names = [each.name for each in fields(Settings)]
         print(_USAGE + "".join(f"  --{name}\n" for name in [*names, *sorted(WORKERS)]), end="")
@@ -51,11 +50,11 @@ def main(words: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _verify(folder: Path) -> int:
+def _verify(address: str) -> int:
     """Reads the shards of an output again; 1 if they are not those that were written."""
-    from thumbs_worker.img2dataset import layout
+    from thumbs_worker.img2dataset.storage import Output
 
-    problems = layout.verify(folder)
+    problems = Output(address).verify()
     for problem in problems:
         print(problem, file=sys.stderr)
     return 1 if problems else 0

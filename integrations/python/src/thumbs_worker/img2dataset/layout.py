@@ -376,27 +376,6 @@ def _write_document(folder: Path, target: Path, document: Mapping[str, Any]) -> 
         path.write_text(json.dumps(document, indent=1) + "\n")
 
 
-def verify(folder: Path) -> list[str]:
-    """Reads all shards again; returns what differs from the manifest, a line for each file."""
-    if not (folder / MANIFEST).is_dir():
-        return [f"{folder} has no {MANIFEST}"]
-    problems = []
-    listed: set[str] = set()
-    for path in sorted((folder / MANIFEST).glob("*.manifest")):
-        for file, expected in json.loads(path.read_text())["files"].items():
-            listed.add(file)
-            if not (folder / file).exists():
-                problems.append(f"{file} is missing")
-            elif sha256(folder / file) != expected:
-                problems.append(f"{file} has other bytes than when it was written")
-    known = {f"{path.stem}_stats.json" for path in (folder / MANIFEST).glob("*.manifest")}
-    for path in sorted(folder.iterdir()):
-        is_listed = path.name in listed or path.name in known or path.name.startswith("_")
-        if not is_listed:
-            problems.append(f"{path.name} is in no manifest")
-    return problems
-
-
 def write_statistics(folder: Path, name: str, document: Mapping[str, Any]) -> None:
     """Writes `00000_stats.json`, which marks the shard as done: a later run leaves it."""
     files = _Folder(folder, f"{name}_stats")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -48,9 +48,15 @@ def write(folder: Path, name: str, columns: pa.Schema, entries: list[dict[str, A
         pa.parquet.write_table(pa.Table.from_pylist(entries, schema=schema), path)
 
 
-def pending(folder: Path, until: float | None = None, patience: float = 0.0) -> pa.Table | None:
+def pending(
+    folder: Path,
+    until: float | None = None,
+    patience: float = 0.0,
+    fetch: Callable[[str], Path] | None = None,
+) -> pa.Table | None:
     """The rows that may come now, or within `patience` seconds; None if there are none. With `until`, those that failed
-    first more than so many seconds ago are left out. A row counts as its last shard has it."""
+    first more than so many seconds ago are left out. A row counts as its last shard has it. `fetch` gets a file of an
+    output that is elsewhere."""
     tables: list[pa.Table] = []
     later: set[str] = set()
     for name in reversed(layout.done_shards(folder).values()):
@@ -58,7 +64,9 @@ def pending(folder: Path, until: float | None = None, patience: float = 0.0) -> 
         if path.exists():
             tables.insert(0, _without(pa.parquet.read_table(path), later))
         if layout.manifest(folder, name).get("completes"):
-            later.update(_values(pa.parquet.read_table(folder / f"{name}.parquet", columns=["key"]), "key"))
+            file = f"{name}.parquet"
+            path = folder / file if fetch is None else fetch(file)
+            later.update(_values(pa.parquet.read_table(path, columns=["key"]), "key"))
     if not tables:
         return None
     table = pa.concat_tables(tables, promote_options="default")

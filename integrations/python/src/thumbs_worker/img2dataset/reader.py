@@ -6,7 +6,6 @@ import gzip
 import json
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO, Any
 
 import pyarrow as pa
@@ -14,7 +13,7 @@ import pyarrow.csv
 import pyarrow.json
 import pyarrow.parquet
 
-from thumbs_worker.img2dataset import layout, ledger
+from thumbs_worker.img2dataset import layout, ledger, storage
 from thumbs_worker.img2dataset.settings import SettingError, Settings
 
 
@@ -38,17 +37,17 @@ def shard_of(number: int, rows: pa.Table, settings: Settings) -> Shard:
     return Shard(number, layout.shard_name(number, digits), rows, keys, [None] * rows.num_rows)
 
 
-def input_files(settings: Settings) -> list[Path]:
+def input_files(settings: Settings) -> list[str]:
     """The files to read: the one that is named, or those of a folder whose names end with the format."""
-    place = Path(settings.url_list)
-    if place.is_dir():
-        files = sorted(place.glob(f"*.{settings.input_format}"))
-        if not files:
-            raise SettingError(f"no file in {place} ends with .{settings.input_format}")
-        return files
-    if not place.exists():
-        raise SettingError(f"{place} is not there")
-    return [place]
+    try:
+        files = storage.listed(settings.url_list, f".{settings.input_format}")
+    except FileNotFoundError as error:
+        raise SettingError(str(error)) from error
+    if files is None:
+        return [settings.url_list]
+    if not files:
+        raise SettingError(f"no file in {settings.url_list} ends with .{settings.input_format}")
+    return files
 
 
 def failed_shards(settings: Settings, rows: pa.Table, first: int) -> Iterator[Shard]:
@@ -76,13 +75,13 @@ def shards(settings: Settings, first: int, done: Container[int]) -> Iterator[Sha
             number += 1
 
 
-def read(file: Path, settings: Settings) -> pa.Table:
+def read(file: str, settings: Settings) -> pa.Table:
     """All columns of a file."""
-    if settings.input_format == "parquet":
-        return pa.parquet.read_table(file)
     form, _, is_compressed = settings.input_format.partition(".")
-    with (gzip.open(file) if is_compressed else open(file, "rb")) as stream:
-        return _read(form, stream)
+    with storage.opened(file) as stream:
+        if form == "parquet":
+            return pa.parquet.read_table(stream)
+        return _read(form, gzip.GzipFile(fileobj=stream) if is_compressed else stream)
 
 
 def _read(form: str, stream: IO[bytes] | gzip.GzipFile) -> pa.Table:
@@ -106,7 +105,7 @@ def _records(value: Any) -> pa.Table:
     return pa.table(columns)
 
 
-def _columns(table: pa.Table, file: Path, settings: Settings) -> pa.Table:
+def _columns(table: pa.Table, file: str, settings: Settings) -> pa.Table:
     """The columns that the output takes over, in img2dataset's order and with its names."""
     if settings.input_format.startswith("txt"):
         return table

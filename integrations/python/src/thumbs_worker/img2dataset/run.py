@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import collections
-import shutil
 import sys
 import time
 from collections.abc import Callable, Container, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from thumbs_worker.img2dataset import layout, ledger
@@ -17,6 +15,7 @@ from thumbs_worker.img2dataset.reader import Shard, failed_shards, input_files, 
 from thumbs_worker.img2dataset.resize import Resizer
 from thumbs_worker.img2dataset.robots import Robots, robots_options
 from thumbs_worker.img2dataset.settings import SettingError, Settings, split
+from thumbs_worker.img2dataset.storage import Output
 from thumbs_worker.options import Options
 from thumbs_worker.worker import Worker
 
@@ -33,7 +32,8 @@ class Run:
     def __init__(self, settings: Settings, options: Options, program: str | None = None) -> None:
         self._settings = settings
         self._resizer = Resizer(settings)
-        self._folder = Path(settings.output_folder)
+        self._output = Output(settings.output_folder)
+        self._folder = self._output.folder
         self._program = program
         self._options = options
         self._totals: collections.Counter[str] = collections.Counter()
@@ -52,7 +52,7 @@ class Run:
                 for _, document in distribute(self, shards):
                     self._report(document)
         finally:
-            shutil.rmtree(self._folder / layout.TEMPORARY, ignore_errors=True)
+            self._output.close()
         return dict(self._totals)
 
     def _shards(self, first: int, done: Container[int]) -> Iterator[Shard]:
@@ -61,7 +61,7 @@ class Run:
             input_files(settings)
             return shards(settings, first, done)
         patience = 0.0 if self._options.patience is None else self._options.patience
-        rows = ledger.pending(self._folder, settings.seconds_left, patience)
+        rows = ledger.pending(self._folder, settings.seconds_left, patience, self._output.fetch)
         return iter(()) if rows is None else failed_shards(settings, rows, first)
 
     @property
@@ -71,9 +71,10 @@ class Run:
 
     def filled(self, shard: Shard) -> dict[str, Any]:
         """Fills one shard, and returns its statistics."""
-        (self._folder / layout.TEMPORARY).mkdir(parents=True, exist_ok=True)
         documents: list[dict[str, Any]] = []
+        (self._folder / layout.TEMPORARY).mkdir(parents=True, exist_ok=True)
         self._fill(iter([shard]), documents.append)
+        self._output.leave()
         return documents[0]
 
     def _fill(self, shards: Iterator[Shard], report: Callable[[dict[str, Any]], None]) -> None:
@@ -86,11 +87,14 @@ class Run:
         window = max(_SMALLEST_WINDOW, _WINDOW_PER_THREAD * settings.thread_count)
         # The filler waits for hosts in the worker's place, so that rows of others pass by.
         waiting = replace(options, max_wait="0")
+
+        def publish(shard: Shard, document: dict[str, Any]) -> None:
+            self._output.published(shard.name)
+            report(document)
+
         try:
             with Worker(waiting, program=self._program, window=window) as worker:
-                Filler(
-                    settings, self._resizer, options, self._folder, lambda _, document: report(document), robots
-                ).run(worker, shards)
+                Filler(settings, self._resizer, options, self._folder, publish, robots).run(worker, shards)
         finally:
             if robots is not None:
                 robots.close()
@@ -98,11 +102,7 @@ class Run:
     def _prepare(self) -> tuple[int, Container[int]]:
         """Makes the output folder; returns the number of the first shard, and the shards that are done."""
         mode = "incremental" if self._settings.only_failed else self._settings.incremental_mode
-        if mode == "overwrite" and self._folder.exists():
-            shutil.rmtree(self._folder)
-        self._folder.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(self._folder / layout.TEMPORARY, ignore_errors=True)
-        (self._folder / layout.TEMPORARY).mkdir()
+        self._output.begin(mode == "overwrite")
         done = layout.done_shards(self._folder)
         if mode == "extend" or self._settings.only_failed:
             return max(done, default=-1) + 1, ()

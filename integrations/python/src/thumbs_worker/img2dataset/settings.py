@@ -119,9 +119,7 @@ class Settings:
     def _check_path(self, name: str) -> None:
         value = str(getattr(self, name))
         scheme, separator, rest = value.partition("://")
-        if separator and scheme != "file":
-            raise SettingError(f"{name}={value}: only folders and files of this machine, or mounted ones, can be used")
-        setattr(self, name, rest if separator else value)
+        setattr(self, name, rest if separator and scheme == "file" else value)
 
     def notes(self) -> list[str]:
         """What a user of img2dataset should know of this run."""

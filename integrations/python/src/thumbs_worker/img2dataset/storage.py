@@ -1,0 +1,178 @@
+"""Where an output is: a folder of this machine or, by fsspec, `s3://` and the like.
+
+Elsewhere, a shard is complete here before it is sent, and its statistics are sent last: they commit it. Nothing is
+renamed there, so a run that was killed leaves files that the next one replaces.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+from thumbs_worker.img2dataset import layout
+from thumbs_worker.img2dataset.settings import SettingError
+
+T = TypeVar("T")
+# How often a transfer is tried, and the first pause in seconds, which doubles: for storage that says SlowDown.
+_ATTEMPTS = 6
+_FIRST_PAUSE = 0.5
+
+
+def is_elsewhere(address: str) -> bool:
+    """Whether an address is that of a file or folder of another machine."""
+    return "://" in address
+
+
+def opened(address: str) -> IO[bytes]:
+    """A file to read, here or elsewhere."""
+    if not is_elsewhere(address):
+        return open(address, "rb")
+    system, path = _system(address)
+    stream: IO[bytes] = _again(lambda: system.open(path, "rb"))
+    return stream
+
+
+def listed(address: str, end: str) -> list[str] | None:
+    """The files of a folder whose names end so, with their addresses; None for a file. Throws `FileNotFoundError`."""
+    if not is_elsewhere(address):
+        if not Path(address).exists():
+            raise FileNotFoundError(f"{address} is not there")
+        return sorted(map(str, Path(address).glob(f"*{end}"))) if Path(address).is_dir() else None
+    system, path = _system(address)
+    if _again(lambda: system.isfile(path)):
+        return None
+    scheme = address.partition("://")[0]
+    return sorted(f"{scheme}://{file}" for file in _again(lambda: system.glob(f"{path.rstrip('/')}/*{end}")))
+
+
+class Output:
+    """The folder that shards are written into, `folder`, which is the output itself or goes there."""
+
+    def __init__(self, address: str) -> None:
+        self.folder = Path(address)
+        self._system: Any = None
+        if is_elsewhere(address):
+            self._system, self._root = _system(address)
+            self.folder = Path(tempfile.mkdtemp(prefix="thumbs-output-"))
+
+    def begin(self, overwrite: bool) -> None:
+        """Makes the folder, empty with `overwrite`, and gets what is known of the shards that are there."""
+        if self._system is None:
+            if overwrite and self.folder.exists():
+                shutil.rmtree(self.folder)
+            self.folder.mkdir(parents=True, exist_ok=True)
+            shutil.rmtree(self.folder / layout.TEMPORARY, ignore_errors=True)
+        elif overwrite:
+            if _again(lambda: self._system.exists(self._root)):
+                _again(lambda: self._system.rm(self._root, recursive=True))
+        else:
+            self._get_known()
+        (self.folder / layout.TEMPORARY).mkdir()
+
+    def published(self, name: str) -> None:
+        """A shard has its name in `folder`."""
+        if self._system is None:
+            return
+        data = list(layout.manifest(self.folder, name).get("files", ()))
+        entries = f"{layout.LEDGER}/{name}.parquet"
+        for file in [*data, entries, f"{layout.MANIFEST}/{name}.manifest", f"{name}_stats.json"]:
+            path = self.folder / file
+            for each in sorted(path.iterdir()) if path.is_dir() else [path] if path.exists() else []:
+                self._put(each)
+        # What a run that was killed has left of the shard.
+        if not (self.folder / entries).exists() and _again(lambda: self._system.exists(self._at(entries))):
+            _again(lambda: self._system.rm_file(self._at(entries)))
+        for file in data:
+            path = self.folder / file
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+    def fetch(self, file: str) -> Path:
+        """A file of the output on this machine."""
+        path = self.folder / file
+        if self._system is not None and not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _again(lambda: self._system.get(self._at(file), str(path), recursive=self._system.isdir(self._at(file))))
+        return path
+
+    def leave(self) -> None:
+        """Ends a part of a run, whose folder others still use."""
+        if self._system is not None:
+            self.close()
+
+    def close(self) -> None:
+        """Removes what is temporary."""
+        shutil.rmtree(self.folder if self._system is not None else self.folder / layout.TEMPORARY, ignore_errors=True)
+
+    def verify(self) -> list[str]:
+        """Reads all shards again; returns what differs from the manifest, a line for each file."""
+        if self._system is not None:
+            self._get_known()
+        if not (self.folder / layout.MANIFEST).is_dir():
+            return [f"there is no {layout.MANIFEST}"]
+        problems = []
+        known: set[str] = set()
+        for manifest in sorted((self.folder / layout.MANIFEST).glob("*.manifest")):
+            known.add(f"{manifest.stem}_stats.json")
+            for file, expected in layout.manifest(self.folder, manifest.stem)["files"].items():
+                known.add(file)
+                try:
+                    path = self.fetch(file)
+                    if layout.sha256(path) != expected:
+                        problems.append(f"{file} has other bytes than when it was written")
+                except FileNotFoundError:
+                    problems.append(f"{file} is missing")
+                    continue
+                if self._system is not None:
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
+        return problems + [f"{name} is in no manifest" for name in self._names() if name not in known and name[0] != "_"]
+
+    def _names(self) -> list[str]:
+        if self._system is None:
+            return sorted(path.name for path in self.folder.iterdir())
+        return sorted(path.rstrip("/").rpartition("/")[2] for path in _again(lambda: self._system.ls(self._root, False)))
+
+    def _get_known(self) -> None:
+        """Gets statistics, manifests and the ledger."""
+        for pattern in ("*_stats.json", f"{layout.MANIFEST}/*", f"{layout.LEDGER}/*"):
+            for path in _again(lambda: self._system.glob(f"{self._root}/{pattern}")):
+                self.fetch(path.rpartition(self._root + "/")[2])
+
+    def _put(self, path: Path) -> None:
+        target = self._at(str(path.relative_to(self.folder)))
+        # A transfer that breaks off leaves no object, or is replaced by the next attempt.
+        _again(lambda: self._system.put_file(str(path), target))
+
+    def _at(self, file: str) -> str:
+        return f"{self._root}/{file}"
+
+
+def _system(address: str) -> tuple[Any, str]:
+    try:
+        import fsspec
+    except ImportError as error:
+        raise SettingError(f"{address} needs fsspec: pip install 'thumbs-worker[storage]'") from error
+    try:
+        system, path = fsspec.core.url_to_fs(address)
+    except (ImportError, ValueError) as error:
+        raise SettingError(f"{address} cannot be used: {error}") from error
+    # Other processes write there, too.
+    system.use_listings_cache = False
+    return system, str(path).rstrip("/")
+
+
+def _again(work: Callable[[], T]) -> T:
+    """Tries work that storage has refused for a passing reason again."""
+    for attempt in range(_ATTEMPTS):
+        try:
+            return work()
+        except (FileNotFoundError, PermissionError):
+            raise
+        except OSError:
+            if attempt + 1 == _ATTEMPTS:
+                raise
+            time.sleep(_FIRST_PAUSE * 2**attempt)
+    raise AssertionError("the last attempt returns or raises")
