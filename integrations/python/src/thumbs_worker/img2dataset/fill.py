@@ -262,13 +262,16 @@ class Filler:
         if place.first_failed is None:
             place.first_failed = time.monotonic()
         pause = error.retry_after
-        delay = pause_after(place.attempts) if pause is None else pause
-        is_worth_it = self._hosts.ended(place.host, works=False, pause=pause, since=place.first_failed - delay)
         # A pause is over for all rows of the host at once; other rows wait for themselves.
-        is_worth_it = is_worth_it or place.attempts <= self._settings.retries and delay <= max(self._patience, _PATIENCE)
-        if is_worth_it:
-            self._hosts.add(place.host, place, 0.0 if pause is not None else delay)
-        return is_worth_it
+        own_delay = pause_after(place.attempts) if pause is None else 0.0
+        if self._hosts.ended(place.host, works=False, pause=pause, since=place.first_failed - own_delay):
+            self._hosts.add(place.host, place, own_delay)
+            return True
+        delay = own_delay if pause is None else pause
+        if place.attempts <= self._settings.retries and delay <= max(self._patience, _PATIENCE):
+            self._hosts.add(place.host, place, delay)
+            return True
+        return False
 
     def _put(self, place: _Place, image: bytes, outcome: Callable[[int, int], _Outcome]) -> None:
         if place.shard.put(place.row, outcome, image):
