@@ -112,7 +112,7 @@ struct WorkerCommandTests {
   @Test func theWholeFileComesWithTheThumbnailWhenAsked() async throws {
     let text = Array("User-agent: *".utf8)
     let origin = try Origin { $0.path == "/robots.txt" ? OriginResponse(status: 200, body: text) : .picture }
-    let lines = ["\(origin.url("/a.jpg"))", "\(origin.url("/robots.txt"))", "\(origin.url("/a.jpg"))"]
+    let lines = ["\(origin.url("/a.jpg"))", "\(origin.url("/robots.txt"))"]
     let plain = try await worker("--inline", "--size", "64", "--disk-cache", "0", lines: lines)
     let whole = try await worker("--inline", "--originals", "--size", "64", "--disk-cache", "0", lines: lines)
     let picture = try #require(whole[1]?.original.flatMap { Data(base64Encoded: $0) })
