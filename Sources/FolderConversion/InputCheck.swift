@@ -128,7 +128,11 @@ struct InputCheck: Sendable {
       .init(
         stage: .list, code: "not-named-like-a-picture",
         message: "not named like a picture; include it (include)")
-    case .video: .init(stage: .list, code: ConversionFailure.video, message: "a video; pictures alone are converted")
+    case .video:
+      .init(
+        stage: .list, code: ConversionFailure.video,
+        message: plan.options.convertsVideos
+          ? "a video; install ffmpeg for its poster" : "a video; convert them, too (convertsVideos)")
     case .paired:
       .init(stage: .list, code: ConversionFailure.paired, message: "the JPEG beside it is converted (pairing)")
     case .link: .init(stage: .list, code: "link", message: "a link; follow it (followsLinks)")

@@ -103,16 +103,38 @@ final class InputConversion: Sendable {
     await pool.runToEnd { desktop.noteFailure(of: picture) }
   }
 
-  /// Makes the thumbnails and writes them, on the worker that makes them. Nil if the task was cancelled before anything
-  /// was written.
-  private func makeAndWrite(_ input: StaleInput) async -> ([Result<ThumbnailResponse, ThumbnailError>], Written?) {
+  private typealias Made = ([Result<ThumbnailResponse, ThumbnailError>], Written?)
+
+  /// Makes the thumbnails of a picture or a film and writes them. Nil if the task was cancelled before anything was
+  /// written.
+  private func makeAndWrite(_ input: StaleInput) async -> Made {
+    let path = plan.list.absolutePath(at: input.index)
+    if session.films == nil || !InputFinder.isNamedLikeVideo(path) {
+      let made = await makeAndWrite(input, .file(at: path))
+      guard session.films != nil, case .notMade(.video)? = made.1 else { return made }
+    }
+    do throws(ThumbnailError) {
+      guard let films = session.films else { throw .cancelled }
+      return try await films.withPoster(of: path, for: variants) { (poster, type) async throws(ThumbnailError) in
+        let made = await makeAndWrite(input, poster, film: type)
+        if case .notMade(let error)? = made.1 { throw error }
+        return made
+      }
+    } catch {
+      return ([], error == .cancelled ? nil : .notMade(error))
+    }
+  }
+
+  /// Makes the thumbnails and writes them, on the worker that makes them.
+  ///
+  /// - Parameter film: The media type of the film that the source is the poster of.
+  private func makeAndWrite(_ input: StaleInput, _ source: ImageSource, film: String? = nil) async -> Made {
     let writing = Writing()
-    let source = ImageSource.file(at: plan.list.absolutePath(at: input.index))
     var requests = variants.map { ThumbnailRequest(source, variant: $0) }
     requests[0].onRendered = { [self] made in
       let thumbnails = variants.compactMap { made[$0] }
       if thumbnails.count == variants.count, writing.begin() {
-        writing.result.resume(with: .success(write(thumbnails, of: input)))
+        writing.result.resume(with: .success(write(thumbnails, of: input, film: film)))
       }
     }
     let responses = await pipeline.responses(for: requests)
@@ -122,7 +144,7 @@ final class InputConversion: Sendable {
     }
     do throws(ThumbnailError) {
       let thumbnails = try responses.map { (response) throws(ThumbnailError) in try response.get().thumbnail }
-      return (responses, try? await pool.run { [self] _ in write(thumbnails, of: input) })
+      return (responses, try? await pool.run { [self] _ in write(thumbnails, of: input, film: film) })
     } catch {
       return (responses, error == .cancelled ? nil : .notMade(error))
     }
@@ -157,7 +179,7 @@ final class InputConversion: Sendable {
   }
 
   /// Writes the thumbnails, unless the source has changed since they were made, and adds them to the index.
-  private func write(_ thumbnails: [Thumbnail], of input: StaleInput) -> Written {
+  private func write(_ thumbnails: [Thumbnail], of input: StaleInput, film: String?) -> Written {
     let path = plan.list.absolutePath(at: input.index)
     do throws(SystemFailure) {
       let state = try FileState(of: path)
@@ -168,7 +190,7 @@ final class InputConversion: Sendable {
     switch destination {
     case .folder(let folder): return write(thumbnails, of: input, to: folder)
     case .desktop(let desktop):
-      guard let picture = DesktopPicture(plan.list.path(at: input.index), state: input.state) else {
+      guard let picture = DesktopPicture(plan.list.path(at: input.index), state: input.state, film: film) else {
         return .notMade(.cancelled)
       }
       do throws(WriteFailure) {

@@ -213,10 +213,21 @@ struct InputFinder {
   /// The kind of a file by its name; a file that the user's patterns include is a picture.
   private func kind(byName name: UnsafeBufferPointer<UInt8>) -> InputList.Kind {
     if !options.include.isEmpty { return .picture }
-    guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > 0, name.count - dot <= 6 else { return .otherName }
-    let end = name[(dot + 1)...].lowercasedASCII
+    guard let end = Self.end(of: name) else { return .otherName }
     if pictureExtensions.contains(end) { return .picture }
-    return Self.videoExtensions.contains(end) ? .video : .otherName
+    if !Self.videoExtensions.contains(end) { return .otherName }
+    return session?.films == nil ? .video : .picture
+  }
+
+  /// Whether a path has an extension of a video.
+  static func isNamedLikeVideo(_ path: RawPath) -> Bool {
+    path.bytes.withUnsafeBufferPointer { end(of: $0) }.map { videoExtensions.contains($0) } ?? false
+  }
+
+  /// The extension in lower case; nil if there is none, or a longer one than any format has.
+  private static func end(of name: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
+    guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > 0, name.count - dot <= 6 else { return nil }
+    return name[(dot + 1)...].lowercasedASCII
   }
 
   /// The extensions of videos, in lower case. A Live Photo is a picture and a `mov`.

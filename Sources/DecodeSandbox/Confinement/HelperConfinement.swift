@@ -33,7 +33,7 @@ struct HelperConfinement {
     }
     _ = csandbox_drop_capabilities()
     // After that: a change of rights would clear it.
-    guard Self.diesWithParent(settings) else { return nil }
+    guard Self.diesWithParent(settings.parent) else { return nil }
     signal(SIGPIPE, SIG_IGN)
     signal(SIGXFSZ, SIG_IGN)
     Self.limit(RLIMIT_CORE, to: 0)
@@ -55,10 +55,10 @@ struct HelperConfinement {
   }
 
   /// Whether the parent lives. The process ends with it from now on.
-  private static func diesWithParent(_ settings: DecodeHelper.Settings) -> Bool {
+  static func diesWithParent(_ parent: pid_t) -> Bool {
     _ = csandbox_die_with_parent()
     // The kernel sends the signal only for a parent that exits from now on.
-    return getppid() == settings.parent
+    return getppid() == parent
   }
 
   /// From now on only a few files can be opened, and no library can be loaded.
@@ -84,7 +84,7 @@ struct HelperConfinement {
     }
     _ = csandbox_drop_capabilities()
     // After that: a change of rights would clear it.
-    guard Self.diesWithParent(settings) else { return nil }
+    guard Self.diesWithParent(settings.parent) else { return nil }
     Self.limit(
       RLIMIT_AS, to: UInt(clamping: mapped + SharedSamples.length(memoryLimit: memoryLimit) + memoryLimit))
     do throws(SystemFailure) {
@@ -99,7 +99,7 @@ struct HelperConfinement {
   /// A network without interfaces, no shared memory of others, and a user without rights over anything outside.
   ///
   /// Not a PID namespace: a process cannot enter one itself, and after requesting one it cannot start threads.
-  private static func enterNamespaces() throws(SystemFailure) {
+  static func enterNamespaces() throws(SystemFailure) {
     let others = csandbox_network_namespace | csandbox_ipc_namespace
     guard csandbox_unshare(csandbox_user_namespace | others) != 0 else { return }
     let failure = SystemFailure.last
@@ -107,7 +107,7 @@ struct HelperConfinement {
     guard csandbox_unshare(others) == 0 else { throw failure }
   }
 
-  private static func limit(_ resource: __rlimit_resource, to value: UInt) {
+  static func limit(_ resource: __rlimit_resource, to value: UInt) {
     var limits = rlimit()
     getrlimit(__rlimit_resource_t(resource.rawValue), &limits)
     let most = min(limits.rlim_max, value)

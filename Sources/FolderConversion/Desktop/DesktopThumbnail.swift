@@ -16,18 +16,38 @@ public enum DesktopThumbnail {
   ) async throws(ThumbnailError) -> Data {
     var options = FolderConverter.Options(inputs: [], output: "")
     options.pipeline = configuration
-    let request = ThumbnailRequest(
-      .file(at: path), variant: Variant(size: PixelSize(side, side), fit: .contain, format: .png))
+    let variant = Variant(size: PixelSize(side, side), fit: .contain, format: .png)
     let pipeline = try options.openPipeline()
+    var last: Data?
     // A picture that is saved meanwhile is read again: the texts must not say that an old thumbnail is new.
     for _ in 0..<2 {
       let state = try? FileState(of: path)
-      let thumbnail = try await pipeline.thumbnail(for: request)
-      guard let state, let picture = DesktopPicture(path, state: state) else { return thumbnail.data }
+      let (thumbnail, film) = try await thumbnail(of: path, variant, by: pipeline)
+      last = thumbnail.data
+      guard let state, let picture = DesktopPicture(path, state: state, film: film) else { break }
       if (try? FileState(of: path)) == state {
         return PNGTexts.adding(picture.texts(thumbnail.source, software: DesktopFolder.software), to: thumbnail.data)
       }
     }
-    return try await pipeline.thumbnail(for: request).data
+    return last ?? Data()
+  }
+
+  /// The thumbnail of a picture or a film, with the film's media type.
+  private static func thumbnail(
+    of path: RawPath, _ variant: Variant, by pipeline: ThumbnailPipeline
+  ) async throws(ThumbnailError) -> (Thumbnail, film: String?) {
+    if !InputFinder.isNamedLikeVideo(path) {
+      do throws(ThumbnailError) {
+        return (try await pipeline.thumbnail(for: ThumbnailRequest(.file(at: path), variant: variant)), nil)
+      } catch {
+        guard case .video = error else { throw error }
+      }
+    }
+    guard let films = FilmPosters(pipeline.configuration) else {
+      throw .video(reason: "a video; install ffmpeg for its poster")
+    }
+    return try await films.withPoster(of: path, for: [variant]) { (poster, type) async throws(ThumbnailError) in
+      (try await pipeline.thumbnail(for: ThumbnailRequest(poster, variant: variant)), type)
+    }
   }
 }

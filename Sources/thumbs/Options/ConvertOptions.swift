@@ -38,6 +38,9 @@ struct ConvertSelectionOptions: ParsableArguments {
 
 /// The thumbnails' properties that only conversions have, in addition to `ThumbnailOptions`.
 struct ConvertThumbnailOptions: ParsableArguments {
+  @Flag(help: "Convert films, too, with the program ffmpeg: a frame near the start, or the cover.")
+  var videos = false
+
   @Flag(help: "Enlarge pictures that are smaller than the box.")
   var enlarge = false
 
@@ -83,7 +86,7 @@ struct ConvertThumbnailOptions: ParsableArguments {
 
   func apply(to options: inout FolderConverter.Options) {
     (options.enlarges, options.effort, options.background) = (enlarge, effort, background)
-    (options.metadata, options.frames) = (strip.policy, animated)
+    (options.metadata, options.frames, options.convertsVideos) = (strip.policy, animated, videos)
   }
 }
 
