@@ -1,16 +1,15 @@
-import Foundation
-import Testing
 import TestSupport
 
 @testable import CodecTestSupport
 @testable import FolderConversion
 @testable import ThumbnailCore
 
+private let hasFFmpeg = FileManager.default.isExecutableFile(atPath: "/usr/bin/ffmpeg")
+
 /// Posters of films, by `thumbs convert --videos` and `thumbs desktop`.
 @Suite(
-  .serialized, .enabled(if: FilmTests.hasFFmpeg, "ffmpeg is not installed"), .timeLimit(.minutes(10)))
+  .serialized, .enabled(if: hasFFmpeg, "ffmpeg is not installed"), .timeLimit(.minutes(10)))
 struct FilmTests {
-  static let hasFFmpeg = FileManager.default.isExecutableFile(atPath: "/usr/bin/ffmpeg")
   private let bench: Bench
 
   init() throws {
@@ -174,7 +173,7 @@ struct FilmTests {
     #expect(try await bench.run("desktop", "films").status == 0)
     let made = try bench.files("xdg/thumbnails")
     #expect(made.count == 4)
-    let texts = try made.keys.map { PNGTexts.read(RawPath(bench.url("xdg/thumbnails/\($0)").path)) }
+    let texts = made.keys.map { PNGTexts.read(RawPath(bench.url("xdg/thumbnails/\($0)").path)) }
     #expect(texts.allSatisfy { $0?["Thumb::URI"]?.hasSuffix("/films/a.mp4") == true })
   }
 

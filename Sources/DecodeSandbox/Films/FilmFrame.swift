@@ -21,7 +21,7 @@ struct FilmFrame {
 
   /// Takes the first frame out of the bytes that have arrived. Nil until it is whole.
   ///
-  /// - Parameter most: The most bytes of a frame.
+  /// - Parameter most: The most pixels of a frame.
   /// - Throws: `.nonsense` if it is something else.
   init?(takenFrom bytes: inout [UInt8], most: Int) throws(HelperFailure) {
     let head = bytes.prefix(Self.longestHeader)
@@ -33,7 +33,7 @@ struct FilmFrame {
     let texts = lines.prefix(3).map { String(decoding: $0, as: UTF8.self) }
     let sides = texts[1].split(separator: " ").compactMap { Int($0) }
     guard texts[0] == "P6", texts[2] == "255", sides.count == 2, sides.allSatisfy({ (1...65_535).contains($0) }),
-      sides[0] * sides[1] * 3 <= most
+      sides[0] * sides[1] <= most
     else { throw .nonsense(detail: "no frame") }
     let samples = lines[3].startIndex..<lines[3].startIndex + sides[0] * sides[1] * 3
     guard bytes.count >= samples.upperBound else { return nil }

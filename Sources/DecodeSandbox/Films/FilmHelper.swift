@@ -66,6 +66,7 @@ enum FilmHelper {
     #if arch(x86_64)
       rules.append(.allow(SYS_arch_prctl))
     #endif
-    return [.allow(SYS_execve, SYS_mmap, SYS_set_tid_address)] + rules
+    // libgcrypt locks a page, or complains.
+    return [.allow(SYS_execve, SYS_mmap, SYS_set_tid_address, SYS_mlock)] + rules
   }
 }

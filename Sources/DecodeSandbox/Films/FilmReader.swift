@@ -12,8 +12,8 @@ package final class FilmReader: Sendable {
 
   /// The most pixels of a film's frame: 8K has half as many.
   private static let mostPixels = 1 << 26
-  /// The longest poster, in bytes.
-  private static let mostBytes = 256 << 20
+  /// What is kept of ffmpeg's messages, in bytes.
+  private static let longestText = 4096
   /// A film whose running time is unknown is searched for so many seconds; decoding all frames takes more time.
   private static let (unknownTenth, mostSeconds) = (30.0, 60.0)
 
@@ -51,12 +51,13 @@ package final class FilmReader: Sendable {
       // The last keyframe before that is taken, and those behind it.
       attempts.insert(Attempt(start: tenth * 0.8, seconds: tenth * 0.2, takesAll: false), at: 0)
     }
+    let most = covers ? Self.mostPixels : min(Self.mostPixels, side * side)
     var best: FilmFrame?
     var failure = Failure.film(reason: "no frame of it could be decoded")
     for attempt in attempts {
       let arguments = attempt.arguments(header.demuxer, scale: Self.scale(side, covers), mostPixels: Self.mostPixels)
       do throws(Failure) {
-        try read(film, arguments, since: started, cancellation) { frame in
+        try read(film, arguments, most: most, since: started, cancellation) { frame in
           if frame.light > best?.light ?? -1 { best = frame }
           return frame.isBlack
         }
@@ -107,7 +108,7 @@ package final class FilmReader: Sendable {
 
   /// Runs ffmpeg, and passes its frames to `body` until that returns false.
   private func read(
-    _ film: FileDescriptor, _ arguments: [String], since started: SuspendingClock.Instant,
+    _ film: FileDescriptor, _ arguments: [String], most: Int, since started: SuspendingClock.Instant,
     _ cancellation: CancellationFlag, _ body: (FilmFrame) -> Bool
   ) throws(Failure) {
     let settings = FilmHelper.Settings(
@@ -116,17 +117,20 @@ package final class FilmReader: Sendable {
     var failure: Failure?
     do throws(HelperFailure) {
       let (process, output, errors) = try start([FilmHelper.command] + settings.arguments + arguments, film)
-      var (bytes, text): ([UInt8], [UInt8]) = ([], [])
+      var (bytes, text, hearsErrors): ([UInt8], [UInt8], Bool) = ([], [], true)
       while true {
-        while let frame = try FilmFrame(takenFrom: &bytes, most: Self.mostBytes) {
+        while let frame = try FilmFrame(takenFrom: &bytes, most: most) {
           guard body(frame) else { return process.end() }
         }
         let passed = SuspendingClock.now - started
         if cancellation.isSet { throw .cancelled }
         if passed >= isolation.deadline { throw .tooSlow(milliseconds: Int(passed / .milliseconds(1))) }
         var polled = [output, errors].map { pollfd(fd: $0.rawValue, events: Int16(POLLIN), revents: 0) }
+        // It may close its errors first.
+        if !hearsErrors { polled[1].fd = -1 }
         guard poll(&polled, 2, Self.interval) > 0 else { continue }
-        if polled[1].revents != 0 { Self.receive(errors, &text) }
+        if polled[1].revents != 0 { hearsErrors = Self.receive(errors, &text) }
+        if text.count > Self.longestText { text.removeFirst(text.count - Self.longestText) }
         if polled[0].revents != 0, !Self.receive(output, &bytes) { break }
       }
       let ending = process.end(after: .crashed(how: "it closed its output"))
@@ -172,9 +176,9 @@ package final class FilmReader: Sendable {
 
   /// The last message of ffmpeg, which a film may have influenced.
   private static func reason(_ text: [UInt8]) -> String? {
-    let shown = text.suffix(4096).filter { (0x20...0x7E).contains($0) || $0 == 0x0A }
-    guard let line = String(decoding: shown, as: UTF8.self).split(separator: "\n").last else { return nil }
-    if line.contains("matches no streams") { return "it has no video" }
+    let shown = String(decoding: text.filter { (0x20...0x7E).contains($0) || $0 == 0x0A }, as: UTF8.self)
+    guard let line = shown.split(separator: "\n").last else { return nil }
+    if shown.contains("matches no streams") { return "it has no video" }
     let message = line.split(separator: ": ", omittingEmptySubsequences: false).last ?? line
     return "ffmpeg says: \(message.prefix(120))"
   }

@@ -38,10 +38,10 @@ struct ConvertSelectionOptions: ParsableArguments {
 
 /// The thumbnails' properties that only conversions have, in addition to `ThumbnailOptions`.
 struct ConvertThumbnailOptions: ParsableArguments {
-  @Flag(help: "Convert films, too, with the program ffmpeg: a frame near the start, or the cover.")
+  @Flag(help: "Convert films, too, where ffmpeg is installed.")
   var videos = false
 
-  @Flag(help: "Enlarge pictures that are smaller than the box.")
+  @Flag(help: ArgumentHelp("Enlarge pictures that are smaller than the box.", visibility: .hidden))
   var enlarge = false
 
   @Option(
