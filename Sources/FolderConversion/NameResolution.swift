@@ -43,6 +43,8 @@ struct NameResolution {
     _ names: OutputNames, _ list: inout InputList, published: ConversionIndex, cancelled: CancellationFlag
   ) throws(ConversionError) {
     (self.names, self.published, self.cancelled) = (names, published, cancelled)
+    // The desktop's thumbnails have the names of their pictures' URIs: two links to a file are two pictures.
+    if names.isOfDesktop { return }
     holders.reserveCapacity(list.count * names.sizes.count)
     restoreNames(&list)
     for index in kept.sorted() { claim(index, list) }

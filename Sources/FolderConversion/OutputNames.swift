@@ -5,6 +5,8 @@ import ThumbnailCore
 /// The names of every input's thumbnails, determined before anything is written.
 struct OutputNames: Sendable {
   let template: NamingTemplate
+  /// Whether the names are those of the desktop's shared thumbnails instead.
+  let isOfDesktop: Bool
   let sizes: [TargetSize]
   let format: OutputFormat
   /// Whether name collisions are resolved. With a user's own template they are an error.
@@ -15,6 +17,7 @@ struct OutputNames: Sendable {
     sizes = options.sizes
     format = options.format
     tellsApart = options.name == nil
+    isOfDesktop = options.desktop != nil
   }
 
   /// The paths of an input's thumbnails relative to the output folder, one for each size, with `NamingTemplate.openEnd`
