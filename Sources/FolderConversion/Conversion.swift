@@ -60,7 +60,8 @@ public final class Conversion: AsyncSequence, Sendable {
   public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
   /// The thumbnails of earlier runs whose source images no longer exist, or have thumbnails of other names or sizes now.
-  /// Empty if any folder could not be listed, since its images may still exist. Call it after the last result.
+  /// Empty if any folder could not be listed, since its images may still exist; without those of an input folder that
+  /// has no entry, since its disk may be gone. Call it after the last result.
   public func orphans() async -> [ConversionOrphan] {
     if let changes, changes.removed.isEmpty { return [] }
     guard plan.list.isComplete else { return [] }
@@ -72,7 +73,14 @@ public final class Conversion: AsyncSequence, Sendable {
         orphans = check.orphans()
       }
       // A whole disk may be gone for the moment: only what was told counts.
-      if let changes { orphans.removeAll { !changes.haveRemoved(plan.list.opened($0.source)) } }
+      if let changes {
+        orphans.removeAll { !changes.haveRemoved(plan.list.opened($0.source)) }
+      } else {
+        let empty = plan.options.inputs.compactMap { input in
+          if case .path(let path) = input, path.isEmptyFolder { path.resolved } else { nil }
+        }
+        orphans.removeAll { orphan in empty.contains { orphan.source.isWithin($0) } }
+      }
       return orphans
     }
   }

@@ -248,6 +248,16 @@ import Thumbnailer
     #expect(try names() == ["a.jpg"])
   }
 
+  @Test func thePicturesOfAFolderWithoutEntriesMayHaveGoneWithTheirDisk() async throws {
+    _ = try await convert()
+    try FileManager.default.removeItem(at: input)
+    try FileManager.default.createDirectory(at: input, withIntermediateDirectories: true)
+    let conversion = try await FolderConverter(options()).start()
+    for await _ in conversion {}
+    #expect(await conversion.orphans().isEmpty)
+    _ = await conversion.finish()
+  }
+
   @Test func whatCouldNotBeListedIsNoOrphan() async throws {
     _ = try await convert()
     try FileManager.default.moveItem(at: input, to: directory.url.appendingPathComponent("moved"))

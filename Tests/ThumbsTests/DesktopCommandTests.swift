@@ -46,6 +46,23 @@ struct DesktopCommandTests {
     #expect(again.current == 2 && again.converted == 0)
   }
 
+  @Test func tumblerFindsTheTimeToTheMicrosecondFirst() async throws {
+    _ = try await desktop("photos")
+    let modified = try FileState(of: RawPath(bench.url("photos/picture 1.jpg").path)).modified / 1000
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: thumbnail("picture 1.jpg", "normal").description))
+    let time = "\(modified / 1_000_000)." + String(format: "%06d", modified % 1_000_000)
+    let exact = try #require(bytes.firstRange(of: Data("iTXtThumb::MTime\u{0}\u{0}\u{0}\u{0}\u{0}\(time)".utf8)))
+    let whole = try #require(bytes.firstRange(of: Data("tEXtThumb::URI\u{0}".utf8)))
+    #expect(exact.upperBound < whole.lowerBound)
+  }
+
+  @Test func twoLinksToOneFileAreTwoPictures() async throws {
+    let first = bench.url("photos/picture 1.jpg")
+    try FileManager.default.linkItem(at: first, to: bench.url("photos/picture 1.JPG"))
+    try FileManager.default.linkItem(at: first, to: bench.url("photos/picture 1.jpeg"))
+    #expect(try await desktop("photos").converted == 4)
+  }
+
   @Test func aPictureThatCannotBeShownIsTriedOnceUntilItChanges() async throws {
     #expect(try await desktop("photos").failed == 1)
     let again = try await desktop("photos")

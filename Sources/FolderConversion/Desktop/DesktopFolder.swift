@@ -60,7 +60,7 @@ struct DesktopFolder: Sendable {
         outputs.append(ConversionOutput(path: RawPath(bytes: file), format: .png))
         continue
       }
-      let data = PNGTexts.adding(picture.texts(thumbnail.source, software: Self.software), to: thumbnail.data)
+      let data = picture.thumbnail(thumbnail.data, thumbnail.source)
       try write(data, to: file)
       outputs.append(
         ConversionOutput(path: RawPath(bytes: file), size: thumbnail.size, format: .png, byteCount: data.count))
@@ -71,7 +71,7 @@ struct DesktopFolder: Sendable {
 
   /// Records that the picture cannot be shown, so that nobody tries again until it has changed.
   func noteFailure(of picture: DesktopPicture) {
-    let data = PNGTexts.adding(picture.texts(nil, software: Self.software), to: PNGTexts.onePixel)
+    let data = picture.thumbnail(PNGTexts.onePixel, nil)
     // Without the record, a later run tries in vain.
     try? write(data, to: Self.file(Self.failures, picture.name))
   }
@@ -95,7 +95,7 @@ struct DesktopFolder: Sendable {
   /// any entry may lack its disk.
   func orphans(of inputs: [FolderConverter.Input]) -> [ConversionOrphan] {
     let folders = inputs.compactMap { input -> [UInt8]? in
-      guard case .path(let path) = input, (try? FileState(of: path))?.kind == .folder, !isEmpty(path) else {
+      guard case .path(let path) = input, (try? FileState(of: path))?.kind == .folder, !path.isEmptyFolder else {
         return nil
       }
       return DesktopPicture.canonical(path).map { $0.bytes == [RawPath.slash] ? $0.bytes : $0.bytes + [RawPath.slash] }
@@ -113,14 +113,6 @@ struct DesktopFolder: Sendable {
     }
   }
 
-  private func isEmpty(_ folder: RawPath) -> Bool {
-    guard let stream = folder.withCString({ opendir($0) }) else { return true }
-    defer { closedir(stream) }
-    // Itself and its parent are always there.
-    for _ in 0..<3 where readdir(stream) == nil { return true }
-    return false
-  }
-
   private func names(in folder: RawPath) -> [[UInt8]] {
     guard let stream = folder.withCString({ opendir($0) }) else { return [] }
     defer { closedir(stream) }
@@ -134,6 +126,15 @@ struct DesktopFolder: Sendable {
 }
 
 extension RawPath {
+  /// Whether it is a folder without any entry, as a mount point is without its disk.
+  var isEmptyFolder: Bool {
+    guard let stream = withCString({ opendir($0) }) else { return false }
+    defer { closedir(stream) }
+    // Itself and its parent are always there.
+    for _ in 0..<3 where readdir(stream) == nil { return true }
+    return false
+  }
+
   /// Whether nothing has this path, not even a link.
   var isGone: Bool {
     do throws(SystemFailure) {

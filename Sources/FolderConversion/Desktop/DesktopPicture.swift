@@ -58,11 +58,20 @@ struct DesktopPicture: Sendable {
       && texts["Thumb::Size"].map { $0 == "\(state.byteCount)" } ?? true
   }
 
-  /// The texts of its thumbnails. `source` is nil for the record of a failure.
-  func texts(_ source: SourceDescription?, software: String) -> [(key: String, value: String)] {
+  /// Its thumbnail with the texts that tell whose it is. `source` is nil for the record of a failure.
+  ///
+  /// Tumbler compares the time to the microsecond and takes the first text of that name, of any kind. GLib compares
+  /// seconds and skips texts that are not Latin: each finds its own.
+  func thumbnail(_ png: Data, _ source: SourceDescription?) -> Data {
+    let exact = state.modified / 1000 % 1_000_000
+    let time = "\(seconds)." + String(repeating: "0", count: 6 - "\(exact)".count) + "\(exact)"
+    return PNGTexts.adding(texts(source), international: exact > 0 ? [("Thumb::MTime", time)] : [], to: png)
+  }
+
+  private func texts(_ source: SourceDescription?) -> [(key: String, value: String)] {
     var texts = [
       ("Thumb::URI", uri), ("Thumb::MTime", "\(seconds)"), ("Thumb::Size", "\(state.byteCount)"),
-      ("Software", software),
+      ("Software", DesktopFolder.software),
     ]
     if let film {
       texts.append(("Thumb::Mimetype", film))

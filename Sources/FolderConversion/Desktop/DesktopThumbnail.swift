@@ -26,7 +26,7 @@ public enum DesktopThumbnail {
       last = thumbnail.data
       guard let state, let picture = DesktopPicture(path, state: state, film: film) else { break }
       if (try? FileState(of: path)) == state {
-        return PNGTexts.adding(picture.texts(thumbnail.source, software: DesktopFolder.software), to: thumbnail.data)
+        return picture.thumbnail(thumbnail.data, thumbnail.source)
       }
     }
     return last ?? Data()

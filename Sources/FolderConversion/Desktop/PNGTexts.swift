@@ -42,8 +42,16 @@ enum PNGTexts {
   }
 
   /// The PNG with the texts behind its header.
-  static func adding(_ texts: [(key: String, value: String)], to png: Data) -> Data {
+  ///
+  /// - Parameter international: Texts in the chunk `iTXt`, which come first.
+  static func adding(
+    _ texts: [(key: String, value: String)], international: [(key: String, value: String)] = [], to png: Data
+  ) -> Data {
     var result = Data(png.prefix(headerBytes))
+    // Not compressed, and in no language.
+    for text in international {
+      result += chunk("iTXt", Array(text.key.utf8) + [0, 0, 0, 0, 0] + Array(text.value.utf8))
+    }
     for text in texts { result += chunk("tEXt", Array(text.key.utf8) + [0] + Array(text.value.utf8)) }
     return result + png.dropFirst(headerBytes)
   }
