@@ -6,10 +6,16 @@ package struct OptOut: Sendable, Equatable {
   /// Respects these directives, such as `noai`, in any case.
   package init(_ directives: [String] = []) { self.directives = Set(directives.map { $0.lowercased() }) }
 
-  /// Directives whose value follows a colon; before any other colon stands the name of a robot.
+  /// Directives whose value follows a colon.
   private static let withValue: Set = [
     "unavailable_after", "max-snippet", "max-image-preview", "max-video-preview",
   ]
+  /// All that are in use: before a colon that one of them follows stands the name of a robot. Before others stands
+  /// part of a date, or something unknown.
+  private static let known: Set = withValue.union([
+    "all", "none", "noindex", "nofollow", "noarchive", "nosnippet", "noimageindex", "notranslate", "nocache",
+    "indexifembedded", "nositelinkssearchbox", "noai", "noimageai",
+  ])
 
   /// The first directive in a response that forbids its image. A directive after the name of a robot applies if
   /// `userAgent` contains that name; the name applies up to the end of the line.
@@ -21,8 +27,10 @@ package struct OptOut: Sendable, Equatable {
         let words = part.split(separator: ":", maxSplits: 1).map { $0.trimmingSpaces() }
         guard let last = words.last else { continue }
         if words.count == 2 {
-          if Self.withValue.contains(words[0]) { continue }
-          isForUs = Self.names(of: userAgent()).contains(words[0])
+          let directive = words[1].prefix { $0 != ":" }.trimmingSpaces()
+          guard !Self.withValue.contains(words[0]), Self.known.contains(directive) || directives.contains(directive)
+          else { continue }
+          isForUs = words[0] == "*" || Self.names(of: userAgent()).contains(words[0])
         }
         if isForUs, directives.contains(last) { return last }
       }

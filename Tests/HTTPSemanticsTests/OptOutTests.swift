@@ -28,5 +28,13 @@ import Testing
 
   @Test func aDateIsNoRobot() {
     #expect(directive("unavailable_after: 25 Jun 2030 15:00:00 PST, noai") == "noai")
+    #expect(directive("unavailable_after: Fri, 25 Jun 2030 15:00:00 GMT, noai") == "noai")
+    #expect(directive("googlebot: unavailable_after: Fri, 25 Jun 2030 15:00:00 GMT, noai") == nil)
+  }
+
+  @Test func whatIsUnknownIsNoRobotAndAStarIsEverybody() {
+    #expect(directive("license: cc-by, noai") == "noai")
+    #expect(directive("*: noai") == "noai")
+    #expect(OptOut(["notraining"]).directive(in: [HTTPHeader("X-Robots-Tag", "a: notraining")], userAgent: "b") == nil)
   }
 }

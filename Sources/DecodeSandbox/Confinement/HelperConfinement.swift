@@ -79,9 +79,7 @@ struct HelperConfinement {
   func complete(memoryLimit: Int, socket: FileDescriptor) -> [ConfinementGap]? {
     // The limit of threads counts in the helper's own user namespace; in the zygote's, threads of other sites' helpers
     // would count, and otherwise all processes of the user. It does not apply to root.
-    if csandbox_unshare(csandbox_user_namespace) == 0 {
-      Self.limit(__RLIMIT_NPROC, to: UInt(Self.spareThreads + 4 * sysconf(Int32(_SC_NPROCESSORS_ONLN))))
-    }
+    if csandbox_unshare(csandbox_user_namespace) == 0 { Self.limitThreads() }
     _ = csandbox_drop_capabilities()
     // After that: a change of rights would clear it.
     guard Self.diesWithParent(settings.parent) else { return nil }
@@ -105,6 +103,11 @@ struct HelperConfinement {
     let failure = SystemFailure.last
     // Root can do without the first.
     guard csandbox_unshare(others) == 0 else { throw failure }
+  }
+
+  /// To be called in a user namespace of the process's own.
+  static func limitThreads() {
+    limit(__RLIMIT_NPROC, to: UInt(spareThreads + 4 * sysconf(Int32(_SC_NPROCESSORS_ONLN))))
   }
 
   static func limit(_ resource: __rlimit_resource, to value: UInt) {

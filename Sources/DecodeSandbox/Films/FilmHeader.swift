@@ -14,7 +14,7 @@ package struct FilmHeader {
   private let film: ByteSource
   private var ticksPerSecond = 1000.0
   /// The parts that may still be read: a hostile file has many.
-  private var partsLeft = 50_000
+  private var partsLeft = 10_000
   /// A longer cover is not read, in bytes.
   private static let longestCover = 32 << 20
 
@@ -22,7 +22,7 @@ package struct FilmHeader {
   package init?(_ film: ByteSource) {
     self.film = film
     guard let start = try? film.read(at: 0, length: 64), start.count >= 12 else { return nil }
-    func has(_ text: String, at position: Int) -> Bool { start[position...].starts(with: text.utf8) }
+    func has(_ text: String, at position: Int) -> Bool { start.dropFirst(position).starts(with: text.utf8) }
     switch start {
     case _ where has("ftyp", at: 4):
       (demuxer, mediaType) = (

@@ -9,7 +9,8 @@ import ThumbnailCore
 enum FilmHelper {
   /// The first command-line argument.
   static let command = "film-helper"
-  /// The exit status if the machine lacks a required part of the confinement.
+  /// The exit status if the kernel has no Landlock or no seccomp: ffmpeg with its many formats runs within both or not
+  /// at all.
   static let notConfined: Int32 = 71
   /// The exit status if ffmpeg cannot be run.
   static let notStarted: Int32 = 127
@@ -18,8 +19,6 @@ enum FilmHelper {
 
   struct Settings {
     var parent = getpid()
-    /// Whether a machine that cannot confine it is refused.
-    var requiresConfinement: Bool
     /// The most memory that it may write to, in bytes.
     var memoryLimit: Int
     /// The most CPU time.
@@ -27,15 +26,16 @@ enum FilmHelper {
     /// The path of ffmpeg.
     var program: String
 
-    var arguments: [String] { ["\(parent)", "\(requiresConfinement)", "\(memoryLimit)", "\(seconds)", program] }
+    var arguments: [String] { ["\(parent)", "\(memoryLimit)", "\(seconds)", program] }
   }
 
   /// Confines itself and becomes ffmpeg. Returns only the exit status of a failure.
   static func run(_ arguments: [String]) -> Int32 {
-    guard arguments.count > 4, let parent = pid_t(arguments[0]), let isRequired = Bool(arguments[1]),
-      let memoryLimit = UInt(arguments[2]), let seconds = UInt(arguments[3])
+    guard arguments.count > 3, let parent = pid_t(arguments[0]), let memoryLimit = UInt(arguments[1]),
+      let seconds = UInt(arguments[2])
     else { DecodeHelper.refuse(command) }
-    try? HelperConfinement.enterNamespaces()
+    close(HelperSpawn.executableNumber)
+    if (try? HelperConfinement.enterNamespaces()) != nil { HelperConfinement.limitThreads() }
     _ = csandbox_drop_capabilities()
     guard HelperConfinement.diesWithParent(parent) else { return 0 }
     // Not the address space, of which ffmpeg's libraries take more than any film.
@@ -47,14 +47,14 @@ enum FilmHelper {
     do throws(SystemFailure) {
       guard csandbox_set_no_new_privileges() == 0 else { throw .last }
       try FileRules.enforce(
-        reading: ["/proc/self/fd/0", "/etc/ld.so.cache"], running: libraries + [arguments[4]])
+        reading: ["/proc/self/fd/0", "/etc/ld.so.cache"], running: libraries + [arguments[3]])
       try CallFilter.install(rules, others: .refuse(EPERM))
     } catch {
-      if isRequired { return notConfined }
+      return notConfined
     }
-    let words = arguments[4...].map { strdup($0) } + [nil]
+    let words = arguments[3...].map { strdup($0) } + [nil]
     let variables = [strdup("LC_ALL=C"), nil]
-    execve(arguments[4], words, variables)
+    execve(arguments[3], words, variables)
     return notStarted
   }
 
@@ -66,7 +66,10 @@ enum FilmHelper {
     #if arch(x86_64)
       rules.append(.allow(SYS_arch_prctl))
     #endif
-    // libgcrypt locks a page, or complains.
-    return [.allow(SYS_execve, SYS_mmap, SYS_set_tid_address, SYS_mlock)] + rules
+    // libgcrypt locks a page, or complains. The limit of memory does not count what is shared.
+    return [
+      .allow(SYS_execve, SYS_set_tid_address, SYS_mlock),
+      .allow(SYS_mmap, if: .flags(3, without: Int(MAP_SHARED)), otherwise: .refuse(EPERM)),
+    ] + rules
   }
 }

@@ -112,8 +112,8 @@ package final class FilmReader: Sendable {
     _ cancellation: CancellationFlag, _ body: (FilmFrame) -> Bool
   ) throws(Failure) {
     let settings = FilmHelper.Settings(
-      requiresConfinement: isolation.requiresConfinement, memoryLimit: isolation.memoryLimit.bytes,
-      seconds: Int((isolation.deadline / .seconds(1)).rounded(.up)), program: program)
+      memoryLimit: isolation.memoryLimit.bytes, seconds: Int((isolation.deadline / .seconds(1)).rounded(.up)),
+      program: program)
     var failure: Failure?
     do throws(HelperFailure) {
       let (process, output, errors) = try start([FilmHelper.command] + settings.arguments + arguments, film)
