@@ -24,7 +24,7 @@ struct ImageDecoder {
     if case .coefficients(let scale) = pass.reader {
       var decoder = coefficients(
         at: scale, isTolerant: plan.isTolerant, expectsEnd: plan.isBodyWhole && !plan.isTolerant)
-      decoder.halvesChroma = pass.halvesChroma(plan.probe)
+      decoder.halvesChroma = pass.halvesChroma
       if pass.readsByRows(plan.probe), !plan.isTolerant { return try JPEGStripSource(decoder) }
       if scale == .full { return try jpegRows(reduction: 1, convertsColours: isLinear) }
       decoder.measuresDeviations = isLinear

@@ -34,9 +34,10 @@ extension DecodePlan.Pass {
       let reduction = averagesAll ? 1 : [8, 4, 2].first(where: permits) ?? 1
       (reader, baseSize) = (.jpeg(reduction: reduction), JPEGScale.size(of: stored, reducedBy: reduction))
       if mayReadCoefficients, reduction == 1, steps.allSatisfy({ $0.variant.light == .display }),
-        probe.jpeg?.isReadByRows(at: .full) == true, probe.isProgressive || halvesChroma(probe)
+        probe.jpeg?.isReadByRows(at: .full) == true
       {
-        reader = .coefficients(.full)
+        halvesChroma = Self.halvesChroma(of: probe, steps)
+        if probe.isProgressive || halvesChroma { reader = .coefficients(.full) }
       }
     } else if !averagesAll,
       let level = probe.tiff?.levels.last(where: { level in
@@ -57,6 +58,17 @@ extension DecodePlan.Pass {
       baseSize = reducedSize(of: window.size)
     }
     chainSteps()
+  }
+
+  /// Whether the chroma of a sequential JPEG that is read whole, and has as much of it as luma, is read at 1/2: if that is
+  /// still 1.5 times the thumbnails' size.
+  private static func halvesChroma(of probe: ImageProbe, _ steps: [DecodePlan.Step]) -> Bool {
+    let (stored, orientation) = (probe.storedSize, Orientation(exif: probe.orientation))
+    return probe.samplesPerPixel == 3 && !probe.isProgressive
+      && steps.allSatisfy { step in
+        let view = orientation.stored(step.geometry.whole)
+        return step.variant.scaling != .best && stored.width >= 3 * view.width && stored.height >= 3 * view.height
+      }
   }
 
   /// The needed part of a sequential JPEG, in whole MCUs; nil if it is more than half of the image.

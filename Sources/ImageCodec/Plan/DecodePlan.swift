@@ -69,6 +69,8 @@ package struct DecodePlan: Sendable, Equatable {
     var baseSize: PixelSize
     /// The part of a JPEG that becomes a file of its own, which is read in place of the image; nil for all of it.
     var window: PixelRectangle?
+    /// Whether chroma is read at 1/2, and luma whole.
+    var halvesChroma = false
     /// The thumbnails, largest first.
     var steps: [Step]
 
@@ -79,17 +81,6 @@ package struct DecodePlan: Sendable, Equatable {
     func readsByRows(_ probe: ImageProbe) -> Bool {
       guard case .coefficients(let scale) = reader else { return false }
       return light == .display && probe.jpeg?.isReadByRows(at: scale) == true
-    }
-
-    /// Whether the chroma of a sequential JPEG that is read whole, and has as much of it as luma, is read at 1/2: if that
-    /// is still 1.5 times the thumbnails' size.
-    func halvesChroma(_ probe: ImageProbe) -> Bool {
-      probe.samplesPerPixel == 3 && !probe.isProgressive
-        && steps.allSatisfy { step in
-          let view = Orientation(exif: probe.orientation).stored(step.geometry.whole)
-          return step.variant.scaling != .best && probe.storedSize.width >= 3 * view.width
-            && probe.storedSize.height >= 3 * view.height
-        }
     }
 
     /// The light in which pixels are averaged, the same for all steps.

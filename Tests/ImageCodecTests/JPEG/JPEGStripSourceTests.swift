@@ -101,7 +101,7 @@ struct JPEGStripSourceTests {
       let plan = try DecodePlan.make(
         probe: probe(.memory(file)), bodyLength: 0,
         variants: [Variant(size: PixelSize(side, side), fit: .contain, scaling: scaling)], memoryBudget: 1 << 30)
-      return plan.passes[0].reader == .coefficients(.full) && plan.passes[0].halvesChroma(plan.probe)
+      return plan.passes[0].reader == .coefficients(.full) && plan.passes[0].halvesChroma
     }
     #expect(try halves(53) && !halves(54) && !halves(53, .best))
   }
