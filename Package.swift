@@ -76,7 +76,7 @@ let package = Package(
     ),
     .target(
       name: "JPEGCoefficients",
-      dependencies: ["CVectors", "ThumbnailCore"],
+      dependencies: ["ThumbnailCore"],
       swiftSettings: optimised
     ),
     .target(

@@ -130,14 +130,14 @@ enum BlockKernels {
     return true
   }
 
-  /// The rest of a block after its DC coefficient: 8×8 samples. `kept` has 65 elements, of which 64 are 0 before and
-  /// after.
+  /// The rest of a block after its DC coefficient: 8×8 samples. `kept` has room for 65 elements.
   @inline(never)
   static func takeWhole(
     _ dc: Int, _ window: inout BitWindow, _ step: UnsafeMutablePointer<BlockStep>, _ kept: UnsafeMutablePointer<Float>,
     into output: UnsafeMutableRawPointer
   ) -> Bool {
     let (factors, slots) = (step.pointee.factors, step.pointee.slots)
+    kept.update(repeating: 0, count: 64)
     kept[0] = Float(dc) * factors[0]
     var reached = 0
     var rest = SkippedCoefficients(step, last: 63, bit: 0, isProgressive: false)
@@ -149,7 +149,6 @@ enum BlockKernels {
     guard damage == 0 else { return false }
     if reached == 0 {
       BlockTransform.flat(kept, into: output, rowBytes: step.pointee.rowBytes)
-      kept[0] = 0
     } else {
       // Up to zigzag position 9 all are among the first 4×4.
       BlockTransform.eight(

@@ -1,4 +1,3 @@
-import CVectors
 import Glibc
 
 /// The inverse transforms of blocks of 4×4 and 8×8 coefficients, in floating point: one instruction multiplies four
@@ -76,30 +75,9 @@ enum BlockTransform {
     for y in 0..<8 { output.storeBytes(of: row.littleEndian, toByteOffset: y &* rowBytes, as: UInt64.self) }
   }
 
-  /// Whether the processor has AVX2.
-  private static let hasAVX2: Bool = {
-    #if arch(x86_64)
-      return cvectors_has_avx2() != 0
-    #else
-      return false
-    #endif
-  }()
-
-  /// Writes 8×8 samples from as many coefficients in rows, which have been multiplied by the quantisers, and sets these
-  /// to 0. `isSparse` says that only the first 4×4 are not 0.
+  /// Writes 8×8 samples from as many coefficients in rows, which have been multiplied by the quantisers. They are
+  /// overwritten. `isSparse` says that only the first 4×4 are not 0.
   static func eight(
-    _ block: UnsafeMutablePointer<Float>, isSparse: Bool, into output: UnsafeMutableRawPointer, rowBytes: Int
-  ) {
-    #if arch(x86_64)
-      if hasAVX2 {
-        return cvectors_transform_block(block, output.assumingMemoryBound(to: UInt8.self), rowBytes)
-      }
-    #endif
-    plainEight(block, isSparse: isSparse, into: output, rowBytes: rowBytes)
-  }
-
-  /// The same on any processor.
-  static func plainEight(
     _ block: UnsafeMutablePointer<Float>, isSparse: Bool, into output: UnsafeMutableRawPointer, rowBytes: Int
   ) {
     let rows = UnsafeMutableRawPointer(block)
@@ -126,7 +104,6 @@ enum BlockTransform {
         target.storeBytes(of: row.littleEndian, toByteOffset: y &* rowBytes, as: UInt64.self)
       }
     }
-    block.update(repeating: 0, count: 64)
   }
 
   /// Transforms four columns in place.
