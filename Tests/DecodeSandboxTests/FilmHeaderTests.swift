@@ -1,3 +1,5 @@
+import Testing
+
 @testable import DecodeSandbox
 
 /// The headers of films are read in this process, so no file may end it.
