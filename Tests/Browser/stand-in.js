@@ -54,12 +54,16 @@
   };
   window.standIn = standIn;
 
+  function name(number) {
+    return `i${String(number).padStart(setup.idLength ?? 0, '0')}`;
+  }
+
   /** The item at an index, given those that are hidden. */
   function item(index) {
     let number = standIn.isReversed ? standIn.snapshot.count - 1 - index : index;
     for (const hidden of standIn.hidden) if (hidden <= number) number += 1;
     return {
-      id: `i${number}`,
+      id: name(number),
       key: number.toString(16).padStart(32, '0'),
       name: `lake-${number}.jpg`,
       width: 600,
@@ -87,8 +91,8 @@
       hide([...standIn.hidden, ...ids.map((id) => Number(id.slice(1)))]);
     },
     undo({ ids }) {
-      const shown = ids ?? standIn.hidden.map((number) => `i${number}`);
-      hide(standIn.hidden.filter((number) => !shown.includes(`i${number}`)));
+      const shown = ids ?? standIn.hidden.map(name);
+      hide(standIn.hidden.filter((number) => !shown.includes(name(number))));
       return { ids: shown };
     },
   };

@@ -7,6 +7,26 @@ def cell(view, index):
     return view.page.locator(".cell").nth(index)
 
 
+CORNER = {"x": 12, "y": 12}
+# Requests for items wait until `open()`, unless they are cancelled; those from `broken` on fail.
+GATE = """() => {
+  const send = window.fetch;
+  let open;
+  const opened = new Promise((resolve) => (open = resolve));
+  window.gate = { open, broken: Infinity };
+  window.fetch = async (path, options = {}) => {
+    if (String(path).includes('/items')) {
+      const cancelled = new Promise((_, reject) => {
+        options.signal?.addEventListener('abort', () => reject(options.signal.reason));
+      });
+      await Promise.race([opened, cancelled]);
+      if (Number(new URL(path, location.href).searchParams.get('from')) >= gate.broken) throw new TypeError();
+    }
+    return send(path, options);
+  };
+}"""
+
+
 def wait_selected(view, *indexes):
     view.wait(f"indexes => JSON.stringify({SELECTED}) === JSON.stringify(indexes)", list(indexes))
     if indexes:
@@ -134,4 +154,127 @@ def test_more_than_can_be_selected_is_said(gallery):
     assert view.page.inner_text("#selection p") == "1 selected"
     # Other results have nothing that was selected.
     view.page.fill("#query", "hills", force=True)
+    view.page.wait_for_selector("#selection", state="hidden")
+
+
+def far_range(gallery):
+    """A gallery in which a range of more than thousand pictures is about to be selected; its length."""
+    view = gallery().open(count=3000, total=3000)
+    view.wait_for_pictures()
+    cell(view, 0).click(position=CORNER)
+    view.page.focus("#scrubber")
+    for _ in range(10):
+        view.page.keyboard.press("PageDown")
+    view.wait("document.querySelector('.cell').cell.index > 1000")
+    view.wait_for_pictures()
+    view.page.evaluate(GATE)
+    return view, view.page.evaluate("document.querySelectorAll('.cell')[5].cell.index + 1")
+
+
+def test_a_range_has_all_pictures_between_wherever_the_window_moves(gallery):
+    view, length = far_range(gallery)
+    cell(view, 5).click(modifiers=["Shift"])
+    # The window moves while the items are on their way.
+    for key in ["PageDown", "PageUp"]:
+        place = view.page.evaluate("scrollY")
+        view.page.keyboard.press(key)
+        view.wait("place => scrollY !== place", place)
+        view.page.evaluate("new Promise(requestAnimationFrame)")
+    view.page.evaluate("gate.open()")
+    view.page.wait_for_selector(f"#selection p:text-is('{length:,} selected')")
+
+
+def test_a_range_that_cannot_be_loaded_is_told_and_selects_nothing(gallery):
+    view, _ = far_range(gallery)
+    view.page.evaluate("gate.broken = 500; gate.open()")
+    cell(view, 5).click(modifiers=["Shift"])
+    view.page.wait_for_selector("#toast:has-text('Not all pictures between could be loaded')")
+    assert view.page.inner_text("#selection p") == "1 selected"
+
+
+def test_a_pinch_changes_the_size_by_steps_and_selects_nothing(gallery):
+    view = gallery(390, 844, has_touch=True, is_mobile=True).open(count=400, total=400)
+    view.wait_for_pictures()
+    view.touch("touchStart", (190, 740))
+    view.touch("touchStart", (190, 740), (190, 680))
+    # A finger that stays so long selects.
+    view.wait("start => performance.now() > start + 600", view.page.evaluate("performance.now()"))
+    for apart, size in (100, 1.4), (180, 2):
+        view.touch("touchMove", (190, 740), (190, 740 - apart))
+        view.wait("size => Number(localStorage.density) === size", size)
+    view.touch("touchEnd")
+    wait_selected(view)
+    assert not view.page.is_visible("#selection")
+
+
+def test_all_pictures_can_be_hidden(gallery):
+    view = gallery().open(count=2, total=2)
+    view.wait_for_pictures()
+    for index in (0, 1):
+        cell(view, index).click(position=CORNER)
+    view.page.click("#selection .hide")
+    view.page.wait_for_selector("#toast:has-text('2 pictures are hidden.')")
+    view.page.wait_for_selector("#selection", state="hidden")
+    view.page.click("#toast button")
+    view.wait("document.querySelectorAll('.cell').length === 2")
+
+
+def test_a_selection_follows_its_pictures_in_changed_results(gallery):
+    view = gallery(permissions=[]).open()
+    view.page.evaluate(
+        "Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (text) => (window.copied = text) } })"
+    )
+    view.wait_for_pictures()
+    for index in (12, 10):
+        cell(view, index).click(position=CORNER)
+    # Another tab hides a picture before them, then one of them.
+    view.page.evaluate("standIn.hidden = [0]")
+    view.revise(count=39, total=39, hidden=1)
+    view.wait("document.querySelector('.cell').cell.item?.id === 'i1'")
+    wait_selected(view, 9, 11)
+    view.page.click("#selection .copy")
+    view.wait("window.copied?.includes('?at=9&open=i10') && copied.includes('?at=11&open=i12')")
+    view.page.evaluate("standIn.hidden = [0, 12]")
+    view.revise(count=38, total=38, hidden=2)
+    view.page.wait_for_selector("#selection p:text-is('1 selected')")
+    # A range begins where its picture is now.
+    cell(view, 12).click(modifiers=["Shift"])
+    wait_selected(view, 9, 10, 11, 12)
+    view.page.click("#selection .hide")
+    view.page.wait_for_selector("#toast:has-text('4 pictures are hidden.')")
+    assert view.sent("delete") == [{"ids": ["i10", "i11", "i13", "i14"]}]
+
+
+def test_what_was_hidden_before_the_server_failed_can_be_brought_back(gallery):
+    # Identifiers of which two are a message.
+    view = gallery().open(idLength=6000)
+    view.wait_for_pictures()
+    view.page.evaluate(
+        """() => {
+          const send = window.fetch;
+          let messages = 0;
+          window.fetch = async (path, options) => {
+            if (String(path).endsWith('/delete') && ++messages === 2) throw new TypeError();
+            return send(path, options);
+          };
+        }"""
+    )
+    for index in (3, 4, 5):
+        cell(view, index).click(position=CORNER)
+    view.page.click("#selection .hide")
+    view.page.wait_for_selector("#toast:has-text('Only 2 of 3 pictures are hidden.')")
+    view.page.wait_for_selector("#selection p:text-is('1 selected')")
+    view.page.click("#toast button")
+    view.wait("standIn.snapshot.count === 40")
+
+
+def test_escape_in_the_search_field_keeps_the_selection(gallery):
+    view = gallery().open()
+    view.wait_for_pictures()
+    cell(view, 10).click(position=CORNER)
+    view.page.focus("#query")
+    view.page.keyboard.press("Escape")
+    wait_selected(view, 10)
+    view.page.focus(".cell >> nth=10")
+    view.page.keyboard.press("Escape")
     view.page.wait_for_selector("#selection", state="hidden")

@@ -1,4 +1,5 @@
 import { choices } from './choice.js';
+import { gridKey } from './keyboard.js';
 
 /** How many times as large as usual cells are, in steps; the usual size is in the middle. */
 const STEPS = [0.5, 0.7, 1, 1.4, 2];
@@ -19,23 +20,29 @@ export class Density {
     this.#changed = changed;
     changed(STEPS[this.#step]);
     addEventListener('keydown', (event) => {
-      const direction = { '+': 1, '=': 1, '-': -1 }[event.key];
-      const isElsewhere = event.target.closest?.('input, select, dialog');
-      if (!direction || event.ctrlKey || event.metaKey || event.altKey || isElsewhere) return;
+      const direction = { '+': 1, '=': 1, '-': -1 }[gridKey(event)];
+      if (!direction) return;
       event.preventDefault();
       this.#go(direction);
     });
-    let start = 0;
-    const begin = ({ touches }) => (start = touches.length === 2 ? apart(touches) : 0);
-    const follow = ({ touches }) => {
-      if (start === 0 || touches.length !== 2) return;
-      const ratio = apart(touches) / start;
-      if (ratio < PINCH && ratio > 1 / PINCH) return;
-      start *= ratio;
-      this.#go(ratio > 1 ? 1 : -1);
+    let pinch = null;
+    const begin = ({ touches }) => {
+      pinch?.abort();
+      if (touches.length !== 2) return;
+      pinch = new AbortController();
+      let start = apart(touches);
+      const follow = (event) => {
+        if (event.touches.length !== 2) return;
+        const ratio = apart(event.touches) / start;
+        if (ratio < PINCH && ratio > 1 / PINCH) return;
+        start *= ratio;
+        this.#go(ratio > 1 ? 1 : -1);
+      };
+      // A new size takes the touched cells out of the document, where their events reach nothing else.
+      const options = { passive: true, signal: pinch.signal };
+      for (const { target } of touches) target.addEventListener('touchmove', follow, options);
     };
     element.addEventListener('touchstart', begin, { passive: true });
-    element.addEventListener('touchmove', follow, { passive: true });
   }
 
   #go(direction) {

@@ -50,24 +50,30 @@ export class ItemStore {
     }
     const [from, to] = this.#span(first - MARGIN, last + MARGIN);
     for (const [number, chunk] of this.#chunks) {
-      if (number < from - KEPT || number > to + KEPT) {
-        chunk.request?.abort();
-        this.#chunks.delete(number);
-      } else if (chunk.request && (number < from || number > to)) {
-        chunk.request.abort();
-      }
+      if (chunk.waiters > 0 || (number >= from && number <= to)) continue;
+      chunk.request?.abort();
+      chunk.request = null;
+      if (number < from - KEPT || number > to + KEPT) this.#chunks.delete(number);
     }
     const [visible, lastVisible] = this.#span(first, last);
     for (let number = visible; number <= lastVisible; number += 1) this.#load(number);
     for (let number = from; number <= to; number += 1) this.#load(number);
   }
 
-  /** The items at indexes `from..<to`, when they have arrived. */
+  /** The items at indexes `from..<to`, wherever the window moves meanwhile; null if one of them cannot be fetched. */
   async load(from, to) {
     const [first, last] = this.#span(from, to - 1);
+    const chunks = [];
     const loads = [];
-    for (let number = first; number <= last; number += 1) loads.push(this.#load(number));
+    for (let number = first; number <= last; number += 1) {
+      loads.push(this.#load(number));
+      chunks.push(this.#chunks.get(number));
+      chunks.at(-1).waiters += 1;
+    }
     await Promise.all(loads);
+    for (const chunk of chunks) chunk.waiters -= 1;
+    const items = chunks.flatMap((chunk) => chunk.items).slice(from - first * CHUNK, to - first * CHUNK);
+    return items.length === to - from ? items : null;
   }
 
   /** The index of the item with this identifier, searched around `near` first; -1 if there is none. */
@@ -75,8 +81,8 @@ export class ItemStore {
     const number = Math.floor(Math.min(Math.max(near, 0), Math.max(this.count - 1, 0)) / CHUNK);
     for (const candidate of [number, number - 1, number + 1]) {
       if (candidate < 0 || candidate * CHUNK >= this.count) continue;
-      await this.#load(candidate);
-      const position = this.#chunks.get(candidate)?.items.findIndex((item) => item.id === id) ?? -1;
+      const items = await this.load(candidate * CHUNK, Math.min((candidate + 1) * CHUNK, this.count));
+      const position = items?.findIndex((item) => item.id === id) ?? -1;
       if (position >= 0) return candidate * CHUNK + position;
     }
     return (await this.#find(id)) ?? -1;
@@ -98,7 +104,7 @@ export class ItemStore {
     const expected = Math.min(CHUNK, this.count - number * CHUNK);
     let chunk = this.#chunks.get(number);
     if (!chunk) {
-      chunk = { items: [], request: null, loading: null };
+      chunk = { items: [], request: null, loading: null, waiters: 0 };
       this.#chunks.set(number, chunk);
     }
     if (chunk.items.length >= expected) return Promise.resolve();
@@ -113,12 +119,14 @@ export class ItemStore {
     const held = chunk.items.length;
     try {
       const items = await this.#fetch(number * CHUNK + held, expected - held, request.signal);
+      // Another request may have taken the place of a cancelled one.
+      if (chunk.request !== request) return;
       chunk.items.push(...items);
       this.#changed();
     } catch (error) {
       if (!isCancelled(error)) this.#later(RETRY);
     } finally {
-      chunk.request = null;
+      if (chunk.request === request) chunk.request = null;
     }
   }
 

@@ -1,6 +1,17 @@
 /** Part of the viewport that a page key moves by. */
 const PAGE = 0.9;
 
+/** The topmost dialog; undefined if none is open. */
+export function openDialog() {
+  return [...document.querySelectorAll('dialog[open]')].at(-1);
+}
+
+/** The key that was pressed for the grid: null with a modifier, in a field, and under a dialog, wherever the focus is. */
+export function gridKey({ key, ctrlKey, metaKey, altKey, target }) {
+  const isElsewhere = openDialog() || target.closest?.('input, select, textarea');
+  return ctrlKey || metaKey || altKey || isElsewhere ? null : key;
+}
+
 /** Moves between the cells of the grid by keys, as in a table: only one of them takes part in the tab order. */
 export class GridKeyboard {
   #grid;

@@ -4,7 +4,7 @@ import { choices } from './choice.js';
 import { Density } from './density.js';
 import { Gallery } from './gallery.js';
 import { Grid } from './grid.js';
-import { GridKeyboard } from './keyboard.js';
+import { GridKeyboard, gridKey } from './keyboard.js';
 import { Notices } from './notices.js';
 import { Scrubber } from './scrubber.js';
 import { SearchField } from './search-field.js';
@@ -15,7 +15,7 @@ import { Toast } from './toast.js';
 import { Viewer } from './viewer.js';
 import { ViewportReport } from './viewport-report.js';
 import { scale } from './image-size.js';
-import { caption, pictures, sentence } from './words.js';
+import { caption, number, pictures, sentence } from './words.js';
 
 const find = (id) => document.getElementById(id);
 
@@ -145,6 +145,7 @@ function changed(snapshot) {
   }
   if (gallery.items !== shownItems) {
     shownItems = gallery.items;
+    selection.follow();
     viewer.refresh(undone ?? undefined);
     undone = null;
   }
@@ -154,13 +155,16 @@ function tell(text, options) {
   toast.show(text, { host: viewer.isOpen ? viewer.element : document.body, ...options });
 }
 
-/** Hides items; returns whether they are hidden. */
+/** Hides items; returns whether all are hidden. */
 async function hide(items) {
-  if (!(await session.hide(items.map(({ id }) => id)))) return false;
-  const last = items.at(-1);
+  const hidden = await session.hide(items.map(({ id }) => id));
+  if (hidden.length === 0) return false;
+  const isWhole = hidden.length === items.length;
+  const last = items[hidden.length - 1];
   // Including those of the current message: one Undo restores all of them.
-  const ids = [...(toast.subject ?? []), ...items.map(({ id }) => id)];
-  tell(ids.length === 1 ? `“${caption(last)}” is hidden.` : `${pictures(ids.length)} are hidden.`, {
+  const ids = [...(toast.subject ?? []), ...hidden];
+  const whole = ids.length === 1 ? `“${caption(last)}” is hidden.` : `${pictures(ids.length)} are hidden.`;
+  tell(isWhole ? whole : `Only ${number(hidden.length)} of ${pictures(items.length)} are hidden.`, {
     label: 'Undo',
     action: () => {
       undone = last.id;
@@ -168,7 +172,7 @@ async function hide(items) {
     },
     subject: ids,
   });
-  return true;
+  return isWhole;
 }
 
 /** Copies the links to selected items, one a line. */
@@ -265,8 +269,7 @@ function openTab({ item, index }) {
 
 offerShortcuts(find('shortcuts'), find('help'));
 addEventListener('keydown', (event) => {
-  const isTyping = event.target.closest?.('input, select, dialog');
-  if (event.key !== 'f' || event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
+  if (gridKey(event) !== 'f') return;
   if (document.fullscreenElement) document.exitFullscreen();
   else document.documentElement.requestFullscreen?.().catch(() => {});
 });

@@ -1,3 +1,5 @@
+import { gridKey } from './keyboard.js';
+
 /** Milliseconds without a key that count as a pause. */
 const PAUSE = 300;
 
@@ -31,8 +33,7 @@ export class SearchField {
       if (matchMedia('(pointer: coarse)').matches) input.blur();
     });
     addEventListener('keydown', (event) => {
-      const isTyping = event.target.closest?.('input, select, textarea, dialog');
-      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
+      if (gridKey(event) !== '/') return;
       event.preventDefault();
       input.focus();
       input.select();

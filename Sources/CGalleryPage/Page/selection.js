@@ -1,3 +1,4 @@
+import { gridKey } from './keyboard.js';
 import { number } from './words.js';
 
 /** Most pictures that are selected at once. */
@@ -21,11 +22,14 @@ export class Selection {
   #chosen = new Map();
   #isActive = false;
   #isMarked = false;
-  #anchor = 0;
+  /** Where a range begins: an index, and the identifier of the item that was chosen there. */
+  #anchor = { id: null, index: 0 };
   #drag = null;
   #hold = 0;
   #query = '';
   #change = 0;
+  /** Resolves when the selected items have been found in changed results. */
+  #followed = Promise.resolve();
 
   /** `elements`: cells, bar, select. `handlers`: `copy(items)`, `hide(items)`, which returns whether it did, `tell(text)`. */
   constructor(elements, grid, gallery, handlers) {
@@ -36,17 +40,19 @@ export class Selection {
     const { bar, cells, select } = elements;
     select.addEventListener('click', () => this.#open());
     bar.querySelector('.clear').addEventListener('click', () => this.clear());
-    bar.querySelector('.copy').addEventListener('click', () => this.#chosen.size && handlers.copy(this.items));
+    bar.querySelector('.copy').addEventListener('click', async () => {
+      await this.#followed;
+      if (this.#chosen.size > 0) handlers.copy(this.items);
+    });
     bar.querySelector('.hide').addEventListener('click', () => this.hide());
     cells.addEventListener('pointerdown', (event) => this.#press(event));
     cells.addEventListener('pointermove', (event) => this.#move(event));
     for (const type of ['pointerup', 'pointercancel']) addEventListener(type, () => this.#release());
-    // Scrolling by a finger would end the drag of one that has stayed.
+    // Scrolling by a finger would end the drag of one that has stayed. Safari ignores a listener that is added then.
     cells.addEventListener('touchmove', (event) => this.#drag?.isHeld && event.preventDefault(), { passive: false });
     cells.addEventListener('contextmenu', (event) => this.#drag?.isHeld && event.preventDefault());
     addEventListener('keydown', (event) => {
-      if (event.key !== 'Escape' || !this.#isActive || event.target.closest?.('dialog')) return;
-      this.clear();
+      if (this.#isActive && gridKey(event) === 'Escape') this.clear();
     });
   }
 
@@ -67,15 +73,43 @@ export class Selection {
   }
 
   async hide() {
+    await this.#followed;
     if (this.#chosen.size === 0 || !(await this.#handlers.hide(this.items.map(({ item }) => item)))) return;
     this.clear();
-    this.#grid.focus(Math.min(this.#grid.active, this.#gallery.count - 1));
+    if (this.#gallery.count > 0) this.#grid.focus(Math.min(this.#grid.active, this.#gallery.count - 1));
   }
 
   /** Results of another query have nothing that is selected. */
   set query(query) {
     if (query !== this.#query && this.#isActive) this.clear();
     this.#query = query;
+  }
+
+  /** Finds the selected items in the changed results that the gallery now has, and drops those that are gone. */
+  follow() {
+    if (this.#drag) this.#drag.isReady = false;
+    this.#followed = this.#follow(this.#gallery.items);
+  }
+
+  async #follow(items) {
+    const former = new Map(this.items.map(({ item, index }) => [item.id, index]));
+    if (former.size === 0 || this.#gallery.isSkeleton) return;
+    if (this.#anchor.id !== null) former.set(this.#anchor.id, this.#anchor.index);
+    const places = new Map();
+    for (const [id, index] of former) {
+      // What cannot be looked up stays.
+      const place = await items.locate(id, index).catch(() => index);
+      if (items !== this.#gallery.items) return;
+      places.set(id, place);
+    }
+    const chosen = new Map(this.#chosen);
+    for (const [id, index] of places) {
+      if (index < 0) chosen.delete(id);
+      else if (chosen.has(id)) chosen.set(id, { item: chosen.get(id).item, index });
+    }
+    const { id, index } = this.#anchor;
+    this.#anchor = places.get(id) >= 0 ? { id, index: places.get(id) } : { id: null, index };
+    this.#choose(chosen);
   }
 
   /** Whether a click on a cell selects instead of opening. */
@@ -93,16 +127,17 @@ export class Selection {
   toggle(index) {
     const item = this.#gallery.items.at(index);
     if (!item) return;
-    this.#anchor = index;
+    this.#anchor = { id: item.id, index };
     const chosen = new Map(this.#chosen);
     if (!chosen.delete(item.id)) chosen.set(item.id, { item, index });
     this.#choose(chosen);
   }
 
   /** Selects all from the last one that was chosen alone, or from the active one, to an index. */
-  extend(index) {
-    if (this.#chosen.size === 0) this.#anchor = this.#grid.active;
-    return this.#range(this.#anchor, index, this.#chosen);
+  async extend(index) {
+    if (this.#chosen.size === 0) this.#anchor = { id: null, index: this.#grid.active };
+    await this.#followed;
+    await this.#range(this.#anchor.index, index, this.#chosen);
   }
 
   /** Marks the cells that are in the document; called once a frame. */
@@ -126,21 +161,24 @@ export class Selection {
     const { items } = this.#gallery;
     this.#change += 1;
     const change = this.#change;
-    if (last - first < MOST) await items.load(first, last + 1);
-    if (change !== this.#change || items !== this.#gallery.items) return;
-    const chosen = new Map(base);
-    for (let index = first; index <= last && last - first < MOST; index += 1) {
-      const item = items.at(index);
-      if (item) chosen.set(item.id, { item, index });
-    }
-    this.#choose(chosen, last - first >= MOST);
-  }
-
-  #choose(chosen, isTooMuch = chosen.size > MOST) {
-    if (isTooMuch) {
-      this.#handlers.tell(`At most ${number(MOST)} pictures can be selected at once.`);
+    if (last - first >= MOST) return this.#refuse();
+    const added = await items.load(first, last + 1);
+    if (change !== this.#change && items === this.#gallery.items) return;
+    if (!added || items !== this.#gallery.items) {
+      this.#handlers.tell('Not all pictures between could be loaded: select them again.');
       return;
     }
+    const chosen = new Map(base);
+    for (const [position, item] of added.entries()) chosen.set(item.id, { item, index: first + position });
+    this.#choose(chosen);
+  }
+
+  #refuse() {
+    this.#handlers.tell(`At most ${number(MOST)} pictures can be selected at once.`);
+  }
+
+  #choose(chosen) {
+    if (chosen.size > MOST) return this.#refuse();
     this.#change += 1;
     this.#chosen = chosen;
     if (chosen.size > 0) this.#isActive = true;
@@ -153,6 +191,8 @@ export class Selection {
   }
 
   #press(event) {
+    // A second finger pinches.
+    clearTimeout(this.#hold);
     const { cell } = event.target.closest('.cell') ?? {};
     this.#drag = null;
     if (!cell?.item || event.button !== 0 || !event.isPrimary) return;

@@ -68,10 +68,14 @@ export class Session {
     return this.#command('retry', {});
   }
 
-  /** Returns whether all are hidden. */
+  /** Returns those that are hidden: the first ones, if the server becomes unreachable. */
   async hide(ids) {
-    for (const part of parts(ids)) if (!(await this.#command('delete', { ids: part }))) return false;
-    return true;
+    const hidden = [];
+    for (const part of parts(ids)) {
+      if (!(await this.#command('delete', { ids: part }))) break;
+      hidden.push(...part);
+    }
+    return hidden;
   }
 
   /** Shows hidden items again: these, or all hidden items of the results. Returns them, as `{ ids }`. */
