@@ -421,3 +421,170 @@ def test_more_pictures_than_a_message_takes_can_be_hidden_again(gallery):
     view.page.click("#toast button")
     view.wait("standIn.snapshot.hidden === 6000")
     assert max(len(str(body)) for body in view.sent("delete")) < 64 << 10
+
+
+def slow(view):
+    """Lets large forms wait until the page's `finish()`."""
+    view.page.evaluate(
+        """() => {
+          const decode = HTMLImageElement.prototype.decode;
+          const finished = new Promise((resolve) => (window.finish = resolve));
+          HTMLImageElement.prototype.decode = async function () {
+            if (this.className === 'large') await finished;
+            return decode.call(this);
+          };
+        }"""
+    )
+
+
+def fail_items(view):
+    """Lets requests for items fail while the page's `isBroken` is set."""
+    view.page.evaluate(
+        """() => {
+          const send = window.fetch;
+          window.isBroken = true;
+          window.fetch = async (path, options) => {
+            if (window.isBroken && String(path).includes('/items')) throw new TypeError();
+            return send(path, options);
+          };
+        }"""
+    )
+
+
+def playing(gallery, **setup):
+    """A slide show with an interval of three seconds, by a clock that the test moves."""
+    view = gallery()
+    view.page.clock.install()
+    view.open(**setup)
+    view.page.clock.run_for(500)
+    view.page.wait_for_selector(".cell[data-state=shown]")
+    slow(view)
+    view.page.click(".cell >> nth=2")
+    view.page.wait_for_selector("#viewer[open]")
+    view.page.keyboard.press("Space")
+    view.page.select_option(".interval", "3")
+    view.page.clock.run_for(500)
+    return view
+
+
+def test_a_slide_show_waits_for_a_picture_that_loads(gallery):
+    view = playing(gallery)
+    view.page.clock.run_for(9_000)
+    assert view.search == "?open=i2"
+    view.page.evaluate("finish()")
+    view.page.wait_for_selector(".slide:not([inert])[data-state=shown]", state="attached")
+    view.page.clock.run_for(2_000)
+    assert view.search == "?open=i2"
+    view.page.clock.run_for(1_000)
+    view.page.wait_for_url("**/?open=i3")
+
+
+def test_a_slide_show_pauses_in_a_hidden_tab(gallery):
+    view = playing(gallery)
+    view.page.evaluate("finish()")
+    view.page.wait_for_selector(".slide:not([inert])[data-state=shown]", state="attached")
+    view.show_tab(False)
+    view.page.clock.run_for(9_000)
+    assert view.search == "?open=i2"
+    view.show_tab(True)
+    view.page.clock.run_for(3_000)
+    view.page.wait_for_url("**/?open=i3")
+
+
+def test_a_slide_show_goes_on_after_a_failed_request(gallery):
+    view = gallery()
+    view.page.clock.install()
+    view.open("/?at=99&open=i99", count=1000, total=1000)
+    view.page.clock.run_for(500)
+    view.page.wait_for_selector(".slide:not([inert])[data-state=shown]", state="attached")
+    fail_items(view)
+    view.page.evaluate("standIn.revise({})")
+    view.page.keyboard.press("Space")
+    view.page.select_option(".interval", "3")
+    view.page.clock.run_for(7_000)
+    assert view.page.inner_text(".position") == "100 of 1,000"
+    view.page.evaluate("isBroken = false")
+    view.page.clock.run_for(3_500)
+    view.page.wait_for_selector(".position:text-is('101 of 1,000')", state="attached")
+
+
+def test_an_image_does_not_stick_to_a_mouse_that_was_let_go_outside(gallery):
+    view = opened(gallery, setup=LARGE)
+    mouse = view.page.mouse
+    mouse.move(640, 400)
+    mouse.down()
+    mouse.move(640, 20)
+    mouse.up()
+    mouse.move(640, 400)
+    for _ in range(5):
+        mouse.wheel(0, -200)
+    view.wait(f"{ZOOM} > 2")
+    before = view.page.evaluate(f"{FRAME}.style.translate")
+    mouse.move(760, 400, steps=5)
+    assert view.page.evaluate(f"{FRAME}.style.translate") == before
+
+
+def test_keys_act_on_the_enlarged_view_wherever_the_focus_is(gallery):
+    view = opened(gallery, index=2, setup={"count": 4, "total": 4, **LARGE})
+    view.page.click("#viewer .next")
+    view.wait("location.search === '?open=i3'")
+    assert view.page.evaluate("document.activeElement.className") == "stage"
+    view.page.keyboard.press("ArrowLeft")
+    view.wait("location.search === '?open=i2'")
+    # A click on text takes the focus from everything.
+    view.page.click("#viewer .caption")
+    view.page.keyboard.press("+")
+    view.wait(f"{ZOOM} > 1")
+    assert view.page.evaluate("localStorage.density") is None
+    view.page.keyboard.press("f")
+    view.wait("document.fullscreenElement?.className === 'view'")
+
+
+def test_the_sheet_of_shortcuts_closes_with_the_view_that_fills_the_screen(gallery):
+    view = opened(gallery)
+    view.page.keyboard.press("f")
+    view.wait("document.fullscreenElement?.className === 'view'")
+    view.page.keyboard.press("?")
+    view.page.wait_for_selector(".view #shortcuts-title")
+    view.page.go_back()
+    view.page.wait_for_selector("#viewer", state="detached")
+    view.page.click(".cell >> nth=3")
+    view.page.wait_for_selector("#viewer[open]")
+    assert view.page.query_selector("#viewer dialog") is None
+
+
+def test_a_held_key_requests_only_what_stays(gallery):
+    view = opened(gallery)
+    view.page.keyboard.press("i")
+    view.wait_for_picture("3/details")
+    view.pictures.clear()
+    for _ in range(20):
+        view.page.keyboard.down("ArrowRight")
+    view.page.keyboard.up("ArrowRight")
+    view.page.wait_for_selector(".position:text-is('24 of 40')")
+    view.wait_for_picture("17/details")
+    assert sum(path.endswith("details") for path in view.pictures) <= 2
+    assert sum("1600x1600" in path for path in view.pictures) <= 6
+
+
+def test_keys_scroll_the_panel_that_has_the_focus(gallery):
+    view = opened(gallery, height=300)
+    view.page.keyboard.press("i")
+    view.page.focus("#viewer .panel")
+    for key in ["PageDown", " "]:
+        before = view.page.evaluate("document.querySelector('.panel').scrollTop = 0")
+        view.page.keyboard.press(key)
+        view.wait("before => document.querySelector('.panel').scrollTop > before", before)
+    assert view.search == "?open=i3"
+    assert view.page.get_attribute(".play", "aria-pressed") == "false"
+
+
+def test_a_turned_picture_is_upright_when_it_is_shown_again(gallery):
+    view = opened(gallery)
+    view.page.keyboard.press("r")
+    view.page.keyboard.press("ArrowRight")
+    view.wait("location.search === '?open=i4'")
+    view.page.keyboard.press("ArrowLeft")
+    view.wait("location.search === '?open=i3'")
+    box = view.page.evaluate(f"{FRAME}.getBoundingClientRect().toJSON()")
+    assert box["width"] > box["height"]

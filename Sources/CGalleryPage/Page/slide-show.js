@@ -21,6 +21,7 @@ export class SlideShow {
     this.#button.addEventListener('click', () => this.toggle());
     this.#interval.addEventListener('change', () => this.wait());
     for (const type of ['pointermove', 'pointerdown', 'keydown']) view.addEventListener(type, () => this.#wake());
+    document.addEventListener('visibilitychange', () => this.isPlaying && this.#follow());
   }
 
   get isPlaying() {
@@ -34,9 +35,7 @@ export class SlideShow {
     }
     this.#show(true);
     this.#wake();
-    this.wait();
-    // Only a few browsers have it, and only on secure pages: without it the screen may go dark.
-    this.#lock = navigator.wakeLock?.request('screen').catch(() => null) ?? null;
+    this.#follow();
   }
 
   stop() {
@@ -48,11 +47,18 @@ export class SlideShow {
     this.#lock?.then((lock) => lock?.release());
   }
 
-  /** Begins the interval anew: a picture is there. */
+  /** Begins the interval anew, in a tab that is visible: a picture is there. */
   wait() {
     clearTimeout(this.#timer);
-    if (!this.isPlaying) return;
+    if (!this.isPlaying || document.hidden) return;
     this.#timer = setTimeout(() => this.#handlers.next() || this.stop(), this.#interval.value * SECOND);
+  }
+
+  /** A hidden tab pauses, and has lost its lock. */
+  #follow() {
+    this.wait();
+    // Only a few browsers have it, and only on secure pages: without it the screen may go dark.
+    if (!document.hidden) this.#lock = navigator.wakeLock?.request('screen').catch(() => null) ?? null;
   }
 
   #show(isPlaying) {

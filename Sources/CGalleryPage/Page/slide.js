@@ -23,6 +23,7 @@ export class Slide {
   #url = null;
   #timer = 0;
   #attempts = 0;
+  #loading = null;
   #side = 0;
   #quarters = 0;
   #width = 1;
@@ -110,24 +111,36 @@ export class Slide {
     this.fit(this.#stage);
   }
 
+  /** Ends the turn of the view; the next `fit` has the former size. */
+  straighten() {
+    this.#quarters = 0;
+    this.frame.style.rotate = '';
+  }
+
+  /** Whether there is nothing more to wait for. */
+  get isSettled() {
+    return this.element.dataset.state === 'shown' || this.element.dataset.state === 'failed';
+  }
+
   /**
    * Loads the large form, or the one for a zoom; `isUrgent` if it is on screen. Resolves when it has loaded or failed.
    */
   async load(isUrgent, zoom = 1) {
     const { item, image } = this;
-    if (!item) return;
+    if (!item) return null;
     const isFailed = this.element.dataset.state === 'failed';
     const side = Math.max(this.#stage.width, this.#stage.height) * zoom;
     const box = enlargedBox(side);
     const url = imageAddress(item.key, box, 'contain');
     // A form that is larger than needed stays.
-    if ((url === this.#url || side < this.#side) && !isFailed) return;
+    if ((url === this.#url || side < this.#side) && !isFailed) return this.#loading;
     this.#url = url;
     this.#side = side;
     this.#attempts = 0;
     image.fetchPriority = isUrgent ? 'high' : 'low';
     image.alt = item.description || item.name || '';
-    await this.#request(url);
+    this.#loading = this.#request(url);
+    return this.#loading;
   }
 
   /** What stands in place of a picture that cannot be shown. */
@@ -196,8 +209,7 @@ export class Slide {
     this.#form = form;
     this.#url = null;
     this.#side = 0;
-    this.#quarters = 0;
-    this.frame.style.rotate = '';
+    this.straighten();
     this.element.dataset.state = '';
     this.image.removeAttribute('src');
     this.thumbnail.removeAttribute('src');

@@ -16,6 +16,10 @@ export class ViewerDetails {
 
   /** `index` is the item's place among `total`. */
   show(item, index, total) {
+    if (item !== this.#item) {
+      this.#request?.abort();
+      this.#request = null;
+    }
     this.#item = item;
     this.#dialog.setAttribute('aria-label', caption(item));
     this.#find('.position').textContent = `${number(index + 1)} of ${number(total)}`;
@@ -49,23 +53,29 @@ export class ViewerDetails {
     panel.hidden = !panel.hidden;
     this.#find('.info').setAttribute('aria-pressed', !panel.hidden);
     this.#fill();
+    this.load();
   }
 
-  /** Writes the panel with what is known, and again when the file's own details have come. */
-  async #fill() {
-    this.#request?.abort();
-    if (this.#find('.panel').hidden) return;
+  /** Writes the panel with what is known. */
+  #fill() {
+    if (!this.#find('.panel').hidden) this.#write(this.#item, this.#item.details ?? {});
+  }
+
+  /** Requests the file's own details for the open panel. */
+  async load() {
     const item = this.#item;
-    this.#write(item, item.details ?? {});
-    if (!item.download || item.details) return;
-    this.#request = new AbortController();
+    if (this.#find('.panel').hidden || !item.download || item.details || this.#request) return;
+    const request = new AbortController();
+    this.#request = request;
     try {
-      const response = await fetch(item.download.replace(/original$/, 'details'), { signal: this.#request.signal });
+      const response = await fetch(item.download.replace(/original$/, 'details'), { signal: request.signal });
       if (!response.ok) throw new Error();
       item.details = await response.json();
       if (item === this.#item) this.#write(item, item.details);
     } catch ({ name }) {
       if (name !== 'AbortError') this.#write(item, {}, 'The file cannot be read at the moment.');
+    } finally {
+      if (this.#request === request) this.#request = null;
     }
   }
 

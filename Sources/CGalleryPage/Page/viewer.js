@@ -1,4 +1,5 @@
 import { savesData } from './image-size.js';
+import { openDialog } from './keyboard.js';
 import { SlideShow } from './slide-show.js';
 import { Slide } from './slide.js';
 import { followSwipes } from './swipe.js';
@@ -9,6 +10,8 @@ import { Zoom } from './zoom.js';
 const SETTLE = 120;
 /** Milliseconds of a slide to the next image; as in the style sheet. */
 const SLIDE = 240;
+/** Keys that scroll the panel while it has the focus. */
+const SCROLLS = new Set([' ', 'ArrowUp', 'ArrowDown', 'PageUp', 'PageDown', 'Home', 'End']);
 
 /**
  * The enlarged view: a dialog over the grid with one image, its neighbours at both sides, and its details. The grid
@@ -30,7 +33,6 @@ export class Viewer {
   #id = null;
   #timer = 0;
   #isSliding = false;
-  #isHeld = false;
 
   /**
    * `handlers`: `opened(id)`, `moved(id)`, `closed()`, `hide(item)`, `download(item)`,
@@ -71,7 +73,8 @@ export class Viewer {
       event.preventDefault();
       handlers.closed();
     });
-    dialog.addEventListener('keydown', (event) => this.#key(event));
+    // Not of the dialog: the focus leaves it when the element with the focus disappears.
+    addEventListener('keydown', (event) => openDialog() === dialog && !event.defaultPrevented && this.#key(event));
     new ResizeObserver(() => this.isOpen && this.#fit()).observe(this.#stage);
     followSwipes(this.#stage, {
       isFree: () => this.#zoom.scale === 1,
@@ -93,8 +96,8 @@ export class Viewer {
     return this.#view;
   }
 
-  /** Shows the item at an index, when it has arrived. */
-  async open(index) {
+  /** Shows the item at an index, when it has arrived; `isHeld` while a key is held down. */
+  async open(index, isHeld = false) {
     const { items } = this.#gallery;
     await items.load(index, index + 1);
     if (items !== this.#gallery.items || !items.at(index)) return;
@@ -103,7 +106,7 @@ export class Viewer {
       this.#dialog.showModal();
       this.#handlers.opened(items.at(index).id);
     }
-    this.#show(index);
+    this.#show(index, isHeld);
   }
 
   /** Shows the item with an identifier, which is near an index; returns whether it is there. */
@@ -123,16 +126,18 @@ export class Viewer {
     const index = this.#index;
     this.#index = -1;
     this.#id = null;
+    // The sheet of shortcuts is here if this filled the screen.
+    this.#dialog.querySelector('dialog')?.close();
     this.#dialog.close();
     this.#dialog.remove();
     for (const slide of this.#slides) slide.show(null, null, this.#size);
     if (this.#gallery.count > 0) this.#grid.focus(Math.min(index, this.#gallery.count - 1));
   }
 
-  go(step) {
+  go(step, isHeld) {
     const index = this.#index + step;
     if (index < 0 || index >= this.#gallery.count) return;
-    this.open(index);
+    this.open(index, isHeld);
   }
 
   /** Finds its item in changed results; if it is gone, shows the one in its place. */
@@ -151,12 +156,13 @@ export class Viewer {
     return { width: this.#track.clientWidth, height: this.#track.clientHeight };
   }
 
-  #show(index) {
+  #show(index, isHeld = false) {
     const { items, count } = this.#gallery;
     const item = items.at(index);
     this.#index = index;
     if (item.id !== this.#id) {
       this.#id = item.id;
+      this.#slides[1].straighten();
       this.#zoom.reset();
       this.#handlers.moved(item.id);
     }
@@ -170,14 +176,21 @@ export class Viewer {
     this.#slides[2].show(index + 1 < count ? items.at(index + 1) : null, form, size);
     this.#place();
     this.#details.show(item, index, this.#gallery.snapshot.total ?? count);
-    this.#dialog.querySelector('.previous').disabled = index === 0;
-    this.#dialog.querySelector('.next').disabled = index + 1 >= count;
+    this.#disable('.previous', index === 0);
+    this.#disable('.next', index + 1 >= count);
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#load(), SETTLE);
-    if (!this.#isHeld) this.#slides[1].load(true).then(() => this.#tellFailure(item));
+    if (!isHeld) this.#slides[1].load(true).then(() => this.#tellFailure(item));
+  }
+
+  #disable(name, isDisabled) {
+    const button = this.#dialog.querySelector(name);
+    if (isDisabled && button === document.activeElement) this.#stage.focus();
+    button.disabled = isDisabled;
   }
 
   async #load() {
+    this.#details.load();
     const [previous, current, next] = this.#slides;
     const { item } = current;
     await current.load(true, this.#zoom.scale);
@@ -233,11 +246,17 @@ export class Viewer {
 
   /** The next picture of the slide show, as soon as there is one; false after the last. */
   #goOn() {
+    // The interval begins anew when the present one has loaded.
+    if (!this.#slides[1].isSettled) return true;
     const isLast = this.#index + 1 >= this.#gallery.count;
-    if (!isLast) this.go(1);
-    else if (this.#gallery.snapshot.more) this.#slideShow.wait();
-    else this.#handlers.tell('That was the last picture.');
-    return !isLast || this.#gallery.snapshot.more;
+    if (isLast && !this.#gallery.snapshot.more) {
+      this.#handlers.tell('That was the last picture.');
+      return false;
+    }
+    this.go(1);
+    // Again, if the next one does not come.
+    this.#slideShow.wait();
+    return true;
   }
 
   #drag(x, y) {
@@ -270,6 +289,7 @@ export class Viewer {
   #key(event) {
     const isOnControl = event.target.closest('select, a, button');
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest('select')) return;
+    if (event.target.closest('.panel') && SCROLLS.has(event.key)) return;
     const steps = { ArrowLeft: -1, ArrowRight: 1, PageUp: -1, PageDown: 1 };
     const nudges = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
     const commands = {
@@ -288,9 +308,7 @@ export class Viewer {
     } else if (event.key in nudges && this.#zoom.scale > 1) {
       this.#zoom.nudge(...nudges[event.key]);
     } else if (event.key in steps) {
-      this.#isHeld = event.repeat;
-      this.go(steps[event.key]);
-      this.#isHeld = false;
+      this.go(steps[event.key], event.repeat);
     } else if (event.key === 'Home') this.open(0);
     else if (event.key === 'End') this.open(this.#gallery.count - 1);
     else if (event.key !== 'Delete') return;

@@ -124,6 +124,8 @@ export class Zoom {
   #move(event) {
     const point = this.#point(event);
     this.#hover = point;
+    // A mouse that was let go outside of the stage.
+    if (event.buttons === 0) this.#pointers.delete(event.pointerId);
     const former = this.#pointers.get(event.pointerId);
     if (!former) return;
     this.#travel += Math.hypot(point.x - former.x, point.y - former.y);
