@@ -104,10 +104,12 @@ extension DateWalk {
     return nil
   }
 
-  /// Canon's CR3 has its directories in boxes of their own; the first two contain dates.
+  /// Canon's CR3 has its directories in boxes of their own: the first two contain dates, the fourth the place.
   private mutating func walkCanon(_ content: Range<Int>) throws(MissingBytes) {
-    for box in try boxes(in: content.dropFirst(16)) where box.isKind("CMT1") || box.isKind("CMT2") {
-      try walkTIFF(at: box.payload.lowerBound)
+    for box in try boxes(in: content.dropFirst(16)) {
+      let start = box.payload.lowerBound
+      if box.isKind("CMT1") || box.isKind("CMT2") { try walkTIFF(at: start) }
+      if box.isKind("CMT4") { try details?.takePlace(of: TIFFWalk(known, base: start)) }
     }
   }
 }

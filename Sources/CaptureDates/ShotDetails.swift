@@ -49,6 +49,12 @@ package struct ShotDetails: Sendable, Equatable {
     }
   }
 
+  /// Adds the place of a TIFF structure that has nothing else.
+  mutating func takePlace(of structure: TIFFWalk) throws(MissingBytes) {
+    var tiff = structure
+    if try tiff.readHeader(), let gps = try tiff.directory(at: tiff.first) { place = try Self.place(gps, tiff) }
+  }
+
   /// Most models contain the name of their maker, in one spelling or another.
   private static func camera(_ make: String?, _ model: String?) -> String? {
     guard let make, let model else { return model ?? make }

@@ -70,6 +70,15 @@ import TestSupport
     #expect(abs(place.latitude + 33.856775) < 1e-6 && place.longitude == 151.2)
   }
 
+  @Test func thePlaceInCanonsBoxesIsRead() throws {
+    let exif = Self.tiff(Self.camera, exif: Self.exposure, isBigEndian: false)
+    let gps = Self.tiff(Self.place, isBigEndian: false)
+    let (date, shot) = DateReader.details(in: .memory(DateSamples.cr3(exif: exif, gps: gps)))
+    #expect(date?.text == "2026-11-20T08:05:09" && shot.sensitivity == 400)
+    let place = try #require(shot.place)
+    #expect(abs(place.latitude + 33.856775) < 1e-6 && place.longitude == 151.2)
+  }
+
   @Test func aMakerStandsBeforeAModelThatDoesNotNameIt() {
     func camera(_ make: String, _ model: String) -> String? {
       details(Self.tiff([0x010F: .text(make), 0x0110: .text(model)], isBigEndian: true)).details.camera

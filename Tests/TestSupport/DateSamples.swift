@@ -132,11 +132,11 @@ package enum DateSamples {
   }
 
   /// A Canon RAW file of boxes.
-  package static func cr3(exif: [UInt8]) -> [UInt8] {
+  package static func cr3(exif: [UInt8], gps: [UInt8] = []) -> [UInt8] {
     let identifier: [UInt8] = [
       0x85, 0xC0, 0xB6, 0x87, 0x82, 0x0F, 0x11, 0xE0, 0x81, 0x11, 0xF4, 0xCE, 0x46, 0x2B, 0x6A, 0x48,
     ]
-    let metadata = identifier + box("CMT1", tiff([:])) + box("CMT2", exif)
+    let metadata = identifier + box("CMT1", tiff([:])) + box("CMT2", exif) + (gps.isEmpty ? [] : box("CMT4", gps))
     return box("ftyp", Array("crx \0\0\0\u{1}crx isom".utf8)) + box("moov", box("uuid", metadata))
   }
 }
