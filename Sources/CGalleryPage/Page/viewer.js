@@ -193,7 +193,8 @@ export class Viewer {
     this.#details.load();
     const [previous, current, next] = this.#slides;
     const { item } = current;
-    await current.load(true, this.#zoom.scale);
+    // What has failed is retried when it is shown again, or by its button.
+    if (!current.failure) await current.load(true, this.#zoom.scale);
     this.#tellFailure(item);
     if (current.item === item) this.#slideShow.wait();
     if (savesData() || current.item !== item || !this.isOpen) return;
