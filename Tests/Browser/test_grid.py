@@ -293,6 +293,18 @@ def test_plus_and_minus_change_the_size_of_the_cells_and_keep_the_place(gallery)
     assert view.page.input_value("#query") == "-"
 
 
+def test_two_buttons_change_the_size_of_the_cells(gallery):
+    view = gallery().open(count=500, total=500)
+    view.wait_for_pictures()
+    view.page.click("#larger")
+    view.wait("localStorage.density === '1.4'")
+    for _ in range(4):
+        view.page.click("#smaller", force=True)
+    view.wait(f"{COLUMNS} > 8")
+    assert view.page.get_attribute("#smaller", "aria-disabled") == "true"
+    assert view.page.get_attribute("#larger", "aria-disabled") == "false"
+
+
 def test_a_pinch_changes_the_size_of_the_cells(gallery):
     view = gallery(390, 844, has_touch=True, is_mobile=True).open(count=500, total=500)
     view.wait_for_pictures()

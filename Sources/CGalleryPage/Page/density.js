@@ -9,16 +9,20 @@ const PINCH = 1.35;
 /** The storage key. */
 const KEY = 'density';
 
-/** The size of the cells: larger with `+` or by spreading two fingers, smaller with `-` or by closing them. */
+/** The size of the cells: by two buttons, by `+` and `-`, by spreading and closing two fingers. */
 export class Density {
   #step = STEPS.indexOf(Number(choices.get(KEY)));
+  #elements;
   #changed;
 
-  /** `changed(enlargement)` hears of each size, at once of the present one. */
-  constructor(element, changed) {
+  /** `elements`: content, smaller, larger. `changed(enlargement)` hears of each size, at once of the present one. */
+  constructor(elements, changed) {
     if (this.#step < 0) this.#step = USUAL;
+    this.#elements = elements;
     this.#changed = changed;
-    changed(STEPS[this.#step]);
+    this.#apply();
+    elements.smaller.addEventListener('click', () => this.#go(-1));
+    elements.larger.addEventListener('click', () => this.#go(1));
     addEventListener('keydown', (event) => {
       const direction = { '+': 1, '=': 1, '-': -1 }[gridKey(event)];
       if (!direction) return;
@@ -42,7 +46,7 @@ export class Density {
       const options = { passive: true, signal: pinch.signal };
       for (const { target } of touches) target.addEventListener('touchmove', follow, options);
     };
-    element.addEventListener('touchstart', begin, { passive: true });
+    elements.content.addEventListener('touchstart', begin, { passive: true });
   }
 
   #go(direction) {
@@ -50,7 +54,14 @@ export class Density {
     if (step === this.#step) return;
     this.#step = step;
     choices.set(KEY, STEPS[step]);
-    this.#changed(STEPS[step]);
+    this.#apply();
+  }
+
+  #apply() {
+    const { smaller, larger } = this.#elements;
+    smaller.ariaDisabled = this.#step === 0;
+    larger.ariaDisabled = this.#step === STEPS.length - 1;
+    this.#changed(STEPS[this.#step]);
   }
 }
 

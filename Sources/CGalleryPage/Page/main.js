@@ -301,7 +301,10 @@ find('rows').addEventListener('click', () => {
   choices.set(LAYOUT, isJustified ? 'rows' : 'squares');
 });
 setJustified(choices.get(LAYOUT) === 'rows');
-new Density(find('content'), (enlargement) => (gallery.enlargement = enlargement));
+new Density(
+  { content: find('content'), smaller: find('smaller'), larger: find('larger') },
+  (enlargement) => (gallery.enlargement = enlargement),
+);
 
 find('order').value = address.state.order;
 find('order').addEventListener('change', ({ target }) => {
