@@ -267,6 +267,18 @@ def test_what_was_hidden_before_the_server_failed_can_be_brought_back(gallery):
     view.wait("standIn.snapshot.count === 40")
 
 
+def test_more_pictures_than_a_message_takes_are_brought_back(gallery):
+    view = gallery().open(idLength=6000)
+    view.wait_for_pictures()
+    cell(view, 0).click(position=CORNER)
+    cell(view, 11).click(modifiers=["Shift"])
+    view.page.wait_for_selector("#selection p:text-is('12 selected')")
+    view.page.click("#selection .hide")
+    view.page.click("#toast:has-text('12 pictures are hidden.') button")
+    view.wait("standIn.snapshot.count === 40")
+    assert max(len(str(body)) for body in view.sent("undo")) < 64 << 10
+
+
 def test_escape_in_the_search_field_keeps_the_selection(gallery):
     view = gallery().open()
     view.wait_for_pictures()

@@ -79,8 +79,10 @@ export class Session {
   }
 
   /** Shows hidden items again: these, or all hidden items of the results. Returns them, as `{ ids }`. */
-  undo(ids) {
-    return this.#command('undo', { ids });
+  async undo(ids) {
+    if (!ids) return this.#command('undo', {});
+    for (const part of parts(ids)) if (!(await this.#command('undo', { ids: part }))) return false;
+    return { ids };
   }
 
   /** Reports to the photo service that an image is about to be downloaded, which some services require. */
