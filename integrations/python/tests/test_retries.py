@@ -251,6 +251,24 @@ def test_whole_files_have_their_own_hash_and_may_be_kept_as_they_are(
     assert [row["sha256"] for row in rows] == [digest, None]
 
 
+def test_a_row_that_comes_later_is_still_compared_with_the_hash_of_the_list(
+    planned: Any, picture: bytes, run: Any, tmp_path: Path
+) -> None:
+    is_up = threading.Event()
+    origin = planned(lambda path, count: (200, {}, picture) if is_up.is_set() else (503, {}, b""))
+    listed = tmp_path / "list.parquet"
+    sums = [sha256(picture).hexdigest(), "0" * 64]
+    pq.write_table(pa.table({"url": [origin.url("a"), origin.url("b")], "sum": sums}), listed)
+    options = {"verify_hash": ["sum", "sha256"]}
+    folder = run([], url_list=str(listed), input_format="parquet", **options)
+    assert [row["status"] for row in rows_of(folder).values()] == ["failed_to_download"] * 2
+    is_up.set()
+    run([], only_failed=True, max_wait="20m", **options)
+    assert [(row["status"], row["error_message"]) for row in rows_of(folder).values()] == [
+        ("success", None), ("failed_to_download", "hash mismatch"),
+    ]  # fmt: skip
+
+
 def test_dummy_output_is_statistics_alone(planned: Any, picture: bytes, run: Any) -> None:
     origin = planned(lambda path, count: (200, {}, picture))
     folder = run([origin.url("a")], output_format="dummy")

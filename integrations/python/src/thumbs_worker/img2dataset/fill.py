@@ -116,7 +116,10 @@ class _OpenShard:
         try:
             for row, outcome in enumerate(self._outcomes):
                 assert outcome is not None
-                columns = self._write_row(writer, row, outcome)
+                # The columns of the list, which another attempt needs as they are: `verify_hash` has the hash there.
+                columns = {name: values[row] for name, values in self.columns.items()}
+                columns["key"] = self.shard.keys[row]
+                self._write_row(writer, columns, outcome)
                 if outcome.error is not None and outcome.error.retry:
                     entries.append(ledger.entry(columns, outcome.error, self.shard.first_failed[row]))
             files = writer.close()
@@ -131,12 +134,8 @@ class _OpenShard:
         layout.write_statistics(self._folder, name, document)
         return document
 
-    def _write_row(self, writer: layout.ShardWriter, row: int, outcome: _Outcome) -> dict[str, Any]:
-        columns = {name: values[row] for name, values in self.columns.items()}
-        columns["key"] = self.shard.keys[row]
-        columns["status"] = outcome.status
-        columns["error_message"] = outcome.message
-        columns.update(outcome.columns)
+    def _write_row(self, writer: layout.ShardWriter, listed: dict[str, Any], outcome: _Outcome) -> None:
+        columns = {**listed, "status": outcome.status, "error_message": outcome.message, **outcome.columns}
         caption = None
         if self._settings.caption_col is not None:
             text = columns.get("caption")
@@ -147,7 +146,6 @@ class _OpenShard:
             image = self._spool.read(outcome.length)
         self.statistics.add(outcome.status, outcome.kind)
         writer.write(image, caption, columns)
-        return columns
 
 
 class Filler:
