@@ -7,6 +7,7 @@ import http.server
 import importlib.util
 import io
 import json
+import queue
 import struct
 import tarfile
 import threading
@@ -21,9 +22,15 @@ pa = pytest.importorskip("pyarrow")
 pytest.importorskip("PIL")
 import pyarrow.parquet as pq  # noqa: E402
 
-from thumbs_worker.img2dataset import download, ledger  # noqa: E402
+from thumbs_worker import Options  # noqa: E402
+from thumbs_worker.img2dataset import download, layout, ledger  # noqa: E402
 from thumbs_worker.img2dataset.__main__ import main  # noqa: E402
+from thumbs_worker.img2dataset.fill import Filler  # noqa: E402
+from thumbs_worker.img2dataset.reader import Shard  # noqa: E402
+from thumbs_worker.img2dataset.resize import Resizer  # noqa: E402
+from thumbs_worker.img2dataset.settings import Settings  # noqa: E402
 from thumbs_worker.img2dataset.tfrecord import Records  # noqa: E402
+from thumbs_worker.protocol import Failure, Result  # noqa: E402
 
 Plan = Callable[[str, int], tuple[int, dict[str, str], bytes]]
 
@@ -120,6 +127,33 @@ def test_what_passes_soon_is_had_in_one_run(planned: Any, picture: bytes, run: A
     plain = run(urls, "plain")
     for shard in folder.glob("*.tar"):
         assert shard.read_bytes() == (plain / shard.name).read_bytes()
+
+
+def test_a_full_window_waits_for_results_alone(tmp_path: Path) -> None:
+    timeouts: list[tuple[int, float | None]] = []
+    failure = Failure("download", "http-status", "busy", True)
+    results = [Result(0, 0, "failed", error=failure), Result(1, 1, "failed"), Result(2, 2, "failed")]
+
+    class Ready(queue.Queue[Any]):
+        def get(self, block: bool = True, timeout: float | None = None) -> Any:
+            timeouts.append((len(filler._places), timeout))
+            return super().get(block, timeout)
+
+    class Stub:
+        window = 1
+
+        def submit(self, item: Any, index: int, deliver: Callable[[Any], None]) -> None:
+            deliver(results[index])
+
+    (tmp_path / layout.TEMPORARY).mkdir()
+    settings = Settings(url_list="list.txt", output_format="dummy", extract_exif=False)
+    filler = Filler(settings, Resizer(settings), Options(max_wait="30s"), tmp_path, lambda shard, document: None)
+    filler._ready = Ready()
+    rows = pa.table({"url": ["http://a/", "http://b/"]})
+    filler.run(Stub(), iter([Shard(0, "00000", rows, ["0", "1"], [None, None])]))
+    # The first row is parked while the second one is under way, and then comes again.
+    full = [timeout for under_way, timeout in timeouts if under_way == 1]
+    assert full == [None] * 3 and len(timeouts) > 3
 
 
 def test_rows_that_may_come_later_are_in_the_ledger_and_come_with_an_extra_shard(

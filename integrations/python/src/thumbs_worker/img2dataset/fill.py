@@ -188,7 +188,9 @@ class Filler:
             if is_at_end and not self._places and not self._asking and not self._hosts.waiting:
                 return
             try:
-                answer = self._ready.get(timeout=self._hosts.wake())
+                # With a full window no row can be sent, whether one is due or not.
+                timeout = self._hosts.wake() if len(self._places) < worker.window else None
+                answer = self._ready.get(timeout=timeout)
             except queue.Empty:
                 continue
             if isinstance(answer, WorkerError):
