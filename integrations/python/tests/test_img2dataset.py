@@ -6,6 +6,7 @@ import importlib.util
 import io
 import json
 import os
+import pickle
 import resource
 import signal
 import subprocess
@@ -24,6 +25,7 @@ import pyarrow.parquet as pq  # noqa: E402
 from thumbs_worker import Options  # noqa: E402
 from thumbs_worker.img2dataset import SettingError, Settings, download  # noqa: E402
 from thumbs_worker.img2dataset.__main__ import main  # noqa: E402
+from thumbs_worker.img2dataset.reader import failed_shards, shards  # noqa: E402
 from thumbs_worker.img2dataset.run import Run  # noqa: E402
 from thumbs_worker.img2dataset.settings import parse  # noqa: E402
 
@@ -259,6 +261,20 @@ def test_the_command_line_is_read_as_img2dataset_reads_it(capsys: pytest.Capture
     assert "--colour" in capsys.readouterr().err
     assert main(["--url_list", "/nowhere/list.txt"]) == 64
     assert "/nowhere/list.txt" in capsys.readouterr().err
+
+
+def test_a_shard_is_sent_without_the_rest_of_the_list(tmp_path: Path) -> None:
+    listed = write_list(tmp_path / "list.parquet", "parquet", [f"http://h/{index}" for index in range(50_000)])
+    columns = ["licence", "number"]
+    settings = Settings(
+        url_list=str(listed), input_format="parquet", save_additional_columns=columns, number_sample_per_shard=10
+    )
+    last = list(shards(settings, 0, range(4_999)))[0]
+    assert last.rows.column("url").to_pylist() == [f"http://h/{index}" for index in range(49_990, 50_000)]
+    assert last.rows.column("licence").to_pylist()[:3] == ["BY", None, "CC0"]
+    assert len(pickle.dumps(last)) < 10_000
+    rows = pa.table({**{name: [name] * 50_000 for name in ("key", "url")}, "first_failed": [1.0] * 50_000})
+    assert len(pickle.dumps(next(failed_shards(settings, rows, 0)))) < 10_000
 
 
 def test_options_for_the_worker_are_kept(tmp_path: Path) -> None:

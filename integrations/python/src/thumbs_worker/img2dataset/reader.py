@@ -56,7 +56,7 @@ def failed_shards(settings: Settings, rows: pa.Table, first: int) -> Iterator[Sh
     extra = {name for name, _ in ledger.FIELDS}
     kept = [name for name in rows.column_names if name not in extra]
     for number, begin in enumerate(range(0, rows.num_rows, size), first):
-        part = rows.slice(begin, size)
+        part = _part(rows, begin, size)
         yield Shard(
             number, layout.shard_name(number, settings.oom_shard_count), part.select(kept),
             part.column("key").to_pylist(), part.column("first_failed").to_pylist(), completes=True,
@@ -71,8 +71,14 @@ def shards(settings: Settings, first: int, done: Container[int]) -> Iterator[Sha
         table = _columns(read(file, settings), file, settings)
         for begin in range(0, table.num_rows, size):
             if number not in done:
-                yield shard_of(number, table.slice(begin, size), settings)
+                yield shard_of(number, _part(table, begin, size), settings)
             number += 1
+
+
+def _part(table: pa.Table, begin: int, count: int) -> pa.Table:
+    """Rows as a copy: a slice has the buffers of the whole list, with which it would be sent to a task."""
+    rows = table.slice(begin, count)
+    return rows.take(pa.array(range(rows.num_rows), type=pa.int64()))
 
 
 def read(file: str, settings: Settings) -> pa.Table:
