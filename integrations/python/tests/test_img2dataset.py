@@ -242,6 +242,7 @@ def test_a_full_disk_ends_the_run_and_leaves_whole_shards_only(
     [
         ("verify_hash", ["sum", "md5"]), ("distributor", "slurm"), ("output_format", "zip"),
         ("resize_mode", "stretch"), ("image_size", 0), ("image_size", 20000), ("save_additional_columns", ["width"]),
+        ("save_additional_columns", ["code"]), ("save_additional_columns", ["n", "jpg"]),
         ("bbox_col", "box"), ("enable_wandb", True), ("input_format", "xml"), ("ignore_ssl_certificate", True),
         ("timeout", 0), ("subjob_size", 0), ("until", "soon"),
     ],

@@ -73,8 +73,9 @@ def test_a_folder_with_shards_is_refused_and_replaced_when_asked(
         with pytest.raises(FileExistsError, match="overwrite"):
             write(frame, output, size=64, output_format=output_format)
         assert write(frame, output, size=64, output_format=output_format, overwrite=True).rows == 3
-    with pytest.raises(ValueError, match="status"):
-        write(frame.withColumnRenamed("extra", "status"), tmp_path / "other")
+    for taken in ("status", "sha256", "message", "jpg"):
+        with pytest.raises(ValueError, match=taken):
+            write(frame.withColumnRenamed("extra", taken), tmp_path / "other")
 
 
 def test_the_same_rows_give_the_same_shards_whatever_their_order(

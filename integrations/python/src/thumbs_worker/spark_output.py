@@ -22,7 +22,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from thumbs_worker.img2dataset import layout, ledger
 from thumbs_worker.img2dataset.fill import Filler
 from thumbs_worker.img2dataset.reader import Shard
-from thumbs_worker.img2dataset.settings import Settings
+from thumbs_worker.img2dataset.settings import RESERVED, Settings
 from thumbs_worker.options import Options, seconds
 from thumbs_worker.protocol import Result
 from thumbs_worker.spark import by_host, task_worker
@@ -35,6 +35,8 @@ _SHARD = re.compile(r"[0-9]{5,}(\.tar|\.parquet|_stats\.json)?")
 _DIGITS = 5
 _OUTPUTS = ("webdataset", "files", "parquet")
 _FORMATS = {"jpg": "jpeg", "png": "png", "webp": "webp"}
+# Columns of img2dataset that are not written here, or only where they are asked for.
+_NOT_WRITTEN = {"caption", "url", "exif", "md5", "sha512"}
 # What a task says of each of its shards.
 _REPORT = "partition int, shard int, folder string, name string, count long, successes long"
 
@@ -272,10 +274,9 @@ def _columns(df: DataFrame, kept: Sequence[str], url: str, caption: str | None) 
     fields = [arrow.field(name) for name in kept]
     if caption is not None:
         fields.append(arrow.field(caption).with_name("caption"))
-    taken = {field.name for field in fields}
     columns = pa.schema([*fields, arrow.field(url).with_name("url")])
-    result = layout.schema(columns, False, "sha256")
-    doubled = [name for name in taken if result.names.count(name) > 1 or name == "sha256"]
+    taken = RESERVED - _NOT_WRITTEN
+    doubled = sorted({name for name in kept if name in taken or columns.names.count(name) > 1})
     if doubled:
         raise ValueError(f"the output has columns of its own called {', '.join(doubled)}: leave these out (columns=)")
     return columns

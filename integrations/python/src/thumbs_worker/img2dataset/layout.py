@@ -266,7 +266,7 @@ class TFRecordShard:
             features: dict[str, Any] = {"key": columns["key"], self._image_end: image}
             if caption is not None:
                 features["txt"] = caption
-            self._records.write(features | dict(columns))
+            self._records.write({**features, **columns, **features})
         self._table.write(columns)
 
     def close(self) -> list[str]:

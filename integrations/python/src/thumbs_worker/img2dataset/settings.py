@@ -134,9 +134,10 @@ class Settings:
         return notes
 
 
-# Columns of the output that no column of the input may have the name of.
+# Columns of the output, of its images and of its ledger: no column of the input may have their names.
 RESERVED = frozenset(
-    "key caption url width height original_width original_height status error_message exif md5 sha256 sha512".split()
+    "key caption url width height original_width original_height status error_message exif md5 sha256 sha512 "
+    "jpg png webp txt code message first_failed not_before".split()
 )
 _DIRECTIVES = ("noai", "noimageai", "noindex", "noimageindex")
 # Those of the worker.
