@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -29,6 +30,7 @@ from thumbs_worker.img2dataset.fill import Filler  # noqa: E402
 from thumbs_worker.img2dataset.reader import Shard  # noqa: E402
 from thumbs_worker.img2dataset.resize import Resizer  # noqa: E402
 from thumbs_worker.img2dataset.settings import Settings  # noqa: E402
+from thumbs_worker.img2dataset.storage import Output  # noqa: E402
 from thumbs_worker.img2dataset.tfrecord import Records  # noqa: E402
 from thumbs_worker.protocol import Failure, Result  # noqa: E402
 
@@ -301,6 +303,35 @@ def test_a_row_that_comes_later_is_still_compared_with_the_hash_of_the_list(
     assert [(row["status"], row["error_message"]) for row in rows_of(folder).values()] == [
         ("success", None), ("failed_to_download", "hash mismatch"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["webdataset", "files", "parquet"])
+def test_a_shard_replaces_what_an_interrupted_commit_left_of_another(
+    tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns = pa.schema([("url", pa.string())])
+
+    def filled(name: str, url: str, entries: list[dict[str, Any]]) -> Path:
+        folder = tmp_path / name
+        folder.mkdir()
+        writer = layout.WRITERS[form](folder, "00000", layout.schema(columns, False, None), "jpg")
+        writer.write(b"image", None, {"url": url, "key": f"0000{len(url)}", "status": "success"})
+        ledger.write(folder, "00000", columns, entries)
+        layout.write_manifest(folder, "00000", writer.close(), {"count": 1, "successes": 1}, completes=True)
+        layout.write_statistics(folder, "00000", {})
+        return folder
+
+    output = tmp_path / "out"
+    output.mkdir()
+    entry = ledger.entry({"url": "http://first/", "key": "00001"}, Failure("download", "http-status", "", True), None)
+    first, second = filled("first", "http://first/", [entry]), filled("second", "http://other/", [])
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="killed"):
+        patch.setattr(layout, "_write_document", Mock(side_effect=OSError("killed")))
+        layout.move_shard(first, "00000", output, "00001")
+    assert (output / ledger.FOLDER / "00001.parquet").exists()
+    layout.move_shard(second, "00000", output, "00001")
+    assert [row["url"] for row in pq.read_table(output / "00001.parquet").to_pylist()] == ["http://other/"]
+    assert ledger.pending(output) is None and Output(str(output)).verify() == []
 
 
 def test_dummy_output_is_statistics_alone(planned: Any, picture: bytes, run: Any) -> None:

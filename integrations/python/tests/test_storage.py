@@ -24,6 +24,7 @@ from werkzeug.serving import make_server  # noqa: E402
 
 from thumbs_worker.img2dataset import layout, ledger  # noqa: E402
 from thumbs_worker.img2dataset.__main__ import main  # noqa: E402
+from thumbs_worker.img2dataset.storage import Output  # noqa: E402
 
 SLOW_DOWN = b"<?xml version='1.0'?><Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>"
 OPTIONS = [
@@ -121,6 +122,23 @@ def test_a_shard_that_was_changed_in_storage_is_found(
     assert main(["verify", "s3://bucket/files"]) == 1
     assert "00000 has other bytes" in capsys.readouterr().err
     assert f"bucket/files/{layout.MANIFEST}/00000.manifest" in bucket.find("bucket/files")
+
+
+def test_the_ledger_of_an_earlier_shard_is_gone_when_its_successor_is_committed(bucket: Any, tmp_path: Path) -> None:
+    stale, marker = f"bucket/again/{ledger.FOLDER}/00000.parquet", "bucket/again/00000_stats.json"
+    bucket.pipe_file(stale, b"rows of a run that was killed")
+    output = Output("s3://bucket/again")
+    layout.write_statistics(output.folder, "00000", {})
+    put = output._put
+
+    def checked(path: Path) -> None:
+        assert f"bucket/again/{path.name}" == marker and not bucket.exists(stale)
+        put(path)
+
+    output._put = checked
+    output.published("00000")
+    assert bucket.exists(marker)
+    output.close()
 
 
 def test_storage_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:

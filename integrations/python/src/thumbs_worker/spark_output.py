@@ -288,7 +288,7 @@ def _commit(folder: Path, reports: Sequence[Any], output_format: str, overwrite:
     if overwrite:
         for entry in list(folder.iterdir()):
             if _is_ours(entry.name):
-                shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+                layout.remove(entry)
     for number, report in enumerate(reports, max(layout.done_shards(folder), default=-1) + 1):
         layout.move_shard(Path(report["folder"]), report["name"], folder, layout.shard_name(number, _DIGITS))
     shutil.rmtree(folder / layout.TEMPORARY, ignore_errors=True)

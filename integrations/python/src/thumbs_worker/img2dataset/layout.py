@@ -123,7 +123,7 @@ class _Folder:
         for end in ends:
             target = self.folder / f"{self.name}{end}"
             if target.is_dir():
-                shutil.rmtree(target)
+                remove(target)
             self.path(end).rename(target)
         _sync(self.folder)
         self.remove()
@@ -131,6 +131,11 @@ class _Folder:
 
     def remove(self) -> None:
         shutil.rmtree(self.temporary, ignore_errors=True)
+
+
+def remove(path: Path) -> None:
+    """Removes a file, or a folder with all that is in it; does nothing where there is none."""
+    shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
 
 def _sync(path: Path) -> None:
@@ -360,6 +365,9 @@ def move_shard(source: Path, name: str, folder: Path, new_name: str) -> None:
     """Moves a complete shard into another folder of the file system, with a new name; its statistics last."""
     document = manifest(source, name)
     files = document["files"]
+    # What a commit that was interrupted has left under this name.
+    for left in (new_name, f"{new_name}.tar", f"{new_name}.parquet", f"{LEDGER}/{new_name}.parquet"):
+        remove(folder / left)
     document["files"] = {new_name + file.removeprefix(name): digest for file, digest in files.items()}
     for file in files:
         (source / file).rename(folder / (new_name + file.removeprefix(name)))

@@ -79,16 +79,16 @@ class Output:
             return
         data = list(layout.manifest(self.folder, name).get("files", ()))
         entries = f"{layout.LEDGER}/{name}.parquet"
-        for file in [*data, entries, f"{layout.MANIFEST}/{name}.manifest", f"{name}_stats.json"]:
+        for file in [*data, entries, f"{layout.MANIFEST}/{name}.manifest"]:
             path = self.folder / file
             for each in sorted(path.iterdir()) if path.is_dir() else [path] if path.exists() else []:
                 self._put(each)
         # What a run that was killed has left of the shard.
         if not (self.folder / entries).exists() and _again(lambda: self._system.exists(self._at(entries))):
             _again(lambda: self._system.rm_file(self._at(entries)))
+        self._put(self.folder / f"{name}_stats.json")
         for file in data:
-            path = self.folder / file
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
+            layout.remove(self.folder / file)
 
     def fetch(self, file: str) -> Path:
         """A file of the output on this machine."""
@@ -127,7 +127,7 @@ class Output:
                     problems.append(f"{file} is missing")
                     continue
                 if self._system is not None:
-                    shutil.rmtree(path) if path.is_dir() else path.unlink()
+                    layout.remove(path)
         return problems + [f"{name} is in no manifest" for name in self._names() if name not in known and name[0] != "_"]
 
     def _names(self) -> list[str]:
