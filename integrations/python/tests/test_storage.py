@@ -5,13 +5,16 @@ from __future__ import annotations
 import collections
 import os
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -22,7 +25,7 @@ pytest.importorskip("moto.server")
 from moto.server import DomainDispatcherApplication, create_backend_app  # noqa: E402
 from werkzeug.serving import make_server  # noqa: E402
 
-from thumbs_worker.img2dataset import layout, ledger  # noqa: E402
+from thumbs_worker.img2dataset import layout, ledger, storage  # noqa: E402
 from thumbs_worker.img2dataset.__main__ import main  # noqa: E402
 from thumbs_worker.img2dataset.storage import Output  # noqa: E402
 
@@ -139,6 +142,37 @@ def test_the_ledger_of_an_earlier_shard_is_gone_when_its_successor_is_committed(
     output.published("00000")
     assert bucket.exists(marker)
     output.close()
+
+
+@pytest.mark.parametrize("has_keys, text, pauses", [(True, "connect", 5), (False, "credentials", 0)])
+def test_storage_that_cannot_be_reached_is_tried_again_and_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    has_keys: bool, text: str, pauses: int,
+) -> None:  # fmt: skip
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    # A port on which nothing listens.
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{unused.getsockname()[1]}")
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY") if has_keys else ():
+            monkeypatch.setenv(name, "a")
+        monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+        monkeypatch.setenv("HOME", str(tmp_path))
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+        s3fs.S3FileSystem.clear_instance_cache()
+        waited: list[float] = []
+        monkeypatch.setattr(storage, "time", Mock(sleep=waited.append))
+        (tmp_path / "list.txt").write_text("http://h/\n")
+        there = ["--output_folder", "s3://bucket/out", "--url_list"]
+        for words in ([*there, str(tmp_path / "list.txt"), *OPTIONS], ["verify", "s3://bucket/out"],
+                      [*there, "s3://bucket/list.txt", *OPTIONS, "--output_folder", str(tmp_path / "out")]):  # fmt: skip
+            waited.clear()
+            assert main(words) == 73 and len(waited) == pauses
+            assert text in capsys.readouterr().err
+        assert not list(tmp_path.glob("thumbs-output-*"))
+    s3fs.S3FileSystem.clear_instance_cache()
 
 
 def test_storage_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,19 +25,19 @@ def main(words: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError as error:
         print(f"{error.name} is missing: pip install 'thumbs-worker[img2dataset]'", file=sys.stderr)
         return 69
-    if len(words) == 2 and words[0] == "verify":
-        return _verify(words[1])
     if not words or "--help" in words or "-h" in words:
         names = [each.name for each in fields(Settings)]
         print(_USAGE + "".join(f"  --{name}\n" for name in [*names, *sorted(WORKERS)]), end="")
         return 0 if words else 64
     try:
+        if len(words) == 2 and words[0] == "verify":
+            return _verify(words[1])
         download(**parse(words))
     except SettingError as error:
         print(error, file=sys.stderr)
         return 64
     except OSError as error:
-        print(f"the output cannot be written, or the list not read: {error}", file=sys.stderr)
+        print(f"the output cannot be written, or it or the list not read: {error}", file=sys.stderr)
         return 73
     except ValueError as error:
         print(error, file=sys.stderr)
@@ -54,7 +54,11 @@ def _verify(address: str) -> int:
     """Reads the shards of an output again; 1 if they are not those that were written."""
     from thumbs_worker.img2dataset.storage import Output
 
-    problems = Output(address).verify()
+    output = Output(address)
+    try:
+        problems = output.verify()
+    finally:
+        output.leave()
     for problem in problems:
         print(problem, file=sys.stderr)
     return 1 if problems else 0

@@ -84,10 +84,9 @@ def _part(table: pa.Table, begin: int, count: int) -> pa.Table:
 def read(file: str, settings: Settings) -> pa.Table:
     """All columns of a file."""
     form, _, is_compressed = settings.input_format.partition(".")
-    with storage.opened(file) as stream:
-        if form == "parquet":
-            return pa.parquet.read_table(stream)
-        return _read(form, gzip.GzipFile(fileobj=stream) if is_compressed else stream)
+    if form == "parquet":
+        return storage.read(file, pa.parquet.read_table)
+    return storage.read(file, lambda stream: _read(form, gzip.GzipFile(fileobj=stream) if is_compressed else stream))
 
 
 def _read(form: str, stream: IO[bytes] | gzip.GzipFile) -> pa.Table:

@@ -41,9 +41,8 @@ class Run:
 
     def download(self) -> dict[str, int]:
         """Runs it; returns how many rows came to which status."""
-        first, done = self._prepare()
         try:
-            shards = self._shards(first, done)
+            shards = self._shards(*self._prepare())
             if self._settings.distributor == "multiprocessing":
                 self._fill(shards, self._report)
             else:
@@ -73,8 +72,10 @@ class Run:
         """Fills one shard, and returns its statistics."""
         documents: list[dict[str, Any]] = []
         (self._folder / layout.TEMPORARY).mkdir(parents=True, exist_ok=True)
-        self._fill(iter([shard]), documents.append)
-        self._output.leave()
+        try:
+            self._fill(iter([shard]), documents.append)
+        finally:
+            self._output.leave()
         return documents[0]
 
     def _fill(self, shards: Iterator[Shard], report: Callable[[dict[str, Any]], None]) -> None:

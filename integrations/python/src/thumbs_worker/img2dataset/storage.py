@@ -27,13 +27,18 @@ def is_elsewhere(address: str) -> bool:
     return "://" in address
 
 
-def opened(address: str) -> IO[bytes]:
-    """A file to read, here or elsewhere."""
+def read(address: str, parse: Callable[[IO[bytes]], T]) -> T:
+    """What is made of a file, here or elsewhere."""
     if not is_elsewhere(address):
-        return open(address, "rb")
+        with open(address, "rb") as stream:
+            return parse(stream)
     system, path = _system(address)
-    stream: IO[bytes] = _again(lambda: system.open(path, "rb"))
-    return stream
+
+    def attempt() -> T:
+        with system.open(path, "rb") as stream:
+            return parse(stream)
+
+    return _again(attempt)
 
 
 def listed(address: str, end: str) -> list[str] | None:
@@ -165,14 +170,15 @@ def _system(address: str) -> tuple[Any, str]:
 
 
 def _again(work: Callable[[], T]) -> T:
-    """Tries work that storage has refused for a passing reason again."""
+    """Tries work that storage has refused for a passing reason again. Throws `OSError`, and `ValueError` at once."""
     for attempt in range(_ATTEMPTS):
         try:
             return work()
-        except (FileNotFoundError, PermissionError):
+        except (FileNotFoundError, PermissionError, ValueError):
             raise
-        except OSError:
-            if attempt + 1 == _ATTEMPTS:
-                raise
+        except Exception as error:
+            # Errors of some libraries are no OSError, such as botocore's of connections and of credentials.
+            if attempt + 1 == _ATTEMPTS or "Credential" in type(error).__name__:
+                raise error if isinstance(error, OSError) else OSError(str(error) or type(error).__name__) from error
             time.sleep(_FIRST_PAUSE * 2**attempt)
     raise AssertionError("the last attempt returns or raises")
