@@ -354,3 +354,6 @@ def test_tensorflow_records_hold_the_image_and_its_columns(planned: Any, picture
         "3e00000000000000d9d240e70a3c0a130a016e120e1a0c0a0affffffffffffffffff010a0d0a0166120812060a040000"
         "003f0a090a017412040a020a000a0b0a016c12061a040a0201023f8823af"
     )
+    stream = io.BytesIO()
+    Records(stream).write({"large": [1e39, -1e39, 3.4e38]})
+    assert struct.pack("<3f", float("inf"), float("-inf"), 3.4e38) in stream.getvalue()

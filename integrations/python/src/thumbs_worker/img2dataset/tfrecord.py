@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Mapping
 from typing import IO, Any
@@ -44,8 +45,16 @@ def _feature(value: Any) -> bytes:
     if values and all(isinstance(each, int) for each in values):
         return _field(_INTEGERS, _field(1, b"".join(_varint(each & 0xFFFFFFFFFFFFFFFF) for each in values)))
     if values and all(isinstance(each, float) for each in values):
-        return _field(_FLOATS, _field(1, struct.pack(f"<{len(values)}f", *values)))
+        return _field(_FLOATS, _field(1, b"".join(map(_single, values))))
     return _field(_BYTES, b"".join(_field(1, _bytes(each)) for each in values))
+
+
+def _single(value: float) -> bytes:
+    """A number as 32 bits; infinity, as TensorFlow has it, for one that they cannot hold."""
+    try:
+        return struct.pack("<f", value)
+    except OverflowError:
+        return struct.pack("<f", math.copysign(math.inf, value))
 
 
 def _bytes(value: Any) -> bytes:
