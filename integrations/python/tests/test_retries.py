@@ -24,7 +24,7 @@ pytest.importorskip("PIL")
 import pyarrow.parquet as pq  # noqa: E402
 
 from thumbs_worker import Options  # noqa: E402
-from thumbs_worker.img2dataset import download, layout, ledger  # noqa: E402
+from thumbs_worker.img2dataset import download, layout, ledger, robots  # noqa: E402
 from thumbs_worker.img2dataset.__main__ import main  # noqa: E402
 from thumbs_worker.img2dataset.fill import Filler  # noqa: E402
 from thumbs_worker.img2dataset.reader import Shard  # noqa: E402
@@ -256,6 +256,25 @@ def test_robots_txt_is_obeyed_when_asked_and_fetched_once_a_host(planned: Any, p
         assert found is not None and found.column("code").to_pylist() == ["robots-unreachable"] * 5
     assert strict.counts["/robots.txt"] == 2 and strict.counts["/private/a.jpg"] == 1
     assert broken.counts["/a.jpg"] == 0
+
+
+@pytest.mark.skipif(importlib.util.find_spec("protego") is None, reason="Protego is not installed")
+def test_rules_of_some_hosts_are_kept_and_the_first_500_kib_are_read(
+    planned: Any, program: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = b"User-agent: *\nDisallow: /a\n#" + b"-" * (500 << 10) + b"\nDisallow: /b\n"
+    first, second, third = (planned(lambda path, count: (200, {}, text)) for _ in range(3))
+    monkeypatch.setattr(robots, "_MOST_HOSTS", 2)
+    options = robots.robots_options(Options(max_wait="30s", max_failures=0))
+    assert (options.max_wait, options.max_failures) == ("0", None)
+    rules = robots.Robots("thumbs", options, program)
+    ready: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    for origin in (first, second, first, third, first, second):
+        rules.ask(origin.url("a"), ready.put)
+        found = ready.get(timeout=60)
+        assert [rules.refusal(origin.url(path), found) is not None for path in "ab"] == [True, False]
+    rules.close()
+    assert [origin.counts["/robots.txt"] for origin in (first, second, third)] == [1, 2, 1]
 
 
 def test_whole_files_have_their_own_hash_and_may_be_kept_as_they_are(

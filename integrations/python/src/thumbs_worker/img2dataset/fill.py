@@ -17,7 +17,7 @@ from thumbs_worker.errors import WorkerError
 from thumbs_worker.img2dataset import layout, ledger
 from thumbs_worker.img2dataset.hosts import Hosts, pause_after
 from thumbs_worker.img2dataset.reader import Shard
-from thumbs_worker.img2dataset.robots import Robots, host_of
+from thumbs_worker.img2dataset.robots import Robots, Rules, host_of
 from thumbs_worker.img2dataset.settings import Settings
 from thumbs_worker.options import Options
 from thumbs_worker.protocol import Failure, Result
@@ -163,7 +163,7 @@ class Filler:
         self._patience = options.patience if options.patience is not None else _PATIENCE
         share = _ROWS_PER_DOWNLOAD * (options.per_host or _DOWNLOADS_PER_HOST)
         self._hosts: Hosts[_Place] = Hosts(share, self._patience)
-        self._ready: queue.SimpleQueue[Result | WorkerError | _Place] = queue.SimpleQueue()
+        self._ready: queue.SimpleQueue[Result | WorkerError | tuple[_Place, Rules]] = queue.SimpleQueue()
         self._places: dict[int, _Place] = {}
         self._sent = 0
         self._shards_open = 0
@@ -195,9 +195,9 @@ class Filler:
                 continue
             if isinstance(answer, WorkerError):
                 raise answer
-            if isinstance(answer, _Place):
+            if isinstance(answer, tuple):
                 self._asking -= 1
-                self._permit(answer)
+                self._permit(*answer)
             else:
                 self._take(answer)
 
@@ -223,13 +223,13 @@ class Filler:
             self._hosts.add(place.host, place)
             return True
         self._asking += 1
-        self._robots.ask(place.url, lambda: self._ready.put(place))
+        self._robots.ask(place.url, lambda rules: self._ready.put((place, rules)))
         return True
 
-    def _permit(self, place: _Place) -> None:
+    def _permit(self, place: _Place, rules: Rules) -> None:
         """Queues a row if its host's robots.txt allows it; else it fails."""
         assert self._robots is not None
-        refusal = self._robots.refusal(place.url)
+        refusal = self._robots.refusal(place.url, rules)
         if refusal is None:
             self._hosts.add(place.host, place)
             return

@@ -3,8 +3,8 @@ that it keeps for images."""
 
 from __future__ import annotations
 
+import collections
 import concurrent.futures
-import threading
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,9 +15,15 @@ from thumbs_worker.protocol import Failure, Result
 from thumbs_worker.worker import Worker
 
 _FILES_AT_ONCE = 64
-# A parser has to take 500 KiB at least (RFC 9309, 2.5).
+# A parser has to take 500 KiB at least (RFC 9309, 2.5); what follows is not read.
 _LONGEST = "1MiB"
+_LONGEST_PARSED = 500 << 10
+# Rules of so many hosts are kept; those that were asked for longest ago are fetched again.
+_MOST_HOSTS = 1_000
 _ALLOWED = object()
+
+
+Rules = concurrent.futures.Future[Any]
 
 
 def host_of(url: str) -> str:
@@ -30,7 +36,7 @@ def host_of(url: str) -> str:
 
 
 class Robots:
-    """The rules of hosts, each fetched once for a run, for a robot with this name."""
+    """The rules of hosts, each fetched once while they are kept, for a robot with this name."""
 
     def __init__(self, name: str, options: Options, program: str | None) -> None:
         try:
@@ -41,21 +47,23 @@ class Robots:
         self._name = name
         self._worker = Worker(options, program=program)
         self._pool = concurrent.futures.ThreadPoolExecutor(_FILES_AT_ONCE)
-        self._lock = threading.Lock()
-        self._rules: dict[str, concurrent.futures.Future[Any]] = {}
+        self._rules: collections.OrderedDict[str, Rules] = collections.OrderedDict()
 
-    def ask(self, url: str, ready: Callable[[], Any]) -> None:
-        """Calls `ready` once the rules of a URL's host are there, on this thread or another one."""
+    def ask(self, url: str, ready: Callable[[Rules], Any]) -> None:
+        """Calls `ready` with the rules of a URL's host once they are there, on this thread or another one."""
         site = _site(url)
-        with self._lock:
-            rules = self._rules.get(site)
-            if rules is None:
-                rules = self._rules[site] = self._pool.submit(self._fetch, site)
-        rules.add_done_callback(lambda _: ready())
+        rules = self._rules.get(site)
+        if rules is None:
+            rules = self._rules[site] = self._pool.submit(self._fetch, site)
+            if len(self._rules) > _MOST_HOSTS:
+                self._rules.popitem(last=False)
+        else:
+            self._rules.move_to_end(site)
+        rules.add_done_callback(ready)
 
-    def refusal(self, url: str) -> Failure | None:
-        """Why a URL may not be fetched, if it may not. Its host was asked for."""
-        rules = self._rules[_site(url)].result()
+    def refusal(self, url: str, rules_ready: Rules) -> Failure | None:
+        """Why a URL may not be fetched by the rules of its host, if it may not."""
+        rules = rules_ready.result()
         if isinstance(rules, Failure):
             return rules
         if rules is _ALLOWED or rules.can_fetch(url, self._name):
@@ -76,7 +84,7 @@ class Robots:
     def _rules_of(self, result: Result) -> Any:
         """No file allows everything; one that cannot be had forbids everything (RFC 9309, 2.3.1)."""
         if result.original is not None:
-            return self._parse(result.original.decode("utf-8", "replace"))
+            return self._parse(result.original[:_LONGEST_PARSED].decode("utf-8", "replace"))
         status = result.http_status
         if status is not None and 300 <= status < 500 and status != 429:
             return _ALLOWED
@@ -87,12 +95,12 @@ class Robots:
 
 
 def robots_options(options: Options) -> Options:
-    """How the worker that fetches the files is started."""
+    """How the worker that fetches the files is started. It waits for no host: each would hold one of the threads."""
     from dataclasses import replace
 
     return replace(
         options, sizes=("16x16",), fit=None, format=None, quality=None, jobs=1, originals=True, inline=True, output=None,
-        disk_cache=0, max_bytes=_LONGEST, disallowed_header_directives=None,
+        disk_cache=0, max_bytes=_LONGEST, max_wait="0", max_failures=None, disallowed_header_directives=None,
     )  # fmt: skip
 
 
