@@ -23,7 +23,7 @@ pa = pytest.importorskip("pyarrow")
 pytest.importorskip("PIL")
 import pyarrow.parquet as pq  # noqa: E402
 
-from thumbs_worker import Options  # noqa: E402
+from thumbs_worker import Options, WorkerFailed  # noqa: E402
 from thumbs_worker.img2dataset import download, layout, ledger, robots  # noqa: E402
 from thumbs_worker.img2dataset.__main__ import main  # noqa: E402
 from thumbs_worker.img2dataset.fill import Filler  # noqa: E402
@@ -112,6 +112,23 @@ def rows_of(folder: Path) -> dict[str, dict[str, Any]]:
     """The rows by their keys, those of later shards in place of earlier ones."""
     rows = (row for path in sorted(folder.glob("*.parquet")) for row in pq.read_table(path).to_pylist())
     return {row["key"]: row for row in rows}
+
+
+def test_attempts_at_a_row_are_one_failure_of_those_allowed(planned: Any, picture: bytes, run: Any) -> None:
+    def plan(path: str, count: int) -> tuple[int, dict[str, str], bytes]:
+        if path == "/gone":
+            return 404, {}, b""
+        return (503, {}, b"") if path.startswith("/busy") and count == 0 else (200, {}, picture)
+
+    origin = planned(plan)
+    urls = [origin.url(name) for name in ("busy1", "busy2", "gone", "ok")]
+    run(urls, options=Options(max_failures=1), max_wait="30s")
+    for allowed in (0, "20%"):
+        with pytest.raises(WorkerFailed, match="max_failures") as raised:
+            run(urls, f"out-{allowed}", options=Options(max_failures=allowed), max_wait="30s")
+        assert raised.value.status == 3
+    with pytest.raises(ValueError, match="many"):
+        run(urls, "other", options=Options(max_failures="many"))
 
 
 def test_what_passes_soon_is_had_in_one_run(planned: Any, picture: bytes, run: Any) -> None:

@@ -72,6 +72,20 @@ class Options:
         """`max_wait` in seconds."""
         return None if self.max_wait is None else seconds(self.max_wait)
 
+    def allows(self, failures: int, results: int, is_at_end: bool) -> bool:
+        """Whether `max_failures` allows so many; a percentage is judged from 100 results on, and at the end."""
+        if self.max_failures is None:
+            return True
+        number, is_percentage, rest = str(self.max_failures).partition("%")
+        try:
+            if rest or float(number) < 0:
+                raise ValueError
+            if not is_percentage:
+                return failures <= int(number)
+            return not is_at_end and results < _FEWEST_FOR_PERCENTAGE or failures * 100 <= float(number) * results
+        except ValueError:
+            raise ValueError(f"max_failures is a number or a part such as 5%, not {self.max_failures}") from None
+
     @property
     def longest_line(self) -> int:
         """How many bytes the worker takes as a line."""
@@ -105,6 +119,7 @@ def seconds(text: str | float) -> float:
 
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_FEWEST_FOR_PERCENTAGE = 100
 # What the command allows unless told otherwise.
 _DEFAULT_MAX_LINE = 8 * 1024 * 1024
 # The options with one value, in the order of the command's help.

@@ -78,7 +78,8 @@ class _Task:
             values = [partition, shard.number, str(folder), shard.name, document["count"], document["successes"]]
             reports.append(dict(zip(_REPORT_SCHEMA.names, values, strict=True)))
 
-        with task_worker(replace(self.options, max_wait="0"), self.program, self.window) as worker:
+        options = replace(self.options, max_wait="0", max_failures=None)
+        with task_worker(options, self.program, self.window) as worker:
             filler = Filler(self.settings, _Plain(), self.options, folder, report)
             filler.run(worker, self._shards(batches, partition))
         shutil.rmtree(folder / layout.TEMPORARY, ignore_errors=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from thumbs_worker.errors import WorkerError
+from thumbs_worker.errors import WorkerError, WorkerFailed
 from thumbs_worker.img2dataset import layout, ledger
 from thumbs_worker.img2dataset.hosts import Hosts, pause_after
 from thumbs_worker.img2dataset.reader import Shard
@@ -160,6 +160,9 @@ class Filler:
         self._folder = folder
         self._report = report
         self._robots = robots
+        self._options = options
+        self._rows = 0
+        self._failures = 0
         self._patience = options.patience if options.patience is not None else _PATIENCE
         share = _ROWS_PER_DOWNLOAD * (options.per_host or _DOWNLOADS_PER_HOST)
         self._hosts: Hosts[_Place] = Hosts(share, self._patience)
@@ -186,6 +189,7 @@ class Filler:
                 worker.submit({**place.item, "id": self._sent}, self._sent, self._ready.put)
                 self._sent += 1
             if is_at_end and not self._places and not self._asking and not self._hosts.waiting:
+                self._check_failures(is_at_end=True)
                 return
             try:
                 # With a full window no row can be sent, whether one is due or not.
@@ -233,7 +237,7 @@ class Filler:
         if refusal is None:
             self._hosts.add(place.host, place)
             return
-        self._put(place, b"", self._failed(refusal, "failed_to_download", refusal.message, refusal.message))
+        self._put(place, b"", self._failed(refusal, "failed_to_download", refusal.message, refusal.message), refusal)
 
     def _take(self, result: Result) -> None:
         place = self._places.pop(result.id)
@@ -252,7 +256,7 @@ class Filler:
                 self._hosts.add(place.host, place)
                 return
         image, outcome = self._outcome(result, place)
-        self._put(place, image, outcome)
+        self._put(place, image, outcome, error)
 
     def _comes_again(self, place: _Place, error: Failure | None) -> bool:
         """Whether a row has failed for a reason that may pass soon. It is then parked."""
@@ -273,11 +277,22 @@ class Filler:
             return True
         return False
 
-    def _put(self, place: _Place, image: bytes, outcome: Callable[[int, int], _Outcome]) -> None:
+    def _put(
+        self, place: _Place, image: bytes, outcome: Callable[[int, int], _Outcome], error: Failure | None
+    ) -> None:
+        self._rows += 1
+        self._failures += error is not None
+        self._check_failures(is_at_end=False)
         if place.shard.put(place.row, outcome, image):
             document = place.shard.write()
             self._shards_open -= 1
             self._report(place.shard.shard, document)
+
+    def _check_failures(self, is_at_end: bool) -> None:
+        """Ends the run as the worker would, which does not know that several attempts are one row."""
+        if not self._options.allows(self._failures, self._rows, is_at_end):
+            allowed = self._options.max_failures
+            raise WorkerFailed(f"{self._failures} of {self._rows} rows failed: max_failures allows {allowed}", 3)
 
     def _outcome(self, result: Result, place: _Place) -> tuple[bytes, Callable[[int, int], _Outcome]]:
         settings = self._settings

@@ -86,8 +86,8 @@ class Run:
         if settings.robots:
             robots = Robots(settings.user_agent_token or _ROBOT, robots_options(options), self._program)
         window = max(_SMALLEST_WINDOW, _WINDOW_PER_THREAD * settings.thread_count)
-        # The filler waits for hosts in the worker's place, so that rows of others pass by.
-        waiting = replace(options, max_wait="0")
+        # The filler waits for hosts in the worker's place, so that rows of others pass by, and counts failed rows.
+        waiting = replace(options, max_wait="0", max_failures=None)
 
         def publish(shard: Shard, document: dict[str, Any]) -> None:
             self._output.published(shard.name)
