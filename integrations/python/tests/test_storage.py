@@ -142,6 +142,12 @@ def test_the_ledger_of_an_earlier_shard_is_gone_when_its_successor_is_committed(
     output.published("00000")
     assert bucket.exists(marker)
     output.close()
+    # The next run knows the shard by its name alone.
+    bucket.pipe_file(stale, b"")
+    output = Output("s3://bucket/again")
+    output.begin(overwrite=False, needs_ledger=False)
+    assert layout.done_shards(output.folder) == {0: "00000"} and not (output.folder / ledger.FOLDER).exists()
+    output.close()
 
 
 @pytest.mark.parametrize("has_keys, text, pauses", [(True, "connect", 5), (False, "credentials", 0)])

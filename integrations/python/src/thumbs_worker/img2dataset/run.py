@@ -103,7 +103,7 @@ class Run:
     def _prepare(self) -> tuple[int, Container[int]]:
         """Makes the output folder; returns the number of the first shard, and the shards that are done."""
         mode = "incremental" if self._settings.only_failed else self._settings.incremental_mode
-        self._output.begin(mode == "overwrite")
+        self._output.begin(mode == "overwrite", needs_ledger=self._settings.only_failed)
         done = layout.done_shards(self._folder)
         if mode == "extend" or self._settings.only_failed:
             return max(done, default=-1) + 1, ()

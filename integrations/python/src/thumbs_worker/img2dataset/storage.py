@@ -64,8 +64,8 @@ class Output:
             self._system, self._root = _system(address)
             self.folder = Path(tempfile.mkdtemp(prefix="thumbs-output-"))
 
-    def begin(self, overwrite: bool) -> None:
-        """Makes the folder, empty with `overwrite`, and gets what is known of the shards that are there."""
+    def begin(self, overwrite: bool, needs_ledger: bool) -> None:
+        """Makes the folder, empty with `overwrite`, and gets the names of the shards that are there, and the ledger."""
         if self._system is None:
             if overwrite and self.folder.exists():
                 shutil.rmtree(self.folder)
@@ -75,7 +75,10 @@ class Output:
             if _again(lambda: self._system.exists(self._root)):
                 _again(lambda: self._system.rm(self._root, recursive=True))
         else:
-            self._get_known()
+            for path in _again(lambda: self._system.glob(f"{self._root}/*_stats.json")):
+                (self.folder / path.rpartition("/")[2]).touch()
+            for part in (layout.MANIFEST, layout.LEDGER) if needs_ledger else ():
+                self._get_files(part)
         (self.folder / layout.TEMPORARY).mkdir()
 
     def published(self, name: str) -> None:
@@ -115,7 +118,7 @@ class Output:
     def verify(self) -> list[str]:
         """Reads all shards again; returns what differs from the manifest, a line for each file."""
         if self._system is not None:
-            self._get_known()
+            self._get_files(layout.MANIFEST)
         if not (self.folder / layout.MANIFEST).is_dir():
             return [f"there is no {layout.MANIFEST}"]
         problems = []
@@ -140,11 +143,13 @@ class Output:
             return sorted(path.name for path in self.folder.iterdir())
         return sorted(path.rstrip("/").rpartition("/")[2] for path in _again(lambda: self._system.ls(self._root, False)))
 
-    def _get_known(self) -> None:
-        """Gets statistics, manifests and the ledger."""
-        for pattern in ("*_stats.json", f"{layout.MANIFEST}/*", f"{layout.LEDGER}/*"):
-            for path in _again(lambda: self._system.glob(f"{self._root}/{pattern}")):
-                self.fetch(path.rpartition(self._root + "/")[2])
+    def _get_files(self, part: str) -> None:
+        """Gets the files of a folder of the output, several at a time."""
+        found = _again(lambda: self._system.glob(f"{self._at(part)}/*"))
+        if found:
+            here = [str(self.folder / part / path.rpartition("/")[2]) for path in found]
+            (self.folder / part).mkdir(exist_ok=True)
+            _again(lambda: self._system.get(found, here))
 
     def _put(self, path: Path) -> None:
         target = self._at(str(path.relative_to(self.folder)))
