@@ -29,7 +29,7 @@ from thumbs_worker.img2dataset.__main__ import main  # noqa: E402
 from thumbs_worker.img2dataset.fill import Filler  # noqa: E402
 from thumbs_worker.img2dataset.reader import Shard  # noqa: E402
 from thumbs_worker.img2dataset.resize import Resizer  # noqa: E402
-from thumbs_worker.img2dataset.settings import Settings  # noqa: E402
+from thumbs_worker.img2dataset.settings import SettingError, Settings  # noqa: E402
 from thumbs_worker.img2dataset.storage import Output  # noqa: E402
 from thumbs_worker.img2dataset.tfrecord import Records  # noqa: E402
 from thumbs_worker.protocol import Failure, Result  # noqa: E402
@@ -334,6 +334,9 @@ def test_a_row_that_comes_later_is_still_compared_with_the_hash_of_the_list(
     options = {"verify_hash": ["sum", "sha256"]}
     folder = run([], url_list=str(listed), input_format="parquet", **options)
     assert [row["status"] for row in rows_of(folder).values()] == ["failed_to_download"] * 2
+    run([origin.url("a")], "plain")
+    with pytest.raises(SettingError, match="sha256"):
+        run([], "plain", only_failed=True, max_wait="20m", **options)
     is_up.set()
     run([], only_failed=True, max_wait="20m", **options)
     assert [(row["status"], row["error_message"]) for row in rows_of(folder).values()] == [

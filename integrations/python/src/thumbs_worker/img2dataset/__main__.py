@@ -37,7 +37,7 @@ def main(words: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 64
     except OSError as error:
-        print(f"the output cannot be written, or it or the list not read: {error}", file=sys.stderr)
+        print(f"the output cannot be written, or the list not read: {error}", file=sys.stderr)
         return 73
     except ValueError as error:
         print(error, file=sys.stderr)
@@ -57,6 +57,9 @@ def _verify(address: str) -> int:
     output = Output(address)
     try:
         problems = output.verify()
+    except OSError as error:
+        print(f"{address} cannot be read: {error}", file=sys.stderr)
+        return 73
     finally:
         output.leave()
     for problem in problems:

@@ -55,6 +55,8 @@ def failed_shards(settings: Settings, rows: pa.Table, first: int) -> Iterator[Sh
     size = settings.number_sample_per_shard
     extra = {name for name, _ in ledger.FIELDS}
     kept = [name for name in rows.column_names if name not in extra]
+    if settings.verify_hash is not None and settings.verify_hash[1] not in kept:
+        raise SettingError(f"verify_hash: the ledger has no {settings.verify_hash[1]}; the first run was without it")
     for number, begin in enumerate(range(0, rows.num_rows, size), first):
         part = _part(rows, begin, size)
         yield Shard(
