@@ -197,7 +197,7 @@ struct FilmTests {
     let helper = HelperBench.executable.deletingLastPathComponent().appendingPathComponent("thumbs-decode")
     let (process, pipe) = (Process(), Pipe())
     process.executableURL = helper
-    let settings = ["\(getpid())", "true", "\(256 << 20)", "10", program]
+    let settings = ["\(getpid())", "\(256 << 20)", "10", program]
     process.arguments = ["film-helper"] + settings + arguments
     process.standardInput = try FileHandle(forReadingFrom: bench.url("film"))
     (process.standardOutput, process.standardError) = (pipe, FileHandle.nullDevice)
