@@ -121,6 +121,8 @@ final class InputConversion: Sendable {
         return made
       }
     } catch {
+      // A picture that is named like a film, or what pictures have better words for.
+      if case .notAPicture = error { return await makeAndWrite(input, .file(at: path)) }
       return ([], error == .cancelled ? nil : .notMade(error))
     }
   }

@@ -165,6 +165,21 @@ struct FilmTests {
     #expect(summary.skipped == 1 && summary.failed == 0 && summary.converted == 0)
   }
 
+  @Test func aPictureThatIsNamedLikeAFilmIsAPicture() async throws {
+    try Data(TestImages.bytes("formats/jpeg-420.jpg")).write(to: bench.url("films/a.mp4"))
+    #expect(try await convert().converted == 1)
+  }
+
+  /// Otherwise `desktop` would never look at the films again.
+  @Test func anFFmpegThatFailsWithoutAWordIsNoFaultOfTheFilm() async throws {
+    try makeGreen("a.mp4")
+    _ = try bench.folder("bin")
+    try FileManager.default.createSymbolicLink(atPath: bench.url("bin/ffmpeg").path, withDestinationPath: "/bin/false")
+    let broken = try await bench.start(["desktop", "films"], environment: ["PATH": bench.url("bin").path]).run()
+    #expect(broken.status == 1 && broken.stderr.contains("ends with exit status 1"), "\(broken.stderr)")
+    #expect(try await bench.run("desktop", "films").lines.last?.contains("1 made") == true)
+  }
+
   @Test func fileManagersGetPostersOfFilms() async throws {
     try makeGreen("a.mp4")
     let run = try await bench.run("desktop", "--one", "films/a.mp4", "out.png", "64")

@@ -8,7 +8,8 @@ package import ThumbnailCore
 package final class FilmReader: Sendable {
   private let isolation: DecodeIsolation
   private let helper: HelperProgram
-  private let program: String
+  /// The path of ffmpeg.
+  package let program: String
 
   /// The most pixels of a film's frame: 8K has half as many.
   private static let mostPixels = 1 << 26
@@ -135,7 +136,7 @@ package final class FilmReader: Sendable {
       }
       let ending = process.end(after: .crashed(how: "it closed its output"))
       Self.receive(errors, &text)
-      try checkEnding(ending)
+      try checkEnding(ending, hasSpoken: !text.isEmpty)
       if let reason = Self.reason(text) { failure = .film(reason: reason) }
     } catch {
       throw .helper(error)
@@ -146,11 +147,15 @@ package final class FilmReader: Sendable {
   /// How often a blocked thread checks for cancellation, in milliseconds.
   private static let interval: Int32 = 20
 
-  private func checkEnding(_ ending: HelperFailure) throws(HelperFailure) {
+  /// What is no fault of the film: ffmpeg names those.
+  private func checkEnding(_ ending: HelperFailure, hasSpoken: Bool) throws(HelperFailure) {
     guard case .crashed(let how) = ending else { return }
     if how.hasPrefix("signal") { throw ending }
     if how == "exit status \(FilmHelper.notConfined)" { throw .notConfined(how: "no Landlock or seccomp") }
     if how == "exit status \(FilmHelper.notStarted)" { throw .cannotStart(detail: "\(program) cannot be run") }
+    if !hasSpoken, how.hasPrefix("exit status"), how != "exit status 0" {
+      throw .cannotStart(detail: "\(program) ends with \(how) and says nothing")
+    }
   }
 
   private func start(

@@ -206,6 +206,10 @@ final class ConvertRun: Sendable {
     if summary.pictures == 0, !isQuiet {
       console.complain("no picture was found; check the paths, and what --include and --exclude leave of them")
     }
+    if options.convertsVideos, summary.videos > 0, !isQuiet {
+      let count = summary.videos.of("video")
+      console.complain("\(count) skipped: they need the program ffmpeg, and helpers (not --isolate off)")
+    }
     return summary.failed > 0 ? .someFailed : .success
   }
 

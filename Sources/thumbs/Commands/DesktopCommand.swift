@@ -22,7 +22,8 @@ struct DesktopCommand: AsyncParsableCommand {
       """)
 
   @Argument(
-    help: ArgumentHelp("Files and folders; with --one a picture, the PNG to write, and its side.", valueName: "PATH"),
+    help: ArgumentHelp(
+      "Files and folders; with --one a picture or film, the PNG to write, and its side.", valueName: "PATH"),
     completion: .file())
   var paths: [String] = []
 
@@ -53,7 +54,8 @@ struct DesktopCommand: AsyncParsableCommand {
     try checkOneOf([("--prune", prune), ("--one", one)])
     guard one else { return }
     guard paths.count == 3, let side = Int(paths[2]), (1...4096).contains(side) else {
-      throw ValidationError("--one takes a picture, the PNG to write, and its side from 1 to 4096: in.jpg out.png 256")
+      throw ValidationError(
+        "--one takes a picture or film, the PNG, and its side from 1 to 4096: in.jpg out.png 256")
     }
   }
 

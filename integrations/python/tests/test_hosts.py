@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from thumbs_worker.img2dataset.hosts import Hosts, pause_after
+import pytest
+
+pytest.importorskip("pyarrow")
+
+from thumbs_worker.img2dataset.hosts import Hosts, pause_after  # noqa: E402
 
 
 class Clock:
