@@ -9,6 +9,8 @@
       let origin = try Origin.picture()
       // The first ones start what lasts as long as the process: libraries, and the runtime's threads.
       for isolation in [DecodeIsolation.inProcess, DecodeIsolation()] { try await usePipeline(origin, isolation) }
+      // So does the first sleep: `poll` sleeps on a slow machine only, and the runtime keeps a timer.
+      try await Task.sleep(for: .milliseconds(2))
       // What is closed is so a moment later.
       await poll { HeldResources().isAtRest }
       #expect(HeldResources().isAtRest)
