@@ -132,7 +132,8 @@ struct InputCheck: Sendable {
       .init(
         stage: .list, code: ConversionFailure.video,
         message: plan.options.convertsVideos
-          ? "a video; install ffmpeg for its poster" : "a video; convert them, too (convertsVideos)")
+          ? "a video; its poster needs the program ffmpeg, and a helper" : "a video; convert them, too (convertsVideos)"
+      )
     case .paired:
       .init(stage: .list, code: ConversionFailure.paired, message: "the JPEG beside it is converted (pairing)")
     case .link: .init(stage: .list, code: "link", message: "a link; follow it (followsLinks)")

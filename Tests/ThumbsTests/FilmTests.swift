@@ -168,6 +168,7 @@ struct FilmTests {
   @Test func aPictureThatIsNamedLikeAFilmIsAPicture() async throws {
     try Data(TestImages.bytes("formats/jpeg-420.jpg")).write(to: bench.url("films/a.mp4"))
     #expect(try await convert().converted == 1)
+    #expect(try await bench.run("desktop", "--one", "films/a.mp4", "out.png", "64").status == 0)
   }
 
   /// Otherwise `desktop` would never look at the films again.

@@ -44,10 +44,16 @@ public enum DesktopThumbnail {
       }
     }
     guard let films = FilmPosters(pipeline.configuration) else {
-      throw .video(reason: "a video; install ffmpeg for its poster")
+      throw .video(reason: "a video; its poster needs the program ffmpeg, and a helper")
     }
-    return try await films.withPoster(of: path, for: [variant]) { (poster, type) async throws(ThumbnailError) in
-      (try await pipeline.thumbnail(for: ThumbnailRequest(poster, variant: variant)), type)
+    do throws(ThumbnailError) {
+      return try await films.withPoster(of: path, for: [variant]) { (poster, type) async throws(ThumbnailError) in
+        (try await pipeline.thumbnail(for: ThumbnailRequest(poster, variant: variant)), type)
+      }
+    } catch {
+      // A picture that is named like a film, or what pictures have better words for.
+      guard case .notAPicture = error else { throw error }
+      return (try await pipeline.thumbnail(for: ThumbnailRequest(.file(at: path), variant: variant)), nil)
     }
   }
 }
