@@ -27,7 +27,7 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
-TIMEOUT = 10_000
+TIMEOUT = 30_000
 
 
 def png(width, height, color, taken=None):
@@ -68,6 +68,7 @@ class Gallery:
         self.refusals = {}
         self.details = {}
         self.session = None
+        self.touched = None
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("console", self._hear)
         context.route(ORIGIN + "/**", self._serve)
@@ -94,8 +95,15 @@ class Gallery:
         headers = {"Content-Type": TYPES[file.suffix], "Content-Security-Policy": POLICY}
         route.fulfill(status=200, headers=headers, body=file.read_bytes())
 
-    def open(self, address="/", **setup):
+    def open(self, address="/", patience=1, **setup):
+        """Opens the page, whose timers take `patience` times as long: for what must happen before one of them ends,
+        however slow this machine is."""
         self.page.add_init_script(f"window.standInSetup = {json.dumps(setup)};")
+        if patience > 1:
+            self.page.add_init_script(
+                f"""const timer = setTimeout;
+                window.setTimeout = (action, pause = 0, ...rest) => timer(action, pause * {patience}, ...rest);"""
+            )
         self.page.add_init_script(STAND_IN)
         self.page.add_init_script(
             """window.shifts = 0;
@@ -128,11 +136,18 @@ class Gallery:
         return [call["body"] for call in self.page.evaluate("standIn.sent") if call["verb"] == verb]
 
     def touch(self, kind, *points):
-        """Touches the screen with fingers at these points: `touchStart`, `touchMove`, `touchEnd`."""
+        """Touches the screen with fingers at these points: `touchStart`, `touchMove`, `touchEnd`.
+
+        20 ms after the touch before, by what the events say.
+        """
         # A touch ends in the session in which it began.
         self.session = self.session or self.context.new_cdp_session(self.page)
         points = [{"x": x, "y": y, "id": number} for number, (x, y) in enumerate(points)]
-        self.session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+        # Never before what happened already: Chromium ends a tab whose time goes back.
+        self.touched = self.touched + 0.02 if self.touched else time.time()
+        self.session.send(
+            "Input.dispatchTouchEvent", {"type": kind, "touchPoints": points, "timestamp": self.touched}
+        )
 
     def wait_for_picture(self, form):
         """Waits until a form of a picture was requested."""
@@ -165,7 +180,7 @@ def show_tab(page, is_shown):
 @pytest.fixture(scope="session")
 def browser():
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium-headless-shell", args=["--no-sandbox", "--disable-gpu"])
         yield browser
         browser.close()
 
@@ -208,7 +223,10 @@ def served(tmp_path_factory):
     """The address of a server that shows a folder of thirty pictures."""
     folder = tmp_path_factory.mktemp("pictures")
     for number in range(30):
-        (folder / f"lake-{number:02}.png").write_bytes(numbered_picture(number))
+        file = folder / f"lake-{number:02}.png"
+        file.write_bytes(numbered_picture(number))
+        # One time for all: in the order of their names, however long writing them takes.
+        os.utime(file, (1_700_000_000, 1_700_000_000))
     with serving(folder, environment={"XDG_CACHE_HOME": str(tmp_path_factory.mktemp("cache"))}) as address:
         yield address
 

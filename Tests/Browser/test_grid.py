@@ -151,7 +151,7 @@ def test_the_viewport_is_reported_at_most_ten_times_a_second_and_at_rest(gallery
 
 
 def test_a_fling_asks_for_few_pictures(gallery):
-    view = gallery().open(count=50_000, total=50_000)
+    view = gallery().open(patience=20, count=50_000, total=50_000)
     view.wait_for_pictures()
     view.pictures.clear()
     passed = view.page.evaluate(

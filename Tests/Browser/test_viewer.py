@@ -211,7 +211,8 @@ def test_a_pinch_and_a_double_tap_zoom_and_no_swipe_leaves_a_zoomed_picture(gall
     view.wait(f"parseFloat({FRAME}.style.translate) < -50")
     assert view.search == "?open=i3"
     for _ in range(2):
-        view.page.touchscreen.tap(195, 400)
+        view.touch("touchStart", (195, 400))
+        view.touch("touchEnd")
     view.wait(f"{ZOOM} === 1")
 
 
@@ -554,7 +555,7 @@ def test_the_sheet_of_shortcuts_closes_with_the_view_that_fills_the_screen(galle
 
 
 def test_a_held_key_requests_only_what_stays(gallery):
-    view = opened(gallery)
+    view = opened(gallery, setup={"patience": 20})
     view.page.keyboard.press("i")
     view.wait_for_picture("3/details")
     view.pictures.clear()
