@@ -129,6 +129,9 @@ static const unsigned char viewer_js[] = {
 static const unsigned char viewport_report_js[] = {
 #embed "Page/viewport-report.js"
 };
+static const unsigned char windows_js[] = {
+#embed "Page/windows.js"
+};
 static const unsigned char words_js[] = {
 #embed "Page/words.js"
 };
@@ -179,6 +182,7 @@ static const struct gallery_page_file files[] = {
   {"viewer-details.js", "text/javascript; charset=utf-8", viewer_details_js, sizeof viewer_details_js},
   {"viewer.js", "text/javascript; charset=utf-8", viewer_js, sizeof viewer_js},
   {"viewport-report.js", "text/javascript; charset=utf-8", viewport_report_js, sizeof viewport_report_js},
+  {"windows.js", "text/javascript; charset=utf-8", windows_js, sizeof windows_js},
   {"words.js", "text/javascript; charset=utf-8", words_js, sizeof words_js},
   {"zoom.js", "text/javascript; charset=utf-8", zoom_js, sizeof zoom_js},
 };

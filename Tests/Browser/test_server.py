@@ -172,6 +172,29 @@ def test_eight_tabs_that_are_opened_at_once_and_hidden_leave_room_for_the_one_th
         context.close()
 
 
+def test_a_picture_that_cannot_be_cut_stays_at_its_large_form(tab, tmp_path):
+    (tmp_path / "pictures").mkdir()
+    (tmp_path / "pictures/large.png").write_bytes(png(5000, 3000, (40, 110, 160)))
+    with serving(tmp_path / "pictures", environment={"XDG_CACHE_HOME": str(tmp_path)}) as address:
+        tab.goto(address)
+        # Its size is not known before it was read: the page asks again.
+        with tab.expect_response(lambda response: "count=1" in response.url) as renewed:
+            tab.click(SHOWN)
+        assert renewed.value.json()["items"][0]["width"] == 5000
+        tab.reload()
+        tab.wait_for_selector(".slide:not([inert])[data-state=shown]")
+        with tab.expect_response(lambda response: "+" in response.url) as refused:
+            tab.mouse.dblclick(640, 400)
+        assert refused.value.status == 400
+        tab.wait_for_selector(".slide:not([inert])[data-state=shown]")
+        tab.wait_for_function("() => !document.querySelector('.windows img')")
+        asked = []
+        tab.on("request", lambda request: asked.append(request.url))
+        tab.keyboard.press("ArrowRight")
+        tab.wait_for_function("() => document.querySelector('.slide:not([inert]) .large').src.includes('2560x2560')")
+        assert not any("+" in url for url in asked)
+
+
 def test_what_was_hidden_by_mistake_is_there_after_a_reload_and_comes_back(tab, served):
     tab.goto(served + "/?q=lake-0")
     tab.wait_for_function("() => document.body.innerText.includes('10 pictures')")

@@ -1,5 +1,8 @@
 """The enlarged view, hiding and undoing."""
 
+import math
+import re
+
 FRAME = "document.querySelector('.slide:not([inert]) .frame')"
 ZOOM = f"Number({FRAME}.style.scale || 1)"
 
@@ -148,6 +151,77 @@ def test_the_wheel_zooms_about_the_pointer(gallery):
     for _ in range(60):
         view.page.mouse.wheel(0, 400)
     view.wait(f"{ZOOM} === 1")
+
+
+def windows(view):
+    """The windows of the original that were requested: left, top, width and height each, and the size in pixels."""
+    found = [re.fullmatch(r"(\d+)x(\d+)\+(\d+)\+(\d+)-(\d+)x(\d+)", path.split("/")[3]) for path in view.pictures]
+    parts = [tuple(map(int, match.groups())) for match in found if match]
+    return [(left, top, width, height, (across, down)) for width, height, left, top, across, down in parts]
+
+
+def test_what_is_seen_of_the_pixels_is_made_of_windows_of_the_original(gallery):
+    view = opened(gallery, setup=LARGE)
+    # 1.5 times: a form of the whole has enough pixels.
+    view.page.keyboard.press("+")
+    view.wait_for_picture("2048x2048-contain")
+    assert windows(view) == []
+    view.page.keyboard.press("0")
+    view.page.mouse.dblclick(640, 400)
+    stage = view.page.evaluate("document.querySelector('.stage').getBoundingClientRect().toJSON()")
+    columns = range(int((3000 - stage["width"] / 2) // 512), int((3000 + stage["width"] / 2 - 1) // 512) + 1)
+    rows = range(int((2000 - stage["height"] / 2) // 512), int((2000 + stage["height"] / 2 - 1) // 512) + 1)
+    view.wait(f"document.querySelectorAll('.windows img').length === {len(columns) * len(rows)}")
+    expected = {(column * 512, row * 512, 512, 512, (512, 512)) for column in columns for row in rows}
+    assert set(windows(view)) == expected and len(windows(view)) == len(expected)
+    # The first is nearest to the middle, and lies where its pixels are.
+    left, top, *_ = windows(view)[0]
+    assert abs(left + 256 - 3000) <= 256 and abs(top + 256 - 2000) <= 256
+    view.wait(
+        """([name, middle]) => {
+          const image = [...document.querySelectorAll('.windows img')].find(({ src }) => src.includes(name));
+          const { x, width } = image.getBoundingClientRect();
+          return Math.abs(x - middle) < 1 && Math.abs(width - 512) < 1;
+        }""",
+        [f"+{left}+{top}-", stage["x"] + stage["width"] / 2 + left - 3000],
+    )
+    # The image's last pixels, in windows of their own size.
+    view.pictures.clear()
+    for _ in range(80):
+        view.page.keyboard.press("ArrowRight")
+    view.wait(f"document.querySelector('.windows img[src*=\"+5632+\"]')")
+    assert {width for left, _, width, *_ in windows(view) if left == 5632} == {6000 - 5632}
+    # Another picture begins without any.
+    view.page.keyboard.press("0")
+    view.page.keyboard.press("ArrowRight")
+    view.wait("location.search === '?open=i4'")
+    view.wait("!document.querySelector('.windows img')")
+
+
+def test_windows_cover_the_screen_in_a_turned_and_in_a_huge_picture(gallery):
+    view = opened(gallery, setup={"item": {"width": 24000, "height": 12000}})
+    # Windows of one reduction, a power of two, without any gap.
+    covered = """(reduction) => {
+      const { left, top, width, height } = document.querySelector('.stage').getBoundingClientRect();
+      const places = [...document.querySelectorAll('.windows img')].filter(({ src }) => {
+        const [, taken, made] = src.match(/([0-9]+)x[0-9]+[+].*-([0-9]+)x/);
+        return Number(taken) === made * reduction;
+      }).map((image) => image.getBoundingClientRect());
+      const shares = Array.from({ length: 40 }, (_, index) => (index + 0.5) / 40);
+      return shares.every((share) => [0.1, 0.9].every((other) => places.some((place) =>
+        place.left <= left + share * width && place.right >= left + share * width &&
+        place.top <= top + other * height && place.bottom >= top + other * height)));
+    }"""
+    for _ in range(4):
+        view.page.keyboard.press("0")
+        view.page.keyboard.press("r")
+        for steps in (4, 3):
+            for _ in range(steps):
+                view.page.keyboard.press("+")
+            view.page.keyboard.press("ArrowRight")
+            view.page.keyboard.press("ArrowDown")
+            per_pixel = view.page.evaluate(f"24000 / ({ZOOM} * parseFloat({FRAME}.style.width))")
+            view.wait(covered, 2 ** max(0, math.floor(math.log2(per_pixel))))
 
 
 def test_a_double_click_shows_the_pixels_and_the_whole_again(gallery):

@@ -86,6 +86,29 @@ import TestSupport
     }
   }
 
+  @Test func aWindowOfTheOriginalHasItsPixels() async throws {
+    let page = try await Page(pictures: 1)
+    await poll { await page.items().count == 1 }
+    let key = try #require(await page.items().first?["key"] as? String)
+    let whole = try #require(await page.fixture.get("/picture/\(key)/4096x4096-contain").size)
+    let window = "\(whole.width - 16)x32+16+8"
+    for (form, size) in [
+      ("\(window)-\(whole.width - 16)x32", PixelSize(whole.width - 16, 32)), ("32x16+0+0-16x8", PixelSize(16, 8)),
+      // Never enlarged.
+      ("32x16+0+0-64x32", PixelSize(32, 16)),
+    ] {
+      let response = await page.fixture.get("/picture/\(key)/\(form)")
+      #expect(response.status == .ok && response.size == size, "\(form)")
+      #expect(response["cache-control"] == "private, max-age=31536000, immutable")
+    }
+    // Not within the image.
+    let outside = await page.fixture.get("/picture/\(key)/32x32+\(whole.width - 31)+0-32x32")
+    #expect(outside.status.code >= 400 && outside.status.code < 500)
+    for form in ["600x600+0+0-513x512", "32x32+0+0-0x1", "32x32+0-32x32", "32x32+-1+0-32x32", "32x32+0+0-cover"] {
+      #expect(await page.fixture.get("/picture/\(key)/\(form)").status == .notFound, "\(form)")
+    }
+  }
+
   @Test func aPhotographIsFoundInEveryOrderAndTellsItsDateAndWhereThatIsFrom() async throws {
     let page = try await Page(pictures: 3)
     let taken = DateSamples.jpeg(exif: DateSamples.tiff([DateSamples.original: "2024:07:01 12:00:00"]))

@@ -2,6 +2,8 @@
 const THUMBNAILS = [128, 192, 256, 320, 400, 512, 640, 800];
 /** Sides of enlarged images in pixels. */
 const ENLARGED = [1024, 1600, 2048, 2560];
+/** The longest one. */
+export const LARGEST = ENLARGED.at(-1);
 
 /** Device pixels per CSS pixel; 1 if the user wants to save data. */
 export function scale() {

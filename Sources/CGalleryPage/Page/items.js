@@ -88,6 +88,13 @@ export class ItemStore {
     return (await this.#find(id)) ?? -1;
   }
 
+  /** Fetches an item once more: what was not known of it when it was listed may be known by now. */
+  async renew(index) {
+    const [newer] = await this.#fetch(index, 1).catch(() => []);
+    const item = this.at(index);
+    if (newer && newer.key === item?.key) Object.assign(item, newer);
+  }
+
   /** Cancels all requests: these results are no longer shown. */
   close() {
     clearTimeout(this.#timer);

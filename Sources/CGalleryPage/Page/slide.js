@@ -1,6 +1,7 @@
 import { diagnose } from './image-failure.js';
-import { enlargedBox, imageAddress } from './image-size.js';
+import { enlargedBox, imageAddress, LARGEST, savesData } from './image-size.js';
 import { aspectOf, drawPlaceholder, setPlaceholder } from './placeholder.js';
+import { Windows } from './windows.js';
 
 /** The assumed shape of an image until it is known: width to height. */
 const UNKNOWN = 1.5;
@@ -9,6 +10,8 @@ const BUSY_RETRIES = 6;
 /** Device pixels that a pixel of the image is at most enlarged to, and the least zoom that is offered. */
 const MOST_PIXELS = 4;
 const LEAST_ZOOM = 2;
+/** Milliseconds from a change of the zoom to requests of windows of the original. */
+const SHARPENING = 60;
 
 /**
  * One image in the enlarged view: its placeholder in the frame of the image, the thumbnail of the grid on it, and the
@@ -18,6 +21,9 @@ export class Slide {
   item = null;
   /** Why the large form has failed, from `diagnose`; null if it has not. */
   failure = null;
+  #windows = new Windows();
+  #view = { zoom: 1, x: 0, y: 0 };
+  #sharpening = 0;
   #stage = { width: 1, height: 1 };
   #form = null;
   #url = null;
@@ -45,7 +51,7 @@ export class Slide {
     // A drag moves the view of a zoomed image.
     this.thumbnail.draggable = false;
     this.image.draggable = false;
-    this.frame.append(this.thumbnail, this.image);
+    this.frame.append(this.thumbnail, this.image, this.#windows.element);
     this.element.append(this.frame);
   }
 
@@ -73,6 +79,7 @@ export class Slide {
     [this.#width, this.#height] = [width, height];
     this.frame.style.width = `${width}px`;
     this.frame.style.height = `${height}px`;
+    if (item.width) this.#windows.fit(width);
     // A square thumbnail is the middle of the image.
     const isCut = this.#form?.fit === 'cover';
     const side = Math.min(width, height);
@@ -102,6 +109,33 @@ export class Slide {
     this.frame.classList.toggle('smooth', isSmooth);
     style.translate = `${x}px ${y}px`;
     style.scale = zoom;
+    this.#view = { zoom, x, y };
+    this.#sharpening ||= setTimeout(() => this.#sharpen(), SHARPENING);
+  }
+
+  /** Shows the pixels of the original where no form of the whole has enough for the zoom. */
+  #sharpen() {
+    this.#sharpening = 0;
+    const { item } = this;
+    const { zoom, x, y } = this.#view;
+    if (zoom === 1) this.#windows.clear(item);
+    if (zoom === 1 || !item?.width || savesData()) return;
+    const perPixel = item.width / (this.#width * zoom);
+    const longer = Math.max(item.width, item.height);
+    if ((longer / perPixel) * devicePixelRatio <= LARGEST || longer <= LARGEST) return;
+    // The middle of the stage, and half of its sides, in the frame's own directions.
+    const [right, down] = [[-x, -y], [-y, x], [x, y], [y, -x]][this.#quarters % 4];
+    const half = [this.#stage.width / 2, this.#stage.height / 2];
+    if (this.#quarters % 2) half.reverse();
+    this.#windows.show(
+      {
+        left: item.width / 2 + (right - half[0]) * perPixel,
+        top: item.height / 2 + (down - half[1]) * perPixel,
+        right: item.width / 2 + (right + half[0]) * perPixel,
+        bottom: item.height / 2 + (down + half[1]) * perPixel,
+      },
+      2 ** Math.max(0, Math.floor(Math.log2(perPixel / devicePixelRatio))),
+    );
   }
 
   /** Turns the view of the image clockwise by a quarter. */
@@ -210,6 +244,7 @@ export class Slide {
     this.#url = null;
     this.#side = 0;
     this.straighten();
+    this.#windows.clear(this.item);
     this.element.dataset.state = '';
     this.image.removeAttribute('src');
     this.thumbnail.removeAttribute('src');

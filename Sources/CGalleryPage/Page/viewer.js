@@ -196,6 +196,11 @@ export class Viewer {
     // What has failed is retried when it is shown again, or by its button.
     if (!current.failure) await current.load(true, this.#zoom.scale);
     this.#tellFailure(item);
+    if (current.item === item && item && item.width === undefined && !current.failure) {
+      await this.#gallery.items.renew(this.#index);
+      item.width ??= null;
+      if (current.item === item) current.fit(this.#size);
+    }
     if (current.item === item) this.#slideShow.wait();
     if (savesData() || current.item !== item || !this.isOpen) return;
     await next.load(false);

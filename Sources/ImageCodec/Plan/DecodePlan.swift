@@ -142,6 +142,11 @@ package struct DecodePlan: Sendable, Equatable {
     probe.storedSize.pixelCount > Self.mostPixelsWithoutIndex && passes.contains { $0.window != nil }
   }
 
+  /// Whether an image that is not small is cut before it is decoded.
+  package var isCut: Bool {
+    probe.storedSize.pixelCount <= Self.mostPixelsWithoutIndex || passes.allSatisfy { $0.window != nil }
+  }
+
   /// Makes the cheapest plan that is good enough.
   ///
   /// All thumbnails come from one decode. If that exceeds `memoryBudget` bytes, each gets its own decode; if that is

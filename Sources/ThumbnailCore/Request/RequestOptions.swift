@@ -15,6 +15,9 @@ public struct RequestOptions: Hashable, Sendable {
   /// The most pixels of a thumbnail that a stranger requests. Its decode then takes at most half of the memory for
   /// decodes. Does not apply to stored thumbnails.
   package var strangersPixels: Int?
+  /// Whether a part of an image fails with `ThumbnailError.invalidRequest` if all of a large image has to be decoded
+  /// for it. Does not apply to stored thumbnails.
+  package var isCutOnly = false
 
   /// Everything as configured, except the given values.
   public init(cacheMode: CacheMode? = nil, maximumSourceBytes: ByteSize? = nil, maximumPixels: Int? = nil) {

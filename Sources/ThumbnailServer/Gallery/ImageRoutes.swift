@@ -10,8 +10,8 @@ import Synchronization
 import ThumbnailCore
 import Thumbnailer
 
-/// The images of galleries, by key: `/picture/KEY/400x400-cover`, and for files also `/picture/KEY/original` and
-/// `/picture/KEY/details`.
+/// The images of galleries, by key: `/picture/KEY/400x400-cover`, and for files also `/picture/KEY/original`,
+/// `/picture/KEY/details` and windows of the original, `/picture/KEY/1024x1024+2048+0-512x512`.
 struct ImageRoutes: Sendable {
   private typealias Problem = ServerResponse.Problem
 
@@ -26,14 +26,15 @@ struct ImageRoutes: Sendable {
 
   /// The response if the thumbnail is in memory.
   func immediateResponse(to request: ServerRequest, path: [Substring]) -> ServerResponse? {
-    guard let (source, variant) = thumbnail(path) else { return nil }
-    return thumbnails.cached(source, variant, storing(source), for: request, extra: Self.ownPagesOnly)
+    guard let (source, form) = thumbnail(path), !form.isWindow else { return nil }
+    return thumbnails.cached(source, form.variant, storing(source), for: request, extra: Self.ownPagesOnly)
   }
 
   /// The response to a request below `/picture`; the path without that.
   func response(to request: ServerRequest, path: [Substring]) async -> ServerResponse {
-    if let (source, variant) = thumbnail(path) {
-      return await thumbnails.made(source, variant, storing(source), for: request, extra: Self.ownPagesOnly)
+    if let (source, form) = thumbnail(path) {
+      return await thumbnails.made(
+        source, form.variant, storing(source), for: request, options: form.options, extra: Self.ownPagesOnly)
     }
     guard path.count == 2, let photo = registry.photo(path[0]) else { return .problem(.notFound) }
     switch path[1] {
@@ -47,9 +48,11 @@ struct ImageRoutes: Sendable {
   private static let ownPagesOnly: HTTPHeaders = ["cross-origin-resource-policy": "same-origin"]
 
   /// The form bounds the work, so that nothing else has to.
-  private func thumbnail(_ path: [Substring]) -> (source: ServedSource, variant: Variant)? {
+  private func thumbnail(_ path: [Substring]) -> (source: ServedSource, form: GalleryForm)? {
     guard path.count == 2, let form = GalleryForm(path[1]), let photo = registry.photo(path[0]) else { return nil }
-    return (ServedSource(registry.source(of: photo, for: form.variant), isSigned: true), form.variant)
+    let source = ServedSource(registry.source(of: photo, for: form.variant), isSigned: true)
+    // An image of the web would be downloaded again for each of its windows.
+    return form.isWindow && !source.image.isUserFile ? nil : (source, form)
   }
 
   /// A changed file has a new key; images of web servers are revalidated after a day.
@@ -144,23 +147,47 @@ final class ImageRegistry: Sendable {
   }
 }
 
-/// A form of a gallery's image, as in its address: `400x400-cover`.
+/// A form of a gallery's image, as in its address: `400x400-cover`, or for a window the part and the size to which it is
+/// reduced: `1024x1024+2048+0-512x512`.
 struct GalleryForm: Hashable, Sendable {
   /// The largest side that is made for a page.
   private static let longestSide = 4096
+  /// The largest side of a window.
+  private static let windowSide = 512
 
   let variant: Variant
+
+  /// Whether it is a part of the original.
+  var isWindow: Bool { variant.framing.crop != nil }
+
+  /// Windows are not stored, and made only of images from which they can be cut.
+  var options: RequestOptions {
+    var options = RequestOptions(cacheMode: isWindow ? .noStore : nil)
+    options.isCutOnly = isWindow
+    return options
+  }
+
+  private init(variant: Variant) { self.variant = variant }
 
   init?(box: some StringProtocol, fit: some StringProtocol) {
     guard let size = PixelSize(parsing: box), size.isValidThumbnailSize, size.longerSide <= Self.longestSide,
       let fit = Fit(rawValue: String(fit))
     else { return nil }
-    variant = Variant(size: size, fit: fit)
+    self.init(variant: Variant(size: size, fit: fit))
   }
 
   init?(_ text: some StringProtocol) {
     let parts = text.split(separator: "-", maxSplits: 1)
     guard parts.count == 2 else { return nil }
-    self.init(box: parts[0], fit: parts[1])
+    guard parts[0].contains("+") else {
+      self.init(box: parts[0], fit: parts[1])
+      return
+    }
+    guard let crop = Framing.Crop(parsing: parts[0]), let size = PixelSize(parsing: parts[1]),
+      size.isValidThumbnailSize, size.longerSide <= Self.windowSide
+    else { return nil }
+    var framing = Framing()
+    framing.crop = crop
+    self.init(variant: Variant(size: size, fit: .fill, framing: framing))
   }
 }

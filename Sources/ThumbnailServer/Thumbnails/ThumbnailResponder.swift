@@ -36,10 +36,10 @@ struct ThumbnailResponder: Sendable {
   /// The response when the thumbnail is ready, or an error.
   func made(
     _ source: ServedSource, _ variant: Variant, _ storing: String, for request: ServerRequest,
-    extra: HTTPHeaders = [:]
+    options: RequestOptions = RequestOptions(), extra: HTTPHeaders = [:]
   ) async -> ServerResponse {
     do throws(ServerResponse.Problem) {
-      let thumbnail = try await thumbnail(source, variant, for: request)
+      let thumbnail = try await thumbnail(source, variant, for: request, options: options)
       return Self.response(with: thumbnail, storing, for: request, extra: extra)
     } catch {
       return response(to: error)

@@ -153,6 +153,9 @@ final class Renderer: Sendable {
     }
     let chosen = try mapped { () throws(CodecError) in try plan.get() }
     guard body.isEnough(for: chosen) else { return progress.next = .done(.again(.withWholeBody)) }
+    if job.policy.options.isCutOnly, !chosen.isCut {
+      throw .invalidRequest(reason: "all of this picture would have to be decoded for a part of it: ask for all of it")
+    }
     if job.policy.options.strangersPixels != nil, chosen.predictedBytes > runner.memory.capacity / 2 {
       throw .invalidRequest(reason: "its decode takes too much memory: ask for a smaller one, or sign the address")
     }

@@ -1,0 +1,108 @@
+/** The side of a window in pixels. */
+const SIDE = 512;
+/** Windows that are requested at once, and the most that are kept. */
+const AT_ONCE = 3;
+const MOST = 96;
+
+/**
+ * Windows of an original over its enlarged form, each of at most 512 pixels: all pixels of what is on the screen, while
+ * the browser never has those of the whole. For images that the server cannot cut there are none.
+ */
+export class Windows {
+  element = document.createElement('div');
+  #item = null;
+  #windows = new Map();
+  #wanted = [];
+  #loading = 0;
+  #isRefused = false;
+
+  constructor() {
+    this.element.className = 'windows';
+  }
+
+  /** Removes all windows; the next ones are those of an item. */
+  clear(item) {
+    if (item !== this.#item) this.#isRefused = false;
+    this.#item = item;
+    this.#wanted = [];
+    for (const name of [...this.#windows.keys()]) this.#remove(name);
+  }
+
+  /**
+   * Sizes the whole to a width in CSS pixels. Windows have places in pixels of the original, which are whole numbers:
+   * shares of the width would leave gaps between them when they are enlarged.
+   */
+  fit(width) {
+    this.element.style.scale = width / this.#item.width;
+  }
+
+  /**
+   * Requests what is missing of a part of the image, from the middle on. `left`, `top`, `right`, `bottom`: pixels of the
+   * original; `reduction`: how many of them, a power of two, become one.
+   */
+  show({ left, top, right, bottom }, reduction) {
+    const { width, height, key } = this.#item;
+    const step = SIDE * reduction;
+    const [x, y] = [(left + right) / 2, (top + bottom) / 2];
+    this.#wanted = [];
+    for (let row = Math.max(0, Math.floor(top / step)); row * step < Math.min(bottom, height); row += 1) {
+      for (let column = Math.max(0, Math.floor(left / step)); column * step < Math.min(right, width); column += 1) {
+        const across = Math.min(step, width - column * step);
+        const down = Math.min(step, height - row * step);
+        const reduced = [across, down].map((length) => Math.max(1, Math.round(length / reduction))).join('x');
+        const name = `${across}x${down}+${column * step}+${row * step}-${reduced}`;
+        const distance = Math.hypot((column + 0.5) * step - x, (row + 0.5) * step - y);
+        this.#wanted.push({ name, key, across, down, left: column * step, top: row * step, distance });
+      }
+    }
+    this.#wanted.sort((one, other) => one.distance - other.distance);
+    // The oldest ones go.
+    for (const { name } of this.#wanted) this.#keep(name);
+    const spare = [...this.#windows.keys()].slice(0, Math.max(0, this.#windows.size - MOST));
+    for (const name of spare) this.#remove(name);
+    this.#pump();
+  }
+
+  #keep(name) {
+    const image = this.#windows.get(name);
+    if (!image) return;
+    this.#windows.delete(name);
+    this.#windows.set(name, image);
+  }
+
+  #pump() {
+    while (this.#loading < AT_ONCE && this.#wanted.length > 0 && !this.#isRefused) {
+      const next = this.#wanted.shift();
+      if (!this.#windows.has(next.name)) this.#load(next);
+    }
+  }
+
+  async #load({ name, key, across, down, left, top }) {
+    const image = document.createElement('img');
+    image.alt = '';
+    image.draggable = false;
+    image.style.cssText = `left: ${left}px; top: ${top}px; width: ${across}px; height: ${down}px`;
+    this.#windows.set(name, image);
+    this.#loading += 1;
+    image.src = `/picture/${key}/${name}`;
+    try {
+      await image.decode();
+      if (this.#windows.get(name) === image) this.element.append(image);
+    } catch {
+      if (this.#windows.get(name) === image) {
+        this.#windows.delete(name);
+        this.#isRefused = true;
+      }
+    }
+    this.#loading -= 1;
+    this.#pump();
+  }
+
+  #remove(name) {
+    const image = this.#windows.get(name);
+    this.#windows.delete(name);
+    image.remove();
+    // One that is still loading is not wanted any more.
+    if (!image.complete) image.removeAttribute('src');
+  }
+}
