@@ -7,7 +7,7 @@ image_config='{
   "ExposedPorts": {"8080/tcp": {}},
   "Env": ["PATH=/usr/bin", "HOME=/cache"],
   "Entrypoint": ["/usr/bin/thumbs"],
-  "Cmd": ["serve", "--root", "/pictures", "--host", "0.0.0.0", "--cache-dir", "/cache"],
+  "Cmd": ["serve", "--root", "/pictures", "--host", "0.0.0.0", "--public", "--cache-dir", "/cache"],
   "Volumes": {"/cache": {}},
   "WorkingDir": "/",
   "StopSignal": "SIGTERM",

@@ -69,6 +69,9 @@ static const unsigned char justified_layout_js[] = {
 static const unsigned char keyboard_js[] = {
 #embed "Page/keyboard.js"
 };
+static const unsigned char login_html[] = {
+#embed "Page/login.html"
+};
 static const unsigned char look_css[] = {
 #embed "Page/look.css"
 };
@@ -162,6 +165,7 @@ static const struct gallery_page_file files[] = {
   {"items.js", "text/javascript; charset=utf-8", items_js, sizeof items_js},
   {"justified-layout.js", "text/javascript; charset=utf-8", justified_layout_js, sizeof justified_layout_js},
   {"keyboard.js", "text/javascript; charset=utf-8", keyboard_js, sizeof keyboard_js},
+  {"login.html", "text/html; charset=utf-8", login_html, sizeof login_html},
   {"look.css", "text/css; charset=utf-8", look_css, sizeof look_css},
   {"main.js", "text/javascript; charset=utf-8", main_js, sizeof main_js},
   {"notices.js", "text/javascript; charset=utf-8", notices_js, sizeof notices_js},

@@ -326,7 +326,7 @@
   }
 
   @Test func whoeverOpensItToOthersIsTold() async throws {
-    let served = try bench.start(["serve", TestImages.gallery.path, "--host", "0.0.0.0", "--port", "0"])
+    let served = try bench.start(["serve", TestImages.gallery.path, "--host", "0.0.0.0", "--public", "--port", "0"])
     // What a machine cannot give is said besides.
     await poll { served.said.contains("--signing-keys") || served.hasEnded }
     #expect(served.said.contains("sees this gallery") && served.said.contains("--signing-keys"), "\(served.said)")

@@ -7,6 +7,9 @@ export class RequestError extends Error {
   }
 }
 
+/** What the paths of this page's requests begin with: `/s/TOKEN` on the page of a link. */
+export const base = /^\/s\/[^/]+/.exec(location.pathname)?.[0] ?? '';
+
 /** Whether an error only says that its request was cancelled. */
 export function isCancelled(error) {
   return error.name === 'AbortError';
@@ -46,7 +49,7 @@ export class Api {
   }
 
   async #send(path, options) {
-    const response = await fetch(path, { cache: 'no-store', ...options });
+    const response = await fetch(base + path, { cache: 'no-store', ...options });
     if (response.ok) return response;
     const { error, message } = await response.json().catch(() => ({}));
     throw new RequestError(response.status, error ?? 'unknown', message ?? `The server says ${response.status}.`);

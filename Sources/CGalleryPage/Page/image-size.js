@@ -1,3 +1,5 @@
+import { base } from './api.js';
+
 /** Sides of thumbnails in pixels: few, so that they are cached when a window is resized. */
 const THUMBNAILS = [128, 192, 256, 320, 400, 512, 640, 800];
 /** Sides of enlarged images in pixels. */
@@ -26,7 +28,7 @@ export function enlargedBox(side) {
 
 /** The address of a form of an image. `fit` is `cover` or `contain`. */
 export function imageAddress(key, box, fit) {
-  return `/picture/${key}/${box}-${fit}`;
+  return `${base}/picture/${key}/${box}-${fit}`;
 }
 
 function box(sides, side) {

@@ -1,4 +1,4 @@
-import { RequestError } from './api.js';
+import { RequestError, base } from './api.js';
 
 /** Pauses before the attempts to reach the server again, in milliseconds; the last one repeats. */
 const PAUSES = [500, 1000, 2000, 4000, 8000];
@@ -83,6 +83,11 @@ export class Session {
     if (!ids) return this.#command('undo', {});
     for (const part of parts(ids)) if (!(await this.#command('undo', { ids: part }))) return false;
     return { ids };
+  }
+
+  /** Makes a link to pictures or a folder: `{ folder, ids, days }`. Returns its `path`, `host` and end `until`. */
+  link(scope) {
+    return this.#api.post('/api/link', scope);
   }
 
   /** Reports to the photo service that an image is about to be downloaded, which some services require. */
@@ -199,7 +204,9 @@ export class Session {
       this.#id = (await this.#api.post('/api/sessions', { query, order })).id;
       this.#sent = { query, order };
       return await this.#listen();
-    } catch {
+    } catch ({ code }) {
+      // The server asks for its password: it was started anew, or the link of this page has ended.
+      if (code === 'no-login') location.reload();
       return false;
     }
   }
@@ -207,7 +214,7 @@ export class Session {
   /** Resolves with whether the stream has begun. */
   #listen() {
     const id = this.#id;
-    const source = new EventSource(this.#path('events'));
+    const source = new EventSource(base + this.#path('events'));
     this.#source = source;
     return new Promise((resolve) => {
       source.onopen = () => resolve(true);

@@ -14,6 +14,8 @@ actor FolderList: ImageList {
   private let index: FolderIndex
   private let pipeline: ThumbnailPipeline
   private let hidden: HiddenPhotos
+  /// Whether a photo's id is among those of the link that shows the list; nil without a link.
+  private let isWithin: (@Sendable (String) -> Bool)?
   private let hub = LatestValue(ListSnapshot())
   private var order: FolderIndex.Order
   private var snapshot = ListSnapshot()
@@ -21,8 +23,11 @@ actor FolderList: ImageList {
   private var arranging: Task<Void, Never>?
   private var watching: Task<Void, Never>?
 
-  init(_ index: FolderIndex, order: FolderIndex.Order, pipeline: ThumbnailPipeline, hidden: HiddenPhotos) {
+  init(
+    _ index: FolderIndex, order: FolderIndex.Order, pipeline: ThumbnailPipeline, hidden: HiddenPhotos, link: ShareLink?
+  ) {
     (self.index, self.order, self.pipeline, self.hidden) = (index, order, pipeline, hidden)
+    isWithin = link.map { link in { @Sendable id in link.contains(id) } }
   }
 
   func search(_ query: String) {
@@ -80,10 +85,11 @@ actor FolderList: ImageList {
       snapshot.state = .loading
       hub.send(snapshot)
     }
-    arranging = Task { [weak self, index, order, hidden, query = snapshot.query] in
+    arranging = Task { [weak self, index, order, hidden, isWithin, query = snapshot.query] in
       let result: Result<FolderArrangement, ProviderError>
       do throws(ProviderError) {
-        result = .success(try await index.arrangement(of: query, order: order, hidden: hidden.ids))
+        result = .success(
+          try await index.arrangement(of: query, order: order, hidden: hidden.ids, within: isWithin))
       } catch {
         result = .failure(error)
       }
@@ -105,7 +111,7 @@ actor FolderList: ImageList {
       snapshot.state = new.count > 0 ? .loaded : .empty
       snapshot.count = new.count
       snapshot.total = new.count
-      snapshot.hidden = new.hidden.count
+      snapshot.hidden = isWithin == nil ? new.hidden.count : 0
       snapshot.sections = new.sections.map { ListSnapshot.Section(title: $0.title, count: $0.count) }
       if new.count == 0 {
         snapshot.message =
@@ -116,7 +122,8 @@ actor FolderList: ImageList {
       arrangement = nil
       snapshot.state = .failed
       (snapshot.count, snapshot.total, snapshot.sections) = (0, nil, [])
-      snapshot.message = error.message
+      // It names the folder.
+      snapshot.message = isWithin == nil ? error.message : "The pictures cannot be shown at the moment."
     }
     hub.send(snapshot)
   }

@@ -7,14 +7,21 @@ import Thumbnailer
 /// The messages to a page about galleries and their images.
 extension JSONObject {
   /// The gallery. `hint` is for the empty search field, `picksRandom` is whether an empty query shows random photos,
-  /// and requests with effects have to return `token`: only pages of this server can read it.
-  init(_ source: GallerySource, token: String) {
+  /// and requests with effects have to return `token`: only pages of this server can read it. `shares` is whether links
+  /// can be made, and `isGuest` whether the page is that of a link.
+  init(_ source: GallerySource, token: String, link: ShareLink?, shares: Bool) {
     switch source {
+    case .folder where link != nil:
+      let title = link?.folder?.split(separator: "/").last.map { String($0) } ?? "Shared pictures"
+      self = [
+        "hint": "", "isGuest": true, "kind": "folder", "picksRandom": false, "provider": FolderIndex.provider,
+        "title": title, "token": link?.id,
+      ]
     case .folder(let index):
       let title = URL(fileURLWithPath: index.path).lastPathComponent
       self = [
         "hint": "Search in \(title)", "kind": "folder", "picksRandom": false, "provider": FolderIndex.provider,
-        "title": title, "token": token,
+        "shares": shares, "title": title, "token": token,
       ]
     case .search(let source, _):
       let name = Self.services[source.name] ?? source.name
@@ -35,8 +42,10 @@ extension JSONObject {
   /// main colour, `date` the day on which it was taken, `dateSource` where that is known from, and `download` where it can
   /// be downloaded as it is.
   ///
-  /// - Parameter stored: The cache's placeholder to show before the thumbnail.
-  init(_ listed: ListedPhoto, key: SourceKey, stored: StoredPlaceholder?) {
+  /// - Parameters:
+  ///   - stored: The cache's placeholder to show before the thumbnail.
+  ///   - isGuest: Whether it is for the page of a link, which gets neither the paths of files nor the files.
+  init(_ listed: ListedPhoto, key: SourceKey, stored: StoredPlaceholder?, isGuest: Bool) {
     let photo = listed.photo
     let isFile = photo.provider == FolderIndex.provider
     let size = photo.size ?? stored?.size
@@ -44,10 +53,11 @@ extension JSONObject {
       "author": photo.author, "authorURL": photo.authorURL?.absoluteString,
       "color": stored.map { "#\($0.placeholder.colour.hex)" }, "date": listed.date?.day,
       "dateSource": listed.date.map { "\($0.source)" }, "description": isFile ? nil : photo.title,
-      "download": isFile ? "/picture/\(key.hex)/original" : nil,
-      "hash": stored?.placeholder.thumbHash.base64EncodedString(), "height": size?.height, "id": listed.id,
+      "download": isFile && !isGuest ? "/picture/\(key.hex)/original" : nil,
+      "hash": stored?.placeholder.thumbHash.base64EncodedString(), "height": size?.height,
+      "id": isGuest ? key.hex : listed.id,
       "key": key.hex, "licence": photo.licence?.name, "licenceURL": photo.licence?.url?.absoluteString,
-      "name": isFile ? photo.id : photo.title ?? photo.id, "page": photo.pageURL?.absoluteString,
+      "name": isFile && !isGuest ? photo.id : photo.title ?? photo.id, "page": photo.pageURL?.absoluteString,
       "width": size?.width,
     ]
   }

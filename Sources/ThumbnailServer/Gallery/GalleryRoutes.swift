@@ -26,27 +26,34 @@ struct GalleryRoutes: Sendable {
   let registry: ImageRegistry
   let pipeline: ThumbnailPipeline
   let token: String
+  let sharing: Sharing?
 
-  /// The response to a request below `/api`; the path without that.
-  func response(to request: ServerRequest, path: [Substring]) async -> ServerResponse {
+  /// The changes that the page of a link may make: to its own view.
+  private static let guestChanges: Set<Substring> = ["order", "retry", "viewport", "away", "end"]
+
+  /// The response to a request below `/api`, from the page of a link if there is one; the path without that.
+  func response(to request: ServerRequest, path: [Substring], _ link: ShareLink?) async -> ServerResponse {
     do throws(Problem) {
       switch (request.method, path.count) {
       case (.GET, 1) where path[0] == "gallery":
-        return .json(JSONObject(sessions.source, token: token))
-      case (.POST, 1) where path[0] == "sessions": return try await begin(request)
+        return .json(JSONObject(sessions.source, token: token, link: link, shares: sharing != nil))
+      case (.POST, 1) where path[0] == "sessions": return try await begin(request, link)
       case (.GET, 3) where path[0] == "sessions":
-        return try await read(path[2], of: session(path[1]), request)
-      case (.POST, 3) where path[0] == "sessions":
-        return try await change(path[2], of: session(path[1]), request)
+        return try await read(path[2], of: session(path[1], link), request)
+      case (.POST, 3) where path[0] == "sessions" && (link == nil || Self.guestChanges.contains(path[2])):
+        return try await change(path[2], of: session(path[1], link), request)
+      case (.POST, 1) where path[0] == "link" && link == nil: return try await makeLink(Self.decode(request))
       default: throw .notFound
       }
     } catch {
-      return .problem(error)
+      // The messages of a folder name it.
+      guard link != nil, error.status == .internalServerError else { return .problem(error) }
+      return .problem(Problem(error.status, error.code, "the pictures cannot be shown at the moment"))
     }
   }
 
-  private func session(_ id: Substring) async throws(Problem) -> GallerySession {
-    guard let session = await sessions.session(id) else {
+  private func session(_ id: Substring, _ link: ShareLink?) async throws(Problem) -> GallerySession {
+    guard let session = await sessions.session(id), session.link?.id == link?.id else {
       throw Problem(.notFound, "no-session", "this page was away for too long; load it again")
     }
     return session
@@ -84,6 +91,7 @@ struct GalleryRoutes: Sendable {
     }
     let ticking = Task {
       while (try? await Task.sleep(for: Self.keepAliveInterval)) != nil {
+        if session.link?.hasEnded() == true { return continuation.finish() }
         continuation.yield(ByteBuffer(string: ":\n\n"))
       }
     }
@@ -124,9 +132,10 @@ struct GalleryRoutes: Sendable {
 
   /// The position of an image, for a page whose list has a new order.
   private func position(in session: GallerySession, _ query: QueryItems) async throws(Problem) -> ServerResponse {
-    guard let version = query.integer("version"), let id = query["id"] else {
+    guard let version = query.integer("version"), var id = query["id"] else {
       throw Problem(.badRequest, "invalid-request", "version must be a number, and id an item's identifier")
     }
+    if session.link != nil { id = registry.photo(id)?.id ?? "" }
     do throws(ProviderError) {
       return .json(["position": try await session.list.position(of: id, version: version)])
     } catch {
@@ -140,7 +149,8 @@ struct GalleryRoutes: Sendable {
     let photos = try await photos(of: session, version: version, from: from, count: count)
     let keys = photos.map { registry.admit($0.photo) }
     let stored = await pipeline.storedPlaceholders(of: keys)
-    let items = zip(photos, keys).map { JSONObject($0, key: $1, stored: stored[$1]) }
+    let isGuest = session.link != nil
+    let items = zip(photos, keys).map { JSONObject($0, key: $1, stored: stored[$1], isGuest: isGuest) }
     return .json(["from": from, "items": items, "version": version])
   }
 
@@ -179,14 +189,25 @@ struct GalleryRoutes: Sendable {
 
   private struct QueryMessage: Decodable { let query: String }
   private struct OrderMessage: Decodable { let order: FolderIndex.Order }
+  /// For so many days a link shows a folder, or else photos.
+  private struct LinkMessage: Decodable {
+    static let days = 1...31
+
+    let folder: String?
+    let ids: [String]?
+    let days: Int
+  }
+
   private struct ItemIDMessage: Decodable { let id: String }
   private struct ItemIDsMessage: Decodable { let ids: [String] }
   /// Without ids all that are hidden are meant.
   private struct UndoMessage: Decodable { let ids: [String]? }
 
-  private func begin(_ request: ServerRequest) async throws(Problem) -> ServerResponse {
+  private func begin(_ request: ServerRequest, _ link: ShareLink?) async throws(Problem) -> ServerResponse {
     let message: BeginMessage = try Self.decode(request)
-    guard let session = await sessions.begin(query: message.query ?? "", order: message.order ?? .date) else {
+    // A search would find out the names of folders.
+    let query = link == nil ? message.query ?? "" : ""
+    guard let session = await sessions.begin(query: query, order: message.order ?? .date, link: link) else {
       throw Problem(
         .serviceUnavailable, "too-many-pages", "too many pages are open; close some", headers: ["retry-after": "10"])
     }
@@ -210,6 +231,17 @@ struct GalleryRoutes: Sendable {
     default: throw .notFound
     }
     return .noContent
+  }
+
+  private func makeLink(_ message: LinkMessage) async throws(Problem) -> ServerResponse {
+    guard let sharing else { throw .notFound }
+    let isScoped = message.folder.map { !$0.isEmpty } ?? (message.ids?.isEmpty == false)
+    guard isScoped, LinkMessage.days.contains(message.days) else {
+      throw Problem(.badRequest, "invalid-request", "a link has a folder or pictures, and 1 to 31 days")
+    }
+    let (link, token) = try await sharing.links.add(
+      folder: message.folder, photos: message.folder == nil ? message.ids ?? [] : [], days: message.days)
+    return .json(["host": sharing.host, "path": "/s/\(token)/", "until": link.until], status: .created)
   }
 
   private func report(_ message: ViewportMessage, to session: GallerySession) async throws(Problem) {

@@ -17,6 +17,8 @@ struct GallerySession: Sendable {
   let id: String
   let list: any ImageList
   let window: ViewportPrefetch
+  /// The link by which its page was opened.
+  let link: ShareLink?
 
   func stop() async {
     await window.stop()
@@ -55,8 +57,8 @@ actor GallerySessions {
     self.hidden = HiddenPhotos(hidden)
   }
 
-  /// Begins a session with a search. Nil if there are too many.
-  func begin(query: String, order: FolderIndex.Order) async -> GallerySession? {
+  /// Begins a session with a search, or with what a link shows. Nil if there are too many.
+  func begin(query: String, order: FolderIndex.Order, link: ShareLink? = nil) async -> GallerySession? {
     if entries.count >= Self.most {
       let idle = entries.values.filter { $0.listeners == 0 }.min { $0.idleSince < $1.idleSince }
       guard let idle else { return nil }
@@ -64,12 +66,13 @@ actor GallerySessions {
     }
     let list: any ImageList =
       switch source {
-      case .folder(let index): FolderList(index, order: order, pipeline: pipeline, hidden: hidden)
+      case .folder(let index): FolderList(index, order: order, pipeline: pipeline, hidden: hidden, link: link)
       case .search(let provider, let pageSize):
         SearchList(provider: provider, pipeline: pipeline, headers: headers, pageSize: pageSize, hidden: hidden)
       }
     let session = GallerySession(
-      id: Token.random(), list: list, window: ViewportPrefetch(list: list, pipeline: pipeline, headers: headers))
+      id: Token.random(), list: list, window: ViewportPrefetch(list: list, pipeline: pipeline, headers: headers),
+      link: link)
     entries[session.id] = Entry(session: session)
     expire(session.id)
     await list.search(query)

@@ -52,8 +52,6 @@ actor HiddenPhotos {
 
 /// The file of the hidden photos of one gallery, in the cache's folder.
 package struct HiddenPhotosFile: Sendable {
-  private static let folder = "hidden"
-  private static let nameLength = 32
   /// The longest file, in bytes.
   private static let longestFile = 8 * HiddenPhotos.mostBytes
 
@@ -75,8 +73,7 @@ package struct HiddenPhotosFile: Sendable {
   ///   - cacheDirectory: The folder of the cache.
   ///   - gallery: Identifies the gallery: the path of a folder, or the name of a photo service.
   package init(in cacheDirectory: URL, gallery: String) {
-    let digest = SHA256.hash(gallery.utf8).hexadecimal
-    url = cacheDirectory.appending(path: Self.folder).appending(path: "\(digest.prefix(Self.nameLength)).json")
+    url = PrivateFile.url(in: cacheDirectory, folder: "hidden", gallery: gallery)
     self.gallery = gallery
   }
 
@@ -109,16 +106,9 @@ package struct HiddenPhotosFile: Sendable {
     var content = Content(gallery: gallery, ids: read() ?? known)
     change(&content.ids)
     do {
-      try FileManager.default.createDirectory(
-        at: url.deletingLastPathComponent(), withIntermediateDirectories: true,
-        attributes: [.posixPermissions: Self.folderPermissions])
-      try JSONEncoder().encode(content).write(to: url, options: .atomic)
-      try FileManager.default.setAttributes([.posixPermissions: Self.filePermissions], ofItemAtPath: url.path)
+      try PrivateFile.write(content, to: url)
     } catch {
       Log.cache.warning("the hidden pictures of the gallery cannot be stored: \(error.localizedDescription)")
     }
   }
-
-  private static let folderPermissions = 0o700
-  private static let filePermissions = 0o600
 }

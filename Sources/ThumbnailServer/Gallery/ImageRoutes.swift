@@ -24,19 +24,19 @@ struct ImageRoutes: Sendable {
     (self.registry, self.thumbnails) = (registry, thumbnails)
   }
 
-  /// The response if the thumbnail is in memory.
-  func immediateResponse(to request: ServerRequest, path: [Substring]) -> ServerResponse? {
-    guard let (source, form) = thumbnail(path), !form.isWindow else { return nil }
+  /// The response if the thumbnail is in memory. A link shows the thumbnails of its photos only.
+  func immediateResponse(to request: ServerRequest, path: [Substring], _ link: ShareLink?) -> ServerResponse? {
+    guard let (source, form) = thumbnail(path, link), !form.isWindow else { return nil }
     return thumbnails.cached(source, form.variant, storing(source), for: request, extra: Self.ownPagesOnly)
   }
 
   /// The response to a request below `/picture`; the path without that.
-  func response(to request: ServerRequest, path: [Substring]) async -> ServerResponse {
-    if let (source, form) = thumbnail(path) {
+  func response(to request: ServerRequest, path: [Substring], _ link: ShareLink?) async -> ServerResponse {
+    if let (source, form) = thumbnail(path, link) {
       return await thumbnails.made(
         source, form.variant, storing(source), for: request, options: form.options, extra: Self.ownPagesOnly)
     }
-    guard path.count == 2, let photo = registry.photo(path[0]) else { return .problem(.notFound) }
+    guard path.count == 2, link == nil, let photo = registry.photo(path[0]) else { return .problem(.notFound) }
     switch path[1] {
     case "original": return original(photo)
     case "details": return await reading.runToEnd { details(photo) }
@@ -48,11 +48,13 @@ struct ImageRoutes: Sendable {
   private static let ownPagesOnly: HTTPHeaders = ["cross-origin-resource-policy": "same-origin"]
 
   /// The form bounds the work, so that nothing else has to.
-  private func thumbnail(_ path: [Substring]) -> (source: ServedSource, form: GalleryForm)? {
-    guard path.count == 2, let form = GalleryForm(path[1]), let photo = registry.photo(path[0]) else { return nil }
+  private func thumbnail(_ path: [Substring], _ link: ShareLink?) -> (source: ServedSource, form: GalleryForm)? {
+    guard path.count == 2, let form = GalleryForm(path[1]), let photo = registry.photo(path[0]),
+      link?.contains(photo.id) ?? true
+    else { return nil }
     let source = ServedSource(registry.source(of: photo, for: form.variant), isSigned: true)
-    // An image of the web would be downloaded again for each of its windows.
-    return form.isWindow && !source.image.isUserFile ? nil : (source, form)
+    // An image of the web would be downloaded again for each of its windows; and a link shows no original.
+    return form.isWindow && (!source.image.isUserFile || link != nil) ? nil : (source, form)
   }
 
   /// A changed file has a new key; images of web servers are revalidated after a day.

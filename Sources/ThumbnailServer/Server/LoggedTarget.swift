@@ -21,6 +21,8 @@ enum LoggedTarget {
     let parts = path.split(separator: "/", maxSplits: 2)
     let shown =
       switch parts.first {
+      case "login" where parts.count > 1: "/login/\(hidden)"
+      case Route.linkPrefix where parts.count > 1: "/s/\(hidden)/\(parts.dropFirst(2).joined())"
       case "imgproxy" where parts.count > 1: "/imgproxy/\(hidden)" + (parts.count > 2 ? "/" + imgproxy(parts[2]) : "")
       case "thumb" where parts.count > 2: "/thumb/\(parts[1])/\(source(parts[2]))"
       default: source(path)

@@ -40,6 +40,21 @@ struct PageFile: Sendable {
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
     + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
+  /// The page that asks for the password, with what was wrong.
+  static func login(
+    _ status: HTTPResponseStatus = .ok, _ message: String = "", headers: HTTPHeaders = [:]
+  ) -> ServerResponse {
+    guard let file = named("login.html") else { return .problem(.notFound) }
+    let text = String(decoding: file.bytes, as: UTF8.self).replacing("<!-- message -->", with: message)
+    // Without a referrer a browser would not say which page sends the form.
+    let own: HTTPHeaders = [
+      "content-type": file.type, "cache-control": "no-store", "referrer-policy": "same-origin",
+      "content-security-policy": policy.replacing("form-action 'none'", with: "form-action 'self'"),
+      "x-content-type-options": "nosniff", "cross-origin-opener-policy": "same-origin",
+    ]
+    return ServerResponse(status, headers: HTTPHeaders(Array(headers) + Array(own)), body: .bytes(Data(text.utf8)))
+  }
+
   func response(to request: ServerRequest) -> ServerResponse {
     var headers: HTTPHeaders = [
       // The next version of the program has other files of the same names.

@@ -4,7 +4,7 @@ import NIOCore
 package import NIOHTTP1
 import Synchronization
 
-/// Limits the requests of each client, by token buckets: a burst of twice the rate, then the rate.
+/// Limits the requests of each client, by token buckets: a burst, then the rate.
 final class RateLimiter: Sendable {
   /// Beyond this number, clients with full buckets are dropped, and if that is not enough, all clients.
   private static let mostClients = 10_000
@@ -15,7 +15,7 @@ final class RateLimiter: Sendable {
     var time: NIODeadline
   }
 
-  private let rate: Double
+  private let (rate, burst): (Double, Double)
   private struct State {
     var buckets: [String: Bucket] = [:]
     var nextCleaning = NIODeadline.uptimeNanoseconds(0)
@@ -23,13 +23,13 @@ final class RateLimiter: Sendable {
 
   private let state = Mutex(State())
 
-  /// - Parameter rate: Requests a second.
-  init(rate: Double) { self.rate = rate }
+  /// - Parameters:
+  ///   - rate: Requests a second.
+  ///   - burst: Requests at once; nil for twice the rate, but at least one, or no request would ever be admitted.
+  init(rate: Double, burst: Double? = nil) { (self.rate, self.burst) = (rate, burst ?? max(1, 2 * rate)) }
 
   /// Whether the client may have one more request now.
   func admits(_ client: String, at now: NIODeadline = .now()) -> Bool {
-    // At least one, or no request would ever be admitted.
-    let burst = max(1, 2 * rate)
     let client = ClientNetwork.name(of: client)
     return state.withLock { state in
       if state.buckets.count > Self.mostClients, now >= state.nextCleaning {

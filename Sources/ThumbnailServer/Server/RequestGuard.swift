@@ -13,8 +13,10 @@ struct RequestGuard: Sendable {
   /// The token, which only a page of this server has.
   let token: String
 
-  /// The reason to refuse a request; nil if it is allowed.
-  func problem(with request: ServerRequest, _ route: Route) -> ServerResponse.Problem? {
+  /// The reason to refuse a request; nil if it is allowed. The page of a link has the link's id as its token.
+  func problem(
+    with request: ServerRequest, _ route: Route, _ link: ShareLink? = nil
+  ) -> ServerResponse.Problem? {
     // Load balancers request these by address, and they contain no information.
     if route == .health || route == .ready { return nil }
     // If a stranger's host name leads to this machine (DNS rebinding), a browser would treat his page as one of ours.
@@ -30,7 +32,7 @@ struct RequestGuard: Sendable {
     }
     // Servers that upload images have their own key, and change nothing.
     guard route == .api else { return nil }
-    guard let given = request.headers.first(name: Self.tokenField), Token.areEqual(given, token) else {
+    guard let given = request.headers.first(name: Self.tokenField), Token.areEqual(given, link?.id ?? token) else {
       return .init(.forbidden, "no-token", "the page is from an earlier run of the server; load it again")
     }
     return nil

@@ -4,7 +4,10 @@ import NIOHTTP1
 
 /// The purpose of a request, by the first part of its path.
 enum Route: String, Sendable, CaseIterable {
-  case page, api, picture, thumb, imaginary, imgproxy, health, ready, metrics, help, cache, none
+  case page, api, picture, login, link, thumb, imaginary, imgproxy, health, ready, metrics, help, cache, none
+
+  /// The first part of links' paths: `/s/TOKEN/…`.
+  static let linkPrefix: Substring = "s"
 
   /// The route of a path, still percent-encoded.
   init(path: [Substring]) {
@@ -13,6 +16,8 @@ enum Route: String, Sendable, CaseIterable {
     case "page" where path.count == 2: self = .page
     case "api": self = .api
     case "picture": self = .picture
+    case "login" where path.count <= 2: self = .login
+    case Self.linkPrefix where path.count > 1: self = .link
     case "thumb": self = .thumb
     case "imgproxy": self = .imgproxy
     case "healthz" where path.count == 1: self = .health
@@ -39,7 +44,7 @@ enum Route: String, Sendable, CaseIterable {
         .methodNotAllowed, "method-not-allowed", "pictures are sent with POST, and named with GET",
         headers: ["allow": "GET, POST"])
     case .page, .picture, .thumb, .imgproxy, .help: return reads ? nil : .methodNotAllowed
-    case .api, .imaginary, .health, .ready, .metrics, .cache: return nil
+    case .api, .login, .link, .imaginary, .health, .ready, .metrics, .cache: return nil
     }
   }
 

@@ -5,6 +5,8 @@ extension ThumbnailServer {
   package struct Configuration: Sendable {
     /// The source of the page's images; nil for no page.
     package var gallery: GallerySource?
+    /// The password and links of the gallery; nil: everybody who can reach the server sees all.
+    package var sharing: Sharing?
     /// The file of the hidden photos; nil: they are hidden as long as the server runs.
     package var hidden: HiddenPhotosFile?
     /// Header fields for the hosts of images.
@@ -45,6 +47,8 @@ extension ThumbnailServer {
     package var longestUpload = 64 << 20
     /// The longest message of a page, in bytes.
     package var longestMessage = 64 << 10
+    /// The longest message that makes a link, which names photos, in bytes.
+    package var longestLinkMessage = 512 << 10
     /// The log of responses; nil: none.
     package var log: AccessLog?
 

@@ -61,7 +61,7 @@ package final class ThumbnailServer: HTTPResponder {
       GalleryRoutes(
         sessions: GallerySessions(
           source, pipeline: pipeline, headers: configuration.headers, hidden: configuration.hidden),
-        registry: registry, pipeline: pipeline, token: token)
+        registry: registry, pipeline: pipeline, token: token, sharing: configuration.sharing)
     }
   }
 
@@ -77,21 +77,32 @@ package final class ThumbnailServer: HTTPResponder {
   package func flushLog() { configuration.log?.flush() }
 
   package func bodyLimit(for head: HTTPRequestHead) -> Int {
-    head.method == .POST && Route(path: Route.parts(of: head.uri)) == .imaginary
-      ? configuration.longestUpload : configuration.longestMessage
+    let path = Route.parts(of: head.uri)
+    guard head.method == .POST else { return configuration.longestMessage }
+    switch Route(path: path) {
+    case .imaginary: return configuration.longestUpload
+    case .api where path.last == "link": return configuration.longestLinkMessage
+    default: return configuration.longestMessage
+    }
+  }
+
+  private func destination(of request: ServerRequest) -> Destination {
+    Destination(request.target, configuration.sharing?.links)
   }
 
   package func immediateResponse(to request: ServerRequest) -> ServerResponse? {
-    let path = Route.parts(of: request.target)
-    let route = Route(path: path)
-    if let problem = requestGuard.problem(with: request, route) { return .problem(problem) }
+    let destination = destination(of: request)
+    let (route, path, link) = (destination.route, destination.path, destination.link)
+    if let problem = requestGuard.problem(with: request, route, link) { return .problem(problem) }
     if let limiter, route != .health, route != .ready, !limiter.admits(request.client) {
       return .problem(.tooManyRequests)
     }
     if let problem = route.problem(with: request.method) { return .problem(problem) }
+    if let response = configuration.sharing?.response(to: request, destination) { return response }
     switch route {
     case .page: return page(path.count == 2 ? path[1] : "index.html", request)
-    case .picture: return images.immediateResponse(to: request, path: Array(path.dropFirst()))
+    case .login, .link: return .problem(.notFound)
+    case .picture: return images.immediateResponse(to: request, path: Array(path.dropFirst()), link)
     case .thumb: return thumbnails.immediateResponse(to: request)
     case .health: return .text("ok\n")
     case .ready: return readiness
@@ -105,9 +116,10 @@ package final class ThumbnailServer: HTTPResponder {
   }
 
   package func response(to request: ServerRequest) async -> ServerResponse {
-    let path = Route.parts(of: request.target)
-    switch Route(path: path) {
-    case .picture: return await images.response(to: request, path: Array(path.dropFirst()))
+    let destination = destination(of: request)
+    let (path, link) = (destination.path, destination.link)
+    switch destination.route {
+    case .picture: return await images.response(to: request, path: Array(path.dropFirst()), link)
     case .thumb: return await thumbnails.response(to: request)
     case .imgproxy: return await imgproxy.response(to: request)
     case .cache: return await purge.response(to: request)
@@ -115,8 +127,8 @@ package final class ThumbnailServer: HTTPResponder {
     case .imaginary: return await imaginary.response(to: request, operation: path[0])
     case .api:
       guard let gallery else { return .problem(.notFound) }
-      return await gallery.response(to: request, path: Array(path.dropFirst()))
-    case .page, .health, .ready, .metrics, .help, .none: return .problem(.notFound)
+      return await gallery.response(to: request, path: Array(path.dropFirst()), link)
+    case .page, .login, .link, .health, .ready, .metrics, .help, .none: return .problem(.notFound)
     }
   }
 

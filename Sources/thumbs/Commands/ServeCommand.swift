@@ -16,13 +16,14 @@ struct ServeCommand: AsyncParsableCommand {
     discussion: """
       Examples:
         thumbs serve Pictures --open
+        thumbs serve Pictures --share
         thumbs serve --provider commons --user-agent 'fjords/1 (me@example.org)'
         thumbs serve --root Pictures --signing-keys keys --host 0.0.0.0
         thumbs serve --config server.json
 
-      Prints the address of the page, and serves until Ctrl-C. Only this machine
-      can reach it, unless --host names another address: then everybody who can
-      reach that address sees all pictures of the gallery. No file is ever changed.
+      Prints the address of the page, and serves until Ctrl-C. Without a folder it
+      shows the pictures of the current one. Only this machine can reach it, unless
+      --share shows it to the network after a password. No file is ever changed.
 
       Thumbnails can also be requested by address: /thumb/400x300,cover/ and the
       percent-encoded URL of a picture, or its path within --root; also in the forms
@@ -44,6 +45,7 @@ struct ServeCommand: AsyncParsableCommand {
 
   @OptionGroup(title: "Source") var source: ServedSourceOptions
   @OptionGroup(title: "Server") var server: ServerOptions
+  @OptionGroup(title: "Sharing") var sharing: ShareOptions
   @OptionGroup(title: "Thumbnails by address") var service: ServiceOptions
   @OptionGroup(title: "Freshness", visibility: .hidden) var freshness: FreshnessOptions
   @OptionGroup(title: "Resources", visibility: .hidden) var resources: PipelineOptions
@@ -61,6 +63,12 @@ struct ServeCommand: AsyncParsableCommand {
     try checkOneOf([
       ("the folder", folder != nil), ("--provider", source.provider != nil), ("--urls", source.urls != nil),
     ])
+    let isMore = source.provider != nil || source.urls != nil || service.root != nil || service.signingKeys != nil
+    if sharing.asksForPassword, isMore || !service.allowSource.isEmpty || sharing.isPublic {
+      throw ValidationError(
+        "--share and --password-file show a folder and nothing else: leave out --provider, --urls, --root, --signing-keys, "
+          + "--allow-source and --public")
+    }
   }
 
   /// Whether there is something to show.
@@ -77,9 +85,38 @@ struct ServeCommand: AsyncParsableCommand {
     }
     VerboseLog.start(false)
     do {
-      try await serve().end()
+      try await resolved().serve().end()
     } catch let error as ProviderError {
       throw CommandFailure(error, isOffline: freshness.offline)
+    }
+  }
+
+  /// The command with its own choice of the folder and the address. Throws if strangers would see what nobody has
+  /// meant for them.
+  private func resolved() throws -> ServeCommand {
+    var command = self
+    if sharing.share, server.givenHost == nil { command.server.givenHost = "0.0.0.0" }
+    let isForOthers = !command.server.isLoopback && SocketActivation.socket == nil
+    if !hasSource, !service.isWanted, sharing.asksForPassword || !isForOthers, try hasPictures { command.folder = "." }
+    if sharing.asksForPassword {
+      guard command.hasSource else {
+        throw ValidationError("name the folder to share, such as: thumbs serve Pictures --share")
+      }
+    } else if isForOthers, !sharing.isPublic, hasSource || service.isOpen {
+      throw ValidationError(
+        "everybody who can reach --host \(server.host) would see this: --share asks for a password and --signing-keys for "
+          + "signatures of thumbnails by address; --public serves it to all")
+    }
+    return command
+  }
+
+  /// Whether the current folder itself has pictures.
+  private var hasPictures: Bool {
+    get throws {
+      let extensions = Set(try configuration().readableFormats.flatMap(\.fileExtensions))
+      return try FileManager.default.contentsOfDirectory(atPath: ".").contains { name in
+        name.first != "." && extensions.contains(URL(fileURLWithPath: name).pathExtension.lowercased())
+      }
     }
   }
 
@@ -101,13 +138,15 @@ struct ServeCommand: AsyncParsableCommand {
       throw CommandFailure(.sourceUnavailable, server.message(of: error))
     }
     if source.showHidden { served.hidden?.forget() }
-    let address = server.url(of: bound)
-    if !server.isLocal(bound) { warnOfOthers(hasGallery: served.gallery != nil) }
+    let login = served.sharing?.login
+    let addresses = (login == nil ? [server.host] : server.reachableHosts).map { server.url(of: bound, host: $0) }
+    if login == nil, !server.isLocal(bound) { warnOfOthers(hasGallery: served.gallery != nil) }
     let interruption = Interruption()
     do {
-      try await interruption.cancelling { [server] in
-        try Console.standard.print(address)
-        if server.open { Browser.open(address) }
+      try await interruption.cancelling { [server, sharing] in
+        for address in addresses { try Console.standard.print(address) }
+        if let login { try sharing.announce(login, at: addresses[0]) }
+        if server.open { Browser.open(addresses[0]) }
         try await Task.sleep(for: .seconds(Int32.max))
       }
     } catch let error as Console.WriteError {
@@ -152,13 +191,17 @@ struct ServeCommand: AsyncParsableCommand {
     var served = server.configuration
     served.headers = try network.hostHeaders()
     served.gallery = try gallery(for: pipeline)
-    if configuration.diskCacheLimit.bytes > 0 {
-      served.hidden = galleryName.map { HiddenPhotosFile(in: configuration.cacheDirectory, gallery: $0) }
+    let directory = configuration.diskCacheLimit.bytes > 0 ? configuration.cacheDirectory : nil
+    if let directory, let galleryName { served.hidden = HiddenPhotosFile(in: directory, gallery: galleryName) }
+    if sharing.asksForPassword {
+      served.sharing = Sharing(
+        login: Login(password: try sharing.password()), links: ShareLinks(in: directory, gallery: galleryName ?? ""),
+        host: server.reachableHosts[0])
     }
     served.hidden?.showsAll = source.showHidden
     try service.apply(to: &served)
     served.mostMaking = max(Self.leastMaking, configuration.downloads)
-    served.namesSources = server.isPrivate
+    served.namesSources = server.isPrivate && !sharing.asksForPassword
     return served
   }
 

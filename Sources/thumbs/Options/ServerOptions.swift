@@ -17,8 +17,11 @@ private final class OneNotice: Sendable {
 
 /// The address that the server listens at, and its names.
 struct ServerOptions: ParsableArguments {
-  @Option("ADDRESS", "The address to listen on; 0.0.0.0 for all of this machine.", .naming("an address"))
-  var host = "127.0.0.1"
+  @Option(
+    "ADDRESS",
+    "The address to listen on; 0.0.0.0 for all of this machine, which needs --share, keys or --public. (default: "
+      + "127.0.0.1)", name: .customLong("host"), .naming("an address"))
+  var givenHost: String?
 
   @Option("N", "The port to listen on; 0 for any free one.", .within(0...65_535, "give 0 to 65535"))
   var port = 8080
@@ -43,6 +46,9 @@ struct ServerOptions: ParsableArguments {
       "Do not serve: end with 0 if a server at --host and --port is ready, such as in a container's health check.",
       visibility: .hidden))
   var check = false
+
+  /// The address to listen on.
+  var host: String { givenHost ?? "127.0.0.1" }
 
   /// The time that running responses may take after the signal to end.
   var grace: Duration { .seconds(10) }
@@ -75,10 +81,10 @@ struct ServerOptions: ParsableArguments {
   }
 
   /// Whether the options make it unreachable for others: by an address of the machine, and by a proxy's name.
-  var isPrivate: Bool {
-    allowHost.isEmpty && SocketActivation.socket == nil
-      && (host == "localhost" || host == "::1" || host.hasPrefix("127."))
-  }
+  var isPrivate: Bool { allowHost.isEmpty && SocketActivation.socket == nil && isLoopback }
+
+  /// Whether only this machine reaches the given address.
+  var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
 
   /// Whether only this machine can reach it at an address.
   func isLocal(_ address: SocketAddress) -> Bool {
@@ -86,10 +92,25 @@ struct ServerOptions: ParsableArguments {
     return text == "::1" || text.hasPrefix("127.")
   }
 
-  func url(of address: SocketAddress) -> String {
+  /// The address of the page at a host.
+  func url(of address: SocketAddress, host: String) -> String {
     guard let text = address.ipAddress else { return "unix:\(address.pathname ?? "")" }
     let shown = SocketActivation.socket == nil ? host : text
     return "http://\(Self.bracketed(shown)):\(address.port ?? port)/"
+  }
+
+  /// The addresses at which others reach this machine if it listens at all of them, interfaces of networks first; else
+  /// the given one.
+  var reachableHosts: [String] {
+    guard host == "0.0.0.0" || host == "::" else { return [host] }
+    let devices = ((try? System.enumerateDevices()) ?? []).filter { device in
+      guard let text = device.address?.ipAddress, let address = IPAddress(text) else { return false }
+      return (host == "::" || text.contains(".")) && ![.loopback, .linkLocal].contains(AddressClass(address))
+    }
+    // Others lead to containers.
+    let isUsual = { (device: NIONetworkDevice) in ["en", "eth", "wl"].contains { device.name.hasPrefix($0) } }
+    let addresses = (devices.filter(isUsual) + devices.filter { !isUsual($0) }).compactMap { $0.address?.ipAddress }
+    return addresses.isEmpty ? [host] : addresses
   }
 
   /// The reason why the server cannot listen, and what to do.

@@ -99,6 +99,12 @@ struct ServiceOptions: ParsableArguments {
   /// Whether everybody may request every picture.
   var isOpen: Bool { (try? signer) == nil && allowSource.isEmpty }
 
+  /// Whether pictures are to be served by address.
+  var isWanted: Bool {
+    root != nil || !isOpen
+      || [Self.imaginaryKeyVariable, Self.imgproxyKeyVariable].contains { SecretVariables.values[$0] != nil }
+  }
+
   var signer: URLSigner? {
     get throws {
       guard let text = try SigningKeys.text(of: signingKeys) else { return nil }

@@ -66,14 +66,16 @@ package final class FolderIndex: Sendable {
 
   /// The images whose paths contain all words of the query, in an order. The folder is listed at the first call.
   ///
-  /// - Parameter hidden: The ids of photos to leave out.
+  /// - Parameters:
+  ///   - hidden: The ids of photos to leave out.
+  ///   - isWithin: Whether a photo's id belongs to the part that is wanted; nil for all of the folder.
   package func arrangement(
-    of query: String, order: Order, hidden: Set<String> = []
+    of query: String, order: Order, hidden: Set<String> = [], within isWithin: (@Sendable (String) -> Bool)? = nil
   ) async throws(ProviderError) -> FolderArrangement {
     try await pool.provide { cancelled throws(ProviderError) in
       let listing = try self.current(cancelled)
       return try ProviderError.listing(self.path) { () throws(SystemFailure) in
-        try listing.arrangement(of: query, order: order, hidden: hidden, cancelled: cancelled)
+        try listing.arrangement(of: query, order: order, hidden: hidden, within: isWithin, cancelled: cancelled)
       }
     }
   }

@@ -109,12 +109,13 @@ final class FolderListing: Sendable {
   }
 
   func arrangement(
-    of query: String, order: FolderIndex.Order, hidden: Set<String>, cancelled: CancellationFlag
+    of query: String, order: FolderIndex.Order, hidden: Set<String>, within isWithin: ((String) -> Bool)? = nil,
+    cancelled: CancellationFlag
   ) throws(SystemFailure) -> FolderArrangement {
     let words = SearchText.words(of: query)
     var places = words.isEmpty ? nil : try paths.indices(matching: words, cancelled: cancelled)
     var leftOut: [String] = []
-    if !hidden.isEmpty { (places, leftOut) = try split(places, hidden) }
+    if !hidden.isEmpty || isWithin != nil { (places, leftOut) = try split(places, hidden, isWithin) }
     let sorted =
       switch order {
       case .date: descending(places) { dates[$0].clock }
@@ -137,13 +138,13 @@ final class FolderListing: Sendable {
 
   /// The indices except those of hidden paths, and the hidden paths.
   private func split(
-    _ places: [UInt32]?, _ hidden: Set<String>
+    _ places: [UInt32]?, _ hidden: Set<String>, _ isWithin: ((String) -> Bool)?
   ) throws(SystemFailure) -> (shown: [UInt32], hidden: [String]) {
     var (shown, leftOut): ([UInt32], [String]) = ([], [])
     let all = places ?? Array(0..<UInt32(count))
     for start in stride(from: 0, to: all.count, by: Self.chunk) {
       let part = all[start..<min(start + Self.chunk, all.count)]
-      for (place, id) in zip(part, try paths.paths(at: part.map(Int.init)).map(\.id)) {
+      for (place, id) in zip(part, try paths.paths(at: part.map(Int.init)).map(\.id)) where isWithin?(id) ?? true {
         if hidden.contains(id) { leftOut.append(id) } else { shown.append(place) }
       }
     }

@@ -1,0 +1,78 @@
+import Foundation
+import HTTPServer
+import NIOHTTP1
+
+/// The password of a gallery, and the cookies of those who have entered it, which end with the server.
+package struct Login: Sendable {
+  /// Without characters that look alike: ten of them have 49 bits.
+  private static let alphabet = Array("abcdefghjkmnpqrstuvwxyz23456789")
+  private static let passwordLength = 10
+  /// The attempts that an address has at once, and the seconds until it has one more.
+  private static let attempts = 5.0
+  private static let pause = 10
+  private static let ticketLength = 20
+  /// Other programs of this machine may set cookies for its name, but cannot sign them.
+  private static let mostCookies = 8
+
+  /// A new password.
+  package static func randomPassword() -> String {
+    String((0..<passwordLength).map { _ in alphabet[Int.random(in: alphabet.indices)] })
+  }
+
+  /// The last part of the address in the QR code, `/login/TICKET`: 80 bits, which log in like the password, so that the
+  /// password is in no history.
+  package let ticket = String(Token.random().prefix(ticketLength))
+
+  private let key = Array(Token.random().utf8)
+  package let password: String
+  private let limiter = RateLimiter(rate: 1 / Double(pause), burst: attempts)
+
+  package init(password: String) { self.password = password }
+
+  /// The response to a request of `/login`, with the password as a form has it, or of `/login/TICKET`.
+  func response(to request: ServerRequest) -> ServerResponse {
+    let path = Route.parts(of: request.target)
+    if path.count < 2, request.method != .POST { return PageFile.login() }
+    guard limiter.admits(request.client) else {
+      return PageFile.login(
+        .tooManyRequests, "Too many attempts from this device: try again in \(Self.pause) seconds.",
+        headers: ["retry-after": "\(Self.pause)"])
+    }
+    let form = QueryItems(Substring(String(buffer: request.body)))
+    // Of the same length whatever was given, so that comparing tells nothing.
+    let isRight =
+      path.count == 2
+      ? Token.areEqual(sign("ticket \(path[1])"), sign("ticket \(ticket)"))
+      : Token.areEqual(sign("password \(form["password"] ?? "")"), sign("password \(password)"))
+    guard isRight else { return PageFile.login(.forbidden, "That is not the password.") }
+    let id = Token.random()
+    let cookie = "\(Self.cookie(of: request))\(id).\(sign("session \(id)")); Path=/; HttpOnly; SameSite=Strict"
+    // A redirect would keep the cookie of whoever came from another site's page.
+    let isForm = request.method == .POST
+    return ServerResponse(
+      isForm ? .seeOther : .ok,
+      headers: [
+        "set-cookie": cookie, isForm ? "location" : "refresh": isForm ? "/" : "0; url=/", "cache-control": "no-store",
+        "referrer-policy": "no-referrer", "content-type": "text/html; charset=utf-8",
+      ],
+      body: .bytes(Data("<!DOCTYPE html><html lang=en><title>Pictures</title><a href=\"/\">Show the pictures</a>".utf8))
+    )
+  }
+
+  /// Whether a request has the cookie of a login.
+  func admits(_ request: ServerRequest) -> Bool {
+    let name = Self.cookie(of: request)
+    return request.headers["cookie"].flatMap { $0.split(separator: ";") }.map { $0.drop { $0 == " " } }
+      .filter { $0.hasPrefix(name) }.prefix(Self.mostCookies).contains { cookie in
+        let parts = cookie.dropFirst(name.count).split(separator: ".")
+        return parts.count == 2 && Token.areEqual(parts[1], sign("session \(parts[0])"))
+      }
+  }
+
+  /// The beginning of the cookie. Browsers send cookies to all ports of a host: the port is part of the name.
+  private static func cookie(of request: ServerRequest) -> String {
+    "thumbs-\(request.headers.first(name: "host")?.split(separator: ":").last.flatMap { Int($0) } ?? 0)="
+  }
+
+  private func sign(_ text: String) -> String { Base64URL.encode(HMAC.sha256(Array(text.utf8), key: key)) }
+}

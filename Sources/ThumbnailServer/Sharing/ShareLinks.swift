@@ -1,0 +1,110 @@
+package import Foundation
+import HTTPServer
+import Synchronization
+import ThumbnailCore
+
+/// Some pictures of a gallery for whoever has a link, until its end.
+struct ShareLink: Sendable, Codable {
+  /// The part of the link that is signed.
+  let id: String
+  /// The end, in seconds since 1970.
+  let until: Int
+  /// The path of a folder within the gallery, with a slash at its end; nil for single photos.
+  let folder: String?
+  /// The photos' ids in UTF-8: strings in Swift are equal if only their Unicode normal forms differ.
+  let photos: Set<Data>
+
+  func contains(_ photo: String) -> Bool {
+    folder.map { photo.utf8.starts(with: $0.utf8) } ?? photos.contains(Data(photo.utf8))
+  }
+
+  func hasEnded(at now: Date = Date()) -> Bool { now.timeIntervalSince1970 >= Double(until) }
+}
+
+/// The links to parts of a gallery: `/s/ID.SIGNATURE/`, with an HMAC-SHA256 of the id. What they show is kept in a file,
+/// so that an address names neither folders nor photos.
+package actor ShareLinks {
+  /// The most bytes of the photos' ids in all links.
+  static let mostBytes = 4 << 20
+  private static let most = 1000
+  private static let idLength = 16
+  private static let secondsOfDay = 86_400
+
+  private struct Content: Codable, Sendable {
+    var key = Token.random() + Token.random()
+    var links: [String: ShareLink] = [:]
+  }
+
+  private let file: URL?
+  private let content: Mutex<Content>
+
+  /// The links of a gallery, in a file of mode 0600 beside the cache; without a folder they end with the server.
+  package init(in cacheDirectory: URL?, gallery: String) {
+    file = cacheDirectory.map { PrivateFile.url(in: $0, folder: "links", gallery: gallery) }
+    content = Mutex(Self.read(file) ?? Content())
+  }
+
+  /// The link of a part of an address; nil if it is no link, or has ended.
+  nonisolated func link(_ token: some StringProtocol, at now: Date = Date()) -> ShareLink? {
+    let parts = token.split(separator: ".", omittingEmptySubsequences: false).map { String($0) }
+    let key = content.withLock { $0.key }
+    guard parts.count == 2, Token.areEqual(parts[1], Self.signature(of: parts[0], key)),
+      let link = content.withLock({ $0.links[parts[0]] }), !link.hasEnded(at: now)
+    else { return nil }
+    return link
+  }
+
+  /// Makes a link to a folder or to photos.
+  func add(
+    folder: String?, photos: [String], days: Int, at now: Date = Date()
+  ) throws(ServerResponse.Problem) -> (link: ShareLink, token: String) {
+    let link = ShareLink(
+      id: String(Token.random().prefix(Self.idLength)),
+      until: Int(now.timeIntervalSince1970) + days * Self.secondsOfDay, folder: folder.map { "\($0)/" },
+      photos: Set(photos.map { Data($0.utf8) }))
+    // Another server of the gallery may have added some.
+    var new = Self.read(file) ?? content.withLock { $0 }
+    new.links = new.links.filter { !$0.value.hasEnded(at: now) }
+    new.links[link.id] = link
+    guard new.links.count <= Self.most, new.links.values.reduce(0, { $0 + $1.size }) <= Self.mostBytes else {
+      throw .init(.conflict, "too-many-links", "there are too many links; some have to end first")
+    }
+    do {
+      if let file { try PrivateFile.write(new, to: file) }
+    } catch {
+      throw .init(.insufficientStorage, "not-stored", "the link cannot be stored beside the cache; free some space")
+    }
+    content.withLock { [new] in $0 = new }
+    return (link, "\(link.id).\(Self.signature(of: link.id, new.key))")
+  }
+
+  private static func read(_ file: URL?) -> Content? {
+    file.flatMap { try? Data(contentsOf: $0) }.flatMap { try? JSONDecoder().decode(Content.self, from: $0) }
+  }
+
+  private static func signature(of id: String, _ key: String) -> String {
+    Base64URL.encode(HMAC.sha256(Array("link \(id)".utf8), key: Array(key.utf8)))
+  }
+}
+
+extension ShareLink {
+  fileprivate var size: Int { photos.reduce(folder?.utf8.count ?? 0) { $0 + $1.count } }
+}
+
+/// Files of galleries in the cache's folder that nobody else can read.
+enum PrivateFile {
+  private static let nameLength = 32
+
+  static func url(in cacheDirectory: URL, folder: String, gallery: String) -> URL {
+    let digest = SHA256.hash(gallery.utf8).hexadecimal
+    return cacheDirectory.appending(path: folder).appending(path: "\(digest.prefix(nameLength)).json")
+  }
+
+  /// Writes an object as JSON: others see the old file or the new one.
+  static func write(_ object: some Encodable, to url: URL) throws {
+    try NewFile.makeFolders(RawPath(fileURL: url.deletingLastPathComponent()), permissions: 0o700)
+    var file = try NewFile(RawPath(fileURL: url), permissions: 0o600)
+    try file.write(JSONEncoder().encode(object))
+    try file.commit()
+  }
+}
