@@ -102,6 +102,9 @@ static const unsigned char selection_js[] = {
 static const unsigned char session_js[] = {
 #embed "Page/session.js"
 };
+static const unsigned char share_js[] = {
+#embed "Page/share.js"
+};
 static const unsigned char shortcuts_js[] = {
 #embed "Page/shortcuts.js"
 };
@@ -176,6 +179,7 @@ static const struct gallery_page_file files[] = {
   {"sections.js", "text/javascript; charset=utf-8", sections_js, sizeof sections_js},
   {"selection.js", "text/javascript; charset=utf-8", selection_js, sizeof selection_js},
   {"session.js", "text/javascript; charset=utf-8", session_js, sizeof session_js},
+  {"share.js", "text/javascript; charset=utf-8", share_js, sizeof share_js},
   {"shortcuts.js", "text/javascript; charset=utf-8", shortcuts_js, sizeof shortcuts_js},
   {"slide-show.js", "text/javascript; charset=utf-8", slide_show_js, sizeof slide_show_js},
   {"slide.js", "text/javascript; charset=utf-8", slide_js, sizeof slide_js},

@@ -10,6 +10,7 @@ import { Scrubber } from './scrubber.js';
 import { SearchField } from './search-field.js';
 import { Selection } from './selection.js';
 import { Session } from './session.js';
+import { ShareDialog } from './share.js';
 import { offerShortcuts } from './shortcuts.js';
 import { Toast } from './toast.js';
 import { Viewer } from './viewer.js';
@@ -65,8 +66,9 @@ const selection = new Selection(
   { cells: find('grid'), bar: find('selection'), select: find('select') },
   grid,
   gallery,
-  { copy, hide, tell },
+  { copy, share: (items) => share.open(items.map(({ item }) => item.id)), hide, tell },
 );
+const share = new ShareDialog(find('share'), session);
 const report = new ViewportReport((viewport) => session.reportViewport(viewport));
 const field = new SearchField(find('search'), find('query'), search);
 
@@ -85,7 +87,9 @@ function describe(gallery) {
   field.hint = gallery.hint;
   find('title').textContent = gallery.title;
   find('order').hidden = gallery.kind !== 'folder';
+  find('selection').querySelector('.share').hidden = !gallery.shares;
   document.documentElement.dataset.kind = gallery.kind;
+  document.documentElement.toggleAttribute('data-guest', gallery.isGuest === true);
   entitle();
 }
 
@@ -157,6 +161,7 @@ function tell(text, options) {
 
 /** Hides items; returns whether all are hidden. */
 async function hide(items) {
+  if (description.isGuest) return false;
   const hidden = await session.hide(items.map(({ id }) => id));
   if (hidden.length === 0) return false;
   const isWhole = hidden.length === items.length;

@@ -31,7 +31,10 @@ export class Selection {
   /** Resolves when the selected items have been found in changed results. */
   #followed = Promise.resolve();
 
-  /** `elements`: cells, bar, select. `handlers`: `copy(items)`, `hide(items)`, which returns whether it did, `tell(text)`. */
+  /**
+   * `elements`: cells, bar, select. `handlers`: `copy(items)`, `share(items)`, `hide(items)`, which returns whether it
+   * did, `tell(text)`.
+   */
   constructor(elements, grid, gallery, handlers) {
     this.#elements = elements;
     this.#grid = grid;
@@ -40,10 +43,12 @@ export class Selection {
     const { bar, cells, select } = elements;
     select.addEventListener('click', () => this.#open());
     bar.querySelector('.clear').addEventListener('click', () => this.clear());
-    bar.querySelector('.copy').addEventListener('click', async () => {
-      await this.#followed;
-      if (this.#chosen.size > 0) handlers.copy(this.items);
-    });
+    for (const name of ['copy', 'share']) {
+      bar.querySelector(`.${name}`).addEventListener('click', async () => {
+        await this.#followed;
+        if (this.#chosen.size > 0) handlers[name](this.items);
+      });
+    }
     bar.querySelector('.hide').addEventListener('click', () => this.hide());
     cells.addEventListener('pointerdown', (event) => this.#press(event));
     cells.addEventListener('pointermove', (event) => this.#move(event));
@@ -186,7 +191,7 @@ export class Selection {
     bar.hidden = !this.#isActive;
     cells.ariaMultiSelectable = this.#isActive ? 'true' : null;
     bar.querySelector('p').textContent = chosen.size ? `${number(chosen.size)} selected` : 'Select pictures';
-    for (const button of bar.querySelectorAll('.copy, .hide')) button.disabled = chosen.size === 0;
+    for (const button of bar.querySelectorAll('.copy, .share, .hide')) button.disabled = chosen.size === 0;
     this.mark();
   }
 

@@ -1,0 +1,60 @@
+import { pictures, sentence } from './words.js';
+
+const ends = new Intl.DateTimeFormat('en', { dateStyle: 'full', timeStyle: 'short' });
+
+/** Makes links to selected pictures, or to the folder that they are in. */
+export class ShareDialog {
+  #dialog;
+  #form;
+  #session;
+
+  constructor(dialog, session) {
+    this.#dialog = dialog;
+    this.#session = session;
+    this.#form = dialog.querySelector('form');
+    this.#form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      this.#make();
+    });
+    // The link is that of the choices that are seen.
+    this.#form.addEventListener('change', () => this.#show(''));
+    dialog.querySelector('.close').addEventListener('click', () => dialog.close());
+    dialog.addEventListener('keydown', (event) => event.stopPropagation());
+  }
+
+  /** `ids` are paths of files. */
+  open(ids) {
+    const folders = new Set(ids.map((id) => id.slice(0, Math.max(0, id.lastIndexOf('/')))));
+    const [folder] = folders;
+    const { scope } = this.#form.elements;
+    const option = (label, content) => Object.assign(new Option(label), { content });
+    scope.replaceChildren(option(`${pictures(ids.length)} that you selected`, { ids }));
+    if (folder && folders.size === 1) scope.add(option(`All of “${folder}”, also what is added`, { folder }));
+    this.#show('');
+    this.#dialog.showModal();
+  }
+
+  async #make() {
+    const { scope, days } = this.#form.elements;
+    const { content } = scope.selectedOptions[0];
+    try {
+      const { path, host, until } = await this.#session.link({ ...content, days: Number(days.value) });
+      const link = new URL(path, location.href);
+      // Nobody else reaches this machine by these names.
+      if (host && /^(localhost|127\.|\[::1)/.test(link.hostname)) link.hostname = host;
+      this.#show(`Whoever has the link sees these pictures until ${ends.format(until * 1000)}.`, link.href);
+    } catch (error) {
+      this.#show(sentence(error.message));
+    }
+  }
+
+  #show(text, link = '') {
+    const input = this.#form.querySelector('input');
+    input.value = link;
+    input.parentElement.hidden = !link;
+    this.#form.querySelector('p').textContent = text;
+    if (!link) return;
+    input.focus();
+    input.select();
+  }
+}

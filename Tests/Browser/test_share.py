@@ -1,0 +1,169 @@
+"""A shared gallery: the code in the terminal, the password, links, and two devices that reach it by other addresses."""
+
+import contextlib
+import os
+import pty
+import re
+import subprocess
+from urllib.parse import urlsplit
+
+import numpy
+import pytest
+import zxingcpp
+from conftest import TIMEOUT, numbered_picture
+from test_access import LOOKS, assert_accessible
+from test_server import SHOWN
+
+
+class Shared:
+    """A program that shares a folder, in a terminal."""
+
+    def __init__(self, terminal):
+        self.terminal = terminal
+        self.lines = []
+
+    def read(self, pattern):
+        """Reads lines until one matches."""
+        while True:
+            self.lines.append(self.terminal.readline().rstrip())
+            if found := re.search(pattern, self.lines[-1]):
+                return found[1]
+
+
+@pytest.fixture
+def shared(tmp_path):
+    """Two folders of pictures, shared at all addresses of this machine."""
+    for folder, numbers in (("lakes", range(4)), ("hills", range(4, 6))):
+        (tmp_path / "pictures" / folder).mkdir(parents=True)
+        for number in numbers:
+            (tmp_path / "pictures" / folder / f"{number}.png").write_bytes(numbered_picture(number))
+    parent, child = pty.openpty()
+    command = [os.environ["THUMBS"], "serve", str(tmp_path / "pictures"), "--share", "--port", "0"]
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    with subprocess.Popen(command, stdout=child, stderr=subprocess.PIPE, text=True, env=environment) as server:
+        os.close(child)
+        try:
+            with os.fdopen(parent, encoding="utf-8") as terminal:
+                shared = Shared(terminal)
+                shared.address = shared.read(r"^(http://\S+:\d+)/")
+                shared.port = urlsplit(shared.address).port
+                shared.password = shared.read(r"^Password: (\w+)$")
+                shared.read(r"(scans the code)")
+                yield shared
+        finally:
+            server.terminate()
+            assert "plain HTTP" in server.stderr.read()
+
+
+@pytest.fixture
+def device(browser):
+    """Makes devices: browsers without cookies, whose scripts end without an error."""
+    with contextlib.ExitStack() as stack:
+        errors = []
+
+        def make(width=1280, **options):
+            context = browser.new_context(viewport={"width": width, "height": 844}, **options)
+            stack.callback(context.close)
+            page = context.new_page()
+            page.set_default_timeout(TIMEOUT)
+            page.on("pageerror", lambda error: errors.append(str(error)))
+            return page
+
+        yield make
+        assert errors == []
+
+
+def enter(page, address, password):
+    page.goto(address)
+    page.fill("[name=password]", password)
+    page.keyboard.press("Enter")
+
+
+def test_a_phone_reads_the_code_in_the_terminal_and_sees_the_gallery(shared, device):
+    rows = []
+    for line in shared.lines:
+        blocks = re.sub(r"\x1b\[[\d;]*m", "", line)
+        if set(blocks) <= set("█▀▄ ") and len(blocks) > 20:
+            rows += [["█▀".find(block) >= 0 for block in blocks], ["█▄".find(block) >= 0 for block in blocks]]
+    picture = numpy.kron(numpy.array(rows, dtype=numpy.uint8) * 255, numpy.ones((6, 6), dtype=numpy.uint8))
+    (code,) = zxingcpp.read_barcodes(picture)
+    assert code.text.startswith(shared.address + "/login/")
+    phone = device(width=390, java_script_enabled=False)
+    phone.goto(code.text)
+    phone.wait_for_url(shared.address + "/")
+    page = device(width=390)
+    page.goto(code.text)
+    page.wait_for_url(shared.address + "/")
+    page.wait_for_selector(SHOWN)
+    assert page.evaluate("document.cookie") == ""
+
+
+def test_the_password_is_asked_for_without_script_and_a_wrong_one_is_told(shared, device):
+    page = device(width=320, java_script_enabled=False)
+    enter(page, f"http://127.0.0.2:{shared.port}/", "wrong")
+    page.wait_for_selector("[role=alert]:has-text('That is not the password.')")
+    page.fill("[name=password]", shared.password)
+    page.click("button")
+    page.wait_for_url(f"http://127.0.0.2:{shared.port}/")
+    assert page.query_selector("#viewer")
+
+
+@pytest.mark.parametrize("scheme, width", LOOKS)
+def test_axe_finds_nothing_in_the_form_and_the_dialog(shared, device, scheme, width):
+    page = device(width, color_scheme=scheme, reduced_motion="reduce")
+    view = type("View", (), {"page": page, "wait": lambda self, text: page.wait_for_function("() => " + text)})()
+    enter(page, shared.address, "wrong")
+    page.wait_for_selector("[role=alert]:has-text('not the password')")
+    assert_accessible(view)
+    enter(page, shared.address, shared.password)
+    page.wait_for_selector(SHOWN)
+    page.click("#select")
+    page.click(".cell >> nth=1")
+    page.click("#selection .share")
+    page.click("text=Make a link")
+    page.wait_for_selector("#share [role=status]:has-text('Whoever has the link')")
+    assert_accessible(view)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_link_shows_another_device_the_selected_pictures_and_no_others(shared, device):
+    owner = device()
+    enter(owner, f"http://127.0.0.1:{shared.port}/", shared.password)
+    owner.wait_for_selector(SHOWN)
+    owner.fill("#query", "lakes")
+    owner.wait_for_function("() => document.body.innerText.includes('4 pictures')")
+    owner.click("#select")
+    for number in range(2):
+        owner.click(f".cell >> nth={number}")
+    owner.click("#selection .share")
+    owner.select_option("[name=days]", label="a day")
+    owner.click("text=Make a link")
+    owner.wait_for_selector("#share .made:visible")
+    link = owner.input_value("#share input")
+    # The owner's address leads nowhere on other devices.
+    assert link.startswith(shared.address + "/s/")
+    guest = device(width=390)
+    guest.goto(link)
+    guest.wait_for_selector(SHOWN)
+    guest.wait_for_function("() => document.querySelectorAll('.cell[data-state=shown]').length === 2")
+    for control in ["#search", "#select", "#selection .share"]:
+        assert not guest.is_visible(control)
+    guest.click(SHOWN)
+    guest.wait_for_selector(".slide[data-state=shown]")
+    assert not guest.is_visible("#viewer .hide") and not guest.is_visible("#viewer .info")
+    guest.keyboard.press("Delete")
+    assert "open=" in guest.evaluate("location.search")
+    guest.goto(guest.url)
+    guest.wait_for_selector(".slide[data-state=shown]")
+    assert guest.inner_text(".position").endswith("of 2")
+    # The folder of both.
+    owner.select_option("[name=scope]", label="All of “lakes”, also what is added")
+    owner.click("text=Make a link")
+    owner.wait_for_selector("#share .made:visible")
+    guest.goto(owner.input_value("#share input"))
+    guest.wait_for_function("() => document.querySelectorAll('.cell[data-state=shown]').length === 4")
+    # An altered link asks for the password.
+    guest.goto(link.replace("/s/", "/s/0"))
+    guest.wait_for_selector("[role=alert]:has-text('it has ended')")
+    guest.goto(shared.address)
+    guest.wait_for_selector("[name=password]")
