@@ -38,6 +38,23 @@ def test_enter_searches_at_once(gallery):
     assert view.sent("search") == [{"query": "lake"}]
 
 
+def test_typing_on_changes_one_entry_of_the_history(gallery):
+    view = gallery().open(kind="folder")
+    view.wait_for_pictures()
+    view.page.focus("#query")
+    for typed in ["l", "la", "lak"]:
+        view.page.keyboard.type(typed[-1])
+        view.wait("query => location.search === `?q=${query}`", typed)
+    view.page.keyboard.press("Enter")
+    view.page.keyboard.type("e")
+    view.wait("location.search === '?q=lake'")
+    view.page.go_back()
+    view.wait("location.search === '?q=lak'")
+    view.page.go_back()
+    view.wait("location.search === ''")
+    assert view.page.input_value("#query") == ""
+
+
 def test_a_copied_link_shows_the_same_place(gallery):
     view = gallery().open(count=2000, total=2000, kind="folder")
     view.wait_for_pictures()

@@ -80,11 +80,14 @@ let undone = null;
 let shownItems = null;
 /** A query whose results get an entry of the history. */
 let pushed = null;
+/** Whether the present entry is of a query that is still being typed: the next results take its place. */
+let isTyped = false;
 
 function describe(gallery) {
   description = gallery;
   notices.gallery = gallery;
   field.hint = gallery.hint;
+  field.isQuick = gallery.kind === 'folder';
   find('title').textContent = gallery.title;
   find('order').hidden = gallery.kind !== 'folder';
   find('selection').querySelector('.share').hidden = !gallery.shares;
@@ -101,14 +104,15 @@ function entitle() {
 function search(query, isEntered) {
   if (query === address.state.query) return;
   pushed = query;
-  if (isEntered) push(query);
+  if (isEntered) push(query, true);
   session.search(query);
 }
 
-function push(query) {
+function push(query, isEntered) {
   pushed = null;
   if (viewer.isOpen) close();
-  address.push({ query, at: 0, open: null });
+  address[isTyped ? 'replace' : 'push']({ query, at: 0, open: null });
+  isTyped = !isEntered && document.activeElement === find('query');
   gallery.place = 0;
   entitle();
 }
@@ -116,6 +120,7 @@ function push(query) {
 /** Shows the state in the address, after back or forward. */
 function show({ query, order, at, open }, former) {
   pushed = null;
+  isTyped = false;
   if (query === former.query && order === former.order) {
     // Only the enlarged view was opened or closed: the grid stays where it is.
     address.setPlace(grid.offset > 0 ? grid.first : 0);
@@ -311,6 +316,7 @@ new Density(
   (enlargement) => (gallery.enlargement = enlargement),
 );
 
+find('query').addEventListener('change', () => (isTyped = false));
 find('order').value = address.state.order;
 find('order').addEventListener('change', ({ target }) => {
   address.push({ order: target.value, at: 0, open: null });

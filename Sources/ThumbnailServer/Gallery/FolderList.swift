@@ -116,7 +116,7 @@ actor FolderList: ImageList {
       if new.count == 0 {
         snapshot.message =
           snapshot.query.isEmpty
-          ? "There are no pictures in this folder." : "No picture's name or folder has “\(snapshot.query)” in it."
+          ? "There are no pictures in this folder." : "No picture's name, folder or month has “\(snapshot.query)” in it."
       }
     case .failure(let error):
       arrangement = nil

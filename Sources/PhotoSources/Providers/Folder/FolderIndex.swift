@@ -64,7 +64,8 @@ package final class FolderIndex: Sendable {
     self.extensions = extensions ?? FolderWalk.pictureExtensions
   }
 
-  /// The images whose paths contain all words of the query, in an order. The folder is listed at the first call.
+  /// The images that have all words of the query in their paths or their months (`july 2021`), in an order. The folder
+  /// is listed at the first call.
   ///
   /// - Parameters:
   ///   - hidden: The ids of photos to leave out.

@@ -113,7 +113,7 @@ final class FolderListing: Sendable {
     cancelled: CancellationFlag
   ) throws(SystemFailure) -> FolderArrangement {
     let words = SearchText.words(of: query)
-    var places = words.isEmpty ? nil : try paths.indices(matching: words, cancelled: cancelled)
+    var places = words.isEmpty ? nil : try paths.indices(matching: words, cancelled: cancelled, orIf: isMonth)
     var leftOut: [String] = []
     if !hidden.isEmpty || isWithin != nil { (places, leftOut) = try split(places, hidden, isWithin) }
     let sorted =
@@ -151,6 +151,13 @@ final class FolderListing: Sendable {
     return (shown, leftOut)
   }
 
+  /// Whether a word of a search begins the year or the month of an image: `2021`, `july`, `jul`.
+  private func isMonth(_ word: [UInt8], of index: Int) -> Bool {
+    guard index < dates.count, word.count > 2 else { return false }
+    let (year, month, _) = dates[index].month
+    return Self.searchedMonths[month - 1].starts(with: word) || "\(year)".utf8.starts(with: word)
+  }
+
   /// The index of the image with this id; nil if there is none.
   func index(of id: String) throws(SystemFailure) -> Int? { try paths.index(of: RawPath(text: id).bytes) }
 
@@ -165,6 +172,8 @@ final class FolderListing: Sendable {
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
     "December",
   ]
+
+  private static let searchedMonths = months.map { Array(SearchText.folded($0).utf8) }
 
   /// One section for each month of the sorted images.
   private func months(of sorted: [UInt32]) -> [FolderArrangement.Section] {

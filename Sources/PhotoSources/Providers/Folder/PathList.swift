@@ -49,7 +49,11 @@ struct PathList: Sendable {
 
   /// The indices of the paths that contain all words, ascending; the words as returned by `SearchText.words`. Fails with
   /// `ECANCELED` if `cancelled` is set meanwhile.
-  func indices(matching words: [[UInt8]], cancelled: CancellationFlag) throws(SystemFailure) -> [UInt32] {
+  ///
+  /// - Parameter isOther: Whether a word that is not in the path is in something else of the file at an index.
+  func indices(
+    matching words: [[UInt8]], cancelled: CancellationFlag, orIf isOther: ([UInt8], Int) -> Bool = { _, _ in false }
+  ) throws(SystemFailure) -> [UInt32] {
     var matches: [UInt32] = []
     var folder: [UInt8] = []
     var prefix: [UInt8] = []
@@ -66,7 +70,7 @@ struct PathList: Sendable {
       text.removeAll(keepingCapacity: true)
       text.append(contentsOf: prefix)
       SearchText.appendFolded(record.name, to: &text)
-      if words.allSatisfy({ Self.contains(text, $0) }) { matches.append(UInt32(index)) }
+      if words.allSatisfy({ Self.contains(text, $0) || isOther($0, index) }) { matches.append(UInt32(index)) }
       index += 1
     }
     return matches
