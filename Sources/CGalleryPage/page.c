@@ -3,196 +3,148 @@
 // Of C23, which clang has in every mode.
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
-static const unsigned char address_js[] = {
-#embed "Page/address.js"
-};
-static const unsigned char api_js[] = {
-#embed "Page/api.js"
-};
-static const unsigned char cell_pool_js[] = {
-#embed "Page/cell-pool.js"
-};
-static const unsigned char cell_js[] = {
-#embed "Page/cell.js"
-};
-static const unsigned char choice_js[] = {
-#embed "Page/choice.js"
-};
-static const unsigned char density_js[] = {
-#embed "Page/density.js"
-};
-static const unsigned char gallery_css[] = {
-#embed "Page/gallery.css"
-};
-static const unsigned char gallery_js[] = {
-#embed "Page/gallery.js"
-};
-static const unsigned char grid_row_js[] = {
-#embed "Page/grid-row.js"
-};
-static const unsigned char grid_window_js[] = {
-#embed "Page/grid-window.js"
-};
-static const unsigned char grid_js[] = {
-#embed "Page/grid.js"
-};
-static const unsigned char help_css[] = {
-#embed "Page/help.css"
-};
-static const unsigned char help_html[] = {
-#embed "Page/help.html"
-};
-static const unsigned char help_js[] = {
-#embed "Page/help.js"
-};
-static const unsigned char icon_svg[] = {
-#embed "Page/icon.svg"
-};
-static const unsigned char image_failure_js[] = {
-#embed "Page/image-failure.js"
-};
-static const unsigned char image_loader_js[] = {
-#embed "Page/image-loader.js"
-};
-static const unsigned char image_size_js[] = {
-#embed "Page/image-size.js"
-};
-static const unsigned char index_html[] = {
-#embed "Page/index.html"
-};
-static const unsigned char items_js[] = {
-#embed "Page/items.js"
-};
-static const unsigned char justified_layout_js[] = {
-#embed "Page/justified-layout.js"
-};
-static const unsigned char keyboard_js[] = {
-#embed "Page/keyboard.js"
-};
-static const unsigned char login_html[] = {
-#embed "Page/login.html"
-};
-static const unsigned char look_css[] = {
-#embed "Page/look.css"
-};
-static const unsigned char main_js[] = {
-#embed "Page/main.js"
-};
-static const unsigned char notices_js[] = {
-#embed "Page/notices.js"
-};
-static const unsigned char placeholder_js[] = {
-#embed "Page/placeholder.js"
-};
-static const unsigned char scroll_space_js[] = {
-#embed "Page/scroll-space.js"
-};
-static const unsigned char scrubber_js[] = {
-#embed "Page/scrubber.js"
-};
-static const unsigned char search_field_js[] = {
-#embed "Page/search-field.js"
-};
-static const unsigned char sections_js[] = {
-#embed "Page/sections.js"
-};
-static const unsigned char selection_js[] = {
-#embed "Page/selection.js"
-};
-static const unsigned char session_js[] = {
-#embed "Page/session.js"
-};
-static const unsigned char share_js[] = {
-#embed "Page/share.js"
-};
-static const unsigned char shortcuts_js[] = {
-#embed "Page/shortcuts.js"
-};
-static const unsigned char slide_show_js[] = {
-#embed "Page/slide-show.js"
-};
-static const unsigned char slide_js[] = {
-#embed "Page/slide.js"
-};
-static const unsigned char square_layout_js[] = {
-#embed "Page/square-layout.js"
-};
-static const unsigned char swipe_js[] = {
-#embed "Page/swipe.js"
-};
-static const unsigned char thumbhash_js[] = {
-#embed "Page/thumbhash.js"
-};
-static const unsigned char toast_js[] = {
-#embed "Page/toast.js"
-};
-static const unsigned char viewer_details_js[] = {
-#embed "Page/viewer-details.js"
-};
-static const unsigned char viewer_js[] = {
-#embed "Page/viewer.js"
-};
-static const unsigned char viewport_report_js[] = {
-#embed "Page/viewport-report.js"
-};
-static const unsigned char windows_js[] = {
-#embed "Page/windows.js"
-};
-static const unsigned char words_js[] = {
-#embed "Page/words.js"
-};
-static const unsigned char zoom_js[] = {
-#embed "Page/zoom.js"
-};
-
 static const struct gallery_page_file files[] = {
-  {"address.js", "text/javascript; charset=utf-8", address_js, sizeof address_js},
-  {"api.js", "text/javascript; charset=utf-8", api_js, sizeof api_js},
-  {"cell-pool.js", "text/javascript; charset=utf-8", cell_pool_js, sizeof cell_pool_js},
-  {"cell.js", "text/javascript; charset=utf-8", cell_js, sizeof cell_js},
-  {"choice.js", "text/javascript; charset=utf-8", choice_js, sizeof choice_js},
-  {"density.js", "text/javascript; charset=utf-8", density_js, sizeof density_js},
-  {"gallery.css", "text/css; charset=utf-8", gallery_css, sizeof gallery_css},
-  {"gallery.js", "text/javascript; charset=utf-8", gallery_js, sizeof gallery_js},
-  {"grid-row.js", "text/javascript; charset=utf-8", grid_row_js, sizeof grid_row_js},
-  {"grid-window.js", "text/javascript; charset=utf-8", grid_window_js, sizeof grid_window_js},
-  {"grid.js", "text/javascript; charset=utf-8", grid_js, sizeof grid_js},
-  {"help.css", "text/css; charset=utf-8", help_css, sizeof help_css},
-  {"help.html", "text/html; charset=utf-8", help_html, sizeof help_html},
-  {"help.js", "text/javascript; charset=utf-8", help_js, sizeof help_js},
-  {"icon.svg", "image/svg+xml", icon_svg, sizeof icon_svg},
-  {"image-failure.js", "text/javascript; charset=utf-8", image_failure_js, sizeof image_failure_js},
-  {"image-loader.js", "text/javascript; charset=utf-8", image_loader_js, sizeof image_loader_js},
-  {"image-size.js", "text/javascript; charset=utf-8", image_size_js, sizeof image_size_js},
-  {"index.html", "text/html; charset=utf-8", index_html, sizeof index_html},
-  {"items.js", "text/javascript; charset=utf-8", items_js, sizeof items_js},
-  {"justified-layout.js", "text/javascript; charset=utf-8", justified_layout_js, sizeof justified_layout_js},
-  {"keyboard.js", "text/javascript; charset=utf-8", keyboard_js, sizeof keyboard_js},
-  {"login.html", "text/html; charset=utf-8", login_html, sizeof login_html},
-  {"look.css", "text/css; charset=utf-8", look_css, sizeof look_css},
-  {"main.js", "text/javascript; charset=utf-8", main_js, sizeof main_js},
-  {"notices.js", "text/javascript; charset=utf-8", notices_js, sizeof notices_js},
-  {"placeholder.js", "text/javascript; charset=utf-8", placeholder_js, sizeof placeholder_js},
-  {"scroll-space.js", "text/javascript; charset=utf-8", scroll_space_js, sizeof scroll_space_js},
-  {"scrubber.js", "text/javascript; charset=utf-8", scrubber_js, sizeof scrubber_js},
-  {"search-field.js", "text/javascript; charset=utf-8", search_field_js, sizeof search_field_js},
-  {"sections.js", "text/javascript; charset=utf-8", sections_js, sizeof sections_js},
-  {"selection.js", "text/javascript; charset=utf-8", selection_js, sizeof selection_js},
-  {"session.js", "text/javascript; charset=utf-8", session_js, sizeof session_js},
-  {"share.js", "text/javascript; charset=utf-8", share_js, sizeof share_js},
-  {"shortcuts.js", "text/javascript; charset=utf-8", shortcuts_js, sizeof shortcuts_js},
-  {"slide-show.js", "text/javascript; charset=utf-8", slide_show_js, sizeof slide_show_js},
-  {"slide.js", "text/javascript; charset=utf-8", slide_js, sizeof slide_js},
-  {"square-layout.js", "text/javascript; charset=utf-8", square_layout_js, sizeof square_layout_js},
-  {"swipe.js", "text/javascript; charset=utf-8", swipe_js, sizeof swipe_js},
-  {"thumbhash.js", "text/javascript; charset=utf-8", thumbhash_js, sizeof thumbhash_js},
-  {"toast.js", "text/javascript; charset=utf-8", toast_js, sizeof toast_js},
-  {"viewer-details.js", "text/javascript; charset=utf-8", viewer_details_js, sizeof viewer_details_js},
-  {"viewer.js", "text/javascript; charset=utf-8", viewer_js, sizeof viewer_js},
-  {"viewport-report.js", "text/javascript; charset=utf-8", viewport_report_js, sizeof viewport_report_js},
-  {"windows.js", "text/javascript; charset=utf-8", windows_js, sizeof windows_js},
-  {"words.js", "text/javascript; charset=utf-8", words_js, sizeof words_js},
-  {"zoom.js", "text/javascript; charset=utf-8", zoom_js, sizeof zoom_js},
+  {"address.js", (const unsigned char[]){
+#embed "Page/address.js" suffix(, 0)
+  }},
+  {"api.js", (const unsigned char[]){
+#embed "Page/api.js" suffix(, 0)
+  }},
+  {"cell-pool.js", (const unsigned char[]){
+#embed "Page/cell-pool.js" suffix(, 0)
+  }},
+  {"cell.js", (const unsigned char[]){
+#embed "Page/cell.js" suffix(, 0)
+  }},
+  {"choice.js", (const unsigned char[]){
+#embed "Page/choice.js" suffix(, 0)
+  }},
+  {"density.js", (const unsigned char[]){
+#embed "Page/density.js" suffix(, 0)
+  }},
+  {"gallery.css", (const unsigned char[]){
+#embed "Page/gallery.css" suffix(, 0)
+  }},
+  {"gallery.js", (const unsigned char[]){
+#embed "Page/gallery.js" suffix(, 0)
+  }},
+  {"grid-row.js", (const unsigned char[]){
+#embed "Page/grid-row.js" suffix(, 0)
+  }},
+  {"grid-window.js", (const unsigned char[]){
+#embed "Page/grid-window.js" suffix(, 0)
+  }},
+  {"grid.js", (const unsigned char[]){
+#embed "Page/grid.js" suffix(, 0)
+  }},
+  {"help.css", (const unsigned char[]){
+#embed "Page/help.css" suffix(, 0)
+  }},
+  {"help.html", (const unsigned char[]){
+#embed "Page/help.html" suffix(, 0)
+  }},
+  {"help.js", (const unsigned char[]){
+#embed "Page/help.js" suffix(, 0)
+  }},
+  {"icon.svg", (const unsigned char[]){
+#embed "Page/icon.svg" suffix(, 0)
+  }},
+  {"image-failure.js", (const unsigned char[]){
+#embed "Page/image-failure.js" suffix(, 0)
+  }},
+  {"image-loader.js", (const unsigned char[]){
+#embed "Page/image-loader.js" suffix(, 0)
+  }},
+  {"image-size.js", (const unsigned char[]){
+#embed "Page/image-size.js" suffix(, 0)
+  }},
+  {"index.html", (const unsigned char[]){
+#embed "Page/index.html" suffix(, 0)
+  }},
+  {"items.js", (const unsigned char[]){
+#embed "Page/items.js" suffix(, 0)
+  }},
+  {"justified-layout.js", (const unsigned char[]){
+#embed "Page/justified-layout.js" suffix(, 0)
+  }},
+  {"keyboard.js", (const unsigned char[]){
+#embed "Page/keyboard.js" suffix(, 0)
+  }},
+  {"login.html", (const unsigned char[]){
+#embed "Page/login.html" suffix(, 0)
+  }},
+  {"look.css", (const unsigned char[]){
+#embed "Page/look.css" suffix(, 0)
+  }},
+  {"main.js", (const unsigned char[]){
+#embed "Page/main.js" suffix(, 0)
+  }},
+  {"notices.js", (const unsigned char[]){
+#embed "Page/notices.js" suffix(, 0)
+  }},
+  {"placeholder.js", (const unsigned char[]){
+#embed "Page/placeholder.js" suffix(, 0)
+  }},
+  {"scroll-space.js", (const unsigned char[]){
+#embed "Page/scroll-space.js" suffix(, 0)
+  }},
+  {"scrubber.js", (const unsigned char[]){
+#embed "Page/scrubber.js" suffix(, 0)
+  }},
+  {"search-field.js", (const unsigned char[]){
+#embed "Page/search-field.js" suffix(, 0)
+  }},
+  {"sections.js", (const unsigned char[]){
+#embed "Page/sections.js" suffix(, 0)
+  }},
+  {"selection.js", (const unsigned char[]){
+#embed "Page/selection.js" suffix(, 0)
+  }},
+  {"session.js", (const unsigned char[]){
+#embed "Page/session.js" suffix(, 0)
+  }},
+  {"share.js", (const unsigned char[]){
+#embed "Page/share.js" suffix(, 0)
+  }},
+  {"shortcuts.js", (const unsigned char[]){
+#embed "Page/shortcuts.js" suffix(, 0)
+  }},
+  {"slide-show.js", (const unsigned char[]){
+#embed "Page/slide-show.js" suffix(, 0)
+  }},
+  {"slide.js", (const unsigned char[]){
+#embed "Page/slide.js" suffix(, 0)
+  }},
+  {"square-layout.js", (const unsigned char[]){
+#embed "Page/square-layout.js" suffix(, 0)
+  }},
+  {"swipe.js", (const unsigned char[]){
+#embed "Page/swipe.js" suffix(, 0)
+  }},
+  {"thumbhash.js", (const unsigned char[]){
+#embed "Page/thumbhash.js" suffix(, 0)
+  }},
+  {"toast.js", (const unsigned char[]){
+#embed "Page/toast.js" suffix(, 0)
+  }},
+  {"viewer-details.js", (const unsigned char[]){
+#embed "Page/viewer-details.js" suffix(, 0)
+  }},
+  {"viewer.js", (const unsigned char[]){
+#embed "Page/viewer.js" suffix(, 0)
+  }},
+  {"viewport-report.js", (const unsigned char[]){
+#embed "Page/viewport-report.js" suffix(, 0)
+  }},
+  {"windows.js", (const unsigned char[]){
+#embed "Page/windows.js" suffix(, 0)
+  }},
+  {"words.js", (const unsigned char[]){
+#embed "Page/words.js" suffix(, 0)
+  }},
+  {"zoom.js", (const unsigned char[]){
+#embed "Page/zoom.js" suffix(, 0)
+  }},
 };
 
 size_t gallery_page_file_count(void) { return sizeof files / sizeof files[0]; }

@@ -5,12 +5,10 @@
 
 #include <stddef.h>
 
-/// A file of the page.
+/// A file of the page: a text, up to its first zero byte.
 struct gallery_page_file {
   const char *_Nonnull name;
-  const char *_Nonnull type;
-  const unsigned char *_Nonnull bytes;
-  size_t length;
+  const unsigned char *_Nonnull text;
 };
 
 size_t gallery_page_file_count(void);

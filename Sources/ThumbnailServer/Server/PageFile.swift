@@ -9,12 +9,18 @@ struct PageFile: Sendable {
   private let tag: String
   private let bytes: Data
 
+  private static let types = [
+    "css": "text/css; charset=utf-8", "html": "text/html; charset=utf-8", "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+  ]
+
   private static let all: [String: PageFile] = {
     var files: [String: PageFile] = [:]
     for index in 0..<gallery_page_file_count() {
       let file = gallery_page_file_at(index)
-      let (name, type) = (String(cString: file.name), String(cString: file.type))
-      var data = Data(bytes: file.bytes, count: file.length)
+      let name = String(cString: file.name)
+      let type = types[String(name.split(separator: ".").last ?? "")] ?? ""
+      var data = Data(String(cString: file.text).utf8)
       if type.hasPrefix("text/javascript") { data = withoutComments(data) }
       files[name] = PageFile(type: type, tag: EntityTag.of(data), bytes: data)
     }
@@ -37,8 +43,8 @@ struct PageFile: Sendable {
 
   /// Everything comes from this server, the page has no inline scripts or styles, and no other page may frame it.
   private static let policy =
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
-    + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self'; "
+    + "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
   /// The page that asks for the password, with what was wrong.
   static func login(
