@@ -7,6 +7,9 @@ static const struct gallery_page_file files[] = {
   {"address.js", (const unsigned char[]){
 #embed "Page/address.js" suffix(, 0)
   }},
+  {"albums.js", (const unsigned char[]){
+#embed "Page/albums.js" suffix(, 0)
+  }},
   {"api.js", (const unsigned char[]){
 #embed "Page/api.js" suffix(, 0)
   }},

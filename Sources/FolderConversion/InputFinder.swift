@@ -230,7 +230,5 @@ struct InputFinder {
     return name[(dot + 1)...].lowercasedASCII
   }
 
-  /// The extensions of videos, in lower case. A Live Photo is a picture and a `mov`.
-  private static let videoExtensions = Set(
-    ["mov", "mp4", "m4v", "avi", "mkv", "webm", "3gp", "mts", "m2ts", "mpg", "mpeg", "wmv"].map { Array($0.utf8) })
+  private static let videoExtensions = Set(FilmNames.mediaTypes.keys.map { Array($0.utf8) })
 }

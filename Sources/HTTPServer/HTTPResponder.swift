@@ -66,8 +66,8 @@ package struct ServerResponse: Sendable {
     /// Parts as they arrive, until the stream ends. The server waits for a slow client, so a stream should buffer
     /// little.
     case stream(AsyncStream<ByteBuffer>)
-    /// The first `length` bytes of an open file, which the server closes.
-    case file(NIOFileHandle, length: Int)
+    /// A range of an open file's bytes. The server closes the file.
+    case file(NIOFileHandle, Range<Int>)
   }
 
   /// The status.

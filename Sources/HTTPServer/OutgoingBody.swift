@@ -21,11 +21,11 @@ struct OutgoingBody {
   /// A file belongs to this value from now on. Nil for a stream.
   init?(_ body: ServerResponse.Body) {
     switch body {
-    case .bytes(let bytes): (source, length) = (.bytes(bytes), bytes.count)
-    case .file(let file, let count): (source, length) = (.file(file), count)
+    case .bytes(let bytes): (source, rest) = (.bytes(bytes), 0..<bytes.count)
+    case .file(let file, let range): (source, rest) = (.file(file), range)
     case .stream: return nil
     }
-    rest = 0..<length
+    length = rest.count
   }
 
   /// The next part, and whether it is the last one.

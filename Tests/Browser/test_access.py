@@ -11,8 +11,13 @@ def assert_accessible(view):
     """Rules of WCAG 2.2 A and AA, and of good practice."""
     # Colours that still change would be measured on their way.
     view.wait("document.getAnimations().every((animation) => animation.playState !== 'running')")
-    found = Axe().run(view.page).response["violations"]
-    assert found == [], [(rule["id"], node["html"], node["failureSummary"]) for rule in found for node in rule["nodes"]]
+    assert findings(view.page) == []
+
+
+def findings(page):
+    """The rules that a page breaks, and by what."""
+    found = Axe().run(page).response["violations"]
+    return [(rule["id"], node["html"], node["failureSummary"]) for rule in found for node in rule["nodes"]]
 
 
 def shown(gallery, scheme, width, **setup):

@@ -206,6 +206,22 @@ def test_a_damaged_picture_is_enlarged_to_a_card_that_says_so(gallery):
     # Nothing that the browser could draw a sign of its own for.
     view.wait("[...document.querySelectorAll('.slide:not([inert]) img')].every((image) => !image.checkVisibility({ visibilityProperty: true }))")
     assert "Vips" not in view.page.inner_text("#viewer")
+    # Another attempt would fail, too.
+    assert view.page.query_selector("#viewer .card button") is None
+    assert view.page.inner_text("#viewer .card a") == "Download"
+    assert view.page.get_attribute("#viewer .card a", "href").endswith("3/original")
+
+
+def test_a_picture_that_took_too_long_is_tried_again(gallery):
+    view = gallery()
+    view.refusals["3".zfill(32)] = (504, "timed-out", {})
+    view.open()
+    view.page.focus(".cell[data-state=failed]")
+    view.page.evaluate("document.querySelector('.cell').click()")
+    view.page.wait_for_selector(".slide:not([inert])[data-state=shown]")
+    for _ in range(3):
+        view.page.keyboard.press("ArrowRight")
+    view.page.wait_for_selector("#viewer .card button")
     view.refusals.clear()
     view.page.click("#viewer .card button")
     view.page.wait_for_selector(".slide:not([inert])[data-state=shown]")

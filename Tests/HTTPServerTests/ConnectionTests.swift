@@ -118,7 +118,7 @@ import TestSupport
       let descriptor = Glibc.open(file.path, O_RDONLY | O_CLOEXEC)
       descriptors.append(descriptor)
       return ServerResponse(
-        .ok, body: .file(NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: descriptor), length: bytes.count))
+        .ok, body: .file(NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: descriptor), 0..<bytes.count))
     })
     let connection = try fixture.connect()
     await connection.send(get("/a", Self.close))
@@ -139,6 +139,30 @@ import TestSupport
       (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == link
     }
     #expect(stillOpen.isEmpty)
+  }
+
+  @Test func fiftyClientsThatTakeNothingOfAFileAreInNobodysWay() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.url.appending(path: "film").path
+    let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    defer { Glibc.close(descriptor) }
+    // Without blocks on the disk.
+    let length = 1 << 30
+    #expect(ftruncate(descriptor, length) == 0 && pwrite(descriptor, "end", 3, length - 3) == 3)
+    let fixture = try await ServerFixture(respond: { request in
+      let file = NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: Glibc.open(path, O_RDONLY | O_CLOEXEC))
+      return ServerResponse(.partialContent, body: .file(file, (request.target == "/end" ? length - 3 : 1)..<length))
+    })
+    let slow = try (0..<50).map { _ in try fixture.connect(receiveBuffer: 4096) }
+    for connection in slow { await connection.send(get("/film")) }
+    await poll { fixture.responder.begun == 50 }
+    #expect(fixture.responder.exchanges.isEmpty)
+    for _ in 0..<10 {
+      let response = try await fixture.exchange(get("/end", Self.close))
+      #expect(response.hasPrefix("HTTP/1.1 206") && response.hasSuffix("\r\n\r\nend"))
+    }
+    #expect(slow.allSatisfy { !$0.isClosed } && fixture.server.openConnections >= 50)
+    await fixture.stop()
   }
 
   @Test func aClientThatLeavesStopsTheWork() async throws {

@@ -11,61 +11,8 @@ import TestSupport
 
 /// The gallery's routes, with a folder and a pipeline.
 @Suite(.timeLimit(.minutes(2))) struct GalleryRouteTests {
-  /// A page that is open on a folder of pictures.
-  private struct Page {
-    let directory: TemporaryDirectory
-    let fixture: ServiceFixture
-    let token: String
-    let session: String
-
-    var folder: URL { directory.url.appending(path: "pictures") }
-
-    init(pictures count: Int = 30) async throws {
-      directory = try TemporaryDirectory()
-      let folder = directory.url.appending(path: "pictures")
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      for number in 0..<count {
-        try FileManager.default.copyItem(
-          at: TestImages.url("formats/jpeg-420.jpg"), to: folder.appending(path: "lake \(number).jpg"))
-      }
-      try Data("secret".utf8).write(to: directory.url.appending(path: "secret.jpg"))
-      fixture = try ServiceFixture { $0.gallery = .folder(FolderIndex(path: folder.path)) }
-      token = try #require(await fixture.get("/api/gallery").object["token"] as? String)
-      let begun = await fixture.post(
-        "/api/sessions", Data(#"{"query":"","order":"name"}"#.utf8), [RequestGuard.tokenField: token])
-      session = try #require(begun.object["id"] as? String, "\(begun.text)")
-    }
-
-    func read(_ what: String) async -> ServerResponse { await fixture.get("/api/sessions/\(session)/\(what)") }
-
-    func change(_ what: String, _ message: String) async -> ServerResponse {
-      await fixture.post("/api/sessions/\(session)/\(what)", Data(message.utf8), [RequestGuard.tokenField: token])
-    }
-
-    /// The images of the newest version.
-    func items() async -> [[String: Any]] {
-      for version in (0...30).reversed() {
-        let response = await read("items?version=\(version)&from=0&count=500")
-        if response.status == .ok { return response.object["items"] as? [[String: Any]] ?? [] }
-      }
-      return []
-    }
-
-    /// The newest snapshot, as a page is told when it begins to listen.
-    func newest() async -> [String: Any] {
-      guard case .stream(let parts) = await read("events").body else { return [:] }
-      for await part in parts {
-        let object = try? JSONSerialization.jsonObject(with: Data(String(buffer: part).dropFirst(6).utf8))
-        return object as? [String: Any] ?? [:]
-      }
-      return [:]
-    }
-
-    func names() async -> [String] { await items().compactMap { $0["name"] as? String } }
-  }
-
   @Test func aFolderIsListedAndItsThumbnailsAreServed() async throws {
-    let page = try await Page()
+    let page = try await GalleryPage()
     await poll { await page.items().count == 30 }
     #expect(await page.names().prefix(3) == ["lake 0.jpg", "lake 1.jpg", "lake 2.jpg"])
     let key = try #require(await page.items().first?["key"] as? String)
@@ -76,8 +23,8 @@ import TestSupport
     let original = await page.fixture.get("/picture/\(key)/original")
     #expect(original["content-disposition"]?.hasPrefix("attachment; filename=\"lake 0.jpg\"") == true)
     #expect(original["content-security-policy"] == "default-src 'none'; sandbox")
-    guard case .file(let file, let length) = original.body else { throw POSIXError(.EIO) }
-    #expect(try length == TestImages.bytes("formats/jpeg-420.jpg").count)
+    guard case .file(let file, let range) = original.body else { throw POSIXError(.EIO) }
+    #expect(try range == 0..<TestImages.bytes("formats/jpeg-420.jpg").count)
     try file.close()
     for form in [
       "40x40", "40x40-", "40x40-tall", "0x0-cover", "9999x9999-cover", "x40-cover", "40x40-cover/a", "../secret.jpg",
@@ -87,7 +34,7 @@ import TestSupport
   }
 
   @Test func aWindowOfTheOriginalHasItsPixels() async throws {
-    let page = try await Page(pictures: 1)
+    let page = try await GalleryPage(pictures: 1)
     await poll { await page.items().count == 1 }
     let key = try #require(await page.items().first?["key"] as? String)
     let whole = try #require(await page.fixture.get("/picture/\(key)/4096x4096-contain").size)
@@ -110,7 +57,7 @@ import TestSupport
   }
 
   @Test func aPhotographIsFoundInEveryOrderAndTellsItsDateAndWhereThatIsFrom() async throws {
-    let page = try await Page(pictures: 3)
+    let page = try await GalleryPage(pictures: 3)
     let taken = DateSamples.jpeg(exif: DateSamples.tiff([DateSamples.original: "2024:07:01 12:00:00"]))
     try Data(taken).write(to: page.folder.appending(path: "a+b &c.jpg"))
     #expect(await page.change("order", #"{"order":"date"}"#).status == .noContent)
@@ -126,7 +73,7 @@ import TestSupport
   }
 
   @Test func theDetailsOfAPhotographAreThoseOfItsShot() async throws {
-    let page = try await Page(pictures: 1)
+    let page = try await GalleryPage(pictures: 1)
     let file = page.folder.appending(path: "a.jpg")
     let exif = DateSamples.tiff([DateSamples.original: "2024:07:01 12:00:00", 0x0110: "Z 6"])
     try Data(DateSamples.jpeg(exif: exif)).write(to: file)
@@ -157,7 +104,7 @@ import TestSupport
   }
 
   @Test func whatIsHiddenStaysOnDisk() async throws {
-    let page = try await Page()
+    let page = try await GalleryPage()
     await poll { await page.items().count == 30 }
     let id = try #require(await page.items().first?["id"] as? String)
     #expect(await page.change("delete", #"{"ids":["\#(id)"]}"#).status == .noContent)
@@ -173,7 +120,7 @@ import TestSupport
   }
 
   @Test func allThatIsHiddenFromAListIsCountedAndShownAtOnce() async throws {
-    let page = try await Page()
+    let page = try await GalleryPage()
     await poll { await page.items().count == 30 }
     let hidden = await page.items().prefix(12).compactMap { $0["id"] as? String }
     #expect(await page.change("delete", try message(hidden)).status == .noContent)
@@ -243,7 +190,7 @@ import TestSupport
   }
 
   @Test func aFileThatComesOrGoesIsNoticed() async throws {
-    let page = try await Page(pictures: 3)
+    let page = try await GalleryPage(pictures: 3)
     await poll { await page.items().count == 3 }
     try FileManager.default.copyItem(
       at: TestImages.url("formats/jpeg-444.jpg"), to: page.folder.appending(path: "new.jpg"))
@@ -253,7 +200,7 @@ import TestSupport
   }
 
   @Test func aSearchFindsByName() async throws {
-    let page = try await Page()
+    let page = try await GalleryPage()
     #expect(await page.change("search", #"{"query":"lake 1"}"#).status == .noContent)
     await poll { await page.names().count == 12 }
     #expect(await page.change("search", #"{"query":"sea"}"#).status == .noContent)
@@ -261,7 +208,7 @@ import TestSupport
   }
 
   @Test func nothingIsChangedWithoutTheToken() async throws {
-    let page = try await Page(pictures: 1)
+    let page = try await GalleryPage(pictures: 1)
     let target = "/api/sessions/\(page.session)/search"
     let message = Data(#"{"query":"a"}"#.utf8)
     #expect(await page.fixture.post(target, message).status == .forbidden)
@@ -278,13 +225,13 @@ import TestSupport
     "items?version=0&from=99999999999999999999",
   ])
   func positionsThatMakeNoSenseAreRefused(what: String) async throws {
-    let page = try await Page(pictures: 1)
+    let page = try await GalleryPage(pictures: 1)
     let response = await page.read(what)
     #expect((400..<500).contains(response.status.code), "\(response.status)")
   }
 
   @Test func aspectsAreAByteForEachImage() async throws {
-    let page = try await Page(pictures: 5)
+    let page = try await GalleryPage(pictures: 5)
     await poll { await page.items().count == 5 }
     var aspects: ServerResponse?
     for version in 0...10 where aspects == nil {
@@ -309,7 +256,7 @@ import TestSupport
   }
 
   @Test func whatIsAheadOfTheViewportIsMade() async throws {
-    let page = try await Page()
+    let page = try await GalleryPage()
     await poll { await page.items().count == 30 }
     #expect(await page.change("viewport", Self.viewport()).status == .noContent)
     await poll { page.fixture.library.statistics.rendered > 8 }
@@ -320,7 +267,7 @@ import TestSupport
   }
 
   @Test func noViewportBringsTheServerDown() async throws {
-    let page = try await Page()
+    let page = try await GalleryPage()
     await poll { await page.items().count == 30 }
     let numbers = [
       "0", "-1", "1e308", "-1e308", "1e-308", "9223372036854775807", "-9223372036854775808", "1e19", "0.5", "\"a\"",
@@ -346,7 +293,7 @@ import TestSupport
   }
 
   @Test func thePageIsToldOfChangesAndTheServersEndEndsThat() async throws {
-    let page = try await Page(pictures: 3)
+    let page = try await GalleryPage(pictures: 3)
     let events = await page.read("events")
     #expect(events["content-type"] == "text/event-stream")
     guard case .stream(let parts) = events.body else { throw POSIXError(.EIO) }
@@ -368,7 +315,7 @@ import TestSupport
   }
 
   @Test func theSessionOfATabOutOfSightOutlivesThoseThatLeftLaterAndAClosedTabsEnds() async throws {
-    let page = try await Page(pictures: 1)
+    let page = try await GalleryPage(pictures: 1)
     let fields: HTTPHeaders = [RequestGuard.tokenField: page.token]
     func begin() async throws -> String {
       let begun = await page.fixture.post("/api/sessions", Data("{}".utf8), fields)
@@ -389,7 +336,7 @@ import TestSupport
   }
 
   @Test func sessionsWithoutAPageMakeRoomForNewOnes() async throws {
-    let page = try await Page(pictures: 1)
+    let page = try await GalleryPage(pictures: 1)
     let fields: HTTPHeaders = [RequestGuard.tokenField: page.token]
     for _ in 0..<300 {
       #expect(await page.fixture.post("/api/sessions", Data("{}".utf8), fields).status == .created)

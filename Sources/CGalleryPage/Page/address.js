@@ -2,8 +2,8 @@
 const INTERVAL = 500;
 
 /**
- * What is shown, as the address of the page says: `?q=lake&order=name&at=120&open=ID`. `at` is the index of the first
- * item on screen, `open` the identifier of the enlarged one.
+ * What is shown, as the address of the page says: `?album=2021/alps&q=lake&order=name&at=120&open=ID`. `at` is the index
+ * of the first item on screen, `open` the identifier of the enlarged one.
  */
 export class Address {
   #state;
@@ -23,7 +23,7 @@ export class Address {
     addEventListener('pagehide', () => this.#flush());
   }
 
-  /** `{query, order, at, open}`. */
+  /** `{album, query, order, at, open}`. */
   get state() {
     return this.#state;
   }
@@ -58,6 +58,11 @@ export class Address {
     return this.#link({ ...this.#state, open, at });
   }
 
+  /** The address of an album. */
+  linkToAlbum(album) {
+    return this.#link({ ...this.#state, album, at: 0, open: null });
+  }
+
   #flush() {
     if (this.#timer === 0) return;
     clearTimeout(this.#timer);
@@ -65,8 +70,9 @@ export class Address {
     history.replaceState(history.state, '', this.#link());
   }
 
-  #link({ query, order, at, open } = this.#state) {
+  #link({ album, query, order, at, open } = this.#state) {
     const parameters = new URLSearchParams();
+    if (album) parameters.set('album', album);
     if (query) parameters.set('q', query);
     if (order !== 'date') parameters.set('order', order);
     if (at > 0) parameters.set('at', at);
@@ -78,6 +84,7 @@ export class Address {
   static #read() {
     const parameters = new URLSearchParams(location.search);
     return {
+      album: parameters.get('album') ?? '',
       query: parameters.get('q') ?? '',
       order: ['name', 'size'].find((order) => order === parameters.get('order')) ?? 'date',
       at: Math.max(0, Number.parseInt(parameters.get('at'), 10) || 0),

@@ -1,9 +1,10 @@
 import { imageAddress } from './image-size.js';
 import { drawPlaceholder, setPlaceholder } from './placeholder.js';
-import { label } from './words.js';
+import { isFilm, kind, label } from './words.js';
 
 /** An image that is decoded sooner than this came from a cache, and is shown without a fade; milliseconds. */
 const AT_ONCE = 60;
+const NO_POSTER = { what: 'A film', why: 'There is no picture of it. Press to play it.', isFinal: true };
 
 /**
  * One cell of the grid, used again and again for other items: a placeholder, over which the thumbnail fades in.
@@ -45,6 +46,7 @@ export class Cell {
     if (isSameImage) item.placeholder ??= this.item.placeholder;
     this.item = item;
     this.element.setAttribute('aria-label', item ? label(item) : 'Loading');
+    this.element.dataset.kind = item ? kind(item) : '';
     if (isSameForm) return;
     loader.cancel(this);
     this.url = url;
@@ -82,7 +84,9 @@ export class Cell {
   }
 
   /** Says in words what is wrong; `failure` is from `diagnose`. */
-  fail({ what, why, isFinal }) {
+  fail(failure) {
+    // A film without a poster can be played.
+    const { what, why, isFinal } = failure.isFinal && isFilm(this.item) ? NO_POSTER : failure;
     this.isFinal = isFinal;
     const { dataset } = this.element;
     dataset.what = what;

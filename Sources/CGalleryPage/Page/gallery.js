@@ -106,7 +106,9 @@ export class Gallery {
   #apply(snapshot) {
     const previous = this.snapshot;
     this.snapshot = snapshot;
-    const isSameQuery = this.#shown.query === snapshot.query && this.#shown.order === this.#session.orderWanted;
+    const { query, order, album } = this.#shown;
+    const isSameQuery =
+      query === snapshot.query && order === this.#session.orderWanted && album === snapshot.album;
     if (snapshot.generation === this.#generation && previous?.count > 0) {
       if (snapshot.count > previous.count) this.#grow(snapshot);
     } else if (isSameQuery && this.count > 0 && snapshot.count > 0) {
@@ -134,7 +136,7 @@ export class Gallery {
   #reset(snapshot) {
     this.#revision += 1;
     this.#generation = snapshot.generation;
-    this.#shown = { query: snapshot.query, order: this.#session.orderWanted };
+    this.#shown = { query: snapshot.query, order: this.#session.orderWanted, album: snapshot.album };
     this.items.close();
     this.#sections = new Sections(snapshot.count ? snapshot.sections : []);
     this.items = snapshot.count ? this.#store(snapshot) : NOTHING;

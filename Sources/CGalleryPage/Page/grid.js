@@ -36,6 +36,8 @@ export class Grid {
   #window;
   #form = { box: '', fit: 'cover' };
   #top = 0;
+  /** Height of what stands above the first row and scrolls with it. */
+  #lead = 0;
   #viewport = 1;
   #isScheduled = false;
   #active = 0;
@@ -108,17 +110,24 @@ export class Grid {
 
   /** Reads the sizes of the viewport and sets that of the scrolled element. */
   measure() {
-    this.#top = this.#elements.space.offsetTop;
+    const { offsetTop, parentElement } = this.#elements.space;
+    this.#top = parentElement.offsetTop;
+    this.#lead = offsetTop - this.#top;
     this.#viewport = Math.max(innerHeight - this.#top, 1);
     this.#space.resize((this.layout?.height ?? 0) + FOOT, this.#viewport);
     this.#elements.space.style.height = `${this.#space.height}px`;
   }
 
+  /** The scroll position, counted from the first row. */
+  get #position() {
+    return Math.max(scrollY - this.#lead, 0);
+  }
+
   /** Jumps to an offset. */
   jumpTo(offset) {
     const position = this.#space.positionFor(offset);
-    scrollTo({ top: position, behavior: 'instant' });
-    this.#space.place(offset, scrollY);
+    scrollTo({ top: position > 0 ? position + this.#lead : 0, behavior: 'instant' });
+    this.#space.place(offset, this.#position);
     this.#lastFrame = 0;
     this.invalidate();
   }
@@ -217,7 +226,7 @@ export class Grid {
     this.#isScheduled = false;
     if (!this.layout) return;
     const before = this.offset;
-    const offset = this.#space.scrolled(scrollY);
+    const offset = this.#space.scrolled(this.#position);
     const elapsed = this.#lastFrame ? time - this.#lastFrame : 0;
     this.#lastFrame = time;
     if (offset !== before) this.#isForward = offset > before;

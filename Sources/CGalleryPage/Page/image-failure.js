@@ -3,9 +3,9 @@ const SECOND = 1000;
 /** What is wrong with an image and why, for people, by the server's code. Another attempt would fail again. */
 const FINAL = {
   damaged: ['Damaged file', 'The file is damaged or incomplete. Another copy may be whole.'],
-  'not-a-picture': ['Not a picture', 'The file has the name of a picture, but contains something else.'],
+  'not-a-picture': ['Not a picture', 'The file is empty, or contains something else than a picture.'],
   'too-large': ['Too large', 'The picture has more pixels than this gallery can show.'],
-  video: ['A film', 'This gallery shows pictures only.'],
+  video: ['A film', 'The file has the name of a picture, but contains a film.'],
   'raw-without-preview': ['No preview', 'The camera has stored no preview in this file.'],
   'unsupported-format': ['Unknown format', 'This gallery cannot read pictures of this kind.'],
 };

@@ -1,4 +1,5 @@
 import { Address } from './address.js';
+import { Albums } from './albums.js';
 import { Api } from './api.js';
 import { choices } from './choice.js';
 import { Density } from './density.js';
@@ -44,6 +45,22 @@ const grid = new Grid(
 );
 const gallery = new Gallery(session, grid, notices, changed);
 const scrubber = new Scrubber(find('scrubber'), grid);
+const albums = new Albums(find('albums'), session, {
+  title: () => description.title,
+  link: (album) => address.linkToAlbum(album),
+  go(album) {
+    address.push({ album, at: 0, open: null });
+    gallery.place = 0;
+    entitle();
+    session.album(album);
+  },
+  changed() {
+    const { offset } = grid;
+    grid.measure();
+    if (offset > 0) grid.jumpTo(offset);
+    grid.invalidate();
+  },
+});
 const toast = new Toast(find('toast'));
 const viewer = new Viewer(find('viewer'), gallery, grid, {
   opened: (id) => {
@@ -72,7 +89,7 @@ const share = new ShareDialog(find('share'), session);
 const report = new ViewportReport((viewport) => session.reportViewport(viewport));
 const field = new SearchField(find('search'), find('query'), search);
 
-let description = { title: document.title };
+let description = { title: document.title, hint: 'Search' };
 /** An item in the address, which is enlarged when it has arrived. */
 let wantedItem = null;
 /** An item to show again, if the enlarged view is open. */
@@ -86,7 +103,6 @@ let isTyped = false;
 function describe(gallery) {
   description = gallery;
   notices.gallery = gallery;
-  field.hint = gallery.hint;
   field.isQuick = gallery.kind === 'folder';
   find('title').textContent = gallery.title;
   find('order').hidden = gallery.kind !== 'folder';
@@ -97,8 +113,10 @@ function describe(gallery) {
 }
 
 function entitle() {
-  const { query } = address.state;
-  document.title = query ? `${query} – ${description.title}` : description.title;
+  const { album, query } = address.state;
+  const name = album.split('/').at(-1);
+  document.title = [query, name, description.title].filter(Boolean).join(' – ');
+  field.hint = album ? `Search in ${name}` : description.hint;
 }
 
 function search(query, isEntered) {
@@ -118,10 +136,10 @@ function push(query, isEntered) {
 }
 
 /** Shows the state in the address, after back or forward. */
-function show({ query, order, at, open }, former) {
+function show({ album, query, order, at, open }, former) {
   pushed = null;
   isTyped = false;
-  if (query === former.query && order === former.order) {
+  if (query === former.query && order === former.order && album === former.album) {
     // Only the enlarged view was opened or closed: the grid stays where it is.
     address.setPlace(grid.offset > 0 ? grid.first : 0);
     if (open) viewer.openItem(open, at);
@@ -134,6 +152,7 @@ function show({ query, order, at, open }, former) {
   field.query = query;
   find('order').value = order;
   entitle();
+  session.album(album);
   session.search(query);
   session.order(order);
 }
@@ -145,6 +164,7 @@ function close() {
 
 function changed(snapshot) {
   selection.query = snapshot.query;
+  albums.show(snapshot);
   const hasCome = snapshot.state === 'loaded' || snapshot.state === 'empty' || snapshot.count > 0;
   if (pushed !== null && snapshot.query === pushed && hasCome) push(pushed);
   if (wantedItem && snapshot.count > address.state.at && snapshot.query === address.state.query) {
@@ -343,4 +363,4 @@ addEventListener('resize', () => {
 field.query = address.state.query;
 gallery.place = address.state.at;
 wantedItem = address.state.open;
-session.open(address.state.query, address.state.order);
+session.open(address.state);

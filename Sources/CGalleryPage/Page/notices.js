@@ -1,4 +1,4 @@
-import { number, pictures, sentence } from './words.js';
+import { element, number, pictures, sentence } from './words.js';
 
 /** Milliseconds before a screen reader announces a state, so that it does not repeat itself while the user types. */
 const LIVE_PAUSE = 500;
@@ -130,14 +130,7 @@ export class Notices {
 
   #button() {
     const button = element('button', 'Retry');
-    button.type = 'button';
     button.addEventListener('click', this.#retry);
     return button;
   }
-}
-
-function element(name, text) {
-  const result = document.createElement(name);
-  result.textContent = text;
-  return result;
 }

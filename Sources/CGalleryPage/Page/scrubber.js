@@ -1,6 +1,6 @@
 import { imageAddress } from './image-size.js';
 import { drawPlaceholder } from './placeholder.js';
-import { number } from './words.js';
+import { element, number } from './words.js';
 
 /** Least height of the thumb in CSS pixels, so that a finger can hold it. */
 const LEAST_THUMB = 44;
@@ -198,8 +198,7 @@ export class Scrubber {
 }
 
 function nameElement({ text, top }) {
-  const element = document.createElement('span');
-  element.textContent = text;
-  element.style.transform = `translateY(${top}px)`;
-  return element;
+  const name = element('span', text);
+  name.style.transform = `translateY(${top}px)`;
+  return name;
 }

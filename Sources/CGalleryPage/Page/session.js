@@ -28,7 +28,7 @@ export class Session {
    * The last state that the server knows, and the state that the user wants: they differ while there is no connection.
    */
   #sent = {};
-  #wanted = { query: '', order: 'date' };
+  #wanted = { query: '', order: 'date', album: '' };
 
   /** `handlers`: `gallery(description)`, `snapshot(snapshot)`, `connection(isAlive)`, `refused(error)`. */
   constructor(api, handlers) {
@@ -44,8 +44,9 @@ export class Session {
     addEventListener('pageshow', (event) => event.persisted && this.#connect());
   }
 
-  open(query, order) {
-    this.#wanted = { query, order };
+  /** Begins with a `{query, order, album}`. */
+  open({ query, order, album }) {
+    this.#wanted = { query, order, album };
     return this.#connect();
   }
 
@@ -56,6 +57,11 @@ export class Session {
 
   order(order) {
     this.#wanted.order = order;
+    return this.#synchronise();
+  }
+
+  album(album) {
+    this.#wanted.album = album;
     return this.#synchronise();
   }
 
@@ -111,6 +117,11 @@ export class Session {
     return (await this.#api.json(path)).position ?? null;
   }
 
+  /** The albums of a version: `[{path, count, key}]`, with the key of a cover. */
+  async albums(version) {
+    return (await this.#api.json(`${this.#path('albums')}?version=${version}`)).albums;
+  }
+
   aspects(version, from, signal) {
     return this.#api.bytes(`${this.#path('aspects')}?version=${version}&from=${from}`, signal);
   }
@@ -121,7 +132,8 @@ export class Session {
 
   async #synchronise() {
     if (this.#connecting) return;
-    const { query, order } = this.#wanted;
+    const { query, order, album } = this.#wanted;
+    await this.#send('album', 'album', album);
     await this.#send('query', 'search', query);
     await this.#send('order', 'order', order);
   }
@@ -200,9 +212,8 @@ export class Session {
     try {
       this.#handlers.gallery(await this.#api.gallery());
       if (this.#id !== null && (await this.#listen())) return true;
-      const { query, order } = this.#wanted;
-      this.#id = (await this.#api.post('/api/sessions', { query, order })).id;
-      this.#sent = { query, order };
+      this.#sent = { ...this.#wanted };
+      this.#id = (await this.#api.post('/api/sessions', this.#sent)).id;
       return await this.#listen();
     } catch ({ code }) {
       // The server asks for its password: it was started anew, or the link of this page has ended.

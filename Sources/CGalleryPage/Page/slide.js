@@ -2,6 +2,7 @@ import { diagnose } from './image-failure.js';
 import { enlargedBox, imageAddress, LARGEST, savesData } from './image-size.js';
 import { aspectOf, drawPlaceholder, setPlaceholder } from './placeholder.js';
 import { Windows } from './windows.js';
+import { element, isFilm } from './words.js';
 
 /** The assumed shape of an image until it is known: width to height. */
 const UNKNOWN = 1.5;
@@ -12,6 +13,12 @@ const MOST_PIXELS = 4;
 const LEAST_ZOOM = 2;
 /** Milliseconds from a change of the zoom to requests of windows of the original. */
 const SHARPENING = 60;
+/** Why a film does not play. */
+const UNPLAYABLE = {
+  what: 'This browser cannot play this film',
+  why: 'Download it, and play it with another program.',
+  isFinal: true,
+};
 
 /**
  * One image in the enlarged view: its placeholder in the frame of the image, the thumbnail of the grid on it, and the
@@ -24,6 +31,10 @@ export class Slide {
   #windows = new Windows();
   #view = { zoom: 1, x: 0, y: 0 };
   #sharpening = 0;
+  /** Hears of each failure. */
+  failed = () => {};
+  /** The film that is shown; null if none is. */
+  video = null;
   #stage = { width: 1, height: 1 };
   #form = null;
   #url = null;
@@ -71,7 +82,7 @@ export class Slide {
     this.element.hidden = item === null;
     if (!item) return;
     const aspect = aspectOf(item) ?? (image.naturalWidth ? image.naturalWidth / image.naturalHeight : UNKNOWN);
-    const most = item.width ? item.width : Infinity;
+    const most = item.width && !isFilm(item) ? item.width : Infinity;
     const isUpright = this.#quarters % 2 === 0;
     const [across, down] = isUpright ? [stage.width, stage.height] : [stage.height, stage.width];
     const width = Math.min(across, down * aspect, most);
@@ -98,8 +109,9 @@ export class Slide {
     return (this.item?.width || this.image.naturalWidth) / (this.#width * devicePixelRatio);
   }
 
-  /** The largest zoom. */
+  /** The largest zoom; a film has none. */
   get most() {
+    if (this.item && isFilm(this.item)) return 1;
     return Math.max(this.actual * MOST_PIXELS, LEAST_ZOOM);
   }
 
@@ -153,6 +165,7 @@ export class Slide {
 
   /** Whether there is nothing more to wait for. */
   get isSettled() {
+    if (this.video && !this.video.paused) return false;
     return this.element.dataset.state === 'shown' || this.element.dataset.state === 'failed';
   }
 
@@ -162,6 +175,7 @@ export class Slide {
   async load(isUrgent, zoom = 1) {
     const { item, image } = this;
     if (!item) return null;
+    if (isFilm(item)) return isUrgent && !this.video && !this.failure ? this.#showFilm(item) : null;
     const isFailed = this.element.dataset.state === 'failed';
     const side = Math.max(this.#stage.width, this.#stage.height) * zoom;
     const box = enlargedBox(side);
@@ -177,20 +191,58 @@ export class Slide {
     return this.#loading;
   }
 
+  /** Plays the film of a Live Photo over its picture, or ends that. Rejects if the browser cannot play it. */
+  async live(isOn) {
+    this.endFilm();
+    if (isOn) await this.#addFilm({ muted: true, loop: true }).play();
+  }
+
+  #showFilm(item) {
+    const { width, height } = this.#stage;
+    const poster = imageAddress(item.key, enlargedBox(Math.max(width, height)), 'contain');
+    const video = this.#addFilm({ controls: true, preload: 'none', ariaLabel: item.name, poster });
+    video.addEventListener('error', () => {
+      this.endFilm();
+      this.#fail(UNPLAYABLE);
+    });
+    this.element.dataset.state = 'shown';
+  }
+
+  #addFilm(properties) {
+    this.video = Object.assign(document.createElement('video'), { ...properties, playsInline: true, src: this.item.film });
+    this.frame.append(this.video);
+    return this.video;
+  }
+
+  /** Ends the request of the film, too. */
+  endFilm() {
+    this.video?.remove();
+    this.video?.removeAttribute('src');
+    this.video?.load();
+    this.video = null;
+  }
+
   /** What stands in place of a picture that cannot be shown. */
-  #card({ what, why }) {
+  #card({ what, why, isFinal }) {
     const card = document.createElement('div');
     card.className = 'card';
-    const title = document.createElement('h2');
-    title.textContent = what;
-    const reason = document.createElement('p');
-    reason.textContent = why;
-    const button = document.createElement('button');
-    button.type = 'button';
-    button.textContent = 'Try again';
-    button.addEventListener('click', () => this.load(true));
-    card.append(title, reason, button);
+    card.append(element('h2', what), element('p', why));
+    const { download, name } = this.item;
+    if (!isFinal) {
+      const button = element('button', 'Try again');
+      button.addEventListener('click', () => this.load(true));
+      card.append(button);
+    } else if (download) {
+      card.append(Object.assign(element('a', 'Download'), { href: download, download: name }));
+    }
     return card;
+  }
+
+  #fail(failure) {
+    this.failure = failure;
+    this.element.dataset.state = 'failed';
+    this.element.append(this.#card(failure));
+    this.failed();
   }
 
   async #request(url) {
@@ -221,9 +273,7 @@ export class Slide {
     this.image.removeAttribute('src');
     this.#attempts += 1;
     if (pause === null || this.#attempts > (pause === 0 ? 1 : BUSY_RETRIES)) {
-      this.failure = failure;
-      this.element.dataset.state = 'failed';
-      this.element.append(this.#card(failure));
+      this.#fail(failure);
       return;
     }
     await new Promise((resolve) => {
@@ -239,6 +289,7 @@ export class Slide {
 
   #clear(form) {
     clearTimeout(this.#timer);
+    this.endFilm();
     this.#forgive();
     this.#form = form;
     this.#url = null;

@@ -1,3 +1,5 @@
+import { element } from './words.js';
+
 /** Milliseconds that a message stays. */
 const STAY = 8000;
 
@@ -32,13 +34,9 @@ export class Toast {
   show(text, { host = document.body, label = null, action = null, subject = null } = {}) {
     this.#action = action;
     this.#subject = subject;
-    const words = document.createElement('span');
-    words.textContent = text;
-    this.#element.replaceChildren(words);
+    this.#element.replaceChildren(element('span', text));
     if (label) {
-      const button = document.createElement('button');
-      button.type = 'button';
-      button.textContent = label;
+      const button = element('button', label);
       button.addEventListener('click', () => this.#act());
       this.#element.append(button);
     }

@@ -1,4 +1,6 @@
-import { bytes, caption, coordinates, exposure, megapixels, number, size, taken, takenAt } from './words.js';
+import {
+  bytes, caption, coordinates, duration, element, exposure, isFilm, megapixels, number, size, taken, takenAt,
+} from './words.js';
 
 /** The names of an image's details in the line below it and in the panel. */
 export class ViewerDetails {
@@ -29,7 +31,8 @@ export class ViewerDetails {
       item.licence && link(item.licence, item.licenceURL),
       item.page && link('Where it is from', item.page),
       item.date && link(taken(item)),
-      item.width && item.height && link(size(item)),
+      item.seconds && link(duration(item.seconds)),
+      item.width && item.height && !isFilm(item) && link(size(item)),
     ];
     this.#find('.facts').replaceChildren(...facts.filter(Boolean));
     const download = this.#find('.download');
@@ -86,7 +89,9 @@ export class ViewerDetails {
       ['Taken', [item.date && takenAt(item, details)]],
       ['Camera', [details.camera, details.lens]],
       ['Exposure', [exposure(details)]],
-      ['Size', [item.width && item.height && `${size(item)}${megapixels(item)}`]],
+      ['Length', [item.seconds && duration(item.seconds)]],
+      // That of a film is unknown here: its poster may be smaller.
+      ['Size', [item.width && item.height && !isFilm(item) && `${size(item)}${megapixels(item)}`]],
       ['Place', latitude === undefined ? [] : [coordinates(details), map(latitude, longitude)]],
       ['Author', [item.author && link(item.author, item.authorURL)]],
       ['Licence', [item.licence && link(item.licence, item.licenceURL)]],
@@ -97,13 +102,11 @@ export class ViewerDetails {
     for (const [name, values] of rows) {
       const known = values.filter(Boolean);
       if (known.length === 0) continue;
-      const term = document.createElement('dt');
-      term.textContent = name;
-      list.append(term);
+      list.append(element('dt', name));
       for (const value of known) {
-        const element = document.createElement('dd');
-        element.append(value);
-        list.append(element);
+        const place = document.createElement('dd');
+        place.append(value);
+        list.append(place);
       }
     }
     this.#find('.panel').replaceChildren(list);
@@ -124,12 +127,6 @@ function map(latitude, longitude) {
 /** A text, as a link if it has a web address. */
 function link(text, address) {
   const isWeb = /^https?:/i.test(address ?? '');
-  const element = document.createElement(isWeb ? 'a' : 'span');
-  element.textContent = text;
-  if (isWeb) {
-    element.href = address;
-    element.target = '_blank';
-    element.rel = 'noopener noreferrer';
-  }
-  return element;
+  const web = { href: address, target: '_blank', rel: 'noopener noreferrer' };
+  return Object.assign(element(isWeb ? 'a' : 'span', text), isWeb ? web : {});
 }

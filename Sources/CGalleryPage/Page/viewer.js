@@ -2,7 +2,7 @@ import { savesData } from './image-size.js';
 import { openDialog } from './keyboard.js';
 import { SlideShow } from './slide-show.js';
 import { Slide } from './slide.js';
-import { followSwipes } from './swipe.js';
+import { followPress, followSwipes } from './swipe.js';
 import { ViewerDetails } from './viewer-details.js';
 import { Zoom } from './zoom.js';
 
@@ -51,8 +51,19 @@ export class Viewer {
     this.#stage = find('.stage');
     this.#track = find('.track');
     this.#track.append(...this.#slides.map((slide) => slide.element));
+    for (const slide of this.#slides) slide.failed = () => this.#tellFailure(slide.item);
     this.#zoom = new Zoom(this.#stage, () => this.#slides[1], () => this.#zoomed());
     this.#slideShow = new SlideShow(this.#view, { next: () => this.#goOn() });
+    const live = find('.live');
+    live.addEventListener('click', () => this.#live(live.ariaPressed !== 'true'));
+    followPress(this.#stage, (isHeld) => {
+      const { item, video } = this.#slides[1];
+      if (item?.isLive && isHeld !== Boolean(video)) this.#live(isHeld);
+    });
+    // A long touch opens a menu, which would end it.
+    this.#track.addEventListener('contextmenu', (event) => this.#slides[1].video?.loop && event.preventDefault());
+    // The interval of the slide show begins anew at the end of a film.
+    this.#track.addEventListener('pause', () => this.#slideShow.wait(), true);
     find('.turn').addEventListener('click', () => this.#turn());
     find('.full').addEventListener('click', () => this.#fill());
     find('.previous').addEventListener('click', () => this.go(-1));
@@ -164,6 +175,7 @@ export class Viewer {
       this.#id = item.id;
       this.#slides[1].straighten();
       this.#zoom.reset();
+      this.#dialog.querySelector('.live').ariaPressed = false;
       this.#handlers.moved(item.id);
     }
     this.#grid.setActive(index);
@@ -174,8 +186,10 @@ export class Viewer {
     this.#slides[0].show(index > 0 ? items.at(index - 1) : null, form, size);
     this.#slides[1].show(item, form, size);
     this.#slides[2].show(index + 1 < count ? items.at(index + 1) : null, form, size);
+    for (const slide of [this.#slides[0], this.#slides[2]]) slide.endFilm();
     this.#place();
     this.#details.show(item, index, this.#gallery.snapshot.total ?? count);
+    this.#dialog.querySelector('.live').hidden = !item.isLive;
     this.#disable('.previous', index === 0);
     this.#disable('.next', index + 1 >= count);
     clearTimeout(this.#timer);
@@ -240,6 +254,22 @@ export class Viewer {
     this.#timer = setTimeout(() => this.#load(), SETTLE);
   }
 
+  /** Plays the film of the Live Photo, or ends that. */
+  #live(isOn) {
+    const [, slide] = this.#slides;
+    const { item } = slide;
+    this.#dialog.querySelector('.live').ariaPressed = isOn;
+    slide.live(isOn).catch(({ name }) => {
+      // It was let go before it began.
+      if (name === 'AbortError' || slide.item !== item) return;
+      this.#live(false);
+      this.#handlers.tell('This browser cannot play the film of this Live Photo.', {
+        label: 'Download',
+        action: () => location.assign(item.film),
+      });
+    });
+  }
+
   #turn() {
     this.#zoom.reset();
     this.#slides[1].turn();
@@ -296,10 +326,13 @@ export class Viewer {
     const isOnControl = event.target.closest('select, a, button');
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest('select')) return;
     if (event.target.closest('.panel') && SCROLLS.has(event.key)) return;
+    // A film has keys of its own.
+    if (event.target.closest('video') && (SCROLLS.has(event.key) || event.key.startsWith('Arrow'))) return;
     const steps = { ArrowLeft: -1, ArrowRight: 1, PageUp: -1, PageDown: 1 };
     const nudges = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
     const commands = {
       i: () => this.#details.toggle(),
+      l: () => this.#slides[1].item?.isLive && this.#live(!this.#slides[1].video),
       r: () => this.#turn(),
       f: () => this.#fill(),
       '+': () => this.#zoom.step(1),

@@ -1,6 +1,13 @@
 const numbers = new Intl.NumberFormat('en');
 const dates = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: 'UTC' });
 
+/** An element with a text. */
+export function element(name, text) {
+  const result = document.createElement(name);
+  result.textContent = text;
+  return result;
+}
+
 export function number(value) {
   return numbers.format(value);
 }
@@ -89,7 +96,25 @@ export function caption(item) {
   return item.description || item.name || 'Picture';
 }
 
+/** Whether an item is a film, and not a picture with one. */
+export function isFilm({ film, isLive }) {
+  return Boolean(film && !isLive);
+}
+
+/** The running time of a film, of less than a day: `1:02:07`, `0:42`. */
+export function duration(seconds) {
+  const time = new Date(Math.min(Math.round(seconds), 86_399) * 1000).toISOString().slice(11, 19);
+  return time.replace(/^00:0?|^0/, '');
+}
+
+/** What an item is other than a picture, in the corner of its cell. */
+export function kind(item) {
+  if (!item.film) return '';
+  return item.isLive ? 'Live' : item.seconds ? duration(item.seconds) : 'Film';
+}
+
 /** The text of an item for screen readers. */
 export function label(item) {
-  return [caption(item), item.author && `by ${item.author}`, item.date && day(item.date)].filter(Boolean).join(', ');
+  const film = item.film && (item.isLive ? 'Live Photo' : `film${item.seconds ? ` of ${duration(item.seconds)}` : ''}`);
+  return [caption(item), film, item.author && `by ${item.author}`, item.date && day(item.date)].filter(Boolean).join(', ');
 }

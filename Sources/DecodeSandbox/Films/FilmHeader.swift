@@ -7,20 +7,22 @@ package struct FilmHeader {
   let demuxer: String
   package let mediaType: String
   /// The running time, if it is stated.
-  private(set) var seconds: Double?
+  package private(set) var seconds: Double?
   /// The embedded cover, a JPEG or PNG.
   package private(set) var cover: Range<Int>?
 
   private let film: ByteSource
   private var ticksPerSecond = 1000.0
   /// The parts that may still be read: a hostile file has many.
-  private var partsLeft = 10_000
+  private var partsLeft: Int
   /// A longer cover is not read, in bytes.
   private static let longestCover = 32 << 20
 
   /// Reads some kilobytes of a film. Nil for other files.
-  package init?(_ film: ByteSource) {
-    self.film = film
+  ///
+  /// - Parameter mostParts: The most parts that are read: the running time is among the first, a cover may be far behind.
+  package init?(_ film: ByteSource, mostParts: Int = 10_000) {
+    (self.film, partsLeft) = (film, mostParts)
     guard let start = try? film.read(at: 0, length: 64), start.count >= 12 else { return nil }
     func has(_ text: String, at position: Int) -> Bool { start.dropFirst(position).starts(with: text.utf8) }
     switch start {

@@ -24,10 +24,12 @@ actor FolderList: ImageList {
   private var watching: Task<Void, Never>?
 
   init(
-    _ index: FolderIndex, order: FolderIndex.Order, pipeline: ThumbnailPipeline, hidden: HiddenPhotos, link: ShareLink?
+    _ index: FolderIndex, order: FolderIndex.Order, album: String, pipeline: ThumbnailPipeline, hidden: HiddenPhotos,
+    link: ShareLink?
   ) {
     (self.index, self.order, self.pipeline, self.hidden) = (index, order, pipeline, hidden)
     isWithin = link.map { link in { @Sendable id in link.contains(id) } }
+    snapshot.album = album
   }
 
   func search(_ query: String) {
@@ -41,11 +43,23 @@ actor FolderList: ImageList {
     arrange(showingProgress: false)
   }
 
+  func setAlbum(_ path: String) {
+    snapshot.album = path
+    arrange(showingProgress: true)
+  }
+
+  func albums(version: Int) throws(ProviderError) -> [(album: FolderAlbum, cover: ListedPhoto)]? {
+    guard version == snapshot.version, let arrangement else { return nil }
+    return zip(arrangement.albums, try arrangement.covers()).map { ($0, ListedPhoto(id: $1.id, photo: $1)) }
+  }
+
   func retry() { arrange(showingProgress: true) }
 
   func photos(in range: Range<Int>, version: Int) throws(ProviderError) -> [ListedPhoto]? {
     guard version == snapshot.version, let arrangement else { return nil }
-    return try arrangement.photos(in: range).map { ListedPhoto(id: $0.photo.id, photo: $0.photo, date: $0.date) }
+    return try arrangement.photos(in: range).map {
+      ListedPhoto(id: $0.photo.id, photo: $0.photo, date: $0.date, film: $0.film)
+    }
   }
 
   func position(of id: String, version: Int) throws(ProviderError) -> Int? {
@@ -85,11 +99,12 @@ actor FolderList: ImageList {
       snapshot.state = .loading
       hub.send(snapshot)
     }
-    arranging = Task { [weak self, index, order, hidden, isWithin, query = snapshot.query] in
+    arranging = Task { [weak self, index, order, hidden, isWithin, snapshot] in
       let result: Result<FolderArrangement, ProviderError>
       do throws(ProviderError) {
         result = .success(
-          try await index.arrangement(of: query, order: order, hidden: hidden.ids, within: isWithin))
+          try await index.arrangement(
+            of: snapshot.query, in: snapshot.album, order: order, hidden: hidden.ids, within: isWithin))
       } catch {
         result = .failure(error)
       }
@@ -111,17 +126,18 @@ actor FolderList: ImageList {
       snapshot.state = new.count > 0 ? .loaded : .empty
       snapshot.count = new.count
       snapshot.total = new.count
-      snapshot.hidden = isWithin == nil ? new.hidden.count : 0
+      (snapshot.hidden, snapshot.albums) = isWithin == nil ? (new.hidden.count, new.albums.count) : (0, 0)
       snapshot.sections = new.sections.map { ListSnapshot.Section(title: $0.title, count: $0.count) }
       if new.count == 0 {
         snapshot.message =
           snapshot.query.isEmpty
-          ? "There are no pictures in this folder." : "No picture's name, folder or month has “\(snapshot.query)” in it."
+          ? "There are no pictures or films in this folder."
+          : "No picture's name, folder or month has “\(snapshot.query)” in it."
       }
     case .failure(let error):
       arrangement = nil
       snapshot.state = .failed
-      (snapshot.count, snapshot.total, snapshot.sections) = (0, nil, [])
+      (snapshot.count, snapshot.total, snapshot.sections, snapshot.albums) = (0, nil, [], 0)
       // It names the folder.
       snapshot.message = isWithin == nil ? error.message : "The pictures cannot be shown at the moment."
     }

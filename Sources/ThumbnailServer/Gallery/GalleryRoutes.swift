@@ -27,6 +27,8 @@ struct GalleryRoutes: Sendable {
   let pipeline: ThumbnailPipeline
   let token: String
   let sharing: Sharing?
+  /// Reads the running times of films, for which it waits for the disk.
+  let reading = WorkerPool(name: "film-lengths", threads: 1)
 
   /// The changes that the page of a link may make: to its own view.
   private static let guestChanges: Set<Substring> = ["order", "retry", "viewport", "away", "end"]
@@ -68,6 +70,7 @@ struct GalleryRoutes: Sendable {
     case "events": return events(of: session)
     case "items": return try await items(of: session, QueryItems(request.query))
     case "position": return try await position(in: session, QueryItems(request.query))
+    case "albums" where session.link == nil: return try await albums(of: session, QueryItems(request.query))
     case "aspects": return try await aspects(of: session, QueryItems(request.query))
     default: throw .notFound
     }
@@ -135,7 +138,7 @@ struct GalleryRoutes: Sendable {
     guard let version = query.integer("version"), var id = query["id"] else {
       throw Problem(.badRequest, "invalid-request", "version must be a number, and id an item's identifier")
     }
-    if session.link != nil { id = registry.photo(id)?.id ?? "" }
+    if session.link != nil { id = registry.photo(id)?.photo.id ?? "" }
     do throws(ProviderError) {
       return .json(["position": try await session.list.position(of: id, version: version)])
     } catch {
@@ -146,12 +149,30 @@ struct GalleryRoutes: Sendable {
   private func items(of session: GallerySession, _ query: QueryItems) async throws(Problem) -> ServerResponse {
     let (version, from) = try Self.position(query)
     let count = min(max(0, query.integer("count") ?? Self.mostItems), Self.mostItems)
-    let photos = try await photos(of: session, version: version, from: from, count: count)
-    let keys = photos.map { registry.admit($0.photo) }
+    var photos = try await photos(of: session, version: version, from: from, count: count)
+    if photos.contains(where: \.isFilm) {
+      photos = await reading.runToEnd { [photos] in photos.map { $0.readingLength() } }
+    }
+    let keys = photos.map { registry.admit($0) }
     let stored = await pipeline.storedPlaceholders(of: keys)
     let isGuest = session.link != nil
     let items = zip(photos, keys).map { JSONObject($0, key: $1, stored: stored[$1], isGuest: isGuest) }
     return .json(["from": from, "items": items, "version": version])
+  }
+
+  /// The folders within the folder that is shown, each with the key of its first image.
+  private func albums(of session: GallerySession, _ query: QueryItems) async throws(Problem) -> ServerResponse {
+    do throws(ProviderError) {
+      let albums = try await session.list.albums(version: query.integer("version") ?? -1)
+      guard let albums else { throw ProviderError.cancelled }
+      return .json([
+        "albums": albums.map { album, cover in
+          ["count": album.count, "key": registry.admit(cover).hex, "path": album.path] as JSONObject
+        }
+      ])
+    } catch {
+      throw Self.problem(error)
+    }
   }
 
   /// The aspects of the images, a byte each, for justified rows.
@@ -185,9 +206,11 @@ struct GalleryRoutes: Sendable {
   private struct BeginMessage: Decodable {
     var query: String?
     var order: FolderIndex.Order?
+    var album: String?
   }
 
   private struct QueryMessage: Decodable { let query: String }
+  private struct AlbumMessage: Decodable { let album: String }
   private struct OrderMessage: Decodable { let order: FolderIndex.Order }
   /// For so many days a link shows a folder, or else photos.
   private struct LinkMessage: Decodable {
@@ -205,9 +228,11 @@ struct GalleryRoutes: Sendable {
 
   private func begin(_ request: ServerRequest, _ link: ShareLink?) async throws(Problem) -> ServerResponse {
     let message: BeginMessage = try Self.decode(request)
-    // A search would find out the names of folders.
-    let query = link == nil ? message.query ?? "" : ""
-    guard let session = await sessions.begin(query: query, order: message.order ?? .date, link: link) else {
+    // A search or an album would find out the names of folders.
+    let begun = await sessions.begin(
+      query: link == nil ? message.query ?? "" : "", order: message.order ?? .date,
+      album: link == nil ? message.album ?? "" : "", link: link)
+    guard let session = begun else {
       throw Problem(
         .serviceUnavailable, "too-many-pages", "too many pages are open; close some", headers: ["retry-after": "10"])
     }
@@ -221,6 +246,7 @@ struct GalleryRoutes: Sendable {
     switch what {
     case "search": await list.search((try Self.decode(request) as QueryMessage).query)
     case "order": await list.setOrder((try Self.decode(request) as OrderMessage).order)
+    case "album": await list.setAlbum((try Self.decode(request) as AlbumMessage).album)
     case "retry": await list.retry()
     case "delete": await list.hide((try Self.decode(request) as ItemIDsMessage).ids)
     case "undo": return .json(["ids": await list.show((try Self.decode(request) as UndoMessage).ids)])

@@ -57,8 +57,10 @@ actor GallerySessions {
     self.hidden = HiddenPhotos(hidden)
   }
 
-  /// Begins a session with a search, or with what a link shows. Nil if there are too many.
-  func begin(query: String, order: FolderIndex.Order, link: ShareLink? = nil) async -> GallerySession? {
+  /// Begins a session with a search in an album, or with what a link shows. Nil if there are too many.
+  func begin(
+    query: String, order: FolderIndex.Order, album: String, link: ShareLink? = nil
+  ) async -> GallerySession? {
     if entries.count >= Self.most {
       let idle = entries.values.filter { $0.listeners == 0 }.min { $0.idleSince < $1.idleSince }
       guard let idle else { return nil }
@@ -66,7 +68,8 @@ actor GallerySessions {
     }
     let list: any ImageList =
       switch source {
-      case .folder(let index): FolderList(index, order: order, pipeline: pipeline, hidden: hidden, link: link)
+      case .folder(let index):
+        FolderList(index, order: order, album: album, pipeline: pipeline, hidden: hidden, link: link)
       case .search(let provider, let pageSize):
         SearchList(provider: provider, pipeline: pipeline, headers: headers, pageSize: pageSize, hidden: hidden)
       }

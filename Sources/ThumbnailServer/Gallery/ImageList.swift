@@ -1,6 +1,7 @@
 import CaptureDates
 import PhotoSources
 import ThumbnailCore
+import Thumbnailer
 
 /// The images that a gallery page shows: those of a folder, or those of a search, which grow while the user scrolls.
 protocol ImageList: Sendable {
@@ -17,6 +18,10 @@ protocol ImageList: Sendable {
 
   func search(_ query: String) async
   func setOrder(_ order: FolderIndex.Order) async
+  /// Shows a folder within the gallery's folder; the empty path is that itself.
+  func setAlbum(_ path: String) async
+  /// The albums of the version, with the first photo of each. Nil if there is a newer version.
+  func albums(version: Int) async throws(ProviderError) -> [(album: FolderAlbum, cover: ListedPhoto)]?
   /// Tries again after a failure.
   func retry() async
   /// Leaves photos out from now on, and removes their thumbnails from the caches.
@@ -29,6 +34,12 @@ protocol ImageList: Sendable {
   func showed(upTo index: Int) async
   /// Ends all work.
   func stop() async
+}
+
+extension ImageList {
+  /// A search has no albums.
+  func setAlbum(_ path: String) {}
+  func albums(version: Int) -> [(album: FolderAlbum, cover: ListedPhoto)]? { [] }
 }
 
 /// The state of a list for its page.
@@ -45,6 +56,10 @@ struct ListSnapshot: Sendable, Equatable, Encodable {
   /// Raised when positions no longer mean the same images. Within a version images are only appended.
   var version = 0
   var query = ""
+  /// The path of the folder that is shown, within that of the gallery.
+  var album = ""
+  /// The number of albums in it.
+  var albums = 0
   var state = State.idle
   /// The failure, and what to do about it.
   var message: String?
@@ -68,4 +83,18 @@ struct ListedPhoto: Sendable {
   let photo: Photo
   /// When it was taken, for files.
   var date: CaptureDate?
+  /// The film to play: itself, or that of a Live Photo.
+  var film: RawPath?
+  /// The running time of a film, if it is known.
+  var seconds: Double?
+
+  /// Whether it is a film, and not a picture.
+  var isFilm: Bool { film?.name.elementsEqual(RawPath(text: id).name) == true }
+
+  /// The same with the running time, if it is a film. Blocks.
+  func readingLength() -> ListedPhoto {
+    var copy = self
+    if isFilm { copy.seconds = film.flatMap(FilmPosters.seconds) }
+    return copy
+  }
 }

@@ -2,16 +2,14 @@ import CaptureDates
 import Foundation
 import HTTPServer
 import HTTPTransport
-import NIOCore
 import NIOHTTP1
-import NIOPosix
 import PhotoSources
 import Synchronization
 import ThumbnailCore
 import Thumbnailer
 
 /// The images of galleries, by key: `/picture/KEY/400x400-cover`, and for files also `/picture/KEY/original`,
-/// `/picture/KEY/details` and windows of the original, `/picture/KEY/1024x1024+2048+0-512x512`.
+/// `/picture/KEY/film`, `/picture/KEY/details` and windows of the original, `/picture/KEY/1024x1024+2048+0-512x512`.
 struct ImageRoutes: Sendable {
   private typealias Problem = ServerResponse.Problem
 
@@ -36,10 +34,12 @@ struct ImageRoutes: Sendable {
       return await thumbnails.made(
         source, form.variant, storing(source), for: request, options: form.options, extra: Self.ownPagesOnly)
     }
-    guard path.count == 2, link == nil, let photo = registry.photo(path[0]) else { return .problem(.notFound) }
-    switch path[1] {
-    case "original": return original(photo)
-    case "details": return await reading.runToEnd { details(photo) }
+    guard path.count == 2, link == nil, let listed = registry.photo(path[0]), let file = Self.file(of: listed.photo)
+    else { return .problem(.notFound) }
+    switch (path[1], listed.film) {
+    case ("original", _): return original(file, for: request)
+    case ("film", let film?): return original(film, for: request)
+    case ("details", _): return await reading.runToEnd { details(file) }
     default: return .problem(.notFound)
     }
   }
@@ -49,71 +49,60 @@ struct ImageRoutes: Sendable {
 
   /// The form bounds the work, so that nothing else has to.
   private func thumbnail(_ path: [Substring], _ link: ShareLink?) -> (source: ServedSource, form: GalleryForm)? {
-    guard path.count == 2, let form = GalleryForm(path[1]), let photo = registry.photo(path[0]),
-      link?.contains(photo.id) ?? true
+    guard path.count == 2, let form = GalleryForm(path[1]), let listed = registry.photo(path[0]),
+      link?.contains(listed.photo.id) ?? true
     else { return nil }
-    let source = ServedSource(registry.source(of: photo, for: form.variant), isSigned: true)
+    let source = ServedSource(registry.source(of: listed.photo, for: form.variant), isSigned: true)
     // An image of the web would be downloaded again for each of its windows; and a link shows no original.
     return form.isWindow && (!source.image.isUserFile || link != nil) ? nil : (source, form)
   }
 
   /// A changed file has a new key; images of web servers are revalidated after a day.
   private func storing(_ source: ServedSource) -> String {
-    source.image.isUserFile ? "private, max-age=31536000, immutable" : "private, max-age=86400"
+    source.image.url.isFileURL ? "private, max-age=31536000, immutable" : "private, max-age=86400"
   }
 
   private static let fileIsGone = Problem(.notFound, "not-found", "the file is not there any more")
 
-  /// The open file of a photo, which the caller closes, with its path and length in bytes; nil if there is none.
-  private func open(_ photo: Photo) -> (descriptor: CInt, path: RawPath, length: Int)? {
-    let source = photo.source(for: PixelSize(1, 1), fit: .cover)
-    guard source.isUserFile else { return nil }
-    let path = RawPath(fileURL: source.url)
+  /// The file of a photo in a folder, or of a film's poster; nil for others.
+  private static func file(of photo: Photo) -> RawPath? {
+    let url = photo.source(for: PixelSize(1, 1), fit: .cover).url
+    return photo.provider == FolderIndex.provider && url.isFileURL ? RawPath(fileURL: url) : nil
+  }
+
+  /// The open file, which the caller closes, with its state; nil if there is none.
+  private func open(_ path: RawPath) -> (descriptor: CInt, state: FileState)? {
     let descriptor = path.withCString { Glibc.open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
     var status = stat()
     guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       if descriptor >= 0 { close(descriptor) }
       return nil
     }
-    return (descriptor, path, Int(status.st_size))
+    return (descriptor, FileState(status))
   }
 
   /// The length of a file in bytes, and what its EXIF data contains about the shot.
-  private func details(_ photo: Photo) -> ServerResponse {
-    guard let file = open(photo) else { return .problem(Self.fileIsGone) }
-    let (date, shot) = DateReader.details(
-      in: .file(FileDescriptor(owning: file.descriptor), count: file.length))
+  private func details(_ path: RawPath) -> ServerResponse {
+    guard let (descriptor, state) = open(path) else { return .problem(Self.fileIsGone) }
+    let (date, shot) = DateReader.details(in: .file(FileDescriptor(owning: descriptor), count: state.byteCount))
     return .json([
-      "aperture": shot.aperture, "bytes": file.length, "camera": shot.camera, "exposureTime": shot.exposureTime,
+      "aperture": shot.aperture, "bytes": state.byteCount, "camera": shot.camera, "exposureTime": shot.exposureTime,
       "focalLength": shot.focalLength, "latitude": shot.place?.latitude, "lens": shot.lens,
       "longitude": shot.place?.longitude, "sensitivity": shot.sensitivity, "taken": date?.text,
     ])
   }
 
-  /// A file as it is.
-  private func original(_ photo: Photo) -> ServerResponse {
-    guard let (descriptor, path, length) = open(photo) else { return .problem(Self.fileIsGone) }
-    return ServerResponse(
-      .ok,
+  /// A file as it is, or a part of it.
+  private func original(_ path: RawPath, for request: ServerRequest) -> ServerResponse {
+    guard let (descriptor, state) = open(path) else { return .problem(Self.fileIsGone) }
+    return .file(
+      descriptor, state,
       headers: [
-        "content-type": "application/octet-stream", "cache-control": "no-store", "x-content-type-options": "nosniff",
+        "content-type": path.filmType ?? "application/octet-stream", "cache-control": "no-store",
+        "x-content-type-options": "nosniff",
         "content-security-policy": "default-src 'none'; sandbox", "cross-origin-resource-policy": "same-origin",
         "content-disposition": ContentDisposition.attachment(named: String(decoding: path.name, as: UTF8.self)),
-      ], body: .file(NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: descriptor), length: length))
-  }
-}
-
-/// The header field that names a download.
-enum ContentDisposition {
-  /// A name with other characters than ASCII's is sent as UTF-8 (RFC 6266), with an ASCII name beside it.
-  static func attachment(named name: String) -> String {
-    let plain = String(
-      name.unicodeScalars.map { scalar in
-        scalar.isASCII && scalar.value >= 0x20 && scalar != "\"" && scalar != "\\" && scalar.value != 0x7f
-          ? Character(scalar) : "_"
-      })
-    let encoded = name.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
-    return "attachment; filename=\"\(plain)\"; filename*=UTF-8''\(encoded)"
+      ], to: request)
   }
 }
 
@@ -124,14 +113,14 @@ final class ImageRegistry: Sendable {
   private static let capacity = 100_000
 
   private let headers: HostHeaders
-  private let photos = Mutex(Generations<Photo>(capacity: capacity))
+  private let photos = Mutex(Generations<ListedPhoto>(capacity: capacity))
 
   init(headers: HostHeaders) { self.headers = headers }
 
   /// Admits a photo, and returns its key: that of its image in the cache, the same for all its sizes.
-  func admit(_ photo: Photo) -> SourceKey {
-    let key = key(of: photo)
-    photos.withLock { $0.insert(photo, key.hex) }
+  func admit(_ listed: ListedPhoto) -> SourceKey {
+    let key = key(of: listed.photo)
+    photos.withLock { $0.insert(listed, key.hex) }
     return key
   }
 
@@ -139,7 +128,7 @@ final class ImageRegistry: Sendable {
   func key(of photo: Photo) -> SourceKey { photo.source(for: PixelSize(1, 1), fit: .cover).adding(headers).key }
 
   /// The photo of a key.
-  func photo(_ key: some StringProtocol) -> Photo? {
+  func photo(_ key: some StringProtocol) -> ListedPhoto? {
     photos.withLock { $0.value(of: String(key)) }
   }
 

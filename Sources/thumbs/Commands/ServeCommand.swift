@@ -240,13 +240,14 @@ struct ServeCommand: AsyncParsableCommand {
   }
 
   private func folder(at path: String, _ pipeline: ThumbnailPipeline) throws(ProviderError) -> GallerySource {
-    let extensions = Set(pipeline.configuration.readableFormats.flatMap(\.fileExtensions))
+    let pictures = pipeline.configuration.readableFormats.flatMap(\.fileExtensions)
     guard let state = try? FileState(of: RawPath(path)) else { throw .folderMissing(path: path) }
     guard state.kind == .folder else { throw .notAFolder(path: path) }
     let isStoring = pipeline.configuration.diskCacheLimit.bytes > 0
     return .folder(
       FolderIndex(
-        path: path, extensions: extensions,
+        path: path, extensions: Set(pictures).union(FilmNames.mediaTypes.keys),
+        posters: FilmPosters(pipeline.configuration),
         cacheDirectory: isStoring ? pipeline.configuration.cacheDirectory : nil))
   }
 }

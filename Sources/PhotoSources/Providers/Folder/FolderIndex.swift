@@ -2,6 +2,7 @@ package import CaptureDates
 package import Foundation
 import Synchronization
 package import ThumbnailCore
+package import Thumbnailer
 
 /// All images of a folder at once, for a gallery that jumps anywhere: counts first, photos by their position.
 ///
@@ -32,6 +33,7 @@ package final class FolderIndex: Sendable {
   }
 
   private let extensions: Set<String>
+  private let posters: FilmPosters?
   private let state = Mutex(State())
   /// A single thread, so that a folder is not listed twice at once.
   private let pool = WorkerPool(name: "folder-index", threads: 1)
@@ -51,13 +53,15 @@ package final class FolderIndex: Sendable {
   ///
   /// - Parameters:
   ///   - extensions: The file name extensions of images, without the dot; by default those of JPEG, PNG, WebP, GIF,
-  ///     TIFF, HEIF and AVIF.
+  ///     TIFF, HEIF and AVIF. Those of films may be among them.
+  ///   - posters: Makes the images of films; without it they cannot be decoded.
   ///   - readsDates: Whether dates are read at all; if not, the only order is that of names.
   ///   - cacheDirectory: The folder in which dates are kept, so that each file is read once; nil to keep them in memory.
   package init(
-    path: String, extensions: Set<String>? = nil, readsDates: Bool = true, cacheDirectory: URL? = nil,
-    datesBefore: Duration = .milliseconds(60)
+    path: String, extensions: Set<String>? = nil, posters: FilmPosters? = nil, readsDates: Bool = true,
+    cacheDirectory: URL? = nil, datesBefore: Duration = .milliseconds(60)
   ) {
+    self.posters = posters
     self.path = URL(fileURLWithPath: path).standardizedFileURL.path
     (self.readsDates, self.datesBefore) = (readsDates, datesBefore)
     datesFile = cacheDirectory.map { [path = self.path] in FolderDatesFile(in: $0, of: path) }
@@ -68,15 +72,18 @@ package final class FolderIndex: Sendable {
   /// is listed at the first call.
   ///
   /// - Parameters:
+  ///   - album: The path of a folder within this one, as of a `FolderAlbum`; empty for this one.
   ///   - hidden: The ids of photos to leave out.
   ///   - isWithin: Whether a photo's id belongs to the part that is wanted; nil for all of the folder.
   package func arrangement(
-    of query: String, order: Order, hidden: Set<String> = [], within isWithin: (@Sendable (String) -> Bool)? = nil
+    of query: String, in album: String = "", order: Order, hidden: Set<String> = [],
+    within isWithin: (@Sendable (String) -> Bool)? = nil
   ) async throws(ProviderError) -> FolderArrangement {
     try await pool.provide { cancelled throws(ProviderError) in
       let listing = try self.current(cancelled)
       return try ProviderError.listing(self.path) { () throws(SystemFailure) in
-        try listing.arrangement(of: query, order: order, hidden: hidden, within: isWithin, cancelled: cancelled)
+        try listing.arrangement(
+          of: query, in: album, order: order, hidden: hidden, within: isWithin, cancelled: cancelled)
       }
     }
   }
@@ -118,7 +125,8 @@ package final class FolderIndex: Sendable {
   private func current(_ cancelled: CancellationFlag) throws(ProviderError) -> FolderListing {
     if let known = state.withLock({ $0.listing }) { return known }
     let known = readsDates ? state.withLock { $0.dates } ?? datesFile?.read() ?? FolderDates() : nil
-    let listed = try FolderListing(root: path, extensions: extensions, known: known, cancelled: cancelled)
+    let listed = try FolderListing(
+      root: path, extensions: extensions, posters: posters, known: known, cancelled: cancelled)
     let time = listed.unreadCount <= Self.mostDatesBefore ? datesBefore : .zero
     let new = listed.readingDates(until: .now + time, cancelled: cancelled)
     let dates = keep(new, replacing: nil)
@@ -154,6 +162,8 @@ package struct FolderArrangement: Sendable {
   package let count: Int
   /// The paths of the images that are left out as hidden.
   package let hidden: [String]
+  /// The folders that have some of these images, without folders in those.
+  package let albums: [FolderAlbum]
 
   /// The entries that could not be listed.
   var skipped: [SkippedItem] { listing.skipped }
@@ -164,16 +174,33 @@ package struct FolderArrangement: Sendable {
   private let places: [UInt32]?
   private let listing: FolderListing
 
-  init(_ listing: FolderListing, places: [UInt32]?, sections: [Section], hidden: [String]) {
-    (self.listing, self.places, self.sections, self.hidden) = (listing, places, sections, hidden)
+  init(
+    _ listing: FolderListing, places: [UInt32]?, sections: [Section], hidden: [String], albums: [FolderAlbum]
+  ) {
+    (self.listing, self.places, self.sections) = (listing, places, sections)
+    (self.hidden, self.albums) = (hidden, albums)
     count = places?.count ?? listing.count
   }
 
-  /// The photos at positions of this arrangement, with their dates. Reads the list; positions beyond the end are left
-  /// out.
-  package func photos(in range: Range<Int>) throws(ProviderError) -> [(photo: Photo, date: CaptureDate)] {
+  /// The photos at positions of this arrangement, with their dates, and the film that belongs to each: itself, or that
+  /// of a Live Photo. Reads the list; positions beyond the end are left out.
+  package func photos(
+    in range: Range<Int>
+  ) throws(ProviderError) -> [(photo: Photo, date: CaptureDate, film: RawPath?)] {
     let positions = Array(range.clamped(to: 0..<count))
-    return zip(try photos(at: positions), positions.map(index)).map { ($0, listing.dates[$1]) }
+    let found = zip(try photos(at: positions), positions.map(index))
+    return try ProviderError.listing(listing.root) { () throws(SystemFailure) in
+      try found.map { (photo, index) throws(SystemFailure) in
+        (photo, listing.dates[index], try listing.film(of: photo, at: index))
+      }
+    }
+  }
+
+  /// The first photo of each album.
+  package func covers() throws(ProviderError) -> [Photo] {
+    try ProviderError.listing(listing.root) { () throws(SystemFailure) in
+      try listing.photos(at: albums.map(\.cover))
+    }
   }
 
   /// The photos at positions, which must be within this arrangement.

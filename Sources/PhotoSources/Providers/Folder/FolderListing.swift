@@ -2,6 +2,7 @@ import CaptureDates
 import Foundation
 import ThumbnailCache
 import ThumbnailCore
+import Thumbnailer
 
 /// The contents of a folder at one moment: paths in natural order, and the known dates of images.
 final class FolderListing: Sendable {
@@ -19,6 +20,11 @@ final class FolderListing: Sendable {
   let dates: [CaptureDate]
   /// The lengths of the files in bytes, at most 4 GiB, by the path's index. Empty without dates.
   private let sizes: [UInt32]
+  /// The indices of the films of Live Photos, by those of their pictures: they are no images of their own.
+  private let livePhotos: [UInt32: UInt32]
+  /// Empty without dates.
+  private let tree: AlbumTree
+  private let posters: FilmPosters?
   /// The indices of the files that are still to be read, ascending.
   private let unread: ArraySlice<UInt32>
   /// The dates read from the other files.
@@ -39,18 +45,22 @@ final class FolderListing: Sendable {
   ///
   /// - Parameter known: Dates that were read before; nil if dates are not wanted.
   init(
-    root: String, extensions: Set<String>, known: FolderDates?, cancelled: CancellationFlag
+    root: String, extensions: Set<String>, posters: FilmPosters?, known: FolderDates?, cancelled: CancellationFlag
   ) throws(ProviderError) {
-    self.root = root
+    (self.root, self.posters) = (root, posters)
     var walk = FolderWalk(root: root, extensions: extensions)
     let begun = Int(Date().timeIntervalSince1970 * 1e9)
     let paths = try walk.run(cancelled: cancelled)
     self.paths = paths
+    livePhotos = try ProviderError.listing(root) { () throws(SystemFailure) in
+      extensions.contains("mov") ? try Self.livePhotos(in: paths) : [:]
+    }
     folders = walk.folders.map { folder in
       (RawPath(root).appending(folder.path), folder.state.modified < begun - Self.clockStep ? folder.state : nil)
     }
     var (dates, unread, read): ([CaptureDate], [UInt32], [FolderDates.Record]) = ([], [], [])
     var sizes: [UInt32] = []
+    var tree = AlbumTree()
     if let known {
       dates.reserveCapacity(paths.count)
       sizes.reserveCapacity(paths.count)
@@ -58,6 +68,7 @@ final class FolderListing: Sendable {
         for start in stride(from: 0, to: paths.count, by: Self.chunk) {
           if cancelled.isSet { throw SystemFailure(code: ECANCELED) }
           for record in try paths.paths(at: start..<min(start + Self.chunk, paths.count)) {
+            tree.append(record)
             // A file that has vanished meanwhile is not read.
             let state = try? FileState(of: RawPath(root).appending(record.path))
             sizes.append(UInt32(clamping: state?.byteCount ?? 0))
@@ -73,13 +84,14 @@ final class FolderListing: Sendable {
         }
       }
     }
-    (self.dates, self.sizes, self.unread, self.read) = (dates, sizes, unread[...], read)
+    (self.dates, self.sizes, self.unread, self.read, self.tree) = (dates, sizes, unread[...], read, tree)
   }
 
   private init(
     _ listing: FolderListing, dates: [CaptureDate], unread: ArraySlice<UInt32>, read: [FolderDates.Record]
   ) {
     (root, paths, folders, sizes) = (listing.root, listing.paths, listing.folders, listing.sizes)
+    (livePhotos, posters, tree) = (listing.livePhotos, listing.posters, listing.tree)
     (self.dates, self.unread, self.read) = (dates, unread, read)
   }
 
@@ -109,11 +121,15 @@ final class FolderListing: Sendable {
   }
 
   func arrangement(
-    of query: String, order: FolderIndex.Order, hidden: Set<String>, within isWithin: ((String) -> Bool)? = nil,
-    cancelled: CancellationFlag
+    of query: String, in album: String, order: FolderIndex.Order, hidden: Set<String>,
+    within isWithin: ((String) -> Bool)? = nil, cancelled: CancellationFlag
   ) throws(SystemFailure) -> FolderArrangement {
     let words = SearchText.words(of: query)
     var places = words.isEmpty ? nil : try paths.indices(matching: words, cancelled: cancelled, orIf: isMonth)
+    if !livePhotos.isEmpty || !album.isEmpty {
+      let (films, images) = (Set(livePhotos.values), album.isEmpty ? 0..<count : tree.images(of: album))
+      places = (places ?? Array(0..<UInt32(count))).filter { images.contains(Int($0)) && !films.contains($0) }
+    }
     var leftOut: [String] = []
     if !hidden.isEmpty || isWithin != nil { (places, leftOut) = try split(places, hidden, isWithin) }
     let sorted =
@@ -125,7 +141,8 @@ final class FolderListing: Sendable {
     let count = sorted?.count ?? count
     let whole = count > 0 ? [FolderArrangement.Section(title: nil, count: count)] : []
     let sections = order == .date ? months(of: sorted ?? []) : whole
-    return FolderArrangement(self, places: sorted, sections: sections, hidden: leftOut)
+    return FolderArrangement(
+      self, places: sorted, sections: sections, hidden: leftOut, albums: tree.albums(in: album, of: places))
   }
 
   /// The indices of images by a value, the greatest first; those with the same value are in natural order.
@@ -165,7 +182,29 @@ final class FolderListing: Sendable {
     // Neighbours in the list are read in one go, so they are read in the list's order.
     let order = indices.indices.sorted { indices[$0] < indices[$1] }
     let found = try paths.paths(at: order.map { indices[$0] })
-    return zip(order, found).sorted { $0.0 < $1.0 }.map { $1.photo(in: RawPath(root)) }
+    return zip(order, found).sorted { $0.0 < $1.0 }.map { $1.photo(in: RawPath(root), posters) }
+  }
+
+  /// The films of Live Photos by their pictures: a JPEG or HEIC beside a `mov` of the same name.
+  private static func livePhotos(in paths: PathList) throws(SystemFailure) -> [UInt32: UInt32] {
+    var (films, found): ([ArraySlice<UInt8>: UInt32], [UInt32: UInt32]) = ([:], [:])
+    try paths.forEach { index, record in
+      let (stem, end) = RawPath(bytes: record.path).parts
+      if end == "mov" { films[stem] = UInt32(index) }
+    }
+    if films.isEmpty { return [:] }
+    try paths.forEach { index, record in
+      let (stem, end) = RawPath(bytes: record.path).parts
+      if ["jpg", "jpeg", "heic", "heif"].contains(end), let film = films[stem] { found[UInt32(index)] = film }
+    }
+    return found
+  }
+
+  /// The film of an image: itself, or that of a Live Photo; nil for others.
+  func film(of photo: Photo, at index: Int) throws(SystemFailure) -> RawPath? {
+    var path = RawPath(text: photo.id)
+    if let film = livePhotos[UInt32(index)] { path = RawPath(bytes: try paths.paths(at: [Int(film)])[0].path) }
+    return path.filmType == nil ? nil : RawPath(root).appending(path.bytes)
   }
 
   private static let months = [

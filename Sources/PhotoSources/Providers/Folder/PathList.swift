@@ -37,6 +37,12 @@ struct PathList: Sendable {
     return paths
   }
 
+  /// Passes all paths with their indices.
+  func forEach(_ body: (Int, PathRecord) throws(SystemFailure) -> Void) throws(SystemFailure) {
+    var reader = PathReader(records, 0..<records.count)
+    for index in 0..<count { if let record = try reader.next() { try body(index, record) } }
+  }
+
   /// The index of a path; nil if it is not in the list.
   func index(of path: [UInt8]) throws(SystemFailure) -> Int? {
     var reader = PathReader(records, 0..<records.count)
@@ -58,9 +64,7 @@ struct PathList: Sendable {
     var folder: [UInt8] = []
     var prefix: [UInt8] = []
     var text: [UInt8] = []
-    var reader = PathReader(records, 0..<records.count)
-    var index = 0
-    while let record = try reader.next() {
+    try forEach { index, record throws(SystemFailure) in
       if index & 1023 == 0, cancelled.isSet { throw SystemFailure(code: ECANCELED) }
       if !record.folder.elementsEqual(folder) {
         folder = Array(record.folder)
@@ -71,7 +75,6 @@ struct PathList: Sendable {
       text.append(contentsOf: prefix)
       SearchText.appendFolded(record.name, to: &text)
       if words.allSatisfy({ Self.contains(text, $0) || isOther($0, index) }) { matches.append(UInt32(index)) }
-      index += 1
     }
     return matches
   }

@@ -8,6 +8,10 @@ package final class FilmPosters: Sendable {
   private let reader: FilmReader
   /// The largest side of a frame that is not made smaller.
   private static let whole = 65_535
+  /// The largest side of a frame that serves thumbnails of all sizes.
+  private static let standardSide = 2048
+  /// The parts of a film in which its running time is.
+  private static let firstParts = 200
   // Each thread waits for one ffmpeg.
   private let pool: WorkerPool
 
@@ -38,10 +42,24 @@ package final class FilmPosters: Sendable {
     let isPlain = variants.allSatisfy { $0.framing == Framing() }
     let side = isPlain ? variants.map { max($0.size.width, $0.size.height) }.max() ?? Self.whole : Self.whole
     let covers = variants.contains { $0.fit != .contain }
-    let frame = try await run { [reader] cancelled throws(ThumbnailError) in
+    let frame = try await frame(of: film, side: min(side, Self.whole), covers: covers)
+    return try await body(.loaded(by: frame, identity: identity + " frame"), film.header.mediaType)
+  }
+
+  /// The poster of a film as the image of its file, for a server: a frame, or the cover if none can be decoded.
+  package func source(of path: RawPath) -> ImageSource {
+    ImageSource.file(at: path).loaded(by: Poster(path: path, posters: self))
+  }
+
+  /// The running time of a film in seconds, if it is stated. Blocks for some reads.
+  package static func seconds(of path: RawPath) -> Double? {
+    (try? Film(path, mostParts: firstParts))?.header.seconds
+  }
+
+  private func frame(of film: Film, side: Int, covers: Bool) async throws(ThumbnailError) -> Frame {
+    try await run { [reader] cancelled throws(ThumbnailError) in
       do throws(FilmReader.Failure) {
-        return Frame(
-          file: try reader.poster(of: film.file, film.header, side: min(side, Self.whole), covers: covers, cancelled))
+        return Frame(file: try reader.poster(of: film.file, film.header, side: side, covers: covers, cancelled))
       } catch {
         switch error {
         case .film(let reason): throw .damaged(reason: "the film has no poster: \(reason)")
@@ -50,7 +68,6 @@ package final class FilmPosters: Sendable {
         }
       }
     }
-    return try await body(.loaded(by: frame, identity: identity + " frame"), film.header.mediaType)
   }
 
   private func run<Value: Sendable>(
@@ -69,19 +86,43 @@ package final class FilmPosters: Sendable {
   private struct Film: Sendable {
     let file: FileDescriptor
     let header: FilmHeader
-    let cover: Data?
 
-    init(_ path: RawPath) throws(ThumbnailError) {
+    init(_ path: RawPath, mostParts: Int = 10_000) throws(ThumbnailError) {
       let descriptor = path.withCString { open($0, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) }
       guard descriptor >= 0 else { throw .refused(status: nil, reason: SystemFailure.last.reason) }
       file = FileDescriptor(owning: descriptor)
       var status = stat()
       guard fstat(descriptor, &status) == 0, FileState(status).kind == .regular,
-        let header = FilmHeader(.file(file, count: Int(status.st_size)))
+        let header = FilmHeader(.file(file, count: Int(status.st_size)), mostParts: mostParts)
       else { throw .notAPicture(reason: "no film of a kind that is read: MP4, QuickTime, WebM, Matroska, AVI or MPEG") }
       self.header = header
-      let bytes = ByteSource.file(file, count: Int(status.st_size))
-      cover = header.cover.flatMap { try? bytes.read(at: $0.lowerBound, length: $0.count) }.map { Data($0) }
+    }
+
+    /// Reads the embedded cover; nil if there is none.
+    var cover: Data? {
+      guard let range = header.cover else { return nil }
+      let bytes = ByteSource.file(file, count: range.upperBound)
+      return (try? bytes.read(at: range.lowerBound, length: range.count)).map { Data($0) }
+    }
+  }
+
+  /// A film whose poster is made when it is loaded.
+  private struct Poster: ImageLoading {
+    let path: RawPath
+    let posters: FilmPosters
+
+    var isLocal: Bool { true }
+
+    func load(_ request: ImageLoadRequest) async throws -> LoadedImage {
+      let film = try await posters.run { [path] _ throws(ThumbnailError) in try Film(path) }
+      let frame: Frame
+      do throws(ThumbnailError) {
+        frame = try await posters.frame(of: film, side: FilmPosters.standardSide, covers: false)
+      } catch {
+        guard error != .cancelled, let cover = film.cover else { throw error }
+        return LoadedImage(cover)
+      }
+      return try frame.load(request)
     }
   }
 

@@ -1,0 +1,108 @@
+import { imageAddress, thumbnailBox } from './image-size.js';
+import { element, number, pictures } from './words.js';
+
+/** Side of a cover in CSS pixels; as in the style sheet. */
+const SIDE = 120;
+/** Albums that are shown until all are asked for. */
+const FIRST = 50;
+
+/** The folders within the folder that is shown, as albums, and the way to it. */
+export class Albums {
+  #nav;
+  #crumbs;
+  #list;
+  #session;
+  #handlers;
+  #generation = null;
+
+  /** `handlers`: `title()` of the gallery, `link(album)`, `go(album)`, `changed()` for another height. */
+  constructor(nav, session, handlers) {
+    this.#nav = nav;
+    [this.#crumbs, this.#list] = nav.children;
+    this.#session = session;
+    this.#handlers = handlers;
+    nav.addEventListener('click', (event) => {
+      const { album } = event.target.closest('a')?.dataset ?? {};
+      if (album === undefined || event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      handlers.go(album);
+    });
+    this.#list.addEventListener('keydown', (event) => this.#key(event));
+  }
+
+  /** Shows the albums of a snapshot. */
+  async show({ generation, version, query, album = '', albums = 0 }) {
+    if (generation === this.#generation) return;
+    this.#generation = generation;
+    const all = albums ? await this.#session.albums(version).catch(() => null) : [];
+    // A newer snapshot follows.
+    if (!all || generation !== this.#generation) return;
+    const hadFocus = this.#nav.contains(document.activeElement);
+    this.#showWay(album, query);
+    this.#showAlbums(all, FIRST);
+    this.#nav.hidden = !album && all.length === 0;
+    if (hadFocus) this.#nav.querySelector(album ? '[aria-current]' : 'ul a')?.focus();
+    this.#handlers.changed();
+  }
+
+  #showWay(album, query) {
+    const names = album.split('/');
+    const title = this.#handlers.title();
+    const steps = [this.#link('', query ? `Search all of ${title}` : title)];
+    for (const [index, name] of names.entries()) {
+      // A path that is not UTF-8 begins with two slashes.
+      if (name) steps.push(this.#link(names.slice(0, index + 1).join('/'), name));
+    }
+    steps.at(-1).ariaCurrent = 'page';
+    this.#crumbs.hidden = !album;
+    this.#crumbs.replaceChildren(...steps.map(item));
+  }
+
+  #showAlbums(all, most) {
+    const links = all.slice(0, most).map(({ path, count, key }, index) => {
+      const link = this.#link(path, '');
+      const cover = document.createElement('img');
+      cover.alt = '';
+      cover.loading = 'lazy';
+      cover.src = imageAddress(key, thumbnailBox(SIDE), 'cover');
+      link.append(cover, element('span', path.split('/').at(-1)), element('small', pictures(count)));
+      link.tabIndex = index ? -1 : 0;
+      return link;
+    });
+    if (all.length > most) {
+      const more = element('button', `All ${number(all.length)} folders`);
+      more.addEventListener('click', () => {
+        this.#showAlbums(all, all.length);
+        this.#list.children[most].firstChild.focus();
+        this.#handlers.changed();
+      });
+      links.push(more);
+    }
+    this.#list.classList.toggle('all', most > FIRST);
+    this.#list.replaceChildren(...links.map(item));
+  }
+
+  /** One album takes part in the tab order; arrows lead to the others. */
+  #key(event) {
+    const stops = [...this.#list.querySelectorAll('a, button')];
+    const from = stops.indexOf(event.target);
+    const index = { ArrowLeft: from - 1, ArrowRight: from + 1, Home: 0, End: stops.length - 1 }[event.key];
+    if (!stops[index]) return;
+    event.preventDefault();
+    for (const stop of stops) stop.tabIndex = stop === stops[index] ? 0 : -1;
+    stops[index].focus();
+  }
+
+  #link(album, name) {
+    const link = element('a', name);
+    link.href = this.#handlers.link(album);
+    link.dataset.album = album;
+    return link;
+  }
+}
+
+function item(content) {
+  const item = document.createElement('li');
+  item.append(content);
+  return item;
+}

@@ -1,0 +1,70 @@
+import Foundation
+import HTTPServer
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import ThumbnailCore
+
+/// The part of a file that a request asks for (RFC 9110, section 14). One range is sent; a request for several, or one
+/// that cannot be understood, has the whole file as its response.
+enum ByteRange: Equatable {
+  case whole
+  case part(Range<Int>)
+  /// The range is behind the end of the file.
+  case outside
+
+  /// - Parameter tag: The strong validator of the file, which `If-Range` may name.
+  init(of request: ServerRequest, tag: String, length: Int) {
+    self = .whole
+    let fields = request.headers["range"]
+    guard request.method == .GET, fields.count == 1, request.headers["if-range"].allSatisfy({ $0 == tag }),
+      let match = fields[0].wholeMatch(of: #/(?i)bytes=([0-9]*)-([0-9]*)/#)
+    else { return }
+    // More digits than a number has are behind every end.
+    func number(_ digits: Substring) -> Int? { digits.isEmpty ? nil : min(Int(digits) ?? .max, .max - 1) }
+    switch (number(match.1), number(match.2)) {
+    case (let first?, let last):
+      if let last, last < first { return }
+      self = first < length ? .part(first..<min(length, (last ?? length) + 1)) : .outside
+    case (nil, let count?): self = count > 0 && length > 0 ? .part(max(0, length - count)..<length) : .outside
+    case (nil, nil): return
+    }
+  }
+}
+
+extension ServerResponse {
+  /// A file that is open for reading, or the part of it that the request asks for. It is sent from the kernel, without
+  /// a thread or memory for a client that takes it slowly.
+  static func file(
+    _ descriptor: CInt, _ state: FileState, headers: HTTPHeaders, to request: ServerRequest
+  ) -> ServerResponse {
+    let tag = "\"\(String(state.modified, radix: 36))-\(String(state.byteCount, radix: 36))\""
+    var headers = headers
+    headers.add(contentsOf: ["accept-ranges": "bytes", "etag": tag])
+    let file = NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: descriptor)
+    switch ByteRange(of: request, tag: tag, length: state.byteCount) {
+    case .whole: return ServerResponse(.ok, headers: headers, body: .file(file, 0..<state.byteCount))
+    case .part(let range):
+      headers.add(name: "content-range", value: "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(state.byteCount)")
+      return ServerResponse(.partialContent, headers: headers, body: .file(file, range))
+    case .outside:
+      try? file.close()
+      headers.add(name: "content-range", value: "bytes */\(state.byteCount)")
+      return ServerResponse(.rangeNotSatisfiable, headers: headers)
+    }
+  }
+}
+
+/// The header field that names a download.
+enum ContentDisposition {
+  /// A name with other characters than ASCII's is sent as UTF-8 (RFC 6266), with an ASCII name beside it.
+  static func attachment(named name: String) -> String {
+    let plain = String(
+      name.unicodeScalars.map { scalar in
+        scalar.isASCII && scalar.value >= 0x20 && scalar != "\"" && scalar != "\\" && scalar.value != 0x7f
+          ? Character(scalar) : "_"
+      })
+    let encoded = name.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+    return "attachment; filename=\"\(plain)\"; filename*=UTF-8''\(encoded)"
+  }
+}

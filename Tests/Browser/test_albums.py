@@ -1,0 +1,112 @@
+"""Folders as albums, with the real server."""
+
+import pytest
+from conftest import numbered_picture, serving
+from test_access import findings
+
+COUNT = "count => document.querySelector('#count').textContent === count"
+
+
+def make(folder, *paths):
+    for number, path in enumerate(paths):
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(numbered_picture(number))
+
+
+@pytest.fixture(scope="module")
+def albums(tmp_path_factory):
+    """The address of a server of a folder with folders."""
+    folder = tmp_path_factory.mktemp("albums") / "Pictures"
+    make(folder, "2021/Alps/peak.png", "2021/Alps/hut/door.png", "2021/Sea & 100%/wave.png", "2022/peak.png", "top.png")
+    make(folder, *(f"many/{number}/a.png" for number in range(60)))
+    with serving(folder, environment={"XDG_CACHE_HOME": str(tmp_path_factory.mktemp("cache"))}) as address:
+        yield address
+
+
+def tiles(tab):
+    return [text.split("\n") for text in tab.locator("#albums ul a").all_inner_texts()]
+
+
+def test_folders_are_opened_and_left_by_the_way_to_them(tab, albums):
+    tab.goto(albums + "/")
+    tab.wait_for_selector("#albums ul a")
+    assert tiles(tab) == [["2021", "3 pictures"], ["2022", "1 picture"], ["many", "60 pictures"]]
+    assert tab.is_hidden("#albums ol")
+    tab.click("#albums a:has-text('2021')")
+    tab.wait_for_function(COUNT, arg="3 pictures")
+    tab.wait_for_function("() => document.querySelectorAll('#albums ul a').length === 2")
+    assert tab.evaluate("location.search") == "?album=2021"
+    assert tab.title() == "2021 – Pictures"
+    assert tiles(tab) == [["Alps", "2 pictures"], ["Sea & 100%", "1 picture"]]
+    tab.wait_for_function("() => document.querySelectorAll('#albums img')[1].naturalWidth > 0")
+    assert findings(tab) == []
+    tab.click("#albums a:has-text('Sea')")
+    tab.wait_for_function(COUNT, arg="1 picture")
+    tab.wait_for_function("() => document.querySelector('#albums ol').innerText.replace(/\\s+/g, ' ') === 'Pictures 2021 Sea & 100%'")
+    tab.reload()
+    tab.wait_for_function(COUNT, arg="1 picture")
+    tab.click("#albums ol a:has-text('2021')")
+    tab.wait_for_function(COUNT, arg="3 pictures")
+    tab.go_back()
+    tab.wait_for_function(COUNT, arg="1 picture")
+    tab.go_back()
+    tab.go_back()
+    tab.wait_for_function(COUNT, arg="65 pictures")
+    tab.wait_for_selector("#albums ol", state="hidden")
+
+
+def test_an_album_is_searched_alone_or_all_are(tab, albums):
+    tab.goto(albums + "/?album=2021")
+    tab.wait_for_function(COUNT, arg="3 pictures")
+    assert tab.get_attribute("#query", "placeholder") == "Search in 2021"
+    tab.fill("#query", "peak")
+    tab.wait_for_function(COUNT, arg="1 picture")
+    tab.wait_for_function("() => document.querySelectorAll('#albums ul a').length === 1")
+    assert tiles(tab) == [["Alps", "1 picture"]]
+    tab.click("#albums a:has-text('Search all of Pictures')")
+    tab.wait_for_function(COUNT, arg="2 pictures")
+    assert tab.evaluate("location.search") == "?q=peak"
+
+
+def test_folders_are_opened_by_keys(tab, albums):
+    tab.goto(albums + "/")
+    tab.wait_for_selector("#albums ul a")
+    tab.focus("#albums ul a")
+    tab.keyboard.press("ArrowRight")
+    assert tab.evaluate("document.activeElement.innerText").startswith("2022")
+    tab.keyboard.press("ArrowLeft")
+    # Only one takes part in the tab order.
+    assert tab.locator("#albums ul a[tabindex='0']").count() == 1
+    tab.keyboard.press("Enter")
+    tab.wait_for_function("() => document.activeElement.ariaCurrent === 'page'")
+    assert tab.evaluate("document.activeElement.textContent") == "2021"
+    assert tab.locator("#albums").get_attribute("aria-label") == "Folders"
+
+
+def test_many_folders_are_shown_when_they_are_asked_for(tab, albums):
+    tab.set_viewport_size({"width": 390, "height": 800})
+    tab.goto(albums + "/?album=many")
+    tab.wait_for_selector("#albums button")
+    assert len(tiles(tab)) == 50
+    tab.focus("#albums ul a")
+    tab.keyboard.press("End")
+    tab.keyboard.press("Enter")
+    tab.wait_for_function("() => document.querySelectorAll('#albums ul a').length === 60")
+    assert tab.evaluate("document.activeElement.innerText").startswith("50")
+    assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    # The first row is below the folders, and the last picture can be reached.
+    tab.focus(".cell")
+    tab.keyboard.press("End")
+    tab.wait_for_function(
+        "() => document.activeElement.cell?.index === 59 && document.activeElement.getBoundingClientRect().bottom <= innerHeight"
+    )
+    tab.keyboard.press("Home")
+    tab.wait_for_function("() => scrollY === 0")
+
+
+def test_a_folder_that_is_not_there_says_so(tab, albums):
+    tab.goto(albums + "/?album=gone")
+    tab.wait_for_selector("#state:visible")
+    assert "no pictures or films in this folder" in tab.inner_text("#state")
+    tab.click("#albums ol a:has-text('Pictures')")
+    tab.wait_for_function(COUNT, arg="65 pictures")

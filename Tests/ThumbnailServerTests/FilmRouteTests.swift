@@ -1,0 +1,137 @@
+import NIOCore
+import NIOHTTP1
+import TestSupport
+
+@testable import CaptureDates
+@testable import HTTPServer
+@testable import PhotoSources
+@testable import ThumbnailCore
+@testable import ThumbnailServer
+
+/// Films and Live Photos of a gallery, and the ranges in which they are sent.
+@Suite(.timeLimit(.minutes(2))) struct FilmRouteTests {
+  private static let bytes = Data(DateSamples.movie(created: 3_800_000_000, samples: 500))
+
+  /// A gallery of a film, a Live Photo, a picture, and a film without a picture of its name.
+  private func page() async throws -> GalleryPage {
+    try await GalleryPage(pictures: 0) { folder in
+      let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+      for name in ["IMG_1.jpg", "IMG_2.JPG"] { try Data(picture).write(to: folder.appending(path: name)) }
+      for name in ["IMG_1.MOV", "IMG_3.mov", "lake.mp4"] { try Self.bytes.write(to: folder.appending(path: name)) }
+    }
+  }
+
+  private func sent(_ response: ServerResponse) throws -> Range<Int> {
+    guard case .file(let file, let range) = response.body else { throw POSIXError(.EIO) }
+    try file.close()
+    return range
+  }
+
+  @Test func filmsAreListedAndAFilmBesideItsPictureIsALivePhoto() async throws {
+    let page = try await page()
+    await poll { await page.items().count == 4 }
+    let items = await page.items()
+    #expect(items.compactMap { $0["name"] as? String } == ["IMG_1.jpg", "IMG_2.JPG", "IMG_3.mov", "lake.mp4"])
+    #expect(items.map { $0["film"] != nil } == [true, false, true, true])
+    #expect(items.map { $0["isLive"] as? Bool } == [true, false, false, false])
+    let types = ["video/quicktime", nil, "video/quicktime", "video/mp4"]
+    for (item, type) in zip(items, types) {
+      let key = try #require(item["key"] as? String)
+      let film = await page.fixture.get("/picture/\(key)/film")
+      #expect(film.status == (type == nil ? .notFound : .ok))
+      guard type != nil else { continue }
+      #expect(film["content-type"] == type && film["accept-ranges"] == "bytes")
+      #expect(film["content-security-policy"] == "default-src 'none'; sandbox")
+      #expect(try sent(film) == 0..<Self.bytes.count)
+      #expect(item["download"] as? String == "/picture/\(key)/original")
+    }
+    // The original of a Live Photo is its picture.
+    let key = try #require(items[0]["key"] as? String)
+    let original = await page.fixture.get("/picture/\(key)/original")
+    #expect(original["content-type"] == "application/octet-stream")
+    _ = try sent(original)
+  }
+
+  @Test func aPartOfAFilmIsSentWhereTheFilmIsStillTheSame() async throws {
+    let page = try await page()
+    await poll { await page.items().count == 4 }
+    let key = try #require(await page.items().last?["key"] as? String)
+    let target = "/picture/\(key)/film"
+    let count = Self.bytes.count
+    let whole = await page.fixture.get(target)
+    #expect(try sent(whole) == 0..<count)
+    let tag = try #require(whole["etag"])
+    let part = await page.fixture.get(target, ["range": "bytes=10-19", "if-range": tag])
+    #expect(part.status == .partialContent && part["content-range"] == "bytes 10-19/\(count)")
+    #expect(try sent(part) == 10..<20)
+    let other = await page.fixture.get(target, ["range": "bytes=10-19", "if-range": "\"other\""])
+    #expect(try other.status == .ok && sent(other) == 0..<count)
+    let head = await page.fixture.get(target, ["range": "bytes=10-19"], method: .HEAD)
+    #expect(try head.status == .ok && sent(head) == 0..<count)
+    let outside = await page.fixture.get(target, ["range": "bytes=\(count)-"])
+    #expect(outside.status == .rangeNotSatisfiable && outside["content-range"] == "bytes */\(count)")
+    try FileManager.default.removeItem(at: page.folder.appending(path: "lake.mp4"))
+    #expect(await page.fixture.get(target).status == .notFound)
+  }
+
+  @Test(arguments: [
+    ("bytes=0-", ByteRange.part(0..<100)), ("bytes=99-", .part(99..<100)), ("bytes=5-5", .part(5..<6)),
+    ("bytes=50-1000", .part(50..<100)), ("bytes=-10", .part(90..<100)), ("bytes=-1000", .part(0..<100)),
+    ("BYTES=1-2", .part(1..<3)), ("bytes=0-99999999999999999999999", .part(0..<100)), ("bytes=100-", .outside),
+    ("bytes=99999999999999999999999-", .outside), ("bytes=-0", .outside), ("bytes=5-4", .whole), ("bytes=-", .whole),
+    ("bytes=0-1,5-6", .whole), ("bytes=a-b", .whole), ("bytes=+1-2", .whole), ("bytes=1-2-3", .whole),
+    ("bytes=", .whole), ("lines=0-1", .whole), ("", .whole), ("bytes=\u{660}-", .whole),
+  ])
+  func aRangeIsPartOfTheFileOrNone(field: String, range: ByteRange) {
+    #expect(ByteRange(of: ServerRequest(.GET, "/", headers: ["range": field]), tag: "\"a\"", length: 100) == range)
+  }
+
+  @Test func anEmptyFileHasNoParts() {
+    for field in ["bytes=0-", "bytes=-1"] {
+      let request = ServerRequest(.GET, "/", headers: ["range": field])
+      #expect(ByteRange(of: request, tag: "\"a\"", length: 0) == .outside)
+    }
+  }
+
+  @Test func anAlbumHasItsFoldersWithTheirPicturesAndIsSearchedAlone() async throws {
+    let page = try await GalleryPage(pictures: 2, album: "2021") { folder in
+      for path in ["2021/alps/a.jpg", "2021/alps/deep/b.jpg", "2021/sea/a.jpg", "2021/top.jpg", "2021-old/a.jpg"] {
+        let file = folder.appending(path: path)
+        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try FileManager.default.copyItem(at: TestImages.url("formats/jpeg-420.jpg"), to: file)
+      }
+    }
+    await poll { await page.items().count == 4 }
+    #expect(await page.albums() == ["2021/alps": 2, "2021/sea": 1])
+    #expect(await page.change("search", #"{"query":"a.jpg"}"#).status == .noContent)
+    await poll { await page.albums() == ["2021/alps": 1, "2021/sea": 1] }
+    for (album, count) in [("", 3), ("2021/alps/deep", 0), ("..", 0), ("2021/", 0), ("/", 0), ("2021-old", 1)] {
+      #expect(await page.change("album", #"{"album":"\#(album)"}"#).status == .noContent)
+      await poll {
+        let newest = await page.newest()
+        return newest["album"] as? String == album && newest["state"] as? String != "loading"
+      }
+      #expect(await page.items().count == count, "\(album)")
+    }
+    #expect(await page.change("search", #"{"query":""}"#).status == .noContent)
+    #expect(await page.change("album", #"{"album":""}"#).status == .noContent)
+    await poll { await page.albums() == ["2021": 4, "2021-old": 1] }
+    // A hidden picture is no cover, and counts nowhere.
+    #expect(await page.change("delete", #"{"ids":["2021-old/a.jpg"]}"#).status == .noContent)
+    await poll { await page.albums() == ["2021": 4] }
+    #expect(await page.read("albums?version=99999").status == .conflict)
+    #expect(await page.read("albums").status == .conflict)
+  }
+}
+
+extension GalleryPage {
+  /// The albums of the newest version, with their counts; each has the thumbnail of a cover.
+  func albums() async -> [String: Int] {
+    let version = await newest()["version"] as? Int ?? -1
+    let albums = await read("albums?version=\(version)").object["albums"] as? [[String: Any]] ?? []
+    return Dictionary(
+      albums.compactMap { album in
+        (album["path"] as? String).flatMap { path in (album["count"] as? Int).map { (path, $0) } }
+      }, uniquingKeysWith: +)
+  }
+}
