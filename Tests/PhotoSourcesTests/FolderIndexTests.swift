@@ -121,7 +121,8 @@ struct FolderIndexTests {
       "leman LAC": ["Été/Lac Léman 1.jpg", "Été/Lac Léman 2.jpg"], "ete 2": ["Été/Lac Léman 2.jpg"],
       "july 2021": ["alps/peak.jpg", "Été/Lac Léman 1.jpg"], "jul 202": ["alps/peak.jpg", "Été/Lac Léman 1.jpg"],
       "2021 léman JULY": ["Été/Lac Léman 1.jpg"],
-      "alps": ["alps/may.jpg", "alps/peak.jpg"], "may": ["alps/may.jpg"], "july 2019": [], "leman peak": [], "jul 20": [],
+      "alps": ["alps/may.jpg", "alps/peak.jpg"], "may": ["alps/may.jpg"], "july 2019": [], "leman peak": [],
+      "jul 20": [],
     ]
     for (query, ids) in expected {
       #expect(try self.ids(try await index.arrangement(of: query, order: .name)).sorted() == ids, "\(query)")
