@@ -15,7 +15,6 @@ struct ServeCommand: AsyncParsableCommand {
     usage: "thumbs serve [<FOLDER>] [<options>]",
     discussion: """
       Examples:
-        thumbs serve Pictures --open
         thumbs serve Pictures --share
         thumbs serve --provider commons --user-agent 'fjords/1 (me@example.org)'
         thumbs serve --root Pictures --signing-keys keys --host 0.0.0.0
@@ -27,11 +26,9 @@ struct ServeCommand: AsyncParsableCommand {
 
       Thumbnails can also be requested by address: /thumb/400x300,cover/ and the
       percent-encoded URL of a picture, or its path within --root; also in the forms
-      of imaginary and, below /imgproxy, of imgproxy. Only public addresses are
-      fetched.
+      of imaginary and, below /imgproxy, of imgproxy, from public addresses only.
 
-      thumbs serve --help-hidden lists all options; docs/serving.md explains them,
-      signatures, limits and metrics.
+      thumbs serve --help-hidden lists all options; docs/serving.md explains them.
       """)
 
   @Argument(help: ArgumentHelp("The folder to show.", valueName: "FOLDER"), completion: .directory)

@@ -19,8 +19,7 @@ private final class OneNotice: Sendable {
 struct ServerOptions: ParsableArguments {
   @Option(
     "ADDRESS",
-    "The address to listen on; 0.0.0.0 for all of this machine, which needs --share, keys or --public. (default: "
-      + "127.0.0.1)", name: .customLong("host"), .naming("an address"))
+    "The address to listen on. (default: 127.0.0.1)", name: .customLong("host"), .naming("an address"))
   var givenHost: String?
 
   @Option("N", "The port to listen on; 0 for any free one.", .within(0...65_535, "give 0 to 65535"))

@@ -5,17 +5,13 @@ import ThumbnailServer
 
 /// Who may see what a server shows, beside those at this machine.
 struct ShareOptions: ParsableArguments {
-  @Flag(
-    help: """
-      Show the folder, and nothing else, to the devices of the network, after a password: at all addresses of this \
-      machine, unless --host names one.
-      """)
+  @Flag(help: "Show the folder to the network, after a password.")
   var share = false
 
   @Option(
     "FILE",
     "A file with the password, which only you may read (chmod 600); it is made if it is missing. (default: a new "
-      + "password at each start)", .naming("a file"))
+      + "password at each start)", .naming("a file"), visibility: .hidden)
   var passwordFile: String?
 
   @Flag(
