@@ -130,6 +130,9 @@ static const struct gallery_page_file files[] = {
   {"toast.js", (const unsigned char[]){
 #embed "Page/toast.js" suffix(, 0)
   }},
+  {"viewer.css", (const unsigned char[]){
+#embed "Page/viewer.css" suffix(, 0)
+  }},
   {"viewer-details.js", (const unsigned char[]){
 #embed "Page/viewer-details.js" suffix(, 0)
   }},
