@@ -189,6 +189,7 @@ let package = Package(
       name: "FolderConversion",
       dependencies: [
         "CGLib",
+        "CGalleryPage",
         "CISAL",
         "CLibC",
         "CaptureDates",

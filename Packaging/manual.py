@@ -33,6 +33,9 @@ SECTIONS = {
     "thumbs-convert": {
         "FILES": {".thumbs-index": "In the output folder: what each thumbnail was made from."},
     },
+    "thumbs-site": {
+        "FILES": {".thumbs-index": "In the output folder: what each file was made from. Not to be published."},
+    },
     "thumbs-serve": {
         "FILES": {
             "/etc/thumbs/server.json": "The options of the server of the machine, thumbs.service.",

@@ -112,6 +112,12 @@ static const struct gallery_page_file files[] = {
   {"shortcuts.js", (const unsigned char[]){
 #embed "Page/shortcuts.js" suffix(, 0)
   }},
+  {"site.css", (const unsigned char[]){
+#embed "Page/site.css" suffix(, 0)
+  }},
+  {"site.js", (const unsigned char[]){
+#embed "Page/site.js" suffix(, 0)
+  }},
   {"slide-show.js", (const unsigned char[]){
 #embed "Page/slide-show.js" suffix(, 0)
   }},

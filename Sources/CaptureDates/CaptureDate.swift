@@ -113,7 +113,16 @@ package struct CaptureDate: Sendable, Hashable {
     return (year, month, Self.days(year, month, 1) * Self.millisecondsOfDay)
   }
 
+  /// The month for people: `November 2026`.
+  package var monthTitle: String { "\(Self.months[month.month - 1]) \(month.year)" }
+
   // MARK: The calendar
+
+  /// The names of the months.
+  package static let months = [
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+  ]
 
   /// The days from the first of March of the year 0, on which a year of this calculation begins, to 1970.
   private static let daysUntil1970 = 719_468

@@ -7,8 +7,16 @@ package import ThumbnailCore
 ///
 /// A page is `head`, an optional `heading`, the content, and `end`, so it can be written incrementally.
 package enum HTMLPage {
-  /// The beginning of a page, up to and including the opening tag of its body. The title is plain text.
-  package static func head(title: String) -> String {
+  /// The beginning of a page, up to and including the opening tag of its body.
+  ///
+  /// - Parameters:
+  ///   - title: Plain text.
+  ///   - policy: What the page may load and run (Content Security Policy).
+  ///   - styles: The markup of its styles and scripts. Default: the stylesheet of single pages.
+  package static func head(
+    title: String, policy: String = "script-src 'none'; object-src 'none'; frame-src 'none'",
+    styles: String = "<style>\n\(stylesheet)\n</style>"
+  ) -> String {
     """
     <!DOCTYPE html>
     <html lang="en">
@@ -16,11 +24,9 @@ package enum HTMLPage {
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <meta name="referrer" content="no-referrer">
-    <meta http-equiv="Content-Security-Policy" content="script-src 'none'; object-src 'none'; frame-src 'none'">
+    <meta http-equiv="Content-Security-Policy" content="\(policy)">
     <title>\(escaped(title))</title>
-    <style>
-    \(stylesheet)
-    </style>
+    \(styles)
     </head>
     <body>
 
@@ -115,7 +121,7 @@ package enum HTMLPage {
   }
 
   /// The styles of the gallery's page, and those of these pages.
-  private static let stylesheet: String = {
+  package static let stylesheet: String = {
     let embedded = look_of_sheets()
     return String(decoding: UnsafeBufferPointer(start: embedded.bytes, count: embedded.length), as: UTF8.self)
   }()

@@ -34,7 +34,7 @@ public struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
   /// The parts of the source image that its thumbnails' names are made of.
   package struct Source {
     /// The folder, empty or with a slash at its end.
-    var folder: [UInt8]
+    package var folder: [UInt8]
     /// The name with its extension.
     package var name: [UInt8]
     /// The absolute path.

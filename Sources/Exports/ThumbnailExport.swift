@@ -1,7 +1,7 @@
 // The module Exports: names files, writes them whole, and lays thumbnails out on sheets.
 
 import CaptureDates
-import Foundation
+package import Foundation
 import Synchronization
 public import ThumbnailCore
 
@@ -129,7 +129,7 @@ public final class ThumbnailExport: Sendable {
   }
 
   /// Whether the file exists with exactly these bytes.
-  private static func holds(_ path: RawPath, _ data: Data) -> Bool {
+  package static func holds(_ path: RawPath, _ data: Data) -> Bool {
     guard let state = try? FileState(of: path), state.kind == .regular, state.byteCount == data.count else {
       return false
     }

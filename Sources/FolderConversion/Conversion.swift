@@ -20,7 +20,7 @@ public final class Conversion: AsyncSequence, Sendable {
 
   let plan: ConversionPlan
   let check: InputCheck
-  private let session: ConversionSession
+  let session: ConversionSession
   private let changes: TreeChanges?
   /// Nil in a dry run.
   let work: InputConversion?
@@ -76,9 +76,7 @@ public final class Conversion: AsyncSequence, Sendable {
       if let changes {
         orphans.removeAll { !changes.haveRemoved(plan.list.opened($0.source)) }
       } else {
-        let empty = plan.options.inputs.compactMap { input in
-          if case .path(let path) = input, path.isEmptyFolder { path.resolved } else { nil }
-        }
+        let empty = plan.options.emptyFolders
         orphans.removeAll { orphan in empty.contains { orphan.source.isWithin($0) } }
       }
       return orphans

@@ -33,12 +33,16 @@ final class ConversionIndex: Sendable {
   private static let batchBytes = 32 << 10
 
   private let path: RawPath
+  private let permissions: mode_t
   private let state = Mutex(State())
   /// The folders that a killed run was writing to.
   let unfinishedFolders: [[UInt8]]
 
   /// Opens the index of a folder, or an empty one if there is none of this version. Nothing is written yet.
-  init(folder: RawPath) {
+  ///
+  /// - Parameter isPrivate: Whether only its owner may read the paths in it, since others see the folder.
+  init(folder: RawPath, isPrivate: Bool = false) {
+    permissions = isPrivate ? 0o600 : 0o666
     path = folder.appending(Self.name.utf8)
     let descriptor = path.withCString { open($0, O_RDWR | O_CLOEXEC | O_NOFOLLOW) }
     var unfinished: [[UInt8]] = []
@@ -201,7 +205,7 @@ final class ConversionIndex: Sendable {
   private func begin(_ state: inout State) -> Bool {
     if state.failure != nil { return false }
     if state.descriptor != nil { return true }
-    let descriptor = path.withCString { open($0, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o666) }
+    let descriptor = path.withCString { open($0, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, permissions) }
     guard descriptor >= 0 else {
       state.failure = .last
       return false
@@ -240,7 +244,7 @@ final class ConversionIndex: Sendable {
 
   /// Writes a new file next to the old one and renames it over that.
   private func rewrite(_ state: inout State) throws(SystemFailure) {
-    var file = try NewFile(path, temporary: RawPath(bytes: path.bytes + Array(".tmp".utf8)))
+    var file = try NewFile(path, temporary: RawPath(bytes: path.bytes + Array(".tmp".utf8)), permissions: permissions)
     var offsets: [UInt64: Int] = [:]
     offsets.reserveCapacity(state.offsets.count)
     var written = 0

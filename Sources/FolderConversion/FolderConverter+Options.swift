@@ -113,6 +113,14 @@ extension FolderConverter {
     /// The desktop's folder, if the thumbnails are written to that.
     private(set) var desktop: DesktopFolder?
 
+    /// What a site has beside its thumbnails; nil if the output is none.
+    var site: (title: String, copiesOriginals: Bool)?
+
+    /// The input folders without any entry, whose disks may be gone.
+    var emptyFolders: [RawPath] {
+      inputs.compactMap { if case .path(let path) = $0, path.isEmptyFolder { path.resolved } else { nil } }
+    }
+
     /// A message that says why the values are invalid and what to do; nil if they are valid.
     var problem: String? {
       if inputs.isEmpty { return "nothing to convert: name files or folders" }

@@ -64,7 +64,7 @@ final class ConversionPlan: Sendable {
     var list = try finder.run()
     if options.pairing == .preferJPEG { list.pairWithJPEGs() }
     names = OutputNames(options)
-    if names.template.usesDate { list.readDates(cancelled: cancelled) }
+    if names.template.usesDate || options.site != nil { list.readDates(cancelled: cancelled) }
     claims = try NameResolution(names, &list, published: session.index, cancelled: cancelled)
     self.list = list
     token = options.token

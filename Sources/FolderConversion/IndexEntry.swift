@@ -25,6 +25,8 @@ struct IndexEntry: Equatable, Sendable {
   private static let toldApart = "~"
 
   private static let tab = UInt8(ascii: "\t")
+  /// The format of a page (`SiteWriter`).
+  private static let noFormat = "-"
 
   /// The token of an entry: the options' token, marked if the source is damaged or the names are not the plain ones.
   static func token(_ options: String, isDamaged: Bool, isToldApart: Bool) -> String {
@@ -39,9 +41,8 @@ struct IndexEntry: Equatable, Sendable {
     for output in outputs {
       line.append(Self.tab)
       Self.append(output.path.bytes, to: &line)
-      line.append(
-        contentsOf: "\t\(output.size ?? PixelSize(0, 0))\t\(output.format?.rawValue ?? "-")\t\(output.byteCount ?? 0)"
-          .utf8)
+      let format = output.format?.rawValue ?? Self.noFormat
+      line += "\t\(output.size ?? PixelSize(0, 0))\t\(format)\t\(output.byteCount ?? 0)".utf8
     }
     line.append(UInt8(ascii: "\n"))
     return line
@@ -103,8 +104,9 @@ extension IndexEntry {
       token: String(decoding: options, as: UTF8.self), pixels: PixelsVersion(number: pixels), outputs: [])
     for start in stride(from: 5, to: fields.count, by: 4) {
       let size = String(decoding: fields[start + 1], as: UTF8.self).split(separator: "x").compactMap { Int($0) }
-      guard size.count == 2, let bytes = Self.number(fields[start + 3]),
-        let format = ImageFormat(rawValue: String(decoding: fields[start + 2], as: UTF8.self))
+      let name = String(decoding: fields[start + 2], as: UTF8.self)
+      let format = ImageFormat(rawValue: name)
+      guard size.count == 2, let bytes = Self.number(fields[start + 3]), format != nil || name == Self.noFormat
       else { return nil }
       outputs.append(
         ConversionOutput(

@@ -37,6 +37,9 @@ struct InputCheck: Sendable {
     let keys = Mutex<Set<UInt64>>([])
   }
 
+  /// Notes a key of the index as one of this run.
+  func note(_ key: UInt64) { _ = seen.keys.withLock { $0.insert(key) } }
+
   /// See `Conversion.orphans`.
   func orphans() -> [ConversionOrphan] {
     index.orphans(seen.keys.withLock { $0 }).map {
@@ -62,7 +65,7 @@ struct InputCheck: Sendable {
     }
     let key = OutputNames.key(planned)
     // In any case, since it belongs to an existing input.
-    _ = seen.keys.withLock { $0.insert(key) }
+    note(key)
     if let changes, !changes.include(list.folder(at: position)) { return .unchanged }
     let state: FileState
     do throws(SystemFailure) {
@@ -171,7 +174,8 @@ struct InputCheck: Sendable {
     }
   }
 
-  private func isThere(_ thumbnail: ConversionOutput) -> Bool {
+  /// Whether an output of the index is still the file that was written.
+  func isThere(_ thumbnail: ConversionOutput) -> Bool {
     guard let state = try? FileState(of: plan.options.output.appending(thumbnail.path.bytes)) else { return false }
     return state.kind == .regular && state.byteCount == thumbnail.byteCount
   }

@@ -214,7 +214,7 @@ final class InputConversion: Sendable {
     for (path, planned) in zip(paths, input.planned) where path != planned {
       guard claims.claim(path, for: input.index) else { return .failed(.nameTaken(path), endsRun: nil) }
     }
-    let outputs = zip(paths, thumbnails).map { path, thumbnail in
+    var outputs = zip(paths, thumbnails).map { path, thumbnail in
       var output = ConversionOutput(
         path: RawPath(bytes: path), size: thumbnail.size, format: thumbnail.format, byteCount: thumbnail.data.count)
       output.isDamaged = thumbnail.isDamaged
@@ -223,6 +223,12 @@ final class InputConversion: Sendable {
     }
     let isDamaged = thumbnails.contains(where: \.isDamaged)
     do throws(WriteFailure) {
+      if paths.count > thumbnails.count, let copy = paths.last {
+        guard try folder.copy(path, in: input.state, to: copy) else {
+          return (try? FileState(of: path)).map { .changed($0) } ?? .failed(.unreadable(.last), endsRun: nil)
+        }
+        outputs.append(ConversionOutput(path: RawPath(bytes: copy), byteCount: input.state.byteCount))
+      }
       try folder.write(
         zip(outputs, thumbnails).map { ($0.path.bytes, $1.data) },
         times: plan.options.preservesTimes ? input.state : nil)

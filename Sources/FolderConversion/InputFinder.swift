@@ -230,5 +230,6 @@ struct InputFinder {
     return name[(dot + 1)...].lowercasedASCII
   }
 
-  private static let videoExtensions = Set(FilmNames.mediaTypes.keys.map { Array($0.utf8) })
+  /// The extensions of videos, in lower case. A Live Photo is a picture and a `mov`.
+  static let videoExtensions = Set(FilmNames.mediaTypes.keys.map { Array($0.utf8) })
 }

@@ -156,6 +156,15 @@ struct InputList: Sendable {
     return RawPath(bytes: roots[Int(folder.root)].absolute + folder.path + name(at: index))
   }
 
+  /// The absolute path of the folder that was named first.
+  var root: RawPath { RawPath(bytes: roots.first?.absolute ?? []) }
+
+  /// The path of its folder relative to the folder that was named; empty, or with a trailing slash.
+  func album(at index: Int) -> [UInt8] { folders[Int(entries[index].folder)].path }
+
+  /// When it was taken, if the dates were read.
+  func date(at index: Int) -> CaptureDate { dates[index] }
+
   /// How its thumbnails' names are made distinct.
   func distinction(at index: Int) -> NameDistinction { entries[index].distinction }
 

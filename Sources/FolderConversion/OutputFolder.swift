@@ -25,8 +25,9 @@ final class OutputFolder: Sendable {
 
   /// Creates the folder if it is missing, locks it, and removes the leftovers of a killed run.
   ///
+  /// - Parameter isPublished: Whether others see the folder, but not its index.
   /// - Throws: `.cannotWrite`, `.busy`.
-  init(_ path: RawPath) throws(ConversionError) {
+  init(_ path: RawPath, isPublished: Bool = false) throws(ConversionError) {
     self.path = path
     var made: [RawPath] = []
     var place = path
@@ -48,7 +49,7 @@ final class OutputFolder: Sendable {
     guard path.withCString({ access($0, W_OK | X_OK) }) == 0 else {
       throw .cannotWrite(path: path, reason: SystemFailure.last.reason)
     }
-    index = ConversionIndex(folder: path)
+    index = ConversionIndex(folder: path, isPrivate: isPublished)
     for folder in Set(index.unfinishedFolders) {
       for slot in 0..<Self.slotCount { _ = temporary(slot, in: folder).withCString { unlink($0) } }
     }
@@ -74,11 +75,32 @@ final class OutputFolder: Sendable {
   /// - Throws: An error of this input only, or of all later ones, too: see `SystemFailure.endsRun`.
   func write(_ files: [(path: [UInt8], data: Data)], times: FileState?) throws(WriteFailure) {
     for file in files {
-      do throws(SystemFailure) {
-        try write(file.data, to: file.path, times: times)
-      } catch {
-        throw WriteFailure(path: path.appending(file.path), failure: error)
+      _ = try make(file.path, times) { new throws(SystemFailure) in
+        try new.write(file.data)
+        return true
       }
+    }
+  }
+
+  /// Copies a file with its times, atomically.
+  ///
+  /// - Returns: False, with nothing written, if it is not in the expected state.
+  func copy(_ source: RawPath, in expected: FileState, to relative: [UInt8]) throws(WriteFailure) -> Bool {
+    try make(relative, expected) { new throws(SystemFailure) in
+      let descriptor = source.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
+      guard descriptor >= 0 else { throw .last }
+      let file = FileDescriptor(owning: descriptor)
+      var rest = expected.byteCount
+      while rest > 0 {
+        let count = sendfile(new.file.rawValue, file.rawValue, nil, rest)
+        if count < 0, errno != EINTR { throw .last }
+        if count == 0 { return false }
+        rest -= max(0, count)
+      }
+      var status = stat()
+      guard fstat(descriptor, &status) == 0 else { throw .last }
+      // Of the open file, so that no other one can have been in its place meanwhile.
+      return FileState(status) == expected
     }
   }
 
@@ -99,7 +121,10 @@ final class OutputFolder: Sendable {
     return parts.allSatisfy { !$0.isEmpty && !$0.elementsEqual("..".utf8) }
   }
 
-  private func write(_ data: Data, to relative: [UInt8], times: FileState?) throws(SystemFailure) {
+  /// Makes a file atomically, unless `fill` returns false.
+  private func make(
+    _ relative: [UInt8], _ times: FileState?, fill: (borrowing NewFile) throws(SystemFailure) -> Bool
+  ) throws(WriteFailure) -> Bool {
     let folder = Array(relative[..<(relative.lastIndex(of: RawPath.slash) ?? 0)])
     // The workers of the pipeline and the pool of the run write. If there are more of them than slots, they wait.
     slots.wait()
@@ -108,22 +133,27 @@ final class OutputFolder: Sendable {
       state.withLock { $0.freeSlots.append(slot) }
       slots.signal()
     }
-    let temporary = temporary(slot, in: folder)
-    let name = path.appending(relative)
-    try prepare(folder)
-    var file: NewFile
     do throws(SystemFailure) {
-      file = try NewFile(name, temporary: temporary)
+      var file = try newFile(relative, temporary(slot, in: folder), in: folder)
+      guard try fill(file) else { return false }
+      if let times { try file.setTimes(accessed: times.accessed, modified: times.modified) }
+      return try file.commit()
+    } catch {
+      throw WriteFailure(path: path.appending(relative), failure: error)
+    }
+  }
+
+  private func newFile(_ relative: [UInt8], _ temporary: RawPath, in folder: [UInt8]) throws(SystemFailure) -> NewFile {
+    try prepare(folder)
+    do throws(SystemFailure) {
+      return try NewFile(path.appending(relative), temporary: temporary)
     } catch {
       guard error.code == ENOENT else { throw error }
       // The folder was removed meanwhile.
       state.withLock { _ = $0.folders.remove(folder) }
       try prepare(folder)
-      file = try NewFile(name, temporary: temporary)
+      return try NewFile(path.appending(relative), temporary: temporary)
     }
-    try file.write(data)
-    if let times { try file.setTimes(accessed: times.accessed, modified: times.modified) }
-    try file.commit()
   }
 
   private func temporary(_ slot: Int, in folder: [UInt8]) -> RawPath {

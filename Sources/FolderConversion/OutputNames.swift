@@ -11,6 +11,9 @@ struct OutputNames: Sendable {
   let format: OutputFormat
   /// Whether name collisions are resolved. With a user's own template they are an error.
   let tellsApart: Bool
+  /// Whether they are those of a site, and the extensions of the images and films that it has copies of. Drawings may
+  /// contain scripts, and other files may be pages.
+  private let (isOfSite, copied): (Bool, Set<[UInt8]>)
 
   init(_ options: FolderConverter.Options) {
     template = options.name ?? .standard(sizeCount: options.sizes.count)
@@ -18,12 +21,19 @@ struct OutputNames: Sendable {
     format = options.format
     tellsApart = options.name == nil
     isOfDesktop = options.desktop != nil
+    let pictures = options.pipeline.readableFormats.filter { !$0.isDrawing }.flatMap(\.fileExtensions)
+    isOfSite = options.site != nil
+    copied =
+      options.site?.copiesOriginals == true ? InputFinder.videoExtensions.union(pictures.map { Array($0.utf8) }) : []
   }
 
   /// The paths of an input's thumbnails relative to the output folder, one for each size, with `NamingTemplate.openEnd`
-  /// if the extension depends on the image's content. Nil if the path is unusable.
+  /// if the extension depends on the image's content; in a site then that of the copy. Nil if the path is unusable.
   func planned(for source: NamingTemplate.Source) -> [[UInt8]]? {
-    paths(for: source, end: plannedEnd(source))
+    paths(for: source, end: plannedEnd(source)).map { paths in
+      copied.contains(NamingTemplate.end(source.name).lowercasedASCII)
+        ? paths + [SiteNames.originals + source.folder + source.name] : paths
+    }
   }
 
   /// The paths to claim: with `same`, all that the thumbnails may get; else the planned ones, whose extensions are then
@@ -42,14 +52,14 @@ struct OutputNames: Sendable {
       // With `same`, the source's own extension is kept, unless it does not fit the format.
       guard self.format == .same, !format.fileExtensions.contains(Self.lowercased(own)) else { return planned }
       return template.path(for: source, size: size, ext: Array(format.fileExtension.utf8)) ?? planned
-    }
+    } + planned.dropFirst(sizes.count)
   }
 
   private func paths(for source: NamingTemplate.Source, end: [UInt8]?) -> [[UInt8]]? {
     var paths: [[UInt8]] = []
     for size in sizes {
       guard let path = template.path(for: source, size: size, ext: end) else { return nil }
-      paths.append(path)
+      paths.append(isOfSite ? SiteNames.safe(path) : path)
     }
     return paths
   }

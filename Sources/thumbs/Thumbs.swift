@@ -15,6 +15,7 @@ struct Thumbs: AsyncParsableCommand {
         thumbs prefetch --query lake --provider folder:Pictures
         thumbs prefetch --urls list.txt --size 200x200 --size 400x400
         thumbs convert photos --output small
+        thumbs site Pictures --output www
         thumbs search --query lake --provider folder:Pictures
         thumbs serve Pictures
         thumbs worker --tar shards < pictures.jsonl
@@ -33,8 +34,8 @@ struct Thumbs: AsyncParsableCommand {
       """,
     version: ThumbnailPipeline.version,
     subcommands: [
-      PrefetchCommand.self, SearchCommand.self, ConvertCommand.self, DesktopCommand.self, GetCommand.self,
-      CacheCommand.self, ServeCommand.self, WorkerCommand.self, SignCommand.self, DoctorCommand.self,
+      PrefetchCommand.self, SearchCommand.self, ConvertCommand.self, SiteCommand.self, DesktopCommand.self,
+      GetCommand.self, CacheCommand.self, ServeCommand.self, WorkerCommand.self, SignCommand.self, DoctorCommand.self,
       VersionCommand.self,
     ])
 
@@ -62,7 +63,7 @@ struct Thumbs: AsyncParsableCommand {
   /// Has a helper start while a command that will need one reads its arguments.
   private static func prepareHelper() {
     let words = CommandLine.arguments.dropFirst()
-    guard ["convert", "desktop", "get"].contains(words.first), words.count > 1,
+    guard ["convert", "desktop", "get", "site"].contains(words.first), words.count > 1,
       !words.contains(where: { $0 == "off" || $0 == "--isolate=off" })
     else { return }
     DecodeHelper.prepare()

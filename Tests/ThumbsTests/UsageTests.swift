@@ -93,6 +93,10 @@ struct UsageTests {
     Mistake("convert a --output b --report ''", "--report is empty"),
     Mistake("convert a --output b --jobs 0", "--jobs 0", "at least 1"),
     Mistake("convert a --output b --memory-budget 1k", "--memory-budget", "16MiB"),
+    Mistake("site", "--output", "thumbs site --help"),
+    Mistake("site none --output b", "name a folder, not none"),
+    Mistake("site . --output b --grid-size 512 --view-size 512", "--view-size 512", "--grid-size"),
+    Mistake("site . --output b --delete-orphans", "--delete-orphans", "--yes"),
     Mistake("cache stats all", "'all'", "thumbs cache stats --help"),
     Mistake("cache stats --hosts -1", "--hosts"),
     Mistake("cache list --limit 0", "--limit 0", "at least 1"),
@@ -148,7 +152,7 @@ struct UsageTests {
   }
 
   @Test(arguments: [
-    "", "prefetch", "search", "convert", "get", "doctor", "cache", "cache stats", "cache list", "cache export",
+    "", "prefetch", "search", "convert", "site", "get", "doctor", "cache", "cache stats", "cache list", "cache export",
     "cache verify", "cache prune", "cache remove", "cache clear", "serve", "worker", "sign",
   ])
   func everyHelpFitsATerminalAndHasAnExample(command: String) async throws {

@@ -1,5 +1,5 @@
 /** The side of a window in pixels. */
-const SIDE = 512;
+const WINDOW_SIDE = 512;
 /** Windows that are requested at once, and the most that are kept. */
 const AT_ONCE = 3;
 const MOST = 96;
@@ -42,7 +42,7 @@ export class Windows {
    */
   show({ left, top, right, bottom }, reduction) {
     const { width, height, key } = this.#item;
-    const step = SIDE * reduction;
+    const step = WINDOW_SIDE * reduction;
     const [x, y] = [(left + right) / 2, (top + bottom) / 2];
     this.#wanted = [];
     for (let row = Math.max(0, Math.floor(top / step)); row * step < Math.min(bottom, height); row += 1) {

@@ -36,7 +36,9 @@ final class ConversionSession: Sendable {
     let opened: Result<OutputFolder?, ConversionError>
     do {
       opened = try await pool.run { _ in
-        Result { () throws(ConversionError) in needsFolder ? try OutputFolder(options.output) : nil }
+        Result { () throws(ConversionError) in
+          needsFolder ? try OutputFolder(options.output, isPublished: options.site != nil) : nil
+        }
       }
     } catch {
       throw .cancelled

@@ -50,14 +50,14 @@ struct ConvertCommand: AsyncParsableCommand {
         throw ValidationError("--watch has no end at which a report or sheet were complete: use --json")
       }
     }
-    if paths.contains("-"), output.deleteOrphans, !output.yes, !output.dryRun {
+    if paths.contains("-"), output.orphans.removal == .asked, !output.dryRun {
       throw ValidationError("--delete-orphans cannot ask while stdin brings names: give --yes, too")
     }
   }
 
   func run() async throws {
     VerboseLog.start(report.output.verbose)
-    try await ConvertRun(options, removal: output.removal, report: report, stays: output.watch).run().end()
+    try await ConvertRun(options, removal: output.orphans.removal, report: report, stays: output.watch).run().end()
   }
 
   /// The library's options.

@@ -61,7 +61,10 @@ final class ConvertRun: Sendable {
     var failure: (any Error)?
     do {
       for await result in conversion { try await take(result, files) }
-      if interruption.signal == nil { try await deleteOrphans(conversion, removal) }
+      if interruption.signal == nil {
+        if try await !conversion.writePages() { console.complain("pages stay, as folders are missing; see --exclude") }
+        try await deleteOrphans(conversion, removal)
+      }
     } catch {
       failure = error
     }

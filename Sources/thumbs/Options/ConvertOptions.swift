@@ -90,6 +90,26 @@ struct ConvertThumbnailOptions: ParsableArguments {
   }
 }
 
+/// The removal of what earlier runs have made of pictures that are gone.
+struct OrphanOptions: ParsableArguments {
+  @Flag(
+    help: ArgumentHelp(
+      "Remove thumbnails whose pictures are gone or have other sizes or names now; asks first.", visibility: .hidden))
+  var deleteOrphans = false
+
+  @Flag(help: ArgumentHelp("Do not ask.", visibility: .hidden))
+  var yes = false
+
+  var removal: ConvertRun.Removal { !deleteOrphans ? .none : yes ? .unasked : .asked }
+
+  /// Refuses to ask where nobody can answer.
+  func checkTerminal() throws {
+    if removal == .asked, isatty(STDIN_FILENO) != 1 {
+      throw ValidationError("--delete-orphans cannot ask here, where stdin is no terminal: give --yes, too")
+    }
+  }
+}
+
 /// The thumbnails that are written, and their folder.
 struct ConvertOutputOptions: ParsableArguments {
   @Option("DIR", "The folder for the thumbnails.", name: .shortAndLong, .naming("a folder"))
@@ -111,16 +131,10 @@ struct ConvertOutputOptions: ParsableArguments {
       "Compare times only: make thumbnails that are missing or older than their picture.", visibility: .hidden))
   var newer = false
 
-  @Flag(
-    help: ArgumentHelp(
-      "Remove thumbnails whose pictures are gone or have other sizes or names now; asks first.", visibility: .hidden))
-  var deleteOrphans = false
+  @OptionGroup var orphans: OrphanOptions
 
   @Flag(help: "Stay, and convert what changes in the folders.")
   var watch = false
-
-  @Flag(help: ArgumentHelp("Do not ask.", visibility: .hidden))
-  var yes = false
 
   @Flag(help: ArgumentHelp("Give thumbnails the times of their pictures.", visibility: .hidden))
   var preserveTimes = false
@@ -131,17 +145,13 @@ struct ConvertOutputOptions: ParsableArguments {
   @Flag(help: "Write nothing; say what would be done.")
   var dryRun = false
 
-  var removal: ConvertRun.Removal { !deleteOrphans ? .none : yes ? .unasked : .asked }
-
   func validate() throws {
     try checkOneOf([("--force", force), ("--newer", newer)])
     try checkOneOf([("--watch", watch), ("--dry-run", dryRun)])
-    if deleteOrphans, !yes, watch {
+    if orphans.removal == .asked, watch {
       throw ValidationError("--delete-orphans cannot ask while it watches: give --yes, too")
     }
-    if deleteOrphans, !yes, !dryRun, isatty(STDIN_FILENO) != 1 {
-      throw ValidationError("--delete-orphans cannot ask here, where stdin is no terminal: give --yes, too")
-    }
+    if !dryRun { try orphans.checkTerminal() }
   }
 
   func apply(to options: inout FolderConverter.Options) {

@@ -207,21 +207,17 @@ final class FolderListing: Sendable {
     return path.filmType == nil ? nil : RawPath(root).appending(path.bytes)
   }
 
-  private static let months = [
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-    "December",
-  ]
-
-  private static let searchedMonths = months.map { Array(SearchText.folded($0).utf8) }
+  private static let searchedMonths = CaptureDate.months.map { Array(SearchText.folded($0).utf8) }
 
   /// One section for each month of the sorted images.
   private func months(of sorted: [UInt32]) -> [FolderArrangement.Section] {
     var sections: [FolderArrangement.Section] = []
     var rest = sorted[...]
     while let newest = rest.first {
-      let (year, month, begin) = dates[Int(newest)].month
+      let date = dates[Int(newest)]
+      let begin = date.month.begin
       let count = rest.prefix { dates[Int($0)].clock >= begin }.count
-      sections.append(.init(title: "\(Self.months[month - 1]) \(year)", count: count))
+      sections.append(.init(title: date.monthTitle, count: count))
       rest = rest.dropFirst(count)
     }
     return sections

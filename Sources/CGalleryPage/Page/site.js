@@ -1,0 +1,98 @@
+/**
+ * The script of the pages that `thumbs site` writes. The modules that show enlarged images are put before it, in one
+ * script, as files may not load modules. What they import of two others, which ask a server, is here.
+ */
+const savesData = () => navigator.connection?.saveData === true;
+const enlargedBox = () => 'view';
+// No windows of originals are requested.
+const LARGEST = Infinity;
+const imageAddress = (addresses, box) => addresses[box];
+const diagnose = async () => ({ what: 'Cannot be shown', why: 'The file of this picture is missing.', pause: null });
+
+/** The folder of the site. */
+const root = new URL('../', document.currentScript.src);
+/** The most images that a search shows. */
+const MOST_FOUND = 200;
+
+/** The item of the enlarged view that a link to an image stands for. */
+function itemOf(link) {
+  const figure = link.closest('figure');
+  const [width, height] = link.dataset.size.split('x').map(Number);
+  const { src: grid, alt: name } = link.firstElementChild;
+  const { taken, source: dateSource } = link.dataset;
+  const [key, details] = [{ grid, view: link.href }, { taken }];
+  const download = figure.querySelector('figcaption a')?.href;
+  return { id: figure.id, key, name, width, height, date: taken.slice(0, 10), dateSource, details, download };
+}
+
+/** Shows images enlarged. The fragment of the address is the identifier of the one that is shown. */
+function enlarge(links) {
+  const items = links.map(itemOf);
+  document.body.insertAdjacentHTML('beforeend', dialogMarkup);
+  const dialog = document.getElementById('viewer');
+  dialog.querySelector('.hide').hidden = true;
+  const gallery = { count: items.length, snapshot: {}, items: { load() {}, at: (index) => items[index] } };
+  const grid = { form: { box: 'grid', fit: 'contain' }, setActive() {}, reveal() {}, focus: (at) => links[at].focus() };
+  const viewer = new Viewer(dialog, gallery, grid, {
+    moved: (id) => history.replaceState(history.state, '', `#${id}`),
+    closed() {
+      if (history.state) return history.back();
+      history.replaceState(null, '', location.href.split('#')[0]);
+      viewer.close();
+    },
+    ...{ opened() {}, tell() {}, hide() {}, download() {} },
+  });
+  const follow = () => {
+    const index = items.findIndex(({ id }) => `#${id}` === location.hash);
+    return index < 0 ? viewer.close() : viewer.open(index);
+  };
+  for (const [index, link] of links.entries()) {
+    link.addEventListener('click', (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      history.pushState('open', '', `#${items[index].id}`);
+      follow();
+    });
+  }
+  addEventListener('popstate', follow);
+  follow();
+}
+
+/** Searches the names of all images and albums, in an index that is a script, as files may not fetch. */
+function search() {
+  const pages = document.querySelectorAll('[role=main], header ~ nav');
+  document.querySelector('header').insertAdjacentHTML(
+    'afterend',
+    `<div role="search"><input type="search" placeholder="Search" aria-label="Search all albums"></div>
+    <div role="main" hidden><p role="status"></p><div class="photos"></div></div>`,
+  );
+  const [input, results] = ['input', '[role=main][hidden]'].map((name) => document.querySelector(name));
+  const folded = (text) => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+  const show = () => {
+    const words = folded(input.value).split(/\s+/u).filter(Boolean);
+    results.hidden = words.length === 0;
+    for (const page of pages) page.hidden = words.length > 0;
+    const found = (window.searchIndex ?? []).flatMap((album) => {
+      const isMeant = ({ name }) => words.every((word) => folded(`${album.name} ${name}`).includes(word));
+      return album.pictures.filter(isMeant).map((picture) => ({ album, picture }));
+    });
+    results.firstElementChild.textContent = window.searchIndex ? `${found.length} found` : '';
+    results.lastElementChild.replaceChildren(...found.slice(0, MOST_FOUND).map(cell));
+  };
+  const cell = ({ album, picture }) => {
+    const figure = document.createElement('figure');
+    figure.innerHTML = '<div class="cell"><a><img loading="lazy"></a></div><figcaption><bdi></bdi></figcaption>';
+    figure.querySelector('a').href = `${root}${album.path}${picture.page}#${picture.image}`;
+    Object.assign(figure.querySelector('img'), { src: `${root}${album.path}${picture.image}`, alt: picture.name });
+    figure.querySelector('bdi').textContent = [album.name, picture.name].filter(Boolean).join(' / ');
+    return figure;
+  };
+  input.addEventListener('input', show);
+  const index = Object.assign(document.createElement('script'), { src: `${root}site-files/search.js`, onload: show });
+  input.addEventListener('focus', () => document.head.append(index), { once: true });
+}
+
+addEventListener('DOMContentLoaded', () => {
+  enlarge([...document.querySelectorAll('a[data-size]')]);
+  search();
+});

@@ -1,0 +1,62 @@
+import ArgumentParser
+import FolderConversion
+import ThumbnailCore
+
+/// `thumbs site`: writes a gallery as static files.
+struct SiteCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "site",
+    abstract: "Writes a gallery of a folder as static files, for any web server.",
+    discussion: """
+      Example:
+        thumbs site Pictures --output www --title Holidays --originals
+
+      Open www/index.html, or copy www to a server. The next run makes only what
+      is new or has changed. thumbs site --help-hidden lists all options.
+      """)
+
+  @Argument(help: ArgumentHelp("The folder of the pictures.", valueName: "FOLDER"), completion: .directory)
+  var folder: String
+
+  @Option("DIR", "The folder for the site.", name: .shortAndLong, .naming("a folder"))
+  var output: String
+
+  @Option("TEXT", "The title. (default: the folder's name)", .naming("a title"))
+  var title: String?
+
+  @Option("N", "The longer side of thumbnails, in pixels.", .within(64...4096))
+  var gridSize = 512
+
+  @Option("N", "The longer side of enlarged pictures, in pixels.", .within(65...16_383))
+  var viewSize = 1600
+
+  @Flag(help: "Copy pictures and films, too, with all their metadata, but no drawings (SVG, PDF).")
+  var originals = false
+
+  @Flag(help: "Show films, too, where ffmpeg is installed.")
+  var videos = false
+
+  @OptionGroup(title: "Selection", visibility: .hidden) var orphans: OrphanOptions
+  @OptionGroup(title: "Selection", visibility: .hidden) var selection: ConvertSelectionOptions
+  @OptionGroup(title: "Resources", visibility: .hidden) var resources: DecodeOptions
+  @OptionGroup(title: "Isolation", visibility: .hidden) var isolation: IsolationOptions
+  @OptionGroup(title: "Report") var report: ConvertReportOptions
+
+  func validate() throws {
+    if (try? FileState(of: RawPath(folder)))?.kind != .folder { throw ValidationError("name a folder, not \(folder)") }
+    if gridSize >= viewSize { throw ValidationError("--view-size \(viewSize) is not larger than --grid-size") }
+    try orphans.checkTerminal()
+  }
+
+  func run() async throws {
+    VerboseLog.start(report.output.verbose)
+    var options = FolderConverter.Options.site(
+      of: RawPath(folder), in: RawPath(output), title: title, grid: gridSize, view: viewSize, copiesOriginals: originals
+    )
+    options.convertsVideos = videos
+    selection.apply(to: &options)
+    resources.apply(to: &options.pipeline)
+    isolation.apply(to: &options.pipeline)
+    try await ConvertRun(options, removal: orphans.removal, report: report).run().end()
+  }
+}

@@ -1,0 +1,252 @@
+import TestSupport
+
+@testable import Exports
+@testable import FolderConversion
+@testable import ThumbnailCore
+
+/// Sites that are written from folders, through the public interface.
+@Suite(.timeLimit(.minutes(10))) struct SiteTests {
+  private let directory: TemporaryDirectory
+  private var input: RawPath { RawPath(directory.url.appendingPathComponent("in").path) }
+  private var output: RawPath { RawPath(directory.url.appendingPathComponent("www").path) }
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    try put("formats/jpeg-420.jpg", at: "lake.jpg")
+    try put("formats/png-rgba.png", at: "2024/May/b.png")
+  }
+
+  /// Puts a test image at a path below the input folder, whose name may be any bytes.
+  private func put(_ image: String, at name: some Collection<UInt8>) throws {
+    let target = input.appending(name)
+    try NewFile.makeFolders(RawPath(bytes: target.folder.dropLast()))
+    var file = try NewFile(target)
+    try file.write(TestImages.bytes(image))
+    try file.commit()
+  }
+
+  private func put(_ image: String, at name: String) throws { try put(image, at: Array(name.utf8)) }
+
+  private struct Outcome {
+    let summary: ConversionSummary
+    let hasPages: Bool
+    var orphans: [String]
+  }
+
+  private func run(
+    originals: Bool = false, removing: Bool = false, _ change: (inout FolderConverter.Options) -> Void = { _ in }
+  ) async throws -> Outcome {
+    var options = FolderConverter.Options.site(
+      of: input, in: output, title: "Holidays & more", grid: 40, view: 64, copiesOriginals: originals)
+    change(&options)
+    let conversion = try await FolderConverter(options).start()
+    for await _ in conversion {}
+    let hasPages = try await conversion.writePages()
+    let orphans = await conversion.orphans()
+    if removing { await conversion.remove(orphans) }
+    return Outcome(
+      summary: await conversion.finish(), hasPages: hasPages,
+      orphans: orphans.flatMap { $0.outputs.map(\.description) }.sorted())
+  }
+
+  /// The files of the site by their paths.
+  private func files(in folder: RawPath? = nil) throws -> [RawPath: FileState] {
+    var files: [RawPath: FileState] = [:]
+    var walk = DirectoryWalk(of: folder ?? output, followsLinks: false)
+    var hasMore = true
+    while hasMore {
+      hasMore = walk.listNext { folder, event in
+        guard case .entry(let entry) = event else { return true }
+        let path = RawPath(bytes: folder.path + entry.name)
+        if case .success(.folder) = entry.kind { return true }
+        files[path] = try? FileState(of: folder.opened.appending(entry.name))
+        return false
+      }
+    }
+    return files
+  }
+
+  private func names() throws -> [String] { try files().keys.map(\.description).sorted() }
+
+  private func text(_ path: RawPath) throws -> String {
+    let descriptor = output.appending(path.bytes).withCString { open($0, O_RDONLY) }
+    let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    return String(decoding: try #require(try file.readToEnd()), as: UTF8.self)
+  }
+
+  private func text(_ path: String) throws -> String { try text(RawPath(path)) }
+
+  /// Expects that each address in each page is that of a file of the site.
+  private func expectWholeLinks(sourceLocation: SourceLocation = #_sourceLocation) throws {
+    for (path, _) in try files() where path.name.elementsEqual("index.html".utf8) {
+      let page = try text(path)
+      #expect(page.components(separatedBy: "<script").count == 2, "\(page)", sourceLocation: sourceLocation)
+      for match in page.matches(of: #/(?:href|src)="([^"]*)"/#) {
+        let address = RawPath(percentEncoded: String(match.output.1))
+        #expect(!match.output.1.contains { "<>'?#:".contains($0) }, sourceLocation: sourceLocation)
+        let target = output.appending(path.folder).appending(address.bytes)
+        #expect((try? FileState(of: target))?.kind == .regular, "\(target)", sourceLocation: sourceLocation)
+      }
+    }
+  }
+
+  @Test func aTreeBecomesAlbumsWithCoversCountsAndTheWayBack() async throws {
+    let outcome = try await run()
+    #expect(outcome.hasPages && outcome.summary.converted == 2)
+    #expect(
+      try names() == [
+        ".thumbs-index", "2024/May/b-40x40.webp", "2024/May/b-64x64.webp", "2024/May/index.html", "2024/index.html",
+        "index.html", "lake-40x40.jpg", "lake-64x64.jpg", "site-files/icon.svg", "site-files/search.js",
+        "site-files/site.css", "site-files/site.js",
+      ])
+    let first = try text("index.html")
+    #expect(first.contains("<h1><bdi>Holidays &amp; more</bdi></h1>\n<p>2 pictures</p>"))
+    #expect(first.contains("<a href=\"2024/index.html\"><img loading=\"lazy\" src=\"2024/May/b-40x40.webp\""))
+    #expect(first.contains("<small><bdi>1 picture</bdi></small>"))
+    #expect(first.contains("<a href=\"lake-64x64.jpg\" data-size=\"64x"))
+    let inner = try text("2024/May/index.html")
+    #expect(
+      inner.contains("<a href=\"../../index.html\"><bdi>Holidays &amp; more</bdi></a> / <a href=\"../index.html\">"))
+    #expect(inner.contains("href=\"../../site-files/site.css\"") && inner.contains("default-src 'none'"))
+    try expectWholeLinks()
+    #expect(try FileState(of: output.appending(".thumbs-index".utf8)).permissions == 0o600, "it names private folders")
+  }
+
+  @Test func hostileNamesStayTextAndLeadToTheirFiles() async throws {
+    let names = [
+      "a#b?c%41&d.jpg", "\"><script>alert(1)<.jpg", "javascript:alert(1).jpg", "'onerror='alert(1).jpg",
+      "line\nbreak\t.jpg", "\u{202E}gpj.exe.jpg", "<title>.jpg", "index.html/a.jpg", "index.html_/a.jpg",
+      "INDEX-2.HTML/a.jpg", "site-files/a.jpg", "site-files/site.css/a.jpg", "search.js/x.jpg", "&amp;/\u{2028}.jpg",
+      "site.css/a.jpg", "index.html/index.html/b.jpg", "`${alert(1)}`.jpg", "\\.jpg", "index.html.jpg",
+    ]
+    for name in names { try put("formats/jpeg-420.jpg", at: name) }
+    let raw: [UInt8] = Array("x/".utf8) + [0xE9, 0xFF, 0x25] + Array(".jpg".utf8)
+    try put("formats/jpeg-420.jpg", at: raw)
+    try put("formats/jpeg-420.jpg", at: [0xFF, 0x2F] + Array("y.jpg".utf8))
+    let outcome = try await run(originals: true)
+    #expect(outcome.hasPages && outcome.summary.converted == names.count + 4 && outcome.summary.failed == 0)
+    try expectWholeLinks()
+    let pages = try files().keys.filter { $0.name.elementsEqual("index.html".utf8) }
+    #expect(
+      pages.contains(RawPath("index.html_/index.html_/index.html"))
+        && pages.contains(RawPath("index.html__/index.html")))
+    let first = try text("index.html")
+    #expect(
+      first.contains("alt=\"&quot;&gt;&lt;script&gt;alert(1)&lt;.jpg\"") && !first.contains("\u{202E}"))
+    let search = try text("site-files/search.js")
+    let json = try JSONSerialization.jsonObject(with: Data(search.dropFirst("window.searchIndex = ".count).utf8))
+    #expect((json as? [Any])?.count == pages.count)
+    #expect(try await run(originals: true).summary.current == names.count + 4)
+  }
+
+  @Test func aSecondRunLeavesFilesAloneAndWritesWhatHasChanged() async throws {
+    _ = try await run()
+    let before = try files()
+    #expect(try await run().summary.current == 2)
+    #expect(try files() == before)
+    try put("formats/jpeg-444.jpg", at: "2024/c.jpg")
+    #expect(try await run().summary.converted == 1)
+    let after = try files()
+    let changed = after.filter { before[$0.key] != $0.value }.keys.map(\.description).sorted()
+    #expect(
+      changed == [
+        ".thumbs-index", "2024/c-40x40.jpg", "2024/c-64x64.jpg", "2024/index.html", "index.html",
+        "site-files/search.js",
+      ])
+    // What somebody has changed or removed is written again.
+    try Data("?".utf8).write(to: URL(fileURLWithPath: output.description + "/index.html"))
+    try FileManager.default.removeItem(atPath: output.description + "/2024/index.html")
+    _ = try await run()
+    #expect(try text("index.html").contains("</html>") && text("2024/index.html").contains("</html>"))
+  }
+
+  @Test func whatIsLeftOfRemovedPicturesGoesOnRequest() async throws {
+    for number in 0...SitePage.most { try put("formats/jpeg-420.jpg", at: "many/\(number).jpg") }
+    _ = try await run()
+    #expect(try names().contains("many/index-2.html"))
+    let (one, two) = (try text("many/index.html"), try text("many/index-2.html"))
+    #expect(one.contains("<a rel=\"next\" href=\"index-2.html\">") && !one.contains("rel=\"prev\""))
+    #expect(two.contains("<a rel=\"prev\" href=\"index.html\">") && two.contains("2 of 2"))
+    #expect(two.components(separatedBy: "<figure").count == 2)
+    for name in ["many/0.jpg", "many/1.jpg", "2024/May/b.png"] {
+      try FileManager.default.removeItem(atPath: input.description + "/" + name)
+    }
+    let outcome = try await run(removing: true)
+    #expect(
+      outcome.orphans == [
+        "2024/May/b-40x40.webp", "2024/May/b-64x64.webp", "2024/May/index.html", "2024/index.html", "many/0-40x40.jpg",
+        "many/0-64x64.jpg", "many/1-40x40.jpg", "many/1-64x64.jpg", "many/index-2.html",
+      ])
+    #expect(try !names().contains { $0.hasPrefix("2024") || $0.hasSuffix("index-2.html") })
+    try expectWholeLinks()
+    #expect(try await run(removing: true).orphans.isEmpty)
+  }
+
+  @Test func originalsAreCopiedWithTheirTimesButNoFileThatABrowserMightRun() async throws {
+    try put("formats/jpeg-420.jpg", at: "page.html")
+    try put("formats/svg.svg", at: "drawing.svg")
+    let past = [timespec(tv_sec: 1_000_000, tv_nsec: 5), timespec(tv_sec: 2_000_000, tv_nsec: 123_456_789)]
+    #expect(utimensat(AT_FDCWD, input.description + "/lake.jpg", past, 0) == 0)
+    let outcome = try await run(originals: true) { options in
+      options.include = ["*.jpg", "*.html", "*.png", "*.svg"].compactMap { GlobPattern($0) }
+    }
+    #expect(outcome.summary.failed == 0 && outcome.summary.converted == 4)
+    let copies = try files(in: output.appending("site-files/originals".utf8)).filter {
+      $0.key.description.contains("jpg")
+    }
+    #expect(copies.map(\.key.description) == ["lake.jpg"] && copies.first?.value.modified == 2_000_000_123_456_789)
+    #expect(
+      try !names().contains {
+        $0.hasPrefix("site-files/originals/page") || $0.hasPrefix("site-files/originals/drawing")
+      })
+    #expect(try names().contains("site-files/originals/2024/May/b.png"))
+    #expect(
+      try text("index.html").contains("<a href=\"site-files/originals/lake.jpg\" aria-label=\"Original of lake.jpg\">"))
+    let without = try await run(removing: true)
+    #expect(
+      without.orphans.contains("site-files/originals/lake.jpg")
+        && without.orphans.contains("site-files/originals/2024/May/b.png"))
+    try expectWholeLinks()
+  }
+
+  @Test func aPageThatSomebodyElseHasWrittenStays() async throws {
+    try FileManager.default.createDirectory(atPath: output.description, withIntermediateDirectories: true)
+    let page = URL(fileURLWithPath: output.description + "/index.html")
+    try Data("mine".utf8).write(to: page)
+    let target = output.appending("index.html".utf8)
+    await #expect(throws: ConversionError.cannotWrite(path: target, reason: "File exists")) { try await run() }
+    #expect(try Data(contentsOf: page) == Data("mine".utf8))
+  }
+
+  @Test func pagesStayAsLongAsFoldersAreMissing() async throws {
+    _ = try await run()
+    let before = try files()
+    try FileManager.default.removeItem(atPath: input.description)
+    try FileManager.default.createDirectory(atPath: input.description, withIntermediateDirectories: true)
+    let outcome = try await run(removing: true)
+    #expect(!outcome.hasPages && outcome.orphans.isEmpty)
+    #expect(try files() == before)
+  }
+
+  @Test func aPictureThatFailsIsLeftOutAndTheOthersAreShown() async throws {
+    try put("broken/html-page.jpg", at: "page.jpg")
+    let outcome = try await run()
+    #expect(outcome.summary.failed == 1 && outcome.hasPages)
+    #expect(try !text("index.html").contains("page.jpg"))
+    try expectWholeLinks()
+  }
+
+  @Test func theNewestPictureComesFirstUnderItsMonth() async throws {
+    for (name, image) in [
+      ("IMG_20230102_030405.png", "formats/png-rgba.png"), ("IMG_20230601_030405.png", "formats/png-rgba.png"),
+    ] {
+      try put(image, at: "album/" + name)
+    }
+    _ = try await run()
+    let page = try text("album/index.html")
+    let places = ["<h2>June 2023</h2>", "IMG_20230601", "<h2>January 2023</h2>", "IMG_20230102"].map {
+      page.range(of: $0)?.lowerBound ?? page.endIndex
+    }
+    #expect(places == places.sorted() && places.last != page.endIndex)
+  }
+}
