@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("pyarrow")
 
-from thumbs_worker.img2dataset.hosts import Hosts, pause_after  # noqa: E402
+from thumbs_worker.hosts import Hosts, pause_after  # noqa: E402
 
 
 class Clock:

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import collections
+import queue
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from thumbs_worker.protocol import OK, Item, Result
+from thumbs_worker.errors import WorkerError
+from thumbs_worker.hosts import Hosts
+from thumbs_worker.protocol import OK, Item, Result, host_of
 from thumbs_worker.worker import Worker
 
 # A batch given back to an engine holds at most so many bytes of thumbnails and so many rows: Arrow's offsets have 32
 # bits, and Spark holds a batch twice.
 _BATCH_BYTES = 32 << 20
 _BATCH_ROWS = 4096
+# The column of hosts by which an engine partitions rows.
+HOST = "thumbs_host"
 # The longest time that is waited for another attempt, in seconds.
 _LONGEST_PAUSE = 60.0
 
@@ -98,25 +102,63 @@ def column_items(batch: Any, url: str, is_data: bool = False) -> list[Item]:
     return [{"data": value} if is_data and value is not None else value for value in values]
 
 
-def results_of(worker: Worker, items: list[Item], retries: int) -> list[Result]:
-    """The results of some items in their order. Those that failed for a passing reason are tried again, `retries` times
-    at most, after the others and when their servers say, if that is soon."""
-    results = list(worker.map(items, ordered=True))
-    for attempt in range(1, retries + 1):
-        pauses = {
-            row: pause
-            for row, result in enumerate(results)
-            if result.error is not None
-            and result.error.retry
-            and (pause := result.error.retry_after or 2.0 ** (attempt - 1)) <= _LONGEST_PAUSE
-        }
+def hosts_of(urls: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """The host of each URL, in lower case; an empty text where there is none."""
+    return pa.array([host_of(url or "") for url in urls.to_pylist()], type=pa.string())
+
+
+def results_of(worker: Worker, items: list[Item], retries: int) -> Iterator[Result]:
+    """The results of some items, in any order. Those that failed for a passing reason come last: they are tried again,
+    `retries` times at most, when their servers say, if that is soon."""
+    rows = list(range(len(items)))
+    for attempt in range(retries + 1):
+        pauses: dict[int, float] = {}
+        for result in _in_turn(worker, items, rows):
+            error = result.error
+            pause = None if error is None or not error.retry else error.retry_after or 2.0**attempt
+            if pause is None or pause > _LONGEST_PAUSE or attempt == retries:
+                yield result
+            else:
+                pauses[result.index] = pause
         if not pauses:
-            break
+            return
         time.sleep(max(pauses.values()))
-        again = worker.map([items[row] for row in pauses], ordered=True)
-        for row, result in zip(pauses, again, strict=True):
-            results[row] = replace(result, index=row)
-    return results
+        rows = list(pauses)
+
+
+def _in_turn(worker: Worker, items: list[Item], rows: list[int]) -> Iterator[Result]:
+    """The results of some of the items. Hosts take turns, so that one with most of them does not fill the window."""
+    hosts = [host_of(item) if isinstance(item, str) else "" for item in items]
+    turns: Hosts[int] = Hosts(worker.window // 2 or 1, 0.0)
+    for row in rows:
+        turns.add(hosts[row], row)
+    ready: queue.SimpleQueue[Result | WorkerError] = queue.SimpleQueue()
+    sent: dict[int, int] = {}
+    try:
+        while turns.waiting or sent:
+            while len(sent) < worker.window and (next_row := turns.next()) is not None:
+                sent[next_row] = worker.submit(items[next_row], next_row, ready.put)
+            answer = ready.get()
+            if isinstance(answer, WorkerError):
+                raise answer
+            del sent[answer.index]
+            turns.ended(hosts[answer.index], works=True)
+            yield answer
+    finally:
+        worker.give_up(sent.values())
+
+
+def in_parts(results: Iterable[Result]) -> Iterator[list[Result]]:
+    """The results in lists that an engine can hold as batches; the last one may be empty."""
+    some: list[Result] = []
+    size = 0
+    for result in results:
+        some.append(result)
+        size += sum(thumbnail.bytes for thumbnail in result.thumbnails)
+        if size >= _BATCH_BYTES or len(some) >= _BATCH_ROWS:
+            yield some
+            some, size = [], 0
+    yield some
 
 
 def with_results(
@@ -189,9 +231,12 @@ def _may_retry(results: pa.Array) -> list[bool]:
 
 
 __all__ = [
+    "HOST",
     "RESULT",
     "appended",
     "column_items",
+    "hosts_of",
+    "in_parts",
     "result_array",
     "results_of",
     "result_value",

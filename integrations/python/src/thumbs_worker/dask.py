@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from thumbs_worker.arrow import column_items, results_of
+from thumbs_worker.arrow import HOST, column_items, hosts_of, results_of
 from thumbs_worker.options import Options, Size
 from thumbs_worker.pool import shared_worker
 from thumbs_worker.protocol import Result
@@ -35,6 +35,15 @@ _THUMBNAIL: Mapping[str, pa.DataType] = {
 }
 
 
+def by_host(df: Any, url: str = "url", partitions: int | None = None) -> Any:
+    """The rows with all URLs of a host in one partition, so that one worker keeps the host's limits."""
+    number = partitions or df.npartitions
+    if number == df.npartitions == 1:
+        return df
+    meta = _with_host(df._meta, url)
+    return df.map_partitions(_with_host, url, meta=meta).shuffle(on=HOST, npartitions=number).drop(columns=HOST)
+
+
 def thumbnails(
     df: Any,
     url: str = "url",
@@ -45,6 +54,8 @@ def thumbnails(
     options: Options | None = None,
     program: str | None = None,
     retries: int = 0,
+    group_by_host: bool = True,
+    partitions: int | None = None,
 ) -> Any:
     """The rows of a `dask.dataframe.DataFrame`, each once, with columns of results.
 
@@ -52,8 +63,11 @@ def thumbnails(
     `thumb_data`, `thumb_width`, `thumb_height`, `thumb_format`, `thumb_sha256` and `thumb_path` of the thumbnail; with
     several sizes these end with the size, `thumb_data_400x300`. All have Arrow types. `data` names a column of images'
     bytes in place of `url`. It runs as often as Dask needs the rows. Those that failed for a passing reason are tried
-    `retries` times more, at the end of their partition.
+    `retries` times more, at the end of their partition. With `group_by_host` the rows are partitioned anew, see `by_host`; without it, each
+    process has limits of its own.
     """
+    if group_by_host and data is None:
+        df = by_host(df, url, partitions)
     chosen = options or Options(sizes=tuple(sizes))
     empty = {name: _series([], kind, df._meta.index[:0]) for name, kind in _columns(chosen, prefix).items()}
     meta = df._meta.assign(**empty)
@@ -69,9 +83,13 @@ def retry_failed(
     data: str | None = None,
     options: Options | None = None,
     program: str | None = None,
+    group_by_host: bool = True,
+    partitions: int | None = None,
 ) -> Any:
     """The rows of `thumbnails`, each once, of which those that failed and may succeed now were tried again. Read them
     from storage: Dask would compute them anew."""
+    if group_by_host and data is None:
+        df = by_host(df, url, partitions)
     chosen = options or Options(sizes=tuple(sizes))
     return df.map_partitions(_retry, data or url, data is not None, prefix, chosen, program, meta=df._meta)
 
@@ -94,11 +112,17 @@ def _series(values: list[Any], kind: pa.DataType, index: Any) -> Any:
     return pd.Series(pd.arrays.ArrowExtensionArray(array), index=index)
 
 
+def _with_host(frame: pd.DataFrame, url: str) -> pd.DataFrame:
+    hosts = hosts_of(pa.array(frame[url], from_pandas=True))
+    return frame.assign(**{HOST: _series(hosts.to_pylist(), pa.string(), frame.index)})
+
+
 def _add(
     frame: pd.DataFrame, url: str, is_data: bool, prefix: str, options: Options, program: str | None, retries: int
 ) -> pd.DataFrame:
     table = pa.table({url: pa.array(frame[url], from_pandas=True)})
-    results = results_of(shared_worker(options, program), column_items(table, url, is_data), retries)
+    found = results_of(shared_worker(options, program), column_items(table, url, is_data), retries)
+    results = sorted(found, key=lambda result: result.index)
     values: dict[str, list[Any]] = {
         f"{prefix}{name}": [value(result) for result in results] for name, (_, value) in _ROW.items()
     }

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Union
+from urllib.parse import urlsplit
 
 # A URL, or the members of a line in. `data`, in bytes, stands for `base64`.
 Item = Union[str, Mapping[str, Any]]
@@ -24,6 +25,14 @@ _NOT_TRIED = frozenset({"ending", "cancelled"})
 _encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 # How many digits of a hash name a file whose line has no key.
 _KEY_DIGITS = 32
+
+
+def host_of(url: str) -> str:
+    """The host of a URL with its port, in lower case; an empty text where there is none."""
+    try:
+        return urlsplit(url).netloc.rpartition("@")[2].lower()
+    except ValueError:
+        return ""
 
 
 class InvalidItem(ValueError):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
 
-from thumbs_worker.arrow import column_items, result_array, results_of, retried
+from thumbs_worker.arrow import HOST, column_items, hosts_of, in_parts, result_array, results_of, retried
 from thumbs_worker.options import Options, Size
 from thumbs_worker.protocol import Item
 from thumbs_worker.worker import DEFAULT_WINDOW, Worker
@@ -17,6 +17,8 @@ _BATCHES_AT_ONCE = 2
 # What an actor counts for. Actors keep what they have, and those with a whole processor each would leave none for Ray's
 # own reading and writing on a machine that has no more of them: nothing would ever begin.
 _PROCESSORS = 0.5
+# Blocks of hosts for each batch at once, so that an actor whose hosts are done finds others.
+_BLOCKS_PER_BATCH = 4
 
 
 class Thumbnails:
@@ -44,16 +46,32 @@ class Thumbnails:
         self._is_again = is_again
         self._worker = Worker(options or Options(sizes=tuple(sizes)), program=program, window=window)
 
-    def __call__(self, batch: pa.Table) -> pa.Table:
+    def __call__(self, batch: pa.Table) -> Iterator[pa.Table]:
+        if HOST in batch.column_names:
+            batch = batch.drop_columns([HOST])
         if self._is_again:
             parts = batch.combine_chunks().to_batches()
             done = [retried(self._worker, part, self._items, self._column) for part in parts]
-            return pa.Table.from_batches(done, schema=batch.schema)
+            yield pa.Table.from_batches(done, schema=batch.schema)
+            return
         results = results_of(self._worker, self._items(batch), self._retries)
-        return batch.append_column(self._column, result_array(results))
+        for some in in_parts(results):
+            rows = batch.take(pa.array([result.index for result in some], type=pa.int64()))
+            yield rows.append_column(self._column, result_array(some))
 
     def _items(self, batch: Any) -> list[Item]:
         return column_items(batch, self._url, self._is_data)
+
+
+def by_host(dataset: Any, url: str, partitions: int) -> Any:
+    """The rows with all URLs of a host in one block, which one actor works on, so that it keeps the host's limits. They
+    have a further column with the host."""
+
+    def with_host(batch: pa.Table) -> pa.Table:
+        return batch.append_column(HOST, hosts_of(batch.column(url)))
+
+    hosts = dataset.map_batches(with_host, batch_format="pyarrow", batch_size=None)
+    return hosts.repartition(partitions, keys=[HOST])
 
 
 def thumbnails(
@@ -63,13 +81,15 @@ def thumbnails(
     *,
     concurrency: int | tuple[int, int] = 1,
     num_cpus: float = _PROCESSORS,
-    batch_size: int = DEFAULT_WINDOW,
+    batch_size: int | None = None,
     column: str = "thumbs",
     data: str | None = None,
     options: Options | None = None,
     window: int = DEFAULT_WINDOW,
     program: str | None = None,
     retries: int = 0,
+    group_by_host: bool = True,
+    partitions: int | None = None,
 ) -> Any:
     """The rows of a `ray.data.Dataset`, each once, with a column of results.
 
@@ -77,8 +97,11 @@ def thumbnails(
     more at once than the actor counts for in processors, `num_cpus`, unless `options.jobs` says otherwise. Leave a
     processor free for Ray's own reading and writing. The column is a struct with the names of `Result`. `data` names a
     column of images' bytes in place of `url`. Rows that failed for a passing reason are tried `retries` times more, at
-    the end of their batch.
+    the end of their batch, which is a block unless `batch_size` says otherwise. With `group_by_host` the rows are
+    partitioned anew, see `by_host`; without it, each actor has limits of its own.
     """
+    if group_by_host and data is None:
+        dataset = by_host(dataset, url, partitions or _partitions(concurrency))
     arguments = {"url": url, "column": column, "data": data, "window": window, "program": program, "retries": retries}
     return _mapped(dataset, arguments, options or Options(sizes=tuple(sizes)), concurrency, num_cpus, batch_size)
 
@@ -90,17 +113,26 @@ def retry_failed(
     *,
     concurrency: int | tuple[int, int] = 1,
     num_cpus: float = _PROCESSORS,
-    batch_size: int = DEFAULT_WINDOW,
+    batch_size: int | None = None,
     column: str = "thumbs",
     data: str | None = None,
     options: Options | None = None,
     window: int = DEFAULT_WINDOW,
     program: str | None = None,
+    group_by_host: bool = True,
+    partitions: int | None = None,
 ) -> Any:
     """The rows of `thumbnails`, each once, of which those that failed and may succeed now were tried again. Read them
     from storage: Ray would compute them anew."""
+    if group_by_host and data is None:
+        dataset = by_host(dataset, url, partitions or _partitions(concurrency))
     arguments = {"url": url, "column": column, "data": data, "window": window, "program": program, "is_again": True}
     return _mapped(dataset, arguments, options or Options(sizes=tuple(sizes)), concurrency, num_cpus, batch_size)
+
+
+def _partitions(concurrency: int | tuple[int, int]) -> int:
+    most = concurrency if isinstance(concurrency, int) else concurrency[1]
+    return most * _BATCHES_AT_ONCE * _BLOCKS_PER_BATCH
 
 
 def _mapped(
@@ -109,7 +141,7 @@ def _mapped(
     options: Options,
     concurrency: int | tuple[int, int],
     num_cpus: float,
-    batch_size: int,
+    batch_size: int | None,
 ) -> Any:
     from ray.data import ActorPoolStrategy
 

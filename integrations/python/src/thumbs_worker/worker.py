@@ -155,7 +155,7 @@ class Worker:
                 yield from taken(ready.get())
         finally:
             if sent:
-                self._give_up(sent.values())
+                self.give_up(sent.values())
 
     def result(self, item: Item) -> Result:
         """The result of one item."""
@@ -277,7 +277,7 @@ class Worker:
         self._alone.clear()
         return requests
 
-    def _give_up(self, numbers: Iterable[int]) -> None:
+    def give_up(self, numbers: Iterable[int]) -> None:
         """Drops requests whose results nobody reads any more; their answers are ignored."""
         with self._changed:
             for number in list(numbers):

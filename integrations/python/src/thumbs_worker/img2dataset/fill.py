@@ -15,12 +15,12 @@ from typing import Any, Protocol
 
 from thumbs_worker.errors import WorkerError, WorkerFailed
 from thumbs_worker.img2dataset import layout, ledger
-from thumbs_worker.img2dataset.hosts import Hosts, pause_after
+from thumbs_worker.hosts import Hosts, pause_after
 from thumbs_worker.img2dataset.reader import Shard
-from thumbs_worker.img2dataset.robots import Robots, Rules, host_of
+from thumbs_worker.img2dataset.robots import Robots, Rules
 from thumbs_worker.img2dataset.settings import Settings
 from thumbs_worker.options import Options
-from thumbs_worker.protocol import Failure, Result
+from thumbs_worker.protocol import Failure, Result, host_of
 from thumbs_worker.worker import Worker
 
 # Images of an unfinished shard stay in memory up to so many bytes, and go to a file beyond that.

@@ -7,11 +7,10 @@ import collections
 import concurrent.futures
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import urlsplit
 
 from thumbs_worker.img2dataset.settings import SettingError
 from thumbs_worker.options import Options
-from thumbs_worker.protocol import Failure, Result
+from thumbs_worker.protocol import Failure, Result, host_of
 from thumbs_worker.worker import Worker
 
 _FILES_AT_ONCE = 64
@@ -24,15 +23,6 @@ _ALLOWED = object()
 
 
 Rules = concurrent.futures.Future[Any]
-
-
-def host_of(url: str) -> str:
-    """The host of a URL with its port, in lower case; an empty text where there is none."""
-    try:
-        parts = urlsplit(url)
-        return parts.netloc.rpartition("@")[2].lower()
-    except ValueError:
-        return ""
 
 
 class Robots:
