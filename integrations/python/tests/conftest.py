@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import functools
 import http.server
@@ -10,6 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -19,6 +21,7 @@ from thumbs_worker import ProgramNotFound, find_program
 ROOT = Path(__file__).resolve().parents[3]
 IMAGES = ROOT / "TestImages"
 FAKE = Path(__file__).with_name("fake_thumbs.py")
+SLOW_DOWN = b"<?xml version='1.0'?><Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>"
 # What can be read among the test pictures of a landscape, in the order of their names.
 GALLERY = sorted(path for path in (IMAGES / "gallery").rglob("*") if path.suffix.lower() in {".jpg", ".png"})
 
@@ -111,3 +114,46 @@ def engine_environment() -> dict[str, str]:
         "SPARK_LOCAL_IP": "127.0.0.1",
         "RAY_USAGE_STATS_ENABLED": "0",
     }
+
+
+@pytest.fixture(scope="module")
+def bucket() -> Iterator[Any]:
+    """The file system of a server with a bucket, on which every first write of an object is refused, twice."""
+    s3fs = pytest.importorskip("s3fs")
+    pytest.importorskip("moto.server")
+    from moto.server import DomainDispatcherApplication, create_backend_app
+    from werkzeug.serving import make_server
+
+    inner = DomainDispatcherApplication(create_backend_app)
+    writes: collections.Counter[str] = collections.Counter()
+
+    def application(environment: Any, respond: Any) -> Any:
+        path = environment["PATH_INFO"]
+        if environment["REQUEST_METHOD"] == "PUT" and path.startswith("/bucket/out"):
+            writes[path] += 1
+            if writes[path] <= 2:
+                environment["wsgi.input"].read(int(environment.get("CONTENT_LENGTH") or 0))
+                respond("503 Slow Down", [("Content-Type", "application/xml")])
+                return [SLOW_DOWN]
+        return inner(environment, respond)
+
+    server = make_server("127.0.0.1", 0, application, threaded=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    names = {
+        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{server.server_port}", "AWS_ACCESS_KEY_ID": "a", "AWS_REGION": "us-east-1",
+        "AWS_SECRET_ACCESS_KEY": "b", "AWS_DEFAULT_REGION": "us-east-1", "AWS_MAX_ATTEMPTS": "1",
+    }  # fmt: skip
+    before = {name: os.environ.get(name) for name in names}
+    os.environ.update(names)
+    # Earlier ones have the address of another server.
+    s3fs.S3FileSystem.clear_instance_cache()
+    system = s3fs.S3FileSystem(use_listings_cache=False)
+    system.mkdir("bucket")
+    yield system
+    for name, value in before.items():
+        if value is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = value
+    s3fs.S3FileSystem.clear_instance_cache()
+    server.shutdown()

@@ -365,10 +365,10 @@ def test_a_shard_replaces_what_an_interrupted_commit_left_of_another(
     entry = ledger.entry({"url": "http://first/", "key": "00001"}, Failure("download", "http-status", "", True), None)
     first, second = filled("first", "http://first/", [entry]), filled("second", "http://other/", [])
     with monkeypatch.context() as patch, pytest.raises(OSError, match="killed"):
-        patch.setattr(layout, "_write_document", Mock(side_effect=OSError("killed")))
-        layout.move_shard(first, "00000", output, "00001")
+        patch.setattr(layout, "write_document", Mock(side_effect=OSError("killed")))
+        Output(str(output)).adopt(str(first), "00000", "00001")
     assert (output / ledger.FOLDER / "00001.parquet").exists()
-    layout.move_shard(second, "00000", output, "00001")
+    Output(str(output)).adopt(str(second), "00000", "00001")
     assert [row["url"] for row in pq.read_table(output / "00001.parquet").to_pylist()] == ["http://other/"]
     assert ledger.pending(output) is None and Output(str(output)).verify() == []
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,7 +24,8 @@ from thumbs_worker.spark_output import write, write_failed  # noqa: E402
 
 
 @pytest.fixture(scope="module")
-def spark(engine_environment: dict[str, str], program: str) -> Iterator[SparkSession]:
+def spark(engine_environment: dict[str, str], program: str, bucket: Any) -> Iterator[SparkSession]:
+    # The executors have the environment of this moment, with the keys of the bucket.
     os.environ.update(engine_environment)
     session = SparkSession.builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")
@@ -115,3 +119,71 @@ def test_rows_that_failed_for_a_passing_reason_are_added_by_further_shards(
     assert again.column("key").to_pylist() == found.column("key").to_pylist()
     assert write_failed(spark, output, options=options, until="0s").rows == 0
     assert Output(str(output)).verify() == []
+
+
+def test_a_write_that_was_interrupted_is_refused_until_it_is_written_again(
+    spark: SparkSession, origin: str, urls: list[str], tmp_path: Path
+) -> None:
+    output = tmp_path / "out"
+    frame = spark.createDataFrame([(urls[0],), (f"{origin}/status/503",)], "url string")
+    options = Options(sizes=[32], format="jpeg", max_wait="0")
+    with pytest.raises(FileNotFoundError, match="_SUCCESS"):
+        write_failed(spark, output, options=options)
+    write(frame, output, partitions=1, options=options)
+    # As a driver leaves it that is killed while it commits, after another one.
+    (output / "_SUCCESS").unlink()
+    (output / "_temporary/killed/0-0/_tmp").mkdir(parents=True)
+    with pytest.raises(FileNotFoundError, match="overwrite"):
+        write_failed(spark, output, options=options)
+    with pytest.raises(FileExistsError):
+        write(frame, output, options=options)
+    assert write(frame, output, partitions=1, options=options, overwrite=True).rows == 2
+    assert not (output / "_temporary").exists()
+    assert write_failed(spark, output, options=options).rows == 1
+    assert not (output / "_temporary").exists() and Output(str(output)).verify() == []
+
+
+def _executors(session: SparkSession) -> list[int]:
+    """The processes of the session's executors, which name the driver's port."""
+    port = f":{session.sparkContext.getConf().get('spark.driver.port')}"
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            words = path.read_bytes().decode(errors="replace")
+            if "CoarseGrainedExecutorBackend" in words and port in words:
+                found.append(int(path.parent.name))
+    return found
+
+
+def test_rows_in_object_storage_are_complete_whatever_is_killed_or_refused(
+    spark: SparkSession, bucket: Any, origin: str, urls: list[str], tmp_path: Path
+) -> None:
+    some = [f"{url}?{number}" for number in range(3) for url in urls] + [f"{origin}/status/503"]
+    frame = spark.createDataFrame([(url,) for url in some], "url string")
+    options = Options(sizes=[32], format="jpeg", max_wait="0", jobs=1)
+    arguments: dict[str, Any] = {"partitions": 3, "rows_per_shard": 10, "options": options, "group_by_host": False}
+    here = write(frame, tmp_path / "here", **arguments)
+    is_done, killed = threading.Event(), list[int]()
+
+    def kill_one() -> None:
+        while not is_done.wait(0.05) and not killed:
+            if bucket.find("bucket/out-spark/_temporary"):
+                for executor in _executors(spark)[:1]:
+                    os.kill(executor, signal.SIGKILL)
+                    killed.append(executor)
+
+    killer = threading.Thread(target=kill_one)
+    killer.start()
+    try:
+        there = write(frame, "s3://bucket/out-spark", **arguments)
+    finally:
+        is_done.set()
+        killer.join()
+    assert there == here and len(killed) == 1
+    output = Output("s3://bucket/out-spark")
+    assert output.verify() == [] and "_temporary" not in output.names()
+    for shard in (tmp_path / "here").glob("*.tar"):
+        assert bucket.cat_file(f"bucket/out-spark/{shard.name}") == shard.read_bytes()
+    assert write_failed(spark, "s3://bucket/out-spark", options=options).rows == 1
+    assert output.verify() == []
+    output.close()

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import collections
 import os
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -21,54 +18,15 @@ import pytest
 pytest.importorskip("pyarrow")
 pytest.importorskip("PIL")
 s3fs = pytest.importorskip("s3fs")
-pytest.importorskip("moto.server")
-from moto.server import DomainDispatcherApplication, create_backend_app  # noqa: E402
-from werkzeug.serving import make_server  # noqa: E402
 
 from thumbs_worker.img2dataset import layout, ledger, storage  # noqa: E402
 from thumbs_worker.img2dataset.__main__ import main  # noqa: E402
 from thumbs_worker.img2dataset.storage import Output  # noqa: E402
 
-SLOW_DOWN = b"<?xml version='1.0'?><Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>"
 OPTIONS = [
     "--output_format=webdataset", "--image_size=48", "--resize_mode=keep_ratio_largest", "--resize_only_if_bigger",
     "--number_sample_per_shard=4", "--jobs=1", "--max_wait=0",
 ]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def bucket() -> Iterator[Any]:
-    """The file system of a server with a bucket, on which every first write of an object is refused, twice."""
-    inner = DomainDispatcherApplication(create_backend_app)
-    writes: collections.Counter[str] = collections.Counter()
-
-    def application(environment: Any, respond: Any) -> Any:
-        path = environment["PATH_INFO"]
-        if environment["REQUEST_METHOD"] == "PUT" and path.startswith("/bucket/out"):
-            writes[path] += 1
-            if writes[path] <= 2:
-                environment["wsgi.input"].read(int(environment.get("CONTENT_LENGTH") or 0))
-                respond("503 Slow Down", [("Content-Type", "application/xml")])
-                return [SLOW_DOWN]
-        return inner(environment, respond)
-
-    server = make_server("127.0.0.1", 0, application, threaded=True)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    names = {
-        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{server.server_port}", "AWS_ACCESS_KEY_ID": "a", "AWS_REGION": "us-east-1",
-        "AWS_SECRET_ACCESS_KEY": "b", "AWS_DEFAULT_REGION": "us-east-1", "AWS_MAX_ATTEMPTS": "1",
-    }  # fmt: skip
-    before = {name: os.environ.get(name) for name in names}
-    os.environ.update(names)
-    system = s3fs.S3FileSystem(use_listings_cache=False)
-    system.mkdir("bucket")
-    yield system
-    for name, value in before.items():
-        if value is None:
-            del os.environ[name]
-        else:
-            os.environ[name] = value
-    server.shutdown()
 
 
 def objects(system: Any, folder: str) -> dict[str, bytes]:
@@ -184,3 +142,39 @@ def test_storage_that_cannot_be_reached_is_tried_again_and_named(
 def test_storage_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--url_list", "gopher://x/y", "--output_folder", "images"]) == 64
     assert "gopher" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("output_format", ["webdataset", "files"])
+def test_the_driver_of_spark_takes_over_what_its_tasks_have_sent(
+    program: str, bucket: Any, urls: list[str], origin: str, tmp_path: Path, output_format: str
+) -> None:
+    spark_output = pytest.importorskip("thumbs_worker.spark_output")
+    listed = tmp_path / "list.txt"
+    listed.write_text("".join(f"{url}\n" for url in [*urls[:5], f"{origin}/status/503"]))
+    written = []
+    for root in (f"s3://bucket/out-{output_format}", str(tmp_path / "here")):
+        task = f"{root}/_temporary/job/0-0"
+        command = ["--url_list", str(listed), "--output_folder", task, *OPTIONS, f"--output_format={output_format}"]
+        assert main(command) == 0
+        reports = [
+            {"folder": task, "name": name, "count": count, "successes": successes}
+            for name, count, successes in (("00001", 2, 1), ("00000", 4, 4))
+        ]
+        output = Output(root)
+        # What a commit that was killed has left, and an earlier one.
+        output.write("_SUCCESS", {})
+        output.write("00007_stats.json", {})
+        output.write(f"{layout.MANIFEST}/00007.manifest", {"files": {}})
+        written.append(spark_output._commit(output, reports, overwrite=True))
+        output.remove("_temporary")
+        assert {name[:5] for name in output.names() if name[0] != "_"} == {"00000", "00001"}
+        assert "_SUCCESS" in output.names() and "_temporary" not in output.names() and output.verify() == []
+        output.close()
+    assert written[0] == written[1] == spark_output.Written(2, 6, 5)
+    here = {
+        str(path.relative_to(tmp_path / "here")): path.read_bytes()
+        for path in (tmp_path / "here").rglob("*") if path.is_file() and not path.name.endswith("_stats.json")
+    }  # fmt: skip
+    there = objects(bucket, f"bucket/out-{output_format}")
+    assert set(here) == set(there)
+    assert {name for name in here if here[name] != there[name]} <= {f"{ledger.FOLDER}/00000.parquet"}

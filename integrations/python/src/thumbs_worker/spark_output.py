@@ -6,7 +6,6 @@ import itertools
 import json
 import os
 import re
-import shutil
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +22,7 @@ from thumbs_worker.img2dataset import layout, ledger
 from thumbs_worker.img2dataset.fill import Filler
 from thumbs_worker.img2dataset.reader import Shard
 from thumbs_worker.img2dataset.settings import RESERVED, Settings
+from thumbs_worker.img2dataset.storage import Output, is_elsewhere
 from thumbs_worker.options import Options, seconds
 from thumbs_worker.protocol import Result
 from thumbs_worker.spark import by_host, task_worker
@@ -70,19 +70,22 @@ class _Task:
         partition = context.partitionId()
         # Two attempts at one partition, as Spark starts them for slow ones, have folders of their own. It takes the
         # reports of one of them alone, and so does the driver.
-        folder = Path(self.folder) / f"{partition}-{context.taskAttemptId()}"
-        (folder / layout.TEMPORARY).mkdir(parents=True, exist_ok=True)
+        output = Output(f"{self.folder}/{partition}-{context.taskAttemptId()}")
+        output.begin(overwrite=False, needs_ledger=False)
         reports: list[dict[str, Any]] = []
 
         def report(shard: Shard, document: dict[str, Any]) -> None:
-            values = [partition, shard.number, str(folder), shard.name, document["count"], document["successes"]]
+            output.published(shard.name)
+            values = [partition, shard.number, output.address, shard.name, document["count"], document["successes"]]
             reports.append(dict(zip(_REPORT_SCHEMA.names, values, strict=True)))
 
         options = replace(self.options, max_wait="0", max_failures=None)
-        with task_worker(options, self.program, self.window) as worker:
-            filler = Filler(self.settings, _Plain(), self.options, folder, report)
-            filler.run(worker, self._shards(batches, partition))
-        shutil.rmtree(folder / layout.TEMPORARY, ignore_errors=True)
+        try:
+            with task_worker(options, self.program, self.window) as worker:
+                filler = Filler(self.settings, _Plain(), self.options, output.folder, report)
+                filler.run(worker, self._shards(batches, partition))
+        finally:
+            output.close()
         yield pa.RecordBatch.from_pylist(reports, schema=_REPORT_SCHEMA)
 
     def _shards(self, batches: Iterable[pa.RecordBatch], partition: int) -> Iterator[Shard]:
@@ -164,19 +167,21 @@ def write(
 ) -> Written:
     """Writes the rows and their thumbnails into a folder in img2dataset's layout, and waits for it.
 
-    `output` is a folder that the driver and all executors reach under this path. `output_format` is `webdataset`
+    `output` is a folder that the driver and all executors reach under this path, or an address such as
+    `s3://bucket/shards` (fsspec), with keys in the environment of all of them. `output_format` is `webdataset`
     (`00000.tar` with `.jpg`, `.json` and `.txt` for `caption`), `files` or `parquet`; in each case `00000.parquet` has
     a row for each row, failures too, with `columns` (all other columns, unless told otherwise), and `00000_stats.json`
-    the counts. Tasks write below `_temporary`; the driver renames what the attempts that count have written, and makes
-    `_SUCCESS` last. A folder with shards is refused, unless `overwrite` replaces them.
+    the counts. Tasks write below `_temporary`; the driver renames (in object storage: copies) what the attempts that
+    count have written, and makes `_SUCCESS` last. A folder with shards is refused, unless `overwrite` replaces them. It
+    has one writer at a time: what it finds below `_temporary`, a driver that was killed has left, and is removed.
 
     Rows are partitioned by Spark's hash of their host and sorted by URL, so the same rows in as many `partitions` give
     the same bytes. Those of a host that asks for a pause wait for it, at most as long as `options.max_wait` says (60 s);
     others that fail for a passing reason are tried again as long, or `retries` times. What may still come after that is
     in `_ledger`, for `write_failed`.
     """
-    folder = Path(output).absolute()
-    _check(folder, output_format, encode_format, overwrite)
+    there = _output(output)
+    _check(there, output_format, encode_format, overwrite)
     kept = [name for name in (df.columns if columns is None else columns) if name not in (url, caption)]
     names = list(dict.fromkeys([*kept, *([caption] if caption is not None else []), url]))
     wanted = df.select(*names)
@@ -191,7 +196,7 @@ def write(
         _settings(output_format, encode_format, caption, rows_per_shard, retries),
         _columns(wanted, kept, url, caption), False,
     )  # fmt: skip
-    return _run(task, wanted, folder, overwrite=True)
+    return _run(task, wanted, there, overwrite=True)
 
 
 def write_failed(
@@ -210,10 +215,17 @@ def write_failed(
     retries: int = 0,
 ) -> Written:
     """Tries the rows of `write`'s ledger again that may come now, and adds shards of them to the folder, with their
-    keys. `until`, such as `7d`, leaves out those that failed first longer ago. Returns what was added."""
-    folder = Path(output).absolute()
-    rows = ledger.pending(folder, None if until is None else seconds(until))
+    keys. `until`, such as `7d`, leaves out those that failed first longer ago. Returns what was added.
+
+    Throws `FileNotFoundError` where `write` has not come to its end: it has to be run again, with `overwrite`."""
+    there = _output(output)
+    if _SUCCESS not in there.names():
+        there.close()
+        raise FileNotFoundError(f"{there.address} has no {_SUCCESS}: write it first, with overwrite=True over a part of it")
+    there.begin(overwrite=False, needs_ledger=True)
+    rows = ledger.pending(there.folder, None if until is None else seconds(until), fetch=there.fetch)
     if rows is None:
+        there.close()
         return Written(0, 0, 0)
     extra = {name for name, _ in ledger.FIELDS}
     columns = pa.schema([field for field in rows.schema if field.name not in extra])
@@ -224,7 +236,7 @@ def write_failed(
         _options(options, size, encode_format), window, program, "",
         _settings(output_format, encode_format, caption, rows_per_shard, retries), columns, True,
     )  # fmt: skip
-    return _run(task, frame.select(*columns.names, "key", "first_failed"), folder, overwrite=False)
+    return _run(task, frame.select(*columns.names, "key", "first_failed"), there, overwrite=False)
 
 
 def _options(options: Options | None, size: int | str, encode_format: str) -> Options:
@@ -242,27 +254,31 @@ def _settings(
     )  # fmt: skip
 
 
-def _run(task: _Task, rows: DataFrame, folder: Path, *, overwrite: bool) -> Written:
+def _output(output: str | os.PathLike[str]) -> Output:
+    address = os.fspath(output)
+    return Output(address.rstrip("/") if is_elsewhere(address) else str(Path(address).absolute()))
+
+
+def _run(task: _Task, rows: DataFrame, output: Output, *, overwrite: bool) -> Written:
     """Has Spark fill the shards, and commits them."""
-    job = folder / _TEMPORARY / uuid.uuid4().hex
-    job.mkdir(parents=True)
+    output.remove(_TEMPORARY)
+    job = f"{output.address}/{_TEMPORARY}/{uuid.uuid4().hex}"
     try:
-        reports = rows.mapInArrow(replace(task, folder=str(job)), _REPORT).collect()
+        reports = rows.mapInArrow(replace(task, folder=job), _REPORT).collect()
         reports.sort(key=lambda each: (each["partition"], each["shard"]))
-        return _commit(folder, reports, task.settings.output_format, overwrite)
+        return _commit(output, reports, overwrite)
     finally:
-        shutil.rmtree(job, ignore_errors=True)
-        if not any((folder / _TEMPORARY).iterdir()):
-            (folder / _TEMPORARY).rmdir()
+        output.remove(_TEMPORARY)
+        output.close()
 
 
-def _check(folder: Path, output_format: str, encode_format: str, overwrite: bool) -> None:
+def _check(output: Output, output_format: str, encode_format: str, overwrite: bool) -> None:
     if output_format not in _OUTPUTS:
         raise ValueError(f"output_format is one of {', '.join(_OUTPUTS)}, not {output_format}")
     if encode_format not in _FORMATS:
         raise ValueError(f"encode_format is one of {', '.join(_FORMATS)}, not {encode_format}")
-    if folder.is_dir() and not overwrite and any(_is_ours(entry.name) for entry in folder.iterdir()):
-        raise FileExistsError(f"{folder} has shards already: name another folder, or pass overwrite=True")
+    if not overwrite and any(map(_is_ours, output.names())):
+        raise FileExistsError(f"{output.address} has shards already: name another folder, or pass overwrite=True")
 
 
 def _is_ours(name: str) -> bool:
@@ -283,18 +299,16 @@ def _columns(df: DataFrame, kept: Sequence[str], url: str, caption: str | None) 
     return columns
 
 
-def _commit(folder: Path, reports: Sequence[Any], output_format: str, overwrite: bool) -> Written:
+def _commit(output: Output, reports: Sequence[Any], overwrite: bool) -> Written:
     """Gives the shards their names, one after the other, and then says that all is there."""
-    (folder / _SUCCESS).unlink(missing_ok=True)
     if overwrite:
-        for entry in list(folder.iterdir()):
-            if _is_ours(entry.name):
-                layout.remove(entry)
-    for number, report in enumerate(reports, max(layout.done_shards(folder), default=-1) + 1):
-        layout.move_shard(Path(report["folder"]), report["name"], folder, layout.shard_name(number, _DIGITS))
-    shutil.rmtree(folder / layout.TEMPORARY, ignore_errors=True)
+        output.remove(_SUCCESS)
+        for name in output.names():
+            if _is_ours(name):
+                output.remove(name)
+    first = 0 if overwrite else max(layout.done_shards(output.folder), default=-1) + 1
+    for number, report in enumerate(reports, first):
+        output.adopt(report["folder"], report["name"], layout.shard_name(number, _DIGITS))
     written = Written(len(reports), sum(each["count"] for each in reports), sum(each["successes"] for each in reports))
-    temporary = folder / _TEMPORARY / _SUCCESS
-    temporary.write_text(json.dumps(vars(written)) + "\n")
-    temporary.rename(folder / _SUCCESS)
+    output.write(_SUCCESS, vars(written))
     return written

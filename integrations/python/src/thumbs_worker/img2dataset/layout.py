@@ -349,7 +349,7 @@ def write_manifest(folder: Path, name: str, files: list[str], counts: Mapping[st
     }
     if completes:
         document["completes"] = True
-    _write_document(folder, folder / MANIFEST / f"{name}.manifest", document)
+    write_document(folder, folder / MANIFEST / f"{name}.manifest", document)
 
 
 def manifest(folder: Path, name: str) -> dict[str, Any]:
@@ -361,25 +361,8 @@ def manifest(folder: Path, name: str) -> dict[str, Any]:
     return document
 
 
-def move_shard(source: Path, name: str, folder: Path, new_name: str) -> None:
-    """Moves a complete shard into another folder of the file system, with a new name; its statistics last."""
-    document = manifest(source, name)
-    files = document["files"]
-    # What a commit that was interrupted has left under this name.
-    for left in (new_name, f"{new_name}.tar", f"{new_name}.parquet", f"{LEDGER}/{new_name}.parquet"):
-        remove(folder / left)
-    document["files"] = {new_name + file.removeprefix(name): digest for file, digest in files.items()}
-    for file in files:
-        (source / file).rename(folder / (new_name + file.removeprefix(name)))
-    entries = source / LEDGER / f"{name}.parquet"
-    if entries.exists():
-        (folder / LEDGER).mkdir(exist_ok=True)
-        entries.rename(folder / LEDGER / f"{new_name}.parquet")
-    _write_document(folder, folder / MANIFEST / f"{new_name}.manifest", document)
-    (source / f"{name}_stats.json").rename(folder / f"{new_name}_stats.json")
-
-
-def _write_document(folder: Path, target: Path, document: Mapping[str, Any]) -> None:
+def write_document(folder: Path, target: Path, document: Mapping[str, Any]) -> None:
+    """Writes a JSON file, which has its name when it is complete."""
     with new_file(folder, target) as path:
         path.write_text(json.dumps(document, indent=1) + "\n")
 

@@ -6,6 +6,8 @@ renamed there, so a run that was killed leaves files that the next one replaces.
 
 from __future__ import annotations
 
+import functools
+import json
 import shutil
 import tempfile
 import time
@@ -58,6 +60,7 @@ class Output:
     """The folder that shards are written into, `folder`, which is the output itself or goes there."""
 
     def __init__(self, address: str) -> None:
+        self.address = address
         self.folder = Path(address)
         self._system: Any = None
         if is_elsewhere(address):
@@ -106,6 +109,59 @@ class Output:
             _again(lambda: self._system.get(self._at(file), str(path), recursive=self._system.isdir(self._at(file))))
         return path
 
+    def adopt(self, source: str, name: str, new_name: str) -> None:
+        """Takes a complete shard over from another folder of the same storage, with a new name; its statistics last."""
+        other = _system(source)[1] if self._system is not None else source
+        document = json.loads(self._read(f"{other}/{layout.MANIFEST}/{name}.manifest"))
+        moved = {file: new_name + file.removeprefix(name) for file in document["files"]}
+        entries = f"{layout.LEDGER}/{name}.parquet", f"{layout.LEDGER}/{new_name}.parquet"
+        # What a commit that was interrupted has left under this name.
+        for left in (new_name, f"{new_name}.tar", f"{new_name}.parquet", entries[1]):
+            self.remove(left)
+        for file, target in (*moved.items(), entries):
+            self._move(f"{other}/{file}", target)
+        document["files"] = {moved[file]: digest for file, digest in document["files"].items()}
+        self.write(f"{layout.MANIFEST}/{new_name}.manifest", document)
+        self._move(f"{other}/{name}_stats.json", f"{new_name}_stats.json")
+
+    def write(self, name: str, document: dict[str, Any]) -> None:
+        """Writes a JSON file of the output."""
+        layout.write_document(self.folder, self.folder / name, document)
+        if self._system is not None:
+            self._put(self.folder / name)
+
+    def remove(self, name: str) -> None:
+        """Removes a file, or a folder with all that is in it; does nothing where there is none."""
+        if self._system is None:
+            layout.remove(self.folder / name)
+        elif _again(lambda: self._system.exists(self._at(name))):
+            _again(lambda: self._system.rm(self._at(name), recursive=True))
+
+    def names(self) -> list[str]:
+        """The names of what is in the output; none if it is not there."""
+        try:
+            if self._system is None:
+                return sorted(path.name for path in self.folder.iterdir())
+            paths = _again(lambda: self._system.ls(self._root, False))
+            return sorted(path.rstrip("/").rpartition("/")[2] for path in paths)
+        except FileNotFoundError:
+            return []
+
+    def _read(self, path: str) -> bytes:
+        if self._system is None:
+            return Path(path).read_bytes()
+        return bytes(_again(lambda: self._system.cat_file(path)))
+
+    def _move(self, path: str, name: str) -> None:
+        """Gives a file or a folder a name in the output. In object storage it is copied; does nothing without one."""
+        if self._system is None:
+            if Path(path).exists():
+                (self.folder / name).parent.mkdir(exist_ok=True)
+                Path(path).rename(self.folder / name)
+            return
+        for each in _again(lambda: self._system.find(path)):
+            _again(functools.partial(self._system.cp_file, each, self._at(name) + each.removeprefix(path)))
+
     def leave(self) -> None:
         """Ends a part of a run, whose folder others still use."""
         if self._system is not None:
@@ -136,12 +192,7 @@ class Output:
                     continue
                 if self._system is not None:
                     layout.remove(path)
-        return problems + [f"{name} is in no manifest" for name in self._names() if name not in known and name[0] != "_"]
-
-    def _names(self) -> list[str]:
-        if self._system is None:
-            return sorted(path.name for path in self.folder.iterdir())
-        return sorted(path.rstrip("/").rpartition("/")[2] for path in _again(lambda: self._system.ls(self._root, False)))
+        return problems + [f"{name} is in no manifest" for name in self.names() if name not in known and name[0] != "_"]
 
     def _get_files(self, part: str) -> None:
         """Gets the files of a folder of the output, several at a time."""
