@@ -83,6 +83,8 @@ package struct DownloadConfiguration: Sendable {
   var resolverPatience = Duration.seconds(3)
   /// The addresses of a host name, to be used in place of the resolver's if there are any; replaced in tests.
   var addressesOfHost: @Sendable (_ host: String) -> [String] = { _ in [] }
+  /// The storage of `s3` URLs, and the keys for it; default nil: they are not fetched.
+  package var objectStorage: ObjectStorage?
   /// Client certificates, each for the host that asks for it; default none.
   package var clientCertificates: [ClientCertificate] = []
 

@@ -11,6 +11,9 @@ struct Transfer: Sendable {
   private(set) var url: CurlURL
   /// The request's own header fields that may be sent to it.
   private(set) var headers: [HTTPHeader]
+  /// Signs the request for an object. Nil for other URLs and after a redirect, which no signature may follow.
+  private var signer: ObjectStorage?
+  var isSigned: Bool { signer != nil }
   private var redirects = 0
   /// Whether the server's `Content-Encoding` is ignored, because it is wrong or unknown.
   var ignoresContentEncoding = false
@@ -38,7 +41,12 @@ struct Transfer: Sendable {
   init(
     _ request: DownloadRequest, _ configuration: DownloadConfiguration, spillMemory: WeightedSemaphore? = nil
   ) throws(DownloadError) {
-    url = try CurlURL(parsing: request.url.absoluteString)
+    signer = request.url.scheme == ObjectStorage.scheme ? configuration.objectStorage : nil
+    if let signer {
+      url = try signer.location(of: request.url)
+    } else {
+      url = try CurlURL(parsing: request.url.absoluteString)
+    }
     switch url.scheme {
     case "http", "https": guard !url.host.isEmpty else { throw .invalidURL }
     // `LocalFile` reads allowed local files.
@@ -69,16 +77,19 @@ struct Transfer: Sendable {
     }
     guard next.scheme == "http" || next.scheme == "https" else { throw .redirectToUnsupportedScheme(next.scheme) }
     headers = next.addingLogin(to: url.sharesCredentials(with: next) ? headers : [])
-    url = next
+    (url, signer) = (next, nil)
     try checkHost()
   }
 
   /// The value of `Accept`, unless the request has its own.
   var accept: String { request.purpose == .api ? "application/json,*/*;q=0.8" : configuration.accept }
 
-  /// The header fields to send: the request's own, those of `defaults` that it lacks, and `conditions`.
+  /// The header fields to send: a signature of this moment, the request's own, those of `defaults` that these lack, and
+  /// `conditions`.
   func headers(_ defaults: [HTTPHeader], adding conditions: [HTTPHeader]) -> [HTTPHeader] {
-    headers + defaults.filter { headers.firstValue(of: $0.name) == nil } + conditions
+    let signature = signer?.signature(for: url) ?? []
+    let own = signature + headers.filter { signature.firstValue(of: $0.name) == nil }
+    return own + defaults.filter { own.firstValue(of: $0.name) == nil } + conditions
   }
 
   /// An empty buffer for its body.

@@ -45,6 +45,11 @@ extension ThumbnailWorker {
 
   private func source(of item: WorkItem) throws(LineFailure) -> ImageSource {
     switch item.origin {
+    case .url(let text, let headers) where text.hasPrefix("\(ObjectStorage.scheme)://"):
+      guard let source = pipeline.configuration.objectStorage?.source(text, headers: headers) else {
+        throw .invalidRequest(ObjectStorage.advice)
+      }
+      return source
     case .url(let text, let headers):
       guard let url = URL(string: text) else { throw .invalidRequest("url is no URL: check its spelling") }
       return ImageSource(url, headers: headers).adding(options.headers)

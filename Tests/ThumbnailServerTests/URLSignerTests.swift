@@ -1,4 +1,5 @@
 import TestSupport
+import ThumbnailCore
 @testable import ThumbnailServer
 
 /// Signed addresses.

@@ -93,6 +93,7 @@ extension CurlEasyHandle {
   func prepare(for transfer: Transfer, conditions: [HTTPHeader]) {
     let configuration = transfer.configuration
     set(CURLOPT_URL, transfer.url.text)
+    set(CURLOPT_PATH_AS_IS, transfer.isSigned)
     ccurl_allow_only_http(pointer)
     set(CURLOPT_NOSIGNAL, true)
     set(CURLOPT_FOLLOWLOCATION, false)

@@ -21,10 +21,10 @@ struct CurlURL: Sendable, Equatable {
     try? self.init(parsing: text, relativeTo: base)
   }
 
-  /// Parses `text`, which may be relative to `base`.
+  /// Parses `text`, which may be relative to `base`. With `keepsDots`, `..` and `.` in the path stay as they are.
   ///
   /// - Throws: `.invalidURL` if it is not a URL, `.noResources` if there is no memory for it.
-  init(parsing text: String, relativeTo base: CurlURL? = nil) throws(DownloadError) {
+  init(parsing text: String, relativeTo base: CurlURL? = nil, keepsDots: Bool = false) throws(DownloadError) {
     guard let handle = curl_url() else { throw Self.error(for: CURLUE_OUT_OF_MEMORY) }
     defer { curl_url_cleanup(handle) }
     // Accepts unknown schemes, so that errors can name them, and encodes spaces and similar characters, which are
@@ -33,7 +33,8 @@ struct CurlURL: Sendable, Equatable {
     if let base {
       try Self.check(curl_url_set(handle, CURLUPART_URL, base.text, lenient))
     }
-    try Self.check(curl_url_set(handle, CURLUPART_URL, text, lenient))
+    let flags = lenient | (keepsDots ? UInt32(CURLU_PATH_AS_IS) : 0)
+    try Self.check(curl_url_set(handle, CURLUPART_URL, text, flags))
     login = try Self.takeLogin(out: handle)
     guard
       let url = try Self.part(CURLUPART_URL, of: handle, flags: 0),

@@ -1,5 +1,5 @@
-import CGLib
 package import Foundation
+import ThumbnailCore
 
 /// Signs the addresses of thumbnails, so that only the holder of the key decides which images are downloaded and
 /// resized.
@@ -76,25 +76,6 @@ package struct URLSigner: Sendable {
 
   private static func signature(of text: String, _ secret: [UInt8]) -> String {
     Base64URL.encode(HMAC.sha256(Array(text.utf8), key: secret))
-  }
-}
-
-/// HMAC-SHA256 (RFC 2104), computed by GLib's `GHmac`.
-enum HMAC {
-  private static let byteCount = 32
-
-  static func sha256(_ bytes: [UInt8], key: [UInt8]) -> [UInt8] {
-    guard let hmac = g_hmac_new(G_CHECKSUM_SHA256, key, gsize(key.count)) else {
-      // GLib returns nil only for unknown checksum types.
-      preconditionFailure("GLib has no SHA-256")
-    }
-    defer { g_hmac_unref(hmac) }
-    g_hmac_update(hmac, bytes, gssize(bytes.count))
-    return [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
-      var length = gsize(byteCount)
-      g_hmac_get_digest(hmac, buffer.baseAddress, &length)
-      count = Int(length)
-    }
   }
 }
 

@@ -139,6 +139,9 @@ extension ThumbnailPipeline {
     /// The directives of `X-Robots-Tag`, such as `noai`, with which a server forbids the use of an image. Such images
     /// fail with `optedOut` before their body is read; thumbnails in the cache are still used. Default: none.
     package var disallowedDirectives: [String] = []
+    /// The storage of `s3` URLs, with the keys that sign requests for them; such sources are made by its `source`. Its
+    /// keys are not part of the cache key either. Default: none.
+    public var objectStorage: ObjectStorage?
     /// The client certificates for hosts that request one. They are not part of the cache key: use a separate cache
     /// folder for each identity. Default: none.
     public var clientCertificates: [ClientCertificate] = []

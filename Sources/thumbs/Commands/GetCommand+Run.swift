@@ -86,6 +86,7 @@ extension GetCommand {
 
   private func pipelineConfiguration() throws -> ThumbnailPipeline.Configuration {
     var configuration = try ThumbnailPipeline.Configuration(resources, freshness, network, isolation)
+    configuration.objectStorage = SecretVariables.objectStorage
     if explain {
       configuration.diskCacheLimit = ByteSize(bytes: 0)
       configuration.memoryCacheLimit = ByteSize(bytes: 0)

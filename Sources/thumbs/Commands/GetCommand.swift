@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import HTTPTransport
 import ThumbnailCore
 import Thumbnailer
 
@@ -23,7 +24,7 @@ struct GetCommand: AsyncParsableCommand {
       """)
 
   @Argument(
-    help: ArgumentHelp("The picture: an http or https URL, or a path.", valueName: "URL|PATH"), completion: .file())
+    help: ArgumentHelp("The picture: an http, https or s3 URL, or a path.", valueName: "URL|PATH"), completion: .file())
   var picture: String
 
   @Option(
@@ -102,6 +103,12 @@ extension ImageSource {
       return
     }
     let scheme = text[..<separator.lowerBound].lowercased()
+    if scheme == ObjectStorage.scheme {
+      let object = SecretVariables.objectStorage?.source(text)
+      guard let object else { throw ValidationError(ObjectStorage.advice) }
+      self = object
+      return
+    }
     guard let url = URL(string: text) else { throw ValidationError("\(text) is not a URL: check its spelling") }
     switch scheme {
     case "http", "https": self.init(url)

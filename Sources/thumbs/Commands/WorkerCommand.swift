@@ -55,6 +55,8 @@ struct WorkerCommand: AsyncParsableCommand {
     // Most images occur once, so a larger memory cache would be useless.
     if resources.memoryCache == nil { configuration.memoryCacheLimit = .mebibytes(4) }
     pauses.apply(to: &configuration)
+    // Strangers' lists must not be read with the user's keys.
+    if !configuration.addresses.isGuarded { configuration.objectStorage = SecretVariables.objectStorage }
     configuration.disallowedDirectives = lines.disallowedDirectives
     if let timeout = lines.timeout {
       (configuration.connectTimeout, configuration.stallTimeout) = (.seconds(timeout), .seconds(timeout))

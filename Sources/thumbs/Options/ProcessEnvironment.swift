@@ -1,5 +1,6 @@
 import DecodeSandbox
 import Foundation
+import HTTPTransport
 import PhotoSources
 import Thumbnailer
 
@@ -13,11 +14,14 @@ enum SecretVariables {
   static let values = ProcessPrivacy.takeVariables([
     ProviderSpecification.unsplashKeyVariable, ProviderSpecification.pexelsKeyVariable, keyPassword,
     ServiceOptions.signingKeysVariable, ServiceOptions.imaginaryKeyVariable, ServiceOptions.imgproxyKeyVariable,
-    ServiceOptions.imgproxySaltVariable, ServiceOptions.purgeKeyVariable,
+    ServiceOptions.imgproxySaltVariable, ServiceOptions.purgeKeyVariable, "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
   ])
 
   /// The environment, with the secrets in it.
   static var environment: [String: String] { ProcessInfo.processInfo.environment.merging(values) { $1 } }
+
+  /// The storage of `s3` URLs.
+  static var objectStorage: ObjectStorage? { ObjectStorage(environment: environment) }
 
   /// Call it before other threads run. Proxies may have a password in their URL; libcurl reads them later.
   static func hide() {

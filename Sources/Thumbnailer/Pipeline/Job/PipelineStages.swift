@@ -128,6 +128,7 @@ extension DownloadConfiguration {
     self.memoryBodyLimit = memoryBodyLimit
     spillDirectory = pipeline.cacheDirectory
     certificateAuthorityFile = pipeline.certificateAuthorityFile
+    objectStorage = pipeline.objectStorage
     proxy = pipeline.proxy
     addresses = pipeline.addresses
     optOut = OptOut(pipeline.disallowedDirectives)
