@@ -99,7 +99,7 @@ package struct Download: Sendable {
   /// Its admission ticket, with which a later part of the same body keeps its age.
   var ticket: DownloadTicket?
   /// Its share of the memory for bodies, released with the last copy of this value.
-  var bodyShare: WeightedSemaphore.Reservation?
+  package internal(set) var bodyShare: WeightedSemaphore.Reservation?
 
   /// The HTTP status.
   package var status: Int { head.status }

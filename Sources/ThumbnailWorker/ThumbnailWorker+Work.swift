@@ -35,8 +35,8 @@ extension ThumbnailWorker {
     ledger.begin(source.key)
     defer { response.work = ledger.end(source.key) }
     do throws(ThumbnailError) {
-      let data = try await pipeline.original(of: source)
-      response.original = data
+      let (data, share) = try await pipeline.original(of: source, in: originals)
+      (response.original, response.originalShare) = (data, share)
       return data
     } catch {
       throw LineFailure(error, isOnWeb: true)

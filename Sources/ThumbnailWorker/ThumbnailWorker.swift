@@ -18,9 +18,6 @@ public final class ThumbnailWorker: Sendable {
   /// The least that a line counts in memory, in bytes: its response and its tasks.
   private static let leastHeld = 4 << 10
 
-  /// The bytes that the file of a URL counts in memory before its length is known.
-  private static let originalShare = 2 << 20
-
   let pipeline: ThumbnailPipeline
   let options: Options
   let parser: LineParser
@@ -28,6 +25,8 @@ public final class ThumbnailWorker: Sendable {
   private let input: LineInput
   private let responses: ResponseWriter
   private let held: WeightedSemaphore
+  /// The memory of whole files in responses, as much again.
+  let originals: WeightedSemaphore
   private let tasks = TaskBag()
   /// Lines that have begun and not ended.
   private let linesAtWork = Atomic(0)
@@ -51,6 +50,7 @@ public final class ThumbnailWorker: Sendable {
     (self.pipeline, self.options) = (pipeline, options)
     let share = pipeline.configuration.memoryBudget.bytes / Self.heldPart
     held = WeightedSemaphore(capacity: share)
+    originals = WeightedSemaphore(capacity: share)
     var first = options.firstNumber
     var folder: SampleFolder?
     switch options.destination {
@@ -226,7 +226,6 @@ public final class ThumbnailWorker: Sendable {
     if let item, options.destination.holdsResults {
       bytes += item.variants.reduce(0) { $0 + Self.estimate($1.size) }
     }
-    if let item, item.isOnWeb, options.givesOriginals { bytes += Self.originalShare }
     return min(bytes, held.capacity)
   }
 
@@ -258,7 +257,7 @@ public final class ThumbnailWorker: Sendable {
   }
 
   private func send(_ response: LineResponse, _ held: WeightedSemaphore.Reservation?) {
-    responses.send(response.json(options.wording), holding: held)
+    responses.send(response.json(options.wording), holding: [held, response.originalShare].compactMap { $0 })
     let isExceeded = state.withLock { state in
       state.summary.count(response.outcome)
       let summary = state.summary

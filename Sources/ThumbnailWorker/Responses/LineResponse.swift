@@ -38,6 +38,8 @@ struct LineResponse: Sendable {
   var isInline = false
   /// The whole file of its URL, if it is in the response.
   var original: Data?
+  /// The memory of that file.
+  var originalShare: WeightedSemaphore.Reservation?
   /// The shard that the thumbnails are in.
   var shard: String?
   var work = WorkRecord()

@@ -29,12 +29,12 @@ final class ResponseWriter: Sendable {
   /// Queues a response without its line feed.
   ///
   /// - Parameter held: Released once it is written.
-  func send(_ line: [UInt8], holding held: WeightedSemaphore.Reservation? = nil) {
+  func send(_ line: [UInt8], holding held: [WeightedSemaphore.Reservation] = []) {
     let startsWriting = state.withLock { state in
       guard state.failure == nil else { return false }
       state.pending.append(contentsOf: line)
       state.pending.append(UInt8(ascii: "\n"))
-      if let held { state.held.append(held) }
+      state.held += held
       defer { state.isWriting = true }
       return !state.isWriting
     }

@@ -227,9 +227,12 @@ public final class ThumbnailPipeline: Sendable {
     configuration.cacheMode == .offline ? OfflineHTTPClient() : CurlHTTPClient(downloader: stages.downloader)
   }
 
-  /// The file of an image on the web, as its server sends it. Uses no cache.
-  package func original(of source: ImageSource) async throws(ThumbnailError) -> Data {
-    try await stages.http.original(of: source)
+  /// The file of an image on the web, as its server sends it, with its share of `memory`: it is downloaded into a
+  /// buffer, and read from there when its length is known and there is room for it. Uses no cache.
+  package func original(
+    of source: ImageSource, in memory: WeightedSemaphore
+  ) async throws(ThumbnailError) -> (Data, WeightedSemaphore.Reservation) {
+    try await stages.http.original(of: source, in: memory)
   }
 
   /// The store of search result pages beside the thumbnails, for offline use; nil without a disk cache.

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -148,3 +149,17 @@ def test_a_pool_that_loses_a_process_gives_each_item_once(
     options = Options(sizes=[64], cache_dir=cache)
     found = list(pool.map(items, processes=2, then=kill_once, options=options, program=program, chunk=8))
     assert sorted(found) == list(range(len(items)))
+
+
+def test_whole_files_wait_for_memory_and_all_come(
+    program: str, serve: Callable[[Path], str], images: list[Path], tmp_path: Path, cache: str
+) -> None:
+    # Each counts for twice its length, which is more than there is for all of them.
+    data = images[0].read_bytes()
+    data += bytes((6 << 20) - len(data))
+    (tmp_path / "large.jpg").write_bytes(data)
+    root = serve(tmp_path)
+    options = Options(sizes=[32], originals=True, memory_budget="64MiB", per_host=16, cache_dir=cache, disk_cache=0)
+    with Worker(options, program=program) as worker:
+        results = list(worker.map(f"{root}/large.jpg?{number}" for number in range(12)))
+    assert len(results) == 12 and all(result.ok and result.original == data for result in results)

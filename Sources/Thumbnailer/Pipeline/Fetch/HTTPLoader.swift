@@ -130,14 +130,20 @@ final class HTTPLoader: BodyLoader {
     return request
   }
 
-  /// The whole file of an image, in memory.
-  func original(of source: ImageSource) async throws(ThumbnailError) -> Data {
+  /// A whole file counts so often: itself, and its text in the response.
+  private static let copies = 2
+
+  /// The whole file of an image, with its share of `memory`.
+  func original(
+    of source: ImageSource, in memory: WeightedSemaphore
+  ) async throws(ThumbnailError) -> (Data, WeightedSemaphore.Reservation) {
     var request = DownloadRequest(
       url: source.url, headers: source.headers, byteLimit: configuration.maximumSourceBytes.bytes)
     request.onAttempt = { [monitor] in monitor.send(source, .attempted(number: $0, status: $1)) }
+    let priority = PriorityControl(.prefetch)
     let download: Download
     do throws(DownloadError) {
-      download = try await downloader.download(request, priority: PriorityControl(.prefetch))
+      download = try await downloader.download(request, priority: priority)
     } catch {
       throw ThumbnailError(error)
     }
@@ -147,8 +153,16 @@ final class HTTPLoader: BodyLoader {
       .downloaded(
         bytes: download.receivedBytes, expectedBytes: download.expectedBytes, isComplete: true,
         attempts: download.attempts, httpVersion: download.httpVersion, duration: download.duration))
+    // Who holds this memory waits for that of bodies, so nobody may wait the other way round.
+    download.bodyShare?.release()
+    let share: WeightedSemaphore.Reservation
+    do throws(WeightedSemaphore.Failure) {
+      share = try await memory.reserve(min(Self.copies * download.body.count, memory.capacity), priority: priority)
+    } catch {
+      throw .cancelled
+    }
     do {
-      return Data(try download.body.read(at: 0, length: download.body.count))
+      return (Data(try download.body.read(at: 0, length: download.body.count)), share)
     } catch {
       throw .storageUnavailable(reason: "the download cannot be read back: \(error)")
     }
