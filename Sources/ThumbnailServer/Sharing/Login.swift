@@ -1,6 +1,7 @@
 import Foundation
 import HTTPServer
 import NIOHTTP1
+import ThumbnailCore
 
 /// The password of a gallery, and the cookies of those who have entered it, which end with the server.
 package struct Login: Sendable {
