@@ -296,7 +296,12 @@ final class ConnectionHandler: ChannelInboundHandler {
 
   /// Sends a part when the client has taken the one before it. Each `leastWritten` bytes have their own deadline.
   private func sendNextPart() {
-    guard let (part, isLast) = outgoing?.next() else { return }
+    guard let (part, isLast) = outgoing?.next() else {
+      // The client sees by the length that the rest does not come.
+      closeOutgoing()
+      context?.close(promise: nil)
+      return
+    }
     let length = part.readableBytes
     send(part, isLast: isLast) { handler in
       handler.takenBytes += length

@@ -28,8 +28,8 @@ struct OutgoingBody {
     length = rest.count
   }
 
-  /// The next part, and whether it is the last one.
-  mutating func next() -> (part: IOData, isLast: Bool) {
+  /// The next part, and whether it is the last one; nil if the file has become shorter.
+  mutating func next() -> (part: IOData, isLast: Bool)? {
     let part: IOData
     switch source {
     case .bytes(let bytes):
@@ -37,6 +37,10 @@ struct OutgoingBody {
       part = .byteBuffer(bytes.withUnsafeBytes { ByteBuffer(bytes: UnsafeRawBufferPointer(rebasing: $0[range])) })
     case .file(let file):
       let range = take(Self.filePartLength)
+      var state = stat()
+      // NIO would try for ever to send bytes that are not there.
+      let isThere = try? file.withUnsafeFileDescriptor { fstat($0, &state) == 0 && state.st_size >= range.upperBound }
+      guard isThere == true else { return nil }
       part = .fileRegion(FileRegion(fileHandle: file, readerIndex: range.lowerBound, endIndex: range.upperBound))
     }
     return (part, rest.isEmpty)

@@ -165,6 +165,27 @@ import TestSupport
     await fixture.stop()
   }
 
+  @Test func aFileThatBecomesShorterEndsTheConnection() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.url.appending(path: "film").path
+    let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    defer { Glibc.close(descriptor) }
+    let length = 64 << 20
+    #expect(ftruncate(descriptor, length) == 0)
+    let fixture = try await ServerFixture(respond: { _ in
+      let file = NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: Glibc.open(path, O_RDONLY | O_CLOEXEC))
+      return ServerResponse(.ok, body: .file(file, 0..<length))
+    })
+    let slow = try fixture.connect(receiveBuffer: 4096)
+    await slow.send(get("/film"))
+    await poll { fixture.responder.begun == 1 }
+    #expect(ftruncate(descriptor, 100) == 0)
+    // It reads what was sent before, and then the end.
+    let received = await slow.readToEnd()
+    #expect(received.utf8.count < length)
+    await fixture.stop()
+  }
+
   @Test func aClientThatLeavesStopsTheWork() async throws {
     let cancelled = Counter()
     let begun = Counter()
