@@ -15,16 +15,26 @@ WRITTEN_ONLY = {
 }
 
 
+# Those of other pages.
+OTHERS = {"help", "site"}
+
+
 def as_sent(file):
-    """What the server sends: scripts without the lines of their comments."""
+    """What the server sends: scripts without the lines of their comments and indentation."""
     text = file.read_text()
-    return re.sub(r"^ *(/\*\*(.|\n)*?\*/|//.*)\n", "", text, flags=re.M) if file.suffix == ".js" else text
+    return re.sub(r"^ *(/\*\*(.|\n)*?\*/\n|//.*\n)?", "", text, flags=re.M) if file.suffix == ".js" else text
 
 
 def test_scripts_and_styles_are_small():
     for suffix, most in MOST_BYTES.items():
-        files = [file for file in PAGE.glob(f"*{suffix}") if file.stem != "help"]
+        files = [file for file in PAGE.glob(f"*{suffix}") if file.stem not in OTHERS]
         assert sum(len(gzip.compress(as_sent(file).encode())) for file in files) <= most, suffix
+
+
+def test_no_text_of_a_script_has_several_lines():
+    for file in PAGE.glob("*.js"):
+        if file.stem not in OTHERS:
+            assert all(line.count("`") % 2 == 0 for line in file.read_text().split("\n")), file.name
 
 
 def test_nothing_comes_from_another_host():

@@ -21,20 +21,21 @@ struct PageFile: Sendable {
       let name = String(cString: file.name)
       let type = types[String(name.split(separator: ".").last ?? "")] ?? ""
       var data = Data(String(cString: file.text).utf8)
-      if type.hasPrefix("text/javascript") { data = withoutComments(data) }
+      if type.hasPrefix("text/javascript") { data = compacted(data) }
       files[name] = PageFile(type: type, tag: EntityTag.of(data), bytes: data)
     }
     return files
   }()
 
-  /// A script without its lines of comments, a quarter of its bytes.
-  private static func withoutComments(_ script: Data) -> Data {
+  /// A script without its lines of comments, a quarter of its bytes, and without indentation: no text in it has more
+  /// than one line.
+  private static func compacted(_ script: Data) -> Data {
     var isInComment = false
-    let lines = script.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).filter { line in
+    let lines = script.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).compactMap { line in
       let text = line.drop { $0 == UInt8(ascii: " ") }
       if text.starts(with: "/**".utf8) { isInComment = true }
       defer { if isInComment, line.suffix(2).elementsEqual("*/".utf8) { isInComment = false } }
-      return !isInComment && !text.starts(with: "//".utf8)
+      return isInComment || text.starts(with: "//".utf8) ? nil : text
     }
     return Data(lines.joined(separator: "\n".utf8))
   }
