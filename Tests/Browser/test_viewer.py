@@ -663,3 +663,21 @@ def test_a_turned_picture_is_upright_when_it_is_shown_again(gallery):
     view.wait("location.search === '?open=i3'")
     box = view.page.evaluate(f"{FRAME}.getBoundingClientRect().toJSON()")
     assert box["width"] > box["height"]
+
+
+def test_windows_on_the_screen_stay_however_many_they_are(gallery):
+    size = {"item": {"width": 24000, "height": 16000}}
+    view = opened(gallery, width=3200, height=2400, setup=size, device_scale_factor=2)
+    for _ in range(3):
+        view.page.keyboard.press("+")
+    count = "document.querySelectorAll('.slide:not([inert]) .windows img').length"
+    view.wait(f"{count} > 100")
+    wanted = -1
+    while wanted != len(windows(view)):
+        wanted = len(windows(view))
+        view.page.wait_for_timeout(500)
+    view.pictures.clear()
+    view.page.keyboard.press("ArrowLeft")
+    view.page.wait_for_timeout(500)
+    # The next column at most: what was there is not requested again.
+    assert len(windows(view)) < 20, windows(view)

@@ -1,6 +1,6 @@
 /** The side of a window in pixels. */
 const WINDOW_SIDE = 512;
-/** Windows that are requested at once, and the most that are kept. */
+/** Windows that are requested at once, and the most that are kept besides those on the screen. */
 const AT_ONCE = 3;
 const MOST = 96;
 
@@ -56,18 +56,11 @@ export class Windows {
       }
     }
     this.#wanted.sort((one, other) => one.distance - other.distance);
-    // The oldest ones go.
-    for (const { name } of this.#wanted) this.#keep(name);
-    const spare = [...this.#windows.keys()].slice(0, Math.max(0, this.#windows.size - MOST));
-    for (const name of spare) this.#remove(name);
+    // The oldest ones go that are not on the screen.
+    const names = new Set(this.#wanted.map(({ name }) => name));
+    const spare = [...this.#windows.keys()].filter((name) => !names.has(name));
+    for (const name of spare.slice(0, Math.max(0, this.#windows.size - MOST))) this.#remove(name);
     this.#pump();
-  }
-
-  #keep(name) {
-    const image = this.#windows.get(name);
-    if (!image) return;
-    this.#windows.delete(name);
-    this.#windows.set(name, image);
   }
 
   #pump() {
@@ -89,9 +82,11 @@ export class Windows {
       await image.decode();
       if (this.#windows.get(name) === image) this.element.append(image);
     } catch {
+      // Which an image does not tell. One that failed for another reason is requested again with the next ones.
+      const response = await fetch(image.src).catch(() => null);
       if (this.#windows.get(name) === image) {
         this.#windows.delete(name);
-        this.#isRefused = true;
+        this.#isRefused = response?.status === 400;
       }
     }
     this.#loading -= 1;
