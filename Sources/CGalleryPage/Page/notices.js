@@ -90,7 +90,7 @@ export class Notices {
       }
       pane.hidden = !words;
     }
-    if (words) this.say(words.join('. '));
+    if (words) this.say(words.filter(Boolean).map(sentence).join(' '));
     else if (state === 'loaded') this.say(this.#count());
   }
 

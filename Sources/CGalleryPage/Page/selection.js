@@ -6,6 +6,8 @@ const MOST = 2000;
 /** Milliseconds after which a finger that stays selects, and how far it may move meanwhile, in CSS pixels. */
 const HOLD = 450;
 const STILL = 10;
+/** Milliseconds from the end of a touch to its click, at most. */
+const LATE = 100;
 /** The side of the corner of a cell that selects, in CSS pixels. */
 const CORNER = 34;
 
@@ -229,7 +231,7 @@ export class Selection {
   #release() {
     clearTimeout(this.#hold);
     const drag = this.#drag;
-    // The click that follows a drag does nothing more.
-    if (drag) setTimeout(() => this.#drag === drag && (this.#drag = null));
+    // The click that follows a drag does nothing more. That of a finger comes some milliseconds later.
+    if (drag) setTimeout(() => this.#drag === drag && (this.#drag = null), drag.isHeld ? LATE : 0);
   }
 }

@@ -212,8 +212,7 @@ export class Viewer {
     this.#tellFailure(item);
     if (current.item === item && item && item.width === undefined && !current.failure) {
       await this.#gallery.items.renew(this.#index);
-      item.width ??= null;
-      if (current.item === item) current.fit(this.#size);
+      if (current.item === item && item.width) this.#show(this.#index);
     }
     if (current.item === item) this.#slideShow.wait();
     if (savesData() || current.item !== item || !this.isOpen) return;
@@ -268,6 +267,14 @@ export class Viewer {
         action: () => location.assign(item.film),
       });
     });
+  }
+
+  /** Plays a film or pauses it, else begins or ends the slide show. */
+  #play() {
+    const { video } = this.#slides[1];
+    if (!video || this.#slideShow.isPlaying) this.#slideShow.toggle();
+    else if (video.paused) video.play().catch(() => {});
+    else video.pause();
   }
 
   #turn() {
@@ -340,7 +347,7 @@ export class Viewer {
       '-': () => this.#zoom.step(-1),
       0: () => this.#zoom.reset(),
     };
-    const command = event.key === ' ' && !isOnControl ? () => this.#slideShow.toggle() : commands[event.key];
+    const command = event.key === ' ' && !isOnControl ? () => this.#play() : commands[event.key];
     if (command) {
       const isZoom = '+=-'.includes(event.key);
       if (!event.repeat || isZoom) command();

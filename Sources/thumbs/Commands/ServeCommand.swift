@@ -107,13 +107,19 @@ struct ServeCommand: AsyncParsableCommand {
     return command
   }
 
-  /// Whether the current folder itself has pictures.
+  /// The files of the current folder that are looked at.
+  private static let mostLookedAt = 10_000
+
+  /// Whether pictures or films are among the first files of the current folder and its folders.
   private var hasPictures: Bool {
     get throws {
-      let extensions = Set(try configuration().readableFormats.flatMap(\.fileExtensions))
-      return try FileManager.default.contentsOfDirectory(atPath: ".").contains { name in
-        name.first != "." && extensions.contains(URL(fileURLWithPath: name).pathExtension.lowercased())
-      }
+      let pictures = Set(try configuration().readableFormats.flatMap(\.fileExtensions))
+      let extensions = pictures.union(FilmNames.mediaTypes.keys)
+      let files = FileManager.default.enumerator(
+        at: URL(fileURLWithPath: "."), includingPropertiesForKeys: nil, options: .skipsHiddenFiles)
+      return files?.prefix(Self.mostLookedAt).contains { file in
+        (file as? URL).map { extensions.contains($0.pathExtension.lowercased()) } ?? false
+      } ?? false
     }
   }
 
