@@ -268,6 +268,21 @@ import TestSupport
     #expect(try !String(contentsOf: file, encoding: .utf8).contains(link.id))
   }
 
+  @Test func allServersHaveTheLinksOfTheFileAndNoneWithoutIt() async throws {
+    let directory = try TemporaryDirectory()
+    let (one, other) = (ShareLinks(in: directory.url, gallery: ""), ShareLinks(in: directory.url, gallery: ""))
+    let (link, token) = try await one.add(folder: "a", photos: [], days: 1)
+    #expect(one.link(token) != nil && other.link(token) != nil && !one.hasEnded(link))
+    let (_, second) = try await other.add(folder: "b", photos: [], days: 1)
+    #expect(one.link(second) != nil && one.link(token) != nil)
+    try FileManager.default.removeItem(at: directory.url.appending(path: "links"))
+    #expect(one.link(token) == nil && other.link(second) == nil && one.hasEnded(link))
+    let (_, third) = try await one.add(folder: "c", photos: [], days: 1)
+    for links in [one, other, ShareLinks(in: directory.url, gallery: "")] {
+      #expect(links.link(token) == nil && links.link(second) == nil && links.link(third) != nil)
+    }
+  }
+
   @Test func aLinkThatCannotBeStoredIsNotMadeAndTooManyAreRefused() async throws {
     let directory = try TemporaryDirectory()
     let file = directory.url.appending(path: "links")

@@ -92,9 +92,9 @@ struct GalleryRoutes: Sendable {
       continuation.finish()
       await sessions.listenerLeft(session.id)
     }
-    let ticking = Task {
+    let ticking = Task { [sharing] in
       while (try? await Task.sleep(for: Self.keepAliveInterval)) != nil {
-        if session.link?.hasEnded() == true { return continuation.finish() }
+        if let link = session.link, sharing?.links.hasEnded(link) != false { return continuation.finish() }
         continuation.yield(ByteBuffer(string: ":\n\n"))
       }
     }

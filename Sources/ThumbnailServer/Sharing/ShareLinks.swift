@@ -36,23 +36,38 @@ package actor ShareLinks {
   }
 
   private let file: URL?
-  private let content: Mutex<Content>
+  /// What was read last, with the state of the file then.
+  private let known = Mutex((state: FileState?.none, content: Content()))
 
   /// The links of a gallery, in a file of mode 0600 beside the cache; without a folder they end with the server.
   package init(in cacheDirectory: URL?, gallery: String) {
     file = cacheDirectory.map { PrivateFile.url(in: $0, folder: "links", gallery: gallery) }
-    content = Mutex(Self.read(file) ?? Content())
+  }
+
+  /// What the file has now: another server of the gallery may have added links, and who removes the file ends all.
+  private nonisolated var content: Content {
+    known.withLock { known in
+      guard let file else { return known.content }
+      let state = try? FileState(of: RawPath(fileURL: file))
+      if state != known.state {
+        let new = Self.read(file)
+        known = (new == nil ? nil : state, new ?? Content())
+      }
+      return known.content
+    }
   }
 
   /// The link of a part of an address; nil if it is no link, or has ended.
   nonisolated func link(_ token: some StringProtocol, at now: Date = Date()) -> ShareLink? {
     let parts = token.split(separator: ".", omittingEmptySubsequences: false).map { String($0) }
-    let key = content.withLock { $0.key }
-    guard parts.count == 2, Token.areEqual(parts[1], Self.signature(of: parts[0], key)),
-      let link = content.withLock({ $0.links[parts[0]] }), !link.hasEnded(at: now)
+    let content = content
+    guard parts.count == 2, Token.areEqual(parts[1], Self.signature(of: parts[0], content.key)),
+      let link = content.links[parts[0]], !link.hasEnded(at: now)
     else { return nil }
     return link
   }
+
+  nonisolated func hasEnded(_ link: ShareLink) -> Bool { link.hasEnded() || content.links[link.id] == nil }
 
   /// Makes a link to a folder or to photos.
   func add(
@@ -62,24 +77,23 @@ package actor ShareLinks {
       id: String(Token.random().prefix(Self.idLength)),
       until: Int(now.timeIntervalSince1970) + days * Self.secondsOfDay, folder: folder.map { "\($0)/" },
       photos: Set(photos.map { Data($0.utf8) }))
-    // Another server of the gallery may have added some.
-    var new = Self.read(file) ?? content.withLock { $0 }
+    var new = content
     new.links = new.links.filter { !$0.value.hasEnded(at: now) }
     new.links[link.id] = link
     guard new.links.count <= Self.most, new.links.values.reduce(0, { $0 + $1.size }) <= Self.mostBytes else {
       throw .init(.conflict, "too-many-links", "there are too many links; some have to end first")
     }
     do {
-      if let file { try PrivateFile.write(new, to: file) }
+      // It is read again when a link is used.
+      if let file { try PrivateFile.write(new, to: file) } else { known.withLock { [new] in $0.content = new } }
     } catch {
       throw .init(.insufficientStorage, "not-stored", "the link cannot be stored beside the cache; free some space")
     }
-    content.withLock { [new] in $0 = new }
     return (link, "\(link.id).\(Self.signature(of: link.id, new.key))")
   }
 
-  private static func read(_ file: URL?) -> Content? {
-    file.flatMap { try? Data(contentsOf: $0) }.flatMap { try? JSONDecoder().decode(Content.self, from: $0) }
+  private static func read(_ file: URL) -> Content? {
+    (try? Data(contentsOf: file)).flatMap { try? JSONDecoder().decode(Content.self, from: $0) }
   }
 
   private static func signature(of id: String, _ key: String) -> String {
