@@ -80,7 +80,7 @@ import TestSupport
     func items(_ count: Int, of session: String) async -> [[String: Any]] {
       var items: [[String: Any]] = []
       await poll {
-        for version in 0...5 {
+        for version in 0...9 {
           let object = await get("/api/sessions/\(session)/items?version=\(version)&from=0").object
           items = object["items"] as? [[String: Any]] ?? items
         }
@@ -208,6 +208,21 @@ import TestSupport
     let others = try await owner.begin()
     #expect(await guest.get("/api/sessions/\(others)/items?version=1&from=0").status == .notFound)
     #expect(await owner.get("/api/sessions/\(session)/items?version=1&from=0").status == .notFound)
+  }
+
+  @Test func whatIsHiddenIsNoLongerShownByLinks() async throws {
+    let owner = try await Visit().entered()
+    let guest = try await owner.guest(#"{"folder":"a","days":1}"#)
+    let (own, session) = (try await owner.begin(), try await guest.begin())
+    _ = await owner.items(6, of: own)
+    let path = "/picture/\(try #require(await guest.items(2, of: session).first?["key"] as? String))/40x40-cover"
+    #expect(await guest.get(path).status == .ok)
+    #expect(await owner.post("/api/sessions/\(own)/delete", #"{"ids":["a/1.jpg"]}"#).status == .noContent)
+    #expect(await guest.get(path).status == .notFound && owner.get(path).status == .ok)
+    #expect(await guest.items(1, of: session).first?["name"] as? String == "2.jpg")
+    #expect(await owner.post("/api/sessions/\(own)/undo", #"{"ids":["a/1.jpg"]}"#).status == .ok)
+    #expect(await guest.get(path).status == .ok)
+    #expect(await guest.items(2, of: session).count == 2)
   }
 
   @Test func aLinkToPicturesShowsThoseOfTheSameBytes() async throws {

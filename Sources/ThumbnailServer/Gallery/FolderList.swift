@@ -20,6 +20,8 @@ actor FolderList: ImageList {
   private var order: FolderIndex.Order
   private var snapshot = ListSnapshot()
   private var arrangement: FolderArrangement?
+  /// The generation of the hidden photos that the newest arrangement leaves out.
+  private var hiddenGeneration = 0
   private var arranging: Task<Void, Never>?
   private var watching: Task<Void, Never>?
 
@@ -99,12 +101,14 @@ actor FolderList: ImageList {
       snapshot.state = .loading
       hub.send(snapshot)
     }
-    arranging = Task { [weak self, index, order, hidden, isWithin, snapshot] in
+    let (hiddenIDs, generation) = hidden.current
+    hiddenGeneration = generation
+    arranging = Task { [weak self, index, order, isWithin, snapshot] in
       let result: Result<FolderArrangement, ProviderError>
       do throws(ProviderError) {
         result = .success(
           try await index.arrangement(
-            of: snapshot.query, in: snapshot.album, order: order, hidden: hidden.ids, within: isWithin))
+            of: snapshot.query, in: snapshot.album, order: order, hidden: hiddenIDs, within: isWithin))
       } catch {
         result = .failure(error)
       }
@@ -149,10 +153,14 @@ actor FolderList: ImageList {
       var generation = await index.currentGeneration()
       while (try? await Task.sleep(for: Self.watchInterval)) != nil {
         let current = await index.currentGeneration()
-        guard current != generation else { continue }
+        await self?.follow(hasChanged: current != generation)
         generation = current
-        await self?.arrange(showingProgress: false)
       }
     }
+  }
+
+  /// Arranges the images anew if the folder has changed, or another list has hidden or shown some.
+  private func follow(hasChanged: Bool) {
+    if hasChanged || hiddenGeneration != hidden.current.generation { arrange(showingProgress: false) }
   }
 }

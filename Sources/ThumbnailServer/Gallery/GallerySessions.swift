@@ -50,11 +50,8 @@ actor GallerySessions {
   private let hidden: HiddenPhotos
   private var entries: [String: Entry] = [:]
 
-  init(
-    _ source: GallerySource, pipeline: ThumbnailPipeline, headers: HostHeaders, hidden: HiddenPhotosFile? = nil
-  ) {
-    (self.source, self.pipeline, self.headers) = (source, pipeline, headers)
-    self.hidden = HiddenPhotos(hidden)
+  init(_ source: GallerySource, pipeline: ThumbnailPipeline, headers: HostHeaders, hidden: HiddenPhotos) {
+    (self.source, self.pipeline, self.headers, self.hidden) = (source, pipeline, headers, hidden)
   }
 
   /// Begins a session with a search in an album, or with what a link shows. Nil if there are too many.

@@ -1,4 +1,5 @@
 package import Foundation
+import Synchronization
 import ThumbnailCore
 
 /// The photos that were hidden in a gallery, for all lists of a server, and for later servers of the same gallery.
@@ -9,7 +10,10 @@ actor HiddenPhotos {
   /// No path or name of a photo is longer, in bytes.
   private static let longestID = mostBytes / 16
 
-  private(set) var ids: Set<String>
+  var ids: Set<String> { current.ids }
+  /// The ids, and how often they have changed.
+  nonisolated var current: (ids: Set<String>, generation: Int) { state.withLock { $0 } }
+  private let state: Mutex<(ids: Set<String>, generation: Int)>
   /// The names in the order in which they were hidden.
   private var order: [String]
   private let file: HiddenPhotosFile?
@@ -18,7 +22,7 @@ actor HiddenPhotos {
   init(_ file: HiddenPhotosFile? = nil) {
     self.file = file
     order = file?.atStart ?? []
-    ids = Set(order)
+    state = Mutex((Set(order), 0))
   }
 
   func insert(_ photos: [String]) {
@@ -33,7 +37,7 @@ actor HiddenPhotos {
 
   private func change(_ change: (inout [String]) -> Void) {
     change(&order)
-    ids = Set(order)
+    state.withLock { [order] in $0 = (Set(order), $0.generation + 1) }
     file?.change(from: order, change)
   }
 

@@ -15,14 +15,16 @@ struct ImageRoutes: Sendable {
 
   let registry: ImageRegistry
   let thumbnails: ThumbnailResponder
+  let hidden: HiddenPhotos
   /// Reads details, for which it waits for the disk.
   private let reading = WorkerPool(name: "picture-details", threads: 1)
 
-  init(registry: ImageRegistry, thumbnails: ThumbnailResponder) {
-    (self.registry, self.thumbnails) = (registry, thumbnails)
+  init(registry: ImageRegistry, thumbnails: ThumbnailResponder, hidden: HiddenPhotos) {
+    (self.registry, self.thumbnails, self.hidden) = (registry, thumbnails, hidden)
   }
 
-  /// The response if the thumbnail is in memory. A link shows the thumbnails of its photos only.
+  /// The response if the thumbnail is in memory. A link shows the thumbnails of its photos only,
+  /// unless they are hidden.
   func immediateResponse(to request: ServerRequest, path: [Substring], _ link: ShareLink?) -> ServerResponse? {
     guard let (source, form) = thumbnail(path, link), !form.isWindow else { return nil }
     return thumbnails.cached(source, form.variant, storing(source), for: request, extra: Self.ownPagesOnly)
@@ -50,7 +52,7 @@ struct ImageRoutes: Sendable {
   /// The form bounds the work, so that nothing else has to.
   private func thumbnail(_ path: [Substring], _ link: ShareLink?) -> (source: ServedSource, form: GalleryForm)? {
     guard path.count == 2, let form = GalleryForm(path[1]), let listed = registry.photo(path[0]),
-      link?.contains(listed.photo.id) ?? true
+      link.map({ $0.contains(listed.photo.id) && !hidden.current.ids.contains(listed.photo.id) }) ?? true
     else { return nil }
     let source = ServedSource(registry.source(of: listed.photo, for: form.variant), isSigned: true)
     // An image of the web would be downloaded again for each of its windows; and a link shows no original.

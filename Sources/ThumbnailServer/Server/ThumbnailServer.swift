@@ -48,7 +48,8 @@ package final class ThumbnailServer: HTTPResponder {
       signer: configuration.signer, hosts: configuration.sourceHosts, folder: configuration.folder,
       headers: configuration.headers)
     responder.makesMicroThumbnails = true
-    images = ImageRoutes(registry: registry, thumbnails: responder)
+    let hidden = HiddenPhotos(configuration.hidden)
+    images = ImageRoutes(registry: registry, thumbnails: responder, hidden: hidden)
     (responder.namesSources, responder.makesMicroThumbnails) = (false, false)
     imaginary = ImaginaryRoutes(thumbnails: responder, access: access, key: configuration.imaginaryKey)
     purge = PurgeRoute(pipeline: pipeline, access: access, key: configuration.purgeKey)
@@ -60,7 +61,7 @@ package final class ThumbnailServer: HTTPResponder {
     gallery = configuration.gallery.map { source in
       GalleryRoutes(
         sessions: GallerySessions(
-          source, pipeline: pipeline, headers: configuration.headers, hidden: configuration.hidden),
+          source, pipeline: pipeline, headers: configuration.headers, hidden: hidden),
         registry: registry, pipeline: pipeline, token: token, sharing: configuration.sharing)
     }
   }
