@@ -225,6 +225,29 @@ import TestSupport
     #expect(await guest.items(2, of: session).count == 2)
   }
 
+  @Test func guestsTakeNoSessionsFromTheOwnerNorMoreThanTheirs() async throws {
+    let owner = try await Visit().entered()
+    let own = try await owner.begin()
+    let guest = try await owner.guest(#"{"folder":"a","days":1}"#)
+    var streams: [AsyncStream<ByteBuffer>] = []
+    for _ in 0..<32 {
+      guard case .stream(let parts) = await guest.get("/api/sessions/\(try await guest.begin())/events").body else {
+        break
+      }
+      streams.append(parts)
+      for await _ in parts { break }
+    }
+    #expect(streams.count == 32)
+    #expect(await guest.post("/api/sessions", #"{"query":""}"#).status == .serviceUnavailable)
+    // Sessions without a page give way to others of guests.
+    let other = try await owner.guest(#"{"folder":"a","days":1}"#)
+    for _ in 0..<260 { _ = try await other.begin() }
+    _ = try await owner.begin()
+    let place = await owner.get("/api/sessions/\(own)/position?version=0&id=4.jpg")
+    #expect(place.object["error"] as? String != "no-session")
+    withExtendedLifetime(streams) {}
+  }
+
   @Test func aLinkToPicturesShowsThoseOfTheSameBytes() async throws {
     let owner = try await Visit().entered()
     let guest = try await owner.guest(#"{"ids":["4.jpg","é/5.jpg","none.jpg"],"days":30}"#)

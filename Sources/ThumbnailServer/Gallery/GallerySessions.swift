@@ -32,8 +32,9 @@ actor GallerySessions {
   private static let patience = Duration.seconds(30)
   /// The time that a session waits for a hidden tab.
   private static let longPatience = Duration.seconds(24 * 3600)
-  /// The most sessions; beyond it the session that has been without a page for the longest time ends.
-  private static let most = 256
+  /// The most sessions, those of guests, and those of one link; beyond it the one of them that has been without a page
+  /// for the longest time ends.
+  private static let (most, mostOfGuests, mostOfLink) = (256, 128, 32)
 
   private struct Entry {
     let session: GallerySession
@@ -58,10 +59,11 @@ actor GallerySessions {
   func begin(
     query: String, order: FolderIndex.Order, album: String, link: ShareLink? = nil
   ) async -> GallerySession? {
-    if entries.count >= Self.most {
-      let idle = entries.values.filter { $0.listeners == 0 }.min { $0.idleSince < $1.idleSince }
-      guard let idle else { return nil }
-      await end(idle.session.id)
+    if let link {
+      guard await makeRoom(Self.mostOfLink, { $0?.id == link.id }), await makeRoom(Self.mostOfGuests, { $0 != nil })
+      else { return nil }
+    } else {
+      guard await makeRoom(Self.most, { _ in true }) else { return nil }
     }
     let list: any ImageList =
       switch source {
@@ -77,6 +79,16 @@ actor GallerySessions {
     expire(session.id)
     await list.search(query)
     return session
+  }
+
+  /// Whether there are fewer than `most` sessions of some links, after the end of an idle one if necessary.
+  private func makeRoom(_ most: Int, _ isRival: (ShareLink?) -> Bool) async -> Bool {
+    let rivals = entries.values.filter { isRival($0.session.link) }
+    guard rivals.count >= most else { return true }
+    let idle = rivals.filter { $0.listeners == 0 }.min { $0.idleSince < $1.idleSince }
+    guard let idle else { return false }
+    await end(idle.session.id)
+    return true
   }
 
   func session(_ id: some StringProtocol) -> GallerySession? { entries[String(id)]?.session }
