@@ -258,10 +258,19 @@ import TestSupport
     #expect(await folder.items(1, of: try await folder.begin()).first?["name"] as? String == "5.jpg")
     for message in [
       #"{"days":1}"#, #"{"folder":"","days":1}"#, #"{"ids":[],"days":1}"#, #"{"folder":"a","days":0}"#,
-      #"{"folder":"a","days":32}"#,
+      #"{"folder":"a","days":32}"#, #"{"folder":"/","days":1}"#, #"{"folder":"//","days":1}"#,
+      #"{"folder":"a/","days":1}"#,
     ] {
       #expect(await owner.post("/api/link", message).status == .badRequest, "\(message)")
     }
+  }
+
+  @Test(arguments: [
+    ("a", ["a/1.jpg", "//a/%e9.jpg"], ["//%e9.jpg", "//ab/%e9.jpg", "a"]),
+    ("//%e9", ["//%e9/1.jpg"], ["//%e9.jpg", "//%e9a/1.jpg", "%e9/1.jpg"]), ("/", [], ["//%e9.jpg", "a/1.jpg"]),
+  ]) func aFolderIsComparedByBytes(folder: String, inside: [String], outside: [String]) {
+    let link = ShareLink(id: "", until: 0, folder: "\(folder)/", photos: [])
+    #expect(inside.allSatisfy(link.contains) && !outside.contains(where: link.contains))
   }
 
   @Test func anAlteredLinkIsNone() async throws {

@@ -261,7 +261,8 @@ struct GalleryRoutes: Sendable {
 
   private func makeLink(_ message: LinkMessage) async throws(Problem) -> ServerResponse {
     guard let sharing else { throw .notFound }
-    let isScoped = message.folder.map { !$0.isEmpty } ?? (message.ids?.isEmpty == false)
+    let isScoped =
+      message.folder.map { !$0.isEmpty && $0.utf8.last != RawPath.slash } ?? (message.ids?.isEmpty == false)
     guard isScoped, LinkMessage.days.contains(message.days) else {
       throw Problem(.badRequest, "invalid-request", "a link has a folder or pictures, and 1 to 31 days")
     }

@@ -9,13 +9,15 @@ struct ShareLink: Sendable, Codable {
   let id: String
   /// The end, in seconds since 1970.
   let until: Int
-  /// The path of a folder within the gallery, with a slash at its end; nil for single photos.
+  /// The path of a folder within the gallery as `RawPath.text`, with a slash at its end; nil for single photos.
   let folder: String?
   /// The photos' ids in UTF-8: strings in Swift are equal if only their Unicode normal forms differ.
   let photos: Set<Data>
 
   func contains(_ photo: String) -> Bool {
-    folder.map { photo.utf8.starts(with: $0.utf8) } ?? photos.contains(Data(photo.utf8))
+    guard let folder else { return photos.contains(Data(photo.utf8)) }
+    let prefix = RawPath(text: folder).bytes
+    return !prefix.isEmpty && RawPath(text: photo).bytes.starts(with: prefix)
   }
 
   func hasEnded(at now: Date = Date()) -> Bool { now.timeIntervalSince1970 >= Double(until) }
