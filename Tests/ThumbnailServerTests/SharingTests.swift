@@ -161,6 +161,7 @@ import TestSupport
     #expect(response["set-cookie"] != nil && !response.text.contains(visit.login.ticket))
     #expect(await visit.get("/login/correct-horse").status == .forbidden)
     #expect(LoggedTarget.text(of: "/login/secret") == "/login/***")
+    #expect(LoggedTarget.text(of: "/login?pass%77ord=hunter2&a=1") == "/login?pass%77ord=***&a=1")
     #expect(LoggedTarget.text(of: "/s/secret.a/picture/0/40x40-cover") == "/s/***/picture/0/40x40-cover")
   }
 

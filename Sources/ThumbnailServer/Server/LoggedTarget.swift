@@ -10,7 +10,7 @@ enum LoggedTarget {
     "force",
     "nocrop", "norotation", "stripmeta", "expires",
   ]
-  private static let secretFields: Set<String> = ["signature", "key"]
+  private static let secretFields: Set<String> = ["signature", "key", "password"]
   private static let hidden = "***"
   /// Addresses may be encoded more than once.
   private static let mostDecodings = 4
