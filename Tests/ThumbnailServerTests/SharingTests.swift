@@ -185,7 +185,8 @@ import TestSupport
     let guest = try await owner.guest(#"{"folder":"a","days":1}"#)
     #expect(await guest.get("").text.contains("<dialog id=\"viewer\">"))
     let gallery = await guest.get("/api/gallery").object
-    #expect(gallery["title"] as? String == "a" && gallery["isGuest"] as? Bool == true && gallery["shares"] == nil)
+    #expect(
+      gallery["title"] as? String == "Pictures" && gallery["isGuest"] as? Bool == true && gallery["shares"] == nil)
     let session = try await guest.begin("b")
     let items = await guest.items(2, of: session)
     #expect(items.compactMap { $0["name"] as? String } == ["1.jpg", "2.jpg"])
@@ -254,7 +255,6 @@ import TestSupport
     let guest = try await owner.guest(#"{"ids":["4.jpg","é/5.jpg","none.jpg"],"days":30}"#)
     let items = await guest.items(2, of: try await guest.begin())
     #expect(Set(items.compactMap { $0["name"] as? String }) == ["4.jpg", "5.jpg"])
-    #expect(await guest.get("/api/gallery").object["title"] as? String == "Shared pictures")
     let folder = try await owner.guest(#"{"folder":"é","days":1}"#)
     #expect(await folder.items(1, of: try await folder.begin()).first?["name"] as? String == "5.jpg")
     for message in [

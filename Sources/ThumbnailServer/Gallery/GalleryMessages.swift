@@ -12,10 +12,10 @@ extension JSONObject {
   init(_ source: GallerySource, token: String, link: ShareLink?, shares: Bool) {
     switch source {
     case .folder where link != nil:
-      let title = link?.folder?.split(separator: "/").last.map { String($0) } ?? "Shared pictures"
+      // The folder's name is not for guests.
       self = [
         "hint": "", "isGuest": true, "kind": "folder", "picksRandom": false, "provider": FolderIndex.provider,
-        "title": title, "token": link?.id,
+        "title": "Pictures", "token": link?.id,
       ]
     case .folder(let index):
       let title = URL(fileURLWithPath: index.path).lastPathComponent
