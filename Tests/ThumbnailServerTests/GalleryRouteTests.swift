@@ -56,6 +56,16 @@ import TestSupport
     }
   }
 
+  @Test func aFolderThatWasAwayIsShownAgainByItself() async throws {
+    let page = try await GalleryPage(pictures: 2)
+    await poll { await page.items().count == 2 }
+    let aside = page.directory.url.appending(path: "aside")
+    try FileManager.default.moveItem(at: page.folder, to: aside)
+    await poll { await page.newest()["state"] as? String == "failed" }
+    try FileManager.default.moveItem(at: aside, to: page.folder)
+    await poll { await page.items().count == 2 }
+  }
+
   @Test func aPhotographIsFoundInEveryOrderAndTellsItsDateAndWhereThatIsFrom() async throws {
     let page = try await GalleryPage(pictures: 3)
     let taken = DateSamples.jpeg(exif: DateSamples.tiff([DateSamples.original: "2024:07:01 12:00:00"]))

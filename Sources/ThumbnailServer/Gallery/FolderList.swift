@@ -122,6 +122,8 @@ actor FolderList: ImageList {
   }
 
   private func take(_ result: Result<FolderArrangement, ProviderError>) {
+    // It has failed again.
+    if case .failure = result, snapshot.state == .failed { return }
     snapshot.version += 1
     snapshot.message = nil
     switch result {
@@ -159,8 +161,11 @@ actor FolderList: ImageList {
     }
   }
 
-  /// Arranges the images anew if the folder has changed, or another list has hidden or shown some.
+  /// Arranges the images anew if the folder has changed, another list has hidden or shown some, or the folder could not
+  /// be listed, as that of a disk that was unplugged.
   private func follow(hasChanged: Bool) {
-    if hasChanged || hiddenGeneration != hidden.current.generation { arrange(showingProgress: false) }
+    if hasChanged || snapshot.state == .failed || hiddenGeneration != hidden.current.generation {
+      arrange(showingProgress: false)
+    }
   }
 }
