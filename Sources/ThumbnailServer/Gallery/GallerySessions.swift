@@ -34,7 +34,8 @@ actor GallerySessions {
   private static let longPatience = Duration.seconds(24 * 3600)
   /// The most sessions, those of guests, and those of one link; beyond it the one of them that has been without a page
   /// for the longest time ends.
-  private static let (most, mostOfGuests, mostOfLink) = (256, 128, 32)
+  private static let most = 256
+  private static let (mostOfGuests, mostOfLink) = (128, 32)
 
   private struct Entry {
     let session: GallerySession
