@@ -5,9 +5,8 @@ import Synchronization
 
 /// A body that is sent part by part, one at a time, so that a connection does not copy the whole body in memory.
 struct OutgoingBody {
-  /// The length of a part of bytes in memory.
+  /// The length of a part in bytes.
   static let partLength = 16 << 10
-  private static let filePartLength = 64 << 10
 
   private enum Source {
     case bytes(Data)
@@ -36,12 +35,16 @@ struct OutgoingBody {
       let range = take(Self.partLength)
       part = .byteBuffer(bytes.withUnsafeBytes { ByteBuffer(bytes: UnsafeRawBufferPointer(rebasing: $0[range])) })
     case .file(let file):
-      let range = take(Self.filePartLength)
-      var state = stat()
-      // NIO would try for ever to send bytes that are not there.
-      let isThere = try? file.withUnsafeFileDescriptor { fstat($0, &state) == 0 && state.st_size >= range.upperBound }
-      guard isThere == true else { return nil }
-      part = .fileRegion(FileRegion(fileHandle: file, readerIndex: range.lowerBound, endIndex: range.upperBound))
+      // Not sent by the kernel: NIO would ask it for ever for bytes that are not there any more.
+      let range = take(Self.partLength)
+      var bytes = ByteBuffer()
+      let count = try? file.withUnsafeFileDescriptor { descriptor in
+        bytes.writeWithUnsafeMutableBytes(minimumWritableBytes: range.count) {
+          max(0, pread(descriptor, $0.baseAddress, range.count, off_t(range.lowerBound)))
+        }
+      }
+      guard count == range.count else { return nil }
+      part = .byteBuffer(bytes)
     }
     return (part, rest.isEmpty)
   }
