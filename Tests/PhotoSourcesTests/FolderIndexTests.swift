@@ -138,6 +138,16 @@ struct FolderIndexTests {
     }
   }
 
+  @Test func albumsThatDifferInLeadingZerosStayWhole() async throws {
+    for folder in ["1", "01"] { for name in ["a/1", "b/1", "2"] { try add("2021/\(folder)/\(name).jpg") } }
+    let index = FolderIndex(path: folder.path)
+    let albums = try await index.arrangement(of: "", in: "2021", order: .name).albums
+    #expect(albums.map { "\($0.path): \($0.count)" } == ["2021/01: 3", "2021/1: 3"])
+    let one = try await index.arrangement(of: "", in: "2021/1", order: .name)
+    #expect(try ids(one) == ["2021/1/2.jpg", "2021/1/a/1.jpg", "2021/1/b/1.jpg"])
+    #expect(try one.position(of: "2021/1/b/1.jpg") == 2)
+  }
+
   @Test func theLargestFilesComeFirstInTheOrderOfSizes() async throws {
     for (name, count) in [("small.jpg", 1), ("b/large.jpg", 90_000), ("middle.jpg", 700)] {
       try add(name)

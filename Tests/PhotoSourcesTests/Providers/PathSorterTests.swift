@@ -61,8 +61,13 @@ import ThumbnailCache
     let sorted = ["a", "a1", "a01", "a2", "a2b", "a10", "a10/x", "a10-x", "b/1", "b/9", "b/10", "é", "富"]
     var names = sorted.shuffled()
     names.sort { NaturalOrder.areInOrder($0.utf8, $1.utf8) }
-    // Of a1 and a01 the zero decides, byte by byte.
+    // Of a1 and a01 the zero decides.
     #expect(names == ["a", "a01", "a1", "a2", "a2b", "a10", "a10/x", "a10-x", "b/1", "b/9", "b/10", "é", "富"])
+  }
+
+  @Test func foldersThatDifferInLeadingZerosAreNotMixed() {
+    let sorted = ["2021/01/1.jpg", "2021/01/2.jpg", "2021/1/1.jpg", "2021/1/02.jpg", "2021/1/2.jpg", "2021/2.jpg"]
+    #expect(sorted.shuffled().sorted { NaturalOrder.areInOrder($0.utf8, $1.utf8) } == sorted)
   }
 
   @Test func itIsATotalOrder() {

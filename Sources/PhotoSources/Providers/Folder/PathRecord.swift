@@ -150,35 +150,41 @@ struct PathMerge {
 /// Natural sort order: `img2` before `img10`.
 ///
 /// Runs of digits compare as numbers, everything else bytewise as UTF-8, which is code point order and independent of
-/// the locale. A slash sorts first, so that the files of a folder are contiguous.
+/// the locale. A slash sorts first, so that the files of a folder are contiguous. Of folders, or names, that differ only
+/// in leading zeros, the one with more of them comes first: `2021/1` and all that is in it is after `2021/01`.
 enum NaturalOrder {
-  /// Whether the first name comes before the second. Names that differ only in leading zeros compare byte by byte.
+  /// Whether the first name comes before the second.
   static func areInOrder(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>)
     -> Bool
   {
     var (i, j) = (left.startIndex, right.startIndex)
+    // What the zeros decide, if nothing else does up to the next slash.
+    var tie: Bool?
     while i < left.endIndex, j < right.endIndex {
       if isDigit(left[i]), isDigit(right[j]) {
         let (first, second) = (digits(of: left, from: &i), digits(of: right, from: &j))
-        if first.count != second.count { return first.count < second.count }
-        if let (a, b) = zip(first, second).first(where: { $0 != $1 }) { return a < b }
+        if first.number.count != second.number.count { return first.number.count < second.number.count }
+        if let (a, b) = zip(first.number, second.number).first(where: { $0 != $1 }) { return a < b }
+        if first.zeros != second.zeros { tie = tie ?? (first.zeros > second.zeros) }
       } else {
         if left[i] != right[j] { return rank(left[i]) < rank(right[j]) }
+        if let tie, left[i] == RawPath.slash { return tie }
         i = left.index(after: i)
         j = right.index(after: j)
       }
     }
-    if i == left.endIndex, j == right.endIndex { return left.lexicographicallyPrecedes(right) }
+    if i == left.endIndex, j == right.endIndex { return tie ?? false }
     return i == left.endIndex
   }
 
-  /// Skips a run of digits and returns those after the leading zeros.
+  /// Skips a run of digits and returns the number of leading zeros, and the digits after them.
   private static func digits<Bytes: Collection<UInt8>>(
     of bytes: Bytes, from index: inout Bytes.Index
-  ) -> Bytes.SubSequence {
+  ) -> (zeros: Int, number: Bytes.SubSequence) {
     let run = bytes[index...].prefix(while: isDigit)
     index = run.endIndex
-    return run.drop { $0 == UInt8(ascii: "0") }
+    let number = run.drop { $0 == UInt8(ascii: "0") }
+    return (run.count - number.count, number)
   }
 
   private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
