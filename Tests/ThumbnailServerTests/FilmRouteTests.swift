@@ -52,6 +52,19 @@ import TestSupport
     _ = try sent(original)
   }
 
+  @Test func theCoverOfAnAlbumKeepsItsFilm() async throws {
+    let page = try await GalleryPage(pictures: 0) { folder in
+      try FileManager.default.createDirectory(at: folder.appending(path: "trip"), withIntermediateDirectories: true)
+      try Self.bytes.write(to: folder.appending(path: "trip/lake.mp4"))
+    }
+    await poll { await page.items().count == 1 }
+    let key = try #require(await page.items()[0]["key"] as? String)
+    #expect(await page.albums() == ["trip": 1])
+    let film = await page.fixture.get("/picture/\(key)/film")
+    #expect(film.status == .ok)
+    _ = try sent(film)
+  }
+
   @Test func aPartOfAFilmIsSentWhereTheFilmIsStillTheSame() async throws {
     let page = try await page()
     await poll { await page.items().count == 4 }

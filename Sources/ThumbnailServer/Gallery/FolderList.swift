@@ -52,16 +52,18 @@ actor FolderList: ImageList {
 
   func albums(version: Int) throws(ProviderError) -> [(album: FolderAlbum, cover: ListedPhoto)]? {
     guard version == snapshot.version, let arrangement else { return nil }
-    return zip(arrangement.albums, try arrangement.covers()).map { ($0, ListedPhoto(id: $1.id, photo: $1)) }
+    return zip(arrangement.albums, try arrangement.covers()).map { ($0, Self.listed($1)) }
   }
 
   func retry() { arrange(showingProgress: true) }
 
   func photos(in range: Range<Int>, version: Int) throws(ProviderError) -> [ListedPhoto]? {
     guard version == snapshot.version, let arrangement else { return nil }
-    return try arrangement.photos(in: range).map {
-      ListedPhoto(id: $0.photo.id, photo: $0.photo, date: $0.date, film: $0.film)
-    }
+    return try arrangement.photos(in: range).map(Self.listed)
+  }
+
+  private static func listed(_ found: FolderArrangement.DatedPhoto) -> ListedPhoto {
+    ListedPhoto(id: found.photo.id, photo: found.photo, date: found.date, film: found.film)
   }
 
   func position(of id: String, version: Int) throws(ProviderError) -> Int? {

@@ -184,22 +184,20 @@ package struct FolderArrangement: Sendable {
 
   /// The photos at positions of this arrangement, with their dates, and the film that belongs to each: itself, or that
   /// of a Live Photo. Reads the list; positions beyond the end are left out.
-  package func photos(
-    in range: Range<Int>
-  ) throws(ProviderError) -> [(photo: Photo, date: CaptureDate, film: RawPath?)] {
-    let positions = Array(range.clamped(to: 0..<count))
-    let found = zip(try photos(at: positions), positions.map(index))
-    return try ProviderError.listing(listing.root) { () throws(SystemFailure) in
-      try found.map { (photo, index) throws(SystemFailure) in
-        (photo, listing.dates[index], try listing.film(of: photo, at: index))
-      }
-    }
+  package func photos(in range: Range<Int>) throws(ProviderError) -> [DatedPhoto] {
+    try photos(withIndices: range.clamped(to: 0..<count).map(index))
   }
 
-  /// The first photo of each album.
-  package func covers() throws(ProviderError) -> [Photo] {
+  /// The first photo of each album, as `photos(in:)` has it.
+  package func covers() throws(ProviderError) -> [DatedPhoto] { try photos(withIndices: albums.map(\.cover)) }
+
+  package typealias DatedPhoto = (photo: Photo, date: CaptureDate, film: RawPath?)
+
+  private func photos(withIndices indices: [Int]) throws(ProviderError) -> [DatedPhoto] {
     try ProviderError.listing(listing.root) { () throws(SystemFailure) in
-      try listing.photos(at: albums.map(\.cover))
+      try zip(listing.photos(at: indices), indices).map { (photo, index) throws(SystemFailure) in
+        (photo, listing.dates[index], try listing.film(of: photo, at: index))
+      }
     }
   }
 
