@@ -110,3 +110,11 @@ def test_a_folder_that_is_not_there_says_so(tab, albums):
     assert "no pictures or films in this folder" in tab.inner_text("#state")
     tab.click("#albums ol a:has-text('Pictures')")
     tab.wait_for_function(COUNT, arg="65 pictures")
+
+
+def test_folders_that_could_not_be_read_are_asked_for_again(tab, albums):
+    answers = iter([lambda route: route.abort(), lambda route: route.fulfill(status=503, body="")])
+    tab.route("**/albums?*", lambda route: next(answers, lambda route: route.continue_())(route))
+    tab.goto(albums + "/")
+    tab.wait_for_selector("#albums ul a")
+    assert next(answers, None) is None

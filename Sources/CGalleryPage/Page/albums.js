@@ -5,6 +5,8 @@ import { element, number, pictures } from './words.js';
 const SIDE = 120;
 /** Albums that are shown until all are asked for. */
 const FIRST = 50;
+/** Milliseconds until albums that could not be read are asked for again. */
+const PAUSE = 2000;
 
 /** The folders within the folder that is shown, as albums, and the way to it. */
 export class Albums {
@@ -14,6 +16,7 @@ export class Albums {
   #session;
   #handlers;
   #generation = null;
+  #again = 0;
 
   /** `handlers`: `title()` of the gallery, `link(album)`, `go(album)`, `changed()` for another height. */
   constructor(nav, session, handlers) {
@@ -31,11 +34,12 @@ export class Albums {
   }
 
   /** Shows the albums of a snapshot. */
-  async show({ generation, version, query, album = '', albums = 0 }) {
+  async show(snapshot) {
+    const { generation, version, query, album = '', albums = 0 } = snapshot;
     if (generation === this.#generation) return;
+    clearTimeout(this.#again);
     this.#generation = generation;
-    const all = albums ? await this.#session.albums(version).catch(() => null) : [];
-    // A newer snapshot follows.
+    const all = albums ? await this.#session.albums(version).catch((error) => this.#fail(error, snapshot)) : [];
     if (!all || generation !== this.#generation) return;
     const hadFocus = this.#nav.contains(document.activeElement);
     this.#showWay(album, query);
@@ -43,6 +47,13 @@ export class Albums {
     this.#nav.hidden = !album && all.length === 0;
     if (hadFocus) this.#nav.querySelector(album ? '[aria-current]' : 'ul a')?.focus();
     this.#handlers.changed();
+  }
+
+  /** After an outdated version a newer snapshot follows; after any other error the same is asked for again. */
+  #fail({ status }, snapshot) {
+    if (status === 409 || snapshot.generation !== this.#generation) return;
+    this.#generation = null;
+    this.#again = setTimeout(() => this.show(snapshot), PAUSE);
   }
 
   #showWay(album, query) {
