@@ -7,6 +7,7 @@ struct SiteCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "site",
     abstract: "Writes a gallery of a folder as static files, for any web server.",
+    usage: "thumbs site <FOLDER> --output <DIR> [<options>]",
     discussion: """
       Example:
         thumbs site Pictures --output www --title Holidays --originals
@@ -15,11 +16,11 @@ struct SiteCommand: AsyncParsableCommand {
       is new or has changed. thumbs site --help-hidden lists all options.
       """)
 
-  @Argument(help: ArgumentHelp("The folder of the pictures.", valueName: "FOLDER"), completion: .directory)
-  var folder: String
-
   @Option("DIR", "The folder for the site.", name: .shortAndLong, .naming("a folder"))
   var output: String
+
+  @Argument(help: ArgumentHelp("The folder of the pictures.", valueName: "FOLDER"), completion: .directory)
+  var folder: String
 
   @Option("TEXT", "The title. (default: the folder's name)", .naming("a title"))
   var title: String?
