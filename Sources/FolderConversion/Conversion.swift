@@ -59,9 +59,10 @@ public final class Conversion: AsyncSequence, Sendable {
   /// Starts the iteration.
   public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
-  /// The thumbnails of earlier runs whose source images no longer exist, or have thumbnails of other names or sizes now.
-  /// Empty if any folder could not be listed, since its images may still exist; without those of an input folder that
-  /// has no entry, since its disk may be gone. Call it after the last result.
+  /// The thumbnails of earlier runs whose source images no longer exist, or have thumbnails of other names or sizes now;
+  /// of a site, also those that it should not have any more. Empty if any folder could not be listed, since its images
+  /// may still exist; without those of an input folder that has no entry, since its disk may be gone. Call it after the
+  /// last result.
   public func orphans() async -> [ConversionOrphan] {
     if let changes, changes.removed.isEmpty { return [] }
     guard plan.list.isComplete else { return [] }

@@ -110,7 +110,9 @@ final class ConversionIndex: Sendable {
 
   /// The entries that belong to none of a run's inputs, whose keys were `seen`, and whose source files no longer exist
   /// or have thumbnails of other names or sizes now. Without outputs that others have, too.
-  func orphans(_ seen: Set<UInt64>) -> [IndexEntry] {
+  ///
+  /// - Parameter isWhole: Whether nothing else belongs in the folder: sources that exist count as well.
+  func orphans(_ seen: Set<UInt64>, isWhole: Bool = false) -> [IndexEntry] {
     state.withLock { state in
       var (sources, outputs): (Set<UInt64>, Set<UInt64>) = ([], [])
       for key in seen {
@@ -120,7 +122,7 @@ final class ConversionIndex: Sendable {
       }
       return state.offsets.keys.sorted().compactMap { key in
         guard !seen.contains(key), let offset = state.offsets[key], var entry = Self.entry(at: offset, state),
-          sources.contains(NamingTemplate.seededHash(entry.source.bytes)) || entry.source.isGone
+          isWhole || sources.contains(NamingTemplate.seededHash(entry.source.bytes)) || entry.source.isGone
         else { return nil }
         entry.outputs.removeAll { outputs.contains(NamingTemplate.seededHash($0.path.bytes)) }
         return entry

@@ -42,7 +42,8 @@ struct InputCheck: Sendable {
 
   /// See `Conversion.orphans`.
   func orphans() -> [ConversionOrphan] {
-    index.orphans(seen.keys.withLock { $0 }).map {
+    // What a site's pages do not show any more, as it is excluded now, is no part of the site.
+    index.orphans(seen.keys.withLock { $0 }, isWhole: plan.options.site != nil).map {
       ConversionOrphan(source: $0.source, outputs: $0.outputs.map(\.path), key: $0.key)
     }
   }

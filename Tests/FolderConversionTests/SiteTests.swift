@@ -182,6 +182,15 @@ import TestSupport
     #expect(try await run(removing: true).orphans.isEmpty)
   }
 
+  @Test func whatIsExcludedNowIsNoPartOfTheSite() async throws {
+    _ = try await run(originals: true)
+    let outcome = try await run(originals: true, removing: true) {
+      $0.exclude = ["2024"].compactMap { GlobPattern($0) }
+    }
+    #expect(outcome.orphans.contains("site-files/originals/2024/May/b.png"))
+    #expect(try !names().contains { $0.contains("2024") } && names().contains("site-files/originals/lake.jpg"))
+  }
+
   @Test func originalsAreCopiedWithTheirTimesButNoFileThatABrowserMightRun() async throws {
     try put("formats/jpeg-420.jpg", at: "page.html")
     try put("formats/svg.svg", at: "drawing.svg")

@@ -293,6 +293,21 @@ struct ConvertCommandTests {
     }
   }
 
+  @Test func whatASiteShouldNoLongerPublishIsCountedUntilItIsRemoved() async throws {
+    try put("formats/jpeg-420.jpg", "photos/a.jpg")
+    func site(_ more: String...) async throws -> [String] {
+      let run = try await bench.start(["site", "photos", "--output", "www"] + more).run()
+      #expect(run.status == 0)
+      return run.complaints
+    }
+    #expect(try await site("--originals").isEmpty)
+    #expect(
+      try await site() == ["thumbs: www still has 1 file of earlier runs; --delete-orphans removes what is left"])
+    #expect(bench.isFile("www/site-files/originals/a.jpg"))
+    #expect(try await site("--delete-orphans", "--yes").isEmpty)
+    #expect(!bench.isFile("www/site-files/originals/a.jpg") && bench.isFile("www/a-512x512.jpg"))
+  }
+
   @Test func orphansAreRemovedOnlyWithConsent() async throws {
     try put("formats/jpeg-420.jpg", "photos/a.jpg")
     try put("formats/jpeg-420.jpg", "photos/x/b.jpg")

@@ -6,9 +6,9 @@ import Thumbnailer
 
 /// One run of `thumbs convert`: consumes the library's results and prints them.
 final class ConvertRun: Sendable {
-  /// Whether thumbnails without pictures are removed.
+  /// Whether thumbnails without pictures are removed, or only counted.
   enum Removal {
-    case none, asked, unasked
+    case none, counted, asked, unasked
   }
 
   private let options: FolderConverter.Options
@@ -181,6 +181,10 @@ final class ConvertRun: Sendable {
     let orphans = await conversion.orphans()
     let count = orphans.reduce(0) { $0 + $1.outputs.count }
     guard count > 0 else { return }
+    if removal == .counted {
+      return console.complain(
+        "\(options.output) still has \(count.of("file")) of earlier runs; --delete-orphans removes what is left")
+    }
     let what = "\(count.of("thumbnail")) in \(options.output) whose pictures are gone or have others now"
     if options.isDryRun { return console.complain("would remove \(what)") }
     guard removal == .unasked || console.ask("remove \(what)?") else { return }

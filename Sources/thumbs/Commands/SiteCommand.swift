@@ -13,7 +13,9 @@ struct SiteCommand: AsyncParsableCommand {
         thumbs site Pictures --output www --title Holidays --originals
 
       Open www/index.html, or copy www to a server. The next run makes only what
-      is new or has changed. thumbs site --help-hidden lists all options.
+      is new or has changed. What earlier runs have left there, as of pictures that
+      are gone or excluded, stays unless --delete-orphans removes it; --yes does not
+      ask. thumbs site --help-hidden lists all options.
       """)
 
   @Option("DIR", "The folder for the site.", name: .shortAndLong, .naming("a folder"))
@@ -58,6 +60,7 @@ struct SiteCommand: AsyncParsableCommand {
     selection.apply(to: &options)
     resources.apply(to: &options.pipeline)
     isolation.apply(to: &options.pipeline)
-    try await ConvertRun(options, removal: orphans.removal, report: report).run().end()
+    let removal = orphans.deleteOrphans ? orphans.removal : .counted
+    try await ConvertRun(options, removal: removal, report: report).run().end()
   }
 }
