@@ -38,7 +38,8 @@ struct SiteWriter {
     ]
   }
 
-  /// Writes a file, which the index has before as one of the source folder: what others have written stays.
+  /// Writes a file, which the index has before as one of the source folder. A site's own file is written again if
+  /// somebody has changed it; another's stays.
   ///
   /// - Throws: With the code `EEXIST`, if a file is there that no site has had.
   private func write(_ text: String, to path: [UInt8]) throws(WriteFailure) {
