@@ -124,7 +124,7 @@ final class ConversionIndex: Sendable {
         guard !seen.contains(key), let offset = state.offsets[key], var entry = Self.entry(at: offset, state),
           isWhole || sources.contains(NamingTemplate.seededHash(entry.source.bytes)) || entry.source.isGone
         else { return nil }
-        entry.outputs.removeAll { outputs.contains(NamingTemplate.seededHash($0.path.bytes)) }
+        entry.outputs.removeAll { !outputs.insert(NamingTemplate.seededHash($0.path.bytes)).inserted }
         return entry
       }
     }
