@@ -85,7 +85,7 @@ const selection = new Selection(
   gallery,
   { copy, share: (items) => share.open(items.map(({ item }) => item.id)), hide, tell },
 );
-const share = new ShareDialog(find('share'), session);
+const share = new ShareDialog(find('sharing'), session);
 const report = new ViewportReport((viewport) => session.reportViewport(viewport));
 const field = new SearchField(find('search'), find('query'), search);
 

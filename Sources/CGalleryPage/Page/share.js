@@ -2,15 +2,20 @@ import { pictures, sentence } from './words.js';
 
 const ends = new Intl.DateTimeFormat('en', { dateStyle: 'full', timeStyle: 'short' });
 
-/** Makes links to selected pictures, or to the folder that they are in. */
+/** Makes links to selected pictures, or to the folder that they are in. The dialog is there while it is open. */
 export class ShareDialog {
-  #dialog;
-  #form;
+  #template;
   #session;
+  #form;
 
-  constructor(dialog, session) {
-    this.#dialog = dialog;
+  constructor(template, session) {
+    this.#template = template;
     this.#session = session;
+  }
+
+  /** `ids` are paths of files. */
+  open(ids) {
+    const dialog = this.#template.content.firstElementChild.cloneNode(true);
     this.#form = dialog.querySelector('form');
     this.#form.addEventListener('submit', (event) => {
       event.preventDefault();
@@ -20,10 +25,7 @@ export class ShareDialog {
     this.#form.addEventListener('change', () => this.#show(''));
     dialog.querySelector('.close').addEventListener('click', () => dialog.close());
     dialog.addEventListener('keydown', (event) => event.stopPropagation());
-  }
-
-  /** `ids` are paths of files. */
-  open(ids) {
+    dialog.addEventListener('close', () => dialog.remove());
     const folders = new Set(ids.map((id) => id.slice(0, Math.max(0, id.lastIndexOf('/')))));
     const [folder] = folders;
     const { scope } = this.#form.elements;
@@ -31,7 +33,8 @@ export class ShareDialog {
     scope.replaceChildren(option(`${pictures(ids.length)} that you selected`, { ids }));
     if (folder && folders.size === 1) scope.add(option(`All of “${folder}”, also what is added`, { folder }));
     this.#show('');
-    this.#dialog.showModal();
+    document.body.append(dialog);
+    dialog.showModal();
   }
 
   async #make() {
