@@ -167,3 +167,42 @@ def test_a_link_shows_another_device_the_selected_pictures_and_no_others(shared,
     guest.wait_for_selector("[role=alert]:has-text('it has ended')")
     guest.goto(shared.address)
     guest.wait_for_selector("[name=password]")
+
+
+def chosen(page, query):
+    """Opens the dialog for the only picture that a search finds."""
+    for text, sign in (("", "!"), (query, "=")):
+        page.fill("#query", text)
+        page.wait_for_function(f"() => document.querySelector('#count').textContent {sign}== '1 picture'")
+    page.click("#select")
+    page.click(".cell >> nth=0")
+    page.click("#selection .share")
+    return page.locator("[name=scope] option").all_inner_texts()
+
+
+def test_a_late_response_is_not_the_link_of_other_pictures(shared, device):
+    page = device()
+    enter(page, shared.address, shared.password)
+    held = []
+    page.route("**/api/link", lambda route: held.append(route))
+    chosen(page, "lakes/0")
+    page.click("text=Make a link")
+    page.click("#share .close")
+    page.wait_for_selector("#share", state="detached")
+    page.click("#selection .clear")
+    chosen(page, "hills/4")
+    page.click("text=Make a link")
+    while len(held) < 2:
+        page.wait_for_timeout(20)
+    for link in (1, 0):
+        held[link].fulfill(status=201, json={"path": f"/s/{link}/", "host": None, "until": 2_000_000_000})
+        if link:
+            page.wait_for_selector("#share .made:visible")
+    page.wait_for_timeout(200)
+    assert page.input_value("#share input").endswith("/s/1/")
+    # The link of choices that are not seen any more is not shown, either.
+    page.click("text=Make a link")
+    page.select_option("[name=days]", label="a day")
+    held[-1].fulfill(status=201, json={"path": "/s/2/", "host": None, "until": 2_000_000_000})
+    page.wait_for_timeout(200)
+    assert page.input_value("#share input") == ""

@@ -7,6 +7,8 @@ export class ShareDialog {
   #template;
   #session;
   #form;
+  /** The link is that of the choices that are seen: responses to earlier ones are ignored. */
+  #turn = 0;
 
   constructor(template, session) {
     this.#template = template;
@@ -21,8 +23,7 @@ export class ShareDialog {
       event.preventDefault();
       this.#make();
     });
-    // The link is that of the choices that are seen.
-    this.#form.addEventListener('change', () => this.#show(''));
+    this.#form.addEventListener('change', () => this.#clear());
     dialog.querySelector('.close').addEventListener('click', () => dialog.close());
     dialog.addEventListener('keydown', (event) => event.stopPropagation());
     dialog.addEventListener('close', () => dialog.remove());
@@ -32,12 +33,15 @@ export class ShareDialog {
     const option = (label, content) => Object.assign(new Option(label), { content });
     scope.replaceChildren(option(`${pictures(ids.length)} that you selected`, { ids }));
     if (folder && folders.size === 1) scope.add(option(`All of “${folder}”, also what is added`, { folder }));
-    this.#show('');
+    this.#clear();
     document.body.append(dialog);
     dialog.showModal();
   }
 
   async #make() {
+    this.#turn += 1;
+    const turn = this.#turn;
+    const show = (...result) => turn === this.#turn && this.#show(...result);
     const { scope, days } = this.#form.elements;
     const { content } = scope.selectedOptions[0];
     try {
@@ -45,10 +49,15 @@ export class ShareDialog {
       const link = new URL(path, location.href);
       // Nobody else reaches this machine by these names.
       if (host && /^(localhost|127\.|\[::1)/.test(link.hostname)) link.hostname = host;
-      this.#show(`Whoever has the link sees these pictures until ${ends.format(until * 1000)}.`, link.href);
+      show(`Whoever has the link sees these pictures until ${ends.format(until * 1000)}.`, link.href);
     } catch (error) {
-      this.#show(sentence(error.message));
+      show(sentence(error.message));
     }
+  }
+
+  #clear() {
+    this.#turn += 1;
+    this.#show('');
   }
 
   #show(text, link = '') {
