@@ -206,3 +206,28 @@ def test_a_late_response_is_not_the_link_of_other_pictures(shared, device):
     held[-1].fulfill(status=201, json={"path": "/s/2/", "host": None, "until": 2_000_000_000})
     page.wait_for_timeout(200)
     assert page.input_value("#share input") == ""
+
+
+def test_folders_are_offered_for_names_that_are_not_utf8(shared, device, tmp_path):
+    folder = os.fsencode(tmp_path / "pictures")
+    os.makedirs(folder + b"/\xe9t\xe9")
+    for number, name in enumerate((b"/lakes/\xe9in.png", b"/\xe9root.png", b"/\xe9t\xe9/sun.png"), 10):
+        with open(folder + name, "wb") as file:
+            file.write(numbered_picture(number))
+    page = device()
+    enter(page, shared.address, shared.password)
+    page.wait_for_function("() => document.querySelector('#count').textContent === '9 pictures'")
+    for query, offered in (("root", None), ("sun", "//%e9t%e9"), ("in.png", "lakes")):
+        options = chosen(page, query)
+        assert options[1:] == ([f"All of “{offered}”, also what is added"] if offered else [])
+        if offered:
+            page.select_option("[name=scope]", label=options[1])
+            page.click("text=Make a link")
+            page.wait_for_selector("#share .made:visible")
+            link = page.input_value("#share input")
+            guest = device(width=390)
+            guest.goto(link)
+            count = "5 pictures" if offered == "lakes" else "1 picture"
+            guest.wait_for_function("count => document.querySelector('#count').textContent === count", arg=count)
+        page.click("#share .close")
+        page.click("#selection .clear")

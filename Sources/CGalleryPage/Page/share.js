@@ -27,7 +27,7 @@ export class ShareDialog {
     dialog.querySelector('.close').addEventListener('click', () => dialog.close());
     dialog.addEventListener('keydown', (event) => event.stopPropagation());
     dialog.addEventListener('close', () => dialog.remove());
-    const folders = new Set(ids.map((id) => id.slice(0, Math.max(0, id.lastIndexOf('/')))));
+    const folders = new Set(ids.map(folderOf));
     const [folder] = folders;
     const { scope } = this.#form.elements;
     const option = (label, content) => Object.assign(new Option(label), { content });
@@ -68,5 +68,16 @@ export class ShareDialog {
     if (!link) return;
     input.focus();
     input.select();
+  }
+}
+
+/** The folder of a path, empty for the gallery's own. A path that is not UTF-8 is encoded behind two slashes. */
+function folderOf(id) {
+  const isEncoded = id.startsWith('//');
+  const folder = id.slice(isEncoded ? 2 : 0, Math.max(0, id.lastIndexOf('/')));
+  try {
+    return isEncoded ? decodeURIComponent(folder) : folder;
+  } catch {
+    return `//${folder}`;
   }
 }
