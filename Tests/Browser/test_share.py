@@ -14,6 +14,8 @@ from conftest import TIMEOUT, numbered_picture
 from test_access import LOOKS, assert_accessible
 from test_server import SHOWN
 
+CELLS = "document.querySelectorAll('.cell[data-state=shown]').length"
+
 
 class Shared:
     """A program that shares a folder, in a terminal."""
@@ -126,12 +128,17 @@ def test_axe_finds_nothing_in_the_form_and_the_dialog(shared, device, scheme, wi
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+def wait_cells(page, count):
+    """Waits for the pictures themselves: their count is told first, and a selection ends when they come."""
+    page.wait_for_function(f"() => {CELLS} === {count}")
+
+
 def test_a_link_shows_another_device_the_selected_pictures_and_no_others(shared, device):
     owner = device()
     enter(owner, f"http://127.0.0.1:{shared.port}/", shared.password)
     owner.wait_for_selector(SHOWN)
     owner.fill("#query", "lakes")
-    owner.wait_for_function("() => document.body.innerText.includes('4 pictures')")
+    wait_cells(owner, 4)
     owner.click("#select")
     for number in range(2):
         owner.click(f".cell >> nth={number}")
@@ -173,7 +180,7 @@ def chosen(page, query):
     """Opens the dialog for the only picture that a search finds."""
     for text, sign in (("", "!"), (query, "=")):
         page.fill("#query", text)
-        page.wait_for_function(f"() => document.querySelector('#count').textContent {sign}== '1 picture'")
+        page.wait_for_function(f"() => {CELLS} {sign}== 1")
     page.click("#select")
     page.click(".cell >> nth=0")
     page.click("#selection .share")
