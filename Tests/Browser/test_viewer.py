@@ -665,6 +665,22 @@ def test_a_turned_picture_is_upright_when_it_is_shown_again(gallery):
     assert box["width"] > box["height"]
 
 
+def test_windows_that_a_server_refuses_are_not_requested_again(gallery):
+    for status in 400, 404:
+        view = opened(gallery, setup=LARGE)
+        # As of a photo service, or behind a link: they have none.
+        view.refusals["00000000000000000000000000000003"] = (status, "not-found", {})
+        view.page.mouse.dblclick(640, 400)
+        view.wait_for_picture("-512x512")
+        # Each is requested by the image, and once more for the reason.
+        view.page.wait_for_timeout(1000)
+        view.pictures.clear()
+        for key in ["ArrowLeft", "ArrowUp"] * 10:
+            view.page.keyboard.press(key)
+        view.page.wait_for_timeout(1000)
+        assert windows(view) == [], status
+
+
 def test_windows_on_the_screen_stay_however_many_they_are(gallery):
     size = {"item": {"width": 24000, "height": 16000}}
     view = opened(gallery, width=3200, height=2400, setup=size, device_scale_factor=2)

@@ -1,8 +1,12 @@
+import { imageAddress } from './image-size.js';
+
 /** The side of a window in pixels. */
 const WINDOW_SIDE = 512;
 /** Windows that are requested at once, and the most that are kept besides those on the screen. */
 const AT_ONCE = 3;
 const MOST = 96;
+/** The status of a request that is refused for the moment only. */
+const TOO_MANY = 429;
 
 /**
  * Windows of an original over its enlarged form, each of at most 512 pixels: all pixels of what is on the screen, while
@@ -25,7 +29,7 @@ export class Windows {
     if (item !== this.#item) this.#isRefused = false;
     this.#item = item;
     this.#wanted = [];
-    for (const name of [...this.#windows.keys()]) this.#remove(name);
+    for (const address of [...this.#windows.keys()]) this.#remove(address);
   }
 
   /**
@@ -50,52 +54,53 @@ export class Windows {
         const across = Math.min(step, width - column * step);
         const down = Math.min(step, height - row * step);
         const reduced = [across, down].map((length) => Math.max(1, Math.round(length / reduction))).join('x');
-        const name = `${across}x${down}+${column * step}+${row * step}-${reduced}`;
+        const address = imageAddress(key, `${across}x${down}+${column * step}+${row * step}`, reduced);
         const distance = Math.hypot((column + 0.5) * step - x, (row + 0.5) * step - y);
-        this.#wanted.push({ name, key, across, down, left: column * step, top: row * step, distance });
+        this.#wanted.push({ address, across, down, left: column * step, top: row * step, distance });
       }
     }
     this.#wanted.sort((one, other) => one.distance - other.distance);
     // The oldest ones go that are not on the screen.
-    const names = new Set(this.#wanted.map(({ name }) => name));
-    const spare = [...this.#windows.keys()].filter((name) => !names.has(name));
-    for (const name of spare.slice(0, Math.max(0, this.#windows.size - MOST))) this.#remove(name);
+    const addresses = new Set(this.#wanted.map(({ address }) => address));
+    const spare = [...this.#windows.keys()].filter((address) => !addresses.has(address));
+    for (const address of spare.slice(0, Math.max(0, this.#windows.size - MOST))) this.#remove(address);
     this.#pump();
   }
 
   #pump() {
     while (this.#loading < AT_ONCE && this.#wanted.length > 0 && !this.#isRefused) {
       const next = this.#wanted.shift();
-      if (!this.#windows.has(next.name)) this.#load(next);
+      if (!this.#windows.has(next.address)) this.#load(next);
     }
   }
 
-  async #load({ name, key, across, down, left, top }) {
+  async #load({ address, across, down, left, top }) {
     const image = document.createElement('img');
     image.alt = '';
     image.draggable = false;
     image.style.cssText = `left: ${left}px; top: ${top}px; width: ${across}px; height: ${down}px`;
-    this.#windows.set(name, image);
+    this.#windows.set(address, image);
     this.#loading += 1;
-    image.src = `/picture/${key}/${name}`;
+    image.src = address;
+    const isCurrent = () => this.#windows.get(address) === image;
     try {
       await image.decode();
-      if (this.#windows.get(name) === image) this.element.append(image);
+      if (isCurrent()) this.element.append(image);
     } catch {
-      // Which an image does not tell. One that failed for another reason is requested again with the next ones.
-      const response = await fetch(image.src).catch(() => null);
-      if (this.#windows.get(name) === image) {
-        this.#windows.delete(name);
-        this.#isRefused = response?.status === 400;
+      // An image does not tell why. One that failed for a passing reason is requested again with the next ones.
+      const { status } = (isCurrent() && (await fetch(address).catch(() => null))) || {};
+      if (isCurrent()) {
+        this.#windows.delete(address);
+        this.#isRefused ||= status >= 400 && status < 500 && status !== TOO_MANY;
       }
     }
     this.#loading -= 1;
     this.#pump();
   }
 
-  #remove(name) {
-    const image = this.#windows.get(name);
-    this.#windows.delete(name);
+  #remove(address) {
+    const image = this.#windows.get(address);
+    this.#windows.delete(address);
     image.remove();
     // One that is still loading is not wanted any more.
     if (!image.complete) image.removeAttribute('src');
