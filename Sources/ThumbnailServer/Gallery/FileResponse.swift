@@ -33,8 +33,8 @@ enum ByteRange: Equatable {
 }
 
 extension ServerResponse {
-  /// A file that is open for reading, or the part of it that the request asks for. A client that
-  /// takes it slowly holds one part of it in memory, and no thread.
+  /// A file that is open for reading, or the part of it that the request asks for. A client that takes it slowly holds
+  /// one part of it in memory, and no thread.
   static func file(
     _ descriptor: CInt, _ state: FileState, headers: HTTPHeaders, to request: ServerRequest
   ) -> ServerResponse {

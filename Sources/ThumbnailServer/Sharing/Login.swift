@@ -48,7 +48,7 @@ package struct Login: Sendable {
     guard isRight else { return PageFile.login(.forbidden, "That is not the password.") }
     let id = Token.random()
     let cookie = "\(Self.cookie(of: request))\(id).\(sign("session \(id)")); Path=/; HttpOnly; SameSite=Strict"
-    // A redirect would keep the cookie of whoever came from another site's page.
+    // After a link in another site's page, a browser sends no strict cookie to where a redirect leads.
     let isForm = request.method == .POST
     return ServerResponse(
       isForm ? .seeOther : .ok,

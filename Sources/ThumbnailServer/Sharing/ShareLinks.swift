@@ -3,7 +3,7 @@ import HTTPServer
 import Synchronization
 import ThumbnailCore
 
-/// Some pictures of a gallery for whoever has a link, until its end.
+/// Some pictures of a gallery for all who have a link, until its end.
 struct ShareLink: Sendable, Codable {
   /// The part of the link that is signed.
   let id: String
@@ -46,7 +46,7 @@ package actor ShareLinks {
     file = cacheDirectory.map { PrivateFile.url(in: $0, folder: "links", gallery: gallery) }
   }
 
-  /// What the file has now: another server of the gallery may have added links, and who removes the file ends all.
+  /// What the file has now: another server of the gallery may have added links, and removing the file ends all.
   private nonisolated var content: Content {
     known.withLock { known in
       guard let file else { return known.content }

@@ -12,7 +12,7 @@ package struct Sharing: Sendable {
     (self.login, self.links, self.host) = (login, links, host)
   }
 
-  /// The response to whoever may not make a request, or logs in by it; nil if it is allowed.
+  /// The response to a request that is not allowed, or that logs in; nil for others.
   func response(to request: ServerRequest, _ destination: Destination) -> ServerResponse? {
     let isAdmitted = destination.link != nil || login.admits(request)
     switch destination.route {

@@ -102,7 +102,7 @@ struct OrphanOptions: ParsableArguments {
 
   var removal: ConvertRun.Removal { !deleteOrphans ? .none : yes ? .unasked : .asked }
 
-  /// Refuses to ask where nobody can answer.
+  /// Refuses to ask without a terminal, where there would be no answer.
   func checkTerminal() throws {
     if removal == .asked, isatty(STDIN_FILENO) != 1 {
       throw ValidationError("--delete-orphans cannot ask here, where stdin is no terminal: give --yes, too")
