@@ -21,7 +21,9 @@ extension ThumbnailPipeline.Configuration {
 struct PipelineOptions: ConfigurationOptions {
   @OptionGroup var cache: CacheOptions
 
-  @Option("N", "Downloads at once, not counting silent ones. (default: 16, in serve 64)", .within(1...1024))
+  @Option(
+    "N", "Downloads at once, not counting silent ones. (default: 16, in serve 64; at least --per-host's)",
+    .within(1...1024))
   var downloads: Int?
 
   @Option(
@@ -62,8 +64,8 @@ struct PipelineOptions: ConfigurationOptions {
     configuration.earlyStop = earlyStop == .on
     if let memoryCache { configuration.memoryCacheLimit = memoryCache }
     if let partialDownloads { configuration.partialDownloadLimit = partialDownloads }
-    if let downloads { configuration.downloads = downloads }
     if let perHost { configuration.downloadsPerHost = perHost }
+    configuration.downloads = downloads ?? max(configuration.downloads, perHost ?? 1)
     if let maxBytes { configuration.maximumSourceBytes = maxBytes }
   }
 }

@@ -70,6 +70,13 @@ struct DoctorCommandTests {
     #expect(report.cache?.exists == false && !FileManager.default.fileExists(atPath: bench.cache.path))
   }
 
+  @Test(arguments: [("--per-host 50", 50), ("--per-host 50 --downloads 5", 5), ("--per-host 8", 16)])
+  func downloadsAsManyAtOnceAsAreAllowedFromOneHost(_ words: String, _ count: Int) async throws {
+    let words = ["doctor", "--json"] + words.split(separator: " ").map(String.init)
+    let limits = try report(await bench.start(words).run()).limits
+    #expect(limits.first { $0.name == "downloads at once" }?.value == count)
+  }
+
   @Test func countsWhatIsInTheCache() async throws {
     _ = try bench.folder("pictures", pictures: 1)
     _ = try await bench.run("prefetch", "--query", "", "--provider", "folder:pictures")
