@@ -56,13 +56,13 @@ struct InputFinder {
     while !cancelled.isSet {
       // A short patience, so that a cancellation need not wait for the writer of a pipe.
       switch reader.next(patience: 100) {
-      case .line(let name, _): if !name.isEmpty { try take(RawPath(bytes: name), listed: true) }
-      case .overlong(let number):
+      case .line(.text(let name, _)): if !name.isEmpty { try take(RawPath(bytes: name), listed: true) }
+      case .line(.overlong(let number)):
         list.addProblem(
           RawPath("\(path), line \(number)"), .failed, code: "name-too-long",
           "the name is too long; rename the file"
             + (options.listsAreNullSeparated ? "" : ", or if zero bytes end the names, say so (listsAreNullSeparated)"))
-      case .idle: break
+      case .part, .idle: break
       case .end: return
       case .failure(let failure):
         return list.addProblem(path, .failed, code: "unreadable", "the list cannot be read: \(failure.reason)")

@@ -165,7 +165,7 @@ public final class ThumbnailWorker: Sendable {
       let lines: [LineSplitter.Line]
       switch await input.next() {
       case .lines(let some): lines = some
-      case .end(let last): (lines, isAtEnd) = (last, true)
+      case .end: (lines, isAtEnd) = ([], true)
       case .failure(let failure):
         (lines, isAtEnd) = ([], true)
         state.withLock { $0.ending = $0.ending ?? .inputUnreadable(failure.reason) }

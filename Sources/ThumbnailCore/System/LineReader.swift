@@ -1,17 +1,14 @@
 import Glibc
 
-/// Splits the input from a file, pipe or terminal into lines, or into names that end with zero bytes. Blocks; for use
-/// on a thread of its own.
+/// Reads the lines of a file, pipe or terminal. Blocks; for use on a thread of its own.
 ///
-/// Buffers 64 KiB of input and at most `longestLine` bytes of the unfinished line. Lines are bytes: the caller checks
-/// that they are UTF-8.
+/// Holds the lines of 64 KiB of input, and at most `longestLine` bytes of the unfinished line.
 package struct LineReader {
   /// The result of a read.
   package enum Event {
-    /// A line without its terminator, which may be empty, and its number, from 1.
-    case line([UInt8], number: Int)
-    /// A line that exceeds `longestLine`.
-    case overlong(number: Int)
+    case line(LineSplitter.Line)
+    /// What came is a part of a line.
+    case part
     /// The timeout has passed without input.
     case idle
     /// The end of the input.
@@ -20,81 +17,39 @@ package struct LineReader {
     case failure(SystemFailure)
   }
 
-  /// The end of a line.
-  package enum Terminator {
-    /// A line feed, with or without a carriage return before it. A byte order mark at the start of the input is skipped.
-    case lineFeed
-    /// A zero byte, as `find -print0` writes it. Everything else is part of the line.
-    case zero
-  }
-
-  /// The longest line, in bytes.
+  /// The longest line of a list, in bytes.
   package static let longestLine = 64 << 10
   private static let pieceSize = 64 << 10
 
-  private let terminator: Terminator
   private let file: FileDescriptor
-  private var piece: [UInt8] = []
-  private var position = 0
-  private var line: [UInt8] = []
-  private var isOverlong = false
-  private var number = 0
-  private var isAtStart = true
+  private var splitter: LineSplitter
+  /// The lines that were read and not returned yet, but for the first `returned` of them.
+  private var lines: [LineSplitter.Line] = []
+  private var returned = 0
   private var isAtEnd = false
 
   /// Reads from an open file.
-  package init(_ file: FileDescriptor, terminator: Terminator = .lineFeed) {
-    (self.file, self.terminator) = (file, terminator)
+  package init(
+    _ file: FileDescriptor, longestLine: Int = longestLine, terminator: LineSplitter.Terminator = .lineFeed
+  ) {
+    (self.file, splitter) = (file, LineSplitter(limit: longestLine, terminator: terminator))
   }
 
-  /// Waits for the next line; each wait for input lasts at most `patience` milliseconds.
+  /// Waits for the next line, for at most `patience` milliseconds.
   package mutating func next(patience: Int32) -> Event {
-    while true {
-      if let event = lineFromPiece() { return event }
-      if isAtEnd { return lastLine() }
-      if let event = readPiece(patience: patience) { return event }
-    }
+    if returned == lines.count, !isAtEnd, let failure = readPiece(patience: patience) { return failure }
+    guard returned < lines.count else { return isAtEnd ? .end : .part }
+    returned += 1
+    return .line(lines[returned - 1])
   }
 
-  /// A line that ends within the buffer. Nil if none does: the rest of the buffer is then kept as the start of a line.
-  private mutating func lineFromPiece() -> Event? {
-    guard position < piece.count else { return nil }
-    let rest = piece[position...]
-    guard let end = rest.firstIndex(of: terminator == .zero ? 0 : UInt8(ascii: "\n")) else {
-      keep(rest)
-      position = piece.count
-      return nil
-    }
-    keep(rest[..<end])
-    position = end + 1
-    return finishLine()
+  /// The other lines that came with the last one.
+  package mutating func takeRead() -> ArraySlice<LineSplitter.Line> {
+    defer { returned = lines.count }
+    return lines[returned...]
   }
 
-  private mutating func keep(_ bytes: ArraySlice<UInt8>) {
-    if isOverlong || line.count + bytes.count > Self.longestLine {
-      isOverlong = true
-      line = []
-    } else {
-      line.append(contentsOf: bytes)
-    }
-  }
-
-  private mutating func finishLine() -> Event {
-    number += 1
-    defer {
-      line.removeAll(keepingCapacity: true)
-      isOverlong = false
-    }
-    if isOverlong { return .overlong(number: number) }
-    if terminator == .lineFeed, line.last == UInt8(ascii: "\r") { line.removeLast() }
-    return .line(line, number: number)
-  }
-
-  private mutating func lastLine() -> Event {
-    line.isEmpty && !isOverlong ? .end : finishLine()
-  }
-
-  /// Fills the buffer. Nil if that succeeds or the input has ended.
+  /// Reads the available bytes. Nil if that succeeds or the input has ended.
   private mutating func readPiece(patience: Int32) -> Event? {
     // poll() ignores negative descriptors and would wait forever.
     guard file.rawValue >= 0 else { return .failure(SystemFailure(code: EBADF)) }
@@ -104,21 +59,14 @@ package struct LineReader {
     if ready == 0 || ready < 0 && errno == EINTR { return .idle }
     if ready < 0 { return .failure(.last) }
     if state.revents & Int16(POLLNVAL) != 0 { return .failure(SystemFailure(code: EBADF)) }
-    var code: Int32 = 0
-    piece = [UInt8](unsafeUninitializedCapacity: Self.pieceSize) { buffer, filled in
-      let got = read(file.rawValue, buffer.baseAddress, Self.pieceSize)
-      if got < 0 { code = errno }
-      filled = max(0, got)
+    (lines, returned) = ([], 0)
+    return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.pieceSize) { piece in
+      let count = read(file.rawValue, piece.baseAddress, piece.count)
+      if count < 0 { return errno == EAGAIN || errno == EINTR ? .idle : .failure(.last) }
+      isAtEnd = count == 0
+      splitter.take(UnsafeBufferPointer(rebasing: piece[..<count])) { lines.append($0) }
+      if isAtEnd, let last = splitter.finish() { lines.append(last) }
+      return nil
     }
-    position = 0
-    if code == EAGAIN || code == EINTR { return .idle }
-    if code != 0 { return .failure(SystemFailure(code: code)) }
-    isAtEnd = piece.isEmpty
-    if isAtStart, !isAtEnd {
-      isAtStart = false
-      // The byte order mark of some Windows editors.
-      if terminator == .lineFeed, piece.starts(with: [0xef, 0xbb, 0xbf]) { position = 3 }
-    }
-    return nil
   }
 }

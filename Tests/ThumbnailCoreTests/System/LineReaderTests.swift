@@ -4,7 +4,7 @@ import TestSupport
 
 @Suite(.timeLimit(.minutes(1))) struct LineReaderTests {
   /// What a pipe with these bytes reads as: a line's text, or why there is none.
-  private func lines(_ bytes: [UInt8], endingIn terminator: LineReader.Terminator = .lineFeed) throws -> [String] {
+  private func lines(_ bytes: [UInt8], endingIn terminator: LineSplitter.Terminator = .lineFeed) throws -> [String] {
     let directory = try TemporaryDirectory()
     let path = directory.url.appendingPathComponent("list").path
     try Data(bytes).write(to: URL(fileURLWithPath: path))
@@ -12,8 +12,9 @@ import TestSupport
     var lines: [String] = []
     while true {
       switch reader.next(patience: 1000) {
-      case .line(let bytes, let number): lines.append("\(number) \(String(decoding: bytes, as: UTF8.self))")
-      case .overlong(let number): lines.append("\(number) overlong")
+      case .line(.text(let bytes, let number)): lines.append("\(number) \(String(decoding: bytes, as: UTF8.self))")
+      case .line(.overlong(let number)): lines.append("\(number) overlong")
+      case .part: continue
       case .idle: lines.append("idle")
       case .failure(let failure): return lines + [failure.reason]
       case .end: return lines
@@ -40,7 +41,7 @@ import TestSupport
     let path = directory.url.appendingPathComponent("list").path
     try Data([0xff, 0xfe, 0x0a]).write(to: URL(fileURLWithPath: path))
     var reader = LineReader(FileDescriptor(owning: open(path, O_RDONLY | O_CLOEXEC)))
-    guard case .line([0xff, 0xfe], number: 1) = reader.next(patience: 1000) else {
+    guard case .line(.text([0xff, 0xfe], number: 1)) = reader.next(patience: 1000) else {
       Issue.record("the bytes have changed")
       return
     }
@@ -73,7 +74,7 @@ import TestSupport
       return
     }
     try #require(write(ends[1], "a\n", 2) == 2)
-    guard case .line([0x61], number: 1) = reader.next(patience: 1000) else {
+    guard case .line(.text([0x61], number: 1)) = reader.next(patience: 1000) else {
       Issue.record("the line was not read")
       return
     }

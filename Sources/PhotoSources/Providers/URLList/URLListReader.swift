@@ -57,7 +57,7 @@ final class URLListReader: @unchecked Sendable {
   /// Reads one line. False if the page should be returned now.
   private func takeLine() -> Bool {
     switch reader?.next(patience: Self.patience) ?? .end {
-    case .line(let bytes, let number):
+    case .line(.text(let bytes, let number)):
       if number == 1, bytes.contains(0) || String(validating: bytes, as: UTF8.self) == nil {
         // Fail early if the file is an image: it would give thousands of invalid lines.
         failure = .listUnreadable(
@@ -69,9 +69,10 @@ final class URLListReader: @unchecked Sendable {
       } catch {
         skipped.append(SkippedItem(place: "line \(number)", reason: error.reason))
       }
-    case .overlong(let number):
+    case .line(.overlong(let number)):
       let limit = LineReader.longestLine >> 10
       skipped.append(SkippedItem(place: "line \(number)", reason: "it is longer than \(limit) KiB"))
+    case .part: break
     case .idle:
       return photos.isEmpty && skipped.isEmpty
     case .end:

@@ -1,33 +1,42 @@
-import Foundation
+import Glibc
 
-/// Splits input into lines as it arrives. A pure value; lines are bytes.
+/// Splits input into lines, or into names that end with zero bytes, as it arrives. A pure value; lines are bytes: the
+/// caller checks that they are UTF-8.
 ///
 /// Only the number of a line beyond the limit is kept.
-struct LineSplitter {
+package struct LineSplitter {
   /// A line of the input.
-  enum Line: Equatable {
-    /// A line without its line feed and a carriage return before it, and its number, from 1.
+  package enum Line: Equatable, Sendable {
+    /// A line without its terminator, which may be empty, and its number, from 1.
     case text([UInt8], number: Int)
     /// A line that is longer than the limit.
     case overlong(number: Int)
   }
 
-  private static let lineFeed = UInt8(ascii: "\n")
+  /// The end of a line.
+  package enum Terminator: UInt8 {
+    /// A line feed, with or without a carriage return before it. A byte order mark at the start of the input is skipped.
+    case lineFeed = 0x0a
+    /// A zero byte, as `find -print0` writes it. Everything else is part of the line.
+    case zero = 0
+  }
+
   /// UTF-8's byte order mark, which some editors and engines write.
   private static let mark: [UInt8] = [0xef, 0xbb, 0xbf]
 
+  private let terminator: Terminator
   /// The longest line, in bytes.
-  let limit: Int
+  private let limit: Int
   private var rest: [UInt8] = []
   private var isOverlong = false
   private var number = 0
 
-  init(limit: Int) { self.limit = limit }
+  package init(limit: Int, terminator: Terminator = .lineFeed) { (self.limit, self.terminator) = (limit, terminator) }
 
   /// Adds the next bytes of the input, and calls `body` with each line that they complete.
-  mutating func take(_ bytes: UnsafeBufferPointer<UInt8>, _ body: (Line) -> Void) {
+  package mutating func take(_ bytes: UnsafeBufferPointer<UInt8>, _ body: (Line) -> Void) {
     var rest = UnsafeBufferPointer(rebasing: bytes[...])
-    while let end = rest.firstIndex(ofByte: Self.lineFeed) {
+    while let end = rest.firstIndex(ofByte: terminator.rawValue) {
       keep(UnsafeBufferPointer(rebasing: rest[..<end]))
       body(finishLine())
       rest = UnsafeBufferPointer(rebasing: rest[(end + 1)...])
@@ -35,8 +44,8 @@ struct LineSplitter {
     keep(rest)
   }
 
-  /// The last line of the input, if it had no line feed. Nil if there is none.
-  mutating func finish() -> Line? { rest.isEmpty && !isOverlong ? nil : finishLine() }
+  /// The last line of the input, if it had no terminator. Nil if there is none.
+  package mutating func finish() -> Line? { rest.isEmpty && !isOverlong ? nil : finishLine() }
 
   private mutating func keep(_ bytes: UnsafeBufferPointer<UInt8>) {
     // One more than the limit, for the carriage return.
@@ -50,9 +59,9 @@ struct LineSplitter {
   private mutating func finishLine() -> Line {
     number += 1
     defer { (rest, isOverlong) = ([], false) }
-    if rest.last == UInt8(ascii: "\r") { rest.removeLast() }
+    if terminator == .lineFeed, rest.last == UInt8(ascii: "\r") { rest.removeLast() }
     if isOverlong || rest.count > limit { return .overlong(number: number) }
-    if number == 1, rest.starts(with: Self.mark) { rest.removeFirst(Self.mark.count) }
+    if terminator == .lineFeed, number == 1, rest.starts(with: Self.mark) { rest.removeFirst(Self.mark.count) }
     return .text(rest, number: number)
   }
 }

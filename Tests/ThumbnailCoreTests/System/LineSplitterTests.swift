@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ThumbnailWorker
+@testable import ThumbnailCore
 
 /// Lines out of pieces of any length.
 @Suite struct LineSplitterTests {
