@@ -221,26 +221,12 @@ final class ConversionIndex: Sendable {
   private static func write(_ state: inout State) {
     guard let descriptor = state.descriptor, state.failure == nil else { return }
     do throws(SystemFailure) {
-      try write(state.pending, to: descriptor.rawValue, at: state.end)
+      try descriptor.write(state.pending, at: state.end)
       state.end += state.pending.count
       state.pending.removeAll(keepingCapacity: true)
       state.lastWrite = .now
     } catch {
       state.failure = error
-    }
-  }
-
-  private static func write(_ bytes: [UInt8], to descriptor: Int32, at offset: Int) throws(SystemFailure) {
-    var done = 0
-    while done < bytes.count {
-      let written = bytes.withUnsafeBytes { buffer in
-        pwrite(descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done, off_t(offset + done))
-      }
-      if written < 0 {
-        if errno == EINTR { continue }
-        throw .last
-      }
-      done += written
     }
   }
 

@@ -50,16 +50,7 @@ struct IndexEntry: Equatable, Sendable {
 
   /// Parses the first field of a line.
   static func key(_ digits: some Collection<UInt8>) -> UInt64? {
-    guard digits.count == 16 else { return nil }
-    var key: UInt64 = 0
-    for digit in digits {
-      switch digit {
-      case 0x30...0x39: key = key << 4 | UInt64(digit - 0x30)
-      case 0x61...0x66: key = key << 4 | UInt64(digit - 0x61 + 10)
-      default: return nil
-      }
-    }
-    return key
+    digits.count == 16 ? UInt64(String(decoding: digits, as: UTF8.self), radix: 16) : nil
   }
 
   /// Whether the line is that of thumbnails renamed to avoid a collision.

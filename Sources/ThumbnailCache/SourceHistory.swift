@@ -42,15 +42,6 @@ package struct SourceHistory: Sendable, Equatable {
   }
 }
 
-/// A change to the history of a source.
-enum HistoryChange: Sendable {
-  /// A response was revalidated; ignored if the stored one has been replaced meanwhile.
-  case confirmed(StoredResponse, insteadOf: ResponseMetadata)
-  case failed(RememberedFailure)
-  /// Removes the failure of this URL.
-  case forgiven(SourceKey)
-}
-
 extension SourceHistory {
   /// Whether the stored thumbnails were made from an earlier version than the body of an unconditional response: its
   /// validator differs, or it has none and the thumbnails are stale. Thumbnails that were made from the response's own
