@@ -5,10 +5,15 @@ environment variable THUMBS names.
 """
 
 import contextlib
+import http.server
+import itertools
 import json
 import os
+import re
 import struct
 import subprocess
+import sys
+import threading
 import time
 import zlib
 from pathlib import Path
@@ -28,6 +33,7 @@ POLICY = (
     "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 TIMEOUT = 30_000
+NUMBERS = itertools.count()
 
 
 def png(width, height, color, taken=None):
@@ -56,6 +62,62 @@ def numbered_picture(number):
     return png(300 + number % 30, 200, (number * 8 % 256, 120, 255 - number * 8 % 256))
 
 
+class Files(http.server.ThreadingHTTPServer):
+    """Serves the page's files and its pictures at ORIGIN. Routes of Playwright's would do so too, through three processes
+    for each of the fifty files. Requests name their gallery in a header."""
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), FileHandler)
+        self.galleries = {}
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def handle_error(self, request, client_address):
+        # A tab that is closed leaves its requests.
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
+class FileHandler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    # Head and body in one packet.
+    wbufsize = -1
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        path = urlsplit(self.path).path
+        if path.startswith("/picture/"):
+            self.send_picture(self.server.galleries[self.headers["X-Gallery"]], path)
+            return
+        file = PAGE / ("index.html" if path == "/" else path.removeprefix("/page/"))
+        if file.is_file():
+            self.send(200, TYPES[file.suffix], file.read_bytes(), {"Content-Security-Policy": POLICY})
+        else:
+            self.send(404, "text/plain", b"")
+
+    def send_picture(self, gallery, path):
+        gallery.pictures.append(path)
+        key = path.split("/")[2]
+        if path.endswith("/details"):
+            self.send(200, "application/json", json.dumps(gallery.details).encode())
+        elif key in gallery.refusals:
+            status, code, headers = gallery.refusals[key]
+            body = json.dumps({"error": code, "message": "VipsJpeg: a message for programmers (maximumPixels)"})
+            self.send(status, "application/json", body.encode(), headers)
+        else:
+            self.send(200, "image/png", PICTURE)
+
+    def send(self, status, kind, body, headers=()):
+        self.send_response(status)
+        for name, value in {
+            "Content-Type": kind, "Content-Length": str(len(body)), "Cache-Control": "no-store", **dict(headers)
+        }.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+
 class Gallery:
     """The page with a stand-in for its server, in a tab of its own."""
 
@@ -71,29 +133,10 @@ class Gallery:
         self.touched = None
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("console", self._hear)
-        context.route(ORIGIN + "/**", self._serve)
 
     def _hear(self, message):
         if "Content Security Policy" in message.text:
             self.errors.append(message.text)
-
-    def _serve(self, route):
-        path = urlsplit(route.request.url).path
-        if path.startswith("/picture/"):
-            self.pictures.append(path)
-            key = path.split("/")[2]
-            if path.endswith("/details"):
-                route.fulfill(status=200, content_type="application/json", body=json.dumps(self.details))
-            elif key in self.refusals:
-                status, code, headers = self.refusals[key]
-                body = json.dumps({"error": code, "message": "VipsJpeg: a message for programmers (maximumPixels)"})
-                route.fulfill(status=status, headers=headers, body=body)
-            else:
-                route.fulfill(status=200, content_type="image/png", body=PICTURE)
-            return
-        file = PAGE / ("index.html" if path == "/" else path.removeprefix("/page/"))
-        headers = {"Content-Type": TYPES[file.suffix], "Content-Security-Policy": POLICY}
-        route.fulfill(status=200, headers=headers, body=file.read_bytes())
 
     def open(self, address="/", patience=1, **setup):
         """Opens the page, whose timers take `patience` times as long: for what must happen before one of them ends,
@@ -116,11 +159,21 @@ class Gallery:
         return self
 
     def wait(self, expression, argument=None):
-        """Waits until an expression of the page is true; Playwright's own way needs `eval`, which is forbidden."""
-        deadline = time.monotonic() + TIMEOUT / 1000
-        while not self.page.evaluate(expression, argument):
-            assert time.monotonic() < deadline, f"not true in time: {expression}"
-            self.page.evaluate("new Promise(requestAnimationFrame)")
+        """Waits until an expression of the page, or a function of an argument, is true; Playwright's own way needs `eval`,
+        which is forbidden."""
+        is_function = re.match(r"(\w+|\(\w*\)) *=>", expression)
+        is_true = self.page.evaluate(
+            """async argument => {
+              const end = performance.now() + TIMEOUT;
+              while (!await (TEST)) {
+                if (performance.now() > end) return false;
+                await new Promise(requestAnimationFrame);
+              }
+              return true;
+            }""".replace("TEST", f"({expression})(argument)" if is_function else expression).replace("TIMEOUT", str(TIMEOUT)),
+            argument,
+        )
+        assert is_true, f"not true in time: {expression}"
 
     def set(self, **change):
         self.page.evaluate("change => standIn.set(change)", change)
@@ -178,21 +231,36 @@ def show_tab(page, is_shown):
 
 
 @pytest.fixture(scope="session")
-def browser():
+def files():
+    files = Files()
+    yield files
+    files.shutdown()
+    files.server_close()
+
+
+@pytest.fixture(scope="session")
+def browser(files):
+    mapped = f"--host-resolver-rules=MAP {urlsplit(ORIGIN).hostname} 127.0.0.1:{files.server_port}"
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium-headless-shell", args=["--no-sandbox", "--disable-gpu"])
+        browser = playwright.chromium.launch(
+            executable_path="/usr/bin/chromium-headless-shell", args=["--no-sandbox", "--disable-gpu", mapped]
+        )
         yield browser
         browser.close()
 
 
 @pytest.fixture
-def gallery(browser):
+def gallery(browser, files):
     """Makes galleries: `gallery(width=390, …)`; every one must have passed without an error of its script."""
     opened = []
 
     def make(width=1280, height=800, **options):
-        context = browser.new_context(viewport={"width": width, "height": height}, **options)
+        name = str(next(NUMBERS))
+        context = browser.new_context(
+            viewport={"width": width, "height": height}, extra_http_headers={"X-Gallery": name}, **options
+        )
         opened.append(Gallery(context))
+        files.galleries[name] = opened[-1]
         return opened[-1]
 
     yield make
