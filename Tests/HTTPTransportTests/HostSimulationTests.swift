@@ -1,12 +1,13 @@
-import Foundation
-import Testing
+import TestSupport
 
 /// No good image fails while its host responds, dead hosts get few requests, and every world ends.
 ///
-/// `SIMULATED_WORLDS` sets how many worlds are played; the default is 300.
+/// `SIMULATED_WORLDS` sets how many worlds are played; the default is 300, and 60 in the gate.
 @Suite(.timeLimit(.minutes(10)))
 struct HostSimulationTests {
-  private static let worlds = ProcessInfo.processInfo.environment["SIMULATED_WORLDS"].flatMap { Int($0) } ?? 300
+  private static let worlds =
+    ProcessInfo.processInfo.environment["SIMULATED_WORLDS"].flatMap { Int($0) }
+    ?? Thoroughness.rounds(300).count
 
   /// An image that fails four times while others come cannot be told from a broken one: at hosts that limit their rate
   /// that happens to one image in 100,000.

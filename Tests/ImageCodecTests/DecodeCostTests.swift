@@ -38,7 +38,9 @@ struct DecodeCostTests {
     }
     for bytes in bodies {
       let body = ByteSource.memory(bytes)
-      for sides in [[256], [1500], [2400], [1500, 700, 600, 64]] {
+      for sides in Thoroughness.cases(
+        [[256], [2400], [1500, 700, 600, 64]], of: [[256], [1500], [2400], [1500, 700, 600, 64]])
+      {
         let variants = sides.map { Variant(size: PixelSize($0, $0), fit: .contain, format: .jpeg) }
         let plan = try DecodePlan.make(bytes, variants)
         guard let before = ResidentMemory.resetPeak() else { return }

@@ -105,7 +105,7 @@ struct HeaderProberTests {
     for (saver, options, _) in Self.savers {
       let file = try TestPicture.texture(40, 30).encoded(saver, options)
       var random = SplitMix(state: 42)
-      for _ in 0..<300 {
+      for _ in Thoroughness.rounds(300) {
         var copy = file
         random.damage(&copy, in: 0..<min(copy.count, 400), places: 4)
         let plan = try? DecodePlan.make(copy, [Variant(size: PixelSize(30, 30))])

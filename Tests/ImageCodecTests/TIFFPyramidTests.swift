@@ -276,7 +276,7 @@
     let traits = try #require(try probe(.memory(file)).tiff)
     let directories = traits.levels.map(\.position)
     var random = SplitMix(state: 5)
-    for round in 0..<200 {
+    for round in Thoroughness.rounds(200) {
       var copy = file
       for _ in 0...round % 4 {
         let place = directories[round % directories.count] + Int.random(in: 0..<220, using: &random)

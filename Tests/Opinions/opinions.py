@@ -4,11 +4,11 @@ compares the result with the picture itself and with what other programs read.
 
     opinions.py THUMBS [--all] [GROUP ...]
 
-Each file that is made here is converted twice, and both results must be the same bytes. A difference from the picture is a failure. Other
-programs are asked until one agrees, with --all every one. If one disagrees and none agrees (with --all: if one
-disagrees), that is a failure, unless LISTED says who is right, and why. Programs that are not installed are not asked.
-The group "corpus" is the pictures of the folder OPINIONS_CORPUS. Ends with the number of files, and 1 if there was a
-failure.
+A difference from the picture is a failure. Other programs are asked until one agrees, with --all every one. If one
+disagrees and none agrees (with --all: if one disagrees), that is a failure, unless LISTED says who is right, and why.
+Programs that are not installed are not asked. With --all each file that is made here is converted twice, and both
+results must be the same bytes. The group "corpus" is the pictures of the folder OPINIONS_CORPUS. Ends with the number
+of files, and 1 if there was a failure.
 """
 
 import io
@@ -231,7 +231,8 @@ def main():
         (folder / "made").mkdir()
         cases = [case for name in groups for case in GROUPS[name](folder / "made")]
         made = [case for case in cases if case.expected is not None]
-        first, second = convert(thumbs, cases, folder / "one"), convert(thumbs, made, folder / "two")
+        first = convert(thumbs, cases, folder / "one")
+        second = convert(thumbs, made, folder / "two") if asks_all else first
         small = convert(thumbs, made, folder / "small", "16x16")
         judged = [judge(case, first, second, small, asks_all) for case in cases]
     failures = [failure for found, _ in judged for failure in found]

@@ -29,7 +29,9 @@ import TestSupport
     let sample = try RAWSamples.sample(kind, sensorLength: 1000)
     var random = SplitMix(state: 16)
     // Most of the structure is near the beginning.
-    let positions = (0..<1000).map { Int.random(in: 0..<($0 % 4 == 0 ? sample.bytes.count : 1200), using: &random) }
+    let positions = Thoroughness.rounds(1000).map {
+      Int.random(in: 0..<($0 % 4 == 0 ? sample.bytes.count : 1200), using: &random)
+    }
     for position in positions {
       var bytes = sample.bytes
       bytes[position] ^= 1 << UInt8.random(in: 0..<8, using: &random)

@@ -159,7 +159,7 @@ struct CoefficientDecoderDifferentialTests {
         return Samples(size: image.raster.size, bands: image.raster.bands, bytes: image.raster.bytes)
       }
     }
-    for round in 0..<400 {
+    for round in Thoroughness.rounds(400) {
       jpeg.isProgressive = round % 2 == 0
       jpeg.restartInterval = round % 3
       jpeg.scans =

@@ -58,7 +58,7 @@ struct RefinedCoefficientsTests {
     try Codec.start()
     let file = try Self.picture(160, 120, bands: 3).encoded("jpegsave_buffer", "Q=20,interlace=true")
     var random = SystemRandomNumberGenerator()
-    for _ in 0..<400 {
+    for _ in Thoroughness.rounds(400) {
       var bytes = file
       for _ in 0..<4 { bytes[Int.random(in: file.count / 3..<file.count, using: &random)] = .random(in: 0...255) }
       for isTolerant in [false, true] { _ = try? TestJPEG.read(bytes, .half, isTolerant: isTolerant) }

@@ -111,10 +111,12 @@ struct WebPRowSourceTests {
     // With other numbers a file may announce alpha that it lacks: libwebp's decoder reads it, its demuxer does not.
     var random = SplitMix(state: 6)
     var judged = SourceRows.Judged()
+    let files = try (0..<6).map { kind in
+      try TestPicture.texture(48, 40, bands: 3 + kind % 2)
+        .encoded("webpsave_buffer", kind % 3 == 0 ? "lossless=true" : "Q=80")
+    }
     for round in 0..<400 {
-      let bands = 3 + round % 2
-      var file = try TestPicture.texture(48, 40, bands: bands)
-        .encoded("webpsave_buffer", round % 3 == 0 ? "lossless=true" : "Q=80")
+      var file = files[round % 6]
       random.damage(&file, in: round % 4 == 0 ? 0..<60 : 30..<file.count, places: 1 + round % 3)
       guard let probe = try? probe(.memory(file)), probe.storedSize.pixelCount < 1_000_000 else { continue }
       judge(file, "\(round)", &judged)

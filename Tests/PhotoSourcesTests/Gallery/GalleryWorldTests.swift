@@ -1,4 +1,4 @@
-import Testing
+import TestSupport
 
 @testable import PhotoSources
 
@@ -10,7 +10,7 @@ import Testing
       grows: seed % 4 == 2)
   }
 
-  @Test(arguments: 0..<400)
+  @Test(arguments: Thoroughness.rounds(400))
   func whateverHappensNothingIsLostAndTheWayBackIsOpen(seed: Int) {
     var world = GalleryWorld(seed: seed, Self.nature(of: seed))
     if seed % 6 == 0 { world.storeInOtherPortions("a") }
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<100)
+  @Test(arguments: Thoroughness.rounds(100))
   func withoutANetworkScrollingGoesOnWhateverHappened(seed: Int) {
     var world = GalleryWorld(seed: seed, .init(loadsWhileHidden: true))
     for _ in 0..<60 { world.step() }

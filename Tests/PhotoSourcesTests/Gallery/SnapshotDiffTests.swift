@@ -54,7 +54,7 @@ import TestSupport
     #expect(diff.applied(to: old) == new)
   }
 
-  @Test(arguments: 0..<20)
+  @Test(arguments: Thoroughness.rounds(20))
   func appliedToTheOldItGivesTheNew(seed: Int) {
     var random = SplitMix(state: UInt64(seed))
     for pair in 0..<250 {

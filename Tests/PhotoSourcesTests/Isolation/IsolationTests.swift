@@ -118,7 +118,16 @@ struct IsolationTests {
   ])
   func whatAHelperMakesIsWhatIsMadeInProcess(_ variant: Variant) async throws {
     let fixture = try Self.fixture(Self.helper)
-    for name in try FileManager.default.contentsOfDirectory(atPath: TestImages.url("formats").path) {
+    let all = try FileManager.default.contentsOfDirectory(atPath: TestImages.url("formats").path).sorted()
+    // The parameters reach a helper in one way for all images: all with one of them, one of each reader with the others.
+    let ofEachReader = [
+      "jpeg-420", "jpeg-progressive", "heic", "png-rgb", "gif-animated", "tiff-strips", "webp-lossy", "svg",
+    ]
+    let isFirst = variant == Variant(size: PixelSize(100, 100))
+    let chosen = all.filter { name in
+      isFirst || ofEachReader.contains { name.hasPrefix("\($0).") } || name.contains("icc")
+    }
+    for name in Thoroughness.cases(chosen, of: all) {
       let (here, there) = (self.fixture.request("/\(name)"), fixture.request("/\(name)"))
       let expected = try? await self.fixture.pipeline.thumbnail(
         for: ThumbnailRequest(here.source, variant: variant))

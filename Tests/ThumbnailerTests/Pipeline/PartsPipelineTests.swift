@@ -23,8 +23,11 @@
     return RAWSample("ARW", previews, sensorLength: 1_000_000).bytes
   }
 
+  /// Made once: its tiles are coded one by one.
+  private static let phone = Result { try PhonePicture.bytes() }
+
   init() throws {
-    heic = try HEICParts.spread(PhonePicture.bytes(), by: Self.gap)
+    heic = try HEICParts.spread(Self.phone.get(), by: Self.gap)
   }
 
   /// A server that sends ranges of a body.
@@ -58,7 +61,7 @@
   @Test(arguments: [false, true])
   func ofAHEICOnlyTheThumbnailAndEightTilesAreRequested(_ endsWithTable: Bool) async throws {
     let distance = 60_000
-    var file = try HEICParts.scattered(PhonePicture.bytes(), by: distance)
+    var file = try HEICParts.scattered(Self.phone.get(), by: distance)
     if endsWithTable { file = try HEICParts.withTableAtEnd(file) }
     let server = Server(bytes: file)
     let fixture = try PipelineFixture { server.response(to: $0) }
