@@ -13,14 +13,8 @@ static const struct gallery_page_file files[] = {
   {"api.js", (const unsigned char[]){
 #embed "Page/api.js" suffix(, 0)
   }},
-  {"cell-pool.js", (const unsigned char[]){
-#embed "Page/cell-pool.js" suffix(, 0)
-  }},
   {"cell.js", (const unsigned char[]){
 #embed "Page/cell.js" suffix(, 0)
-  }},
-  {"choice.js", (const unsigned char[]){
-#embed "Page/choice.js" suffix(, 0)
   }},
   {"density.js", (const unsigned char[]){
 #embed "Page/density.js" suffix(, 0)

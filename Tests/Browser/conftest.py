@@ -270,12 +270,12 @@ def gallery(browser, files):
 
 
 @contextlib.contextmanager
-def serving(*arguments, environment):
+def serving(*arguments, environment, port=0):
     """Runs `thumbs serve`, and yields its address."""
     program = os.environ.get("THUMBS")
     if not program:
         pytest.skip("THUMBS names no program")
-    command = [program, "serve", *map(str, arguments), "--port", "0"]
+    command = [program, "serve", *map(str, arguments), "--port", str(port)]
     environment = {**os.environ, **environment}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as server:
         try:

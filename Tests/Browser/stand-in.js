@@ -5,6 +5,7 @@
 (() => {
   const setup = { kind: 'search', count: 40, total: 40, sections: null, ...window.standInSetup };
   const streams = new Set();
+  setInterval(() => streams.forEach((stream) => stream.dispatchEvent(new Event('alive'))), 5000);
   const standIn = {
     sent: [],
     isDown: false,
@@ -140,8 +141,9 @@
     return answer ? Response.json(answer) : new Response(null, { status: 204 });
   };
 
-  window.EventSource = class {
+  window.EventSource = class extends EventTarget {
     constructor() {
+      super();
       setTimeout(() => {
         if (standIn.isDown) return this.onerror?.();
         streams.add(this);

@@ -21,12 +21,24 @@ export function isCancelled(error) {
  */
 export class Api {
   #token = '';
+  #requests = new AbortController();
 
-  /** The server's description of the gallery. Its token is kept for requests with effects. */
-  async gallery() {
-    const gallery = await this.json('/api/gallery');
+  /**
+   * The server's description of the gallery, requested `count` times at once: a browser may try its dead connections
+   * first. Its token is kept for requests with effects.
+   */
+  async gallery(count) {
+    const requests = Array.from({ length: count }, () => this.json('/api/gallery'));
+    const gallery = await Promise.any(requests).catch(() => requests[0]);
+    if (count > 1) this.drop();
     this.#token = gallery.token;
     return gallery;
+  }
+
+  /** Ends all requests as if there were no connection: theirs may be dead. */
+  drop() {
+    this.#requests.abort(new TypeError('no response'));
+    this.#requests = new AbortController();
   }
 
   async json(path, signal) {
@@ -49,7 +61,8 @@ export class Api {
   }
 
   async #send(path, options) {
-    const response = await fetch(base + path, { cache: 'no-store', ...options });
+    const signals = [this.#requests.signal, options.signal].filter(Boolean);
+    const response = await fetch(base + path, { cache: 'no-store', ...options, signal: AbortSignal.any(signals) });
     if (response.ok) return response;
     const { error, message } = await response.json().catch(() => ({}));
     throw new RequestError(response.status, error ?? 'unknown', message ?? `The server says ${response.status}.`);

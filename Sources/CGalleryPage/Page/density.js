@@ -1,4 +1,3 @@
-import { choices } from './choice.js';
 import { gridKey } from './keyboard.js';
 
 /** How many times as large as usual cells are, in steps; the usual size is in the middle. */
@@ -68,3 +67,22 @@ export class Density {
 function apart([one, two]) {
   return Math.hypot(one.clientX - two.clientX, one.clientY - two.clientY);
 }
+
+/** What the user has chosen for this page, kept in the browser. Without storage a choice holds until the next load. */
+export const choices = {
+  get(name) {
+    try {
+      return localStorage.getItem(name);
+    } catch {
+      return null;
+    }
+  },
+
+  set(name, value) {
+    try {
+      localStorage.setItem(name, value);
+    } catch {
+      // See above.
+    }
+  },
+};

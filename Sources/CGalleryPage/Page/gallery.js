@@ -147,26 +147,31 @@ export class Gallery {
     });
   }
 
-  /** Shows a changed list of the same results around the item that is now first on screen. */
+  /** Shows a changed list of the same results around the first item on screen that is still there. */
   async #revise(snapshot) {
     this.#revision += 1;
     const revision = this.#revision;
     const next = this.#store(snapshot);
-    const { first, active, layout, offset } = this.#grid;
-    const anchor = this.items.at(first);
-    const focused = this.items.at(active);
-    const span = this.#grid.last - first + 1;
-    const [place, focus] = await Promise.all([
-      anchor && next.locate(anchor.id, first),
-      focused && next.locate(focused.id, active),
-    ]).catch(() => [-1, -1]);
-    const from = Math.min((place ?? -1) >= 0 ? place : first, next.count - 1);
-    await next.load(from, Math.min(from + span, next.count));
+    const { items } = this;
+    const { first, last, active, layout, offset } = this.#grid;
+    const locate = async (index) => (items.at(index) ? next.locate(items.at(index).id, index) : -1);
+    let [anchor, place, focus] = [first, -1, -1];
+    try {
+      for (let index = first; place < 0 && index <= last && revision === this.#revision; index += 1) {
+        place = await locate(index);
+        if (place >= 0) anchor = index;
+      }
+      focus = await locate(active);
+    } catch {
+      // Newer results follow.
+    }
+    const from = Math.min(place >= 0 ? place : first, next.count - 1);
+    await next.load(from, Math.min(from + last - first + 1, next.count));
     if (revision !== this.#revision) {
       next.close();
       return;
     }
-    const slack = offset - layout.row(layout.rowOf(first)).top;
+    const slack = offset - layout.row(layout.rowOf(anchor)).top;
     this.#generation = snapshot.generation;
     this.#sections = new Sections(this.snapshot.sections);
     next.count = this.#sections.count;
@@ -175,7 +180,8 @@ export class Gallery {
     this.#lay(this.#sections, (revised) => {
       const row = revised.row(revised.rowOf(from));
       this.#grid.setActive(focus >= 0 ? focus : Math.min(active, revised.count - 1));
-      this.#grid.show(revised, next, offset === 0 ? 0 : row.top + slack);
+      // The user may have scrolled on meanwhile.
+      this.#grid.show(revised, next, (offset === 0 ? 0 : row.top + slack) + this.#grid.offset - offset);
       this.#changed(this.snapshot);
     });
   }

@@ -156,9 +156,12 @@ export class Grid {
     this.invalidate();
   }
 
-  /** Retries all failed thumbnails on screen. */
-  retryFailed() {
-    for (const cell of this.#window.cells()) if (cell.state === 'failed') cell.retry();
+  /** Requests thumbnails on screen again that have failed, or wait for a connection that may be dead. */
+  retryAll() {
+    for (const cell of this.#window.cells()) {
+      this.#loader.cancel(cell);
+      if (cell.state === 'failed') cell.retry();
+    }
     this.#window.isChanged = true;
     this.invalidate();
   }

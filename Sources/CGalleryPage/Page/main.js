@@ -1,8 +1,7 @@
 import { Address } from './address.js';
 import { Albums } from './albums.js';
 import { Api } from './api.js';
-import { choices } from './choice.js';
-import { Density } from './density.js';
+import { Density, choices } from './density.js';
 import { Gallery } from './gallery.js';
 import { Grid } from './grid.js';
 import { GridKeyboard, gridKey } from './keyboard.js';
@@ -235,9 +234,9 @@ async function download(item, event) {
 
 function connection(isAlive) {
   notices.isAlive = isAlive;
-  if (!isAlive) return;
   report.reset();
-  grid.retryFailed();
+  grid.retryAll();
+  viewer.retry();
 }
 
 function moved(isFling, isMoving) {

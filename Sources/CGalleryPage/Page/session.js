@@ -6,6 +6,12 @@ const PAUSES = [500, 1000, 2000, 4000, 8000];
 const REST = 1000;
 /** A stream that ends sooner than this after it began, in milliseconds, is followed by a pause. */
 const STEADY = 2000;
+/** Milliseconds without a sign of the server, which sends one every 15 s, after which its connections count as dead. */
+const SILENCE = 45_000;
+/** Connections that a browser has to a host. */
+const CONNECTIONS = 6;
+/** Milliseconds between looks for that. */
+const LOOK = 5000;
 /** Code units of identifiers in one message: a fourth of what the server accepts in bytes. */
 const LONGEST = 16_384;
 
@@ -24,6 +30,8 @@ export class Session {
   #isResting = false;
   #rest = 0;
   #wake = () => {};
+  #heard = 0;
+  #connections = 1;
   /**
    * The last state that the server knows, and the state that the user wants: they differ while there is no connection.
    */
@@ -35,6 +43,7 @@ export class Session {
     this.#api = api;
     this.#handlers = handlers;
     addEventListener('online', () => this.#wake());
+    setInterval(() => this.#isResting || Date.now() - this.#heard < SILENCE || this.#revive(), LOOK);
     document.addEventListener('visibilitychange', () => this.#followVisibility());
     addEventListener('pagehide', ({ persisted }) => {
       this.#close();
@@ -207,10 +216,22 @@ export class Session {
     this.#api.post(this.#path('away'), {}).catch(() => {});
   }
 
+  /** Begins anew with what waits for a dead connection: after a sleep, a browser may wait for many minutes. */
+  #revive() {
+    this.#heard = Date.now();
+    this.#connections = CONNECTIONS;
+    this.#handlers.connection(!this.#connecting);
+    this.#api.drop();
+    this.#wake();
+    this.#source?.onerror();
+  }
+
   /** The former session goes on if the server still has it. */
   async #attempt() {
+    this.#heard = Date.now();
     try {
-      this.#handlers.gallery(await this.#api.gallery());
+      this.#handlers.gallery(await this.#api.gallery(this.#connections));
+      this.#connections = 1;
       if (this.#id !== null && (await this.#listen())) return true;
       this.#sent = { ...this.#wanted };
       this.#id = (await this.#api.post('/api/sessions', this.#sent)).id;
@@ -229,6 +250,7 @@ export class Session {
     this.#source = source;
     return new Promise((resolve) => {
       source.onopen = () => resolve(true);
+      source.addEventListener('alive', () => (this.#heard = Date.now()));
       source.onmessage = ({ data }) => {
         const snapshot = JSON.parse(data);
         snapshot.generation = `${id}/${snapshot.version}`;

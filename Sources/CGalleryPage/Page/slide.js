@@ -38,6 +38,8 @@ export class Slide {
   #stage = { width: 1, height: 1 };
   #form = null;
   #url = null;
+  /** Ends the addresses of the large form, so that each retry has another. */
+  #fragment = '';
   #timer = 0;
   #attempts = 0;
   #loading = null;
@@ -179,7 +181,7 @@ export class Slide {
     const isFailed = this.element.dataset.state === 'failed';
     const side = Math.max(this.#stage.width, this.#stage.height) * zoom;
     const box = enlargedBox(side);
-    const url = imageAddress(item.key, box, 'contain');
+    const url = imageAddress(item.key, box, 'contain') + this.#fragment;
     // A form that is larger than needed stays.
     if ((url === this.#url || side < this.#side) && !isFailed) return this.#loading;
     this.#url = url;
@@ -189,6 +191,15 @@ export class Slide {
     image.alt = item.description || item.name || '';
     this.#loading = this.#request(url);
     return this.#loading;
+  }
+
+  /** Requests the large form again if it has not arrived: its connection may be dead. */
+  retry() {
+    if (this.element.dataset.state !== 'loading') return;
+    this.#url = null;
+    this.#fragment += '#';
+    this.image.removeAttribute('src');
+    requestAnimationFrame(() => this.load(true));
   }
 
   /** Plays the film of a Live Photo over its picture, or ends that. Rejects if the browser cannot play it. */

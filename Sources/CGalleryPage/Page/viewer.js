@@ -4,6 +4,7 @@ import { SlideShow } from './slide-show.js';
 import { Slide } from './slide.js';
 import { followPress, followSwipes } from './swipe.js';
 import { ViewerDetails } from './viewer-details.js';
+import { caption } from './words.js';
 import { Zoom } from './zoom.js';
 
 /** Milliseconds that an image has to stay before its large form is requested, while a key is held down. */
@@ -31,6 +32,8 @@ export class Viewer {
   #slideShow;
   #index = -1;
   #id = null;
+  /** The last item that was hidden here. */
+  #hidden = null;
   #timer = 0;
   #isSliding = false;
 
@@ -72,7 +75,7 @@ export class Viewer {
     const hide = find('.hide');
     hide.addEventListener('click', () => {
       this.#stage.focus();
-      handlers.hide(this.#slides[1].item);
+      this.#hide();
     });
     // Enter and Space open pictures: held a moment longer, they must not hide them. Delete does.
     for (const type of ['keydown', 'keyup']) {
@@ -151,7 +154,12 @@ export class Viewer {
     this.open(index, isHeld);
   }
 
-  /** Finds its item in changed results; if it is gone, shows the one in its place. */
+  /** Requests again what has not arrived, over a new connection. */
+  retry() {
+    for (const slide of this.#slides) slide.retry();
+  }
+
+  /** Finds its item in changed results; if it is gone, says so and shows the one in its place. */
   async refresh(id = this.#id) {
     if (!this.isOpen) return;
     if (this.#gallery.count === 0) {
@@ -159,8 +167,20 @@ export class Viewer {
       return;
     }
     const index = Math.min(this.#index, this.#gallery.count - 1);
-    if (this.#gallery.items.at(index)?.id === id) this.#show(index);
-    else if (!(await this.openItem(id, index))) await this.open(index);
+    const { items } = this.#gallery;
+    if (items.at(index)?.id === id) return this.#show(index);
+    const found = await items.locate(id, index).catch(() => null);
+    // Without a response, newer results follow.
+    if (!this.isOpen || found === null || items !== this.#gallery.items) return;
+    if (found < 0 && id === this.#id && id !== this.#hidden) {
+      this.#handlers.tell(`“${caption(this.#slides[1].item)}” is not here any more.`);
+    }
+    await this.open(found < 0 ? index : found);
+  }
+
+  #hide() {
+    this.#hidden = this.#id;
+    this.#handlers.hide(this.#slides[1].item);
   }
 
   get #size() {
@@ -358,7 +378,7 @@ export class Viewer {
     } else if (event.key === 'Home') this.open(0);
     else if (event.key === 'End') this.open(this.#gallery.count - 1);
     else if (event.key !== 'Delete') return;
-    else if (!event.repeat) this.#handlers.hide(this.#slides[1].item);
+    else if (!event.repeat) this.#hide();
     event.preventDefault();
   }
 }

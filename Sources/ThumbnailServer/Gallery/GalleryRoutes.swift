@@ -17,7 +17,7 @@ struct GalleryRoutes: Sendable {
   private static let longestList = 1 << 32
   /// The most images whose sizes are looked up in the cache, which takes microseconds for each.
   private static let mostLookedUp = 20_000
-  /// The interval of keep-alive messages in a silent event stream.
+  /// The interval of keep-alive messages in an event stream, without which a page takes its connection for dead.
   private static let keepAliveInterval = Duration.seconds(15)
   /// The distance ahead of the view, in its heights, at which more images of a search are requested.
   private static let screensAhead = 2
@@ -95,7 +95,7 @@ struct GalleryRoutes: Sendable {
     let ticking = Task { [sharing] in
       while (try? await Task.sleep(for: Self.keepAliveInterval)) != nil {
         if let link = session.link, sharing?.links.hasEnded(link) != false { return continuation.finish() }
-        continuation.yield(ByteBuffer(string: ":\n\n"))
+        continuation.yield(ByteBuffer(string: "event: alive\ndata: 1\n\n"))
       }
     }
     continuation.onTermination = { _ in
