@@ -118,3 +118,27 @@ def test_folders_that_could_not_be_read_are_asked_for_again(tab, albums):
     tab.goto(albums + "/")
     tab.wait_for_selector("#albums ul a")
     assert next(answers, None) is None
+
+
+def test_an_album_counts_films_and_its_broken_cover_is_a_tile(tab, tmp_path):
+    make(tmp_path, "pictures/a/2.png", "pictures/a/3.png")
+    (tmp_path / "pictures/a/1.jpg").write_bytes(b"broken")
+    (tmp_path / "pictures/a/4.mp4").write_bytes(b"broken")
+    with serving(tmp_path / "pictures", environment={"XDG_CACHE_HOME": str(tmp_path / "cache")}) as address:
+        tab.goto(address + "/?order=name")
+        tab.wait_for_function(COUNT, arg="3 pictures and 1 film")
+        tab.wait_for_function("() => document.querySelector('#albums img')?.src.startsWith('data:')")
+        assert tiles(tab) == [["a", "3 pictures and 1 film"]]
+        tab.fill("#query", "mp4")
+        tab.wait_for_function(COUNT, arg="1 film")
+        assert tab.inner_text("#foot") == "That is the only film."
+
+
+def test_a_raw_file_or_heic_beside_its_jpeg_is_one_picture_if_asked_for(tab, tmp_path):
+    make(tmp_path, "pictures/a.jpg", "pictures/A.HEIC", "pictures/b.heic", "pictures/c/a.heic")
+    arguments = [tmp_path / "pictures", "--pair", "prefer-jpeg"]
+    with serving(*arguments, environment={"XDG_CACHE_HOME": str(tmp_path / "cache")}) as address:
+        tab.goto(address + "/?order=name")
+        tab.wait_for_function(COUNT, arg="3 pictures")
+        names = "[...document.querySelectorAll('.cell')].flatMap(({ cell }) => cell.item?.name ?? []).join(' ')"
+        tab.wait_for_function(f"() => {names} === 'a.jpg b.heic c/a.heic'")

@@ -47,7 +47,7 @@ def test_films_are_listed_with_their_posters_and_running_times(tab, films):
     assert tab.get_attribute(".cell >> nth=3", "aria-label").startswith("d.jpg, Live Photo")
     label = tab.get_attribute(".cell[data-state=failed]", "aria-label")
     assert "A film. There is no picture of it. Press to play it." in label
-    assert tab.inner_text("#count") == "6 pictures"
+    assert tab.inner_text("#count") == "2 pictures and 4 films"
 
 
 @pytest.mark.parametrize("name", ["a.webm", "b.mp4"])

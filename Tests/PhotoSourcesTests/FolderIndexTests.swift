@@ -170,6 +170,35 @@ struct FolderIndexTests {
     #expect(none.sections.isEmpty)
   }
 
+  @Test func filesThatBelongTogetherAreOneImage() async throws {
+    let names = [
+      "IMG_1.HEIC", "IMG_1.mov", "a/p.JPG", "a/P.nef", "a/p.heic", "a/P.MOV", "alone.nef", "b/p.nef", "b/film.mov",
+    ]
+    for name in names { try add(name) }
+    let extensions: Set = ["heic", "jpg", "mov", "nef"]
+    func found(_ pairs: Bool, _ query: String = "") async throws -> FolderArrangement {
+      try await FolderIndex(path: folder.path, extensions: extensions, pairs: pairs)
+        .arrangement(of: query, order: .name)
+    }
+    let all = try await found(false)
+    #expect(
+      try ids(all) == ["IMG_1.HEIC", "alone.nef", "a/P.nef", "a/p.JPG", "a/p.heic", "b/film.mov", "b/p.nef"])
+    #expect(all.films == 1 && all.albums.map(\.films) == [0, 1] && all.albums.map(\.count) == [3, 2])
+    let paired = try await found(true)
+    #expect(try ids(paired) == ["IMG_1.HEIC", "alone.nef", "a/p.JPG", "b/film.mov", "b/p.nef"])
+    let films = try paired.photos(in: 0..<5).map { $0.film?.name.elementsEqual("P.MOV".utf8) }
+    #expect(films == [false, nil, true, false, nil])
+    #expect(try await found(true, "film").films == 1)
+  }
+
+  @Test func aSiteOfThumbnailsIsNoAlbumButWithinItIsAFolder() async throws {
+    for name in ["a.jpg", "www/a-512x512.jpg", "www/b/c-512x512.jpg"] { try add(name) }
+    try add("www/site-files/thumbs-site.txt")
+    #expect(try ids(await FolderIndex(path: folder.path).arrangement(of: "", order: .name)) == ["a.jpg"])
+    let site = FolderIndex(path: folder.appending(path: "www").path)
+    #expect(try ids(await site.arrangement(of: "", order: .name)) == ["a-512x512.jpg", "b/c-512x512.jpg"])
+  }
+
   @Test func positionsBeyondTheEndAreLeftOut() async throws {
     for number in 0..<5 { try add("\(number).jpg") }
     let arrangement = try await FolderIndex(path: folder.path).arrangement(of: "", order: .name)

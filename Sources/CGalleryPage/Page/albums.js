@@ -1,4 +1,5 @@
 import { imageAddress, thumbnailBox } from './image-size.js';
+import { hideFailure } from './placeholder.js';
 import { element, number, pictures } from './words.js';
 
 /** Side of a cover in CSS pixels; as in the style sheet. */
@@ -39,12 +40,13 @@ export class Albums {
     if (generation === this.#generation) return;
     clearTimeout(this.#again);
     this.#generation = generation;
-    const all = albums ? await this.#session.albums(version).catch((error) => this.#fail(error, snapshot)) : [];
-    if (!all || generation !== this.#generation) return;
+    const first = () => this.#session.albums(version, FIRST).catch((error) => this.#fail(error, snapshot));
+    const shown = albums ? await first() : [];
+    if (!shown || generation !== this.#generation) return;
     const hadFocus = this.#nav.contains(document.activeElement);
     this.#showWay(album, query);
-    this.#showAlbums(all, FIRST);
-    this.#nav.hidden = !album && all.length === 0;
+    this.#showAlbums(shown, snapshot);
+    this.#nav.hidden = !album && shown.length === 0;
     if (hadFocus) this.#nav.querySelector(album ? '[aria-current]' : 'ul a')?.focus();
     this.#handlers.changed();
   }
@@ -69,27 +71,30 @@ export class Albums {
     this.#crumbs.replaceChildren(...steps.map(item));
   }
 
-  #showAlbums(all, most) {
-    const links = all.slice(0, most).map(({ path, count, key }, index) => {
+  #showAlbums(shown, snapshot) {
+    const links = shown.map(({ path, count, films, key }, index) => {
       const link = this.#link(path, '');
       const cover = document.createElement('img');
       cover.alt = '';
       cover.loading = 'lazy';
+      hideFailure(cover);
       cover.src = imageAddress(key, thumbnailBox(SIDE), 'cover');
-      link.append(cover, element('span', path.split('/').at(-1)), element('small', pictures(count)));
+      link.append(cover, element('span', path.split('/').at(-1)), element('small', pictures(count, films)));
       link.tabIndex = index ? -1 : 0;
       return link;
     });
-    if (all.length > most) {
-      const more = element('button', `All ${number(all.length)} folders`);
-      more.addEventListener('click', () => {
-        this.#showAlbums(all, all.length);
-        this.#list.children[most].firstChild.focus();
+    if (snapshot.albums > shown.length) {
+      const more = element('button', `All ${number(snapshot.albums)} folders`);
+      more.addEventListener('click', async () => {
+        const all = await this.#session.albums(snapshot.version, snapshot.albums).catch(() => null);
+        if (!all || snapshot.generation !== this.#generation) return;
+        this.#showAlbums(all, snapshot);
+        this.#list.children[shown.length].firstChild.focus();
         this.#handlers.changed();
       });
       links.push(more);
     }
-    this.#list.classList.toggle('all', most > FIRST);
+    this.#list.classList.toggle('all', shown.length > FIRST);
     this.#list.replaceChildren(...links.map(item));
   }
 

@@ -50,9 +50,9 @@ export class Notices {
   }
 
   #count() {
-    const { count, total, more } = this.#snapshot;
+    const { count, total, more, films } = this.#snapshot;
     if (count === 0) return '';
-    return more && total === null ? `${pictures(count)} so far` : pictures(total ?? count);
+    return more && total === null ? `${pictures(count)} so far` : pictures(total ?? count, films);
   }
 
   /** The number of hidden pictures. */
@@ -112,13 +112,13 @@ export class Notices {
   }
 
   #showFoot() {
-    const { state, count, message, more } = this.#snapshot;
+    const { state, count, message, more, films } = this.#snapshot;
     const { foot } = this.#elements;
     const kind = count === 0 ? '' : state === 'failed' ? 'failed' : more || state === 'loadingNextPage' ? 'loading' : 'end';
     const text = {
       loading: 'More pictures are coming',
       failed: sentence(message ?? 'no more pictures came'),
-      end: count === 1 ? 'That is the only picture.' : `That is all: ${pictures(count)}.`,
+      end: count === 1 ? `That is the only ${films ? 'film' : 'picture'}.` : `That is all: ${pictures(count, films)}.`,
     }[kind];
     if (foot.dataset.kind === kind && foot.textContent === text) return;
     foot.dataset.kind = kind;

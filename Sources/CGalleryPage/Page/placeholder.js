@@ -22,6 +22,14 @@ export function setPlaceholder(element, item) {
   style.backgroundSize = item?.placeholder?.size ?? '';
 }
 
+/** An image without anything. */
+const NOTHING = 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"/>';
+
+/** Leaves the plain cell in place of an image that cannot be loaded, which browsers mark with a sign of their own. */
+export function hideFailure(image) {
+  image.onerror = () => (image.src = NOTHING);
+}
+
 /** The size covers a little more than the element, because the browser fades the edges of an enlarged image. */
 function draw(item) {
   if (!item.hash) return null;

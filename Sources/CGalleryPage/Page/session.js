@@ -126,9 +126,9 @@ export class Session {
     return (await this.#api.json(path)).position ?? null;
   }
 
-  /** The albums of a version: `[{path, count, key}]`, with the key of a cover. */
-  async albums(version) {
-    return (await this.#api.json(`${this.#path('albums')}?version=${version}`)).albums;
+  /** The first albums of a version: `[{path, count, films, key}]`, with the key of a cover. */
+  async albums(version, count) {
+    return (await this.#api.json(`${this.#path('albums')}?version=${version}&count=${count}`)).albums;
   }
 
   aspects(version, from, signal) {

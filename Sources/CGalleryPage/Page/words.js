@@ -12,9 +12,11 @@ export function number(value) {
   return numbers.format(value);
 }
 
-/** `1 picture`, `5,312 pictures`. */
-export function pictures(count) {
-  return `${number(count)} ${count === 1 ? 'picture' : 'pictures'}`;
+/** `1 picture`, `5,312 pictures`, `3 pictures and 1 film`. `films` of them are films. */
+export function pictures(count, films = 0) {
+  const counted = (value, name) => `${number(value)} ${name}${value === 1 ? '' : 's'}`;
+  if (!films) return counted(count, 'picture');
+  return (count > films ? `${counted(count - films, 'picture')} and ` : '') + counted(films, 'film');
 }
 
 /** A message of the server, which begins without a capital and has no full stop, as a sentence. */

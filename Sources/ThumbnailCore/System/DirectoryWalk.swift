@@ -12,7 +12,15 @@ package struct DirectoryWalk {
     package let path: [UInt8]
     /// The path to open: the root's path and `path`.
     package let opened: RawPath
+
+    /// Whether it contains a site of thumbnails, and is not the root itself: none of its images is an image of the tree.
+    package var isSite: Bool {
+      !path.isEmpty && opened.appending(DirectoryWalk.siteMarker).withCString { access($0, F_OK) } == 0
+    }
   }
+
+  /// The file in the folder of each site (`thumbs site`) that marks it as one.
+  package static let siteMarker = Array("site-files/thumbs-site.txt".utf8)
 
   /// An entry of a folder, other than `.` and `..`.
   package struct Entry {

@@ -50,9 +50,9 @@ actor FolderList: ImageList {
     arrange(showingProgress: true)
   }
 
-  func albums(version: Int) throws(ProviderError) -> [(album: FolderAlbum, cover: ListedPhoto)]? {
+  func albums(version: Int, most: Int) throws(ProviderError) -> [(album: FolderAlbum, cover: ListedPhoto)]? {
     guard version == snapshot.version, let arrangement else { return nil }
-    return zip(arrangement.albums, try arrangement.covers()).map { ($0, Self.listed($1)) }
+    return zip(arrangement.albums, try arrangement.covers(most: most)).map { ($0, Self.listed($1)) }
   }
 
   func retry() { arrange(showingProgress: true) }
@@ -134,7 +134,9 @@ actor FolderList: ImageList {
       snapshot.state = new.count > 0 ? .loaded : .empty
       snapshot.count = new.count
       snapshot.total = new.count
-      (snapshot.hidden, snapshot.albums) = isWithin == nil ? (new.hidden.count, new.albums.count) : (0, 0)
+      // A link shows films as pictures.
+      (snapshot.hidden, snapshot.albums, snapshot.films) =
+        isWithin == nil ? (new.hidden.count, new.albums.count, new.films) : (0, 0, 0)
       snapshot.sections = new.sections.map { ListSnapshot.Section(title: $0.title, count: $0.count) }
       if new.count == 0 {
         snapshot.message =

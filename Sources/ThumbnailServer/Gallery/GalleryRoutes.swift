@@ -163,11 +163,12 @@ struct GalleryRoutes: Sendable {
   /// The folders within the folder that is shown, each with the key of its first image.
   private func albums(of session: GallerySession, _ query: QueryItems) async throws(Problem) -> ServerResponse {
     do throws(ProviderError) {
-      let albums = try await session.list.albums(version: query.integer("version") ?? -1)
+      let most = max(0, query.integer("count") ?? .max)
+      let albums = try await session.list.albums(version: query.integer("version") ?? -1, most: most)
       guard let albums else { throw ProviderError.cancelled }
       return .json([
-        "albums": albums.map { album, cover in
-          ["count": album.count, "key": registry.admit(cover).hex, "path": album.path] as JSONObject
+        "albums": albums.map {
+          ["count": $0.count, "films": $0.films, "key": registry.admit($1).hex, "path": $0.path] as JSONObject
         }
       ])
     } catch {

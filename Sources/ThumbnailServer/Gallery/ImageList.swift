@@ -20,8 +20,8 @@ protocol ImageList: Sendable {
   func setOrder(_ order: FolderIndex.Order) async
   /// Shows a folder within the gallery's folder; the empty path is that itself.
   func setAlbum(_ path: String) async
-  /// The albums of the version, with the first photo of each. Nil if there is a newer version.
-  func albums(version: Int) async throws(ProviderError) -> [(album: FolderAlbum, cover: ListedPhoto)]?
+  /// The first albums of the version, with the first photo of each. Nil if there is a newer version.
+  func albums(version: Int, most: Int) async throws(ProviderError) -> [(album: FolderAlbum, cover: ListedPhoto)]?
   /// Tries again after a failure.
   func retry() async
   /// Leaves photos out from now on, and removes their thumbnails from the caches.
@@ -39,7 +39,7 @@ protocol ImageList: Sendable {
 extension ImageList {
   /// A search has no albums.
   func setAlbum(_ path: String) {}
-  func albums(version: Int) -> [(album: FolderAlbum, cover: ListedPhoto)]? { [] }
+  func albums(version: Int, most: Int) -> [(album: FolderAlbum, cover: ListedPhoto)]? { [] }
 }
 
 /// The state of a list for its page.
@@ -67,6 +67,8 @@ struct ListSnapshot: Sendable, Equatable, Encodable {
   var offline = false
   /// The images that there are now.
   var count = 0
+  /// The number of films among them.
+  var films = 0
   /// The number of images of the source, if it reports it.
   var total: Int?
   /// Whether more follow when the last one is shown.

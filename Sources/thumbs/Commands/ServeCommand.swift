@@ -1,4 +1,5 @@
 import ArgumentParser
+import FolderConversion
 import Foundation
 import HTTPServer
 import NIOCore
@@ -250,7 +251,7 @@ struct ServeCommand: AsyncParsableCommand {
     return .folder(
       FolderIndex(
         path: path, extensions: Set(pictures).union(FilmNames.mediaTypes.keys),
-        posters: FilmPosters(pipeline.configuration),
+        posters: FilmPosters(pipeline.configuration), pairs: source.pair == .preferJPEG,
         cacheDirectory: isStoring ? pipeline.configuration.cacheDirectory : nil))
   }
 }
@@ -268,6 +269,11 @@ struct ServedSourceOptions: ParsableArguments {
 
   @Flag(help: ArgumentHelp("Show the hidden pictures of this gallery again.", visibility: .hidden))
   var showHidden = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Whether to show a RAW file or HEIC beside a JPEG of its name: prefer-jpeg leaves it out.", visibility: .hidden))
+  var pair = FolderConverter.Options.Pairing.none
 
   @Option("N", "Pictures a page of a search.", .within(1...1000), visibility: .hidden)
   var perPage = 30

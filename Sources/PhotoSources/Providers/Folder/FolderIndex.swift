@@ -41,6 +41,7 @@ package final class FolderIndex: Sendable {
   private let dating = WorkerPool(name: "folder-dates", threads: 1)
   private let datesFile: FolderDatesFile?
   private let readsDates: Bool
+  private let pairs: Bool
 
   /// The time for reading dates before a folder is shown, if it has so few files that this suffices for all.
   private let datesBefore: Duration
@@ -55,15 +56,16 @@ package final class FolderIndex: Sendable {
   ///   - extensions: The file name extensions of images, without the dot; by default those of JPEG, PNG, WebP, GIF,
   ///     TIFF, HEIF and AVIF. Those of films may be among them.
   ///   - posters: Makes the images of films; without it they cannot be decoded.
+  ///   - pairs: Whether a RAW file or HEIC is left out if its JPEG is beside it.
   ///   - readsDates: Whether dates are read at all; if not, the only order is that of names.
   ///   - cacheDirectory: The folder in which dates are kept, so that each file is read once; nil to keep them in memory.
   package init(
-    path: String, extensions: Set<String>? = nil, posters: FilmPosters? = nil, readsDates: Bool = true,
-    cacheDirectory: URL? = nil, datesBefore: Duration = .milliseconds(60)
+    path: String, extensions: Set<String>? = nil, posters: FilmPosters? = nil, pairs: Bool = false,
+    readsDates: Bool = true, cacheDirectory: URL? = nil, datesBefore: Duration = .milliseconds(60)
   ) {
     self.posters = posters
     self.path = URL(fileURLWithPath: path).standardizedFileURL.path
-    (self.readsDates, self.datesBefore) = (readsDates, datesBefore)
+    (self.pairs, self.readsDates, self.datesBefore) = (pairs, readsDates, datesBefore)
     datesFile = cacheDirectory.map { [path = self.path] in FolderDatesFile(in: $0, of: path) }
     self.extensions = extensions ?? FolderWalk.pictureExtensions
   }
@@ -126,7 +128,7 @@ package final class FolderIndex: Sendable {
     if let known = state.withLock({ $0.listing }) { return known }
     let known = readsDates ? state.withLock { $0.dates } ?? datesFile?.read() ?? FolderDates() : nil
     let listed = try FolderListing(
-      root: path, extensions: extensions, posters: posters, known: known, cancelled: cancelled)
+      root: path, extensions: extensions, posters: posters, pairs: pairs, known: known, cancelled: cancelled)
     let time = listed.unreadCount <= Self.mostDatesBefore ? datesBefore : .zero
     let new = listed.readingDates(until: .now + time, cancelled: cancelled)
     let dates = keep(new, replacing: nil)
@@ -162,6 +164,8 @@ package struct FolderArrangement: Sendable {
   package let count: Int
   /// The paths of the images that are left out as hidden.
   package let hidden: [String]
+  /// The number of films among them.
+  package let films: Int
   /// The folders that have some of these images, without folders in those.
   package let albums: [FolderAlbum]
 
@@ -175,10 +179,11 @@ package struct FolderArrangement: Sendable {
   private let listing: FolderListing
 
   init(
-    _ listing: FolderListing, places: [UInt32]?, sections: [Section], hidden: [String], albums: [FolderAlbum]
+    _ listing: FolderListing, places: [UInt32]?, sections: [Section], hidden: [String], films: Int,
+    albums: [FolderAlbum]
   ) {
     (self.listing, self.places, self.sections) = (listing, places, sections)
-    (self.hidden, self.albums) = (hidden, albums)
+    (self.hidden, self.films, self.albums) = (hidden, films, albums)
     count = places?.count ?? listing.count
   }
 
@@ -188,8 +193,10 @@ package struct FolderArrangement: Sendable {
     try photos(withIndices: range.clamped(to: 0..<count).map(index))
   }
 
-  /// The first photo of each album, as `photos(in:)` has it.
-  package func covers() throws(ProviderError) -> [DatedPhoto] { try photos(withIndices: albums.map(\.cover)) }
+  /// The first photo of each of the first albums, as `photos(in:)` has it.
+  package func covers(most: Int) throws(ProviderError) -> [DatedPhoto] {
+    try photos(withIndices: albums.prefix(most).map(\.cover))
+  }
 
   package typealias DatedPhoto = (photo: Photo, date: CaptureDate, film: RawPath?)
 

@@ -1,5 +1,6 @@
 import CaptureDates
 import Foundation
+import Synchronization
 import ThumbnailCache
 import ThumbnailCore
 import Thumbnailer
@@ -20,8 +21,12 @@ final class FolderListing: Sendable {
   let dates: [CaptureDate]
   /// The lengths of the files in bytes, at most 4 GiB, by the path's index. Empty without dates.
   private let sizes: [UInt32]
-  /// The indices of the films of Live Photos, by those of their pictures: they are no images of their own.
+  /// The indices of the films of Live Photos, by those of their pictures.
   private let livePhotos: [UInt32: UInt32]
+  /// The indices of files that are no images of their own: these films, and RAW files and HEICs that JPEGs stand for.
+  private let leftOut: Set<UInt32>
+  /// The indices of all films. Empty without dates.
+  private let films: Set<UInt32>
   /// Empty without dates.
   private let tree: AlbumTree
   private let posters: FilmPosters?
@@ -32,6 +37,8 @@ final class FolderListing: Sendable {
   /// The folders, with their states at the time they were opened; nil for one that had just been changed, because
   /// another change within the same step of the clock would not be noticed.
   private let folders: [(path: RawPath, state: FileState?)]
+  /// The indices of all images in the orders that were used: a search as one types sorts nothing.
+  private let orders = Mutex<[FolderIndex.Order: [UInt32]]>([:])
 
   var count: Int { paths.count }
   var skipped: [SkippedItem] { paths.skipped }
@@ -43,23 +50,26 @@ final class FolderListing: Sendable {
 
   /// Lists the folder at an absolute path. Blocks.
   ///
-  /// - Parameter known: Dates that were read before; nil if dates are not wanted.
+  /// - Parameters:
+  ///   - pairs: Whether a RAW file or HEIC beside its JPEG is left out.
+  ///   - known: Dates that were read before; nil if dates are not wanted.
   init(
-    root: String, extensions: Set<String>, posters: FilmPosters?, known: FolderDates?, cancelled: CancellationFlag
+    root: String, extensions: Set<String>, posters: FilmPosters?, pairs: Bool, known: FolderDates?,
+    cancelled: CancellationFlag
   ) throws(ProviderError) {
     (self.root, self.posters) = (root, posters)
     var walk = FolderWalk(root: root, extensions: extensions)
     let begun = Int(Date().timeIntervalSince1970 * 1e9)
     let paths = try walk.run(cancelled: cancelled)
     self.paths = paths
-    livePhotos = try ProviderError.listing(root) { () throws(SystemFailure) in
-      extensions.contains("mov") ? try Self.livePhotos(in: paths) : [:]
+    (livePhotos, leftOut) = try ProviderError.listing(root) { () throws(SystemFailure) in
+      pairs || extensions.contains("mov") ? try Self.companions(in: paths, pairs: pairs) : ([:], [])
     }
     folders = walk.folders.map { folder in
       (RawPath(root).appending(folder.path), folder.state.modified < begun - Self.clockStep ? folder.state : nil)
     }
     var (dates, unread, read): ([CaptureDate], [UInt32], [FolderDates.Record]) = ([], [], [])
-    var sizes: [UInt32] = []
+    var (sizes, films): ([UInt32], Set<UInt32>) = ([], [])
     var tree = AlbumTree()
     if let known {
       dates.reserveCapacity(paths.count)
@@ -69,6 +79,7 @@ final class FolderListing: Sendable {
           if cancelled.isSet { throw SystemFailure(code: ECANCELED) }
           for record in try paths.paths(at: start..<min(start + Self.chunk, paths.count)) {
             tree.append(record)
+            if RawPath(bytes: record.name).filmType != nil { films.insert(UInt32(dates.count)) }
             // A file that has vanished meanwhile is not read.
             let state = try? FileState(of: RawPath(root).appending(record.path))
             sizes.append(UInt32(clamping: state?.byteCount ?? 0))
@@ -84,14 +95,16 @@ final class FolderListing: Sendable {
         }
       }
     }
-    (self.dates, self.sizes, self.unread, self.read, self.tree) = (dates, sizes, unread[...], read, tree)
+    (self.dates, self.sizes, self.unread, self.read) = (dates, sizes, unread[...], read)
+    (self.tree, self.films) = (tree, films)
   }
 
   private init(
     _ listing: FolderListing, dates: [CaptureDate], unread: ArraySlice<UInt32>, read: [FolderDates.Record]
   ) {
     (root, paths, folders, sizes) = (listing.root, listing.paths, listing.folders, listing.sizes)
-    (livePhotos, posters, tree) = (listing.livePhotos, listing.posters, listing.tree)
+    (livePhotos, leftOut, films) = (listing.livePhotos, listing.leftOut, listing.films)
+    (posters, tree) = (listing.posters, listing.tree)
     (self.dates, self.unread, self.read) = (dates, unread, read)
   }
 
@@ -125,32 +138,42 @@ final class FolderListing: Sendable {
     within isWithin: ((String) -> Bool)? = nil, cancelled: CancellationFlag
   ) throws(SystemFailure) -> FolderArrangement {
     let words = SearchText.words(of: query)
-    var places = words.isEmpty ? nil : try paths.indices(matching: words, cancelled: cancelled, orIf: isMonth)
-    if !livePhotos.isEmpty || !album.isEmpty {
-      let (films, images) = (Set(livePhotos.values), album.isEmpty ? 0..<count : tree.images(of: album))
-      places = (places ?? Array(0..<UInt32(count))).filter { images.contains(Int($0)) && !films.contains($0) }
+    let monthWords = words.filter(Self.mayBeMonth)
+    var places =
+      words.isEmpty
+      ? nil
+      : try paths.indices(matching: words, cancelled: cancelled) { monthWords.contains($0) && isMonth($0, of: $1) }
+    if !leftOut.isEmpty || !album.isEmpty {
+      let images = album.isEmpty ? 0..<count : tree.images(of: album)
+      places = (places ?? Array(0..<UInt32(count))).filter { images.contains(Int($0)) && !leftOut.contains($0) }
     }
-    var leftOut: [String] = []
-    if !hidden.isEmpty || isWithin != nil { (places, leftOut) = try split(places, hidden, isWithin) }
-    let sorted =
-      switch order {
-      case .date: descending(places) { dates[$0].clock }
-      case .name: places
-      case .size: descending(places) { Int(sizes[$0]) }
-      }
+    var hiddenPaths: [String] = []
+    if !hidden.isEmpty || isWithin != nil { (places, hiddenPaths) = try split(places, hidden, isWithin) }
+    let films = films.isEmpty ? [] : places?.filter(films.contains) ?? films.sorted()
+    let sorted = self.sorted(places, by: order)
     let count = sorted?.count ?? count
     let whole = count > 0 ? [FolderArrangement.Section(title: nil, count: count)] : []
     let sections = order == .date ? months(of: sorted ?? []) : whole
     return FolderArrangement(
-      self, places: sorted, sections: sections, hidden: leftOut, albums: tree.albums(in: album, of: places))
+      self, places: sorted, sections: sections, hidden: hiddenPaths, films: films.count,
+      albums: tree.albums(in: album, of: places, films: films))
   }
 
-  /// The indices of images by a value, the greatest first; those with the same value are in natural order.
-  private func descending(_ places: [UInt32]?, by value: (Int) -> Int) -> [UInt32] {
-    (places ?? Array(0..<UInt32(count))).sorted { one, other in
-      let (first, second) = (value(Int(one)), value(Int(other)))
-      return first == second ? one < other : first > second
+  /// Ascending indices of images in an order; nil for all. By date and size the greatest come first, and those of the
+  /// same one in natural order.
+  private func sorted(_ places: [UInt32]?, by order: FolderIndex.Order) -> [UInt32]? {
+    if order == .name { return places }
+    let all = orders.withLock { orders in
+      if let known = orders[order] { return known }
+      let values = order == .date ? dates.map(\.clock) : sizes.map { Int($0) }
+      let all = (0..<UInt32(count)).sorted { (values[Int($1)], $0) < (values[Int($0)], $1) }
+      orders[order] = all
+      return all
     }
+    guard let places else { return all }
+    var isPlace = [Bool](repeating: false, count: count)
+    for place in places { isPlace[Int(place)] = true }
+    return all.filter { isPlace[Int($0)] }
   }
 
   /// The indices except those of hidden paths, and the hidden paths.
@@ -168,9 +191,15 @@ final class FolderListing: Sendable {
     return (shown, leftOut)
   }
 
-  /// Whether a word of a search begins the year or the month of an image: `2021`, `july`, `jul`.
+  /// Whether a word of a search begins a year or a month: `2021`, `july`, `jul`.
+  private static func mayBeMonth(_ word: [UInt8]) -> Bool {
+    word.count > 2
+      && (searchedMonths.contains { $0.starts(with: word) } || word.allSatisfy { (0x30...0x39).contains($0) })
+  }
+
+  /// Whether such a word begins the year or the month of an image.
   private func isMonth(_ word: [UInt8], of index: Int) -> Bool {
-    guard index < dates.count, word.count > 2 else { return false }
+    guard index < dates.count else { return false }
     let (year, month, _) = dates[index].month
     return Self.searchedMonths[month - 1].starts(with: word) || "\(year)".utf8.starts(with: word)
   }
@@ -185,19 +214,21 @@ final class FolderListing: Sendable {
     return zip(order, found).sorted { $0.0 < $1.0 }.map { $1.photo(in: RawPath(root), posters) }
   }
 
-  /// The films of Live Photos by their pictures: a JPEG or HEIC beside a `mov` of the same name.
-  private static func livePhotos(in paths: PathList) throws(SystemFailure) -> [UInt32: UInt32] {
-    var (films, found): ([ArraySlice<UInt8>: UInt32], [UInt32: UInt32]) = ([:], [:])
+  /// The films of Live Photos by their pictures, and all files that are no images of their own.
+  private static func companions(
+    in paths: PathList, pairs: Bool
+  ) throws(SystemFailure) -> (films: [UInt32: UInt32], leftOut: Set<UInt32>) {
+    var (films, leftOut): ([UInt32: UInt32], Set<UInt32>) = ([:], [])
+    var names = CompanionNames(pairs: pairs)
+    try paths.forEach { index, record in names.add(RawPath(bytes: record.path), number: UInt32(index)) }
     try paths.forEach { index, record in
-      let (stem, end) = RawPath(bytes: record.path).parts
-      if end == "mov" { films[stem] = UInt32(index) }
+      let path = RawPath(bytes: record.path)
+      if names.haveJPEG(beside: path) { leftOut.insert(UInt32(index)) }
+      guard let film = names.film(beside: path) else { return }
+      films[UInt32(index)] = film
+      leftOut.insert(film)
     }
-    if films.isEmpty { return [:] }
-    try paths.forEach { index, record in
-      let (stem, end) = RawPath(bytes: record.path).parts
-      if ["jpg", "jpeg", "heic", "heif"].contains(end), let film = films[stem] { found[UInt32(index)] = film }
-    }
-    return found
+    return (films, leftOut)
   }
 
   /// The film of an image: itself, or that of a Live Photo; nil for others.

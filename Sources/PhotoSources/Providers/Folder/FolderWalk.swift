@@ -53,6 +53,7 @@ struct FolderWalk {
     _ event: DirectoryWalk.Event, of folder: DirectoryWalk.Folder
   ) throws(ProviderError) -> Bool {
     switch event {
+    case .opened where folder.isSite: return false
     case .opened(let state):
       folders.append((Array(folder.path), state))
       return true
