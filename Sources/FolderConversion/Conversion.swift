@@ -49,7 +49,9 @@ public final class Conversion: AsyncSequence, Sendable {
   static func start(_ options: FolderConverter.Options) async throws(ConversionError) -> Conversion {
     let session = try await ConversionSession(options)
     do throws(ConversionError) {
-      return try await session.conversion(of: nil)
+      let conversion = try await session.conversion(of: nil)
+      try await conversion.markSite()
+      return conversion
     } catch {
       await session.finish()
       throw error

@@ -62,7 +62,8 @@ final class ConversionPlan: Sendable {
     self.options = options
     var finder = InputFinder(options, session: session, cancelled: cancelled)
     var list = try finder.run()
-    if options.pairing == .preferJPEG { list.pairWithJPEGs() }
+    if options.pairing == .preferJPEG { list.leaveOutCompanions(.paired) }
+    if options.site?.copiesOriginals == false { list.leaveOutCompanions(.live) }
     names = OutputNames(options)
     if names.template.usesDate || options.site != nil { list.readDates(cancelled: cancelled) }
     claims = try NameResolution(names, &list, published: session.index, cancelled: cancelled)

@@ -5,7 +5,7 @@ import ThumbnailCore
 ///
 /// A line of tab-separated fields: the key, the source's modification time and length, the token of the options with the
 /// version of the pixels before it (`2:…`) unless that is the first, the source's path, and for each thumbnail its path,
-/// width and height, format, and length.
+/// width and height, format, and length. In a site the width and height of the source are last.
 struct IndexEntry: Equatable, Sendable {
   /// The key of the input's thumbnails: see `OutputNames.key`.
   var key: UInt64
@@ -20,6 +20,8 @@ struct IndexEntry: Equatable, Sendable {
   /// The version of the thumbnails' pixels.
   var pixels: PixelsVersion
   var outputs: [ConversionOutput]
+  /// The size of the source image in pixels, of a site.
+  var sourceSize: PixelSize?
 
   /// The suffix of the token for thumbnails renamed to avoid a collision.
   private static let toldApart = "~"
@@ -44,7 +46,7 @@ struct IndexEntry: Equatable, Sendable {
       let format = output.format?.rawValue ?? Self.noFormat
       line += "\t\(output.size ?? PixelSize(0, 0))\t\(format)\t\(output.byteCount ?? 0)".utf8
     }
-    line.append(UInt8(ascii: "\n"))
+    line += (sourceSize.map { "\t\($0)\n" } ?? "\n").utf8
     return line
   }
 
@@ -78,6 +80,11 @@ struct IndexEntry: Equatable, Sendable {
     }
   }
 
+  private static func size(_ field: some Collection<UInt8>) -> PixelSize? {
+    let sides = String(decoding: field, as: UTF8.self).split(separator: "x").compactMap { Int($0) }
+    return sides.count == 2 ? PixelSize(sides[0], sides[1]) : nil
+  }
+
   static func path(_ field: some Collection<UInt8>) -> RawPath { RawPath(percentEncoded: Array(field)[...]) }
 }
 
@@ -85,7 +92,7 @@ extension IndexEntry {
   /// Parses a line, without its line feed. Nil if it is invalid.
   init?(line: some Collection<UInt8>) {
     let fields = line.split(separator: Self.tab, omittingEmptySubsequences: false)
-    guard fields.count >= 9, (fields.count - 5).isMultiple(of: 4), let key = Self.key(fields[0]),
+    guard fields.count >= 9, (fields.count - 5) % 4 < 2, let key = Self.key(fields[0]),
       let modified = Self.number(fields[1]), let byteCount = Self.number(fields[2])
     else { return nil }
     let token = fields[3].split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
@@ -93,16 +100,16 @@ extension IndexEntry {
     self.init(
       key: key, source: Self.path(fields[4]), modified: modified, byteCount: byteCount,
       token: String(decoding: options, as: UTF8.self), pixels: PixelsVersion(number: pixels), outputs: [])
-    for start in stride(from: 5, to: fields.count, by: 4) {
-      let size = String(decoding: fields[start + 1], as: UTF8.self).split(separator: "x").compactMap { Int($0) }
+    if fields.count.isMultiple(of: 2) { sourceSize = fields.last.flatMap { Self.size($0) } }
+    for start in stride(from: 5, to: fields.count - 3, by: 4) {
       let name = String(decoding: fields[start + 2], as: UTF8.self)
       let format = ImageFormat(rawValue: name)
-      guard size.count == 2, let bytes = Self.number(fields[start + 3]), format != nil || name == Self.noFormat
+      guard let size = Self.size(fields[start + 1]), let bytes = Self.number(fields[start + 3]),
+        format != nil || name == Self.noFormat
       else { return nil }
       outputs.append(
         ConversionOutput(
-          path: Self.path(fields[start]), size: PixelSize(size[0], size[1]), format: format,
-          byteCount: bytes))
+          path: Self.path(fields[start]), size: size, format: format, byteCount: bytes))
     }
   }
 }

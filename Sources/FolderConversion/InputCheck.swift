@@ -81,7 +81,7 @@ struct InputCheck: Sendable {
       return .finished(plan.result(of: position, .skipped, failure: .failedBefore))
     }
     if let desktop = plan.options.desktop { return check(position, state, in: desktop) }
-    let entry = index.entry(key)
+    let entry = index.entry(key) ?? entryWithoutCopy(position, key)
     let isEarlier = entry.map { $0.pixels < plan.options.pixels } == true
     if !(isEarlier && plan.options.remakesEarlier), let outputs = currentOutputs(position, planned, state, entry) {
       var result = plan.result(of: position, .current, outputs: outputs)
@@ -117,6 +117,18 @@ struct InputCheck: Sendable {
     return .stale(StaleInput(index: position, planned: [], state: state))
   }
 
+  /// The entry of a run that copied originals, for one that does not: its thumbnails stay in use.
+  private func entryWithoutCopy(_ position: Int, _ key: UInt64) -> IndexEntry? {
+    guard plan.options.site?.copiesOriginals == false,
+      let copied = plan.names.planned(for: plan.list.source(at: position), copying: true),
+      var entry = index.entry(OutputNames.key(copied))
+    else { return nil }
+    entry.key = key
+    entry.outputs.removeLast()
+    if !plan.options.isDryRun { index.add(entry) }
+    return entry
+  }
+
   private func failed(
     _ position: Int, _ stage: ConversionFailure.Stage, _ code: String, _ message: String
   ) -> Finding {
@@ -136,10 +148,11 @@ struct InputCheck: Sendable {
       .init(
         stage: .list, code: ConversionFailure.video,
         message: plan.options.convertsVideos
-          ? "a video; its poster needs the program ffmpeg, and a helper" : "a video; convert them, too (convertsVideos)"
+          ? "a film; its poster needs the program ffmpeg, and a helper" : "a film; convert films, too (convertsVideos)"
       )
     case .paired:
       .init(stage: .list, code: ConversionFailure.paired, message: "the JPEG beside it is converted (pairing)")
+    case .live: .init(stage: .list, code: "live-photo", message: "the film of a Live Photo, whose picture is shown")
     case .link: .init(stage: .list, code: "link", message: "a link; follow it (followsLinks)")
     case .special: .init(stage: .list, code: "not-a-file", message: "neither a file nor a folder")
     case .ownOutput: .init(stage: .list, code: "own-output", message: "it lies in the output folder")

@@ -109,7 +109,7 @@ final class InputConversion: Sendable {
   /// written.
   private func makeAndWrite(_ input: StaleInput) async -> Made {
     let path = plan.list.absolutePath(at: input.index)
-    if session.films == nil || !InputFinder.isNamedLikeVideo(path) {
+    if session.films == nil || path.filmType == nil {
       let made = await makeAndWrite(input, .file(at: path))
       guard session.films != nil, case .notMade(.video)? = made.1 else { return made }
     }
@@ -239,7 +239,8 @@ final class InputConversion: Sendable {
       IndexEntry(
         key: OutputNames.key(input.planned), source: path, modified: input.state.modified,
         byteCount: input.state.byteCount, token: plan.token(of: input.index, isDamaged: isDamaged),
-        pixels: plan.options.pixels, outputs: outputs))
+        pixels: plan.options.pixels, outputs: outputs,
+        sourceSize: plan.options.site == nil ? nil : thumbnails.first?.source.size))
     return .outputs(outputs)
   }
 }

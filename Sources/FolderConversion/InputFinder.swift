@@ -159,8 +159,8 @@ struct InputFinder {
   ) -> Bool {
     switch event {
     case .opened(let state):
-      // The run's own thumbnails are not inputs.
-      if isOutput(state) { return false }
+      // The run's own thumbnails are not inputs, nor are those of sites.
+      if isOutput(state) || folder.isSite { return false }
       session?.willList(folder.opened)
       index = list.addFolder(folder.path, of: root)
       return true
@@ -217,11 +217,6 @@ struct InputFinder {
     if pictureExtensions.contains(end) { return .picture }
     if !Self.videoExtensions.contains(end) { return .otherName }
     return session?.films == nil ? .video : .picture
-  }
-
-  /// Whether a path has an extension of a video.
-  static func isNamedLikeVideo(_ path: RawPath) -> Bool {
-    path.bytes.withUnsafeBufferPointer { end(of: $0) }.map { videoExtensions.contains($0) } ?? false
   }
 
   /// The extension in lower case; nil if there is none, or a longer one than any format has.

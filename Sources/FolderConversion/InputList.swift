@@ -24,6 +24,8 @@ struct InputList: Sendable {
     case video
     /// A RAW file or HEIC beside its JPEG, which is converted instead (`Options.pairing`).
     case paired
+    /// The film of a Live Photo, in a site without copies of films.
+    case live
     /// A symbolic link that is not followed.
     case link
     /// Neither file nor folder nor link.
@@ -196,30 +198,15 @@ extension FolderConverter.Options {
 }
 
 extension InputList {
-  /// Leaves out the RAW files and HEICs beside their JPEGs. The case of letters in names does not count.
-  mutating func pairWithJPEGs() {
-    var jpegs: Set<[UInt8]> = []
-    for index in 0..<count where kind(at: index) == .picture {
-      if let name = parts(at: index), Self.jpegExtensions.contains(name.end) { jpegs.insert(name.beginning) }
+  /// Leaves out RAW files and HEICs beside their JPEGs, or the films of Live Photos.
+  mutating func leaveOutCompanions(_ kind: Kind) {
+    var names = CompanionNames(pairs: kind == .paired)
+    let pictures = entries.indices.filter { self.kind(at: $0) == .picture }
+    for index in pictures { names.add(absolutePath(at: index), number: UInt32(index)) }
+    for index in pictures {
+      if kind == .live, let film = names.film(beside: absolutePath(at: index)) { set(.live, at: Int(film)) }
+      if names.haveJPEG(beside: absolutePath(at: index)) { set(.paired, at: index) }
     }
-    if jpegs.isEmpty { return }
-    for index in 0..<count where kind(at: index) == .picture {
-      guard let name = parts(at: index), Self.pairedExtensions.contains(name.end), jpegs.contains(name.beginning)
-      else { continue }
-      set(.paired, at: index)
-    }
-  }
-
-  private static let jpegExtensions = Set(ImageFormat.jpeg.fileExtensions.map { Array($0.utf8) })
-  private static let pairedExtensions = Set(
-    (ImageFormat.raw.fileExtensions + ImageFormat.heif.fileExtensions).map { Array($0.utf8) })
-
-  /// A file's path up to the extension, and the extension, in lower case; nil without one.
-  private func parts(at index: Int) -> (beginning: [UInt8], end: [UInt8])? {
-    let name = name(at: index)
-    guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex else { return nil }
-    let folder = absolutePath(at: index).folder
-    return (Array(folder) + name[..<dot].lowercasedASCII, name[(dot + 1)...].lowercasedASCII)
   }
 }
 

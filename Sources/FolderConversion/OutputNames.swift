@@ -11,9 +11,9 @@ struct OutputNames: Sendable {
   let format: OutputFormat
   /// Whether name collisions are resolved. With a user's own template they are an error.
   let tellsApart: Bool
-  /// Whether they are those of a site, and the extensions of the images and films that it has copies of. Drawings may
-  /// contain scripts, and other files may be pages.
-  private let (isOfSite, copied): (Bool, Set<[UInt8]>)
+  /// Whether they are those of a site, whether it has copies, and the extensions of the images and films that may be
+  /// copied. Drawings may contain scripts, and other files may be pages.
+  private let (isOfSite, copies, copied): (Bool, Bool, Set<[UInt8]>)
 
   init(_ options: FolderConverter.Options) {
     template = options.name ?? .standard(sizeCount: options.sizes.count)
@@ -23,15 +23,17 @@ struct OutputNames: Sendable {
     isOfDesktop = options.desktop != nil
     let pictures = options.pipeline.readableFormats.filter { !$0.isDrawing }.flatMap(\.fileExtensions)
     isOfSite = options.site != nil
-    copied =
-      options.site?.copiesOriginals == true ? InputFinder.videoExtensions.union(pictures.map { Array($0.utf8) }) : []
+    copies = options.site?.copiesOriginals == true
+    copied = InputFinder.videoExtensions.union(pictures.map { Array($0.utf8) })
   }
 
   /// The paths of an input's thumbnails relative to the output folder, one for each size, with `NamingTemplate.openEnd`
   /// if the extension depends on the image's content; in a site then that of the copy. Nil if the path is unusable.
-  func planned(for source: NamingTemplate.Source) -> [[UInt8]]? {
+  ///
+  /// - Parameter copying: Whether there is a copy; nil for what the options say.
+  func planned(for source: NamingTemplate.Source, copying: Bool? = nil) -> [[UInt8]]? {
     paths(for: source, end: plannedEnd(source)).map { paths in
-      copied.contains(NamingTemplate.end(source.name).lowercasedASCII)
+      copying ?? copies && copied.contains(NamingTemplate.end(source.name).lowercasedASCII)
         ? paths + [SiteNames.originals + source.folder + source.name] : paths
     }
   }

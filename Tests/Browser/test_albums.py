@@ -1,5 +1,8 @@
 """Folders as albums, with the real server."""
 
+import os
+import subprocess
+
 import pytest
 from conftest import numbered_picture, serving
 from test_access import findings
@@ -142,3 +145,14 @@ def test_a_raw_file_or_heic_beside_its_jpeg_is_one_picture_if_asked_for(tab, tmp
         tab.wait_for_function(COUNT, arg="3 pictures")
         names = "[...document.querySelectorAll('.cell')].flatMap(({ cell }) => cell.item?.name ?? []).join(' ')"
         tab.wait_for_function(f"() => {names} === 'a.jpg b.heic c/a.heic'")
+
+
+def test_a_site_among_the_pictures_is_no_album(tab, tmp_path):
+    make(tmp_path, "pictures/album/a.png")
+    site = [os.environ["THUMBS"], "site", tmp_path / "pictures", "--output", tmp_path / "pictures/www", "-q"]
+    subprocess.run(site, check=True)
+    with serving(tmp_path / "pictures", environment={"XDG_CACHE_HOME": str(tmp_path / "cache")}) as address:
+        tab.goto(address)
+        tab.wait_for_selector("#albums ul a")
+        tab.wait_for_function(COUNT, arg="1 picture")
+        assert tiles(tab) == [["album", "1 picture"]]

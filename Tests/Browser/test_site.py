@@ -12,7 +12,8 @@ from urllib.parse import unquote_to_bytes, urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from conftest import TIMEOUT, numbered_picture
+from conftest import PICTURE, TIMEOUT, numbered_picture, png
+from test_films import film
 
 ALBUM = 'lakes #1 & "50%" <?> %41'
 SHOWN = "#viewer .slide:not([inert])[data-state=shown]"
@@ -88,6 +89,9 @@ def test_without_script_albums_and_pictures_are_links(address, tab):
     page.goto(address + "index.html")
     assert page.locator(".photos img").count() == 13
     assert page.locator("h2").all_inner_texts() == ["Albums", "January 2024"]
+    # The name of an album is a link, too, and its cover is one for pointers only.
+    assert page.locator("figcaption a:has-text('lakes')").get_attribute("href").endswith("/index.html")
+    assert page.locator(f"figure:has-text('{ALBUM}') a").first.get_attribute("tabindex") == "-1"
     assert page.locator("input, dialog").count() == 0
     page.click(f"figure:has-text('{ALBUM}') a")
     page.wait_for_selector("h1:has-text('lakes')")
@@ -128,6 +132,9 @@ def test_pictures_are_enlarged_and_the_way_back_closes_them(address, tab):
     page.wait_for_selector(".stage.zoomed")
     page.keyboard.press("i")
     page.wait_for_selector(".panel:has-text('19 January 2024'), .panel:has-text('January 19, 2024')")
+    # That of the picture, whose enlarged form is not larger.
+    width = 300 + 9
+    page.wait_for_selector(f".panel:has-text('{width} × 200')")
     assert page.locator("a.download").get_attribute("href").endswith("site-files/originals/IMG_20240119_120000.png")
     page.go_back()
     page.wait_for_selector("#viewer", state="detached")
@@ -165,6 +172,10 @@ def test_a_search_finds_pictures_of_all_albums(address, tab):
     assert page.locator(".caption").inner_text() == "Müritz.png"
     page.keyboard.press("Escape")
     page.wait_for_selector("#viewer", state="detached")
+    page.fill("input", "JAN 2024")
+    page.wait_for_selector("[role=main]:visible p:has-text('12 found')")
+    page.fill("input", "january 2023")
+    page.wait_for_selector("[role=main]:visible p:has-text('0 found')")
     page.fill("input", "lakes caf")
     page.wait_for_selector("[role=main]:visible p:has-text('1 found')")
     page.fill("input", "")
@@ -195,3 +206,67 @@ def test_axe_finds_nothing_and_nothing_is_cut_off(tab, folder, scheme, width):
     page.goto(page.url.replace("index.html", f"{'lakes%20%231%20%26%20%2250%25%22%20%3C%3F%3E%20%2541'}/index.html"))
     images_are_shown(page)
     check()
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """A site of 450 pictures, one of 3000 pixels, and in an album of a Live Photo with its film."""
+    base = tmp_path_factory.mktemp("many")
+    pictures = base / "pictures"
+    (pictures / "album").mkdir(parents=True)
+    (pictures / "one.png").write_bytes(png(3000, 2000, (40, 110, 160)))
+    for number in range(449):
+        (pictures / f"IMG_20240101_{number:06}.png").write_bytes(PICTURE)
+    film(pictures / "album/live.mov", "-c:v", "libx264", "-pix_fmt", "yuv420p")
+    film(pictures / "album/live.jpg", "-frames:v", "1")
+    program = os.environ.get("THUMBS") or pytest.skip("THUMBS names no program")
+    command = [program, "site", pictures, "--output", base / "www", "--originals", "--videos", "-q"]
+    subprocess.run([*command, "--grid-size", "64", "--view-size", "320"], check=True)
+    return base / "www"
+
+
+def test_all_that_is_found_is_shown_in_portions(tab, many):
+    page = tab()
+    page.goto((many / "index.html").as_uri())
+    page.fill("input", "img")
+    page.wait_for_selector("[role=main]:visible p:has-text('449 found')")
+    figures = page.locator("[role=main]:visible figure")
+    assert figures.count() == 200
+    page.click("button:has-text('More')")
+    assert figures.count() == 400
+    assert page.evaluate("[...document.querySelectorAll('[role=main]:not([hidden]) a')].indexOf(document.activeElement)") == 200
+    page.keyboard.press("End")
+    page.click("button:has-text('More')")
+    assert figures.count() == 449 and page.is_hidden("button:has-text('More')")
+
+
+def test_the_viewer_says_the_size_of_the_picture(tab, many):
+    page = tab()
+    page.goto((many / "index.html").as_uri() + "#one-64x64.jpg")
+    page.wait_for_selector(SHOWN)
+    page.wait_for_selector(".facts:has-text('3,000 × 2,000')")
+    page.keyboard.press("i")
+    page.wait_for_selector(".panel:has-text('3,000 × 2,000 (6.0 MP)')")
+
+
+def test_a_live_photo_is_one_picture_and_plays(tab, many):
+    page = tab()
+    page.goto((many / "album/index.html").as_uri())
+    assert page.locator("header p").inner_text() == "1 picture" and page.locator("figure").count() == 1
+    page.click(".cell a")
+    page.wait_for_selector(SHOWN)
+    page.keyboard.press("l")
+    page.wait_for_function("() => document.querySelector('#viewer .slide:not([inert]) video')?.currentTime > 0")
+
+
+def test_a_thumbnail_that_is_gone_leaves_its_cell(browser, many, tmp_path):
+    copy = shutil.copytree(many / "album", tmp_path / "site/album").parent
+    shutil.copytree(many / "site-files", copy / "site-files")
+    next((copy / "album").glob("live.jpg-64x64*")).write_bytes(b"broken")
+    context = browser.new_context()
+    try:
+        page = context.new_page()
+        page.goto((copy / "album/index.html").as_uri())
+        page.wait_for_function("() => document.querySelector('.cell img').src.startsWith('data:')")
+    finally:
+        context.close()

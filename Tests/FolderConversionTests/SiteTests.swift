@@ -97,11 +97,13 @@ import TestSupport
       try names() == [
         ".thumbs-index", "2024/May/b-40x40.webp", "2024/May/b-64x64.webp", "2024/May/index.html", "2024/index.html",
         "index.html", "lake-40x40.jpg", "lake-64x64.jpg", "site-files/icon.svg", "site-files/search.js",
-        "site-files/site.css", "site-files/site.js",
+        "site-files/site.css", "site-files/site.js", "site-files/thumbs-site.txt",
       ])
     let first = try text("index.html")
     #expect(first.contains("<h1><bdi>Holidays &amp; more</bdi></h1>\n<p>2 pictures</p>"))
-    #expect(first.contains("<a href=\"2024/index.html\"><img loading=\"lazy\" src=\"2024/May/b-40x40.webp\""))
+    let cover = "<a href=\"2024/index.html\" tabindex=\"-1\" aria-hidden=\"true\">"
+    #expect(first.contains(cover + "<img loading=\"lazy\" src=\"2024/May/b-40x40.webp\""))
+    #expect(first.contains("<figcaption><a href=\"2024/index.html\"><strong"))
     #expect(first.contains("<small><bdi>1 picture</bdi></small>"))
     #expect(first.contains("<a href=\"lake-64x64.jpg\" data-size=\"64x"))
     let inner = try text("2024/May/index.html")
@@ -222,6 +224,48 @@ import TestSupport
       without.orphans.contains("site-files/originals/lake.jpg")
         && without.orphans.contains("site-files/originals/2024/May/b.png"))
     try expectWholeLinks()
+  }
+
+  @Test func withoutOriginalsNothingIsMadeAgainAndTheyGoOnRequest() async throws {
+    _ = try await run(originals: true)
+    let copy = "site-files/originals/lake.jpg"
+    let without = try await run()
+    #expect(without.summary.current == 2 && without.summary.converted == 0 && without.orphans.contains(copy))
+    #expect(try names().contains(copy) && !text("index.html").contains(copy))
+    #expect(try await run(removing: true).summary.current == 2)
+    #expect(try !names().contains(copy) && names().contains("lake-40x40.jpg"))
+    #expect(try await run(removing: true).orphans.isEmpty)
+  }
+
+  @Test func pagesNameTheSizesOfThePicturesAndTheSearchTheirMonths() async throws {
+    try put("formats/jpeg-420.jpg", at: "IMG_20210704_030405.jpg")
+    for _ in 0..<2 {
+      _ = try await run()
+      #expect(try text("index.html").contains("data-size=\"64x"))
+      #expect(try text("index.html").contains("data-pixels=\"160x120\""))
+      #expect(try text("site-files/search.js").contains("\"month\":\"July 2021\""))
+    }
+  }
+
+  @Test func anotherSiteWithinTheFolderIsNoInput() async throws {
+    let inner = input.appending("www".utf8)
+    let conversion = try await FolderConverter(
+      .site(of: input, in: inner, title: nil, grid: 40, view: 64, copiesOriginals: true)
+    ).start()
+    for await _ in conversion {}
+    #expect(try await conversion.writePages())
+    _ = await conversion.finish()
+    #expect(try await run().summary.converted == 2)
+    #expect(try !names().contains { $0.hasPrefix("www") })
+  }
+
+  @Test func anEmptyFolderMakesNothing() async throws {
+    for name in ["lake.jpg", "2024"] { try FileManager.default.removeItem(atPath: "\(input)/\(name)") }
+    let empty = try await run()
+    #expect(empty.hasPages && empty.summary == ConversionSummary(duration: empty.summary.duration))
+    try Data("?".utf8).write(to: URL(fileURLWithPath: "\(input)/notes.txt"))
+    #expect(try await run().summary.skips == ["not-named-like-a-picture": 1])
+    #expect((try? FileState(of: output)) == nil)
   }
 
   @Test func aPageThatSomebodyElseHasWrittenStays() async throws {

@@ -11,18 +11,25 @@ const diagnose = async () => ({ what: 'Cannot be shown', why: 'The file of this 
 
 /** The folder of the site. */
 const root = new URL('../', document.currentScript.src);
-/** The most images that a search shows. */
-const MOST_FOUND = 200;
+/** The images that a search shows at once. */
+const PORTION = 200;
+/** The letters of a word that begins a month or a year. */
+const LEAST_LETTERS = 3;
 
 /** The item of the enlarged view that a link to an image stands for. */
 function itemOf(link) {
   const figure = link.closest('figure');
-  const [width, height] = link.dataset.size.split('x').map(Number);
+  const [view, pixels] = [link.dataset.size, link.dataset.pixels].map((text) => {
+    const [width, height] = text.split('x').map(Number);
+    return { width, height };
+  });
   const { src: grid, alt: name } = link.firstElementChild;
   const { taken, source: dateSource } = link.dataset;
   const [key, details] = [{ grid, view: link.href }, { taken }];
   const download = figure.querySelector('figcaption a')?.href;
-  return { id: figure.id, key, name, width, height, date: taken.slice(0, 10), dateSource, details, download };
+  const film = figure.querySelector('[data-film]')?.href;
+  const date = taken.slice(0, 10);
+  return { id: figure.id, key, name, ...view, pixels, date, dateSource, details, download, film, isLive: Boolean(film) };
 }
 
 /** Shows images enlarged. The fragment of the address is the identifier of the one that is shown. */
@@ -58,41 +65,64 @@ function enlarge(links) {
   follow();
 }
 
-/** Searches the names of all images and albums, in an index that is a script, as files may not fetch. */
+/** Searches names, albums and months of all images, in an index that is a script, as files may not fetch. */
 function search() {
   const pages = document.querySelectorAll('[role=main], header ~ nav');
   document.querySelector('header').insertAdjacentHTML(
     'afterend',
     `<div role="search"><input type="search" placeholder="Search" aria-label="Search all albums"></div>
-    <div role="main" hidden><p role="status"></p><div class="photos"></div></div>`,
+    <div role="main" hidden><p role="status"></p><div class="photos"></div><button>More</button></div>`,
   );
   const [input, results] = ['input', '[role=main][hidden]'].map((name) => document.querySelector(name));
+  const [status, photos, more] = results.children;
+  let found = [];
   const folded = (text) => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
   const show = () => {
     const words = folded(input.value).split(/\s+/u).filter(Boolean);
     results.hidden = words.length === 0;
     for (const page of pages) page.hidden = words.length > 0;
-    const found = (window.searchIndex ?? []).flatMap((album) => {
-      const isMeant = ({ name }) => words.every((word) => folded(`${album.name} ${name}`).includes(word));
+    found = (window.searchIndex ?? []).flatMap((album) => {
+      const isMeant = ({ name, month }) => {
+        const [text, parts] = [folded(`${album.name} ${name}`), folded(month).split(' ')];
+        const isPart = (word) => word.length >= LEAST_LETTERS && parts.some((part) => part.startsWith(word));
+        return words.every((word) => text.includes(word) || isPart(word));
+      };
       return album.pictures.filter(isMeant).map((picture) => ({ album, picture }));
     });
-    results.firstElementChild.textContent = window.searchIndex ? `${found.length} found` : '';
-    results.lastElementChild.replaceChildren(...found.slice(0, MOST_FOUND).map(cell));
+    status.textContent = window.searchIndex ? `${number(found.length)} found` : '';
+    photos.replaceChildren();
+    add();
+  };
+  const add = () => {
+    photos.append(...found.splice(0, PORTION).map(cell));
+    more.hidden = found.length === 0;
   };
   const cell = ({ album, picture }) => {
     const figure = document.createElement('figure');
     figure.innerHTML = '<div class="cell"><a><img loading="lazy"></a></div><figcaption><bdi></bdi></figcaption>';
     figure.querySelector('a').href = `${root}${album.path}${picture.page}#${picture.image}`;
-    Object.assign(figure.querySelector('img'), { src: `${root}${album.path}${picture.image}`, alt: picture.name });
+    const image = figure.querySelector('img');
+    hideFailure(image);
+    Object.assign(image, { src: `${root}${album.path}${picture.image}`, alt: picture.name });
     figure.querySelector('bdi').textContent = [album.name, picture.name].filter(Boolean).join(' / ');
     return figure;
   };
   input.addEventListener('input', show);
+  more.addEventListener('click', () => {
+    const shown = photos.childElementCount;
+    add();
+    photos.children[shown].querySelector('a').focus();
+  });
   const index = Object.assign(document.createElement('script'), { src: `${root}site-files/search.js`, onload: show });
   input.addEventListener('focus', () => document.head.append(index), { once: true });
 }
 
 addEventListener('DOMContentLoaded', () => {
+  for (const image of document.querySelectorAll('.cell img')) {
+    hideFailure(image);
+    // It has failed before this script began.
+    if (image.complete && !image.naturalWidth) image.onerror();
+  }
   enlarge([...document.querySelectorAll('a[data-size]')]);
   search();
 });

@@ -32,7 +32,7 @@ export class ViewerDetails {
       item.page && link('Where it is from', item.page),
       item.date && link(taken(item)),
       item.seconds && link(duration(item.seconds)),
-      item.width && item.height && !isFilm(item) && link(size(item)),
+      item.width && item.height && !isFilm(item) && link(size(item.pixels ?? item)),
     ];
     this.#find('.facts').replaceChildren(...facts.filter(Boolean));
     const download = this.#find('.download');
@@ -91,7 +91,7 @@ export class ViewerDetails {
       ['Exposure', [exposure(details)]],
       ['Length', [item.seconds && duration(item.seconds)]],
       // That of a film is unknown here: its poster may be smaller.
-      ['Size', [item.width && item.height && !isFilm(item) && `${size(item)}${megapixels(item)}`]],
+      ['Size', [item.width && item.height && !isFilm(item) && size(item.pixels ?? item) + megapixels(item.pixels ?? item)]],
       ['Place', latitude === undefined ? [] : [coordinates(details), map(latitude, longitude)]],
       ['Author', [item.author && link(item.author, item.authorURL)]],
       ['Licence', [item.licence && link(item.licence, item.licenceURL)]],

@@ -36,7 +36,7 @@ public enum DesktopThumbnail {
   private static func thumbnail(
     of path: RawPath, _ variant: Variant, by pipeline: ThumbnailPipeline
   ) async throws(ThumbnailError) -> (Thumbnail, film: String?) {
-    if !InputFinder.isNamedLikeVideo(path) {
+    if path.filmType == nil {
       do throws(ThumbnailError) {
         return (try await pipeline.thumbnail(for: ThumbnailRequest(.file(at: path), variant: variant)), nil)
       } catch {

@@ -7,6 +7,10 @@ struct SitePicture {
   let name: String
   let date: CaptureDate
   let isFilm: Bool
+  /// The size of its source in pixels; that of a film is unknown.
+  let size: PixelSize?
+  /// The copy of the film of a Live Photo.
+  var film: RawPath?
   /// The thumbnails for the grid and the enlarged view, and the copy of the source if there is one.
   let outputs: [ConversionOutput]
 
@@ -37,12 +41,18 @@ struct SiteAlbum {
 struct SiteContent {
   private let check: InputCheck
   private var albums: [[UInt8]: SiteAlbum] = [[]: SiteAlbum(path: [])]
+  /// The inputs that are the films of Live Photos, by those of their pictures.
+  private var films: [Int: Int] = [:]
 
   /// Takes a few words of memory for each image.
   init(_ check: InputCheck) {
     self.check = check
     let list = check.plan.list
-    for index in 0..<list.count where picture(at: index) != nil {
+    let pictures = (0..<list.count).filter { picture(at: $0) != nil }
+    var names = CompanionNames(pairs: false)
+    for index in pictures { names.add(list.path(at: index), number: UInt32(index)) }
+    for index in pictures { films[index] = names.film(beside: list.path(at: index)).map { Int($0) } }
+    for index in Set(pictures).subtracting(films.values).sorted() {
       var path = list.album(at: index)
       albums[path, default: SiteAlbum(path: path)].pictures.append(index)
       while let album = albums[path], albums[album.parent] == nil {
@@ -78,8 +88,10 @@ struct SiteContent {
       entry.source == list.absolutePath(at: index), entry.outputs.count == planned.count,
       entry.outputs.allSatisfy(check.isThere)
     else { return nil }
+    let isFilm = list.path(at: index).filmType != nil
+    let film = films[index].flatMap { picture(at: $0)?.outputs.dropFirst(2).first?.path }
     return SitePicture(
-      name: String(decoding: list.name(at: index), as: UTF8.self), date: list.date(at: index),
-      isFilm: InputFinder.isNamedLikeVideo(list.path(at: index)), outputs: entry.outputs)
+      name: String(decoding: list.name(at: index), as: UTF8.self), date: list.date(at: index), isFilm: isFilm,
+      size: isFilm ? nil : entry.sourceSize, film: film, outputs: entry.outputs)
   }
 }

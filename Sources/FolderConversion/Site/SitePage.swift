@@ -21,7 +21,8 @@ struct SitePage {
 
   /// What a page may do: nothing in it runs, and it loads only files of its site.
   private static let policy = """
-    default-src 'none'; img-src 'self' data:; style-src 'self'; script-src 'self'; base-uri 'none'; form-action 'none'
+    default-src 'none'; img-src 'self' data:; style-src 'self'; script-src 'self'; media-src 'self'; \
+    base-uri 'none'; form-action 'none'
     """
 
   var html: String {
@@ -69,9 +70,10 @@ struct SitePage {
     let name = album.names.last ?? ""
     let folder = RawPath(bytes: SiteNames.safe(album.path).dropFirst(SiteNames.safe(self.album.path).count))
     let image = HTMLPage.image(root + (cover?.outputs[0].path.percentEncoded ?? ""), title: name)
+    let link = "<a href=\"\(folder.percentEncoded)index.html\""
     return HTMLPage.figure(
-      box: "<a href=\"\(folder.percentEncoded)index.html\">\(image)</a>",
-      caption: [HTMLPage.title(name), HTMLPage.note(Self.counted(album.count))])
+      box: "\(link) tabindex=\"-1\" aria-hidden=\"true\">\(image)</a>",
+      caption: ["\(link)>\(HTMLPage.title(name))</a>", HTMLPage.note(Self.counted(album.count))])
   }
 
   private func figure(_ picture: SitePicture) -> String {
@@ -80,12 +82,16 @@ struct SitePage {
     var caption = picture.isFilm ? [HTMLPage.note("Film")] : []
     var address = """
       href="\(RawPath(bytes: view.path.name).percentEncoded)" data-size="\(view.size ?? PixelSize(1, 1))" \
-      data-taken="\(taken)" data-source="\(picture.date.source)"
+      data-pixels="\(picture.size ?? view.size ?? PixelSize(1, 1))" data-taken="\(taken)" \
+      data-source="\(picture.date.source)"
       """
     if picture.outputs.count > 2 {
       let original = "href=\"\(root)\(picture.outputs[2].path.percentEncoded)\""
       if picture.isFilm { address = original }
       caption.append("<small><a \(original) aria-label=\"Original of \(name)\">Original</a></small>")
+    }
+    if let film = picture.film {
+      caption.append("<small><a href=\"\(root)\(film.percentEncoded)\" data-film>Live Photo</a></small>")
     }
     let box = "<a \(address) title=\"\(name), \(day)\">\(HTMLPage.image(picture.address, title: picture.name))</a>"
     return HTMLPage.figure(id: picture.address, box: box, caption: caption)

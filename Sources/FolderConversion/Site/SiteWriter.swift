@@ -8,7 +8,14 @@ struct SiteWriter {
   let check: InputCheck
   let folder: OutputFolder
 
+  /// Marks the folder as that of a site.
+  func mark() throws(WriteFailure) {
+    let text = "The command thumbs site has written this folder. Galleries of folders above it leave it out.\n"
+    try write(text, to: DirectoryWalk.siteMarker)
+  }
+
   func write() throws(WriteFailure) {
+    try mark()
     for file in SiteScript.files { try write(file.text, to: SiteNames.files + Array(file.name.utf8)) }
     let content = SiteContent(check)
     var script = Array("window.searchIndex = ".utf8)
@@ -31,7 +38,9 @@ struct SiteWriter {
         title: title, album: album, number: number, count: count,
         albums: albums.map { ($0, $0.cover.flatMap { content.picture(at: $0) }) }, pictures: pictures)
       try write(page.html, to: folder + Array(SiteNames.page(number).utf8))
-      known += pictures.map { ["name": $0.name, "image": $0.address, "page": SiteNames.page(number)] }
+      known += pictures.map {
+        ["name": $0.name, "image": $0.address, "month": $0.date.monthTitle, "page": SiteNames.page(number)]
+      }
     }
     return [
       "path": RawPath(bytes: folder).percentEncoded, "name": album.names.joined(separator: " / "), "pictures": known,
@@ -78,14 +87,27 @@ extension FolderConverter.Options {
 extension Conversion {
   /// Writes the pages of a site that have changed. Call it after the last result.
   ///
-  /// - Returns: False if they stay as they are, since a folder could not be listed or its disk may be gone.
+  /// - Returns: False if those of before stay as they are, since a folder could not be listed or its disk may be gone.
   /// - Throws: `.cannotWrite`.
   package func writePages() async throws(ConversionError) -> Bool {
-    guard let site = plan.options.site, let folder = session.folder else { return true }
-    if !plan.list.isComplete || !plan.options.emptyFolders.isEmpty { return false }
-    let writer = SiteWriter(title: site.title, check: check, folder: folder)
-    let written = await pool.runToEnd { Result { () throws(WriteFailure) in try writer.write() } }
-    try written.mapError { ConversionError.cannotWrite(path: $0.path, reason: $0.failure.reason) }.get()
+    if !plan.list.isComplete || !plan.options.emptyFolders.isEmpty { return session.index.isEmpty }
+    if session.index.isEmpty { return true }
+    try await writeSite { (writer) throws(WriteFailure) in try writer.write() }
     return true
+  }
+
+  /// Marks the folder of a site before anything else is in it, so that a gallery that is open leaves it out.
+  func markSite() async throws(ConversionError) {
+    let hasPictures = (0..<plan.list.count).contains { plan.list.kind(at: $0) == .picture }
+    if hasPictures { try await writeSite { (writer) throws(WriteFailure) in try writer.mark() } }
+  }
+
+  private func writeSite(
+    _ body: @Sendable @escaping (SiteWriter) throws(WriteFailure) -> Void
+  ) async throws(ConversionError) {
+    guard let site = plan.options.site, let folder = session.folder else { return }
+    let writer = SiteWriter(title: site.title, check: check, folder: folder)
+    let written = await pool.runToEnd { Result { () throws(WriteFailure) in try body(writer) } }
+    try written.mapError { ConversionError.cannotWrite(path: $0.path, reason: $0.failure.reason) }.get()
   }
 }

@@ -214,7 +214,7 @@ final class ConvertRun: Sendable {
       console.complain("no picture was found; check the paths, and what --include and --exclude leave of them")
     }
     if options.convertsVideos, summary.videos > 0, !isQuiet {
-      let count = summary.videos.of("video")
+      let count = summary.videos.of("film")
       console.complain("\(count) skipped: they need the program ffmpeg, and helpers (not --isolate off)")
     }
     return summary.failed > 0 ? .someFailed : .success

@@ -36,7 +36,7 @@ struct SiteCommand: AsyncParsableCommand {
   @Flag(help: "Copy pictures and films, too, with all their metadata, but no drawings (SVG, PDF).")
   var originals = false
 
-  @Flag(help: "Show films, too, where ffmpeg is installed.")
+  @Flag(help: "Show films, too, where ffmpeg is installed: their posters, and the films with --originals.")
   var videos = false
 
   @OptionGroup(title: "Selection", visibility: .hidden) var orphans: OrphanOptions

@@ -101,11 +101,12 @@ extension ConversionSummary {
   /// The number of images, whatever their outcome.
   var pictures: Int { converted + planned + current + failed + skipped }
 
-  /// Why inputs were skipped: `3 videos, 2 links: follow them with --follow-symlinks`.
+  /// Why inputs were skipped: `3 films, 2 links: follow them with --follow-symlinks`.
   private var reasons: String {
     skips.byCount.map { code, count in
       switch code {
-      case "video": count.of("video")
+      case "video": count.of("film")
+      case "live-photo": "\(count.of("film")) of Live Photos"
       case "paired": "\(count) beside \(count == 1 ? "its JPEG" : "their JPEGs")"
       case "link": "\(count.of("link")) not followed, see --follow-symlinks"
       case "not-named-like-a-picture": "\(count) not named like \(count == 1 ? "a picture" : "pictures")"
