@@ -100,11 +100,8 @@ static const struct gallery_page_file files[] = {
   {"session.js", (const unsigned char[]){
 #embed "Page/session.js" suffix(, 0)
   }},
-  {"share.js", (const unsigned char[]){
-#embed "Page/share.js" suffix(, 0)
-  }},
-  {"shortcuts.js", (const unsigned char[]){
-#embed "Page/shortcuts.js" suffix(, 0)
+  {"sheets.js", (const unsigned char[]){
+#embed "Page/sheets.js" suffix(, 0)
   }},
   {"site.css", (const unsigned char[]){
 #embed "Page/site.css" suffix(, 0)
@@ -123,9 +120,6 @@ static const struct gallery_page_file files[] = {
   }},
   {"swipe.js", (const unsigned char[]){
 #embed "Page/swipe.js" suffix(, 0)
-  }},
-  {"thumbhash.js", (const unsigned char[]){
-#embed "Page/thumbhash.js" suffix(, 0)
   }},
   {"toast.js", (const unsigned char[]){
 #embed "Page/toast.js" suffix(, 0)

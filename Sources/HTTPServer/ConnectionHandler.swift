@@ -224,7 +224,8 @@ final class ConnectionHandler: ChannelInboundHandler {
     let keepsAlive = head.isKeepAlive && !isEnding && !head.headers.contains(name: "upgrade")
     let begun = NIODeadline.now()
     let request = ServerRequest(
-      head.method, head.uri, headers: head.headers, body: whole, client: configuration.client(peer, head.headers))
+      head.method, head.uri, headers: head.headers, body: whole, client: configuration.client(peer, head.headers),
+      isSecure: configuration.isProxy(peer) && head.headers["x-forwarded-proto"] == ["https"])
     state = .responding(Exchange(head: head, begun: begun, client: request.client, keepsAlive: keepsAlive))
     if let response = responder.immediateResponse(to: request) { return write(response) }
     let handler = NIOLoopBound(self, eventLoop: context.eventLoop)

@@ -36,13 +36,16 @@ package struct ServerRequest: Sendable {
   package let body: ByteBuffer
   /// The address of the client, without the port. That of a proxy, unless it is trusted to name its client.
   package let client: String
+  /// Whether a trusted proxy says that it came by TLS.
+  package let isSecure: Bool
 
   /// Makes a request.
   package init(
     _ method: HTTPMethod, _ target: String, headers: HTTPHeaders = [:], body: ByteBuffer = ByteBuffer(),
-    client: String = "127.0.0.1"
+    client: String = "127.0.0.1", isSecure: Bool = false
   ) {
-    (self.method, self.target, self.headers, self.body, self.client) = (method, target, headers, body, client)
+    (self.method, self.target, self.headers, self.body) = (method, target, headers, body)
+    (self.client, self.isSecure) = (client, isSecure)
   }
 
   /// The path, still percent-encoded.

@@ -20,9 +20,9 @@ OTHERS = {"help", "site"}
 
 
 def as_sent(file):
-    """What the server sends: scripts without the lines of their comments and indentation."""
+    """What the server sends: scripts without the lines of their comments, empty lines and indentation."""
     text = file.read_text()
-    return re.sub(r"^ *(/\*\*(.|\n)*?\*/\n|//.*\n)?", "", text, flags=re.M) if file.suffix == ".js" else text
+    return re.sub(r"^ *(/\*\*(.|\n)*?\*/\n|//.*\n|\n)?", "", text, flags=re.M) if file.suffix == ".js" else text
 
 
 def test_scripts_and_styles_are_small():

@@ -12,6 +12,7 @@ import pytest
 import zxingcpp
 from conftest import TIMEOUT, numbered_picture
 from test_access import LOOKS, assert_accessible
+from test_films import film
 from test_server import SHOWN
 
 CELLS = "document.querySelectorAll('.cell[data-state=shown]').length"
@@ -238,3 +239,49 @@ def test_folders_are_offered_for_names_that_are_not_utf8(shared, device, tmp_pat
             guest.wait_for_function("count => document.querySelector('#count').textContent === count", arg=count)
         page.click("#share .close")
         page.click("#selection .clear")
+
+
+def test_a_deep_link_survives_the_password_and_a_wrong_one(shared, device):
+    page = device(java_script_enabled=True)
+    address = f"{shared.address}/?q=lakes&order=name&open=lakes%2F1.png"
+    enter(page, address, "wrong")
+    page.wait_for_selector("[role=alert]:has-text('That is not the password.')")
+    page.fill("[name=password]", f" {shared.password}  ")
+    page.keyboard.press("Enter")
+    page.wait_for_url(address)
+    page.wait_for_selector(".slide[data-state=shown]")
+    assert page.inner_text("#viewer .caption") == "lakes/1.png"
+
+
+def test_links_end_one_by_one_and_guests_read_that_films_are_stills(shared, device, tmp_path):
+    film(tmp_path / "pictures/hills/film.webm", "-c:v", "libvpx")
+    owner = device()
+    enter(owner, shared.address, shared.password)
+    owner.wait_for_function("() => document.querySelector('#count').textContent === '7 pictures'")
+    assert len(chosen(owner, "film")) == 2
+    assert owner.is_hidden("#share table")
+    assert "films as still pictures" in owner.inner_text("#share")
+    links = []
+    for label in ("1 picture that you selected", "All of “hills”, also what is added"):
+        owner.select_option("[name=scope]", label=label)
+        owner.click("text=Make a link")
+        owner.wait_for_selector("#share .made:visible")
+        owner.wait_for_function("count => document.querySelectorAll('#share tr').length === count", arg=len(links) + 1)
+        links.append(owner.input_value("#share input"))
+    guest = device(width=390)
+    guest.goto(links[0])
+    guest.wait_for_selector(SHOWN)
+    guest.click(SHOWN)
+    guest.wait_for_selector("#viewer .facts:has-text('A still: links show no films')")
+    assert not guest.query_selector("#viewer video")
+    owner.click("#share button[aria-label='End the link to 1 picture']")
+    owner.wait_for_function("() => document.querySelectorAll('#share tr').length === 1")
+    assert "“hills”, until" in owner.inner_text("#share tr")
+    assert owner.evaluate("document.activeElement.ariaLabel") == "End the link to “hills”"
+    guest.goto(links[0])
+    guest.wait_for_selector("[role=alert]:has-text('it has ended')")
+    guest.goto(links[1])
+    guest.wait_for_selector(SHOWN)
+    owner.keyboard.press("Enter")
+    owner.wait_for_selector("#share table", state="hidden")
+    assert owner.evaluate("document.activeElement.ariaLabel") == "Close"

@@ -14,9 +14,10 @@ import TestSupport
       let file = try #require(PageFile.named(name), "\(name) is missing in page.c")
       let response = file.response(to: ServerRequest(.GET, "/page/\(name)"))
       let source = try String(contentsOf: Self.folder.appending(path: name), encoding: .utf8)
-      // Scripts are sent without their comments and indentation.
+      // Scripts are sent without their comments, empty lines and indentation.
       let lines = source.split(separator: "\n", omittingEmptySubsequences: false)
-      let sent = name.hasSuffix(".js") ? lines.filter { !Self.isComment($0) }.map { $0.drop { $0 == " " } } : lines
+      let code = lines.filter { !$0.isEmpty && !Self.isComment($0) }
+      let sent = name.hasSuffix(".js") ? code.map { $0.drop { $0 == " " } } : lines
       #expect(response.text == sent.joined(separator: "\n"), "\(name)")
     }
   }

@@ -93,7 +93,8 @@ import TestSupport
   @Test func whoHasNoPasswordSeesTheFormAndNothingElse() async throws {
     let visit = try Visit()
     let page = await visit.get("/?open=a/1.jpg")
-    #expect(page.status == .ok && page.text.contains("action=\"/login\"") && page["cache-control"] == "no-store")
+    #expect(page.status == .ok && page.text.contains("action=\"/login?next=%2F%3Fopen%3Da%2F1%2Ejpg\""))
+    #expect(page["cache-control"] == "no-store")
     #expect(page["content-security-policy"]?.contains("form-action 'self'") == true)
     for file in ["look.css", "gallery.css"] { #expect(await visit.get("/page/\(file)").status == .ok) }
     for path in ["/api/gallery", "/api/sessions/1/items", "/picture/00/40x40-cover", "/s/1.2/api/gallery"] {
@@ -134,6 +135,57 @@ import TestSupport
     ] {
       #expect(await visit.get("/api/gallery", ["cookie": cookie]).status == .forbidden, "\(cookie)")
     }
+  }
+
+  @Test func theAddressThatWasAskedForIsShownAfterThePasswordIfItIsOfThisSite() async throws {
+    let visit = try Visit()
+    // A password that was copied may have spaces around it.
+    for (next, location) in [
+      ("/?album=a&open=a%2F1.jpg", "/?album=a&open=a%2F1.jpg"), ("/?x=//evil.example", "/?x=//evil.example"),
+      ("//evil.example/?a", "/"), ("/\\evil.example", "/"), ("https://evil.example/?a", "/"), ("/api/gallery", "/"),
+      ("/?a\r\nset-cookie: b=c", "/"), ("", "/"),
+    ] {
+      let encoded = try #require(next.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+      let login = "/login?next=\(encoded)"
+      let client = "192.0.2.\(next.utf8.count)"
+      func enter(_ password: String) async -> ServerResponse {
+        await visit.fixture.respond(
+          ServerRequest(
+            .POST, login, headers: ["host": "localhost"], body: ByteBuffer(string: "password=\(password)"),
+            client: client))
+      }
+      #expect(await enter("wrong").text.contains("action=\"\(login)\""))
+      #expect(await enter("+%20correct-horse%0D%0A")["location"] == location, "\(next)")
+    }
+    let injected = await visit.get("/?\"><script>")
+    #expect(!injected.text.contains("<script>"))
+  }
+
+  @Test func theCookieIsSecureIfTheRequestCameByTLS() async throws {
+    let visit = try Visit()
+    for isSecure in [true, false] {
+      let response = await visit.fixture.respond(
+        ServerRequest(
+          .POST, "/login", headers: ["host": "localhost", "x-forwarded-proto": "https"],
+          body: ByteBuffer(string: "password=correct-horse"), isSecure: isSecure))
+      #expect(response["set-cookie"]?.hasSuffix("; Secure") == isSecure)
+    }
+  }
+
+  @Test func linksAreListedForTheOwnerAndEndOneByOne() async throws {
+    let owner = try await Visit().entered()
+    let first = try await owner.guest(#"{"folder":"a","days":1}"#)
+    let second = try await owner.guest(#"{"ids":["4.jpg","ab/3.jpg"],"days":7}"#)
+    let links = await owner.get("/api/links").object["links"] as? [[String: Any]] ?? []
+    #expect(links.map { $0["folder"] as? String } == ["a", nil] && links.map { $0["count"] as? Int } == [0, 2])
+    #expect(links.allSatisfy { ($0["until"] as? Int ?? 0) > 0 })
+    #expect(await first.get("/api/links").status == .notFound)
+    let message = #"{"id":"\#(links.first?["id"] as? String ?? "")"}"#
+    #expect(await first.post("/api/links/end", message).status == .notFound)
+    for _ in 0..<2 { #expect(await owner.post("/api/links/end", message).status == .noContent) }
+    let (ended, other) = (await first.get(""), await second.get(""))
+    #expect(ended.status == .notFound && other.status == .ok)
+    #expect((await owner.get("/api/links").object["links"] as? [Any])?.count == 1)
   }
 
   @Test func attemptsAreFewForAnAddressAndItsNetwork() async throws {

@@ -1,4 +1,4 @@
-import { Cell } from './cell.js';
+import { CellPool } from './cell.js';
 import { GridRow } from './grid-row.js';
 
 /**
@@ -140,45 +140,5 @@ export class GridWindow {
 
   #moveHeader({ element, top }) {
     element.style.transform = `translateY(${top - this.#base}px)`;
-  }
-}
-
-/**
- * Cells that are not in the document. Cells of the last layout are found by the key of their image, so that an image
- * that stays on screen is not loaded again.
- */
-class CellPool {
-  #free = [];
-  #kept = new Map();
-
-  /** A cell for an image, or any cell. */
-  take(key) {
-    const kept = key && this.#kept.get(key);
-    if (kept) {
-      this.#kept.delete(key);
-      return kept;
-    }
-    return this.#free.pop() ?? new Cell();
-  }
-
-  /** Keeps a cell with what it shows. */
-  keep(cell) {
-    cell.element.remove();
-    const key = cell.item?.key;
-    if (key && !this.#kept.has(key)) this.#kept.set(key, cell);
-    else this.#free.push(cell);
-  }
-
-  /** Takes back a cell, and drops its request. */
-  give(cell, loader) {
-    cell.element.remove();
-    cell.bind(-1, null, null, loader);
-    this.#free.push(cell);
-  }
-
-  /** Ends the time in which cells are found by their image. */
-  settle(loader) {
-    for (const cell of this.#kept.values()) this.give(cell, loader);
-    this.#kept.clear();
   }
 }

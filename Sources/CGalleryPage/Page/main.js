@@ -10,8 +10,7 @@ import { Scrubber } from './scrubber.js';
 import { SearchField } from './search-field.js';
 import { Selection } from './selection.js';
 import { Session } from './session.js';
-import { ShareDialog } from './share.js';
-import { offerShortcuts } from './shortcuts.js';
+import { offerShortcuts, openSharing } from './sheets.js';
 import { Toast } from './toast.js';
 import { Viewer } from './viewer.js';
 import { ViewportReport } from './viewport-report.js';
@@ -82,9 +81,13 @@ const selection = new Selection(
   { cells: find('grid'), bar: find('selection'), select: find('select') },
   grid,
   gallery,
-  { copy, share: (items) => share.open(items.map(({ item }) => item.id)), hide, tell },
+  {
+    copy,
+    share: (items) => openSharing(find('sharing'), session, items.map(({ item }) => item.id)),
+    hide,
+    tell,
+  },
 );
-const share = new ShareDialog(find('sharing'), session);
 const report = new ViewportReport((viewport) => session.reportViewport(viewport));
 const field = new SearchField(find('search'), find('query'), search);
 

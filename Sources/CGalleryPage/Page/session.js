@@ -105,6 +105,15 @@ export class Session {
     return this.#api.post('/api/link', scope);
   }
 
+  /** The links that have not ended: `{ links: [{ id, folder, count, until }] }`. */
+  links() {
+    return this.#api.json('/api/links');
+  }
+
+  endLink(id) {
+    return this.#api.post('/api/links/end', { id });
+  }
+
   /** Reports to the photo service that an image is about to be downloaded, which some services require. */
   use(id) {
     return this.#command('use', { id });

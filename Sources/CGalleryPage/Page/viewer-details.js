@@ -32,6 +32,7 @@ export class ViewerDetails {
       item.page && link('Where it is from', item.page),
       item.date && link(taken(item)),
       item.seconds && link(duration(item.seconds)),
+      item.isStill && link('A still: links show no films'),
       item.width && item.height && !isFilm(item) && link(size(item.pixels ?? item)),
     ];
     this.#find('.facts').replaceChildren(...facts.filter(Boolean));

@@ -11,7 +11,7 @@ enum SiteScript {
 
   /// The modules that show enlarged images, each after those that it imports.
   private static let modules = [
-    "thumbhash.js", "placeholder.js", "words.js", "keyboard.js", "slide-show.js", "swipe.js", "zoom.js", "windows.js",
+    "placeholder.js", "words.js", "keyboard.js", "slide-show.js", "swipe.js", "zoom.js", "windows.js",
     "slide.js", "viewer-details.js", "viewer.js",
   ]
 

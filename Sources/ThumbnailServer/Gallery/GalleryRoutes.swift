@@ -50,6 +50,11 @@ struct GalleryRoutes: Sendable {
     } catch {
       // The messages of a folder name it.
       guard link != nil, error.status == .internalServerError else { return .problem(error) }
+      case (.GET, 1) where path[0] == "links" && link == nil: return try links()
+      case (.POST, 2) where path == ["links", "end"] && link == nil:
+        guard let sharing else { throw .notFound }
+        try await sharing.links.end((try Self.decode(request) as ItemIDMessage).id)
+        return .noContent
       return .problem(Problem(error.status, error.code, "the pictures cannot be shown at the moment"))
     }
   }
@@ -280,6 +285,19 @@ struct GalleryRoutes: Sendable {
     let ahead = Self.screensAhead * (message.last - message.first + 1)
     await session.list.showed(upTo: min(message.last + ahead, snapshot.count - 1))
   }
+  /// The links that have not ended, each with its folder, or the number of its photos.
+  private func links() throws(Problem) -> ServerResponse {
+    guard let sharing else { throw .notFound }
+    return .json([
+      "links": sharing.links.all.map { link in
+        [
+          "count": link.photos.count, "folder": link.folder.map { String($0.dropLast()) }, "id": link.id,
+          "until": link.until,
+        ] as JSONObject
+      }
+    ])
+  }
+
 
   private static func decode<Message: Decodable>(_ request: ServerRequest) throws(Problem) -> Message {
     do {

@@ -27,11 +27,11 @@ struct PageFile: Sendable {
     return files
   }()
 
-  /// A script without its lines of comments, a quarter of its bytes, and without indentation: no text in it has more
-  /// than one line.
+  /// A script without its lines of comments, a quarter of its bytes, empty lines and indentation: no text in it has
+  /// more than one line.
   private static func compacted(_ script: Data) -> Data {
     var isInComment = false
-    let lines = script.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).compactMap { line in
+    let lines = script.split(separator: UInt8(ascii: "\n")).compactMap { line in
       let text = line.drop { $0 == UInt8(ascii: " ") }
       if text.starts(with: "/**".utf8) { isInComment = true }
       defer { if isInComment, line.suffix(2).elementsEqual("*/".utf8) { isInComment = false } }
@@ -47,12 +47,14 @@ struct PageFile: Sendable {
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self'; "
     + "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-  /// The page that asks for the password, with what was wrong.
+  /// The page that asks for the password, with what was wrong. The target `next` is shown after it.
   static func login(
-    _ status: HTTPResponseStatus = .ok, _ message: String = "", headers: HTTPHeaders = [:]
+    _ status: HTTPResponseStatus = .ok, _ message: String = "", next: String = "", headers: HTTPHeaders = [:]
   ) -> ServerResponse {
     guard let file = named("login.html") else { return .problem(.notFound) }
+    let next = next.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
     let text = String(decoding: file.bytes, as: UTF8.self).replacing("<!-- message -->", with: message)
+      .replacing("action=\"/login\"", with: "action=\"/login?next=\(next)\"")
     // Without a referrer a browser would not say which page sends the form.
     let own: HTTPHeaders = [
       "content-type": file.type, "cache-control": "no-store", "referrer-policy": "same-origin",

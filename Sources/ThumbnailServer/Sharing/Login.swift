@@ -33,31 +33,43 @@ package struct Login: Sendable {
   /// The response to a request of `/login`, with the password as a form has it, or of `/login/TICKET`.
   func response(to request: ServerRequest) -> ServerResponse {
     let path = Route.parts(of: request.target)
-    if path.count < 2, request.method != .POST { return PageFile.login() }
+    let next = QueryItems(request.query)["next"] ?? ""
+    if path.count < 2, request.method != .POST { return PageFile.login(next: next) }
     guard limiter.admits(request.client) else {
       return PageFile.login(
         .tooManyRequests, "Too many attempts from this device: try again in \(Self.pause) seconds.",
-        headers: ["retry-after": "\(Self.pause)"])
+        next: next, headers: ["retry-after": "\(Self.pause)"])
     }
-    let form = QueryItems(Substring(String(buffer: request.body)))
+    let given = QueryItems(Substring(String(buffer: request.body)))["password"] ?? ""
     // Of the same length whatever was given, so that comparing tells nothing.
     let isRight =
       path.count == 2
       ? Token.areEqual(sign("ticket \(path[1])"), sign("ticket \(ticket)"))
-      : Token.areEqual(sign("password \(form["password"] ?? "")"), sign("password \(password)"))
-    guard isRight else { return PageFile.login(.forbidden, "That is not the password.") }
+      // A copied password may have spaces around it.
+      : [given, given.trimmingCharacters(in: .whitespacesAndNewlines)].contains { given in
+        Token.areEqual(sign("password \(given)"), sign("password \(password)"))
+      }
+    guard isRight else { return PageFile.login(.forbidden, "That is not the password.", next: next) }
     let id = Token.random()
-    let cookie = "\(Self.cookie(of: request))\(id).\(sign("session \(id)")); Path=/; HttpOnly; SameSite=Strict"
+    let cookie =
+      "\(Self.cookie(of: request))\(id).\(sign("session \(id)")); Path=/; HttpOnly; SameSite=Strict"
+      + (request.isSecure ? "; Secure" : "")
     // After a link in another site's page, a browser sends no strict cookie to where a redirect leads.
     let isForm = request.method == .POST
     return ServerResponse(
       isForm ? .seeOther : .ok,
       headers: [
-        "set-cookie": cookie, isForm ? "location" : "refresh": isForm ? "/" : "0; url=/", "cache-control": "no-store",
+        "set-cookie": cookie, isForm ? "location" : "refresh": isForm ? Self.page(next) : "0; url=/",
+        "cache-control": "no-store",
         "referrer-policy": "no-referrer", "content-type": "text/html; charset=utf-8",
       ],
       body: .bytes(Data("<!DOCTYPE html><html lang=en><title>Pictures</title><a href=\"/\">Show the pictures</a>".utf8))
     )
+  }
+
+  /// The page that was asked for before the password, which is this site's only one, with its query.
+  private static func page(_ target: String) -> String {
+    target.hasPrefix("/?") && target.utf8.allSatisfy { (0x21...0x7e).contains($0) } ? target : "/"
   }
 
   /// Whether a request has the cookie of a login.

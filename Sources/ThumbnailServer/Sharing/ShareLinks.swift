@@ -69,6 +69,11 @@ package actor ShareLinks {
     return link
   }
 
+  /// The links that have not ended, the one that ends first at the beginning.
+  nonisolated var all: [ShareLink] {
+    content.links.values.filter { !$0.hasEnded() }.sorted { ($0.until, $0.id) < ($1.until, $1.id) }
+  }
+
   nonisolated func hasEnded(_ link: ShareLink) -> Bool { link.hasEnded() || content.links[link.id] == nil }
 
   /// Makes a link to a folder or to photos.
@@ -85,13 +90,23 @@ package actor ShareLinks {
     guard new.links.count <= Self.most, new.links.values.reduce(0, { $0 + $1.size }) <= Self.mostBytes else {
       throw .init(.conflict, "too-many-links", "there are too many links; some have to end first")
     }
+    try store(new)
+    return (link, "\(link.id).\(Self.signature(of: link.id, new.key))")
+  }
+
+  /// Ends a link, if there is one with this id.
+  func end(_ id: String) throws(ServerResponse.Problem) {
+    var new = content
+    if new.links.removeValue(forKey: id) != nil { try store(new) }
+  }
+
+  private func store(_ new: Content) throws(ServerResponse.Problem) {
     do {
       // It is read again when a link is used.
-      if let file { try PrivateFile.write(new, to: file) } else { known.withLock { [new] in $0.content = new } }
+      if let file { try PrivateFile.write(new, to: file) } else { known.withLock { $0.content = new } }
     } catch {
-      throw .init(.insufficientStorage, "not-stored", "the link cannot be stored beside the cache; free some space")
+      throw .init(.insufficientStorage, "not-stored", "the links cannot be stored beside the cache; free some space")
     }
-    return (link, "\(link.id).\(Self.signature(of: link.id, new.key))")
   }
 
   private static func read(_ file: URL) -> Content? {

@@ -21,7 +21,7 @@ package struct Sharing: Sendable {
     // The page's own files contain no secrets.
     case .page where isAdmitted || destination.path.count == 2: return nil
     case .api where isAdmitted, .picture where isAdmitted: return nil
-    case .page: return PageFile.login()
+    case .page: return PageFile.login(next: request.target)
     case .link where destination.path.count == 2:
       return PageFile.login(.notFound, "There is no such link, or it has ended: ask for a new one.")
     case .api, .picture, .link:

@@ -1,0 +1,106 @@
+import { element, pictures, sentence } from './words.js';
+
+const ends = new Intl.DateTimeFormat('en', { dateStyle: 'full', timeStyle: 'short' });
+
+/** Opens the sheet of a template over whatever is open. It is in the document until it closes. */
+function openSheet(template) {
+  const sheet = template.content.firstElementChild.cloneNode(true);
+  // Within a picture that fills the screen, nothing outside of it would be seen.
+  (document.fullscreenElement ?? document.body).append(sheet);
+  sheet.querySelector('.close').addEventListener('click', () => sheet.close());
+  sheet.addEventListener('keydown', (event) => event.stopPropagation());
+  sheet.addEventListener('close', () => sheet.remove());
+  sheet.showModal();
+  return sheet;
+}
+
+/** Shows the sheet of shortcuts at a click on a button, or when `?` is pressed. */
+export function offerShortcuts(template, button) {
+  button.addEventListener('click', show);
+  addEventListener('keydown', (event) => {
+    const isTyping = event.target.closest?.('input, select, textarea');
+    if (event.key !== '?' || event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
+    event.preventDefault();
+    show();
+  });
+
+  function show() {
+    if (document.getElementById('shortcuts-title')) return;
+    const sheet = openSheet(template);
+    sheet.addEventListener('click', ({ target }) => target === sheet && sheet.close());
+  }
+}
+
+/** Makes links to selected pictures, or to the folder that they are in, and ends links. `ids` are paths of files. */
+export function openSharing(template, session, ids) {
+  const sheet = openSheet(template);
+  const [status, table] = ['[role=status]', 'table'].map((name) => sheet.querySelector(name));
+  const { scope, days, link } = sheet.querySelector('form').elements;
+  // The link is that of the choices that are seen: responses to earlier ones are ignored.
+  let turn = 0;
+  const show = (text, address = '') => {
+    turn += 1;
+    link.value = address;
+    link.parentElement.hidden = !address;
+    status.textContent = text;
+    if (address) {
+      link.focus();
+      link.select();
+    }
+    return turn;
+  };
+  const fail = ({ message }) => show(sentence(message));
+  const option = (label, content) => scope.add(Object.assign(new Option(label), { content }));
+  const folders = new Set(ids.map(folderOf));
+  const [folder] = folders;
+  option(`${pictures(ids.length)} that you selected`, { ids });
+  if (folder && folders.size === 1) option(`All of “${folder}”, also what is added`, { folder });
+  sheet.addEventListener('change', () => show(''));
+  sheet.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    const own = show('');
+    try {
+      const made = await session.link({ ...scope.selectedOptions[0].content, days: Number(days.value) });
+      if (own !== turn) return;
+      const address = new URL(made.path, location.href);
+      // Nobody else reaches this machine by these names.
+      if (made.host && /^(localhost|127\.|\[::1)/.test(address.hostname)) address.hostname = made.host;
+      show(`Whoever has the link sees these pictures until ${ends.format(made.until * 1000)}.`, address.href);
+      fill();
+    } catch (error) {
+      if (own === turn) fail(error);
+    }
+  });
+  fill();
+
+  /** Lists the links, each with a button that ends it. */
+  async function fill() {
+    const { links } = await session.links().catch(() => ({ links: [] }));
+    const rows = links.map(({ id, folder: path, count, until }) => {
+      const what = path ? `“${path}”` : pictures(count);
+      const row = document.createElement('tr');
+      const button = Object.assign(element('button', 'End'), { ariaLabel: `End the link to ${what}` });
+      button.addEventListener('click', async () => {
+        await session.endLink(id).catch(fail);
+        await fill();
+        sheet.querySelector('td button, .close').focus();
+      });
+      row.insertCell().textContent = `${what}, until ${ends.format(until * 1000)}`;
+      row.insertCell().append(button);
+      return row;
+    });
+    table.hidden = rows.length === 0;
+    table.tBodies[0].replaceChildren(...rows);
+  }
+}
+
+/** The folder of a path, empty for the gallery's own. A path that is not UTF-8 is encoded behind two slashes. */
+function folderOf(id) {
+  const isEncoded = id.startsWith('//');
+  const folder = id.slice(isEncoded ? 2 : 0, Math.max(0, id.lastIndexOf('/')));
+  try {
+    return isEncoded ? decodeURIComponent(folder) : folder;
+  } catch {
+    return `//${folder}`;
+  }
+}
