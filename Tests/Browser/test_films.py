@@ -114,3 +114,35 @@ def test_what_the_browser_cannot_play_can_be_downloaded(tab, films):
     with tab.expect_download() as download:
         tab.click("#viewer .card a")
     assert download.value.suggested_filename == "e.mpg"
+
+
+def test_a_film_in_a_slide_show_plays_without_sound_to_its_end(tab, films):
+    show(tab, films, "a.webm")
+    tab.click("#viewer .play")
+    tab.select_option("#viewer .interval", "30")
+    video = tab.wait_for_selector(FILM)
+    tab.wait_for_function("video => !video.paused && video.muted && video.currentTime > 0", arg=video)
+    # Its end, and not the interval, leads to the next film, which plays, too.
+    tab.wait_for_function("() => document.querySelector('#viewer .caption').textContent === 'b.mp4'")
+    assert video.evaluate("video => video.isConnected") is False
+    tab.wait_for_function("selector => document.querySelector(selector)?.currentTime > 0", arg=FILM)
+    assert tab.get_attribute("#viewer .play", "aria-pressed") == "true"
+    # One that is paused stays for the interval.
+    tab.select_option("#viewer .interval", "3")
+    tab.evaluate("selector => document.querySelector(selector).pause()", FILM)
+    tab.wait_for_function("() => document.querySelector('#viewer .caption').textContent === 'c.png'")
+
+
+def test_a_film_that_cannot_be_played_is_a_picture_in_a_slide_show(tab, films):
+    show(tab, films, "e.mpg")
+    tab.click("#viewer .play")
+    tab.select_option("#viewer .interval", "3")
+    tab.wait_for_function(
+        """selector => !document.querySelector(selector)
+        && document.querySelector('#viewer .slide:not([inert]) .large').src.includes('contain')""",
+        arg=FILM,
+    )
+    assert not tab.query_selector("#viewer .slide:not([inert]) .card")
+    tab.wait_for_function("() => document.querySelector('#viewer .caption').textContent === 'f.mp4'")
+    tab.wait_for_selector("#toast:has-text('That was the last picture.')")
+    assert tab.get_attribute("#viewer .play", "aria-pressed") == "false"

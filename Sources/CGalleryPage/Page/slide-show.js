@@ -2,7 +2,10 @@
 const REST = 2500;
 const SECOND = 1000;
 
-/** Goes on to the next picture after an interval that begins when the present one has loaded. */
+/**
+ * Goes on to the next picture after an interval that begins when the present one has loaded, or at the end of a film,
+ * which plays without sound.
+ */
 export class SlideShow {
   #view;
   #button;
@@ -12,7 +15,10 @@ export class SlideShow {
   #rest = 0;
   #lock = null;
 
-  /** `view` contains the button and the choice of the interval. `handlers`: `next()`, which returns false at the end. */
+  /**
+   * `view` contains the button and the choice of the interval. `handlers`: `next()`, which returns false at the end, and
+   * `film(plays)`, which plays or pauses the film that is shown.
+   */
   constructor(view, handlers) {
     this.#view = view;
     this.#button = view.querySelector('.play');
@@ -42,21 +48,31 @@ export class SlideShow {
     if (!this.isPlaying) return;
     clearTimeout(this.#timer);
     clearTimeout(this.#rest);
+    this.#handlers.film(false);
     this.#show(false);
     this.#view.classList.remove('resting');
     this.#lock?.then((lock) => lock?.release());
   }
 
-  /** Begins the interval anew, in a tab that is visible: a picture is there. */
+  /** A picture or a film is there. */
+  begin() {
+    if (this.isPlaying) this.#handlers.film(!document.hidden);
+    this.wait();
+  }
+
+  /** Begins the interval anew, in a tab that is visible. */
   wait() {
     clearTimeout(this.#timer);
-    if (!this.isPlaying || document.hidden) return;
-    this.#timer = setTimeout(() => this.#handlers.next() || this.stop(), this.#interval.value * SECOND);
+    if (this.isPlaying && !document.hidden) this.#timer = setTimeout(() => this.next(), this.#interval.value * SECOND);
+  }
+
+  next() {
+    if (this.isPlaying && !document.hidden && !this.#handlers.next()) this.stop();
   }
 
   /** A hidden tab pauses, and has lost its lock. */
   #follow() {
-    this.wait();
+    this.begin();
     // Only a few browsers have it, and only on secure pages: without it the screen may go dark.
     if (!document.hidden) this.#lock = navigator.wakeLock?.request('screen').catch(() => null) ?? null;
   }

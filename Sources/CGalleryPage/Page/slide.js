@@ -35,6 +35,8 @@ export class Slide {
   failed = () => {};
   /** The film that is shown; null if none is. */
   video = null;
+  /** Whether the film plays in a slide show. */
+  #isInShow = false;
   #stage = { width: 1, height: 1 };
   #form = null;
   #url = null;
@@ -214,9 +216,20 @@ export class Slide {
     const video = this.#addFilm({ controls: true, preload: 'none', ariaLabel: item.name, poster });
     video.addEventListener('error', () => {
       this.endFilm();
-      this.#fail(UNPLAYABLE);
+      if (!this.#isInShow) return this.#fail(UNPLAYABLE);
+      this.image.src = poster;
+      this.failed();
     });
     this.element.dataset.state = 'shown';
+  }
+
+  /** Plays a film without sound, as in a slide show, or pauses it. One that cannot be played stays a picture there. */
+  playFilm(plays) {
+    const { video } = this;
+    if (!video?.controls || video.ended) return;
+    this.#isInShow = plays;
+    if (plays) Object.assign(video, { muted: true }).play().catch(() => {});
+    else video.pause();
   }
 
   #addFilm(properties) {
@@ -301,6 +314,7 @@ export class Slide {
   #clear(form) {
     clearTimeout(this.#timer);
     this.endFilm();
+    this.#isInShow = false;
     this.#forgive();
     this.#form = form;
     this.#url = null;

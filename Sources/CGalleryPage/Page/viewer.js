@@ -54,9 +54,17 @@ export class Viewer {
     this.#stage = find('.stage');
     this.#track = find('.track');
     this.#track.append(...this.#slides.map((slide) => slide.element));
-    for (const slide of this.#slides) slide.failed = () => this.#tellFailure(slide.item);
+    for (const slide of this.#slides) {
+      slide.failed = () => {
+        this.#tellFailure(slide.item);
+        if (slide === this.#slides[1]) this.#slideShow.wait();
+      };
+    }
     this.#zoom = new Zoom(this.#stage, () => this.#slides[1], () => this.#zoomed());
-    this.#slideShow = new SlideShow(this.#view, { next: () => this.#goOn() });
+    this.#slideShow = new SlideShow(this.#view, {
+      next: () => this.#goOn(),
+      film: (plays) => this.#slides[1].playFilm(plays),
+    });
     const live = find('.live');
     live.addEventListener('click', () => this.#live(live.ariaPressed !== 'true'));
     followPress(this.#stage, (isHeld) => {
@@ -65,8 +73,9 @@ export class Viewer {
     });
     // A long touch opens a menu, which would end it.
     this.#track.addEventListener('contextmenu', (event) => this.#slides[1].video?.loop && event.preventDefault());
-    // The interval of the slide show begins anew at the end of a film.
+    // A film that the user pauses stays for the interval of the slide show.
     this.#track.addEventListener('pause', () => this.#slideShow.wait(), true);
+    this.#track.addEventListener('ended', () => this.#slideShow.next(), true);
     find('.turn').addEventListener('click', () => this.#turn());
     find('.full').addEventListener('click', () => this.#fill());
     find('.previous').addEventListener('click', () => this.go(-1));
@@ -234,7 +243,7 @@ export class Viewer {
       await this.#gallery.items.renew(this.#index);
       if (current.item === item && item.width) this.#show(this.#index);
     }
-    if (current.item === item) this.#slideShow.wait();
+    if (current.item === item) this.#slideShow.begin();
     if (savesData() || current.item !== item || !this.isOpen) return;
     await next.load(false);
     if (current.item === item && this.isOpen) await previous.load(false);
