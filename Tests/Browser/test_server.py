@@ -2,6 +2,7 @@
 
 import shutil
 import time
+import urllib.request
 
 from conftest import TIMEOUT, numbered_picture, png, serving, show_tab
 
@@ -213,3 +214,38 @@ def test_what_was_hidden_by_mistake_is_there_after_a_reload_and_comes_back(tab, 
     tab.click("#hidden")
     tab.wait_for_function("() => document.body.innerText.includes('30 pictures')")
     tab.wait_for_selector("#hidden", state="hidden")
+
+
+def test_a_picture_that_is_replaced_in_place_is_shown_with_its_new_date(tab, tmp_path):
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    for number in range(2):
+        (folder / f"{number}.png").write_bytes(png(300, 200, (40, 110, 160), "2024:06:15 10:00:00"))
+    with serving(folder, environment={"XDG_CACHE_HOME": str(tmp_path / "cache")}) as address:
+        tab.goto(address + "/")
+        tab.wait_for_function("() => document.querySelector('#headers').innerText.includes('June 2024')")
+        tab.wait_for_selector(SHOWN)
+        with (folder / "1.png").open("r+b") as file:
+            file.write(png(360, 200, (160, 110, 40), "2025:02:03 10:00:00"))
+            file.truncate()
+        tab.goto(address + "/")
+        tab.wait_for_function("() => document.querySelector('#headers').innerText.includes('February 2025')")
+        tab.click(".cell[aria-label^='1.png']")
+        tab.wait_for_selector("#viewer .facts:has-text('360 × 200')")
+        assert "February 3, 2025 (from the camera)" in tab.inner_text(".facts")
+
+
+def test_a_damaged_picture_is_asked_for_once(tab, tmp_path):
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    (folder / "a.png").write_bytes(numbered_picture(1))
+    (folder / "b.png").write_bytes(b"no picture")
+    with serving(folder, environment={"XDG_CACHE_HOME": str(tmp_path / "cache")}) as address:
+        requests = []
+        for _ in range(3):
+            tab.goto(address + "/")
+            tab.wait_for_selector(".cell[data-state=failed]")
+            with urllib.request.urlopen(address + "/metrics") as response:
+                lines = response.read().decode().splitlines()
+            requests.append([line for line in lines if 'route="picture",status="415"' in line])
+        assert len(requests[0]) == 1 and requests[0] == requests[1] == requests[2]

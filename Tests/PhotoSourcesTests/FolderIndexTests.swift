@@ -75,6 +75,40 @@ struct FolderIndexTests {
     #expect(try hidden.position(of: "19.jpg") == nil && hidden.position(of: "39.jpg") == 0)
   }
 
+  @Test func aFileThatIsReplacedInPlaceHasItsNewDate() async throws {
+    for name in ["a.jpg", "b.jpg"] { try add(name, taken: "2024-07-01") }
+    // A folder that has just been changed is listed again at each look.
+    let before = Date(timeIntervalSince1970: 1e9)
+    try FileManager.default.setAttributes([.modificationDate: before], ofItemAtPath: folder.path)
+    let index = FolderIndex(path: folder.path)
+    let first = try await index.arrangement(of: "", order: .date)
+    let generation = await index.currentGeneration()
+    await index.check(0..<2, of: first)
+    #expect(await index.currentGeneration() == generation)
+    let exif = DateSamples.tiff([DateSamples.original: "2025:05:06 12:00:00"])
+    let file = try FileHandle(forWritingTo: folder.appending(path: "b.jpg"))
+    try file.write(contentsOf: Data(DateSamples.jpeg(exif: exif)) + [0])
+    try file.close()
+    await index.check(0..<9, of: first)
+    #expect(await index.currentGeneration() > generation)
+    let second = try await index.arrangement(of: "", order: .date)
+    #expect(!second.isDated)
+    await index.readDates()
+    let third = try await index.arrangement(of: "", order: .date)
+    #expect(try months(third) == ["July 2024": ["a.jpg"], "May 2025": ["b.jpg"]])
+    // A state is looked at once, even if nothing can be read of it.
+    let handle = try FileHandle(forWritingTo: folder.appending(path: "a.jpg"))
+    try handle.truncate(atOffset: 1)
+    try handle.close()
+    #expect(chmod(folder.appending(path: "a.jpg").path, 0) == 0)
+    await index.check(0..<2, of: third)
+    await index.readDates()
+    let fourth = try await index.arrangement(of: "", order: .date)
+    let last = await index.currentGeneration()
+    await index.check(0..<2, of: fourth)
+    #expect(await index.currentGeneration() == last)
+  }
+
   @Test func aSecondStartReadsOnlyWhatHasChanged() async throws {
     let cache = try TemporaryDirectory()
     for name in ["a.jpg", "b.jpg"] { try add(name, taken: "2024-07-01") }

@@ -59,6 +59,7 @@ actor FolderList: ImageList {
 
   func photos(in range: Range<Int>, version: Int) throws(ProviderError) -> [ListedPhoto]? {
     guard version == snapshot.version, let arrangement else { return nil }
+    Task { [index] in await index.check(range, of: arrangement) }
     return try arrangement.photos(in: range).map(Self.listed)
   }
 

@@ -27,14 +27,14 @@ struct ImageRoutes: Sendable {
   /// unless they are hidden.
   func immediateResponse(to request: ServerRequest, path: [Substring], _ link: ShareLink?) -> ServerResponse? {
     guard let (source, form) = thumbnail(path, link), !form.isWindow else { return nil }
-    return thumbnails.cached(source, form.variant, storing(source), for: request, extra: Self.ownPagesOnly)
+    return thumbnails.cached(source, form.variant, storing(source, path[0]), for: request, extra: Self.ownPagesOnly)
   }
 
   /// The response to a request below `/picture`; the path without that.
   func response(to request: ServerRequest, path: [Substring], _ link: ShareLink?) async -> ServerResponse {
     if let (source, form) = thumbnail(path, link) {
       return await thumbnails.made(
-        source, form.variant, storing(source), for: request, options: form.options, extra: Self.ownPagesOnly)
+        source, form.variant, storing(source, path[0]), for: request, options: form.options, extra: Self.ownPagesOnly)
     }
     guard path.count == 2, link == nil, let listed = registry.photo(path[0]), let file = Self.file(of: listed.photo)
     else { return .problem(.notFound) }
@@ -59,9 +59,10 @@ struct ImageRoutes: Sendable {
     return form.isWindow && (!source.image.isUserFile || link != nil) ? nil : (source, form)
   }
 
-  /// A changed file has a new key; images of web servers are revalidated after a day.
-  private func storing(_ source: ServedSource) -> String {
-    source.image.url.isFileURL ? "private, max-age=31536000, immutable" : "private, max-age=86400"
+  /// A changed file has a new key, under which it is stored; images of web servers are revalidated after a day.
+  private func storing(_ source: ServedSource, _ key: Substring) -> String {
+    guard source.image.url.isFileURL else { return "private, max-age=86400" }
+    return source.image.key.hex == key ? "private, max-age=31536000, immutable" : "no-store"
   }
 
   private static let fileIsGone = Problem(.notFound, "not-found", "the file is not there any more")

@@ -20,6 +20,11 @@ struct ThumbnailResponder: Sendable {
   /// Whether micro thumbnails are made and stored with thumbnails.
   var makesMicroThumbnails = false
 
+  /// What is wrong with files that fail again, as long as they have not changed.
+  private static let lasting: Set = [
+    "damaged", "not-a-picture", "video", "too-large", "raw-without-preview", "unsupported-format",
+  ]
+
   /// The response if the thumbnail is in the memory cache.
   ///
   /// - Parameter storing: The value of `Cache-Control`.
@@ -42,7 +47,12 @@ struct ThumbnailResponder: Sendable {
       let thumbnail = try await thumbnail(source, variant, for: request, options: options)
       return Self.response(with: thumbnail, storing, for: request, extra: extra)
     } catch {
-      return response(to: error)
+      var response = response(to: error)
+      // Under an address that changes with the file.
+      if storing.hasSuffix("immutable"), Self.lasting.contains(error.code) {
+        response.headers.replaceOrAdd(name: "cache-control", value: "private, max-age=3600")
+      }
+      return response
     }
   }
 

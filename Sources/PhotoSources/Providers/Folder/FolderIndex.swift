@@ -30,6 +30,8 @@ package final class FolderIndex: Sendable {
     var generation = 0
     /// The dates read from all files; nil before the first listing.
     var dates: FolderDates?
+    /// The states of files for which dates were read again.
+    var reread: Set<UInt64> = []
   }
 
   private let extensions: Set<String>
@@ -120,6 +122,22 @@ package final class FolderIndex: Sendable {
         let new = listing.readingDates(until: .now + Self.storeInterval, cancelled: cancelled)
         let dates = self.keep(new, replacing: listing)
         self.datesFile?.write(dates)
+      }
+    }
+  }
+
+  /// Has the dates of images of an arrangement read again if their files were replaced in place, of which their folders
+  /// tell nothing; the generation is raised then. It reads the state of each file.
+  package func check(_ range: Range<Int>, of found: FolderArrangement) async {
+    guard readsDates else { return }
+    try? await pool.provide { _ throws(ProviderError) in
+      let keys = try found.keys(in: range)
+      self.state.withLock { state in
+        guard let listing = state.listing, found.isOf(listing), listing.isDated else { return }
+        let changed = keys.filter { state.dates?.date(of: $0.key) == nil && state.reread.insert($0.key).inserted }
+        if changed.isEmpty { return }
+        state.listing = listing.rereading(changed.map(\.index))
+        state.generation += 1
       }
     }
   }
@@ -220,6 +238,15 @@ package struct FolderArrangement: Sendable {
 
   /// The position of the photo with this id; nil if it is not among these. Takes linear time.
   package func position(of id: String) throws(ProviderError) -> Int? {
+  /// The indices of images in the listing, ascending, with what identifies the states of their files now.
+  func keys(in range: Range<Int>) throws(ProviderError) -> [(index: UInt32, key: UInt64)] {
+    try ProviderError.listing(listing.root) { () throws(SystemFailure) in
+      try listing.keys(at: range.clamped(to: 0..<count).map(index).sorted())
+    }
+  }
+
+  func isOf(_ listing: FolderListing) -> Bool { self.listing === listing }
+
     let index = try ProviderError.listing(listing.root) { () throws(SystemFailure) in try listing.index(of: id) }
     guard let index, let places else { return index }
     return places.firstIndex(of: UInt32(index))

@@ -100,17 +100,18 @@ final class FolderListing: Sendable {
   }
 
   private init(
-    _ listing: FolderListing, dates: [CaptureDate], unread: ArraySlice<UInt32>, read: [FolderDates.Record]
+    _ listing: FolderListing, dates: [CaptureDate], sizes: [UInt32], unread: ArraySlice<UInt32>,
+    read: [FolderDates.Record]
   ) {
-    (root, paths, folders, sizes) = (listing.root, listing.paths, listing.folders, listing.sizes)
+    (root, paths, folders) = (listing.root, listing.paths, listing.folders)
     (livePhotos, leftOut, films) = (listing.livePhotos, listing.leftOut, listing.films)
     (posters, tree) = (listing.posters, listing.tree)
-    (self.dates, self.unread, self.read) = (dates, unread, read)
+    (self.dates, self.sizes, self.unread, self.read) = (dates, sizes, unread, read)
   }
 
   /// The same listing with the dates of more files, read until a moment. Blocks.
   func readingDates(until end: ContinuousClock.Instant, cancelled: CancellationFlag) -> FolderListing {
-    var (dates, unread, read) = (dates, unread, read)
+    var (dates, sizes, unread, read) = (dates, sizes, unread, read)
     while !unread.isEmpty, !cancelled.isSet, ContinuousClock.now < end {
       let part = unread.prefix(Self.filesBetweenLooks)
       unread = unread.dropFirst(part.count)
@@ -119,10 +120,24 @@ final class FolderListing: Sendable {
       for (index, record) in zip(part, records) {
         guard let found = try? DateReader.date(of: RawPath(root).appending(record.path)) else { continue }
         dates[Int(index)] = found.date
+        sizes[Int(index)] = UInt32(clamping: found.state.byteCount)
         read.append(.init(key: FolderDates.key(of: record.path, found.state), date: found.date.packed))
       }
     }
-    return FolderListing(self, dates: dates, unread: unread, read: read)
+    return FolderListing(self, dates: dates, sizes: sizes, unread: unread, read: read)
+  }
+
+  /// The same listing with files, by ascending indices, that are still to be read.
+  func rereading(_ indices: [UInt32]) -> FolderListing {
+    FolderListing(self, dates: dates, sizes: sizes, unread: indices[...], read: read)
+  }
+
+  /// What identifies the states of files now, by ascending indices; without those that have vanished.
+  func keys(at indices: [Int]) throws(SystemFailure) -> [(index: UInt32, key: UInt64)] {
+    try zip(indices, paths.paths(at: indices)).compactMap { index, record in
+      let state = try? FileState(of: RawPath(root).appending(record.path))
+      return state.map { (UInt32(index), FolderDates.key(of: record.path, $0)) }
+    }
   }
 
   /// Whether any folder is in another state than when it was listed.
