@@ -225,7 +225,7 @@ let package = Package(
     .target(
       name: "ThumbnailServer",
       dependencies: [
-        "CGalleryPage", "CaptureDates", "HTTPSemantics", "HTTPServer", "HTTPTransport", "PhotoSources",
+        "CGalleryPage", "CISAL", "CaptureDates", "HTTPSemantics", "HTTPServer", "HTTPTransport", "PhotoSources",
         "ThumbnailCache", "ThumbnailCore", "Thumbnailer",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOFoundationCompat", package: "swift-nio"),

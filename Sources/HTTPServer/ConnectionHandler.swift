@@ -262,16 +262,17 @@ final class ConnectionHandler: ChannelInboundHandler {
         counted = bytes
       }
     }
-    let body = OutgoingBody(response.body)
+    let (body, length) = (OutgoingBody(response.body), response.body.length)
     exchange.status = response.status
-    // The end of a stream is the end of the connection, and the encoder would send it in response to HEAD, too.
-    if body == nil, isHead || exchange.head?.version.minor == 0 { exchange.keepsAlive = false }
+    // Without a length, the end of the body is that of the connection, and the encoder would send it in response to
+    // HEAD, too.
+    if length == nil, isHead || exchange.head?.version.minor == 0 { exchange.keepsAlive = false }
     state = .responding(exchange)
     let taken = context.eventLoop.makePromise(of: Void.self)
-    context.write(wrapOutboundOut(.head(head(of: response, exchange, length: body?.length))), promise: taken)
+    context.write(wrapOutboundOut(.head(head(of: response, exchange, length: length))), promise: taken)
     (takenBytes, deadline) = (0, nil)
-    if hasBody, case .stream(let parts) = response.body { return stream(parts, context) }
-    if hasBody, let body, body.length > 0 {
+    if hasBody, let writer = response.body.writer { return write(by: writer, context) }
+    if hasBody, let body, length != 0 {
       outgoing = body
       return sendNextPart()
     }
@@ -318,16 +319,19 @@ final class ConnectionHandler: ChannelInboundHandler {
     (outgoing, counted) = (nil, nil)
   }
 
-  /// Sends the parts of a stream, each once the client has taken the one before it.
-  private func stream(_ parts: AsyncStream<ByteBuffer>, _ context: ChannelHandlerContext) {
+  /// Sends the parts that a function writes, each once the client has taken the one before it.
+  private func write(by writer: @escaping ServerResponse.Writer, _ context: ChannelHandlerContext) {
     context.flush()
     let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
     task = connections.respond { [loop = context.eventLoop] in
-      for await part in parts {
-        let sent = loop.flatSubmit { handler.value.send(.byteBuffer(part)) { $0.deadline = nil } }
-        guard (try? await sent.get()) != nil else { return }
+      do {
+        try await writer { part in
+          try await loop.flatSubmit { handler.value.send(.byteBuffer(part)) { $0.deadline = nil } }.get()
+        }
+        loop.execute { handler.value.finish() }
+      } catch {
+        loop.execute { handler.value.close() }
       }
-      loop.execute { handler.value.finish() }
     }
   }
 

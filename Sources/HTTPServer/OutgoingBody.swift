@@ -13,18 +13,16 @@ struct OutgoingBody {
     case file(NIOFileHandle)
   }
 
-  let length: Int
   private let source: Source
   private var rest: Range<Int>
 
-  /// A file belongs to this value from now on. Nil for a stream.
+  /// A file belongs to this value from now on. Nil for a body that is written.
   init?(_ body: ServerResponse.Body) {
     switch body {
     case .bytes(let bytes): (source, rest) = (.bytes(bytes), 0..<bytes.count)
     case .file(let file, let range): (source, rest) = (.file(file), range)
-    case .stream: return nil
+    case .stream, .written: return nil
     }
-    length = rest.count
   }
 
   /// The next part, and whether it is the last one; nil if the file has become shorter.
@@ -57,6 +55,27 @@ struct OutgoingBody {
   /// Closes the file, if it is one.
   func close() {
     if case .file(let file) = source { try? file.close() }
+  }
+}
+
+extension ServerResponse.Body {
+  /// Its length in bytes, if it is known.
+  var length: Int? {
+    switch self {
+    case .bytes(let bytes): bytes.count
+    case .file(_, let range): range.count
+    case .stream: nil
+    case .written(let length, _): length
+    }
+  }
+
+  /// What sends its parts; nil for an `OutgoingBody`.
+  var writer: ServerResponse.Writer? {
+    switch self {
+    case .bytes, .file: nil
+    case .stream(let parts): { send in for await part in parts { try await send(part) } }
+    case .written(_, let writer): writer
+    }
   }
 }
 

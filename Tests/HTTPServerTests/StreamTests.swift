@@ -60,6 +60,69 @@ import TestSupport
     await fixture.stop()
   }
 
+  /// Responds with parts that are written, or fails after them.
+  private static func writing(
+    _ parts: [String], length: Int?, failing: Bool = false
+  ) -> @Sendable (ServerRequest) async -> ServerResponse {
+    { _ in
+      ServerResponse(
+        .ok,
+        body: .written(length: length) { send in
+          for part in parts { try await send(ByteBuffer(string: part)) }
+          if failing { throw POSIXError(.EIO) }
+        })
+    }
+  }
+
+  @Test func aWrittenBodyOfKnownLengthIsSentInParts() async throws {
+    let fixture = try await ServerFixture(respond: Self.writing(["one", "three"], length: 8))
+    let connection = try fixture.connect()
+    let old = get("/a", "Connection: keep-alive\r\n", version: "1.0")
+    await connection.send(get("/a", method: "HEAD") + old + get("/now"))
+    let response = await connection.read(until: "\r\n\r\nnow")
+    #expect(response.components(separatedBy: "content-length: 8").count == 3 && !response.contains("chunked"))
+    #expect(response.components(separatedBy: "onethree").count == 2)
+    await fixture.stop()
+  }
+
+  @Test(arguments: [8, nil]) func aBodyThatFailsEndsTheConnection(length: Int?) async throws {
+    let fixture = try await ServerFixture(respond: Self.writing(["one"], length: length, failing: true))
+    let response = try await fixture.exchange(get("/a"))
+    #expect(response.contains("one") && !response.contains("\r\n0\r\n"))
+    await poll { fixture.responder.exchanges.count == 1 }
+    #expect(fixture.responder.exchanges[0].status == nil)
+    await fixture.stop()
+  }
+
+  @Test func clientsThatReadNothingHoldAPartEachAndHinderNobody() async throws {
+    let (begun, parts, ended) = (Counter(), Counter(), Counter())
+    let length = 120 << 10
+    let fixture = try await ServerFixture(respond: { _ in
+      ServerResponse(
+        .ok,
+        body: .written(length: nil) { send in
+          begun.increment()
+          defer { ended.increment() }
+          while true {
+            parts.increment()
+            try await send(ByteBuffer(repeating: 1, count: length))
+          }
+        })
+    })
+    var silent: [RawConnection] = []
+    for _ in 0..<50 {
+      silent.append(try fixture.connect(receiveBuffer: 4096))
+      await silent[silent.count - 1].send(get("/a"))
+    }
+    await poll { begun.value == 50 }
+    for _ in 0..<20 { #expect(try await fixture.exchange(get("/now", "Connection: close\r\n")).hasSuffix("now")) }
+    // What the kernel takes of them is bounded, too.
+    #expect(parts.value < 50 * 40)
+    silent = []
+    await poll { ended.value == 50 }
+    await fixture.stop()
+  }
+
   @Test func aServerThatStopsFinishesItsResponsesAndAcceptsNobody() async throws {
     let gate = Gate()
     let begun = Counter()

@@ -172,6 +172,22 @@ import TestSupport
     }
   }
 
+  @Test func aDownloadBelongsToTheLoginAndNotToGuests() async throws {
+    let visit = try Visit()
+    let (owner, other) = (try await visit.entered(), try await visit.entered())
+    let session = try await owner.begin()
+    _ = await owner.items(6, of: session)
+    let made = await owner.post("/api/sessions/\(session)/zip", "{}")
+    let path = try #require(made.object["path"] as? String, "\(made.text)")
+    #expect(await owner.get(path, ["range": "bytes=0-3"]).status == .partialContent)
+    #expect(await other.get(path).status == .notFound)
+    #expect(await visit.get(path).status == .forbidden)
+    let guest = try await owner.guest(#"{"folder":"a","days":1}"#)
+    #expect(await guest.get(path).status == .notFound)
+    let shown = try await guest.begin()
+    #expect(await guest.post("/api/sessions/\(shown)/zip", "{}").status == .notFound)
+  }
+
   @Test func linksAreListedForTheOwnerAndEndOneByOne() async throws {
     let owner = try await Visit().entered()
     let first = try await owner.guest(#"{"folder":"a","days":1}"#)

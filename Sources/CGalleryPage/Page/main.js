@@ -10,7 +10,7 @@ import { Scrubber } from './scrubber.js';
 import { SearchField } from './search-field.js';
 import { Selection } from './selection.js';
 import { Session } from './session.js';
-import { offerShortcuts, openSharing } from './sheets.js';
+import { offerShortcuts, openDownload, openSharing } from './sheets.js';
 import { Toast } from './toast.js';
 import { Viewer } from './viewer.js';
 import { ViewportReport } from './viewport-report.js';
@@ -84,6 +84,7 @@ const selection = new Selection(
   {
     copy,
     share: (items) => openSharing(find('sharing'), session, items.map(({ item }) => item.id)),
+    download: (items) => openDownload(find('downloading'), session, items.map(({ item }) => item), gallery.count),
     hide,
     tell,
   },
@@ -109,6 +110,7 @@ function describe(gallery) {
   find('title').textContent = gallery.title;
   find('order').hidden = gallery.kind !== 'folder';
   find('selection').querySelector('.share').hidden = !gallery.shares;
+  find('selection').querySelector('.download').hidden = gallery.kind !== 'folder';
   document.documentElement.dataset.kind = gallery.kind;
   document.documentElement.toggleAttribute('data-guest', gallery.isGuest === true);
   entitle();

@@ -34,8 +34,8 @@ export class Selection {
   #followed = Promise.resolve();
 
   /**
-   * `elements`: cells, bar, select. `handlers`: `copy(items)`, `share(items)`, `hide(items)`, which returns whether it
-   * did, `tell(text)`.
+   * `elements`: cells, bar, select. `handlers`: `copy(items)`, `share(items)`, `download(items)`, possibly of none,
+   * `hide(items)`, which returns whether it did, `tell(text)`.
    */
   constructor(elements, grid, gallery, handlers) {
     this.#elements = elements;
@@ -45,10 +45,10 @@ export class Selection {
     const { bar, cells, select } = elements;
     select.addEventListener('click', () => this.#open());
     bar.querySelector('.clear').addEventListener('click', () => this.clear());
-    for (const name of ['copy', 'share']) {
+    for (const name of ['copy', 'share', 'download']) {
       bar.querySelector(`.${name}`).addEventListener('click', async () => {
         await this.#followed;
-        if (this.#chosen.size > 0) handlers[name](this.items);
+        if (this.#chosen.size > 0 || name === 'download') handlers[name](this.items);
       });
     }
     bar.querySelector('.hide').addEventListener('click', () => this.hide());

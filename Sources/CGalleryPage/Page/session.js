@@ -114,6 +114,11 @@ export class Session {
     return this.#api.post('/api/links/end', { id });
   }
 
+  /** Prepares a zip of the pictures with `keys`, or of all, as files or of a `size`: `{ path, missing }`. */
+  zip(content) {
+    return this.#api.post(this.#path('zip'), content);
+  }
+
   /** Reports to the photo service that an image is about to be downloaded, which some services require. */
   use(id) {
     return this.#command('use', { id });

@@ -31,6 +31,27 @@ export function offerShortcuts(template, button) {
   }
 }
 
+/** Downloads items, or all `count` that are shown, as one zip. */
+export function openDownload(template, session, items, count) {
+  const sheet = openSheet(template);
+  const { scope, size } = sheet.querySelector('form').elements;
+  const status = sheet.querySelector('[role=status]');
+  if (items.length) scope.add(new Option(`${pictures(items.length)} that you selected`, 'keys'));
+  scope.add(new Option(`All ${pictures(count)} shown here`, ''));
+  sheet.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    const keys = scope.value ? items.map(({ key }) => key) : undefined;
+    status.textContent = '';
+    try {
+      const { path, missing } = await session.zip({ keys, size: Number(size.value) || undefined });
+      Object.assign(element('a'), { href: path, download: '' }).click();
+      status.textContent = missing ? `Without ${pictures(missing)}: the files are not there any more.` : 'It has begun.';
+    } catch ({ message }) {
+      status.textContent = sentence(message);
+    }
+  });
+}
+
 /** Makes links to selected pictures, or to the folder that they are in, and ends links. `ids` are paths of files. */
 export function openSharing(template, session, ids) {
   const sheet = openSheet(template);

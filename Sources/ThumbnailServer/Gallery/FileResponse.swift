@@ -32,26 +32,47 @@ enum ByteRange: Equatable {
   }
 }
 
+extension RawPath {
+  /// The file, open for reading, which the caller closes, with its state; nil if there is none.
+  func opened() -> (descriptor: CInt, state: FileState)? {
+    let descriptor = withCString { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
+    var status = stat()
+    guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      if descriptor >= 0 { close(descriptor) }
+      return nil
+    }
+    return (descriptor, FileState(status))
+  }
+}
+
 extension ServerResponse {
+  /// A body of a length, or the part of it that the request asks for.
+  static func ranged(
+    _ length: Int, tag: String, headers: HTTPHeaders, to request: ServerRequest, body: (Range<Int>) -> Body
+  ) -> ServerResponse {
+    var headers = headers
+    headers.add(contentsOf: ["accept-ranges": "bytes", "etag": tag])
+    switch ByteRange(of: request, tag: tag, length: length) {
+    case .whole: return ServerResponse(.ok, headers: headers, body: body(0..<length))
+    case .part(let range):
+      headers.add(name: "content-range", value: "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(length)")
+      return ServerResponse(.partialContent, headers: headers, body: body(range))
+    case .outside:
+      headers.add(name: "content-range", value: "bytes */\(length)")
+      return ServerResponse(.rangeNotSatisfiable, headers: headers)
+    }
+  }
+
   /// A file that is open for reading, or the part of it that the request asks for. A client that takes it slowly holds
   /// one part of it in memory, and no thread.
   static func file(
     _ descriptor: CInt, _ state: FileState, headers: HTTPHeaders, to request: ServerRequest
   ) -> ServerResponse {
     let tag = "\"\(String(state.modified, radix: 36))-\(String(state.byteCount, radix: 36))\""
-    var headers = headers
-    headers.add(contentsOf: ["accept-ranges": "bytes", "etag": tag])
     let file = NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: descriptor)
-    switch ByteRange(of: request, tag: tag, length: state.byteCount) {
-    case .whole: return ServerResponse(.ok, headers: headers, body: .file(file, 0..<state.byteCount))
-    case .part(let range):
-      headers.add(name: "content-range", value: "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(state.byteCount)")
-      return ServerResponse(.partialContent, headers: headers, body: .file(file, range))
-    case .outside:
-      try? file.close()
-      headers.add(name: "content-range", value: "bytes */\(state.byteCount)")
-      return ServerResponse(.rangeNotSatisfiable, headers: headers)
-    }
+    let response = ranged(state.byteCount, tag: tag, headers: headers, to: request) { .file(file, $0) }
+    if response.status == .rangeNotSatisfiable { try? file.close() }
+    return response
   }
 }
 

@@ -27,6 +27,8 @@ struct GalleryRoutes: Sendable {
   let pipeline: ThumbnailPipeline
   let token: String
   let sharing: Sharing?
+  /// Nil if the images are no files.
+  let zips: ZipDownloads?
   /// Reads the running times of films, for which it waits for the disk.
   let reading = WorkerPool(name: "film-lengths", threads: 1)
 
@@ -44,17 +46,20 @@ struct GalleryRoutes: Sendable {
         return try await read(path[2], of: session(path[1], link), request)
       case (.POST, 3) where path[0] == "sessions" && (link == nil || Self.guestChanges.contains(path[2])):
         return try await change(path[2], of: session(path[1], link), request)
+      case (.GET, 2) where path[0] == "zip" && link == nil, (.HEAD, 2) where path[0] == "zip" && link == nil:
+        guard let zips else { throw .notFound }
+        return zips.response(to: request, token: path[1], login: sharing?.login.session(of: request))
       case (.POST, 1) where path[0] == "link" && link == nil: return try await makeLink(Self.decode(request))
-      default: throw .notFound
-      }
-    } catch {
-      // The messages of a folder name it.
-      guard link != nil, error.status == .internalServerError else { return .problem(error) }
       case (.GET, 1) where path[0] == "links" && link == nil: return try links()
       case (.POST, 2) where path == ["links", "end"] && link == nil:
         guard let sharing else { throw .notFound }
         try await sharing.links.end((try Self.decode(request) as ItemIDMessage).id)
         return .noContent
+      default: throw .notFound
+      }
+    } catch {
+      // The messages of a folder name it.
+      guard link != nil, error.status == .internalServerError else { return .problem(error) }
       return .problem(Problem(error.status, error.code, "the pictures cannot be shown at the moment"))
     }
   }
@@ -256,6 +261,9 @@ struct GalleryRoutes: Sendable {
     case "retry": await list.retry()
     case "delete": await list.hide((try Self.decode(request) as ItemIDsMessage).ids)
     case "undo": return .json(["ids": await list.show((try Self.decode(request) as UndoMessage).ids)])
+    case "zip":
+      guard let zips else { throw .notFound }
+      return try await zips.add(Self.decode(request), of: list, login: sharing?.login.session(of: request))
     case "use": await list.reportUse(of: (try Self.decode(request) as ItemIDMessage).id)
     case "viewport": try await report(Self.decode(request), to: session)
     case "away": await sessions.leave(session.id)
@@ -277,14 +285,6 @@ struct GalleryRoutes: Sendable {
     return .json(["host": sharing.host, "path": "/s/\(token)/", "until": link.until], status: .created)
   }
 
-  private func report(_ message: ViewportMessage, to session: GallerySession) async throws(Problem) {
-    let snapshot = session.list.current
-    guard await session.window.viewportChanged(message, version: snapshot.version, count: snapshot.count) else {
-      throw Problem(.badRequest, "invalid-request", "there is no such viewport")
-    }
-    let ahead = Self.screensAhead * (message.last - message.first + 1)
-    await session.list.showed(upTo: min(message.last + ahead, snapshot.count - 1))
-  }
   /// The links that have not ended, each with its folder, or the number of its photos.
   private func links() throws(Problem) -> ServerResponse {
     guard let sharing else { throw .notFound }
@@ -298,6 +298,14 @@ struct GalleryRoutes: Sendable {
     ])
   }
 
+  private func report(_ message: ViewportMessage, to session: GallerySession) async throws(Problem) {
+    let snapshot = session.list.current
+    guard await session.window.viewportChanged(message, version: snapshot.version, count: snapshot.count) else {
+      throw Problem(.badRequest, "invalid-request", "there is no such viewport")
+    }
+    let ahead = Self.screensAhead * (message.last - message.first + 1)
+    await session.list.showed(upTo: min(message.last + ahead, snapshot.count - 1))
+  }
 
   private static func decode<Message: Decodable>(_ request: ServerRequest) throws(Problem) -> Message {
     do {

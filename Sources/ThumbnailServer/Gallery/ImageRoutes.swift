@@ -73,20 +73,9 @@ struct ImageRoutes: Sendable {
     return photo.provider == FolderIndex.provider && url.isFileURL ? RawPath(fileURL: url) : nil
   }
 
-  /// The open file, which the caller closes, with its state; nil if there is none.
-  private func open(_ path: RawPath) -> (descriptor: CInt, state: FileState)? {
-    let descriptor = path.withCString { Glibc.open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
-    var status = stat()
-    guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      if descriptor >= 0 { close(descriptor) }
-      return nil
-    }
-    return (descriptor, FileState(status))
-  }
-
   /// The length of a file in bytes, and what its EXIF data contains about the shot.
   private func details(_ path: RawPath) -> ServerResponse {
-    guard let (descriptor, state) = open(path) else { return .problem(Self.fileIsGone) }
+    guard let (descriptor, state) = path.opened() else { return .problem(Self.fileIsGone) }
     let (date, shot) = DateReader.details(in: .file(FileDescriptor(owning: descriptor), count: state.byteCount))
     return .json([
       "aperture": shot.aperture, "bytes": state.byteCount, "camera": shot.camera, "exposureTime": shot.exposureTime,
@@ -97,7 +86,7 @@ struct ImageRoutes: Sendable {
 
   /// A file as it is, or a part of it.
   private func original(_ path: RawPath, for request: ServerRequest) -> ServerResponse {
-    guard let (descriptor, state) = open(path) else { return .problem(Self.fileIsGone) }
+    guard let (descriptor, state) = path.opened() else { return .problem(Self.fileIsGone) }
     return .file(
       descriptor, state,
       headers: [

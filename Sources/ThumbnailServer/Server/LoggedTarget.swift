@@ -23,6 +23,7 @@ enum LoggedTarget {
       switch parts.first {
       case "login" where parts.count > 1: "/login/\(hidden)"
       case Route.linkPrefix where parts.count > 1: "/s/\(hidden)/\(parts.dropFirst(2).joined())"
+      case "api" where parts.count > 2 && parts[1] == "zip": "/api/zip/\(hidden)"
       case "imgproxy" where parts.count > 1: "/imgproxy/\(hidden)" + (parts.count > 2 ? "/" + imgproxy(parts[2]) : "")
       case "thumb" where parts.count > 2: "/thumb/\(parts[1])/\(source(parts[2]))"
       default: source(path)

@@ -58,11 +58,12 @@ package final class ThumbnailServer: HTTPResponder {
       thumbnails: responder, access: access, presets: configuration.presets, storing: configuration.storing)
     imgproxy = ImgproxyRoutes(
       thumbnails: responder, access: access, key: configuration.imgproxyKey, storing: configuration.storing)
-    gallery = configuration.gallery.map { source in
+    gallery = configuration.gallery.map { [thumbnails = images.thumbnails] source in
       GalleryRoutes(
         sessions: GallerySessions(
           source, pipeline: pipeline, headers: configuration.headers, hidden: hidden),
-        registry: registry, pipeline: pipeline, token: token, sharing: configuration.sharing)
+        registry: registry, pipeline: pipeline, token: token, sharing: configuration.sharing,
+        zips: ZipDownloads(source, registry: registry, thumbnails: thumbnails))
     }
   }
 
@@ -82,7 +83,7 @@ package final class ThumbnailServer: HTTPResponder {
     guard head.method == .POST else { return configuration.longestMessage }
     switch Route(path: path) {
     case .imaginary: return configuration.longestUpload
-    case .api where path.last == "link": return configuration.longestLinkMessage
+    case .api where path.last == "link" || path.last == "zip": return configuration.longestLinkMessage
     default: return configuration.longestMessage
     }
   }

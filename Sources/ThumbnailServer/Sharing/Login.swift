@@ -73,13 +73,16 @@ package struct Login: Sendable {
   }
 
   /// Whether a request has the cookie of a login.
-  func admits(_ request: ServerRequest) -> Bool {
+  func admits(_ request: ServerRequest) -> Bool { session(of: request) != nil }
+
+  /// The identifier of the login that a request has the cookie of.
+  func session(of request: ServerRequest) -> String? {
     let name = Self.cookie(of: request)
     return request.headers["cookie"].flatMap { $0.split(separator: ";") }.map { $0.drop { $0 == " " } }
-      .filter { $0.hasPrefix(name) }.prefix(Self.mostCookies).contains { cookie in
+      .filter { $0.hasPrefix(name) }.prefix(Self.mostCookies).lazy.compactMap { cookie in
         let parts = cookie.dropFirst(name.count).split(separator: ".")
-        return parts.count == 2 && Token.areEqual(parts[1], sign("session \(parts[0])"))
-      }
+        return parts.count == 2 && Token.areEqual(parts[1], sign("session \(parts[0])")) ? String(parts[0]) : nil
+      }.first
   }
 
   /// The beginning of the cookie. Browsers send cookies to all ports of a host: the port is part of the name.

@@ -114,6 +114,11 @@ package final class FolderIndex: Sendable {
   /// The file of a photo, by its id.
   package func file(of id: String) -> RawPath { RawPath(path).appending(RawPath(text: id).bytes) }
 
+  /// The image of a file; that of a film is its poster.
+  package func source(of path: RawPath) -> ImageSource {
+    (path.filmType == nil ? nil : posters?.source(of: path)) ?? .file(at: path)
+  }
+
   /// Reads the dates that the last listing lacks (`FolderArrangement.isDated`), unless the task is cancelled. The next
   /// arrangement has them.
   package func readDates() async {
@@ -233,11 +238,6 @@ package struct FolderArrangement: Sendable {
     }
   }
 
-  /// The index in the listing.
-  private func index(at position: Int) -> Int { places.map { Int($0[position]) } ?? position }
-
-  /// The position of the photo with this id; nil if it is not among these. Takes linear time.
-  package func position(of id: String) throws(ProviderError) -> Int? {
   /// The indices of images in the listing, ascending, with what identifies the states of their files now.
   func keys(in range: Range<Int>) throws(ProviderError) -> [(index: UInt32, key: UInt64)] {
     try ProviderError.listing(listing.root) { () throws(SystemFailure) in
@@ -247,6 +247,11 @@ package struct FolderArrangement: Sendable {
 
   func isOf(_ listing: FolderListing) -> Bool { self.listing === listing }
 
+  /// The index in the listing.
+  private func index(at position: Int) -> Int { places.map { Int($0[position]) } ?? position }
+
+  /// The position of the photo with this id; nil if it is not among these. Takes linear time.
+  package func position(of id: String) throws(ProviderError) -> Int? {
     let index = try ProviderError.listing(listing.root) { () throws(SystemFailure) in try listing.index(of: id) }
     guard let index, let places else { return index }
     return places.firstIndex(of: UInt32(index))

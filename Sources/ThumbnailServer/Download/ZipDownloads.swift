@@ -1,0 +1,143 @@
+import Foundation
+import HTTPServer
+import NIOHTTP1
+import PhotoSources
+import Synchronization
+import ThumbnailCore
+
+/// Downloads of a folder's pictures as one zip. A page sends the list of them, and gets an address that is random, ends
+/// an hour after its last use, and where there is a password belongs to the login.
+final class ZipDownloads: Sendable {
+  private typealias Problem = ServerResponse.Problem
+
+  /// The pictures with these keys, or all of the page's list, as files, or within a square of `size` pixels.
+  struct Message: Decodable {
+    let keys: [String]?
+    let size: Int?
+  }
+
+  private enum Content {
+    case files(ZipArchive)
+    case thumbnails(ThumbnailArchive, GalleryForm)
+  }
+
+  private struct Download {
+    let content: Content
+    let count: Int
+    let login: String?
+    var lastUse = ContinuousClock.now
+  }
+
+  /// The most files of a download.
+  private static let most = 100_000
+  /// The most downloads, and files of all of them, about 250 bytes each. Those unused for the longest time end.
+  private static let mostDownloads = 256
+  private static let mostFiles = 2 * most
+  private static let lifetime = Duration.seconds(3600)
+  /// The photos that are taken from a list at once.
+  private static let step = 500
+
+  private let index: FolderIndex
+  private let registry: ImageRegistry
+  private let thumbnails: ThumbnailResponder
+  private let reading = WorkerPool(name: "zip", threads: 2)
+  private let downloads = Mutex<[String: Download]>([:])
+
+  /// Nil if the gallery's images are no files.
+  init?(_ source: GallerySource, registry: ImageRegistry, thumbnails: ThumbnailResponder) {
+    guard case .folder(let index) = source else { return nil }
+    (self.index, self.registry, self.thumbnails) = (index, registry, thumbnails)
+  }
+
+  /// The response to a page's list: the path of the download, and the number of files that are missing already.
+  func add(
+    _ message: Message, of list: any ImageList, login: String?
+  ) async throws(ServerResponse.Problem) -> ServerResponse {
+    let form = message.size.flatMap { GalleryForm(box: "\($0)x\($0)", fit: "contain") }
+    if message.size != nil, form == nil { throw Problem(.badRequest, "invalid-request", "there is no such size") }
+    let paths = try await paths(message, of: list)
+    let files = await reading.runToEnd { self.files(at: paths) }
+    let missing = files.count { $0.state == nil }
+    guard missing < files.count, files.count <= Self.most else {
+      throw Problem(
+        .badRequest, "invalid-request", "a download has 1 to \(Self.most) files that are there; select others")
+    }
+    let content: Content =
+      if let form { .thumbnails(ThumbnailArchive(files), form) } else { .files(ZipArchive(files, reading: reading)) }
+    let token = Token.random()
+    downloads.withLock { downloads in
+      downloads = downloads.filter { $0.value.lastUse + Self.lifetime > .now }
+      downloads[token] = Download(content: content, count: files.count, login: login)
+      while downloads.count > Self.mostDownloads
+        || downloads.values.reduce(0, { $0 + $1.count }) > Self.mostFiles,
+        let oldest = downloads.min(by: { $0.value.lastUse < $1.value.lastUse })
+      { downloads[oldest.key] = nil }
+    }
+    return .json(["missing": missing, "path": "/api/zip/\(token)"], status: .created)
+  }
+
+  /// The files of the photos, with those of Live Photos' films, which have no thumbnails of their own.
+  private func paths(
+    _ message: Message, of list: any ImageList
+  ) async throws(ServerResponse.Problem) -> [RawPath] {
+    let outdated = Problem(.conflict, "outdated", "the pictures have just changed; select them again")
+    func paths(of photos: [ListedPhoto]) -> [RawPath] {
+      photos.flatMap { [index.file(of: $0.photo.id), message.size == nil ? $0.film : nil].compactMap(\.self) }
+    }
+    if let keys = message.keys {
+      let known = keys.compactMap { registry.photo($0) }
+      guard known.count == keys.count else { throw outdated }
+      return paths(of: known)
+    }
+    let (version, count) = (list.current.version, list.current.count)
+    var found: [RawPath] = []
+    for start in stride(from: 0, to: min(count, Self.most + 1), by: Self.step) {
+      let photos = try? await list.photos(in: start..<min(start + Self.step, count), version: version)
+      guard let photos else { throw outdated }
+      found += paths(of: photos)
+    }
+    return found
+  }
+
+  /// Each file once, with its state. Blocks.
+  private func files(at paths: [RawPath]) -> [DownloadedFile] {
+    let root = index.file(of: "").bytes.count
+    var seen: Set<RawPath> = []
+    return paths.filter { seen.insert($0).inserted }
+      .map { DownloadedFile(path: $0, inner: RawPath(bytes: $0.bytes[root...]), state: try? FileState(of: $0)) }
+  }
+
+  /// The response to a request for a download.
+  func response(to request: ServerRequest, token: Substring, login: String?) -> ServerResponse {
+    let download = downloads.withLock { downloads -> Download? in
+      guard let download = downloads[String(token)], download.login == login,
+        download.lastUse + Self.lifetime > .now
+      else { return nil }
+      downloads[String(token)]?.lastUse = .now
+      return download
+    }
+    guard let download else {
+      return .problem(Problem(.notFound, "no-download", "this download has ended; begin it again in the gallery"))
+    }
+    let title = URL(fileURLWithPath: index.path).lastPathComponent
+    let headers: HTTPHeaders = [
+      "content-type": "application/zip", "cache-control": "no-store", "x-content-type-options": "nosniff",
+      "cross-origin-resource-policy": "same-origin",
+      "content-disposition": ContentDisposition.attachment(named: "\(title).zip"),
+    ]
+    switch download.content {
+    case .files(let archive):
+      return .ranged(archive.length, tag: archive.tag, headers: headers, to: request) { range in
+        .written(length: range.count) { try await archive.write(range, to: $0) }
+      }
+    case .thumbnails(let archive, let form):
+      let writer: ServerResponse.Writer = { [index, thumbnails] send in
+        try await archive.write(to: send) { path throws(ServerResponse.Problem) in
+          let source = ServedSource(index.source(of: path), isSigned: true)
+          return try await thumbnails.thumbnail(source, form.variant, for: request)
+        }
+      }
+      return ServerResponse(.ok, headers: headers, body: .written(length: nil, by: writer))
+    }
+  }
+}

@@ -1,0 +1,107 @@
+"""Downloads of several pictures as one zip, which Python's zipfile and unzip read."""
+
+import io
+import os
+import subprocess
+import urllib.request
+import zipfile
+
+import pytest
+from conftest import numbered_picture, serving
+from test_access import LOOKS, assert_accessible, shown
+from test_films import film
+from test_server import SHOWN
+
+NAMES = ["alps/1.png", "alps/2.png", "alps/Live.jpg", "alps/Live.mov", "sea/\u00e9t\u00e9.png", "top.png"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Pictures in folders, and a Live Photo, all of one time."""
+    folder = tmp_path_factory.mktemp("zipped")
+    for number, name in enumerate(NAMES):
+        file = folder / name
+        file.parent.mkdir(exist_ok=True)
+        if name.endswith("png"):
+            file.write_bytes(numbered_picture(number))
+        else:
+            film(file, *(["-frames:v", "1"] if name.endswith("jpg") else ["-c:v", "libx264", "-pix_fmt", "yuv420p"]))
+        os.utime(file, (1_700_000_000, 1_700_000_000))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def zipped(folder, tmp_path_factory):
+    """The address of a server of these pictures."""
+    with serving(folder, environment={"XDG_CACHE_HOME": str(tmp_path_factory.mktemp("cache"))}) as address:
+        yield address
+
+
+def download(tab, scope, size=None):
+    """Downloads what the dialog offers; returns the zip, its bytes, and its address."""
+    tab.click("#selection .download")
+    tab.select_option("#download [name=scope]", label=scope)
+    if size:
+        tab.select_option("#download [name=size]", label=size)
+    with tab.expect_download() as event:
+        tab.click("#download [type=submit]")
+    tab.wait_for_selector("#download [role=status]:has-text('It has begun.')")
+    path = event.value.path()
+    assert event.value.suggested_filename.endswith(".zip")
+    assert subprocess.run(["unzip", "-tq", path], stdout=subprocess.DEVNULL, check=False).returncode == 0
+    tab.click("#download .close")
+    archive = zipfile.ZipFile(path)
+    assert archive.testzip() is None
+    return archive, path.read_bytes(), event.value.url
+
+
+def test_a_selection_is_one_zip_of_the_files_with_their_names_and_times(tab, zipped, folder):
+    tab.goto(zipped + "/?order=name")
+    tab.wait_for_selector(SHOWN)
+    tab.wait_for_function("() => document.querySelector('#count').textContent === '5 pictures'")
+    tab.click("#select")
+    tab.wait_for_selector("#selection .download:enabled")
+    for number in (1, 3, 4):
+        tab.click(f".cell >> nth={number}")
+    archive, data, address = download(tab, "3 pictures that you selected")
+    chosen = [tab.get_attribute(f".cell >> nth={number}", "aria-label").split(",")[0] for number in (1, 3, 4)]
+    names = archive.namelist()
+    # The Live Photo brings its film.
+    assert sorted(name for name in names if not name.endswith("mov")) == sorted(chosen)
+    assert ("alps/Live.jpg" in names) == ("alps/Live.mov" in names)
+    for entry in archive.infolist():
+        assert archive.read(entry) == (folder / entry.filename).read_bytes()
+        assert entry.compress_type == zipfile.ZIP_STORED and entry.flag_bits & 0x800
+        assert entry.date_time[:2] == (2023, 11)
+    # A download that was broken off goes on where it ended, with the same bytes.
+    for begin in (0, 10, len(data) // 2, len(data) - 30):
+        request = urllib.request.Request(address, headers={"Range": f"bytes={begin}-"})
+        with urllib.request.urlopen(request) as response:
+            assert response.status == 206 and response.read() == data[begin:]
+
+
+def test_all_that_is_shown_of_a_folder_is_one_zip_as_it_is_or_smaller(tab, zipped):
+    tab.goto(zipped + "/?album=alps&order=name")
+    tab.wait_for_function("() => document.querySelector('#count').textContent === '3 pictures'")
+    tab.click("#select")
+    archive, _, _ = download(tab, "All 3 pictures shown here")
+    assert sorted(archive.namelist()) == NAMES[:4]
+    archive, _, address = download(tab, "All 3 pictures shown here", "Up to 1,024 pixels")
+    assert sorted(archive.namelist()) == ["alps/1.jpg", "alps/2.jpg", "alps/Live.jpg"]
+    assert all(archive.read(name)[:2] == b"\xff\xd8" for name in archive.namelist())
+    with urllib.request.urlopen(address) as response:
+        assert response.headers["Transfer-Encoding"] == "chunked" and not response.headers["Accept-Ranges"]
+        assert zipfile.ZipFile(io.BytesIO(response.read())).testzip() is None
+
+
+@pytest.mark.parametrize("scheme, width", LOOKS)
+def test_axe_finds_nothing_in_the_dialog(gallery, scheme, width):
+    view = shown(gallery, scheme, width)
+    view.page.click("#select")
+    view.page.click("#selection .download")
+    view.page.wait_for_selector("#download[open]")
+    assert_accessible(view)
+    assert view.page.evaluate("document.documentElement.scrollWidth") <= width
+    view.page.keyboard.press("Escape")
+    view.page.wait_for_selector("#download", state="detached")
+    assert view.page.locator("#selection").is_visible()
