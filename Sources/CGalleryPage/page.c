@@ -46,9 +46,6 @@ static const struct gallery_page_file files[] = {
   {"icon.svg", (const unsigned char[]){
 #embed "Page/icon.svg" suffix(, 0)
   }},
-  {"image-failure.js", (const unsigned char[]){
-#embed "Page/image-failure.js" suffix(, 0)
-  }},
   {"image-loader.js", (const unsigned char[]){
 #embed "Page/image-loader.js" suffix(, 0)
   }},
@@ -61,11 +58,11 @@ static const struct gallery_page_file files[] = {
   {"items.js", (const unsigned char[]){
 #embed "Page/items.js" suffix(, 0)
   }},
-  {"justified-layout.js", (const unsigned char[]){
-#embed "Page/justified-layout.js" suffix(, 0)
-  }},
   {"keyboard.js", (const unsigned char[]){
 #embed "Page/keyboard.js" suffix(, 0)
+  }},
+  {"layouts.js", (const unsigned char[]){
+#embed "Page/layouts.js" suffix(, 0)
   }},
   {"login.html", (const unsigned char[]){
 #embed "Page/login.html" suffix(, 0)
@@ -91,9 +88,6 @@ static const struct gallery_page_file files[] = {
   {"search-field.js", (const unsigned char[]){
 #embed "Page/search-field.js" suffix(, 0)
   }},
-  {"sections.js", (const unsigned char[]){
-#embed "Page/sections.js" suffix(, 0)
-  }},
   {"selection.js", (const unsigned char[]){
 #embed "Page/selection.js" suffix(, 0)
   }},
@@ -115,26 +109,17 @@ static const struct gallery_page_file files[] = {
   {"slide.js", (const unsigned char[]){
 #embed "Page/slide.js" suffix(, 0)
   }},
-  {"square-layout.js", (const unsigned char[]){
-#embed "Page/square-layout.js" suffix(, 0)
-  }},
   {"swipe.js", (const unsigned char[]){
 #embed "Page/swipe.js" suffix(, 0)
-  }},
-  {"toast.js", (const unsigned char[]){
-#embed "Page/toast.js" suffix(, 0)
-  }},
-  {"viewer.css", (const unsigned char[]){
-#embed "Page/viewer.css" suffix(, 0)
   }},
   {"viewer-details.js", (const unsigned char[]){
 #embed "Page/viewer-details.js" suffix(, 0)
   }},
+  {"viewer.css", (const unsigned char[]){
+#embed "Page/viewer.css" suffix(, 0)
+  }},
   {"viewer.js", (const unsigned char[]){
 #embed "Page/viewer.js" suffix(, 0)
-  }},
-  {"viewport-report.js", (const unsigned char[]){
-#embed "Page/viewport-report.js" suffix(, 0)
   }},
   {"windows.js", (const unsigned char[]){
 #embed "Page/windows.js" suffix(, 0)

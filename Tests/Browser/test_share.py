@@ -257,7 +257,7 @@ def test_links_end_one_by_one_and_guests_read_that_films_are_stills(shared, devi
     film(tmp_path / "pictures/hills/film.webm", "-c:v", "libvpx")
     owner = device()
     enter(owner, shared.address, shared.password)
-    owner.wait_for_function("() => document.querySelector('#count').textContent === '7 pictures'")
+    owner.wait_for_function("() => document.querySelector('#count').textContent === '6 pictures and 1 film'")
     assert len(chosen(owner, "film")) == 2
     assert owner.is_hidden("#share table")
     assert "films as still pictures" in owner.inner_text("#share")

@@ -1,7 +1,5 @@
 import { ItemStore } from './items.js';
-import { JustifiedLayout } from './justified-layout.js';
-import { Sections } from './sections.js';
-import { SquareLayout } from './square-layout.js';
+import { JustifiedLayout, Sections, SquareLayout } from './layouts.js';
 
 /** Milliseconds for which old pictures stay during a new search: quick results follow without a flash. */
 const HOLD = 150;

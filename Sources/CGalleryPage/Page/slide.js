@@ -1,4 +1,4 @@
-import { diagnose } from './image-failure.js';
+import { diagnose } from './image-loader.js';
 import { enlargedBox, imageAddress, LARGEST, savesData } from './image-size.js';
 import { aspectOf, drawPlaceholder, setPlaceholder } from './placeholder.js';
 import { Windows } from './windows.js';
