@@ -12,6 +12,9 @@ struct ThumbnailArchive: Sendable {
   /// The list of pictures without a thumbnail, in the archive.
   private static let missingFile = "missing.txt"
 
+  /// How often a thumbnail is asked for again, a second later each time, while the server has too much else to do.
+  private static let mostAttempts = 60
+
   let count: Int
   private let files: [DownloadedFile]
   /// The names in the archive of the thumbnails, and at last that of the list.
@@ -23,7 +26,8 @@ struct ThumbnailArchive: Sendable {
       of: files.map { RawPath(bytes: $0.inner.parts.stem + Array(".jpg".utf8)) } + [RawPath(Self.missingFile)])
   }
 
-  /// Sends the archive. Pictures without a thumbnail are listed in a file at its end, with the reason.
+  /// Sends the archive. Pictures that have no thumbnail are listed in a file at its end, with the reason. Those whose
+  /// thumbnail is not made for a passing reason end the transfer: an archive without them would look complete.
   ///
   /// - Parameter thumbnail: The thumbnail of a file. A part of it is held at a time, and the next one is taken from the
   ///   caches, so that slow clients fill no memory.
@@ -31,25 +35,40 @@ struct ThumbnailArchive: Sendable {
     to send: @escaping ServerResponse.Send,
     thumbnail: (RawPath) async throws(ServerResponse.Problem) -> Thumbnail
   ) async throws {
+    func patient(_ path: RawPath) async throws -> Result<Thumbnail, Problem> {
+      var attempts = 0
+      while true {
+        do throws(Problem) {
+          return .success(try await thumbnail(path))
+        } catch {
+          guard [.tooManyRequests, .serviceUnavailable, .gatewayTimeout].contains(error.status) else {
+            return .failure(error)
+          }
+          attempts += 1
+          if attempts == Self.mostAttempts { throw error }
+        }
+        try await Task.sleep(for: .seconds(1))
+      }
+    }
     var writer = ZipWriter(0..<Int.max, send: send)
     var (entries, missing): ([ZipEntry], String) = ([], "")
     for (file, name) in zip(files, names) {
       try Task.checkCancellation()
       let entry: ZipEntry
-      do throws(Problem) {
-        let made = try await thumbnail(file.path)
+      switch try await patient(file.path) {
+      case .success(let made):
         let isJPEG = made.format == .jpeg
         entry = Self.entry(
           isJPEG ? name : "\(name.dropLast(3))\(made.format.fileExtensions[0])", made.data, file.state?.modified,
           at: writer.position)
-      } catch {
-        missing += "\(name): \(error.message)\n"
+      case .failure(let problem):
+        missing += "\(name): \(problem.message)\n"
         continue
       }
       entries.append(entry)
       try await writer.write(entry.header)
       for place in stride(from: 0, to: entry.length, by: ZipWriter.partLength) {
-        let part = Self.part(of: entry, at: place, try await thumbnail(file.path).data)
+        let part = Self.part(of: entry, at: place, try await patient(file.path).get().data)
         guard let part else { throw Changed() }
         try await writer.write(part)
       }

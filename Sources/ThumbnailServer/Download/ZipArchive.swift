@@ -84,6 +84,8 @@ final class ZipArchive: Sendable {
         let part = try await read(file, at: writer.position - start, count, &checksum)
         try await writer.write(part)
       }
+      // What was written to meanwhile would be half of the old and half of the new.
+      _ = try await open(index)
       if wanted == start..<end { keep(checksum, of: index) }
     }
     writer.position = end

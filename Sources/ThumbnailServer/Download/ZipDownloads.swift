@@ -26,6 +26,10 @@ final class ZipDownloads: Sendable {
     let count: Int
     let login: String?
     var lastUse = ContinuousClock.now
+    /// The responses that are being sent.
+    var sent = 0
+
+    var isOver: Bool { sent == 0 && lastUse + ZipDownloads.lifetime <= .now }
   }
 
   /// The most files of a download.
@@ -66,11 +70,11 @@ final class ZipDownloads: Sendable {
       if let form { .thumbnails(ThumbnailArchive(files), form) } else { .files(ZipArchive(files, reading: reading)) }
     let token = Token.random()
     downloads.withLock { downloads in
-      downloads = downloads.filter { $0.value.lastUse + Self.lifetime > .now }
+      downloads = downloads.filter { !$0.value.isOver }
       downloads[token] = Download(content: content, count: files.count, login: login)
       while downloads.count > Self.mostDownloads
         || downloads.values.reduce(0, { $0 + $1.count }) > Self.mostFiles,
-        let oldest = downloads.min(by: { $0.value.lastUse < $1.value.lastUse })
+        let oldest = downloads.min(by: { ($0.value.sent, $0.value.lastUse) < ($1.value.sent, $1.value.lastUse) })
       { downloads[oldest.key] = nil }
     }
     return .json(["missing": missing, "path": "/api/zip/\(token)"], status: .created)
@@ -110,9 +114,7 @@ final class ZipDownloads: Sendable {
   /// The response to a request for a download.
   func response(to request: ServerRequest, token: Substring, login: String?) -> ServerResponse {
     let download = downloads.withLock { downloads -> Download? in
-      guard let download = downloads[String(token)], download.login == login,
-        download.lastUse + Self.lifetime > .now
-      else { return nil }
+      guard let download = downloads[String(token)], download.login == login, !download.isOver else { return nil }
       downloads[String(token)]?.lastUse = .now
       return download
     }
@@ -128,16 +130,32 @@ final class ZipDownloads: Sendable {
     switch download.content {
     case .files(let archive):
       return .ranged(archive.length, tag: archive.tag, headers: headers, to: request) { range in
-        .written(length: range.count) { try await archive.write(range, to: $0) }
+        .written(length: range.count) { send in
+          try await self.sending(token) { try await archive.write(range, to: send) }
+        }
       }
     case .thumbnails(let archive, let form):
-      let writer: ServerResponse.Writer = { [index, thumbnails] send in
-        try await archive.write(to: send) { path throws(ServerResponse.Problem) in
-          let source = ServedSource(index.source(of: path), isSigned: true)
-          return try await thumbnails.thumbnail(source, form.variant, for: request)
+      let writer: ServerResponse.Writer = { [self] send in
+        try await sending(token) {
+          try await archive.write(to: send) { [index, thumbnails] path throws(ServerResponse.Problem) in
+            let source = ServedSource(index.source(of: path), isSigned: true)
+            return try await thumbnails.thumbnail(source, form.variant, for: request)
+          }
         }
       }
       return ServerResponse(.ok, headers: headers, body: .written(length: nil, by: writer))
     }
+  }
+
+  /// Counts a response while it is sent: its download does not end meanwhile, however long it takes.
+  private func sending(_ token: Substring, _ body: () async throws -> Void) async throws {
+    downloads.withLock { $0[String(token)]?.sent += 1 }
+    defer {
+      downloads.withLock { downloads in
+        downloads[String(token)]?.sent -= 1
+        downloads[String(token)]?.lastUse = .now
+      }
+    }
+    try await body()
   }
 }
