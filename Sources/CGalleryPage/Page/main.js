@@ -22,6 +22,7 @@ const session = new Session(new Api(), {
   gallery: describe,
   snapshot: (snapshot) => gallery.take(snapshot),
   connection,
+  revived: requestAgain,
   refused: (error) => tell(sentence(error.message)),
 });
 const notices = new Notices(
@@ -237,6 +238,11 @@ async function download(item, event) {
 
 function connection(isAlive) {
   notices.isAlive = isAlive;
+  if (isAlive) requestAgain();
+}
+
+/** Requests anew what is missing, and what waits for a connection. */
+function requestAgain() {
   report.reset();
   grid.retryAll();
   viewer.retry();

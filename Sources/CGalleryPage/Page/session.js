@@ -38,7 +38,10 @@ export class Session {
   #sent = {};
   #wanted = { query: '', order: 'date', album: '' };
 
-  /** `handlers`: `gallery(description)`, `snapshot(snapshot)`, `connection(isAlive)`, `refused(error)`. */
+  /**
+   * `handlers`: `gallery(description)`, `snapshot(snapshot)`, `connection(isAlive)`, `revived()` when dead connections
+   * are dropped, `refused(error)`.
+   */
   constructor(api, handlers) {
     this.#api = api;
     this.#handlers = handlers;
@@ -234,7 +237,7 @@ export class Session {
   #revive() {
     this.#heard = Date.now();
     this.#connections = CONNECTIONS;
-    this.#handlers.connection(!this.#connecting);
+    this.#handlers.revived();
     this.#api.drop();
     this.#wake();
     this.#source?.onerror();
