@@ -287,6 +287,19 @@ import TestSupport
     #expect(try files() == before)
   }
 
+  @Test func aFirstRunShowsWhatCouldBeRead() async throws {
+    let missing = input.appending("../missing".utf8)
+    let outcome = try await run { $0.inputs.append(.path(missing)) }
+    #expect(outcome.hasPages && outcome.summary.converted == 2)
+    #expect(try text("index.html").contains("lake.jpg"))
+  }
+
+  @Test func aFolderWithOtherFilesBecomesNoSite() async throws {
+    #expect(FolderConverter.hasOtherFiles(input) && !FolderConverter.hasOtherFiles(output))
+    _ = try await run()
+    #expect(!FolderConverter.hasOtherFiles(output))
+  }
+
   @Test func aPictureThatFailsIsLeftOutAndTheOthersAreShown() async throws {
     try put("broken/html-page.jpg", at: "page.jpg")
     let outcome = try await run()

@@ -95,6 +95,7 @@ struct UsageTests {
     Mistake("convert a --output b --memory-budget 1k", "--memory-budget", "16MiB"),
     Mistake("site", "--output", "thumbs site --help"),
     Mistake("site none --output b", "name a folder, not none"),
+    Mistake("site / --output /etc", "/etc has other files", "a folder of its own"),
     Mistake("site . --output b --grid-size 512 --view-size 512", "--view-size 512", "--grid-size"),
     Mistake("site . --output b --delete-orphans", "--delete-orphans", "--yes"),
     Mistake("cache stats all", "'all'", "thumbs cache stats --help"),

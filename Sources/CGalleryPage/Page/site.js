@@ -20,7 +20,7 @@ const LEAST_LETTERS = 3;
 function itemOf(link) {
   const figure = link.closest('figure');
   const [view, pixels] = [link.dataset.size, link.dataset.pixels].map((text) => {
-    const [width, height] = text.split('x').map(Number);
+    const [width, height] = (text ?? '').split('x').map(Number);
     return { width, height };
   });
   const { src: grid, alt: name } = link.firstElementChild;
@@ -75,23 +75,28 @@ function search() {
   );
   const [input, results] = ['input', '[role=main][hidden]'].map((name) => document.querySelector(name));
   const [status, photos, more] = results.children;
-  let found = [];
+  let [found, index] = [[], null];
   const folded = (text) => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
   const show = () => {
     const words = folded(input.value).split(/\s+/u).filter(Boolean);
     results.hidden = words.length === 0;
-    for (const page of pages) page.hidden = words.length > 0;
-    found = (window.searchIndex ?? []).flatMap((album) => {
-      const isMeant = ({ name, month }) => {
-        const [text, parts] = [folded(`${album.name} ${name}`), folded(month).split(' ')];
-        const isPart = (word) => word.length >= LEAST_LETTERS && parts.some((part) => part.startsWith(word));
-        return words.every((word) => text.includes(word) || isPart(word));
-      };
-      return album.pictures.filter(isMeant).map((picture) => ({ album, picture }));
-    });
-    status.textContent = window.searchIndex ? `${number(found.length)} found` : '';
+    for (const page of pages) page.hidden = words.length > 0 && index !== null;
+    const isMeant = ({ text, parts }) => {
+      const isPart = (word) => word.length >= LEAST_LETTERS && parts.some((part) => part.startsWith(word));
+      return words.every((word) => text.includes(word) || isPart(word));
+    };
+    found = index?.filter(isMeant) ?? [];
+    status.textContent = index ? `${number(found.length)} found` : 'Searching…';
     photos.replaceChildren();
     add();
+  };
+  // Each text is folded once, not at each key.
+  const loaded = () => {
+    index = window.searchIndex.flatMap((album) => album.pictures.map((picture) => {
+      const [text, parts] = [folded(`${album.name} ${picture.name}`), folded(picture.month).split(' ')];
+      return { album, picture, text, parts };
+    }));
+    show();
   };
   const add = () => {
     photos.append(...found.splice(0, PORTION).map(cell));
@@ -100,7 +105,7 @@ function search() {
   const cell = ({ album, picture }) => {
     const figure = document.createElement('figure');
     figure.innerHTML = '<div class="cell"><a><img loading="lazy"></a></div><figcaption><bdi></bdi></figcaption>';
-    figure.querySelector('a').href = `${root}${album.path}${picture.page}#${picture.image}`;
+    figure.querySelector('a').href = root + (picture.film ?? `${album.path}${picture.page}#${picture.image}`);
     const image = figure.querySelector('img');
     hideFailure(image);
     Object.assign(image, { src: `${root}${album.path}${picture.image}`, alt: picture.name });
@@ -113,8 +118,15 @@ function search() {
     add();
     photos.children[shown].querySelector('a').focus();
   });
-  const index = Object.assign(document.createElement('script'), { src: `${root}site-files/search.js`, onload: show });
-  input.addEventListener('focus', () => document.head.append(index), { once: true });
+  const missing = () => {
+    status.textContent = 'The search of this site is missing.';
+  };
+  const source = { src: `${root}site-files/search.js`, onload: loaded, onerror: missing };
+  const script = Object.assign(document.createElement('script'), source);
+  const load = () => script.isConnected || document.head.append(script);
+  input.addEventListener('focus', load);
+  // After the way back, browsers keep the word.
+  addEventListener('pageshow', () => input.value && load());
 }
 
 addEventListener('DOMContentLoaded', () => {

@@ -26,6 +26,7 @@ export class ViewerDetails {
     this.#dialog.setAttribute('aria-label', caption(item));
     this.#find('.position').textContent = `${number(index + 1)} of ${number(total)}`;
     this.#find('.caption').textContent = caption(item);
+    const whole = item.pixels ?? item;
     const facts = [
       item.author && link(item.author, item.authorURL),
       item.licence && link(item.licence, item.licenceURL),
@@ -33,7 +34,7 @@ export class ViewerDetails {
       item.date && link(taken(item)),
       item.seconds && link(duration(item.seconds)),
       item.isStill && link('A still: links show no films'),
-      item.width && item.height && !isFilm(item) && link(size(item.pixels ?? item)),
+      whole.width && whole.height && !isFilm(item) && link(size(whole)),
     ];
     this.#find('.facts').replaceChildren(...facts.filter(Boolean));
     const download = this.#find('.download');

@@ -82,9 +82,10 @@ struct SitePage {
     var caption = picture.isFilm ? [HTMLPage.note("Film")] : []
     var address = """
       href="\(RawPath(bytes: view.path.name).percentEncoded)" data-size="\(view.size ?? PixelSize(1, 1))" \
-      data-pixels="\(picture.size ?? view.size ?? PixelSize(1, 1))" data-taken="\(taken)" \
-      data-source="\(picture.date.source)"
+      data-taken="\(taken)" data-source="\(picture.date.source)"
       """
+    // Unknown of what an earlier version has made.
+    if let size = picture.size { address += " data-pixels=\"\(size)\"" }
     if picture.outputs.count > 2 {
       let original = "href=\"\(root)\(picture.outputs[2].path.percentEncoded)\""
       if picture.isFilm { address = original }

@@ -39,7 +39,11 @@ struct SiteWriter {
         albums: albums.map { ($0, $0.cover.flatMap { content.picture(at: $0) }) }, pictures: pictures)
       try write(page.html, to: folder + Array(SiteNames.page(number).utf8))
       known += pictures.map {
-        ["name": $0.name, "image": $0.address, "month": $0.date.monthTitle, "page": SiteNames.page(number)]
+        [
+          "name": $0.name, "image": $0.address, "month": $0.date.monthTitle, "page": SiteNames.page(number),
+          // No enlarged view shows it.
+          "film": $0.isFilm ? $0.outputs.dropFirst(2).first?.path.percentEncoded : nil,
+        ]
       }
     }
     return [
@@ -84,14 +88,26 @@ extension FolderConverter.Options {
   }
 }
 
+extension FolderConverter {
+  /// Whether a folder holds what no site has written: galleries leave out all that is in the folder of a site.
+  package static func hasOtherFiles(_ folder: RawPath) -> Bool {
+    let isThere = { (name: [UInt8]) in !folder.appending(name).isGone }
+    if isThere(DirectoryWalk.siteMarker) || isThere(Array(ConversionIndex.name.utf8)) { return false }
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(folder)")) ?? []
+    return names.contains { !$0.hasPrefix(".") }
+  }
+}
+
 extension Conversion {
   /// Writes the pages of a site that have changed. Call it after the last result.
   ///
   /// - Returns: False if those of before stay as they are, since a folder could not be listed or its disk may be gone.
   /// - Throws: `.cannotWrite`.
   package func writePages() async throws(ConversionError) -> Bool {
-    if !plan.list.isComplete || !plan.options.emptyFolders.isEmpty { return session.index.isEmpty }
     if session.index.isEmpty { return true }
+    let isComplete = plan.list.isComplete && plan.options.emptyFolders.isEmpty
+    // Of a first run, what could be read is shown.
+    if !isComplete, session.index.entry(OutputNames.key([Array(SiteNames.page(1).utf8)])) != nil { return false }
     try await writeSite { (writer) throws(WriteFailure) in try writer.write() }
     return true
   }

@@ -33,7 +33,7 @@ struct SiteCommand: AsyncParsableCommand {
   @Option("N", "The longer side of enlarged pictures, in pixels.", .within(65...16_383))
   var viewSize = 1600
 
-  @Flag(help: "Copy pictures and films, too, with all their metadata, but no drawings (SVG, PDF).")
+  @Flag(help: "Copy pictures, too, and with --videos films, with all their metadata, but no drawings (SVG, PDF).")
   var originals = false
 
   @Flag(help: "Show films, too, where ffmpeg is installed: their posters, and the films with --originals.")
@@ -48,6 +48,11 @@ struct SiteCommand: AsyncParsableCommand {
   func validate() throws {
     if (try? FileState(of: RawPath(folder)))?.kind != .folder { throw ValidationError("name a folder, not \(folder)") }
     if gridSize >= viewSize { throw ValidationError("--view-size \(viewSize) is not larger than --grid-size") }
+    let (source, target) = (RawPath(folder).resolved, RawPath(output).resolved)
+    if let source, let target, source != target, target.isWithin(source), FolderConverter.hasOtherFiles(target) {
+      throw ValidationError(
+        "\(output) has other files, which galleries of \(folder) would leave out: name a folder of its own")
+    }
     try orphans.checkTerminal()
   }
 
