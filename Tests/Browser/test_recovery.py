@@ -12,6 +12,8 @@ from test_server import SHOWN
 
 COUNT = "count => document.querySelector('#count').textContent === count"
 #: The names of the cells on screen, each with the place of its upper edge.
+SCROLLED = """() => scrollY > 0 && document.querySelector(".cell[data-state=shown]")
+  && !document.querySelector(".cell[data-state=waiting]")"""
 PLACES = """() => Object.fromEntries([...document.querySelectorAll('.cell')]
   .filter((cell) => cell.cell.item && cell.getBoundingClientRect().bottom > 64)
   .filter((cell) => cell.getBoundingClientRect().top < innerHeight)
@@ -124,7 +126,7 @@ def test_a_server_that_restarts_is_found_again_at_its_place(tab, tmp_path, envir
         tab.focus("#scrubber")
         tab.keyboard.press("PageDown")
         tab.keyboard.press("PageDown")
-        tab.wait_for_function("() => scrollY > 0 && !document.querySelector('.cell[data-state=waiting]')")
+        tab.wait_for_function(SCROLLED)
         before = tab.evaluate(PLACES)
     tab.wait_for_selector("#strip:visible")
     os.remove(tmp_path / "pictures/299.png")
@@ -171,7 +173,7 @@ def test_what_is_on_screen_stays_in_place_while_ten_thousand_come_and_go(tab, tm
         tab.focus("#scrubber")
         tab.keyboard.press("PageDown")
         tab.keyboard.press("PageDown")
-        tab.wait_for_function("() => scrollY > 0 && !document.querySelector('.cell[data-state=waiting]')")
+        tab.wait_for_function(SCROLLED)
         before = tab.evaluate(PLACES)
         (tmp_path / "a").rename(tmp_path / "all/a")
         tab.wait_for_function(COUNT, arg="10,400 pictures")

@@ -7,6 +7,9 @@ export class RequestError extends Error {
   }
 }
 
+/** The longest time for a response, in milliseconds. */
+const PATIENCE = 20_000;
+
 /** What the paths of this page's requests begin with: `/s/TOKEN` on the page of a link. */
 export const base = /^\/s\/[^/]+/.exec(location.pathname)?.[0] ?? '';
 
@@ -45,8 +48,10 @@ export class Api {
     return (await this.#send(path, { signal })).json();
   }
 
+  /** Bytes that can be requested again. Fails after a while, as a browser may still have a dead connection. */
   async bytes(path, signal) {
-    return new Uint8Array(await (await this.#send(path, { signal })).arrayBuffer());
+    const signals = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)].filter(Boolean));
+    return new Uint8Array(await (await this.#send(path, { signal: signals })).arrayBuffer());
   }
 
   /** A request with an effect. `keepalive` lets it outlive the page. */
