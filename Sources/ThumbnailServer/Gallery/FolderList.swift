@@ -59,8 +59,12 @@ actor FolderList: ImageList {
 
   func photos(in range: Range<Int>, version: Int) throws(ProviderError) -> [ListedPhoto]? {
     guard version == snapshot.version, let arrangement else { return nil }
-    Task { [index] in await index.check(range, of: arrangement) }
     return try arrangement.photos(in: range).map(Self.listed)
+  }
+
+  func check(_ range: Range<Int>) {
+    guard let arrangement else { return }
+    Task { [index] in await index.check(range, of: arrangement) }
   }
 
   private static func listed(_ found: FolderArrangement.DatedPhoto) -> ListedPhoto {

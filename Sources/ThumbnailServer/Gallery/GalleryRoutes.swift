@@ -160,6 +160,7 @@ struct GalleryRoutes: Sendable {
     let (version, from) = try Self.position(query)
     let count = min(max(0, query.integer("count") ?? Self.mostItems), Self.mostItems)
     var photos = try await photos(of: session, version: version, from: from, count: count)
+    await session.list.check(from..<(from + count))
     if photos.contains(where: \.isFilm) {
       photos = await reading.runToEnd { [photos] in photos.map { $0.readingLength() } }
     }

@@ -32,6 +32,8 @@ protocol ImageList: Sendable {
   func reportUse(of id: String) async
   /// Reports the last image in view, so that a search continues in time.
   func showed(upTo index: Int) async
+  /// Looks in the background whether the photos at positions were replaced, after which there is a newer version.
+  func check(_ range: Range<Int>) async
   /// Ends all work.
   func stop() async
 }
@@ -39,6 +41,7 @@ protocol ImageList: Sendable {
 extension ImageList {
   /// A search has no albums.
   func setAlbum(_ path: String) {}
+  func check(_ range: Range<Int>) {}
   func albums(version: Int, most: Int) -> [(album: FolderAlbum, cover: ListedPhoto)]? { [] }
 }
 

@@ -30,8 +30,9 @@ package final class FolderIndex: Sendable {
     var generation = 0
     /// The dates read from all files; nil before the first listing.
     var dates: FolderDates?
-    /// The states of files for which dates were read again.
-    var reread: Set<UInt64> = []
+    /// The states of the listing's files for which dates were read again, by their indices: a file of which nothing can be
+    /// read is read once.
+    var reread: [UInt32: UInt64] = [:]
   }
 
   private let extensions: Set<String>
@@ -104,7 +105,7 @@ package final class FolderIndex: Sendable {
     try? await pool.provide { _ throws(ProviderError) in
       self.state.withLock { state in
         guard let listing = state.listing, listing.hasChanged() else { return }
-        state.listing = nil
+        (state.listing, state.reread) = (nil, [:])
         state.generation += 1
       }
     }
@@ -139,8 +140,9 @@ package final class FolderIndex: Sendable {
       let keys = try found.keys(in: range)
       self.state.withLock { state in
         guard let listing = state.listing, found.isOf(listing), listing.isDated else { return }
-        let changed = keys.filter { state.dates?.date(of: $0.key) == nil && state.reread.insert($0.key).inserted }
+        let changed = keys.filter { listing.key(at: $0.index) != $0.key && state.reread[$0.index] != $0.key }
         if changed.isEmpty { return }
+        for (index, key) in changed { state.reread[index] = key }
         state.listing = listing.rereading(changed.map(\.index))
         state.generation += 1
       }

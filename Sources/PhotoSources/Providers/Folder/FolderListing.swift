@@ -32,8 +32,8 @@ final class FolderListing: Sendable {
   private let posters: FilmPosters?
   /// The indices of the files that are still to be read, ascending.
   private let unread: ArraySlice<UInt32>
-  /// The dates read from the other files.
-  let read: [FolderDates.Record]
+  /// What identifies the states of files whose dates were read, by the path's index; 0 for the others.
+  private let keys: [UInt64]
   /// The folders, with their states at the time they were opened; nil for one that had just been changed, because
   /// another change within the same step of the clock would not be noticed.
   private let folders: [(path: RawPath, state: FileState?)]
@@ -45,6 +45,14 @@ final class FolderListing: Sendable {
 
   /// The number of files that are still to be read for their dates.
   var unreadCount: Int { unread.count }
+  /// The dates that were read.
+  var read: [FolderDates.Record] {
+    zip(keys, dates).compactMap { $0 == 0 ? nil : FolderDates.Record(key: $0, date: $1.packed) }
+  }
+
+  /// What identifies the state of a file whose date was read.
+  func key(at index: UInt32) -> UInt64 { keys[Int(index)] }
+
   /// Whether the date of every image is known.
   var isDated: Bool { unread.isEmpty }
 
@@ -68,12 +76,13 @@ final class FolderListing: Sendable {
     folders = walk.folders.map { folder in
       (RawPath(root).appending(folder.path), folder.state.modified < begun - Self.clockStep ? folder.state : nil)
     }
-    var (dates, unread, read): ([CaptureDate], [UInt32], [FolderDates.Record]) = ([], [], [])
+    var (dates, unread, keys): ([CaptureDate], [UInt32], [UInt64]) = ([], [], [])
     var (sizes, films): ([UInt32], Set<UInt32>) = ([], [])
     var tree = AlbumTree()
     if let known {
       dates.reserveCapacity(paths.count)
       sizes.reserveCapacity(paths.count)
+      keys.reserveCapacity(paths.count)
       try ProviderError.listing(root) { () throws(SystemFailure) in
         for start in stride(from: 0, to: paths.count, by: Self.chunk) {
           if cancelled.isSet { throw SystemFailure(code: ECANCELED) }
@@ -85,9 +94,10 @@ final class FolderListing: Sendable {
             sizes.append(UInt32(clamping: state?.byteCount ?? 0))
             let key = state.map { FolderDates.key(of: record.path, $0) }
             if let key, let date = known.date(of: key) {
-              read.append(.init(key: key, date: date.packed))
+              keys.append(key)
               dates.append(date)
             } else {
+              keys.append(0)
               if state != nil { unread.append(UInt32(dates.count)) }
               dates.append(CaptureDate(name: record.name) ?? CaptureDate(fileTime: state?.modified ?? 0))
             }
@@ -95,23 +105,22 @@ final class FolderListing: Sendable {
         }
       }
     }
-    (self.dates, self.sizes, self.unread, self.read) = (dates, sizes, unread[...], read)
+    (self.dates, self.sizes, self.unread, self.keys) = (dates, sizes, unread[...], keys)
     (self.tree, self.films) = (tree, films)
   }
 
   private init(
-    _ listing: FolderListing, dates: [CaptureDate], sizes: [UInt32], unread: ArraySlice<UInt32>,
-    read: [FolderDates.Record]
+    _ listing: FolderListing, dates: [CaptureDate], sizes: [UInt32], unread: ArraySlice<UInt32>, keys: [UInt64]
   ) {
     (root, paths, folders) = (listing.root, listing.paths, listing.folders)
     (livePhotos, leftOut, films) = (listing.livePhotos, listing.leftOut, listing.films)
     (posters, tree) = (listing.posters, listing.tree)
-    (self.dates, self.sizes, self.unread, self.read) = (dates, sizes, unread, read)
+    (self.dates, self.sizes, self.unread, self.keys) = (dates, sizes, unread, keys)
   }
 
   /// The same listing with the dates of more files, read until a moment. Blocks.
   func readingDates(until end: ContinuousClock.Instant, cancelled: CancellationFlag) -> FolderListing {
-    var (dates, sizes, unread, read) = (dates, sizes, unread, read)
+    var (dates, sizes, unread, keys) = (dates, sizes, unread, keys)
     while !unread.isEmpty, !cancelled.isSet, ContinuousClock.now < end {
       let part = unread.prefix(Self.filesBetweenLooks)
       unread = unread.dropFirst(part.count)
@@ -121,15 +130,15 @@ final class FolderListing: Sendable {
         guard let found = try? DateReader.date(of: RawPath(root).appending(record.path)) else { continue }
         dates[Int(index)] = found.date
         sizes[Int(index)] = UInt32(clamping: found.state.byteCount)
-        read.append(.init(key: FolderDates.key(of: record.path, found.state), date: found.date.packed))
+        keys[Int(index)] = FolderDates.key(of: record.path, found.state)
       }
     }
-    return FolderListing(self, dates: dates, sizes: sizes, unread: unread, read: read)
+    return FolderListing(self, dates: dates, sizes: sizes, unread: unread, keys: keys)
   }
 
   /// The same listing with files, by ascending indices, that are still to be read.
   func rereading(_ indices: [UInt32]) -> FolderListing {
-    FolderListing(self, dates: dates, sizes: sizes, unread: indices[...], read: read)
+    FolderListing(self, dates: dates, sizes: sizes, unread: indices[...], keys: keys)
   }
 
   /// What identifies the states of files now, by ascending indices; without those that have vanished.
