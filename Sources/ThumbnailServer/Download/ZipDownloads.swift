@@ -69,13 +69,17 @@ final class ZipDownloads: Sendable {
     let content: Content =
       if let form { .thumbnails(ThumbnailArchive(files), form) } else { .files(ZipArchive(files, reading: reading)) }
     let token = Token.random()
-    downloads.withLock { downloads in
+    let isKept = downloads.withLock { downloads in
       downloads = downloads.filter { !$0.value.isOver }
       downloads[token] = Download(content: content, count: files.count, login: login)
       while downloads.count > Self.mostDownloads
         || downloads.values.reduce(0, { $0 + $1.count }) > Self.mostFiles,
         let oldest = downloads.min(by: { ($0.value.sent, $0.value.lastUse) < ($1.value.sent, $1.value.lastUse) })
       { downloads[oldest.key] = nil }
+      return downloads[token] != nil
+    }
+    guard isKept else {
+      throw Problem(.tooManyRequests, "overloaded", "other downloads are under way; try again when one has ended")
     }
     return .json(["missing": missing, "path": "/api/zip/\(token)"], status: .created)
   }
