@@ -17,7 +17,7 @@ struct DesktopFolder: Sendable {
   /// The folder of the records of failures.
   private static let failures = "fail/thumbs-\(ThumbnailPipeline.version)"
 
-  /// The thumbnails of a picture if all are current, here or beside the picture, whoever made them.
+  /// The thumbnails of a picture if all are current, here or beside the picture, of any program.
   func current(_ picture: DesktopPicture) -> [ConversionOutput]? {
     var outputs: [ConversionOutput] = []
     for size in DesktopPicture.sizes {

@@ -102,7 +102,7 @@ struct OrphanOptions: ParsableArguments {
 
   var removal: ConvertRun.Removal { !deleteOrphans ? .none : yes ? .unasked : .asked }
 
-  /// Refuses to ask without a terminal, where there would be no answer.
+  /// Refuses to ask without a terminal, which could not respond.
   func checkTerminal() throws {
     if removal == .asked, isatty(STDIN_FILENO) != 1 {
       throw ValidationError("--delete-orphans cannot ask here, where stdin is no terminal: give --yes, too")
