@@ -97,8 +97,11 @@ class FileHandler(http.server.BaseHTTPRequestHandler):
             self.send(404, "text/plain", b"")
 
     def send_picture(self, gallery, path):
+        is_first = path not in gallery.pictures
         gallery.pictures.append(path)
         key = path.split("/")[2]
+        if is_first and gallery.held:
+            gallery.held.wait(TIMEOUT / 1000)
         if path.endswith("/details"):
             self.send(200, "application/json", json.dumps(gallery.details).encode())
         elif key in gallery.refusals:
@@ -128,6 +131,8 @@ class Gallery:
         self.errors = []
         self.pictures = []
         self.refusals = {}
+        # An event that the first response for each picture waits for.
+        self.held = None
         self.details = {}
         self.session = None
         self.touched = None
@@ -140,9 +145,9 @@ class Gallery:
 
     def open(self, address="/", patience=1, **setup):
         """Opens the page, whose timers take `patience` times as long: for what must happen before one of them ends,
-        however slow this machine is."""
+        however slow this machine is, or after many."""
         self.page.add_init_script(f"window.standInSetup = {json.dumps(setup)};")
-        if patience > 1:
+        if patience != 1:
             self.page.add_init_script(
                 f"""const timer = setTimeout;
                 window.setTimeout = (action, pause = 0, ...rest) => timer(action, pause * {patience}, ...rest);"""

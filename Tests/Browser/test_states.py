@@ -1,5 +1,7 @@
 """What the page says and offers in each state of the results, and of the connection."""
 
+import threading
+
 
 def test_cells_without_pictures_stand_while_results_are_looked_for(gallery):
     view = gallery().open()
@@ -169,3 +171,13 @@ def test_every_request_with_an_effect_has_the_token(gallery):
     view.wait("standIn.sent.some(({ verb }) => verb === 'viewport')")
     calls = view.page.evaluate("standIn.sent.filter(({ body }) => body)")
     assert {call["token"] for call in calls} == {"secret"}
+
+
+def test_pictures_that_let_others_go_first_come_in_the_end(gallery):
+    view = gallery()
+    view.held = threading.Event()
+    view.open(patience=0.05)
+    view.wait("document.querySelector('.cell[data-state=shown], .cell[data-state=failed]')")
+    view.held.set()
+    view.wait_for_pictures()
+    assert view.page.evaluate("document.querySelectorAll('.cell[data-state=failed]').length") == 0

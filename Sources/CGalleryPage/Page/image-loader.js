@@ -14,7 +14,8 @@ const BUSY_RETRIES = 6;
  */
 export class ImageLoader {
   #wanted = [];
-  #active = new Set();
+  /** The cells whose image is on its way, each with its load: of an earlier load nothing counts any more. */
+  #active = new Map();
   #isPaused = false;
 
   /** The cells that lack their thumbnail, most urgent first. */
@@ -40,8 +41,9 @@ export class ImageLoader {
 
   async #load(cell) {
     const { image, url } = cell;
-    const isCurrent = () => this.#active.has(cell) && cell.url === url;
-    this.#active.add(cell);
+    const load = Symbol();
+    const isCurrent = () => this.#active.get(cell) === load && cell.url === url;
+    this.#active.set(cell, load);
     const impatience = setTimeout(() => isCurrent() && this.#yield(cell), PATIENCE * 2 ** cell.attempts);
     const began = performance.now();
     image.src = url;
