@@ -11,6 +11,8 @@
     isDown: false,
     version: 1,
     hidden: [],
+    /** Whether sizes are not known yet. */
+    isUnsized: false,
     /** Whether the list has the other order. */
     isReversed: false,
     snapshot: {
@@ -82,6 +84,7 @@
       bytes: 123456,
       download: `/picture/${number.toString(16).padStart(32, '0')}/original`,
       ...setup.item,
+      ...(standIn.isUnsized && { width: undefined, height: undefined }),
     };
   }
 

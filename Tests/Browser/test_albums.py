@@ -30,6 +30,21 @@ def tiles(tab):
     return [text.split("\n") for text in tab.locator("#albums ul a").all_inner_texts()]
 
 
+def test_covers_leave_connections_for_all_else(tab, albums):
+    held, isHeld = [], True
+    tab.route("**/picture/**", lambda route: held.append(route) if isHeld else route.continue_())
+    tab.goto(albums + "/?album=many")
+    tab.wait_for_selector("#albums ul a")
+    while len(held) < 4:
+        tab.wait_for_timeout(50)
+    tab.wait_for_timeout(500)
+    assert len(held) == 4
+    isHeld = False
+    for route in held:
+        route.continue_()
+    tab.wait_for_function("() => document.querySelectorAll('#albums img')[3].naturalWidth > 0")
+
+
 def test_folders_are_opened_and_left_by_the_way_to_them(tab, albums):
     tab.goto(albums + "/")
     tab.wait_for_selector("#albums ul a")
@@ -130,7 +145,8 @@ def test_an_album_counts_films_and_its_broken_cover_is_a_tile(tab, tmp_path):
     with serving(tmp_path / "pictures", environment={"XDG_CACHE_HOME": str(tmp_path / "cache")}) as address:
         tab.goto(address + "/?order=name")
         tab.wait_for_function(COUNT, arg="3 pictures and 1 film")
-        tab.wait_for_function("() => document.querySelector('#albums img')?.src.startsWith('data:')")
+        tab.wait_for_function("() => document.querySelector('#albums img')?.cover.state === 'ended'")
+        assert tab.evaluate("document.querySelector('#albums img').getBoundingClientRect().height") > 50
         assert tiles(tab) == [["a", "3 pictures and 1 film"]]
         tab.fill("#query", "mp4")
         tab.wait_for_function(COUNT, arg="1 film")

@@ -238,6 +238,16 @@ def test_a_double_click_shows_the_pixels_and_the_whole_again(gallery):
     assert view.search == "?open=i3"
 
 
+def test_a_double_click_before_the_size_is_known_shows_the_pixels_in_the_end(gallery):
+    view = gallery()
+    view.page.add_init_script("addEventListener('DOMContentLoaded', () => (standIn.isUnsized = true))")
+    view.open("/?open=i3", **LARGE)
+    view.page.wait_for_selector("#viewer [data-state=shown]")
+    view.page.evaluate("addEventListener('dblclick', () => (standIn.isUnsized = false))")
+    view.page.mouse.dblclick(640, 400)
+    view.wait(f"Math.abs({ZOOM} * parseFloat({FRAME}.style.width) - 6000) < 1")
+
+
 def test_a_zoomed_picture_is_dragged_within_its_bounds(gallery):
     view = opened(gallery, setup=LARGE)
     view.page.mouse.move(640, 400)

@@ -1,5 +1,4 @@
 import { imageAddress, thumbnailBox } from './image-size.js';
-import { hideFailure } from './placeholder.js';
 import { element, number, pictures } from './words.js';
 
 /** Side of a cover in CSS pixels; as in the style sheet. */
@@ -18,8 +17,16 @@ export class Albums {
   #handlers;
   #generation = null;
   #again = 0;
+  /** The covers that were in sight. */
+  #seen = new Set();
+  #sight = new IntersectionObserver((entries) => {
+    for (const { isIntersecting, target } of entries) if (isIntersecting) this.#seen.add(target.cover);
+    this.#handlers.load([...this.#seen]);
+  });
 
-  /** `handlers`: `title()` of the gallery, `link(album)`, `go(album)`, `changed()` for another height. */
+  /**
+   * `handlers`: `title()` of the gallery, `link(album)`, `go(album)`, `changed()` for another height, `load(covers)`.
+   */
   constructor(nav, session, handlers) {
     this.#nav = nav;
     [this.#crumbs, this.#list] = nav.children;
@@ -72,13 +79,12 @@ export class Albums {
   }
 
   #showAlbums(shown, snapshot) {
+    this.#sight.disconnect();
+    this.#seen.clear();
     const links = shown.map(({ path, count, films, key }, index) => {
       const link = this.#link(path, '');
-      const cover = document.createElement('img');
-      cover.alt = '';
-      cover.loading = 'lazy';
-      hideFailure(cover);
-      cover.src = imageAddress(key, thumbnailBox(SIDE), 'cover');
+      const cover = coverOf(key);
+      this.#sight.observe(cover);
       link.append(cover, element('span', path.split('/').at(-1)), element('small', pictures(count, films)));
       link.tabIndex = index ? -1 : 0;
       return link;
@@ -121,4 +127,14 @@ function item(content) {
   const item = document.createElement('li');
   item.append(content);
   return item;
+}
+
+/** The cover of an album, with what makes it a cell for the loader of images. */
+function coverOf(key) {
+  const image = element('img');
+  image.alt = '';
+  const end = () => (image.cover.state = 'ended');
+  const url = imageAddress(key, thumbnailBox(SIDE), 'cover');
+  image.cover = { image, url, state: 'waiting', attempts: 0, notBefore: 0, show: end, fail: end };
+  return image;
 }

@@ -25,9 +25,9 @@ export class Cell {
   constructor() {
     this.element = document.createElement('div');
     this.element.className = 'cell';
-    this.element.setAttribute('role', 'gridcell');
+    this.element.role = 'gridcell';
     this.element.tabIndex = -1;
-    this.element.setAttribute('aria-label', 'Loading');
+    this.element.ariaLabel = 'Loading';
     this.element.cell = this;
     this.image = document.createElement('img');
     this.image.alt = '';
@@ -45,7 +45,7 @@ export class Cell {
     const isSameImage = url !== null && item.key === this.item?.key;
     if (isSameImage) item.placeholder ??= this.item.placeholder;
     this.item = item;
-    this.element.setAttribute('aria-label', item ? label(item) : 'Loading');
+    this.element.ariaLabel = item ? label(item) : 'Loading';
     this.element.dataset.kind = item ? kind(item) : '';
     if (isSameForm) return;
     loader.cancel(this);
@@ -91,12 +91,12 @@ export class Cell {
     const { dataset } = this.element;
     dataset.what = what;
     dataset.why = isFinal ? why : `${why} Press to try again.`;
-    this.element.setAttribute('aria-label', `${label(this.item)}. ${what}. ${dataset.why}`);
+    this.element.ariaLabel = `${label(this.item)}. ${what}. ${dataset.why}`;
     this.#setState('failed');
   }
 
   retry() {
-    this.element.setAttribute('aria-label', label(this.item));
+    this.element.ariaLabel = label(this.item);
     this.attempts = 0;
     this.notBefore = 0;
     this.#setState('waiting');

@@ -10,7 +10,7 @@ export class GridRow {
   constructor() {
     this.element = document.createElement('div');
     this.element.className = 'row';
-    this.element.setAttribute('role', 'row');
+    this.element.role = 'row';
   }
 
   /**
@@ -22,7 +22,7 @@ export class GridRow {
     const { top, height, first, count } = layout.row(number);
     if (number !== this.number) {
       this.number = number;
-      this.element.setAttribute('aria-rowindex', number + 1);
+      this.element.ariaRowIndex = number + 1;
     }
     this.#top = top;
     this.move(base);
@@ -71,7 +71,7 @@ export class GridRow {
     while (this.cells.length < count) {
       const cell = pool.take(items.at(first + this.cells.length)?.key);
       this.cells.push(cell);
-      cell.element.setAttribute('aria-colindex', this.cells.length);
+      cell.element.ariaColIndex = this.cells.length;
       this.element.append(cell.element);
     }
   }

@@ -29,10 +29,10 @@ export class Grid {
   items = null;
   first = 0;
   last = -1;
+  loader = new ImageLoader();
   #elements;
   #handlers;
   #space = new ScrollSpace();
-  #loader = new ImageLoader();
   #window;
   #form = { box: '', fit: 'cover' };
   #top = 0;
@@ -53,7 +53,7 @@ export class Grid {
   constructor(elements, handlers) {
     this.#elements = elements;
     this.#handlers = handlers;
-    this.#window = new GridWindow(elements, this.#loader);
+    this.#window = new GridWindow(elements, this.loader);
     addEventListener('scroll', () => this.#scrolled(), { passive: true });
     addEventListener('scrollend', () => this.#settle());
   }
@@ -87,8 +87,8 @@ export class Grid {
     const { width, height, fit } = layout.cell;
     this.#form = { box: thumbnailBox(Math.max(width, height)), fit };
     this.#elements.grid.style.setProperty('--spacing', `${layout.spacing}px`);
-    this.#elements.grid.setAttribute('aria-rowcount', layout.rowCount);
-    if (layout.columns) this.#elements.grid.setAttribute('aria-colcount', layout.columns);
+    this.#elements.grid.ariaRowCount = layout.rowCount;
+    if (layout.columns) this.#elements.grid.ariaColCount = layout.columns;
     else this.#elements.grid.removeAttribute('aria-colcount');
     this.measure();
     this.#window.dissolve();
@@ -102,7 +102,7 @@ export class Grid {
   /** Takes a layout in which items were only appended. */
   append(layout) {
     this.layout = layout;
-    this.#elements.grid.setAttribute('aria-rowcount', layout.rowCount);
+    this.#elements.grid.ariaRowCount = layout.rowCount;
     this.measure();
     this.#window.content.layout = layout;
     this.refresh();
@@ -159,7 +159,7 @@ export class Grid {
   /** Requests thumbnails on screen again that have failed, or wait for a connection that may be dead. */
   retryAll() {
     for (const cell of this.#window.cells()) {
-      this.#loader.cancel(cell);
+      this.loader.cancel(cell);
       if (cell.state === 'failed') cell.retry();
     }
     this.#window.isChanged = true;
@@ -244,7 +244,7 @@ export class Grid {
     if (this.#window.isChanged || wasFling !== this.#isFling) {
       this.#window.isChanged = false;
       this.#drawPlaceholders();
-      this.#loader.want(this.#wanted(), this.#isFling);
+      this.loader.want(this.#wanted(), this.#isFling);
     }
     this.#handlers.moved(this.#isFling, this.#restTimer !== 0);
   }

@@ -14,6 +14,7 @@ const BUSY_RETRIES = 6;
  */
 export class ImageLoader {
   #wanted = [];
+  #behind = [];
   /** The cells whose image is on its way, each with its load: of an earlier load nothing counts any more. */
   #active = new Map();
   #isPaused = false;
@@ -25,6 +26,13 @@ export class ImageLoader {
     this.#pump();
   }
 
+  /** What is loaded once all wanted cells are on their way, in place of what this said before. */
+  wantBehind(cells) {
+    for (const cell of this.#behind) if (!cells.includes(cell)) this.cancel(cell);
+    this.#behind = cells;
+    this.#pump();
+  }
+
   /** Drops the request of a cell that now shows another item. */
   cancel(cell) {
     if (this.#active.delete(cell)) cell.image.removeAttribute('src');
@@ -33,7 +41,7 @@ export class ImageLoader {
   #pump() {
     if (this.#isPaused) return;
     const now = performance.now();
-    for (const cell of this.#wanted) {
+    for (const cell of [...this.#wanted, ...this.#behind]) {
       if (this.#active.size >= LANES) return;
       if (cell.state === 'waiting' && !this.#active.has(cell) && cell.notBefore <= now) this.#load(cell);
     }

@@ -45,6 +45,7 @@ const scrubber = new Scrubber(find('scrubber'), grid);
 const albums = new Albums(find('albums'), session, {
   title: () => description.title,
   link: (album) => address.linkToAlbum(album),
+  load: (covers) => grid.loader.wantBehind(covers),
   go(album) {
     address.push({ album, at: 0, open: null });
     gallery.place = 0;
@@ -329,12 +330,12 @@ new GridKeyboard(find('grid'), grid, {
 const LAYOUT = 'layout';
 
 function setJustified(isJustified) {
-  find('rows').setAttribute('aria-pressed', isJustified);
+  find('rows').ariaPressed = isJustified;
   gallery.isJustified = isJustified;
 }
 
 find('rows').addEventListener('click', () => {
-  const isJustified = find('rows').getAttribute('aria-pressed') !== 'true';
+  const isJustified = find('rows').ariaPressed !== 'true';
   setJustified(isJustified);
   choices.set(LAYOUT, isJustified ? 'rows' : 'squares');
 });

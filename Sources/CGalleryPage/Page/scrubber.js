@@ -192,8 +192,8 @@ export class Scrubber {
   #describe() {
     const { offset, end } = this.#grid;
     if (!this.#grid.layout?.count) return;
-    this.#element.setAttribute('aria-valuenow', end > 0 ? Math.round((100 * offset) / end) : 0);
-    this.#element.setAttribute('aria-valuetext', this.#text());
+    this.#element.ariaValueNow = end > 0 ? Math.round((100 * offset) / end) : 0;
+    this.#element.ariaValueText = this.#text();
   }
 }
 

@@ -56,6 +56,6 @@ export class SearchField {
 
   set hint(hint) {
     this.#input.placeholder = hint;
-    this.#input.setAttribute('aria-label', hint);
+    this.#input.ariaLabel = hint;
   }
 }

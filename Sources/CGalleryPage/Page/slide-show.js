@@ -79,7 +79,7 @@ export class SlideShow {
 
   #show(isPlaying) {
     this.#view.classList.toggle('playing', isPlaying);
-    this.#button.setAttribute('aria-pressed', isPlaying);
+    this.#button.ariaPressed = isPlaying;
     this.#interval.hidden = !isPlaying;
   }
 

@@ -23,7 +23,7 @@ export class ViewerDetails {
       this.#request = null;
     }
     this.#item = item;
-    this.#dialog.setAttribute('aria-label', caption(item));
+    this.#dialog.ariaLabel = caption(item);
     this.#find('.position').textContent = `${number(index + 1)} of ${number(total)}`;
     this.#find('.caption').textContent = caption(item);
     const whole = item.pixels ?? item;
@@ -56,7 +56,7 @@ export class ViewerDetails {
   toggle() {
     const panel = this.#find('.panel');
     panel.hidden = !panel.hidden;
-    this.#find('.info').setAttribute('aria-pressed', !panel.hidden);
+    this.#find('.info').ariaPressed = !panel.hidden;
     this.#fill();
     this.load();
   }

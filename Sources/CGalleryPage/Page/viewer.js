@@ -241,7 +241,10 @@ export class Viewer {
     this.#tellFailure(item);
     if (current.item === item && item && item.width === undefined && !current.failure) {
       await this.#gallery.items.renew(this.#index);
-      if (current.item === item && item.width) this.#show(this.#index);
+      if (current.item === item && item.width) {
+        this.#show(this.#index);
+        this.#zoom.settle();
+      }
     }
     if (current.item === item) this.#slideShow.begin();
     if (savesData() || current.item !== item || !this.isOpen) return;

@@ -32,6 +32,8 @@ export class Zoom {
   #travel = 0;
   #speed = { x: 0, y: 0, time: 0 };
   #animation = 0;
+  /** Where the pixels of an image of unknown size are wanted, as soon as its size is known. */
+  #wish = null;
 
   /** `slide()` is the slide on the stage; `changed()` hears of each step. */
   constructor(stage, slide, changed) {
@@ -52,30 +54,40 @@ export class Zoom {
 
   /** Shows the whole image again. */
   reset() {
-    cancelAnimationFrame(this.#animation);
+    this.#stop();
     this.#set(1, 0, 0);
   }
 
   /** Keeps within its limits after the stage or the image has changed its size. */
   settle() {
     this.#set(this.#scale, this.#x, this.#y);
+    const point = this.#slide().item?.width && this.#wish;
+    if (!point) return;
+    this.reset();
+    this.#toggle(point);
   }
 
   /** Zooms in (1) or out (-1) about the pointer. */
   step(direction) {
-    cancelAnimationFrame(this.#animation);
+    this.#stop();
     this.#about(this.#hover, STEP ** direction, true);
   }
 
   /** Moves the view of a zoomed image. */
   nudge(right, down) {
-    cancelAnimationFrame(this.#animation);
+    this.#stop();
     this.#set(this.#scale, this.#x - right * NUDGE, this.#y - down * NUDGE, true);
+  }
+
+  #stop() {
+    cancelAnimationFrame(this.#animation);
+    this.#wish = null;
   }
 
   /** Between the whole image and its pixels, about a point. */
   #toggle(point) {
-    const { actual } = this.#slide();
+    const { actual, item } = this.#slide();
+    this.#wish = this.#scale > 1 || item?.width ? null : point;
     this.#about(point, this.#scale > 1 ? 1 / this.#scale : Math.max(actual, 2), true);
   }
 
@@ -108,13 +120,13 @@ export class Zoom {
 
   #wheel(event) {
     event.preventDefault();
-    cancelAnimationFrame(this.#animation);
+    this.#stop();
     const distance = event.deltaY * (event.deltaMode === 0 ? 1 : LINE);
     this.#about(this.#point(event), Math.exp(-distance * (event.ctrlKey ? PAD : WHEEL)));
   }
 
   #press(event) {
-    cancelAnimationFrame(this.#animation);
+    this.#stop();
     if (event.button !== 0) return;
     this.#pointers.set(event.pointerId, this.#point(event));
     this.#travel = this.#pointers.size > 1 ? Infinity : 0;
