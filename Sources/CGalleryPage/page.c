@@ -25,9 +25,6 @@ static const struct gallery_page_file files[] = {
   {"gallery.js", (const unsigned char[]){
 #embed "Page/gallery.js" suffix(, 0)
   }},
-  {"grid-row.js", (const unsigned char[]){
-#embed "Page/grid-row.js" suffix(, 0)
-  }},
   {"grid-window.js", (const unsigned char[]){
 #embed "Page/grid-window.js" suffix(, 0)
   }},

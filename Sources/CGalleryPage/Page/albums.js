@@ -1,4 +1,5 @@
 import { imageAddress, thumbnailBox } from './image-size.js';
+import { NOTHING } from './placeholder.js';
 import { element, number, pictures } from './words.js';
 
 /** Side of a cover in CSS pixels; as in the style sheet. */
@@ -129,12 +130,14 @@ function item(content) {
   return item;
 }
 
-/** The cover of an album, with what makes it a cell for the loader of images. */
+/** The cover of an album, with what makes it a cell for the loader of images; a plain tile until it has come. */
 function coverOf(key) {
   const image = element('img');
   image.alt = '';
-  const end = () => (image.cover.state = 'ended');
+  image.src = NOTHING;
   const url = imageAddress(key, thumbnailBox(SIDE), 'cover');
-  image.cover = { image, url, state: 'waiting', attempts: 0, notBefore: 0, show: end, fail: end };
+  const show = () => (image.cover.state = 'ended');
+  const fail = () => (image.src = NOTHING) && show();
+  image.cover = { image, url, state: 'waiting', attempts: 0, notBefore: 0, show, fail };
   return image;
 }

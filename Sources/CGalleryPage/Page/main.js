@@ -174,7 +174,11 @@ function changed(snapshot) {
   if (wantedItem && snapshot.count > address.state.at && snapshot.query === address.state.query) {
     const id = wantedItem;
     wantedItem = null;
-    viewer.openItem(id, address.state.at).then((isThere) => isThere || address.replace({ open: null }));
+    viewer.openItem(id, address.state.at).then((isThere) => {
+      if (isThere) return;
+      tell('That picture is not here any more.');
+      address.replace({ open: null });
+    });
   }
   if (gallery.items !== shownItems) {
     shownItems = gallery.items;

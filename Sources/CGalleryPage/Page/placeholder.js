@@ -24,7 +24,7 @@ export function setPlaceholder(element, item) {
 }
 
 /** An image without anything. */
-const NOTHING = 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"/>';
+export const NOTHING = 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"/>';
 
 /** Leaves the plain cell in place of an image that cannot be loaded, which browsers mark with a sign of their own. */
 export function hideFailure(image) {
