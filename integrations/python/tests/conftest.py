@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from crowd import Crowd
 
 from thumbs_worker import ProgramNotFound, find_program
 
@@ -96,6 +97,15 @@ def urls(origin: str) -> list[str]:
 def images() -> list[Path]:
     """The files of these URLs."""
     return GALLERY
+
+
+@pytest.fixture
+def crowd(images: list[Path]) -> Iterator[Crowd]:
+    """A server of many hosts."""
+    with Crowd(images[0].read_bytes()) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from crowd import LIMIT, OPTIONS, ROWS, Crowd
 
 pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
@@ -40,6 +41,16 @@ def test_hosts_are_those_of_the_urls(spark: SparkSession) -> None:
     }  # fmt: skip
     rows = spark.createDataFrame([(url,) for url in urls], "url string")
     assert {row["url"]: row["host"] for row in rows.withColumn("host", host("url")).collect()} == urls
+
+
+def test_a_host_with_most_rows_stops_no_other_in_its_task(spark: SparkSession, crowd: Crowd, tmp_path: Path) -> None:
+    frame = spark.createDataFrame([(url,) for url in crowd.urls()], "url string")
+    rows = thumbnails(frame, options=OPTIONS, window=32, partitions=2).collect()
+    assert sorted(row["url"] for row in rows) == sorted(crowd.urls())
+    assert {row["thumbs"]["status"] for row in rows} == {"ok"}
+    crowd.answered.clear()
+    written = write(frame, tmp_path / "out", options=OPTIONS, window=32, partitions=2)
+    assert (written.rows, written.successes) == (len(ROWS), len(ROWS)) and max(crowd.most.values()) <= LIMIT
 
 
 def test_other_columns_stay_and_failures_are_rows(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import contextlib
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -33,6 +35,9 @@ _THUMBNAIL: Mapping[str, pa.DataType] = {
     "path": pa.string(),
     "data": pa.binary(),
 }
+
+# Partitions that have given their thread up and still run, of a process at once: all of them keep their results.
+_lent = threading.BoundedSemaphore(4)
 
 
 def by_host(df: Any, url: str = "url", partitions: int | None = None) -> Any:
@@ -117,12 +122,37 @@ def _with_host(frame: pd.DataFrame, url: str) -> pd.DataFrame:
     return frame.assign(**{HOST: _series(hosts.to_pylist(), pa.string(), frame.index)})
 
 
+@contextlib.contextmanager
+def _place() -> Iterator[Callable[[], None]]:
+    """What gives the place of this task in its process up, as soon as its rows do not keep the worker busy.
+
+    Dask binds partitions to processes by how long others took. Those that wait behind one with a slow host begin then.
+    """
+    with contextlib.ExitStack() as stack:
+        is_lent = False
+
+        def give_up() -> None:
+            nonlocal is_lent
+            if is_lent or not _lent.acquire(blocking=False):
+                return
+            is_lent = True
+            stack.callback(_lent.release)
+            # There is no such place in Dask's own threads and processes, and a task has one alone.
+            with contextlib.suppress(ImportError, ValueError, AttributeError, KeyError):
+                from distributed import secede
+
+                secede()
+
+        yield give_up
+
+
 def _add(
     frame: pd.DataFrame, url: str, is_data: bool, prefix: str, options: Options, program: str | None, retries: int
 ) -> pd.DataFrame:
     table = pa.table({url: pa.array(frame[url], from_pandas=True)})
-    found = results_of(shared_worker(options, program), column_items(table, url, is_data), retries)
-    results = sorted(found, key=lambda result: result.index)
+    with _place() as give_up:
+        found = results_of(shared_worker(options, program), column_items(table, url, is_data), retries, give_up)
+        results = sorted(found, key=lambda result: result.index)
     values: dict[str, list[Any]] = {
         f"{prefix}{name}": [value(result) for result in results] for name, (_, value) in _ROW.items()
     }
