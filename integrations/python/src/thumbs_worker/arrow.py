@@ -28,54 +28,28 @@ HOST = "thumbs_host"
 _LONGEST_PAUSE = 60.0
 
 _ERROR = pa.struct(
-    [
-        ("stage", pa.string()),
-        ("code", pa.string()),
-        ("message", pa.string()),
-        ("retry", pa.bool_()),
-        ("retry_after", pa.float64()),
-    ]
+    {"stage": pa.string(), "code": pa.string(), "message": pa.string(), "retry": pa.bool_(), "retry_after": pa.float64()}
 )
 _SOURCE = pa.struct(
-    [
-        ("width", pa.int32()),
-        ("height", pa.int32()),
-        ("format", pa.string()),
-        ("bytes", pa.int64()),
-        ("downloaded", pa.int64()),
-        ("left", pa.int64()),
-    ]
-)
+    {
+        "width": pa.int32(), "height": pa.int32(), "format": pa.string(), "bytes": pa.int64(),
+        "downloaded": pa.int64(), "left": pa.int64(),
+    }
+)  # fmt: skip
 _THUMBNAIL = pa.struct(
-    [
-        ("size", pa.string()),
-        ("width", pa.int32()),
-        ("height", pa.int32()),
-        ("format", pa.string()),
-        ("bytes", pa.int64()),
-        ("sha256", pa.string()),
-        ("cache_key", pa.string()),
-        ("origin", pa.string()),
-        ("stored", pa.bool_()),
-        ("data", pa.binary()),
-        ("path", pa.string()),
-        ("thumb_hash", pa.string()),
-        ("colour", pa.string()),
-    ]
-)
+    {
+        "size": pa.string(), "width": pa.int32(), "height": pa.int32(), "format": pa.string(), "bytes": pa.int64(),
+        "sha256": pa.string(), "cache_key": pa.string(), "origin": pa.string(), "stored": pa.bool_(),
+        "data": pa.binary(), "path": pa.string(), "thumb_hash": pa.string(), "colour": pa.string(),
+    }
+)  # fmt: skip
 # The column of results: the names of `Result`, without what only its own process needs.
 RESULT = pa.struct(
-    [
-        ("status", pa.string()),
-        ("error", _ERROR),
-        ("source", _SOURCE),
-        ("thumbnails", pa.list_(_THUMBNAIL)),
-        ("http_status", pa.int32()),
-        ("attempts", pa.int32()),
-        ("damaged", pa.bool_()),
-        ("ms", pa.float64()),
-    ]
-)
+    {
+        "status": pa.string(), "error": _ERROR, "source": _SOURCE, "thumbnails": pa.list_(_THUMBNAIL),
+        "http_status": pa.int32(), "attempts": pa.int32(), "damaged": pa.bool_(), "ms": pa.float64(),
+    }
+)  # fmt: skip
 
 
 def result_value(result: Result) -> dict[str, Any]:
@@ -105,8 +79,8 @@ def column_items(batch: Any, url: str, is_data: bool = False) -> list[Item]:
 
 
 def hosts_of(urls: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """The host of each URL, in lower case; an empty text where there is none."""
-    return pa.array([host_of(url or "") for url in urls.to_pylist()], type=pa.string())
+    """The host of each URL, as for `host_of` but without the port: it may redirect from http to https."""
+    return pa.array([host_of(url or "").rpartition(":")[0] for url in urls.to_pylist()], type=pa.string())
 
 
 def results_of(
@@ -267,18 +241,3 @@ def _may_retry(results: pa.Array) -> list[bool]:
     statuses = pc.struct_field(results, "status").to_pylist()
     retries = pc.struct_field(results, ["error", "retry"]).to_pylist()
     return [status is None or status != OK and bool(retry) for status, retry in zip(statuses, retries, strict=True)]
-
-
-__all__ = [
-    "HOST",
-    "RESULT",
-    "appended",
-    "column_items",
-    "hosts_of",
-    "in_parts",
-    "result_array",
-    "results_of",
-    "result_value",
-    "retried",
-    "with_results",
-]

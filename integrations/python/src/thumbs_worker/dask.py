@@ -50,18 +50,10 @@ def by_host(df: Any, url: str = "url", partitions: int | None = None) -> Any:
 
 
 def thumbnails(
-    df: Any,
-    url: str = "url",
-    sizes: Sequence[Size] = (256,),
-    *,
-    prefix: str = "thumb_",
-    data: str | None = None,
-    options: Options | None = None,
-    program: str | None = None,
-    retries: int = 0,
-    group_by_host: bool = True,
-    partitions: int | None = None,
-) -> Any:
+    df: Any, url: str = "url", sizes: Sequence[Size] = (256,), *, prefix: str = "thumb_", data: str | None = None,
+    options: Options | None = None, program: str | None = None, retries: int = 0,
+    group_by_host: bool = True, partitions: int | None = None,
+) -> Any:  # fmt: skip
     """The rows of a `dask.dataframe.DataFrame`, each once, with columns of results.
 
     They are `thumb_status`, `thumb_code`, `thumb_message`, `thumb_retry`, `thumb_source_width` and so on, and
@@ -80,17 +72,10 @@ def thumbnails(
 
 
 def retry_failed(
-    df: Any,
-    url: str = "url",
-    sizes: Sequence[Size] = (256,),
-    *,
-    prefix: str = "thumb_",
-    data: str | None = None,
-    options: Options | None = None,
-    program: str | None = None,
-    group_by_host: bool = True,
+    df: Any, url: str = "url", sizes: Sequence[Size] = (256,), *, prefix: str = "thumb_", data: str | None = None,
+    options: Options | None = None, program: str | None = None, group_by_host: bool = True,
     partitions: int | None = None,
-) -> Any:
+) -> Any:  # fmt: skip
     """The rows of `thumbnails`, each once, of which those that failed and may succeed now were tried again. Read them
     from storage: Dask would compute them anew."""
     if group_by_host and data is None:
