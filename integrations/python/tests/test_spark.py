@@ -86,6 +86,10 @@ def test_a_folder_with_shards_is_refused_and_replaced_when_asked(
         assert {path.name for path in output.iterdir()} == names | {"00000_stats.json", "_SUCCESS", "_manifest"}
         with pytest.raises(FileExistsError, match="overwrite"):
             write(frame, output, size=64, output_format=output_format)
+        with contextlib.closing(Output(str(output))) as other:
+            other.claim()
+            with pytest.raises(BlockingIOError, match="another run"):
+                write(frame, output, size=64, output_format=output_format, overwrite=True)
         assert write(frame, output, size=64, output_format=output_format, overwrite=True).rows == 3
     for taken in ("status", "sha256", "message", "jpg"):
         with pytest.raises(ValueError, match=taken):

@@ -28,8 +28,11 @@ HOST = "thumbs_host"
 _LONGEST_PAUSE = 60.0
 
 _ERROR = pa.struct(
-    {"stage": pa.string(), "code": pa.string(), "message": pa.string(), "retry": pa.bool_(), "retry_after": pa.float64()}
-)
+    {
+        "stage": pa.string(), "code": pa.string(), "message": pa.string(), "retry": pa.bool_(),
+        "retry_after": pa.float64(),
+    }
+)  # fmt: skip
 _SOURCE = pa.struct(
     {
         "width": pa.int32(), "height": pa.int32(), "format": pa.string(), "bytes": pa.int64(),

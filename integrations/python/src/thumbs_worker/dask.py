@@ -60,8 +60,8 @@ def thumbnails(
     `thumb_data`, `thumb_width`, `thumb_height`, `thumb_format`, `thumb_sha256` and `thumb_path` of the thumbnail; with
     several sizes these end with the size, `thumb_data_400x300`. All have Arrow types. `data` names a column of images'
     bytes in place of `url`. It runs as often as Dask needs the rows. Those that failed for a passing reason are tried
-    `retries` times more, at the end of their partition. With `group_by_host` the rows are partitioned anew, see `by_host`; without it, each
-    process has limits of its own.
+    `retries` times more, at the end of their partition. With `group_by_host` the rows are partitioned anew, see
+    `by_host`; without it, each process has limits of its own.
     """
     if group_by_host and data is None:
         df = by_host(df, url, partitions)

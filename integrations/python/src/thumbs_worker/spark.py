@@ -82,18 +82,10 @@ def _partitions(df: DataFrame) -> int:
 
 
 def thumbnails(
-    df: DataFrame,
-    url: str = "url",
-    sizes: Sequence[Size] = (256,),
-    *,
-    column: str = "thumbs",
-    data: str | None = None,
-    group_by_host: bool = True,
-    partitions: int | None = None,
-    options: Options | None = None,
-    window: int = DEFAULT_WINDOW,
-    program: str | None = None,
-) -> DataFrame:
+    df: DataFrame, url: str = "url", sizes: Sequence[Size] = (256,), *, column: str = "thumbs", data: str | None = None,
+    group_by_host: bool = True, partitions: int | None = None, options: Options | None = None,
+    window: int = DEFAULT_WINDOW, program: str | None = None,
+) -> DataFrame:  # fmt: skip
     """The rows of `df`, each once, with the column `column` of results.
 
     The column is a struct with the names of `Result`: `status`, `error.code`, `error.retry`, `source.width`,
@@ -115,18 +107,10 @@ def thumbnails(
 
 
 def retry_failed(
-    df: DataFrame,
-    url: str = "url",
-    sizes: Sequence[Size] = (256,),
-    *,
-    column: str = "thumbs",
-    data: str | None = None,
-    group_by_host: bool = True,
-    partitions: int | None = None,
-    options: Options | None = None,
-    window: int = DEFAULT_WINDOW,
-    program: str | None = None,
-) -> DataFrame:
+    df: DataFrame, url: str = "url", sizes: Sequence[Size] = (256,), *, column: str = "thumbs", data: str | None = None,
+    group_by_host: bool = True, partitions: int | None = None, options: Options | None = None,
+    window: int = DEFAULT_WINDOW, program: str | None = None,
+) -> DataFrame:  # fmt: skip
     """The rows of `df`, each once, of which those that failed and may succeed now were tried again.
 
     `df` has the column of `thumbnails`, and should come from storage: Spark would compute it anew. A row passes through
