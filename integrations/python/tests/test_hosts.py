@@ -9,6 +9,7 @@ from addresses import ADDRESSES, ENDPOINT
 
 pa = pytest.importorskip("pyarrow")
 
+from thumbs_worker import Options  # noqa: E402
 from thumbs_worker.arrow import hosts_of  # noqa: E402
 from thumbs_worker.hosts import Hosts, pause_after  # noqa: E402
 from thumbs_worker.object_storage import _endpoint, endpoint  # noqa: E402
@@ -91,6 +92,18 @@ def test_a_row_that_fails_by_itself_waits_alone_and_as_long_as_its_patience() ->
         assert hosts.next() is None
         clock.now += delay
     assert attempts == 5
+
+
+@pytest.mark.parametrize(
+    "downloads, per_host, rows", [(None, None, 24), (None, 2, 8), (None, 50, 100), (4, None, 8), (1, 1, 2), (256, 64, 256)]
+)
+def test_a_host_has_its_downloads_and_less_than_half_of_the_lines(
+    downloads: int | None, per_host: int | None, rows: int
+) -> None:
+    assert Options(downloads=downloads, per_host=per_host, jobs=1).rows_per_host == rows
+    # --per-host raises the worker's downloads.
+    number = downloads or max(16, per_host or 0)
+    assert min(per_host or 6, number) < rows < 4 * (number + 1) / 2
 
 
 def test_addresses_of_one_host_have_one_name(monkeypatch: pytest.MonkeyPatch) -> None:
