@@ -9,12 +9,14 @@ import http.server
 import os
 import sys
 import threading
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
+from crowd import Crowd
 
 from thumbs_worker import ProgramNotFound, find_program
 
@@ -99,6 +101,15 @@ def images() -> list[Path]:
 
 
 @pytest.fixture
+def crowd(images: list[Path]) -> Iterator[Crowd]:
+    """A server of many hosts."""
+    with Crowd(images[0].read_bytes()) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+@pytest.fixture
 def cache(tmp_path: Path) -> str:
     """A folder for a cache of the test's own."""
     return str(tmp_path / "cache")
@@ -139,8 +150,11 @@ def bucket() -> Iterator[Any]:
 
     server = make_server("127.0.0.1", 0, application, threaded=True)
     threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_port}"
+    # What moto stores belongs to this process, not to the server: an earlier one has left its bucket.
+    urllib.request.urlopen(urllib.request.Request(f"{address}/moto-api/reset", method="POST")).close()
     names = {
-        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{server.server_port}", "AWS_ACCESS_KEY_ID": "a", "AWS_REGION": "us-east-1",
+        "AWS_ENDPOINT_URL": address, "AWS_ACCESS_KEY_ID": "a", "AWS_REGION": "us-east-1",
         "AWS_SECRET_ACCESS_KEY": "b", "AWS_DEFAULT_REGION": "us-east-1", "AWS_MAX_ATTEMPTS": "1",
     }  # fmt: skip
     before = {name: os.environ.get(name) for name in names}

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from addresses import ADDRESSES, ENDPOINT
 
-pytest.importorskip("pyarrow")
+pa = pytest.importorskip("pyarrow")
 
+from thumbs_worker import Options  # noqa: E402
+from thumbs_worker.arrow import hosts_of  # noqa: E402
 from thumbs_worker.hosts import Hosts, pause_after  # noqa: E402
+from thumbs_worker.object_storage import _endpoint, endpoint  # noqa: E402
+from thumbs_worker.protocol import host_of  # noqa: E402
 
 
 class Clock:
@@ -85,3 +92,59 @@ def test_a_row_that_fails_by_itself_waits_alone_and_as_long_as_its_patience() ->
         assert hosts.next() is None
         clock.now += delay
     assert attempts == 5
+
+
+@pytest.mark.parametrize(
+    "downloads, per_host, rows", [(None, None, 24), (None, 2, 8), (None, 50, 100), (4, None, 8), (1, 1, 2), (256, 64, 256)]
+)
+def test_a_host_has_its_downloads_and_less_than_half_of_the_lines(
+    downloads: int | None, per_host: int | None, rows: int
+) -> None:
+    assert Options(downloads=downloads, per_host=per_host, jobs=1).rows_per_host == rows
+    # --per-host raises the worker's downloads.
+    number = downloads or max(16, per_host or 0)
+    assert min(per_host or 6, number) < rows < 4 * (number + 1) / 2
+
+
+def test_addresses_of_one_host_have_one_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL_S3", ENDPOINT)
+    assert dict(zip(ADDRESSES, hosts_of(pa.array(list(ADDRESSES))).to_pylist(), strict=True)) == ADDRESSES
+    assert hosts_of(pa.array([None], pa.string())).to_pylist() == [""]
+    # The worker limits ports and schemes by themselves.
+    for urls in (
+        ["http://h/a", "HTTP://u:p@H:80/b", "http://h.:/"], ["https://h/a", "https://h:443"], ["http://h:443/"],
+        ["https://[::1]/", "https://[::1]:443/"], ["s3://a/b", "s3://c/d", "http://storage.test:9000/a/b"],
+    ):  # fmt: skip
+        assert len({host_of(url) for url in urls}) == 1 and host_of(urls[0]) != host_of("http://h:81/")
+    assert len({host_of(url) for url in ("http://h", "https://h", "http://h:8080")}) == 3
+
+
+def test_the_storage_is_that_of_the_environment_or_else_of_the_profile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def storage(**environment: str) -> str:
+        with monkeypatch.context() as patch:
+            for name in ("ENDPOINT_URL_S3", "ENDPOINT_URL", "REGION", "DEFAULT_REGION", "PROFILE", "CONFIG_FILE"):
+                patch.delenv(f"AWS_{name}", raising=False)
+            patch.delenv("AWS_SHARED_CREDENTIALS_FILE", raising=False)
+            for name, value in {"HOME": str(tmp_path), **environment}.items():
+                patch.setenv(name, value)
+            _endpoint.cache_clear()
+            return endpoint()
+
+    assert storage() == storage(AWS_PROFILE="nobody") == "https://s3.us-east-1.amazonaws.com"
+    assert storage(AWS_DEFAULT_REGION="cn-north-1") == "https://s3.cn-north-1.amazonaws.com.cn"
+    (tmp_path / ".aws").mkdir()
+    config = "[default]\nregion = eu-west-1\ns3 =\n  max = 1\n[profile own]\nendpoint_url = http://config\n"
+    (tmp_path / ".aws" / "config").write_text(config)
+    assert storage() == "https://s3.eu-west-1.amazonaws.com"
+    assert storage(AWS_REGION="us-west-2") == "https://s3.us-west-2.amazonaws.com"
+    assert storage(AWS_PROFILE="own") == "http://config"
+    credentials = tmp_path / "credentials"
+    credentials.write_text("[own]\naws_access_key_id = a\nendpoint_url = http://credentials\n")
+    given = {"AWS_PROFILE": "own", "AWS_SHARED_CREDENTIALS_FILE": str(credentials)}
+    assert storage(**given) == "http://credentials"
+    assert storage(**given, AWS_ENDPOINT_URL="http://all") == "http://all"
+    assert storage(**given, AWS_ENDPOINT_URL="http://all", AWS_ENDPOINT_URL_S3="http://s3") == "http://s3"
+    credentials.write_text("no section\n")
+    assert storage(**given) == "http://config"

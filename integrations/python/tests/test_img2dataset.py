@@ -189,6 +189,8 @@ def test_done_shards_are_left_and_extending_adds_others(program: str, urls: list
     assert tree(tmp_path / "out") == before
     run(program, incremental_mode="extend", **settings)
     assert (tmp_path / "out/00005.tar").exists()
+    # A link is removed, and not what it leads to.
+    (tmp_path / "out/00006").symlink_to(tmp_path)
     run(program, incremental_mode="overwrite", **settings)
     assert tree(tmp_path / "out") == before
 

@@ -59,3 +59,17 @@ def test_dask_tries_rows_again_that_may_succeed_now(
     last = again.compute(scheduler="threads")
     assert list(last["thumb_status"]) == ["ok", "ok", "failed", "failed"]
     assert last["thumb_data"].iloc[1] and (last.dtypes == first.dtypes).drop("url").all()
+
+
+def test_batches_give_each_row_once_whatever_is_empty(program: str, some: list[Any]) -> None:
+    from thumbs_worker.arrow import column_items, with_results
+
+    empty = pa.record_batch({"url": pa.array([], pa.string()), "n": pa.array([], pa.int64())})
+    urls = [some[0], *some[2:]]
+    batches = [*[empty] * 5, *(pa.record_batch({"url": urls, "n": range(n, n + 3)}) for n in range(0, 30, 3)), empty]
+    with Worker(OPTIONS, program=program, window=3) as worker:
+        made = list(with_results(worker, batches, lambda batch: column_items(batch, "url"), "thumbs"))
+        assert not list(with_results(worker, [empty], lambda batch: column_items(batch, "url"), "thumbs"))
+    rows = sorted((row for part in made for row in part.to_pylist()), key=lambda row: row["n"])
+    assert [(row["n"], row["url"]) for row in rows] == list(enumerate(urls * 10))
+    assert [row["thumbs"]["status"] for row in rows] == ["ok", "failed", "failed"] * 10

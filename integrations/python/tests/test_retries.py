@@ -344,6 +344,31 @@ def test_a_row_that_comes_later_is_still_compared_with_the_hash_of_the_list(
     ]  # fmt: skip
 
 
+def test_a_folder_has_one_run_at_a_time(planned: Any, picture: bytes, run: Any, tmp_path: Path) -> None:
+    has_begun, is_up = threading.Event(), threading.Event()
+
+    def plan(path: str, count: int) -> tuple[int, dict[str, str], bytes]:
+        has_begun.set()
+        is_up.wait()
+        return 200, {}, picture
+
+    origin = planned(plan)
+    urls = [origin.url(str(number)) for number in range(6)]
+    first = threading.Thread(target=run, args=(urls,))
+    first.start()
+    try:
+        has_begun.wait()
+        for settings in ({}, {"only_failed": True, "url_list": ""}, {"incremental_mode": "overwrite"}):
+            with pytest.raises(BlockingIOError, match="another run"):
+                run(urls, "other", **{**settings, "output_folder": str(tmp_path / "out")})
+    finally:
+        is_up.set()
+        first.join()
+    assert [row["status"] for row in rows_of(tmp_path / "out").values()] == ["success"] * 6
+    assert Output(str(tmp_path / "out")).verify() == []
+    assert not list(run([], only_failed=True, url_list="").glob("00002*"))
+
+
 @pytest.mark.parametrize("form", ["webdataset", "files", "parquet"])
 def test_a_shard_replaces_what_an_interrupted_commit_left_of_another(
     tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from addresses import ADDRESSES, ENDPOINT
+from crowd import LIMIT, OPTIONS, ROWS, Crowd
 
 pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
@@ -33,13 +35,21 @@ def spark(engine_environment: dict[str, str], program: str, bucket: Any) -> Iter
     session.stop()
 
 
-def test_hosts_are_those_of_the_urls(spark: SparkSession) -> None:
-    urls = {
-        "http://Example.org/a": "example.org", "https://user:pass@h.x:81/?@": "h.x", "http://[::1]:80/": "[::1]",
-        "http://h.x?q": "h.x", "not a url": "", "": "", None: "",
-    }  # fmt: skip
-    rows = spark.createDataFrame([(url,) for url in urls], "url string")
-    assert {row["url"]: row["host"] for row in rows.withColumn("host", host("url")).collect()} == urls
+def test_hosts_are_those_of_the_urls(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL_S3", ENDPOINT)
+    rows = spark.createDataFrame([(url,) for url in [*ADDRESSES, None]], "url string")
+    found = {row["url"]: row["host"] for row in rows.withColumn("host", host("url")).collect()}
+    assert found == {**ADDRESSES, None: ""}
+
+
+def test_a_host_with_most_rows_stops_no_other_in_its_task(spark: SparkSession, crowd: Crowd, tmp_path: Path) -> None:
+    frame = spark.createDataFrame([(url,) for url in crowd.urls()], "url string")
+    rows = thumbnails(frame, options=OPTIONS, window=32, partitions=2).collect()
+    assert sorted(row["url"] for row in rows) == sorted(crowd.urls())
+    assert {row["thumbs"]["status"] for row in rows} == {"ok"}
+    crowd.answered.clear()
+    written = write(frame, tmp_path / "out", options=OPTIONS, window=32, partitions=2)
+    assert (written.rows, written.successes) == (len(ROWS), len(ROWS)) and max(crowd.most.values()) <= LIMIT
 
 
 def test_other_columns_stay_and_failures_are_rows(
@@ -76,6 +86,10 @@ def test_a_folder_with_shards_is_refused_and_replaced_when_asked(
         assert {path.name for path in output.iterdir()} == names | {"00000_stats.json", "_SUCCESS", "_manifest"}
         with pytest.raises(FileExistsError, match="overwrite"):
             write(frame, output, size=64, output_format=output_format)
+        with contextlib.closing(Output(str(output))) as other:
+            other.claim()
+            with pytest.raises(BlockingIOError, match="another run"):
+                write(frame, output, size=64, output_format=output_format, overwrite=True)
         assert write(frame, output, size=64, output_format=output_format, overwrite=True).rows == 3
     for taken in ("status", "sha256", "message", "jpg"):
         with pytest.raises(ValueError, match=taken):

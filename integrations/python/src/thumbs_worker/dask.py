@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import contextlib
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -34,6 +36,9 @@ _THUMBNAIL: Mapping[str, pa.DataType] = {
     "data": pa.binary(),
 }
 
+# Partitions that have given their thread up and still run, of a process at once: all of them keep their results.
+_lent = threading.BoundedSemaphore(4)
+
 
 def by_host(df: Any, url: str = "url", partitions: int | None = None) -> Any:
     """The rows with all URLs of a host in one partition, so that one worker keeps the host's limits."""
@@ -45,26 +50,18 @@ def by_host(df: Any, url: str = "url", partitions: int | None = None) -> Any:
 
 
 def thumbnails(
-    df: Any,
-    url: str = "url",
-    sizes: Sequence[Size] = (256,),
-    *,
-    prefix: str = "thumb_",
-    data: str | None = None,
-    options: Options | None = None,
-    program: str | None = None,
-    retries: int = 0,
-    group_by_host: bool = True,
-    partitions: int | None = None,
-) -> Any:
+    df: Any, url: str = "url", sizes: Sequence[Size] = (256,), *, prefix: str = "thumb_", data: str | None = None,
+    options: Options | None = None, program: str | None = None, retries: int = 0,
+    group_by_host: bool = True, partitions: int | None = None,
+) -> Any:  # fmt: skip
     """The rows of a `dask.dataframe.DataFrame`, each once, with columns of results.
 
     They are `thumb_status`, `thumb_code`, `thumb_message`, `thumb_retry`, `thumb_source_width` and so on, and
     `thumb_data`, `thumb_width`, `thumb_height`, `thumb_format`, `thumb_sha256` and `thumb_path` of the thumbnail; with
     several sizes these end with the size, `thumb_data_400x300`. All have Arrow types. `data` names a column of images'
     bytes in place of `url`. It runs as often as Dask needs the rows. Those that failed for a passing reason are tried
-    `retries` times more, at the end of their partition. With `group_by_host` the rows are partitioned anew, see `by_host`; without it, each
-    process has limits of its own.
+    `retries` times more, at the end of their partition. With `group_by_host` the rows are partitioned anew, see
+    `by_host`; without it, each process has limits of its own.
     """
     if group_by_host and data is None:
         df = by_host(df, url, partitions)
@@ -75,17 +72,10 @@ def thumbnails(
 
 
 def retry_failed(
-    df: Any,
-    url: str = "url",
-    sizes: Sequence[Size] = (256,),
-    *,
-    prefix: str = "thumb_",
-    data: str | None = None,
-    options: Options | None = None,
-    program: str | None = None,
-    group_by_host: bool = True,
+    df: Any, url: str = "url", sizes: Sequence[Size] = (256,), *, prefix: str = "thumb_", data: str | None = None,
+    options: Options | None = None, program: str | None = None, group_by_host: bool = True,
     partitions: int | None = None,
-) -> Any:
+) -> Any:  # fmt: skip
     """The rows of `thumbnails`, each once, of which those that failed and may succeed now were tried again. Read them
     from storage: Dask would compute them anew."""
     if group_by_host and data is None:
@@ -117,12 +107,37 @@ def _with_host(frame: pd.DataFrame, url: str) -> pd.DataFrame:
     return frame.assign(**{HOST: _series(hosts.to_pylist(), pa.string(), frame.index)})
 
 
+@contextlib.contextmanager
+def _place() -> Iterator[Callable[[], None]]:
+    """What gives the place of this task in its process up, as soon as its rows do not keep the worker busy.
+
+    Dask binds partitions to processes by how long others took. Those that wait behind one with a slow host begin then.
+    """
+    with contextlib.ExitStack() as stack:
+        is_lent = False
+
+        def give_up() -> None:
+            nonlocal is_lent
+            if is_lent or not _lent.acquire(blocking=False):
+                return
+            is_lent = True
+            stack.callback(_lent.release)
+            # There is no such place in Dask's own threads and processes, and a task has one alone.
+            with contextlib.suppress(ImportError, ValueError, AttributeError, KeyError):
+                from distributed import secede
+
+                secede()
+
+        yield give_up
+
+
 def _add(
     frame: pd.DataFrame, url: str, is_data: bool, prefix: str, options: Options, program: str | None, retries: int
 ) -> pd.DataFrame:
     table = pa.table({url: pa.array(frame[url], from_pandas=True)})
-    found = results_of(shared_worker(options, program), column_items(table, url, is_data), retries)
-    results = sorted(found, key=lambda result: result.index)
+    with _place() as give_up:
+        found = results_of(shared_worker(options, program), column_items(table, url, is_data), retries, give_up)
+        results = sorted(found, key=lambda result: result.index)
     values: dict[str, list[Any]] = {
         f"{prefix}{name}": [value(result) for result in results] for name, (_, value) in _ROW.items()
     }

@@ -68,6 +68,13 @@ class Options:
         return self if self.jobs is not None else replace(self, jobs=max(1, int(count)) + 1)
 
     @property
+    def rows_per_host(self) -> int:
+        """How many rows of one host are under way at most: more than it has downloads, and less than half of the lines
+        that the worker works on at once, 4 for each download and each decode, so that a slow host stops no other."""
+        per_host = self.per_host or _DOWNLOADS_PER_HOST
+        return min(4 * per_host, 2 * (self.downloads or max(per_host, _DOWNLOADS)))
+
+    @property
     def patience(self) -> float | None:
         """`max_wait` in seconds."""
         return None if self.max_wait is None else seconds(self.max_wait)
@@ -122,30 +129,13 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _FEWEST_FOR_PERCENTAGE = 100
 # What the command allows unless told otherwise.
 _DEFAULT_MAX_LINE = 8 * 1024 * 1024
+_DOWNLOADS = 16
+_DOWNLOADS_PER_HOST = 6
 # The options with one value, in the order of the command's help.
 _VALUES = (
-    "fit",
-    "gravity",
-    "format",
-    "quality",
-    "scaling",
-    "cache_dir",
-    "disk_cache",
-    "downloads",
-    "per_host",
-    "jobs",
-    "memory_budget",
-    "max_pixels",
-    "max_bytes",
-    "max_wait",
-    "timeout",
-    "user_agent",
-    "cacert",
-    "isolate",
-    "disallowed_header_directives",
-    "output",
-    "max_failures",
-    "max_line",
-)
+    "fit", "gravity", "format", "quality", "scaling", "cache_dir", "disk_cache", "downloads", "per_host", "jobs",
+    "memory_budget", "max_pixels", "max_bytes", "max_wait", "timeout", "user_agent", "cacert", "isolate",
+    "disallowed_header_directives", "output", "max_failures", "max_line",
+)  # fmt: skip
 # Those without a value.
 _SWITCHES = ("unsafe_from_web", "public_addresses_only", "no_paths", "inline", "originals", "sidecars")

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, Union
 from urllib.parse import urlsplit
 
+from thumbs_worker.object_storage import endpoint
+
 # A URL, or the members of a line in. `data`, in bytes, stands for `base64`.
 Item = Union[str, Mapping[str, Any]]
 
@@ -25,14 +27,21 @@ _NOT_TRIED = frozenset({"ending", "cancelled"})
 _encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 # How many digits of a hash name a file whose line has no key.
 _KEY_DIGITS = 32
+_PORTS = {"http": 80, "https": 443}
 
 
 def host_of(url: str) -> str:
-    """The host of a URL with its port, in lower case; an empty text where there is none."""
+    """The host and port that the worker limits for an address; an empty text where there is none.
+
+    Capitals, a dot at the end and the scheme's own port make no other host, nor do the buckets of object storage.
+    """
     try:
-        return urlsplit(url).netloc.rpartition("@")[2].lower()
-    except ValueError:
+        parts = urlsplit(endpoint() if url[:5].lower() == "s3://" else url)
+        name = (parts.hostname or "").removesuffix(".")
+        port = parts.port or _PORTS[parts.scheme]
+    except (KeyError, ValueError):
         return ""
+    return f"[{name}]:{port}" if ":" in name else f"{name}:{port}" if name else ""
 
 
 class InvalidItem(ValueError):

@@ -75,22 +75,11 @@ def by_host(dataset: Any, url: str, partitions: int) -> Any:
 
 
 def thumbnails(
-    dataset: Any,
-    url: str = "url",
-    sizes: Sequence[Size] = (256,),
-    *,
-    concurrency: int | tuple[int, int] = 1,
-    num_cpus: float = _PROCESSORS,
-    batch_size: int | None = None,
-    column: str = "thumbs",
-    data: str | None = None,
-    options: Options | None = None,
-    window: int = DEFAULT_WINDOW,
-    program: str | None = None,
-    retries: int = 0,
-    group_by_host: bool = True,
-    partitions: int | None = None,
-) -> Any:
+    dataset: Any, url: str = "url", sizes: Sequence[Size] = (256,), *, concurrency: int | tuple[int, int] = 1,
+    num_cpus: float = _PROCESSORS, batch_size: int | None = None, column: str = "thumbs", data: str | None = None,
+    options: Options | None = None, window: int = DEFAULT_WINDOW, program: str | None = None,
+    retries: int = 0, group_by_host: bool = True, partitions: int | None = None,
+) -> Any:  # fmt: skip
     """The rows of a `ray.data.Dataset`, each once, with a column of results.
 
     `concurrency` is the number of actors, or the least and the most of them, each with a worker that decodes one image
@@ -107,21 +96,11 @@ def thumbnails(
 
 
 def retry_failed(
-    dataset: Any,
-    url: str = "url",
-    sizes: Sequence[Size] = (256,),
-    *,
-    concurrency: int | tuple[int, int] = 1,
-    num_cpus: float = _PROCESSORS,
-    batch_size: int | None = None,
-    column: str = "thumbs",
-    data: str | None = None,
-    options: Options | None = None,
-    window: int = DEFAULT_WINDOW,
-    program: str | None = None,
-    group_by_host: bool = True,
-    partitions: int | None = None,
-) -> Any:
+    dataset: Any, url: str = "url", sizes: Sequence[Size] = (256,), *, concurrency: int | tuple[int, int] = 1,
+    num_cpus: float = _PROCESSORS, batch_size: int | None = None, column: str = "thumbs", data: str | None = None,
+    options: Options | None = None, window: int = DEFAULT_WINDOW, program: str | None = None,
+    group_by_host: bool = True, partitions: int | None = None,
+) -> Any:  # fmt: skip
     """The rows of `thumbnails`, each once, of which those that failed and may succeed now were tried again. Read them
     from storage: Ray would compute them anew."""
     if group_by_host and data is None:

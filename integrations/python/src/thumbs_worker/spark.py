@@ -14,11 +14,12 @@ from pyspark.sql.pandas.types import from_arrow_type
 from pyspark.sql.types import StructField, StructType
 
 from thumbs_worker.arrow import RESULT, column_items, retried, with_results
+from thumbs_worker.object_storage import endpoint
 from thumbs_worker.options import Options, Size
 from thumbs_worker.worker import DEFAULT_WINDOW, Worker
 
-# The host of an http URL, lower-cased below; empty for what is none. parse_url would fail the job for a bad URL.
-_HOST = r"^[A-Za-z][A-Za-z0-9+.\-]*://(?:[^/?#]*@)?(\[[^\]/?#]*\]|[^/?#:\[]*)"
+# The host of a URL, lower-cased below; empty for what is none. parse_url would fail the job for a bad URL.
+_HOST = r"^(?i:https?)://(?:[^/?#]*@)?(\[[^\]/?#]*\]|[^/?#:\[]*?)\.?(?=[:/?#]|$)"
 _PARTITIONS_PER_CORE = 4
 _RESULT_TYPE = from_arrow_type(RESULT)
 
@@ -56,8 +57,9 @@ class _Task:
 
 
 def host(url: str | Column) -> Column:
-    """The host of a column of URLs, in lower case; an empty text where there is none."""
+    """The host of a column of URLs, as for `hosts_of`; an empty text where there is none."""
     column = F.col(url) if isinstance(url, str) else url
+    column = F.when(F.lower(F.substring(column, 1, 5)) == "s3://", endpoint()).otherwise(column)
     return F.lower(F.coalesce(F.regexp_extract(column, _HOST, 1), F.lit("")))
 
 
@@ -80,18 +82,10 @@ def _partitions(df: DataFrame) -> int:
 
 
 def thumbnails(
-    df: DataFrame,
-    url: str = "url",
-    sizes: Sequence[Size] = (256,),
-    *,
-    column: str = "thumbs",
-    data: str | None = None,
-    group_by_host: bool = True,
-    partitions: int | None = None,
-    options: Options | None = None,
-    window: int = DEFAULT_WINDOW,
-    program: str | None = None,
-) -> DataFrame:
+    df: DataFrame, url: str = "url", sizes: Sequence[Size] = (256,), *, column: str = "thumbs", data: str | None = None,
+    group_by_host: bool = True, partitions: int | None = None, options: Options | None = None,
+    window: int = DEFAULT_WINDOW, program: str | None = None,
+) -> DataFrame:  # fmt: skip
     """The rows of `df`, each once, with the column `column` of results.
 
     The column is a struct with the names of `Result`: `status`, `error.code`, `error.retry`, `source.width`,
@@ -113,18 +107,10 @@ def thumbnails(
 
 
 def retry_failed(
-    df: DataFrame,
-    url: str = "url",
-    sizes: Sequence[Size] = (256,),
-    *,
-    column: str = "thumbs",
-    data: str | None = None,
-    group_by_host: bool = True,
-    partitions: int | None = None,
-    options: Options | None = None,
-    window: int = DEFAULT_WINDOW,
-    program: str | None = None,
-) -> DataFrame:
+    df: DataFrame, url: str = "url", sizes: Sequence[Size] = (256,), *, column: str = "thumbs", data: str | None = None,
+    group_by_host: bool = True, partitions: int | None = None, options: Options | None = None,
+    window: int = DEFAULT_WINDOW, program: str | None = None,
+) -> DataFrame:  # fmt: skip
     """The rows of `df`, each once, of which those that failed and may succeed now were tried again.
 
     `df` has the column of `thumbnails`, and should come from storage: Spark would compute it anew. A row passes through

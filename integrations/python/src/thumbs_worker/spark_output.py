@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import os
@@ -180,23 +181,23 @@ def write(
     others that fail for a passing reason are tried again as long, or `retries` times. What may still come after that is
     in `_ledger`, for `write_failed`.
     """
-    there = _output(output)
-    _check(there, output_format, encode_format, overwrite)
-    kept = [name for name in (df.columns if columns is None else columns) if name not in (url, caption)]
-    names = list(dict.fromkeys([*kept, *([caption] if caption is not None else []), url]))
-    wanted = df.select(*names)
-    if group_by_host:
-        wanted = by_host(wanted, url, partitions)
-    elif partitions is not None:
-        wanted = wanted.repartition(partitions)
-    # Ties are rows with the same values, whose order does not matter.
-    wanted = wanted.sortWithinPartitions(F.col(url), F.to_json(F.struct(*names)))
-    task = _Task(
-        _options(options, size, encode_format), window, program, "",
-        _settings(output_format, encode_format, caption, rows_per_shard, retries),
-        _columns(wanted, kept, url, caption), False,
-    )  # fmt: skip
-    return _run(task, wanted, there, overwrite=True)
+    with contextlib.closing(_output(output)) as there:
+        _check(there, output_format, encode_format, overwrite)
+        kept = [name for name in (df.columns if columns is None else columns) if name not in (url, caption)]
+        names = list(dict.fromkeys([*kept, *([caption] if caption is not None else []), url]))
+        wanted = df.select(*names)
+        if group_by_host:
+            wanted = by_host(wanted, url, partitions)
+        elif partitions is not None:
+            wanted = wanted.repartition(partitions)
+        # Ties are rows with the same values, whose order does not matter.
+        wanted = wanted.sortWithinPartitions(F.col(url), F.to_json(F.struct(*names)))
+        task = _Task(
+            _options(options, size, encode_format), window, program, "",
+            _settings(output_format, encode_format, caption, rows_per_shard, retries),
+            _columns(wanted, kept, url, caption), False,
+        )  # fmt: skip
+        return _run(task, wanted, there, overwrite=True)
 
 
 def write_failed(
@@ -218,25 +219,23 @@ def write_failed(
     keys. `until`, such as `7d`, leaves out those that failed first longer ago. Returns what was added.
 
     Throws `FileNotFoundError` where `write` has not come to its end: it has to be run again, with `overwrite`."""
-    there = _output(output)
-    if _SUCCESS not in there.names():
-        there.close()
-        raise FileNotFoundError(f"{there.address} has no {_SUCCESS}: write it first, with overwrite=True over a part of it")
-    there.begin(overwrite=False, needs_ledger=True)
-    rows = ledger.pending(there.folder, None if until is None else seconds(until), fetch=there.fetch)
-    if rows is None:
-        there.close()
-        return Written(0, 0, 0)
-    extra = {name for name, _ in ledger.FIELDS}
-    columns = pa.schema([field for field in rows.schema if field.name not in extra])
-    frame = session.createDataFrame(rows)
-    frame = by_host(frame, "url", partitions).sortWithinPartitions("url", "key")
-    caption = "caption" if "caption" in columns.names else None
-    task = _Task(
-        _options(options, size, encode_format), window, program, "",
-        _settings(output_format, encode_format, caption, rows_per_shard, retries), columns, True,
-    )  # fmt: skip
-    return _run(task, frame.select(*columns.names, "key", "first_failed"), there, overwrite=False)
+    with contextlib.closing(_output(output)) as there:
+        if _SUCCESS not in there.names():
+            raise FileNotFoundError(f"{there.address} has no {_SUCCESS}: write it first (overwrite=True over a part)")
+        there.begin(overwrite=False, needs_ledger=True)
+        rows = ledger.pending(there.folder, None if until is None else seconds(until), fetch=there.fetch)
+        if rows is None:
+            return Written(0, 0, 0)
+        extra = {name for name, _ in ledger.FIELDS}
+        columns = pa.schema([field for field in rows.schema if field.name not in extra])
+        frame = session.createDataFrame(rows)
+        frame = by_host(frame, "url", partitions).sortWithinPartitions("url", "key")
+        caption = "caption" if "caption" in columns.names else None
+        task = _Task(
+            _options(options, size, encode_format), window, program, "",
+            _settings(output_format, encode_format, caption, rows_per_shard, retries), columns, True,
+        )  # fmt: skip
+        return _run(task, frame.select(*columns.names, "key", "first_failed"), there, overwrite=False)
 
 
 def _options(options: Options | None, size: int | str, encode_format: str) -> Options:
@@ -261,15 +260,14 @@ def _output(output: str | os.PathLike[str]) -> Output:
 
 def _run(task: _Task, rows: DataFrame, output: Output, *, overwrite: bool) -> Written:
     """Has Spark fill the shards, and commits them."""
-    output.remove(_TEMPORARY)
     job = f"{output.address}/{_TEMPORARY}/{uuid.uuid4().hex}"
+    output.remove(_TEMPORARY)
     try:
         reports = rows.mapInArrow(replace(task, folder=job), _REPORT).collect()
         reports.sort(key=lambda each: (each["partition"], each["shard"]))
         return _commit(output, reports, overwrite)
     finally:
         output.remove(_TEMPORARY)
-        output.close()
 
 
 def _check(output: Output, output_format: str, encode_format: str, overwrite: bool) -> None:
@@ -277,6 +275,7 @@ def _check(output: Output, output_format: str, encode_format: str, overwrite: bo
         raise ValueError(f"output_format is one of {', '.join(_OUTPUTS)}, not {output_format}")
     if encode_format not in _FORMATS:
         raise ValueError(f"encode_format is one of {', '.join(_FORMATS)}, not {encode_format}")
+    output.claim()
     if not overwrite and any(map(_is_ours, output.names())):
         raise FileExistsError(f"{output.address} has shards already: name another folder, or pass overwrite=True")
 

@@ -28,9 +28,6 @@ _SPOOL_BYTES = 1 << 20
 # Shards and rows that are begun at once: rows that are parked keep their shard open.
 _MOST_SHARDS = 64
 _MOST_WAITING = 50_000
-# Rows under way for each download that the worker allows from one host at once.
-_ROWS_PER_DOWNLOAD = 16
-_DOWNLOADS_PER_HOST = 6
 # How long a row may wait for its host unless told otherwise, in seconds: as long as the worker would wait.
 _PATIENCE = 60.0
 # Errors before there is an image, beside those of downloads.
@@ -164,8 +161,7 @@ class Filler:
         self._rows = 0
         self._failures = 0
         self._patience = options.patience if options.patience is not None else _PATIENCE
-        share = _ROWS_PER_DOWNLOAD * (options.per_host or _DOWNLOADS_PER_HOST)
-        self._hosts: Hosts[_Place] = Hosts(share, self._patience)
+        self._hosts: Hosts[_Place] = Hosts(options.rows_per_host, self._patience)
         self._ready: queue.SimpleQueue[Result | WorkerError | tuple[_Place, Rules]] = queue.SimpleQueue()
         self._places: dict[int, _Place] = {}
         self._sent = 0

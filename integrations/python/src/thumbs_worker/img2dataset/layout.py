@@ -135,7 +135,7 @@ class _Folder:
 
 def remove(path: Path) -> None:
     """Removes a file, or a folder with all that is in it; does nothing where there is none."""
-    shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
 
 
 def _sync(path: Path) -> None:

@@ -6,8 +6,10 @@ renamed there, so a run that was killed leaves files that the next one replaces.
 
 from __future__ import annotations
 
+import fcntl
 import functools
 import json
+import os
 import shutil
 import tempfile
 import time
@@ -63,17 +65,34 @@ class Output:
         self.address = address
         self.folder = Path(address)
         self._system: Any = None
+        self._lock: int | None = None
         if is_elsewhere(address):
             self._system, self._root = _system(address)
             self.folder = Path(tempfile.mkdtemp(prefix="thumbs-output-"))
 
+    def claim(self) -> None:
+        """Makes the folder, and keeps other runs out of it until `close`: two would give shards the same numbers. Object
+        storage and NFS have no such lock. Throws `OSError`."""
+        if self._system is not None or self._lock is not None:
+            return
+        self.folder.mkdir(parents=True, exist_ok=True)
+        lock = os.open(self.folder, os.O_RDONLY)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(lock)
+            raise BlockingIOError(f"another run writes into {self.address}: try again when it has ended") from None
+        except OSError:
+            # NFS locks no folders.
+            pass
+        self._lock = lock
+
     def begin(self, overwrite: bool, needs_ledger: bool) -> None:
         """Makes the folder, empty with `overwrite`, and gets the names of the shards that are there, and the ledger."""
+        self.claim()
         if self._system is None:
-            if overwrite and self.folder.exists():
-                shutil.rmtree(self.folder)
-            self.folder.mkdir(parents=True, exist_ok=True)
-            shutil.rmtree(self.folder / layout.TEMPORARY, ignore_errors=True)
+            for path in list(self.folder.iterdir()) if overwrite else [self.folder / layout.TEMPORARY]:
+                layout.remove(path)
         elif overwrite:
             if _again(lambda: self._system.exists(self._root)):
                 _again(lambda: self._system.rm(self._root, recursive=True))
@@ -169,7 +188,12 @@ class Output:
 
     def close(self) -> None:
         """Removes what is temporary."""
-        shutil.rmtree(self.folder if self._system is not None else self.folder / layout.TEMPORARY, ignore_errors=True)
+        if self._system is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        elif self._lock is not None:
+            shutil.rmtree(self.folder / layout.TEMPORARY, ignore_errors=True)
+            os.close(self._lock)
+            self._lock = None
 
     def verify(self) -> list[str]:
         """Reads all shards again; returns what differs from the manifest, a line for each file."""
