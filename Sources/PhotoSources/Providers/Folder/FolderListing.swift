@@ -16,6 +16,8 @@ final class FolderListing: Sendable {
 
   let root: String
   private let paths: PathList
+  /// For searches as one types. Nil without dates, as one search reads the list itself.
+  private let folded: FoldedPaths?
   /// The dates by the path's index. If the file was not read, the date in its name or of its last change. Empty without
   /// dates.
   let dates: [CaptureDate]
@@ -78,7 +80,7 @@ final class FolderListing: Sendable {
     }
     var (dates, unread, keys): ([CaptureDate], [UInt32], [UInt64]) = ([], [], [])
     var (sizes, films): ([UInt32], Set<UInt32>) = ([], [])
-    var tree = AlbumTree()
+    var (tree, folded) = (AlbumTree(), FoldedPaths())
     if let known {
       dates.reserveCapacity(paths.count)
       sizes.reserveCapacity(paths.count)
@@ -88,6 +90,7 @@ final class FolderListing: Sendable {
           if cancelled.isSet { throw SystemFailure(code: ECANCELED) }
           for record in try paths.paths(at: start..<min(start + Self.chunk, paths.count)) {
             tree.append(record)
+            folded.append(record)
             if RawPath(bytes: record.name).filmType != nil { films.insert(UInt32(dates.count)) }
             // A file that has vanished meanwhile is not read.
             let state = try? FileState(of: RawPath(root).appending(record.path))
@@ -106,7 +109,7 @@ final class FolderListing: Sendable {
       }
     }
     (self.dates, self.sizes, self.unread, self.keys) = (dates, sizes, unread[...], keys)
-    (self.tree, self.films) = (tree, films)
+    (self.tree, self.films, self.folded) = (tree, films, known.map { _ in folded })
   }
 
   private init(
@@ -114,7 +117,7 @@ final class FolderListing: Sendable {
   ) {
     (root, paths, folders) = (listing.root, listing.paths, listing.folders)
     (livePhotos, leftOut, films) = (listing.livePhotos, listing.leftOut, listing.films)
-    (posters, tree) = (listing.posters, listing.tree)
+    (posters, tree, folded) = (listing.posters, listing.tree, listing.folded)
     (self.dates, self.sizes, self.unread, self.keys) = (dates, sizes, unread, keys)
   }
 
@@ -162,11 +165,7 @@ final class FolderListing: Sendable {
     within isWithin: ((String) -> Bool)? = nil, cancelled: CancellationFlag
   ) throws(SystemFailure) -> FolderArrangement {
     let words = SearchText.words(of: query)
-    let monthWords = words.filter(Self.mayBeMonth)
-    var places =
-      words.isEmpty
-      ? nil
-      : try paths.indices(matching: words, cancelled: cancelled) { monthWords.contains($0) && isMonth($0, of: $1) }
+    var places = words.isEmpty ? nil : try self.places(matching: words, cancelled)
     if !leftOut.isEmpty || !album.isEmpty {
       let images = album.isEmpty ? 0..<count : tree.images(of: album)
       places = (places ?? Array(0..<UInt32(count))).filter { images.contains(Int($0)) && !leftOut.contains($0) }
@@ -213,6 +212,12 @@ final class FolderListing: Sendable {
       }
     }
     return (shown, leftOut)
+  }
+
+  private func places(matching words: [[UInt8]], _ cancelled: CancellationFlag) throws(SystemFailure) -> [UInt32] {
+    let folded = if let folded { folded } else { try FoldedPaths(paths) }
+    let areMonths = words.map(Self.mayBeMonth)
+    return try folded.indices(matching: words, cancelled: cancelled) { areMonths[$0] && isMonth(words[$0], of: $1) }
   }
 
   /// Whether a word of a search begins a year or a month: `2021`, `july`, `jul`.
