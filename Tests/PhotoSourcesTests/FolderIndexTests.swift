@@ -14,12 +14,18 @@ struct FolderIndexTests {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
   }
 
-  /// Adds a file that was changed on a day and, as its EXIF data tell, taken on another.
-  private func add(_ path: String, _ day: String = "2026-03-10", taken: String? = nil) throws {
+  /// Adds a file that was changed on a day and, as its EXIF data tell, taken on another, by a camera.
+  private func add(
+    _ path: String, _ day: String = "2026-03-10", taken: String? = nil, by camera: (make: String, model: String)? = nil
+  ) throws {
     let file = folder.appendingPathComponent(path)
     try FileManager.default.createDirectory(
       at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-    let exif = taken.map { DateSamples.tiff([DateSamples.original: "\($0.replacing("-", with: ":")) 12:00:00"]) }
+    let exif = taken.map { day in
+      var texts = [DateSamples.original: "\(day.replacing("-", with: ":")) 12:00:00"]
+      if let camera { (texts[0x010F], texts[0x0110]) = camera }
+      return DateSamples.tiff(texts)
+    }
     try Data(exif.map { DateSamples.jpeg(exif: $0) } ?? [1]).write(to: file)
     let date = try #require(ISO8601DateFormatter().date(from: day + "T12:00:00Z"))
     try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: file.path)
@@ -134,8 +140,8 @@ struct FolderIndexTests {
     let dates = cache.url.appending(path: "dates")
     let name = try #require(try FileManager.default.contentsOfDirectory(atPath: dates.path).first)
     var bytes = try Data(contentsOf: dates.appending(path: name))
-    // Eight bytes, 16 for each photograph, and eight.
-    #expect(bytes.count == 48)
+    // Eight bytes, eight, 18 for each photograph, and eight.
+    #expect(bytes.count == 60)
     bytes[20] ^= 1
     try bytes.write(to: dates.appending(path: name))
     #expect(try await arrangement() == ["February 2021": ["a.jpg", "b.jpg"]])
@@ -167,6 +173,45 @@ struct FolderIndexTests {
     for (query, ids) in expected {
       #expect(try self.ids(try await index.arrangement(of: query, order: .name)).sorted() == ids, "\(query)")
     }
+  }
+
+  @Test func aSearchFindsCamerasOnceTheyAreReadAndKeepsThem() async throws {
+    let cache = try TemporaryDirectory()
+    try add("a.jpg", taken: "2021-07-03", by: ("SONY", "ILCE-7M3"))
+    try add("6/b.jpg", taken: "2021-07-04", by: ("Google", "Pixel 4"))
+    try add("c.jpg", taken: "2021-07-05", by: ("Google", "Pixel 6"))
+    try add("pixel.jpg", taken: "2021-07-06")
+    try add("film.mov")
+    let expected = [
+      "ilce-7M3": ["a.jpg"], "sony": ["a.jpg"], "6 pixel": ["6/b.jpg", "c.jpg"],
+      "pixel": ["6/b.jpg", "c.jpg", "pixel.jpg"],
+      "google july 2021": ["6/b.jpg", "c.jpg"], "films": ["film.mov"], "ilce-7m30": [], "fi": ["film.mov"],
+    ]
+    func index(_ datesBefore: Duration) -> FolderIndex {
+      FolderIndex(path: folder.path, extensions: ["jpg", "mov"], cacheDirectory: cache.url, datesBefore: datesBefore)
+    }
+    func expectAll(_ index: FolderIndex) async throws {
+      for (query, ids) in expected {
+        #expect(try self.ids(try await index.arrangement(of: query, order: .name)).sorted() == ids, "\(query)")
+      }
+    }
+    let first = index(.seconds(-1000))
+    let early = try await first.arrangement(of: "sony", order: .name)
+    #expect(early.count == 0 && !early.isDated)
+    await first.readDates()
+    try await expectAll(first)
+    // They are known before any file is read again.
+    let second = index(.seconds(-1000))
+    #expect(try await second.arrangement(of: "", order: .name).isDated)
+    try await expectAll(second)
+  }
+
+  @Test func camerasBeyondAThousandsAreNotKept() {
+    var cameras = CameraNames()
+    for number in 0..<5000 { _ = cameras.number(of: "camera \(number)") }
+    #expect(cameras.names.count == 4096)
+    #expect(cameras.number(of: "camera 7") == 8 && cameras.number(of: "camera 4999") == 0)
+    #expect(cameras.number(of: nil) == 0 && cameras.number(of: "") == 0)
   }
 
   @Test func namesAreInNaturalOrderAndOfOneMomentToo() async throws {

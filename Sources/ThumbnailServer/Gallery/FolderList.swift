@@ -147,7 +147,8 @@ actor FolderList: ImageList {
         snapshot.message =
           snapshot.query.isEmpty
           ? "There are no pictures or films in this folder."
-          : "No picture's name, folder or month has “\(snapshot.query)” in it."
+          : "No picture's name, folder, month or camera has “\(snapshot.query)” in it."
+            + (new.isDated ? "" : " Months and cameras are still being read.")
       }
     case .failure(let error):
       arrangement = nil
