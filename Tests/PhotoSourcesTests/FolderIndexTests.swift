@@ -74,11 +74,11 @@ struct FolderIndexTests {
     #expect(second.sections == [.init(title: "July 2024", count: 40)])
     #expect(try ids(second).prefix(3) == ["19.jpg", "39.jpg", "18.jpg"])
     for position in [0, 17, 39] {
-      #expect(try second.position(of: try ids(second)[position]) == position)
+      #expect(try second.positions(of: [try ids(second)[position]]).values.first == position)
     }
-    #expect(try second.position(of: "none.jpg") == nil)
+    #expect(try second.positions(of: ["none.jpg"]).isEmpty)
     let hidden = try await index.arrangement(of: "", order: .date, hidden: ["19.jpg"])
-    #expect(try hidden.position(of: "19.jpg") == nil && hidden.position(of: "39.jpg") == 0)
+    #expect(try hidden.positions(of: ["19.jpg", "39.jpg", "none", "18.jpg"]) == ["39.jpg": 0, "18.jpg": 1])
   }
 
   @Test func aFileThatIsReplacedInPlaceHasItsNewDate() async throws {
@@ -230,7 +230,7 @@ struct FolderIndexTests {
     #expect(albums.map { "\($0.path): \($0.count)" } == ["2021/01: 3", "2021/1: 3"])
     let one = try await index.arrangement(of: "", in: "2021/1", order: .name)
     #expect(try ids(one) == ["2021/1/2.jpg", "2021/1/a/1.jpg", "2021/1/b/1.jpg"])
-    #expect(try one.position(of: "2021/1/b/1.jpg") == 2)
+    #expect(try one.positions(of: ["2021/1/b/1.jpg"]).values.first == 2)
   }
 
   @Test func theLargestFilesComeFirstInTheOrderOfSizes() async throws {

@@ -102,13 +102,11 @@ export class Selection {
     const former = new Map(this.items.map(({ item, index }) => [item.id, index]));
     if (former.size === 0 || this.#gallery.isSkeleton) return;
     if (this.#anchor.id !== null) former.set(this.#anchor.id, this.#anchor.index);
-    const places = new Map();
-    for (const [id, index] of former) {
-      // What cannot be looked up stays.
-      const place = await items.locate(id, index).catch(() => index);
-      if (items !== this.#gallery.items) return;
-      places.set(id, place);
-    }
+    const ids = [...former.keys()];
+    // What cannot be looked up stays.
+    const found = await items.locate(ids).catch(() => [...former.values()]);
+    if (items !== this.#gallery.items) return;
+    const places = new Map(ids.map((id, row) => [id, found[row]]));
     const chosen = new Map(this.#chosen);
     for (const [id, index] of places) {
       if (index < 0) chosen.delete(id);

@@ -137,10 +137,10 @@ export class Session {
     return (await this.#api.json(path, signal)).items;
   }
 
-  /** The index of the item with this identifier; null if there is none. */
-  async position(version, id) {
-    const path = `${this.#path('position')}?version=${version}&id=${encodeURIComponent(id)}`;
-    return (await this.#api.json(path)).position ?? null;
+  /** The indexes of the items with these identifiers; -1 for each that is gone. */
+  async positions(version, ids) {
+    const places = parts(ids).map((part) => this.#api.post(this.#path('positions'), { version, ids: part }));
+    return (await Promise.all(places)).flatMap(({ positions }) => positions);
   }
 
   /** The first albums of a version: `[{path, count, films, key}]`, with the key of a cover. */

@@ -252,10 +252,13 @@ package struct FolderArrangement: Sendable {
   /// The index in the listing.
   private func index(at position: Int) -> Int { places.map { Int($0[position]) } ?? position }
 
-  /// The position of the photo with this id; nil if it is not among these. Takes linear time.
-  package func position(of id: String) throws(ProviderError) -> Int? {
-    let index = try ProviderError.listing(listing.root) { () throws(SystemFailure) in try listing.index(of: id) }
-    guard let index, let places else { return index }
-    return places.firstIndex(of: UInt32(index))
+  /// The positions of the photos with these ids, without those that are not among these. Takes linear time.
+  package func positions(of ids: [String]) throws(ProviderError) -> [String: Int] {
+    let found = try ProviderError.listing(listing.root) { () throws(SystemFailure) in try listing.indices(of: ids) }
+    guard let places else { return found }
+    let wanted = Set(found.values)
+    let there = places.enumerated().filter { wanted.contains(Int($1)) }
+    let positions = Dictionary(there.map { (Int($1), $0) }) { first, _ in first }
+    return found.compactMapValues { positions[$0] }
   }
 }

@@ -229,8 +229,12 @@ final class FolderListing: Sendable {
     return Self.searchedMonths[month - 1].starts(with: word) || "\(year)".utf8.starts(with: word)
   }
 
-  /// The index of the image with this id; nil if there is none.
-  func index(of id: String) throws(SystemFailure) -> Int? { try paths.index(of: RawPath(text: id).bytes) }
+  /// The indices of the images with these ids, without those that are gone.
+  func indices(of ids: [String]) throws(SystemFailure) -> [String: Int] {
+    let paths = Dictionary(ids.map { ($0, RawPath(text: $0).bytes) }) { first, _ in first }
+    let found = try self.paths.indices(of: Set(paths.values))
+    return paths.compactMapValues { found[$0] }
+  }
 
   func photos(at indices: [Int]) throws(SystemFailure) -> [Photo] {
     // Neighbours in the list are read in one go, so they are read in the list's order.

@@ -42,13 +42,13 @@ struct PathList: Sendable {
     for index in 0..<count { if let record = try reader.next() { try body(index, record) } }
   }
 
-  /// The index of a path; nil if it is not in the list.
-  func index(of path: [UInt8]) throws(SystemFailure) -> Int? {
-    var reader = PathReader(records, 0..<records.count)
-    for index in 0..<count {
-      guard let record = try reader.next() else { break }
-      if record.path.elementsEqual(path) { return index }
+  /// The indices of those of the paths that are in the list.
+  func indices(of paths: Set<[UInt8]>) throws(SystemFailure) -> [[UInt8]: Int] {
+    var found: [[UInt8]: Int] = [:]
+    try forEach { index, record in
+      let path = Array(record.path)
+      if paths.contains(path) { found[path] = index }
     }
-    return nil
+    return found
   }
 }
