@@ -6,12 +6,12 @@ const PAUSES = [500, 1000, 2000, 4000, 8000];
 const REST = 1000;
 /** A stream that ends sooner than this after it began, in milliseconds, is followed by a pause. */
 const STEADY = 2000;
-/** Milliseconds without a sign of the server, which sends one every 15 s, after which its connections count as dead. */
-const SILENCE = 45_000;
+/** Milliseconds without a sign of the server, which sends one every 5 s, after which its connections count as dead. */
+const SILENCE = 15_000;
 /** Connections that a browser has to a host. */
 const CONNECTIONS = 6;
 /** Milliseconds between looks for that. */
-const LOOK = 5000;
+const LOOK = 2000;
 /** Code units of identifiers in one message: a fourth of what the server accepts in bytes. */
 const LONGEST = 16_384;
 
@@ -237,6 +237,7 @@ export class Session {
   #revive() {
     this.#heard = Date.now();
     this.#connections = CONNECTIONS;
+    this.#handlers.connection(false);
     this.#handlers.revived();
     this.#api.drop();
     this.#wake();

@@ -318,16 +318,15 @@ export class Viewer {
 
   /** The next picture of the slide show, as soon as there is one; false after the last. */
   #goOn() {
-    // The interval begins anew when the present one has loaded.
-    if (!this.#slides[1].isSettled) return true;
+    // Again, if the present one has not loaded, or the next one does not come. The interval begins anew when it has.
+    this.#slideShow.wait();
+    if (!this.#slides[1].settles()) return true;
     const isLast = this.#index + 1 >= this.#gallery.count;
     if (isLast && !this.#gallery.snapshot.more) {
       this.#handlers.tell('That was the last picture.');
       return false;
     }
     this.go(1);
-    // Again, if the next one does not come.
-    this.#slideShow.wait();
     return true;
   }
 

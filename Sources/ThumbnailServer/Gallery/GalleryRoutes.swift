@@ -18,7 +18,7 @@ struct GalleryRoutes: Sendable {
   /// The most images whose sizes are looked up in the cache, which takes microseconds for each.
   private static let mostLookedUp = 20_000
   /// The interval of keep-alive messages in an event stream, without which a page takes its connection for dead.
-  private static let keepAliveInterval = Duration.seconds(15)
+  private static let keepAliveInterval = Duration.seconds(5)
   /// The distance ahead of the view, in its heights, at which more images of a search are requested.
   private static let screensAhead = 2
 
