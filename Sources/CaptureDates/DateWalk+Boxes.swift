@@ -109,7 +109,7 @@ extension DateWalk {
     for box in try boxes(in: content.dropFirst(16)) {
       let start = box.payload.lowerBound
       if box.isKind("CMT1") || box.isKind("CMT2") { try walkTIFF(at: start) }
-      if box.isKind("CMT4") { try details?.takePlace(of: TIFFWalk(known, base: start)) }
+      if wantsDetails, box.isKind("CMT4") { try details.takePlace(of: TIFFWalk(known, base: start)) }
     }
   }
 }

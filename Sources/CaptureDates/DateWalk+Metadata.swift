@@ -20,16 +20,17 @@ extension DateWalk {
     if let place = try tiff.number(first[TIFFTag.exif]), let exif = try tiff.directory(at: place) {
       directories.insert(exif, at: 0)
     }
-    try details?.take(directories, of: tiff)
+    var date: CaptureDate?
     for fields in Self.fields {
-      for directory in directories {
-        let date = CaptureDate(
+      for directory in directories where date == nil {
+        date = CaptureDate(
           try text(directory[fields.date]), fraction: try text(directory[fields.fraction]),
           zone: try text(directory[fields.zone]), source: .camera)
-        if let date { return take(date) }
       }
     }
-    if let xmp = first[Self.xmpField] { try takeXMP(in: xmp.place..<xmp.place + xmp.count) }
+    take(date)
+    try details.take(directories, of: tiff, cameraOnly: !wantsDetails)
+    if date == nil, let xmp = first[Self.xmpField] { try takeXMP(in: xmp.place..<xmp.place + xmp.count) }
   }
 
   /// The text of a field.

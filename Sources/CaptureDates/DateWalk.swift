@@ -1,20 +1,22 @@
 import RAWPreviews
 
-/// One walk through a file's container, for the date that is in it and, if wanted, the details of the shot.
+/// One walk through a file's container, for the date and the camera that are in it and, if wanted, all details of the
+/// shot.
 struct DateWalk {
   let known: KnownBytes
   /// The length of the file in bytes.
   let length: Int
   /// The most reliable date so far.
   private(set) var best: CaptureDate?
-  /// Nil if they are not wanted.
-  var details: ShotDetails?
+  /// Only the camera, unless they are wanted.
+  var details = ShotDetails()
+  let wantsDetails: Bool
 
   /// The most segments, chunks or boxes of a level that are read.
   static let mostParts = 4096
 
   init(_ known: KnownBytes, length: Int, wantsDetails: Bool = false) {
-    (self.known, self.length, details) = (known, length, wantsDetails ? ShotDetails() : nil)
+    (self.known, self.length, self.wantsDetails) = (known, length, wantsDetails)
   }
 
   /// Walks to the end.

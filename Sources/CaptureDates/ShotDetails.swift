@@ -32,12 +32,13 @@ package struct ShotDetails: Sendable, Equatable {
     static let lens = 0xA434
   }
 
-  /// Adds what a TIFF structure contains, of which `directories` are the first ones.
-  mutating func take(_ directories: [RAWDirectory], of tiff: TIFFWalk) throws(MissingBytes) {
+  /// Adds what a TIFF structure contains, or the camera alone. `directories` are the first ones of it.
+  mutating func take(_ directories: [RAWDirectory], of tiff: TIFFWalk, cameraOnly: Bool) throws(MissingBytes) {
     for directory in directories {
       if camera == nil {
         camera = Self.camera(try tiff.text(directory[Tag.make]), try tiff.text(directory[Tag.model]))
       }
+      if cameraOnly { continue }
       if lens == nil { lens = try tiff.text(directory[Tag.lens]) }
       if exposureTime == nil { exposureTime = try tiff.rational(directory[Tag.exposureTime]) }
       if aperture == nil { aperture = try tiff.rational(directory[Tag.aperture]) }

@@ -114,7 +114,7 @@ extension FolderConverter {
     private(set) var desktop: DesktopFolder?
 
     /// What a site has beside its thumbnails; nil if the output is none.
-    var site: (title: String, copiesOriginals: Bool)?
+    package var site: (title: String, copiesOriginals: Bool)?
 
     /// The input folders without any entry, whose disks may be gone.
     var emptyFolders: [RawPath] {

@@ -2,7 +2,7 @@ import CaptureDates
 import Exports
 import ThumbnailCore
 
-/// The inputs of a conversion: names only, in compact form, about 40 bytes each, and 8 more if names contain dates.
+/// The inputs of a conversion: names only, in compact form, about 40 bytes each, and 10 more if names contain dates.
 struct InputList: Sendable {
   /// A folder that paths are relative to.
   struct Root: Sendable {
@@ -62,6 +62,9 @@ struct InputList: Sendable {
   private(set) var problems: [Problem] = []
   /// The dates of all entries; empty as long as none is used.
   private var dates: [CaptureDate] = []
+  /// The numbers of their cameras.
+  private var cameras: [UInt16] = []
+  private var cameraNames = CameraNames()
 
   /// The number of entries, without problems.
   var count: Int { entries.count }
@@ -109,13 +112,14 @@ struct InputList: Sendable {
     }
   }
 
-  /// Reads the dates of all inputs, until `cancelled` is set.
+  /// Reads the dates and cameras of all inputs, until `cancelled` is set.
   mutating func readDates(cancelled: CancellationFlag) {
     dates = entries.indices.map { index in
       let isRead = entries[index].kind == .picture && !cancelled.isSet
       // A file that cannot be opened fails when it is converted.
-      let date = isRead ? try? DateReader.date(of: path(at: index)).date : nil
-      return date ?? CaptureDate(name: name(at: index)) ?? CaptureDate(fileTime: 0)
+      let read = isRead ? try? DateReader.date(of: path(at: index)) : nil
+      cameras.append(cameraNames.number(of: read?.camera))
+      return read?.date ?? CaptureDate(name: name(at: index)) ?? CaptureDate(fileTime: 0)
     }
   }
 
@@ -166,6 +170,9 @@ struct InputList: Sendable {
 
   /// When it was taken, if the dates were read.
   func date(at index: Int) -> CaptureDate { dates[index] }
+
+  /// The camera, if the dates were read; empty if it is unknown.
+  func camera(at index: Int) -> String { cameraNames.names[Int(cameras[index])] }
 
   /// How its thumbnails' names are made distinct.
   func distinction(at index: Int) -> NameDistinction { entries[index].distinction }

@@ -126,14 +126,13 @@
       return Response.json({ id: 'S' }, { status: 201 });
     }
     const from = Number(url.searchParams.get('from'));
-    if (verb === 'items' || verb === 'aspects' || verb === 'position') {
-      if (Number(url.searchParams.get('version')) !== version) {
+    if (verb === 'items' || verb === 'aspects' || verb === 'positions') {
+      if ((body?.version ?? Number(url.searchParams.get('version'))) !== version) {
         return Response.json({ error: 'version', message: 'gone' }, { status: 409 });
       }
-      if (verb === 'position') {
-        const wanted = url.searchParams.get('id');
-        const position = Array.from({ length: count }, (_, index) => item(index).id).indexOf(wanted);
-        return Response.json(position < 0 ? {} : { position });
+      if (verb === 'positions') {
+        const ids = Array.from({ length: count }, (_, index) => item(index).id);
+        return Response.json({ positions: body.ids.map((id) => ids.indexOf(id)) });
       }
       const end = verb === 'aspects' ? count : Math.min(from + Number(url.searchParams.get('count')), count);
       const indexes = Array.from({ length: Math.max(end - from, 0) }, (_, position) => from + position);

@@ -133,6 +133,21 @@ def test_a_film_in_a_slide_show_plays_without_sound_to_its_end(tab, films):
     tab.wait_for_function("() => document.querySelector('#viewer .caption').textContent === 'c.png'")
 
 
+def test_a_film_that_stalls_ends_no_slide_show_and_the_next_has_sound_again(tab, films):
+    # Its bytes never come.
+    stalled = []
+    tab.route("**/film", lambda route: stalled.append(route) if not stalled else route.continue_())
+    show(tab, films, "a.webm")
+    tab.click("#viewer .play")
+    tab.select_option("#viewer .interval", "3")
+    tab.wait_for_function("() => document.querySelector('#viewer .caption').textContent === 'b.mp4'")
+    tab.wait_for_function("selector => document.querySelector(selector)?.currentTime > 0", arg=FILM)
+    assert tab.eval_on_selector(FILM, "video => video.muted")
+    tab.click("#viewer .play")
+    assert not tab.eval_on_selector(FILM, "video => video.muted")
+    stalled[0].abort()
+
+
 def test_a_film_that_cannot_be_played_is_a_picture_in_a_slide_show(tab, films):
     show(tab, films, "e.mpg")
     tab.click("#viewer .play")

@@ -271,7 +271,7 @@ def test_what_is_in_view_stays_when_the_order_changes(gallery):
     identifier, top = view.page.evaluate(first)
     view.page.evaluate("standIn.isReversed = true")
     view.revise()
-    view.wait(f"{first.replace('cells[0].cell.item.id', 'cells.find(c => c.cell.item?.id === ' + repr(identifier) + ')')}[0] && standIn.sent.some(({{verb}}) => verb === 'position')")
+    view.wait(f"{first.replace('cells[0].cell.item.id', 'cells.find(c => c.cell.item?.id === ' + repr(identifier) + ')')}[0] && standIn.sent.some(({{verb}}) => verb === 'positions')")
     view.wait_for_pictures()
     row = view.page.evaluate(
         """id => [...document.querySelectorAll('.cell')].find((cell) => cell.cell.item?.id === id)

@@ -117,6 +117,23 @@ def test_after_a_sleep_the_page_asks_again_and_shows_what_is_now(tab, tmp_path, 
         wire.close()
 
 
+def test_a_server_that_hangs_is_named_soon(tab, served):
+    wire = Wire(served)
+    tab.clock.install()
+    tab.goto(wire.address + "/")
+    tab.wait_for_selector(SHOWN)
+    wire.die()
+    tab.clock.run_for(10_000)
+    assert tab.is_hidden("#strip")
+    tab.clock.run_for(7000)
+    tab.wait_for_selector("#strip:has-text('The server does not respond.')")
+    wire.wake()
+    # What hangs is dropped after the same time.
+    tab.clock.run_for(17_000)
+    tab.wait_for_selector("#strip", state="hidden")
+    wire.close()
+
+
 def test_a_server_that_restarts_is_found_again_at_its_place(tab, tmp_path, environment):
     place(tmp_path / "pictures", [f"{number:03}.png" for number in range(300)])
     with serving(tmp_path / "pictures", environment=environment) as address:

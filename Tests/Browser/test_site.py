@@ -210,7 +210,7 @@ def test_axe_finds_nothing_and_nothing_is_cut_off(tab, folder, scheme, width):
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory):
-    """A site of 450 pictures, one of 3000 pixels, and in an album of a Live Photo with its film."""
+    """A site of 450 pictures, one of 3000 pixels, in an album of a Live Photo with its film, and in another of a film."""
     base = tmp_path_factory.mktemp("many")
     pictures = base / "pictures"
     (pictures / "album").mkdir(parents=True)
@@ -219,9 +219,12 @@ def many(tmp_path_factory):
         (pictures / f"IMG_20240101_{number:06}.png").write_bytes(PICTURE)
     film(pictures / "album/live.mov", "-c:v", "libx264", "-pix_fmt", "yuv420p")
     film(pictures / "album/live.jpg", "-frames:v", "1")
+    (pictures / "moving").mkdir()
+    film(pictures / "moving/sea.webm", "-c:v", "libvpx")
     program = os.environ.get("THUMBS") or pytest.skip("THUMBS names no program")
-    command = [program, "site", pictures, "--output", base / "www", "--originals", "--videos", "-q"]
-    subprocess.run([*command, "--grid-size", "64", "--view-size", "320"], check=True)
+    command = [program, "site", pictures, "--output", base / "www", "--originals", "--videos"]
+    run = subprocess.run([*command, "--grid-size", "64", "--view-size", "320"], check=True, stderr=subprocess.PIPE, text=True)
+    assert "live.mov" not in run.stderr
     return base / "www"
 
 
@@ -257,6 +260,16 @@ def test_a_live_photo_is_one_picture_and_plays(tab, many):
     page.wait_for_selector(SHOWN)
     page.keyboard.press("l")
     page.wait_for_function("() => document.querySelector('#viewer .slide:not([inert]) video')?.currentTime > 0")
+
+
+def test_films_are_counted_as_films_and_found(tab, many):
+    page = tab()
+    page.goto((many / "index.html").as_uri())
+    assert page.locator("header p").inner_text() == "451 pictures and 1 film"
+    assert page.locator("figure:has-text('moving') small").inner_text() == "1 film"
+    page.fill("input", "film")
+    page.wait_for_selector("[role=main]:visible p:has-text('1 found')")
+    assert "sea.webm" in page.inner_text("[role=main]:visible figure")
 
 
 def test_a_thumbnail_that_is_gone_leaves_its_cell(browser, many, tmp_path):

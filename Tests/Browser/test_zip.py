@@ -55,6 +55,23 @@ def download(tab, scope, size=None):
     return archive, path.read_bytes(), event.value.url
 
 
+def test_a_download_that_is_prepared_says_so_and_is_asked_for_once(tab, zipped):
+    held = []
+    tab.route("**/zip", lambda route: held.append(route))
+    tab.goto(zipped + "/?order=name")
+    tab.wait_for_selector(SHOWN)
+    tab.click("#select")
+    tab.click("#selection .download")
+    tab.click("#download [type=submit]")
+    tab.wait_for_selector("#download [role=status]:has-text('Preparing…')")
+    assert tab.is_disabled("#download [type=submit]")
+    tab.keyboard.press("Enter")
+    assert len(held) == 1
+    held[0].fulfill(status=400, json={"error": "invalid-request", "message": "there is no such size"})
+    tab.wait_for_selector("#download [role=status]:has-text('There is no such size')")
+    assert tab.is_enabled("#download [type=submit]")
+
+
 def test_a_selection_is_one_zip_of_the_files_with_their_names_and_times(tab, zipped, folder):
     tab.goto(zipped + "/?order=name")
     tab.wait_for_selector(SHOWN)

@@ -237,13 +237,18 @@ import TestSupport
     #expect(try await run(removing: true).orphans.isEmpty)
   }
 
-  @Test func pagesNameTheSizesOfThePicturesAndTheSearchTheirMonths() async throws {
-    try put("formats/jpeg-420.jpg", at: "IMG_20210704_030405.jpg")
+  @Test func pagesNameTheSizesOfThePicturesAndTheSearchTheirMonthsAndCameras() async throws {
+    let path = input.appending("IMG_20210704_030405.jpg".utf8)
+    var file = try NewFile(path)
+    let exif = DateSamples.jpeg(exif: DateSamples.tiff([0x010F: "Google", 0x0110: "Pixel 6"])).dropLast(6)
+    try file.write(Data(exif) + TestImages.bytes("formats/jpeg-420.jpg").dropFirst(2))
+    try file.commit()
     for _ in 0..<2 {
       _ = try await run()
       #expect(try text("index.html").contains("data-size=\"64x"))
       #expect(try text("index.html").contains("data-pixels=\"160x120\""))
-      #expect(try text("site-files/search.js").contains("\"month\":\"July 2021\""))
+      let search = try text("site-files/search.js")
+      #expect(search.contains("\"month\":\"July 2021\"") && search.contains("Google Pixel 6"))
     }
   }
 

@@ -14,12 +14,18 @@ struct FolderIndexTests {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
   }
 
-  /// Adds a file that was changed on a day and, as its EXIF data tell, taken on another.
-  private func add(_ path: String, _ day: String = "2026-03-10", taken: String? = nil) throws {
+  /// Adds a file that was changed on a day and, as its EXIF data tell, taken on another, by a camera.
+  private func add(
+    _ path: String, _ day: String = "2026-03-10", taken: String? = nil, by camera: (make: String, model: String)? = nil
+  ) throws {
     let file = folder.appendingPathComponent(path)
     try FileManager.default.createDirectory(
       at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-    let exif = taken.map { DateSamples.tiff([DateSamples.original: "\($0.replacing("-", with: ":")) 12:00:00"]) }
+    let exif = taken.map { day in
+      var texts = [DateSamples.original: "\(day.replacing("-", with: ":")) 12:00:00"]
+      if let camera { (texts[0x010F], texts[0x0110]) = camera }
+      return DateSamples.tiff(texts)
+    }
     try Data(exif.map { DateSamples.jpeg(exif: $0) } ?? [1]).write(to: file)
     let date = try #require(ISO8601DateFormatter().date(from: day + "T12:00:00Z"))
     try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: file.path)
@@ -68,11 +74,11 @@ struct FolderIndexTests {
     #expect(second.sections == [.init(title: "July 2024", count: 40)])
     #expect(try ids(second).prefix(3) == ["19.jpg", "39.jpg", "18.jpg"])
     for position in [0, 17, 39] {
-      #expect(try second.position(of: try ids(second)[position]) == position)
+      #expect(try second.positions(of: [try ids(second)[position]]).values.first == position)
     }
-    #expect(try second.position(of: "none.jpg") == nil)
+    #expect(try second.positions(of: ["none.jpg"]).isEmpty)
     let hidden = try await index.arrangement(of: "", order: .date, hidden: ["19.jpg"])
-    #expect(try hidden.position(of: "19.jpg") == nil && hidden.position(of: "39.jpg") == 0)
+    #expect(try hidden.positions(of: ["19.jpg", "39.jpg", "none", "18.jpg"]) == ["39.jpg": 0, "18.jpg": 1])
   }
 
   @Test func aFileThatIsReplacedInPlaceHasItsNewDate() async throws {
@@ -134,8 +140,8 @@ struct FolderIndexTests {
     let dates = cache.url.appending(path: "dates")
     let name = try #require(try FileManager.default.contentsOfDirectory(atPath: dates.path).first)
     var bytes = try Data(contentsOf: dates.appending(path: name))
-    // Eight bytes, 16 for each photograph, and eight.
-    #expect(bytes.count == 48)
+    // Eight bytes, eight, 18 for each photograph, and eight.
+    #expect(bytes.count == 60)
     bytes[20] ^= 1
     try bytes.write(to: dates.appending(path: name))
     #expect(try await arrangement() == ["February 2021": ["a.jpg", "b.jpg"]])
@@ -169,6 +175,45 @@ struct FolderIndexTests {
     }
   }
 
+  @Test func aSearchFindsCamerasOnceTheyAreReadAndKeepsThem() async throws {
+    let cache = try TemporaryDirectory()
+    try add("a.jpg", taken: "2021-07-03", by: ("SONY", "ILCE-7M3"))
+    try add("6/b.jpg", taken: "2021-07-04", by: ("Google", "Pixel 4"))
+    try add("c.jpg", taken: "2021-07-05", by: ("Google", "Pixel 6"))
+    try add("pixel.jpg", taken: "2021-07-06")
+    try add("film.mov")
+    let expected = [
+      "ilce-7M3": ["a.jpg"], "sony": ["a.jpg"], "6 pixel": ["6/b.jpg", "c.jpg"],
+      "pixel": ["6/b.jpg", "c.jpg", "pixel.jpg"],
+      "google july 2021": ["6/b.jpg", "c.jpg"], "films": ["film.mov"], "ilce-7m30": [], "fi": ["film.mov"],
+    ]
+    func index(_ datesBefore: Duration) -> FolderIndex {
+      FolderIndex(path: folder.path, extensions: ["jpg", "mov"], cacheDirectory: cache.url, datesBefore: datesBefore)
+    }
+    func expectAll(_ index: FolderIndex) async throws {
+      for (query, ids) in expected {
+        #expect(try self.ids(try await index.arrangement(of: query, order: .name)).sorted() == ids, "\(query)")
+      }
+    }
+    let first = index(.seconds(-1000))
+    let early = try await first.arrangement(of: "sony", order: .name)
+    #expect(early.count == 0 && !early.isDated)
+    await first.readDates()
+    try await expectAll(first)
+    // They are known before any file is read again.
+    let second = index(.seconds(-1000))
+    #expect(try await second.arrangement(of: "", order: .name).isDated)
+    try await expectAll(second)
+  }
+
+  @Test func camerasBeyondAThousandsAreNotKept() {
+    var cameras = CameraNames()
+    for number in 0..<5000 { _ = cameras.number(of: "camera \(number)") }
+    #expect(cameras.names.count == 4096)
+    #expect(cameras.number(of: "camera 7") == 8 && cameras.number(of: "camera 4999") == 0)
+    #expect(cameras.number(of: nil) == 0 && cameras.number(of: "") == 0)
+  }
+
   @Test func namesAreInNaturalOrderAndOfOneMomentToo() async throws {
     for number in [10, 2, 1] { try add("img\(number).jpg") }
     let index = FolderIndex(path: folder.path)
@@ -185,7 +230,7 @@ struct FolderIndexTests {
     #expect(albums.map { "\($0.path): \($0.count)" } == ["2021/01: 3", "2021/1: 3"])
     let one = try await index.arrangement(of: "", in: "2021/1", order: .name)
     #expect(try ids(one) == ["2021/1/2.jpg", "2021/1/a/1.jpg", "2021/1/b/1.jpg"])
-    #expect(try one.position(of: "2021/1/b/1.jpg") == 2)
+    #expect(try one.positions(of: ["2021/1/b/1.jpg"]).values.first == 2)
   }
 
   @Test func theLargestFilesComeFirstInTheOrderOfSizes() async throws {

@@ -76,10 +76,9 @@ import TestSupport
     #expect(last["date"] as? String == "2024-07-01" && last["dateSource"] as? String == "camera")
     #expect(await page.items().first?["dateSource"] as? String == "file")
     let version = try #require(await page.newest()["version"] as? Int)
-    let found = await page.read("position?version=\(version)&id=a%2Bb%20%26c.jpg")
-    #expect(found.object["position"] as? Int == 3)
-    #expect(await page.read("position?version=\(version)&id=none").object["position"] == nil)
-    #expect(await page.read("position?version=none&id=a").status == .badRequest)
+    let found = await page.change("positions", #"{"version":\#(version),"ids":["a+b &c.jpg","none"]}"#)
+    #expect(found.object["positions"] as? [Int] == [3, -1])
+    #expect(await page.change("positions", #"{"version":"none","ids":["a"]}"#).status == .badRequest)
   }
 
   @Test func theDetailsOfAPhotographAreThoseOfItsShot() async throws {

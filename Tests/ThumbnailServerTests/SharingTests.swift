@@ -267,8 +267,9 @@ import TestSupport
         #expect(await guest.get("/picture/\(key)/\(secret)").status == .notFound)
       }
     }
-    let place = await guest.get("/api/sessions/\(session)/position?version=1&id=\(items[1]["key"] as? String ?? "")")
-    #expect(place.object["position"] as? Int == 1)
+    let wanted = #"{"version":1,"ids":["\#(items[1]["key"] as? String ?? "")","a/1.jpg"]}"#
+    let places = await guest.post("/api/sessions/\(session)/positions", wanted)
+    #expect(places.object["positions"] as? [Int] == [1, -1])
     for (change, message) in [("search", #"{"query":"a"}"#), ("delete", #"{"ids":["a/1.jpg"]}"#), ("undo", "{}")] {
       #expect(await guest.post("/api/sessions/\(session)/\(change)", message).status == .notFound)
     }
@@ -314,7 +315,7 @@ import TestSupport
     let other = try await owner.guest(#"{"folder":"a","days":1}"#)
     for _ in 0..<260 { _ = try await other.begin() }
     _ = try await owner.begin()
-    let place = await owner.get("/api/sessions/\(own)/position?version=0&id=4.jpg")
+    let place = await owner.post("/api/sessions/\(own)/positions", #"{"version":0,"ids":["4.jpg"]}"#)
     #expect(place.object["error"] as? String != "no-session")
     withExtendedLifetime(streams) {}
   }

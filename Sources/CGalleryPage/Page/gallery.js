@@ -152,17 +152,12 @@ export class Gallery {
     const next = this.#store(snapshot);
     const { items } = this;
     const { first, last, active, layout, offset } = this.#grid;
-    const locate = async (index) => (items.at(index) ? next.locate(items.at(index).id, index) : -1);
-    let [anchor, place, focus] = [first, -1, -1];
-    try {
-      for (let index = first; place < 0 && index <= last && revision === this.#revision; index += 1) {
-        place = await locate(index);
-        if (place >= 0) anchor = index;
-      }
-      focus = await locate(active);
-    } catch {
-      // Newer results follow.
-    }
+    const shown = Array.from({ length: last - first + 1 }, (_, row) => first + row).filter((index) => items.at(index));
+    const ids = [active, ...shown].map((index) => items.at(index)?.id ?? '');
+    // Without a response, newer results follow.
+    const [focus = -1, ...places] = await next.locate(ids).catch(() => []);
+    const kept = places.findIndex((index) => index >= 0);
+    const [anchor, place] = kept < 0 ? [first, -1] : [shown[kept], places[kept]];
     const from = Math.min(place >= 0 ? place : first, next.count - 1);
     await next.load(from, Math.min(from + last - first + 1, next.count));
     if (revision !== this.#revision) {
@@ -188,7 +183,7 @@ export class Gallery {
     return new ItemStore(
       count,
       (from, length, signal) => this.#session.items(version, from, length, signal),
-      (id) => this.#session.position(version, id),
+      (ids) => this.#session.positions(version, ids),
       () => this.#grid.refresh(),
     );
   }

@@ -18,7 +18,6 @@ const RETRY = 1000;
 export class ItemStore {
   count = 0;
   #fetch;
-  #find;
   #changed;
   #chunks = new Map();
   #lastRequest = 0;
@@ -26,13 +25,13 @@ export class ItemStore {
   #window = [0, 0];
 
   /**
-   * `fetch(from, count, signal)` gets items; `find(id)` returns the index of one, or null; `changed()` is called when
+   * `fetch(from, count, signal)` gets items; `locate(ids)` returns the index of each, or -1; `changed()` is called when
    * items have arrived.
    */
-  constructor(count, fetch, find, changed) {
+  constructor(count, fetch, locate, changed) {
     this.count = count;
     this.#fetch = fetch;
-    this.#find = find;
+    this.locate = locate;
     this.#changed = changed;
   }
 
@@ -74,18 +73,6 @@ export class ItemStore {
     for (const chunk of chunks) chunk.waiters -= 1;
     const items = chunks.flatMap((chunk) => chunk.items).slice(from - first * CHUNK, to - first * CHUNK);
     return items.length === to - from ? items : null;
-  }
-
-  /** The index of the item with this identifier, searched around `near` first; -1 if there is none. */
-  async locate(id, near) {
-    const number = Math.floor(Math.min(Math.max(near, 0), Math.max(this.count - 1, 0)) / CHUNK);
-    for (const candidate of [number, number - 1, number + 1]) {
-      if (candidate < 0 || candidate * CHUNK >= this.count) continue;
-      const items = await this.load(candidate * CHUNK, Math.min((candidate + 1) * CHUNK, this.count));
-      const position = items?.findIndex((item) => item.id === id) ?? -1;
-      if (position >= 0) return candidate * CHUNK + position;
-    }
-    return (await this.#find(id)) ?? -1;
   }
 
   /** Fetches an item once more: what was not known of it when it was listed may be known by now. */

@@ -146,7 +146,7 @@ function show({ album, query, order, at, open }, former) {
   if (query === former.query && order === former.order && album === former.album) {
     // Only the enlarged view was opened or closed: the grid stays where it is.
     address.setPlace(grid.offset > 0 ? grid.first : 0);
-    if (open) viewer.openItem(open, at);
+    if (open) viewer.openItem(open);
     else close();
     return;
   }
@@ -174,7 +174,7 @@ function changed(snapshot) {
   if (wantedItem && snapshot.count > address.state.at && snapshot.query === address.state.query) {
     const id = wantedItem;
     wantedItem = null;
-    viewer.openItem(id, address.state.at).then((isThere) => {
+    viewer.openItem(id).then((isThere) => {
       if (isThere) return;
       tell('That picture is not here any more.');
       address.replace({ open: null });

@@ -34,7 +34,7 @@ export class Selection {
   #followed = Promise.resolve();
 
   /**
-   * `elements`: cells, bar, select. `handlers`: `copy(items)`, `share(items)`, `download(items)`, possibly of none,
+   * `elements`: cells, bar, select. `handlers`: `copy(items)`, `share(items)` and `download(items)`, possibly of none,
    * `hide(items)`, which returns whether it did, `tell(text)`.
    */
   constructor(elements, grid, gallery, handlers) {
@@ -48,7 +48,7 @@ export class Selection {
     for (const name of ['copy', 'share', 'download']) {
       bar.querySelector(`.${name}`).addEventListener('click', async () => {
         await this.#followed;
-        if (this.#chosen.size > 0 || name === 'download') handlers[name](this.items);
+        if (this.#chosen.size > 0 || name !== 'copy') handlers[name](this.items);
       });
     }
     bar.querySelector('.hide').addEventListener('click', () => this.hide());
@@ -102,13 +102,11 @@ export class Selection {
     const former = new Map(this.items.map(({ item, index }) => [item.id, index]));
     if (former.size === 0 || this.#gallery.isSkeleton) return;
     if (this.#anchor.id !== null) former.set(this.#anchor.id, this.#anchor.index);
-    const places = new Map();
-    for (const [id, index] of former) {
-      // What cannot be looked up stays.
-      const place = await items.locate(id, index).catch(() => index);
-      if (items !== this.#gallery.items) return;
-      places.set(id, place);
-    }
+    const ids = [...former.keys()];
+    // What cannot be looked up stays.
+    const found = await items.locate(ids).catch(() => [...former.values()]);
+    if (items !== this.#gallery.items) return;
+    const places = new Map(ids.map((id, row) => [id, found[row]]));
     const chosen = new Map(this.#chosen);
     for (const [id, index] of places) {
       if (index < 0) chosen.delete(id);
@@ -193,7 +191,7 @@ export class Selection {
     bar.hidden = !this.#isActive;
     cells.ariaMultiSelectable = this.#isActive ? 'true' : null;
     bar.querySelector('p').textContent = chosen.size ? `${number(chosen.size)} selected` : 'Select pictures';
-    for (const button of bar.querySelectorAll('.copy, .share, .hide')) button.disabled = chosen.size === 0;
+    for (const button of bar.querySelectorAll('.copy, .hide')) button.disabled = chosen.size === 0;
     this.mark();
   }
 

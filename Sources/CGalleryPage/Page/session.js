@@ -6,12 +6,12 @@ const PAUSES = [500, 1000, 2000, 4000, 8000];
 const REST = 1000;
 /** A stream that ends sooner than this after it began, in milliseconds, is followed by a pause. */
 const STEADY = 2000;
-/** Milliseconds without a sign of the server, which sends one every 15 s, after which its connections count as dead. */
-const SILENCE = 45_000;
+/** Milliseconds without a sign of the server, which sends one every 5 s, after which its connections count as dead. */
+const SILENCE = 15_000;
 /** Connections that a browser has to a host. */
 const CONNECTIONS = 6;
 /** Milliseconds between looks for that. */
-const LOOK = 5000;
+const LOOK = 2000;
 /** Code units of identifiers in one message: a fourth of what the server accepts in bytes. */
 const LONGEST = 16_384;
 
@@ -137,10 +137,10 @@ export class Session {
     return (await this.#api.json(path, signal)).items;
   }
 
-  /** The index of the item with this identifier; null if there is none. */
-  async position(version, id) {
-    const path = `${this.#path('position')}?version=${version}&id=${encodeURIComponent(id)}`;
-    return (await this.#api.json(path)).position ?? null;
+  /** The indexes of the items with these identifiers; -1 for each that is gone. */
+  async positions(version, ids) {
+    const places = parts(ids).map((part) => this.#api.post(this.#path('positions'), { version, ids: part }));
+    return (await Promise.all(places)).flatMap(({ positions }) => positions);
   }
 
   /** The first albums of a version: `[{path, count, films, key}]`, with the key of a cover. */
@@ -237,6 +237,7 @@ export class Session {
   #revive() {
     this.#heard = Date.now();
     this.#connections = CONNECTIONS;
+    this.#handlers.connection(false);
     this.#handlers.revived();
     this.#api.drop();
     this.#wake();

@@ -35,13 +35,14 @@ export function offerShortcuts(template, button) {
 export function openDownload(template, session, items, count) {
   const sheet = openSheet(template);
   const { scope, size } = sheet.querySelector('form').elements;
-  const status = sheet.querySelector('[role=status]');
+  const [status, button] = ['[role=status]', '[type=submit]'].map((name) => sheet.querySelector(name));
   if (items.length) scope.add(new Option(`${pictures(items.length)} that you selected`, 'keys'));
   scope.add(new Option(`All ${pictures(count)} shown here`, ''));
   sheet.addEventListener('submit', async (event) => {
     event.preventDefault();
     const keys = scope.value ? items.map(({ key }) => key) : undefined;
-    status.textContent = '';
+    status.textContent = 'Preparing…';
+    button.disabled = true;
     try {
       const { path, missing } = await session.zip({ keys, size: Number(size.value) || undefined });
       Object.assign(element('a'), { href: path, download: '' }).click();
@@ -49,10 +50,11 @@ export function openDownload(template, session, items, count) {
     } catch ({ message }) {
       status.textContent = sentence(message);
     }
+    button.disabled = false;
   });
 }
 
-/** Makes links to selected pictures, or to the folder that they are in, and ends links. `ids` are paths of files. */
+/** Makes links to selected pictures (`ids`, paths of files), if any, or to the folder that they are in, and ends links. */
 export function openSharing(template, session, ids) {
   const sheet = openSheet(template);
   const [status, table] = ['[role=status]', 'table'].map((name) => sheet.querySelector(name));
@@ -74,7 +76,8 @@ export function openSharing(template, session, ids) {
   const option = (label, content) => scope.add(Object.assign(new Option(label), { content }));
   const folders = new Set(ids.map(folderOf));
   const [folder] = folders;
-  option(`${pictures(ids.length)} that you selected`, { ids });
+  option(ids.length ? `${pictures(ids.length)} that you selected` : 'Select pictures first', { ids });
+  sheet.querySelector('[type=submit]').disabled = ids.length === 0;
   if (folder && folders.size === 1) option(`All of “${folder}”, also what is added`, { folder });
   sheet.addEventListener('change', () => show(''));
   sheet.addEventListener('submit', async (event) => {
@@ -87,23 +90,24 @@ export function openSharing(template, session, ids) {
       // Nobody else reaches this machine by these names.
       if (made.host && /^(localhost|127\.|\[::1)/.test(address.hostname)) address.hostname = made.host;
       show(`Whoever has the link sees these pictures until ${ends.format(made.until * 1000)}.`, address.href);
-      fill();
+      list();
     } catch (error) {
       if (own === turn) fail(error);
     }
   });
-  fill();
+  const list = () => fill().catch(({ message }) => (status.textContent = `Your links cannot be listed: ${message}`));
+  list();
 
   /** Lists the links, each with a button that ends it. */
   async function fill() {
-    const { links } = await session.links().catch(() => ({ links: [] }));
+    const { links } = await session.links();
     const rows = links.map(({ id, folder: path, count, until }) => {
       const what = path ? `“${path}”` : pictures(count);
       const row = document.createElement('tr');
       const button = Object.assign(element('button', 'End'), { ariaLabel: `End the link to ${what}` });
       button.addEventListener('click', async () => {
         await session.endLink(id).catch(fail);
-        await fill();
+        await list();
         sheet.querySelector('td button, .close').focus();
       });
       row.insertCell().textContent = `${what}, until ${ends.format(until * 1000)}`;

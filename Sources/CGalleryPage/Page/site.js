@@ -65,7 +65,7 @@ function enlarge(links) {
   follow();
 }
 
-/** Searches names, albums and months of all images, in an index that is a script, as files may not fetch. */
+/** Searches names, albums, months and cameras of all images, in an index that is a script, as files may not fetch. */
 function search() {
   const pages = document.querySelectorAll('[role=main], header ~ nav');
   document.querySelector('header').insertAdjacentHTML(
@@ -93,7 +93,7 @@ function search() {
   // Each text is folded once, not at each key.
   const loaded = () => {
     index = window.searchIndex.flatMap((album) => album.pictures.map((picture) => {
-      const [text, parts] = [folded(`${album.name} ${picture.name}`), folded(picture.month).split(' ')];
+      const [text, parts] = [folded(`${album.name} ${picture.name} ${picture.also}`), folded(picture.month).split(' ')];
       return { album, picture, text, parts };
     }));
     show();

@@ -37,6 +37,8 @@ export class Slide {
   video = null;
   /** Whether the film plays in a slide show. */
   #isInShow = false;
+  /** The time of the film when the slide show last wanted to go on. */
+  #time = null;
   #stage = { width: 1, height: 1 };
   #form = null;
   #url = null;
@@ -167,9 +169,11 @@ export class Slide {
     this.frame.style.rotate = '';
   }
 
-  /** Whether there is nothing more to wait for. */
-  get isSettled() {
-    if (this.video && !this.video.paused) return false;
+  /** Whether there is nothing more to wait for: a film that plays has moved on since this was last asked. */
+  settles() {
+    const [last, time] = [this.#time, this.video?.currentTime];
+    this.#time = time;
+    if (this.video && !this.video.paused && time !== last) return false;
     return this.element.dataset.state === 'shown' || this.element.dataset.state === 'failed';
   }
 
@@ -226,13 +230,16 @@ export class Slide {
   /** Plays a film without sound, as in a slide show, or pauses it. One that cannot be played stays a picture there. */
   playFilm(plays) {
     const { video } = this;
-    if (!video?.controls || video.ended) return;
+    if (!video?.controls) return;
     this.#isInShow = plays;
-    if (plays) Object.assign(video, { muted: true }).play().catch(() => {});
+    video.muted = plays;
+    if (video.ended) return;
+    if (plays) video.play().catch(() => {});
     else video.pause();
   }
 
   #addFilm(properties) {
+    this.#time = null;
     this.video = Object.assign(document.createElement('video'), { ...properties, playsInline: true, src: this.item.film });
     this.frame.append(this.video);
     return this.video;

@@ -132,10 +132,10 @@ export class Viewer {
     this.#show(index, isHeld);
   }
 
-  /** Shows the item with an identifier, which is near an index; returns whether it is there. */
-  async openItem(id, near) {
+  /** Shows the item with an identifier; returns whether it is there. */
+  async openItem(id) {
     const { items } = this.#gallery;
-    const index = await items.locate(id, near).catch(() => -1);
+    const [index] = await items.locate([id]).catch(() => [-1]);
     if (index < 0 || items !== this.#gallery.items) return false;
     await this.open(index);
     return true;
@@ -178,7 +178,7 @@ export class Viewer {
     const index = Math.min(this.#index, this.#gallery.count - 1);
     const { items } = this.#gallery;
     if (items.at(index)?.id === id) return this.#show(index);
-    const found = await items.locate(id, index).catch(() => null);
+    const [found] = await items.locate([id]).catch(() => [null]);
     // Without a response, newer results follow.
     if (!this.isOpen || found === null || items !== this.#gallery.items) return;
     if (found < 0 && id === this.#id && id !== this.#hidden) {
@@ -321,16 +321,15 @@ export class Viewer {
 
   /** The next picture of the slide show, as soon as there is one; false after the last. */
   #goOn() {
-    // The interval begins anew when the present one has loaded.
-    if (!this.#slides[1].isSettled) return true;
+    // Again, if the present one has not loaded, or the next one does not come. The interval begins anew when it has.
+    this.#slideShow.wait();
+    if (!this.#slides[1].settles()) return true;
     const isLast = this.#index + 1 >= this.#gallery.count;
     if (isLast && !this.#gallery.snapshot.more) {
       this.#handlers.tell('That was the last picture.');
       return false;
     }
     this.go(1);
-    // Again, if the next one does not come.
-    this.#slideShow.wait();
     return true;
   }
 

@@ -6,6 +6,7 @@ struct SitePicture {
   /// The name of its source.
   let name: String
   let date: CaptureDate
+  let camera: String
   let isFilm: Bool
   /// The size of its source in pixels; that of a film is unknown.
   let size: PixelSize?
@@ -28,6 +29,8 @@ struct SiteAlbum {
   var albums: [[UInt8]] = []
   /// The number of images in it and in all albums below.
   var count = 0
+  /// The number of films among them.
+  var films = 0
   /// The input whose image is shown for it.
   var cover: Int?
 
@@ -66,11 +69,13 @@ struct SiteContent {
       album.pictures.sort { (list.date(at: $1).clock, $0) < (list.date(at: $0).clock, $1) }
       album.albums.reverse()
       album.count += album.pictures.count
+      album.films += album.pictures.count { list.path(at: $0).filmType != nil }
       album.cover = album.pictures.first ?? album.albums.lazy.compactMap { [self] in self[$0].cover }.first
       albums[path] = album
       if path.isEmpty { continue }
       albums[album.parent]?.albums.append(path)
       albums[album.parent]?.count += album.count
+      albums[album.parent]?.films += album.films
     }
   }
 
@@ -91,7 +96,8 @@ struct SiteContent {
     let isFilm = list.path(at: index).filmType != nil
     let film = films[index].flatMap { picture(at: $0)?.outputs.dropFirst(2).first?.path }
     return SitePicture(
-      name: String(decoding: list.name(at: index), as: UTF8.self), date: list.date(at: index), isFilm: isFilm,
-      size: isFilm ? nil : entry.sourceSize, film: film, outputs: entry.outputs)
+      name: String(decoding: list.name(at: index), as: UTF8.self), date: list.date(at: index),
+      camera: list.camera(at: index), isFilm: isFilm, size: isFilm ? nil : entry.sourceSize, film: film,
+      outputs: entry.outputs)
   }
 }

@@ -37,7 +37,7 @@ struct SitePage {
     return HTMLPage.head(title: name, policy: Self.policy, styles: styles) + """
       <header>
       <nav aria-label="Albums above">\(parents.joined())</nav>
-      \(HTMLPage.heading(name))<p>\(Self.counted(album.count))</p>
+      \(HTMLPage.heading(name))<p>\(Self.counted(album))</p>
       </header>
       <div role="main">
       \(section("Albums", albums.map(figure)))\(months)</div>
@@ -73,7 +73,7 @@ struct SitePage {
     let link = "<a href=\"\(folder.percentEncoded)index.html\""
     return HTMLPage.figure(
       box: "\(link) tabindex=\"-1\" aria-hidden=\"true\">\(image)</a>",
-      caption: ["\(link)>\(HTMLPage.title(name))</a>", HTMLPage.note(Self.counted(album.count))])
+      caption: ["\(link)>\(HTMLPage.title(name))</a>", HTMLPage.note(Self.counted(album))])
   }
 
   private func figure(_ picture: SitePicture) -> String {
@@ -99,5 +99,10 @@ struct SitePage {
   }
 
   private static func up(_ count: Int) -> String { String(repeating: "../", count: count) }
-  private static func counted(_ count: Int) -> String { "\(count) picture\(count == 1 ? "" : "s")" }
+  /// `3 pictures and 1 film`.
+  private static func counted(_ album: SiteAlbum) -> String {
+    [(album.count - album.films, "picture"), (album.films, "film")]
+      .filter { $0.0 > 0 || $0.1 == "picture" && album.films == 0 }
+      .map { "\($0) \($1)\($0 == 1 ? "" : "s")" }.joined(separator: " and ")
+  }
 }

@@ -35,7 +35,7 @@ package enum SearchText {
   }
 
   /// Appends the normalised form of UTF-8 text to a buffer. ASCII, the most common case, has a fast path.
-  package static func appendFolded(_ bytes: some Collection<UInt8>, to buffer: inout [UInt8]) {
+  package static func appendFolded(_ bytes: ArraySlice<UInt8>, to buffer: inout [UInt8]) {
     if bytes.allSatisfy({ $0 < 0x80 }) {
       for byte in bytes { buffer.append((0x41...0x5a).contains(byte) ? byte | 0x20 : byte) }
     } else {

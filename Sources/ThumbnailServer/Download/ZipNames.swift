@@ -5,7 +5,7 @@ import ThumbnailCore
 enum ZipNames {
   /// The devices of Windows, whatever extension they have.
   private static let devices = Set(
-    ["con", "prn", "aux", "nul"] + (0...9).flatMap { ["com\($0)", "lpt\($0)"] })
+    ["con", "conin$", "conout$", "prn", "aux", "nul"] + "0123456789¹²³".flatMap { ["com\($0)", "lpt\($0)"] })
 
   /// The names of files by their paths within the gallery, in the same order. Names that Windows or macOS would take for
   /// the same, or for that of a folder, are numbered: `lake (2).jpg`.
@@ -31,7 +31,8 @@ enum ZipNames {
       var part = String.UnicodeScalarView(String(decoding: bytes, as: UTF8.self).unicodeScalars.map { safe($0) })
       // Windows leaves them out.
       while let last = part.last, last == "." || last == " " { part.removeLast() }
-      let isDevice = devices.contains(String(part.prefix { $0 != "." }).lowercased())
+      let stem = String(part.prefix { $0 != "." }).trimmingCharacters(in: .whitespaces)
+      let isDevice = devices.contains(stem.lowercased())
       return (part.isEmpty || isDevice ? "_" : "") + String(part)
     }.joined(separator: "/")
   }

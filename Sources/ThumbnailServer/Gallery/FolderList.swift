@@ -71,9 +71,9 @@ actor FolderList: ImageList {
     ListedPhoto(id: found.photo.id, photo: found.photo, date: found.date, film: found.film)
   }
 
-  func position(of id: String, version: Int) throws(ProviderError) -> Int? {
-    guard version == snapshot.version else { return nil }
-    return try arrangement?.position(of: id)
+  func positions(of ids: [String], version: Int) throws(ProviderError) -> [String: Int] {
+    guard version == snapshot.version, let arrangement else { return [:] }
+    return try arrangement.positions(of: ids)
   }
 
   func hide(_ ids: [String]) async {
@@ -147,7 +147,8 @@ actor FolderList: ImageList {
         snapshot.message =
           snapshot.query.isEmpty
           ? "There are no pictures or films in this folder."
-          : "No picture's name, folder or month has “\(snapshot.query)” in it."
+          : "No picture's name, folder, month or camera has “\(snapshot.query)” in it."
+            + (new.isDated ? "" : " Months and cameras are still being read.")
       }
     case .failure(let error):
       arrangement = nil

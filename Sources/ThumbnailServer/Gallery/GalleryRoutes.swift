@@ -18,7 +18,7 @@ struct GalleryRoutes: Sendable {
   /// The most images whose sizes are looked up in the cache, which takes microseconds for each.
   private static let mostLookedUp = 20_000
   /// The interval of keep-alive messages in an event stream, without which a page takes its connection for dead.
-  private static let keepAliveInterval = Duration.seconds(15)
+  private static let keepAliveInterval = Duration.seconds(5)
   /// The distance ahead of the view, in its heights, at which more images of a search are requested.
   private static let screensAhead = 2
 
@@ -33,7 +33,7 @@ struct GalleryRoutes: Sendable {
   let reading = WorkerPool(name: "film-lengths", threads: 1)
 
   /// The changes that the page of a link may make: to its own view.
-  private static let guestChanges: Set<Substring> = ["order", "retry", "viewport", "away", "end"]
+  private static let guestChanges: Set<Substring> = ["order", "positions", "retry", "viewport", "away", "end"]
 
   /// The response to a request below `/api`, from the page of a link if there is one; the path without that.
   func response(to request: ServerRequest, path: [Substring], _ link: ShareLink?) async -> ServerResponse {
@@ -79,7 +79,6 @@ struct GalleryRoutes: Sendable {
     switch what {
     case "events": return events(of: session)
     case "items": return try await items(of: session, QueryItems(request.query))
-    case "position": return try await position(in: session, QueryItems(request.query))
     case "albums" where session.link == nil: return try await albums(of: session, QueryItems(request.query))
     case "aspects": return try await aspects(of: session, QueryItems(request.query))
     default: throw .notFound
@@ -143,14 +142,12 @@ struct GalleryRoutes: Sendable {
     return Problem(.internalServerError, error.code, error.message)
   }
 
-  /// The position of an image, for a page whose list has a new order.
-  private func position(in session: GallerySession, _ query: QueryItems) async throws(Problem) -> ServerResponse {
-    guard let version = query.integer("version"), var id = query["id"] else {
-      throw Problem(.badRequest, "invalid-request", "version must be a number, and id an item's identifier")
-    }
-    if session.link != nil { id = registry.photo(id)?.photo.id ?? "" }
+  /// The positions of images, for a page whose list has changed; -1 for each that is gone.
+  private func find(_ message: PositionsMessage, in session: GallerySession) async throws(Problem) -> ServerResponse {
+    let ids = session.link == nil ? message.ids : message.ids.map { registry.photo($0)?.photo.id ?? "" }
     do throws(ProviderError) {
-      return .json(["position": try await session.list.position(of: id, version: version)])
+      let found = try await session.list.positions(of: ids, version: message.version)
+      return .json(["positions": ids.map { found[$0] ?? -1 }])
     } catch {
       throw Self.problem(error)
     }
@@ -235,6 +232,11 @@ struct GalleryRoutes: Sendable {
 
   private struct ItemIDMessage: Decodable { let id: String }
   private struct ItemIDsMessage: Decodable { let ids: [String] }
+  private struct PositionsMessage: Decodable {
+    let version: Int
+    let ids: [String]
+  }
+
   /// Without ids all that are hidden are meant.
   private struct UndoMessage: Decodable { let ids: [String]? }
 
@@ -262,6 +264,7 @@ struct GalleryRoutes: Sendable {
     case "retry": await list.retry()
     case "delete": await list.hide((try Self.decode(request) as ItemIDsMessage).ids)
     case "undo": return .json(["ids": await list.show((try Self.decode(request) as UndoMessage).ids)])
+    case "positions": return try await find(Self.decode(request), in: session)
     case "zip":
       guard let zips else { throw .notFound }
       return try await zips.add(Self.decode(request), of: list, login: sharing?.login.session(of: request))

@@ -54,8 +54,10 @@ actor SearchList: ImageList {
     return items[range.clamped(to: items.indices)].map { ListedPhoto(id: "\($0.id)", photo: $0.photo) }
   }
 
-  func position(of id: String, version: Int) -> Int? {
-    version == snapshot.version ? items.firstIndex { "\($0.id)" == id } : nil
+  func positions(of ids: [String], version: Int) -> [String: Int] {
+    let wanted = Set(version == snapshot.version ? ids : [])
+    let found = items.enumerated().map { ("\($1.id)", $0) }.filter { wanted.contains($0.0) }
+    return Dictionary(found) { first, _ in first }
   }
 
   func hide(_ ids: [String]) async {

@@ -160,7 +160,8 @@ final class ConvertRun: Sendable {
     } else if result.isPlanned {
       for output in result.outputs { try console.printSoon("would write \(options.output)/\(output.path)") }
     }
-    if !printsJSON, !isQuiet { sayNames(result, line) }
+    // Nobody looks for the files of a site by their names.
+    if !printsJSON, !isQuiet, options.site == nil { sayNames(result, line) }
     guard showsProgress else { return }
     progress.update {
       $0.done += 1

@@ -280,6 +280,9 @@ struct ServedSourceOptions: ParsableArguments {
 
   func validate() throws {
     if providerURL != nil, provider == nil { throw ValidationError("--provider-url goes with --provider") }
+    if pair != .none, urls != nil || provider?.hasPrefix("folder:") == false {
+      throw ValidationError("--pair goes with a folder")
+    }
   }
 }
 

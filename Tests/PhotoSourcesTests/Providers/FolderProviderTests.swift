@@ -205,7 +205,8 @@ import ThumbnailCache
       try sorter.add(name.utf8, in: "".utf8)
     }
     let listing = try sorter.finish(skipped: [])
-    let found = try listing.indices(matching: SearchText.words(of: "ete 99"), cancelled: CancellationFlag())
+    let words = SearchText.words(of: "ete 99")
+    let found = try FoldedPaths(listing).indices(matching: words, cancelled: CancellationFlag())
     #expect(found.count == names.count { $0.hasPrefix("été") && $0.contains("99") })
   }
 }

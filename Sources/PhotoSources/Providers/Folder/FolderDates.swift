@@ -3,18 +3,25 @@ package import Foundation
 import ThumbnailCore
 import Thumbnailer
 
-/// The dates read from a folder's images, by the state of each file. Takes 16 bytes an image.
+/// The dates and cameras read from a folder's images, by the state of each file. Takes 24 bytes an image.
 struct FolderDates: Sendable {
   struct Record: Sendable {
-    let key: UInt64
-    /// As `CaptureDate.packed`.
-    let date: Int64
+    /// 0 for a file that was not read.
+    var key: UInt64 = 0
+    let date: CaptureDate
+    /// The number of the camera's name.
+    var camera: UInt16 = 0
+    /// The length of the file in bytes, at most 4 GiB, which is not stored.
+    var size: UInt32 = 0
   }
 
   /// In the order of their keys.
   fileprivate let records: [Record]
+  let cameras: CameraNames
 
-  init(_ records: [Record] = []) { self.records = records.sorted { $0.key < $1.key } }
+  init(_ records: [Record] = [], cameras: CameraNames = CameraNames()) {
+    (self.records, self.cameras) = (records.sorted { $0.key < $1.key }, cameras)
+  }
 
   /// Identifies a file by its path within the folder, its length, and the time of its last change: an FNV-1a hash of
   /// 64 bits, which takes well under a microsecond. Two files that share one would share a date, and nothing else.
@@ -30,20 +37,20 @@ struct FolderDates: Sendable {
     return hash
   }
 
-  /// The date of the file with a key; nil if it was not read.
-  func date(of key: UInt64) -> CaptureDate? {
+  /// What was read of the file with a key; nil if it was not.
+  func record(of key: UInt64) -> Record? {
     let place = records.partitioningIndex { $0.key >= key }
-    guard place < records.count, records[place].key == key else { return nil }
-    return CaptureDate(packed: records[place].date)
+    return place < records.count && records[place].key == key ? records[place] : nil
   }
 }
 
-/// The file with a folder's dates, in the cache's folder: eight bytes that name the format, 16 for each image, and a
-/// checksum of eight. All numbers are little-endian.
+/// The file with a folder's dates, in the cache's folder: eight bytes that name the format, eight for the number of
+/// images, 18 for each, the names of cameras in a line each, and a checksum of eight. All numbers are little-endian.
 package struct FolderDatesFile: Sendable {
   private static let folder = "dates"
-  private static let signature = Array("thmdate1".utf8)
-  private static let recordLength = 16
+  private static let signature = Array("thmdate2".utf8)
+  private static let headLength = 16
+  private static let recordLength = 18
   private static let checksumLength = 8
 
   private let path: RawPath
@@ -63,28 +70,41 @@ package struct FolderDatesFile: Sendable {
   func read() -> FolderDates {
     guard let data = try? Data(contentsOf: URL(fileURLWithPath: path.description)) else { return FolderDates() }
     let content = data.dropLast(Self.checksumLength)
-    guard data.starts(with: Self.signature), (content.count - Self.signature.count) % Self.recordLength == 0,
+    guard data.starts(with: Self.signature), content.count >= Self.headLength,
       data.suffix(Self.checksumLength).elementsEqual(Self.checksum(of: content))
     else {
       Log.cache.warning("the dates of a folder's pictures cannot be read and are looked for again: \(path)")
       return FolderDates()
     }
-    let records = content.dropFirst(Self.signature.count).withUnsafeBytes { bytes in
-      stride(from: 0, to: bytes.count, by: Self.recordLength).map { place in
-        FolderDates.Record(
-          key: UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)),
-          date: Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: place + 8, as: Int64.self)))
+    return content.withUnsafeBytes { bytes in
+      func number<Number: FixedWidthInteger>(at place: Int) -> Number {
+        Number(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: Number.self))
       }
+      let most = (bytes.count - Self.headLength) / Self.recordLength
+      let end = Self.headLength + max(0, min(number(at: Self.signature.count), most)) * Self.recordLength
+      let cameras = CameraNames(
+        bytes[end...].split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) })
+      let records = stride(from: Self.headLength, to: end, by: Self.recordLength).compactMap { place in
+        CaptureDate(packed: number(at: place + 8)).map {
+          FolderDates.Record(key: number(at: place), date: $0, camera: number(at: place + 16))
+        }
+      }
+      return FolderDates(records, cameras: cameras)
     }
-    return FolderDates(records)
   }
 
   func write(_ dates: FolderDates) {
     var content = Data(Self.signature)
-    content.reserveCapacity(content.count + dates.records.count * Self.recordLength + Self.checksumLength)
-    for record in dates.records {
-      withUnsafeBytes(of: (record.key.littleEndian, record.date.littleEndian)) { content.append(contentsOf: $0) }
+    func append(_ number: some FixedWidthInteger) {
+      withUnsafeBytes(of: number.littleEndian) { content.append(contentsOf: $0) }
     }
+    append(dates.records.count)
+    for record in dates.records {
+      append(record.key)
+      append(record.date.packed)
+      append(record.camera)
+    }
+    content.append(contentsOf: dates.cameras.names.joined(separator: "\n").utf8)
     content.append(contentsOf: Self.checksum(of: content))
     do throws(SystemFailure) {
       let folder = RawPath(bytes: path.folder.dropLast())

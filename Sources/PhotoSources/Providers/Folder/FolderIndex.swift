@@ -7,7 +7,7 @@ package import Thumbnailer
 /// All images of a folder at once, for a gallery that jumps anywhere: counts first, photos by their position.
 ///
 /// `FolderProvider` lists a folder once and reads it page by page; this also knows the dates, and notices changes. It
-/// takes about 50 bytes an image in memory, in addition to the list that `FolderProvider` keeps in a file.
+/// takes about 80 bytes an image in memory, in addition to the list that `FolderProvider` keeps in a file.
 package final class FolderIndex: Sendable {
   /// The order of the images.
   package enum Order: String, Sendable, Codable, CaseIterable {
@@ -73,8 +73,8 @@ package final class FolderIndex: Sendable {
     self.extensions = extensions ?? FolderWalk.pictureExtensions
   }
 
-  /// The images that have all words of the query in their paths or their months (`july 2021`), in an order. The folder
-  /// is listed at the first call.
+  /// The images that have all words of the query in their paths, months (`july 2021`) or cameras, in an order; `film` finds
+  /// films. The folder is listed at the first call.
   ///
   /// - Parameters:
   ///   - album: The path of a folder within this one, as of a `FolderAlbum`; empty for this one.
@@ -164,7 +164,7 @@ package final class FolderIndex: Sendable {
 
   /// Keeps a listing, in place of another unless that was replaced meanwhile, and the dates that were read.
   private func keep(_ new: FolderListing, replacing old: FolderListing?) -> FolderDates {
-    let dates = FolderDates(new.read)
+    let dates = new.read
     state.withLock { state in
       if state.listing === old { state.listing = new }
       state.dates = dates
@@ -228,7 +228,7 @@ package struct FolderArrangement: Sendable {
   private func photos(withIndices indices: [Int]) throws(ProviderError) -> [DatedPhoto] {
     try ProviderError.listing(listing.root) { () throws(SystemFailure) in
       try zip(listing.photos(at: indices), indices).map { (photo, index) throws(SystemFailure) in
-        (photo, listing.dates[index], try listing.film(of: photo, at: index))
+        (photo, listing.date(at: index), try listing.film(of: photo, at: index))
       }
     }
   }
@@ -252,10 +252,13 @@ package struct FolderArrangement: Sendable {
   /// The index in the listing.
   private func index(at position: Int) -> Int { places.map { Int($0[position]) } ?? position }
 
-  /// The position of the photo with this id; nil if it is not among these. Takes linear time.
-  package func position(of id: String) throws(ProviderError) -> Int? {
-    let index = try ProviderError.listing(listing.root) { () throws(SystemFailure) in try listing.index(of: id) }
-    guard let index, let places else { return index }
-    return places.firstIndex(of: UInt32(index))
+  /// The positions of the photos with these ids, without those that are not among these. Takes linear time.
+  package func positions(of ids: [String]) throws(ProviderError) -> [String: Int] {
+    let found = try ProviderError.listing(listing.root) { () throws(SystemFailure) in try listing.indices(of: ids) }
+    guard let places else { return found }
+    let wanted = Set(found.values)
+    let there = places.enumerated().filter { wanted.contains(Int($1)) }
+    let positions = Dictionary(there.map { (Int($1), $0) }) { first, _ in first }
+    return found.compactMapValues { positions[$0] }
   }
 }

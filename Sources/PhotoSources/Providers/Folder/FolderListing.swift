@@ -5,7 +5,7 @@ import ThumbnailCache
 import ThumbnailCore
 import Thumbnailer
 
-/// The contents of a folder at one moment: paths in natural order, and the known dates of images.
+/// The contents of a folder at one moment: paths in natural order, and the known dates and cameras of images.
 final class FolderListing: Sendable {
   /// The number of paths in memory at once while all are read.
   private static let chunk = 4096
@@ -16,11 +16,12 @@ final class FolderListing: Sendable {
 
   let root: String
   private let paths: PathList
-  /// The dates by the path's index. If the file was not read, the date in its name or of its last change. Empty without
-  /// dates.
-  let dates: [CaptureDate]
-  /// The lengths of the files in bytes, at most 4 GiB, by the path's index. Empty without dates.
-  private let sizes: [UInt32]
+  /// For searches as one types. Nil without dates, as one search reads the list itself.
+  private let folded: FoldedPaths?
+  /// The dates, cameras and lengths by the path's index. If the file was not read, the date in its name or of its last change.
+  /// Empty without dates.
+  private let records: [FolderDates.Record]
+  private let cameras: CameraNames
   /// The indices of the films of Live Photos, by those of their pictures.
   private let livePhotos: [UInt32: UInt32]
   /// The indices of files that are no images of their own: these films, and RAW files and HEICs that JPEGs stand for.
@@ -32,8 +33,6 @@ final class FolderListing: Sendable {
   private let posters: FilmPosters?
   /// The indices of the files that are still to be read, ascending.
   private let unread: ArraySlice<UInt32>
-  /// What identifies the states of files whose dates were read, by the path's index; 0 for the others.
-  private let keys: [UInt64]
   /// The folders, with their states at the time they were opened; nil for one that had just been changed, because
   /// another change within the same step of the clock would not be noticed.
   private let folders: [(path: RawPath, state: FileState?)]
@@ -45,13 +44,13 @@ final class FolderListing: Sendable {
 
   /// The number of files that are still to be read for their dates.
   var unreadCount: Int { unread.count }
-  /// The dates that were read.
-  var read: [FolderDates.Record] {
-    zip(keys, dates).compactMap { $0 == 0 ? nil : FolderDates.Record(key: $0, date: $1.packed) }
-  }
+  /// The dates and cameras that were read.
+  var read: FolderDates { FolderDates(records.filter { $0.key != 0 }, cameras: cameras) }
 
-  /// What identifies the state of a file whose date was read.
-  func key(at index: UInt32) -> UInt64 { keys[Int(index)] }
+  func date(at index: Int) -> CaptureDate { records[index].date }
+
+  /// What identifies the state of a file whose date was read; 0 for others.
+  func key(at index: UInt32) -> UInt64 { records[Int(index)].key }
 
   /// Whether the date of every image is known.
   var isDated: Bool { unread.isEmpty }
@@ -76,69 +75,62 @@ final class FolderListing: Sendable {
     folders = walk.folders.map { folder in
       (RawPath(root).appending(folder.path), folder.state.modified < begun - Self.clockStep ? folder.state : nil)
     }
-    var (dates, unread, keys): ([CaptureDate], [UInt32], [UInt64]) = ([], [], [])
-    var (sizes, films): ([UInt32], Set<UInt32>) = ([], [])
-    var tree = AlbumTree()
+    var (records, unread): ([FolderDates.Record], [UInt32]) = ([], [])
+    var (tree, folded, films): (AlbumTree, FoldedPaths, Set<UInt32>) = (AlbumTree(), FoldedPaths(), [])
     if let known {
-      dates.reserveCapacity(paths.count)
-      sizes.reserveCapacity(paths.count)
-      keys.reserveCapacity(paths.count)
+      records.reserveCapacity(paths.count)
       try ProviderError.listing(root) { () throws(SystemFailure) in
         for start in stride(from: 0, to: paths.count, by: Self.chunk) {
           if cancelled.isSet { throw SystemFailure(code: ECANCELED) }
           for record in try paths.paths(at: start..<min(start + Self.chunk, paths.count)) {
             tree.append(record)
-            if RawPath(bytes: record.name).filmType != nil { films.insert(UInt32(dates.count)) }
+            folded.append(record)
+            if RawPath(bytes: record.name).filmType != nil { films.insert(UInt32(records.count)) }
             // A file that has vanished meanwhile is not read.
             let state = try? FileState(of: RawPath(root).appending(record.path))
-            sizes.append(UInt32(clamping: state?.byteCount ?? 0))
-            let key = state.map { FolderDates.key(of: record.path, $0) }
-            if let key, let date = known.date(of: key) {
-              keys.append(key)
-              dates.append(date)
-            } else {
-              keys.append(0)
-              if state != nil { unread.append(UInt32(dates.count)) }
-              dates.append(CaptureDate(name: record.name) ?? CaptureDate(fileTime: state?.modified ?? 0))
-            }
+            let read = state.flatMap { known.record(of: FolderDates.key(of: record.path, $0)) }
+            if read == nil, state != nil { unread.append(UInt32(records.count)) }
+            let assumed = { CaptureDate(name: record.name) ?? CaptureDate(fileTime: state?.modified ?? 0) }
+            records.append(read ?? FolderDates.Record(date: assumed()))
+            records[records.count - 1].size = UInt32(clamping: state?.byteCount ?? 0)
           }
         }
       }
     }
-    (self.dates, self.sizes, self.unread, self.keys) = (dates, sizes, unread[...], keys)
-    (self.tree, self.films) = (tree, films)
+    (self.records, self.unread, cameras) = (records, unread[...], known?.cameras ?? CameraNames())
+    (self.tree, self.films, self.folded) = (tree, films, known.map { _ in folded })
   }
 
   private init(
-    _ listing: FolderListing, dates: [CaptureDate], sizes: [UInt32], unread: ArraySlice<UInt32>, keys: [UInt64]
+    _ listing: FolderListing, _ records: [FolderDates.Record], _ cameras: CameraNames, unread: ArraySlice<UInt32>
   ) {
     (root, paths, folders) = (listing.root, listing.paths, listing.folders)
     (livePhotos, leftOut, films) = (listing.livePhotos, listing.leftOut, listing.films)
-    (posters, tree) = (listing.posters, listing.tree)
-    (self.dates, self.sizes, self.unread, self.keys) = (dates, sizes, unread, keys)
+    (posters, tree, folded) = (listing.posters, listing.tree, listing.folded)
+    (self.records, self.cameras, self.unread) = (records, cameras, unread)
   }
 
   /// The same listing with the dates of more files, read until a moment. Blocks.
   func readingDates(until end: ContinuousClock.Instant, cancelled: CancellationFlag) -> FolderListing {
-    var (dates, sizes, unread, keys) = (dates, sizes, unread, keys)
+    var (records, cameras, unread) = (records, cameras, unread)
     while !unread.isEmpty, !cancelled.isSet, ContinuousClock.now < end {
       let part = unread.prefix(Self.filesBetweenLooks)
       unread = unread.dropFirst(part.count)
       // Without the list nothing more can be read.
-      guard let records = try? paths.paths(at: part.map(Int.init)) else { unread = []; break }
-      for (index, record) in zip(part, records) {
-        guard let found = try? DateReader.date(of: RawPath(root).appending(record.path)) else { continue }
-        dates[Int(index)] = found.date
-        sizes[Int(index)] = UInt32(clamping: found.state.byteCount)
-        keys[Int(index)] = FolderDates.key(of: record.path, found.state)
+      guard let files = try? paths.paths(at: part.map(Int.init)) else { unread = []; break }
+      for (index, file) in zip(part, files) {
+        guard let found = try? DateReader.date(of: RawPath(root).appending(file.path)) else { continue }
+        records[Int(index)] = FolderDates.Record(
+          key: FolderDates.key(of: file.path, found.state), date: found.date, camera: cameras.number(of: found.camera),
+          size: UInt32(clamping: found.state.byteCount))
       }
     }
-    return FolderListing(self, dates: dates, sizes: sizes, unread: unread, keys: keys)
+    return FolderListing(self, records, cameras, unread: unread)
   }
 
   /// The same listing with files, by ascending indices, that are still to be read.
   func rereading(_ indices: [UInt32]) -> FolderListing {
-    FolderListing(self, dates: dates, sizes: sizes, unread: indices[...], keys: keys)
+    FolderListing(self, records, cameras, unread: indices[...])
   }
 
   /// What identifies the states of files now, by ascending indices; without those that have vanished.
@@ -162,11 +154,7 @@ final class FolderListing: Sendable {
     within isWithin: ((String) -> Bool)? = nil, cancelled: CancellationFlag
   ) throws(SystemFailure) -> FolderArrangement {
     let words = SearchText.words(of: query)
-    let monthWords = words.filter(Self.mayBeMonth)
-    var places =
-      words.isEmpty
-      ? nil
-      : try paths.indices(matching: words, cancelled: cancelled) { monthWords.contains($0) && isMonth($0, of: $1) }
+    var places = words.isEmpty ? nil : try self.places(matching: words, cancelled)
     if !leftOut.isEmpty || !album.isEmpty {
       let images = album.isEmpty ? 0..<count : tree.images(of: album)
       places = (places ?? Array(0..<UInt32(count))).filter { images.contains(Int($0)) && !leftOut.contains($0) }
@@ -189,7 +177,7 @@ final class FolderListing: Sendable {
     if order == .name { return places }
     let all = orders.withLock { orders in
       if let known = orders[order] { return known }
-      let values = order == .date ? dates.map(\.clock) : sizes.map { Int($0) }
+      let values = order == .date ? records.map(\.date.clock) : records.map { Int($0.size) }
       let all = (0..<UInt32(count)).sorted { (values[Int($1)], $0) < (values[Int($0)], $1) }
       orders[order] = all
       return all
@@ -215,6 +203,20 @@ final class FolderListing: Sendable {
     return (shown, leftOut)
   }
 
+  private func places(matching words: [[UInt8]], _ cancelled: CancellationFlag) throws(SystemFailure) -> [UInt32] {
+    let folded = if let folded { folded } else { try FoldedPaths(paths) }
+    let cameras = cameras.names.map { Array(SearchText.folded($0).utf8) }
+    let ofCameras = words.map { word in cameras.map { $0.contains(word) } }
+    let areMonths = words.map(Self.mayBeMonth)
+    let areFilms = words.map { $0.count > 2 && "films".utf8.starts(with: $0) }
+    return try folded.indices(matching: words, cancelled: cancelled) { word, index in
+      guard index < records.count else { return false }
+      let camera = Int(records[index].camera)
+      return camera < cameras.count && ofCameras[word][camera] || areMonths[word] && isMonth(words[word], of: index)
+        || areFilms[word] && films.contains(UInt32(index))
+    }
+  }
+
   /// Whether a word of a search begins a year or a month: `2021`, `july`, `jul`.
   private static func mayBeMonth(_ word: [UInt8]) -> Bool {
     word.count > 2
@@ -223,13 +225,16 @@ final class FolderListing: Sendable {
 
   /// Whether such a word begins the year or the month of an image.
   private func isMonth(_ word: [UInt8], of index: Int) -> Bool {
-    guard index < dates.count else { return false }
-    let (year, month, _) = dates[index].month
+    let (year, month, _) = date(at: index).month
     return Self.searchedMonths[month - 1].starts(with: word) || "\(year)".utf8.starts(with: word)
   }
 
-  /// The index of the image with this id; nil if there is none.
-  func index(of id: String) throws(SystemFailure) -> Int? { try paths.index(of: RawPath(text: id).bytes) }
+  /// The indices of the images with these ids, without those that are gone.
+  func indices(of ids: [String]) throws(SystemFailure) -> [String: Int] {
+    let paths = Dictionary(ids.map { ($0, RawPath(text: $0).bytes) }) { first, _ in first }
+    let found = try self.paths.indices(of: Set(paths.values))
+    return paths.compactMapValues { found[$0] }
+  }
 
   func photos(at indices: [Int]) throws(SystemFailure) -> [Photo] {
     // Neighbours in the list are read in one go, so they are read in the list's order.
@@ -269,9 +274,9 @@ final class FolderListing: Sendable {
     var sections: [FolderArrangement.Section] = []
     var rest = sorted[...]
     while let newest = rest.first {
-      let date = dates[Int(newest)]
+      let date = date(at: Int(newest))
       let begin = date.month.begin
-      let count = rest.prefix { dates[Int($0)].clock >= begin }.count
+      let count = rest.prefix { self.date(at: Int($0)).clock >= begin }.count
       sections.append(.init(title: date.monthTitle, count: count))
       rest = rest.dropFirst(count)
     }
