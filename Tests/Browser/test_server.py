@@ -228,7 +228,6 @@ def test_a_picture_that_is_replaced_in_place_is_shown_with_its_new_date(tab, tmp
         with (folder / "1.png").open("r+b") as file:
             file.write(png(360, 200, (160, 110, 40), "2025:02:03 10:00:00"))
             file.truncate()
-        tab.goto(address + "/")
         tab.wait_for_function("() => document.querySelector('#headers').innerText.includes('February 2025')")
         tab.click(".cell[aria-label^='1.png']")
         tab.wait_for_selector("#viewer .facts:has-text('360 × 200')")

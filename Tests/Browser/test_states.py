@@ -181,3 +181,28 @@ def test_pictures_that_let_others_go_first_come_in_the_end(gallery):
     view.held.set()
     view.wait_for_pictures()
     assert view.page.evaluate("document.querySelectorAll('.cell[data-state=failed]').length") == 0
+
+
+def test_pictures_that_a_restarted_server_did_not_know_yet_are_shown_with_its_list(gallery):
+    view = gallery()
+    keys = [f"{number:032x}" for number in range(40)]
+    view.refusals = {key: (404, "not-found", {}) for key in keys}
+    view.open(kind="folder")
+    view.wait("document.querySelectorAll('.cell[data-state=failed]').length > 10")
+    view.refusals = {}
+    view.revise()
+    view.wait_for_pictures()
+    assert view.page.evaluate("document.querySelectorAll('.cell[data-state=failed]').length") == 0
+
+
+def test_an_enlarged_picture_that_failed_without_a_connection_comes_with_it(gallery):
+    view = gallery()
+    view.refusals = {f"{3:032x}": (404, "not-found", {})}
+    view.open("/?open=i3")
+    view.page.wait_for_selector("#viewer .card:has-text('Not there')")
+    view.refusals = {}
+    view.page.evaluate("standIn.down()")
+    view.page.wait_for_selector("#strip:visible")
+    view.page.evaluate("standIn.up()")
+    view.page.wait_for_selector("#viewer .slide:not([inert])[data-state=shown]")
+    assert view.page.query_selector("#viewer .card") is None

@@ -47,7 +47,11 @@ export class Cell {
     this.item = item;
     this.element.ariaLabel = item ? label(item) : 'Loading';
     this.element.dataset.kind = item ? kind(item) : '';
-    if (isSameForm) return;
+    if (isSameForm) {
+      // What has failed for a passing reason, such as a server that had just begun, is there in newer results.
+      if (this.state === 'failed' && !this.isFinal) this.retry();
+      return;
+    }
     loader.cancel(this);
     this.url = url;
     this.attempts = 0;

@@ -51,6 +51,8 @@ export class Selection {
         if (this.#chosen.size > 0 || name !== 'copy') handlers[name](this.items);
       });
     }
+    // Only secure pages may copy.
+    bar.querySelector('.copy').hidden = !navigator.clipboard;
     bar.querySelector('.hide').addEventListener('click', () => this.hide());
     cells.addEventListener('pointerdown', (event) => this.#press(event));
     cells.addEventListener('pointermove', (event) => this.#move(event));

@@ -199,9 +199,9 @@ export class Slide {
     return this.#loading;
   }
 
-  /** Requests the large form again if it has not arrived: its connection may be dead. */
+  /** Requests the large form again if it has not arrived or has failed: its connection may be dead. */
   retry() {
-    if (this.element.dataset.state !== 'loading') return;
+    if (this.element.dataset.state !== 'loading' && (this.failure?.isFinal ?? true)) return;
     this.#url = null;
     this.#fragment += '#';
     this.image.removeAttribute('src');

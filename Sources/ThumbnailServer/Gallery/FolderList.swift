@@ -22,6 +22,8 @@ actor FolderList: ImageList {
   private var arrangement: FolderArrangement?
   /// The generation of the hidden photos that the newest arrangement leaves out.
   private var hiddenGeneration = 0
+  /// The images in view, whose files are looked at with each check.
+  private var shown = 0..<0
   private var arranging: Task<Void, Never>?
   private var watching: Task<Void, Never>?
 
@@ -62,11 +64,6 @@ actor FolderList: ImageList {
     return try arrangement.photos(in: range).map(Self.listed)
   }
 
-  func check(_ range: Range<Int>) {
-    guard let arrangement else { return }
-    Task { [index] in await index.check(range, of: arrangement) }
-  }
-
   private static func listed(_ found: FolderArrangement.DatedPhoto) -> ListedPhoto {
     ListedPhoto(id: found.photo.id, photo: found.photo, date: found.date, film: found.film)
   }
@@ -92,8 +89,8 @@ actor FolderList: ImageList {
 
   func reportUse(of id: String) {}
 
-  /// A folder's images are all there.
-  func showed(upTo index: Int) {}
+  /// A folder's images are all there, but may be replaced.
+  func showed(_ range: Range<Int>, ahead: Int) { shown = range }
 
   func stop() {
     arranging?.cancel()
@@ -164,12 +161,15 @@ actor FolderList: ImageList {
     watching = Task { [weak self, index] in
       var generation = await index.currentGeneration()
       while (try? await Task.sleep(for: Self.watchInterval)) != nil {
+        if let self, let (shown, arrangement) = await self.view { await index.check(shown, of: arrangement) }
         let current = await index.currentGeneration()
         await self?.follow(hasChanged: current != generation)
         generation = current
       }
     }
   }
+
+  private var view: (Range<Int>, FolderArrangement)? { arrangement.map { (shown, $0) } }
 
   /// Arranges the images anew if the folder has changed, another list has hidden or shown some, or the folder could not
   /// be listed, as that of a disk that was unplugged.

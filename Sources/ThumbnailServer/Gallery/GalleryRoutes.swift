@@ -157,7 +157,6 @@ struct GalleryRoutes: Sendable {
     let (version, from) = try Self.position(query)
     let count = min(max(0, query.integer("count") ?? Self.mostItems), Self.mostItems)
     var photos = try await photos(of: session, version: version, from: from, count: count)
-    await session.list.check(from..<(from + count))
     if photos.contains(where: \.isFilm) {
       photos = await reading.runToEnd { [photos] in photos.map { $0.readingLength() } }
     }
@@ -307,8 +306,8 @@ struct GalleryRoutes: Sendable {
     guard await session.window.viewportChanged(message, version: snapshot.version, count: snapshot.count) else {
       throw Problem(.badRequest, "invalid-request", "there is no such viewport")
     }
-    let ahead = Self.screensAhead * (message.last - message.first + 1)
-    await session.list.showed(upTo: min(message.last + ahead, snapshot.count - 1))
+    let shown = message.first..<(message.last + 1)
+    await session.list.showed(shown, ahead: Self.screensAhead * shown.count)
   }
 
   private static func decode<Message: Decodable>(_ request: ServerRequest) throws(Problem) -> Message {

@@ -30,10 +30,9 @@ protocol ImageList: Sendable {
   func show(_ ids: [String]?) async -> [String]
   /// Reports the use of a photo to its source: see `PhotoProvider.reportUse(of:)`.
   func reportUse(of id: String) async
-  /// Reports the last image in view, so that a search continues in time.
-  func showed(upTo index: Int) async
-  /// Looks in the background whether the photos at positions were replaced, after which there is a newer version.
-  func check(_ range: Range<Int>) async
+  /// Reports the images in view, and how many more were shown soon: a search continues in time, and a folder's files are
+  /// looked at from time to time, after which there is a newer version if they were replaced.
+  func showed(_ range: Range<Int>, ahead: Int) async
   /// Ends all work.
   func stop() async
 }
@@ -41,7 +40,6 @@ protocol ImageList: Sendable {
 extension ImageList {
   /// A search has no albums.
   func setAlbum(_ path: String) {}
-  func check(_ range: Range<Int>) {}
   func albums(version: Int, most: Int) -> [(album: FolderAlbum, cover: ListedPhoto)]? { [] }
 }
 

@@ -83,9 +83,9 @@ actor SearchList: ImageList {
     try? await provider.reportUse(of: item.photo)
   }
 
-  func showed(upTo index: Int) async {
+  func showed(_ range: Range<Int>, ahead: Int) async {
     // The gallery counts hidden items, too.
-    await gallery.showed(itemAt: index + snapshot.hidden)
+    await gallery.showed(itemAt: min(range.upperBound - 1 + ahead, snapshot.count - 1) + snapshot.hidden)
   }
 
   func stop() {
