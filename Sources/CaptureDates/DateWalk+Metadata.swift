@@ -29,8 +29,9 @@ extension DateWalk {
       }
     }
     take(date)
-    try details.take(directories, of: tiff, cameraOnly: !wantsDetails)
     if date == nil, let xmp = first[Self.xmpField] { try takeXMP(in: xmp.place..<xmp.place + xmp.count) }
+    // The date comes first: a file is read few times.
+    try details.take(directories, of: tiff, cameraOnly: !wantsDetails)
   }
 
   /// The text of a field.

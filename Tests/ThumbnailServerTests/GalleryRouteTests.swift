@@ -78,6 +78,7 @@ import TestSupport
     let version = try #require(await page.newest()["version"] as? Int)
     let found = await page.change("positions", #"{"version":\#(version),"ids":["a+b &c.jpg","none"]}"#)
     #expect(found.object["positions"] as? [Int] == [3, -1])
+    #expect(await page.change("positions", #"{"version":\#(version - 1),"ids":["a+b &c.jpg"]}"#).status == .conflict)
     #expect(await page.change("positions", #"{"version":"none","ids":["a"]}"#).status == .badRequest)
   }
 

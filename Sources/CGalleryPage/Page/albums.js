@@ -22,7 +22,7 @@ export class Albums {
   #seen = new Set();
   #sight = new IntersectionObserver((entries) => {
     for (const { isIntersecting, target } of entries) if (isIntersecting) this.#seen.add(target.cover);
-    this.#handlers.load([...this.#seen]);
+    this.#handlers.load(this.#seen);
   });
 
   /**
@@ -81,7 +81,7 @@ export class Albums {
 
   #showAlbums(shown, snapshot) {
     this.#sight.disconnect();
-    this.#seen.clear();
+    this.#handlers.load((this.#seen = new Set()));
     const links = shown.map(({ path, count, films, key }, index) => {
       const link = this.#link(path, '');
       const cover = coverOf(key);

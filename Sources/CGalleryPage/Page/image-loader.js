@@ -26,9 +26,9 @@ export class ImageLoader {
     this.#pump();
   }
 
-  /** What is loaded once all wanted cells are on their way, in place of what this said before. */
+  /** A set of what is loaded once all wanted cells are on their way, in place of what this said before. */
   wantBehind(cells) {
-    for (const cell of this.#behind) if (!cells.includes(cell)) this.cancel(cell);
+    for (const cell of this.#behind) if (!cells.has(cell)) this.cancel(cell);
     this.#behind = cells;
     this.#pump();
   }

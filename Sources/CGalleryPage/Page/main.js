@@ -175,7 +175,8 @@ function changed(snapshot) {
     const id = wantedItem;
     wantedItem = null;
     viewer.openItem(id).then((isThere) => {
-      if (isThere) return;
+      if (isThere === null) wantedItem = id;
+      if (isThere !== false) return;
       tell('That picture is not here any more.');
       address.replace({ open: null });
     });

@@ -139,8 +139,11 @@ export class Session {
 
   /** The indexes of the items with these identifiers; -1 for each that is gone. */
   async positions(version, ids) {
-    const places = parts(ids).map((part) => this.#api.post(this.#path('positions'), { version, ids: part }));
-    return (await Promise.all(places)).flatMap(({ positions }) => positions);
+    const found = [];
+    for (const part of parts(ids)) {
+      found.push(...(await this.#api.post(this.#path('positions'), { version, ids: part })).positions);
+    }
+    return found;
   }
 
   /** The first albums of a version: `[{path, count, films, key}]`, with the key of a cover. */

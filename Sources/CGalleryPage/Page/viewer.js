@@ -132,13 +132,13 @@ export class Viewer {
     this.#show(index, isHeld);
   }
 
-  /** Shows the item with an identifier; returns whether it is there. */
+  /** Shows the item with an identifier; returns whether it is there, null if that cannot be told. */
   async openItem(id) {
     const { items } = this.#gallery;
-    const [index] = await items.locate([id]).catch(() => [-1]);
-    if (index < 0 || items !== this.#gallery.items) return false;
-    await this.open(index);
-    return true;
+    const [index] = await items.locate([id]).catch(() => [null]);
+    if (items !== this.#gallery.items) return this.openItem(id);
+    if (index !== null && index >= 0) await this.open(index);
+    return index === null ? null : index >= 0;
   }
 
   close() {

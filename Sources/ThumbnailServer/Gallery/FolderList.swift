@@ -5,8 +5,12 @@ import Thumbnailer
 
 /// The images of a folder, all at once.
 actor FolderList: ImageList {
-  /// The interval of the checks for changes of the folder.
+  /// The interval of the checks for changes of the folder, and how many of them there are for each of the files in view:
+  /// one that grows is not shown again all the time.
   private static let watchInterval = Duration.seconds(2)
+  private static let checksPerFile = 3
+  /// The images whose files are looked at, at most: more than a page shows.
+  private static let mostChecked = 256
 
   nonisolated var snapshots: AsyncStream<ListSnapshot> { hub.subscribe() }
   nonisolated var current: ListSnapshot { hub.current }
@@ -68,8 +72,8 @@ actor FolderList: ImageList {
     ListedPhoto(id: found.photo.id, photo: found.photo, date: found.date, film: found.film)
   }
 
-  func positions(of ids: [String], version: Int) throws(ProviderError) -> [String: Int] {
-    guard version == snapshot.version, let arrangement else { return [:] }
+  func positions(of ids: [String], version: Int) throws(ProviderError) -> [String: Int]? {
+    guard version == snapshot.version, let arrangement else { return nil }
     return try arrangement.positions(of: ids)
   }
 
@@ -90,7 +94,7 @@ actor FolderList: ImageList {
   func reportUse(of id: String) {}
 
   /// A folder's images are all there, but may be replaced.
-  func showed(_ range: Range<Int>, ahead: Int) { shown = range }
+  func showed(_ range: Range<Int>, ahead: Int) { shown = range.prefix(Self.mostChecked) }
 
   func stop() {
     arranging?.cancel()
@@ -160,8 +164,12 @@ actor FolderList: ImageList {
   private func watch() {
     watching = Task { [weak self, index] in
       var generation = await index.currentGeneration()
+      var checks = 0
       while (try? await Task.sleep(for: Self.watchInterval)) != nil {
-        if let self, let (shown, arrangement) = await self.view { await index.check(shown, of: arrangement) }
+        checks += 1
+        if checks % Self.checksPerFile == 0, let view = await self?.view {
+          await index.check(view.shown, of: view.list)
+        }
         let current = await index.currentGeneration()
         await self?.follow(hasChanged: current != generation)
         generation = current
@@ -169,7 +177,7 @@ actor FolderList: ImageList {
     }
   }
 
-  private var view: (Range<Int>, FolderArrangement)? { arrangement.map { (shown, $0) } }
+  private var view: (shown: Range<Int>, list: FolderArrangement)? { arrangement.map { (shown, $0) } }
 
   /// Arranges the images anew if the folder has changed, another list has hidden or shown some, or the folder could not
   /// be listed, as that of a disk that was unplugged.

@@ -146,7 +146,7 @@ struct GalleryRoutes: Sendable {
   private func find(_ message: PositionsMessage, in session: GallerySession) async throws(Problem) -> ServerResponse {
     let ids = session.link == nil ? message.ids : message.ids.map { registry.photo($0)?.photo.id ?? "" }
     do throws(ProviderError) {
-      let found = try await session.list.positions(of: ids, version: message.version)
+      guard let found = try await session.list.positions(of: ids, version: message.version) else { throw .cancelled }
       return .json(["positions": ids.map { found[$0] ?? -1 }])
     } catch {
       throw Self.problem(error)

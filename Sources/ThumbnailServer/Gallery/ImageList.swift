@@ -13,8 +13,8 @@ protocol ImageList: Sendable {
   /// The photos at positions of the version; positions beyond its end are left out. Nil if there is a newer version.
   func photos(in range: Range<Int>, version: Int) async throws(ProviderError) -> [ListedPhoto]?
 
-  /// The positions of photos in the version, without those that are missing; none if there is a newer version.
-  func positions(of ids: [String], version: Int) async throws(ProviderError) -> [String: Int]
+  /// The positions of photos in the version, without those that are missing. Nil if there is a newer version.
+  func positions(of ids: [String], version: Int) async throws(ProviderError) -> [String: Int]?
 
   func search(_ query: String) async
   func setOrder(_ order: FolderIndex.Order) async

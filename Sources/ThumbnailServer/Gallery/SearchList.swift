@@ -54,8 +54,9 @@ actor SearchList: ImageList {
     return items[range.clamped(to: items.indices)].map { ListedPhoto(id: "\($0.id)", photo: $0.photo) }
   }
 
-  func positions(of ids: [String], version: Int) -> [String: Int] {
-    let wanted = Set(version == snapshot.version ? ids : [])
+  func positions(of ids: [String], version: Int) -> [String: Int]? {
+    guard version == snapshot.version else { return nil }
+    let wanted = Set(ids)
     let found = items.enumerated().map { ("\($1.id)", $0) }.filter { wanted.contains($0.0) }
     return Dictionary(found) { first, _ in first }
   }

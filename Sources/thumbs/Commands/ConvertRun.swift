@@ -160,7 +160,7 @@ final class ConvertRun: Sendable {
     } else if result.isPlanned {
       for output in result.outputs { try console.printSoon("would write \(options.output)/\(output.path)") }
     }
-    // Nobody looks for the files of a site by their names.
+    // The pages of a site lead to its files.
     if !printsJSON, !isQuiet, options.site == nil { sayNames(result, line) }
     guard showsProgress else { return }
     progress.update {

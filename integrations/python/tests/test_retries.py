@@ -349,7 +349,7 @@ def test_a_folder_has_one_run_at_a_time(planned: Any, picture: bytes, run: Any, 
 
     def plan(path: str, count: int) -> tuple[int, dict[str, str], bytes]:
         has_begun.set()
-        is_up.wait()
+        assert is_up.wait(60)
         return 200, {}, picture
 
     origin = planned(plan)
@@ -357,7 +357,7 @@ def test_a_folder_has_one_run_at_a_time(planned: Any, picture: bytes, run: Any, 
     first = threading.Thread(target=run, args=(urls,))
     first.start()
     try:
-        has_begun.wait()
+        assert has_begun.wait(60)
         for settings in ({}, {"only_failed": True, "url_list": ""}, {"incremental_mode": "overwrite"}):
             with pytest.raises(BlockingIOError, match="another run"):
                 run(urls, "other", **{**settings, "output_folder": str(tmp_path / "out")})

@@ -73,7 +73,10 @@ package struct FolderDatesFile: Sendable {
     guard data.starts(with: Self.signature), content.count >= Self.headLength,
       data.suffix(Self.checksumLength).elementsEqual(Self.checksum(of: content))
     else {
-      Log.cache.warning("the dates of a folder's pictures cannot be read and are looked for again: \(path)")
+      // Those of another version only lack what this one keeps.
+      if data.starts(with: Self.signature) || !data.starts(with: Self.signature.dropLast()) {
+        Log.cache.warning("the dates of a folder's pictures cannot be read and are looked for again: \(path)")
+      }
       return FolderDates()
     }
     return content.withUnsafeBytes { bytes in

@@ -144,7 +144,7 @@ def _in_turn(
 
 def _host(number: int, item: Item) -> str:
     """Whose turn it is; that of the item alone, if it is no URL."""
-    return host_of(item) if isinstance(item, str) else str(number)
+    return (host_of(item) if isinstance(item, str) else "") or str(number)
 
 
 def in_parts(results: Iterable[Result]) -> Iterator[list[Result]]:
