@@ -25,6 +25,24 @@ import TestSupport
     return Array("\0MRM".utf8) + Samples.big(blocks.count, 4) + blocks + exif
   }
 
+  /// A TIFF whose maker and model lie further apart than two reads reach.
+  private static var scattered: [UInt8] {
+    var file = [UInt8](repeating: 0, count: 700_000)
+    func put(_ bytes: [UInt8], at place: Int) { file.replaceSubrange(place..<place + bytes.count, with: bytes) }
+    let fields = [
+      (0x010F, 2, 10, 200_000), (0x0110, 2, 10, 350_000), (0x02BC, 1, xmp.utf8.count, 16),
+    ]
+    let entries = fields.flatMap { tag, kind, count, value in
+      Samples.little(tag, 2) + Samples.little(kind, 2) + Samples.little(count, 4) + Samples.little(value, 4)
+    }
+    put(Array("II*\0".utf8) + Samples.little(500_000, 4), at: 0)
+    put(Array(xmp.utf8), at: 16)
+    put(Samples.little(fields.count, 2) + entries, at: 500_000)
+    put(Array("SonyCorp\0".utf8), at: 200_000)
+    put(Array("ILCE-7M3\0".utf8), at: 350_000)
+    return file
+  }
+
   /// A file of each container, and the date that it tells.
   static let files: [(name: String, bytes: [UInt8], date: String?)] = [
     ("JPEG", Samples.jpeg(exif: exif), expected),
@@ -62,6 +80,7 @@ import TestSupport
     ("TIFF", exif, expected),
     ("TIFF/EP", Samples.tiff([Samples.original: day], isBigEndian: true, inFirst: true), expected),
     ("TIFF, XMP", Samples.tiff([0x010F: "A camera of somebody"], inFirst: true, xmp: xmp), expected),
+    ("TIFF, XMP, maker and model apart", scattered, expected),
     ("HEIC", Samples.heif(brand: "heic", exif: exif), expected),
     ("HEIC, EXIF last", Samples.heif(brand: "heic", exif: exif, filler: 300_000), expected),
     ("AVIF, XMP", Samples.heif(brand: "avif", xmp: xmp), expected),

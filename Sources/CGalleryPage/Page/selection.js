@@ -51,8 +51,6 @@ export class Selection {
         if (this.#chosen.size > 0 || name !== 'copy') handlers[name](this.items);
       });
     }
-    // Only secure pages may copy.
-    bar.querySelector('.copy').hidden = !navigator.clipboard;
     bar.querySelector('.hide').addEventListener('click', () => this.hide());
     cells.addEventListener('pointerdown', (event) => this.#press(event));
     cells.addEventListener('pointermove', (event) => this.#move(event));
@@ -194,6 +192,8 @@ export class Selection {
     cells.ariaMultiSelectable = this.#isActive ? 'true' : null;
     bar.querySelector('p').textContent = chosen.size ? `${number(chosen.size)} selected` : 'Select pictures';
     for (const button of bar.querySelectorAll('.copy, .hide')) button.disabled = chosen.size === 0;
+    // Only secure pages may copy.
+    bar.querySelector('.copy').hidden = !navigator.clipboard;
     this.mark();
   }
 
