@@ -175,7 +175,8 @@ function changed(snapshot) {
     const id = wantedItem;
     wantedItem = null;
     viewer.openItem(id).then((isThere) => {
-      if (isThere === null) wantedItem = id;
+      // Newer results follow, unless the user has gone elsewhere.
+      if (isThere === null && address.state.open === id) wantedItem = id;
       if (isThere !== false) return;
       tell('That picture is not here any more.');
       address.replace({ open: null });

@@ -30,8 +30,8 @@ protocol ImageList: Sendable {
   func show(_ ids: [String]?) async -> [String]
   /// Reports the use of a photo to its source: see `PhotoProvider.reportUse(of:)`.
   func reportUse(of id: String) async
-  /// Reports the images in view, and how many more were shown soon: a search continues in time, and a folder's files are
-  /// looked at from time to time, after which there is a newer version if they were replaced.
+  /// Reports the images in view, and how many behind them are to be ready: a search continues in time, and a folder's
+  /// files in view are looked at from time to time, after which there is a newer version if they were replaced.
   func showed(_ range: Range<Int>, ahead: Int) async
   /// Ends all work.
   func stop() async
