@@ -94,6 +94,8 @@ public final class ThumbnailWorker: Sendable {
     let shards = makeShards()
     // Separate tasks, because a draining worker continues with lines that have begun.
     let reading = Task { await read(shards) }
+    let watching = Task { await responses.watchReader() }
+    defer { watching.cancel() }
     stop.onCall { [self] reason in
       note(reason)
       input.stop()

@@ -49,6 +49,24 @@ struct WorkerPipeTests {
     close(input.write)
   }
 
+  @Test func aReaderThatLeavesEndsItWhileItWaitsForAServer() async throws {
+    let gate = Gate()
+    let origin = try Origin { _ in .picture.held(by: gate) }
+    let (input, output) = (try makePipe(), try makePipe())
+    let process = try bench.start(
+      ["worker", "--timeout", "3600"], input: .descriptor(input.read), stdout: .descriptor(output.write))
+    close(input.read)
+    close(output.write)
+    let line = Array("\(origin.url("/1.jpg"))\n".utf8)
+    _ = line.withUnsafeBytes { write(input.write, $0.baseAddress, $0.count) }
+    close(input.write)
+    #expect(await eventually { origin.requests.count == 1 })
+    // All lines are read, and there is nothing to write that could fail.
+    close(output.read)
+    #expect(await process.run().status == 73)
+    gate.open()
+  }
+
   @Test(arguments: [(SIGTERM, 143), (SIGINT, 130)] as [(Int32, Int32)])
   func aSignalFinishesWhatWasBegunAndReadsNoMore(signal: Int32, status: Int32) async throws {
     let gate = Gate()

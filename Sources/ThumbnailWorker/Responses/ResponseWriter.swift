@@ -57,14 +57,27 @@ final class ResponseWriter: Sendable {
       do throws(SystemFailure) {
         try NewFile.write(bytes, to: file.rawValue)
       } catch {
-        let isFirst = state.withLock { state in
-          defer { (state.failure, state.pending, state.held) = (error, [], []) }
-          return state.failure == nil
-        }
-        if isFirst { onFailure() }
-        return
+        return fail(with: error)
       }
       withExtendedLifetime(held) {}
+    }
+  }
+
+  private func fail(with error: SystemFailure) {
+    let isFirst = state.withLock { state in
+      defer { (state.failure, state.pending, state.held) = (state.failure ?? error, [], []) }
+      return state.failure == nil
+    }
+    if isFirst { onFailure() }
+  }
+
+  /// Looks each second whether the reader has gone, which a pipe and a socket tell without a write, until the task is
+  /// cancelled. A worker may wait for hours for a server, and would for a reader that was killed.
+  func watchReader() async {
+    while (try? await Task.sleep(for: .seconds(1))) != nil {
+      var request = pollfd(fd: file.rawValue, events: 0, revents: 0)
+      guard poll(&request, 1, 0) > 0, request.revents & Int16(POLLERR | POLLHUP) != 0 else { continue }
+      return fail(with: SystemFailure(code: EPIPE))
     }
   }
 }
