@@ -19,10 +19,16 @@ WRITTEN_ONLY = {
 OTHERS = {"help", "site"}
 
 
+# Around operators and braces, and at the ends of lines that end nothing.
+SPARE = r"(?<=[;{(\[,])\n|(?<=[)\w]) (?=\{)|(?<=\{) | (?=\})| ([-+*/<>=!&|?:]+) "
+
+
 def as_sent(file):
-    """What the server sends: scripts without the lines of their comments, empty lines and indentation."""
+    """What the server sends: scripts without the lines of their comments, empty lines, indentation and spare space."""
     text = file.read_text()
-    return re.sub(r"^ *(/\*\*(.|\n)*?\*/\n|//.*\n|\n)?", "", text, flags=re.M) if file.suffix == ".js" else text
+    if file.suffix != ".js":
+        return text
+    return re.sub(SPARE, r"\1", re.sub(r"^ *(/\*\*(.|\n)*?\*/\n|//.*\n|\n)?", "", text, flags=re.M))
 
 
 def test_scripts_and_styles_are_small():
@@ -31,10 +37,18 @@ def test_scripts_and_styles_are_small():
         assert sum(len(gzip.compress(as_sent(file).encode())) for file in files) <= most, suffix
 
 
-def test_no_text_of_a_script_has_several_lines():
+def test_no_text_of_a_script_has_several_lines_or_spare_space():
     for file in PAGE.glob("*.js"):
         if file.stem not in OTHERS:
             assert all(line.count("`") % 2 == 0 for line in file.read_text().split("\n")), file.name
+        text = re.sub(r"/\*\*(.|\n)*?\*/|^ *//.*", "", file.read_text(), flags=re.M)
+        assert not re.search(r" [-+] [-+]", text), f"{file.name} has an operator that would become another one"
+        if file.stem != "site":
+            # What stands between quotes, and of a template what is none of its expressions.
+            while (without := re.sub(r"\$\{[^{}]*\}", "x", text)) != text:
+                text = without
+            for quoted in re.findall(r"'[^'\n`]*'|`[^`\n]*`", text):
+                assert re.sub(SPARE, r"\1", quoted) == quoted, f"{file.name}: {quoted}"
 
 
 def test_nothing_comes_from_another_host():

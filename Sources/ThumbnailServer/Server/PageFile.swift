@@ -27,8 +27,8 @@ struct PageFile: Sendable {
     return files
   }()
 
-  /// A script without its lines of comments, a quarter of its bytes, empty lines and indentation: no text in it has
-  /// more than one line.
+  /// A script without its lines of comments, a quarter of its bytes, empty lines, indentation, line breaks that end
+  /// nothing, and spaces around operators: no text in it has more than one line, or such an operator.
   private static func compacted(_ script: Data) -> Data {
     var isInComment = false
     let lines = script.split(separator: UInt8(ascii: "\n")).compactMap { line in
@@ -37,8 +37,12 @@ struct PageFile: Sendable {
       defer { if isInComment, line.suffix(2).elementsEqual("*/".utf8) { isInComment = false } }
       return isInComment || text.starts(with: "//".utf8) ? nil : text
     }
-    return Data(lines.joined(separator: "\n".utf8))
+    let text = String(decoding: Data(lines.joined(separator: "\n".utf8)), as: UTF8.self)
+    return Data(text.replacingOccurrences(of: spare, with: "$1", options: .regularExpression).utf8)
   }
+
+  /// What is left out, but for the operator.
+  private static let spare = #"(?<=[;{(\[,])\n|(?<=[)\w]) (?=\{)|(?<=\{) | (?=\})| ([-+*/<>=!&|?:]+) "#
 
   static func named(_ name: some StringProtocol) -> PageFile? { all[String(name)] }
 
