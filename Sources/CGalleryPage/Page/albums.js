@@ -117,24 +117,21 @@ export class Albums {
   }
 
   #link(album, name) {
-    const link = element('a', name);
-    link.href = this.#handlers.link(album);
+    const link = element('a', name, { href: this.#handlers.link(album) });
     link.dataset.album = album;
     return link;
   }
 }
 
 function item(content) {
-  const item = document.createElement('li');
+  const item = element('li');
   item.append(content);
   return item;
 }
 
 /** The cover of an album, with what makes it a cell for the loader of images; a plain tile until it has come. */
 function coverOf(key) {
-  const image = element('img');
-  image.alt = '';
-  image.src = NOTHING;
+  const image = element('img', '', { alt: '', src: NOTHING });
   const url = imageAddress(key, thumbnailBox(SIDE), 'cover');
   const show = () => (image.cover.state = 'ended');
   const fail = () => (image.src = NOTHING) && show();

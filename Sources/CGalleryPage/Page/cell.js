@@ -1,6 +1,6 @@
 import { imageAddress } from './image-size.js';
 import { drawPlaceholder, setPlaceholder } from './placeholder.js';
-import { isFilm, kind, label } from './words.js';
+import { element, isFilm, kind, label } from './words.js';
 
 /** An image that is decoded sooner than this came from a cache, and is shown without a fade; milliseconds. */
 const AT_ONCE = 60;
@@ -23,15 +23,9 @@ export class Cell {
   #width = 0;
 
   constructor() {
-    this.element = document.createElement('div');
-    this.element.className = 'cell';
-    this.element.role = 'gridcell';
-    this.element.tabIndex = -1;
-    this.element.ariaLabel = 'Loading';
-    this.element.cell = this;
-    this.image = document.createElement('img');
-    this.image.alt = '';
-    this.image.draggable = false;
+    const properties = { className: 'cell', role: 'gridcell', tabIndex: -1, ariaLabel: 'Loading', cell: this };
+    this.element = element('div', '', properties);
+    this.image = element('img', '', { alt: '', draggable: false });
     this.element.append(this.image);
     this.#setState('empty');
   }

@@ -24,8 +24,8 @@ export class Gallery {
   #place = 0;
   #hold = 0;
   #revision = 0;
-  #isJustified = false;
-  #enlargement = 1;
+  /** Whether images keep their shapes, in rows, or are cut to squares; how many times as large as usual cells are. */
+  #look = { isJustified: false, enlargement: 1 };
   #aspects = new Uint8Array(0);
   #justified = null;
   #laying = 0;
@@ -51,17 +51,9 @@ export class Gallery {
     return this.items === NOTHING;
   }
 
-  /** Whether images keep their shapes, in rows, or are cut to squares. */
-  set isJustified(isJustified) {
-    if (isJustified === this.#isJustified) return;
-    this.#isJustified = isJustified;
-    this.relayout();
-  }
-
-  /** How many times as large as usual cells are. */
-  set enlargement(enlargement) {
-    if (enlargement === this.#enlargement) return;
-    this.#enlargement = enlargement;
+  /** Takes a change of the look. */
+  arrange(change) {
+    Object.assign(this.#look, change);
     this.relayout();
   }
 
@@ -199,8 +191,8 @@ export class Gallery {
   /** Passes the layout of all items to `use`: square cells at once, justified rows when they have been computed. */
   #lay(sections, use) {
     this.#laying += 1;
-    if (this.#isJustified && !this.isSkeleton) this.#justify(sections, this.#laying, use);
-    else use(new SquareLayout(sections, this.#grid.width, this.#grid.viewportHeight, this.#enlargement));
+    if (this.#look.isJustified && !this.isSkeleton) this.#justify(sections, this.#laying, use);
+    else use(new SquareLayout(sections, this.#grid.width, this.#grid.viewportHeight, this.#look.enlargement));
   }
 
   async #justify(sections, laying, use) {
@@ -208,7 +200,7 @@ export class Gallery {
     const { version, more } = this.snapshot;
     const { width } = this.#grid;
     const last = this.#justified?.items === this.items ? this.#justified.layout : null;
-    const held = last?.width === width && last.enlargement === this.#enlargement;
+    const held = last?.width === width && last.enlargement === this.#look.enlargement;
     if (this.#justified?.items !== this.items) this.#aspects = new Uint8Array(0);
     try {
       if (this.#aspects.length < sections.count) {
@@ -219,7 +211,7 @@ export class Gallery {
         aspects.set(added, this.#aspects.length);
         this.#aspects = aspects;
       }
-      const layout = held ? this.#justified.layout : new JustifiedLayout(width, this.#enlargement);
+      const layout = held ? this.#justified.layout : new JustifiedLayout(width, this.#look.enlargement);
       this.#justified = { items: this.items, layout };
       if (await layout.extend(sections, this.#aspects, more, isStale)) use(layout);
       else this.#justified = null;

@@ -1,5 +1,6 @@
 import { CellPool } from './cell.js';
 import { thumbnailBox } from './image-size.js';
+import { element } from './words.js';
 
 /** One row of the grid, used again for other rows. */
 class GridRow {
@@ -9,9 +10,7 @@ class GridRow {
   #height = 0;
 
   constructor() {
-    this.element = document.createElement('div');
-    this.element.className = 'row';
-    this.element.role = 'row';
+    this.element = element('div', '', { className: 'row', role: 'row' });
   }
 
   /**

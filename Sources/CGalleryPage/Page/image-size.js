@@ -8,28 +8,18 @@ const ENLARGED = [1024, 1600, 2048, 2560];
 export const LARGEST = ENLARGED.at(-1);
 
 /** Device pixels per CSS pixel; 1 if the user wants to save data. */
-export function scale() {
-  return savesData() ? 1 : devicePixelRatio;
-}
+export const scale = () => savesData() ? 1 : devicePixelRatio;
 
-export function savesData() {
-  return navigator.connection?.saveData === true;
-}
+export const savesData = () => navigator.connection?.saveData === true;
 
 /** The box of thumbnails whose longer side is `side` CSS pixels, as `400x400`. */
-export function thumbnailBox(side) {
-  return box(THUMBNAILS, side);
-}
+export const thumbnailBox = (side) => box(THUMBNAILS, side);
 
 /** The box of an enlarged image on a stage whose longer side is `side` CSS pixels. */
-export function enlargedBox(side) {
-  return box(ENLARGED, side);
-}
+export const enlargedBox = (side) => box(ENLARGED, side);
 
 /** The address of a form of an image. `fit` is `cover` or `contain`. */
-export function imageAddress(key, box, fit) {
-  return `${base}/picture/${key}/${box}-${fit}`;
-}
+export const imageAddress = (key, box, fit) => `${base}/picture/${key}/${box}-${fit}`;
 
 function box(sides, side) {
   const needed = Math.floor(side * scale());

@@ -44,26 +44,17 @@ export class GridKeyboard {
   }
 
   #target(key, active) {
-    switch (key) {
-      case 'ArrowLeft':
-        return active - 1;
-      case 'ArrowRight':
-        return active + 1;
-      case 'ArrowUp':
-        return this.#vertical(active, (row) => row - 1);
-      case 'ArrowDown':
-        return this.#vertical(active, (row) => row + 1);
-      case 'PageUp':
-        return this.#vertical(active, (row) => this.#page(row, -1));
-      case 'PageDown':
-        return this.#vertical(active, (row) => this.#page(row, 1));
-      case 'Home':
-        return 0;
-      case 'End':
-        return this.#grid.layout.count - 1;
-      default:
-        return null;
-    }
+    const targets = {
+      ArrowLeft: () => active - 1,
+      ArrowRight: () => active + 1,
+      ArrowUp: () => this.#vertical(active, (row) => row - 1),
+      ArrowDown: () => this.#vertical(active, (row) => row + 1),
+      PageUp: () => this.#vertical(active, (row) => this.#page(row, -1)),
+      PageDown: () => this.#vertical(active, (row) => this.#page(row, 1)),
+      Home: () => 0,
+      End: () => this.#grid.layout.count - 1,
+    };
+    return targets[key]?.() ?? null;
   }
 
   /** The row a screen further, but at least one row. */

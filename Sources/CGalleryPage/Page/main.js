@@ -16,6 +16,7 @@ import { Viewer } from './viewer.js';
 import { caption, number, pictures, sentence } from './words.js';
 
 const find = (id) => document.getElementById(id);
+const all = (...ids) => Object.fromEntries(ids.map((id) => [id, find(id)]));
 
 const address = new Address((state, former) => show(state, former));
 const session = new Session(new Api(), {
@@ -26,20 +27,10 @@ const session = new Session(new Api(), {
   refused: (error) => tell(sentence(error.message)),
 });
 const notices = new Notices(
-  {
-    strip: find('strip'),
-    state: find('state'),
-    foot: find('foot'),
-    count: find('count'),
-    hidden: find('hidden'),
-    live: find('live'),
-  },
-  { retry: () => session.retry(), showHidden },
+  all('strip', 'state', 'foot', 'count', 'hidden', 'live'),
+  { retry: () => session.retry(), showHidden: offerHidden },
 );
-const grid = new Grid(
-  { space: find('space'), grid: find('grid'), headers: find('headers') },
-  { moved },
-);
+const grid = new Grid(all('space', 'grid', 'headers'), { moved });
 const gallery = new Gallery(session, grid, notices, changed);
 const scrubber = new Scrubber(find('scrubber'), grid);
 const albums = new Albums(find('albums'), session, {
@@ -50,7 +41,7 @@ const albums = new Albums(find('albums'), session, {
     address.push({ album, at: 0, open: null });
     gallery.place = 0;
     entitle();
-    session.album(album);
+    session.want({ album });
   },
   changed() {
     const { offset } = grid;
@@ -127,7 +118,7 @@ function search(query, isEntered) {
   if (query === address.state.query) return;
   pushed = query;
   if (isEntered) push(query, true);
-  session.search(query);
+  session.want({ query });
 }
 
 function push(query, isEntered) {
@@ -156,9 +147,7 @@ function show({ album, query, order, at, open }, former) {
   field.query = query;
   find('order').value = order;
   entitle();
-  session.album(album);
-  session.search(query);
-  session.order(order);
+  session.want({ album, query, order });
 }
 
 function close() {
@@ -263,25 +252,11 @@ function moved(isFling, isMoving) {
   const { first, last } = grid;
   grid.items.setWindow(first, last, isFling);
   if (!gallery.isPlacing) address.setPlace(grid.offset > 0 ? first : 0);
-  const { layout, form } = grid;
-  const { width, height, columns, fit } = layout.cell;
-  report.report(
-    {
-      offset: Math.round(grid.offset),
-      height: Math.round(grid.viewportHeight),
-      contentTop: 0,
-      columns,
-      cellWidth: width,
-      cellHeight: height,
-      spacing: layout.spacing,
-      scale: scale(),
-      box: form.box,
-      fit,
-      first,
-      last,
-    },
-    gallery.snapshot.generation,
-  );
+  const { cell, spacing } = grid.layout;
+  const { width: cellWidth, height: cellHeight, columns, fit } = cell;
+  const [offset, height] = [grid.offset, grid.viewportHeight].map(Math.round);
+  const cells = { columns, cellWidth, cellHeight, spacing, scale: scale(), box: grid.form.box, fit, first, last };
+  report.report({ offset, height, ...cells }, gallery.snapshot.generation);
 }
 
 /** The item of a cell that was clicked, and the cell. */
@@ -337,7 +312,7 @@ const LAYOUT = 'layout';
 
 function setJustified(isJustified) {
   find('rows').ariaPressed = isJustified;
-  gallery.isJustified = isJustified;
+  gallery.arrange({ isJustified });
 }
 
 find('rows').addEventListener('click', () => {
@@ -346,16 +321,13 @@ find('rows').addEventListener('click', () => {
   choices.set(LAYOUT, isJustified ? 'rows' : 'squares');
 });
 setJustified(choices.get(LAYOUT) === 'rows');
-new Density(
-  { content: find('content'), smaller: find('smaller'), larger: find('larger') },
-  (enlargement) => (gallery.enlargement = enlargement),
-);
+new Density(all('content', 'smaller', 'larger'), (enlargement) => gallery.arrange({ enlargement }));
 
 find('query').addEventListener('change', () => (isTyped = false));
 find('order').value = address.state.order;
 find('order').addEventListener('change', ({ target }) => {
   address.push({ order: target.value, at: 0, open: null });
-  session.order(target.value);
+  session.want({ order: target.value });
 });
 
 // A user who scrolls must not be moved elsewhere.

@@ -129,9 +129,7 @@ export class Notices {
   }
 
   #button() {
-    const button = element('button', 'Retry');
-    button.addEventListener('click', this.#retry);
-    return button;
+    return element('button', 'Retry', { onclick: this.#retry });
   }
 }
 
@@ -171,9 +169,7 @@ export class Toast {
     this.#subject = subject;
     this.#element.replaceChildren(element('span', text));
     if (label) {
-      const button = element('button', label);
-      button.addEventListener('click', () => this.#act());
-      this.#element.append(button);
+      this.#element.append(element('button', label, { onclick: () => this.#act() }));
     }
     host.append(this.#element);
     this.#element.hidden = false;

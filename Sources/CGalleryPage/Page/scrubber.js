@@ -20,10 +20,10 @@ const PAGES = 20;
 export class Scrubber {
   #element;
   #grid;
-  #label = document.createElement('div');
-  #thumb = document.createElement('div');
-  #years = document.createElement('div');
-  #preview = document.createElement('img');
+  #label = element('div', '', { className: 'label' });
+  #thumb = element('div', '', { className: 'thumb' });
+  #years = element('div', '', { className: 'years' });
+  #preview = element('img', '', { className: 'preview', alt: '' });
   #previewed = null;
   #layout = null;
   #track = 0;
@@ -34,11 +34,6 @@ export class Scrubber {
   constructor(element, grid) {
     this.#element = element;
     this.#grid = grid;
-    this.#thumb.className = 'thumb';
-    this.#label.className = 'label';
-    this.#years.className = 'years';
-    this.#preview.className = 'preview';
-    this.#preview.alt = '';
     element.append(this.#years, this.#thumb, this.#preview, this.#label);
     element.addEventListener('pointerdown', (event) => this.#press(event));
     element.addEventListener('pointermove', (event) => this.#drag(event));

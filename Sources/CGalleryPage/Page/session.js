@@ -62,18 +62,9 @@ export class Session {
     return this.#connect();
   }
 
-  search(query) {
-    this.#wanted.query = query;
-    return this.#synchronise();
-  }
-
-  order(order) {
-    this.#wanted.order = order;
-    return this.#synchronise();
-  }
-
-  album(album) {
-    this.#wanted.album = album;
+  /** Takes changes of these. */
+  want(change) {
+    Object.assign(this.#wanted, change);
     return this.#synchronise();
   }
 

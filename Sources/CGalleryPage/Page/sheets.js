@@ -45,7 +45,7 @@ export function openDownload(template, session, items, count) {
     button.disabled = true;
     try {
       const { path, missing } = await session.zip({ keys, size: Number(size.value) || undefined });
-      Object.assign(element('a'), { href: path, download: '' }).click();
+      element('a', '', { href: path, download: '' }).click();
       status.textContent = missing ? `Without ${pictures(missing)}: the files are not there any more.` : 'It has begun.';
     } catch ({ message }) {
       status.textContent = sentence(message);

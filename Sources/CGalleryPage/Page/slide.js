@@ -53,21 +53,13 @@ export class Slide {
   #height = 1;
 
   constructor() {
-    this.element = document.createElement('div');
-    this.element.className = 'slide';
-    this.frame = document.createElement('div');
-    this.frame.className = 'frame';
-    this.thumbnail = document.createElement('img');
-    this.thumbnail.className = 'thumbnail';
-    this.thumbnail.alt = '';
+    this.element = element('div', '', { className: 'slide' });
+    this.frame = element('div', '', { className: 'frame' });
+    // A drag moves the view of a zoomed image.
+    this.thumbnail = element('img', '', { className: 'thumbnail', alt: '', draggable: false });
+    this.image = element('img', '', { className: 'large', alt: '', draggable: false });
     // Browsers draw a sign of their own in place of an image that failed.
     this.thumbnail.addEventListener('error', () => this.thumbnail.removeAttribute('src'));
-    this.image = document.createElement('img');
-    this.image.className = 'large';
-    this.image.alt = '';
-    // A drag moves the view of a zoomed image.
-    this.thumbnail.draggable = false;
-    this.image.draggable = false;
     this.frame.append(this.thumbnail, this.image, this.#windows.element);
     this.element.append(this.frame);
   }
@@ -240,7 +232,7 @@ export class Slide {
 
   #addFilm(properties) {
     this.#time = null;
-    this.video = Object.assign(document.createElement('video'), { ...properties, playsInline: true, src: this.item.film });
+    this.video = element('video', '', { ...properties, playsInline: true, src: this.item.film });
     this.frame.append(this.video);
     return this.video;
   }
@@ -255,16 +247,13 @@ export class Slide {
 
   /** What stands in place of a picture that cannot be shown. */
   #card({ what, why, isFinal }) {
-    const card = document.createElement('div');
-    card.className = 'card';
+    const card = element('div', '', { className: 'card' });
     card.append(element('h2', what), element('p', why));
     const { download, name } = this.item;
     if (!isFinal) {
-      const button = element('button', 'Try again');
-      button.addEventListener('click', () => this.load(true));
-      card.append(button);
+      card.append(element('button', 'Try again', { onclick: () => this.load(true) }));
     } else if (download) {
-      card.append(Object.assign(element('a', 'Download'), { href: download, download: name }));
+      card.append(element('a', 'Download', { href: download, download: name }));
     }
     return card;
   }
@@ -277,17 +266,18 @@ export class Slide {
   }
 
   async #request(url) {
-    const { image, element } = this;
-    const shown = element.dataset.state === 'shown' ? image.src : null;
+    const { image } = this;
+    const { dataset } = this.element;
+    const shown = dataset.state === 'shown' ? image.src : null;
     if (!shown) {
       this.#forgive();
-      element.dataset.state = 'loading';
+      dataset.state = 'loading';
     }
     image.src = url;
     try {
       await image.decode();
       if (url !== this.#url) return;
-      element.dataset.state = 'shown';
+      dataset.state = 'shown';
       if (!aspectOf(this.item)) this.fit(this.#stage);
     } catch {
       if (url !== this.#url) return;

@@ -100,15 +100,14 @@ export class ViewerDetails {
       ['Source', [item.page && link('Where it is from', item.page)]],
       ['Note', [failure]],
     ];
-    const list = document.createElement('dl');
+    const list = element('dl');
     for (const [name, values] of rows) {
       const known = values.filter(Boolean);
       if (known.length === 0) continue;
       list.append(element('dt', name));
       for (const value of known) {
-        const place = document.createElement('dd');
-        place.append(value);
-        list.append(place);
+        list.append(element('dd'));
+        list.lastChild.append(value);
       }
     }
     this.#find('.panel').replaceChildren(list);
@@ -130,5 +129,5 @@ function map(latitude, longitude) {
 function link(text, address) {
   const isWeb = /^https?:/i.test(address ?? '');
   const web = { href: address, target: '_blank', rel: 'noopener noreferrer' };
-  return Object.assign(element(isWeb ? 'a' : 'span', text), isWeb ? web : {});
+  return element(isWeb ? 'a' : 'span', text, isWeb ? web : {});
 }

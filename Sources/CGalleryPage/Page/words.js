@@ -1,16 +1,12 @@
 const numbers = new Intl.NumberFormat('en');
 const dates = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: 'UTC' });
 
-/** An element with a text. */
-export function element(name, text) {
-  const result = document.createElement(name);
-  result.textContent = text;
-  return result;
+/** An element with a text, and other properties. */
+export function element(name, text = '', properties = {}) {
+  return Object.assign(document.createElement(name), { textContent: text, ...properties });
 }
 
-export function number(value) {
-  return numbers.format(value);
-}
+export const number = (value) => numbers.format(value);
 
 /** `1 picture`, `5,312 pictures`, `3 pictures and 1 film`. `films` of them are films. */
 export function pictures(count, films = 0) {
@@ -20,9 +16,7 @@ export function pictures(count, films = 0) {
 }
 
 /** A message of the server, which begins without a capital and has no full stop, as a sentence. */
-export function sentence(text) {
-  return text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? '' : '.');
-}
+export const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? '' : '.');
 
 /** A date as `2026-11-20` in words. */
 export function day(date) {
@@ -53,9 +47,7 @@ export function takenAt(item, { taken: text }) {
 }
 
 /** `6,000 × 4,000`. */
-export function size({ width, height }) {
-  return `${number(width)} × ${number(height)}`;
-}
+export const size = ({ width, height }) => `${number(width)} × ${number(height)}`;
 
 export function megapixels({ width, height }) {
   const millions = (width * height) / 1e6;
@@ -81,9 +73,7 @@ export function coordinates({ latitude, longitude }) {
   return `${degrees(latitude, 'NS')}, ${degrees(longitude, 'EW')}`;
 }
 
-function rounded(value) {
-  return number(Math.round(value * 10) / 10);
-}
+const rounded = (value) => number(Math.round(value * 10) / 10);
 
 /** A number of bytes for people: `1.2 MB`. */
 export function bytes(count) {
@@ -94,14 +84,10 @@ export function bytes(count) {
 }
 
 /** The name of an item on one line. */
-export function caption(item) {
-  return item.description || item.name || 'Picture';
-}
+export const caption = (item) => item.description || item.name || 'Picture';
 
 /** Whether an item is a film, and not a picture with one. */
-export function isFilm({ film, isLive }) {
-  return Boolean(film && !isLive);
-}
+export const isFilm = ({ film, isLive }) => Boolean(film && !isLive);
 
 /** The running time of a film, of less than a day: `1:02:07`, `0:42`. */
 export function duration(seconds) {
