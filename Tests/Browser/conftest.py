@@ -104,12 +104,15 @@ class FileHandler(http.server.BaseHTTPRequestHandler):
             gallery.held.wait(TIMEOUT / 1000)
         if path.endswith("/details"):
             self.send(200, "application/json", json.dumps(gallery.details).encode())
+        elif "+" in path and key in gallery.whole:
+            self.send(204, "text/plain", b"")
         elif key in gallery.refusals:
             status, code, headers = gallery.refusals[key]
             body = json.dumps({"error": code, "message": "VipsJpeg: a message for programmers (maximumPixels)"})
             self.send(status, "application/json", body.encode(), headers)
         else:
-            self.send(200, "image/png", PICTURE)
+            # Windows of an original stay in the browser's cache.
+            self.send(200, "image/png", PICTURE, {"Cache-Control": "max-age=600"} if "+" in path else {})
 
     def send(self, status, kind, body, headers=()):
         self.send_response(status)
@@ -131,6 +134,8 @@ class Gallery:
         self.errors = []
         self.pictures = []
         self.refusals = {}
+        # The keys of pictures that cannot be cut.
+        self.whole = set()
         # An event that the first response for each picture waits for.
         self.held = None
         self.details = {}

@@ -189,13 +189,14 @@ def test_a_picture_that_cannot_be_cut_stays_at_its_large_form(tab, tmp_path):
             tab.wait_for_timeout(200)
         with tab.expect_response(lambda response: "+" in response.url) as refused:
             tab.mouse.dblclick(640, 400)
-        assert refused.value.status == 400
+        assert refused.value.status == 204
         tab.wait_for_selector(".slide:not([inert])[data-state=shown]")
         tab.wait_for_function("() => !document.querySelector('.windows img')")
         asked = []
         tab.on("request", lambda request: asked.append(request.url))
         tab.keyboard.press("ArrowRight")
-        tab.wait_for_function("() => document.querySelector('.slide:not([inert]) .large').src.includes('2560x2560')")
+        tab.wait_for_function("() => document.querySelector('.slide:not([inert]) .large').src.includes('4096x4096')")
+        tab.wait_for_selector(".softness:text-is('Shown at 82 % of its full size: this file cannot be read in parts.')")
         assert not any("+" in url for url in asked)
 
 

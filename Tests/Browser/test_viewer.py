@@ -680,20 +680,58 @@ def test_a_turned_picture_is_upright_when_it_is_shown_again(gallery):
     assert box["width"] > box["height"]
 
 
-def test_windows_that_a_server_refuses_are_not_requested_again(gallery):
-    for status in 400, 404:
-        view = opened(gallery, setup=LARGE)
-        # As of a photo service, or behind a link: they have none.
-        view.refusals["00000000000000000000000000000003"] = (status, "not-found", {})
-        view.page.mouse.dblclick(640, 400)
-        view.wait_for_picture("-512x512")
-        # Each is requested by the image, and once more for the reason.
-        view.page.wait_for_timeout(1000)
-        view.pictures.clear()
-        for key in ["ArrowLeft", "ArrowUp"] * 10:
-            view.page.keyboard.press(key)
-        view.page.wait_for_timeout(1000)
-        assert windows(view) == [], status
+def test_a_picture_that_cannot_be_cut_says_so_and_is_asked_once(gallery):
+    view = opened(gallery, setup=LARGE)
+    complaints = []
+    view.page.on("console", lambda message: complaints.append(message.text))
+    view.whole.add("00000000000000000000000000000003")
+    view.page.mouse.dblclick(640, 400)
+    # 60 of 6,000 pixels have come.
+    sentence = "Shown at 1 % of its full size: this file cannot be read in parts."
+    view.page.wait_for_selector(f".softness:text-is('{sentence}')")
+    # The largest form comes in place of the windows.
+    view.wait_for_picture("00000000000000000000000000000003/4096x4096-contain")
+    for key in ["ArrowLeft", "ArrowUp"] * 10:
+        view.page.keyboard.press(key)
+    view.page.keyboard.press("0")
+    view.wait("document.querySelector('.softness').textContent === ''")
+    view.page.mouse.dblclick(640, 400)
+    view.page.wait_for_selector(f".softness:text-is('{sentence}')")
+    assert len(windows(view)) == 1 and complaints == []
+    # Another picture has its own windows.
+    view.page.keyboard.press("0")
+    view.page.keyboard.press("ArrowRight")
+    view.wait("location.search === '?open=i4'")
+    view.page.mouse.dblclick(640, 400)
+    view.page.wait_for_selector(".windows img", state="attached")
+    assert view.page.inner_text(".softness") == ""
+
+
+def test_pictures_without_files_have_no_windows_and_ask_for_none(gallery):
+    view = opened(gallery, setup={"item": {**LARGE["item"], "download": None}})
+    view.page.mouse.dblclick(640, 400)
+    view.page.wait_for_selector(".softness:text-is('Shown at 1 % of its full size.')")
+    assert windows(view) == []
+
+
+def test_windows_leave_connections_for_everything_else(gallery):
+    view = opened(gallery, width=2560, height=1600, setup=LARGE)
+    view.page.evaluate(
+        """() => {
+          // The windows that are on their way.
+          window.held = new Set();
+          window.most = 0;
+          const { decode } = HTMLImageElement.prototype;
+          HTMLImageElement.prototype.decode = function () {
+            if (this.src.includes('+')) held.add(this);
+            most = Math.max(most, held.size);
+            return decode.call(this).finally(() => held.delete(this));
+          };
+        }"""
+    )
+    view.page.mouse.dblclick(1280, 800)
+    view.wait("document.querySelectorAll('.windows img').length >= 9")
+    assert 1 <= view.page.evaluate("most") <= 4
 
 
 def test_windows_on_the_screen_stay_however_many_they_are(gallery):

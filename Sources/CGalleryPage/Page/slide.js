@@ -11,6 +11,8 @@ const BUSY_RETRIES = 6;
 /** Device pixels that a pixel of the image is at most enlarged to, and the least zoom that is offered. */
 const MOST_PIXELS = 4;
 const LEAST_ZOOM = 2;
+/** The form of a zoomed image that cannot be cut, the largest that the server makes. */
+const WHOLE = '4096x4096';
 /** Milliseconds from a change of the zoom to requests of windows of the original. */
 const SHARPENING = 60;
 /** Why a film does not play. */
@@ -31,8 +33,9 @@ export class Slide {
   #windows = new Windows();
   #view = { zoom: 1, x: 0, y: 0 };
   #sharpening = 0;
-  /** Hears of each failure. */
+  /** Hears of each failure, and that a zoomed image has no windows. */
   failed = () => {};
+  softened = () => {};
   /** The film that is shown; null if none is. */
   video = null;
   /** Whether the film plays in a slide show. */
@@ -62,6 +65,7 @@ export class Slide {
     this.thumbnail.addEventListener('error', () => this.thumbnail.removeAttribute('src'));
     this.frame.append(this.thumbnail, this.image, this.#windows.element);
     this.element.append(this.frame);
+    this.#windows.refused = (item) => item === this.item && this.softened();
   }
 
   /** Shows an item, or nothing for null. `form`: box and fit of the thumbnails in the grid, which the browser has. */
@@ -111,6 +115,15 @@ export class Slide {
   get most() {
     if (this.item && isFilm(this.item)) return 1;
     return Math.max(this.actual * MOST_PIXELS, LEAST_ZOOM);
+  }
+
+  /** What part of its pixels a zoomed image without windows is shown with, in words. */
+  get softness() {
+    const { item, image } = this;
+    if (item?.isCut !== false || this.#view.zoom === 1 || !image.naturalWidth) return '';
+    const part = Math.round((100 * image.naturalWidth) / item.width);
+    const reason = item.download ? ': this file cannot be read in parts' : '';
+    return part < 100 ? `Shown at ${part} % of its full size${reason}.` : '';
   }
 
   /** Zooms the frame and moves it from the middle, in CSS pixels. */
@@ -178,7 +191,7 @@ export class Slide {
     if (isFilm(item)) return isUrgent && !this.video && !this.failure ? this.#showFilm(item) : null;
     const isFailed = this.element.dataset.state === 'failed';
     const side = Math.max(this.#stage.width, this.#stage.height) * zoom;
-    const box = enlargedBox(side);
+    const box = zoom > 1 && item.isCut === false ? WHOLE : enlargedBox(side);
     const url = imageAddress(item.key, box, 'contain') + this.#fragment;
     // A form that is larger than needed stays.
     if ((url === this.#url || side < this.#side) && !isFailed) return this.#loading;

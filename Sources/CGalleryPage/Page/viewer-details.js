@@ -52,6 +52,12 @@ export class ViewerDetails {
     this.#find('.failure').textContent = failure ? `${failure.what}. ${failure.why}` : '';
   }
 
+  /** Says of a zoomed image that it is not shown with all of its pixels. */
+  set softness(text) {
+    const place = this.#find('.softness');
+    if (place.textContent !== text) place.textContent = text;
+  }
+
   /** Opens or closes the panel. */
   toggle() {
     const panel = this.#find('.panel');

@@ -59,6 +59,7 @@ export class Viewer {
         this.#tellFailure(slide.item);
         if (slide === this.#slides[1]) this.#slideShow.wait();
       };
+      slide.softened = () => this.#load();
     }
     this.#zoom = new Zoom(this.#stage, () => this.#slides[1], () => this.#zoomed());
     this.#slideShow = new SlideShow(this.#view, {
@@ -239,6 +240,7 @@ export class Viewer {
     // What has failed is retried when it is shown again, or by its button.
     if (!current.failure) await current.load(true, this.#zoom.scale);
     this.#tellFailure(item);
+    this.#details.softness = this.#slides[1].softness;
     if (current.item === item && item && item.width === undefined && !current.failure) {
       await this.#gallery.items.renew(this.#index);
       if (current.item === item && item.width) {
@@ -280,6 +282,7 @@ export class Viewer {
 
   /** A sharper form is loaded once the zoom stays. */
   #zoomed() {
+    this.#details.softness = this.#slides[1].softness;
     if (this.#zoom.scale === 1) return;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#load(), SETTLE);

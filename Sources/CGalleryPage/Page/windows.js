@@ -1,32 +1,30 @@
 import { imageAddress } from './image-size.js';
+import { element } from './words.js';
 
 /** The side of a window in pixels. */
 const WINDOW_SIDE = 512;
 /** Windows that are requested at once, and the most that are kept besides those on the screen. */
 const AT_ONCE = 3;
 const MOST = 96;
-/** The status of a request that is refused for the moment only. */
-const TOO_MANY = 429;
 
 /**
  * Windows of an original over its enlarged form, each of at most 512 pixels: all pixels of what is on the screen, while
- * the browser never has those of the whole. For images that the server cannot cut there are none.
+ * the browser never has those of the whole. For images that the server cannot cut there are none: the first response for
+ * an item tells, and its `isCut` keeps it.
  */
 export class Windows {
-  element = document.createElement('div');
+  element = element('div', '', { className: 'windows' });
   #item = null;
   #windows = new Map();
   #wanted = [];
   #loading = 0;
-  #isRefused = false;
-
-  constructor() {
-    this.element.className = 'windows';
-  }
+  /** The item of which the first window is requested. */
+  #asked = null;
+  /** Hears that the item has no windows. */
+  refused = () => {};
 
   /** Removes all windows; the next ones are those of an item. */
   clear(item) {
-    if (item !== this.#item) this.#isRefused = false;
     this.#item = item;
     this.#wanted = [];
     for (const address of [...this.#windows.keys()]) this.#remove(address);
@@ -68,16 +66,31 @@ export class Windows {
   }
 
   #pump() {
-    while (this.#loading < AT_ONCE && this.#wanted.length > 0 && !this.#isRefused) {
+    const { isCut } = this.#item;
+    if (isCut === undefined && this.#wanted.length > 0) this.#ask(this.#item, this.#wanted[0].address);
+    while (isCut && this.#loading < AT_ONCE && this.#wanted.length > 0) {
       const next = this.#wanted.shift();
       if (!this.#windows.has(next.address)) this.#load(next);
     }
   }
 
+  /** An image does not tell why it fails: the first window is fetched, and then in the browser's cache. */
+  async #ask(item, address) {
+    if (this.#asked === item) return;
+    this.#asked = item;
+    const response = item.download ? await fetch(address).catch(() => null) : { status: 204 };
+    await response?.blob?.().catch(() => null);
+    this.#asked = null;
+    // One that failed for a passing reason is requested again with the next ones.
+    if (response?.status === 200) item.isCut = true;
+    else if (response?.status === 204) item.isCut = false;
+    else return;
+    if (item === this.#item) this.#pump();
+    if (!item.isCut) this.refused(item);
+  }
+
   async #load({ address, across, down, left, top }) {
-    const image = document.createElement('img');
-    image.alt = '';
-    image.draggable = false;
+    const image = element('img', '', { alt: '', draggable: false });
     image.style.cssText = `left: ${left}px; top: ${top}px; width: ${across}px; height: ${down}px`;
     this.#windows.set(address, image);
     this.#loading += 1;
@@ -87,12 +100,7 @@ export class Windows {
       await image.decode();
       if (isCurrent()) this.element.append(image);
     } catch {
-      // An image does not tell why. One that failed for a passing reason is requested again with the next ones.
-      const { status } = (isCurrent() && (await fetch(address).catch(() => null))) || {};
-      if (isCurrent()) {
-        this.#windows.delete(address);
-        this.#isRefused ||= status >= 400 && status < 500 && status !== TOO_MANY;
-      }
+      if (isCurrent()) this.#windows.delete(address);
     }
     this.#loading -= 1;
     this.#pump();

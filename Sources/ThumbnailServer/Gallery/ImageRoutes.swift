@@ -33,8 +33,10 @@ struct ImageRoutes: Sendable {
   /// The response to a request below `/picture`; the path without that.
   func response(to request: ServerRequest, path: [Substring], _ link: ShareLink?) async -> ServerResponse {
     if let (source, form) = thumbnail(path, link) {
-      return await thumbnails.made(
+      let made = await thumbnails.made(
         source, form.variant, storing(source, path[0]), for: request, options: form.options, extra: Self.ownPagesOnly)
+      // That nothing can be cut is no fault, which browsers would report.
+      return form.isWindow && made.status == .badRequest ? .noContent : made
     }
     guard path.count == 2, link == nil, let listed = registry.photo(path[0]), let file = Self.file(of: listed.photo)
     else { return .problem(.notFound) }
