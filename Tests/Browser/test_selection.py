@@ -156,9 +156,104 @@ def test_more_than_can_be_selected_is_said(gallery):
     cell(view, 5).click(modifiers=["Shift"])
     view.page.wait_for_selector("#toast:has-text('At most 2,000 pictures')")
     assert view.page.inner_text("#selection p") == "1 selected"
-    # Other results have nothing that was selected.
+
+
+def test_all_of_a_list_is_selected_by_a_key_and_by_touch(gallery):
+    view = gallery().open(count=1500, total=1500)
+    view.wait_for_pictures()
+    view.page.keyboard.press("Control+a")
+    view.page.wait_for_selector("#selection p:text-is('1,500 selected')")
+    # Those that were never on the screen, too.
+    cell(view, 3).click()
+    view.page.wait_for_selector("#selection p:text-is('1,499 selected')")
+    view.page.click("#selection .hide")
+    view.wait("standIn.snapshot.count === 1")
+    # In a field it selects the text.
+    view.page.fill("#query", "lake")
+    view.page.keyboard.press("Control+a")
+    assert view.page.evaluate("getSelection().toString()") == "lake"
+    assert not view.page.is_visible("#selection")
+    phone = gallery(390, 844, has_touch=True, is_mobile=True).open()
+    phone.wait_for_pictures()
+    phone.page.tap("#select")
+    phone.page.tap("#selection .all")
+    phone.page.wait_for_selector("#selection p:text-is('40 selected')")
+
+
+def test_more_than_can_be_chosen_is_selected_as_a_whole_to_download(gallery):
+    view = gallery().open(kind="folder", count=9000, total=9000)
+    view.wait_for_pictures()
+    view.page.keyboard.press("Control+a")
+    view.page.wait_for_selector("#selection p:text-is('All 9,000 selected')")
+    assert view.page.locator(".cell[aria-selected=false]").count() == 0
+    assert view.page.is_disabled("#selection .hide") and view.page.is_disabled("#selection .copy")
+    view.page.click("#selection .download")
+    assert view.page.locator("#download [name=scope] option").all_inner_texts() == ["All 9,000 pictures shown here"]
+    view.page.click("#download .close")
+    # The whole follows the list; a click begins with one.
+    view.revise(count=8000, total=8000)
+    view.page.wait_for_selector("#selection p:text-is('All 8,000 selected')")
+    cell(view, 2).click()
+    wait_selected(view, 2)
+
+
+def test_a_selection_outlives_searches(gallery):
+    view = gallery(permissions=[]).open()
+    view.page.evaluate(
+        """() => {
+          Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (text) => (window.copied = text) } });
+          standIn.search = (query) => {
+            standIn.hidden = query ? [0, 1, 2, 3] : [];
+            standIn.revise({ query, count: query ? 36 : 40, total: query ? 36 : 40 });
+          };
+        }"""
+    )
+    view.wait_for_pictures()
+    for index in (3, 8):
+        cell(view, index).click(position=CORNER)
     view.page.fill("#query", "hills", force=True)
+    view.page.wait_for_selector("#selection p:text-is('2 selected, 1 elsewhere')")
+    cell(view, 6).click()
+    view.page.wait_for_selector("#selection p:text-is('3 selected, 1 elsewhere')")
+    view.page.click("#selection .copy")
+    view.wait("window.copied")
+    # Each link leads where its picture is.
+    links = view.page.evaluate("copied").split("\n")
+    assert set(links) == {
+        "http://gallery.invalid/?at=3&open=i3", "http://gallery.invalid/?q=hills&at=4&open=i8",
+        "http://gallery.invalid/?q=hills&at=6&open=i10",
+    }
+    view.page.fill("#query", "", force=True)
+    view.page.wait_for_selector("#selection p:text-is('3 selected')")
+    wait_selected(view, 3, 8, 10)
+
+
+def test_back_ends_a_sheet_and_a_selection_before_it_leaves(gallery):
+    view = gallery(390, 844, has_touch=True, is_mobile=True).open(kind="folder")
+    view.wait_for_pictures()
+    length = view.page.evaluate("history.length")
+    view.page.tap("#select")
+    view.page.tap(".cell >> nth=1")
+    view.page.tap("#selection .download")
+    view.page.wait_for_selector("#download[open]")
+    view.page.evaluate("history.back()")
+    view.page.wait_for_selector("#download", state="detached")
+    wait_selected(view, 1)
+    # One that was closed otherwise leaves no step behind.
+    view.page.tap("#selection .download")
+    view.page.tap("#download .close")
+    view.page.wait_for_selector("#download", state="detached")
+    view.wait("history.state.covers === 1")
+    view.page.evaluate("history.back()")
     view.page.wait_for_selector("#selection", state="hidden")
+    view.page.tap("#select")
+    view.page.tap("#selection .clear")
+    view.wait("!history.state?.covers")
+    assert view.page.evaluate("history.length") == length + 1
+    view.page.tap(".cell >> nth=1")
+    view.page.wait_for_selector("#viewer[open]")
+    view.page.evaluate("history.back()")
+    view.page.wait_for_selector("#viewer", state="detached")
 
 
 def far_range(gallery):

@@ -630,13 +630,16 @@ def test_keys_act_on_the_enlarged_view_wherever_the_focus_is(gallery):
     view.wait("document.fullscreenElement?.className === 'view'")
 
 
-def test_the_sheet_of_shortcuts_closes_with_the_view_that_fills_the_screen(gallery):
+def test_back_closes_the_sheet_of_shortcuts_and_then_the_view_that_fills_the_screen(gallery):
     view = opened(gallery)
     view.page.keyboard.press("f")
     view.wait("document.fullscreenElement?.className === 'view'")
     view.page.keyboard.press("?")
     view.page.wait_for_selector(".view #shortcuts-title")
-    view.page.go_back()
+    view.page.evaluate("history.back()")
+    view.page.wait_for_selector("#shortcuts-title", state="detached")
+    assert view.page.is_visible("#viewer")
+    view.page.evaluate("history.back()")
     view.page.wait_for_selector("#viewer", state="detached")
     view.page.click(".cell >> nth=3")
     view.page.wait_for_selector("#viewer[open]")

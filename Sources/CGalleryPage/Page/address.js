@@ -1,6 +1,27 @@
 /** Milliseconds between changes of the place in the address: browsers refuse more than a hundred in half a minute. */
 const INTERVAL = 500;
 
+/** How to end what covers the page, the topmost at the end. */
+const covers = [];
+// After a reload there are none.
+if (history.state?.covers) history.replaceState(null, '');
+
+/** Has "Back" end what covers the page, by `end()`. Returns what to call when that has ended otherwise. */
+export function cover(end) {
+  const depth = covers.push(end);
+  history.pushState({ covers: depth }, '');
+  return () => {
+    const place = covers.indexOf(end);
+    if (place < 0) return;
+    covers.splice(place);
+    if (history.state?.covers === depth) history.back();
+  };
+}
+
+addEventListener('popstate', () => {
+  while (covers.length > (history.state?.covers ?? 0)) covers.pop()();
+});
+
 /**
  * What is shown, as the address of the page says: `?album=2021/alps&q=lake&order=name&at=120&open=ID`. `at` is the index
  * of the first item on screen, `open` the identifier of the enlarged one.
@@ -53,9 +74,9 @@ export class Address {
     return history.state?.opens === true;
   }
 
-  /** The address of an item, enlarged. */
-  linkTo(open, at) {
-    return this.#link({ ...this.#state, open, at });
+  /** The address of an item, enlarged, among other results if `from` says which. */
+  linkTo(open, at, from) {
+    return this.#link({ ...this.#state, ...from, open, at });
   }
 
   /** The address of an album. */

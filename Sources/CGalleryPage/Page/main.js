@@ -156,7 +156,6 @@ function close() {
 }
 
 function changed(snapshot) {
-  selection.query = snapshot.query;
   albums.show(snapshot);
   const hasCome = snapshot.state === 'loaded' || snapshot.state === 'empty' || snapshot.count > 0;
   if (pushed !== null && snapshot.query === pushed && hasCome) push(pushed);
@@ -206,7 +205,7 @@ async function hide(items) {
 
 /** Copies the links to selected items, one a line. */
 async function copy(selected) {
-  const links = selected.map(({ item, index }) => new URL(address.linkTo(item.id, index), location.href).href);
+  const links = selected.map(({ item, index, from }) => new URL(address.linkTo(item.id, index, from), location.href).href);
   try {
     await navigator.clipboard.writeText(links.join('\n'));
     tell(links.length === 1 ? 'The link is copied.' : `${links.length} links are copied.`);

@@ -1,3 +1,4 @@
+import { cover } from './address.js';
 import { gridKey } from './keyboard.js';
 import { number } from './words.js';
 
@@ -23,12 +24,17 @@ export class Selection {
   /** The selected items and their indexes, by identifier. */
   #chosen = new Map();
   #isActive = false;
+  /** Whether the list is selected as a whole: it has more than can be chosen one by one. */
+  #isAll = false;
+  /** Tells the history that the selection has ended. */
+  #ended = null;
   #isMarked = false;
   /** Where a range begins: an index, and the identifier of the item that was chosen there. */
   #anchor = { id: null, index: 0 };
   #drag = null;
   #hold = 0;
-  #query = '';
+  /** The results in which the selected items were found last. */
+  #scope = {};
   #change = 0;
   /** Resolves when the selected items have been found in changed results. */
   #followed = Promise.resolve();
@@ -51,6 +57,7 @@ export class Selection {
         if (this.#chosen.size > 0 || name !== 'copy') handlers[name](this.items);
       });
     }
+    bar.querySelector('.all').addEventListener('click', () => this.#selectAll());
     bar.querySelector('.hide').addEventListener('click', () => this.hide());
     cells.addEventListener('pointerdown', (event) => this.#press(event));
     cells.addEventListener('pointermove', (event) => this.#move(event));
@@ -60,11 +67,11 @@ export class Selection {
     cells.addEventListener('contextmenu', (event) => this.#drag?.isHeld && event.preventDefault());
     addEventListener('keydown', (event) => {
       if (this.#isActive && gridKey(event) === 'Escape') this.clear();
+      const { key, ctrlKey, metaKey, target } = event;
+      if (!(ctrlKey || metaKey) || gridKey({ key, target }) !== 'a' || !select.checkVisibility()) return;
+      event.preventDefault();
+      this.#selectAll();
     });
-  }
-
-  get isActive() {
-    return this.#isActive;
   }
 
   /** The selected items, with their indexes. */
@@ -76,6 +83,8 @@ export class Selection {
     const hadFocus = this.#elements.bar.contains(document.activeElement);
     this.#isActive = false;
     this.#choose(new Map());
+    this.#ended?.();
+    this.#ended = null;
     if (hadFocus) this.#elements.select.focus();
   }
 
@@ -86,13 +95,10 @@ export class Selection {
     if (this.#gallery.count > 0) this.#grid.focus(Math.min(this.#grid.active, this.#gallery.count - 1));
   }
 
-  /** Results of another query have nothing that is selected. */
-  set query(query) {
-    if (query !== this.#query && this.#isActive) this.clear();
-    this.#query = query;
-  }
-
-  /** Finds the selected items in the changed results that the gallery now has, and drops those that are gone. */
+  /**
+   * Finds the selected items in the changed results that the gallery now has, and drops those that are gone. Those that
+   * other results do not have stay selected, `from` the results that they were in.
+   */
   follow() {
     if (this.#drag) this.#drag.isReady = false;
     this.#followed = this.#follow(this.#gallery.items);
@@ -100,21 +106,28 @@ export class Selection {
 
   async #follow(items) {
     const former = new Map(this.items.map(({ item, index }) => [item.id, index]));
-    if (former.size === 0 || this.#gallery.isSkeleton) return;
+    if (this.#gallery.isSkeleton) return;
+    const { query, album = '' } = this.#gallery.snapshot;
+    const from = this.#scope;
+    const isElsewhere = query !== from.query || album !== from.album;
     if (this.#anchor.id !== null) former.set(this.#anchor.id, this.#anchor.index);
     const ids = [...former.keys()];
     // What cannot be looked up stays.
-    const found = await items.locate(ids).catch(() => [...former.values()]);
-    if (items !== this.#gallery.items) return;
+    const found = await (ids.length ? items.locate(ids).catch(() => null) : []);
+    if (!found || items !== this.#gallery.items) return;
+    this.#scope = { query, album };
     const places = new Map(ids.map((id, row) => [id, found[row]]));
     const chosen = new Map(this.#chosen);
     for (const [id, index] of places) {
-      if (index < 0) chosen.delete(id);
-      else if (chosen.has(id)) chosen.set(id, { item: chosen.get(id).item, index });
+      const entry = chosen.get(id);
+      if (!entry) continue;
+      if (index >= 0) chosen.set(id, { item: entry.item, index });
+      else if (isElsewhere) chosen.set(id, { from, ...entry });
+      else if (!entry.from) chosen.delete(id);
     }
     const { id, index } = this.#anchor;
     this.#anchor = places.get(id) >= 0 ? { id, index: places.get(id) } : { id: null, index };
-    this.#choose(chosen);
+    this.#choose(chosen, this.#isAll);
   }
 
   /** Whether a click on a cell selects instead of opening. */
@@ -150,7 +163,7 @@ export class Selection {
     if (!this.#isActive && !this.#isMarked) return;
     this.#isMarked = this.#isActive;
     for (const cell of this.#grid.cells()) {
-      const isSelected = this.#isActive ? String(this.#chosen.has(cell.item?.id)) : null;
+      const isSelected = this.#isActive ? String(this.#isAll || this.#chosen.has(cell.item?.id)) : null;
       if (cell.element.ariaSelected !== isSelected) cell.element.ariaSelected = isSelected;
     }
   }
@@ -159,6 +172,12 @@ export class Selection {
     this.#isActive = true;
     this.#choose(this.#chosen);
     this.#elements.bar.querySelector('button').focus();
+  }
+
+  async #selectAll() {
+    const { count } = this.#gallery;
+    if (count > MOST) this.#choose(new Map(), true);
+    else if (count > 0) await this.#range(0, count - 1, this.#chosen);
   }
 
   async #range(from, to, base) {
@@ -182,16 +201,22 @@ export class Selection {
     this.#handlers.tell(`At most ${number(MOST)} pictures can be selected at once.`);
   }
 
-  #choose(chosen) {
+  #choose(chosen, isAll = false) {
     if (chosen.size > MOST) return this.#refuse();
     this.#change += 1;
     this.#chosen = chosen;
-    if (chosen.size > 0) this.#isActive = true;
+    this.#isAll = isAll;
+    if (chosen.size > 0 || isAll) this.#isActive = true;
+    if (this.#isActive) this.#ended ??= cover(() => this.clear());
+    const away = [...chosen.values()].filter(({ from }) => from).length;
+    const words = `${number(chosen.size)} selected${away ? `, ${number(away)} elsewhere` : ''}`;
     const { bar, cells } = this.#elements;
     bar.hidden = !this.#isActive;
     cells.ariaMultiSelectable = this.#isActive ? 'true' : null;
-    bar.querySelector('p').textContent = chosen.size ? `${number(chosen.size)} selected` : 'Select pictures';
-    for (const button of bar.querySelectorAll('.copy, .hide')) button.disabled = chosen.size === 0;
+    const all = isAll && `All ${number(this.#gallery.count)} selected`;
+    bar.querySelector('p').textContent = all || (chosen.size ? words : 'Select pictures');
+    bar.querySelector('.copy').disabled = chosen.size === 0;
+    for (const button of bar.querySelectorAll('.share, .hide')) button.disabled = isAll;
     // Only secure pages may copy.
     bar.querySelector('.copy').hidden = !navigator.clipboard;
     this.mark();

@@ -1,4 +1,5 @@
-import { element, pictures, sentence } from './words.js';
+import { cover } from './address.js';
+import { element, number, pictures, sentence } from './words.js';
 
 const ends = new Intl.DateTimeFormat('en', { dateStyle: 'full', timeStyle: 'short' });
 
@@ -9,7 +10,11 @@ function openSheet(template) {
   (document.fullscreenElement ?? document.body).append(sheet);
   sheet.querySelector('.close').addEventListener('click', () => sheet.close());
   sheet.addEventListener('keydown', (event) => event.stopPropagation());
-  sheet.addEventListener('close', () => sheet.remove());
+  const ended = cover(() => sheet.close());
+  sheet.addEventListener('close', () => {
+    sheet.remove();
+    ended();
+  });
   sheet.showModal();
   return sheet;
 }
