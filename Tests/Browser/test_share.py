@@ -218,6 +218,26 @@ def test_a_late_response_is_not_the_link_of_other_pictures(shared, device):
     assert page.input_value("#share input") == ""
 
 
+def test_a_list_of_links_that_fails_leaves_what_was_said(shared, device):
+    page = device()
+    enter(page, shared.address, shared.password)
+    chosen(page, "lakes/0")
+    page.route("**/api/links", lambda route: route.abort())
+    page.click("text=Make a link")
+    page.wait_for_selector("#share .made:visible")
+    page.wait_for_selector("#share td:has-text('cannot be listed')")
+    assert "Whoever has the link sees these pictures" in page.inner_text("#share [role=status]")
+
+
+def test_an_old_code_says_what_to_do(shared, device):
+    page = device()
+    page.goto(f"{shared.address}/login/00000000000000000000")
+    assert "This code is of an earlier start: scan the one that is shown now" in page.inner_text("[role=alert]")
+    page.fill("[name=password]", shared.password)
+    page.keyboard.press("Enter")
+    page.wait_for_selector(SHOWN)
+
+
 def test_folders_are_offered_for_names_that_are_not_utf8(shared, device, tmp_path):
     folder = os.fsencode(tmp_path / "pictures")
     os.makedirs(folder + b"/\xe9t\xe9")
@@ -282,14 +302,17 @@ def test_links_end_one_by_one_and_guests_read_that_films_are_stills(shared, devi
     owner.route("**/api/links", lambda route: route.abort())
     owner.click("#select")
     owner.click("#selection .share")
-    owner.wait_for_selector("#share [role=status]:has-text('cannot be listed')")
+    owner.wait_for_selector("#share td:has-text('cannot be listed')")
     assert owner.is_disabled("#share [type=submit]")
     owner.unroute("**/api/links")
     owner.click("#share .close")
     owner.click("#selection .share")
-    owner.click("#share button[aria-label='End the link to 1 picture']")
+    # What and when they are.
+    rows = owner.locator("#share td:first-child").all_inner_texts()
+    assert all(re.fullmatch("“(hills|hills/film.webm|hills/[45].png)”, made .* at .*, until .* at .*", row) for row in rows)
+    owner.click("#share button[aria-label^='End the link to “hills/']")
     owner.wait_for_function("() => document.querySelectorAll('#share tr').length === 1")
-    assert "“hills”, until" in owner.inner_text("#share tr")
+    assert "“hills”, made" in owner.inner_text("#share tr")
     assert owner.evaluate("document.activeElement.ariaLabel") == "End the link to “hills”"
     guest.goto(links[0])
     guest.wait_for_selector("[role=alert]:has-text('it has ended')")

@@ -1,7 +1,8 @@
 import { cover } from './address.js';
 import { element, number, pictures, sentence } from './words.js';
 
-const ends = new Intl.DateTimeFormat('en', { dateStyle: 'full', timeStyle: 'short' });
+const time = new Intl.DateTimeFormat('en', { dateStyle: 'full', timeStyle: 'medium' });
+const at = (seconds) => time.format(seconds * 1000);
 
 /** Opens the sheet of a template over whatever is open. It is in the document until it closes. */
 function openSheet(template) {
@@ -94,33 +95,34 @@ export function openSharing(template, session, ids) {
       const address = new URL(made.path, location.href);
       // Nobody else reaches this machine by these names.
       if (made.host && /^(localhost|127\.|\[::1)/.test(address.hostname)) address.hostname = made.host;
-      show(`Whoever has the link sees these pictures until ${ends.format(made.until * 1000)}.`, address.href);
+      show(`Whoever has the link sees these pictures until ${at(made.until)}.`, address.href);
       list();
     } catch (error) {
       if (own === turn) fail(error);
     }
   });
-  const list = () => fill().catch(({ message }) => (status.textContent = `Your links cannot be listed: ${message}`));
   list();
 
-  /** Lists the links, each with a button that ends it. */
-  async function fill() {
-    const { links } = await session.links();
-    const rows = links.map(({ id, folder: path, count, until }) => {
-      const what = path ? `“${path}”` : pictures(count);
-      const row = document.createElement('tr');
-      const button = Object.assign(element('button', 'End'), { ariaLabel: `End the link to ${what}` });
-      button.addEventListener('click', async () => {
-        await session.endLink(id).catch(fail);
-        await list();
-        sheet.querySelector('td button, .close').focus();
-      });
-      row.insertCell().textContent = `${what}, until ${ends.format(until * 1000)}`;
-      row.insertCell().append(button);
-      return row;
+  /** Lists the links, each with a button that ends it. What was just said stays. */
+  async function list() {
+    const { links = [], message } = await session.links().catch((error) => error);
+    table.hidden = links.length === 0 && !message;
+    table.tBodies[0].replaceChildren(...links.map(rowOf));
+    if (message) table.tBodies[0].insertRow().insertCell().textContent = `Your links cannot be listed: ${message}`;
+  }
+
+  function rowOf({ id, folder: path, count, name, made, until }) {
+    const what = `“${path ?? name}”${count > 1 ? ` and ${number(count - 1)} more` : ''}`;
+    const row = element('tr');
+    const button = element('button', 'End', { ariaLabel: `End the link to ${what}` });
+    button.addEventListener('click', async () => {
+      await session.endLink(id).catch(fail);
+      await list();
+      sheet.querySelector('td button, .close').focus();
     });
-    table.hidden = rows.length === 0;
-    table.tBodies[0].replaceChildren(...rows);
+    row.insertCell().textContent = `${what}${made ? `, made ${at(made)}` : ''}, until ${at(until)}`;
+    row.insertCell().append(button);
+    return row;
   }
 }
 

@@ -295,6 +295,7 @@ struct GalleryRoutes: Sendable {
       "links": sharing.links.all.map { link in
         [
           "count": link.photos.count, "folder": link.folder.map { String($0.dropLast()) }, "id": link.id,
+          "made": link.made, "name": link.photos.map { String(decoding: $0, as: UTF8.self) }.min(),
           "until": link.until,
         ] as JSONObject
       }

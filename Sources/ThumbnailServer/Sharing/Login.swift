@@ -49,7 +49,10 @@ package struct Login: Sendable {
       : [given, given.trimmingCharacters(in: .whitespacesAndNewlines)].contains { given in
         Token.areEqual(sign("password \(given)"), sign("password \(password)"))
       }
-    guard isRight else { return PageFile.login(.forbidden, "That is not the password.", next: next) }
+    guard isRight else {
+      let old = "This code is of an earlier start: scan the one that is shown now, or enter the password."
+      return PageFile.login(.forbidden, path.count == 2 ? old : "That is not the password.", next: next)
+    }
     let id = Token.random()
     let cookie =
       "\(Self.cookie(of: request))\(id).\(sign("session \(id)")); Path=/; HttpOnly; SameSite=Strict"

@@ -9,6 +9,8 @@ struct ShareLink: Sendable, Codable {
   let id: String
   /// The end, in seconds since 1970.
   let until: Int
+  /// When it was made, in the same way; nil for links of earlier versions.
+  var made: Int?
   /// The path of a folder within the gallery as `RawPath.text`, with a slash at its end; nil for single photos.
   let folder: String?
   /// The photos' ids in UTF-8: strings in Swift are equal if only their Unicode normal forms differ.
@@ -80,9 +82,10 @@ package actor ShareLinks {
   func add(
     folder: String?, photos: [String], days: Int, at now: Date = Date()
   ) throws(ServerResponse.Problem) -> (link: ShareLink, token: String) {
+    let made = Int(now.timeIntervalSince1970)
     let link = ShareLink(
-      id: String(Token.random().prefix(Self.idLength)),
-      until: Int(now.timeIntervalSince1970) + days * Self.secondsOfDay, folder: folder.map { "\($0)/" },
+      id: String(Token.random().prefix(Self.idLength)), until: made + days * Self.secondsOfDay, made: made,
+      folder: folder.map { "\($0)/" },
       photos: Set(photos.map { Data($0.utf8) }))
     var new = content
     new.links = new.links.filter { !$0.value.hasEnded(at: now) }
