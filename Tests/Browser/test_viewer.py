@@ -456,6 +456,7 @@ def test_the_page_says_how_many_are_hidden_and_shows_them_again(gallery):
     view.revise(count=31, total=31, hidden=9)
     view.page.wait_for_selector("#hidden:has-text('9 hidden – show')")
     view.page.click("#hidden")
+    view.page.click("#hiding-sheet button:text-is('Show 9 pictures again')")
     view.page.wait_for_selector("#hidden", state="hidden")
     view.wait("document.querySelector('#count').textContent === '40 pictures'")
     assert view.page.inner_text("#toast span") == "9 pictures shown again."
@@ -507,6 +508,7 @@ def test_more_pictures_than_a_message_takes_can_be_hidden_again(gallery):
     view.page.evaluate("standIn.hidden = Array.from({ length: 6000 }, (_, number) => number)")
     view.revise(count=3000, total=3000, hidden=6000)
     view.page.click("#hidden:has-text('6,000 hidden – show')")
+    view.page.click("#hiding-sheet [type=submit]")
     view.wait("standIn.snapshot.count === 9000")
     view.page.click("#toast button")
     view.wait("standIn.snapshot.hidden === 6000")

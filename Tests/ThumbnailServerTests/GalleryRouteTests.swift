@@ -135,6 +135,7 @@ import TestSupport
     let hidden = await page.items().prefix(12).compactMap { $0["id"] as? String }
     #expect(await page.change("delete", try message(hidden)).status == .noContent)
     await poll { await page.items().count == 18 }
+    #expect(await page.fixture.get("/api/hidden").object["hidden"] as? [String] == hidden)
     #expect(await page.newest()["hidden"] as? Int == 12)
     // A search counts and shows only what it lacks itself.
     #expect(await page.change("search", #"{"query":"lake 1"}"#).status == .noContent)

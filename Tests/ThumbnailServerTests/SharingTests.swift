@@ -275,6 +275,7 @@ import TestSupport
     for (change, message) in [("search", #"{"query":"a"}"#), ("delete", #"{"ids":["a/1.jpg"]}"#), ("undo", "{}")] {
       #expect(await guest.post("/api/sessions/\(session)/\(change)", message).status == .notFound)
     }
+    #expect(await guest.get("/api/hidden").status == .notFound)
     #expect(await guest.post("/api/link", #"{"folder":"ab","days":1}"#).status == .notFound)
     #expect(await guest.post("/api/sessions/\(session)/order", #"{"order":"size"}"#).status == .noContent)
     // A session belongs to the link that began it.

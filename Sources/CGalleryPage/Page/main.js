@@ -11,7 +11,7 @@ import { Scrubber } from './scrubber.js';
 import { SearchField } from './search-field.js';
 import { Selection } from './selection.js';
 import { Session, ViewportReport } from './session.js';
-import { offerShortcuts, openDownload, openSharing } from './sheets.js';
+import { offerShortcuts, openDownload, openHidden, openSharing } from './sheets.js';
 import { Viewer } from './viewer.js';
 import { caption, number, pictures, sentence } from './words.js';
 
@@ -77,6 +77,7 @@ const selection = new Selection(
     share: (items) => openSharing(find('sharing'), session, items.map(({ item }) => item.id)),
     download: (items) => openDownload(find('downloading'), session, items.map(({ item }) => item), gallery.count),
     hide,
+    hidden: offerHidden,
     tell,
   },
 );
@@ -212,6 +213,11 @@ async function copy(selected) {
   } catch {
     tell('This browser lets only secure pages copy: use the address of an enlarged picture.');
   }
+}
+
+function offerHidden() {
+  const hide = async (ids) => (await session.hide(ids)).length;
+  openHidden(find('hiding'), gallery.snapshot.hidden, { show: showHidden, hide });
 }
 
 /** Shows all hidden items of these results again. */

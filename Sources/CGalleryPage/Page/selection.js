@@ -41,7 +41,7 @@ export class Selection {
 
   /**
    * `elements`: cells, bar, select. `handlers`: `copy(items)`, `share(items)` and `download(items)`, possibly of none,
-   * `hide(items)`, which returns whether it did, `tell(text)`.
+   * `hide(items)`, which returns whether it did, `hidden()` for hiding without any, `tell(text)`.
    */
   constructor(elements, grid, gallery, handlers) {
     this.#elements = elements;
@@ -58,7 +58,7 @@ export class Selection {
       });
     }
     bar.querySelector('.all').addEventListener('click', () => this.#selectAll());
-    bar.querySelector('.hide').addEventListener('click', () => this.hide());
+    bar.querySelector('.hide').addEventListener('click', () => (this.#chosen.size ? this.hide() : handlers.hidden()));
     cells.addEventListener('pointerdown', (event) => this.#press(event));
     cells.addEventListener('pointermove', (event) => this.#move(event));
     for (const type of ['pointerup', 'pointercancel']) addEventListener(type, () => this.#release());

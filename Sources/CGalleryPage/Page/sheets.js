@@ -3,6 +3,9 @@ import { element, number, pictures, sentence } from './words.js';
 
 const time = new Intl.DateTimeFormat('en', { dateStyle: 'full', timeStyle: 'medium' });
 const at = (seconds) => time.format(seconds * 1000);
+/** The longest file with hidden pictures in bytes, and what no path of a picture in the gallery has in it. */
+const LARGEST_LIST = 4e6;
+const OUTSIDE = /^$|^\/(?!\/)|(^|\/)(\.|%2e){1,2}(\/|$)/i;
 
 /** Opens the sheet of a template over whatever is open. It is in the document until it closes. */
 function openSheet(template) {
@@ -123,6 +126,33 @@ export function openSharing(template, session, ids) {
     row.insertCell().textContent = `${what}${made ? `, made ${at(made)}` : ''}, until ${at(until)}`;
     row.insertCell().append(button);
     return row;
+  }
+}
+
+/** Has hidden pictures shown again by `show()`, or hides those of a file, by `hide(ids)`, which returns their number. */
+export function openHidden(template, count, { show, hide }) {
+  const sheet = openSheet(template);
+  const [status, button] = ['[role=status]', '[type=submit]'].map((name) => sheet.querySelector(name));
+  button.hidden = count === 0;
+  button.textContent = `Show ${pictures(count)} again`;
+  sheet.addEventListener('submit', show);
+  sheet.addEventListener('change', async ({ target }) => {
+    const ids = await idsIn(target.files[0]);
+    target.value = '';
+    status.textContent = ids
+      ? `${pictures(await hide(ids))} of the file are hidden now.`
+      : 'That is no list of hidden pictures, as it is saved here, of at most 4 MB.';
+  });
+}
+
+/** The identifiers in a file of hidden pictures, `{ hidden: [] }`; null if it is anything else. */
+async function idsIn(file) {
+  const isInside = (id) => typeof id === 'string' && !OUTSIDE.test(id);
+  try {
+    const { hidden } = file.size > LARGEST_LIST ? {} : JSON.parse(await file.text());
+    return hidden.every(isInside) ? hidden : null;
+  } catch {
+    return null;
   }
 }
 

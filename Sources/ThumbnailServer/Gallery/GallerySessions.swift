@@ -92,6 +92,9 @@ actor GallerySessions {
     return true
   }
 
+  /// The ids of all hidden photos of the gallery, in the order in which they were hidden.
+  var hiddenIDs: [String] { get async { await hidden.order } }
+
   func session(_ id: some StringProtocol) -> GallerySession? { entries[String(id)]?.session }
 
   /// A page listens to the session's snapshots.

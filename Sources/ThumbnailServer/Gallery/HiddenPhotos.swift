@@ -15,7 +15,7 @@ actor HiddenPhotos {
   nonisolated var current: (ids: Set<String>, generation: Int) { state.withLock { $0 } }
   private let state: Mutex<(ids: Set<String>, generation: Int)>
   /// The names in the order in which they were hidden.
-  private var order: [String]
+  private(set) var order: [String]
   private let file: HiddenPhotosFile?
 
   /// The photos hidden in a file; without a file, photos are hidden as long as the server runs.
