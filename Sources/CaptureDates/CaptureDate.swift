@@ -124,6 +124,19 @@ package struct CaptureDate: Sendable, Hashable {
     "December",
   ]
 
+  /// The names by which searches find the months: English, German, French, Spanish, Italian, Portuguese, Dutch, Swedish
+  /// and Polish ones, without capitals and accents.
+  package static let searchedMonths = [
+    "january januar janvier enero gennaio janeiro januari styczen",
+    "february februar fevrier febrero febbraio fevereiro februari luty",
+    "march marz maerz mars marzo marco maart marzec", "april avril abril aprile kwiecien",
+    "may mai mayo maggio maio mei maj", "june juni juin junio giugno junho czerwiec",
+    "july juli juillet julio luglio julho lipiec", "august aout agosto augustus augusti sierpien",
+    "september septembre septiembre settembre setembro wrzesien",
+    "october oktober octobre octubre ottobre outubro pazdziernik", "november novembre noviembre listopad",
+    "december dezember decembre diciembre dicembre dezembro grudzien",
+  ]
+
   /// The days from the first of March of the year 0, on which a year of this calculation begins, to 1970.
   private static let daysUntil1970 = 719_468
   private static let (daysOfFourYears, daysOfCentury, daysOfEra) = (1461, 36_524, 146_097)

@@ -175,6 +175,27 @@ struct FolderIndexTests {
     }
   }
 
+  @Test func aSearchFindsUmlautsInBothSpellingsAndMonthsInNumbersAndOtherLanguages() async throws {
+    for (name, day) in [
+      ("Müller/1.jpg", "2018-07-03"), ("Mueller/2.jpg", "2018-08-03"), ("muller/3.jpg", "2018-12-03"),
+      ("Blüte.jpg", "2017-07-03"), ("blue.jpg", "2017-10-03"), ("Straße.jpg", "2017-03-03"),
+      ("Smørrebrød.jpg", "2017-05-03"),
+    ] { try add(name, taken: day) }
+    let index = FolderIndex(path: folder.path)
+    for (query, ids) in [
+      "mueller": ["Mueller/2.jpg", "Müller/1.jpg"], "müller": ["Mueller/2.jpg", "Müller/1.jpg", "muller/3.jpg"],
+      "MUELLE": ["Mueller/2.jpg", "Müller/1.jpg"], "muller": ["Müller/1.jpg", "muller/3.jpg"],
+      "blue": ["blue.jpg"], "bluete": ["Blüte.jpg"], "blü": ["Blüte.jpg", "blue.jpg"], "strasse": ["Straße.jpg"],
+      "smoerre": ["Smørrebrød.jpg"], "smorre": ["Smørrebrød.jpg"],
+      "2018-07": ["Müller/1.jpg"], "07/2018": ["Müller/1.jpg"], "7.2018": ["Müller/1.jpg"], "2018/7": ["Müller/1.jpg"],
+      "2018-1": [], "2018-12": ["muller/3.jpg"], "13/2018": [], "juli 2018": ["Müller/1.jpg"],
+      "Juli": ["Blüte.jpg", "Müller/1.jpg"],
+      "décembre": ["muller/3.jpg"], "März": ["Straße.jpg"], "Maerz 2017": ["Straße.jpg"], "oktober": ["blue.jpg"],
+    ] {
+      #expect(try self.ids(try await index.arrangement(of: query, order: .name)).sorted() == ids.sorted(), "\(query)")
+    }
+  }
+
   @Test func aSearchFindsCamerasOnceTheyAreReadAndKeepsThem() async throws {
     let cache = try TemporaryDirectory()
     try add("a.jpg", taken: "2021-07-03", by: ("SONY", "ILCE-7M3"))

@@ -76,14 +76,25 @@ function search() {
   const [input, results] = ['input', '[role=main][hidden]'].map((name) => document.querySelector(name));
   const [status, photos, more] = results.children;
   let [found, index] = [[], null];
-  const folded = (text) => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+  // As the server's SearchText and FoldedPaths do it.
+  const pairs = { ä: 'ae', ö: 'oe', ü: 'ue', ø: 'oe', å: 'aa', æ: 'ae' };
+  const strokes = { ø: 'o', ł: 'l', đ: 'd', ħ: 'h', ŧ: 't', ƶ: 'z' };
+  const folded = (text) => text.normalize('NFKD').replace(/[\u0300-\u036f]/gu, '').toUpperCase().toLowerCase()
+    .replace(/[øłđħŧƶ]/gu, (letter) => strokes[letter]);
+  const paired = (text) => folded(text.normalize('NFKC').toLowerCase().replace(/[äöüøåæ]/gu, (letter) => pairs[letter]));
   const show = () => {
-    const words = folded(input.value).split(/\s+/u).filter(Boolean);
+    const words = input.value.normalize('NFKC').split(/\s+/u).filter(Boolean).map((word) => {
+      const [, year = '', month = ''] = /^(\d{4})[-./](\d\d?)$/.exec(word.replace(/^(\d\d?)[-./](\d{4})$/, '$2-$1')) ?? [];
+      const plain = folded(word);
+      return { plain, paired: paired(word), part: month > 0 ? `${year}-${month.padStart(2, 0)}` : plain };
+    });
     results.hidden = words.length === 0;
     for (const page of pages) page.hidden = words.length > 0 && index !== null;
-    const isMeant = ({ text, parts }) => {
+    const isMeant = ({ text, also, parts }) => {
       const isPart = (word) => word.length >= LEAST_LETTERS && parts.some((part) => part.startsWith(word));
-      return words.every((word) => text.includes(word) || isPart(word));
+      const isIn = ({ plain, paired }) => text.includes(plain) || text.includes(paired)
+        || !/[aou]e$/.test(plain) && also.includes(plain);
+      return words.every((word) => isIn(word) || isPart(word.part));
     };
     found = index?.filter(isMeant) ?? [];
     status.textContent = index ? `${number(found.length)} found` : 'Searching…';
@@ -93,8 +104,11 @@ function search() {
   // Each text is folded once, not at each key.
   const loaded = () => {
     index = window.searchIndex.flatMap((album) => album.pictures.map((picture) => {
-      const [text, parts] = [folded(`${album.name} ${picture.name} ${picture.also}`), folded(picture.month).split(' ')];
-      return { album, picture, text, parts };
+      const text = `${album.name} ${picture.name} ${picture.camera}`;
+      const [month, year] = folded(picture.month).split(' ');
+      const number = searchedMonths.findIndex((names) => names.startsWith(month));
+      const names = `${searchedMonths[number]} ${year}-${`${number + 1}`.padStart(2, 0)}${picture.isFilm ? ' films' : ''}`;
+      return { album, picture, text: folded(text), also: paired(text), parts: names.split(' ') };
     }));
     show();
   };

@@ -1,4 +1,5 @@
 import CGalleryPage
+import CaptureDates
 import Exports
 import Foundation
 
@@ -24,7 +25,8 @@ enum SiteScript {
         .split(separator: "\n", omittingEmptySubsequences: false)
     }
     let text = lines.map { $0.hasPrefix("export ") ? $0.dropFirst(7) : $0 }
-    return "(() => {\nconst dialogMarkup = `<dialog \(dialog)`;\n\(text.joined(separator: "\n"))})();\n"
+    let markup = "const dialogMarkup = `<dialog \(dialog)`;\nconst searchedMonths = \(CaptureDate.searchedMonths);\n"
+    return "(() => {\n\(markup)\(text.joined(separator: "\n"))})();\n"
   }
 
   private static func file(_ name: String) -> String {

@@ -41,7 +41,7 @@ struct SiteWriter {
       known += pictures.map {
         [
           "name": $0.name, "image": $0.address, "month": $0.date.monthTitle, "page": SiteNames.page(number),
-          "also": [$0.isFilm ? "films" : "", $0.camera].joined(separator: " "),
+          "camera": $0.camera, "isFilm": $0.isFilm ? true : nil,
           // No enlarged view shows it.
           "film": $0.isFilm ? $0.outputs.dropFirst(2).first?.path.percentEncoded : nil,
         ]

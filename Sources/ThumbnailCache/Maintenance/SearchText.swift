@@ -29,9 +29,24 @@ package enum SearchText {
     return String(scalars).precomposedStringWithCanonicalMapping
   }
 
+  /// Letters that are also written as two.
+  private static let pairs: [Character: String] = ["ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa", "æ": "ae"]
+
+  /// The normalised form of a text with such letters written as two, `mueller` of `Müller`; nil if it has none.
+  package static func paired(_ text: some StringProtocol) -> String? {
+    let text = text.precomposedStringWithCompatibilityMapping.lowercased()
+    guard text.contains(where: { pairs[$0] != nil }) else { return nil }
+    return folded(text.map { pairs[$0] ?? String($0) }.joined())
+  }
+
   /// The normalised words of a query, as UTF-8.
-  package static func words(of query: String) -> [[UInt8]] {
-    folded(query).split(whereSeparator: \.isWhitespace).map { Array($0.utf8) }
+  package static func words(of query: String) -> [[UInt8]] { spellings(of: query).map(\.word) }
+
+  /// The same, each with how it is written in pairs.
+  package static func spellings(of query: String) -> [(word: [UInt8], paired: [UInt8]?)] {
+    query.precomposedStringWithCompatibilityMapping.split(whereSeparator: \.isWhitespace).map { word in
+      (Array(folded(String(word)).utf8), paired(word).map { Array($0.utf8) })
+    }
   }
 
   /// Appends the normalised form of UTF-8 text to a buffer. ASCII, the most common case, has a fast path.

@@ -153,8 +153,7 @@ final class FolderListing: Sendable {
     of query: String, in album: String, order: FolderIndex.Order, hidden: Set<String>,
     within isWithin: ((String) -> Bool)? = nil, cancelled: CancellationFlag
   ) throws(SystemFailure) -> FolderArrangement {
-    let words = SearchText.words(of: query)
-    var places = words.isEmpty ? nil : try self.places(matching: words, cancelled)
+    var places = query.allSatisfy(\.isWhitespace) ? nil : try self.places(matching: query, cancelled)
     if !leftOut.isEmpty || !album.isEmpty {
       let images = album.isEmpty ? 0..<count : tree.images(of: album)
       places = (places ?? Array(0..<UInt32(count))).filter { images.contains(Int($0)) && !leftOut.contains($0) }
@@ -203,30 +202,46 @@ final class FolderListing: Sendable {
     return (shown, leftOut)
   }
 
-  private func places(matching words: [[UInt8]], _ cancelled: CancellationFlag) throws(SystemFailure) -> [UInt32] {
+  private func places(matching query: String, _ cancelled: CancellationFlag) throws(SystemFailure) -> [UInt32] {
+    let spellings = SearchText.spellings(of: query)
+    let words = spellings.map(\.word)
+    let months = words.map(Self.month)
     let folded = if let folded { folded } else { try FoldedPaths(paths) }
     let cameras = cameras.names.map { Array(SearchText.folded($0).utf8) }
     let ofCameras = words.map { word in cameras.map { $0.contains(word) } }
-    let areMonths = words.map(Self.mayBeMonth)
+    let areMonths = months.map(Self.mayBeMonth)
     let areFilms = words.map { $0.count > 2 && "films".utf8.starts(with: $0) }
-    return try folded.indices(matching: words, cancelled: cancelled) { word, index in
+    return try folded.indices(matching: words, or: spellings.map(\.paired), cancelled: cancelled) { word, index in
       guard index < records.count else { return false }
       let camera = Int(records[index].camera)
-      return camera < cameras.count && ofCameras[word][camera] || areMonths[word] && isMonth(words[word], of: index)
+      return camera < cameras.count && ofCameras[word][camera] || areMonths[word] && isMonth(months[word], of: index)
         || areFilms[word] && films.contains(UInt32(index))
     }
   }
 
-  /// Whether a word of a search begins a year or a month: `2021`, `july`, `jul`.
+  /// `2018-07` of `07/2018`, `7.2018` and `2018/7`; other words as they are.
+  private static func month(_ word: [UInt8]) -> [UInt8] {
+    let parts = word.split { "-./".utf8.contains($0) }
+    let numbers = parts.compactMap { Int(String(decoding: $0, as: UTF8.self)) }
+    guard parts.count == 2, numbers.count == 2,
+      let (year, month) = [(numbers[0], numbers[1]), (numbers[1], numbers[0])]
+        .first(where: { (1000...9999).contains($0) && (1...12).contains($1) })
+    else { return word }
+    return Array("\(year)-\(month < 10 ? "0" : "")\(month)".utf8)
+  }
+
+  /// Whether a word of a search begins a year or a month: `2021`, `2021-07`, `july`, `jul`, `juli`.
   private static func mayBeMonth(_ word: [UInt8]) -> Bool {
     word.count > 2
-      && (searchedMonths.contains { $0.starts(with: word) } || word.allSatisfy { (0x30...0x39).contains($0) })
+      && (word.allSatisfy { "-0123456789".utf8.contains($0) }
+        || searchedMonths.joined().contains { $0.starts(with: word) })
   }
 
   /// Whether such a word begins the year or the month of an image.
   private func isMonth(_ word: [UInt8], of index: Int) -> Bool {
     let (year, month, _) = date(at: index).month
-    return Self.searchedMonths[month - 1].starts(with: word) || "\(year)".utf8.starts(with: word)
+    return Self.searchedMonths[month - 1].contains { $0.starts(with: word) }
+      || "\(year)-\(month < 10 ? "0" : "")\(month)".utf8.starts(with: word)
   }
 
   /// The indices of the images with these ids, without those that are gone.
@@ -267,7 +282,7 @@ final class FolderListing: Sendable {
     return path.filmType == nil ? nil : RawPath(root).appending(path.bytes)
   }
 
-  private static let searchedMonths = CaptureDate.months.map { Array(SearchText.folded($0).utf8) }
+  private static let searchedMonths = CaptureDate.searchedMonths.map { $0.split(separator: " ").map { Array($0.utf8) } }
 
   /// One section for each month of the sorted images.
   private func months(of sorted: [UInt32]) -> [FolderArrangement.Section] {
