@@ -79,6 +79,30 @@ def test_offline_shows_a_strip_until_the_connection_is_back(gallery):
     view.page.wait_for_selector("#strip", state="hidden")
 
 
+def test_dates_that_are_being_read_are_counted(gallery):
+    view = gallery().open(kind="folder")
+    view.wait_for_pictures()
+    view.set(dating=[1200, 5000])
+    text = "Reading dates: 1,200 of 5,000. Until then the times of the files give the order."
+    view.page.wait_for_selector(f"#strip:visible:text-is('{text}')")
+    view.wait("text => document.querySelector('#live').textContent === text", text)
+    # What is said aloud are the beginning and the end.
+    view.page.evaluate(
+        """() => {
+          window.said = [];
+          const live = document.querySelector('#live');
+          new MutationObserver(() => live.textContent && said.push(live.textContent)).observe(live, { childList: true });
+        }"""
+    )
+    view.set(dating=[4800, 5000])
+    view.page.wait_for_selector("#strip:has-text('4,800')")
+    view.page.wait_for_timeout(1000)
+    view.set(dating=None)
+    view.page.wait_for_selector("#strip", state="hidden")
+    view.wait("said.length > 0")
+    assert not any("4,800" in text for text in view.page.evaluate("said"))
+
+
 def test_a_search_without_a_connection_waits_in_plain_words(gallery):
     view = gallery().open()
     message = "unsplash cannot be reached: Could not resolve host: api.invalid; check the network and the address"

@@ -67,10 +67,12 @@ struct FolderIndexTests {
     let index = FolderIndex(path: folder.path, datesBefore: .seconds(-1000))
     let first = try await index.arrangement(of: "", order: .date)
     #expect(!first.isDated)
+    #expect(index.datesRead == [0, 40])
     #expect(first.sections == [.init(title: "March 2026", count: 40)])
     await index.readDates()
     let second = try await index.arrangement(of: "", order: .date)
     #expect(second.isDated)
+    #expect(index.datesRead == nil)
     #expect(second.sections == [.init(title: "July 2024", count: 40)])
     #expect(try ids(second).prefix(3) == ["19.jpg", "39.jpg", "18.jpg"])
     for position in [0, 17, 39] {

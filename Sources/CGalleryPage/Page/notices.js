@@ -10,6 +10,7 @@ export class Notices {
   #timer = 0;
   #isAlive = true;
   #snapshot = null;
+  #said = '';
   #gallery = {};
 
   /** `elements`: strip, state, foot, count, hidden, live. The buttons call `retry()` and `showHidden()`. */
@@ -32,10 +33,11 @@ export class Notices {
 
   /** Shows the state of the results. */
   show(snapshot) {
+    const former = this.#snapshot;
     this.#snapshot = snapshot;
-    this.#showStrip();
-    this.#showState();
+    this.#showState(snapshot.generation !== former?.generation || snapshot.count !== former.count);
     this.#showFoot();
+    this.#showStrip();
     this.#elements.count.textContent = this.#count();
     this.#showHidden(snapshot.hidden);
   }
@@ -67,14 +69,21 @@ export class Notices {
     let text = '';
     if (!this.#isAlive) text = 'The server does not respond. Trying again…';
     else if (this.#snapshot?.offline) text = 'No connection. Stored pictures are shown.';
+    else if (this.#snapshot?.dating) {
+      const [read, all] = this.#snapshot.dating.map(number);
+      text = `Reading dates: ${read} of ${all}. Until then the times of the files give the order.`;
+    }
     if (strip.textContent === text) return;
     strip.textContent = text;
     strip.classList.toggle('lost', !this.#isAlive);
     strip.hidden = text === '';
-    this.say(text || 'The connection is back.');
+    // Numbers that grow are not announced.
+    const [said, former] = [text.replace(/\d.*\d/, 'some'), this.#said];
+    this.#said = said;
+    if (said !== former) this.say(text || (former.startsWith('R') ? 'All dates are read.' : 'The connection is back.'));
   }
 
-  #showState() {
+  #showState(isNews) {
     const { state, count, message, query } = this.#snapshot;
     const { state: pane } = this.#elements;
     const words = count > 0 ? null : this.#words(state, message, query);
@@ -91,7 +100,7 @@ export class Notices {
       pane.hidden = !words;
     }
     if (words) this.say(words.filter(Boolean).map(sentence).join(' '));
-    else if (state === 'loaded') this.say(this.#count());
+    else if (isNews && state === 'loaded') this.say(this.#count());
   }
 
   #words(state, message, query) {

@@ -143,6 +143,7 @@ actor FolderList: ImageList {
       // A link shows films as pictures.
       (snapshot.hidden, snapshot.albums, snapshot.films) =
         isWithin == nil ? (new.hidden.count, new.albums.count, new.films) : (0, 0, 0)
+      snapshot.dating = isWithin != nil || new.isDated ? nil : index.datesRead
       snapshot.sections = new.sections.map { ListSnapshot.Section(title: $0.title, count: $0.count) }
       if new.count == 0 {
         snapshot.message =
@@ -184,6 +185,9 @@ actor FolderList: ImageList {
   private func follow(hasChanged: Bool) {
     if hasChanged || snapshot.state == .failed || hiddenGeneration != hidden.current.generation {
       arrange(showingProgress: false)
+    } else if snapshot.dating != nil, snapshot.dating != index.datesRead {
+      snapshot.dating = index.datesRead
+      hub.send(snapshot)
     }
   }
 }

@@ -77,6 +77,8 @@ struct ListSnapshot: Sendable, Equatable, Encodable {
   var sections: [Section] = []
   /// The number of hidden images.
   var hidden = 0
+  /// The files whose dates have been read, and all files, while others still have the times of their last changes.
+  var dating: [Int]?
 }
 
 /// A photo at a position of a list.

@@ -49,8 +49,8 @@ package final class FolderIndex: Sendable {
   /// The time for reading dates before a folder is shown, if it has so few files that this suffices for all.
   private let datesBefore: Duration
   private static let mostDatesBefore = 1000
-  /// How often dates are stored while more are read.
-  private static let storeInterval = Duration.seconds(10)
+  /// How often dates are stored while more are read, and the number of those that are left is reported.
+  private static let storeInterval = Duration.seconds(2)
 
   /// The images under `path`, which is not accessed before the first arrangement. A relative path is resolved against
   /// the current directory.
@@ -147,6 +147,11 @@ package final class FolderIndex: Sendable {
         state.generation += 1
       }
     }
+  }
+
+  /// The number of files whose dates have been read, and of all, until these are the same; nil then.
+  package var datesRead: [Int]? {
+    state.withLock { $0.listing.flatMap { $0.isDated ? nil : [$0.count - $0.unreadCount, $0.count] } }
   }
 
   private func current(_ cancelled: CancellationFlag) throws(ProviderError) -> FolderListing {
