@@ -50,6 +50,21 @@ def test_films_are_listed_with_their_posters_and_running_times(tab, films):
     assert tab.inner_text("#count") == "2 pictures and 4 films"
 
 
+def test_a_click_plays_a_film_and_the_next_one_pauses_it(tab, films):
+    show(tab, films, "a.webm")
+    video = tab.wait_for_selector(FILM)
+    video.evaluate("video => { video.muted = video.loop = true; }")
+    box = video.bounding_box()
+    middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 4)
+    tab.mouse.click(*middle)
+    tab.wait_for_function("video => !video.paused && video.currentTime > 0", arg=video)
+    # Not a double click.
+    tab.wait_for_timeout(1000)
+    assert not video.evaluate("video => video.paused")
+    tab.mouse.click(*middle)
+    tab.wait_for_function("video => video.paused", arg=video)
+
+
 @pytest.mark.parametrize("name", ["a.webm", "b.mp4"])
 def test_a_film_plays_and_is_sought_in_its_ranges(tab, films, name):
     show(tab, films, name)

@@ -37,8 +37,8 @@ def zipped(folder, tmp_path_factory):
         yield address
 
 
-def download(tab, scope, size=None):
-    """Downloads what the dialog offers; returns the zip, its bytes, and its address."""
+def download(tab, scope, size=None, name="alps.zip"):
+    """Downloads what the dialog offers under its name; returns the zip, its bytes, and its address."""
     tab.click("#selection .download")
     tab.select_option("#download [name=scope]", label=scope)
     if size:
@@ -47,7 +47,7 @@ def download(tab, scope, size=None):
         tab.click("#download [type=submit]")
     tab.wait_for_selector("#download [role=status]:has-text('It has begun.')")
     path = event.value.path()
-    assert event.value.suggested_filename.endswith(".zip")
+    assert event.value.suggested_filename == name
     assert subprocess.run(["unzip", "-tq", path], stdout=subprocess.DEVNULL, check=False).returncode == 0
     tab.click("#download .close")
     archive = zipfile.ZipFile(path)
@@ -80,7 +80,9 @@ def test_a_selection_is_one_zip_of_the_files_with_their_names_and_times(tab, zip
     tab.wait_for_selector("#selection .download:enabled")
     for number in (1, 3, 4):
         tab.click(f".cell >> nth={number}")
-    archive, data, address = download(tab, "3 pictures that you selected")
+    archive, data, address = download(
+        tab, "3 pictures that you selected", name=f"{folder.name} - 3 selected.zip"
+    )
     chosen = [tab.get_attribute(f".cell >> nth={number}", "aria-label").split(",")[0] for number in (1, 3, 4)]
     names = archive.namelist()
     # The Live Photo brings its film.
@@ -95,6 +97,18 @@ def test_a_selection_is_one_zip_of_the_files_with_their_names_and_times(tab, zip
         request = urllib.request.Request(address, headers={"Range": f"bytes={begin}-"})
         with urllib.request.urlopen(request) as response:
             assert response.status == 206 and response.read() == data[begin:]
+
+
+def test_the_zip_of_a_search_has_its_words_in_its_name(tab, zipped):
+    tab.goto(zipped + "/?album=alps")
+    tab.wait_for_selector(SHOWN)
+    tab.fill("#query", "/1")
+    tab.wait_for_function("() => document.querySelector('#count').textContent === '1 picture'")
+    tab.focus(".cell")
+    tab.keyboard.press("Control+a")
+    tab.wait_for_selector("#selection p:text-is('1 selected')")
+    archive, _, _ = download(tab, "All 1 picture shown here", name="alps - _1.zip")
+    assert archive.namelist() == ["alps/1.png"]
 
 
 def test_all_that_is_shown_of_a_folder_is_one_zip_as_it_is_or_smaller(tab, zipped):

@@ -360,6 +360,8 @@ export class Viewer {
   }
 
   #clicked({ target }) {
+    // Afterwards the controls do it.
+    if (target.controls && !target.played.length) target.play().catch(() => {});
     if (!target.closest('.frame, .card')) this.#handlers.closed();
   }
 

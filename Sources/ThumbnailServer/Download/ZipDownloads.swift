@@ -24,6 +24,7 @@ final class ZipDownloads: Sendable {
   private struct Download {
     let content: Content
     let count: Int
+    let name: String
     let login: String?
     var lastUse = ContinuousClock.now
     /// The responses that are being sent.
@@ -68,10 +69,15 @@ final class ZipDownloads: Sendable {
     }
     let content: Content =
       if let form { .thumbnails(ThumbnailArchive(files), form) } else { .files(ZipArchive(files, reading: reading)) }
-    let token = Token.random()
+    let (snapshot, token) = (list.current, Token.random())
+    let folder = RawPath(text: snapshot.album).name
+    let name = [
+      folder.isEmpty ? URL(fileURLWithPath: index.path).lastPathComponent : String(decoding: folder, as: UTF8.self),
+      snapshot.query, message.keys.map { "\($0.count) selected" } ?? "",
+    ].filter { !$0.isEmpty }.joined(separator: " - ")
     let isKept = downloads.withLock { downloads in
       downloads = downloads.filter { !$0.value.isOver }
-      downloads[token] = Download(content: content, count: files.count, login: login)
+      downloads[token] = Download(content: content, count: files.count, name: name, login: login)
       while downloads.count > Self.mostDownloads
         || downloads.values.reduce(0, { $0 + $1.count }) > Self.mostFiles,
         let oldest = downloads.min(by: { ($0.value.sent, $0.value.lastUse) < ($1.value.sent, $1.value.lastUse) })
@@ -125,11 +131,10 @@ final class ZipDownloads: Sendable {
     guard let download else {
       return .problem(Problem(.notFound, "no-download", "this download has ended; begin it again in the gallery"))
     }
-    let title = URL(fileURLWithPath: index.path).lastPathComponent
     let headers: HTTPHeaders = [
       "content-type": "application/zip", "cache-control": "no-store", "x-content-type-options": "nosniff",
       "cross-origin-resource-policy": "same-origin",
-      "content-disposition": ContentDisposition.attachment(named: "\(title).zip"),
+      "content-disposition": ContentDisposition.attachment(named: ZipNames.safe("\(download.name).zip")),
     ]
     switch download.content {
     case .files(let archive):

@@ -37,6 +37,9 @@ enum ZipNames {
     }.joined(separator: "/")
   }
 
+  /// The name of one file, without slashes.
+  static func safe(_ name: String) -> String { safe(RawPath(name.replacing("/", with: "_"))) }
+
   private static func safe(_ scalar: UnicodeScalar) -> UnicodeScalar {
     let isUnseen = [.control, .lineSeparator, .paragraphSeparator].contains(scalar.properties.generalCategory)
     return isUnseen || scalar.properties.isBidiControl || #"<>:"\|?*"#.unicodeScalars.contains(scalar) ? "_" : scalar
