@@ -62,6 +62,9 @@ import TestSupport
     let aside = page.directory.url.appending(path: "aside")
     try FileManager.default.moveItem(at: page.folder, to: aside)
     await poll { await page.newest()["state"] as? String == "failed" }
+    // No path of the server.
+    let message = await page.newest()["message"] as? String
+    #expect(message?.contains("/") == false && message?.hasPrefix("The pictures cannot be read at the moment.") == true)
     try FileManager.default.moveItem(at: aside, to: page.folder)
     await poll { await page.items().count == 2 }
   }

@@ -152,12 +152,12 @@ actor FolderList: ImageList {
           : "No picture's name, folder, month or camera has “\(snapshot.query)” in it."
             + (new.isDated ? "" : " Months and cameras are still being read.")
       }
-    case .failure(let error):
+    case .failure:
       arrangement = nil
       snapshot.state = .failed
       (snapshot.count, snapshot.total, snapshot.sections, snapshot.albums) = (0, nil, [], 0)
-      // It names the folder.
-      snapshot.message = isWithin == nil ? error.message : "The pictures cannot be shown at the moment."
+      // The error's message names the folder.
+      snapshot.message = "The pictures cannot be read at the moment. Their disk may be away, or closed to this gallery."
     }
     hub.send(snapshot)
   }

@@ -61,7 +61,7 @@ struct GalleryRoutes: Sendable {
       }
     } catch {
       // The messages of a folder name it.
-      guard link != nil, error.status == .internalServerError else { return .problem(error) }
+      guard error.status == .internalServerError else { return .problem(error) }
       return .problem(Problem(error.status, error.code, "the pictures cannot be shown at the moment"))
     }
   }
