@@ -337,6 +337,15 @@ YEARS = [
 ]
 
 
+def test_the_scrubber_has_every_year_for_which_there_is_room(gallery):
+    sections = [{"title": f"May {year}", "count": 40} for year in range(2026, 2006, -1)]
+    view = gallery().open(count=800, total=800, sections=sections, kind="folder")
+    view.wait_for_pictures()
+    view.page.hover("#scrubber")
+    names = view.page.inner_text("#scrubber .years").split()
+    assert names == [str(year) for year in range(2026, 2006, -1)]
+
+
 def test_the_scrubber_has_years_and_months_and_shows_a_picture_while_it_is_dragged(gallery):
     view = gallery().open(count=360, total=360, sections=YEARS, kind="folder")
     view.wait_for_pictures()

@@ -103,6 +103,35 @@ def test_dates_that_are_being_read_are_counted(gallery):
     assert not any("4,800" in text for text in view.page.evaluate("said"))
 
 
+def test_a_long_message_is_whole_on_a_phone(gallery):
+    view = gallery(320, 600).open()
+    view.wait_for_pictures()
+    view.page.evaluate("standIn.hidden = [0]")
+    view.revise(count=39, total=39, hidden=1)
+    view.page.click("#hidden")
+    view.page.click("#hiding-sheet [type=submit]")
+    view.page.wait_for_selector("#toast span:text-is('1 picture shown again.')")
+    span = "(() => { const { scrollWidth, clientWidth } = document.querySelector('#toast span'); return scrollWidth <= clientWidth; })()"
+    assert view.page.evaluate(span)
+    view.page.evaluate("document.querySelector('#toast span').textContent = 'All pictures are hidden here now. '.repeat(6)")
+    assert view.page.evaluate(span)
+    box = view.page.locator("#toast").bounding_box()
+    assert box["x"] >= 0 and box["x"] + box["width"] <= 320 and box["width"] > 250
+
+
+def test_a_failed_cell_offers_no_circle_to_select_it(gallery):
+    view = gallery().open()
+    key = "00000000000000000000000000000002"
+    view.refusals[key] = (415, "damaged", {})
+    view.page.reload()
+    view.page.wait_for_selector(".cell[data-state=failed]")
+    view.page.hover(".cell[data-state=failed]")
+    content = "document.querySelector('.cell:hover') && getComputedStyle(document.querySelector('.cell:hover'), '::before').content"
+    assert view.page.evaluate(content) == "none"
+    view.page.hover(".cell[data-state=shown]")
+    assert view.page.evaluate(content) == '""'
+
+
 def test_a_search_without_a_connection_waits_in_plain_words(gallery):
     view = gallery().open()
     message = "unsplash cannot be reached: Could not resolve host: api.invalid; check the network and the address"

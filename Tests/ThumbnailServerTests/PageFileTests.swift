@@ -38,6 +38,13 @@ import TestSupport
     #expect(
       !policy.contains("unsafe") && policy.contains("frame-ancestors 'none'") && policy.contains("form-action 'none'"))
     #expect(response["x-content-type-options"] == "nosniff" && response["referrer-policy"] == "no-referrer")
+    #expect(response["cross-origin-opener-policy"] == "same-origin")
+    // Browsers ignore it over plain HTTP, and complain.
+    for (client, isSecure) in [("192.0.2.1", false), ("192.0.2.1", true), ("::1", false)] {
+      let served = await fixture.respond(
+        ServerRequest(.GET, "/page/index.html", headers: ["host": "localhost"], client: client, isSecure: isSecure))
+      #expect((served["cross-origin-opener-policy"] != nil) == (isSecure || client == "::1"))
+    }
     let again = await fixture.get("/page/index.html", ["if-none-match": response["etag"] ?? ""])
     #expect(again.status == .notModified)
     for name in try FileManager.default.contentsOfDirectory(atPath: Self.folder.path) where name.hasSuffix(".html") {

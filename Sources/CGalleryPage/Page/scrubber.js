@@ -7,7 +7,7 @@ const LEAST_THUMB = 44;
 /** Least distance of two names beside the track, and of two marks on it, in CSS pixels. */
 const NAME_DISTANCE = 26;
 const MARK_DISTANCE = 6;
-/** Most years and months that are shown beside the track. */
+/** Most names that are shown beside the track with months. */
 const MOST_NAMES = 10;
 /** The form of the picture that is shown while the thumb is dragged. */
 const PREVIEW = '192x192';
@@ -114,7 +114,7 @@ export class Scrubber {
     const names = [];
     for (const name of [...years, ...months]) {
       const isFree = names.every(({ top }) => Math.abs(top - name.top) >= NAME_DISTANCE);
-      if (isFree && names.length < MOST_NAMES) names.push(name);
+      if (isFree && (names.length < MOST_NAMES || years.includes(name))) names.push(name);
     }
     this.#years.replaceChildren(...names.map(nameElement));
     const stops = marks.map((top) => `#0000 ${top}px, var(--quiet) ${top}px ${top + 1}px, #0000 ${top + 1}px`);

@@ -63,7 +63,7 @@ struct PageFile: Sendable {
     let own: HTTPHeaders = [
       "content-type": file.type, "cache-control": "no-store", "referrer-policy": "same-origin",
       "content-security-policy": policy.replacing("form-action 'none'", with: "form-action 'self'"),
-      "x-content-type-options": "nosniff", "cross-origin-opener-policy": "same-origin",
+      "x-content-type-options": "nosniff",
     ]
     return ServerResponse(status, headers: HTTPHeaders(Array(headers) + Array(own)), body: .bytes(Data(text.utf8)))
   }
@@ -76,7 +76,10 @@ struct PageFile: Sendable {
     if EntityTag.isNamed(tag, in: request) { return ServerResponse(.notModified, headers: headers) }
     headers.add(name: "content-type", value: type)
     headers.add(name: "content-security-policy", value: Self.policy)
-    headers.add(name: "cross-origin-opener-policy", value: "same-origin")
+    // Over plain HTTP from another machine a browser would only complain of it.
+    if request.isSecure || request.client == "127.0.0.1" || request.client == "::1" {
+      headers.add(name: "cross-origin-opener-policy", value: "same-origin")
+    }
     headers.add(name: "cross-origin-resource-policy", value: "same-origin")
     return ServerResponse(.ok, headers: headers, body: .bytes(bytes))
   }
