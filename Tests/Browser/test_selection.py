@@ -386,3 +386,40 @@ def test_escape_in_the_search_field_keeps_the_selection(gallery):
     view.page.focus(".cell >> nth=10")
     view.page.keyboard.press("Escape")
     view.page.wait_for_selector("#selection", state="hidden")
+
+
+def test_sheets_over_other_results_leave_the_selection(gallery):
+    view = gallery().open(kind="folder", count=40, total=40)
+    view.wait_for_pictures()
+    view.page.click("#select")
+    cell(view, 2).click()
+    view.page.fill("#query", "lake")
+    view.page.keyboard.press("Enter")
+    view.wait("location.search.includes('lake')")
+    view.page.click("#selection .download")
+    view.page.click("#download .close")
+    view.wait("!document.querySelector('#download[open]') && history.state.covers === 1 && !history.state.isCover")
+    assert view.page.is_visible("#selection") and "1 " in view.page.inner_text("#selection p")
+    # Ended by its button, it undoes no search; then each step back is a real one.
+    view.page.click("#selection .clear")
+    view.wait("history.state.covers === 0")
+    assert "lake" in view.search
+    view.page.go_back()
+    view.wait("!location.search.includes('lake')")
+    view.page.click("#select")
+    view.wait("!document.querySelector('#selection').hidden")
+    view.page.go_back()
+    view.wait("document.querySelector('#selection').hidden")
+
+
+def test_back_ends_a_selection_after_a_step_forward(gallery):
+    view = gallery().open(kind="folder", count=40, total=40)
+    view.wait_for_pictures()
+    view.page.click("#select")
+    view.page.go_back()
+    view.wait("document.querySelector('#selection').hidden")
+    view.page.go_forward()
+    view.page.click("#select")
+    view.wait("!document.querySelector('#selection').hidden")
+    view.page.go_back()
+    view.wait("document.querySelector('#selection').hidden")

@@ -571,6 +571,19 @@ def test_a_slide_show_waits_for_a_picture_that_loads(gallery):
     view.page.wait_for_url("**/?open=i3")
 
 
+def test_a_slide_show_goes_on_below_a_sheet_and_stays_where_it_is(gallery):
+    view = playing(gallery)
+    view.page.evaluate("finish()")
+    view.page.wait_for_selector(".slide:not([inert])[data-state=shown]", state="attached")
+    view.page.keyboard.press("?")
+    view.page.wait_for_selector("[aria-labelledby=shortcuts-title][open]")
+    view.page.clock.run_for(3_000)
+    view.page.wait_for_url("**/?open=i3")
+    view.page.keyboard.press("Escape")
+    view.wait("!document.querySelector('dialog.sheet[open]') && !history.state.isCover")
+    assert view.search == "?open=i3" and view.page.is_visible("#viewer")
+
+
 def test_a_slide_show_pauses_in_a_hidden_tab(gallery):
     view = playing(gallery)
     view.page.evaluate("finish()")

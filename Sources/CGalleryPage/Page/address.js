@@ -6,20 +6,35 @@ const covers = [];
 // After a reload there are none.
 if (history.state?.covers) history.replaceState(null, '');
 
+/** The state of the present entry of the history: how many covers it has, and whether it was made for the last. */
+let present = history.state;
+/** Whether the last step in the history went from such an entry to the one below, whose page is the same. */
+let isUncovered = false;
+
+function setPresent(state, write = 'replaceState', link = '') {
+  present = { ...state, covers: covers.length };
+  history[write](present, '', link);
+}
+
 /** Has "Back" end what covers the page, by `end()`. Returns what to call when that has ended otherwise. */
 export function cover(end) {
   const depth = covers.push(end);
-  history.pushState({ covers: depth }, '');
+  setPresent({ isCover: true }, 'pushState');
   return () => {
     const place = covers.indexOf(end);
     if (place < 0) return;
     covers.splice(place);
-    if (history.state?.covers === depth) history.back();
+    if (present.isCover && present.covers === depth) history.back();
+    else setPresent(present);
   };
 }
 
 addEventListener('popstate', () => {
-  while (covers.length > (history.state?.covers ?? 0)) covers.pop()();
+  const depth = history.state?.covers ?? 0;
+  isUncovered = present?.isCover === true && depth === present.covers - 1;
+  while (covers.length > depth) covers.pop()();
+  // What covered it may have ended since.
+  setPresent(history.state);
 });
 
 /**
@@ -37,6 +52,7 @@ export class Address {
     addEventListener('popstate', () => {
       clearTimeout(this.#timer);
       this.#timer = 0;
+      if (isUncovered) return this.replace({});
       const former = this.#state;
       this.#state = Address.#read();
       moved(this.#state, former);
@@ -53,7 +69,7 @@ export class Address {
   push(change) {
     this.#flush();
     this.#state = { ...this.#state, ...change };
-    history.pushState({ opens: Boolean(change.open) }, '', this.#link());
+    setPresent({ opens: Boolean(change.open) }, 'pushState', this.#link());
   }
 
   /** Changes the present entry. */
