@@ -34,6 +34,10 @@ POLICY = (
 )
 TIMEOUT = 30_000
 NUMBERS = itertools.count()
+# Whether tests go through all of their cases, as before a release.
+ALL_CASES = "THUMBNAILER_ALL_CASES" in os.environ
+# Fixtures that take seconds to make: the tests of each run in one process.
+SHARED = ["films", "many"]
 
 
 def png(width, height, color, taken=None):
@@ -238,6 +242,13 @@ def show_tab(page, is_shown):
         }""",
         is_shown,
     )
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        for name in SHARED:
+            if name in item.fixturenames:
+                item.add_marker(pytest.mark.xdist_group(name))
 
 
 @pytest.fixture(scope="session")

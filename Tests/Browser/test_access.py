@@ -1,14 +1,13 @@
 """What axe finds in each part of the page, in both colour schemes and on a phone."""
 
-import os
-
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from conftest import ALL_CASES
 
 MONTHS = [{"title": "May 2026", "count": 300}, {"title": "April 2026", "count": 300}]
 # In the gate those that differ in both.
 LOOKS = [("light", 1280), ("dark", 390)]
-if "THUMBNAILER_ALL_CASES" in os.environ:
+if ALL_CASES:
     LOOKS += [("dark", 1280), ("light", 390)]
 
 

@@ -19,7 +19,7 @@ def films(tmp_path_factory):
     """The address of a server of two films, a Live Photo, a film that no browser plays, one that is none, and a picture."""
     folder = tmp_path_factory.mktemp("films")
     film(folder / "a.webm", "-c:v", "libvpx")
-    film(folder / "b.mp4", "-c:v", "libx264", "-pix_fmt", "yuv420p", seconds=62)
+    film(folder / "b.mp4", "-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p", seconds=62)
     (folder / "c.png").write_bytes(numbered_picture(1))
     film(folder / "d.mov", "-c:v", "libx264", "-pix_fmt", "yuv420p")
     film(folder / "d.jpg", "-frames:v", "1")
