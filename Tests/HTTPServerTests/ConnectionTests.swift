@@ -111,7 +111,7 @@ import TestSupport
   @Test func aFileIsSentInPartsAndClosed() async throws {
     let directory = try TemporaryDirectory()
     let file = directory.url.appending(path: "a")
-    let bytes = Data((0..<(3 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
+    let bytes = Data((0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
     try bytes.write(to: file)
     let descriptors = Recorder<Int32>()
     let fixture = try await ServerFixture(respond: { _ in

@@ -12,7 +12,9 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct DownloadResumeTests {
   private static let size = 3 << 20
-  private let bytes = noise(size)
+  // Made once for all tests.
+  private static let body = noise(size)
+  private var bytes: [UInt8] { Self.body }
 
   /// A server that takes ranges and breaks off after so many bytes of each answer, as long as there are cuts left.
   private final class CuttingOrigin: Sendable {

@@ -24,7 +24,7 @@ struct FuzzTests {
     _ = try await TestRender.all(.memory(file), variants)
     guard let before = ResidentMemory.resetPeak() else { return }
     var random = SplitMix(state: 7)
-    for round in 0..<300 {
+    for round in Thoroughness.rounds(300) {
       var copy = file
       // Headers and pixels in turn.
       random.damage(&copy, in: 0..<(round % 2 == 0 ? min(copy.count, 120) : copy.count), places: 4)

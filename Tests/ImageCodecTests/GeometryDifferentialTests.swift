@@ -113,7 +113,10 @@ struct GeometryDifferentialTests {
     for orientation in file.turns ? 1...8 : 1...1 {
       picture.orientation = orientation
       let bytes = try picture.encoded(file.saver, file.options, bits: file.bits, widens: true)
-      for size in [PixelSize(60, 80), PixelSize(90, 31)] {
+      let sizes = [PixelSize(60, 80), PixelSize(90, 31)]
+      // In the gate one of them for each orientation: both for upright images and for turned ones.
+      let size = sizes[orientation % 4 / 2]
+      for size in Thoroughness.cases(file.turns ? [size] : sizes, of: sizes) {
         let gravities: [Gravity] = [.centre, .north, .east, .south, .west]
         var variants = gravities.map { Variant(size: size, gravity: $0, format: .png) }
         variants += [.contain, .fill].map { Variant(size: size, fit: $0, format: .png) }

@@ -14,7 +14,7 @@ struct DiskCacheLimitTests {
 
   init() throws { directory = try CacheDirectory() }
 
-  @Test(arguments: [500, 4_000, 12_000, 40_000])
+  @Test(arguments: Thoroughness.cases([500, 40_000], of: [500, 4_000, 12_000, 40_000]))
   func payloadAndFilesStayWithinTheirLimitsDuringALongRun(bytes: Int) async throws {
     let limit = 8 << 20
     let cache = try DiskCache(directory: directory.url, byteLimit: limit)

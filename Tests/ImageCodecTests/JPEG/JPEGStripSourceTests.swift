@@ -53,9 +53,8 @@ struct JPEGStripSourceTests {
     }
     try #require(ours.map(\.count) == theirs.map(\.count), "\(name)")
     for (mine, reference) in zip(ours, theirs) {
-      let differences = zip(mine, reference).map { abs(Int($0) - Int($1)) }
-      #expect(differences.max() ?? 0 <= 2, "\(name)")
-      #expect(Double(differences.reduce(0, +)) < 0.2 * Double(max(1, differences.count)), "\(name)")
+      let (most, mean) = difference(of: mine, from: reference)
+      #expect(most <= 2 && mean < 0.2, "\(name): \(most), \(mean)")
     }
     return true
   }

@@ -32,13 +32,7 @@ struct Samples: Equatable {
   /// The largest and the mean difference of any sample.
   func difference(from other: Samples) -> (most: Int, mean: Double) {
     guard size == other.size, bands == other.bands else { return (255, 255) }
-    var (most, sum) = (0, 0)
-    for index in bytes.indices {
-      let difference = abs(Int(bytes[index]) - Int(other.bytes[index]))
-      most = max(most, difference)
-      sum += difference
-    }
-    return (most, Double(sum) / Double(max(1, bytes.count)))
+    return CodecTestSupport.difference(of: bytes, from: other.bytes)
   }
 }
 
