@@ -62,7 +62,7 @@
             file, turn: turn, ("extract_area", "left=\(part.0),top=\(part.1),width=\(part.2),height=\(part.3)"),
             ("resize", "scale=\(across),vscale=\(down)"))
           #expect(ours.size.longerSide == box && ours.size == theirs.size)
-          let difference = GeometryDifferentialTests.difference(ours, theirs, at: 0, 0)
+          let difference = ours.difference(from: theirs, at: 0, 0)
           #expect(difference < 1.5, "\(orientation) \(part) \(turn): \(difference)")
         }
       }
@@ -81,7 +81,7 @@
       file, ("extract_area", "left=117,top=50,width=200,height=102"), ("resize", "scale=0.59,vscale=0.5882353"),
       ("extract_area", "left=53,top=0,width=60,height=60"))
     #expect(ours.size == theirs.size)
-    #expect(GeometryDifferentialTests.difference(ours, theirs, at: 0, 0) < 1.5)
+    #expect(ours.difference(from: theirs, at: 0, 0) < 1.5)
   }
 
   @Test func severalSizesOfDifferentPartsComeFromOneDecode() async throws {
@@ -97,7 +97,7 @@
     for rendered in try await TestRender.all(.memory(file), variants) {
       let alone = try await TestRender.one(file, rendered.variant)
       let together = try DecodedPixels(try rendered.result.get().data)
-      let difference = GeometryDifferentialTests.difference(together, try DecodedPixels(alone.data), at: 0, 0)
+      let difference = together.difference(from: try DecodedPixels(alone.data), at: 0, 0)
       #expect(difference < 3, "\(rendered.variant.token): \(difference)")
     }
   }

@@ -60,23 +60,6 @@ struct GeometryDifferentialTests {
     return try DecodedPixels(try TestPicture.apply("cast", to: image, "format=uchar"))
   }
 
-  /// The mean difference of a thumbnail from a part of a larger image, in levels of the pixels' colours on black.
-  static func difference(_ thumbnail: DecodedPixels, _ whole: DecodedPixels, at x: Int, _ y: Int) -> Double {
-    var sum = 0.0
-    for row in 0..<thumbnail.size.height {
-      for column in 0..<thumbnail.size.width {
-        let (ours, theirs) = (thumbnail[column, row], whole[x + column, y + row])
-        for channel in 0..<3 { sum += abs(onBlack(ours, channel) - onBlack(theirs, channel)) }
-      }
-    }
-    return sum / Double(3 * thumbnail.size.pixelCount)
-  }
-
-  private static func onBlack(_ pixel: [UInt8], _ channel: Int) -> Double {
-    let value = Double(pixel[pixel.count < 3 ? 0 : channel])
-    return pixel.count % 2 == 0 ? value * Double(pixel[pixel.count - 1]) / 255 : value
-  }
-
   private func expectAlike(_ file: [UInt8], _ variant: Variant, _ note: String) async throws {
     let upright = try probe(.memory(file)).size
     let thumbnail = try await TestRender.one(file, variant)
@@ -103,7 +86,7 @@ struct GeometryDifferentialTests {
       case .east: (spareX, spareY / 2)
       default: (spareX / 2, spareY / 2)
       }
-    let difference = Self.difference(ours, try Self.reference(file, view), at: x, y)
+    let difference = ours.difference(from: try Self.reference(file, view), at: x, y)
     // Kernels are rounded differently, which of a few pixels that average many shows.
     #expect(difference < (expected.pixelCount < 9 ? 4 : 2.5), "\(note): \(difference)")
   }

@@ -51,7 +51,7 @@ struct SourceRows: Equatable {
   /// The only plane, with an opaque alpha channel if it has none. Of 8 bits and three or four channels.
   var withAlpha: [UInt8] {
     guard layout.planes[0].channels == 3 else { return planes[0] }
-    return stride(from: 0, to: planes[0].count, by: 3).flatMap { planes[0][$0..<$0 + 3] + [255] }
+    return withOpaqueAlpha(planes[0])
   }
 
   /// How many files were read, refused as by libvips, and left to it.
