@@ -40,7 +40,7 @@ def test_hidden_pictures_move_to_another_machine_in_a_file(tab, folder, tmp_path
         tab.click("#selection .hide")
         assert tab.is_hidden("#hiding-sheet [type=submit]")
         tab.set_input_files("#hiding-sheet input", file)
-        tab.wait_for_selector("#hiding-sheet [role=status]:has-text('2 pictures of the file are hidden now.')")
+        tab.wait_for_selector("#hiding-sheet [role=status]:has-text('Hidden now: 2 pictures of the file.')")
         tab.wait_for_function("() => document.querySelector('#count').textContent === '2 pictures'")
 
 

@@ -223,12 +223,18 @@ def test_the_viewer_says_that_its_picture_is_gone(tab, tmp_path, environment):
 
 
 def test_a_folder_that_vanishes_comes_back(tab, tmp_path, environment):
-    place(tmp_path / "pictures", ["1.png", "2.png"])
+    place(tmp_path / "pictures", [f"{number:03}.png" for number in range(120)])
     with serving(tmp_path / "pictures", environment=environment) as address:
-        tab.goto(address)
+        tab.goto(address + "/?order=name")
         tab.wait_for_selector(SHOWN)
+        tab.evaluate("scrollTo(0, 900)")
+        tab.wait_for_function("() => location.search.includes('at=')")
+        place_of = "() => new URLSearchParams(location.search).get('at')"
+        before = tab.evaluate(place_of)
         (tmp_path / "pictures").rename(tmp_path / "elsewhere")
         tab.wait_for_selector("#state:has-text('did not work')")
         shutil.copytree(tmp_path / "elsewhere", tmp_path / "pictures")
-        tab.wait_for_function(COUNT, arg="2 pictures")
+        tab.wait_for_function(COUNT, arg="120 pictures")
         tab.wait_for_selector(SHOWN)
+        tab.wait_for_function("() => scrollY > 600")
+        tab.wait_for_function(f"before => ({place_of})() === before", arg=before)

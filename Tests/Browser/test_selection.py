@@ -193,6 +193,13 @@ def test_more_than_can_be_chosen_is_selected_as_a_whole_to_download(gallery):
     # The whole follows the list; a click begins with one.
     view.revise(count=8000, total=8000)
     view.page.wait_for_selector("#selection p:text-is('All 8,000 selected')")
+    # What Delete would hide is not seen, and all of other results are others.
+    cell(view, 2).press("Delete")
+    assert not view.page.locator("#toast:has-text('hidden')").count()
+    view.page.fill("#query", "lake")
+    view.page.keyboard.press("Enter")
+    view.page.wait_for_selector("#selection p:text-is('Select pictures')")
+    view.page.keyboard.press("Control+a")
     cell(view, 2).click()
     wait_selected(view, 2)
 
@@ -410,6 +417,16 @@ def test_sheets_over_other_results_leave_the_selection(gallery):
     view.wait("!document.querySelector('#selection').hidden")
     view.page.go_back()
     view.wait("document.querySelector('#selection').hidden")
+
+
+def test_the_second_click_of_two_opens_nothing(gallery):
+    view = gallery().open()
+    view.wait_for_pictures()
+    # The first one has closed the view that stood above.
+    cell(view, 2).dispatch_event("click", {"detail": 2})
+    assert not view.page.is_visible("#viewer")
+    cell(view, 2).dispatch_event("click", {"detail": 1})
+    view.page.wait_for_selector("#viewer[open]")
 
 
 def test_back_ends_a_selection_after_a_step_forward(gallery):

@@ -4,7 +4,8 @@ import shutil
 import time
 import urllib.request
 
-from conftest import TIMEOUT, numbered_picture, png, serving, show_tab
+from conftest import PAGE, TIMEOUT, numbered_picture, png, serving, show_tab
+from test_files import OTHERS, as_sent
 
 SHOWN = ".cell[data-state=shown]"
 
@@ -21,6 +22,13 @@ def test_a_folder_is_shown_searched_and_enlarged(tab, served):
     tab.wait_for_selector(".slide[data-state=shown]")
     tab.keyboard.press("Escape")
     tab.wait_for_selector("#viewer", state="hidden")
+
+
+def test_scripts_are_sent_as_the_tests_of_the_page_have_them(served):
+    for file in PAGE.glob("*.js"):
+        if file.stem not in OTHERS:
+            with urllib.request.urlopen(f"{served}/page/{file.name}") as response:
+                assert response.read().decode().strip() == as_sent(file).strip(), file.name
 
 
 def test_a_copied_folder_has_the_months_in_which_it_was_photographed(tab, tmp_path):

@@ -124,7 +124,7 @@ def test_axe_finds_nothing_in_the_form_and_the_dialog(shared, device, scheme, wi
     page.click(".cell >> nth=1")
     page.click("#selection .share")
     page.click("text=Make a link")
-    page.wait_for_selector("#share [role=status]:has-text('Whoever has the link')")
+    page.wait_for_selector("#share [role=status]:has-text('All who have the link')")
     assert_accessible(view)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
@@ -156,7 +156,8 @@ def test_a_link_shows_another_device_the_selected_pictures_and_no_others(shared,
     guest.wait_for_function("() => document.querySelectorAll('.cell[data-state=shown]').length === 2")
     for control in ["#search", "#select", "#selection .share"]:
         assert not guest.is_visible(control)
-    guest.click(SHOWN)
+    # Where its owner would select.
+    guest.click(SHOWN, position={"x": 12, "y": 12})
     guest.wait_for_selector(".slide[data-state=shown]")
     assert not guest.is_visible("#viewer .hide") and not guest.is_visible("#viewer .info")
     guest.keyboard.press("Delete")
@@ -226,7 +227,7 @@ def test_a_list_of_links_that_fails_leaves_what_was_said(shared, device):
     page.click("text=Make a link")
     page.wait_for_selector("#share .made:visible")
     page.wait_for_selector("#share td:has-text('cannot be listed')")
-    assert "Whoever has the link sees these pictures" in page.inner_text("#share [role=status]")
+    assert "All who have the link see these pictures" in page.inner_text("#share [role=status]")
 
 
 def test_an_old_code_says_what_to_do(shared, device):

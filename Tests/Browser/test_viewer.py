@@ -458,7 +458,7 @@ def test_the_page_says_how_many_are_hidden_and_shows_them_again(gallery):
     view.revise(count=31, total=31, hidden=9)
     view.page.wait_for_selector("#hidden:has-text('9 hidden – show')")
     view.page.click("#hidden")
-    view.page.click("#hiding-sheet button:text-is('Show 9 pictures again')")
+    view.page.click("#hiding-sheet button:text-is('Show all again')")
     view.page.wait_for_selector("#hidden", state="hidden")
     view.wait("document.querySelector('#count').textContent === '40 pictures'")
     assert view.page.inner_text("#toast span") == "9 pictures shown again."

@@ -186,6 +186,10 @@ import TestSupport
     for number in 10..<28 { await photos.insert(["\(number)\(rest)"]) }
     let kept = try #require(file.read())
     #expect((15..<18).contains(kept.count) && kept.last?.hasPrefix("27") == true)
+    // The page is told instead.
+    let isFull = await photos.hasRoom(for: ["28\(rest)"]) == false
+    #expect(isFull)
+    #expect(await photos.hasRoom(for: kept))
     #expect(await photos.ids == Set(kept))
     let folder = directory.url.appending(path: "hidden")
     let name = try #require(try FileManager.default.contentsOfDirectory(atPath: folder.path).first)

@@ -39,13 +39,13 @@ export class Cell {
     const isSameImage = url !== null && item.key === this.item?.key;
     if (isSameImage) item.placeholder ??= this.item.placeholder;
     this.item = item;
-    this.element.ariaLabel = item ? label(item) : 'Loading';
     this.element.dataset.kind = item ? kind(item) : '';
     if (isSameForm) {
       // What has failed for a passing reason, such as a server that had just begun, is there in newer results.
       if (this.state === 'failed' && !this.isFinal) this.retry();
       return;
     }
+    this.element.ariaLabel = item ? label(item) : 'Loading';
     loader.cancel(this);
     this.url = url;
     this.attempts = 0;

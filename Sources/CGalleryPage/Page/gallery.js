@@ -124,6 +124,8 @@ export class Gallery {
 
   /** Shows other results, or cells without items while there are none yet. */
   #reset(snapshot) {
+    // A disk that is away for a while comes back.
+    if (snapshot.state === 'failed') this.#place ||= this.#grid.first;
     this.#revision += 1;
     this.#generation = snapshot.generation;
     this.#shown = { query: snapshot.query, order: this.#session.orderWanted, album: snapshot.album };

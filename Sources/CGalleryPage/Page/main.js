@@ -275,7 +275,8 @@ find('grid').addEventListener('click', (event) => {
   if (!cell) return;
   if (selection.takes(event, cell)) grid.setActive(cell.index);
   else if (event.ctrlKey || event.metaKey) openTab(cell);
-  else open(cell);
+  // The second click of two may be on what the first one has uncovered.
+  else if (event.detail < 2) open(cell);
 });
 find('grid').addEventListener('auxclick', (event) => {
   const cell = clicked(event);
@@ -306,7 +307,7 @@ new GridKeyboard(find('grid'), grid, {
   },
   hide: (index) => {
     if (selection.items.length) selection.hide();
-    else if (gallery.items.at(index)) hide([gallery.items.at(index)]);
+    else if (!selection.isAll && gallery.items.at(index)) hide([gallery.items.at(index)]);
   },
   select: (index) => selection.toggle(index),
   extend: (index) => selection.extend(index),

@@ -80,7 +80,8 @@ export class Notices {
     // Numbers that grow are not announced.
     const [said, former] = [text.replace(/\d.*\d/, 'some'), this.#said];
     this.#said = said;
-    if (said !== former) this.say(text || (former.startsWith('R') ? 'All dates are read.' : 'The connection is back.'));
+    if (said === former || (!text && this.#snapshot.state === 'failed')) return;
+    this.say(text || (former.startsWith('R') ? 'All dates are read.' : 'The connection is back.'));
   }
 
   #showState(isNews) {

@@ -25,7 +25,7 @@ export class Selection {
   #chosen = new Map();
   #isActive = false;
   /** Whether the list is selected as a whole: it has more than can be chosen one by one. */
-  #isAll = false;
+  isAll = false;
   /** Tells the history that the selection has ended. */
   #ended = null;
   #isMarked = false;
@@ -67,8 +67,10 @@ export class Selection {
     cells.addEventListener('contextmenu', (event) => this.#drag?.isHeld && event.preventDefault());
     addEventListener('keydown', (event) => {
       if (this.#isActive && gridKey(event) === 'Escape') this.clear();
+      // The grid has its own, for the cell that has the focus.
+      if (this.#isActive && gridKey(event) === 'Delete' && !event.defaultPrevented) this.hide();
       const { key, ctrlKey, metaKey, target } = event;
-      if (!(ctrlKey || metaKey) || gridKey({ key, target }) !== 'a' || !select.checkVisibility()) return;
+      if (!(ctrlKey || metaKey) || gridKey({ key, target }) !== 'a' || !this.#isOffered) return;
       event.preventDefault();
       this.#selectAll();
     });
@@ -77,6 +79,11 @@ export class Selection {
   /** The selected items, with their indexes. */
   get items() {
     return [...this.#chosen.values()].sort((one, other) => one.index - other.index);
+  }
+
+  /** Whether this page selects: not those of links. */
+  get #isOffered() {
+    return this.#elements.select.checkVisibility();
   }
 
   clear() {
@@ -127,12 +134,14 @@ export class Selection {
     }
     const { id, index } = this.#anchor;
     this.#anchor = places.get(id) >= 0 ? { id, index: places.get(id) } : { id: null, index };
-    this.#choose(chosen, this.#isAll);
+    // Of other results all are others.
+    this.#choose(chosen, this.isAll && !isElsewhere);
   }
 
   /** Whether a click on a cell selects instead of opening. */
   takes(event, cell) {
     if (this.#drag?.hasMoved) return true;
+    if (!this.#isOffered) return false;
     const { left, top } = cell.element.getBoundingClientRect();
     const isCorner =
       event.pointerType === 'mouse' && event.clientX - left < CORNER && event.clientY - top < CORNER;
@@ -144,7 +153,7 @@ export class Selection {
 
   toggle(index) {
     const item = this.#gallery.items.at(index);
-    if (!item) return;
+    if (!item || !this.#isOffered) return;
     this.#anchor = { id: item.id, index };
     const chosen = new Map(this.#chosen);
     if (!chosen.delete(item.id)) chosen.set(item.id, { item, index });
@@ -153,6 +162,7 @@ export class Selection {
 
   /** Selects all from the last one that was chosen alone, or from the active one, to an index. */
   async extend(index) {
+    if (!this.#isOffered) return;
     if (this.#chosen.size === 0) this.#anchor = { id: null, index: this.#grid.active };
     await this.#followed;
     await this.#range(this.#anchor.index, index, this.#chosen);
@@ -163,7 +173,7 @@ export class Selection {
     if (!this.#isActive && !this.#isMarked) return;
     this.#isMarked = this.#isActive;
     for (const cell of this.#grid.cells()) {
-      const isSelected = this.#isActive ? String(this.#isAll || this.#chosen.has(cell.item?.id)) : null;
+      const isSelected = this.#isActive ? String(this.isAll || this.#chosen.has(cell.item?.id)) : null;
       if (cell.element.ariaSelected !== isSelected) cell.element.ariaSelected = isSelected;
     }
   }
@@ -205,7 +215,7 @@ export class Selection {
     if (chosen.size > MOST) return this.#refuse();
     this.#change += 1;
     this.#chosen = chosen;
-    this.#isAll = isAll;
+    this.isAll = isAll;
     if (chosen.size > 0 || isAll) this.#isActive = true;
     if (this.#isActive) this.#ended ??= cover(() => this.clear());
     const away = [...chosen.values()].filter(({ from }) => from).length;
@@ -227,7 +237,7 @@ export class Selection {
     clearTimeout(this.#hold);
     const { cell } = event.target.closest('.cell') ?? {};
     this.#drag = null;
-    if (!cell?.item || event.button !== 0 || !event.isPrimary) return;
+    if (!cell?.item || event.button !== 0 || !event.isPrimary || !this.#isOffered) return;
     const drag = { start: cell.index, x: event.clientX, y: event.clientY, hasMoved: false, isHeld: false, base: null };
     this.#drag = drag;
     drag.isReady = this.#isActive && event.pointerType === 'mouse';

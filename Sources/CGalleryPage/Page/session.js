@@ -99,7 +99,7 @@ export class Session {
     return this.#api.post('/api/link', scope);
   }
 
-  /** The links that have not ended: `{ links: [{ id, folder, count, until }] }`. */
+  /** The links that have not ended: `{ links: [{ id, folder, count, name, made, until }] }`. */
   links() {
     return this.#api.json('/api/links');
   }

@@ -98,7 +98,7 @@ export function openSharing(template, session, ids) {
       const address = new URL(made.path, location.href);
       // Nobody else reaches this machine by these names.
       if (made.host && /^(localhost|127\.|\[::1)/.test(address.hostname)) address.hostname = made.host;
-      show(`Whoever has the link sees these pictures until ${at(made.until)}.`, address.href);
+      show(`All who have the link see these pictures until ${at(made.until)}.`, address.href);
       list();
     } catch (error) {
       if (own === turn) fail(error);
@@ -129,19 +129,23 @@ export function openSharing(template, session, ids) {
   }
 }
 
-/** Has hidden pictures shown again by `show()`, or hides those of a file, by `hide(ids)`, which returns their number. */
+/**
+ * Has hidden pictures shown again by `show()`, or hides those of a file, by `hide(ids)`,
+ * which returns the number of those that the server has taken.
+ */
 export function openHidden(template, count, { show, hide }) {
   const sheet = openSheet(template);
   const [status, button] = ['[role=status]', '[type=submit]'].map((name) => sheet.querySelector(name));
   button.hidden = count === 0;
-  button.textContent = `Show ${pictures(count)} again`;
   sheet.addEventListener('submit', show);
   sheet.addEventListener('change', async ({ target }) => {
     const ids = await idsIn(target.files[0]);
     target.value = '';
-    status.textContent = ids
-      ? `${pictures(await hide(ids))} of the file are hidden now.`
-      : 'That is no list of hidden pictures, as it is saved here, of at most 4 MB.';
+    const done = ids && (await hide(ids));
+    button.hidden &&= !done;
+    if (!ids) status.textContent = 'That is no list of hidden pictures, as it is saved here, of at most 4 MB.';
+    else if (done < ids.length) status.textContent = `Hidden now: only ${pictures(done)} of the file.`;
+    else status.textContent = `Hidden now: ${pictures(done)} of the file.`;
   });
 }
 

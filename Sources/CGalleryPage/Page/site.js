@@ -15,6 +15,7 @@ const root = new URL('../', document.currentScript.src);
 const PORTION = 200;
 /** The letters of a word that begins a month or a year. */
 const LEAST_LETTERS = 3;
+const FILMS = ['films', 'videos'];
 
 /** The item of the enlarged view that a link to an image stands for. */
 function itemOf(link) {
@@ -90,10 +91,13 @@ function search() {
     });
     results.hidden = words.length === 0;
     for (const page of pages) page.hidden = words.length > 0 && index !== null;
-    const isMeant = ({ text, also, parts }) => {
-      const isPart = (word) => word.length >= LEAST_LETTERS && parts.some((part) => part.startsWith(word));
+    const isMeant = ({ text, also, camera, parts, months }) => {
+      const isPart = (word) => parts.some((part) => part.startsWith(word) && word.length >= LEAST_LETTERS)
+        || months.some((month) => month === word || month.startsWith(word) && word.length > LEAST_LETTERS);
       const isIn = ({ plain, paired }) => text.includes(plain) || text.includes(paired)
-        || !/[aou]e$/.test(plain) && also.includes(plain);
+        || !/[aou]e$/.test(plain) && also.includes(plain)
+        // Pictures by Fujifilm are no films.
+        || camera.includes(plain) && !(plain.length >= LEAST_LETTERS && FILMS.some((film) => film.startsWith(plain)));
       return words.every((word) => isIn(word) || isPart(word.part));
     };
     found = index?.filter(isMeant) ?? [];
@@ -104,11 +108,12 @@ function search() {
   // Each text is folded once, not at each key.
   const loaded = () => {
     index = window.searchIndex.flatMap((album) => album.pictures.map((picture) => {
-      const text = `${album.name} ${picture.name} ${picture.camera}`;
+      const text = `${album.name.replaceAll(' / ', '/')}/${picture.name}`;
       const [month, year] = folded(picture.month).split(' ');
       const number = searchedMonths.findIndex((names) => names.startsWith(month));
-      const names = `${searchedMonths[number]} ${year}-${`${number + 1}`.padStart(2, 0)}${picture.isFilm ? ' films' : ''}`;
-      return { album, picture, text: folded(text), also: paired(text), parts: names.split(' ') };
+      const parts = [month, `${year}-${`${number + 1}`.padStart(2, 0)}`, ...(picture.isFilm ? FILMS : [])];
+      const months = searchedMonths[number].split(' ');
+      return { album, picture, text: folded(text), also: paired(text), camera: folded(picture.camera), parts, months };
     }));
     show();
   };

@@ -73,7 +73,8 @@ export class Slide {
     const isSame = item !== null && item.key === this.item?.key;
     this.item = item;
     this.#stage = stage;
-    if (!isSame) this.#clear(form);
+    if (isSame) this.#windows.renew(item);
+    else this.#clear(form);
     this.fit(stage);
   }
 
@@ -113,7 +114,7 @@ export class Slide {
 
   /** The largest zoom; a film has none. */
   get most() {
-    if (this.item && isFilm(this.item)) return 1;
+    if (this.failure || (this.item && isFilm(this.item))) return 1;
     return Math.max(this.actual * MOST_PIXELS, LEAST_ZOOM);
   }
 

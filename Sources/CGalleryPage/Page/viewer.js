@@ -324,9 +324,10 @@ export class Viewer {
 
   /** The next picture of the slide show, as soon as there is one; false after the last. */
   #goOn() {
-    // Again, if the present one has not loaded, or the next one does not come. The interval begins anew when it has.
+    // Again, if the present one has not loaded or is looked into, or the next one does not come. The interval begins
+    // anew when it has.
     this.#slideShow.wait();
-    if (!this.#slides[1].settles()) return true;
+    if (!this.#slides[1].settles() || this.#zoom.scale > 1) return true;
     const isLast = this.#index + 1 >= this.#gallery.count;
     if (isLast && !this.#gallery.snapshot.more) {
       this.#handlers.tell('That was the last picture.');

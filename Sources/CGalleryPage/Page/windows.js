@@ -6,6 +6,8 @@ const WINDOW_SIDE = 512;
 /** Windows that are requested at once, and the most that are kept besides those on the screen. */
 const AT_ONCE = 3;
 const MOST = 96;
+/** What the server answers again to the same request. */
+const MISTAKES = /^4(0|1|22)/;
 
 /**
  * Windows of an original over its enlarged form, each of at most 512 pixels: all pixels of what is on the screen, while
@@ -18,7 +20,7 @@ export class Windows {
   #windows = new Map();
   #wanted = [];
   #loading = 0;
-  /** The item of which the first window is requested. */
+  /** The key of the item of which the first window is requested. */
   #asked = null;
   /** Hears that the item has no windows. */
   refused = () => {};
@@ -28,6 +30,12 @@ export class Windows {
     this.#item = item;
     this.#wanted = [];
     for (const address of [...this.#windows.keys()]) this.#remove(address);
+  }
+
+  /** The same image has come as another item. */
+  renew(item) {
+    item.isCut ??= this.#item?.isCut;
+    this.#item = item;
   }
 
   /**
@@ -75,18 +83,20 @@ export class Windows {
   }
 
   /** An image does not tell why it fails: the first window is fetched, and then in the browser's cache. */
-  async #ask(item, address) {
-    if (this.#asked === item) return;
-    this.#asked = item;
-    const response = item.download ? await fetch(address).catch(() => null) : { status: 204 };
+  async #ask({ key, download }, address) {
+    if (this.#asked === key) return;
+    this.#asked = key;
+    const response = download ? await fetch(address).catch(() => null) : { status: 204 };
     await response?.blob?.().catch(() => null);
     this.#asked = null;
+    const item = this.#item;
+    if (item?.key !== key) return;
     // One that failed for a passing reason is requested again with the next ones.
     if (response?.status === 200) item.isCut = true;
-    else if (response?.status === 204) item.isCut = false;
+    else if (response?.status === 204 || MISTAKES.test(response?.status)) item.isCut = false;
     else return;
-    if (item === this.#item) this.#pump();
-    if (!item.isCut) this.refused(item);
+    this.#pump();
+    if (response.status === 204) this.refused(item);
   }
 
   async #load({ address, across, down, left, top }) {

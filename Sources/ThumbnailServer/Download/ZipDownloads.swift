@@ -70,10 +70,11 @@ final class ZipDownloads: Sendable {
     let content: Content =
       if let form { .thumbnails(ThumbnailArchive(files), form) } else { .files(ZipArchive(files, reading: reading)) }
     let (snapshot, token) = (list.current, Token.random())
-    let folder = RawPath(text: snapshot.album).name
+    // A selection outlives searches and albums.
+    let folder = message.keys == nil ? RawPath(text: snapshot.album).name : []
     let name = [
       folder.isEmpty ? URL(fileURLWithPath: index.path).lastPathComponent : String(decoding: folder, as: UTF8.self),
-      snapshot.query, message.keys.map { "\($0.count) selected" } ?? "",
+      message.keys.map { "\($0.count) selected" } ?? snapshot.query,
     ].filter { !$0.isEmpty }.joined(separator: " - ")
     let isKept = downloads.withLock { downloads in
       downloads = downloads.filter { !$0.value.isOver }

@@ -156,6 +156,7 @@ actor FolderList: ImageList {
       arrangement = nil
       snapshot.state = .failed
       (snapshot.count, snapshot.total, snapshot.sections, snapshot.albums) = (0, nil, [], 0)
+      snapshot.dating = nil
       // The error's message names the folder.
       snapshot.message = "The pictures cannot be read at the moment. Their disk may be away, or closed to this gallery."
     }

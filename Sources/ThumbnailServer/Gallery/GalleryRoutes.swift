@@ -263,7 +263,12 @@ struct GalleryRoutes: Sendable {
     case "order": await list.setOrder((try Self.decode(request) as OrderMessage).order)
     case "album": await list.setAlbum((try Self.decode(request) as AlbumMessage).album)
     case "retry": await list.retry()
-    case "delete": await list.hide((try Self.decode(request) as ItemIDsMessage).ids)
+    case "delete":
+      let ids = (try Self.decode(request) as ItemIDsMessage).ids
+      guard await sessions.hasRoomToHide(ids) else {
+        throw Problem(.badRequest, "invalid-request", "there is no room for more hidden pictures; show some first")
+      }
+      await list.hide(ids)
     case "undo": return .json(["ids": await list.show((try Self.decode(request) as UndoMessage).ids)])
     case "positions": return try await find(Self.decode(request), in: session)
     case "zip":
@@ -306,6 +311,9 @@ struct GalleryRoutes: Sendable {
 
   private func report(_ message: ViewportMessage, to session: GallerySession) async throws(Problem) {
     let snapshot = session.list.current
+    var message = message
+    // Some may have gone since it was sent.
+    if message.first >= 0, message.first < snapshot.count { message.last = min(message.last, snapshot.count - 1) }
     guard await session.window.viewportChanged(message, version: snapshot.version, count: snapshot.count) else {
       throw Problem(.badRequest, "invalid-request", "there is no such viewport")
     }

@@ -92,6 +92,9 @@ actor GallerySessions {
     return true
   }
 
+  /// Whether these photos can be hidden, too.
+  func hasRoomToHide(_ ids: [String]) async -> Bool { await hidden.hasRoom(for: ids) }
+
   /// The ids of all hidden photos of the gallery, in the order in which they were hidden.
   var hiddenIDs: [String] { get async { await hidden.order } }
 

@@ -4,8 +4,8 @@ import ThumbnailCore
 
 /// The photos that were hidden in a gallery, for all lists of a server, and for later servers of the same gallery.
 actor HiddenPhotos {
-  /// The most bytes of their names, because every visitor of the page can hide photos. Beyond it the oldest are shown
-  /// again.
+  /// The most bytes of their names, because every visitor of the page can hide photos. Where two servers of a gallery
+  /// have hidden more at once, the oldest are shown again.
   static let mostBytes = 1 << 20
   /// No path or name of a photo is longer, in bytes.
   private static let longestID = mostBytes / 16
@@ -23,6 +23,11 @@ actor HiddenPhotos {
     self.file = file
     order = file?.atStart ?? []
     state = Mutex((Set(order), 0))
+  }
+
+  /// Whether these can be hidden, too.
+  func hasRoom(for photos: [String]) -> Bool {
+    ids.union(photos).reduce(0) { $0 + $1.utf8.count } <= Self.mostBytes
   }
 
   func insert(_ photos: [String]) {

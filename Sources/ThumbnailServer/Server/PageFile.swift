@@ -53,7 +53,8 @@ struct PageFile: Sendable {
 
   /// The page that asks for the password, with what was wrong. The target `next` is shown after it.
   static func login(
-    _ status: HTTPResponseStatus = .ok, _ message: String = "", next: String = "", headers: HTTPHeaders = [:]
+    for request: ServerRequest, _ status: HTTPResponseStatus = .ok, _ message: String = "", next: String = "",
+    headers: HTTPHeaders = [:]
   ) -> ServerResponse {
     guard let file = named("login.html") else { return .problem(.notFound) }
     let next = next.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
@@ -65,7 +66,15 @@ struct PageFile: Sendable {
       "content-security-policy": policy.replacing("form-action 'none'", with: "form-action 'self'"),
       "x-content-type-options": "nosniff",
     ]
-    return ServerResponse(status, headers: HTTPHeaders(Array(headers) + Array(own)), body: .bytes(Data(text.utf8)))
+    let all = Array(headers) + Array(own) + Array(isolation(for: request))
+    return ServerResponse(status, headers: HTTPHeaders(all), body: .bytes(Data(text.utf8)))
+  }
+
+  /// Keeps pages of others that open this one from reaching it. Over plain HTTP from another machine a browser would only
+  /// complain of it.
+  private static func isolation(for request: ServerRequest) -> HTTPHeaders {
+    let isMeant = request.isSecure || ["127.0.0.1", "::1"].contains(request.client)
+    return isMeant ? ["cross-origin-opener-policy": "same-origin"] : [:]
   }
 
   func response(to request: ServerRequest) -> ServerResponse {
@@ -76,10 +85,7 @@ struct PageFile: Sendable {
     if EntityTag.isNamed(tag, in: request) { return ServerResponse(.notModified, headers: headers) }
     headers.add(name: "content-type", value: type)
     headers.add(name: "content-security-policy", value: Self.policy)
-    // Over plain HTTP from another machine a browser would only complain of it.
-    if request.isSecure || request.client == "127.0.0.1" || request.client == "::1" {
-      headers.add(name: "cross-origin-opener-policy", value: "same-origin")
-    }
+    headers.add(contentsOf: Self.isolation(for: request))
     headers.add(name: "cross-origin-resource-policy", value: "same-origin")
     return ServerResponse(.ok, headers: headers, body: .bytes(bytes))
   }

@@ -34,10 +34,10 @@ package struct Login: Sendable {
   func response(to request: ServerRequest) -> ServerResponse {
     let path = Route.parts(of: request.target)
     let next = QueryItems(request.query)["next"] ?? ""
-    if path.count < 2, request.method != .POST { return PageFile.login(next: next) }
+    if path.count < 2, request.method != .POST { return PageFile.login(for: request, next: next) }
     guard limiter.admits(request.client) else {
       return PageFile.login(
-        .tooManyRequests, "Too many attempts from this device: try again in \(Self.pause) seconds.",
+        for: request, .tooManyRequests, "Too many attempts from this device: try again in \(Self.pause) seconds.",
         next: next, headers: ["retry-after": "\(Self.pause)"])
     }
     let given = QueryItems(Substring(String(buffer: request.body)))["password"] ?? ""
@@ -51,7 +51,7 @@ package struct Login: Sendable {
       }
     guard isRight else {
       let old = "This code is of an earlier start: scan the one that is shown now, or enter the password."
-      return PageFile.login(.forbidden, path.count == 2 ? old : "That is not the password.", next: next)
+      return PageFile.login(for: request, .forbidden, path.count == 2 ? old : "That is not the password.", next: next)
     }
     let id = Token.random()
     let cookie =

@@ -21,9 +21,9 @@ package struct Sharing: Sendable {
     // The page's own files contain no secrets.
     case .page where isAdmitted || destination.path.count == 2: return nil
     case .api where isAdmitted, .picture where isAdmitted: return nil
-    case .page: return PageFile.login(next: request.target)
+    case .page: return PageFile.login(for: request, next: request.target)
     case .link where destination.path.count == 2:
-      return PageFile.login(.notFound, "There is no such link, or it has ended: ask for a new one.")
+      return PageFile.login(for: request, .notFound, "There is no such link, or it has ended: ask for a new one.")
     case .api, .picture, .link:
       return .problem(.init(.forbidden, "no-login", "load the page again, and enter the password"))
     default: return .problem(.notFound)

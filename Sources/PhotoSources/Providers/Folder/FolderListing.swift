@@ -208,9 +208,10 @@ final class FolderListing: Sendable {
     let months = words.map(Self.month)
     let folded = if let folded { folded } else { try FoldedPaths(paths) }
     let cameras = cameras.names.map { Array(SearchText.folded($0).utf8) }
-    let ofCameras = words.map { word in cameras.map { $0.contains(word) } }
     let areMonths = months.map(Self.mayBeMonth)
-    let areFilms = words.map { $0.count > 2 && "films".utf8.starts(with: $0) }
+    let areFilms = words.map { word in word.count > 2 && ["films", "videos"].contains { $0.utf8.starts(with: word) } }
+    // Pictures by Fujifilm are no films.
+    let ofCameras = zip(words, areFilms).map { word, isFilm in cameras.map { !isFilm && $0.contains(word) } }
     return try folded.indices(matching: words, or: spellings.map(\.paired), cancelled: cancelled) { word, index in
       guard index < records.count else { return false }
       let camera = Int(records[index].camera)
@@ -234,13 +235,19 @@ final class FolderListing: Sendable {
   private static func mayBeMonth(_ word: [UInt8]) -> Bool {
     word.count > 2
       && (word.allSatisfy { "-0123456789".utf8.contains($0) }
-        || searchedMonths.joined().contains { $0.starts(with: word) })
+        || searchedMonths.contains { isPart(word, of: $0) })
+  }
+
+  /// Whether a word begins the English name of a month, or is four letters of one in another language or all of it:
+  /// `out` and `set` are words of their own.
+  private static func isPart(_ word: [UInt8], of names: [[UInt8]]) -> Bool {
+    names[0].starts(with: word) || names.contains { $0 == word || word.count > 3 && $0.starts(with: word) }
   }
 
   /// Whether such a word begins the year or the month of an image.
   private func isMonth(_ word: [UInt8], of index: Int) -> Bool {
     let (year, month, _) = date(at: index).month
-    return Self.searchedMonths[month - 1].contains { $0.starts(with: word) }
+    return Self.isPart(word, of: Self.searchedMonths[month - 1])
       || "\(year)-\(month < 10 ? "0" : "")\(month)".utf8.starts(with: word)
   }
 
