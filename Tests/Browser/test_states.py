@@ -31,6 +31,19 @@ def test_a_failed_search_can_be_retried(gallery):
     assert view.page.is_hidden("#state")
 
 
+def test_another_search_that_failed_comes_at_its_beginning(gallery):
+    view = gallery().open()
+    view.wait_for_pictures()
+    view.page.evaluate("scrollTo(0, 2000)")
+    view.wait("location.search.includes('at=')")
+    # Sooner than a sign of waiting is shown.
+    view.revise(query="other", state="failed", message="It does not answer.", count=0, total=None, more=False)
+    view.page.wait_for_selector("#state:visible")
+    view.revise(state="loaded", message=None, count=300, total=300)
+    view.wait_for_pictures()
+    assert view.page.evaluate("scrollY") == 0
+
+
 def test_the_next_page_is_announced_and_can_be_retried(gallery):
     view = gallery().open(count=40, total=80)
     view.wait_for_pictures()

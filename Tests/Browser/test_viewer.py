@@ -727,6 +727,24 @@ def test_a_picture_that_cannot_be_cut_says_so_and_is_asked_once(gallery):
     assert view.page.inner_text(".softness") == ""
 
 
+def test_a_picture_whose_windows_are_refused_is_not_said_to_be_soft(gallery):
+    view = opened(gallery, setup=LARGE)
+    asked = []
+
+    def refuse(route):
+        asked.append(route.request.url)
+        route.fulfill(status=404)
+
+    view.page.route("**/picture/*/*+*", refuse)
+    view.page.mouse.dblclick(640, 400)
+    while not asked:
+        view.page.wait_for_timeout(50)
+    for _ in range(10):
+        view.page.keyboard.press("ArrowLeft")
+    view.page.wait_for_timeout(500)
+    assert len(asked) == 1 and view.page.inner_text(".softness") == ""
+
+
 def test_pictures_without_files_have_no_windows_and_ask_for_none(gallery):
     view = opened(gallery, setup={"item": {**LARGE["item"], "download": None}})
     view.page.mouse.dblclick(640, 400)

@@ -106,6 +106,8 @@ export class Gallery {
     } else if (isSameQuery && this.count > 0 && isWaiting(snapshot)) {
       // A restarted server searches for the same results: the old ones stay until these arrive.
     } else {
+      // A disk that is away for a while comes back.
+      if (isSameQuery && snapshot.state === 'failed') this.#place ||= this.#grid.first;
       this.#reset(snapshot);
     }
     this.#notices.show(snapshot);
@@ -124,8 +126,6 @@ export class Gallery {
 
   /** Shows other results, or cells without items while there are none yet. */
   #reset(snapshot) {
-    // A disk that is away for a while comes back.
-    if (snapshot.state === 'failed') this.#place ||= this.#grid.first;
     this.#revision += 1;
     this.#generation = snapshot.generation;
     this.#shown = { query: snapshot.query, order: this.#session.orderWanted, album: snapshot.album };

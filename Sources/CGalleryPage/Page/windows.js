@@ -7,7 +7,7 @@ const WINDOW_SIDE = 512;
 const AT_ONCE = 3;
 const MOST = 96;
 /** What the server answers again to the same request. */
-const MISTAKES = /^4(0|1|22)/;
+const MISTAKES = /^4(0[034]|1[35]|22)$/;
 
 /**
  * Windows of an original over its enlarged form, each of at most 512 pixels: all pixels of what is on the screen, while
@@ -34,7 +34,7 @@ export class Windows {
 
   /** The same image has come as another item. */
   renew(item) {
-    item.isCut ??= this.#item?.isCut;
+    item.isCut ??= this.#item?.isCut ?? undefined;
     this.#item = item;
   }
 
@@ -93,10 +93,11 @@ export class Windows {
     if (item?.key !== key) return;
     // One that failed for a passing reason is requested again with the next ones.
     if (response?.status === 200) item.isCut = true;
-    else if (response?.status === 204 || MISTAKES.test(response?.status)) item.isCut = false;
+    else if (response?.status === 204) item.isCut = false;
+    else if (MISTAKES.test(response?.status)) item.isCut = null;
     else return;
     this.#pump();
-    if (response.status === 204) this.refused(item);
+    if (item.isCut === false) this.refused(item);
   }
 
   async #load({ address, across, down, left, top }) {
