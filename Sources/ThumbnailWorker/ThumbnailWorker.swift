@@ -95,7 +95,6 @@ public final class ThumbnailWorker: Sendable {
     // Separate tasks, because a draining worker continues with lines that have begun.
     let reading = Task { await read(shards) }
     let watching = Task { await responses.watchReader() }
-    defer { watching.cancel() }
     stop.onCall { [self] reason in
       note(reason)
       input.stop()
@@ -110,6 +109,8 @@ public final class ThumbnailWorker: Sendable {
     return await withTaskCancellationHandler {
       await reading.value
       await tasks.waitForAll()
+      // A reader may go once it has all answers.
+      watching.cancel()
       await shards?.finish()
       let areWritten = await finishResponses()
       stop.finish()
