@@ -78,6 +78,27 @@ def test_folders_are_opened_and_left_by_the_way_to_them(tab, albums):
     tab.wait_for_selector("#albums ol", state="hidden")
 
 
+def test_the_last_of_several_steps_is_shown_however_slow_the_others_are(tab, albums):
+    tab.goto(albums + "/")
+    tab.wait_for_selector("#albums ul a")
+    tab.click("#albums a:has-text('2021')")
+    tab.wait_for_function(COUNT, arg="3 pictures")
+    asked = []
+
+    def late(route):
+        asked.append(route.request.post_data_json["album"])
+        if len(asked) == 1:
+            tab.wait_for_timeout(500)
+        route.continue_()
+
+    tab.route("**/api/sessions/*/album", late)
+    tab.evaluate("document.querySelector('#albums ul a').click(); history.go(-2)")
+    tab.wait_for_function(COUNT, arg="65 pictures")
+    tab.wait_for_timeout(500)
+    assert asked == ["2021/Alps", ""]
+    assert tab.text_content("#count") == "65 pictures"
+
+
 def test_an_album_is_searched_alone_or_all_are(tab, albums):
     tab.goto(albums + "/?album=2021")
     tab.wait_for_function(COUNT, arg="3 pictures")

@@ -26,6 +26,7 @@ export class Session {
   #id = null;
   #source = null;
   #connecting = false;
+  #isSending = false;
   #connectedAt = 0;
   #isResting = false;
   #rest = 0;
@@ -150,20 +151,22 @@ export class Session {
     return `/api/sessions/${this.#id}/${verb}`;
   }
 
+  /** Sends what differs, one after the other: over two connections the later one might arrive first. */
   async #synchronise() {
-    if (this.#connecting) return;
-    const { query, order, album } = this.#wanted;
-    await this.#send('album', 'album', album);
-    await this.#send('query', 'search', query);
-    await this.#send('order', 'order', order);
+    if (this.#connecting || this.#isSending) return;
+    this.#isSending = true;
+    while ((await this.#send('album')) || (await this.#send('query', 'search')) || (await this.#send('order')));
+    this.#isSending = false;
   }
 
-  /** What did not arrive is sent again once there is a connection. */
-  async #send(field, verb, value) {
-    if (value === this.#sent[field]) return;
+  /** Returns whether it was sent. What did not arrive is sent again once there is a connection. */
+  async #send(field, verb = field) {
     const sent = this.#sent;
-    sent[field] = value;
-    if (!(await this.#command(verb, { [field]: value })) && sent[field] === value) sent[field] = undefined;
+    const value = this.#wanted[field];
+    if (value === sent[field]) return false;
+    const response = await this.#command(verb, { [field]: value });
+    sent[field] = response ? value : undefined;
+    return response;
   }
 
   /**
