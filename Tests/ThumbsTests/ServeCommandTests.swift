@@ -264,12 +264,12 @@
     expectComplaint(run, 64, "server.json", named)
   }
 
-  @Test func systemdsSocketIsServed() async throws {
-    // As systemd does it: the socket is descriptor 3, and the variables name the process.
+  /// Starts a program as systemd does: the socket is descriptor 3, and the variables name the process.
+  private func launcher(socketAt address: String) -> [String] {
     let script = """
       import os, socket, sys
       listener = socket.socket()
-      listener.bind(("127.0.0.1", 0))
+      listener.bind(("\(address)", 0))
       listener.listen()
       os.dup2(listener.fileno(), 3)
       os.set_inheritable(3, True)
@@ -277,8 +277,29 @@
       os.environ["LISTEN_FDS"] = "1"
       os.execv(sys.argv[1], sys.argv[1:])
       """
+    return ["/usr/bin/python3", "-c", script]
+  }
+
+  @Test func whatAServiceShowsIsNamed() async throws {
+    try FileManager.default.copyItem(at: TestImages.gallery, to: bench.url("pictures"))
+    try Data("{}".utf8).write(to: bench.url("server.json"))
+    for (arguments, launcher) in [(["--config", "server.json"], []), ([], launcher(socketAt: "127.0.0.1"))] {
+      let served = try await Served(bench, arguments + ["--port", "0"], launcher: launcher)
+      #expect(try await served.get("/api/gallery").status == 404)
+      #expect(await served.end().status == 143)
+    }
+    let list = try await bench.run("serve", "--urls", "missing.txt", "--port", "0")
+    expectComplaint(list, 69, "missing.txt cannot be read: No such file or directory")
+    // A socket's address counts as one that was given.
+    for folder in [[], ["pictures"]] {
+      let run = try await bench.start(["serve"] + folder, launcher: launcher(socketAt: "0.0.0.0")).run()
+      expectComplaint(run, 64, "everybody who can reach 0.0.0.0 would see this")
+    }
+  }
+
+  @Test func systemdsSocketIsServed() async throws {
     let served = try await Served(
-      bench, [TestImages.gallery.path, "--port", "1"], launcher: ["/usr/bin/python3", "-c", script])
+      bench, [TestImages.gallery.path, "--port", "1"], launcher: launcher(socketAt: "127.0.0.1"))
     #expect(!served.address.hasSuffix(":1"))
     #expect(try await served.get("/readyz").status == 200)
     #expect(await served.end().status == 143)

@@ -21,9 +21,9 @@ struct ServeCommand: AsyncParsableCommand {
         thumbs serve --root Pictures --signing-keys keys --host 0.0.0.0
         thumbs serve --config server.json
 
-      Prints the address of the page, and serves until Ctrl-C. Without a folder it
-      shows the pictures of the current one. Only this machine can reach it, unless
-      --share shows it to the network after a password. No file is ever changed.
+      Prints the address of the page, and serves until Ctrl-C. Without a folder,
+      --root or --config it shows the current one. Only this machine can reach it,
+      unless --share shows it to the network after a password. No file is changed.
 
       Thumbnails can also be requested by address: /thumb/400x300,cover/ and the
       percent-encoded URL of a picture, or its path within --root; also in the forms
@@ -75,15 +75,20 @@ struct ServeCommand: AsyncParsableCommand {
   func run() async throws {
     if let config {
       let given = CommandLine.arguments.drop { $0 != Self.configuration.commandName }.dropFirst()
-      return try await ServerConfigurationFile(path: config).command(with: Array(given)).run()
+      return try await ServerConfigurationFile(path: config).command(with: Array(given)).run(takesCurrentFolder: false)
     }
+    try await run(takesCurrentFolder: SocketActivation.socket == nil)
+  }
+
+  /// Runs the command. What a service shows is named: it is started in any folder, such as `/`.
+  private func run(takesCurrentFolder: Bool) async throws {
     if server.check {
       if ServerCheck.isReady(host: server.host, port: server.port) { return }
       throw CommandFailure(.sourceUnavailable, "no server is ready at \(server.host) port \(server.port)")
     }
     VerboseLog.start(false)
     do {
-      try await resolved().serve().end()
+      try await resolved(takesCurrentFolder).serve().end()
     } catch let error as ProviderError {
       throw CommandFailure(error, isOffline: freshness.offline)
     }
@@ -91,18 +96,19 @@ struct ServeCommand: AsyncParsableCommand {
 
   /// The command with its own choice of the folder and the address. Throws if strangers would see what nobody has
   /// meant for them.
-  private func resolved() throws -> ServeCommand {
+  private func resolved(_ takesCurrentFolder: Bool) throws -> ServeCommand {
     var command = self
     if sharing.share, server.givenHost == nil { command.server.givenHost = "0.0.0.0" }
-    let isForOthers = !command.server.isLoopback && SocketActivation.socket == nil
-    if !hasSource, !service.isWanted, sharing.asksForPassword || !isForOthers, try hasPictures { command.folder = "." }
+    let isForOthers = !command.server.isLoopback
+    let isFree = takesCurrentFolder && !hasSource && !service.isWanted
+    if isFree, sharing.asksForPassword || !isForOthers, try hasPictures { command.folder = "." }
     if sharing.asksForPassword {
       guard command.hasSource else {
         throw ValidationError("name the folder to share, such as: thumbs serve Pictures --share")
       }
     } else if isForOthers, !sharing.isPublic, hasSource || service.isOpen {
       throw ValidationError(
-        "everybody who can reach --host \(server.host) would see this: --share asks for a password and --signing-keys for "
+        "everybody who can reach \(server.host) would see this: --share asks for a password and --signing-keys for "
           + "signatures of thumbnails by address; --public serves it to all")
     }
     return command
@@ -235,7 +241,10 @@ struct ServeCommand: AsyncParsableCommand {
   private func gallery(for pipeline: ThumbnailPipeline) throws(ProviderError) -> GallerySource? {
     guard hasSource else { return nil }
     if let folder { return try self.folder(at: folder, pipeline) }
-    if let urls = source.urls { return .search(URLListProvider(path: urls), pageSize: source.perPage) }
+    if let urls = source.urls {
+      guard access(urls, R_OK) == 0 else { throw .listUnreadable(path: urls, reason: SystemFailure.last.reason) }
+      return .search(URLListProvider(path: urls), pageSize: source.perPage)
+    }
     let specification = try ProviderSpecification(parsing: source.provider ?? "auto")
     if case .folder(let path) = specification { return try self.folder(at: path, pipeline) }
     let provider = try specification.provider(

@@ -62,4 +62,18 @@ enum SocketActivation {
     _ = fcntl(firstDescriptor, F_SETFD, FD_CLOEXEC)
     return firstDescriptor
   }()
+
+  /// The address that the socket listens at, as digits; nil for a socket in the file system, and without one.
+  static let address: String? = socket.flatMap { socket in
+    var storage = sockaddr_storage()
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+    let isRead = withUnsafeMutablePointer(to: &storage) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        getsockname(socket, address, &length) == 0 && [AF_INET, AF_INET6].contains(Int32(address.pointee.sa_family))
+          && getnameinfo(address, length, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0
+      }
+    }
+    return isRead ? String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self) : nil
+  }
 }

@@ -46,8 +46,8 @@ struct ServerOptions: ParsableArguments {
       visibility: .hidden))
   var check = false
 
-  /// The address to listen on.
-  var host: String { givenHost ?? "127.0.0.1" }
+  /// The address to listen on, or that of systemd's socket.
+  var host: String { SocketActivation.address ?? givenHost ?? "127.0.0.1" }
 
   /// The time that running responses may take after the signal to end.
   var grace: Duration { .seconds(10) }
