@@ -166,7 +166,9 @@ public struct ExportError: Error, Sendable, Equatable, CustomStringConvertible {
   }
 
   /// The problem and what to do about it, in one line.
-  public var message: String { "\(path) cannot be written: \(reason); make room there, or choose another place" }
+  public var message: String {
+    "\(path) cannot be written: \(reason); \(SystemFailure.advice(reason, choose: "another place"))"
+  }
 
   /// The message.
   public var description: String { message }

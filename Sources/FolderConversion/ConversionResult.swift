@@ -185,7 +185,7 @@ public enum ConversionError: Error, Sendable, Equatable {
         + " would write one file, so nothing was written; choose a name template that separates them, such as "
         + "{path}/{name}-{oldext}-{size}.{ext} or one with {hash}, or none"
     case .cannotWrite(let path, let reason):
-      "\(path) cannot be written: \(reason); make room there, or choose another output folder"
+      "\(path) cannot be written: \(reason); \(SystemFailure.advice(reason, choose: "another output folder"))"
     case .busy(let path): "another run writes to \(path); wait for its end, or choose another output folder"
     }
   }

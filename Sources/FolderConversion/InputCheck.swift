@@ -216,7 +216,7 @@ extension ConversionFailure {
   /// The failure for a file that cannot be opened or examined.
   static func unreadable(_ failure: SystemFailure) -> ConversionFailure {
     failure.code == ENOENT
-      ? .init(stage: .read, code: "not-found", message: "no such file; check its path")
+      ? .init(stage: .read, code: "not-found", message: "no such file, or a broken link; check its path")
       : .init(stage: .read, code: "unreadable", message: "the file cannot be read: \(failure.reason)")
   }
 }

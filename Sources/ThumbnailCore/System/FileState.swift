@@ -12,6 +12,12 @@ package struct SystemFailure: Error, Equatable {
   package static var last: SystemFailure { SystemFailure(code: errno) }
 
   package var reason: String { String(cString: strerror(code)) }
+
+  /// What to do where nothing can be written, for the `reason` and with another place to choose.
+  package static func advice(_ reason: String, choose other: String) -> String {
+    let first = [ENOSPC: "make room there, or ", ENAMETOOLONG: "shorten the name, or "]
+    return (first.first { SystemFailure(code: $0.key).reason == reason }?.value ?? "") + "choose \(other)"
+  }
 }
 
 /// The identity of a file's contents, from `stat`.

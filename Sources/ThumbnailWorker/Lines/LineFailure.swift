@@ -48,13 +48,13 @@ struct LineFailure: Error, Equatable, Sendable {
 
   /// The failure for a file that cannot be written.
   init(writing path: String, _ failure: SystemFailure) {
+    let advice = SystemFailure.advice(failure.reason, choose: "another folder")
     self.init(
-      .write, "cannot-write", "\(path) cannot be written: \(failure.reason); make room there, or choose another folder",
-      mayRetry: failure.endsRun)
+      .write, "cannot-write", "\(path) cannot be written: \(failure.reason); \(advice)", mayRetry: failure.endsRun)
   }
 
   static func invalidLine(_ reason: String) -> LineFailure {
-    LineFailure(.line, "invalid-line", "the line cannot be read: \(reason); give a URL, or a JSON object with one")
+    LineFailure(.line, "invalid-line", "the line cannot be read: \(reason); give a URL, or an object with url or path")
   }
 
   static func overlong(_ limit: Int) -> LineFailure {

@@ -146,8 +146,8 @@ extension ThumbnailError {
       self = .notAPicture(reason: "\(error); check what is there")
     case .unsupportedFormat(let format):
       self = .unsupportedFormat(
-        reason: "\(format.displayName) is decoded in a helper process only; allow it (isolation), "
-          + "or convert the picture to JPEG, PNG or WebP first")
+        reason: "\(format.displayName) is decoded in a helper process only, and from the web if that is allowed "
+          + "(isolation); allow it, or convert the picture to JPEG, PNG or WebP first")
     case .notForStrangers(let most):
       self = .tooManyPixels(most)
     case .unsupported:
@@ -159,9 +159,9 @@ extension ThumbnailError {
     case .limitExceeded:
       self = .tooLarge(reason: "\(error); shrink the picture first")
     case .exceedsMemoryBudget:
-      let helper =
-        configuration.isolation.isInProcess ? "" : " or the helper's limit (isolation.memoryLimit)"
-      self = .tooLarge(reason: "\(error); raise the budget (memoryBudget)\(helper)")
+      let limit =
+        configuration.isolation.isInProcess ? "budget (memoryBudget)" : "helper's limit (isolation.memoryLimit)"
+      self = .tooLarge(reason: "\(error); raise the \(limit)")
     case .outOfMemory:
       self = .memoryUnavailable(reason: "\(error); try again when more is free")
     case .truncated, .damaged, .handedOver, .needsLibvips:

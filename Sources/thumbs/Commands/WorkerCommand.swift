@@ -91,8 +91,8 @@ struct WorkerCommand: AsyncParsableCommand {
     do throws(WorkerError) {
       worker = try ThumbnailWorker(pipeline, options, reading: STDIN_FILENO, writing: STDOUT_FILENO)
     } catch {
-      throw CommandFailure(
-        .cannotWrite, "\(error.path) cannot be written: \(error.reason); make room there, or choose another folder")
+      let advice = SystemFailure.advice(error.reason, choose: "another folder")
+      throw CommandFailure(.cannotWrite, "\(error.path) cannot be written: \(error.reason); \(advice)")
     }
     let interruption = Interruption()
     let (ending, counts) = try await interruption.cancelling {

@@ -123,7 +123,7 @@ extension ConversionSummary {
     let made = isDryRun ? "\(planned) would be made" : "\(converted) made"
     var counts = [made, "\(current) current", "\(failed) failed"]
     if skipped > 0 { counts.append("\(skipped) skipped (\(reasons))") }
-    if toldApart > 0 { counts.append("\(toldApart) with longer names") }
+    if toldApart > 0 { counts.append("\(toldApart) \(toldApart == 1 ? "keeps its" : "keep their") extension") }
     if ofEarlierVersion > 0 {
       counts.append("\(ofEarlierVersion) of an earlier version, which --remake makes anew")
     }

@@ -88,8 +88,7 @@ final class ReportFile: Sendable {
     ///
     /// - Parameter other: The alternative, such as “another --sheet”.
     func message(choose other: String) -> String {
-      let isFull = reason == String(cString: strerror(ENOSPC))
-      return "\(path) cannot be written: \(reason); \(isFull ? "make room there, or " : "")choose \(other)"
+      "\(path) cannot be written: \(reason); \(SystemFailure.advice(reason, choose: other))"
     }
   }
 

@@ -69,7 +69,7 @@
       return
     }
     #expect(reason.contains("more than the 64.0 MiB that a picture may take"))
-    #expect(reason.contains("(isolation.memoryLimit)"))
+    #expect(reason.contains("raise the helper's limit (isolation.memoryLimit)"))
   }
 
   @Test func memoryThatIsNotFreeIsAFailureOfTheMomentAndSparesTheOtherSizes() async throws {

@@ -19,9 +19,9 @@ struct CacheExportCommand: AsyncParsableCommand {
 
       A URL or the path of a file exports the thumbnails of that picture; words
       those of the pictures whose addresses contain them all. {path} is the host
-      with the folders of the URL, or the folder of a file. If two thumbnails would
-      have one name, the second gets a mark of its own. Existing files are kept,
-      unless --overwrite is given.
+      with the folders of the URL, or the last folder of a file. If two thumbnails
+      would have one name, the second gets a mark of its own. Existing files are
+      kept, unless --overwrite is given.
 
       --json prints an object a line: location, path, status (written, unchanged,
       kept or failed), width, height, format, bytes; and a summary as the last. kept
@@ -157,7 +157,7 @@ struct CacheExportCommand: AsyncParsableCommand {
   }
 
   private func summary(_ counts: Counts) -> String {
-    "\(counts[.written]) thumbnails, \(ByteSize(bytes: counts.bytes)), written to \(folder); "
+    "\(counts[.written].of("thumbnail")), \(ByteSize(bytes: counts.bytes)), written to \(folder); "
       + "\(counts[.unchanged] + counts[.kept]) were there, \(counts[.failed]) failed"
   }
 }
