@@ -77,7 +77,8 @@ public final class Conversion: AsyncSequence, Sendable {
       }
       // A whole disk may be gone for the moment: only what was told counts.
       if let changes {
-        orphans.removeAll { !changes.haveRemoved(plan.list.opened($0.source)) }
+        for index in orphans.indices { orphans[index].source = RawPath(bytes: plan.list.opened(orphans[index].source)) }
+        orphans.removeAll { !changes.haveRemoved($0.source.bytes) }
       } else {
         let empty = plan.options.emptyFolders
         orphans.removeAll { orphan in empty.contains { orphan.source.isWithin($0) } }
@@ -123,8 +124,8 @@ public final class Conversion: AsyncSequence, Sendable {
 
 /// The thumbnails of an earlier run that no source image has any more.
 public struct ConversionOrphan: Sendable {
-  /// The path of the source image.
-  public let source: RawPath
+  /// The path of the source image: absolute, or that of a watched folder's results.
+  public internal(set) var source: RawPath
   /// Its thumbnails, relative to the output folder.
   public let outputs: [RawPath]
   let key: UInt64

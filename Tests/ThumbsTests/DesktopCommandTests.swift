@@ -132,7 +132,7 @@ struct DesktopCommandTests {
     process.send(SIGTERM)
     let run = await process.run()
     #expect(run.status == 143)
-    let told = run.lines.filter { $0.contains("photos/new.jpg") }
+    let told = run.lines.filter { $0.contains(#""source":"photos/new.jpg""#) }
     #expect(told.count == 5 && told.filter { $0.contains(#""status":"removed""#) }.count == 4, "\(run.lines)")
   }
 

@@ -125,6 +125,27 @@ struct GetCommandTests {
     }
   }
 
+  @Test func readsStdin() async throws {
+    let body = try TestImages.bytes("formats/jpeg-420.jpg")
+    let run = try await bench.run("get", "-", "--output", "-", input: .bytes(body))
+    #expect(try await run.stdout == bench.run("get", picture, "--output", "-").stdout && run.status == 0)
+    let nothing = try await bench.run("get", "-", "--output", "a.jpg")
+    expectComplaint(nothing, 1, "-: the file is empty")
+    let other = try TestImages.bytes("formats/jpeg-444.jpg")
+    let long = try await bench.run("get", "-", "--output", "a.jpg", "--max-bytes", "1KiB", input: .bytes(other))
+    expectComplaint(long, 1, "more than the limit of 1024; raise the limit (--max-bytes)")
+  }
+
+  /// A shell passes such names as they are.
+  @Test func namesThatAreNotUTF8AreArguments() async throws {
+    let body = try TestImages.bytes("formats/jpeg-420.jpg")
+    try body.write(to: bench.url("a.jpg"))
+    let script = #"cp a.jpg "$(printf 'caf\351.jpg')"; cp a.jpg "$(printf 'caf\350.jpg')"; rm a.jpg; "$@" c*.jpg"#
+    let convert = ["convert", "--output", "small", "--name", "{hash}.{ext}"]
+    let run = try await bench.start(convert, launcher: ["/bin/sh", "-c", script, "sh"]).run()
+    #expect(run.status == 0 && run.stdout.starts(with: Data("2 made".utf8)), "\(run.stderr)")
+  }
+
   @Test func anOutputIsReplacedAsAWholeOrNotAtAll() async throws {
     try Data("before".utf8).write(to: bench.url("a.jpg"))
     #expect(chmod(bench.url("a.jpg").path, 0o640) == 0)

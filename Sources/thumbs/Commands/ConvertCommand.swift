@@ -39,6 +39,7 @@ struct ConvertCommand: AsyncParsableCommand {
   @OptionGroup(title: "Report") var report: ConvertReportOptions
 
   func validate() throws {
+    try output.name?.check(thumbnails.format)
     if paths.isEmpty { throw ValidationError("nothing to convert: name files or folders, or - for names on stdin") }
     if paths.contains("") { throw ValidationError("a path is empty: name files or folders") }
     if paths.filter({ $0 == "-" }).count > 1 { throw ValidationError("- stands for stdin, which can be read once") }
@@ -62,9 +63,9 @@ struct ConvertCommand: AsyncParsableCommand {
 
   /// The library's options.
   private var options: FolderConverter.Options {
-    let inputs = paths.map { path -> FolderConverter.Input in
-      if path == "-" { return .standardInput }
-      return path.hasPrefix("@") ? .list(RawPath(path.dropFirst())) : .path(path)
+    let inputs = zip(paths, RawPath.arguments(paths)).map { text, path -> FolderConverter.Input in
+      if text == "-" { return .standardInput }
+      return text.hasPrefix("@") ? .list(RawPath(bytes: path.bytes.dropFirst())) : .path(path)
     }
     var options = FolderConverter.Options(inputs: inputs, output: output.output)
     (options.sizes, options.fit, options.gravity) = (thumbnails.distinctSizes, thumbnails.fit, thumbnails.gravity)

@@ -7,7 +7,10 @@ import Thumbnailer
 extension GetCommand {
   /// Makes the thumbnail, writes the requested files, and returns the exit status.
   func makeThumbnail(_ log: VerboseLog?) async throws -> ExitCode {
-    var source = try ImageSource(commandLine: picture)
+    var source =
+      picture == "-"
+      ? try ImageSource.standardInput(mostBytes: pipelineConfiguration().maximumSourceBytes.bytes)
+      : try ImageSource(commandLine: picture)
     for (name, option) in [(output, "--output"), (look.sheet ?? "", "--sheet")]
     where source.isUserFile && OutputFile.isSameFile(source.url.path, name) {
       throw CommandFailure(

@@ -24,7 +24,8 @@ struct GetCommand: AsyncParsableCommand {
       """)
 
   @Argument(
-    help: ArgumentHelp("The picture: an http, https or s3 URL, or a path.", valueName: "URL|PATH"), completion: .file())
+    help: ArgumentHelp("An http, https or s3 URL, a path, or - for stdin.", valueName: "URL|PATH|-"),
+    completion: .file())
   var picture: String
 
   @Option(
@@ -96,10 +97,20 @@ struct GetCommand: AsyncParsableCommand {
 }
 
 extension ImageSource {
+  /// The image on stdin, read into memory until it is longer than what is accepted.
+  static func standardInput(mostBytes: Int) throws -> ImageSource {
+    if isatty(STDIN_FILENO) == 1 { throw ValidationError("stdin is a terminal: name a file, or use a pipe") }
+    var data = Data()
+    while data.count <= mostBytes, let part = try FileHandle.standardInput.read(upToCount: 1 << 20), !part.isEmpty {
+      data += part
+    }
+    return .data(data)
+  }
+
   /// The image named on the command line: a URL, or a local file.
   init(commandLine text: String) throws {
     guard let separator = text.range(of: "://") else {
-      self = .file(at: text)
+      self = .file(at: RawPath.arguments([text])[0])
       return
     }
     let scheme = text[..<separator.lowerBound].lowercased()

@@ -234,3 +234,19 @@ extension OutputFormat: ExpressibleByArgument {
     self.init(rawValue: argument == "jpg" ? "jpeg" : argument)
   }
 }
+
+extension RawPath {
+  /// The paths that these arguments of the command line name. The arguments are text, in which bytes that are not UTF-8
+  /// were replaced: each is looked up among those that the system passed.
+  static func arguments(_ texts: [String]) -> [RawPath] {
+    var given: [RawPath] = []
+    if texts.contains(where: { $0.contains("\u{FFFD}") }) {
+      given = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)).compactMap { $0 }.map {
+        RawPath(bytes: UnsafeRawBufferPointer(start: $0, count: strlen($0)))
+      }
+    }
+    return texts.map { text in
+      given.firstIndex { $0.description == text }.map { given.remove(at: $0) } ?? RawPath(text)
+    }
+  }
+}

@@ -57,6 +57,13 @@ struct ExportOptions: ParsableArguments {
 }
 
 extension NamingTemplate {
+  /// Throws if its names end like those of another format than is written.
+  func check(_ format: OutputFormat) throws {
+    let end = URL(fileURLWithPath: description).pathExtension.lowercased()
+    guard let named = OutputFormat(argument: end), named != format, ![.auto, .same].contains(named) else { return }
+    throw ValidationError("--name \(self) would name other formats so, too: give --format \(end), or end it with {ext}")
+  }
+
   /// The help of `--name`.
   static let help =
     "The names of the files, of {path} (the picture's folder within the source), {name}, {ext}, {oldext} (the picture's "
