@@ -44,24 +44,26 @@ def test_hidden_pictures_move_to_another_machine_in_a_file(tab, folder, tmp_path
         tab.wait_for_function("() => document.querySelector('#count').textContent === '2 pictures'")
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"", b"\0\1\2", b"[]", b"null", b"{}", b'{"hidden":"a.png"}', b'{"hidden":[1]}', b'{"hidden":[["a.png"]]}',
-        b'{"hidden":[""]}', b'{"hidden":["/etc/passwd"]}', b'{"hidden":["a.png","../b.png"]}', b'{"hidden":["a/../../b"]}',
-        b'{"hidden":["//a/%2e%2E/%ff"]}', b'{"hidden":' + b"[" * 1_000_000 + b"]" * 1_000_000 + b"}",
-        b'{"hidden":["' + b"a" * 5_000_000 + b'"]}',
-    ],
-    ids=range(15),
-)
-def test_other_files_are_refused_in_words(gallery, content):
+OTHER_FILES = [
+    b"", b"\0\1\2", b"[]", b"null", b"{}", b'{"hidden":"a.png"}', b'{"hidden":[1]}', b'{"hidden":[["a.png"]]}',
+    b'{"hidden":[""]}', b'{"hidden":["/etc/passwd"]}', b'{"hidden":["a.png","../b.png"]}', b'{"hidden":["a/../../b"]}',
+    b'{"hidden":["//a/%2e%2E/%ff"]}', b'{"hidden":' + b"[" * 1_000_000 + b"]" * 1_000_000 + b"}",
+    b'{"hidden":["' + b"a" * 5_000_000 + b'"]}',
+]
+
+
+def test_other_files_are_refused_in_words(gallery):
     view = gallery().open()
     view.wait_for_pictures()
     view.page.click("#select")
     view.page.click("#selection .hide")
-    view.page.set_input_files("#hiding-sheet input", {"name": "a.json", "mimeType": "", "buffer": content})
-    view.page.wait_for_selector("#hiding-sheet [role=status]:has-text('That is no list of hidden pictures')")
-    assert view.sent("delete") == []
+    status = view.page.locator("#hiding-sheet [role=status]")
+    for content in OTHER_FILES:
+        # What it said of the file before.
+        status.evaluate("status => status.replaceChildren()")
+        view.page.set_input_files("#hiding-sheet input", {"name": "a.json", "mimeType": "", "buffer": content})
+        status.filter(has_text="That is no list of hidden pictures").wait_for()
+        assert view.sent("delete") == [], content[:40]
 
 
 @pytest.mark.parametrize("scheme, width", LOOKS)
