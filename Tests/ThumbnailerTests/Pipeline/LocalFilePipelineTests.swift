@@ -66,12 +66,9 @@
     let (workers, gate) = (pipeline.stages.runner.workers, Latch())
     async let busy: Void = workers.run { _ in gate.wait() }
     await poll { workers.running == 1 }
-    var sizes: [ThumbnailRequest] = []
-    for side in [40, 20, 30] {
-      let source = ImageSource.file(at: TestImages.url("formats/jpeg-420.jpg").path)
-      sizes.append(ThumbnailRequest(source, variant: Variant(size: PixelSize(side, side))))
-    }
-    let leaving = Task { [sizes] in try await pipeline.response(for: sizes[0]) }
+    let source = ImageSource.file(at: TestImages.url("formats/jpeg-420.jpg").path)
+    let sizes = [40, 20, 30].map { ThumbnailRequest(source, variant: Variant(size: PixelSize($0, $0))) }
+    let leaving = Task { try await pipeline.response(for: sizes[0]) }
     await poll { workers.waiting == 1 }
     async let second = pipeline.response(for: sizes[1])
     async let third = pipeline.response(for: sizes[2])
