@@ -84,16 +84,22 @@ import TestSupport
     return try #require(URLSigner(keys: [key]))
   }
 
-  /// Where everybody may ask for a picture of 3000 × 2000 pixels, and who has the key may ask for more.
-  private static func large() async throws -> ServiceFixture {
+  /// A picture of 3000 × 2000 pixels, made once.
+  private static let enlarged = Task {
     let small = try ServiceFixture { $0.signer = try? signer() }
     let enlarged = await small.get(try signer().sign(try small.address("3000x2000,fill,enlarge,png")))
     #expect(enlarged.size == PixelSize(3000, 2000))
+    return enlarged.data
+  }
+
+  /// Where everybody may ask for that picture, and who has the key may ask for more.
+  private static func large() async throws -> ServiceFixture {
+    let picture = try await enlarged.value
     return try ServiceFixture {
       $0.signer = try? signer()
       $0.sourceHosts = [HostPattern(parsing: "127.0.0.1")].compactMap { $0 }
     } answer: { _ in
-      .ok(enlarged.data, type: "image/png")
+      .ok(picture, type: "image/png")
     }
   }
 
