@@ -13,7 +13,8 @@ import TestSupport
     return try await bench.start(arguments, input: input, launcher: launcher).run()
   }
 
-  @Test(arguments: [32, 40, 64]) func withFewFilesLessIsDoneAtOnceAndNothingFails(limit: Int) async throws {
+  @Test(arguments: Thoroughness.cases([32, 64], of: [32, 40, 64]))
+  func withFewFilesLessIsDoneAtOnceAndNothingFails(limit: Int) async throws {
     let folder = try bench.folder("pictures", pictures: 90)
     // Longer than what is held in memory, so that each has a file while it waits.
     let picture = try TestImages.bytes("formats/jpeg-420.jpg")

@@ -29,7 +29,7 @@ import ThumbnailCache
     }
     let wholes = paths.map { Array(SearchText.folded($0.folder + $0.name).utf8) }
     var (count, found) = (0, 0)
-    for round in 0..<3000 {
+    for round in Thoroughness.rounds(3000) {
       // Parts of paths, of which some are in none.
       let words = (0...round % 3).map { _ in
         let text = wholes[Int.random(in: 0..<wholes.count, using: &generator)]
