@@ -35,11 +35,14 @@ struct PNGDamageTests {
     }
   }
 
+  /// In the gate every fifth bit, which is each of a byte's in turn.
+  private static let step = Thoroughness.isFull ? 1 : 5
+
   @Test func flippedBitsNeitherCrashNorGiveMoreRows() throws {
     var counts: [String: Int] = [:]
     for (bands, options) in [(3, "compression=9"), (1, "compression=1,filter=paeth"), (4, "compression=0")] {
       let file = try TestPicture.texture(10, 8, bands: bands).encoded("pngsave_buffer", options)
-      for bit in 64..<file.count * 8 {
+      for bit in stride(from: 64, to: file.count * 8, by: Self.step) {
         var copy = file
         copy[bit / 8] ^= 1 << UInt8(bit % 8)
         let verdict = verdict(copy)
@@ -59,7 +62,7 @@ struct PNGDamageTests {
       let file = try TestPicture.texture(10, 8, bands: bands).encoded("pngsave_buffer", options)
       let parsed = TestPNG.parse(file)
       for index in parsed.indices where parsed[index].type == "IDAT" || parsed[index].type == "IHDR" {
-        for bit in 0..<parsed[index].data.count * 8 {
+        for bit in stride(from: 0, to: parsed[index].data.count * 8, by: Self.step) {
           var chunks = parsed
           chunks[index].data[bit / 8] ^= 1 << UInt8(bit % 8)
           let copy = TestPNG.signature + chunks.flatMap { TestPNG.chunk($0.type, $0.data) }
