@@ -109,6 +109,10 @@ struct BadCacheTests {
     let again = try await bench.start(command + ["--cache-dir", "disk"]).run()
     #expect(try again.summary().hits == 3)
 
+    // Without a reader of the lines, the rest would be made for nothing.
+    let silent = try await bench.start(many.filter { $0 != "--json" } + ["--size", "500", "--pages", "9"]).run()
+    #expect(silent.status == 73 && silent.stderr.contains("stopped, since"), "\(silent.stderr)")
+
     // And what frees the disk says so where it needs room itself.
     let prune = try await bench.run("cache", "prune", "--to", "0", "--cache-dir", "disk")
     #expect(prune.status == 0 || prune.status == 73 && prune.stderr.contains("'thumbs cache clear' needs no room"))

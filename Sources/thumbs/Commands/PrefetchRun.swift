@@ -15,6 +15,8 @@ final class PrefetchRun: Sendable {
   private let limits: QueryPrefetch.Limits
   private let words: SourceMessages
   private let showsProgress: Bool
+  /// Whether all that the run does is to fill a cache that works.
+  private let fillsCacheOnly: Bool
   private let progress: ProgressLine
   private let interruption = Interruption()
   private let hasSaidWhatStandsIn = Atomic(false)
@@ -33,6 +35,10 @@ final class PrefetchRun: Sendable {
     limits = command.source.limits
     words = SourceMessages(command.source, provider)
     showsProgress = options.showsProgress
+    let look = command.look
+    fillsCacheOnly =
+      !options.json && look.export == nil && look.sheet.sheet == nil && pipeline.cacheProblem == nil
+      && pipeline.cacheRestriction == nil
     progress = ProgressLine(title: command.source.title) { [pipeline] in
       let silent = pipeline.silentDownloads
       return silent.values.reduce(0, +) == pipeline.activeJobs ? silent : [:]
@@ -117,6 +123,9 @@ final class PrefetchRun: Sendable {
       let added = try await files.add(outcome)
       try take(PictureReport(outcome, paths: added.paths), named: outcome.source.displayName)
       if let failure = added.failure { console.complain(failure.message) }
+      if fillsCacheOnly, pipeline.cacheProblem != nil {
+        throw CommandFailure(.cannotWrite, "stopped, since what follows would not be stored either")
+      }
     }
   }
 
