@@ -117,7 +117,7 @@ extension FolderConverter {
     package var site: (title: String, copiesOriginals: Bool)?
 
     /// The input folders without any entry, whose disks may be gone.
-    var emptyFolders: [RawPath] {
+    package var emptyFolders: [RawPath] {
       inputs.compactMap { if case .path(let path) = $0, path.isEmptyFolder { path.resolved } else { nil } }
     }
 

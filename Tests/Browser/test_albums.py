@@ -82,7 +82,7 @@ def test_the_last_of_several_steps_is_shown_however_slow_the_others_are(tab, alb
     tab.goto(albums + "/")
     tab.wait_for_selector("#albums ul a")
     tab.click("#albums a:has-text('2021')")
-    tab.wait_for_function(COUNT, arg="3 pictures")
+    tab.wait_for_function("() => document.querySelectorAll('#albums ul a').length === 2")
     asked = []
 
     def late(route):
@@ -94,9 +94,19 @@ def test_the_last_of_several_steps_is_shown_however_slow_the_others_are(tab, alb
     tab.route("**/api/sessions/*/album", late)
     tab.evaluate("document.querySelector('#albums ul a').click(); history.go(-2)")
     tab.wait_for_function(COUNT, arg="65 pictures")
-    tab.wait_for_timeout(500)
+    tab.wait_for_timeout(1500)
     assert asked == ["2021/Alps", ""]
     assert tab.text_content("#count") == "65 pictures"
+
+
+def test_a_step_without_a_response_holds_no_other(tab, albums):
+    # A second for twenty.
+    tab.add_init_script("const end = AbortSignal.timeout; AbortSignal.timeout = (time) => end.call(AbortSignal, time / 20)")
+    tab.goto(albums + "/")
+    tab.wait_for_selector("#albums ul a")
+    tab.route("**/api/sessions/*/album", lambda route: None, times=1)
+    tab.click("#albums a:has-text('2021')")
+    tab.wait_for_function(COUNT, arg="3 pictures")
 
 
 def test_an_album_is_searched_alone_or_all_are(tab, albums):

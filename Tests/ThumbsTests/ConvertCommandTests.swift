@@ -240,6 +240,9 @@ struct ConvertCommandTests {
       let run = try await bench.run("convert", "photos", "--output", output)
       expectComplaint(run, 73, "thumbs: \(output) cannot be written: \(problem)", "choose another output folder")
     }
+    for output in ["new.auto", "small.webp/"] {
+      #expect(try await bench.run("convert", "photos/a.jpg", "--output", output).status == 0)
+    }
     let file = try await bench.run("convert", "photos/a.jpg", "--output", "small.JPG")
     expectComplaint(file, 64, "small.JPG would be a folder: for one file, use thumbs get")
     _ = try bench.folder("small.JPG")

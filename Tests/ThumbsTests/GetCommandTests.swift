@@ -144,6 +144,13 @@ struct GetCommandTests {
     let convert = ["convert", "--output", "small", "--name", "{hash}.{ext}"]
     let run = try await bench.start(convert, launcher: ["/bin/sh", "-c", script, "sh"]).run()
     #expect(run.status == 0 && run.stdout.starts(with: Data("2 made".utf8)), "\(run.stderr)")
+    // The picture is not lost, nor is another one taken.
+    let link = #"name="$(printf 'caf\351.jpg')"; ln -s "$name" link.jpg; "$@" "$name" --output link.jpg"#
+    expectComplaint(
+      try await bench.start(["get"], launcher: ["/bin/sh", "-c", link, "sh"]).run(), 73, "is the picture itself")
+    let two = #""$@" --output "$(printf 'caf\350.jpg')" "$(printf 'caf\351.jpg')""#
+    let other = try await bench.start(["get"], launcher: ["/bin/sh", "-c", two, "sh"]).run()
+    expectComplaint(other, 1, "no such file")
   }
 
   @Test func anOutputIsReplacedAsAWholeOrNotAtAll() async throws {

@@ -288,6 +288,10 @@
       #expect(try await served.get("/api/gallery").status == 404)
       #expect(await served.end().status == 143)
     }
+    // A proxy passes on the requests of others.
+    let proxied = try await Served(bench, ["--allow-host", "pics.example.org", "--port", "0"])
+    #expect(try await proxied.get("/api/gallery").status == 404)
+    #expect(await proxied.end().status == 143)
     let list = try await bench.run("serve", "--urls", "missing.txt", "--port", "0")
     expectComplaint(list, 69, "missing.txt cannot be read: No such file or directory")
     // A socket's address counts as one that was given.

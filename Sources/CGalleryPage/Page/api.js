@@ -1,5 +1,5 @@
 /** A response whose status is an error, with the server's message. */
-export class RequestError extends Error {
+class RequestError extends Error {
   constructor(status, code, message) {
     super(message);
     this.status = status;
@@ -7,8 +7,8 @@ export class RequestError extends Error {
   }
 }
 
-/** The longest time for a response, in milliseconds. */
-const PATIENCE = 20_000;
+/** Ends a request after the longest time for a response, in milliseconds. */
+const timeout = () => AbortSignal.timeout(20_000);
 
 /** What the paths of this page's requests begin with: `/s/TOKEN` on the page of a link. */
 export const base = /^\/s\/[^/]+/.exec(location.pathname)?.[0] ?? '';
@@ -45,29 +45,29 @@ export class Api {
   }
 
   async json(path, signal) {
-    return (await this.#send(path, { signal })).json();
+    return (await this.#send(path, {}, signal)).json();
   }
 
   /** Bytes that can be requested again. Fails after a while, as a browser may still have a dead connection. */
   async bytes(path, signal) {
-    const signals = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)].filter(Boolean));
-    return new Uint8Array(await (await this.#send(path, { signal: signals })).arrayBuffer());
+    return new Uint8Array(await (await this.#send(path, {}, signal, timeout())).arrayBuffer());
   }
 
-  /** A request with an effect. `keepalive` lets it outlive the page. */
-  async post(path, body, { keepalive = false } = {}) {
-    const response = await this.#send(path, {
+  /** A request with an effect. `keepalive` lets it outlive the page; a `brief` one fails after a while. */
+  async post(path, body, { keepalive, brief } = {}) {
+    const options = {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', 'X-Thumbs-Token': this.#token },
       body: JSON.stringify(body),
       keepalive,
-    });
+    };
+    const response = await this.#send(path, options, brief && timeout());
     return response.status === 204 ? null : response.json();
   }
 
-  async #send(path, options) {
-    const signals = [this.#requests.signal, options.signal].filter(Boolean);
-    const response = await fetch(base + path, { cache: 'no-store', ...options, signal: AbortSignal.any(signals) });
+  async #send(path, options, ...signals) {
+    const signal = AbortSignal.any([this.#requests.signal, ...signals].filter(Boolean));
+    const response = await fetch(base + path, { cache: 'no-store', ...options, signal });
     if (response.ok) return response;
     const { error, message } = await response.json().catch(() => ({}));
     throw new RequestError(response.status, error ?? 'unknown', message ?? `The server says ${response.status}.`);

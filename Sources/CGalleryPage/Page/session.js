@@ -1,4 +1,4 @@
-import { RequestError, base } from './api.js';
+import { base } from './api.js';
 
 /** Pauses before the attempts to reach the server again, in milliseconds; the last one repeats. */
 const PAUSES = [500, 1000, 2000, 4000, 8000];
@@ -164,8 +164,9 @@ export class Session {
     const sent = this.#sent;
     const value = this.#wanted[field];
     if (value === sent[field]) return false;
+    sent[field] = value;
     const response = await this.#command(verb, { [field]: value });
-    sent[field] = response ? value : undefined;
+    if (this.#connecting) sent[field] = undefined;
     return response;
   }
 
@@ -175,10 +176,10 @@ export class Session {
    */
   async #command(verb, body) {
     try {
-      return (await this.#api.post(this.#path(verb), body, { keepalive: verb === 'use' })) ?? true;
+      return (await this.#api.post(this.#path(verb), body, { keepalive: verb === 'use', brief: true })) ?? true;
     } catch (error) {
-      const isGone = !(error instanceof RequestError) || error.status === 404 || error.status === 403;
-      if (isGone) this.#connect();
+      // Without a response there is no status.
+      if ([undefined, 403, 404].includes(error.status)) this.#connect();
       else this.#handlers.refused(error);
       return false;
     }
@@ -248,8 +249,9 @@ export class Session {
       this.#handlers.gallery(await this.#api.gallery(this.#connections));
       this.#connections = 1;
       if (this.#id !== null && (await this.#listen())) return true;
-      this.#sent = { ...this.#wanted };
-      this.#id = (await this.#api.post('/api/sessions', this.#sent)).id;
+      const sent = { ...this.#wanted };
+      this.#id = (await this.#api.post('/api/sessions', sent)).id;
+      this.#sent = sent;
       return await this.#listen();
     } catch ({ code }) {
       // The server asks for its password: it was started anew, or the link of this page has ended.

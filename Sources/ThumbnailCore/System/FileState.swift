@@ -15,7 +15,8 @@ package struct SystemFailure: Error, Equatable {
 
   /// What to do where nothing can be written, for the `reason` and with another place to choose.
   package static func advice(_ reason: String, choose other: String) -> String {
-    let first = [ENOSPC: "make room there, or ", ENAMETOOLONG: "shorten the name, or "]
+    let room = "make room there, or "
+    let first = [ENOSPC: room, EDQUOT: room, ENAMETOOLONG: "shorten the name, or "]
     return (first.first { SystemFailure(code: $0.key).reason == reason }?.value ?? "") + "choose \(other)"
   }
 }

@@ -67,7 +67,7 @@ struct ConvertCommand: AsyncParsableCommand {
       if text == "-" { return .standardInput }
       return text.hasPrefix("@") ? .list(RawPath(bytes: path.bytes.dropFirst())) : .path(path)
     }
-    var options = FolderConverter.Options(inputs: inputs, output: output.output)
+    var options = FolderConverter.Options(inputs: inputs, output: RawPath.arguments([output.output])[0])
     (options.sizes, options.fit, options.gravity) = (thumbnails.distinctSizes, thumbnails.fit, thumbnails.gravity)
     (options.format, options.quality) = (thumbnails.format, thumbnails.quality)
     (options.scaling, options.light) = (thumbnails.scaling, thumbnails.light)

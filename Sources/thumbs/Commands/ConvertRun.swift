@@ -212,7 +212,8 @@ final class ConvertRun: Sendable {
     if let signal { return .stopped(by: signal) }
     if let failure = summary.failure { return failure.exitCode }
     if summary.pictures == 0, !isQuiet {
-      let kept = removal == .none || summary.removed > 0 ? "" : "; nothing was removed, since a disk may be away"
+      let isKept = removal != .none && !options.emptyFolders.isEmpty
+      let kept = isKept ? "; nothing was removed, since a disk may be away" : ""
       console.complain("no picture was found; check the paths, and what --include and --exclude leave of them\(kept)")
     }
     if options.convertsVideos, summary.videos > 0, !isQuiet {

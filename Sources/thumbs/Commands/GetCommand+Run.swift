@@ -1,6 +1,7 @@
 import ArgumentParser
 import Exports
 import Foundation
+import ThumbnailCore
 import Thumbnailer
 
 /// One run of `thumbs get`.
@@ -12,7 +13,7 @@ extension GetCommand {
       ? try ImageSource.standardInput(mostBytes: pipelineConfiguration().maximumSourceBytes.bytes)
       : try ImageSource(commandLine: picture)
     for (name, option) in [(output, "--output"), (look.sheet ?? "", "--sheet")]
-    where source.isUserFile && OutputFile.isSameFile(source.url.path, name) {
+    where source.isUserFile && OutputFile.isSameFile(RawPath(fileURL: source.url), name) {
       throw CommandFailure(
         .cannotWrite, "\(name) is the picture itself, which would be lost; choose another \(option)")
     }

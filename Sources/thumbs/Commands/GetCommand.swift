@@ -101,8 +101,10 @@ extension ImageSource {
   static func standardInput(mostBytes: Int) throws -> ImageSource {
     if isatty(STDIN_FILENO) == 1 { throw ValidationError("stdin is a terminal: name a file, or use a pipe") }
     var data = Data()
-    while data.count <= mostBytes, let part = try FileHandle.standardInput.read(upToCount: 1 << 20), !part.isEmpty {
-      data += part
+    var buffer = [UInt8](repeating: 0, count: 1 << 20)
+    while data.count <= mostBytes, case let count = read(STDIN_FILENO, &buffer, buffer.count), count != 0 {
+      if count < 0 { throw CommandFailure(.someFailed, "stdin cannot be read: \(SystemFailure.last.reason)") }
+      data += buffer[..<count]
     }
     return .data(data)
   }
@@ -132,7 +134,7 @@ extension ImageSource {
 
 extension ImageFormat {
   /// The format of a file name extension that thumbnails cannot be written in. Nil for any other.
-  fileprivate init?(otherThanOutput fileExtension: String) {
+  init?(otherThanOutput fileExtension: String) {
     let aliases = ["tif": Self.tiff, "heic": .heif]
     guard let format = aliases[fileExtension] ?? Self(rawValue: fileExtension),
       OutputFormat(rawValue: format.rawValue) == nil

@@ -2,6 +2,7 @@ import ArgumentParser
 import Exports
 import Foundation
 import PhotoSources
+import ThumbnailCore
 import Thumbnailer
 
 /// `thumbs prefetch`: fills the caches with the thumbnails of a photo search or a list.
@@ -49,7 +50,7 @@ struct PrefetchCommand: AsyncParsableCommand {
 
   /// Throws if a sheet or an export would overwrite the source itself.
   private func refuseToOverwrite(_ provider: any PhotoProvider) throws {
-    if let list = source.urls, let sheet = look.sheet.sheet, OutputFile.isSameFile(list, sheet) {
+    if let list = source.urls, let sheet = look.sheet.sheet, OutputFile.isSameFile(RawPath(list), sheet) {
       throw CommandFailure(.cannotWrite, "\(sheet) is the list itself, which would be lost; choose another --sheet")
     }
     if let folder = provider as? FolderProvider, let export = look.export, OutputFile.isSamePath(folder.path, export) {

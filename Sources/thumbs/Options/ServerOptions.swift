@@ -75,7 +75,7 @@ struct ServerOptions: ParsableArguments {
   var configuration: ThumbnailServer.Configuration {
     var configuration = ThumbnailServer.Configuration()
     configuration.hosts.formUnion(allowHost.map { $0.lowercased() })
-    configuration.hosts.insert(Self.bracketed(host).lowercased())
+    configuration.hosts.formUnion([host, givenHost ?? host].map { Self.bracketed($0).lowercased() })
     return configuration
   }
 
@@ -93,9 +93,8 @@ struct ServerOptions: ParsableArguments {
 
   /// The address of the page at a host.
   func url(of address: SocketAddress, host: String) -> String {
-    guard let text = address.ipAddress else { return "unix:\(address.pathname ?? "")" }
-    let shown = SocketActivation.socket == nil ? host : text
-    return "http://\(Self.bracketed(shown)):\(address.port ?? port)/"
+    guard address.ipAddress != nil else { return "unix:\(address.pathname ?? "")" }
+    return "http://\(Self.bracketed(host)):\(address.port ?? port)/"
   }
 
   /// The addresses at which others reach this machine if it listens at all of them, interfaces of networks first; else

@@ -53,8 +53,8 @@ struct OutputFile: ~Copyable, Sendable {
   }
 
   /// Whether both paths lead to the same regular file.
-  static func isSameFile(_ one: String, _ other: String) -> Bool {
-    guard let first = try? FileState(of: RawPath(one)), let second = try? FileState(of: RawPath(other)) else {
+  static func isSameFile(_ one: RawPath, _ other: String) -> Bool {
+    guard let first = try? FileState(of: one), let second = try? FileState(of: RawPath(other)) else {
       return false
     }
     return first.kind == .regular && first.isSameFile(as: second)
