@@ -109,7 +109,7 @@ public final class ThumbnailWorker: Sendable {
     return await withTaskCancellationHandler {
       await reading.value
       await tasks.waitForAll()
-      // A reader may go once it has all answers.
+      // A reader may go once it has all responses.
       watching.cancel()
       await shards?.finish()
       let areWritten = await finishResponses()

@@ -115,6 +115,35 @@ def test_a_step_without_a_response_holds_no_other(tab, albums):
     tab.wait_for_function(COUNT, arg="3 pictures")
 
 
+def test_a_step_is_sent_once_while_the_stream_is_away(tab, albums):
+    tab.goto(albums + "/")
+    tab.wait_for_selector("#albums ul a")
+    tab.wait_for_selector(".cell[data-state=shown]")
+    asked, failed = [], []
+
+    def hold_first(route):
+        asked.append(route)
+        if len(asked) > 1:
+            route.continue_()
+
+    def fail(route):
+        failed.append(route)
+        route.abort()
+
+    tab.route("**/api/sessions/*/album", hold_first)
+    tab.route("**/events", lambda route: route.abort())
+    tab.route("**/delete", fail)
+    tab.click("#albums a:has-text('2021')")
+    tab.focus(".cell[tabindex='0']")
+    tab.keyboard.press("Delete")
+    while not (asked and failed):
+        tab.wait_for_timeout(50)
+    tab.wait_for_timeout(200)
+    asked[0].continue_()
+    tab.wait_for_timeout(1000)
+    assert len(asked) == 1
+
+
 def test_an_album_is_searched_alone_or_all_are(tab, albums):
     tab.goto(albums + "/?album=2021")
     tab.wait_for_function(COUNT, arg="3 pictures")

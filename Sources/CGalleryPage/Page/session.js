@@ -166,7 +166,7 @@ export class Session {
     if (value === sent[field]) return false;
     sent[field] = value;
     const response = await this.#command(verb, { [field]: value });
-    if (this.#connecting) sent[field] = undefined;
+    if (!response && this.#connecting) sent[field] = undefined;
     return response;
   }
 
