@@ -22,9 +22,12 @@ def test_hidden_pictures_move_to_another_machine_in_a_file(tab, folder, tmp_path
         tab.goto(address + "/?order=name")
         tab.wait_for_selector(SHOWN)
         for left in (3, 2):
+            name = tab.get_attribute(".cell >> nth=0", "aria-label")
             tab.focus(".cell >> nth=0")
             tab.keyboard.press("Delete")
             tab.wait_for_function("text => document.querySelector('#count').textContent === text", arg=f"{left} pictures")
+            # The grid follows the count.
+            tab.wait_for_function("name => document.querySelector('.cell').ariaLabel !== name", arg=name)
         tab.click("#hidden")
         with tab.expect_download() as event:
             tab.click("#hiding-sheet a")
