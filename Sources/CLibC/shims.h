@@ -1,5 +1,5 @@
-// The parts of the C library that Swift's module leaves out: the allocator's settings, kinds of file systems, and
-// functions with variable arguments.
+// The parts of the C library that Swift's module leaves out: the allocator's settings, kinds of file systems,
+// functions with variable arguments, and those for GNU sources.
 #ifndef THUMBNAILER_CLIBC_H
 #define THUMBNAILER_CLIBC_H
 
@@ -27,6 +27,14 @@ static inline int clibc_is_being_written(int file) {
   if (fcntl(file, 1024 /* F_SETLEASE */, F_RDLCK) != 0) return errno == EAGAIN ? 1 : -1;
   fcntl(file, 1024 /* F_SETLEASE */, F_UNLCK);
   return 0;
+}
+
+// Of the C library since 2.28, which declares it for GNU sources only.
+extern int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags);
+
+/// Renames a file unless the new name exists: 0, or -1 and `errno`, which is EINVAL where the file system cannot.
+static inline int clibc_rename_as_new(int folder, const char *from, const char *to) {
+  return renameat2(folder, from, folder, to, 1 /* RENAME_NOREPLACE */);
 }
 
 #endif

@@ -1,7 +1,7 @@
 // The module Exports: names files, writes them whole, and lays thumbnails out on sheets.
 
 import CaptureDates
-package import Foundation
+import Foundation
 import Synchronization
 public import ThumbnailCore
 
@@ -26,7 +26,7 @@ public final class ThumbnailExport: Sendable {
 
   /// The folder.
   public let folder: String
-  private let root: RawPath
+  private let root: RootFolder
   private let template: NamingTemplate
   private let overwrites: Bool
   /// The image that owns each name, both as digests: a million names take about 30 MB.
@@ -47,11 +47,12 @@ public final class ThumbnailExport: Sendable {
   ) throws(ExportError) {
     self.folder = folder
     self.overwrites = overwrites
-    root = RawPath(folder)
+    let path = RawPath(folder)
     template = name ?? .standard(sizeCount: sizeCount)
     do throws(SystemFailure) {
-      try NewFile.makeFolders(root)
-      guard root.withCString({ access($0, W_OK | X_OK) }) == 0 else { throw .last }
+      try NewFile.makeFolders(path)
+      root = try RootFolder(path)
+      guard path.withCString({ access($0, W_OK | X_OK) }) == 0 else { throw .last }
     } catch {
       throw ExportError(path: folder, reason: error.reason)
     }
@@ -99,14 +100,13 @@ public final class ThumbnailExport: Sendable {
     let owner = NamingTemplate.seededHash(Array(picture.identity.utf8))
     let marked = Self.marked(planned, with: picture.mark)
     // If the marked file exists, another image had the name in an earlier run, too.
-    let isMarked = isTaken(planned, by: owner) || (try? FileState(of: root.appending(marked))) != nil
+    let isMarked = isTaken(planned, by: owner) || root.state(of: marked) != nil
     let path = isMarked ? marked : planned
     owners.withLock { $0[NamingTemplate.seededHash(path)] = owner }
-    let target = root.appending(path)
     do throws(SystemFailure) {
-      return try write(data, to: target)
+      return try write(data, to: RawPath(bytes: path), of: picture)
     } catch {
-      throw ExportError(path: target.description, error)
+      throw ExportError(path: root.path.appending(path).description, error)
     }
   }
 
@@ -114,29 +114,25 @@ public final class ThumbnailExport: Sendable {
     owners.withLock { $0[NamingTemplate.seededHash(path)].map { $0 != owner } ?? false }
   }
 
-  private func write(_ data: Data, to target: RawPath) throws(SystemFailure) -> Outcome {
-    let shown = target.description
-    if let existing = try? FileState(of: target) {
-      if Self.holds(target, data) { return .unchanged(path: shown) }
-      if !overwrites || existing.kind != .regular { return .kept(path: shown) }
-    }
-    try NewFile.makeFolders(RawPath(bytes: target.folder))
-    var file = try NewFile(target)
+  private func write(
+    _ data: Data, to target: RawPath, of picture: PictureName
+  ) throws(SystemFailure) -> Outcome {
+    let shown = root.path.appending(target.bytes).description
+    func holds() -> Bool { root.bytes(of: target.bytes, atMost: data.count) == Array(data) }
+    if holds() { return .unchanged(path: shown) }
+    var file = try RootFolder.newFile(target.name, in: try root.folder(target.folder, making: 0o777))
     try file.write(data)
-    if try file.commit(replacing: overwrites) { return .written(path: shown) }
-    // A concurrent run of the same export may have written it first.
-    return Self.holds(target, data) ? .unchanged(path: shown) : .kept(path: shown)
-  }
-
-  /// Whether the file exists with exactly these bytes.
-  package static func holds(_ path: RawPath, _ data: Data) -> Bool {
-    guard let state = try? FileState(of: path), state.kind == .regular, state.byteCount == data.count else {
-      return false
+    let input = picture.file.flatMap { try? FileState(of: $0) }
+    do throws(SystemFailure) {
+      let isReplacing = try root.replaces(target.bytes, file, isInput: { input?.isSameFile(as: $0) == true }) {
+        overwrites && $0.kind == .regular
+      }
+      if try file.commit(replacing: isReplacing) { return .written(path: shown) }
+    } catch {
+      guard error.code == EEXIST || error.code == EISDIR else { throw error }
     }
-    let descriptor = path.withCString { open($0, O_RDONLY | O_CLOEXEC) }
-    guard descriptor >= 0 else { return false }
-    let file = FileDescriptor(owning: descriptor)
-    return (try? ByteSource.file(file, count: data.count).read(at: 0, length: data.count)) == Array(data)
+    // A concurrent run of the same export may have written it first.
+    return holds() ? .unchanged(path: shown) : .kept(path: shown)
   }
 
   /// The path with a mark appended to the name.

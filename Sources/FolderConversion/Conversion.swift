@@ -63,9 +63,12 @@ public final class Conversion: AsyncSequence, Sendable {
 
   /// The thumbnails of earlier runs whose source images no longer exist, or have thumbnails of other names or sizes now;
   /// of a site, also those that it should not have any more. Empty if any folder could not be listed, since its images
-  /// may still exist; without those of an input folder that has no entry, since its disk may be gone. Call it after the
+  /// may still exist; without those whose disk may be away, and files that are not what was written. Call it after the
   /// last result.
-  public func orphans() async -> [ConversionOrphan] {
+  public func orphans() async -> [ConversionOrphan] { await allOrphans().filter { !$0.mayBeAway } }
+
+  /// `orphans()`, and those whose disk may be away.
+  package func allOrphans() async -> [ConversionOrphan] {
     if let changes, changes.removed.isEmpty { return [] }
     guard plan.list.isComplete else { return [] }
     return await pool.runToEnd { [check, plan, changes] in
@@ -77,11 +80,16 @@ public final class Conversion: AsyncSequence, Sendable {
       }
       // A whole disk may be gone for the moment: only what was told counts.
       if let changes {
-        for index in orphans.indices { orphans[index].source = RawPath(bytes: plan.list.opened(orphans[index].source)) }
+        for index in orphans.indices {
+          orphans[index].source = RawPath(bytes: plan.list.opened(orphans[index].source))
+          orphans[index].mayBeAway = false
+        }
         orphans.removeAll { !changes.haveRemoved($0.source.bytes) }
       } else {
         let empty = plan.options.emptyFolders
-        orphans.removeAll { orphan in empty.contains { orphan.source.isWithin($0) } }
+        for index in orphans.indices where empty.contains(where: { orphans[index].source.isWithin($0) }) {
+          orphans[index].mayBeAway = true
+        }
       }
       return orphans
     }
@@ -90,13 +98,18 @@ public final class Conversion: AsyncSequence, Sendable {
   /// Removes orphaned thumbnails, and folders that are then empty.
   public func remove(_ orphans: [ConversionOrphan]) async {
     guard let work else { return }
-    await pool.runToEnd { [check] in
-      for orphan in orphans {
-        for path in orphan.outputs { work.remove(path) }
-        check.index.remove(orphan.key)
+    let removed = await pool.runToEnd { [check] in
+      orphans.reduce(0) { count, orphan in
+        defer { check.index.remove(orphan.key) }
+        return count + orphan.outputs.count { work.remove($0, of: orphan) }
       }
     }
-    state.withLock { $0.summary.removed += orphans.reduce(0) { $0 + $1.outputs.count } }
+    state.withLock { $0.summary.removed += removed }
+  }
+
+  /// Whether a file is an input, by whatever path.
+  package func reads(_ path: RawPath) async -> Bool {
+    await pool.runToEnd { [plan] in (try? FileState(of: path)).map { plan.isInput($0) } ?? false }
   }
 
   /// Waits for the work in flight, completes the index unless others follow, and returns the summary. Call it once,
@@ -105,12 +118,12 @@ public final class Conversion: AsyncSequence, Sendable {
     running.cancelAll()
     await running.waitForAll()
     if let folder = session.folder {
-      if session.stays { await pool.runToEnd { folder.index.flush() } } else { await session.finish() }
+      if !session.stays { await session.finish() }
       if let failure = folder.index.failure {
         state.withLock { state in
           if state.summary.failure == nil {
             state.summary.failure = .cannotWrite(
-              path: plan.options.output.appending(ConversionIndex.name.utf8), reason: failure.reason)
+              path: plan.options.output.appending(ConversionIndex.name), reason: failure.reason)
           }
         }
       }
@@ -128,5 +141,22 @@ public struct ConversionOrphan: Sendable {
   public internal(set) var source: RawPath
   /// Its thumbnails, relative to the output folder.
   public let outputs: [RawPath]
+  /// Whether its folder is empty, or on another disk than it was: a disk may be away, with the source image.
+  package var mayBeAway = false
   let key: UInt64
+}
+
+extension RawPath {
+  /// Whether the file, which is gone, may be on a disk that is not mounted now.
+  ///
+  /// - Parameter device: That of the file when it was there; nil if it is unknown.
+  func mayBeAway(since device: UInt64?) -> Bool {
+    guard isGone else { return false }
+    var place = self
+    repeat {
+      place = RawPath(bytes: place.folder.dropLast())
+    } while !place.bytes.isEmpty && place.isGone
+    guard let state = try? FileState(of: place.bytes.isEmpty ? RawPath("/") : place) else { return false }
+    return place.isEmptyFolder || device.map { $0 != state.device } ?? false
+  }
 }

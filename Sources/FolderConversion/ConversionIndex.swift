@@ -5,34 +5,39 @@ import ThumbnailCore
 
 /// The index in the output folder: which thumbnails were made, from which sources and with which options.
 ///
-/// A text file. A run appends a line for each converted input after its thumbnails were renamed, so a kill loses at
-/// most the last lines. If it has changed anything, a run ends by atomically replacing the file with one sorted by key,
-/// so its content does not depend on the order of events.
+/// A text file. A run appends a line for each converted input before its thumbnails get their names, so a kill leaves
+/// no thumbnail that is not in it. If it has changed anything, a run ends by atomically replacing the file with one
+/// sorted by key, so its content does not depend on the order of events.
 ///
-/// Takes 16 bytes of memory for each entry; lines are read on demand. All methods block for a read or an append while
-/// holding a lock, so call them on worker threads.
+/// The file may be a stranger's: what it says is compared with what is there. Takes 16 bytes of memory for each entry;
+/// lines are read on demand. All methods block for a read or an append while holding a lock, so call them on worker
+/// threads.
 final class ConversionIndex: Sendable {
   private struct State {
     var descriptor: FileDescriptor?
     /// The offset of each entry's line.
     var offsets: [UInt64: Int] = [:]
+    /// The lines before, of entries whose thumbnails may still be those of before: they are being written, or a kill
+    /// came between.
+    var earlier: [UInt64: [Int]] = [:]
     /// The keys of thumbnails that an earlier run renamed to avoid a name collision.
     var toldApart: Set<UInt64> = []
-    /// The end of the file, and lines not yet written there.
+    /// The end of the file.
     var end = 0
-    var pending: [UInt8] = []
-    var lastWrite = ContinuousClock.now
     var isChanged = false
+    /// Whether the file has another name, too: a copy of the folder by hard links would change with it.
+    var isShared = false
     var failure: SystemFailure?
   }
 
-  static let name = ".thumbs-index"
+  static let name = Array(".thumbs-index".utf8)
   private static let header = Array("thumbs index 1\n".utf8)
-  /// How long, and up to how many bytes, lines are buffered.
-  private static let patience = Duration.milliseconds(200)
   private static let batchBytes = 32 << 10
+  /// A longer line is no entry, in bytes: the names of an entry take a twentieth.
+  private static let maxLineBytes = 1 << 20
 
-  private let path: RawPath
+  /// Nil if there is no folder.
+  private let root: RootFolder?
   private let permissions: mode_t
   private let state = Mutex(State())
   /// The folders that a killed run was writing to.
@@ -41,22 +46,17 @@ final class ConversionIndex: Sendable {
   /// Opens the index of a folder, or an empty one if there is none of this version. Nothing is written yet.
   ///
   /// - Parameter isPrivate: Whether only its owner may read the paths in it, since others see the folder.
-  init(folder: RawPath, isPrivate: Bool = false) {
+  init(_ root: RootFolder?, isPrivate: Bool = false) {
     permissions = isPrivate ? 0o600 : 0o666
-    path = folder.appending(Self.name.utf8)
-    let descriptor = path.withCString { open($0, O_RDWR | O_CLOEXEC | O_NOFOLLOW) }
+    self.root = root
     var unfinished: [[UInt8]] = []
-    if descriptor >= 0 {
-      let file = FileDescriptor(owning: descriptor)
-      state.withLock { state in
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, FileState(status).kind == .regular,
-          let body = Optional(ByteSource.file(file, count: Int(status.st_size))),
-          (try? body.read(at: 0, length: Self.header.count)) == Self.header
-        else { return }
-        state.descriptor = file
-        Self.scan(body, &state, &unfinished)
-      }
+    state.withLock { state in
+      guard let (file, found) = try? root?.file(Self.name, writing: true), found.kind == .regular,
+        case let body = ByteSource.file(file, count: found.byteCount),
+        (try? body.read(at: 0, length: Self.header.count)) == Self.header
+      else { return }
+      (state.descriptor, state.isShared) = (file, found.linkCount > 1)
+      Self.scan(body, &state, &unfinished)
     }
     unfinishedFolders = unfinished
   }
@@ -64,12 +64,17 @@ final class ConversionIndex: Sendable {
   /// The first write error; nil if there was none.
   var failure: SystemFailure? { state.withLock { $0.failure } }
 
-  /// Writes what is not yet in the file.
-  func flush() { state.withLock { if !$0.pending.isEmpty { Self.write(&$0) } } }
-
   /// The entry with this key.
   func entry(_ key: UInt64) -> IndexEntry? {
     state.withLock { state in state.offsets[key].flatMap { Self.entry(at: $0, state) } }
+  }
+
+  /// The entry with this key, and those before whose thumbnails may still be there.
+  func entries(_ key: UInt64) -> [IndexEntry] {
+    state.withLock { state in
+      ((state.offsets[key].map { [$0] } ?? []) + state.earlier[key, default: []].reversed())
+        .compactMap { Self.entry(at: $0, state) }
+    }
   }
 
   /// Whether there are no entries.
@@ -78,33 +83,31 @@ final class ConversionIndex: Sendable {
   /// The keys of thumbnails that were renamed to avoid a collision.
   var toldApart: Set<UInt64> { state.withLock { $0.toldApart } }
 
-  /// Adds an entry, or replaces the one with its key.
+  /// Adds an entry, whose thumbnails may now get their names. The one with its key before is kept until `settle`.
   func add(_ entry: IndexEntry) {
     state.withLock { state in
-      guard begin(&state) else { return }
-      state.offsets[entry.key] = state.end + state.pending.count
-      if IndexEntry.isToldApart(line: entry.line) {
+      let line = entry.line
+      guard let offset = append(line, &state) else { return }
+      if let earlier = state.offsets.updateValue(offset, forKey: entry.key) {
+        state.earlier[entry.key, default: []].append(earlier)
+      }
+      if IndexEntry.isToldApart(line: line) {
         state.toldApart.insert(entry.key)
       } else {
         state.toldApart.remove(entry.key)
       }
-      state.pending += entry.line
-      state.isChanged = true
-      if state.pending.count >= Self.batchBytes || ContinuousClock.now - state.lastWrite >= Self.patience {
-        Self.write(&state)
-      }
     }
   }
+
+  /// Notes that all thumbnails of an entry are there as it says.
+  func settle(_ key: UInt64) { state.withLock { $0.earlier[key] = nil } }
 
   /// Records that a folder may hold temporary files, before any is created there.
   func noteFolder(_ path: [UInt8]) {
     state.withLock { state in
-      guard begin(&state) else { return }
-      state.pending.append(UInt8(ascii: "+"))
-      IndexEntry.append(path, to: &state.pending)
-      state.pending.append(UInt8(ascii: "\n"))
-      state.isChanged = true
-      Self.write(&state)
+      var line = Array("+".utf8)
+      IndexEntry.append(path, to: &line)
+      _ = append(line + Array("\n".utf8), &state)
     }
   }
 
@@ -133,7 +136,7 @@ final class ConversionIndex: Sendable {
   /// Removes an entry.
   func remove(_ key: UInt64) {
     state.withLock { state in
-      state.offsets[key] = nil
+      (state.offsets[key], state.earlier[key]) = (nil, nil)
       state.isChanged = true
     }
   }
@@ -141,15 +144,15 @@ final class ConversionIndex: Sendable {
   /// Rewrites the file if this run has changed anything, or an earlier one left it unfinished.
   func finish() {
     state.withLock { state in
-      guard state.isChanged || !unfinishedFolders.isEmpty else { return }
-      guard begin(&state) else { return }
-      Self.write(&state)
-      guard state.failure == nil else { return }
-      do throws(SystemFailure) {
-        try rewrite(&state)
-      } catch {
-        state.failure = error
+      guard state.isChanged || !unfinishedFolders.isEmpty, state.failure == nil else { return }
+      // What a killed run has written nevertheless.
+      for key in state.earlier.keys {
+        let entry = state.offsets[key].flatMap { Self.entry(at: $0, state) }
+        if let entry, entry.outputs.allSatisfy({ root?.holds($0.path.bytes, asIn: [entry]) == true }) {
+          state.earlier[key] = nil
+        }
       }
+      rewrite(&state)
     }
   }
 
@@ -159,98 +162,100 @@ final class ConversionIndex: Sendable {
   private static func scan(_ body: ByteSource, _ state: inout State, _ unfinished: inout [[UInt8]]) {
     var position = header.count
     var carried: [UInt8] = []
-    var line = position
+    var (line, isOverlong) = (position, false)
     while let piece = try? body.read(at: position, length: 1 << 20), !piece.isEmpty {
       var start = 0
       while let end = piece[start...].firstIndex(of: UInt8(ascii: "\n")) {
         carried += piece[start..<end]
-        if carried.first == UInt8(ascii: "+") {
-          unfinished.append(IndexEntry.path(carried.dropFirst()).bytes)
-        } else if let key = IndexEntry.key(carried.prefix(16)) {
-          state.offsets[key] = line
-          if IndexEntry.isToldApart(line: carried) { state.toldApart.insert(key) } else { state.toldApart.remove(key) }
-        }
-        carried.removeAll(keepingCapacity: true)
+        if !isOverlong { take(carried, at: line, &state, &unfinished) }
+        (carried, isOverlong) = ([], false)
         start = end + 1
         line = position + start
       }
       carried += piece[start...]
+      if carried.count > maxLineBytes { (carried, isOverlong) = ([], true) }
       position += piece.count
     }
     state.end = line
+  }
+
+  private static func take(_ line: [UInt8], at offset: Int, _ state: inout State, _ unfinished: inout [[UInt8]]) {
+    if line.first == UInt8(ascii: "+") {
+      unfinished.append(IndexEntry.path(line.dropFirst()).bytes)
+    } else if let key = IndexEntry.key(line.prefix(16)) {
+      if let earlier = state.offsets.updateValue(offset, forKey: key) {
+        state.earlier[key, default: []].append(earlier)
+      }
+      if IndexEntry.isToldApart(line: line) { state.toldApart.insert(key) } else { state.toldApart.remove(key) }
+    }
   }
 
   private static func entry(at offset: Int, _ state: State) -> IndexEntry? {
     line(at: offset, state).flatMap { IndexEntry(line: $0) }
   }
 
-  /// A line without its line feed, from the file or the buffer.
+  /// A line without its line feed.
   private static func line(at offset: Int, _ state: State) -> ArraySlice<UInt8>? {
-    if offset >= state.end {
-      let rest = state.pending[(offset - state.end)...]
-      return rest.firstIndex(of: UInt8(ascii: "\n")).map { rest[..<$0] }
-    }
     guard let descriptor = state.descriptor else { return nil }
+    let body = ByteSource.file(descriptor, count: state.end)
     var length = 512
-    while true {
-      let body = ByteSource.file(descriptor, count: state.end)
-      guard let bytes = try? body.read(at: offset, length: length) else { return nil }
+    while length <= 4 * maxLineBytes, let bytes = try? body.read(at: offset, length: length) {
       if let end = bytes.firstIndex(of: UInt8(ascii: "\n")) { return bytes[..<end] }
       if bytes.count < length { return nil }
       length *= 4
     }
+    return nil
   }
 
   // MARK: Writing
 
-  /// Creates the file if it is missing. False if that fails, or anything failed before.
-  private func begin(_ state: inout State) -> Bool {
-    if state.failure != nil { return false }
-    if state.descriptor != nil { return true }
-    let descriptor = path.withCString { open($0, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, permissions) }
-    guard descriptor >= 0 else {
-      state.failure = .last
-      return false
+  /// Hands a line to the kernel, and returns its offset; nil if that fails, or anything failed before.
+  private func append(_ line: [UInt8], _ state: inout State) -> Int? {
+    if state.failure == nil, state.descriptor == nil || state.isShared { rewrite(&state) }
+    guard let descriptor = state.descriptor, state.failure == nil else { return nil }
+    let offset = state.end
+    do throws(SystemFailure) {
+      try descriptor.write(line, at: offset)
+    } catch {
+      state.failure = error
+      return nil
     }
-    state.descriptor = FileDescriptor(owning: descriptor)
-    (state.end, state.pending) = (0, Self.header)
-    Self.write(&state)
-    return state.failure == nil
+    state.end += line.count
+    state.isChanged = true
+    return offset
   }
 
-  private static func write(_ state: inout State) {
-    guard let descriptor = state.descriptor, state.failure == nil else { return }
+  /// Writes a new file beside the old one, and renames it over that.
+  private func rewrite(_ state: inout State) {
     do throws(SystemFailure) {
-      try descriptor.write(state.pending, at: state.end)
-      state.end += state.pending.count
-      state.pending.removeAll(keepingCapacity: true)
-      state.lastWrite = .now
+      guard let root else { return }
+      var file = try RootFolder.newFile(
+        Self.name, in: try root.folder([]), temporary: Self.name + Array(".tmp".utf8), permissions: permissions)
+      var next = State(failure: state.failure)
+      next.toldApart = state.toldApart
+      var batch = Self.header
+      for key in state.offsets.keys.sorted() {
+        let earlier = state.earlier[key, default: []]
+        let offsets = (earlier + (state.offsets[key].map { [$0] } ?? [])).compactMap { offset -> Int? in
+          guard let line = Self.line(at: offset, state) else { return nil }
+          defer { batch += line + [UInt8(ascii: "\n")] }
+          return next.end + batch.count
+        }
+        next.offsets[key] = offsets.last
+        if offsets.count > 1 { next.earlier[key] = offsets.dropLast() }
+        if batch.count >= Self.batchBytes {
+          try file.write(batch)
+          next.end += batch.count
+          batch.removeAll(keepingCapacity: true)
+        }
+      }
+      try file.write(batch)
+      next.end += batch.count
+      try file.commit()
+      next.descriptor = file.file
+      state = next
     } catch {
       state.failure = error
     }
-  }
-
-  /// Writes a new file next to the old one and renames it over that.
-  private func rewrite(_ state: inout State) throws(SystemFailure) {
-    var file = try NewFile(path, temporary: RawPath(bytes: path.bytes + Array(".tmp".utf8)), permissions: permissions)
-    var offsets: [UInt64: Int] = [:]
-    offsets.reserveCapacity(state.offsets.count)
-    var written = 0
-    var batch = Self.header
-    for key in state.offsets.keys.sorted() {
-      guard let offset = state.offsets[key], let line = Self.line(at: offset, state) else { continue }
-      offsets[key] = written + batch.count
-      batch += line
-      batch.append(UInt8(ascii: "\n"))
-      if batch.count >= Self.batchBytes {
-        try file.write(batch)
-        written += batch.count
-        batch.removeAll(keepingCapacity: true)
-      }
-    }
-    try file.write(batch)
-    written += batch.count
-    try file.commit()
-    (state.descriptor, state.offsets, state.end, state.isChanged) = (file.file, offsets, written, false)
   }
 }

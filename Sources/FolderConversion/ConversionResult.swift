@@ -60,9 +60,17 @@ public struct ConversionOutput: Sendable, Equatable {
   /// The mean colour of the visible pixels; nil if it was not made by this run.
   public var colour: RGBColor?
 
+  /// A checksum of its file, if it is known.
+  var digest: UInt64?
+
   /// Makes an output.
   public init(path: RawPath, size: PixelSize? = nil, format: ImageFormat? = nil, byteCount: Int? = nil) {
     (self.path, self.size, self.format, self.byteCount) = (path, size, format, byteCount)
+  }
+
+  init(path: RawPath, size: PixelSize?, format: ImageFormat?, byteCount: Int, digest: UInt64?) {
+    self.init(path: path, size: size, format: format, byteCount: byteCount)
+    self.digest = digest
   }
 }
 

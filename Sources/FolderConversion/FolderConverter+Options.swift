@@ -79,6 +79,9 @@ extension FolderConverter {
     package var pixels = PixelsVersion.current
     /// Whether thumbnails get their sources' access and modification times. Default: false.
     public var preservesTimes = false
+    /// Whether files in the output folder are replaced that are not what an earlier run has written. Inputs never are.
+    /// Default: false.
+    public var overwrites = false
     /// Whether the first failure ends the run. Default: false.
     public var failsFast = false
     /// Whether nothing is written, and stale inputs are reported as `skipped`. Default: false.

@@ -1,5 +1,6 @@
 // The module FolderConversion: converts folders of images, and later only the changed ones.
 
+import Synchronization
 public import ThumbnailCore
 
 /// Converts files and whole folders to thumbnails in an output folder.
@@ -69,6 +70,17 @@ final class ConversionPlan: Sendable {
     claims = try NameResolution(names, &list, published: session.index, cancelled: cancelled)
     self.list = list
     token = options.token
+  }
+
+  private let inputs = Mutex<Set<FileState.ID>?>(nil)
+
+  /// Whether a file or folder is one of the inputs, or was listed for them, by whatever path.
+  func isInput(_ file: FileState) -> Bool {
+    if file.kind == .folder { return list.folderIDs.contains(file.id) }
+    return inputs.withLock { inputs in
+      if inputs == nil { inputs = Set((0..<list.count).compactMap { try? FileState(of: list.path(at: $0)).id }) }
+      return inputs?.contains(file.id) == true
+    }
   }
 
   /// The number of results: inputs, and entries that could not be listed.

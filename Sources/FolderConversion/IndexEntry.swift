@@ -3,9 +3,10 @@ import ThumbnailCore
 
 /// The index entry of one input: the state of the source, and the thumbnails made from it.
 ///
-/// A line of tab-separated fields: the key, the source's modification time and length, the token of the options with the
-/// version of the pixels before it (`2:…`) unless that is the first, the source's path, and for each thumbnail its path,
-/// width and height, format, and length. In a site the width and height of the source are last.
+/// A line of tab-separated fields: the key, the source's modification time, its length and device (`2048:65024`), the
+/// token of the options with the version of the pixels before it (`2:…`) unless that is the first, the source's path, and
+/// for each thumbnail its path, width and height, format, and length and digest (`512:3f…`). In a site the width and
+/// height of the source are last. Before 0.11 there were no devices and digests.
 struct IndexEntry: Equatable, Sendable {
   /// The key of the input's thumbnails: see `OutputNames.key`.
   var key: UInt64
@@ -15,6 +16,8 @@ struct IndexEntry: Equatable, Sendable {
   var modified: Int
   /// The source's length in bytes.
   var byteCount: Int
+  /// The device of the source's file; nil if it is unknown.
+  var device: UInt64?
   /// See `token(_:isDamaged:isToldApart:)`.
   var token: String
   /// The version of the thumbnails' pixels.
@@ -38,13 +41,15 @@ struct IndexEntry: Equatable, Sendable {
   /// The line, including its line feed.
   var line: [UInt8] {
     let version = pixels == .first ? "" : "\(pixels.number):"
-    var line = Array("\(NamingTemplate.hex(key))\t\(modified)\t\(byteCount)\t\(version)\(token)\t".utf8)
+    let length = "\(byteCount)" + (device.map { ":\($0)" } ?? "")
+    var line = Array("\(NamingTemplate.hex(key))\t\(modified)\t\(length)\t\(version)\(token)\t".utf8)
     Self.append(source.bytes, to: &line)
     for output in outputs {
       line.append(Self.tab)
       Self.append(output.path.bytes, to: &line)
       let format = output.format?.rawValue ?? Self.noFormat
-      line += "\t\(output.size ?? PixelSize(0, 0))\t\(format)\t\(output.byteCount ?? 0)".utf8
+      let digest = output.digest.map { ":" + String($0, radix: 16) } ?? ""
+      line += "\t\(output.size ?? PixelSize(0, 0))\t\(format)\t\(output.byteCount ?? 0)\(digest)".utf8
     }
     line += (sourceSize.map { "\t\($0)\n" } ?? "\n").utf8
     return line
@@ -66,6 +71,13 @@ struct IndexEntry: Equatable, Sendable {
   }
 
   private static func number(_ digits: some Collection<UInt8>) -> Int? { Int(String(decoding: digits, as: UTF8.self)) }
+
+  /// A number and, behind a colon, another one.
+  private static func pair(_ field: some Collection<UInt8>, radix: Int) -> (Int, UInt64?)? {
+    let parts = String(decoding: field, as: UTF8.self).split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count <= 2, let first = Int(parts[0]), first >= 0 else { return nil }
+    return (first, parts.count == 2 ? UInt64(parts[1], radix: radix) : nil)
+  }
 
   /// Appends the bytes, with control characters and the percent sign encoded, as in `%0A`.
   static func append(_ bytes: [UInt8], to line: inout [UInt8]) {
@@ -93,23 +105,23 @@ extension IndexEntry {
   init?(line: some Collection<UInt8>) {
     let fields = line.split(separator: Self.tab, omittingEmptySubsequences: false)
     guard fields.count >= 9, (fields.count - 5) % 4 < 2, let key = Self.key(fields[0]),
-      let modified = Self.number(fields[1]), let byteCount = Self.number(fields[2])
+      let modified = Self.number(fields[1]), let (byteCount, device) = Self.pair(fields[2], radix: 10)
     else { return nil }
     let token = fields[3].split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
     guard let options = token.last, let pixels = token.count == 1 ? 1 : Self.number(token[0]) else { return nil }
     self.init(
-      key: key, source: Self.path(fields[4]), modified: modified, byteCount: byteCount,
+      key: key, source: Self.path(fields[4]), modified: modified, byteCount: byteCount, device: device,
       token: String(decoding: options, as: UTF8.self), pixels: PixelsVersion(number: pixels), outputs: [])
     if fields.count.isMultiple(of: 2) { sourceSize = fields.last.flatMap { Self.size($0) } }
     for start in stride(from: 5, to: fields.count - 3, by: 4) {
       let name = String(decoding: fields[start + 2], as: UTF8.self)
       let format = ImageFormat(rawValue: name)
-      guard let size = Self.size(fields[start + 1]), let bytes = Self.number(fields[start + 3]),
+      guard let size = Self.size(fields[start + 1]), let (bytes, digest) = Self.pair(fields[start + 3], radix: 16),
         format != nil || name == Self.noFormat
       else { return nil }
       outputs.append(
         ConversionOutput(
-          path: Self.path(fields[start]), size: size, format: format, byteCount: bytes))
+          path: Self.path(fields[start]), size: size, format: format, byteCount: bytes, digest: digest))
     }
   }
 }

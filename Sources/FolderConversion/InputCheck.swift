@@ -43,8 +43,12 @@ struct InputCheck: Sendable {
   /// See `Conversion.orphans`.
   func orphans() -> [ConversionOrphan] {
     // What a site's pages do not show any more, as it is excluded now, is no part of the site.
-    index.orphans(seen.keys.withLock { $0 }, isWhole: plan.options.site != nil).map {
-      ConversionOrphan(source: $0.source, outputs: $0.outputs.map(\.path), key: $0.key)
+    index.orphans(seen.keys.withLock { $0 }, isWhole: plan.options.site != nil).map { entry in
+      let written = index.entries(entry.key)
+      return ConversionOrphan(
+        source: entry.source,
+        outputs: entry.outputs.map(\.path).filter { session.root?.holds($0.bytes, asIn: written) == true },
+        mayBeAway: entry.source.mayBeAway(since: entry.device), key: entry.key)
     }
   }
 
@@ -70,7 +74,7 @@ struct InputCheck: Sendable {
     if let changes, !changes.include(list.folder(at: position)) { return .unchanged }
     let state: FileState
     do throws(SystemFailure) {
-      state = try FileState(of: list.path(at: position))
+      state = try list.state(at: position)
     } catch {
       return .finished(plan.result(of: position, .failed, failure: .unreadable(error)))
     }
@@ -174,7 +178,11 @@ struct InputCheck: Sendable {
         entry.source == plan.list.absolutePath(at: position), entry.outputs.count == planned.count,
         entry.outputs.allSatisfy(isThere)
       else { return nil }
-      return entry.outputs.map { $0.marked(isDamaged) }
+      return entry.outputs.map { output in
+        var output = output.marked(isDamaged)
+        output.digest = nil
+        return output
+      }
     case .modificationTime:
       var outputs: [ConversionOutput] = []
       for path in planned {
@@ -190,12 +198,12 @@ struct InputCheck: Sendable {
 
   /// Whether an output of the index is still the file that was written.
   func isThere(_ thumbnail: ConversionOutput) -> Bool {
-    guard let state = try? FileState(of: plan.options.output.appending(thumbnail.path.bytes)) else { return false }
+    guard let state = session.root?.state(of: thumbnail.path.bytes) else { return false }
     return state.kind == .regular && state.byteCount == thumbnail.byteCount
   }
 
   private func isThere(_ path: [UInt8], since modified: Int) -> Bool {
-    guard let state = try? FileState(of: plan.options.output.appending(path)) else { return false }
+    guard let state = session.root?.state(of: path) else { return false }
     return state.kind == .regular && state.modified >= modified
   }
 }
@@ -215,8 +223,10 @@ extension ConversionFailure {
 
   /// The failure for a file that cannot be opened or examined.
   static func unreadable(_ failure: SystemFailure) -> ConversionFailure {
-    failure.code == ENOENT
-      ? .init(stage: .read, code: "not-found", message: "no such file, or a broken link; check its path")
-      : .init(stage: .read, code: "unreadable", message: "the file cannot be read: \(failure.reason)")
+    failure.code == ELOOP
+      ? .init(stage: .read, code: "link", message: "a link has come into its path; follow links (followsLinks)")
+      : failure.code == ENOENT
+        ? .init(stage: .read, code: "not-found", message: "no such file, or a broken link; check its path")
+        : .init(stage: .read, code: "unreadable", message: "the file cannot be read: \(failure.reason)")
   }
 }

@@ -57,7 +57,7 @@ final class InputConversion: Sendable {
           result: plan.result(
             of: input.index, .skipped, failure: ConversionFailure(error), duration: .now - started))
       case .notMade(let error):
-        if !isLastAttempt, let state = try? FileState(of: path), state != input.state {
+        if !isLastAttempt, let state = try? plan.list.state(at: input.index), state != input.state {
           input.state = state
           continue
         }
@@ -87,10 +87,10 @@ final class InputConversion: Sendable {
     return nil
   }
 
-  /// Removes a thumbnail.
-  func remove(_ output: RawPath) {
+  /// Removes a thumbnail. Returns whether it was there as it was written.
+  func remove(_ output: RawPath, of orphan: ConversionOrphan) -> Bool {
     switch destination {
-    case .folder(let folder): folder.remove(output.bytes)
+    case .folder(let folder): folder.remove(output.bytes, of: orphan.key)
     case .desktop(let desktop): desktop.remove(output)
     }
   }
@@ -109,8 +109,14 @@ final class InputConversion: Sendable {
   /// written.
   private func makeAndWrite(_ input: StaleInput) async -> Made {
     let path = plan.list.absolutePath(at: input.index)
+    let source = ImageSource.file(at: path, in: input.state) { [plan] () throws(SystemFailure) in
+      let opened = try plan.list.open(at: input.index)
+      // Another file has its name: looked at anew.
+      if opened.state != input.state { throw SystemFailure(code: ESTALE) }
+      return opened
+    }
     if session.films == nil || path.filmType == nil {
-      let made = await makeAndWrite(input, .file(at: path))
+      let made = await makeAndWrite(input, source)
       guard session.films != nil, case .notMade(.video)? = made.1 else { return made }
     }
     do throws(ThumbnailError) {
@@ -122,7 +128,7 @@ final class InputConversion: Sendable {
       }
     } catch {
       // A picture that is named like a film, or what pictures have better words for.
-      if case .notAPicture = error { return await makeAndWrite(input, .file(at: path)) }
+      if case .notAPicture = error { return await makeAndWrite(input, source) }
       return ([], error == .cancelled ? nil : .notMade(error))
     }
   }
@@ -172,9 +178,17 @@ final class InputConversion: Sendable {
       endsRun: Bool? = nil
     ) -> Written {
       let reason = error.failure.reason
-      let failure = ConversionFailure(
-        stage: .write, code: error.failure.code == EISDIR ? "is-a-folder" : "cannot-write",
-        message: "\(error.path) cannot be written: \(reason); \(advice)")
+      let failure =
+        if error.failure.code == EEXIST {
+          ConversionFailure(
+            stage: .write, code: "in-the-way",
+            message: "\(error.path) is in the way: no run has written it so; move it, or overwrite it (overwrites)")
+        } else {
+          ConversionFailure(
+            stage: .write, code: error.failure.code == EISDIR ? "is-a-folder" : "cannot-write",
+            message: "\(error.path) cannot be written: \(reason); "
+              + (error.failure.code == ELOOP ? "choose another output folder" : advice))
+        }
       let ends = endsRun ?? error.failure.endsRun
       return .failed(failure, endsRun: ends ? .cannotWrite(path: error.path, reason: reason) : nil)
     }
@@ -182,9 +196,8 @@ final class InputConversion: Sendable {
 
   /// Writes the thumbnails, unless the source has changed since they were made, and adds them to the index.
   private func write(_ thumbnails: [Thumbnail], of input: StaleInput, film: String?) -> Written {
-    let path = plan.list.absolutePath(at: input.index)
     do throws(SystemFailure) {
-      let state = try FileState(of: path)
+      let state = try plan.list.state(at: input.index)
       guard state == input.state else { return .changed(state) }
     } catch {
       return .failed(.unreadable(error), endsRun: nil)
@@ -222,25 +235,28 @@ final class InputConversion: Sendable {
       return output
     }
     let isDamaged = thumbnails.contains(where: \.isDamaged)
-    do throws(WriteFailure) {
-      if paths.count > thumbnails.count, let copy = paths.last {
-        guard try folder.copy(path, in: input.state, to: copy) else {
-          return (try? FileState(of: path)).map { .changed($0) } ?? .failed(.unreadable(.last), endsRun: nil)
-        }
-        outputs.append(ConversionOutput(path: RawPath(bytes: copy), byteCount: input.state.byteCount))
+    var files = thumbnails.map { OutputFolder.Content.data($0.data) }
+    if paths.count > thumbnails.count, let copy = paths.last {
+      do throws(SystemFailure) {
+        files.append(.file(try plan.list.open(at: input.index).file, input.state))
+      } catch {
+        return .failed(.unreadable(error), endsRun: nil)
       }
-      try folder.write(
-        zip(outputs, thumbnails).map { ($0.path.bytes, $1.data) },
-        times: plan.options.preservesTimes ? input.state : nil)
+      outputs.append(ConversionOutput(path: RawPath(bytes: copy), byteCount: input.state.byteCount))
+    }
+    let entry = IndexEntry(
+      key: OutputNames.key(input.planned), source: path, modified: input.state.modified,
+      byteCount: input.state.byteCount, device: input.state.device,
+      token: plan.token(of: input.index, isDamaged: isDamaged), pixels: plan.options.pixels, outputs: outputs,
+      sourceSize: plan.options.site == nil ? nil : thumbnails.first?.source.size)
+    do throws(WriteFailure) {
+      let times = plan.options.preservesTimes ? input.state : nil
+      guard try folder.write(files, of: entry, times: times, isInput: plan.isInput) else {
+        return (try? plan.list.state(at: input.index)).map { .changed($0) } ?? .failed(.unreadable(.last), endsRun: nil)
+      }
     } catch {
       return .failed(error)
     }
-    folder.index.add(
-      IndexEntry(
-        key: OutputNames.key(input.planned), source: path, modified: input.state.modified,
-        byteCount: input.state.byteCount, token: plan.token(of: input.index, isDamaged: isDamaged),
-        pixels: plan.options.pixels, outputs: outputs,
-        sourceSize: plan.options.site == nil ? nil : thumbnails.first?.source.size))
     return .outputs(outputs)
   }
 }

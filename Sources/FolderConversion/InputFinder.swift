@@ -108,7 +108,9 @@ struct InputFinder {
     var prefix: [UInt8] = []
     if listed { prefix = Self.keptFolders(path.bytes) }
     let opened = Self.withSlash(path.bytes)
-    let root = list.addRoot(.init(path: opened, absolute: Self.withSlash(absolute.bytes), prefix: prefix))
+    let folder = options.followsLinks ? nil : try? RootFolder(path)
+    let root = list.addRoot(
+      .init(path: opened, absolute: Self.withSlash(absolute.bytes), prefix: prefix, folder: folder))
     // A folder may be listed again for another input, where its thumbnails may have other names.
     var walk = DirectoryWalk(of: RawPath(bytes: opened), followsLinks: options.followsLinks)
     var hasMore = true
@@ -162,6 +164,7 @@ struct InputFinder {
       // The run's own thumbnails are not inputs, nor are those of sites.
       if isOutput(state) || folder.isSite { return false }
       session?.willList(folder.opened)
+      list.folderIDs.insert(state.id)
       index = list.addFolder(folder.path, of: root)
       return true
     case .entry(let entry): return index.map { take(entry, of: folder, $0) } ?? false

@@ -12,6 +12,8 @@ struct InputList: Sendable {
     var absolute: [UInt8]
     /// The prefix of `{path}` for its files; empty, or with a trailing slash.
     var prefix: [UInt8] = []
+    /// The folder, where links in it are not followed, whenever they come.
+    var folder: RootFolder?
   }
 
   /// The kind of an entry.
@@ -56,6 +58,8 @@ struct InputList: Sendable {
   }
 
   private var roots: [Root] = []
+  /// The folders that were listed.
+  var folderIDs: Set<FileState.ID> = []
   private var folders: [Folder] = []
   private var names: [UInt8] = []
   private var entries: [Entry] = []
@@ -137,6 +141,19 @@ struct InputList: Sendable {
   func path(at index: Int) -> RawPath {
     let folder = folders[Int(entries[index].folder)]
     return RawPath(bytes: roots[Int(folder.root)].path + folder.path + name(at: index))
+  }
+
+  /// The state of its file; of a link, if links are not followed.
+  func state(at index: Int) throws(SystemFailure) -> FileState {
+    let isBeneath = roots[Int(folders[Int(entries[index].folder)].root)].folder != nil
+    return try FileState(of: path(at: index), followingLinks: !isBeneath)
+  }
+
+  /// Opens its file, through no link that is not followed.
+  func open(at index: Int) throws(SystemFailure) -> OpenFile {
+    let folder = folders[Int(entries[index].folder)]
+    if let root = roots[Int(folder.root)].folder { return try root.file(folder.path + name(at: index)) }
+    return try RootFolder.file(at: path(at: index))
   }
 
   /// The path of its folder, with a trailing slash; empty for the working directory.

@@ -15,11 +15,11 @@ struct NameResolution {
 
   /// The identity of a file, independent of its path.
   private enum FileID: Hashable {
-    case node(device: UInt64, inode: UInt64)
+    case node(FileState.ID)
     case unreachable(RawPath)
 
     init(_ path: RawPath) {
-      self = (try? FileState(of: path)).map { .node(device: $0.device, inode: $0.inode) } ?? .unreachable(path)
+      self = (try? FileState(of: path)).map { .node($0.id) } ?? .unreachable(path)
     }
   }
 

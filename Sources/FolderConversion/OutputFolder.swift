@@ -1,4 +1,3 @@
-import Dispatch
 import Exports
 import Foundation
 import Synchronization
@@ -6,29 +5,38 @@ import ThumbnailCore
 
 /// The output folder, locked by one run at a time.
 ///
-/// A thumbnail is written under a temporary name in its own folder and renamed when complete. The temporary names are
-/// few and fixed, so a killed run's leftovers are found without a search. The methods block: call them on worker
-/// threads.
+/// A thumbnail is written under a temporary name in its own folder, added to the index, and renamed. So the index names
+/// every thumbnail, also those of a killed run. What stands at a thumbnail's place is replaced if the index says that it
+/// is still what was written, or if it is a beginning of what is to be written; otherwise it is a user's, and stays.
+/// The methods block: call them on worker threads.
 final class OutputFolder: Sendable {
-  /// The most thumbnails written concurrently, each under its own temporary name.
-  private static let slotCount = 64
+  /// A file to be written.
+  enum Content {
+    case data(Data)
+    /// A copy, with its times.
+    case file(FileDescriptor, FileState)
+  }
 
   let path: RawPath
+  let root: RootFolder
   /// The descriptor that holds the lock.
   private let lock: FileDescriptor
   /// The folders that this run has made, the innermost first.
   private let made: [RawPath]
   let index: ConversionIndex
-  /// Counts the free slots.
-  private let slots = DispatchSemaphore(value: slotCount)
-  private let state = Mutex((folders: Set<[UInt8]>(), freeSlots: Array(0..<slotCount)))
+  private let overwrites: Bool
+  private let temporaryCount = Atomic(0)
+  /// The folders that the index has as those of temporary files.
+  private let noted = Mutex<Set<[UInt8]>>([])
 
   /// Creates the folder if it is missing, locks it, and removes the leftovers of a killed run.
   ///
-  /// - Parameter isPublished: Whether others see the folder, but not its index.
+  /// - Parameters:
+  ///   - isPublished: Whether others see the folder, but not its index.
+  ///   - overwrites: Whether users' files are replaced that are in the way.
   /// - Throws: `.cannotWrite`, `.busy`.
-  init(_ path: RawPath, isPublished: Bool = false) throws(ConversionError) {
-    self.path = path
+  init(_ path: RawPath, isPublished: Bool = false, overwrites: Bool = false) throws(ConversionError) {
+    (self.path, self.overwrites) = (path, overwrites)
     var made: [RawPath] = []
     var place = path
     while !place.bytes.isEmpty, (try? FileState(of: place)) == nil {
@@ -38,20 +46,22 @@ final class OutputFolder: Sendable {
     self.made = made
     do throws(SystemFailure) {
       try NewFile.makeFolders(path)
+      root = try RootFolder(path)
+      lock = FileDescriptor(owning: openat(try root.folder([]).rawValue, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+      guard lock.rawValue >= 0 else { throw .last }
     } catch {
       throw .cannotWrite(path: path, reason: error.reason)
     }
-    let descriptor = path.withCString { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
-    guard descriptor >= 0 else { throw .cannotWrite(path: path, reason: SystemFailure.last.reason) }
-    lock = FileDescriptor(owning: descriptor)
     // Some network file systems do not support such locks; there the user has to avoid concurrent runs.
-    if flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK { throw .busy(path: path) }
+    if flock(lock.rawValue, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK { throw .busy(path: path) }
     guard path.withCString({ access($0, W_OK | X_OK) }) == 0 else {
       throw .cannotWrite(path: path, reason: SystemFailure.last.reason)
     }
-    index = ConversionIndex(folder: path, isPrivate: isPublished)
+    index = ConversionIndex(root, isPrivate: isPublished)
     for folder in Set(index.unfinishedFolders) {
-      for slot in 0..<Self.slotCount { _ = temporary(slot, in: folder).withCString { unlink($0) } }
+      for name in root.names(in: folder) where Self.isTemporary(name) {
+        try? root.remove(folder + (folder.isEmpty ? [] : [RawPath.slash]) + name)
+      }
     }
   }
 
@@ -69,105 +79,109 @@ final class OutputFolder: Sendable {
     flock(lock.rawValue, LOCK_UN)
   }
 
-  /// Writes an input's thumbnails, each atomically.
+  /// Writes the files of an entry, each atomically, and adds the entry to the index.
   ///
-  /// - Parameter times: The state of the file whose times they get; nil for the current time.
-  /// - Throws: An error of this input only, or of all later ones, too: see `SystemFailure.endsRun`.
-  func write(_ files: [(path: [UInt8], data: Data)], times: FileState?) throws(WriteFailure) {
-    for file in files {
-      _ = try make(file.path, times) { new throws(SystemFailure) in
-        try new.write(file.data)
-        return true
-      }
-    }
-  }
-
-  /// Copies a file with its times, atomically.
-  ///
-  /// - Returns: False, with nothing written, if it is not in the expected state.
-  func copy(_ source: RawPath, in expected: FileState, to relative: [UInt8]) throws(WriteFailure) -> Bool {
-    try make(relative, expected) { new throws(SystemFailure) in
-      let descriptor = source.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
-      guard descriptor >= 0 else { throw .last }
-      let file = FileDescriptor(owning: descriptor)
-      var rest = expected.byteCount
-      while rest > 0 {
-        let count = sendfile(new.file.rawValue, file.rawValue, nil, rest)
-        if count < 0, errno != EINTR { throw .last }
-        if count == 0 { return false }
-        rest -= max(0, count)
-      }
-      var status = stat()
-      guard fstat(descriptor, &status) == 0 else { throw .last }
-      // Of the open file, so that no other one can have been in its place meanwhile.
-      return FileState(status) == expected
-    }
-  }
-
-  /// Removes a thumbnail, and its folders if they are then empty.
-  func remove(_ relative: [UInt8]) {
-    guard Self.isInside(relative) else { return }
-    _ = path.appending(relative).withCString { unlink($0) }
-    var rest = relative[...]
-    while let slash = rest.lastIndex(of: RawPath.slash) {
-      rest = rest[..<slash]
-      guard path.appending(rest).withCString({ rmdir($0) }) == 0 else { return }
-    }
-  }
-
-  /// Whether a path read from a file stays within the folder.
-  private static func isInside(_ path: [UInt8]) -> Bool {
-    let parts = path.split(separator: RawPath.slash, omittingEmptySubsequences: false)
-    return parts.allSatisfy { !$0.isEmpty && !$0.elementsEqual("..".utf8) }
-  }
-
-  /// Makes a file atomically, unless `fill` returns false.
-  private func make(
-    _ relative: [UInt8], _ times: FileState?, fill: (borrowing NewFile) throws(SystemFailure) -> Bool
+  /// - Parameters:
+  ///   - files: The content of each output of the entry.
+  ///   - times: The state of the file whose times they get; nil for the current time.
+  ///   - isInput: Whether a file or folder is an input, which is never replaced or written into.
+  /// - Returns: False, with nothing written, if a copied file has changed meanwhile.
+  /// - Throws: An error of this input only, or of all later ones, too: see `SystemFailure.endsRun`. `EEXIST` if a user's
+  ///   file is in the way.
+  func write(
+    _ files: [Content], of entry: IndexEntry, times: FileState? = nil, isInput: (FileState) -> Bool = { _ in false }
   ) throws(WriteFailure) -> Bool {
-    let folder = Array(relative[..<(relative.lastIndex(of: RawPath.slash) ?? 0)])
-    // The workers of the pipeline and the pool of the run write. If there are more of them than slots, they wait.
-    slots.wait()
-    let slot = state.withLock { $0.freeSlots.removeLast() }
-    defer {
-      state.withLock { $0.freeSlots.append(slot) }
-      slots.signal()
+    var entry = entry
+    var drafts: [Draft] = []
+    for (position, content) in files.enumerated() {
+      let output = entry.outputs[position].path
+      do throws(SystemFailure) {
+        let draft = try draft(output.bytes, isInput)
+        guard try draft.fill(content) else { return false }
+        if let times { try draft.file.setTimes(accessed: times.accessed, modified: times.modified) }
+        (entry.outputs[position].byteCount, entry.outputs[position].digest) = try draft.measure()
+        drafts.append(draft)
+      } catch {
+        throw WriteFailure(path: path.appending(output.bytes), failure: error)
+      }
     }
-    do throws(SystemFailure) {
-      var file = try newFile(relative, temporary(slot, in: folder), in: folder)
-      guard try fill(file) else { return false }
-      if let times { try file.setTimes(accessed: times.accessed, modified: times.modified) }
-      return try file.commit()
-    } catch {
-      throw WriteFailure(path: path.appending(relative), failure: error)
+    let earlier = index.entries(entry.key)
+    for draft in drafts {
+      do throws(SystemFailure) {
+        draft.isReplacing = try root.replaces(draft.path, draft.file, isInput: isInput) { state in
+          overwrites || root.holds(draft.path, asIn: earlier)
+        }
+      } catch {
+        throw WriteFailure(path: path.appending(draft.path), failure: error)
+      }
     }
+    index.add(entry)
+    if let failure = index.failure { throw WriteFailure(path: path, failure: failure) }
+    for draft in drafts {
+      do throws(SystemFailure) {
+        guard try draft.file.commit(replacing: draft.isReplacing) else { throw SystemFailure(code: EEXIST) }
+      } catch {
+        // Some may be written. Never current, it names all that may be there.
+        entry.token = ""
+        let known = Set(entry.outputs.map(\.path))
+        entry.outputs += earlier.flatMap(\.outputs).filter { !known.contains($0.path) }
+        index.add(entry)
+        throw WriteFailure(path: path.appending(draft.path), failure: error)
+      }
+    }
+    index.settle(entry.key)
+    return true
   }
 
-  private func newFile(_ relative: [UInt8], _ temporary: RawPath, in folder: [UInt8]) throws(SystemFailure) -> NewFile {
-    try prepare(folder)
-    do throws(SystemFailure) {
-      return try NewFile(path.appending(relative), temporary: temporary)
-    } catch {
-      guard error.code == ENOENT else { throw error }
-      // The folder was removed meanwhile.
-      state.withLock { _ = $0.folders.remove(folder) }
-      try prepare(folder)
-      return try NewFile(path.appending(relative), temporary: temporary)
+  /// Removes a file of an entry if it is still what was written, and its folders if they are then empty.
+  ///
+  /// - Returns: Whether it was.
+  func remove(_ relative: [UInt8], of key: UInt64) -> Bool {
+    guard root.holds(relative, asIn: index.entries(key)), (try? root.remove(relative)) != nil else { return false }
+    root.removeEmptyFolders(of: relative)
+    return true
+  }
+
+  /// Creates a file under a temporary name in the folder of its path.
+  private func draft(_ relative: [UInt8], _ isInput: (FileState) -> Bool) throws(SystemFailure) -> Draft {
+    let output = RawPath(bytes: relative)
+    let folder = try root.folder(output.folder, making: 0o777)
+    var status = stat()
+    guard fstat(folder.rawValue, &status) == 0 else { throw .last }
+    // A folder of the pictures may be mounted here.
+    if isInput(FileState(status)) { throw SystemFailure(code: EEXIST) }
+    let noted = Array(output.folder.dropLast())
+    if !self.noted.withLock({ $0.contains(noted) }) {
+      index.noteFolder(noted)
+      if let failure = index.failure { throw failure }
+      self.noted.withLock { _ = $0.insert(noted) }
     }
+    let number = temporaryCount.add(1, ordering: .relaxed).newValue
+    return Draft(relative, try RootFolder.newFile(output.name, in: folder, temporary: Self.temporaryName(number)))
   }
 
-  private func temporary(_ slot: Int, in folder: [UInt8]) -> RawPath {
-    let name = NamingTemplate.reservedPrefix + Array("\(slot).tmp".utf8)
-    return folder.isEmpty ? path.appending(name) : path.appending(folder).appending(name)
+  private static func temporaryName(_ number: Int) -> [UInt8] {
+    NamingTemplate.reservedPrefix + Array("\(number).tmp".utf8)
   }
 
-  /// Creates a folder for thumbnails, once, and records it in the index.
-  private func prepare(_ folder: [UInt8]) throws(SystemFailure) {
-    if state.withLock({ $0.folders.contains(folder) }) { return }
-    if !folder.isEmpty { try NewFile.makeFolders(path.appending(folder)) }
-    index.noteFolder(folder)
-    if let failure = index.failure { throw failure }
-    state.withLock { _ = $0.folders.insert(folder) }
+  private static func isTemporary(_ name: [UInt8]) -> Bool {
+    guard name.starts(with: NamingTemplate.reservedPrefix), name.suffix(4).elementsEqual(".tmp".utf8) else {
+      return false
+    }
+    let number = name.dropFirst(NamingTemplate.reservedPrefix.count).dropLast(4)
+    return !number.isEmpty && number.allSatisfy { (0x30...0x39).contains($0) }
+  }
+}
+
+extension RootFolder {
+  /// Whether a file is still what was written for one of these entries.
+  func holds(_ relative: [UInt8], asIn entries: [IndexEntry]) -> Bool {
+    entries.lazy.flatMap(\.outputs).contains { output in
+      guard output.path.bytes == relative, let (file, state) = try? file(relative), state.kind == .regular,
+        state.byteCount == output.byteCount
+      else { return false }
+      return output.digest == nil || (try? ByteSource.file(file, count: state.byteCount).digest()) == output.digest
+    }
   }
 }
 

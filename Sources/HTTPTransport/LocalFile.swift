@@ -14,12 +14,14 @@ package struct LocalFile: Sendable {
   ///
   /// - Throws: `.fileNotFound`, `.fileUnreadable` with the reason, `.tooLarge` beyond `byteLimit` bytes.
   package init(path: RawPath, byteLimit: Int) throws(DownloadError) {
-    let descriptor = path.withCString { open($0, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) }
-    guard descriptor >= 0 else { throw Self.failure(errno) }
-    let file = FileDescriptor(owning: descriptor)
-    var status = stat()
-    guard fstat(file.rawValue, &status) == 0 else { throw Self.failure(errno) }
-    try self.init(file, in: FileState(status), byteLimit: byteLimit)
+    try self.init(byteLimit: byteLimit) { () throws(SystemFailure) in try RootFolder.file(at: path) }
+  }
+
+  /// Opens a file by a function that does.
+  package init(byteLimit: Int, _ open: () throws(SystemFailure) -> OpenFile) throws(DownloadError) {
+    let opened: OpenFile
+    do throws(SystemFailure) { opened = try open() } catch { throw Self.failure(error.code) }
+    try self.init(opened.file, in: opened.state, byteLimit: byteLimit)
   }
 
   /// Uses a file that is already open and was in this state.

@@ -23,7 +23,8 @@ extension ThumbnailWorker {
       response.outcome = .ok(made)
       if case .inline = options.destination { response.isInline = true }
       guard let folder else { return (response, files) }
-      response.work.write = try await folder.write(files)
+      let input: RawPath? = if case .path(let path) = item.origin { RawPath(path) } else { nil }
+      response.work.write = try await folder.write(files, of: input)
     } catch {
       response.outcome = .failed(error)
     }

@@ -34,6 +34,7 @@ public final class ThumbnailWorker: Sendable {
   /// Keeps the ledger listening.
   private let events: AsyncStream<PipelineEvent>
   let folder: SampleFolder?
+  private let shardFolder: RootFolder?
   private let stop: StopSignal
 
   private struct State {
@@ -53,16 +54,17 @@ public final class ThumbnailWorker: Sendable {
     originals = WeightedSemaphore(capacity: share)
     var first = options.firstNumber
     var folder: SampleFolder?
+    var shardFolder: RootFolder?
     switch options.destination {
     case .cache, .inline: break
     case .folder(let path, _):
-      try Self.prepare(path)
-      folder = SampleFolder(path)
+      let root = try Self.prepare(path)
+      folder = SampleFolder(root, overwrites: options.overwrites)
     case .shards(let path, let size, let number):
-      try Self.prepare(path)
+      shardFolder = try Self.prepare(path)
       first = number * size
     }
-    self.folder = folder
+    (self.folder, self.shardFolder) = (folder, shardFolder)
     parser = LineParser(
       variants: options.variants, gravity: options.gravity, firstNumber: first, allowsPaths: options.allowsPaths,
       writesShards: options.destination.isShards)
@@ -80,10 +82,11 @@ public final class ThumbnailWorker: Sendable {
     FileDescriptor(owning: fcntl(descriptor, F_DUPFD_CLOEXEC, 3))
   }
 
-  private static func prepare(_ folder: RawPath) throws(WorkerError) {
+  private static func prepare(_ folder: RawPath) throws(WorkerError) -> RootFolder {
     do throws(SystemFailure) {
       try NewFile.makeFolders(folder)
       guard folder.withCString({ access($0, W_OK | X_OK) }) == 0 else { throw .last }
+      return try RootFolder(folder)
     } catch {
       throw WorkerError(path: folder.description, reason: error.reason)
     }
@@ -242,9 +245,10 @@ public final class ThumbnailWorker: Sendable {
   // MARK: Responses
 
   private func makeShards() -> ShardWriter? {
-    guard case .shards(let folder, let size, let first) = options.destination else { return nil }
+    guard case .shards(_, let size, let first) = options.destination, let shardFolder else { return nil }
     return ShardWriter(
-      folder: folder, shardSize: size, firstShard: first, onResponse: { [self] in send($0, $1) },
+      folder: shardFolder, shardSize: size, firstShard: first, overwrites: options.overwrites,
+      onResponse: { [self] in send($0, $1) },
       onShard: { [self] in send($0) })
   }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import ThumbnailCore
 
 @Suite(.timeLimit(.minutes(1))) struct NameResolutionTests {
-  private let noNames = ConversionIndex(folder: RawPath("/nowhere"))
+  private let noNames = ConversionIndex(nil)
 
   private func list(_ paths: [String]) -> InputList {
     var list = InputList()

@@ -18,33 +18,73 @@ import TestSupport
     try FileManager.default.subpathsOfDirectory(atPath: path.description).sorted()
   }
 
-  @Test func makesItsFoldersAndReplacesWhatIsThere() throws {
+  /// Writes a file as the thumbnail of a picture of its name.
+  private func write(
+    _ text: String, to name: String, in folder: OutputFolder, isInput: (FileState) -> Bool = { _ in false }
+  ) throws {
+    let path = RawPath(name)
+    let entry = IndexEntry(
+      key: OutputNames.key([path.bytes]), source: RawPath("/in/" + name), modified: 1, byteCount: 2, token: "t",
+      pixels: .current, outputs: [ConversionOutput(path: path, size: PixelSize(1, 1), format: .jpeg)])
+    #expect(try folder.write([.data(Data(text.utf8))], of: entry, isInput: isInput))
+  }
+
+  private func failure(_ body: () throws -> Void) -> Int32? {
+    do { try body() } catch { return (error as? WriteFailure)?.failure.code ?? -1 }
+    return nil
+  }
+
+  private func put(_ text: String, _ name: String) throws {
+    try Data(text.utf8).write(to: directory.url.appendingPathComponent(name))
+  }
+
+  private func link(_ name: String, to target: String) throws {
+    try FileManager.default.createSymbolicLink(
+      atPath: directory.url.appendingPathComponent(name).path, withDestinationPath: target)
+  }
+
+  private func text(_ name: String) -> String? {
+    try? String(contentsOf: directory.url.appendingPathComponent(name), encoding: .utf8)
+  }
+
+  @Test func makesItsFoldersAndReplacesWhatItHasWritten() throws {
     let folder = try OutputFolder(path)
-    try folder.write(
-      [(Array("x/y/1.jpg".utf8), Data("one".utf8)), (Array("2.jpg".utf8), Data("two".utf8))], times: nil)
+    try write("one", to: "x/y/1.jpg", in: folder)
+    try write("two", to: "2.jpg", in: folder)
     #expect(bytes("x/y/1.jpg") == Data("one".utf8) && bytes("2.jpg") == Data("two".utf8))
-    try folder.write([(Array("x/y/1.jpg".utf8), Data("new".utf8))], times: nil)
+    try write("new", to: "x/y/1.jpg", in: folder)
     #expect(bytes("x/y/1.jpg") == Data("new".utf8))
     #expect(try names() == [".thumbs-index", "2.jpg", "x", "x/y", "x/y/1.jpg"])
   }
 
   @Test func aFolderThatSomebodyRemovesMeanwhileIsMadeAgain() throws {
     let folder = try OutputFolder(path)
-    try folder.write([(Array("x/1.jpg".utf8), Data("one".utf8))], times: nil)
+    try write("one", to: "x/1.jpg", in: folder)
     try FileManager.default.removeItem(atPath: path.description + "/x")
-    try folder.write([(Array("x/2.jpg".utf8), Data("two".utf8))], times: nil)
+    try write("two", to: "x/2.jpg", in: folder)
     #expect(bytes("x/2.jpg") == Data("two".utf8))
   }
 
   @Test func whatAKilledRunLeftUnderTemporaryNamesIsRemoved() throws {
-    do {
-      let folder = try OutputFolder(path)
-      try folder.write([(Array("x/1.jpg".utf8), Data("one".utf8))], times: nil)
-    }
+    try write("one", to: "x/1.jpg", in: try OutputFolder(path))
     // As after a kill: the index was not finished, and a thumbnail was half-written.
-    try Data("half".utf8).write(to: directory.url.appendingPathComponent("a/b/x/.thumbs-63.tmp"))
+    try put("half", "a/b/x/.thumbs-63.tmp")
+    try put("mine", "a/b/x/.thumbs-mine.tmp")
     _ = try OutputFolder(path)
-    #expect(try names() == [".thumbs-index", "x", "x/1.jpg"])
+    #expect(try names() == [".thumbs-index", "x", "x/.thumbs-mine.tmp", "x/1.jpg"])
+  }
+
+  @Test(arguments: ["../victim", "link", "/victim", "x/../../victim"])
+  func noTemporaryFileElsewhereIsRemovedWhateverTheIndexSays(place: String) throws {
+    for name in ["a/b/x", "a/victim"] {
+      try FileManager.default.createDirectory(
+        at: directory.url.appendingPathComponent(name), withIntermediateDirectories: true)
+    }
+    try put("v", "a/victim/.thumbs-0.tmp")
+    try link("a/b/link", to: "../victim")
+    try put("thumbs index 1\n+\(place)\n", "a/b/.thumbs-index")
+    _ = try OutputFolder(path)
+    #expect(text("a/victim/.thumbs-0.tmp") == "v")
   }
 
   @Test func oneRunAtATimeHoldsAFolder() throws {
@@ -54,22 +94,17 @@ import TestSupport
   }
 
   @Test func aFolderWhereAFileShouldGoFailsAndStays() throws {
-    let folder = try OutputFolder(path)
+    let folder = try OutputFolder(path, overwrites: true)
     try FileManager.default.createDirectory(
       atPath: path.description + "/1.jpg/x", withIntermediateDirectories: true)
-    #expect { try folder.write([(Array("1.jpg".utf8), Data("one".utf8))], times: nil) } throws: { error in
-      guard let error = error as? WriteFailure else { return false }
-      return error.failure.code == EISDIR && !error.failure.endsRun && error.path == path.appending("1.jpg".utf8)
-    }
+    #expect(failure { try write("one", to: "1.jpg", in: folder) } == EISDIR)
     #expect(try names().filter { $0.hasSuffix(".tmp") }.isEmpty)
   }
 
   @Test func aFileWhereAFolderShouldGoFails() throws {
     let folder = try OutputFolder(path)
-    try folder.write([(Array("x".utf8), Data("one".utf8))], times: nil)
-    #expect { try folder.write([(Array("x/1.jpg".utf8), Data())], times: nil) } throws: { error in
-      (error as? WriteFailure)?.failure.code == ENOTDIR
-    }
+    try write("one", to: "x", in: folder)
+    #expect(failure { try write("", to: "x/1.jpg", in: folder) } == ENOTDIR)
     let file = path.appending("x".utf8)
     #expect { _ = try OutputFolder(file) } throws: { error in
       guard case .cannotWrite(file, let reason)? = error as? ConversionError else { return false }
@@ -77,25 +112,102 @@ import TestSupport
     }
   }
 
-  @Test func linksInItsPlaceAreReplacedNotFollowed() throws {
+  @Test(arguments: [false, true]) func aFileThatNobodyKnowsStaysUnlessItIsOverwritten(overwrites: Bool) throws {
+    let folder = try OutputFolder(path, overwrites: overwrites)
+    try put("somebody's", "a/b/1.jpg")
+    #expect(failure { try write("thumbnail", to: "1.jpg", in: folder) } == (overwrites ? nil : EEXIST))
+    #expect(text("a/b/1.jpg") == (overwrites ? "thumbnail" : "somebody's"))
+    #expect(try names() == [".thumbs-index", "1.jpg"] || !overwrites)
+  }
+
+  @Test(arguments: ["", "thumb", "thumbnail"]) func whatAPowerFailureHasLeftIsReplaced(rest: String) throws {
     let folder = try OutputFolder(path)
-    let outside = directory.url.appendingPathComponent("outside")
-    try Data("kept".utf8).write(to: outside)
-    try FileManager.default.createSymbolicLink(
-      atPath: path.description + "/1.jpg", withDestinationPath: outside.path)
-    try folder.write([(Array("1.jpg".utf8), Data("one".utf8))], times: nil)
-    #expect(try Data(contentsOf: outside) == Data("kept".utf8) && bytes("1.jpg") == Data("one".utf8))
+    try put(rest, "a/b/1.jpg")
+    try write("thumbnail", to: "1.jpg", in: folder)
+    #expect(text("a/b/1.jpg") == "thumbnail")
+  }
+
+  @Test func aThumbnailThatSomebodyHasChangedStays() throws {
+    let folder = try OutputFolder(path)
+    try write("one", to: "1.jpg", in: folder)
+    try put("own", "a/b/1.jpg")
+    #expect(failure { try write("two", to: "1.jpg", in: folder) } == EEXIST)
+    let key = OutputNames.key([Array("1.jpg".utf8)])
+    #expect(!folder.remove(Array("1.jpg".utf8), of: key) && text("a/b/1.jpg") == "own")
+    // An entry of 0.10.0 has the length alone.
+    var entry = try #require(folder.index.entry(key))
+    entry.outputs[0].digest = nil
+    folder.index.add(entry)
+    #expect(folder.remove(Array("1.jpg".utf8), of: key) && text("a/b/1.jpg") == nil)
+  }
+
+  @Test func aKillBetweenTheIndexAndTheNameLeavesAThumbnailThatIsStillOurs() throws {
+    try write("one", to: "1.jpg", in: try OutputFolder(path))
+    let killed = try OutputFolder(path)
+    var entry = try #require(killed.index.entry(OutputNames.key([Array("1.jpg".utf8)])))
+    (entry.outputs[0].byteCount, entry.outputs[0].digest) = (4, 4)
+    killed.index.add(entry)
+    killed.release()
+    try write("three", to: "1.jpg", in: try OutputFolder(path))
+    #expect(text("a/b/1.jpg") == "three")
+  }
+
+  @Test(arguments: [false, true]) func noLinkIsFollowed(overwrites: Bool) throws {
+    let folder = try OutputFolder(path, overwrites: overwrites)
+    try FileManager.default.createDirectory(
+      at: directory.url.appendingPathComponent("in/y"), withIntermediateDirectories: true)
+    for name in ["in/1.jpg", "in/y/1.jpg"] { try put("kept", name) }
+    try link("a/b/x", to: "../../in")
+    try link("a/b/1.jpg", to: "../../in/1.jpg")
+    for name in ["x/1.jpg", "x/y/1.jpg", "x/new.jpg"] {
+      #expect(failure { try write("one", to: name, in: folder) } == ELOOP)
+    }
+    #expect(failure { try write("one", to: "1.jpg", in: folder) } == (overwrites ? nil : EEXIST))
+    #expect(text("a/b/1.jpg") == (overwrites ? "one" : "kept"))
+    for name in ["x/1.jpg", "../../in/1.jpg", "x/../x/1.jpg"] {
+      folder.index.add(
+        IndexEntry(
+          key: 1, source: RawPath("/gone"), modified: 0, byteCount: 0, token: "", pixels: .current,
+          outputs: [ConversionOutput(path: RawPath(name), byteCount: 4)]))
+      #expect(!folder.remove(Array(name.utf8), of: 1))
+    }
+    #expect(text("in/1.jpg") == "kept" && text("in/y/1.jpg") == "kept" && text("in/new.jpg") == nil)
+  }
+
+  @Test func noInputIsReplacedAndNoFolderOfInputsWrittenInto() throws {
+    let folder = try OutputFolder(path, overwrites: true)
+    try FileManager.default.createDirectory(
+      at: directory.url.appendingPathComponent("a/b/x"), withIntermediateDirectories: true)
+    try put("original", "a/b/1.jpg")
+    let inputs = [try FileState(of: path.appending("1.jpg".utf8)).id, try FileState(of: path.appending("x".utf8)).id]
+    for name in ["1.jpg", "x/2.jpg"] {
+      #expect(failure { try write("one", to: name, in: folder) { inputs.contains($0.id) } } == EEXIST)
+    }
+    #expect(text("a/b/1.jpg") == "original" && text("a/b/x/2.jpg") == nil)
+  }
+
+  @Test func filesWithSecondNamesElsewhereAreNeverWrittenInto() throws {
+    try write("one", to: "1.jpg", in: try OutputFolder(path))
+    try put("mine", "notes")
+    for name in [".thumbs-1.tmp", ".thumbs-2.tmp", ".thumbs-index.tmp"] {
+      try FileManager.default.linkItem(
+        at: directory.url.appendingPathComponent("notes"), to: directory.url.appendingPathComponent("a/b/\(name)"))
+    }
+    try FileManager.default.linkItem(
+      at: directory.url.appendingPathComponent("a/b/.thumbs-index"), to: directory.url.appendingPathComponent("copy"))
+    let copy = text("copy")
+    let folder = try OutputFolder(path)
+    try write("two", to: "1.jpg", in: folder)
+    try write("two", to: "2.jpg", in: folder)
+    folder.index.finish()
+    #expect(text("notes") == "mine" && text("copy") == copy && text("a/b/1.jpg") == "two")
   }
 
   @Test func removesAThumbnailAndTheFoldersThatAreEmptyThen() throws {
     let folder = try OutputFolder(path)
-    try folder.write(
-      [(Array("x/y/1.jpg".utf8), Data()), (Array("x/2.jpg".utf8), Data())], times: nil)
-    folder.remove(Array("x/y/1.jpg".utf8))
+    for name in ["x/y/1.jpg", "x/2.jpg"] { try write("", to: name, in: folder) }
+    #expect(folder.remove(Array("x/y/1.jpg".utf8), of: OutputNames.key([Array("x/y/1.jpg".utf8)])))
     #expect(try names() == [".thumbs-index", "x", "x/2.jpg"])
-    try Data().write(to: directory.url.appendingPathComponent("outside"))
-    folder.remove(Array("../../outside".utf8))
-    #expect(FileManager.default.fileExists(atPath: directory.url.appendingPathComponent("outside").path))
   }
 }
 

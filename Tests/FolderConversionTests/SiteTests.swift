@@ -29,7 +29,8 @@ import TestSupport
 
   private struct Outcome {
     let summary: ConversionSummary
-    let hasPages: Bool
+    let inTheWay: [RawPath]?
+    var hasPages: Bool { inTheWay != nil }
     var orphans: [String]
   }
 
@@ -41,11 +42,11 @@ import TestSupport
     change(&options)
     let conversion = try await FolderConverter(options).start()
     for await _ in conversion {}
-    let hasPages = try await conversion.writePages()
+    let inTheWay = try await conversion.writePages()
     let orphans = await conversion.orphans()
     if removing { await conversion.remove(orphans) }
     return Outcome(
-      summary: await conversion.finish(), hasPages: hasPages,
+      summary: await conversion.finish(), inTheWay: inTheWay,
       orphans: orphans.flatMap { $0.outputs.map(\.description) }.sorted())
   }
 
@@ -155,11 +156,13 @@ import TestSupport
         ".thumbs-index", "2024/c-40x40.jpg", "2024/c-64x64.jpg", "2024/index.html", "index.html",
         "site-files/search.js",
       ])
-    // What somebody has changed or removed is written again.
+    // What somebody has removed is written again, and what somebody has changed stays unless it is overwritten.
     try Data("?".utf8).write(to: URL(fileURLWithPath: output.description + "/index.html"))
     try FileManager.default.removeItem(atPath: output.description + "/2024/index.html")
-    _ = try await run()
-    #expect(try text("index.html").contains("</html>") && text("2024/index.html").contains("</html>"))
+    #expect(try await run().inTheWay == [output.appending("index.html".utf8)])
+    #expect(try text("index.html") == "?" && text("2024/index.html").contains("</html>"))
+    #expect(try await run { $0.overwrites = true }.inTheWay == [])
+    #expect(try text("index.html").contains("</html>"))
   }
 
   @Test func whatIsLeftOfRemovedPicturesGoesOnRequest() async throws {
@@ -170,7 +173,7 @@ import TestSupport
     #expect(one.contains("<a rel=\"next\" href=\"index-2.html\">") && !one.contains("rel=\"prev\""))
     #expect(two.contains("<a rel=\"prev\" href=\"index.html\">") && two.contains("2 of 2"))
     #expect(two.components(separatedBy: "<figure").count == 2)
-    for name in ["many/0.jpg", "many/1.jpg", "2024/May/b.png"] {
+    for name in ["many/0.jpg", "many/1.jpg", "2024"] {
       try FileManager.default.removeItem(atPath: input.description + "/" + name)
     }
     let outcome = try await run(removing: true)
@@ -258,7 +261,7 @@ import TestSupport
       .site(of: input, in: inner, title: nil, grid: 40, view: 64, copiesOriginals: true)
     ).start()
     for await _ in conversion {}
-    #expect(try await conversion.writePages())
+    #expect(try await conversion.writePages() == [])
     _ = await conversion.finish()
     #expect(try await run().summary.converted == 2)
     #expect(try !names().contains { $0.hasPrefix("www") })
@@ -277,9 +280,21 @@ import TestSupport
     try FileManager.default.createDirectory(atPath: output.description, withIntermediateDirectories: true)
     let page = URL(fileURLWithPath: output.description + "/index.html")
     try Data("mine".utf8).write(to: page)
-    let target = output.appending("index.html".utf8)
-    await #expect(throws: ConversionError.cannotWrite(path: target, reason: "File exists")) { try await run() }
-    #expect(try Data(contentsOf: page) == Data("mine".utf8))
+    #expect(try await run().inTheWay == [output.appending("index.html".utf8)])
+    #expect(try Data(contentsOf: page) == Data("mine".utf8) && text("2024/index.html").contains("</html>"))
+  }
+
+  @Test func withoutItsIndexASiteIsWrittenOnAsLongAsItIsTheSame() async throws {
+    _ = try await run()
+    let before = try names()
+    for damage in [nil, "thumbs index 1\nrubbish\n"] {
+      try FileManager.default.removeItem(atPath: output.description + "/.thumbs-index")
+      if let damage { try Data(damage.utf8).write(to: URL(fileURLWithPath: output.description + "/.thumbs-index")) }
+      let outcome = try await run()
+      #expect(outcome.inTheWay == [] && outcome.summary.converted == 2 && outcome.summary.failed == 0)
+      #expect(try names() == before)
+    }
+    #expect(try await run().summary.current == 2)
   }
 
   @Test func pagesStayAsLongAsFoldersAreMissing() async throws {

@@ -26,7 +26,7 @@ import ThumbnailCore
     try NewFile.makeFolders(path)
     let (responses, shards) = (Recorder<LineResponse>(), Recorder<ShardWriter.Report>())
     let writer = ShardWriter(
-      folder: path, shardSize: size, firstShard: 3, onResponse: { response, _ in responses.append(response) },
+      folder: try RootFolder(path), shardSize: size, firstShard: 3, onResponse: { response, _ in responses.append(response) },
       onShard: { shards.append($0) })
     for turn in turns { writer.take(turn) }
     await writer.finish()
@@ -80,7 +80,7 @@ import ThumbnailCore
     try NewFile.makeFolders(RawPath(path.path))
     let (responses, shards) = (Recorder<LineResponse>(), Recorder<ShardWriter.Report>())
     let writer = ShardWriter(
-      folder: RawPath(path.path), shardSize: 2, firstShard: 0,
+      folder: try RootFolder(RawPath(path.path)), shardSize: 2, firstShard: 0,
       onResponse: { response, _ in responses.append(response) },
       onShard: { shards.append($0) })
     try FileManager.default.removeItem(at: path)

@@ -65,7 +65,7 @@ struct DesktopFolder: Sendable {
       outputs.append(
         ConversionOutput(path: RawPath(bytes: file), size: thumbnail.size, format: .png, byteCount: data.count))
     }
-    _ = path.appending(Self.file(Self.failures, picture.name)).withCString { unlink($0) }
+    remove(RawPath(bytes: Self.file(Self.failures, picture.name)))
     return outputs
   }
 
@@ -77,19 +77,22 @@ struct DesktopFolder: Sendable {
   }
 
   private func write(_ data: Data, to file: [UInt8]) throws(WriteFailure) {
-    let name = path.appending(file)
     do throws(SystemFailure) {
-      try NewFile.makeFolders(RawPath(bytes: name.folder), permissions: Self.folderPermissions)
-      var new = try NewFile(name, permissions: Self.permissions)
+      try NewFile.makeFolders(path, permissions: Self.folderPermissions)
+      let name = RawPath(bytes: file)
+      let folder = try RootFolder(path).folder(name.folder, making: Self.folderPermissions)
+      var new = try RootFolder.newFile(name.name, in: folder, permissions: Self.permissions)
       try new.write(data)
       try new.commit()
     } catch {
-      throw WriteFailure(path: name, failure: error)
+      throw WriteFailure(path: path.appending(file), failure: error)
     }
   }
 
-  /// Removes a thumbnail or a record.
-  func remove(_ output: RawPath) { _ = path.appending(output.bytes).withCString { unlink($0) } }
+  /// Removes a thumbnail or a record. Returns whether it was there.
+  @discardableResult func remove(_ output: RawPath) -> Bool {
+    (try? RootFolder(path).remove(output.bytes)) != nil
+  }
 
   /// The thumbnails and records of pictures that no longer exist, in the folders among these inputs. A folder without
   /// any entry may lack its disk.
@@ -100,28 +103,20 @@ struct DesktopFolder: Sendable {
       }
       return DesktopPicture.canonical(path).map { $0.bytes == [RawPath.slash] ? $0.bytes : $0.bytes + [RawPath.slash] }
     }
+    let root = try? RootFolder(path)
     return (DesktopPicture.sizes.map(\.folder) + [Self.failures]).flatMap { folder in
-      names(in: path.appending(folder.utf8)).compactMap { name -> ConversionOrphan? in
-        let file = RawPath(bytes: Array("\(folder)/".utf8) + name)
-        guard let uri = PNGTexts.read(path.appending(file.bytes))?["Thumb::URI"], uri.hasPrefix("file:///") else {
-          return nil
+      (root?.names(in: folder.utf8) ?? []).filter { $0.suffix(4).elementsEqual(".png".utf8) }
+        .compactMap { name -> ConversionOrphan? in
+          let file = RawPath(bytes: Array("\(folder)/".utf8) + name)
+          guard let uri = PNGTexts.read(path.appending(file.bytes))?["Thumb::URI"], uri.hasPrefix("file:///") else {
+            return nil
+          }
+          let picture = RawPath(percentEncoded: Array(uri.utf8.dropFirst("file://".utf8.count))[...])
+          guard folders.contains(where: { picture.bytes.starts(with: $0) }), picture.isGone else { return nil }
+          return ConversionOrphan(
+            source: picture, outputs: [file], mayBeAway: picture.mayBeAway(since: nil), key: 0)
         }
-        let picture = RawPath(percentEncoded: Array(uri.utf8.dropFirst("file://".utf8.count))[...])
-        guard folders.contains(where: { picture.bytes.starts(with: $0) }), picture.isGone else { return nil }
-        return ConversionOrphan(source: picture, outputs: [file], key: 0)
-      }
     }
-  }
-
-  private func names(in folder: RawPath) -> [[UInt8]] {
-    guard let stream = folder.withCString({ opendir($0) }) else { return [] }
-    defer { closedir(stream) }
-    var names: [[UInt8]] = []
-    while let entry = readdir(stream) {
-      let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
-      if name.suffix(4).elementsEqual(".png".utf8) { names.append(name) }
-    }
-    return names
   }
 }
 

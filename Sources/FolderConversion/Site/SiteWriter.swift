@@ -8,23 +8,28 @@ struct SiteWriter {
   let check: InputCheck
   let folder: OutputFolder
 
+  /// The files of others, which stay, at the places of pages.
+  private(set) var inTheWay: [RawPath] = []
+
   /// Marks the folder as that of a site.
-  func mark() throws(WriteFailure) {
+  mutating func mark() throws(WriteFailure) {
     let text = "The command thumbs site has written this folder. Galleries of folders above it leave it out.\n"
     try write(text, to: DirectoryWalk.siteMarker)
   }
 
-  func write() throws(WriteFailure) {
+  mutating func write() throws(WriteFailure) {
     try mark()
     for file in SiteScript.files { try write(file.text, to: SiteNames.files + Array(file.name.utf8)) }
     let content = SiteContent(check)
     var script = Array("window.searchIndex = ".utf8)
-    try content.paths.map { path throws(WriteFailure) in try write(content[path], content) }.append(to: &script)
+    var known: [JSONObject] = []
+    for path in content.paths { known.append(try write(content[path], content)) }
+    known.append(to: &script)
     try write(String(decoding: script, as: UTF8.self), to: SiteNames.files + Array("search.js".utf8))
   }
 
   /// Writes the pages of an album. Returns what the search knows of it.
-  private func write(_ album: SiteAlbum, _ content: SiteContent) throws(WriteFailure) -> JSONObject {
+  private mutating func write(_ album: SiteAlbum, _ content: SiteContent) throws(WriteFailure) -> JSONObject {
     let folder = SiteNames.safe(album.path)
     var known: [JSONObject] = []
     let cells = album.albums.count + album.pictures.count
@@ -52,22 +57,20 @@ struct SiteWriter {
     ]
   }
 
-  /// Writes a file, which the index has before as one of the source folder. A site's own file is written again if
-  /// somebody has changed it; another's stays.
-  ///
-  /// - Throws: With the code `EEXIST`, if a file is there that no site has had.
-  private func write(_ text: String, to path: [UInt8]) throws(WriteFailure) {
-    let (key, data, target) = (OutputNames.key([path]), Data(text.utf8), folder.path.appending(path))
+  /// Writes a file, which belongs to the source folder. What is there and is not what a site has written stays.
+  private mutating func write(_ text: String, to path: [UInt8]) throws(WriteFailure) {
+    let (key, data) = (OutputNames.key([path]), Data(text.utf8))
     check.note(key)
-    let isKnown = folder.index.entry(key) != nil
-    if isKnown, ThumbnailExport.holds(target, data) { return }
-    if !isKnown, !target.isGone { throw WriteFailure(path: target, failure: SystemFailure(code: EEXIST)) }
-    folder.index.add(
-      IndexEntry(
-        key: key, source: check.plan.list.root, modified: 0, byteCount: data.count, token: "page", pixels: .first,
-        outputs: [ConversionOutput(path: RawPath(bytes: path), byteCount: data.count)]))
-    folder.index.flush()
-    try folder.write([(path, data)], times: nil)
+    if folder.index.entry(key) != nil, folder.root.bytes(of: path, atMost: data.count) == Array(data) { return }
+    do throws(WriteFailure) {
+      _ = try folder.write(
+        [.data(data)],
+        of: IndexEntry(
+          key: key, source: check.plan.list.root, modified: 0, byteCount: data.count, token: "page", pixels: .first,
+          outputs: [ConversionOutput(path: RawPath(bytes: path))]), isInput: check.plan.isInput)
+    } catch  where error.failure.code == EEXIST {
+      inTheWay.append(error.path)
+    }
   }
 }
 
@@ -93,7 +96,7 @@ extension FolderConverter {
   /// Whether a folder holds what no site has written: galleries leave out all that is in the folder of a site.
   package static func hasOtherFiles(_ folder: RawPath) -> Bool {
     let isThere = { (name: [UInt8]) in !folder.appending(name).isGone }
-    if isThere(DirectoryWalk.siteMarker) || isThere(Array(ConversionIndex.name.utf8)) { return false }
+    if isThere(DirectoryWalk.siteMarker) || isThere(ConversionIndex.name) { return false }
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(folder)")) ?? []
     return names.contains { !$0.hasPrefix(".") }
   }
@@ -102,29 +105,35 @@ extension FolderConverter {
 extension Conversion {
   /// Writes the pages of a site that have changed. Call it after the last result.
   ///
-  /// - Returns: False if those of before stay as they are, since a folder could not be listed or its disk may be gone.
+  /// - Returns: The files of others that are in the way, and stay. Nil if all pages of before stay as they are, since a
+  ///   folder could not be listed or its disk may be gone.
   /// - Throws: `.cannotWrite`.
-  package func writePages() async throws(ConversionError) -> Bool {
-    if session.index.isEmpty { return true }
+  package func writePages() async throws(ConversionError) -> [RawPath]? {
+    if session.index.isEmpty { return [] }
     let isComplete = plan.list.isComplete && plan.options.emptyFolders.isEmpty
     // Of a first run, what could be read is shown.
-    if !isComplete, session.index.entry(OutputNames.key([Array(SiteNames.page(1).utf8)])) != nil { return false }
-    try await writeSite { (writer) throws(WriteFailure) in try writer.write() }
-    return true
+    if !isComplete, session.index.entry(OutputNames.key([Array(SiteNames.page(1).utf8)])) != nil { return nil }
+    return try await writeSite { (writer) throws(WriteFailure) in try writer.write() }
   }
 
   /// Marks the folder of a site before anything else is in it, so that a gallery that is open leaves it out.
   func markSite() async throws(ConversionError) {
     let hasPictures = (0..<plan.list.count).contains { plan.list.kind(at: $0) == .picture }
-    if hasPictures { try await writeSite { (writer) throws(WriteFailure) in try writer.mark() } }
+    // Whatever the mark says, it is one.
+    if hasPictures { _ = try await writeSite { (writer) throws(WriteFailure) in try writer.mark() } }
   }
 
   private func writeSite(
-    _ body: @Sendable @escaping (SiteWriter) throws(WriteFailure) -> Void
-  ) async throws(ConversionError) {
-    guard let site = plan.options.site, let folder = session.folder else { return }
-    let writer = SiteWriter(title: site.title, check: check, folder: folder)
-    let written = await pool.runToEnd { Result { () throws(WriteFailure) in try body(writer) } }
-    try written.mapError { ConversionError.cannotWrite(path: $0.path, reason: $0.failure.reason) }.get()
+    _ body: @Sendable @escaping (inout SiteWriter) throws(WriteFailure) -> Void
+  ) async throws(ConversionError) -> [RawPath] {
+    guard let site = plan.options.site, let folder = session.folder else { return [] }
+    let written = await pool.runToEnd { [check] in
+      Result { () throws(WriteFailure) in
+        var writer = SiteWriter(title: site.title, check: check, folder: folder)
+        try body(&writer)
+        return writer.inTheWay
+      }
+    }
+    return try written.mapError { ConversionError.cannotWrite(path: $0.path, reason: $0.failure.reason) }.get()
   }
 }

@@ -7,6 +7,8 @@ import Thumbnailer
 final class ConversionSession: Sendable {
   private let options: FolderConverter.Options
   let folder: OutputFolder?
+  /// The output folder; nil if it does not exist.
+  let root: RootFolder?
   let index: ConversionIndex
   let pipeline: ThumbnailPipeline?
   /// Nil if films are skipped.
@@ -37,14 +39,17 @@ final class ConversionSession: Sendable {
     do {
       opened = try await pool.run { _ in
         Result { () throws(ConversionError) in
-          needsFolder ? try OutputFolder(options.output, isPublished: options.site != nil) : nil
+          needsFolder
+            ? try OutputFolder(
+              options.output, isPublished: options.site != nil, overwrites: options.overwrites) : nil
         }
       }
     } catch {
       throw .cancelled
     }
     folder = try opened.get()
-    index = folder?.index ?? ConversionIndex(folder: options.output)
+    root = folder?.root ?? (try? RootFolder(options.output))
+    index = folder?.index ?? ConversionIndex(options.desktop == nil ? root : nil)
   }
 
   /// Finds the inputs, of which those in changed folders are converted. The others count for the names.

@@ -8,8 +8,9 @@ public struct ImageSource: Hashable, Sendable {
   package enum Origin: Sendable {
     /// The URL and its alternates.
     case web
-    /// A local file that the user named. Only then may a `file` URL be read.
-    case userFile
+    /// A local file that the user named. Only then may a `file` URL be read. It is opened by its path, or by a function
+    /// that blocks.
+    case userFile(open: (@Sendable () throws(SystemFailure) -> OpenFile)?)
     /// The program itself.
     case loader(any ImageLoading)
   }
@@ -90,7 +91,7 @@ public struct ImageSource: Hashable, Sendable {
     let state =
       stat(isPlain ? path : url.path, &status) == 0
       ? "\(status.st_size)-\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec)" : "?"
-    return ImageSource(url: url, headers: [], identity: "\(url.absoluteString)#\(state)", origin: .userFile)
+    return ImageSource(url: url, headers: [], identity: "\(url.absoluteString)#\(state)", origin: .userFile(open: nil))
   }
 
   /// Whether a path is absolute, and has no empty or hidden component, and no dots.
@@ -117,7 +118,17 @@ public struct ImageSource: Hashable, Sendable {
     // All bytes that are not allowed in a URL are percent-encoded.
     guard let url = URL(string: address) else { return file(at: path.description) }
     let state = (try? FileState(of: path)).map { "\($0.byteCount)-\($0.modified)" } ?? "?"
-    return ImageSource(url: url, headers: [], identity: "\(address)#\(state)", origin: .userFile)
+    return ImageSource(url: url, headers: [], identity: "\(address)#\(state)", origin: .userFile(open: nil))
+  }
+
+  /// A local file that the user named, which `open` opens for its path.
+  package static func file(
+    at path: RawPath, in state: FileState, _ open: @escaping @Sendable () throws(SystemFailure) -> OpenFile
+  ) -> ImageSource {
+    let address = "file://" + path.percentEncoded
+    return ImageSource(
+      url: URL(string: address) ?? URL(fileURLWithPath: "/"), headers: [],
+      identity: "\(address)#\(state.byteCount)-\(state.modified)", origin: .userFile(open: open))
   }
 
   /// An image on the web, or a local file that the program itself names by a `file` URL.

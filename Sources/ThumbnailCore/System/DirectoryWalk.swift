@@ -46,15 +46,10 @@ package struct DirectoryWalk {
     case incomplete(SystemFailure)
   }
 
-  private struct ID: Hashable {
-    let device: UInt64
-    let inode: UInt64
-  }
-
   private let root: RawPath
   private let followsLinks: Bool
   private let areInOrder: ([UInt8], [UInt8]) -> Bool
-  private var visited: Set<ID> = []
+  private var visited: Set<FileState.ID> = []
   /// A stack of the folders to list.
   private var pending: [[UInt8]] = [[]]
   /// Links to folders, listed after all real folders.
@@ -93,7 +88,7 @@ package struct DirectoryWalk {
       return true
     }
     let state = FileState(status)
-    guard visited.insert(ID(device: state.device, inode: state.inode)).inserted else {
+    guard visited.insert(state.id).inserted else {
       _ = try visit(folder, .repeated(state))
       return true
     }
@@ -158,7 +153,7 @@ package struct DirectoryWalk {
   }
 
   /// The bytes of an entry's name, which are followed by a zero byte. Valid until the next `readdir`.
-  private static func name(of record: UnsafeMutablePointer<dirent>) -> UnsafeBufferPointer<UInt8> {
+  static func name(of record: UnsafeMutablePointer<dirent>) -> UnsafeBufferPointer<UInt8> {
     // The kernel's record ends with the name: the 256 bytes that C declares may not all be there.
     guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else {
       return UnsafeBufferPointer(start: nil, count: 0)

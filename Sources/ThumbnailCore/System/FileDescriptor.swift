@@ -70,8 +70,12 @@ package final class FileDescriptor: Sendable {
 
   /// A new file without a name, open for reading and writing. Fails on file systems that lack `O_TMPFILE`, such as
   /// network and overlay ones.
-  static func withoutName(in directory: RawPath, permissions: mode_t) throws(SystemFailure) -> FileDescriptor {
-    let descriptor = directory.withCString { open($0, temporaryFile | O_RDWR | O_CLOEXEC, permissions) }
+  ///
+  /// - Parameter at: The folder that the directory's path is relative to.
+  static func withoutName(
+    in directory: RawPath, at: Int32 = AT_FDCWD, permissions: mode_t
+  ) throws(SystemFailure) -> FileDescriptor {
+    let descriptor = directory.withCString { openat(at, $0, temporaryFile | O_RDWR | O_CLOEXEC, permissions) }
     guard descriptor >= 0 else { throw .last }
     return FileDescriptor(owning: descriptor)
   }

@@ -11,7 +11,9 @@ package struct SystemFailure: Error, Equatable {
   /// The current `errno`.
   package static var last: SystemFailure { SystemFailure(code: errno) }
 
-  package var reason: String { String(cString: strerror(code)) }
+  package var reason: String {
+    code == ELOOP ? "a link is in its path, which is not followed" : String(cString: strerror(code))
+  }
 
   /// What to do where nothing can be written, for the `reason` and with another place to choose.
   package static func advice(_ reason: String, choose other: String) -> String {
@@ -31,6 +33,8 @@ package struct FileState: Equatable, Sendable {
   package let device: UInt64
   package let inode: UInt64
   package let byteCount: Int
+  /// The number of its names (hard links).
+  package let linkCount: Int
   /// The permission bits, which are not compared.
   package let permissions: mode_t
   /// The modification time, in nanoseconds since 1970.
@@ -49,6 +53,7 @@ package struct FileState: Equatable, Sendable {
     device = UInt64(status.st_dev)
     inode = UInt64(status.st_ino)
     byteCount = Int(status.st_size)
+    linkCount = Int(clamping: status.st_nlink)
     permissions = status.st_mode & 0o7777
     // Times beyond the year 2262 wrap around, which is fine since they are only compared for equality.
     modified = Int(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int(status.st_mtim.tv_nsec)
@@ -68,6 +73,14 @@ package struct FileState: Equatable, Sendable {
     self.init(status)
   }
 
-  /// Whether both are the same file (device and inode), whatever its contents.
-  package func isSameFile(as other: FileState) -> Bool { device == other.device && inode == other.inode }
+  /// Identifies a file, whatever its path and contents.
+  package struct ID: Hashable, Sendable {
+    let device: UInt64
+    let inode: UInt64
+  }
+
+  package var id: ID { ID(device: device, inode: inode) }
+
+  /// Whether both are the same file, whatever its contents.
+  package func isSameFile(as other: FileState) -> Bool { id == other.id }
 }

@@ -1,32 +1,46 @@
+import CLibC
 package import FoundationEssentials
 package import Glibc
 
 /// A file that gets its name once it is whole, so that others see either the old content or the new.
 ///
 /// Until `commit` it has another name in the same folder, or none. It is removed if this value is dropped without
-/// `commit`, as after an error. The methods block.
+/// `commit`, as after an error. What has the name, or the temporary one, is never written into: it may be a hard link.
+/// The methods block.
 package struct NewFile: ~Copyable, Sendable {
   /// The file, open for reading and writing.
   package let file: FileDescriptor
+  /// The folder that the names are relative to; nil for the working directory.
+  private let folder: FileDescriptor?
   private let name: RawPath
   /// The name until then; nil if there is none.
   private var temporary: RawPath?
 
   /// Creates the file under a given temporary name, in place of a file that a killed process has left there.
-  package init(_ name: RawPath, temporary: RawPath, permissions: mode_t = 0o666) throws(SystemFailure) {
-    file = try Self.open(temporary, O_TRUNC, permissions)
-    (self.name, self.temporary) = (name, temporary)
+  package init(
+    _ name: RawPath, in folder: FileDescriptor? = nil, temporary: RawPath, permissions: mode_t = 0o666
+  ) throws(SystemFailure) {
+    let at = folder.number
+    do throws(SystemFailure) {
+      file = try Self.open(temporary, at, permissions)
+    } catch {
+      guard error.code == EEXIST, temporary.withCString({ unlinkat(at, $0, 0) }) == 0 else { throw error }
+      file = try Self.open(temporary, at, permissions)
+    }
+    (self.folder, self.name, self.temporary) = (folder, name, temporary)
   }
 
   /// Creates the file without a name, so that a kill leaves nothing behind; under a random one if the file system
   /// supports only that.
-  package init(_ name: RawPath, permissions: mode_t = 0o666) throws(SystemFailure) {
-    (file, temporary) = try Self.create(beside: name, permissions)
-    self.name = name
+  package init(
+    _ name: RawPath, in folder: FileDescriptor? = nil, permissions: mode_t = 0o666
+  ) throws(SystemFailure) {
+    (file, temporary) = try Self.create(beside: name, folder.number, permissions)
+    (self.folder, self.name) = (folder, name)
   }
 
   deinit {
-    if let temporary { _ = temporary.withCString { unlink($0) } }
+    if let temporary { _ = temporary.withCString { unlinkat(folder.number, $0, 0) } }
   }
 
   /// Appends all of the bytes.
@@ -42,6 +56,19 @@ package struct NewFile: ~Copyable, Sendable {
   /// Sets the access and modification times, in nanoseconds since 1970.
   package func setTimes(accessed: Int, modified: Int) throws(SystemFailure) {
     guard futimens(file.rawValue, [accessed, modified].map { timespec(nanoseconds: $0) }) == 0 else { throw .last }
+  }
+
+  /// Whether a file has the same bytes, or the first of them.
+  borrowing func continues(_ there: OpenFile) -> Bool {
+    let whole = there.state.byteCount
+    guard there.state.kind == .regular else { return false }
+    for start in stride(from: 0, to: whole, by: 1 << 20) {
+      let length = min(1 << 20, whole - start)
+      guard let bytes = try? ByteSource.file(there.file, count: whole).read(at: start, length: length),
+        bytes.count == length, bytes == (try? ByteSource.file(file, count: whole).read(at: start, length: length))
+      else { return false }
+    }
+    return true
   }
 
   /// Gives the file its name, at most once.
@@ -65,29 +92,40 @@ package struct NewFile: ~Copyable, Sendable {
       }
       temporary = random
     } else if !replacing {
-      if giveName(name) { return true }
+      if rename(asNew: true) { return true }
+      if errno == EINVAL || errno == ENOSYS, giveName(name) { return true }
       if errno == EEXIST { return false }
-      // Some file systems have no hard links. There, a file that is created at this moment is replaced.
-      guard [EPERM, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno) else { throw .last }
+      // Some file systems have neither. There, a file that is created at this moment is replaced.
+      guard [EINVAL, EPERM, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno) else { throw .last }
     }
-    guard temporary?.withCString({ from in name.withCString { rename(from, $0) } }) == 0 else { throw .last }
-    temporary = nil
+    guard rename(asNew: false) else { throw .last }
     return true
+  }
+
+  /// Gives a file with a temporary name its own. On failure, sets `errno`.
+  private mutating func rename(asNew: Bool) -> Bool {
+    let at = folder.number
+    let result = temporary?.withCString { from in
+      name.withCString { asNew ? clibc_rename_as_new(at, from, $0) : renameat(at, from, at, $0) }
+    }
+    if result == 0 { temporary = nil }
+    return result == 0
   }
 
   /// Links the file to a name that must not exist. On failure, sets `errno`.
   private func giveName(_ name: RawPath) -> Bool {
+    let at = folder.number
     let result = name.withCString { name in
-      temporary?.withCString { Glibc.link($0, name) }
-        ?? linkat(AT_FDCWD, Self.link(to: file), AT_FDCWD, name, AT_SYMLINK_FOLLOW)
+      temporary?.withCString { linkat(at, $0, at, name, 0) }
+        ?? linkat(AT_FDCWD, Self.link(to: file), at, name, AT_SYMLINK_FOLLOW)
     }
     return result == 0
   }
 
   private static func create(
-    beside name: RawPath, _ permissions: mode_t
+    beside name: RawPath, _ at: Int32, _ permissions: mode_t
   ) throws(SystemFailure) -> (FileDescriptor, RawPath?) {
-    if let unnamed = try? FileDescriptor.withoutName(in: folder(of: name), permissions: permissions),
+    if let unnamed = try? FileDescriptor.withoutName(in: folder(of: name), at: at, permissions: permissions),
       // Without /proc the file could not be named later.
       access(link(to: unnamed), F_OK) == 0
     {
@@ -96,7 +134,7 @@ package struct NewFile: ~Copyable, Sendable {
     while true {
       let random = randomName(beside: name)
       do throws(SystemFailure) {
-        return (try open(random, O_EXCL, permissions), random)
+        return (try open(random, at, permissions), random)
       } catch {
         guard error.code == EEXIST else { throw error }
       }
@@ -114,12 +152,11 @@ package struct NewFile: ~Copyable, Sendable {
     folder(of: name).appending(".thumbs-\(String(UInt64.random(in: .min ... .max), radix: 36)).tmp".utf8)
   }
 
+  /// Opens a file that must not exist.
   private static func open(
-    _ path: RawPath, _ flags: Int32, _ permissions: mode_t
+    _ path: RawPath, _ at: Int32, _ permissions: mode_t
   ) throws(SystemFailure) -> FileDescriptor {
-    let descriptor = path.withCString {
-      Glibc.open($0, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, permissions)
-    }
+    let descriptor = path.withCString { openat(at, $0, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, permissions) }
     guard descriptor >= 0 else { throw .last }
     return FileDescriptor(owning: descriptor)
   }
@@ -155,6 +192,11 @@ package struct NewFile: ~Copyable, Sendable {
     default: throw .last
     }
   }
+}
+
+extension FileDescriptor? {
+  /// For system calls with a folder: the working directory if there is none.
+  fileprivate var number: Int32 { self?.rawValue ?? AT_FDCWD }
 }
 
 extension SystemFailure {

@@ -1,3 +1,4 @@
+import Foundation
 import ThumbnailCore
 import Thumbnailer
 
@@ -48,6 +49,10 @@ struct LineFailure: Error, Equatable, Sendable {
 
   /// The failure for a file that cannot be written.
   init(writing path: String, _ failure: SystemFailure) {
+    if failure.code == EEXIST {
+      self.init(.write, "in-the-way", "\(path) is in the way: it has other bytes; move it, or overwrite it (overwrites)")
+      return
+    }
     let advice = SystemFailure.advice(failure.reason, choose: "another folder")
     self.init(
       .write, "cannot-write", "\(path) cannot be written: \(failure.reason); \(advice)", mayRetry: failure.endsRun)

@@ -7,51 +7,53 @@ import ThumbnailCore
 final class SampleFolder: Sendable {
   /// Several, so that some write while others wait for the disk.
   private static let threads = 8
-  /// The most folders that are remembered.
-  private static let mostFolders = 4096
 
-  private let root: RawPath
+  private let root: RootFolder
+  private let overwrites: Bool
   private let pool = WorkerPool(name: "thumbnailer.worker.files", threads: threads)
-  /// The folders of keys that exist.
-  private let folders = Mutex<Set<[UInt8]>>([])
 
-  init(_ root: RawPath) { self.root = root }
+  /// - Parameter overwrites: Whether files with other bytes are replaced.
+  init(_ root: RootFolder, overwrites: Bool) { (self.root, self.overwrites) = (root, overwrites) }
 
   /// Writes all files of a line. Returns the time that it took.
   ///
-  /// - Throws: `cannot-write`, naming the file.
-  func write(_ files: [SampleFiles.File]) async throws(LineFailure) -> Duration {
+  /// - Parameter input: The file that the line names, which is never replaced.
+  /// - Throws: `cannot-write` or `in-the-way`, naming the file.
+  func write(_ files: [SampleFiles.File], of input: RawPath?) async throws(LineFailure) -> Duration {
     // The files are kept even if the line is cancelled.
     try await pool.runToEnd { [self] in
       Result { () throws(LineFailure) in
         let started = ContinuousClock.now
-        for file in files { try write(file) }
+        let input = input.flatMap { try? FileState(of: $0) }
+        for file in files { try write(file, input) }
         return ContinuousClock.now - started
       }
     }.get()
   }
 
-  private func write(_ file: SampleFiles.File) throws(LineFailure) {
-    let path = root.appending(file.name.utf8)
+  private func write(_ file: SampleFiles.File, _ input: FileState?) throws(LineFailure) {
+    let path = RawPath(file.name)
     do throws(SystemFailure) {
-      try prepare(Array(path.folder))
-      var new = try NewFile(path)
+      let folder = try root.folder(path.folder, making: 0o777)
+      var new = try RootFolder.newFile(path.name, in: folder)
       try new.write(file.data)
-      guard fsync(new.file.rawValue) == 0 else { throw .last }
-      try new.commit()
+      try new.syncAndCommit(as: path, in: root, overwrites: overwrites) { input?.isSameFile(as: $0) == true }
     } catch {
-      throw LineFailure(writing: path.description, error)
+      throw LineFailure(writing: root.path.appending(path.bytes).description, error)
     }
   }
+}
 
-  /// Makes the folder of a key.
-  private func prepare(_ folder: [UInt8]) throws(SystemFailure) {
-    if folders.withLock({ $0.contains(folder) }) { return }
-    try NewFile.makeFolders(RawPath(bytes: folder))
-    folders.withLock { folders in
-      if folders.count >= Self.mostFolders { folders.removeAll() }
-      folders.insert(folder)
-    }
+extension NewFile {
+  /// Makes the file survive a power cut, and gives it its name.
+  ///
+  /// - Throws: `EEXIST` if another file has the name.
+  mutating func syncAndCommit(
+    as name: RawPath, in root: RootFolder, overwrites: Bool, isInput: (FileState) -> Bool = { _ in false }
+  ) throws(SystemFailure) {
+    guard fsync(file.rawValue) == 0 else { throw .last }
+    let isReplacing = try root.replaces(name.bytes, self, isInput: isInput) { _ in overwrites }
+    guard try commit(replacing: isReplacing) else { throw SystemFailure(code: EEXIST) }
   }
 }
 

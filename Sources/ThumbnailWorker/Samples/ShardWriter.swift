@@ -32,7 +32,8 @@ final class ShardWriter: @unchecked Sendable {
 
   private static let digits = 5
 
-  private let folder: RawPath
+  private let folder: RootFolder
+  private let overwrites: Bool
   private let shardSize: Int
   private let firstShard: Int
   private let pool = WorkerPool(name: "thumbnailer.worker.shard", threads: 1)
@@ -49,11 +50,11 @@ final class ShardWriter: @unchecked Sendable {
   ///   - onResponse: Called with each line when its files are written.
   ///   - onShard: Called with each shard that has its name, or could not be given it.
   init(
-    folder: RawPath, shardSize: Int, firstShard: Int,
+    folder: RootFolder, shardSize: Int, firstShard: Int, overwrites: Bool = false,
     onResponse: @escaping @Sendable (LineResponse, WeightedSemaphore.Reservation?) -> Void,
     onShard: @escaping @Sendable (Report) -> Void
   ) {
-    (self.folder, self.shardSize, self.firstShard) = (folder, shardSize, firstShard)
+    (self.folder, self.shardSize, self.firstShard, self.overwrites) = (folder, shardSize, firstShard, overwrites)
     (self.onResponse, self.onShard) = (onResponse, onShard)
   }
 
@@ -120,10 +121,10 @@ final class ShardWriter: @unchecked Sendable {
         .write, "duplicate-key", "an earlier line of this shard has the key \(key); give each line a key of its own")
     }
     do throws(SystemFailure) {
-      if shard == nil { shard = try ShardFile(name, in: folder) }
+      if shard == nil { shard = try ShardFile(name, in: folder, overwrites: overwrites) }
       try shard?.append(files)
     } catch {
-      throw LineFailure(writing: folder.appending(name.utf8).description, error)
+      throw LineFailure(writing: folder.path.appending(name.utf8).description, error)
     }
     keys.insert(Array(key.utf8))
     samples += 1
@@ -135,7 +136,8 @@ final class ShardWriter: @unchecked Sendable {
     let result: Result<(bytes: Int, sha256: String), SystemFailure>
     do throws(SystemFailure) {
       // A shard without a sample is an empty archive, so that its file exists.
-      let file = if let shard = shard.take() { shard } else { try ShardFile(name, in: folder) }
+      let file =
+        if let shard = shard.take() { shard } else { try ShardFile(name, in: folder, overwrites: overwrites) }
       result = .success(try file.commit())
     } catch {
       result = .failure(error)

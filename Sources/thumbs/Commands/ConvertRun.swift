@@ -2,6 +2,7 @@ import ArgumentParser
 import FolderConversion
 import Foundation
 import Synchronization
+import ThumbnailCore
 import Thumbnailer
 
 /// One run of `thumbs convert`: consumes the library's results and prints them.
@@ -48,7 +49,6 @@ final class ConvertRun: Sendable {
   }
 
   private func convert() async throws -> ExitCode {
-    let files = try ConversionFiles(report, options)
     if showsProgress { progress.start() }
     let conversion: Conversion
     do throws(ConversionError) {
@@ -59,10 +59,14 @@ final class ConvertRun: Sendable {
     }
     progress.update { ($0.expected, $0.downloadedBytes) = (conversion.count, nil) }
     var failure: (any Error)?
+    var files: ConversionFiles?
+    var inTheWay: [RawPath] = []
     do {
-      for await result in conversion { try await take(result, files) }
+      let made = try await ConversionFiles(report, options, of: conversion)
+      files = made
+      for await result in conversion { try await take(result, made) }
       if interruption.signal == nil {
-        if try await !conversion.writePages() { console.complain("pages stay, as folders are missing; see --exclude") }
+        inTheWay = try await writePages(conversion)
         try await deleteOrphans(conversion, removal)
       }
     } catch {
@@ -71,16 +75,29 @@ final class ConvertRun: Sendable {
     let summary = await conversion.finish()
     await progress.stop()
     if let failure { throw failure }
-    if let missing = try await files.finish(summary) { console.complain(missing) }
-    return try end(summary)
+    if let missing = try await files?.finish(summary) { console.complain(missing) }
+    let status = try end(summary)
+    return status == .success && !inTheWay.isEmpty ? .someFailed : status
+  }
+
+  /// Writes the pages of a site, and returns the files that are in their way.
+  private func writePages(_ conversion: Conversion) async throws -> [RawPath] {
+    guard let inTheWay = try await conversion.writePages() else {
+      console.complain("pages stay, as folders are missing; see --exclude")
+      return []
+    }
+    for path in inTheWay.prefix(Self.mostShown) {
+      console.complain("\(path) is in the way: no run has written it so; move it, or overwrite it (--overwrite)")
+    }
+    return inTheWay
   }
 
   /// Converts the folders, and then what changes in them, until a signal comes.
   private func watch() async throws -> ExitCode {
-    let files = try ConversionFiles(report, options)
     let watch = try await FolderConverter(options).watch()
     var failure: (any Error)?
     do {
+      let files = try await ConversionFiles(report, options, of: watch.everything)
       try await withThrowingTaskGroup { group in
         group.addTask { [self] in try await takeAll(of: watch, files) }
         group.addTask { [self] in try await takeChanges(of: watch, files) }
@@ -179,7 +196,18 @@ final class ConvertRun: Sendable {
 
   private func deleteOrphans(_ conversion: Conversion, _ removal: Removal) async throws {
     if removal == .none { return }
-    let orphans = await conversion.orphans()
+    var orphans = await conversion.allOrphans()
+    let away = orphans.filter { $0.mayBeAway && !$0.outputs.isEmpty }
+    orphans.removeAll(where: \.mayBeAway)
+    if let first = away.first {
+      let what =
+        "\(away.count.of("picture")), such as \(first.source), whose folder is empty or on another disk than before"
+      if removal != .asked || options.isDryRun {
+        console.complain("thumbnails stay of \(what): is a disk missing? Without --yes, --delete-orphans asks")
+      } else if console.ask("remove the thumbnails of \(what)?") {
+        orphans += away
+      }
+    }
     let count = orphans.reduce(0) { $0 + $1.outputs.count }
     guard count > 0 else { return }
     if removal == .counted {

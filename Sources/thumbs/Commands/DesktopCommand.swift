@@ -80,6 +80,9 @@ struct DesktopCommand: AsyncParsableCommand {
     resources.apply(to: &options.pipeline)
     isolation.apply(to: &options.pipeline)
     let pipeline = options.pipeline
+    if OutputFile.isSameFile(RawPath(paths[0]), paths[1]) {
+      throw CommandFailure(.cannotWrite, "\(paths[1]) is the picture itself, which would be lost; choose another file")
+    }
     do {
       let png = try await DesktopThumbnail.png(of: RawPath(paths[0]), side: Int(paths[2]) ?? 0, by: pipeline)
       try OutputFile.write(png, to: paths[1])

@@ -53,7 +53,13 @@ struct PrefetchCommand: AsyncParsableCommand {
     if let list = source.urls, let sheet = look.sheet.sheet, OutputFile.isSameFile(RawPath(list), sheet) {
       throw CommandFailure(.cannotWrite, "\(sheet) is the list itself, which would be lost; choose another --sheet")
     }
-    if let folder = provider as? FolderProvider, let export = look.export, OutputFile.isSamePath(folder.path, export) {
+    guard let folder = provider as? FolderProvider else { return }
+    if let sheet = look.sheet.sheet, SheetFile.Kind(path: sheet) == .print, let path = RawPath(sheet).resolved,
+      RawPath(folder.path).resolved.map({ path.isWithin($0) }) == true
+    {
+      throw CommandFailure(.cannotWrite, "\(sheet) is one of the pictures, which would be lost; choose another --sheet")
+    }
+    if let export = look.export, OutputFile.isSameFolder(folder.path, export) {
       throw CommandFailure(
         .cannotWrite,
         "\(export) is the folder of the pictures themselves, which could be lost; choose another --export")

@@ -40,6 +40,7 @@ struct SiteCommand: AsyncParsableCommand {
   var videos = false
 
   @OptionGroup(title: "Selection", visibility: .hidden) var orphans: OrphanOptions
+  @OptionGroup(title: "Selection", visibility: .hidden) var overwriting: OverwriteOptions
   @OptionGroup(title: "Selection", visibility: .hidden) var selection: ConvertSelectionOptions
   @OptionGroup(title: "Resources", visibility: .hidden) var resources: DecodeOptions
   @OptionGroup(title: "Isolation", visibility: .hidden) var isolation: IsolationOptions
@@ -61,7 +62,7 @@ struct SiteCommand: AsyncParsableCommand {
     var options = FolderConverter.Options.site(
       of: RawPath(folder), in: RawPath(output), title: title, grid: gridSize, view: viewSize, copiesOriginals: originals
     )
-    options.convertsVideos = videos
+    (options.convertsVideos, options.overwrites) = (videos, overwriting.overwrite)
     selection.apply(to: &options)
     resources.apply(to: &options.pipeline)
     isolation.apply(to: &options.pipeline)

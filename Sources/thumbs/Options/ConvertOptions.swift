@@ -110,6 +110,13 @@ struct OrphanOptions: ParsableArguments {
   }
 }
 
+/// What happens to files in the output folder that are not thumbnails of earlier runs.
+struct OverwriteOptions: ParsableArguments {
+  @Flag(
+    help: ArgumentHelp("Overwrite files that earlier runs have not written so; never pictures.", visibility: .hidden))
+  var overwrite = false
+}
+
 /// The thumbnails that are written, and their folder.
 struct ConvertOutputOptions: ParsableArguments {
   @Option("DIR", "The folder for the thumbnails.", name: .shortAndLong, .naming("a folder"))
@@ -132,6 +139,7 @@ struct ConvertOutputOptions: ParsableArguments {
   var newer = false
 
   @OptionGroup var orphans: OrphanOptions
+  @OptionGroup var overwriting: OverwriteOptions
 
   @Flag(help: "Stay, and convert what changes in the folders.")
   var watch = false
@@ -164,7 +172,7 @@ struct ConvertOutputOptions: ParsableArguments {
   func apply(to options: inout FolderConverter.Options) {
     options.name = name
     options.freshness = force ? .never : newer ? .modificationTime : .index
-    options.remakesEarlier = remake
+    (options.remakesEarlier, options.overwrites) = (remake, overwriting.overwrite)
     (options.preservesTimes, options.failsFast, options.isDryRun) = (preserveTimes, failFast, dryRun)
   }
 }

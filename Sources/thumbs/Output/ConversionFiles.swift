@@ -21,8 +21,12 @@ actor ConversionFiles {
   /// Creates the requested ones; fails at once if one of them cannot be created.
   ///
   /// - Throws: `ReportFile.Failure`.
-  init(_ requested: ConvertReportOptions, _ options: FolderConverter.Options) throws {
+  init(_ requested: ConvertReportOptions, _ options: FolderConverter.Options, of conversion: Conversion) async throws {
     self.options = options
+    for path in [requested.report, requested.sheet.sheet].compactMap(\.self) where await conversion.reads(RawPath(path))
+    {
+      throw ReportFile.Failure(path: path, reason: "it is one of the pictures")
+    }
     report = try requested.report.map { try ReportFile(path: $0) }
     isCSV = requested.report.map { $0.lowercased().hasSuffix(".csv") } ?? false
     if isCSV { try report?.write(ConversionLine.csvHeader + "\n") }
@@ -83,14 +87,7 @@ actor ConversionFiles {
   /// The bytes of a thumbnail; nil if its file is missing or too long.
   private func file(_ output: ConversionOutput) -> (Data, ImageFormat)? {
     // As bytes, since file names need not be UTF-8.
-    let descriptor = options.output.appending(output.path.bytes).withCString {
-      open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    }
-    guard descriptor >= 0 else { return nil }
-    let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-    guard let data = try? handle.read(upToCount: Self.longestThumbnail + 1), !data.isEmpty,
-      data.count <= Self.longestThumbnail
-    else { return nil }
-    return (data, output.format ?? .jpeg)
+    let bytes = (try? RootFolder(options.output))?.bytes(of: output.path.bytes, atMost: Self.longestThumbnail)
+    return bytes.flatMap { $0.isEmpty ? nil : (Data($0), output.format ?? .jpeg) }
   }
 }

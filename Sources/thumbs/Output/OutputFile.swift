@@ -52,6 +52,15 @@ struct OutputFile: ~Copyable, Sendable {
     return location == RawPath(other).resolvedWhereThere
   }
 
+  /// Whether both paths lead to the same folder, or to where it would be.
+  static func isSameFolder(_ one: String, _ other: String) -> Bool {
+    if isSamePath(one, other) { return true }
+    guard let first = try? FileState(of: RawPath(one)), let second = try? FileState(of: RawPath(other)) else {
+      return false
+    }
+    return first.isSameFile(as: second)
+  }
+
   /// Whether both paths lead to the same regular file.
   static func isSameFile(_ one: RawPath, _ other: String) -> Bool {
     guard let first = try? FileState(of: one), let second = try? FileState(of: RawPath(other)) else {

@@ -82,7 +82,7 @@ enum Advice {
     "isolation.memoryLimit": "--helper-memory", "isolation.requiresConfinement": "--require-confinement",
     "isolation": "--isolate, --unsafe-from-web",
     "listsAreNullSeparated": "-0", "maximumPixels": "--max-pixels", "maximumSourceBytes": "--max-bytes",
-    "maximumWait": "--max-wait",
+    "maximumWait": "--max-wait", "overwrites": "--overwrite",
     "memoryBudget": "--memory-budget", "minimumRate": "--min-rate", "pairing": "--pair", "proxy": "--proxy",
     "retriesFailures": "--retry-failed", "userAgent": "--user-agent",
   ]

@@ -3,11 +3,14 @@ import Foundation
 import PhotoSources
 import Synchronization
 import DecodeSandbox
+import ThumbnailCore
 import Thumbnailer
 
 /// The files that a prefetch writes in addition to the cache: its contact sheet and the exported thumbnails.
 final class PrefetchFiles: Sendable {
   private let sheet: SheetFile?
+  /// Its path, and what has it.
+  private let replaced: (path: String, file: FileState)?
   private let export: ThumbnailExport?
   private let variants: [Variant]
   private let provider: any PhotoProvider
@@ -32,6 +35,7 @@ final class PrefetchFiles: Sendable {
       try ThumbnailExport(
         folder: $0, name: options.name, sizeCount: variants.count, overwrites: options.overwrite)
     }
+    replaced = options.sheet.sheet.flatMap { path in (try? FileState(of: RawPath(path))).map { (path, $0) } }
     sheet = try options.sheet.sheet.map {
       try SheetFile(path: $0, title: command.source.title, isolation: command.isolation.isolation)
     }
@@ -43,6 +47,9 @@ final class PrefetchFiles: Sendable {
   ///   error of its export, if later images are not affected.
   /// - Throws: `ReportFile.Failure` or `ExportError` if later images would fail, too.
   func add(_ outcome: PhotoOutcome) async throws -> (paths: [String?], failure: ExportError?) {
+    if let replaced, outcome.source.isFile(replaced.file) {
+      throw ReportFile.Failure(path: replaced.path, reason: "it is one of the pictures")
+    }
     if sheet != nil { try await add(outcome.sheetCell) }
     guard let export else { return ([], nil) }
     let files: [ThumbnailExport.Outcome]
@@ -141,5 +148,12 @@ final class PrefetchFiles: Sendable {
   static func message(aboutKept count: Int, in folder: String) -> String {
     "\(count.of("file")) in \(folder) \(count == 1 ? "has" : "have") other content and \(count == 1 ? "was" : "were") not "
       + "replaced; give --overwrite, or another --name"
+  }
+}
+
+extension ImageSource {
+  /// Whether it is this file, which the user has named.
+  fileprivate func isFile(_ file: FileState) -> Bool {
+    isUserFile && (try? FileState(of: RawPath(fileURL: url)).isSameFile(as: file)) == true
   }
 }

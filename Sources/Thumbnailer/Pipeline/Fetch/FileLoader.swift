@@ -17,9 +17,12 @@ final class FileLoader: BodyLoader {
   func load(
     for job: JobContext, isWhole: Bool, insteadOf spent: SourceBody.Spent?
   ) async throws(FetchFailure) -> SourceBody {
-    try await load(for: job, insteadOf: spent, isUserFile: true) { [monitor, url = job.source.url] limit in
+    try await load(for: job, insteadOf: spent, isUserFile: true) { [monitor, source = job.source] limit in
       Result { () throws(DownloadError) in
-        let file = try LocalFile(path: RawPath(fileURL: url), byteLimit: limit)
+        let file =
+          if case .userFile(let open?) = source.origin { try LocalFile(byteLimit: limit, open) } else {
+            try LocalFile(path: RawPath(fileURL: source.url), byteLimit: limit)
+          }
         monitor.add(file.body.count, to: \.downloadedBytes)
         return file
       }

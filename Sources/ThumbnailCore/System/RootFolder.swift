@@ -1,0 +1,171 @@
+package import Glibc
+
+/// A file that is open for reading, and its state then.
+package typealias OpenFile = (file: FileDescriptor, state: FileState)
+
+/// A folder that is opened once, such as an output folder.
+///
+/// Paths in it are resolved beneath it, whatever others move meanwhile: no link is followed, and `..` is refused. The
+/// methods block.
+package final class RootFolder: Sendable {
+  /// The path by which it was opened, which may be a link.
+  package let path: RawPath
+  private let folder: FileDescriptor
+
+  /// Opens a folder.
+  package init(_ path: RawPath) throws(SystemFailure) {
+    self.path = path
+    folder = try Self.open(path.bytes.isEmpty ? RawPath(".") : path, at: AT_FDCWD, Self.search)
+  }
+
+  /// `O_PATH`, which glibc declares for GNU sources only: the folder need not be readable.
+  private static let search = 0o10000000 | O_DIRECTORY
+
+  private static func open(_ path: RawPath, at: Int32, _ flags: Int32) throws(SystemFailure) -> FileDescriptor {
+    let descriptor = path.withCString { openat(at, $0, flags | O_CLOEXEC) }
+    guard descriptor >= 0 else { throw .last }
+    return FileDescriptor(owning: descriptor)
+  }
+
+  /// Opens a folder in it; one of an empty path is itself.
+  ///
+  /// - Parameter permissions: Those of missing folders, which are made; nil if they are not.
+  /// - Throws: `ELOOP` if a link is in the way.
+  package func folder(
+    _ relative: some Collection<UInt8>, making permissions: mode_t? = nil
+  ) throws(SystemFailure) -> FileDescriptor {
+    var current = folder
+    for part in relative.split(separator: RawPath.slash) {
+      let name = try Self.name(part)
+      let inner = current
+      do throws(SystemFailure) {
+        current = try Self.open(name, at: inner.rawValue, Self.search | O_NOFOLLOW)
+      } catch {
+        if error.code == ENOTDIR, try state(of: name, in: inner)?.kind == .link { throw SystemFailure(code: ELOOP) }
+        guard let permissions, error.code == ENOENT else { throw error }
+        guard name.withCString({ mkdirat(inner.rawValue, $0, permissions) }) == 0 || errno == EEXIST else {
+          throw .last
+        }
+        current = try Self.open(name, at: inner.rawValue, Self.search | O_NOFOLLOW)
+      }
+    }
+    return current
+  }
+
+  /// A component of a path that leads neither up nor out.
+  private static func name(_ part: some Collection<UInt8>) throws(SystemFailure) -> RawPath {
+    if part.isEmpty || part.elementsEqual(".".utf8) || part.elementsEqual("..".utf8) || part.contains(0) {
+      throw SystemFailure(code: EINVAL)
+    }
+    return RawPath(bytes: part)
+  }
+
+  /// The folder and the name of a path in it.
+  private func split(_ relative: [UInt8]) throws(SystemFailure) -> (folder: FileDescriptor, name: RawPath) {
+    let path = RawPath(bytes: relative)
+    return (try folder(path.folder), try Self.name(path.name))
+  }
+
+  /// Creates a file that will have a name in one of its folders. See `NewFile`.
+  package static func newFile(
+    _ name: some Collection<UInt8>, in folder: FileDescriptor, temporary: [UInt8]? = nil, permissions: mode_t = 0o666
+  ) throws(SystemFailure) -> NewFile {
+    let name = try Self.name(name)
+    guard let temporary else { return try NewFile(name, in: folder, permissions: permissions) }
+    return try NewFile(name, in: folder, temporary: RawPath(bytes: temporary), permissions: permissions)
+  }
+
+  /// What is there, which may be a link; nil if nothing is.
+  package func state(of relative: [UInt8]) -> FileState? {
+    guard let (folder, name) = try? split(relative) else { return nil }
+    return try? state(of: name, in: folder)
+  }
+
+  private func state(of name: RawPath, in folder: FileDescriptor) throws(SystemFailure) -> FileState? {
+    var status = stat()
+    if name.withCString({ fstatat(folder.rawValue, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0 {
+      return FileState(status)
+    }
+    guard errno == ENOENT else { throw .last }
+    return nil
+  }
+
+  /// Opens a file that is not a link.
+  package func file(
+    _ relative: [UInt8], writing: Bool = false
+  ) throws(SystemFailure) -> OpenFile {
+    let (folder, name) = try split(relative)
+    return try Self.file(at: name, in: folder, (writing ? O_RDWR : O_RDONLY) | O_NOFOLLOW)
+  }
+
+  /// Opens a file for reading, through links.
+  package static func file(at path: RawPath) throws(SystemFailure) -> OpenFile {
+    try file(at: path, in: nil, O_RDONLY)
+  }
+
+  private static func file(
+    at path: RawPath, in folder: FileDescriptor?, _ flags: Int32
+  ) throws(SystemFailure) -> OpenFile {
+    let file = try open(path, at: folder?.rawValue ?? AT_FDCWD, flags | O_NONBLOCK | O_NOCTTY)
+    var status = stat()
+    guard fstat(file.rawValue, &status) == 0 else { throw .last }
+    return (file, FileState(status))
+  }
+
+  /// Whether a new file takes the place of a file; false if nothing is there.
+  ///
+  /// What has the same bytes, or a beginning of them, as a power failure leaves it, is no user's file.
+  ///
+  /// - Parameters:
+  ///   - isInput: Whether it may not be replaced in any case.
+  ///   - isReplaced: Whether it is replaced, whatever it has.
+  /// - Throws: `EEXIST` or `EISDIR` for what is not replaced.
+  package func replaces(
+    _ relative: [UInt8], _ new: borrowing NewFile, isInput: (FileState) -> Bool, _ isReplaced: (FileState) -> Bool
+  ) throws(SystemFailure) -> Bool {
+    guard let state = state(of: relative) else { return false }
+    if state.kind == .folder { throw SystemFailure(code: EISDIR) }
+    guard !isInput(state), isReplaced(state) || (try? file(relative)).map({ new.continues($0) }) == true else {
+      throw SystemFailure(code: EEXIST)
+    }
+    return true
+  }
+
+  /// The bytes of a regular file of at most this length; nil if there is none.
+  package func bytes(of relative: [UInt8], atMost length: Int) -> [UInt8]? {
+    guard let (file, state) = try? file(relative), state.kind == .regular, state.byteCount <= length else { return nil }
+    return try? ByteSource.file(file, count: state.byteCount).read(at: 0, length: state.byteCount)
+  }
+
+  /// Removes a file, which is not a folder.
+  package func remove(_ relative: [UInt8]) throws(SystemFailure) {
+    let (folder, name) = try split(relative)
+    guard name.withCString({ unlinkat(folder.rawValue, $0, 0) }) == 0 else { throw .last }
+  }
+
+  /// Removes the folders of a path as far as they are empty, not itself.
+  package func removeEmptyFolders(of relative: [UInt8]) {
+    var rest = relative[...]
+    while let slash = rest.lastIndex(of: RawPath.slash) {
+      rest = rest[..<slash]
+      guard let (folder, name) = try? split(Array(rest)),
+        name.withCString({ unlinkat(folder.rawValue, $0, AT_REMOVEDIR) }) == 0
+      else { return }
+    }
+  }
+
+  /// The names of the entries of a folder in it; none if it cannot be listed.
+  package func names(in relative: some Collection<UInt8>) -> [[UInt8]] {
+    guard let folder = try? folder(relative),
+      case let listed = openat(folder.rawValue, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), listed >= 0
+    else { return [] }
+    guard let stream = fdopendir(listed) else {
+      close(listed)
+      return []
+    }
+    defer { closedir(stream) }
+    var names: [[UInt8]] = []
+    while let entry = readdir(stream) { names.append(Array(DirectoryWalk.name(of: entry))) }
+    return names
+  }
+}
