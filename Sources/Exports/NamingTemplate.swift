@@ -38,9 +38,9 @@ public struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
     /// The name with its extension.
     package var name: [UInt8]
     /// The absolute path.
-    var absolutePath: RawPath
+    package var absolutePath: RawPath
     /// Replaces `{name}` if another image has the same one.
-    var alias: [UInt8]?
+    package var alias: [UInt8]?
     /// The day on which it was taken, if the template uses it (`usesDate`).
     var date: String?
 

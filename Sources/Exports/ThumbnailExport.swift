@@ -22,7 +22,7 @@ public final class ThumbnailExport: Sendable {
   }
 
   /// The longest file name that file systems allow, in bytes.
-  private static let longestName = 255
+  package static let longestName = 255
 
   /// The folder.
   public let folder: String

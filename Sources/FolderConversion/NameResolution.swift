@@ -173,6 +173,15 @@ enum NameDistinction: UInt8, Sendable, Comparable, CaseIterable {
   /// With all sixteen digits.
   case hash
 
+  /// The source with a shorter `{name}`, which ends with the first eight digits of the hash of its path.
+  static func shortened(_ source: NamingTemplate.Source) -> NamingTemplate.Source {
+    var source = source
+    let mark = Array(NamingTemplate.hash(source.absolutePath).utf8.prefix(digitCount))
+    source.alias = PictureName.shortened(
+      source.alias ?? NamingTemplate.stem(source.name), to: longestName, mark: mark)
+    return source
+  }
+
   /// The longest `{name}` made this way, in bytes: size and extension follow, and file systems allow 255.
   private static let longestName = 200
   private static let digitCount = 8

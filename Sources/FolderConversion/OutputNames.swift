@@ -53,17 +53,25 @@ struct OutputNames: Sendable {
       if planned.contains(NamingTemplate.openEnd) { return Self.filled(planned, format.fileExtension) }
       // With `same`, the source's own extension is kept, unless it does not fit the format.
       guard self.format == .same, !format.fileExtensions.contains(Self.lowercased(own)) else { return planned }
-      return template.path(for: source, size: size, ext: Array(format.fileExtension.utf8)) ?? planned
+      return path(for: source, size: size, ext: Array(format.fileExtension.utf8)) ?? planned
     } + planned.dropFirst(sizes.count)
   }
 
   private func paths(for source: NamingTemplate.Source, end: [UInt8]?) -> [[UInt8]]? {
     var paths: [[UInt8]] = []
     for size in sizes {
-      guard let path = template.path(for: source, size: size, ext: end) else { return nil }
+      guard let path = path(for: source, size: size, ext: end) else { return nil }
       paths.append(isOfSite ? SiteNames.safe(path) : path)
     }
     return paths
+  }
+
+  /// The path by the template. A name that no file system allows is shortened.
+  private func path(for source: NamingTemplate.Source, size: TargetSize, ext: [UInt8]?) -> [UInt8]? {
+    guard let path = template.path(for: source, size: size, ext: ext) else { return nil }
+    let longest = Self.filled(path, "webp").split(separator: RawPath.slash).map(\.count).max() ?? 0
+    return longest <= ThumbnailExport.longestName
+      ? path : template.path(for: NameDistinction.shortened(source), size: size, ext: ext)
   }
 
   /// The extension, if the format or, with `same`, the source's own extension determines it.

@@ -267,69 +267,6 @@ import Thumbnailer
     #expect(await conversion.finish().failed == 1)
   }
 
-  @Test func thumbnailsStayWhoseDiskMayBeAway() async throws {
-    _ = try await convert()
-    try FileManager.default.removeItem(at: input.appendingPathComponent("x/b.png"))
-    func orphans() async throws -> [(String, Bool)] {
-      let conversion = try await FolderConverter(options()).start()
-      for await _ in conversion {}
-      defer { withExtendedLifetime(conversion) {} }
-      let all = await conversion.allOrphans()
-      #expect(await conversion.orphans().count == all.count { !$0.mayBeAway })
-      _ = await conversion.finish()
-      return all.map { ($0.outputs[0].description, $0.mayBeAway) }
-    }
-    // An empty folder may be the place of a disk.
-    #expect(try await orphans().map(\.1) == [true])
-    try Data().write(to: input.appendingPathComponent("x/notes.txt"))
-    #expect(try await orphans().map(\.1) == [false])
-    // As if the pictures had been on another disk.
-    let index = output.appendingPathComponent(".thumbs-index")
-    let device = try FileState(of: RawPath(input.path)).device
-    let text = try String(contentsOf: index, encoding: .utf8)
-    try Data(text.replacing(":\(device)\t", with: ":\(device &+ 1)\t").utf8).write(to: index)
-    #expect(try await orphans().map(\.1) == [true])
-  }
-
-  @Test func whatIsInTheWayFailsAloneAndStays() async throws {
-    try FileManager.default.createDirectory(at: output, withIntermediateDirectories: true)
-    try Data("somebody's".utf8).write(to: output.appendingPathComponent("a.jpg"))
-    let run = try await convert()
-    #expect(run.results["a.jpg"]?.failure?.code == "in-the-way" && run.status("x/b.png") == .converted)
-    #expect(try Data(contentsOf: output.appendingPathComponent("a.jpg")) == Data("somebody's".utf8))
-    #expect(try await convert { $0.overwrites = true }.status("a.jpg") == .converted)
-    #expect(try await convert().summary.current == 2)
-  }
-
-  @Test(arguments: [false, true]) func originalsBehindALinkInTheOutputStay(overwrites: Bool) async throws {
-    try FileManager.default.createDirectory(at: output, withIntermediateDirectories: true)
-    try FileManager.default.createSymbolicLink(
-      atPath: output.appendingPathComponent("x").path, withDestinationPath: input.appendingPathComponent("x").path)
-    try copy("formats/jpeg-420.jpg", "x/c.jpg")
-    let run = try await convert { $0.overwrites = overwrites }
-    #expect(run.status("x/c.jpg") == .failed && run.status("a.jpg") == .converted)
-    let names = try FileManager.default.contentsOfDirectory(atPath: input.appendingPathComponent("x").path).sorted()
-    #expect(
-      try names == ["b.png", "c.jpg"]
-        && Data(contentsOf: input.appendingPathComponent("x/c.jpg")) == TestImages.bytes("formats/jpeg-420.jpg"))
-  }
-
-  @Test func aLinkThatComesInAnInputsPlaceIsNotFollowed() async throws {
-    let secret = directory.url.appendingPathComponent("secret")
-    try FileManager.default.createDirectory(at: secret, withIntermediateDirectories: true)
-    try TestImages.bytes("formats/png-rgba.png").write(to: secret.appendingPathComponent("b.png"))
-    for links in [false, true] {
-      let conversion = try await FolderConverter(options { $0.followsLinks = links }).start()
-      try FileManager.default.removeItem(at: input.appendingPathComponent("x"))
-      try FileManager.default.createSymbolicLink(
-        atPath: input.appendingPathComponent("x").path, withDestinationPath: secret.path)
-      var status: ConversionResult.Status?
-      for await result in conversion where result.source.description.hasSuffix("b.png") { status = result.status }
-      _ = await conversion.finish()
-      #expect(status == (links ? .converted : .failed))
-    }
-  }
-
   @Test func timesAreKeptWhereThatIsAskedFor() async throws {
     let past = [timespec(tv_sec: 1_000_000, tv_nsec: 5), timespec(tv_sec: 2_000_000, tv_nsec: 123_456_789)]
     #expect(utimensat(AT_FDCWD, input.appendingPathComponent("a.jpg").path, past, 0) == 0)

@@ -10,7 +10,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 /// What can be fuzzed.
 private enum Target: String, CaseIterable {
   case prober, reader, scans, png, gif, heif, raw
-  case fields, providers, netrc, globs, rows, names, helper, lines
+  case fields, providers, netrc, globs, rows, names, index, helper, lines
 
   func run(_ input: FuzzInput) {
     switch self {
@@ -27,6 +27,7 @@ private enum Target: String, CaseIterable {
     case .globs: fuzzGlobs(input)
     case .rows: fuzzRows(input)
     case .names: fuzzNames(input)
+    case .index: fuzzIndex(input)
     case .helper: fuzzHelper(input)
     case .lines: fuzzLines(input)
     }

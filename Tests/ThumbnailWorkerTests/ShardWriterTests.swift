@@ -26,7 +26,8 @@ import ThumbnailCore
     try NewFile.makeFolders(path)
     let (responses, shards) = (Recorder<LineResponse>(), Recorder<ShardWriter.Report>())
     let writer = ShardWriter(
-      folder: try RootFolder(path), shardSize: size, firstShard: 3, onResponse: { response, _ in responses.append(response) },
+      folder: try RootFolder(path), shardSize: size, firstShard: 3,
+      onResponse: { response, _ in responses.append(response) },
       onShard: { shards.append($0) })
     for turn in turns { writer.take(turn) }
     await writer.finish()

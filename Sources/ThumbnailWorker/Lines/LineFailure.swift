@@ -50,7 +50,8 @@ struct LineFailure: Error, Equatable, Sendable {
   /// The failure for a file that cannot be written.
   init(writing path: String, _ failure: SystemFailure) {
     if failure.code == EEXIST {
-      self.init(.write, "in-the-way", "\(path) is in the way: it has other bytes; move it, or overwrite it (overwrites)")
+      self.init(
+        .write, "in-the-way", "\(path) is in the way: it has other bytes; move it, or overwrite it (overwrites)")
       return
     }
     let advice = SystemFailure.advice(failure.reason, choose: "another folder")

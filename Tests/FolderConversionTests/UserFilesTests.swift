@@ -1,0 +1,123 @@
+import TestSupport
+import Thumbnailer
+
+@testable import FolderConversion
+@testable import ThumbnailCore
+
+/// Conversions beside files of the user, and links to them: all of these stay.
+@Suite(.timeLimit(.minutes(5))) struct UserFilesTests {
+  private let directory: TemporaryDirectory
+  private var input: URL { directory.url.appendingPathComponent("in") }
+  private var output: URL { directory.url.appendingPathComponent("out") }
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    try FileManager.default.createDirectory(
+      at: input.appendingPathComponent("x"), withIntermediateDirectories: true)
+    try copy("formats/jpeg-420.jpg", "a.jpg")
+    try copy("formats/png-rgba.png", "x/b.png")
+  }
+
+  private func copy(_ image: String, _ name: String) throws {
+    try TestImages.bytes(image).write(to: input.appendingPathComponent(name))
+  }
+
+  private struct Outcome {
+    var results: [String: ConversionResult]
+    let summary: ConversionSummary
+
+    func status(_ name: String) -> ConversionResult.Status? { results[name]?.status }
+  }
+
+  private func options(_ change: (inout FolderConverter.Options) -> Void = { _ in }) -> FolderConverter.Options {
+    var options = FolderConverter.Options(inputs: [.path(input.path)], output: output.path)
+    options.sizes = [TargetSize(PixelSize(40, 40))]
+    change(&options)
+    return options
+  }
+
+  private func convert(_ change: (inout FolderConverter.Options) -> Void = { _ in }) async throws -> Outcome {
+    let conversion = try await FolderConverter(options(change)).start()
+    var results: [String: ConversionResult] = [:]
+    for await result in conversion {
+      results[result.source.description.replacing(input.path + "/", with: "")] = result
+    }
+    #expect(conversion.count == results.count)
+    return Outcome(results: results, summary: await conversion.finish())
+  }
+
+  @Test(arguments: [["30"], ["30", "20"]])
+  func namesThatAreTooLongWithTheirSizesAreShortened(sides: [String]) async throws {
+    let names = (239...251).map { String(repeating: "n", count: $0 - 4) + ".jpg" }
+    for name in names + [String(repeating: "é", count: 123) + "x.jpg"] { try copy("formats/jpeg-420.jpg", name) }
+    for isFirst in [true, false] {
+      let run = try await convert { $0.sizes = sides.compactMap { Int($0) }.map { TargetSize(PixelSize($0, $0)) } }
+      #expect(run.summary.failed == 0 && run.summary.converted == (isFirst ? names.count + 3 : 0))
+      let paths = run.results.values.flatMap(\.outputs).map(\.path)
+      #expect(Set(paths).count == paths.count && paths.allSatisfy { $0.name.count <= 255 })
+    }
+  }
+
+  @Test func thumbnailsStayWhoseDiskMayBeAway() async throws {
+    _ = try await convert()
+    try FileManager.default.removeItem(at: input.appendingPathComponent("x/b.png"))
+    func orphans() async throws -> [(String, Bool)] {
+      let conversion = try await FolderConverter(options()).start()
+      for await _ in conversion {}
+      defer { withExtendedLifetime(conversion) {} }
+      let all = await conversion.allOrphans()
+      #expect(await conversion.orphans().count == all.count { !$0.mayBeAway })
+      _ = await conversion.finish()
+      return all.map { ($0.outputs[0].description, $0.mayBeAway) }
+    }
+    // An empty folder may be the place of a disk.
+    #expect(try await orphans().map(\.1) == [true])
+    try Data().write(to: input.appendingPathComponent("x/notes.txt"))
+    #expect(try await orphans().map(\.1) == [false])
+    // As if the pictures had been on another disk.
+    let index = output.appendingPathComponent(".thumbs-index")
+    let device = try FileState(of: RawPath(input.path)).device
+    let text = try String(contentsOf: index, encoding: .utf8)
+    try Data(text.replacing(":\(device)\t", with: ":\(device &+ 1)\t").utf8).write(to: index)
+    #expect(try await orphans().map(\.1) == [true])
+  }
+
+  @Test func whatIsInTheWayFailsAloneAndStays() async throws {
+    try FileManager.default.createDirectory(at: output, withIntermediateDirectories: true)
+    try Data("somebody's".utf8).write(to: output.appendingPathComponent("a.jpg"))
+    let run = try await convert()
+    #expect(run.results["a.jpg"]?.failure?.code == "in-the-way" && run.status("x/b.png") == .converted)
+    #expect(try Data(contentsOf: output.appendingPathComponent("a.jpg")) == Data("somebody's".utf8))
+    #expect(try await convert { $0.overwrites = true }.status("a.jpg") == .converted)
+    #expect(try await convert().summary.current == 2)
+  }
+
+  @Test(arguments: [false, true]) func originalsBehindALinkInTheOutputStay(overwrites: Bool) async throws {
+    try FileManager.default.createDirectory(at: output, withIntermediateDirectories: true)
+    try FileManager.default.createSymbolicLink(
+      atPath: output.appendingPathComponent("x").path, withDestinationPath: input.appendingPathComponent("x").path)
+    try copy("formats/jpeg-420.jpg", "x/c.jpg")
+    let run = try await convert { $0.overwrites = overwrites }
+    #expect(run.status("x/c.jpg") == .failed && run.status("a.jpg") == .converted)
+    let names = try FileManager.default.contentsOfDirectory(atPath: input.appendingPathComponent("x").path).sorted()
+    #expect(
+      try names == ["b.png", "c.jpg"]
+        && Data(contentsOf: input.appendingPathComponent("x/c.jpg")) == TestImages.bytes("formats/jpeg-420.jpg"))
+  }
+
+  @Test func aLinkThatComesInAnInputsPlaceIsNotFollowed() async throws {
+    let secret = directory.url.appendingPathComponent("secret")
+    try FileManager.default.createDirectory(at: secret, withIntermediateDirectories: true)
+    try TestImages.bytes("formats/png-rgba.png").write(to: secret.appendingPathComponent("b.png"))
+    for links in [false, true] {
+      let conversion = try await FolderConverter(options { $0.followsLinks = links }).start()
+      try FileManager.default.removeItem(at: input.appendingPathComponent("x"))
+      try FileManager.default.createSymbolicLink(
+        atPath: input.appendingPathComponent("x").path, withDestinationPath: secret.path)
+      var status: ConversionResult.Status?
+      for await result in conversion where result.source.description.hasSuffix("b.png") { status = result.status }
+      _ = await conversion.finish()
+      #expect(status == (links ? .converted : .failed))
+    }
+  }
+}
