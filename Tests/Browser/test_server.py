@@ -56,16 +56,26 @@ def test_a_copied_folder_has_the_months_in_which_it_was_photographed(tab, tmp_pa
             assert "(from its name)" in tab.inner_text(".facts")
 
 
+def has_placeholders(items):
+    """Whether the first ones have: they are in view on the first screen."""
+    first = [(item.get("hash") or "", item.get("color") or "") for item in items[:5]]
+    return len(items) == 30 and all(len(hash) >= 8 and color.startswith("#") for hash, color in first)
+
+
 def test_a_second_visit_has_placeholders_from_the_first_moment(tab, served):
+    lists = []
+    tab.on("request", lambda request: "/items?" in request.url and lists.append(request.url))
     tab.goto(served + "/")
-    # A busy machine makes one after the other.
-    tab.wait_for_function("shown => document.querySelectorAll(shown).length >= 10", arg=SHOWN)
-    # Those of a version that has been replaced meanwhile are refused.
+    tab.wait_for_selector(SHOWN)
+    # They are stored a moment after their pictures were sent. A list that has been replaced meanwhile is refused.
+    get_items = "async url => (await (await fetch(url)).json()).items ?? []"
+    deadline = time.monotonic() + TIMEOUT / 1000
+    while not has_placeholders(tab.evaluate(get_items, lists[-1])):
+        assert time.monotonic() < deadline, "no placeholder is stored"
     with tab.expect_response(lambda response: "/items?" in response.url and response.ok) as response:
         tab.goto(served + "/")
     items = response.value.json()["items"]
-    assert len(items) == 30
-    assert all(len(item["hash"]) >= 8 and item["color"].startswith("#") for item in items[:5])
+    assert has_placeholders(items), items
     assert (items[0]["width"], items[0]["height"]) != (None, None)
 
 
