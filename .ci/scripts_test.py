@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
-"""Tests of Scripts/thumbs, Scripts/install and Scripts/release: when they build, what they say. The compiler is a stand-in."""
+"""Tests of Scripts/thumbs, Scripts/install and Scripts/release: when they build, what they say. The compiler is a stand-in.
+And of all shell scripts: that no pipe of theirs fails by chance."""
 
+import glob
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -226,6 +229,31 @@ class Release(Project):
     def test_an_empty_folder_and_an_earlier_release_are_taken(self):
         for files in [{}, {"SHA256SUMS": f"{'0' * 64}  notes.md\n", "notes.md": ""}]:
             self.assertNotIn("no earlier release", self.release(files), files)
+
+
+class Pipes(unittest.TestCase):
+    # A reader that may leave before its writer has ended: the writer ends with SIGPIPE then, and under pipefail so does all.
+    LEAVES = re.compile(r"(?<!\|)\|&?\s*(\\\n\s*)?(head|cmp|read|grep [^|\n]*(-\w*[qm]\w*|--quiet|--max-count)|sed [^|\n]*\dq)\b")
+
+    def leaving(self, text):
+        return [match[0] for match in self.LEAVES.finditer(text)]
+
+    def test_readers_that_may_leave_are_recognised(self):
+        for reader in ["head -n 1", "grep -q x", "grep -E -m1 x", "grep -aqi x", "cmp -n 3 - x", "sed 1q", "\\\n  head"]:
+            self.assertTrue(self.leaving(f"writer | {reader}"), reader)
+        for reader in ["grep x", "sed -n 1p", "tail -n 1", "wc -l", "header"]:
+            self.assertFalse(self.leaving(f"writer | {reader}"), reader)
+        self.assertFalse(self.leaving("writer || read -r line"))
+
+    def test_no_reader_of_a_pipe_leaves_before_its_writer(self):
+        scripts = 0
+        for folder in [".ci", "Scripts", "Packaging", "Benchmarks"]:
+            # Without files whose names begin with a dot: what is built or measured is not looked through.
+            for file in map(Path, glob.glob(f"{SCRIPTS.parent / folder}/**/*", recursive=True)):
+                if file.is_file() and (file.suffix == ".sh" or re.match(rb"#!.*sh\b", file.read_bytes())):
+                    scripts += 1
+                    self.assertEqual(self.leaving(file.read_text()), [], file)
+        self.assertGreater(scripts, 20)
 
 
 if __name__ == "__main__":

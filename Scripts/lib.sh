@@ -82,7 +82,7 @@ installable_packages() {
   for package in "$@"; do
     if [[ $package != *\? ]]; then
       printf '%s\n' "$package"
-    elif apt-cache policy -- "${package%\?}" 2>/dev/null | grep -q 'Candidate: [^(]'; then
+    elif [[ $(apt-cache policy -- "${package%\?}" 2>/dev/null) == *'Candidate: '[^\(]* ]]; then
       printf '%s\n' "${package%\?}"
     fi
   done
@@ -172,5 +172,5 @@ project_version() {
 
 # Prints the day of the newest version in CHANGELOG.md.
 changelog_date() {
-  sed -n 's/^## .* (\([0-9-]*\))$/\1/p' "$project/CHANGELOG.md" | head -n 1
+  sed -n '/^## .* (\([0-9-]*\))$/{s//\1/p;q}' "$project/CHANGELOG.md"
 }
