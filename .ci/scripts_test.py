@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Tests of Scripts/thumbs, Scripts/install and Scripts/release: when they build, what they say. The compiler is a stand-in.
-And of all shell scripts: that no pipe of theirs fails by chance."""
+Of .ci/size, and of all shell scripts: that no pipe of theirs fails by chance."""
 
 import glob
 import os
@@ -229,6 +229,82 @@ class Release(Project):
     def test_an_empty_folder_and_an_earlier_release_are_taken(self):
         for files in [{}, {"SHA256SUMS": f"{'0' * 64}  notes.md\n", "notes.md": ""}]:
             self.assertNotIn("no earlier release", self.release(files), files)
+
+
+class Size(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.project = Path(directory.name)
+        self.git("init", "-q")
+        self.git("commit", "-qm", "nothing", "--allow-empty")
+        self.write(".ci/size", (SCRIPTS.parent / ".ci" / "size").read_text())
+        (self.project / ".ci" / "size").chmod(0o755)
+        self.write("Sources/A.swift", "/// Comment.\n\n@Option var size: Int\npublic let a = 1 // one\n" + "a()\n" * 198)
+        self.write("Tests/ATests.swift", "a()\n" * 100)
+        self.write("Scripts/a", '#!/usr/bin/env python3\n"""What it\ndoes."""\na = """\n1"""\n')
+        self.write("Page/a.css", "/* One\ntwo */\na {}\n")
+        self.write("docs/a.md", "one two  three\n")
+        self.changes()
+        self.assertEqual(self.size("--update").returncode, 0)
+
+    def git(self, *arguments):
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *arguments], cwd=self.project, check=True)
+
+    def write(self, name, text):
+        (self.project / name).parent.mkdir(exist_ok=True)
+        (self.project / name).write_text(text)
+
+    def changes(self, *lines):
+        self.write("CHANGELOG.md", "# Changes\n\n## Unreleased\n\n" + "".join(f"- {line}\n" for line in lines))
+
+    def size(self, *arguments):
+        program = self.project / ".ci" / "size"
+        return subprocess.run([program, *arguments], capture_output=True, text=True)
+
+    def recorded(self):
+        lines = (self.project / ".ci" / "size.tsv").read_text().splitlines()
+        return {kind: int(figure) for figure, kind in (line.split("\t") for line in lines)}
+
+    def test_lines_of_code_options_declarations_and_words_are_counted(self):
+        recorded = self.recorded()
+        self.assertEqual([recorded["Swift"], recorded["options"], recorded["public declarations"]], [200, 1, 1])
+        self.assertEqual([recorded["Swift of tests"], recorded["page"], recorded["words of docs"]], [100, 1, 3])
+        # The program that counts is a script as well.
+        (self.project / "Scripts" / "a").unlink()
+        self.size("--update")
+        self.assertEqual(recorded["scripts"] - self.recorded()["scripts"], 2)
+
+    def test_what_grows_by_more_than_one_per_cent_fails_and_moving_it_does_not_help(self):
+        self.write("Sources/B.swift", "b()\n" * 2)
+        self.assertEqual(self.size().returncode, 0)
+        self.write("Sources/B.swift", "b()\n" * 3)
+        self.assertIn("- Size: +3 Swift: …", self.size().stdout)
+        (self.project / "Sources" / "B.swift").rename(self.project / "B.swift")
+        self.assertEqual(self.size().returncode, 1)
+
+    def test_a_line_of_the_changelog_raises_a_figure_if_it_says_what_for(self):
+        self.write("Sources/B.swift", "b()\n" * 50)
+        for line, status in [("+48 Swift: b.", 0), ("+40 Swift: b.", 1), ("+48 Swift:", 1), ("+48 C++: b.", 1)]:
+            self.changes(f"Size: {line}")
+            self.assertEqual(self.size().returncode, status, line)
+            self.size("--update")
+            self.assertEqual(self.recorded()["Swift"], 200)
+
+    def test_figures_go_down_with_what_is_there_and_never_up(self):
+        self.changes("Size: +50 Swift: b.")
+        self.write("Sources/A.swift", "a()\n" * 100)
+        self.assertIn("can be lowered", self.size().stdout)
+        self.git("add", ".")
+        self.git("commit", "-qm", "200")
+        self.size("--update")
+        self.assertEqual(self.recorded()["Swift"], 50)
+        self.assertEqual(self.size().returncode, 0)
+        self.git("commit", "-qam", "50")
+        record = (self.project / ".ci" / "size.tsv").read_text()
+        self.write(".ci/size.tsv", record.replace("50\tSwift\n", "200\tSwift\n"))
+        self.assertIn("had 50 before", self.size().stdout)
+        self.assertEqual(self.size().returncode, 1)
 
 
 class Pipes(unittest.TestCase):
