@@ -13,7 +13,7 @@ let urls = try FileManager.default.contentsOfDirectory(
   at: URL(fileURLWithPath: arguments[1], isDirectory: true), includingPropertiesForKeys: nil
 ).filter { !$0.hasDirectoryPath }
 
-let requests = urls.map { ThumbnailRequest($0, size: 256, fit: .contain, format: .webp, priority: .prefetch) }
+let requests = urls.map { ThumbnailRequest($0, size: 256, format: .webp, priority: .prefetch) }
 var (done, failed) = (0, 0)
 // At most some dozens of these requests are in flight, however many there are.
 for await (request, result) in ThumbnailPipeline.shared.thumbnails(for: requests) {

@@ -49,7 +49,7 @@ struct HelperPoolTests {
   @Test func aDrawingIsDrawnInTheSizeAsked() async throws {
     let bench = HelperBench()
     let variants = [
-      Variant(size: PixelSize(800, 600), fit: .contain), Variant(size: PixelSize(300, 300)),
+      Variant(size: PixelSize(800, 600), fit: .contain), Variant(size: PixelSize(300, 300), fit: .cover),
       Variant(size: PixelSize(20, 15), fit: .contain),
     ]
     let thumbnails = try await bench.render(bytes("formats/svg.svg"), .svg, variants).map { try $0.get() }

@@ -96,8 +96,8 @@ struct DecodeCostTests {
     #expect(try reader(Variant(size: PixelSize(256, 256), fit: .contain)) == .jpeg(reduction: 8))
     for (scaling, side) in [(Scaling.fast, 500), (.good, 250), (.best, 200)] {
       let (fits, doesNot) = (PixelSize(side, side), PixelSize(side + 1, side + 1))
-      #expect(try reader(Variant(size: fits, scaling: scaling)) == .jpeg(reduction: 8))
-      #expect(try reader(Variant(size: doesNot, scaling: scaling)) == .jpeg(reduction: 4))
+      #expect(try reader(Variant(size: fits, fit: .cover, scaling: scaling)) == .jpeg(reduction: 8))
+      #expect(try reader(Variant(size: doesNot, fit: .cover, scaling: scaling)) == .jpeg(reduction: 4))
     }
     #expect(try reader(Variant(size: PixelSize(4000, 4000))) == .jpeg(reduction: 1))
   }

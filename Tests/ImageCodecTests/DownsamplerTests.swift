@@ -44,7 +44,7 @@ struct DownsamplerTests {
         }
       }
       for (gravity, colour, x, y) in [(Gravity.west, TestPicture.red, 35, 3), (.east, TestPicture.yellow, 4, 76)] {
-        let pixels = try await TestRender.pixels(file, Variant(size: PixelSize(40, 80), gravity: gravity))
+        let pixels = try await TestRender.pixels(file, Variant(size: PixelSize(40, 80), fit: .cover, gravity: gravity))
         #expect(pixels.isNear(colour, x, y))
       }
     }
@@ -53,7 +53,7 @@ struct DownsamplerTests {
   @Test func northAndSouthKeepTheirEdge() async throws {
     let file = try TestPicture.quarters(100, 400).encoded()
     for (gravity, colour, place) in [(Gravity.north, TestPicture.green, 46), (.south, TestPicture.blue, 3)] {
-      let pixels = try await TestRender.pixels(file, Variant(size: PixelSize(50, 50), gravity: gravity))
+      let pixels = try await TestRender.pixels(file, Variant(size: PixelSize(50, 50), fit: .cover, gravity: gravity))
       #expect(pixels.isNear(colour, place, place))
     }
   }
@@ -66,7 +66,7 @@ struct DownsamplerTests {
         guard (480..<580).contains(x) else { return [128, 128, 128, 250] }
         return (x / 4 + y / 4) % 2 == 0 ? [230, 20, 20, 255] : [255, 255, 255, 255]
       }.encoded()
-      let variant = Variant(size: PixelSize(50, 50), gravity: gravity, format: .png)
+      let variant = Variant(size: PixelSize(50, 50), fit: .cover, gravity: gravity, format: .png)
       let pixels = try await TestRender.pixels(file, variant)
       let reddish = (0..<50).filter { Int(pixels[$0, 25][0]) - Int(pixels[$0, 25][1]) > 30 }
       #expect(reddish.count > 15, "\(gravity), \(bands) bands: \(reddish.count) columns")

@@ -20,7 +20,7 @@ struct FuzzTests {
 
   private static func renderMutations(_ saver: String, _ options: String) async throws {
     let file = try TestPicture.texture(64, 48).encoded(saver, options)
-    let variants = [Variant(size: PixelSize(16, 16)), Variant(size: PixelSize(30, 30), gravity: .entropy)]
+    let variants = [Variant(size: PixelSize(16, 16)), Variant(size: PixelSize(30, 30), fit: .cover, gravity: .entropy)]
     _ = try await TestRender.all(.memory(file), variants)
     guard let before = ResidentMemory.resetPeak() else { return }
     var random = SplitMix(state: 7)

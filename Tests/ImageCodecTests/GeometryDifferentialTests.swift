@@ -101,7 +101,7 @@ struct GeometryDifferentialTests {
       let size = sizes[orientation % 4 / 2]
       for size in Thoroughness.cases(file.turns ? [size] : sizes, of: sizes) {
         let gravities: [Gravity] = [.centre, .north, .east, .south, .west]
-        var variants = gravities.map { Variant(size: size, gravity: $0, format: .png) }
+        var variants = gravities.map { Variant(size: size, fit: .cover, gravity: $0, format: .png) }
         variants += [.contain, .fill].map { Variant(size: size, fit: $0, format: .png) }
         for variant in variants {
           let note = "orientation \(orientation), \(variant.fit) \(variant.gravity) \(size)"

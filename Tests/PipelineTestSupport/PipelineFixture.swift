@@ -41,7 +41,7 @@ struct PipelineFixture {
     priority: Thumbnailer.Priority = .visible
   ) -> ThumbnailRequest {
     ThumbnailRequest(
-      ImageSource(origin.url(path), headers: headers), variant: Variant(size: size), priority: priority)
+      ImageSource(origin.url(path), headers: headers), variant: Variant(size: size, fit: .cover), priority: priority)
   }
 
   private static func pipeline(

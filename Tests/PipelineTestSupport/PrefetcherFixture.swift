@@ -71,7 +71,7 @@ struct PrefetcherFixture {
   func block(until gate: Gate) async -> Task<Thumbnail, any Error> {
     let url = origin.url("/blocker")
     let task = Task { [pipeline] in
-      try await pipeline.thumbnail(for: ThumbnailRequest(url, size: PixelSize(40, 40))) as Thumbnail
+      try await pipeline.thumbnail(for: ThumbnailRequest(url, size: PixelSize(40, 40), fit: .cover)) as Thumbnail
     }
     await poll { origin.requests.contains { $0.path == "/blocker" } }
     return task

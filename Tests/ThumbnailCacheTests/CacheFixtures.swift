@@ -41,7 +41,7 @@ extension Sample {
     CacheKey(source: source(number).key, variant: variant(side))
   }
 
-  static func variant(_ side: Int = 400) -> Variant { Variant(size: PixelSize(side, side)) }
+  static func variant(_ side: Int = 400) -> Variant { Variant(size: PixelSize(side, side), fit: .cover) }
 
   static func record(_ number: Int) -> SourceRecord {
     SourceRecord(source(number), description: description)

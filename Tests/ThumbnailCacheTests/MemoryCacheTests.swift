@@ -90,11 +90,14 @@ struct MemoryCacheTests {
 
   @Test func everyValueOfAVariantTellsThumbnailsApart() {
     let variants = [
-      Variant(size: PixelSize(400, 400)), Variant(size: PixelSize(400, 401)),
-      Variant(size: PixelSize(400, 400), fit: .contain), Variant(size: PixelSize(400, 400), gravity: .attention),
-      Variant(size: PixelSize(400, 400), format: .png), Variant(size: PixelSize(400, 400), quality: 81),
-      Variant(size: PixelSize(400, 400), scaling: .best), Variant(size: PixelSize(400, 400), background: .white),
-      Variant(size: PixelSize(400, 400), enlarges: true),
+      Variant(size: PixelSize(400, 400), fit: .cover), Variant(size: PixelSize(400, 401), fit: .cover),
+      Variant(size: PixelSize(400, 400), fit: .contain),
+      Variant(size: PixelSize(400, 400), fit: .cover, gravity: .attention),
+      Variant(size: PixelSize(400, 400), fit: .cover, format: .png),
+      Variant(size: PixelSize(400, 400), fit: .cover, quality: 81),
+      Variant(size: PixelSize(400, 400), fit: .cover, scaling: .best),
+      Variant(size: PixelSize(400, 400), fit: .cover, background: .white),
+      Variant(size: PixelSize(400, 400), fit: .cover, enlarges: true),
     ]
     let cache = MemoryCache(byteLimit: 1 << 20)
     let source = Sample.source(1).key

@@ -47,7 +47,7 @@ public struct ThumbnailRequest: Sendable {
   /// A `file` URL is read as a file that the program itself names, as `ImageSource.file(at:)` does. For untrusted URLs
   /// use `ImageSource(_:)`, which reads no files.
   public init(
-    _ url: URL, size: PixelSize, fit: Fit = .cover, format: OutputFormat = .auto, priority: Priority = .visible
+    _ url: URL, size: PixelSize, fit: Fit = .contain, format: OutputFormat = .auto, priority: Priority = .visible
   ) {
     let variant = Variant(size: size, fit: fit, format: format)
     self.init(ImageSource.named(by: url), variant: variant, priority: priority)
@@ -55,7 +55,7 @@ public struct ThumbnailRequest: Sendable {
 
   /// Requests a thumbnail of an image on the web or of a local file, in a box of `size` × `size` device pixels.
   public init(
-    _ url: URL, size: Int, fit: Fit = .cover, format: OutputFormat = .auto, priority: Priority = .visible
+    _ url: URL, size: Int, fit: Fit = .contain, format: OutputFormat = .auto, priority: Priority = .visible
   ) {
     self.init(url, size: PixelSize(size, size), fit: fit, format: format, priority: priority)
   }

@@ -38,9 +38,9 @@ public struct Variant: Hashable, Sendable {
   /// Nil: no changes. A reference, because few of the thousands of variants in memory have a framing.
   private var framed: Framed?
 
-  /// A variant; the defaults suit the cell of a grid.
+  /// A variant; the defaults show the whole image, as the commands do.
   public init(
-    size: PixelSize, fit: Fit = .cover, gravity: Gravity = .centre, format: OutputFormat = .auto, quality: Int = 80,
+    size: PixelSize, fit: Fit = .contain, gravity: Gravity = .centre, format: OutputFormat = .auto, quality: Int = 80,
     scaling: Scaling = .good, background: RGBColor? = nil, enlarges: Bool = false, effort: Int? = nil,
     metadata: MetadataPolicy = .none, frames: FrameSelection = .first, light: Light = .display,
     processor: String? = nil, framing: Framing = Framing()

@@ -65,8 +65,9 @@ public final class ThumbnailPipeline: Sendable {
     try await response(for: request).thumbnail
   }
 
-  /// A thumbnail of an image on the web or of a local file, in a box of `size` × `size` device pixels.
-  public func thumbnail(for url: URL, size: Int, fit: Fit = .cover) async throws(ThumbnailError) -> Thumbnail {
+  /// A thumbnail of an image on the web or of a local file, in a box of `size` × `size` device pixels: of the whole image,
+  /// unless `fit` says otherwise.
+  public func thumbnail(for url: URL, size: Int, fit: Fit = .contain) async throws(ThumbnailError) -> Thumbnail {
     try await thumbnail(for: ThumbnailRequest(url, size: size, fit: fit))
   }
 

@@ -82,7 +82,7 @@ public final class Prefetcher: Sendable {
     pipeline: ThumbnailPipeline = .shared, layout: GridLayout, variant: Variant? = nil, options: Options = Options()
   ) {
     self.pipeline = pipeline
-    self.variant = variant ?? Variant(size: layout.cell)
+    self.variant = variant ?? Variant(size: layout.cell, fit: .cover)
     self.options = options
     (itemsWanted, itemsWantedContinuation) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))
     let signals: AsyncStream<Void>

@@ -59,7 +59,7 @@ struct GalleryFixture {
   /// Makes thumbnails of photos, as a gallery does that shows them.
   func makeThumbnails(of items: some Sequence<GalleryItem>) async throws {
     for item in items {
-      let variant = Variant(size: PixelSize(40, 40))
+      let variant = Variant(size: PixelSize(40, 40), fit: .cover)
       _ = try await pipeline.thumbnail(
         for: ThumbnailRequest(item.photo.source(for: variant.size, fit: variant.fit), variant: variant))
     }

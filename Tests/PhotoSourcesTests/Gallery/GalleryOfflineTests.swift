@@ -30,11 +30,11 @@ import TestSupport
     // What has a thumbnail is shown, and what has none fails with a plain error.
     let size = PixelSize(40, 40)
     let known = try await pipeline.thumbnail(
-      for: ThumbnailRequest(photo.source(for: size, fit: .cover), variant: Variant(size: size)))
+      for: ThumbnailRequest(photo.source(for: size, fit: .cover), variant: Variant(size: size, fit: .cover)))
     #expect(known.size == size)
     let missing = second.items[40].photo.source(for: size, fit: .cover)
     await #expect(throws: ThumbnailError.self) {
-      try await pipeline.thumbnail(for: ThumbnailRequest(missing, variant: Variant(size: size)))
+      try await pipeline.thumbnail(for: ThumbnailRequest(missing, variant: Variant(size: size, fit: .cover)))
     }
   }
 
@@ -142,7 +142,7 @@ import TestSupport
     let store = try #require(fixture.pipeline.pageStore)
     let prefetch = QueryPrefetch(
       provider: try fixture.provider().storingPages(in: store), query: "lake", pipeline: fixture.pipeline,
-      variants: [Variant(size: PixelSize(40, 40))])
+      variants: [Variant(size: PixelSize(40, 40), fit: .cover)])
     for try await _ in prefetch {}
     await fixture.pipeline.flush()
     fixture.unsplash.origin.stop()
@@ -152,7 +152,8 @@ import TestSupport
     #expect(try await offline.ids(of: "lake") == (0..<40).map { "p\($0)" })
     #expect(try await Set(offline.ids(of: "other")) == Set((0..<40).map { "p\($0)" }))
     let again = QueryPrefetch(
-      provider: offline, query: "lake", pipeline: fixture.pipeline, variants: [Variant(size: PixelSize(40, 40))],
+      provider: offline, query: "lake", pipeline: fixture.pipeline,
+      variants: [Variant(size: PixelSize(40, 40), fit: .cover)],
       limits: .init(pages: nil))
     var hits = 0
     for try await case .photo(let outcome) in again { hits += outcome.firstError == nil ? 1 : 0 }

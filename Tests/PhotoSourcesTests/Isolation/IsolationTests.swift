@@ -23,7 +23,7 @@ struct IsolationTests {
   private static var helper: DecodeIsolation { .helper(executable: HelperBench.executable) }
 
   private func own(_ name: String, _ size: PixelSize = PixelSize(40, 30)) -> ThumbnailRequest {
-    ThumbnailRequest(.file(at: TestImages.url("formats/\(name)").path), variant: Variant(size: size))
+    ThumbnailRequest(.file(at: TestImages.url("formats/\(name)").path), variant: Variant(size: size, fit: .cover))
   }
 
   private func error(_ request: ThumbnailRequest, _ fixture: PipelineFixture) async -> ThumbnailError? {
@@ -63,8 +63,9 @@ struct IsolationTests {
     var extended = Framing()
     extended.canvas = Framing.Canvas()
     let variants = [
-      Variant(size: PixelSize(2000, 2000), enlarges: true), Variant(size: PixelSize(3000, 3000), framing: extended),
-      Variant(size: PixelSize(20, 20)),
+      Variant(size: PixelSize(2000, 2000), fit: .cover, enlarges: true),
+      Variant(size: PixelSize(3000, 3000), fit: .cover, framing: extended),
+      Variant(size: PixelSize(20, 20), fit: .cover),
     ]
     var codes: [String?] = []
     for variant in variants {
@@ -111,10 +112,13 @@ struct IsolationTests {
   }
 
   @Test(arguments: [
-    Variant(size: PixelSize(100, 100)), Variant(size: PixelSize(16, 16)),
-    Variant(size: PixelSize(90, 40), gravity: .attention), Variant(size: PixelSize(100, 100), format: .same),
-    Variant(size: PixelSize(100, 100), metadata: .profile), Variant(size: PixelSize(600, 600), enlarges: true),
-    Variant(size: PixelSize(100, 100), format: .webp, frames: .all), Variant(size: PixelSize(50, 50), light: .linear),
+    Variant(size: PixelSize(100, 100), fit: .cover), Variant(size: PixelSize(16, 16), fit: .cover),
+    Variant(size: PixelSize(90, 40), fit: .cover, gravity: .attention),
+    Variant(size: PixelSize(100, 100), fit: .cover, format: .same),
+    Variant(size: PixelSize(100, 100), fit: .cover, metadata: .profile),
+    Variant(size: PixelSize(600, 600), fit: .cover, enlarges: true),
+    Variant(size: PixelSize(100, 100), fit: .cover, format: .webp, frames: .all),
+    Variant(size: PixelSize(50, 50), fit: .cover, light: .linear),
   ])
   func whatAHelperMakesIsWhatIsMadeInProcess(_ variant: Variant) async throws {
     let fixture = try Self.fixture(Self.helper)
@@ -123,7 +127,7 @@ struct IsolationTests {
     let ofEachReader = [
       "jpeg-420", "jpeg-progressive", "heic", "png-rgb", "gif-animated", "tiff-strips", "webp-lossy", "svg",
     ]
-    let isFirst = variant == Variant(size: PixelSize(100, 100))
+    let isFirst = variant == Variant(size: PixelSize(100, 100), fit: .cover)
     let chosen = all.filter { name in
       isFirst || ofEachReader.contains { name.hasPrefix("\($0).") } || name.contains("icc")
     }
@@ -149,7 +153,7 @@ struct IsolationTests {
           .ok(Data())
         }
         let request = ThumbnailRequest(
-          .file(at: TestImages.url("broken/\(name)").path), variant: Variant(size: PixelSize(40, 30)))
+          .file(at: TestImages.url("broken/\(name)").path), variant: Variant(size: PixelSize(40, 30), fit: .cover))
         found.append(try? await fixture.pipeline.thumbnail(for: request))
       }
       #expect(found[0] == found[1], "\(name)")
@@ -185,7 +189,7 @@ struct IsolationTests {
     let fixture = try Self.fixture(isolation)
     let file = fixture.directory.url.appendingPathComponent("endless.svg")
     try Data(HelperBench.endless).write(to: file)
-    let request = ThumbnailRequest(.file(at: file.path), variant: Variant(size: PixelSize(40, 40)))
+    let request = ThumbnailRequest(.file(at: file.path), variant: Variant(size: PixelSize(40, 40), fit: .cover))
     let error = await error(request, fixture)
     #expect(error?.code == "decoder-failed")
     #expect(error?.message.contains("(isolation.deadline)") == true, "\(error.map { "\($0)" } ?? "")")

@@ -27,7 +27,7 @@
     func random(count: Int) async throws(ProviderError) -> [Photo] { [] }
   }
 
-  private let variants = [Variant(size: PixelSize(40, 40)), Variant(size: PixelSize(20, 20))]
+  private let variants = [Variant(size: PixelSize(40, 40), fit: .cover), Variant(size: PixelSize(20, 20), fit: .cover)]
 
   private func prefetch(
     _ pages: Pages, _ fixture: PipelineFixture, limits: QueryPrefetch.Limits = .init()

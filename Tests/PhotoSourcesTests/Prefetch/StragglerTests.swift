@@ -80,7 +80,7 @@
     let fixture = try fixture(silent: silent, as: silence, until: gate)
     let pages = Pages(origin: fixture.origin, count: 100)
     let prefetch = QueryPrefetch(
-      provider: pages, query: "", pipeline: fixture.pipeline, variants: [Variant(size: PixelSize(40, 40))],
+      provider: pages, query: "", pipeline: fixture.pipeline, variants: [Variant(size: PixelSize(40, 40), fit: .cover)],
       limits: .init(pages: nil))
     let done = Recorder<Int>()
     let run = Task {
@@ -153,7 +153,7 @@
     }
     let requests = (0..<12).map { number in
       let source = ImageSource(fixture.origin.url("/\(number)"), identity: "\(number)", downloadsPerHost: 2)
-      return ThumbnailRequest(source, variant: Variant(size: PixelSize(40, 40)), priority: .prefetch)
+      return ThumbnailRequest(source, variant: Variant(size: PixelSize(40, 40), fit: .cover), priority: .prefetch)
     }
     let (done, run) = make(requests, with: fixture)
     let most = Counter()

@@ -7,7 +7,7 @@ import TestSupport
   static let samples = [
     Variant(size: PixelSize(400, 300), background: .white),
     Variant(size: PixelSize(1, 16383), fit: .contain, format: .avif, quality: 1, scaling: .best, enlarges: true),
-    Variant(size: PixelSize(200, 200), gravity: .attention, format: .webp, quality: 100),
+    Variant(size: PixelSize(200, 200), fit: .cover, gravity: .attention, format: .webp, quality: 100),
     Variant(size: PixelSize(9, 9), format: .same, effort: 9, metadata: .copyright, frames: .all),
     Variant(size: PixelSize(9, 9), format: .jxl, metadata: .profile),
     Variant(size: PixelSize(9, 9), light: .linear),
@@ -55,23 +55,25 @@ import TestSupport
 
   /// Thumbnails are stored under these.
   @Test func tokensStayAsTheyAre() {
-    #expect(Variant(size: PixelSize(400, 300)).token == "1;400x300;cover;centre;auto;80;good;-;0")
+    #expect(Variant(size: PixelSize(400, 300)).token == "1;400x300;contain;centre;auto;80;good;-;0")
+    let cover = Variant(size: PixelSize(400, 300), fit: .cover, gravity: .north)
+    #expect(cover.token == "1;400x300;cover;north;auto;80;good;-;0")
     let rare = Variant(size: PixelSize(400, 300), metadata: .profile, frames: .all)
-    #expect(rare.token == "1;400x300;cover;centre;auto;80;good;-;0;-;profile;all")
+    #expect(rare.token == "1;400x300;contain;centre;auto;80;good;-;0;-;profile;all")
     let linear = Variant(size: PixelSize(400, 300), light: .linear)
-    #expect(linear.token == "1;400x300;cover;centre;auto;80;good;-;0;-;none;first;linear")
+    #expect(linear.token == "1;400x300;contain;centre;auto;80;good;-;0;-;none;first;linear")
     let processed = Variant(size: PixelSize(400, 300), processor: "blur-3")
-    #expect(processed.token == "1;400x300;cover;centre;auto;80;good;-;0;-;none;first;display;blur-3")
+    #expect(processed.token == "1;400x300;contain;centre;auto;80;good;-;0;-;none;first;display;blur-3")
     var framed = Variant(size: PixelSize(400, 300))
     framed.framing.crop = Framing.Crop(x: 10, y: 20, size: PixelSize(300, 200))
-    #expect(framed.token == "1;400x300;cover;centre;auto;80;good;-;0;@c300.0:200.0:northwest:10.0:20.0:1")
+    #expect(framed.token == "1;400x300;contain;centre;auto;80;good;-;0;@c300.0:200.0:northwest:10.0:20.0:1")
   }
 
   @Test func everyValueTellsVariantsApart() {
     let base = Variant(size: PixelSize(400, 400))
     var others = [Variant](repeating: base, count: 14)
     others[0].size = PixelSize(400, 401)
-    others[1].fit = .contain
+    others[1].fit = .cover
     others[2].gravity = .north
     others[3].format = .webp
     others[4].quality = 81
@@ -99,7 +101,7 @@ import TestSupport
     #expect(small.canBeShrunk(from: Variant(size: PixelSize(400, 300))))
     #expect(!small.canBeShrunk(from: Variant(size: PixelSize(399, 299))))
     #expect(!small.canBeShrunk(from: Variant(size: PixelSize(500, 300))))
-    #expect(!small.canBeShrunk(from: Variant(size: PixelSize(400, 300), fit: .contain)))
+    #expect(!small.canBeShrunk(from: Variant(size: PixelSize(400, 300), fit: .cover)))
     #expect(!small.canBeShrunk(from: Variant(size: PixelSize(400, 300), quality: 60)))
     // A watermark would be shrunk, too.
     let marked = Variant(size: PixelSize(200, 150), processor: "mark")

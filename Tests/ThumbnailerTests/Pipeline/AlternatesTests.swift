@@ -6,7 +6,7 @@ import Synchronization
 
 /// Pictures that are to be had at several places.
 @Suite(.timeLimit(.minutes(5))) struct AlternatesTests {
-  private let variant = Variant(size: PixelSize(40, 40))
+  private let variant = Variant(size: PixelSize(40, 40), fit: .cover)
 
   private func request(_ fixture: PipelineFixture, _ paths: String...) -> ThumbnailRequest {
     let urls = paths.map { fixture.origin.url($0) }

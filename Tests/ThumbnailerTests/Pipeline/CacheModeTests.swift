@@ -32,7 +32,7 @@
     let fixture = try RevalidationFixture({ $0.headers = [("Cache-Control", "max-age=86400")] })
     func request(_ path: String, _ size: PixelSize = PixelSize(40, 40)) -> ThumbnailRequest {
       ThumbnailRequest(
-        ImageSource(fixture.fixture.origin.url(path), identity: "photo"), variant: Variant(size: size))
+        ImageSource(fixture.fixture.origin.url(path), identity: "photo"), variant: Variant(size: size, fit: .cover))
     }
     _ = try await fixture.pipeline.thumbnail(for: request("/small.jpg"))
     _ = try await fixture.pipeline.thumbnail(for: request("/large.jpg", PixelSize(100, 20)))
@@ -69,7 +69,7 @@
     #expect(try await fixture.origin(PixelSize(40, 40), of: offline) == .shrunk)
     #expect(await fixture.code(PixelSize(100, 20), of: offline) == "offline-miss")
     let other = ThumbnailRequest(
-      ImageSource(fixture.fixture.origin.url("/other")), variant: Variant(size: PixelSize(9, 9)))
+      ImageSource(fixture.fixture.origin.url("/other")), variant: Variant(size: PixelSize(9, 9), fit: .cover))
     await #expect(throws: ThumbnailError.notCached) { _ = try await offline.response(for: other) }
     #expect(fixture.asked.count == 1)
     #expect(offline.statistics.offlineMisses == 2 && offline.statistics.failures == 2)
@@ -79,7 +79,7 @@
   @Test func offlineLocalFilesAreReadAndSearchesAreNot() async throws {
     let fixture = try RevalidationFixture(configuring: { $0.cacheMode = .offline })
     let file = ThumbnailRequest(
-      .file(at: TestImages.url("formats/jpeg-420.jpg").path), variant: Variant(size: PixelSize(40, 40)))
+      .file(at: TestImages.url("formats/jpeg-420.jpg").path), variant: Variant(size: PixelSize(40, 40), fit: .cover))
     #expect(try await fixture.pipeline.response(for: file).origin == .source)
     await #expect(throws: HTTPClientError.self) {
       _ = try await fixture.pipeline.httpClient.get(HTTPRequest(url: fixture.fixture.origin.url("/search")))

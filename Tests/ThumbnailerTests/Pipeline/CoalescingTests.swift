@@ -24,7 +24,7 @@
     let fixture = try PipelineFixture()
     let sizes = [PixelSize(80, 60), PixelSize(20, 15), PixelSize(40, 30)]
     let results = await fixture.pipeline.responses(
-      for: ImageSource(fixture.origin.url("/a.jpg")), variants: sizes.map { Variant(size: $0) })
+      for: ImageSource(fixture.origin.url("/a.jpg")), variants: sizes.map { Variant(size: $0, fit: .cover) })
     #expect(try results.map { try $0.get().thumbnail.size } == sizes)
     #expect(fixture.origin.requests.count == 1)
     #expect(fixture.pipeline.statistics.decodes == 1)
@@ -44,14 +44,14 @@
     let small = ImageSource(fixture.origin.url("/p?w=20"), identity: "photo:1")
     let large = ImageSource(fixture.origin.url("/p?w=160"), identity: "photo:1")
     async let first = fixture.pipeline.thumbnail(
-      for: ThumbnailRequest(small, variant: Variant(size: PixelSize(20, 20))))
+      for: ThumbnailRequest(small, variant: Variant(size: PixelSize(20, 20), fit: .cover)))
     await poll { fixture.origin.requests.count == 1 }
     async let second = fixture.pipeline.thumbnail(
-      for: ThumbnailRequest(large, variant: Variant(size: PixelSize(100, 100))))
+      for: ThumbnailRequest(large, variant: Variant(size: PixelSize(100, 100), fit: .cover)))
     await poll { fixture.origin.requests.count == 2 }
     gate.open()
     #expect(try await [first.size.width, second.size.width] == [20, 100])
-    let again = ThumbnailRequest(small, variant: Variant(size: PixelSize(100, 100)))
+    let again = ThumbnailRequest(small, variant: Variant(size: PixelSize(100, 100), fit: .cover))
     #expect(try await fixture.pipeline.response(for: again).origin == .memory)
   }
 
@@ -67,7 +67,7 @@
   @Test func whatWasAskedIsStoredAndNothingElse() async throws {
     let fixture = try PipelineFixture()
     let source = ImageSource(fixture.origin.url("/a.jpg"))
-    let variants = [Variant(size: PixelSize(80, 60)), Variant(size: PixelSize(20, 15))]
+    let variants = [Variant(size: PixelSize(80, 60), fit: .cover), Variant(size: PixelSize(20, 15), fit: .cover)]
     _ = await fixture.pipeline.responses(for: source, variants: variants)
     await fixture.pipeline.flush()
     let disk = try DiskCache(directory: fixture.directory.url, byteLimit: 1 << 20)

@@ -6,8 +6,8 @@
 /// Pictures whose decode takes more than all decodes may take together.
 @Suite(.timeLimit(.minutes(5))) struct DecodeAloneTests {
   /// Takes about 14 MiB, more than the 12 MiB that a budget of 16 MiB leaves to decodes.
-  private let dear = Variant(size: PixelSize(1000, 700), format: .avif, effort: 0)
-  private let cheap = Variant(size: PixelSize(100, 100), format: .jpeg)
+  private let dear = Variant(size: PixelSize(1000, 700), fit: .cover, format: .avif, effort: 0)
+  private let cheap = Variant(size: PixelSize(100, 100), fit: .cover, format: .jpeg)
 
   private func fixture(
     _ configure: (inout ThumbnailPipeline.Configuration) -> Void
@@ -63,7 +63,7 @@
       $0.isolation = .helper(executable: HelperBench.executable)
       $0.isolation.memoryLimit = .mebibytes(64)
     }
-    let enormous = Variant(size: PixelSize(2900, 1900), format: .avif)
+    let enormous = Variant(size: PixelSize(2900, 1900), fit: .cover, format: .avif)
     guard case .failure(.tooLarge(let reason)) = await outcomes(fixture, [enormous])[0] else {
       Issue.record("it should be refused")
       return

@@ -12,7 +12,7 @@
   }
 
   private static func join(_ job: JobContext, _ client: String) throws {
-    var request = ThumbnailRequest(job.source, variant: Variant(size: PixelSize(1, 1)))
+    var request = ThumbnailRequest(job.source, variant: Variant(size: PixelSize(1, 1), fit: .cover))
     request.client = client
     job.add(request)
   }
@@ -115,7 +115,7 @@
     #expect(try await restarted.response(for: request).origin == .disk)
     // A file is not read either.
     let file = ThumbnailRequest(
-      .file(at: TestImages.url("formats/jpeg-420.jpg")), variant: Variant(size: PixelSize(40, 40)))
+      .file(at: TestImages.url("formats/jpeg-420.jpg")), variant: Variant(size: PixelSize(40, 40), fit: .cover))
     var stored = file
     stored.options.isStoredOnly = true
     await #expect(throws: ThumbnailError.notCached) { try await restarted.thumbnail(for: stored) }

@@ -95,12 +95,12 @@
     let configuration = ThumbnailPipeline.Configuration(cacheDirectory: directory.url)
     let stages = PipelineStages(configuration)
     let job = JobContext(
-      ImageSource(origin.url()), priority: PriorityControl(.visible), demand: [Variant(size: small)])
+      ImageSource(origin.url()), priority: PriorityControl(.visible), demand: [Variant(size: small, fit: .cover)])
     let loader = stages.loader(of: job.source)
     var body = try await loader.load(for: job, isWhole: false, insteadOf: nil)
     #expect(!body.isComplete && body.bytesLeft > 0)
     for size in [middle, large] {
-      let variants = [Variant(size: size), Variant(size: small)]
+      let variants = [Variant(size: size, fit: .cover), Variant(size: small, fit: .cover)]
       guard
         case .again(.withWholeBody) = try await stages.renderer.render(
           variants, from: &body, for: job, isUpToDate: { true })
@@ -110,7 +110,8 @@
       }
     }
     guard
-      case .done = try await stages.renderer.render([Variant(size: small)], from: &body, for: job, isUpToDate: { true })
+      case .done = try await stages.renderer.render(
+        [Variant(size: small, fit: .cover)], from: &body, for: job, isUpToDate: { true })
     else {
       Issue.record("what it was stopped for is not made of it")
       return
@@ -121,7 +122,7 @@
     #expect(stages.monitor.statistics.bytesLeft == 0 && stages.monitor.statistics.downloads == 2)
     guard
       case .done(let made, _) = try await stages.renderer.render(
-        [Variant(size: large)], from: &whole, for: job, isUpToDate: { true })
+        [Variant(size: large, fit: .cover)], from: &whole, for: job, isUpToDate: { true })
     else {
       Issue.record("the whole body is not enough")
       return

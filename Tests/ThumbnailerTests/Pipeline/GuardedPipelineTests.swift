@@ -34,7 +34,7 @@
   @Test func anAlternateURLIsTriedAndChecked() async throws {
     let fixture = try PipelineFixture(configuring: Self.guarded) { [picture] _ in .ok(picture) }
     let open = try Origin(at: "127.0.0.2") { [picture] _ in .ok(picture) }
-    let variant = Variant(size: PixelSize(40, 40))
+    let variant = Variant(size: PixelSize(40, 40), fit: .cover)
     let source = ImageSource(fixture.origin.url("/a.jpg"), alternates: [open.url("/a.jpg")])
     _ = try await fixture.pipeline.thumbnail(for: ThumbnailRequest(source, variant: variant))
     let other = ImageSource(open.url("/gone.jpg"), alternates: [fixture.origin.url("/gone.jpg")])
@@ -69,7 +69,7 @@
   @Test func aLocalFileIsReadAsAlways() async throws {
     let fixture = try PipelineFixture(configuring: { $0.addresses = .publicOnly }) { _ in .status(404) }
     let source = ImageSource.file(at: TestImages.url("formats/jpeg-420.jpg").path)
-    let request = ThumbnailRequest(source, variant: Variant(size: PixelSize(40, 40)))
+    let request = ThumbnailRequest(source, variant: Variant(size: PixelSize(40, 40), fit: .cover))
     #expect(await error(of: request, by: fixture.pipeline) == nil)
   }
 

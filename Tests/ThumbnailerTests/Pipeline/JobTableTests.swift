@@ -5,8 +5,8 @@ import TestSupport
 
 @Suite struct JobTableTests {
   private typealias Table = JobTable<Int>
-  private let small = Variant(size: PixelSize(100, 100))
-  private let large = Variant(size: PixelSize(400, 400))
+  private let small = Variant(size: PixelSize(100, 100), fit: .cover)
+  private let large = Variant(size: PixelSize(400, 400), fit: .cover)
 
   private func request(_ name: String, _ variant: Variant, _ priority: Priority = .prefetch) -> ThumbnailRequest {
     let source = ImageSource(URL(fileURLWithPath: "/\(name)"))

@@ -67,7 +67,7 @@
     async let busy: Void = workers.run { _ in gate.wait() }
     await poll { workers.running == 1 }
     let source = ImageSource.file(at: TestImages.url("formats/jpeg-420.jpg").path)
-    let sizes = [40, 20, 30].map { ThumbnailRequest(source, variant: Variant(size: PixelSize($0, $0))) }
+    let sizes = [40, 20, 30].map { ThumbnailRequest(source, variant: Variant(size: PixelSize($0, $0), fit: .cover)) }
     let leaving = Task { try await pipeline.response(for: sizes[0]) }
     await poll { workers.waiting == 1 }
     async let second = pipeline.response(for: sizes[1])
@@ -190,7 +190,7 @@
     #expect(truncate(path, 1500) == 0)
     do throws(ThumbnailError) {
       _ = try await stages.renderer.render(
-        [Variant(size: PixelSize(40, 40))], from: &body, for: job, isUpToDate: { true })
+        [Variant(size: PixelSize(40, 40), fit: .cover)], from: &body, for: job, isUpToDate: { true })
       Issue.record("a thumbnail of a file that changed")
     } catch {
       #expect(error.message == "the file cannot be read: it changed while it was read")

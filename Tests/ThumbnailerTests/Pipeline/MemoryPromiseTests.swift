@@ -33,7 +33,7 @@
       number % 2 == 0
         ? ImageSource(target.url("/direct\(number)")) : ImageSource(fixture.origin.url("/redirected\(number)"))
     }
-    let requests = sources.map { ThumbnailRequest($0, variant: Variant(size: PixelSize(40, 40))) }
+    let requests = sources.map { ThumbnailRequest($0, variant: Variant(size: PixelSize(40, 40), fit: .cover)) }
     var made = 0
     for await (_, result) in fixture.pipeline.thumbnails(for: requests, window: 60) where (try? result.get()) != nil {
       made += 1
@@ -45,8 +45,8 @@
     let fixture = try PipelineFixture(configuring: { $0.memoryBudget = .mebibytes(16) }) { _ in
       .ok((try? TestImages.bytes("gallery/alps/spring-meadow.jpg")) ?? Data())
     }
-    let small = Variant(size: PixelSize(100, 100), format: .jpeg)
-    let large = Variant(size: PixelSize(2900, 1900), format: .avif)
+    let small = Variant(size: PixelSize(100, 100), fit: .cover, format: .jpeg)
+    let large = Variant(size: PixelSize(2900, 1900), fit: .cover, format: .avif)
     let results = await fixture.pipeline.responses(
       for: ImageSource(fixture.origin.url("/a.jpg")), variants: [large, small])
     guard case .failure(let error) = results[0] else {
@@ -69,7 +69,7 @@
     await poll { fixture.origin.runningRequests == 2 && fixture.pipeline.waitingDownloads == 28 }
     // The same origin under another name is another host.
     let other = ImageSource(fixture.origin.url("/quick", host: "localhost"))
-    let quick = ThumbnailRequest(other, variant: Variant(size: PixelSize(40, 40)))
+    let quick = ThumbnailRequest(other, variant: Variant(size: PixelSize(40, 40), fit: .cover))
     _ = try await fixture.pipeline.thumbnail(for: quick)
     gate.open()
     for task in slow { _ = try await task.value }

@@ -54,7 +54,8 @@
   @Test func aLocalFileIsOpened() async throws {
     let fixture = try PipelineFixture()
     let file = ImageSource.file(at: TestImages.url("formats/jpeg-420.jpg").path)
-    _ = try await fixture.pipeline.thumbnail(for: ThumbnailRequest(file, variant: Variant(size: PixelSize(40, 40))))
+    _ = try await fixture.pipeline.thumbnail(
+      for: ThumbnailRequest(file, variant: Variant(size: PixelSize(40, 40), fit: .cover)))
     await poll { fixture.recorder.kinds.count == 4 }
     #expect(names(fixture.recorder) == ["opened", "planned", "rendered", "stored"])
   }
@@ -93,7 +94,8 @@
   @Test(arguments: [true, false])
   func countingComesBeforeTheAnswer(endsTheJob: Bool) async throws {
     let fixture = try PipelineFixture { _ in .status(404) }
-    let request = ThumbnailRequest(ImageSource(fixture.origin.url("/a.jpg")), variant: Variant(size: PixelSize(9, 9)))
+    let request = ThumbnailRequest(
+      ImageSource(fixture.origin.url("/a.jpg")), variant: Variant(size: PixelSize(9, 9), fit: .cover))
     let jobs = fixture.pipeline.jobs
     let sink = RunningJobs.Sink(promise: Promise(), started: .now)
     let id = jobs.table.withLock { $0.join(request, sink: sink).waiter.job }
@@ -136,7 +138,8 @@
     async let first: Void = workers.run { _ in gate.wait() }
     await poll { workers.running == 1 }
     let source = ImageSource.file(at: TestImages.url("formats/jpeg-420.jpg").path)
-    async let second = pipeline.response(for: ThumbnailRequest(source, variant: Variant(size: PixelSize(40, 40))))
+    async let second = pipeline.response(
+      for: ThumbnailRequest(source, variant: Variant(size: PixelSize(40, 40), fit: .cover)))
     await poll { workers.waiting == 1 }
     let opened = ContinuousClock.now
     gate.open()

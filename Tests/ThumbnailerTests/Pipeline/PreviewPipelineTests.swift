@@ -30,7 +30,7 @@
     #expect(fixture.origin.requests.count == 2 && response.bytesLeft == 0 && response.downloadedBytes > file.count)
     // A local file is at hand already.
     let path = TestImages.url("formats/jpeg-exif-thumbnail-of-another-picture.jpg").path
-    let request = ThumbnailRequest(.file(at: path), variant: Variant(size: size))
+    let request = ThumbnailRequest(.file(at: path), variant: Variant(size: size, fit: .cover))
     let (local, same) = (
       try await fixture.pipeline.thumbnail(for: request), try await plain.pipeline.thumbnail(for: request)
     )

@@ -40,7 +40,8 @@ import DecodeSandbox
     format: OutputFormat = .png
   ) -> ThumbnailRequest {
     ThumbnailRequest(
-      ImageSource(fixture.origin.url("/a")), variant: Variant(size: size, format: format, processor: processor))
+      ImageSource(fixture.origin.url("/a")),
+      variant: Variant(size: size, fit: .cover, format: format, processor: processor))
   }
 
   @Test(arguments: ["jpeg-420.jpg", "jpeg-gray.jpg", "png-rgba.png", "png-gray.png"])
@@ -128,7 +129,7 @@ import DecodeSandbox
     } answer: { _ in
       .ok(Data(file), type: "image/webp")
     }
-    let variant = Variant(size: PixelSize(16, 16), format: .webp, frames: .all, processor: "height")
+    let variant = Variant(size: PixelSize(16, 16), fit: .cover, format: .webp, frames: .all, processor: "height")
     let request = ThumbnailRequest(ImageSource(fixture.origin.url("/a")), variant: variant)
     #expect(try await fixture.pipeline.thumbnail(for: request).size == PixelSize(16, 16))
   }

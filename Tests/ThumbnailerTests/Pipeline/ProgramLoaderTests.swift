@@ -17,7 +17,7 @@ import Synchronization
   private var pipeline: ThumbnailPipeline { fixture.pipeline }
 
   private func request(_ source: ImageSource, _ size: PixelSize = PixelSize(40, 40)) -> ThumbnailRequest {
-    ThumbnailRequest(source, variant: Variant(size: size))
+    ThumbnailRequest(source, variant: Variant(size: size, fit: .cover))
   }
 
   private func error(_ request: ThumbnailRequest) async -> ThumbnailError? {
@@ -93,7 +93,7 @@ import Synchronization
     // What follows the image counts among its bytes, from which `good` tells how smooth it is.
     func made(_ bytes: Data) async throws -> Thumbnail {
       try await pipeline.thumbnail(
-        for: ThumbnailRequest(.data(bytes), variant: Variant(size: PixelSize(40, 40), scaling: .fast)))
+        for: ThumbnailRequest(.data(bytes), variant: Variant(size: PixelSize(40, 40), fit: .cover, scaling: .fast)))
     }
     let (made, plain) = (try await made(large), try await made(picture))
     #expect(made.data == plain.data)

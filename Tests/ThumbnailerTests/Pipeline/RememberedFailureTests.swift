@@ -140,7 +140,8 @@
     #expect(await fixture.code(of: offline) == "offline-miss")
     let closed = try Origin { _ in .status(404) }
     closed.stop()
-    let unreachable = ThumbnailRequest(ImageSource(closed.url("/a.jpg")), variant: Variant(size: PixelSize(40, 40)))
+    let unreachable = ThumbnailRequest(
+      ImageSource(closed.url("/a.jpg")), variant: Variant(size: PixelSize(40, 40), fit: .cover))
     await #expect(throws: ThumbnailError.self) { _ = try await fixture.pipeline.thumbnail(for: unreachable) }
     let broken = try await fixture.restarted { $0.proxy = .url("http://127.0.0.1:1") }
     #expect(await fixture.code(of: broken) == "unreachable")
@@ -196,7 +197,7 @@
     let picture = try TestImages.bytes("gallery/alps/spring-meadow.jpg")
     let fixture = try RevalidationFixture({ $0.bytes = picture }) { $0.memoryBudget = .mebibytes(16) }
     let large = ThumbnailRequest(
-      fixture.request().source, variant: Variant(size: PixelSize(2900, 1900), format: .avif))
+      fixture.request().source, variant: Variant(size: PixelSize(2900, 1900), fit: .cover, format: .avif))
     for _ in 0..<2 {
       await #expect(throws: ThumbnailError.self) { _ = try await fixture.pipeline.thumbnail(for: large) }
     }
@@ -227,7 +228,7 @@
   @Test func aMissingFileIsLookedForEveryTime() async throws {
     let fixture = try RevalidationFixture()
     let path = fixture.fixture.directory.url.appendingPathComponent("later.jpg").path
-    let variant = Variant(size: PixelSize(40, 40))
+    let variant = Variant(size: PixelSize(40, 40), fit: .cover)
     await #expect(throws: ThumbnailError.self) {
       _ = try await fixture.pipeline.thumbnail(for: ThumbnailRequest(.file(at: path), variant: variant))
     }

@@ -133,7 +133,7 @@
   @Test func aLimitHoldsForFilesAndMayBeHigherThanThePipelines() async throws {
     let fixture = try PipelineFixture(configuring: { $0.maximumPixels = 100 }) { _ in .status(404) }
     var request = ThumbnailRequest(
-      .file(at: TestImages.url("formats/jpeg-420.jpg").path), variant: Variant(size: PixelSize(40, 40)))
+      .file(at: TestImages.url("formats/jpeg-420.jpg").path), variant: Variant(size: PixelSize(40, 40), fit: .cover))
     #expect(await fixture.pipeline.failure(request)?.code == "too-large")
     request.options.maximumPixels = 1 << 28
     #expect(try await fixture.pipeline.response(for: request).origin == .source)

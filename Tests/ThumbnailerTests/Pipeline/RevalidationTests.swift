@@ -85,7 +85,7 @@
     await poll { workers.running == 1 }
     // Needs the frame that is cut short, which the others do not.
     let animated = ThumbnailRequest(
-      fixture.request().source, variant: Variant(size: PixelSize(60, 30), format: .webp, frames: .all))
+      fixture.request().source, variant: Variant(size: PixelSize(60, 30), fit: .cover, format: .webp, frames: .all))
     let first = Task { try await fixture.pipeline.thumbnail(for: animated) }
     await poll { workers.waiting == 1 }
     let second = Task { try await fixture.origin(PixelSize(20, 10)) }
@@ -103,7 +103,7 @@
   @Test func severalSizesOfAStalePictureAreOneQuestion() async throws {
     let fixture = try RevalidationFixture()
     let sizes = [PixelSize(40, 40), PixelSize(50, 20), PixelSize(24, 30)]
-    let variants = sizes.map { Variant(size: $0) }
+    let variants = sizes.map { Variant(size: $0, fit: .cover) }
     let source = fixture.request().source
     _ = await fixture.pipeline.responses(for: source, variants: variants)
     fixture.clock.advance(by: 61)
@@ -145,7 +145,7 @@
   @Test func aSizeThatIsNotStoredTakesTheBodyInOneRequest() async throws {
     let fixture = try RevalidationFixture()
     try await fixture.fetch(thenWait: 61)
-    let variants = [Variant(size: PixelSize(40, 40)), Variant(size: PixelSize(100, 20))]
+    let variants = [Variant(size: PixelSize(40, 40), fit: .cover), Variant(size: PixelSize(100, 20), fit: .cover)]
     let results = await fixture.pipeline.responses(for: fixture.request().source, variants: variants)
     #expect(try results.map { try $0.get().origin } == [.source, .source])
     #expect(fixture.asked == ["-", "-"])
@@ -190,7 +190,7 @@
     let origin = fixture.fixture.origin
     func request(_ path: String, _ side: Int) -> ThumbnailRequest {
       ThumbnailRequest(
-        ImageSource(origin.url(path), identity: "photo"), variant: Variant(size: PixelSize(side, side)))
+        ImageSource(origin.url(path), identity: "photo"), variant: Variant(size: PixelSize(side, side), fit: .cover))
     }
     _ = try await fixture.pipeline.thumbnail(for: request("/small.jpg", 40))
     fixture.clock.advance(by: 61)
@@ -309,7 +309,7 @@
   @Test func aLocalFileIsNeverAskedAbout() async throws {
     let fixture = try RevalidationFixture(configuring: { $0.cacheMode = .maximumAge(.zero) })
     let file = ThumbnailRequest(
-      .file(at: TestImages.url("formats/jpeg-420.jpg").path), variant: Variant(size: PixelSize(40, 40)))
+      .file(at: TestImages.url("formats/jpeg-420.jpg").path), variant: Variant(size: PixelSize(40, 40), fit: .cover))
     _ = try await fixture.pipeline.thumbnail(for: file)
     fixture.clock.advance(by: 1e9)
     #expect(try await fixture.pipeline.response(for: file).origin == .memory)

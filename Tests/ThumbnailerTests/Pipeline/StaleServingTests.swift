@@ -35,7 +35,7 @@
     fixture.fixture.origin.stop()
     #expect(try await fixture.origin() == .stale)
     // What is not stored still fails.
-    let variants = [PixelSize(40, 40), PixelSize(100, 20)].map { Variant(size: $0) }
+    let variants = [PixelSize(40, 40), PixelSize(100, 20)].map { Variant(size: $0, fit: .cover) }
     let results = await fixture.pipeline.responses(for: fixture.request().source, variants: variants)
     #expect(try results[0].get().origin == .stale)
     #expect(throws: ThumbnailError.self) { try results[1].get() }

@@ -7,7 +7,7 @@ struct Samples {
   let keys: [CacheKey]
   let variant = Variant(size: PixelSize(400, 400))
   /// `variant` as the database names it.
-  let token = "1;400x400;cover;centre;auto;80;fast;-;0"
+  var token: String { variant.token }
   let thumbnail: Thumbnail
   let description = SourceDescription(size: PixelSize(6000, 4000), format: .jpeg, byteCount: 4_000_000)
 
