@@ -12,12 +12,13 @@ import unittest
 from pathlib import Path
 
 SCRIPTS = Path(__file__).resolve().parent.parent / "Scripts"
-TOOLS = "bash cat chmod cksum cp cut date dirname env find mkdir mv readlink rm sed touch".split()
+TOOLS = "bash cat chmod cksum cp cut date dirname env find grep mkdir mv readlink rm sed tail touch".split()
 
 # Counts its calls and "links" programs that print their directory, arguments and standard input.
 SWIFT = """#!/bin/sh
 if [ "$1" = -print-target-info ]; then echo '"runtimeResourcePath": "/the toolchain/lib/swift"'; exit; fi
 echo "swift $*"
+echo "[1/2] Compiling"
 printf '<%s>' "$@"
 echo call >>"$PROJECT/.build/calls"
 [ ! -e "$PROJECT/Sources/broken" ] || { echo "error: broken" >&2; exit 1; }
@@ -71,6 +72,9 @@ class Project(unittest.TestCase):
             **options,
         )
 
+    def log(self, name="thumbs"):
+        return (self.project / ".build" / f"{name}.log").read_text()
+
     def builds(self):
         calls = self.project / ".build" / "calls"
         return len(calls.read_text().split()) if calls.exists() else 0
@@ -84,8 +88,8 @@ class Thumbs(Project):
 
     def test_the_first_start_builds_and_says_so_on_standard_error(self):
         result = self.start(input="")
-        self.assertIn("thumbs: building", result.stderr)
-        self.assertIn("swift build --package-path", result.stderr)
+        self.assertRegex(result.stderr, r"\Athumbs: building, .*\n\Z")
+        self.assertIn("swift build --package-path", self.log())
         self.assertNotIn("swift", result.stdout)
 
     def test_the_second_start_is_silent(self):
@@ -128,13 +132,39 @@ class Thumbs(Project):
             result = self.start(input="")
             self.assertEqual((result.returncode, result.stdout), (70, ""))
             self.assertIn("error: broken", result.stderr)
+            self.assertNotIn("[1/2]", result.stderr)
             self.assertIn("thumbs: the build failed", result.stderr)
+            self.assertTrue(result.stderr.endswith(f"all are in {self.project}/.build/thumbs.log\n"))
+
+    def apt(self, text):
+        """Packages are missing until apt-get, which is run by a shell, has installed them."""
+        self.tool("pkg-config", '#!/bin/sh\n[ "$2" != vips ] || [ -e "${0%/*}/installed" ]\n')
+        self.tool("apt-get", "#!/bin/sh\nexit 1\n")
+        self.tool("apt-cache", "#!/bin/sh\n")
+        self.tool("sudo", '#!/bin/sh\nshift; exec "$@"\n')
+        self.tool("true", "#!/bin/sh\n")
+        self.tool("sh", f"#!/bin/sh\necho a line of apt-get; echo another >&2; {text}\n")
+
+    def test_each_stage_says_one_line(self):
+        self.apt('[ "$4" = update ] || : >"${0%/*}/installed"')
+        lines = self.start(input="").stderr.splitlines()
+        self.assertEqual(lines[:2], ["thumbs: reading the package lists", "thumbs: installing libvips-dev"])
+        self.assertEqual((len(lines), self.builds()), (3, 1))
+        self.assertIn("a line of apt-get\nanother\n", self.log())
+
+    def test_an_installation_that_fails_shows_its_messages_and_names_the_log(self):
+        self.apt('[ "$4" = update ]')
+        result = self.start(input="")
+        self.assertEqual((result.returncode, self.builds()), (70, 0))
+        self.assertIn("a line of apt-get", result.stderr)
+        self.assertIn("apt-get could not install libvips-dev: ", result.stderr)
+        self.assertTrue(result.stderr.endswith(f"all are in {self.project}/.build/thumbs.log\n"))
 
     def test_what_cannot_be_installed_is_named(self):
         self.tool("pkg-config", '#!/bin/sh\n[ "$2" != vips ]\n')
         result = self.start(input="")
         self.assertEqual((result.returncode, self.builds()), (70, 0))
-        self.assertIn("missing: libvips-dev", result.stderr)
+        self.assertRegex(result.stderr, r"missing: libvips-dev.*; install .* as root: apt-get install libvips-dev")
 
     def test_without_swift_it_says_where_to_get_it(self):
         (self.tools / "swift").unlink()
@@ -151,9 +181,9 @@ class Install(Project):
         folder = self.elsewhere / "a folder" / "bin"
         result = self.install(str(folder))
         self.assertEqual((result.returncode, result.stdout), (0, ""))
-        self.assertIn("--static-swift-stdlib", result.stderr)
+        self.assertIn("--static-swift-stdlib", self.log("install"))
         library, data = "/the toolchain/lib/swift_static/linux/lib_FoundationICU.a", self.project / ".build/static/unicode.o"
-        self.assertIn(f"<-Xlinker><{library}><{data}>", result.stderr)
+        self.assertIn(f"<-Xlinker><{library}><{data}>", self.log("install"))
         self.assertIn(f"installed {folder}/thumbs", result.stderr)
         self.assertIn("is not in PATH", result.stderr)
         # What others have built stays as it is.
@@ -205,7 +235,7 @@ class Release(Project):
         settings.parent.mkdir(parents=True)
         settings.write_text('  public static let version = "1.2.3"\n')
         (self.project / "CHANGELOG.md").write_text("## 1.2.3 (2026-01-02)\n")
-        for name in ["cmp", "grep", "sort"]:
+        for name in ["cmp", "sort"]:
             (self.tools / name).symlink_to(shutil.which(name))
         # The next step after the folder is a clone, or the question who is root.
         self.tool("git", "#!/bin/sh\necho changed\n")

@@ -39,7 +39,7 @@ test_needs=(
 # left out, and so are the tables of exceptions and the path of this folder.
 static_folder=$project/.build/static
 static_options=(
-  --package-path "$project" --scratch-path "$static_folder" -c release --static-swift-stdlib -Xswiftc -use-ld=lld
+  --scratch-path "$static_folder" -c release --static-swift-stdlib -Xswiftc -use-ld=lld
   -Xswiftc -Xfrontend -Xswiftc -function-sections -Xlinker -s -Xlinker --no-export-dynamic -Xlinker --icf=safe
   -Xlinker -z -Xlinker pack-relative-relocs
   -Xlinker --no-eh-frame-hdr -Xlinker -T -Xlinker "$project/Packaging/executable.ld"
@@ -59,6 +59,60 @@ fail() {
 
 as_root() {
   if ((EUID == 0)); then "$@"; else sudo -- "$@"; fi
+}
+
+# What the stages of this script print.
+log=$project/.build/${0##*/}.log
+
+# Begins a stage of minutes: says what it is. Its messages go to `$log`. On a terminal a line below shows its time and its
+# last message.
+begin_stage() {
+  if [[ -z ${log_is_new-} ]]; then
+    # A project of somebody else's cannot be written to.
+    { mkdir -p -- "${log%/*}" && : >"$log"; } 2>/dev/null || log=$(mktemp)
+    log_is_new=yes
+  fi
+  say "$*"
+  [[ ! -t 2 ]] || show_progress & stage_progress=$!
+}
+
+# Ends it.
+end_stage() {
+  kill "$stage_progress" 2>/dev/null || true
+  wait "$stage_progress" 2>/dev/null || true
+  [[ ! -t 2 ]] || printf '\r\033[K' >&2
+}
+
+# Draws that line each second, until the stage or its script ends.
+show_progress() {
+  local begun=$SECONDS width
+  width=$(stty size <&2 2>/dev/null | cut -d ' ' -f 2)
+  while sleep 1 && kill -0 "$$" 2>/dev/null; do
+    printf '\r\033[K%.*s' "$((${width:-80} - 1))" "$((SECONDS - begun)) s  $(tail -n 1 -- "$log")" >&2
+  done
+}
+
+# Runs a command as a stage, and has its status.
+stage() {
+  local status=0
+  begin_stage "$1"
+  shift
+  # Standard input is the program's: a list of URLs may wait there.
+  "$@" </dev/null >>"$log" 2>&1 || status=$?
+  end_stage
+  return "$status"
+}
+
+# Shows the last messages of a stage that failed, without those of progress, and where all are.
+show_log() {
+  sed '/^\[[0-9]*\/[0-9]*\] /d' "$log" | tail -n 40 >&2
+  say "$1: the last messages stand above, all are in $log"
+}
+
+# Ends the script after that.
+fail_stage() {
+  show_log "$*"
+  exit "$setup_failed"
 }
 
 # Prints the packages of those needs that are not met, one a line.
@@ -88,31 +142,32 @@ installable_packages() {
   done
 }
 
-# Runs apt-get without questions; waits for another apt to finish. Services of new packages are not started.
+# Runs apt-get as a stage, without questions; waits for another apt to finish. Services of new packages are not started.
 apt_get() {
+  local title=$1
+  shift
   # shellcheck disable=SC2016 # Expanded by the inner shell.
-  as_root env DEBIAN_FRONTEND=noninteractive sh -c '
+  stage "$title" as_root env DEBIAN_FRONTEND=noninteractive sh -c '
     policy=/usr/sbin/policy-rc.d
     if [ ! -e "$policy" ]; then
       trap "rm -f $policy" EXIT
       trap "exit 130" INT TERM
       printf "#!/bin/sh\nexit 101\n" >"$policy" && chmod 755 "$policy"
     fi
-    apt-get -q -y -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@"
-  ' sh "$@" </dev/null >&2
+    apt-get -q -y -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 -o Dpkg::Options::=--force-confold "$@"
+  ' sh "$@"
 }
 
 # Reads the package lists anew, at most once. A broken third-party list is no reason to stop: the installation tells.
 apt_update() {
   [[ -z ${apt_is_updated-} ]] || return 0
-  say "reading the package lists"
-  apt_get update || say "apt-get update had errors; going on with what it got"
+  apt_get "reading the package lists" update || say "apt-get update had errors, which are in $log; going on with what it got"
   apt_is_updated=yes
 }
 
-# Whether packages can be installed here.
+# Whether packages can be installed here. Sudo asks for its password now, as a stage shows no questions.
 can_install() {
-  command -v apt-get >/dev/null && { ((EUID == 0)) || command -v sudo >/dev/null; }
+  command -v apt-get >/dev/null && { ((EUID == 0)) || { command -v sudo >/dev/null && sudo -- true; }; }
 }
 
 # Installs what the needs lack. Silent and quick when nothing is missing; ends the script when it cannot.
@@ -120,12 +175,11 @@ install_missing() {
   local wanted packages
   mapfile -t wanted < <(missing_packages "$@")
   ((${#wanted[@]} > 0)) || return 0
-  can_install || fail "missing: ${wanted[*]%\?}. Installing them takes apt-get, and root or sudo."
+  can_install || fail "missing: ${wanted[*]%\?}; install them as root: apt-get install ${wanted[*]%\?}"
   apt_update
   mapfile -t packages < <(installable_packages "${wanted[@]}")
-  say "installing ${packages[*]}"
-  apt_get install --no-install-recommends "${packages[@]}" ||
-    fail "apt-get could not install ${packages[*]}: its own messages stand above"
+  apt_get "installing ${packages[*]}" install --no-install-recommends "${packages[@]}" ||
+    fail_stage "apt-get could not install ${packages[*]}"
   mapfile -t wanted < <(missing_packages "$@")
   ((${#wanted[@]} == 0)) || fail "still missing after the installation: ${wanted[*]%\?}"
 }
@@ -134,7 +188,7 @@ install_missing() {
 # is fatal. The package would also have a web server run on port 80 from the next boot on, which nobody asked for.
 install_nginx() {
   if command -v nginx >/dev/null || [[ -x /usr/sbin/nginx ]]; then return; fi
-  if can_install && apt_update && say "installing nginx-light" && apt_get install --no-install-recommends nginx-light; then
+  if can_install && apt_update && apt_get "installing nginx-light" install --no-install-recommends nginx-light; then
     ! command -v systemctl >/dev/null || as_root systemctl disable nginx >&2 || true
   else
     say "nginx could not be installed: the tests that speak HTTP/2 are skipped"
@@ -147,21 +201,24 @@ require_swift() {
     fail "Swift 6.2 or later is not in PATH; install it as https://www.swift.org/install/linux says"
 }
 
+# Builds as a stage with these arguments of `swift build`, or ends the script.
+build_stage() {
+  stage "building, which takes up to ten minutes the first time" swift build --package-path "$project" "$@" ||
+    fail_stage "the build failed"
+}
+
 # Builds the program without Swift's libraries around it, with a small copy of their Unicode data. Installs what is missing.
 build_static() {
   local runtime unicode
   require_swift
   install_missing "${build_needs[@]}" "cmd:python3=python3"
-  say "building, which takes some minutes the first time"
   mkdir -p -- "$static_folder"
   runtime=$(swift -print-target-info | sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p')
   unicode=$("$project/Packaging/unicode.py" "${runtime}_static/linux/lib_FoundationICU.a" "$static_folder/unicode.o") ||
     fail "the Unicode data of Swift's Foundation could not be read"
   # One option a line, as paths may have spaces.
   mapfile -t unicode <<<"$unicode"
-  # The warning is about Swift's own library.
-  swift build "${static_build[@]}" "${unicode[@]}" </dev/null 2>&1 | sed '/the use of `mktemp. is dangerous/d' >&2 ||
-    fail "the build failed: its messages stand above"
+  build_stage "${static_build[@]}" "${unicode[@]}"
 }
 
 # Prints the version of the program.
