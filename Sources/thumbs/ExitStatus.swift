@@ -11,9 +11,9 @@ extension ExitCode {
   static let someFailed = ExitCode(1)
   /// More lines of a worker failed than allowed; the others are done.
   static let tooManyFailures = ExitCode(3)
-  /// The photo source could not be reached and nothing was fetched.
+  /// The photo source could not be reached and nothing was fetched, or no server is ready.
   static let sourceUnavailable = ExitCode(69)
-  /// The output cannot be written.
+  /// The output cannot be written, or the address of a server not be listened on.
   static let cannotWrite = ExitCode(73)
 
   /// Stopped by a signal, with all finished work kept: 128 + signal as in shells, 130 for Ctrl-C.

@@ -29,7 +29,7 @@ struct Thumbs: AsyncParsableCommand {
         3    more lines of a worker failed than --max-failures allows
         64   wrong usage
         69   the source could not be reached and nothing was fetched
-        73   the output cannot be written
+        73   the output cannot be written, or the port of serve not be used
         130  stopped by Ctrl-C (143: by SIGTERM), with all finished work kept
       """,
     version: ThumbnailPipeline.version,

@@ -162,10 +162,22 @@
     _ = await served.end()
   }
 
-  @Test func aPortInUseIsOneLine() async throws {
+  @Test func anAddressThatCannotBeUsedIsOneLine() async throws {
     let origin = try Origin { _ in .status(404) }
-    let run = try await bench.start(["serve", "--port", "\(origin.port)"]).run()
-    expectComplaint(run, 69, "\(origin.port)", "--port")
+    let run = try await bench.run("serve", "--port", "\(origin.port)")
+    expectComplaint(run, 73, "port \(origin.port) of 127.0.0.1 is in use", "--port 0")
+    // Of a network for documentation.
+    let foreign = try await bench.run("serve", "--host", "192.0.2.1", "--public", "--port", "0")
+    expectComplaint(foreign, 73, "192.0.2.1 is no address of this machine", "--host 127.0.0.1")
+  }
+
+  @Test func onATerminalItSaysHowItIsStopped() async throws {
+    let terminal = try #require(PseudoTerminal(columns: 100))
+    let process = try bench.start(["serve", "--port", "0"], stderr: .descriptor(terminal.end))
+    terminal.closeEnd()
+    await poll { terminal.text.contains("Ctrl-C ends it") && process.printed.hasSuffix("/\n") }
+    process.send(SIGINT)
+    #expect(await process.run().status == 130)
   }
 
   @Test func whatThumbsSignSignsIsServed() async throws {

@@ -146,7 +146,7 @@ struct ServeCommand: AsyncParsableCommand {
     do {
       bound = try await http.start()
     } catch {
-      throw CommandFailure(.sourceUnavailable, server.message(of: error))
+      throw CommandFailure(.cannotWrite, server.message(of: error))
     }
     if source.showHidden { served.hidden?.forget() }
     let login = served.sharing?.login
@@ -157,6 +157,7 @@ struct ServeCommand: AsyncParsableCommand {
       try await interruption.cancelling { [server, sharing] in
         for address in addresses { try Console.standard.print(address) }
         if let login { try sharing.announce(login, at: addresses[0]) }
+        if isatty(STDERR_FILENO) == 1 { Console.standard.complain("serving; Ctrl-C ends it") }
         if server.open { Browser.open(addresses[0]) }
         try await Task.sleep(for: .seconds(Int32.max))
       }

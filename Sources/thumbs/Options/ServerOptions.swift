@@ -113,8 +113,19 @@ struct ServerOptions: ParsableArguments {
 
   /// The reason why the server cannot listen, and what to do.
   func message(of error: any Error) -> String {
-    let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
-    return "\(host) port \(port) cannot be listened on: \(reason); choose another --port or --host"
+    let code = (error as? IOError)?.errnoCode
+    switch code ?? (error is SocketAddressError.UnknownHost ? EADDRNOTAVAIL : 0) {
+    case EADDRINUSE:
+      return "port \(port) of \(host) is in use by another program; choose another --port, or --port 0 for any free one"
+    case EACCES:
+      return "port \(port) is for root and programs with CAP_NET_BIND_SERVICE; choose a --port of at least 1024"
+    case EADDRNOTAVAIL:
+      return
+        "\(host) is no address of this machine; --host 127.0.0.1 is for this machine alone, 0.0.0.0 for all networks"
+    default:
+      let reason = code.map { String(cString: strerror($0)) } ?? "\(error)"
+      return "\(host) port \(port) cannot be listened on: \(reason); choose another --port or --host"
+    }
   }
 
   private static func bracketed(_ host: String) -> String { host.contains(":") ? "[\(host)]" : host }
