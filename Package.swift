@@ -141,6 +141,8 @@ let package = Package(
         "JPEGCoefficients",
         "ThumbnailCache",
         "ThumbnailCore",
+        // The helper that decodes: so SwiftPM builds it beside each program that uses the library.
+        "thumbs-decode",
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: strict
@@ -239,7 +241,7 @@ let package = Package(
       dependencies: [
         "CLibC", "CaptureDates", "DecodeSandbox", "Exports", "FolderConversion", "HTTPSemantics", "HTTPServer",
         "HTTPTransport", "ImageCodec", "PhotoSources", "ThumbnailCache", "ThumbnailCore", "ThumbnailServer",
-        "ThumbnailWorker", "Thumbnailer", "thumbs-decode",
+        "ThumbnailWorker", "Thumbnailer",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
@@ -249,7 +251,7 @@ let package = Package(
     .executableTarget(
       name: "scroll-player",
       dependencies: [
-        "PhotoSources", "ThumbnailCore", "Thumbnailer", "thumbs-decode",
+        "PhotoSources", "ThumbnailCore", "Thumbnailer",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Benchmarks/ScrollPlayer", swiftSettings: strict
@@ -361,7 +363,7 @@ let package = Package(
       dependencies: [
         "CodecTestSupport", "DecodeSandbox", "HTTPSemantics", "HTTPTransport", "ImageCodec", "JPEGCoefficients",
         "PipelineTestSupport", "TestOrigin", "TestSupport", "ThumbnailCache", "ThumbnailCore", "Thumbnailer",
-        "scroll-player", "thumbs-decode",
+        "scroll-player",
       ],
       swiftSettings: strict
     ),
@@ -392,7 +394,6 @@ let package = Package(
         "CaptureDates", "CodecTestSupport", "DecodeSandbox", "HTTPSemantics", "HTTPTransport", "PhotoSources",
         "PipelineTestSupport",
         "TestOrigin", "TestSupport", "ThumbnailCache", "ThumbnailCore", "Thumbnailer", "TransportTestSupport",
-        "thumbs-decode",
       ],
       swiftSettings: strict
     ),
@@ -443,7 +444,6 @@ let package = Package(
       dependencies: [
         "AttackHelper", "Attacks", "CodecTestSupport", "DecodeSandbox", "FolderConversion", "ImageCodec",
         "PipelineTestSupport", "TestOrigin", "TestSupport", "ThumbnailCache", "ThumbnailCore", "Thumbnailer", "thumbs",
-        "thumbs-decode",
       ],
       swiftSettings: strict
     ),

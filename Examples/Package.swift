@@ -8,11 +8,7 @@ let package = Package(
   targets: ["thumbnail", "folder", "grid"].map { name in
     .executableTarget(
       name: name,
-      dependencies: [
-        .product(name: "Thumbnailer", package: "thumbnailer"),
-        // The helper process that decodes images: SwiftPM puts it beside the program.
-        .product(name: "thumbs-decode", package: "thumbnailer"),
-      ],
+      dependencies: [.product(name: "Thumbnailer", package: "thumbnailer")],
       path: name)
   },
   swiftLanguageModes: [.v6]

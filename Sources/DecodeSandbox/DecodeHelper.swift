@@ -8,8 +8,8 @@ import ThumbnailCore
 /// The helper process that `DecodeIsolation` starts: confined by the kernel, it decodes one image after the other for
 /// the pipeline that started it, until the pipeline closes the connection.
 ///
-/// `thumbs-decode` is only that. A program that is one executable can be its own helper: it calls `serveIfAsked()`
-/// before anything else.
+/// `thumbs-decode` is only that; SwiftPM builds it beside each program that uses the library. A program that is one
+/// executable can be its own helper: it calls `serveIfAsked()` before anything else.
 public enum DecodeHelper {
   /// The name of the program that is only a helper.
   static let programName = "thumbs-decode"
@@ -35,9 +35,9 @@ public enum DecodeHelper {
 
   /// The advice if there is no helper.
   static let absence = """
-    there is no helper to decode pictures in: put \(programName), a product of this package, into the folder of this \
-    program, name one (isolation.executable), call DecodeHelper.serveIfAsked() first in its main so that it is its own, \
-    or decode in process (isolation = .inProcess)
+    there is no helper to decode pictures in: copy \(programName), which SwiftPM builds beside this program, into its \
+    folder, name one (isolation.executable), call DecodeHelper.serveIfAsked() first in its main so that it is its own, or \
+    decode in process (isolation = .inProcess)
     """
 
   /// The first command-line argument of a helper.

@@ -3,22 +3,6 @@ import Thumbnailer
 
 import TestSupport
 
-/// The README's example of the library, compiled and run. The lines between the marks are the README's, after the line
-/// that takes the shared pipeline, whose cache is the user's.
-private func readmeExample(pipeline: ThumbnailPipeline, url: URL, requests: [ThumbnailRequest]) async throws {
-  // README begins
-  let thumbnail = try await pipeline.thumbnail(for: url, size: 400)  // cropped to a square: fit is .cover
-
-  for await (request, result) in pipeline.thumbnails(for: requests) {  // many, in bounded memory
-    switch result {
-    case .success(let response): print(response.thumbnail.size, response.origin)
-    case .failure(let error): print(request.source.url, error.message)
-    }
-  }
-  // README ends
-  #expect(pipeline.cachedThumbnail(for: ThumbnailRequest(url, size: 400).key) == thumbnail)
-}
-
 /// The gallery of the article on galleries, compiled and run.
 private func libraryGallery(directory: URL, source: String, show: ([GallerySection], SnapshotDiff) -> Void) async throws
 {
@@ -47,14 +31,10 @@ private func libraryGallery(directory: URL, source: String, show: ([GallerySecti
   #expect(thumbnail.size == PixelSize(400, 400) && shown == gallery.snapshot.sections)
 }
 
-@Suite(.timeLimit(.minutes(5))) struct ReadmeTests {
-  @Test(arguments: [("README", "README.md"), ("gallery", "Sources/Thumbnailer/Thumbnailer.docc/Galleries.md")])
-  func thePageShowsThisCode(mark: String, page: String) throws {
-    let imports =
-      mark == "README"
-      ? "import Thumbnailer\n\nlet pipeline = ThumbnailPipeline.shared\n"
-      : "import PhotoSources\nimport Thumbnailer\n\n"
-    #expect(try Snippet(mark).isShown(in: page, after: imports))
+@Suite(.timeLimit(.minutes(5))) struct GalleryExampleTests {
+  @Test func theArticleShowsThisCode() throws {
+    let page = "Sources/Thumbnailer/Thumbnailer.docc/Galleries.md"
+    #expect(try Snippet("gallery").isShown(in: page, after: "import PhotoSources\nimport Thumbnailer\n\n"))
   }
 
   /// The gate builds and runs them, and the tutorials show these files.
@@ -76,15 +56,6 @@ private func libraryGallery(directory: URL, source: String, show: ([GallerySecti
       })
   }
 
-  @Test func theReadmesExampleRuns() async throws {
-    let origin = try Origin.picture()
-    defer { origin.stop() }
-    let directory = try TemporaryDirectory()
-    let url = origin.url("/a.jpg")
-    try await readmeExample(
-      pipeline: ThumbnailPipeline(.init(cacheDirectory: directory.url)), url: url,
-      requests: [ThumbnailRequest(url, size: 100)])
-  }
   @Test func theLibrarysGalleryRuns() async throws {
     let directory = try TemporaryDirectory()
     let changes = Recorder<Bool>()
