@@ -3,7 +3,8 @@
 Usage: inputs.py PHOTOS OUTPUT      makes the folders of MADE in OUTPUT; those that are there already are left.
 
 The web-size JPEGs are different parts of the photographs, as a photo service sends them, with chroma halved or whole
-(444); webp-1000 are such parts as WebP. The other formats are whole photographs of 3000 px (GIF: 1200 px); a HEIC is one
+(444); webp-1000 are such parts as WebP. camera are JPEGs as cameras write them: baseline, of 8 to 48 megapixels, mostly
+4:2:0, with high quality and the noise of a sensor. The other formats are whole photographs of 3000 px (GIF: 1200 px); a HEIC is one
 image without tiles.
 """
 
@@ -14,7 +15,7 @@ from pathlib import Path
 import pyvips
 
 # Of which folder, how many images there are.
-MADE = {"1000x750": 200, "1000x750-444": 200, "500x375": 2000, "200x150": 2000, "96x72": 2000, "webp-1000": 100}
+MADE = {"camera": 32, "1000x750": 200, "1000x750-444": 200, "500x375": 2000, "200x150": 2000, "96x72": 2000, "webp-1000": 100}
 MADE |= {"png": 8, "gif": 8, "tiff": 8, "webp": 8, "webp-lossless": 8, "avif": 8, "heic": 8}
 FORMATS = {
     "png": ("png", {"compression": 6}),
@@ -31,6 +32,10 @@ PARTS = {
 }
 
 
+# Width and height, in turn.
+CAMERAS = [(3264, 2448), (4032, 3024), (6000, 4000), (8064, 6048)]
+
+
 def in_srgb(image):
     return image.colourspace("srgb")[0:3].copy_memory()
 
@@ -44,6 +49,15 @@ def web_size(photos, folder, number):
     larger = in_srgb(pyvips.Image.thumbnail(photo, int(width * 1.5), height=int(height * 1.5), crop="centre"))
     left, top = place.randrange(larger.width - width), place.randrange(larger.height - height)
     larger.crop(left, top, width, height).write_to_file(f"{folder}/{number:04}.{end}", strip=True, **options)
+
+
+def of_camera(photos, folder, number):
+    width, height = CAMERAS[number % len(CAMERAS)]
+    photo = str(photos[number % len(photos)])
+    image = in_srgb(pyvips.Image.thumbnail(photo, width, height=height, crop="centre"))
+    noise = pyvips.Image.gaussnoise(width, height, sigma=2 + number % 3, seed=number)
+    options = {"Q": 90 + number % 7, "subsample_mode": "off" if number % 8 == 7 else "on"}
+    (image + noise).cast("uchar").write_to_file(f"{folder}/{number:02}.jpg", strip=True, **options)
 
 
 def other_format(photos, folder, number):
@@ -73,7 +87,8 @@ def main():
         partial = folder.with_name(f"{name}.partial") / name
         partial.mkdir(parents=True, exist_ok=True)
         for number in range(count):
-            (other_format if name in FORMATS else web_size)(photos, partial, number)
+            make = of_camera if name == "camera" else other_format if name in FORMATS else web_size
+            make(photos, partial, number)
         partial.rename(folder)
         partial.parent.rmdir()
 
