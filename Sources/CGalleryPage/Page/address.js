@@ -42,46 +42,42 @@ addEventListener('popstate', () => {
  * of the first item on screen, `open` the identifier of the enlarged one.
  */
 export class Address {
-  #state;
+  /** `{album, query, order, at, open}`. */
+  state;
   #timer = 0;
 
   /** `moved(state, former)` hears that the user went back or forward. */
   constructor(moved) {
     history.scrollRestoration = 'manual';
-    this.#state = Address.#read();
+    this.state = Address.#read();
     addEventListener('popstate', () => {
       clearTimeout(this.#timer);
       this.#timer = 0;
       if (isUncovered) return this.replace({});
-      const former = this.#state;
-      this.#state = Address.#read();
-      moved(this.#state, former);
+      const former = this.state;
+      this.state = Address.#read();
+      moved(this.state, former);
     });
     addEventListener('pagehide', () => this.#flush());
-  }
-
-  /** `{album, query, order, at, open}`. */
-  get state() {
-    return this.#state;
   }
 
   /** A new entry of the history, which `back` undoes. */
   push(change) {
     this.#flush();
-    this.#state = { ...this.#state, ...change };
+    this.state = { ...this.state, ...change };
     setPresent({ opens: Boolean(change.open) }, 'pushState', this.#link());
   }
 
   /** Changes the present entry. */
   replace(change) {
-    this.#state = { ...this.#state, ...change };
+    this.state = { ...this.state, ...change };
     history.replaceState(history.state, '', this.#link());
   }
 
   /** Changes the place in the present entry, soon. */
   setPlace(at) {
-    if (at === this.#state.at) return;
-    this.#state.at = at;
+    if (at === this.state.at) return;
+    this.state.at = at;
     this.#timer ||= setTimeout(() => this.#flush(), INTERVAL);
   }
 
@@ -92,12 +88,12 @@ export class Address {
 
   /** The address of an item, enlarged, among other results if `from` says which. */
   linkTo(open, at, from) {
-    return this.#link({ ...this.#state, ...from, open, at });
+    return this.#link({ ...this.state, ...from, open, at });
   }
 
   /** The address of an album. */
   linkToAlbum(album) {
-    return this.#link({ ...this.#state, album, at: 0, open: null });
+    return this.#link({ ...this.state, album, at: 0, open: null });
   }
 
   #flush() {
@@ -107,7 +103,7 @@ export class Address {
     history.replaceState(history.state, '', this.#link());
   }
 
-  #link({ album, query, order, at, open } = this.#state) {
+  #link({ album, query, order, at, open } = this.state) {
     const parameters = new URLSearchParams();
     if (album) parameters.set('album', album);
     if (query) parameters.set('q', query);

@@ -37,7 +37,7 @@ export class Albums {
       const { album } = event.target.closest('a')?.dataset ?? {};
       if (album === undefined || event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
-      handlers.go(album);
+      if (event.detail < 2) handlers.go(album);
     });
     this.#list.addEventListener('keydown', (event) => this.#key(event));
   }

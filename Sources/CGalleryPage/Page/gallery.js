@@ -15,13 +15,14 @@ const NOTHING = { count: 0, at: () => null, setWindow() {}, close() {} };
 export class Gallery {
   snapshot = null;
   items = NOTHING;
+  /** The index of the first item of the next results to show; 0 once it is there. */
+  place = 0;
   #session;
   #grid;
   #notices;
   #sections = new Sections([]);
   #generation = null;
   #shown = {};
-  #place = 0;
   #hold = 0;
   #revision = 0;
   /** Whether images keep their shapes, in rows, or are cut to squares; how many times as large as usual cells are. */
@@ -43,10 +44,6 @@ export class Gallery {
     return this.#sections.count;
   }
 
-  get sections() {
-    return this.#sections;
-  }
-
   get isSkeleton() {
     return this.items === NOTHING;
   }
@@ -57,25 +54,11 @@ export class Gallery {
     this.relayout();
   }
 
-  /** Whether it is still moving to the place of the next results. */
-  get isPlacing() {
-    return this.#place > 0;
-  }
-
-  /** The index of the first item of the next results to show. */
-  set place(index) {
-    this.#place = index;
-  }
-
   /** Takes the newest snapshot. */
   take(snapshot) {
     clearTimeout(this.#hold);
-    this.#hold = 0;
-    if (isWaiting(snapshot) && this.count > 0) {
-      this.#hold = setTimeout(() => this.#apply(snapshot), HOLD);
-    } else {
-      this.#apply(snapshot);
-    }
+    if (isWaiting(snapshot) && this.count > 0) this.#hold = setTimeout(() => this.#apply(snapshot), HOLD);
+    else this.#apply(snapshot);
   }
 
   /** Lays the items out again, for another width or look, around the first item on screen. */
@@ -83,10 +66,7 @@ export class Gallery {
     if (!this.snapshot) return;
     this.#lay(this.isSkeleton && isWaiting(this.snapshot) ? skeleton() : this.#sections, (next) => {
       const { layout, offset, first } = this.#grid;
-      if (!layout?.count || offset === 0 || first >= next.count) {
-        this.#grid.show(next, this.items, 0);
-        return;
-      }
+      if (!layout?.count || offset === 0 || first >= next.count) return this.#grid.show(next, this.items, 0);
       // The same part of its row is above the edge.
       const [row, later] = [layout.row(layout.rowOf(first)), next.row(next.rowOf(first))];
       this.#grid.show(next, this.items, later.top + ((offset - row.top) / row.height) * later.height);
@@ -98,7 +78,7 @@ export class Gallery {
     this.snapshot = snapshot;
     const { query, order, album } = this.#shown;
     const isSameQuery =
-      query === snapshot.query && order === this.#session.orderWanted && album === snapshot.album;
+      query === snapshot.query && order === this.#session.wanted.order && album === snapshot.album;
     if (snapshot.generation === this.#generation && previous?.count > 0) {
       if (snapshot.count > previous.count) this.#grow(snapshot);
     } else if (isSameQuery && this.count > 0 && snapshot.count > 0) {
@@ -107,7 +87,7 @@ export class Gallery {
       // A restarted server searches for the same results: the old ones stay until these arrive.
     } else {
       // A disk that is away for a while comes back.
-      if (isSameQuery && snapshot.state === 'failed') this.#place ||= this.#grid.first;
+      if (isSameQuery && snapshot.state === 'failed') this.place ||= this.#grid.first;
       this.#reset(snapshot);
     }
     this.#notices.show(snapshot);
@@ -128,7 +108,7 @@ export class Gallery {
   #reset(snapshot) {
     this.#revision += 1;
     this.#generation = snapshot.generation;
-    this.#shown = { query: snapshot.query, order: this.#session.orderWanted, album: snapshot.album };
+    this.#shown = { query: snapshot.query, order: this.#session.wanted.order, album: snapshot.album };
     this.items.close();
     this.#sections = new Sections(snapshot.count ? snapshot.sections : []);
     this.items = snapshot.count ? this.#store(snapshot) : NOTHING;
@@ -154,10 +134,7 @@ export class Gallery {
     const [anchor, place] = kept < 0 ? [first, -1] : [shown[kept], places[kept]];
     const from = Math.min(place >= 0 ? place : first, next.count - 1);
     await next.load(from, Math.min(from + last - first + 1, next.count));
-    if (revision !== this.#revision) {
-      next.close();
-      return;
-    }
+    if (revision !== this.#revision) return next.close();
     const slack = offset - layout.row(layout.rowOf(anchor)).top;
     this.#generation = snapshot.generation;
     this.#sections = new Sections(this.snapshot.sections);
@@ -184,10 +161,10 @@ export class Gallery {
 
   /** Scrolls to the place in the address, or to the end, where more is loaded, until that place exists. */
   #goToPlace() {
-    if (this.#place === 0 || this.count === 0) return;
-    const isThere = this.#place < this.count;
-    this.#grid.reveal(isThere ? this.#place : this.count - 1, isThere ? 'start' : 'nearest');
-    if (isThere || !this.snapshot.more) this.#place = 0;
+    if (this.place === 0 || this.count === 0) return;
+    const isThere = this.place < this.count;
+    this.#grid.reveal(isThere ? this.place : this.count - 1, isThere ? 'start' : 'nearest');
+    if (isThere || !this.snapshot.more) this.place = 0;
   }
 
   /** Passes the layout of all items to `use`: square cells at once, justified rows when they have been computed. */

@@ -29,18 +29,20 @@ export class Grid {
   items = null;
   first = 0;
   last = -1;
+  /** The item with the keyboard focus. */
+  active = 0;
+  /** Box and fit of the thumbnails. */
+  form = { box: '', fit: 'cover' };
+  viewportHeight = 1;
   loader = new ImageLoader();
   #elements;
   #handlers;
   #space = new ScrollSpace();
   #window;
-  #form = { box: '', fit: 'cover' };
   #top = 0;
   /** Height of what stands above the first row and scrolls with it. */
   #lead = 0;
-  #viewport = 1;
   #isScheduled = false;
-  #active = 0;
   #tabStop = null;
   #wantsFocus = false;
   #isForward = true;
@@ -71,28 +73,19 @@ export class Grid {
     return this.#elements.space.clientWidth;
   }
 
-  get viewportHeight() {
-    return this.#viewport;
-  }
-
-  /** Box and fit of the thumbnails. */
-  get form() {
-    return this.#form;
-  }
-
   /** Shows a list from an offset: `items` has what is known of the items that `layout` places. */
   show(layout, items, offset) {
     this.layout = layout;
     this.items = items;
     const { width, height, fit } = layout.cell;
-    this.#form = { box: thumbnailBox(Math.max(width, height)), fit };
+    this.form = { box: thumbnailBox(Math.max(width, height)), fit };
     this.#elements.grid.style.setProperty('--spacing', `${layout.spacing}px`);
     this.#elements.grid.ariaRowCount = layout.rowCount;
     if (layout.columns) this.#elements.grid.ariaColCount = layout.columns;
     else this.#elements.grid.removeAttribute('aria-colcount');
     this.measure();
     this.#window.dissolve();
-    this.#window.content = { layout, items, form: this.#form };
+    this.#window.content = { layout, items, form: this.form };
     this.jumpTo(offset);
     // At once, because cells with the same images keep them.
     this.#showWindow(this.#space.offset);
@@ -113,8 +106,8 @@ export class Grid {
     const { offsetTop, parentElement } = this.#elements.space;
     this.#top = parentElement.offsetTop;
     this.#lead = offsetTop - this.#top;
-    this.#viewport = Math.max(innerHeight - this.#top, 1);
-    this.#space.resize((this.layout?.height ?? 0) + FOOT, this.#viewport);
+    this.viewportHeight = Math.max(innerHeight - this.#top, 1);
+    this.#space.resize((this.layout?.height ?? 0) + FOOT, this.viewportHeight);
     this.#elements.space.style.height = `${this.#space.height}px`;
   }
 
@@ -146,7 +139,7 @@ export class Grid {
     const start = heads >= 0 ? this.layout.sectionTop(heads) : top;
     const margin = this.layout.spacing;
     if (alignment === 'start' || start < this.offset) this.jumpTo(start === 0 ? 0 : start - margin);
-    else if (top + height > this.offset + this.#viewport) this.jumpTo(top + height + margin - this.#viewport);
+    else if (top + height > this.offset + this.viewportHeight) this.jumpTo(top + height + margin - this.viewportHeight);
   }
 
   /** Updates items that have arrived since, in the next frame. */
@@ -182,20 +175,15 @@ export class Grid {
     return this.#window.cells();
   }
 
-  /** The item with the keyboard focus. */
-  get active() {
-    return this.#active;
-  }
-
   /** Makes an item the active one, without moving the focus. */
   setActive(index) {
-    this.#active = index;
+    this.active = index;
     this.invalidate();
   }
 
   /** Brings an item into view and the focus to its cell. */
   focus(index) {
-    this.#active = index;
+    this.active = index;
     this.#wantsFocus = true;
     this.reveal(index);
     this.invalidate();
@@ -236,7 +224,7 @@ export class Grid {
     const wasFling = this.#wasFling;
     if (elapsed > 0 && this.#restTimer) {
       const speed = (Math.abs(offset - before) / elapsed) * 1000;
-      this.#isFling = speed > FLING * this.#viewport;
+      this.#isFling = speed > FLING * this.viewportHeight;
     }
     this.#wasFling = this.#isFling;
     this.#showWindow(offset);
@@ -260,7 +248,7 @@ export class Grid {
       return;
     }
     let from = layout.rowAt(offset + layout.spacing + 1);
-    let to = layout.rowAt(offset + this.#viewport);
+    let to = layout.rowAt(offset + this.viewportHeight);
     this.first = layout.row(from).first;
     const end = layout.row(to);
     this.last = end.first + end.count - 1;
@@ -280,7 +268,7 @@ export class Grid {
 
   /** One cell takes part in the tab order: the active one, or else the first on screen. */
   #setTabStop() {
-    const active = this.cellOf(this.#active);
+    const active = this.cellOf(this.active);
     const cell = active ?? this.cellOf(this.first) ?? null;
     if (cell !== this.#tabStop) {
       if (this.#tabStop) this.#tabStop.element.tabIndex = -1;

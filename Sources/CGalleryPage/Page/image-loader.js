@@ -72,8 +72,7 @@ export class ImageLoader {
     if (!isCurrent()) return;
     cell.image.removeAttribute('src');
     cell.attempts += 1;
-    const most = pause === 0 ? 1 : BUSY_RETRIES;
-    if (pause === null || cell.attempts > most) cell.fail(failure);
+    if (pause === null || cell.attempts > (pause === 0 ? 1 : BUSY_RETRIES)) cell.fail(failure);
     else this.#postpone(cell, pause);
   }
 
@@ -122,14 +121,10 @@ const UNKNOWN = ['Cannot be shown', 'Something went wrong with this picture.'];
  * null if a retry makes no sense now, else the milliseconds before it.
  */
 export async function diagnose(url) {
-  let response;
-  try {
-    response = await fetch(url);
-  } catch {
-    return failure(GONE, null);
-  }
+  const response = await fetch(url).catch(() => null);
+  if (!response) return failure(GONE, null);
   if (response.ok) return failure(UNKNOWN, 0);
-  const isBusy = response.status === 429 || response.status === 503;
+  const isBusy = /429|503/.test(response.status);
   if (isBusy) return failure(BUSY, (Number(response.headers.get('Retry-After')) || 1) * SECOND);
   const { error } = await response.json().catch(() => ({}));
   return failure(FINAL[error] ?? PASSING[error] ?? UNKNOWN, null, error in FINAL);

@@ -43,10 +43,7 @@ export class ItemStore {
   /** Fetches the missing items of the window from `first` to `last`. */
   setWindow(first, last, isMoving) {
     this.#window = [first, last];
-    if (isMoving && performance.now() - this.#lastRequest < MOVING_INTERVAL) {
-      this.#later(MOVING_INTERVAL);
-      return;
-    }
+    if (isMoving && performance.now() - this.#lastRequest < MOVING_INTERVAL) return this.#later(MOVING_INTERVAL);
     const [from, to] = this.#span(first - MARGIN, last + MARGIN);
     for (const [number, chunk] of this.#chunks) {
       if (chunk.waiters > 0 || (number >= from && number <= to)) continue;

@@ -18,7 +18,7 @@ import { caption, number, pictures, sentence } from './words.js';
 const find = (id) => document.getElementById(id);
 const all = (...ids) => Object.fromEntries(ids.map((id) => [id, find(id)]));
 
-const address = new Address((state, former) => show(state, former));
+const address = new Address(show);
 const session = new Session(new Api(), {
   gallery: describe,
   snapshot: (snapshot) => gallery.take(snapshot),
@@ -58,11 +58,9 @@ const viewer = new Viewer(find('viewer'), gallery, grid, {
   },
   moved: (id) => address.replace({ open: id }),
   closed: () => {
-    if (address.isOpenPushed) history.back();
-    else {
-      address.replace({ open: null });
-      close();
-    }
+    if (address.isOpenPushed) return history.back();
+    address.replace({ open: null });
+    close();
   },
   hide: (item) => item && hide([item]),
   download,
@@ -256,7 +254,7 @@ function moved(isFling, isMoving) {
   if (gallery.isSkeleton) return;
   const { first, last } = grid;
   grid.items.setWindow(first, last, isFling);
-  if (!gallery.isPlacing) address.setPlace(grid.offset > 0 ? first : 0);
+  if (gallery.place === 0) address.setPlace(grid.offset > 0 ? first : 0);
   const { cell, spacing } = grid.layout;
   const { width: cellWidth, height: cellHeight, columns, fit } = cell;
   const [offset, height] = [grid.offset, grid.viewportHeight].map(Math.round);

@@ -11,17 +11,14 @@ export class Notices {
   #isAlive = true;
   #snapshot = null;
   #said = '';
-  #gallery = {};
+  /** The server's description of the gallery. */
+  gallery = {};
 
   /** `elements`: strip, state, foot, count, hidden, live. The buttons call `retry()` and `showHidden()`. */
   constructor(elements, { retry, showHidden }) {
     this.#elements = elements;
     this.#retry = retry;
     elements.hidden.addEventListener('click', showHidden);
-  }
-
-  set gallery(gallery) {
-    this.#gallery = gallery;
   }
 
   /** Whether the server of this page responds. */
@@ -115,7 +112,7 @@ export class Notices {
         // The server's message has words of its network library.
         return ['No connection', 'The search goes on by itself when the connection is back.'];
       case 'idle':
-        return query || this.#gallery.picksRandom ? null : ['What would you like to see?', 'Type a word above.'];
+        return query || this.gallery.picksRandom ? null : ['What would you like to see?', 'Type a word above.'];
       default:
         return null;
     }
@@ -151,7 +148,8 @@ export class Toast {
   #element;
   #timer = 0;
   #action = null;
-  #subject = null;
+  /** The subject of the current message, from `show`; null if there is none. */
+  subject = null;
 
   constructor(element) {
     this.#element = element;
@@ -168,15 +166,10 @@ export class Toast {
     });
   }
 
-  /** The subject of the current message, from `show`; null if there is none. */
-  get subject() {
-    return this.#subject;
-  }
-
   /** Shows a text in place of the last one. `host` is the topmost element: a modal dialog makes all others inert. */
   show(text, { host = document.body, label = null, action = null, subject = null } = {}) {
     this.#action = action;
-    this.#subject = subject;
+    this.subject = subject;
     this.#element.replaceChildren(element('span', text));
     if (label) {
       this.#element.append(element('button', label, { onclick: () => this.#act() }));
@@ -205,7 +198,7 @@ export class Toast {
   #close() {
     clearTimeout(this.#timer);
     this.#action = null;
-    this.#subject = null;
+    this.subject = null;
     this.#element.hidden = true;
   }
 }

@@ -14,8 +14,9 @@ const JUMP_SCREENS = 4;
 export class ScrollSpace {
   /** The place in the content that is at the top of the viewport. */
   offset = 0;
+  /** The farthest offset. */
+  end = 0;
   #position = 0;
-  #contentEnd = 0;
   #spaceEnd = 0;
   #viewport = 1;
 
@@ -25,17 +26,12 @@ export class ScrollSpace {
   resize(contentHeight, viewportHeight) {
     this.#viewport = viewportHeight;
     this.height = Math.min(contentHeight, TALLEST);
-    this.#contentEnd = Math.max(contentHeight - viewportHeight, 0);
+    this.end = Math.max(contentHeight - viewportHeight, 0);
     this.#spaceEnd = Math.max(this.height - viewportHeight, 0);
   }
 
   get isMapped() {
-    return this.#contentEnd > this.#spaceEnd;
-  }
-
-  /** The farthest offset. */
-  get end() {
-    return this.#contentEnd;
+    return this.end > this.#spaceEnd;
   }
 
   /** The difference between a scroll position and the place in the content. */
@@ -49,18 +45,18 @@ export class ScrollSpace {
     this.#position = position;
     if (!this.isMapped) this.offset = position;
     else if (Math.abs(distance) > JUMP_SCREENS * this.#viewport) this.offset = this.#toContent(position);
-    else this.offset = Math.min(Math.max(this.offset + distance, 0), this.#contentEnd);
+    else this.offset = Math.min(Math.max(this.offset + distance, 0), this.end);
     return this.offset;
   }
 
   /** The scroll position for an offset, which the caller sets and confirms with `place`. */
   positionFor(offset) {
-    return Math.round(this.#toSpace(Math.min(Math.max(offset, 0), this.#contentEnd)));
+    return Math.round(this.#toSpace(Math.min(Math.max(offset, 0), this.end)));
   }
 
   /** Records that the scroll position is now `position`, for `offset`. */
   place(offset, position) {
-    this.offset = this.isMapped ? Math.min(Math.max(offset, 0), this.#contentEnd) : position;
+    this.offset = this.isMapped ? Math.min(Math.max(offset, 0), this.end) : position;
     this.#position = position;
   }
 
@@ -71,17 +67,17 @@ export class ScrollSpace {
 
   #toContent(position) {
     if (!this.isMapped || position <= EXACT) return position;
-    if (position >= this.#spaceEnd - EXACT) return this.#contentEnd - (this.#spaceEnd - position);
+    if (position >= this.#spaceEnd - EXACT) return this.end - (this.#spaceEnd - position);
     return EXACT + (position - EXACT) * this.#stretch;
   }
 
   #toSpace(offset) {
     if (!this.isMapped || offset <= EXACT) return offset;
-    if (offset >= this.#contentEnd - EXACT) return this.#spaceEnd - (this.#contentEnd - offset);
+    if (offset >= this.end - EXACT) return this.#spaceEnd - (this.end - offset);
     return EXACT + (offset - EXACT) / this.#stretch;
   }
 
   get #stretch() {
-    return (this.#contentEnd - 2 * EXACT) / (this.#spaceEnd - 2 * EXACT);
+    return (this.end - 2 * EXACT) / (this.#spaceEnd - 2 * EXACT);
   }
 }

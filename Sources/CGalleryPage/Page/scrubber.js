@@ -44,8 +44,8 @@ export class Scrubber {
 
   /** Follows the grid; called once a frame. */
   update() {
-    const { layout, end, offset } = this.#grid;
-    const isNeeded = layout !== null && end > this.#grid.viewportHeight / 2;
+    const { layout, end, offset, viewportHeight } = this.#grid;
+    const isNeeded = layout !== null && end > viewportHeight / 2;
     if (this.#element.hidden === isNeeded) this.#element.hidden = !isNeeded;
     if (!isNeeded) return;
     if (layout !== this.#layout || this.#track === 0) this.measure();

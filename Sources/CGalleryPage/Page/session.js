@@ -21,6 +21,8 @@ const LONGEST = 16_384;
  * the old one. A hidden tab has no stream: a browser has six connections for all tabs.
  */
 export class Session {
+  /** The state that the user wants. */
+  wanted = { query: '', order: 'date', album: '' };
   #api;
   #handlers;
   #id = null;
@@ -33,11 +35,8 @@ export class Session {
   #wake = () => {};
   #heard = 0;
   #connections = 1;
-  /**
-   * The last state that the server knows, and the state that the user wants: they differ while there is no connection.
-   */
+  /** The last state that the server knows: it differs from what the user wants while there is no connection. */
   #sent = {};
-  #wanted = { query: '', order: 'date', album: '' };
 
   /**
    * `handlers`: `gallery(description)`, `snapshot(snapshot)`, `connection(isAlive)`, `revived()` when dead connections
@@ -59,19 +58,14 @@ export class Session {
 
   /** Begins with a `{query, order, album}`. */
   open({ query, order, album }) {
-    this.#wanted = { query, order, album };
+    this.wanted = { query, order, album };
     return this.#connect();
   }
 
   /** Takes changes of these. */
   want(change) {
-    Object.assign(this.#wanted, change);
+    Object.assign(this.wanted, change);
     return this.#synchronise();
-  }
-
-  /** The order that the user wants. */
-  get orderWanted() {
-    return this.#wanted.order;
   }
 
   retry() {
@@ -162,7 +156,7 @@ export class Session {
   /** Returns whether it was sent. What did not arrive is sent again once there is a connection. */
   async #send(field, verb = field) {
     const sent = this.#sent;
-    const value = this.#wanted[field];
+    const value = this.wanted[field];
     if (value === sent[field]) return false;
     sent[field] = value;
     const response = await this.#command(verb, { [field]: value });
@@ -249,7 +243,7 @@ export class Session {
       this.#handlers.gallery(await this.#api.gallery(this.#connections));
       this.#connections = 1;
       if (this.#id !== null && (await this.#listen())) return true;
-      const sent = { ...this.#wanted };
+      const sent = { ...this.wanted };
       this.#id = (await this.#api.post('/api/sessions', sent)).id;
       this.#sent = sent;
       return await this.#listen();

@@ -35,10 +35,7 @@ export class SlideShow {
   }
 
   toggle() {
-    if (this.isPlaying) {
-      this.stop();
-      return;
-    }
+    if (this.isPlaying) return this.stop();
     this.#show(true);
     this.#wake();
     this.#follow();

@@ -307,10 +307,7 @@ export class Slide {
     if (url !== this.#url) return;
     this.image.removeAttribute('src');
     this.#attempts += 1;
-    if (pause === null || this.#attempts > (pause === 0 ? 1 : BUSY_RETRIES)) {
-      this.#fail(failure);
-      return;
-    }
+    if (pause === null || this.#attempts > (pause === 0 ? 1 : BUSY_RETRIES)) return this.#fail(failure);
     await new Promise((resolve) => {
       this.#timer = setTimeout(resolve, pause);
     });

@@ -9,6 +9,22 @@ const SLOP = 8;
 const HOLD = 250;
 /** CSS pixels at the lower edge of a film that its controls take. */
 const CONTROLS = 72;
+/** Milliseconds and CSS pixels within which two clicks are a double click. The first one takes a while to close the view. */
+const MOMENT = 500;
+const NEARBY = 30;
+
+/** The click that counted last. */
+let start = {};
+
+// The second click of two does not count where the first one has taken away what was there. Keys, which click too, do.
+addEventListener('click', (event) => {
+  const { timeStamp, clientX, clientY } = event;
+  if (event.detail && timeStamp - start.timeStamp < MOMENT && !start.target.checkVisibility()
+    && (start.target.closest('#viewer') || Math.hypot(clientX - start.clientX, clientY - start.clientY) < NEARBY)) {
+    event.preventDefault();
+    event.stopPropagation();
+  } else start = event;
+}, true);
 
 /**
  * Follows a finger over the stage: sideways to the next image, down to close. `handlers`: `moved(x, y)` while it is
@@ -65,6 +81,8 @@ export function followPress(stage, held) {
   };
   stage.addEventListener('pointerdown', (event) => {
     start = event;
+    // Clicks do not tell it in all browsers.
+    stage.isMouse = event.pointerType === 'mouse';
     if (event.button === 0 && event.target.closest('.frame')) timer = setTimeout(() => held(true), HOLD);
   });
   stage.addEventListener('pointermove', ({ clientX, clientY }) => {

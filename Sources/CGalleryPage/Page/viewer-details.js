@@ -4,15 +4,12 @@ import {
 
 /** The names of an image's details in the line below it and in the panel. */
 export class ViewerDetails {
-  #view;
   #dialog;
   #item = null;
   #request = null;
 
-  /** `view` is within the dialog. */
-  constructor(dialog, view) {
+  constructor(dialog) {
     this.#dialog = dialog;
-    this.#view = view;
     this.#find('.info').addEventListener('click', () => this.toggle());
   }
 
@@ -120,7 +117,7 @@ export class ViewerDetails {
   }
 
   #find(name) {
-    return this.#view.querySelector(name);
+    return this.#dialog.querySelector(name);
   }
 }
 

@@ -19,8 +19,9 @@ const SCROLLS = new Set([' ', 'ArrowUp', 'ArrowDown', 'PageUp', 'PageDown', 'Hom
  * follows beneath, so that items are loaded and the place is right when the dialog closes.
  */
 export class Viewer {
+  /** The element that contains all of it, and may fill the screen. */
+  element;
   #dialog;
-  #view;
   #stage;
   #gallery;
   #grid;
@@ -46,8 +47,8 @@ export class Viewer {
     this.#gallery = gallery;
     this.#grid = grid;
     this.#handlers = handlers;
-    this.#view = dialog.querySelector('.view');
-    this.#details = new ViewerDetails(dialog, this.#view);
+    this.element = dialog.querySelector('.view');
+    this.#details = new ViewerDetails(dialog);
     const find = (name) => dialog.querySelector(name);
     // It is in the document only while it is open, which keeps that small for scrolling.
     dialog.remove();
@@ -62,7 +63,7 @@ export class Viewer {
       slide.softened = () => this.#load();
     }
     this.#zoom = new Zoom(this.#stage, () => this.#slides[1], () => this.#zoomed());
-    this.#slideShow = new SlideShow(this.#view, {
+    this.#slideShow = new SlideShow(this.element, {
       next: () => this.#goOn(),
       film: (plays) => this.#slides[1].playFilm(plays),
     });
@@ -81,7 +82,7 @@ export class Viewer {
     find('.full').addEventListener('click', () => this.#fill());
     find('.previous').addEventListener('click', () => this.go(-1));
     find('.next').addEventListener('click', () => this.go(1));
-    find('.close').addEventListener('click', () => handlers.closed());
+    find('.close').addEventListener('click', (event) => event.detail < 2 && handlers.closed());
     const hide = find('.hide');
     hide.addEventListener('click', () => {
       this.#stage.focus();
@@ -113,11 +114,6 @@ export class Viewer {
 
   get isOpen() {
     return this.#dialog.open;
-  }
-
-  /** The element that contains all of it, and may fill the screen. */
-  get element() {
-    return this.#view;
   }
 
   /** Shows the item at an index, when it has arrived; `isHeld` while a key is held down. */
@@ -172,10 +168,7 @@ export class Viewer {
   /** Finds its item in changed results; if it is gone, says so and shows the one in its place. */
   async refresh(id = this.#id) {
     if (!this.isOpen) return;
-    if (this.#gallery.count === 0) {
-      this.#handlers.closed();
-      return;
-    }
+    if (this.#gallery.count === 0) return this.#handlers.closed();
     const index = Math.min(this.#index, this.#gallery.count - 1);
     const { items } = this.#gallery;
     if (items.at(index)?.id === id) return this.#show(index);
@@ -319,7 +312,7 @@ export class Viewer {
 
   #fill() {
     if (document.fullscreenElement) document.exitFullscreen();
-    else this.#view.requestFullscreen?.().catch(() => this.#handlers.tell('This browser has no fullscreen here.'));
+    else this.element.requestFullscreen?.().catch(() => this.#handlers.tell('This browser has no fullscreen here.'));
   }
 
   /** The next picture of the slide show, as soon as there is one; false after the last. */
@@ -360,10 +353,11 @@ export class Viewer {
     );
   }
 
-  #clicked({ target }) {
+  #clicked({ target, detail }) {
     // Afterwards the controls do it.
     if (target.controls && !target.played.length) target.play().catch(() => {});
-    if (!target.closest('.frame, .card')) this.#handlers.closed();
+    // A finger swipes to close. The first of two clicks has opened this, or closes it already.
+    if (this.#stage.isMouse && detail < 2 && !target.closest('.frame, .card')) this.#handlers.closed();
   }
 
   #key(event) {

@@ -20,10 +20,10 @@ const SLOW = 0.02;
  * pixels from the middle of the stage.
  */
 export class Zoom {
+  scale = 1;
   #stage;
   #slide;
   #changed;
-  #scale = 1;
   #x = 0;
   #y = 0;
   #pointers = new Map();
@@ -48,10 +48,6 @@ export class Zoom {
     stage.addEventListener('pointerleave', () => (this.#hover = { x: 0, y: 0 }));
   }
 
-  get scale() {
-    return this.#scale;
-  }
-
   /** Shows the whole image again. */
   reset() {
     this.#stop();
@@ -60,7 +56,7 @@ export class Zoom {
 
   /** Keeps within its limits after the stage or the image has changed its size. */
   settle() {
-    this.#set(this.#scale, this.#x, this.#y);
+    this.#set(this.scale, this.#x, this.#y);
     const point = this.#slide().item?.width && this.#wish;
     if (!point) return;
     this.reset();
@@ -76,7 +72,7 @@ export class Zoom {
   /** Moves the view of a zoomed image. */
   nudge(right, down) {
     this.#stop();
-    this.#set(this.#scale, this.#x - right * NUDGE, this.#y - down * NUDGE, true);
+    this.#set(this.scale, this.#x - right * NUDGE, this.#y - down * NUDGE, true);
   }
 
   #stop() {
@@ -87,13 +83,13 @@ export class Zoom {
   /** Between the whole image and its pixels, about a point. */
   #toggle(point) {
     const { actual, item } = this.#slide();
-    this.#wish = this.#scale > 1 || item?.width ? null : point;
-    this.#about(point, this.#scale > 1 ? 1 / this.#scale : Math.max(actual, 2), true);
+    this.#wish = this.scale > 1 || item?.width ? null : point;
+    this.#about(point, this.scale > 1 ? 1 / this.scale : Math.max(actual, 2), true);
   }
 
   #about({ x, y }, factor, isSmooth = false) {
-    const scale = Math.min(Math.max(this.#scale * factor, 1), this.#slide().most);
-    const ratio = scale / this.#scale;
+    const scale = Math.min(Math.max(this.scale * factor, 1), this.#slide().most);
+    const ratio = scale / this.scale;
     this.#set(scale, x - (x - this.#x) * ratio, y - (y - this.#y) * ratio, isSmooth);
   }
 
@@ -105,7 +101,7 @@ export class Zoom {
       const most = Math.max(0, (side * scale - stage) / 2);
       return Math.min(Math.max(value, -most), most);
     };
-    this.#scale = scale;
+    this.scale = scale;
     this.#x = bound(x, width, this.#stage.clientWidth);
     this.#y = bound(y, height, this.#stage.clientHeight);
     this.#stage.classList.toggle('zoomed', scale > 1);
@@ -144,7 +140,7 @@ export class Zoom {
     const [one, two] = [...this.#pointers.values()];
     this.#pointers.set(event.pointerId, point);
     if (two) this.#pinch(former === one ? two : one, former, point);
-    else if (this.#scale > 1 && this.#travel > STILL) this.#drag(event, former, point);
+    else if (this.scale > 1 && this.#travel > STILL) this.#drag(event, former, point);
   }
 
   /** One of two fingers has moved: what is between them stays there. */
@@ -164,7 +160,7 @@ export class Zoom {
       y: (point.y - former.y) / elapsed,
       time: event.timeStamp,
     };
-    this.#set(this.#scale, this.#x + point.x - former.x, this.#y + point.y - former.y);
+    this.#set(this.scale, this.#x + point.x - former.x, this.#y + point.y - former.y);
   }
 
   #release(event) {
@@ -187,7 +183,7 @@ export class Zoom {
     if (Math.hypot(x, y) < SLOW || matchMedia('(prefers-reduced-motion: reduce)').matches) return;
     this.#animation = requestAnimationFrame((now) => {
       const elapsed = Math.max(now - before, 0);
-      this.#set(this.#scale, this.#x + x * elapsed, this.#y + y * elapsed);
+      this.#set(this.scale, this.#x + x * elapsed, this.#y + y * elapsed);
       this.#glide({ x: x * GLIDE ** elapsed, y: y * GLIDE ** elapsed }, now);
     });
   }
