@@ -254,7 +254,7 @@ def _settings(
 
 
 def _output(output: str | os.PathLike[str]) -> Output:
-    address = os.fspath(output)
+    address = os.fspath(output).removeprefix("file://")
     return Output(address.rstrip("/") if is_elsewhere(address) else str(Path(address).absolute()))
 
 

@@ -86,6 +86,9 @@ class _OpenShard:
 
     def __init__(self, shard: Shard, settings: Settings, folder: Path) -> None:
         self.shard = shard
+        # Those of a ledger become the names of files.
+        for key in shard.keys:
+            layout.plain(key, f"the keys of {shard.name}")
         self.columns = {name: shard.rows.column(name).to_pylist() for name in shard.rows.column_names}
         self.urls: list[Any] = self.columns["url"]
         self.statistics = layout.Statistics()

@@ -9,10 +9,11 @@ import io
 import json
 import math
 import os
+import re
 import shutil
 import tarfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -21,8 +22,8 @@ import pyarrow.parquet
 
 from thumbs_worker.img2dataset.tfrecord import Records
 
-# What files are called until they are whole. img2dataset keeps its temporary files there, too.
-TEMPORARY = "_tmp"
+# Where files are until they are whole.
+TEMPORARY = "_thumbs_tmp"
 # A file for each shard, with the SHA-256 of its files.
 MANIFEST = "_manifest"
 # A file for each shard with rows that may still come.
@@ -32,6 +33,32 @@ _READ_SIZE = 1 << 20
 _ROWS_AT_ONCE = 100
 # More kinds of errors than this are not told apart in a shard's statistics.
 _MOST_KINDS = 100_000
+_SAMPLE = r"[0-9]+\.(jpg|png|webp|json|txt)"
+_OURS = re.compile(
+    rf"(_temporary|{TEMPORARY}|{MANIFEST}|{LEDGER})(/.*)?|_SUCCESS"
+    rf"|[0-9]+(/{_SAMPLE}|\.tar|\.parquet|\.tfrecord|_stats\.json)",
+    re.DOTALL,
+)
+
+
+def is_ours(path: str) -> bool:
+    """Whether a path in an output is one that outputs have: all else is somebody's own."""
+    return _OURS.fullmatch(path) is not None
+
+
+def plain(name: object, where: object, start: str = "") -> str:
+    """A name that was read from a file or a storage, which others may have written. Throws `ValueError` for a path: it
+    could lead anywhere."""
+    if isinstance(name, str) and re.fullmatch(r"[^/\\\0]+", name) and name.startswith(start) and name not in (".", ".."):
+        return name
+    raise ValueError(f"{where} has {name!r}, which is no plain name of its own: others have changed it, remove it")
+
+
+def claim(name: str, files: Iterable[str], exists: Callable[[str], bool]) -> None:
+    """Throws `FileExistsError` if one of the files of a shard is there and no manifest says that it is a shard's."""
+    for file in () if exists(f"{MANIFEST}/{name}.manifest") else files:
+        if exists(file):
+            raise FileExistsError(f"{file} is in the way, and is of no shard: move it, or name another folder")
 
 
 def shard_name(number: int, digits: int) -> str:
@@ -117,25 +144,38 @@ class _Folder:
         return self.temporary / f"{self.name}{end}"
 
     def publish(self, *ends: str) -> list[str]:
-        """Syncs and renames the files, in this order; returns their names."""
+        """Syncs and renames the files, in this order; returns their names. An empty manifest says before that the names
+        are a shard's. Throws `FileExistsError`."""
+        names = [f"{self.name}{end}" for end in ends]
+        claim(self.name, names, lambda file: os.path.lexists(self.folder / file))
+        write_document(self.folder, self.folder / MANIFEST / f"{self.name}.manifest", {"files": {}})
         for end in ends:
             _sync(self.path(end))
-        for end in ends:
-            target = self.folder / f"{self.name}{end}"
+        for end, name in zip(ends, names, strict=True):
+            target = self.folder / name
             if target.is_dir():
                 remove(target)
             self.path(end).rename(target)
         _sync(self.folder)
         self.remove()
-        return [f"{self.name}{end}" for end in ends]
+        return names
 
     def remove(self) -> None:
         shutil.rmtree(self.temporary, ignore_errors=True)
 
 
 def remove(path: Path) -> None:
-    """Removes a file, or a folder with all that is in it; does nothing where there is none."""
-    shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
+    """Removes a file, or a folder with all that is in it; does nothing where there is none. What is called as the folder
+    of a shard keeps all but samples."""
+    is_folder = path.is_dir() and not path.is_symlink()
+    if path.name.isdigit() and not path.is_symlink():
+        for each in list(path.iterdir()) if is_folder else ():
+            if re.fullmatch(_SAMPLE, each.name):
+                each.unlink()
+        with contextlib.suppress(OSError):
+            path.rmdir()
+    else:
+        shutil.rmtree(path) if is_folder else path.unlink(missing_ok=True)
 
 
 def _sync(path: Path) -> None:
@@ -169,13 +209,36 @@ class _Table:
         self._writer.close()
 
 
-class WebDatasetShard:
-    """`00000.tar` with `{key}.jpg`, `{key}.txt` and `{key}.json`, and `00000.parquet`."""
+class _Shard:
+    """A shard with a Parquet file, and what `_ends` names before it."""
+
+    _ends: tuple[str, ...] = ()
 
     def __init__(self, folder: Path, name: str, columns: pa.Schema, image_end: str) -> None:
         self._files = _Folder(folder, name)
         self._image_end = image_end
         self._table = _Table(self._files.path(".parquet"), columns)
+
+    def _finish(self) -> None:
+        self._table.close()
+
+    def close(self) -> list[str]:
+        self._finish()
+        return self._files.publish(*self._ends, ".parquet")
+
+    def abandon(self) -> None:
+        with contextlib.suppress(Exception):
+            self._finish()
+        self._files.remove()
+
+
+class WebDatasetShard(_Shard):
+    """`00000.tar` with `{key}.jpg`, `{key}.txt` and `{key}.json`, and `00000.parquet`."""
+
+    _ends = (".tar",)
+
+    def __init__(self, folder: Path, name: str, columns: pa.Schema, image_end: str) -> None:
+        super().__init__(folder, name, columns, image_end)
         self._tar = tarfile.open(self._files.path(".tar"), "w", format=tarfile.USTAR_FORMAT)
 
     def write(self, image: bytes | None, caption: str | None, columns: Mapping[str, Any]) -> None:
@@ -194,25 +257,18 @@ class WebDatasetShard:
         entry.mode = 0o444
         self._tar.addfile(entry, io.BytesIO(data))
 
-    def close(self) -> list[str]:
-        self._table.close()
+    def _finish(self) -> None:
+        super()._finish()
         self._tar.close()
-        return self._files.publish(".tar", ".parquet")
-
-    def abandon(self) -> None:
-        with contextlib.suppress(Exception):
-            self._table.close()
-            self._tar.close()
-        self._files.remove()
 
 
-class FilesShard:
+class FilesShard(_Shard):
     """A folder `00000` with `{key}.jpg`, `{key}.txt` and `{key}.json`, and `00000.parquet`."""
 
+    _ends = ("",)
+
     def __init__(self, folder: Path, name: str, columns: pa.Schema, image_end: str) -> None:
-        self._files = _Folder(folder, name)
-        self._image_end = image_end
-        self._table = _Table(self._files.path(".parquet"), columns)
+        super().__init__(folder, name, columns, image_end)
         self._files.path("").mkdir()
 
     def write(self, image: bytes | None, caption: str | None, columns: Mapping[str, Any]) -> None:
@@ -224,45 +280,24 @@ class FilesShard:
                 base.with_suffix(".txt").write_text(caption, encoding="utf-8", errors="surrogatepass")
         self._table.write(columns)
 
-    def close(self) -> list[str]:
-        self._table.close()
-        return self._files.publish("", ".parquet")
 
-    def abandon(self) -> None:
-        with contextlib.suppress(Exception):
-            self._table.close()
-        self._files.remove()
-
-
-class ParquetShard:
+class ParquetShard(_Shard):
     """`00000.parquet` with the image in a column that is named after its format."""
 
     def __init__(self, folder: Path, name: str, columns: pa.Schema, image_end: str) -> None:
-        self._files = _Folder(folder, name)
-        self._image_end = image_end
-        columns = columns.append(pa.field(image_end, pa.binary()))
-        self._table = _Table(self._files.path(".parquet"), columns)
+        super().__init__(folder, name, columns.append(pa.field(image_end, pa.binary())), image_end)
 
     def write(self, image: bytes | None, caption: str | None, columns: Mapping[str, Any]) -> None:
         self._table.write({**columns, self._image_end: image})
 
-    def close(self) -> list[str]:
-        self._table.close()
-        return self._files.publish(".parquet")
 
-    def abandon(self) -> None:
-        with contextlib.suppress(Exception):
-            self._table.close()
-        self._files.remove()
-
-
-class TFRecordShard:
+class TFRecordShard(_Shard):
     """`00000.tfrecord` with an `Example` for each image, and `00000.parquet`."""
 
+    _ends = (".tfrecord",)
+
     def __init__(self, folder: Path, name: str, columns: pa.Schema, image_end: str) -> None:
-        self._files = _Folder(folder, name)
-        self._image_end = image_end
-        self._table = _Table(self._files.path(".parquet"), columns)
+        super().__init__(folder, name, columns, image_end)
         self._stream = self._files.path(".tfrecord").open("wb")
         self._records = Records(self._stream)
 
@@ -274,16 +309,9 @@ class TFRecordShard:
             self._records.write({**features, **columns, **features})
         self._table.write(columns)
 
-    def close(self) -> list[str]:
-        self._table.close()
+    def _finish(self) -> None:
+        super()._finish()
         self._stream.close()
-        return self._files.publish(".tfrecord", ".parquet")
-
-    def abandon(self) -> None:
-        with contextlib.suppress(Exception):
-            self._table.close()
-            self._stream.close()
-        self._files.remove()
 
 
 class DummyShard:
@@ -353,11 +381,21 @@ def write_manifest(folder: Path, name: str, files: list[str], counts: Mapping[st
 
 
 def manifest(folder: Path, name: str) -> dict[str, Any]:
-    """What a shard consists of; nothing for one of an earlier version."""
+    """What a shard consists of; nothing for one of an earlier version. Throws `ValueError`."""
+    path = folder / MANIFEST / f"{name}.manifest"
+    return parsed_manifest(path.read_bytes(), name) if path.exists() else {"files": {}}
+
+
+def parsed_manifest(data: bytes, name: str) -> dict[str, Any]:
+    """The manifest of a shard. Throws `ValueError` for one that is damaged, or names files of others."""
+    where = f"{MANIFEST}/{name}.manifest"
     try:
-        document: dict[str, Any] = json.loads((folder / MANIFEST / f"{name}.manifest").read_text())
-    except FileNotFoundError:
-        return {}
+        document: dict[str, Any] = json.loads(data)
+        document["files"].items()
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise ValueError(f"{where} is damaged: remove it") from None
+    for file in document["files"]:
+        plain(file, where, name)
     return document
 
 
@@ -369,12 +407,11 @@ def write_document(folder: Path, target: Path, document: Mapping[str, Any]) -> N
 
 def write_statistics(folder: Path, name: str, document: Mapping[str, Any]) -> None:
     """Writes `00000_stats.json`, which marks the shard as done: a later run leaves it."""
-    files = _Folder(folder, f"{name}_stats")
-    files.path(".json").write_text(json.dumps(document, indent=4))
-    files.publish(".json")
+    with new_file(folder, folder / f"{name}_stats.json") as path:
+        path.write_text(json.dumps(document, indent=4))
 
 
 def done_shards(folder: Path) -> dict[int, str]:
     """The numbers of the shards that have statistics, in order, with their names."""
     names = (path.name.partition("_stats")[0] for path in folder.glob("*_stats.json"))
-    return {int(name): name for name in sorted(names, key=lambda name: (len(name), name)) if name.isdigit()}
+    return {int(name): name for name in sorted(names, key=lambda name: (len(name), name)) if re.fullmatch("[0-9]+", name)}

@@ -85,5 +85,7 @@ def _without(table: pa.Table, keys: Iterable[str]) -> pa.Table:
 
 
 def _values(table: pa.Table, name: str) -> list[Any]:
+    if name not in table.column_names:
+        raise ValueError(f"a file of {FOLDER} has no column {name}: others have changed it, remove it")
     values: list[Any] = table.column(name).to_pylist()
     return values

@@ -57,7 +57,6 @@ class Run:
     def _shards(self, first: int, done: Container[int]) -> Iterator[Shard]:
         settings = self._settings
         if not settings.only_failed:
-            input_files(settings)
             return shards(settings, first, done)
         patience = 0.0 if self._options.patience is None else self._options.patience
         rows = ledger.pending(self._folder, settings.seconds_left, patience, self._output.fetch)
@@ -102,6 +101,9 @@ class Run:
 
     def _prepare(self) -> tuple[int, Container[int]]:
         """Makes the output folder; returns the number of the first shard, and the shards that are done."""
+        for file in () if self._settings.only_failed else input_files(self._settings):
+            if self._output.holds(file):
+                raise SettingError(f"url_list: {file} has the name of a file of the output: copy it elsewhere")
         mode = "incremental" if self._settings.only_failed else self._settings.incremental_mode
         self._output.begin(mode == "overwrite", needs_ledger=self._settings.only_failed)
         done = layout.done_shards(self._folder)

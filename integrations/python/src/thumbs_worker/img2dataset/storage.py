@@ -88,17 +88,22 @@ class Output:
         self._lock = lock
 
     def begin(self, overwrite: bool, needs_ledger: bool) -> None:
-        """Makes the folder, empty with `overwrite`, and gets the names of the shards that are there, and the ledger."""
+        """Makes the folder, without shards with `overwrite`, and gets the names of those that are there, and the ledger."""
         self.claim()
+        for part in (layout.MANIFEST, layout.LEDGER):
+            if (self.folder / part).is_symlink():
+                raise FileExistsError(f"{self.folder / part} is a link: remove it, or its files would be changed")
         if self._system is None:
-            for path in list(self.folder.iterdir()) if overwrite else [self.folder / layout.TEMPORARY]:
-                layout.remove(path)
+            for path in list(self.folder.iterdir()):
+                is_shard = layout.is_ours(path.name) or path.name.isdigit()
+                if path.name == layout.TEMPORARY or overwrite and is_shard:
+                    layout.remove(path)
         elif overwrite:
-            if _again(lambda: self._system.exists(self._root)):
-                _again(lambda: self._system.rm(self._root, recursive=True))
+            self._remove(self._root)
         else:
-            for path in _again(lambda: self._system.glob(f"{self._root}/*_stats.json")):
-                (self.folder / path.rpartition("/")[2]).touch()
+            for name in self.names():
+                if name.endswith("_stats.json"):
+                    (self.folder / layout.plain(name, self.address)).touch()
             for part in (layout.MANIFEST, layout.LEDGER) if needs_ledger else ():
                 self._get_files(part)
         (self.folder / layout.TEMPORARY).mkdir()
@@ -107,9 +112,10 @@ class Output:
         """A shard has its name in `folder`."""
         if self._system is None:
             return
-        data = list(layout.manifest(self.folder, name).get("files", ()))
+        data = list(layout.manifest(self.folder, name)["files"])
         entries = f"{layout.LEDGER}/{name}.parquet"
-        for file in [*data, entries, f"{layout.MANIFEST}/{name}.manifest"]:
+        layout.claim(name, data, lambda file: _again(lambda: bool(self._system.exists(self._at(file)))))
+        for file in [f"{layout.MANIFEST}/{name}.manifest", *data, entries]:
             path = self.folder / file
             for each in sorted(path.iterdir()) if path.is_dir() else [path] if path.exists() else []:
                 self._put(each)
@@ -122,16 +128,18 @@ class Output:
 
     def fetch(self, file: str) -> Path:
         """A file of the output on this machine."""
-        path = self.folder / file
+        path = self.folder / layout.plain(file, self.address)
         if self._system is not None and not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            _again(lambda: self._system.get(self._at(file), str(path), recursive=self._system.isdir(self._at(file))))
+            if _again(lambda: self._system.isdir(self._at(file))):
+                self._get_files(file)
+            else:
+                _again(lambda: self._system.get_file(self._at(file), str(path)))
         return path
 
     def adopt(self, source: str, name: str, new_name: str) -> None:
         """Takes a complete shard over from another folder of the same storage, with a new name; its statistics last."""
         other = _system(source)[1] if self._system is not None else source
-        document = json.loads(self._read(f"{other}/{layout.MANIFEST}/{name}.manifest"))
+        document = layout.parsed_manifest(self._read(f"{other}/{layout.MANIFEST}/{name}.manifest"), name)
         moved = {file: new_name + file.removeprefix(name) for file in document["files"]}
         entries = f"{layout.LEDGER}/{name}.parquet", f"{layout.LEDGER}/{new_name}.parquet"
         # What a commit that was interrupted has left under this name.
@@ -150,19 +158,25 @@ class Output:
             self._put(self.folder / name)
 
     def remove(self, name: str) -> None:
-        """Removes a file, or a folder with all that is in it; does nothing where there is none."""
+        """Removes a file, or a folder, as `layout.remove`."""
         if self._system is None:
             layout.remove(self.folder / name)
-        elif _again(lambda: self._system.exists(self._at(name))):
-            _again(lambda: self._system.rm(self._at(name), recursive=True))
+        else:
+            self._remove(self._at(name))
 
-    def names(self) -> list[str]:
-        """The names of what is in the output; none if it is not there."""
+    def _remove(self, folder: str) -> None:
+        found = _again(lambda: self._system.find(folder))
+        if ours := [path for path in found if layout.is_ours(path.removeprefix(f"{self._root}/"))]:
+            _again(lambda: self._system.rm(ours))
+
+    def names(self, part: str = "") -> list[str]:
+        """The names of what is in the output, or in a folder of it; none if it is not there."""
         try:
             if self._system is None:
-                return sorted(path.name for path in self.folder.iterdir())
-            paths = _again(lambda: self._system.ls(self._root, False))
-            return sorted(path.rstrip("/").rpartition("/")[2] for path in paths)
+                return sorted(path.name for path in (self.folder / part).iterdir())
+            folder = self._at(part).rstrip("/")
+            paths = {path.rstrip("/") for path in _again(lambda: self._system.ls(folder, False))} - {folder}
+            return sorted(path.rpartition("/")[2] for path in paths)
         except FileNotFoundError:
             return []
 
@@ -205,25 +219,34 @@ class Output:
         known: set[str] = set()
         for manifest in sorted((self.folder / layout.MANIFEST).glob("*.manifest")):
             known.add(f"{manifest.stem}_stats.json")
-            for file, expected in layout.manifest(self.folder, manifest.stem)["files"].items():
-                known.add(file)
-                try:
-                    path = self.fetch(file)
-                    if layout.sha256(path) != expected:
-                        problems.append(f"{file} has other bytes than when it was written")
-                except FileNotFoundError:
-                    problems.append(f"{file} is missing")
-                    continue
-                if self._system is not None:
-                    layout.remove(path)
+            try:
+                for file, expected in layout.manifest(self.folder, manifest.stem)["files"].items():
+                    known.add(file)
+                    try:
+                        path = self.fetch(file)
+                        if layout.sha256(path) != expected:
+                            problems.append(f"{file} has other bytes than when it was written")
+                    except FileNotFoundError:
+                        problems.append(f"{file} is missing")
+                        continue
+                    if self._system is not None:
+                        layout.remove(path)
+            except ValueError as error:
+                problems.append(str(error))
         return problems + [f"{name} is in no manifest" for name in self.names() if name not in known and name[0] != "_"]
+
+    def holds(self, file: str) -> bool:
+        """Whether a file has the name of one of this output."""
+        whole = os.path.realpath if self._system is None else str
+        file, folder = whole(file), whole(self.address.rstrip("/"))
+        return file.startswith(f"{folder}/") and layout.is_ours(file.removeprefix(f"{folder}/"))
 
     def _get_files(self, part: str) -> None:
         """Gets the files of a folder of the output, several at a time."""
-        found = _again(lambda: self._system.glob(f"{self._at(part)}/*"))
-        if found:
-            here = [str(self.folder / part / path.rpartition("/")[2]) for path in found]
+        names = [layout.plain(name, f"{self.address}/{part}") for name in self.names(part)]
+        if names:
             (self.folder / part).mkdir(exist_ok=True)
+            found, here = ([f"{place}/{name}" for name in names] for place in (self._at(part), self.folder / part))
             _again(lambda: self._system.get(found, here))
 
     def _put(self, path: Path) -> None:

@@ -1,0 +1,172 @@
+"""Outputs that others may have written: nothing outside of them changes, and nothing in them that is not theirs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pa = pytest.importorskip("pyarrow")
+pytest.importorskip("PIL.Image")
+import pyarrow.parquet as pq  # noqa: E402
+
+from thumbs_worker.img2dataset import SettingError, layout, ledger  # noqa: E402
+from thumbs_worker.img2dataset.__main__ import main  # noqa: E402
+from thumbs_worker.img2dataset.run import download  # noqa: E402
+from thumbs_worker.img2dataset.storage import Output  # noqa: E402
+
+NAMES = ["{victim}", "../victim", "sub/../../victim", ".", "..", "", "00000\0.tar", "00000/../../victim", "00001.tar", 7]
+
+
+@pytest.fixture
+def victim(tmp_path: Path) -> Path:
+    """A folder of the user's, beside the output."""
+    folder = tmp_path / "victim"
+    folder.mkdir()
+    (folder / "0.jpg").write_text("a picture of the user's")
+    return folder
+
+
+@pytest.fixture
+def run(program: str, tmp_path: Path, urls: list[str]) -> Callable[..., dict[str, int]]:
+    listed = tmp_path / "list.txt"
+    listed.write_text("".join(f"{url}\n" for url in urls[:3]))
+    settings = {"url_list": str(listed), "output_folder": str(tmp_path / "out"), "image_size": 32, "output_format": "files",
+                "resize_mode": "keep_ratio_largest", "resize_only_if_bigger": True}  # fmt: skip
+    return lambda **more: download(program=program, **{**settings, **more})
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_manifest_names_files_of_its_shard_alone(
+    tmp_path: Path, victim: Path, name: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fsspec = pytest.importorskip("fsspec")
+    name = name.format(victim=victim) if isinstance(name, str) else name
+    before = tree(tmp_path / "victim")
+    for damaged in ({"files": [name]}, [name], {"files": {str(name): ""}}):
+        document = json.dumps(damaged)
+        there = fsspec.filesystem("memory")
+        there.pipe_file(f"/out/{layout.MANIFEST}/00000.manifest", document.encode())
+        here = tmp_path / "here" / layout.MANIFEST
+        here.mkdir(parents=True, exist_ok=True)
+        (here / "00000.manifest").write_text(document)
+        for address in ("memory://out", str(here.parent)):
+            assert main(["verify", address]) == 1
+            assert f"{layout.MANIFEST}/00000.manifest" in capsys.readouterr().err
+            (tmp_path / "to").mkdir(exist_ok=True)
+            output = Output("memory://to" if "://" in address else str(tmp_path / "to"))
+            with pytest.raises(ValueError, match="00000.manifest"):
+                output.adopt(address, "00000", "00003")
+            output.leave()
+    assert tree(tmp_path / "victim") == before and not any((tmp_path / "to").iterdir())
+
+
+def test_objects_become_files_of_their_folder_alone(
+    bucket: Any, tmp_path: Path, victim: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # The copies are made in a folder of which the attacker knows how deep it is.
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+    before = tree(victim)
+    bucket.pipe_file(f"bucket/bad/{layout.MANIFEST}/00000.manifest", b'{"files": {"00000": "0"}}')
+    for key in ("00000/../../../victim/0.jpg", "00000/../../../victim/1.jpg"):
+        bucket.pipe_file(f"bucket/bad/{key}", b"x")
+    assert main(["verify", "s3://bucket/bad"]) == 1
+    assert "s3://bucket/bad/00000 has '..'" in capsys.readouterr().err
+    bucket.pipe_file(f"bucket/bad/{layout.LEDGER}/../../../victim/0.jpg", b"x")
+    output = Output("s3://bucket/bad")
+    with pytest.raises(ValueError, match="plain name"):
+        output.begin(overwrite=False, needs_ledger=True)
+    output.close()
+    assert tree(victim) == before
+
+
+@pytest.mark.parametrize("key", ["{victim}/0", "../victim/0", "../../../victim/0", "", "..", None])
+def test_the_keys_of_a_ledger_are_plain_names(
+    run: Any, tmp_path: Path, victim: Path, urls: list[str], key: str | None
+) -> None:
+    folder = tmp_path / "out"
+    columns = pa.schema([("url", pa.string())])
+    (folder / layout.TEMPORARY).mkdir(parents=True)
+    row = {"url": urls[0], "key": key and key.format(victim=victim), "code": "x", "message": "", "first_failed": 0.0}
+    ledger.write(folder, "00000", columns, [{**row, "not_before": 0.0}])
+    layout.write_statistics(folder, "00000", {})
+    before = tree(victim)
+    with pytest.raises(ValueError, match="plain name"):
+        run(url_list="", only_failed=True)
+    pq.write_table(pa.table({"url": urls[:1]}), folder / layout.LEDGER / "00000.parquet")
+    with pytest.raises(ValueError, match="no column key"):
+        run(url_list="", only_failed=True)
+    assert tree(victim) == before
+
+
+@pytest.mark.parametrize("part", [layout.MANIFEST, layout.LEDGER])
+def test_folders_of_an_output_are_no_links(run: Any, tmp_path: Path, victim: Path, part: str) -> None:
+    (tmp_path / "out").mkdir()
+    (victim / "00000.parquet").write_text("another one's")
+    (tmp_path / "out" / part).symlink_to(victim)
+    before = tree(victim)
+    with pytest.raises(FileExistsError, match="is a link"):
+        run()
+    assert tree(victim) == before
+
+
+@pytest.mark.parametrize("where", ["here", "s3"])
+def test_what_is_of_no_shard_stays_in_an_output(
+    request: pytest.FixtureRequest, run: Any, tmp_path: Path, where: str
+) -> None:
+    own = {"notes.txt", "2024/IMG_1.jpg", "00001/summer/0.jpg", "00000.jpg", "12345", "x_stats.json", "_tmp/a-1-1/b"}
+    address = "s3://bucket/own" if where == "s3" else str(tmp_path / "out")
+    system = request.getfixturevalue("bucket") if where == "s3" else pytest.importorskip("fsspec").filesystem("file")
+    root = address.removeprefix("s3://")
+    for name in own:
+        system.makedirs(f"{root}/{name}".rpartition("/")[0], exist_ok=True)
+        system.pipe_file(f"{root}/{name}", b"the user's")
+
+    def found() -> set[str]:
+        return {path.removeprefix(f"{root}/") for path in system.find(root)}
+
+    run(output_folder=address)
+    shard = found() - own
+    assert {"00000/000000000.jpg", "00000.parquet", "00000_stats.json", f"{layout.MANIFEST}/00000.manifest"} <= shard
+    run(output_folder=address, incremental_mode="overwrite")
+    assert found() == own | shard
+    assert {system.cat_file(f"{root}/{name}") for name in own} == {b"the user's"}
+
+
+@pytest.mark.parametrize("where", ["here", "s3"])
+@pytest.mark.parametrize("name", ["00000.tar", "00000.parquet"])
+def test_a_file_in_the_place_of_a_shard_is_left(
+    request: pytest.FixtureRequest, run: Any, tmp_path: Path, where: str, name: str
+) -> None:
+    address = f"s3://bucket/way-{name}" if where == "s3" else str(tmp_path / "out")
+    system = request.getfixturevalue("bucket") if where == "s3" else pytest.importorskip("fsspec").filesystem("file")
+    file = f"{address.removeprefix('s3://')}/{name}"
+    system.makedirs(file.rpartition("/")[0], exist_ok=True)
+    system.pipe_file(file, b"the user's")
+    with pytest.raises(FileExistsError, match=f"{name} is in the way"):
+        run(output_folder=address, output_format="webdataset")
+    assert system.cat_file(file) == b"the user's"
+    # The list itself is left, too, although it may have the name of a shard.
+    with pytest.raises(SettingError, match="copy it"):
+        run(output_folder=address, url_list=f"{address}/{name}", incremental_mode="overwrite")
+    assert system.cat_file(file) == b"the user's"
+    run(output_folder=address, output_format="webdataset", incremental_mode="overwrite")
+    assert Output(address).verify() == []
+
+
+def test_a_folder_in_the_place_of_a_shard_is_left(run: Any, tmp_path: Path) -> None:
+    album = tmp_path / "out/00000"
+    album.mkdir(parents=True)
+    (album / "IMG_1.jpg").write_text("the user's")
+    for mode in ("incremental", "overwrite"):
+        with pytest.raises(FileExistsError, match="00000 is in the way"):
+            run(incremental_mode=mode)
+    assert tree(album) == {"IMG_1.jpg": b"the user's"}
