@@ -160,7 +160,7 @@ def in_parts(results: Iterable[Result]) -> Iterator[list[Result]]:
     yield some
 
 
-@dataclass
+@dataclass(repr=False)
 class _Begun:
     """A batch of which rows are under way, the number of its first row, and results that are not given back yet."""
 

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
+
+def shown(text: object) -> str:
+    """A text whose URLs have no login and no query: each may be a key."""
+    return re.sub(r"(\w://)(?:[^\s/?#'\"]*@)?([^\s?#'\"]*)[?#]?[^\s'\"]*", r"\1\2", str(text))
+
 
 class WorkerError(Exception):
     """What ends a run: the program is missing, was started wrongly, or keeps ending."""
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(shown(message))
 
 
 class ProgramNotFound(WorkerError):
@@ -20,7 +30,7 @@ class WorkerFailed(WorkerError):
     def __init__(self, message: str, status: int | None = None, errors: str = "") -> None:
         super().__init__(f"{message}: {errors}" if errors else message)
         self.status = status
-        self.errors = errors
+        self.errors = shown(errors)
 
     def __reduce__(self) -> tuple[object, ...]:
         # Engines send exceptions between processes; the message is put together already.

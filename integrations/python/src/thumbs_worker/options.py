@@ -38,7 +38,7 @@ class Options:
     max_wait: str | None = None
     user_agent: str | None = None
     cacert: str | None = None
-    headers: Sequence[str] = ()
+    headers: Sequence[str] = field(default=(), repr=False)
     timeout: float | None = None
     isolate: str | None = None
     unsafe_from_web: bool = False
@@ -52,13 +52,15 @@ class Options:
     sidecars: bool = False
     max_failures: str | int | None = None
     max_line: int | None = None
-    more: Sequence[str] = field(default_factory=tuple)
+    more: Sequence[str] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         if self.output is not None and self.inline:
             object.__setattr__(self, "inline", False)
         if isinstance(self.sizes, (int, str)):
             object.__setattr__(self, "sizes", (self.sizes,))
+        for name in ("sizes", "headers", "more"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
         if not self.sizes:
             raise ValueError("at least one size is needed")
 

@@ -24,7 +24,7 @@ from thumbs_worker.worker import Worker
 T = TypeVar("T")
 
 _lock = threading.Lock()
-_shared: dict[tuple[str, str | None], Worker] = {}
+_shared: dict[tuple[Options, str | None], Worker] = {}
 # A fork in the middle of a look-up would leave the child's lock held.
 os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
@@ -36,11 +36,11 @@ def shared_worker(options: Options | None = None, program: str | None = None) ->
     """
     options = options or Options()
     with _lock:
-        worker = _shared.get((repr(options), program))
+        worker = _shared.get((options, program))
         if worker is None or not worker.is_usable:
             if not _shared:
                 atexit.register(_close_shared)
-            worker = _shared[repr(options), program] = Worker(options, program=program)
+            worker = _shared[options, program] = Worker(options, program=program)
         return worker
 
 

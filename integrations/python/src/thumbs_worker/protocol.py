@@ -7,7 +7,8 @@ import builtins
 import binascii
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Union
 from urllib.parse import urlsplit
@@ -28,6 +29,9 @@ _encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 # How many digits of a hash name a file whose line has no key.
 _KEY_DIGITS = 32
 _PORTS = {"http": 80, "https": 443}
+# `HOST=NAME: VALUE`, and the host of a URL that no two parsers would read differently.
+_FIELD = re.compile(r"(\*|[^\s=:/?#@[\]]+(?::[0-9]+)?|\[[0-9a-fA-F:.]+\](?::[0-9]+)?)=([^\s:=]+):(.*)")
+_SITE = re.compile(r"(https?)://(?:[^/?#@\\\s]*@)?(\[[0-9a-f:.]+\]|[^/?#@\\:\[\]\s%]+)(?::([0-9]+))?(?=[/?#]|$)", re.I)
 
 
 def host_of(url: str) -> str:
@@ -42,6 +46,26 @@ def host_of(url: str) -> str:
     except (KeyError, ValueError):
         return ""
     return f"[{name}]:{port}" if ":" in name else f"{name}:{port}" if name else ""
+
+
+def header(text: str) -> tuple[str, str, str]:
+    """Host, name and value of one of the option `headers`. Throws `ValueError`, which does not show it."""
+    parts = _FIELD.fullmatch(text)
+    if parts is None:
+        raise ValueError("headers are texts as 'HOST=NAME: VALUE', with * for every host: one of them is not")
+    return parts[1].lower(), parts[2].lower(), parts[3].strip()
+
+
+def _add_headers(members: dict[str, Any], headers: Sequence[tuple[str, str, str]]) -> None:
+    """Adds those of a URL's host to its own; of several with a name, the first one counts."""
+    site = _SITE.match(members["url"]) if isinstance(members.get("url"), str) else None
+    own = members.get("headers") or {}
+    if site is None or not isinstance(own, Mapping):
+        return
+    host = site[2].lower()
+    hosts = ("*", host, f"{host}:{site[3] or _PORTS[site[1].lower()]}")
+    more = {name: value for where, name, value in reversed(headers) if where in hosts}
+    members["headers"] = {**{name: more[name] for name in more.keys() - {str(name).lower() for name in own}}, **own}
 
 
 class InvalidItem(ValueError):
@@ -111,7 +135,7 @@ class Result:
     original: builtins.bytes | None = field(default=None, repr=False)
     source: Source | None = None
     key: str | None = None
-    url: str | None = None
+    url: str | None = field(default=None, repr=False)
     path: str | None = None
     http_status: int | None = None
     attempts: int | None = None
@@ -143,10 +167,13 @@ def failure(code: str, message: str, *, index: int, identity: Any) -> Result:
     return Result(index=index, id=identity, status=FAILED, error=error)
 
 
-def encode_item(item: Item, *, longest: int, needs_key: bool = False) -> bytes:
+def encode_item(
+    item: Item, *, longest: int, needs_key: bool = False, headers: Sequence[tuple[str, str, str]] = ()
+) -> bytes:
     """The line of an item, without its id. Throws `InvalidItem`.
 
     `longest` is how many bytes a line may have. With `needs_key`, an item without a key gets one from its source.
+    `headers` are here since everybody on the machine sees the command line.
     """
     members: dict[str, Any]
     if isinstance(item, str):
@@ -163,6 +190,8 @@ def encode_item(item: Item, *, longest: int, needs_key: bool = False) -> bytes:
     # The caller's id stays here, whatever it is: results are found by the number of the line that they answer, which
     # even those have that the worker could not read.
     members.pop("id", None)
+    if headers:
+        _add_headers(members, headers)
     if needs_key and members.get("key") is None:
         members["key"] = _key(members)
     try:

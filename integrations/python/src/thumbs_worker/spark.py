@@ -32,7 +32,7 @@ def task_worker(options: Options, program: str | None, window: int) -> Worker:
     return Worker(options, program=program, window=window)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class _Task:
     """What runs for a partition; sent to the executors."""
 

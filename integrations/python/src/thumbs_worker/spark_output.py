@@ -19,6 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
+from thumbs_worker.errors import shown
 from thumbs_worker.img2dataset import layout, ledger
 from thumbs_worker.img2dataset.fill import Filler
 from thumbs_worker.img2dataset.reader import Shard
@@ -51,7 +52,7 @@ class Written:
     successes: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class _Task:
     """What runs for a partition."""
 
@@ -221,7 +222,7 @@ def write_failed(
     Throws `FileNotFoundError` where `write` has not come to its end: it has to be run again, with `overwrite`."""
     with contextlib.closing(_output(output)) as there:
         if _SUCCESS not in there.names():
-            raise FileNotFoundError(f"{there.address} has no {_SUCCESS}: write it first (overwrite=True over a part)")
+            raise FileNotFoundError(f"{shown(there.address)} has no {_SUCCESS}: write it first (overwrite=True over a part)")
         there.begin(overwrite=False, needs_ledger=True)
         rows = ledger.pending(there.folder, None if until is None else seconds(until), fetch=there.fetch)
         if rows is None:
@@ -277,7 +278,7 @@ def _check(output: Output, output_format: str, encode_format: str, overwrite: bo
         raise ValueError(f"encode_format is one of {', '.join(_FORMATS)}, not {encode_format}")
     output.claim()
     if not overwrite and any(map(_is_ours, output.names())):
-        raise FileExistsError(f"{output.address} has shards already: name another folder, or pass overwrite=True")
+        raise FileExistsError(f"{shown(output.address)} has shards already: name another folder, or pass overwrite=True")
 
 
 def _is_ours(name: str) -> bool:

@@ -9,6 +9,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from types import TracebackType
 from typing import Any
 
@@ -16,7 +17,7 @@ from thumbs_worker.errors import WorkerError, WorkerFailed
 from thumbs_worker.options import Options
 from thumbs_worker.process import WorkerProcess
 from thumbs_worker.program import find_program
-from thumbs_worker.protocol import InvalidItem, Item, Result, decode_line, encode_item, failure
+from thumbs_worker.protocol import InvalidItem, Item, Result, decode_line, encode_item, failure, header
 
 # How many items are under way at once unless told otherwise: enough for downloads to overlap with decodes.
 DEFAULT_WINDOW = 256
@@ -76,6 +77,7 @@ class Worker:
             raise ValueError(f"window is {window}: at least one item has to be under way")
         self.options = options or Options()
         self.window = window
+        self._headers = [header(each) for each in self.options.headers]
         self._program = program
         self._restarts = restarts
         self._silence = silence
@@ -239,8 +241,9 @@ class Worker:
         identity = item.get("id") if isinstance(item, Mapping) else None
         try:
             line = encode_item(
-                item, longest=self.options.longest_line, needs_key=self.options.output is not None
-            )
+                item, longest=self.options.longest_line, needs_key=self.options.output is not None,
+                headers=self._headers,
+            )  # fmt: skip
         except InvalidItem as error:
             deliver(failure(error.code, str(error), index=index, identity=identity))
             return number
@@ -258,7 +261,7 @@ class Worker:
 
     def _start(self) -> None:
         """Starts the process. The lock is held."""
-        command = [find_program(self._program), "worker", *self.options.arguments()]
+        command = [find_program(self._program), "worker", *replace(self.options, headers=()).arguments()]
         try:
             self._process = WorkerProcess(
                 command, self._environment, self._next_lines, self._received, self._overdue, self._ended

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import fields
 
-from thumbs_worker.errors import WorkerError, WorkerFailed
+from thumbs_worker.errors import WorkerError, WorkerFailed, shown
 
 _USAGE = """usage: thumbs-img2dataset --url_list FILE [--output_folder FOLDER] [--OPTION VALUE …]
        thumbs-img2dataset --only_failed --output_folder FOLDER [--OPTION VALUE …]
@@ -37,10 +37,10 @@ def main(words: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 64
     except OSError as error:
-        print(f"the output cannot be written, or the list not read: {error}", file=sys.stderr)
+        print(f"the output cannot be written, or the list not read: {shown(error)}", file=sys.stderr)
         return 73
     except ValueError as error:
-        print(error, file=sys.stderr)
+        print(shown(error), file=sys.stderr)
         return 64
     except WorkerError as error:
         print(error, file=sys.stderr)
@@ -58,7 +58,7 @@ def _verify(address: str) -> int:
     try:
         problems = output.verify()
     except OSError as error:
-        print(f"{address} cannot be read: {error}", file=sys.stderr)
+        print(shown(f"{address} cannot be read: {error}"), file=sys.stderr)
         return 73
     finally:
         output.leave()

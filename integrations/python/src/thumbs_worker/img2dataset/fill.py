@@ -53,7 +53,7 @@ class Maker(Protocol):
         """The image to write, its width and its height. Throws `ValueError` and `OSError`."""
 
 
-@dataclass
+@dataclass(repr=False)
 class _Place:
     """Where a result belongs: a row of a shard, and what was tried for it."""
 

@@ -17,7 +17,7 @@ from thumbs_worker.img2dataset import layout, ledger, storage
 from thumbs_worker.img2dataset.settings import SettingError, Settings
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Shard:
     """Some rows of the list: the shard's number and name, the columns that the output takes over, the rows' keys, and
     when they failed first, in seconds since 1970. `completes` says that earlier shards have the same rows."""

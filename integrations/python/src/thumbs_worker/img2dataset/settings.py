@@ -5,23 +5,27 @@ from __future__ import annotations
 import ast
 import importlib.util
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
+from thumbs_worker.errors import shown
 from thumbs_worker.options import seconds
 
 
 class SettingError(ValueError):
     """An option that cannot be kept. The message says which one and what to do."""
 
+    def __init__(self, message: str) -> None:
+        super().__init__(shown(message))
+
 
 @dataclass
 class Settings:
     """The options of img2dataset's `download`, with its defaults."""
 
-    url_list: str = ""
+    url_list: str = field(default="", repr=False)
     image_size: int = 256
-    output_folder: str = "images"
+    output_folder: str = field(default="images", repr=False)
     processes_count: int | None = None
     resize_mode: str = "border"
     resize_only_if_bigger: bool = False

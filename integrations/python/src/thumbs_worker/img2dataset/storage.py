@@ -17,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
+from thumbs_worker.errors import shown
 from thumbs_worker.img2dataset import layout
 from thumbs_worker.img2dataset.settings import SettingError
 
@@ -277,11 +278,12 @@ def _again(work: Callable[[], T]) -> T:
     for attempt in range(_ATTEMPTS):
         try:
             return work()
-        except (FileNotFoundError, PermissionError, ValueError):
-            raise
         except Exception as error:
             # Errors of some libraries are no OSError, such as botocore's of connections and of credentials.
-            if attempt + 1 == _ATTEMPTS or "Credential" in type(error).__name__:
-                raise error if isinstance(error, OSError) else OSError(str(error) or type(error).__name__) from error
+            lasting = (FileNotFoundError, PermissionError, ValueError)
+            kind = next((each for each in (*lasting, OSError) if isinstance(error, each)), OSError)
+            if kind in lasting or attempt + 1 == _ATTEMPTS or "Credential" in type(error).__name__:
+                # Their texts have whole addresses.
+                raise kind(shown(error) or type(error).__name__) from None
             time.sleep(_FIRST_PAUSE * 2**attempt)
     raise AssertionError("the last attempt returns or raises")
