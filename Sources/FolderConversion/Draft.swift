@@ -30,7 +30,7 @@ final class Draft {
       var status = stat()
       guard fstat(source.rawValue, &status) == 0 else { throw .last }
       guard FileState(status) == expected else { return false }
-      try file.setTimes(accessed: expected.accessed, modified: expected.modified)
+      try file.setTimes(accessed: expected.accessTime, modified: expected.modificationTime)
     }
     return true
   }

@@ -98,7 +98,7 @@ final class OutputFolder: Sendable {
       do throws(SystemFailure) {
         let draft = try draft(output.bytes, isInput)
         guard try draft.fill(content) else { return false }
-        if let times { try draft.file.setTimes(accessed: times.accessed, modified: times.modified) }
+        if let times { try draft.file.setTimes(accessed: times.accessTime, modified: times.modificationTime) }
         (entry.outputs[position].byteCount, entry.outputs[position].digest) = try draft.measure()
         drafts.append(draft)
       } catch {

@@ -100,6 +100,7 @@ extension DefaultTracerClock.Timestamp {
   static func - (time: Self, duration: Duration) -> Self {
     let (seconds, attoseconds) = duration.components
     let nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
-    return Self(nanosecondsSinceEpoch: time.nanosecondsSinceEpoch - UInt64(max(0, nanoseconds)))
+    let end = time.nanosecondsSinceEpoch
+    return Self(nanosecondsSinceEpoch: end - min(end, UInt64(max(0, nanoseconds))))
   }
 }

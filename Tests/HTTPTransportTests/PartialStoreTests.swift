@@ -95,6 +95,11 @@ import Testing
       { try Data().write(to: URL(fileURLWithPath: "\($0).part")) },
       { path in
         let label = try String(contentsOfFile: "\(path).json", encoding: .utf8)
+        try label.replacing("\(2 << 20)", with: "\(Int.min)").write(
+          toFile: "\(path).json", atomically: true, encoding: .utf8)
+      },
+      { path in
+        let label = try String(contentsOfFile: "\(path).json", encoding: .utf8)
         let boot = try String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
         try label.replacing(boot.prefix(36), with: "another start").write(
           toFile: "\(path).json", atomically: true, encoding: .utf8)

@@ -81,7 +81,9 @@ import TestSupport
 
   @Test(arguments: [
     ("fit", "width=300"), ("fit", "width=9&height=9&rotate=90"), ("fit", "width=9&height=9&force=true"),
-    ("resize", "width=9&colorspace=bw"), ("resize", "width=9&aspectratio=1"), ("resize", "width=9&sigma=3"),
+    ("resize", "width=9&colorspace=bw"), ("resize", "width=9&aspectratio=1"),
+    ("resize", "width=9&aspectratio=1:\(Int.max)"),
+    ("resize", "width=9&sigma=3"),
     ("resize", "width=9&palette=true"), ("resize", "width=9&flip=maybe"), ("resize", "width=9&type=gif"),
     ("enlarge", "width=9"), ("rotate", ""), ("rotate", "rotate=45"), ("extract", "areawidth=9"), ("convert", ""),
     ("extract", "areawidth=9&areaheight=9&width=9"), ("blur", "sigma=3"), ("zoom", "factor=2"), ("watermark", "text=a"),

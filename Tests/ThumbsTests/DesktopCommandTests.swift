@@ -56,6 +56,15 @@ struct DesktopCommandTests {
     #expect(exact.upperBound < whole.lowerBound)
   }
 
+  @Test(arguments: [-2, 15_032_385_535])
+  func aTimeBefore1970OrAfter2262IsThatOfTheThumbnail(seconds: Int) async throws {
+    let times = [timespec](repeating: timespec(tv_sec: seconds, tv_nsec: 500_000_000), count: 2)
+    try #require(utimensat(AT_FDCWD, bench.url("photos/picture 1.jpg").path, times, 0) == 0)
+    #expect(try await desktop("photos").converted == 2)
+    #expect(PNGTexts.read(try thumbnail("picture 1.jpg", "normal"))?["Thumb::MTime"] == "\(seconds)")
+    #expect(try await desktop("photos").current == 2)
+  }
+
   @Test func twoLinksToOneFileAreTwoPictures() async throws {
     let first = bench.url("photos/picture 1.jpg")
     try FileManager.default.linkItem(at: first, to: bench.url("photos/picture 1.JPG"))

@@ -63,7 +63,7 @@ struct DesktopPicture: Sendable {
   /// Tumbler compares the time to the microsecond and takes the first text of that name, of any kind. GLib compares
   /// seconds and skips texts that are not Latin: each finds its own.
   func thumbnail(_ png: Data, _ source: SourceDescription?) -> Data {
-    let exact = state.modified / 1000 % 1_000_000
+    let exact = seconds < 0 ? 0 : state.modificationTime.tv_nsec / 1000
     let time = "\(seconds)." + String(repeating: "0", count: 6 - "\(exact)".count) + "\(exact)"
     return PNGTexts.adding(texts(source), international: exact > 0 ? [("Thumb::MTime", time)] : [], to: png)
   }
@@ -85,8 +85,5 @@ struct DesktopPicture: Sendable {
   }
 
   /// The modification time in whole seconds since 1970, rounded down.
-  private var seconds: Int {
-    let (seconds, rest) = state.modified.quotientAndRemainder(dividingBy: 1_000_000_000)
-    return rest < 0 ? seconds - 1 : seconds
-  }
+  private var seconds: Int { state.modificationTime.tv_sec }
 }

@@ -55,7 +55,7 @@ package struct PartialStore: Sendable {
     guard let file = names.open(O_RDWR), file.lock() else { return nil }
     let stored = StoredPartial(names: names, file: file)
     guard let state = stored.state, let label = label(of: names), label.boot == Self.boot, label.address.count == 16,
-      (1..<label.total).contains(state.byteCount), label.total <= byteLimit
+      state.byteCount > 0, state.byteCount < label.total, label.total <= byteLimit
     else {
       names.remove()
       return nil
@@ -68,7 +68,9 @@ package struct PartialStore: Sendable {
   private func names(of name: String) -> PartialNames { PartialNames(directory: directory, name: name) }
 
   private func label(of names: PartialNames) -> Label? {
-    FileManager.default.contents(atPath: names.labelPath).flatMap { try? JSONDecoder().decode(Label.self, from: $0) }
+    let bytes = FileManager.default.contents(atPath: names.labelPath)
+    let label = bytes.flatMap { try? JSONDecoder().decode(Label.self, from: $0) }
+    return label.flatMap { (1...FileState.longest).contains($0.total) ? $0 : nil }
   }
 
   /// Whether a body of `total` bytes should be kept.

@@ -104,8 +104,8 @@ final class CacheDatabase: Sendable {
     case .empty: removeFiles()
     }
     // A copy that is still being made has been modified recently.
-    let leftSince = try? FileState(of: RawPath(copyPath)).modified
-    if let leftSince, leftSince < Int((Date().timeIntervalSince1970 - 600) * 1e9) { removeCopy() }
+    let left = try? FileState(of: RawPath(copyPath))
+    if let left, Double(left.modificationTime.tv_sec) < Date().timeIntervalSince1970 - 600 { removeCopy() }
     return try openUnderLock()
   }
 

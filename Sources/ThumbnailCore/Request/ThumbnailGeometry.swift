@@ -110,10 +110,10 @@ private struct Sizes {
 
     func times(_ factor: Double) -> Ratio { Ratio(over: over * factor, under: under) }
     func divided(by other: Ratio) -> Ratio { Ratio(over: over * other.under, under: under * other.over) }
-    func of(_ length: Int) -> Int { max(1, Int((Double(length) * over / under).rounded())) }
+    func of(_ length: Int) -> Int { max(1, Int(bounded: Double(length) * over / under)) }
     /// The length that becomes `length` if it is enlarged.
     func cut(_ length: Int, of most: Int) -> Int {
-      min(most, value <= 1 ? length : max(1, Int((Double(length) * under / over).rounded())))
+      min(most, value <= 1 ? length : max(1, Int(bounded: Double(length) * under / over)))
     }
   }
 
@@ -178,8 +178,8 @@ private struct Sizes {
     let scaled = PixelSize(across.of(part.width), down.of(part.height))
     let times = Framing.Scale(density * framing.zoom.x, density * framing.zoom.y)
     let aim = PixelSize(
-      open.width ? scaled.width : max(1, Int((Double(box.width) * times.x).rounded())),
-      open.height ? scaled.height : max(1, Int((Double(box.height) * times.y).rounded())))
+      open.width ? scaled.width : max(1, Int(bounded: Double(box.width) * times.x)),
+      open.height ? scaled.height : max(1, Int(bounded: Double(box.height) * times.y)))
     window = PixelSize(min(aim.width, scaled.width), min(aim.height, scaled.height))
     if fit == .cover, framing.shortfall == .keepsShape, !variant.enlarges, !open.width, !open.height, window != aim {
       window = Self.contained(aim, in: scaled)

@@ -46,6 +46,13 @@ public struct ByteSize: Hashable, Comparable, Sendable, CustomStringConvertible 
   public static func < (lhs: ByteSize, rhs: ByteSize) -> Bool { lhs.bytes < rhs.bytes }
 }
 
+extension Int {
+  /// The nearest integer, at most 2³¹ away from 0 so that products do not overflow; 0 for what is no number.
+  package init(bounded number: Double) {
+    self = number.isNaN ? 0 : Int(Swift.min(Swift.max(number, -0x1p31), 0x1p31).rounded())
+  }
+}
+
 extension Duration {
   /// The duration in seconds.
   package var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }

@@ -15,7 +15,7 @@ package enum Cgroup {
       var reclaimable = 0
       for line in statistics.split(separator: "\n") {
         let words = line.split(separator: " ")
-        guard words.count == 2, let bytes = Int(words[1]) else { continue }
+        guard words.count == 2, let bytes = Int(words[1]), bytes < 1 << 60 else { continue }
         if group.version.reclaimableFields.contains(String(words[0])) { reclaimable += bytes }
       }
       return max(0, group.limit - max(0, used - reclaimable))

@@ -32,15 +32,22 @@ package struct FileState: Equatable, Sendable {
   package let kind: Kind
   package let device: UInt64
   package let inode: UInt64
+  /// The length, at most `longest`: a sparse file may claim 2⁶³ bytes, and sums of positions in it would overflow.
   package let byteCount: Int
   /// The number of its names (hard links).
   package let linkCount: Int
   /// The permission bits, which are not compared.
   package let permissions: mode_t
-  /// The modification time, in nanoseconds since 1970.
-  package let modified: Int
-  /// The access time, in nanoseconds since 1970. Reading changes it, so it is not compared.
-  package let accessed: Int
+  package let modificationTime: timespec
+  /// Reading changes it, so it is not compared.
+  package let accessTime: timespec
+
+  /// No file is longer.
+  package static let longest = 1 << 48
+
+  /// The modification time, in nanoseconds since 1970. It wraps around beyond the year 2262, which is fine where it is
+  /// only compared for equality.
+  package var modified: Int { modificationTime.tv_sec &* 1_000_000_000 &+ modificationTime.tv_nsec }
 
   package init(_ status: stat) {
     kind =
@@ -52,12 +59,10 @@ package struct FileState: Equatable, Sendable {
       }
     device = UInt64(status.st_dev)
     inode = UInt64(status.st_ino)
-    byteCount = Int(status.st_size)
+    byteCount = min(Int(status.st_size), Self.longest)
     linkCount = Int(clamping: status.st_nlink)
     permissions = status.st_mode & 0o7777
-    // Times beyond the year 2262 wrap around, which is fine since they are only compared for equality.
-    modified = Int(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int(status.st_mtim.tv_nsec)
-    accessed = Int(status.st_atim.tv_sec) &* 1_000_000_000 &+ Int(status.st_atim.tv_nsec)
+    (modificationTime, accessTime) = (status.st_mtim, status.st_atim)
   }
 
   package static func == (one: FileState, other: FileState) -> Bool {

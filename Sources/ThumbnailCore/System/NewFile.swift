@@ -53,9 +53,9 @@ package struct NewFile: ~Copyable, Sendable {
     guard fchmod(file.rawValue, permissions) == 0 else { throw .last }
   }
 
-  /// Sets the access and modification times, in nanoseconds since 1970.
-  package func setTimes(accessed: Int, modified: Int) throws(SystemFailure) {
-    guard futimens(file.rawValue, [accessed, modified].map { timespec(nanoseconds: $0) }) == 0 else { throw .last }
+  /// Sets the access and modification times.
+  package func setTimes(accessed: timespec, modified: timespec) throws(SystemFailure) {
+    guard futimens(file.rawValue, [accessed, modified]) == 0 else { throw .last }
   }
 
   /// Whether a file has the same bytes, or the first of them.
@@ -202,13 +202,6 @@ extension FileDescriptor? {
 extension SystemFailure {
   /// Whether later writes would fail as well, because the disk is full or read-only.
   package var endsRun: Bool { [ENOSPC, EDQUOT, EROFS].contains(code) }
-}
-
-extension timespec {
-  fileprivate init(nanoseconds: Int) {
-    let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
-    self.init(tv_sec: rest < 0 ? seconds - 1 : seconds, tv_nsec: rest < 0 ? rest + 1_000_000_000 : rest)
-  }
 }
 
 extension Array<UInt8>.SubSequence {

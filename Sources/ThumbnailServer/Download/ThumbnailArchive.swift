@@ -86,7 +86,8 @@ struct ThumbnailArchive: Sendable {
 
   private static func entry(_ name: String, _ data: Data, _ modified: Int? = nil, at offset: Int) -> ZipEntry {
     var entry = ZipEntry(
-      name: Array(name.utf8), modified: modified ?? Int(Date().timeIntervalSince1970 * 1e9), length: data.count,
+      name: Array(name.utf8), modified: modified ?? Int(Date().timeIntervalSince1970) &* 1_000_000_000,
+      length: data.count,
       hasDescriptor: false)
     (entry.checksum, entry.offset) = (data.withUnsafeBytes { Checksum.of($0) }, offset)
     return entry

@@ -87,7 +87,9 @@ struct ImaginaryParameters: Sendable {
   /// The other side by the ratio, in whole numbers.
   private mutating func completeByAspect() throws(Problem) {
     let parts = aspect.split(separator: ":").map { Int($0.filter { $0 != " " }) ?? 0 }
-    guard parts.count >= 2, parts[0] > 0, parts[1] > 0 else { throw Problem(message: "write aspectratio as 16:9") }
+    guard parts.count >= 2, parts.prefix(2).allSatisfy({ (1...1_000_000).contains($0) }) else {
+      throw Problem(message: "write aspectratio as 16:9")
+    }
     if width > 0 { height = width / parts[0] * parts[1] } else { width = height / parts[1] * parts[0] }
   }
 

@@ -112,7 +112,8 @@ final class PrefetchRun: Sendable {
       if let total, limits.photos == nil { summary.withLock { $0.matching = total } }
       guard showsProgress else { return }
       let perPage = min(limits.perPage, provider.capabilities.largestPageSize ?? .max)
-      let most = [total, limits.photos, limits.pages.map { $0 * perPage }].compactMap { $0 }.min()
+      let ofPages = limits.pages.map { Int(bounded: Double($0) * Double(perPage)) }
+      let most = [total, limits.photos, ofPages].compactMap { $0 }.min()
       progress.update { $0.expected = total == nil && limits.photos == nil ? nil : most }
     case .skipped(let item):
       try take(PictureReport(item), named: words.place(of: item))

@@ -67,7 +67,7 @@ final class ProgressLine: Sendable {
     if let waiting = Self.words(for: waitingFor()) {
       parts.append(waiting)
     } else if let expected = values.expected, expected > values.done, rate > 0 {
-      parts.append("\(Int((Double(expected - values.done) / rate).rounded(.up))) s left")
+      parts.append("\(Int(bounded: (Double(expected - values.done) / rate).rounded(.up))) s left")
     }
     parts.append("memory \(ByteSize(bytes: ProcessMemory.current))")
     return String("\(title)  \(parts.joined(separator: "  "))".prefix(Self.width - 1))

@@ -27,6 +27,20 @@ import TestSupport
   }
 }
 
+@Suite struct FileStateTests {
+  @Test func noTimeAndNoLengthOverflows() {
+    var status = stat()
+    (status.st_mtim.tv_sec, status.st_size) = (1 << 40, .max)
+    let state = FileState(status)
+    #expect(state.modificationTime.tv_sec == 1 << 40 && state.modified != 0 && state.byteCount == FileState.longest)
+  }
+
+  @Test(arguments: [(2.5, 3), (-2.5, -3), (1e300, 1 << 31), (-.infinity, -1 << 31), (.nan, 0)])
+  func aFractionBecomesTheNearestNumber(fraction: Double, number: Int) {
+    #expect(Int(bounded: fraction) == number)
+  }
+}
+
 @Suite struct KernelFileTests {
   @Test func aFileThatArrivesInPiecesIsReadToItsEnd() throws {
     // The mapped files of this process, a line each, in several pieces of at most 4 KiB. The stack is near the end.

@@ -12,7 +12,7 @@ final class FolderListing: Sendable {
   /// How many files are read before the time is looked at.
   private static let filesBetweenLooks = 16
   /// Times of files are steps of a clock that runs this coarsely, in nanoseconds, with a margin.
-  private static let clockStep = 20_000_000
+  private static let clockStep = 20e6
 
   let root: String
   private let paths: PathList
@@ -66,14 +66,14 @@ final class FolderListing: Sendable {
   ) throws(ProviderError) {
     (self.root, self.posters) = (root, posters)
     var walk = FolderWalk(root: root, extensions: extensions)
-    let begun = Int(Date().timeIntervalSince1970 * 1e9)
+    let settled = Date().timeIntervalSince1970 * 1e9 - Self.clockStep
     let paths = try walk.run(cancelled: cancelled)
     self.paths = paths
     (livePhotos, leftOut) = try ProviderError.listing(root) { () throws(SystemFailure) in
       pairs || extensions.contains("mov") ? try Self.companions(in: paths, pairs: pairs) : ([:], [])
     }
     folders = walk.folders.map { folder in
-      (RawPath(root).appending(folder.path), folder.state.modified < begun - Self.clockStep ? folder.state : nil)
+      (RawPath(root).appending(folder.path), Double(folder.state.modified) < settled ? folder.state : nil)
     }
     var (records, unread): ([FolderDates.Record], [UInt32]) = ([], [])
     var (tree, folded, films): (AlbumTree, FoldedPaths, Set<UInt32>) = (AlbumTree(), FoldedPaths(), [])

@@ -92,8 +92,8 @@ package final class FilmPosters: Sendable {
       guard descriptor >= 0 else { throw .refused(status: nil, reason: SystemFailure.last.reason) }
       file = FileDescriptor(owning: descriptor)
       var status = stat()
-      guard fstat(descriptor, &status) == 0, FileState(status).kind == .regular,
-        let header = FilmHeader(.file(file, count: Int(status.st_size)), mostParts: mostParts)
+      guard fstat(descriptor, &status) == 0, case let state = FileState(status), state.kind == .regular,
+        let header = FilmHeader(.file(file, count: state.byteCount), mostParts: mostParts)
       else { throw .notAPicture(reason: "no film of a kind that is read: MP4, QuickTime, WebM, Matroska, AVI or MPEG") }
       self.header = header
     }
