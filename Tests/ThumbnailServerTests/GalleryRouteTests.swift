@@ -116,6 +116,42 @@ import TestSupport
     #expect(SearchList.sections(of: []).isEmpty)
   }
 
+  @Test func visitorsLearnNoAddressOfAListNorWhatAnEarlierVersionHid() async throws {
+    let directory = try TemporaryDirectory()
+    let address = "http://ada:PW@127.0.0.1:9/~a%20.jpg?token=SECRET"
+    let urls = directory.url.appending(path: "list")
+    try Data("\(address)\nhttp://127.0.0.1:9/?token=SECRET\n".utf8).write(to: urls)
+    let file = HiddenPhotosFile(in: directory.url, gallery: "list")
+    let source = ImageSource(try #require(URL(string: address)))
+    let former = GalleryItem(Photo(id: address, provider: "urls", source: source)).id
+    file.change(from: []) { $0 = ["\(former)", "folder/~00.jpg"] }
+    let hidden = HiddenPhotos(file)
+    #expect(await hidden.order == [source.key.hex, "folder/~00.jpg"])
+    let fixture = try ServiceFixture {
+      ($0.gallery, $0.hidden) = (.search(URLListProvider(path: urls.path), pageSize: 9), file)
+    }
+    let token = try #require(await fixture.get("/api/gallery").object["token"] as? String)
+    let fields: HTTPHeaders = [RequestGuard.tokenField: token]
+    let begun = await fixture.post("/api/sessions", Data("{}".utf8), fields)
+    let session = "/api/sessions/\(try #require(begun.object["id"] as? String))"
+    func items() async -> [[String: Any]] {
+      for version in 0...9 {
+        let items = await fixture.get("\(session)/items?version=\(version)&from=0").object["items"]
+        if let items = items as? [[String: Any]], !items.isEmpty { return items }
+      }
+      return []
+    }
+    await poll { await items().count == 1 }
+    #expect(
+      await fixture.post("\(session)/undo", Data("{}".utf8), fields).object["ids"] as? [String] == [source.key.hex])
+    await poll { await items().count == 2 }
+    #expect(await items().first?["id"] as? String == source.key.hex)
+    #expect(await items().last?["name"] as? String == "http://127.0.0.1:9/?token=***")
+    for shown in ["\(await items())", await fixture.get("/api/hidden").text] {
+      #expect(!["SECRET", "PW", "ada"].contains { shown.contains($0) }, "\(shown)")
+    }
+  }
+
   @Test func whatIsHiddenStaysOnDisk() async throws {
     let page = try await GalleryPage()
     await poll { await page.items().count == 30 }

@@ -128,6 +128,7 @@ struct Picture: Decodable, Sendable {
   }
 
   let id: String
+  var line: Int?
   let url: String
   let status: String
   let error: Failure?

@@ -40,9 +40,9 @@ struct CredentialSecrecyTests {
     let host = "127.0.0.1:\(origin.port)"
     let lines = Self.paths.flatMap { path in
       [
-        "http://ada:\(Self.secret)@\(host)\(path)?1",
-        #"{"url": "http://\#(host)\#(path)?2", "headers": {"X-Api-Key": "\#(Self.secret)"}}"#,
-        "http://\(host)\(path)?3",
+        "http://ada:\(Self.secret)@\(host)\(path)?n=1&key=\(Self.secret)",
+        #"{"url": "http://\#(host)\#(path)?n=2&key=\#(Self.secret)", "headers": {"X-Api-Key": "\#(Self.secret)"}}"#,
+        "http://\(host)\(path)?n=3&key=\(Self.secret)",
       ]
     }
     return Data((lines + ["\(origin.url("/known.jpg", host: "localhost"))"]).joined(separator: "\n").utf8)
@@ -106,6 +106,14 @@ struct CredentialSecrecyTests {
       ["cache", "export", "exported", "--json"], ["doctor", "--json"],
     ]
     for command in commands { try expectSecrecy(try await bench.start(command).run()) }
+  }
+
+  @Test func aListOfPicturesShowsNone() async throws {
+    for options in [["--json"], []] {
+      let run = try await bench.start(["search", "--urls", "-"] + options, input: .bytes(list)).run()
+      #expect(run.status == 0 && run.lines.count >= 19, "\(run.stderr)")
+      #expect(!(run.stderr + run.lines.joined()).contains(Self.secret), "\(run.lines)")
+    }
   }
 
   @Test func aRunThatIsKilledLeavesNone() async throws {

@@ -10,6 +10,8 @@ public struct Photo: Identifiable, Equatable, Sendable, Codable {
   public let id: String
   /// The name of the provider.
   public let provider: String
+  /// Its line in a list of URLs, from 1.
+  package var line: Int?
   /// A short description.
   public var title: String?
   /// The photo's own size in pixels, if the provider reports it.

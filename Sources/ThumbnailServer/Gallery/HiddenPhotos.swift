@@ -1,5 +1,6 @@
 package import Foundation
 import Synchronization
+import PhotoSources
 import ThumbnailCore
 
 /// The photos that were hidden in a gallery, for all lists of a server, and for later servers of the same gallery.
@@ -106,7 +107,15 @@ package struct HiddenPhotosFile: Sendable {
       let data = try? Data(contentsOf: url), let content = try? JSONDecoder().decode(Content.self, from: data),
       content.gallery == gallery
     else { return nil }
-    return content.ids
+    return content.ids.map(Self.current)
+  }
+
+  /// The id of a photo that an earlier version has hidden in a list: the digest of its source, without the line before it.
+  private static func current(_ id: String) -> String {
+    let list = "\(URLListProvider.name)~00"
+    guard id.hasPrefix(list), let end = id.dropFirst(list.count).firstRange(of: "~00") else { return id }
+    let digest = String(id[end.upperBound...]).replacing("%", with: "~25").replacing("~", with: "%")
+    return Data(RawPath(percentEncoded: digest).bytes).hexadecimal
   }
 
   /// Changes the current file, because another server of the gallery may have changed it, too. If it cannot be read,

@@ -51,19 +51,19 @@ actor SearchList: ImageList {
 
   func photos(in range: Range<Int>, version: Int) -> [ListedPhoto]? {
     guard version == snapshot.version else { return nil }
-    return items[range.clamped(to: items.indices)].map { ListedPhoto(id: "\($0.id)", photo: $0.photo) }
+    return items[range.clamped(to: items.indices)].map { ListedPhoto(id: $0.pageID, photo: $0.photo) }
   }
 
   func positions(of ids: [String], version: Int) -> [String: Int]? {
     guard version == snapshot.version else { return nil }
     let wanted = Set(ids)
-    let found = items.enumerated().map { ("\($1.id)", $0) }.filter { wanted.contains($0.0) }
+    let found = items.enumerated().map { ($1.pageID, $0) }.filter { wanted.contains($0.0) }
     return Dictionary(found) { first, _ in first }
   }
 
   func hide(_ ids: [String]) async {
     await hidden.insert(ids)
-    let items = items.filter { ids.contains("\($0.id)") }
+    let items = items.filter { ids.contains($0.pageID) }
     if let content { await take(content) }
     for item in items {
       await pipeline.remove(item.photo.source(for: PixelSize(1, 1), fit: .cover).adding(headers))
@@ -72,14 +72,14 @@ actor SearchList: ImageList {
 
   func show(_ ids: [String]?) async -> [String] {
     let known = await hidden.ids
-    let shown = ids ?? content?.items.map { "\($0.id)" }.filter(known.contains) ?? []
+    let shown = ids ?? content?.items.map { $0.pageID }.filter(known.contains) ?? []
     await hidden.remove(shown)
     if let content { await take(content) }
     return shown
   }
 
   func reportUse(of id: String) async {
-    guard let item = items.first(where: { "\($0.id)" == id }) else { return }
+    guard let item = items.first(where: { $0.pageID == id }) else { return }
     // A report that fails does not keep the user from the photo.
     try? await provider.reportUse(of: item.photo)
   }
@@ -97,7 +97,7 @@ actor SearchList: ImageList {
   private func take(_ content: GalleryContent) async {
     let hidden = await hidden.ids
     self.content = content
-    let shown = hidden.isEmpty ? content.items : content.items.filter { !hidden.contains("\($0.id)") }
+    let shown = hidden.isEmpty ? content.items : content.items.filter { !hidden.contains($0.pageID) }
     let isContinued =
       shown.count >= items.count && content.query == snapshot.query
       && zip(items, shown).allSatisfy { $0.id == $1.id }
@@ -137,5 +137,12 @@ actor SearchList: ImageList {
       sections[sections.count - 1].count += 1
     }
     return sections
+  }
+}
+
+extension GalleryItem {
+  /// Identifies it in the page, for all visitors: a list's line may hold secrets, so there it is a digest of its source.
+  fileprivate var pageID: String {
+    photo.line == nil ? "\(id)" : photo.source(for: PixelSize(1, 1), fit: .cover).key.hex
   }
 }

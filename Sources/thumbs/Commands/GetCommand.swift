@@ -122,7 +122,9 @@ extension ImageSource {
       self = object
       return
     }
-    guard let url = URL(string: text) else { throw ValidationError("\(text) is not a URL: check its spelling") }
+    guard let url = URL(string: text) else {
+      throw ValidationError("\(text.withoutSecrets(isAddress: true)) is not a URL: check its spelling")
+    }
     switch scheme {
     case "http", "https": self.init(url)
     case "file": self = .file(at: url)

@@ -152,7 +152,13 @@ struct SearchCommand: AsyncParsableCommand {
     let gallery = HTMLGallery(
       imageURL: { item in
         let source = Self.source(of: item)
-        guard source.isUserFile else { return source.url }
+        guard source.isUserFile else {
+          // Browsers load no image with a login, and the page may be sent to others.
+          var parts = URLComponents(url: source.url, resolvingAgainstBaseURL: true)
+          parts?.user = nil
+          parts?.password = nil
+          return parts?.url
+        }
         return images[source].flatMap { URL(string: HTMLPage.dataURL($0.data, type: $0.format.mediaType)) }
       },
       colour: { images[Self.source(of: $0)]?.placeholder?.colour })

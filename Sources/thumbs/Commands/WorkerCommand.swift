@@ -70,7 +70,7 @@ struct WorkerCommand: AsyncParsableCommand {
     options.gravity = thumbnails.gravity
     options.headers = try network.hostHeaders()
     options.wording = WorkerWording(
-      message: { PlainText.withoutPasswords(Advice.withOptions($0)) }, address: { PlainText.withoutPasswords($0) })
+      message: { Advice.withOptions($0).withoutSecrets() }, address: { $0.withoutLogins })
     output.apply(to: &options)
     lines.apply(to: &options)
     return options

@@ -100,7 +100,7 @@ final class Console: Sendable {
     try Self.write(Array(bytes), to: STDOUT_FILENO)
   }
 
-  /// Writes a line to stderr, prefixed with the command's name, with passwords removed. Errors are ignored, because
+  /// Writes a line to stderr, prefixed with the command's name, with secrets removed. Errors are ignored, because
   /// there is nowhere else to report them.
   func complain(_ line: String) {
     say("\(PlainText.line(line))\n")

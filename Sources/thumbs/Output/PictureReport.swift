@@ -73,11 +73,10 @@ struct PictureReport {
   var json: JSONObject {
     let source = responses.first?.thumbnail.source
     return [
-      "id": PlainText.withoutPasswords(id),
-      "url": PlainText.withoutPasswords(url),
+      "id": PhotoLine.shown(id, of: photo), "line": photo?.line, "url": PhotoLine.shown(url, of: photo),
       "status": status.rawValue,
       "damaged": isDamaged.unlessFalse,
-      "error": error.map { ["code": $0.code, "message": PlainText.withoutPasswords($0.message)] as JSONObject },
+      "error": error.map { ["code": $0.code, "message": $0.message.withoutSecrets()] as JSONObject },
       "source": source.map { source -> JSONObject in
         [
           "width": source.size.width, "height": source.size.height, "bytes": source.byteCount,
@@ -122,11 +121,17 @@ enum PhotoLine {
     let source = photo.source(for: PixelSize(400, 400), fit: .cover, original: original)
     let date = source.isUserFile ? try? DateReader.date(of: RawPath(fileURL: source.url)).date : nil
     return [
-      "id": photo.id, "provider": photo.provider, "title": photo.title, "width": photo.size?.width,
+      "id": shown(photo.id, of: photo), "line": photo.line, "provider": photo.provider, "title": photo.title,
+      "width": photo.size?.width,
       "height": photo.size?.height, "date": date?.text, "dateSource": date.map { "\($0.source)" },
       "credit": credit(photo),
-      "url": PlainText.withoutPasswords(source.url.absoluteString),
+      "url": shown(source.url.absoluteString, of: photo),
     ]
+  }
+
+  /// An address or an id. The user's own addresses may hold secrets, those of a service need their queries.
+  static func shown(_ address: String, of photo: Photo?) -> String {
+    photo.map { $0.line == nil } ?? false ? address.withoutLogins : address.withoutSecrets(isAddress: true)
   }
 
   /// The attribution of a photo; nil if there is none.
@@ -138,7 +143,7 @@ enum PhotoLine {
     ]
     guard members.contains(where: { $0.1 != nil }) else { return nil }
     var object = JSONObject()
-    for (name, value) in members { object.add(name, value.map(PlainText.withoutPasswords)) }
+    for (name, value) in members { object.add(name, value?.withoutLogins) }
     return object
   }
 

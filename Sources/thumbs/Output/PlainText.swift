@@ -6,42 +6,11 @@ import Thumbnailer
 enum PlainText {
   /// The text on one line: line breaks and control characters become spaces.
   static func line(_ text: String) -> String {
-    let hidden = withoutPasswords(text)
+    let hidden = text.withoutSecrets()
     guard hidden.unicodeScalars.contains(where: isUnfit) else { return hidden }
     var line = String.UnicodeScalarView()
     for scalar in hidden.unicodeScalars { line.append(isUnfit(scalar) ? " " : scalar) }
     return String(line)
-  }
-
-  /// The text with user names and passwords in URLs redacted: `https://***@host/`.
-  static func withoutPasswords(_ text: String) -> String {
-    guard text.utf8.contains(UInt8(ascii: "@")), text.contains("://") else { return text }
-    var shown = ""
-    var rest = text[...]
-    while let scheme = rest.range(of: "://") {
-      shown += rest[..<scheme.upperBound]
-      rest = rest[scheme.upperBound...]
-      let authority = rest.prefix { !"/?#".contains($0) && !$0.isWhitespace }
-      if let at = authority.lastIndex(of: "@") {
-        shown += "***"
-        rest = rest[at...]
-      }
-    }
-    return shown + rest
-  }
-
-  /// The text with queries and fragments of URLs removed, because they may contain keys: `https://host/path?…`.
-  static func withoutQueries(_ text: String) -> String {
-    guard text.contains("://") else { return text }
-    var shown = ""
-    var rest = text[...]
-    while let scheme = rest.range(of: "://") {
-      let address = rest[scheme.upperBound...].prefix { !$0.isWhitespace && !"\"'<>".contains($0) }
-      let mark = address.firstIndex { $0 == "?" || $0 == "#" } ?? address.endIndex
-      shown += rest[..<mark] + (mark < address.endIndex ? "\(rest[mark])…" : "")
-      rest = rest[address.endIndex...]
-    }
-    return shown + rest
   }
 
   /// A short form of the path: relative, if it is below the current directory.

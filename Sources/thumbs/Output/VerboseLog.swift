@@ -61,11 +61,8 @@ final class VerboseLog: Sendable {
   }
 
   private static func line(_ event: PipelineEvent) -> String {
-    let what = PlainText.withoutQueries(words(event.kind))
-    guard let source = event.source else { return what }
-    // A file name may contain a question mark, which starts no query.
-    let name = source.isUserFile ? source.displayName : PlainText.withoutQueries(source.displayName)
-    return "\(name): \(what)"
+    let what = words(event.kind)
+    return event.source.map { "\($0.displayName): \(what)" } ?? what
   }
 
   private static func words(_ kind: PipelineEvent.Kind) -> String {
@@ -105,7 +102,7 @@ final class VerboseLog: Sendable {
   }
 }
 
-/// Writes log lines through the console, which removes passwords and control characters.
+/// Writes log lines through the console, which removes secrets and control characters.
 private struct ConsoleLogHandler: LogHandler {
   let label: String
   var logLevel = Logger.Level.debug
@@ -117,12 +114,14 @@ private struct ConsoleLogHandler: LogHandler {
   }
 
   func log(event: LogEvent) {
-    Console.standard.complain(
-      "\(event.level) \(label): \(PlainText.withoutQueries(Advice.withOptions("\(event.message)")))")
+    Console.standard.complain("\(event.level) \(label): \(Advice.withOptions("\(event.message)"))")
   }
 }
 
 extension ImageSource {
-  /// The name shown to the user: a file's path, or the URL.
-  var displayName: String { isUserFile ? PlainText.path(RawPath(fileURL: url).description) : url.absoluteString }
+  /// The name shown to the user: a file's path, or the URL without secrets.
+  var displayName: String {
+    isUserFile
+      ? PlainText.path(RawPath(fileURL: url).description) : url.absoluteString.withoutSecrets(isAddress: true)
+  }
 }

@@ -21,7 +21,7 @@ enum URLListLine {
     case "[": throw ItemFault(reason: "it is a JSON array; write one object a line")
     default:
       let location = try location(of: line, headers: [], allowsFiles: allowsFiles)
-      return Photo(id: line, provider: URLListProvider.name, title: title(of: location), location: location)
+      return photo(line.withoutSecrets(isAddress: true), number, title: title(of: location), location)
     }
   }
 
@@ -44,29 +44,36 @@ enum URLListLine {
     }
     let location = try location(of: url, headers: headers, allowsFiles: allowsFiles)
     // The same URL with other request headers may be another image.
-    let ownID = id ?? (headers.isEmpty ? url : "\(url) (line \(number))")
-    return Photo(
-      id: ownID, provider: URLListProvider.name, title: title ?? Self.title(of: location), location: location)
+    let address = url.withoutSecrets(isAddress: true)
+    let ownID = id ?? (headers.isEmpty ? address : "\(address) (line \(number))")
+    return photo(ownID, number, title: title ?? Self.title(of: location), location)
+  }
+
+  private static func photo(_ id: String, _ number: Int, title: String?, _ location: PhotoLocation) -> Photo {
+    var photo = Photo(id: id, provider: URLListProvider.name, title: title, location: location)
+    photo.line = number
+    return photo
   }
 
   private static func location(
     of text: String, headers: [HTTPHeader], allowsFiles: Bool
   ) throws(ItemFault) -> PhotoLocation {
     guard !text.isEmpty else { throw ItemFault(reason: "url is empty") }
+    var quoted: String { Snippet.quoted(text.withoutSecrets(isAddress: true)) }
     guard !text.unicodeScalars.contains(where: { $0.value < 0x20 || (0x7f...0x9f).contains($0.value) }) else {
-      throw ItemFault(reason: "\(Snippet.quoted(text)) holds a control character")
+      throw ItemFault(reason: "\(quoted) holds a control character")
     }
     guard let scheme = scheme(of: text) else {
       if allowsFiles { return .file(RawPath(URL(fileURLWithPath: text).standardizedFileURL.path)) }
       throw ItemFault(
         reason:
-          "\(Snippet.quoted(text)) is not a URL; write it with its scheme, such as https://; local files are not read from a list"
+          "\(quoted) is not a URL; write it with its scheme, such as https://; local files are not read from a list"
       )
     }
     switch scheme {
     case "http", "https":
       guard let url = URL(web: text) else {
-        throw ItemFault(reason: "\(Snippet.quoted(text)) is not a URL that can be fetched")
+        throw ItemFault(reason: "\(quoted) is not a URL that can be fetched")
       }
       return .single(ImageSource(url, headers: headers))
     case "file":
@@ -75,7 +82,7 @@ enum URLListLine {
       }
       guard let url = URL(string: text), ["", "localhost"].contains(url.host() ?? ""),
         !url.path(percentEncoded: true).isEmpty
-      else { throw ItemFault(reason: "\(Snippet.quoted(text)) does not name a file of this machine") }
+      else { throw ItemFault(reason: "\(quoted) does not name a file of this machine") }
       return .file(RawPath(fileURL: url))
     default:
       throw ItemFault(reason: "a \(Snippet.quoted(scheme)) URL cannot be fetched; use http or https")

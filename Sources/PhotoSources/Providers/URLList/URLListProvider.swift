@@ -11,7 +11,7 @@ import ThumbnailCore
 /// The list is streamed as pages are requested, so it may be endless. If no line arrives for 100 ms, a shorter page is
 /// returned.
 public final class URLListProvider: PhotoProvider {
-  static let name = "urls"
+  package static let name = "urls"
 
   /// `urls`
   public var name: String { Self.name }
