@@ -127,11 +127,14 @@ import TestSupport
   }
 
   @Test func aCrowdOfAddressesTakesNoMoreMemory() {
-    let limiter = RateLimiter(rate: 1)
+    let limiter = RateLimiter(rate: 0.001, burst: 2)
     var time = NIODeadline.uptimeNanoseconds(1_000_000_000)
-    for number in 0..<30_000 {
+    for _ in 0..<2 { #expect(limiter.admits("10.0.0.0", at: time)) }
+    for number in 1..<30_000 {
       time = time + .microseconds(100)
       #expect(limiter.admits("10.\(number >> 16).\(number >> 8 & 255).\(number & 255)", at: time))
     }
+    // Who has used up the burst is not forgotten among those who have not.
+    #expect(!limiter.admits("10.0.0.0", at: time))
   }
 }

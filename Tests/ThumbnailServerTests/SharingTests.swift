@@ -222,6 +222,27 @@ import TestSupport
     #expect(await attempt("correct-horse", "2001:db8:0:1::1").status == .seeOther)
   }
 
+  @Test func manyAddressesTogetherHaveFewAttemptsAndLockOutNobodyWhoIsKnown() async throws {
+    let visit = try Visit()
+    func attempt(_ password: String, _ client: String, _ path: String = "/login") async -> UInt {
+      let body = ByteBuffer(string: "password=\(password)")
+      return await visit.fixture.respond(
+        ServerRequest(.POST, path, headers: ["host": "localhost"], body: body, client: client)
+      ).status.code
+    }
+    #expect(await attempt(Self.password, "192.0.2.1") == 303)
+    var statuses: [UInt: Int] = [:]
+    for number in 0..<200 { statuses[await attempt("wrong", "10.0.0.\(number)"), default: 0] += 1 }
+    #expect(statuses[403] ?? 0 >= 99 && statuses[429] ?? 0 > 50, "\(statuses)")
+    // One more in ten seconds.
+    var late: [UInt] = []
+    for number in 1...3 { late.append(await attempt(Self.password, "198.51.100.\(number)")) }
+    #expect(late.contains(429))
+    #expect(await attempt(Self.password, "192.0.2.1") == 303)
+    #expect(await attempt("", "198.51.100.9", "/login/\(visit.login.ticket)") == 303)
+    #expect(await attempt(Self.password, "198.51.100.9") == 303)
+  }
+
   @Test func theAddressOfTheCodeLogsInAndLeadsToACleanAddress() async throws {
     let visit = try Visit()
     #expect(visit.login.ticket.count == 20 && Login(password: "").ticket != visit.login.ticket)

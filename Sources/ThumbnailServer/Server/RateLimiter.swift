@@ -6,7 +6,7 @@ import Synchronization
 
 /// Limits the requests of each client, by token buckets: a burst, then the rate.
 final class RateLimiter: Sendable {
-  /// Beyond this number, clients with full buckets are dropped, and if that is not enough, all clients.
+  /// Beyond this number, the clients whose buckets are full or will be soonest are dropped.
   private static let mostClients = 10_000
   private static let cleaningInterval = TimeAmount.seconds(1)
 
@@ -34,8 +34,9 @@ final class RateLimiter: Sendable {
     return state.withLock { state in
       if state.buckets.count > Self.mostClients, now >= state.nextCleaning {
         state.nextCleaning = now + Self.cleaningInterval
-        state.buckets = state.buckets.filter { Self.tokens(of: $0.value, rate, now) < burst }
-        if state.buckets.count > Self.mostClients { state.buckets = [:] }
+        let left = state.buckets.map { ($0.key, $0.value, Self.tokens(of: $0.value, rate, now)) }
+        let kept = left.filter { $0.2 < burst }.sorted { $0.2 < $1.2 }.prefix(Self.mostClients)
+        state.buckets = Dictionary(uniqueKeysWithValues: kept.map { ($0.0, $0.1) })
       }
       var bucket = state.buckets[client] ?? Bucket(tokens: burst, time: now)
       bucket.tokens = min(burst, Self.tokens(of: bucket, rate, now))

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPServer
 import NIOHTTP1
+import Synchronization
 import ThumbnailCore
 
 /// The password of a gallery, and the cookies of those who have entered it, which end with the server.
@@ -11,6 +12,9 @@ package struct Login: Sendable {
   /// The attempts that an address has at once, and the seconds until it has one more.
   private static let attempts = 5.0
   private static let pause = 10
+  /// The attempts that all addresses together have at once from which nobody has logged in.
+  private static let attemptsOfAll = 100.0
+  private static let mostKnown = 10_000
   private static let ticketLength = 20
   /// Other programs of this machine may set cookies for its name, but cannot sign them.
   private static let mostCookies = 8
@@ -27,6 +31,12 @@ package struct Login: Sendable {
   private let key = Array(Token.random().utf8)
   package let password: String
   private let limiter = RateLimiter(rate: 1 / Double(pause), burst: attempts)
+  /// Limits those who have never logged in: whoever guesses from many addresses slows down nobody else.
+  private let limiterOfAll = RateLimiter(rate: 1 / Double(pause), burst: attemptsOfAll)
+  /// The networks from which somebody has logged in.
+  private let known = Known()
+
+  private final class Known: Sendable { let networks = Mutex<Set<String>>([]) }
 
   package init(password: String) { self.password = password }
 
@@ -35,9 +45,15 @@ package struct Login: Sendable {
     let path = Route.parts(of: request.target)
     let next = QueryItems(request.query)["next"] ?? ""
     if path.count < 2, request.method != .POST { return PageFile.login(for: request, next: next) }
-    guard limiter.admits(request.client) else {
+    let network = ClientNetwork.name(of: request.client)
+    // A ticket cannot be guessed.
+    let isKnown = path.count == 2 || known.networks.withLock { $0.contains(network) }
+    let busy =
+      !limiter.admits(request.client)
+      ? "this device:" : isKnown || limiterOfAll.admits("") ? nil : "other devices: scan the code, or"
+    if let busy {
       return PageFile.login(
-        for: request, .tooManyRequests, "Too many attempts from this device: try again in \(Self.pause) seconds.",
+        for: request, .tooManyRequests, "Too many attempts from \(busy) try again in \(Self.pause) seconds.",
         next: next, headers: ["retry-after": "\(Self.pause)"])
     }
     let given = QueryItems(Substring(String(buffer: request.body)))["password"] ?? ""
@@ -53,6 +69,7 @@ package struct Login: Sendable {
       let old = "This code is of an earlier start: scan the one that is shown now, or enter the password."
       return PageFile.login(for: request, .forbidden, path.count == 2 ? old : "That is not the password.", next: next)
     }
+    known.networks.withLock { if $0.count < Self.mostKnown { $0.insert(network) } }
     let id = Token.random()
     let cookie =
       "\(Self.cookie(of: request))\(id).\(sign("session \(id)")); Path=/; HttpOnly; SameSite=Strict"
