@@ -159,9 +159,17 @@ package final class Downloader: Sendable {
         // The original failure is more useful than the message that the host is held.
         if error.isOfHeldHost, let last { return try last.get() }
         if attempts.count > before, error != .cancelled, !error.isOfHeldHost { request.onAttempt?(attempts.count, nil) }
+        if case .partUnavailable = error, request.part == nil {
+          // The server may still send the whole.
+          (attempts.transfer.asksForWhole, attempts.transfer.mayAskForWhole) = (true, false)
+          continue
+        }
         (failure, outcome) = (error, .failure(error))
       }
       last = outcome
+      attempts.transfer.asksForWhole = false
+      // While the whole is refused, too, the rest is requested as usual.
+      if case .httpStatus = failure {} else { attempts.transfer.mayAskForWhole = true }
       guard let pause = pause(after: failure, &attempts) else { return try outcome.get() }
       if request.purpose == .image { attempts.waitForOthers() }
       configuration.logger.debug(

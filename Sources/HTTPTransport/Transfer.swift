@@ -17,6 +17,10 @@ struct Transfer: Sendable {
   private var redirects = 0
   /// Whether the server's `Content-Encoding` is ignored, because it is wrong or unknown.
   var ignoresContentEncoding = false
+  /// Whether the whole body is requested although the beginning is there, because the server has refused the rest.
+  var asksForWhole = false
+  /// Whether the whole body is requested after such a refusal.
+  var mayAskForWhole = true
   /// The remaining part of the total timeout.
   var timeLeft: Duration
   /// Whether no retry follows.

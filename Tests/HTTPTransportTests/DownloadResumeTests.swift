@@ -158,14 +158,37 @@ struct DownloadResumeTests {
     #expect(server.ranges == [nil, "bytes=1000000-", nil])
   }
 
-  @Test func aServerErrorInBetweenLosesNothing() async throws {
+  @Test(arguments: [500, 503]) func aServerErrorInBetweenLosesNothing(status: Int) async throws {
     let server = try CuttingOrigin(
       bytes, cuts: [1_000_000],
       answer: { request, response in
-        request.number == 2 ? .status(503) : response
+        [2, 3].contains(request.number) ? .status(status) : response
       })
     #expect(try await Downloader(.quick()).fetch(server.origin.url()).bytes == bytes)
-    #expect(server.ranges == [nil, "bytes=1000000-", "bytes=1000000-"])
+    let rest = "bytes=1000000-"
+    #expect(server.ranges == [nil, rest, status == 503 ? nil : rest, rest])
+  }
+
+  @Test(arguments: [400, 403, 404, 405, 412, 501, 503])
+  func aServerThatRefusesTheRestIsAskedForTheWhole(status: Int) async throws {
+    let server = try CuttingOrigin(
+      bytes, cuts: [1_000_000],
+      answer: { request, response in
+        request.value(of: "Range") == nil ? response : .status(status)
+      })
+    let observer = RecordingObserver()
+    #expect(try await Downloader(.quick()).fetch(server.origin.url(), observer: observer).bytes == bytes)
+    #expect(server.ranges == [nil, "bytes=1000000-", nil] && observer.begins == [bytes.count, bytes.count])
+  }
+
+  @Test func whatTheWholeIsRefusedWithCounts() async throws {
+    let server = try CuttingOrigin(
+      bytes, cuts: [1_000_000],
+      answer: { request, response in
+        request.number == 1 ? response : .status(request.number == 2 ? 400 : 410)
+      })
+    #expect(await Downloader(.quick()).failure(of: server.origin.url()) == .httpStatus(410, retryAfter: nil))
+    #expect(server.origin.requests.count == 3)
   }
 
   @Test func aPartThatNobodyAskedForIsNoPicture() async throws {

@@ -23,9 +23,15 @@ struct PartialBody: Sendable {
     [HTTPHeader("Range", "bytes=\(count)-"), HTTPHeader("If-Range", version.etag)]
   }
 
+  private var rest: RequestedPart { RequestedPart(count..<version.length, of: version) }
+
   /// Whether a response is the requested rest: exactly that range of a body of that version.
-  func isContinued(by head: ResponseHead) -> Bool {
-    DeliveredPart(head, of: RequestedPart(count..<version.length, of: version)) != nil
+  func isContinued(by head: ResponseHead) -> Bool { DeliveredPart(head, of: rest) != nil }
+
+  /// The error for a status that may depend on the range. Other server errors may pass, and then the rest is sent.
+  func refusal(_ head: ResponseHead) -> DownloadError? {
+    let dependsOnRange = (400..<500).contains(head.status) && head.status != 408 || [501, 503].contains(head.status)
+    return dependsOnRange ? rest.refusal(head) : nil
   }
 
   /// Passes the bytes to an observer that has not seen them. Returns its verdict; nil when they cannot be read.

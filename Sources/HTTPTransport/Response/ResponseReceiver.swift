@@ -53,7 +53,9 @@ struct ResponseReceiver {
     earlier = transfer.download?.takePartialBody(from: transfer.url)
     let validators = transfer.request.condition.map { $0.address == transfer.url.digest ? $0.headers : [] } ?? []
     isConditional = earlier == nil && transfer.request.part == nil && !validators.isEmpty
-    conditions = earlier?.requestHeaders ?? transfer.request.part?.requestHeaders ?? validators
+    conditions =
+      earlier.map { transfer.asksForWhole ? [] : $0.requestHeaders } ?? transfer.request.part?.requestHeaders
+      ?? validators
   }
 
   /// Request fields that avoid needless bytes: the range of the rest or of a part of the body, or conditions.
@@ -149,6 +151,8 @@ struct ResponseReceiver {
       if head.status == 206 || head.status == 416 { return resume(earlier) }
       // The image has changed, or the server does not support ranges after all.
       dropEarlierBody()
+    } else if let refusal = earlier?.refusal(head), transfer.mayAskForWhole {
+      return end(.failed(refusal))
     } else if let requested = transfer.request.part {
       part = DeliveredPart(head, of: requested)
       if part == nil, let refusal = requested.refusal(head) { return end(.failed(refusal)) }
