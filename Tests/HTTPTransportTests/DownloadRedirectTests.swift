@@ -24,6 +24,16 @@ struct DownloadRedirectTests {
     #expect(origin.connectionCount == 1)
   }
 
+  @Test(
+    arguments: [([0xE9], "%E9"), ([0xC3, 0xA9], "%c3%a9"), ([0xC3, 0xA9, 0xFF], "%C3%A9%FF")] as [([UInt8], String)])
+  func theBytesOfALocationAreSentAsTheyCame(bytes: [UInt8], sent: String) async throws {
+    let origin = try Origin { request in
+      request.path == "/start" ? .status(302).line(Array("Location: /caf".utf8) + bytes) : .ok([9])
+    }
+    _ = try await Downloader(.quick()).fetch(origin.url("/start"))
+    #expect(origin.requests.last?.request.target == "/caf\(sent)")
+  }
+
   @Test func whatHasFailedComesAfterAllOthersAfterARedirectToo() async throws {
     let (failure, gate) = (Gate(), Gate())
     let other = try Origin { request in

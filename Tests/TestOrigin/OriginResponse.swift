@@ -29,7 +29,7 @@ public struct OriginResponse: Sendable {
   var headers: [(name: String, value: String)]
   var body: [UInt8]
   /// Raw lines added to the head.
-  var lines: [String] = []
+  var lines: [[UInt8]] = []
   var length = Length.announced(nil)
   var ending = Ending.keepAlive
   var endsAfter: Int?
@@ -81,7 +81,7 @@ public struct OriginResponse: Sendable {
   /// Uses chunked encoding, so that the length is not known in advance.
   public func chunked() -> Self { changed { $0.length = .chunked } }
   /// Adds a raw line to the head, which need not be a valid field.
-  public func line(_ text: String) -> Self { changed { $0.lines.append(text) } }
+  public func line(_ bytes: some Sequence<UInt8>) -> Self { changed { $0.lines.append(Array(bytes)) } }
   /// Sends no length; the body ends with the connection.
   public func untilClose() -> Self {
     changed {
@@ -115,7 +115,6 @@ public struct OriginResponse: Sendable {
   var head: [UInt8] {
     var text = "HTTP/1.1 \(status) \(HTTPStatusText.of(status))\r\n"
     for (name, value) in headers { text += "\(name): \(value)\r\n" }
-    for line in lines { text += "\(line)\r\n" }
     switch length {
     case .announced(let count) where status != 204 && status != 304:
       text += "Content-Length: \(count ?? body.count)\r\n"
@@ -123,7 +122,7 @@ public struct OriginResponse: Sendable {
     case .announced, .untold: break
     }
     if case .close = ending { text += "Connection: close\r\n" }
-    return Array((text + "\r\n").utf8)
+    return Array(text.utf8) + lines.flatMap { $0 + Array("\r\n".utf8) } + Array("\r\n".utf8)
   }
 }
 

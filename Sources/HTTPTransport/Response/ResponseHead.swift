@@ -12,7 +12,9 @@ package struct ResponseHead: Sendable {
   /// previous field (RFC 9112, 5.2).
   mutating func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
     let bytes = bytes[..<((bytes.lastIndex { $0 != 10 && $0 != 13 } ?? -1) + 1)]
-    let line = String(decoding: bytes, as: UTF8.self)
+    // Bytes that are not UTF-8 are percent-encoded, so that those of a `Location` are sent as they came.
+    let encoded = { bytes.flatMap { $0 < 0x80 ? [$0] : Array("%\(String($0, radix: 16, uppercase: true))".utf8) } }
+    let line = String(validating: bytes, as: UTF8.self) ?? String(decoding: encoded(), as: UTF8.self)
     let content = line.trimmingSpaces()
     if line.isEmpty { return status >= 200 }
     if line.hasPrefix(" ") || line.hasPrefix("\t") {

@@ -119,7 +119,7 @@
 
   @Test func aFoldedLineThatForbidsStoringIsHeeded() async throws {
     let fixture = try PipelineFixture { _ in
-      .picture.line("Cache-Control: max-age=60,").line(" no-store")
+      .picture.line("Cache-Control: max-age=60,".utf8).line(" no-store".utf8)
     }
     _ = try await fixture.pipeline.thumbnail(for: fixture.request())
     #expect(try await fixture.pipeline.response(for: fixture.request()).origin == .source)
