@@ -214,6 +214,8 @@ def test_a_late_response_is_not_the_link_of_other_pictures(shared, device):
     # The link of choices that are not seen any more is not shown, either.
     page.click("text=Make a link")
     page.select_option("[name=days]", label="a day")
+    while len(held) < 3:
+        page.wait_for_timeout(20)
     held[-1].fulfill(status=201, json={"path": "/s/2/", "host": None, "until": 2_000_000_000})
     page.wait_for_timeout(200)
     assert page.input_value("#share input") == ""

@@ -752,21 +752,22 @@ def test_pictures_without_files_have_no_windows_and_ask_for_none(gallery):
     assert windows(view) == []
 
 
+# The windows that are on their way, and the most of them at once.
+HELD = """() => {
+  window.held = new Set();
+  window.most = 0;
+  const { decode } = HTMLImageElement.prototype;
+  HTMLImageElement.prototype.decode = function () {
+    if (this.src.includes('+')) held.add(this);
+    most = Math.max(most, held.size);
+    return decode.call(this).finally(() => held.delete(this));
+  };
+}"""
+
+
 def test_windows_leave_connections_for_everything_else(gallery):
     view = opened(gallery, width=2560, height=1600, setup=LARGE)
-    view.page.evaluate(
-        """() => {
-          // The windows that are on their way.
-          window.held = new Set();
-          window.most = 0;
-          const { decode } = HTMLImageElement.prototype;
-          HTMLImageElement.prototype.decode = function () {
-            if (this.src.includes('+')) held.add(this);
-            most = Math.max(most, held.size);
-            return decode.call(this).finally(() => held.delete(this));
-          };
-        }"""
-    )
+    view.page.evaluate(HELD)
     view.page.mouse.dblclick(1280, 800)
     view.wait("document.querySelectorAll('.windows img').length >= 9")
     assert 1 <= view.page.evaluate("most") <= 4
@@ -775,12 +776,13 @@ def test_windows_leave_connections_for_everything_else(gallery):
 def test_windows_on_the_screen_stay_however_many_they_are(gallery):
     size = {"item": {"width": 24000, "height": 16000}}
     view = opened(gallery, width=3200, height=2400, setup=size, device_scale_factor=2)
+    view.page.evaluate(HELD)
     for _ in range(3):
         view.page.keyboard.press("+")
     count = "document.querySelectorAll('.slide:not([inert]) .windows img').length"
     view.wait(f"{count} > 100")
     wanted = -1
-    while wanted != len(windows(view)):
+    while wanted != len(windows(view)) or view.page.evaluate("held.size"):
         wanted = len(windows(view))
         view.page.wait_for_timeout(500)
     view.pictures.clear()
