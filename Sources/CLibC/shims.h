@@ -37,4 +37,9 @@ static inline int clibc_rename_as_new(int folder, const char *from, const char *
   return renameat2(folder, from, folder, to, 1 /* RENAME_NOREPLACE */);
 }
 
+/// Exchanges the names of two files. Returns like clibc_rename_as_new().
+static inline int clibc_exchange_names(int folder, const char *one, const char *other) {
+  return renameat2(folder, one, folder, other, 2 /* RENAME_EXCHANGE */);
+}
+
 #endif

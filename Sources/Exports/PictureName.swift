@@ -29,6 +29,7 @@ public struct PictureName: Sendable, Equatable {
     let host = Array((url.host(percentEncoded: false) ?? "").utf8)
     let folders = url.isFileURL ? Array(path.dropLast().suffix(1)) : [host] + path.dropLast()
     self.init(folders: folders, name: path.last ?? [], identity: identity ?? url.absoluteString)
+    if url.isFileURL { file = RawPath(fileURL: url) }
   }
 
   /// The name of an image by its path within the searched folder, or by its id at a photo service.

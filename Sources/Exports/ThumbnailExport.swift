@@ -124,12 +124,12 @@ public final class ThumbnailExport: Sendable {
     try file.write(data)
     let input = picture.file.flatMap { try? FileState(of: $0) }
     do throws(SystemFailure) {
-      let isReplacing = try root.replaces(target.bytes, file, isInput: { input?.isSameFile(as: $0) == true }) {
+      let replaced = try root.replaced(target.bytes, by: file, isInput: { input?.isSameFile(as: $0) == true }) {
         overwrites && $0.kind == .regular
       }
-      if try file.commit(replacing: isReplacing) { return .written(path: shown) }
+      if try file.commit(over: replaced) { return .written(path: shown) }
     } catch {
-      guard error.code == EEXIST || error.code == EISDIR else { throw error }
+      guard [EEXIST, EISDIR, EBUSY].contains(error.code) else { throw error }
     }
     // A concurrent run of the same export may have written it first.
     return holds() ? .unchanged(path: shown) : .kept(path: shown)

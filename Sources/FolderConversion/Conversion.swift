@@ -100,11 +100,16 @@ public final class Conversion: AsyncSequence, Sendable {
     guard let work else { return }
     let removed = await pool.runToEnd { [check] in
       orphans.reduce(0) { count, orphan in
-        defer { check.index.remove(orphan.key) }
-        return count + orphan.outputs.count { work.remove($0, of: orphan) }
+        let removed = orphan.outputs.count { work.remove($0, of: orphan) }
+        // What cannot be removed now is an orphan of the next run, too.
+        if removed == orphan.outputs.count { check.index.remove(orphan.key) }
+        return count + removed
       }
     }
-    state.withLock { $0.summary.removed += removed }
+    state.withLock { state in
+      state.summary.removed += removed
+      state.summary.unremoved += orphans.reduce(-removed) { $0 + $1.outputs.count }
+    }
   }
 
   /// Whether a file is an input, by whatever path.
@@ -156,7 +161,7 @@ extension RawPath {
     repeat {
       place = RawPath(bytes: place.folder.dropLast())
     } while !place.bytes.isEmpty && place.isGone
-    guard let state = try? FileState(of: place.bytes.isEmpty ? RawPath("/") : place) else { return false }
+    guard let state = try? FileState(of: place.bytes.isEmpty ? RawPath("/") : place) else { return true }
     return place.isEmptyFolder || device.map { $0 != state.device } ?? false
   }
 }

@@ -22,6 +22,8 @@ final class ConversionIndex: Sendable {
     var earlier: [UInt64: [Int]] = [:]
     /// The keys of thumbnails that an earlier run renamed to avoid a name collision.
     var toldApart: Set<UInt64> = []
+    /// The keys of the entries that name an output, by its hash; nil until it is asked for.
+    var named: [UInt64: [UInt64]]?
     /// The end of the file.
     var end = 0
     var isChanged = false
@@ -33,6 +35,8 @@ final class ConversionIndex: Sendable {
   static let name = Array(".thumbs-index".utf8)
   private static let header = Array("thumbs index 1\n".utf8)
   private static let batchBytes = 32 << 10
+  /// The lines of one entry that are kept until its thumbnails are there: a few kills in a row.
+  private static let maxEarlier = 16
   /// A longer line is no entry, in bytes: the names of an entry take a twentieth.
   private static let maxLineBytes = 1 << 20
 
@@ -51,11 +55,13 @@ final class ConversionIndex: Sendable {
     self.root = root
     var unfinished: [[UInt8]] = []
     state.withLock { state in
-      guard let (file, found) = try? root?.file(Self.name, writing: true), found.kind == .regular,
+      // One that cannot be written is replaced, like one that has another name, too.
+      let writable = try? root?.file(Self.name, writing: true)
+      guard let (file, found) = writable ?? (try? root?.file(Self.name)), found.kind == .regular,
         case let body = ByteSource.file(file, count: found.byteCount),
         (try? body.read(at: 0, length: Self.header.count)) == Self.header
       else { return }
-      (state.descriptor, state.isShared) = (file, found.linkCount > 1)
+      (state.descriptor, state.isShared) = (file, found.linkCount > 1 || writable == nil)
       Self.scan(body, &state, &unfinished)
     }
     unfinishedFolders = unfinished
@@ -77,6 +83,24 @@ final class ConversionIndex: Sendable {
     }
   }
 
+  /// The entries that name an output.
+  func entries(naming path: [UInt8]) -> [IndexEntry] {
+    let keys = state.withLock { state in
+      if state.named == nil {
+        state.named = [:]
+        for (key, offset) in state.offsets {
+          if let entry = Self.entry(at: offset, state) { Self.name(entry.outputs, key, &state) }
+        }
+      }
+      return state.named?[NamingTemplate.seededHash(path)] ?? []
+    }
+    return keys.flatMap { entries($0) }
+  }
+
+  private static func name(_ outputs: [ConversionOutput], _ key: UInt64, _ state: inout State) {
+    for output in outputs { state.named?[NamingTemplate.seededHash(output.path.bytes), default: []].append(key) }
+  }
+
   /// Whether there are no entries.
   var isEmpty: Bool { state.withLock { $0.offsets.isEmpty } }
 
@@ -88,9 +112,8 @@ final class ConversionIndex: Sendable {
     state.withLock { state in
       let line = entry.line
       guard let offset = append(line, &state) else { return }
-      if let earlier = state.offsets.updateValue(offset, forKey: entry.key) {
-        state.earlier[entry.key, default: []].append(earlier)
-      }
+      Self.replace(entry.key, offset, &state)
+      Self.name(entry.outputs, entry.key, &state)
       if IndexEntry.isToldApart(line: line) {
         state.toldApart.insert(entry.key)
       } else {
@@ -148,7 +171,7 @@ final class ConversionIndex: Sendable {
       // What a killed run has written nevertheless.
       for key in state.earlier.keys {
         let entry = state.offsets[key].flatMap { Self.entry(at: $0, state) }
-        if let entry, entry.outputs.allSatisfy({ root?.holds($0.path.bytes, asIn: [entry]) == true }) {
+        if let entry, entry.outputs.allSatisfy({ root?.written($0.path.bytes, asIn: [entry]) != nil }) {
           state.earlier[key] = nil
         }
       }
@@ -179,13 +202,18 @@ final class ConversionIndex: Sendable {
     state.end = line
   }
 
+  /// Sets the line of an entry, and keeps some of those before.
+  private static func replace(_ key: UInt64, _ offset: Int, _ state: inout State) {
+    guard let earlier = state.offsets.updateValue(offset, forKey: key) else { return }
+    state.earlier[key, default: []].append(earlier)
+    if state.earlier[key, default: []].count > maxEarlier { state.earlier[key]?.removeFirst() }
+  }
+
   private static func take(_ line: [UInt8], at offset: Int, _ state: inout State, _ unfinished: inout [[UInt8]]) {
     if line.first == UInt8(ascii: "+") {
       unfinished.append(IndexEntry.path(line.dropFirst()).bytes)
     } else if let key = IndexEntry.key(line.prefix(16)) {
-      if let earlier = state.offsets.updateValue(offset, forKey: key) {
-        state.earlier[key, default: []].append(earlier)
-      }
+      replace(key, offset, &state)
       if IndexEntry.isToldApart(line: line) { state.toldApart.insert(key) } else { state.toldApart.remove(key) }
     }
   }
@@ -229,10 +257,9 @@ final class ConversionIndex: Sendable {
   private func rewrite(_ state: inout State) {
     do throws(SystemFailure) {
       guard let root else { return }
-      var file = try RootFolder.newFile(
-        Self.name, in: try root.folder([]), temporary: Self.name + Array(".tmp".utf8), permissions: permissions)
+      var file = try RootFolder.newFile(Self.name, in: try root.folder([]), permissions: permissions)
       var next = State(failure: state.failure)
-      next.toldApart = state.toldApart
+      (next.toldApart, next.named) = (state.toldApart, state.named)
       var batch = Self.header
       for key in state.offsets.keys.sorted() {
         let earlier = state.earlier[key, default: []]

@@ -149,6 +149,8 @@ public struct ConversionSummary: Sendable, Equatable {
   public var toldApart = 0
   /// Thumbnails removed as orphans (`Conversion.orphans`).
   public var removed = 0
+  /// Orphans that could not be removed.
+  public var unremoved = 0
   /// The total time, including the listing.
   public var duration = Duration.zero
   /// Why the run was aborted; nil if it was not.

@@ -7,7 +7,8 @@ final class Draft {
   /// Its path in the output folder.
   let path: [UInt8]
   var file: NewFile
-  var isReplacing = false
+  /// What it replaces.
+  var replaced: FileState?
 
   init(_ path: [UInt8], _ file: consuming NewFile) {
     self.path = path

@@ -113,6 +113,9 @@ extension FolderConverter {
       return options
     }
 
+    /// Whether the thumbnails are those that all programs of the desktop share.
+    package var isOfDesktop: Bool { desktop != nil }
+
     /// The desktop's folder, if the thumbnails are written to that.
     private(set) var desktop: DesktopFolder?
 

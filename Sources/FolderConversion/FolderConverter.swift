@@ -1,5 +1,6 @@
 // The module FolderConversion: converts folders of images, and later only the changed ones.
 
+import Foundation
 import Synchronization
 public import ThumbnailCore
 
@@ -78,7 +79,16 @@ final class ConversionPlan: Sendable {
   func isInput(_ file: FileState) -> Bool {
     if file.kind == .folder { return list.folderIDs.contains(file.id) }
     return inputs.withLock { inputs in
-      if inputs == nil { inputs = Set((0..<list.count).compactMap { try? FileState(of: list.path(at: $0)).id }) }
+      if inputs == nil {
+        inputs = Set((0..<list.count).compactMap { try? FileState(of: list.path(at: $0)).id })
+        for case .list(let path) in options.inputs {
+          if let file = try? FileState(of: path) { inputs?.insert(file.id) }
+        }
+        var status = stat()
+        if options.inputs.contains(.standardInput), fstat(STDIN_FILENO, &status) == 0 {
+          inputs?.insert(FileState(status).id)
+        }
+      }
       return inputs?.contains(file.id) == true
     }
   }

@@ -101,6 +101,23 @@ struct IndexEntry: Equatable, Sendable {
 }
 
 extension IndexEntry {
+  /// Whether a file may be an output of 0.10.0, of which the index has the length alone.
+  func isPlausible(_ output: ConversionOutput, _ body: ByteSource, modified: Int) -> Bool {
+    let (path, name) = (output.path.bytes, String(decoding: output.path.name, as: UTF8.self))
+    guard let format = output.format else {
+      return path.starts(with: SiteNames.originals)
+        ? modified == self.modified
+        : path.starts(with: SiteNames.files) || name.hasPrefix("index") && name.hasSuffix(".html")
+    }
+    let start = (try? body.read(at: 0, length: 16)) ?? []
+    let signatures: [ImageFormat: String] = [
+      .jpeg: "\u{FF}\u{D8}", .png: "\u{89}PNG", .gif: "GIF8", .webp: "RIFF", .tiff: "II", .jpegXL: "\u{FF}\u{A}",
+    ]
+    let signature = (signatures[format] ?? "").unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
+    return start.starts(with: signature)
+      && format.fileExtensions.contains { name.lowercased().hasSuffix("." + $0) }
+  }
+
   /// Parses a line, without its line feed. Nil if it is invalid.
   init?(line: some Collection<UInt8>) {
     let fields = line.split(separator: Self.tab, omittingEmptySubsequences: false)

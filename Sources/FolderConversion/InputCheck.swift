@@ -47,7 +47,7 @@ struct InputCheck: Sendable {
       let written = index.entries(entry.key)
       return ConversionOrphan(
         source: entry.source,
-        outputs: entry.outputs.map(\.path).filter { session.root?.holds($0.bytes, asIn: written) == true },
+        outputs: entry.outputs.map(\.path).filter { session.root?.written($0.bytes, asIn: written) != nil },
         mayBeAway: entry.source.mayBeAway(since: entry.device), key: entry.key)
     }
   }
@@ -178,6 +178,7 @@ struct InputCheck: Sendable {
         entry.source == plan.list.absolutePath(at: position), entry.outputs.count == planned.count,
         entry.outputs.allSatisfy(isThere)
       else { return nil }
+      if !plan.options.isDryRun { session.folder?.renew(entry, device: state.device) }
       return entry.outputs.map { output in
         var output = output.marked(isDamaged)
         output.digest = nil

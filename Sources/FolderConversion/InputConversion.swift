@@ -87,10 +87,10 @@ final class InputConversion: Sendable {
     return nil
   }
 
-  /// Removes a thumbnail. Returns whether it was there as it was written.
+  /// Removes a thumbnail if it is still as it was written. Returns false if that fails.
   func remove(_ output: RawPath, of orphan: ConversionOrphan) -> Bool {
     switch destination {
-    case .folder(let folder): folder.remove(output.bytes, of: orphan.key)
+    case .folder(let folder): folder.remove(output.bytes, of: orphan.key, isInput: plan.isInput)
     case .desktop(let desktop): desktop.remove(output)
     }
   }
@@ -174,12 +174,15 @@ final class InputConversion: Sendable {
     case failed(ConversionFailure, endsRun: ConversionError?)
 
     static func failed(
-      _ error: WriteFailure, advice: String = "make room for it, or choose another output folder",
-      endsRun: Bool? = nil
+      _ error: WriteFailure, advice: String? = nil, endsRun: Bool? = nil
     ) -> Written {
       let reason = error.failure.reason
       let failure =
-        if error.failure.code == EEXIST {
+        if error.failure.code == EBUSY {
+          ConversionFailure(
+            stage: .write, code: "in-the-way",
+            message: "\(error.path) is one of the pictures, or in their folder; choose another output folder")
+        } else if error.failure.code == EEXIST {
           ConversionFailure(
             stage: .write, code: "in-the-way",
             message: "\(error.path) is in the way: no run has written it so; move it, or overwrite it (overwrites)")
@@ -187,7 +190,7 @@ final class InputConversion: Sendable {
           ConversionFailure(
             stage: .write, code: error.failure.code == EISDIR ? "is-a-folder" : "cannot-write",
             message: "\(error.path) cannot be written: \(reason); "
-              + (error.failure.code == ELOOP ? "choose another output folder" : advice))
+              + (advice ?? SystemFailure.advice(reason, choose: "another output folder")))
         }
       let ends = endsRun ?? error.failure.endsRun
       return .failed(failure, endsRun: ends ? .cannotWrite(path: error.path, reason: reason) : nil)

@@ -133,6 +133,7 @@ struct InputFinder {
 
   private mutating func addFileFolder(_ written: [UInt8], listed: Bool) -> (index: Int, isOwnOutput: Bool) {
     let absolute = (written.isEmpty ? RawPath(".") : RawPath(bytes: written)).resolved ?? RawPath(bytes: written)
+    if let state = try? FileState(of: absolute) { list.folderIDs.insert(state.id) }
     let prefix = listed ? Self.keptFolders(written) : []
     let root = list.addRoot(.init(path: written, absolute: Self.withSlash(absolute.bytes), prefix: prefix))
     return (list.addFolder([], of: root), output.map { absolute.isWithin($0.path) } ?? false)

@@ -25,7 +25,6 @@ final class OutputFolder: Sendable {
   private let made: [RawPath]
   let index: ConversionIndex
   private let overwrites: Bool
-  private let temporaryCount = Atomic(0)
   /// The folders that the index has as those of temporary files.
   private let noted = Mutex<Set<[UInt8]>>([])
 
@@ -59,8 +58,10 @@ final class OutputFolder: Sendable {
     }
     index = ConversionIndex(root, isPrivate: isPublished)
     for folder in Set(index.unfinishedFolders) {
-      for name in root.names(in: folder) where Self.isTemporary(name) {
-        try? root.remove(folder + (folder.isEmpty ? [] : [RawPath.slash]) + name)
+      for name in root.names(in: folder) where NewFile.isTemporary(name) {
+        let path = folder + (folder.isEmpty ? [] : [RawPath.slash]) + name
+        // Another run may write it now, into a folder within this one.
+        if let (file, state) = try? root.file(path), file.lock() { try? root.remove(path, if: state) }
       }
     }
   }
@@ -108,8 +109,10 @@ final class OutputFolder: Sendable {
     let earlier = index.entries(entry.key)
     for draft in drafts {
       do throws(SystemFailure) {
-        draft.isReplacing = try root.replaces(draft.path, draft.file, isInput: isInput) { state in
-          overwrites || root.holds(draft.path, asIn: earlier)
+        draft.replaced = try root.replaced(draft.path, by: draft.file, isInput: isInput) { state in
+          // Other options may have given it the name.
+          overwrites || root.written(draft.path, asIn: earlier) == state
+            || root.written(draft.path, asIn: index.entries(naming: draft.path)) == state
         }
       } catch {
         throw WriteFailure(path: path.appending(draft.path), failure: error)
@@ -117,71 +120,98 @@ final class OutputFolder: Sendable {
     }
     index.add(entry)
     if let failure = index.failure { throw WriteFailure(path: path, failure: failure) }
+    let known = Set(entry.outputs.map(\.path))
+    let others = earlier.flatMap(\.outputs).filter { !known.contains($0.path) }
     for draft in drafts {
       do throws(SystemFailure) {
-        guard try draft.file.commit(replacing: draft.isReplacing) else { throw SystemFailure(code: EEXIST) }
+        guard try draft.file.commit(over: draft.replaced) else { throw SystemFailure(code: EEXIST) }
       } catch {
         // Some may be written. Never current, it names all that may be there.
         entry.token = ""
-        let known = Set(entry.outputs.map(\.path))
-        entry.outputs += earlier.flatMap(\.outputs).filter { !known.contains($0.path) }
+        entry.outputs += others
         index.add(entry)
         throw WriteFailure(path: path.appending(draft.path), failure: error)
       }
+    }
+    if !others.isEmpty {
+      // Such as those of a picture that has another format now: orphans, by a key that no input has.
+      (entry.key, entry.token, entry.outputs) = (OutputNames.key(others.map(\.path.bytes) + [[]]), "", others)
+      index.add(entry)
     }
     index.settle(entry.key)
     return true
   }
 
+  /// Adds to an entry whose thumbnails are current what 0.10.0 has not written, or what a restart has changed.
+  func renew(_ entry: IndexEntry, device: UInt64) {
+    guard entry.device != device || entry.outputs.contains(where: { $0.digest == nil }) else { return }
+    var renewed = entry
+    renewed.device = device
+    for (index, output) in entry.outputs.enumerated() where output.digest == nil {
+      guard let state = root.written(output.path.bytes, asIn: [entry]),
+        let file = try? root.file(output.path.bytes).file
+      else { continue }
+      renewed.outputs[index].digest = try? ByteSource.file(file, count: state.byteCount).digest()
+    }
+    index.add(renewed)
+    index.settle(entry.key)
+  }
+
   /// Removes a file of an entry if it is still what was written, and its folders if they are then empty.
   ///
-  /// - Returns: Whether it was.
-  func remove(_ relative: [UInt8], of key: UInt64) -> Bool {
-    guard root.holds(relative, asIn: index.entries(key)), (try? root.remove(relative)) != nil else { return false }
-    root.removeEmptyFolders(of: relative)
-    return true
+  /// - Parameter isInput: See `write`.
+  /// - Returns: Whether nothing of the entry is there any more.
+  func remove(_ relative: [UInt8], of key: UInt64, isInput: (FileState) -> Bool) -> Bool {
+    do throws(SystemFailure) {
+      guard let state = root.written(relative, asIn: index.entries(key)), !isInput(state),
+        !isInput(try Self.state(of: try root.folder(RawPath(bytes: relative).folder)))
+      else { return true }
+      try root.remove(relative, if: state)
+      root.removeEmptyFolders(of: relative)
+      return true
+    } catch {
+      return error.code == EEXIST
+    }
+  }
+
+  private static func state(of folder: FileDescriptor) throws(SystemFailure) -> FileState {
+    var status = stat()
+    guard fstat(folder.rawValue, &status) == 0 else { throw .last }
+    return FileState(status)
   }
 
   /// Creates a file under a temporary name in the folder of its path.
   private func draft(_ relative: [UInt8], _ isInput: (FileState) -> Bool) throws(SystemFailure) -> Draft {
     let output = RawPath(bytes: relative)
     let folder = try root.folder(output.folder, making: 0o777)
-    var status = stat()
-    guard fstat(folder.rawValue, &status) == 0 else { throw .last }
     // A folder of the pictures may be mounted here.
-    if isInput(FileState(status)) { throw SystemFailure(code: EEXIST) }
+    if isInput(try Self.state(of: folder)) { throw SystemFailure(code: EBUSY) }
     let noted = Array(output.folder.dropLast())
     if !self.noted.withLock({ $0.contains(noted) }) {
       index.noteFolder(noted)
       if let failure = index.failure { throw failure }
       self.noted.withLock { _ = $0.insert(noted) }
     }
-    let number = temporaryCount.add(1, ordering: .relaxed).newValue
-    return Draft(relative, try RootFolder.newFile(output.name, in: folder, temporary: Self.temporaryName(number)))
-  }
-
-  private static func temporaryName(_ number: Int) -> [UInt8] {
-    NamingTemplate.reservedPrefix + Array("\(number).tmp".utf8)
-  }
-
-  private static func isTemporary(_ name: [UInt8]) -> Bool {
-    guard name.starts(with: NamingTemplate.reservedPrefix), name.suffix(4).elementsEqual(".tmp".utf8) else {
-      return false
-    }
-    let number = name.dropFirst(NamingTemplate.reservedPrefix.count).dropLast(4)
-    return !number.isEmpty && number.allSatisfy { (0x30...0x39).contains($0) }
+    return Draft(relative, try RootFolder.newFile(output.name, in: folder, isNamed: true))
   }
 }
 
 extension RootFolder {
-  /// Whether a file is still what was written for one of these entries.
-  func holds(_ relative: [UInt8], asIn entries: [IndexEntry]) -> Bool {
-    entries.lazy.flatMap(\.outputs).contains { output in
-      guard output.path.bytes == relative, let (file, state) = try? file(relative), state.kind == .regular,
-        state.byteCount == output.byteCount
-      else { return false }
-      return output.digest == nil || (try? ByteSource.file(file, count: state.byteCount).digest()) == output.digest
+  /// The state of a file if it is still what was written for one of these entries.
+  func written(_ relative: [UInt8], asIn entries: [IndexEntry]) -> FileState? {
+    for entry in entries {
+      for output in entry.outputs where output.path.bytes == relative {
+        guard let (file, state) = try? file(relative), state.kind == .regular, state.byteCount == output.byteCount
+        else {
+          continue
+        }
+        let body = ByteSource.file(file, count: state.byteCount)
+        let isSame =
+          output.digest.map { $0 == (try? body.digest()) } ?? entry.isPlausible(output, body, modified: state.modified)
+        if isSame { return state }
+      }
     }
+    return nil
   }
 }
 

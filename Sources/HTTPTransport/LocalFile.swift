@@ -55,7 +55,7 @@ package struct LocalFile: Sendable {
     case ENOENT, ENOTDIR: .fileNotFound
     // The errors of sockets and missing devices.
     case ENXIO, ENODEV: notRegular
-    default: .fileUnreadable(reason: String(cString: strerror(code)))
+    default: .fileUnreadable(reason: SystemFailure(code: code).reason)
     }
   }
 }

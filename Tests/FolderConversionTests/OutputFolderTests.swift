@@ -70,8 +70,11 @@ import TestSupport
     // As after a kill: the index was not finished, and a thumbnail was half-written.
     try put("half", "a/b/x/.thumbs-63.tmp")
     try put("mine", "a/b/x/.thumbs-mine.tmp")
+    try put("", "a/b/x/.thumbs-64.tmp")
+    let (other, _) = try RootFolder(path).file(Array("x/.thumbs-64.tmp".utf8))
+    #expect(other.lock(), "as another run holds what it writes")
     _ = try OutputFolder(path)
-    #expect(try names() == [".thumbs-index", "x", "x/.thumbs-mine.tmp", "x/1.jpg"])
+    #expect(try names() == [".thumbs-index", "x", "x/.thumbs-64.tmp", "x/.thumbs-mine.tmp", "x/1.jpg"])
   }
 
   @Test(arguments: ["../victim", "link", "/victim", "x/../../victim"])
@@ -133,12 +136,15 @@ import TestSupport
     try put("own", "a/b/1.jpg")
     #expect(failure { try write("two", to: "1.jpg", in: folder) } == EEXIST)
     let key = OutputNames.key([Array("1.jpg".utf8)])
-    #expect(!folder.remove(Array("1.jpg".utf8), of: key) && text("a/b/1.jpg") == "own")
-    // An entry of 0.10.0 has the length alone.
+    func remove() -> Bool { folder.remove(Array("1.jpg".utf8), of: key) { _ in false } }
+    #expect(remove() && text("a/b/1.jpg") == "own")
+    // An entry of 0.10.0 has the length alone: a text of that length is no thumbnail.
     var entry = try #require(folder.index.entry(key))
     entry.outputs[0].digest = nil
     folder.index.add(entry)
-    #expect(folder.remove(Array("1.jpg".utf8), of: key) && text("a/b/1.jpg") == nil)
+    #expect(remove() && text("a/b/1.jpg") == "own")
+    try Data([0xFF, 0xD8, 0]).write(to: directory.url.appendingPathComponent("a/b/1.jpg"))
+    #expect(remove() && text("a/b/1.jpg") == nil)
   }
 
   @Test func aKillBetweenTheIndexAndTheNameLeavesAThumbnailThatIsStillOurs() throws {
@@ -169,7 +175,7 @@ import TestSupport
         IndexEntry(
           key: 1, source: RawPath("/gone"), modified: 0, byteCount: 0, token: "", pixels: .current,
           outputs: [ConversionOutput(path: RawPath(name), byteCount: 4)]))
-      #expect(!folder.remove(Array(name.utf8), of: 1))
+      _ = folder.remove(Array(name.utf8), of: 1) { _ in false }
     }
     #expect(text("in/1.jpg") == "kept" && text("in/y/1.jpg") == "kept" && text("in/new.jpg") == nil)
   }
@@ -181,7 +187,20 @@ import TestSupport
     try put("original", "a/b/1.jpg")
     let inputs = [try FileState(of: path.appending("1.jpg".utf8)).id, try FileState(of: path.appending("x".utf8)).id]
     for name in ["1.jpg", "x/2.jpg"] {
-      #expect(failure { try write("one", to: name, in: folder) { inputs.contains($0.id) } } == EEXIST)
+      #expect(failure { try write("one", to: name, in: folder) { inputs.contains($0.id) } } == EBUSY)
+    }
+    // Nor is one removed that has the bytes of a thumbnail, such as a copy of a site where the folder is mounted.
+    for name in ["1.jpg", "x/2.jpg"] {
+      try put("original", "a/b/\(name)")
+      folder.index.add(
+        IndexEntry(
+          key: 9, source: RawPath("/gone"), modified: 0, byteCount: 0, token: "", pixels: .current,
+          outputs: [
+            ConversionOutput(
+              path: RawPath(name), size: nil, format: .jpeg, byteCount: 8,
+              digest: try ByteSource.memory(Array("original".utf8)).digest())
+          ]))
+      #expect(folder.remove(Array(name.utf8), of: 9) { inputs.contains($0.id) } && text("a/b/\(name)") == "original")
     }
     #expect(text("a/b/1.jpg") == "original" && text("a/b/x/2.jpg") == nil)
   }
@@ -206,7 +225,7 @@ import TestSupport
   @Test func removesAThumbnailAndTheFoldersThatAreEmptyThen() throws {
     let folder = try OutputFolder(path)
     for name in ["x/y/1.jpg", "x/2.jpg"] { try write("", to: name, in: folder) }
-    #expect(folder.remove(Array("x/y/1.jpg".utf8), of: OutputNames.key([Array("x/y/1.jpg".utf8)])))
+    #expect(folder.remove(Array("x/y/1.jpg".utf8), of: OutputNames.key([Array("x/y/1.jpg".utf8)])) { _ in false })
     #expect(try names() == [".thumbs-index", "x", "x/2.jpg"])
   }
 }

@@ -120,4 +120,27 @@ import Thumbnailer
       #expect(status == (links ? .converted : .failed))
     }
   }
+
+  @Test func otherOptionsReplaceWhatEarlierOnesHaveWritten() async throws {
+    func sizes(_ sides: Int..., quality: Int = 80) -> (inout FolderConverter.Options) -> Void {
+      { ($0.sizes, $0.quality) = (sides.map { TargetSize(PixelSize($0, $0)) }, quality) }
+    }
+    for change in [
+      sizes(40), { (sizes(40, quality: 50)(&$0), $0.format = .jpeg).0 }, sizes(40, 20), sizes(40, 30, quality: 60),
+    ] { #expect(try await convert(change).summary.failed == 0) }
+  }
+
+  @Test func aThumbnailOfTheFormatBeforeIsAnOrphan() async throws {
+    try copy("formats/jpeg-420.jpg", "c.png")
+    _ = try await convert()
+    try copy("formats/png-rgba.png", "c.png")
+    let conversion = try await FolderConverter(options()).start()
+    for await _ in conversion {}
+    let orphans = await conversion.orphans()
+    #expect(orphans.flatMap(\.outputs) == [RawPath("c.jpg")])
+    await conversion.remove(orphans)
+    #expect(await conversion.finish().removed == 1)
+    try copy("formats/jpeg-444.jpg", "c.png")
+    #expect(try await convert().summary.failed == 0)
+  }
 }

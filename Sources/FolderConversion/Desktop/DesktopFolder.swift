@@ -112,7 +112,9 @@ struct DesktopFolder: Sendable {
             return nil
           }
           let picture = RawPath(percentEncoded: Array(uri.utf8.dropFirst("file://".utf8.count))[...])
-          guard folders.contains(where: { picture.bytes.starts(with: $0) }), picture.isGone else { return nil }
+          guard folders.contains(where: { picture.bytes.starts(with: $0) }), picture.isGone,
+            name == Array(DesktopPicture.name(of: uri).utf8)
+          else { return nil }
           return ConversionOrphan(
             source: picture, outputs: [file], mayBeAway: picture.mayBeAway(since: nil), key: 0)
         }

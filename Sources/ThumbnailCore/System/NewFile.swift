@@ -31,12 +31,15 @@ package struct NewFile: ~Copyable, Sendable {
   }
 
   /// Creates the file without a name, so that a kill leaves nothing behind; under a random one if the file system
-  /// supports only that.
+  /// supports only that, or if that is asked for because it takes less time.
+  ///
+  /// A file with a name is locked, so that others who look for what killed processes have left can tell it.
   package init(
-    _ name: RawPath, in folder: FileDescriptor? = nil, permissions: mode_t = 0o666
+    _ name: RawPath, in folder: FileDescriptor? = nil, permissions: mode_t = 0o666, isNamed: Bool = false
   ) throws(SystemFailure) {
-    (file, temporary) = try Self.create(beside: name, folder.number, permissions)
+    (file, temporary) = try Self.create(beside: name, folder.number, permissions, isNamed: isNamed)
     (self.folder, self.name) = (folder, name)
+    if temporary != nil { _ = file.lock() }
   }
 
   deinit {
@@ -77,20 +80,12 @@ package struct NewFile: ~Copyable, Sendable {
   /// - Returns: False if there is one that is not to be replaced.
   @discardableResult
   package mutating func commit(replacing: Bool = true) throws(SystemFailure) -> Bool {
-    // Some file systems report a lack of space only when a descriptor is closed.
-    let copy = dup(file.rawValue)
-    guard copy >= 0, close(copy) == 0 else { throw .last }
+    try complete()
     if temporary == nil {
       if giveName(name) { return true }
       guard errno == EEXIST else { throw .last }
       if !replacing { return false }
-      // Only a file with a name can be renamed.
-      var random = Self.randomName(beside: name)
-      while !giveName(random) {
-        guard errno == EEXIST else { throw .last }
-        random = Self.randomName(beside: name)
-      }
-      temporary = random
+      try giveTemporaryName()
     } else if !replacing {
       if rename(asNew: true) { return true }
       if errno == EINVAL || errno == ENOSYS, giveName(name) { return true }
@@ -100,6 +95,48 @@ package struct NewFile: ~Copyable, Sendable {
     }
     guard rename(asNew: false) else { throw .last }
     return true
+  }
+
+  /// Gives the file its name in place of a file in a known state, or of nothing.
+  ///
+  /// - Returns: False, with nothing changed, if something else is there.
+  package mutating func commit(over there: FileState?) throws(SystemFailure) -> Bool {
+    guard let there else { return try commit(replacing: false) }
+    try complete()
+    if temporary == nil { try giveTemporaryName() }
+    let at = folder.number
+    func exchange() -> Bool {
+      temporary?.withCString { one in name.withCString { clibc_exchange_names(at, one, $0) } } == 0
+    }
+    guard exchange() else {
+      switch errno {
+      case ENOENT: return try commit(replacing: false)
+      case EINVAL, ENOSYS: return try commit(replacing: true)
+      default: throw .last
+      }
+    }
+    var status = stat()
+    let isKnown = temporary?.withCString { fstatat(at, $0, &status, AT_SYMLINK_NOFOLLOW) } == 0
+    if isKnown, FileState(status) == there { return true }
+    // It came meanwhile. It gets its name back, or keeps the temporary one.
+    if !exchange() { temporary = nil }
+    return false
+  }
+
+  /// Throws what some file systems report only when a descriptor is closed, such as a lack of space.
+  private func complete() throws(SystemFailure) {
+    let copy = dup(file.rawValue)
+    guard copy >= 0, close(copy) == 0 else { throw .last }
+  }
+
+  /// Gives the file a random name, since only a file with a name can be renamed.
+  private mutating func giveTemporaryName() throws(SystemFailure) {
+    var random = Self.randomName(beside: name)
+    while !giveName(random) {
+      guard errno == EEXIST else { throw .last }
+      random = Self.randomName(beside: name)
+    }
+    temporary = random
   }
 
   /// Gives a file with a temporary name its own. On failure, sets `errno`.
@@ -123,9 +160,9 @@ package struct NewFile: ~Copyable, Sendable {
   }
 
   private static func create(
-    beside name: RawPath, _ at: Int32, _ permissions: mode_t
+    beside name: RawPath, _ at: Int32, _ permissions: mode_t, isNamed: Bool
   ) throws(SystemFailure) -> (FileDescriptor, RawPath?) {
-    if let unnamed = try? FileDescriptor.withoutName(in: folder(of: name), at: at, permissions: permissions),
+    if !isNamed, let unnamed = try? FileDescriptor.withoutName(in: folder(of: name), at: at, permissions: permissions),
       // Without /proc the file could not be named later.
       access(link(to: unnamed), F_OK) == 0
     {
@@ -148,8 +185,15 @@ package struct NewFile: ~Copyable, Sendable {
   }
 
   /// A name of fixed length, since the file's own may have the maximum length.
-  private static func randomName(beside name: RawPath) -> RawPath {
-    folder(of: name).appending(".thumbs-\(String(UInt64.random(in: .min ... .max), radix: 36)).tmp".utf8)
+  static func randomName(beside name: RawPath) -> RawPath {
+    folder(of: name).appending(".thumbs-\(UInt64.random(in: .min ... .max)).tmp".utf8)
+  }
+
+  /// Whether a name may be a temporary one.
+  package static func isTemporary(_ name: [UInt8]) -> Bool {
+    let digits = name.dropFirst(8).dropLast(4)
+    return name.starts(with: ".thumbs-".utf8) && name.suffix(4).elementsEqual(".tmp".utf8) && !digits.isEmpty
+      && digits.allSatisfy { (0x30...0x39).contains($0) }
   }
 
   /// Opens a file that must not exist.

@@ -1,3 +1,4 @@
+import CLibC
 package import Glibc
 
 /// A file that is open for reading, and its state then.
@@ -68,11 +69,9 @@ package final class RootFolder: Sendable {
 
   /// Creates a file that will have a name in one of its folders. See `NewFile`.
   package static func newFile(
-    _ name: some Collection<UInt8>, in folder: FileDescriptor, temporary: [UInt8]? = nil, permissions: mode_t = 0o666
+    _ name: some Collection<UInt8>, in folder: FileDescriptor, permissions: mode_t = 0o666, isNamed: Bool = false
   ) throws(SystemFailure) -> NewFile {
-    let name = try Self.name(name)
-    guard let temporary else { return try NewFile(name, in: folder, permissions: permissions) }
-    return try NewFile(name, in: folder, temporary: RawPath(bytes: temporary), permissions: permissions)
+    try NewFile(try Self.name(name), in: folder, permissions: permissions, isNamed: isNamed)
   }
 
   /// What is there, which may be a link; nil if nothing is.
@@ -112,23 +111,26 @@ package final class RootFolder: Sendable {
     return (file, FileState(status))
   }
 
-  /// Whether a new file takes the place of a file; false if nothing is there.
+  /// The file whose place a new file takes; nil if nothing is there.
   ///
   /// What has the same bytes, or a beginning of them, as a power failure leaves it, is no user's file.
   ///
   /// - Parameters:
   ///   - isInput: Whether it may not be replaced in any case.
   ///   - isReplaced: Whether it is replaced, whatever it has.
-  /// - Throws: `EEXIST` or `EISDIR` for what is not replaced.
-  package func replaces(
-    _ relative: [UInt8], _ new: borrowing NewFile, isInput: (FileState) -> Bool, _ isReplaced: (FileState) -> Bool
-  ) throws(SystemFailure) -> Bool {
-    guard let state = state(of: relative) else { return false }
+  /// - Throws: For what is not replaced, `EBUSY` if it is an input, else `EEXIST` or `EISDIR`.
+  package func replaced(
+    _ relative: [UInt8], by new: borrowing NewFile, isInput: (FileState) -> Bool, _ isReplaced: (FileState) -> Bool
+  ) throws(SystemFailure) -> FileState? {
+    guard let state = state(of: relative) else { return nil }
     if state.kind == .folder { throw SystemFailure(code: EISDIR) }
-    guard !isInput(state), isReplaced(state) || (try? file(relative)).map({ new.continues($0) }) == true else {
-      throw SystemFailure(code: EEXIST)
+    if isInput(state) { throw SystemFailure(code: EBUSY) }
+    if !isReplaced(state) {
+      guard let there = try? file(relative), there.state == state, new.continues(there) else {
+        throw SystemFailure(code: EEXIST)
+      }
     }
-    return true
+    return state
   }
 
   /// The bytes of a regular file of at most this length; nil if there is none.
@@ -138,9 +140,21 @@ package final class RootFolder: Sendable {
   }
 
   /// Removes a file, which is not a folder.
-  package func remove(_ relative: [UInt8]) throws(SystemFailure) {
+  ///
+  /// - Parameter expected: Its state, if another file that has come in its place meanwhile is not to be removed.
+  package func remove(_ relative: [UInt8], if expected: FileState? = nil) throws(SystemFailure) {
     let (folder, name) = try split(relative)
-    guard name.withCString({ unlinkat(folder.rawValue, $0, 0) }) == 0 else { throw .last }
+    guard let expected else {
+      guard name.withCString({ unlinkat(folder.rawValue, $0, 0) }) == 0 else { throw .last }
+      return
+    }
+    let (at, aside) = (folder.rawValue, NewFile.randomName(beside: name))
+    guard name.withCString({ name in aside.withCString { renameat(at, name, at, $0) } }) == 0 else { throw .last }
+    guard let state = try state(of: aside, in: folder), state == expected else {
+      _ = aside.withCString { aside in name.withCString { clibc_rename_as_new(at, aside, $0) } }
+      throw SystemFailure(code: EEXIST)
+    }
+    guard aside.withCString({ unlinkat(at, $0, 0) }) == 0 else { throw .last }
   }
 
   /// Removes the folders of a path as far as they are empty, not itself.

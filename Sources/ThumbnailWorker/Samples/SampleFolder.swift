@@ -10,6 +10,8 @@ final class SampleFolder: Sendable {
 
   private let root: RootFolder
   private let overwrites: Bool
+  /// The folders of files that lines have named, in which nothing is replaced.
+  private let inputFolders = Mutex<Set<FileState.ID>>([])
   private let pool = WorkerPool(name: "thumbnailer.worker.files", threads: threads)
 
   /// - Parameter overwrites: Whether files with other bytes are replaced.
@@ -17,27 +19,31 @@ final class SampleFolder: Sendable {
 
   /// Writes all files of a line. Returns the time that it took.
   ///
-  /// - Parameter input: The file that the line names, which is never replaced.
+  /// - Parameter input: The file that the line names.
   /// - Throws: `cannot-write` or `in-the-way`, naming the file.
   func write(_ files: [SampleFiles.File], of input: RawPath?) async throws(LineFailure) -> Duration {
     // The files are kept even if the line is cancelled.
     try await pool.runToEnd { [self] in
       Result { () throws(LineFailure) in
         let started = ContinuousClock.now
-        let input = input.flatMap { try? FileState(of: $0) }
-        for file in files { try write(file, input) }
+        if let folder = input.flatMap({ try? FileState(of: RawPath(bytes: Array($0.folder) + [UInt8(ascii: ".")])) }) {
+          inputFolders.withLock { _ = $0.insert(folder.id) }
+        }
+        for file in files { try write(file) }
         return ContinuousClock.now - started
       }
     }.get()
   }
 
-  private func write(_ file: SampleFiles.File, _ input: FileState?) throws(LineFailure) {
+  private func write(_ file: SampleFiles.File) throws(LineFailure) {
     let path = RawPath(file.name)
     do throws(SystemFailure) {
       let folder = try root.folder(path.folder, making: 0o777)
       var new = try RootFolder.newFile(path.name, in: folder)
       try new.write(file.data)
-      try new.syncAndCommit(as: path, in: root, overwrites: overwrites) { input?.isSameFile(as: $0) == true }
+      var status = stat()
+      let isInputs = fstat(folder.rawValue, &status) == 0 && inputFolders.withLock { $0.contains(FileState(status).id) }
+      try new.syncAndCommit(as: path, in: root, overwrites: overwrites && !isInputs)
     } catch {
       throw LineFailure(writing: root.path.appending(path.bytes).description, error)
     }
@@ -49,11 +55,11 @@ extension NewFile {
   ///
   /// - Throws: `EEXIST` if another file has the name.
   mutating func syncAndCommit(
-    as name: RawPath, in root: RootFolder, overwrites: Bool, isInput: (FileState) -> Bool = { _ in false }
+    as name: RawPath, in root: RootFolder, overwrites: Bool
   ) throws(SystemFailure) {
     guard fsync(file.rawValue) == 0 else { throw .last }
-    let isReplacing = try root.replaces(name.bytes, self, isInput: isInput) { _ in overwrites }
-    guard try commit(replacing: isReplacing) else { throw SystemFailure(code: EEXIST) }
+    let replaced = try root.replaced(name.bytes, by: self, isInput: { _ in false }) { _ in overwrites }
+    guard try commit(over: replaced) else { throw SystemFailure(code: EEXIST) }
   }
 }
 

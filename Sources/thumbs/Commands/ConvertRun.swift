@@ -203,7 +203,8 @@ final class ConvertRun: Sendable {
       let what =
         "\(away.count.of("picture")), such as \(first.source), whose folder is empty or on another disk than before"
       if removal != .asked || options.isDryRun {
-        console.complain("thumbnails stay of \(what): is a disk missing? Without --yes, --delete-orphans asks")
+        let advice = options.isOfDesktop ? "" : " Without --yes, --delete-orphans asks"
+        console.complain("thumbnails stay of \(what): is a disk missing?\(advice)")
       } else if console.ask("remove the thumbnails of \(what)?") {
         orphans += away
       }
@@ -248,7 +249,10 @@ final class ConvertRun: Sendable {
       let count = summary.videos.of("film")
       console.complain("\(count) skipped: they need the program ffmpeg, and helpers (not --isolate off)")
     }
-    return summary.failed > 0 ? .someFailed : .success
+    if summary.unremoved > 0 {
+      console.complain("\(summary.unremoved.of("thumbnail")) could not be removed: look at the rights of their folders")
+    }
+    return summary.failed + summary.unremoved > 0 ? .someFailed : .success
   }
 
 }

@@ -13,7 +13,9 @@ extension GetCommand {
       ? try ImageSource.standardInput(mostBytes: pipelineConfiguration().maximumSourceBytes.bytes)
       : try ImageSource(commandLine: picture)
     for (name, option) in [(output, "--output"), (look.sheet ?? "", "--sheet")]
-    where source.isUserFile && OutputFile.isSameFile(RawPath(fileURL: source.url), name) {
+    where picture == "-" && OutputFile.isSameFile(RawPath("-"), name)
+      || source.isUserFile && OutputFile.isSameFile(RawPath(fileURL: source.url), name)
+    {
       throw CommandFailure(
         .cannotWrite, "\(name) is the picture itself, which would be lost; choose another \(option)")
     }

@@ -50,16 +50,13 @@ struct PrefetchCommand: AsyncParsableCommand {
 
   /// Throws if a sheet or an export would overwrite the source itself.
   private func refuseToOverwrite(_ provider: any PhotoProvider) throws {
-    if let list = source.urls, let sheet = look.sheet.sheet, OutputFile.isSameFile(RawPath(list), sheet) {
-      throw CommandFailure(.cannotWrite, "\(sheet) is the list itself, which would be lost; choose another --sheet")
-    }
-    guard let folder = provider as? FolderProvider else { return }
-    if let sheet = look.sheet.sheet, SheetFile.Kind(path: sheet) == .print, let path = RawPath(sheet).resolved,
-      RawPath(folder.path).resolved.map({ path.isWithin($0) }) == true
-    {
-      throw CommandFailure(.cannotWrite, "\(sheet) is one of the pictures, which would be lost; choose another --sheet")
-    }
-    if let export = look.export, OutputFile.isSameFolder(folder.path, export) {
+    try source.refuse(look.sheet.sheet, as: "--sheet", of: provider)
+    guard let folder = provider as? FolderProvider, let export = look.export else { return }
+    let isWithin =
+      if let place = RawPath(export).resolvedWhereThere, let folder = RawPath(folder.path).resolved {
+        place.isWithin(folder)
+      } else { false }
+    if OutputFile.isSameFolder(folder.path, export) || look.overwrite && isWithin {
       throw CommandFailure(
         .cannotWrite,
         "\(export) is the folder of the pictures themselves, which could be lost; choose another --export")

@@ -57,6 +57,7 @@ struct SearchCommand: AsyncParsableCommand {
     options.pageSize = source.perPage
     options.headers = try network.hostHeaders()
     let provider = try source.provider(for: pipeline, isOffline: offline)
+    try source.refuse(html, as: "--html", of: provider)
     // A folder is listed in order instead of at random.
     options.picksRandom = !(provider is FolderProvider)
     let content = await list(Gallery(provider: provider, pipeline: pipeline, options: options))

@@ -137,7 +137,8 @@ struct WorkerCommand: AsyncParsableCommand {
       failure = CommandFailure(Console.WriteError.failed(reason: reason), keeping: Self.kept)
     case .complete:
       guard let reason = summary.shardFailure else { return .success }
-      failure = CommandFailure(.cannotWrite, "not every shard is there: \(reason); earlier ones are kept")
+      failure = CommandFailure(
+        .cannotWrite, "not every shard is there: \(Advice.withOptions(reason)); earlier ones are kept")
     }
     return console.report(failure)
   }

@@ -187,4 +187,10 @@ struct ConvertReportOptions: ParsableArguments {
   var report: String?
 
   @OptionGroup var sheet: SheetOptions
+
+  func validate() throws {
+    if let report, let sheet = sheet.sheet, OutputFile.isSamePath(report, sheet) {
+      throw ValidationError("--report and --sheet are one file: give each its own")
+    }
+  }
 }

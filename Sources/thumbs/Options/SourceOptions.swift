@@ -1,6 +1,8 @@
 import ArgumentParser
+import Exports
 import Foundation
 import PhotoSources
+import ThumbnailCore
 import Thumbnailer
 
 /// The source of the images, and how many of them to fetch.
@@ -63,6 +65,21 @@ struct SourceOptions: ParsableArguments {
     if let urls { return urls == "-" ? URLListProvider.standardInput() : URLListProvider(path: urls) }
     return try ProviderSpecification(parsing: provider).provider(
       for: pipeline, isOffline: isOffline, baseURL: providerURL)
+  }
+
+  /// Throws if a page or sheet would overwrite the list, or a picture of the folder.
+  func refuse(_ file: String?, as option: String, of provider: any PhotoProvider) throws {
+    guard let file, let path = RawPath(file).resolved else { return }
+    let isPicture = ImageFormat.allCases.contains {
+      $0.fileExtensions.contains(String(decoding: NamingTemplate.end(path.name), as: UTF8.self).lowercased())
+    }
+    let folder = (provider as? FolderProvider).flatMap { RawPath($0.path).resolved }
+    guard
+      urls.map({ OutputFile.isSameFile(RawPath($0), file) }) == true
+        || isPicture && folder.map({ path.isWithin($0) }) == true
+    else { return }
+    throw CommandFailure(
+      .cannotWrite, "\(file) is one of the pictures, or their list, which would be lost; choose another \(option)")
   }
 
   /// The start of the progress line.

@@ -61,9 +61,13 @@ struct OutputFile: ~Copyable, Sendable {
     return first.isSameFile(as: second)
   }
 
-  /// Whether both paths lead to the same regular file.
+  /// Whether both paths lead to the same regular file; `-` is the standard input.
   static func isSameFile(_ one: RawPath, _ other: String) -> Bool {
-    guard let first = try? FileState(of: one), let second = try? FileState(of: RawPath(other)) else {
+    var status = stat()
+    let isInput = one == RawPath("-") && fstat(STDIN_FILENO, &status) == 0
+    guard let first = isInput ? FileState(status) : try? FileState(of: one),
+      let second = try? FileState(of: RawPath(other))
+    else {
       return false
     }
     return first.kind == .regular && first.isSameFile(as: second)
