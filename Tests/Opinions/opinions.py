@@ -76,6 +76,7 @@ LISTED = [
     ("avif-rgba-*", "magick", "it reads no alpha"),
     ("avif-rgba-*", "ffmpeg", "it reads no alpha"),
     ("heic-rgba*", "magick", "it reads no alpha"),
+    ("with-alpha-*.heic", "magick", "it reads no alpha"),
     ("multiple_entries_with_different_bit_depth.ico", "", "of equal sizes the one with the most colours is the best"),
     ("ico-*", "magick", "it takes luminance for alpha, or another of the icons"),
     ("svg-*", "magick", "its own drawing adds outlines, and knows no opacity and no style sheets"),

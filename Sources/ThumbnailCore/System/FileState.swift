@@ -12,7 +12,8 @@ package struct SystemFailure: Error, Equatable {
   package static var last: SystemFailure { SystemFailure(code: errno) }
 
   package var reason: String {
-    code == ELOOP ? "a link is in its path, which is not followed" : String(cString: strerror(code))
+    let text = String(cString: strerror(code))
+    return code == ELOOP ? text + ", or one that is not followed" : text
   }
 
   /// What to do where nothing can be written, for the `reason` and with another place to choose.

@@ -74,12 +74,10 @@ struct SourceOptions: ParsableArguments {
       $0.fileExtensions.contains(String(decoding: NamingTemplate.end(path.name), as: UTF8.self).lowercased())
     }
     let folder = (provider as? FolderProvider).flatMap { RawPath($0.path).resolved }
-    guard
-      urls.map({ OutputFile.isSameFile(RawPath($0), file) }) == true
-        || isPicture && folder.map({ path.isWithin($0) }) == true
-    else { return }
-    throw CommandFailure(
-      .cannotWrite, "\(file) is one of the pictures, or their list, which would be lost; choose another \(option)")
+    let isList = urls.map { OutputFile.isSameFile(RawPath($0), file) } == true
+    guard isList || isPicture && folder.map({ path.isWithin($0) }) == true else { return }
+    let what = isList ? "the list itself" : "one of the pictures"
+    throw CommandFailure(.cannotWrite, "\(file) is \(what), which would be lost; choose another \(option)")
   }
 
   /// The start of the progress line.
