@@ -108,9 +108,15 @@ package struct PartsFile: Sendable {
   ///
   /// - Throws: `.cannotStoreBody`, with the first location's failure, when none has room.
   package mutating func add(_ download: inout Download) async throws(DownloadError) {
-    let (offset, added) = (download.part?.range.lowerBound ?? 0, self)
+    try await add(download.body, at: download.part?.range.lowerBound ?? 0)
+    // The download keeps its share of the memory as long as the part is used.
+    download.body = .memory([])
+  }
+
+  /// Writes bytes to a place.
+  package mutating func add(_ body: ByteSource, at offset: Int) async throws(DownloadError) {
     let result = await withCheckedContinuation { continuation in
-      Self.thread.async { [body = download.body] in
+      Self.thread.async { [added = self] in
         continuation.resume(
           returning: Result { () throws(DownloadError) in
             var parts = added
@@ -120,8 +126,6 @@ package struct PartsFile: Sendable {
       }
     }
     self = try result.get()
-    // The download keeps its share of the memory as long as the part is used.
-    download.body = .memory([])
   }
 
   private mutating func write(_ part: ByteSource, at offset: Int) throws(DownloadError) {

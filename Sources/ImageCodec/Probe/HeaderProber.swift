@@ -41,6 +41,9 @@ package struct HeaderProber: Sendable {
     }
   }
 
+  /// The last segments of a JPEG's header so far, if no thumbnail needs them.
+  package var run: SegmentRun? { parser.run }
+
   /// Whether the file is known to be a HEIC or AVIF.
   package var isHEIF: Bool { parser.isHEIF }
 

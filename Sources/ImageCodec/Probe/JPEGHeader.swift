@@ -17,6 +17,7 @@ struct JPEGHeader: HeaderParser {
 
   private(set) var draft: ImageProbe?
   private(set) var isSettled = false
+  private(set) var run: SegmentRun?
   private var awaiting = Awaiting.sniffed
   private var position = 2
   private var nextSegment = 0
@@ -39,6 +40,7 @@ struct JPEGHeader: HeaderParser {
       return try parseMarker(bytes)
     case .exif:
       // A truncated segment is detected at the next marker.
+      if bytes.has("Exif\0\0") { run = nil }
       if bytes.has("Exif\0\0"), let exif = Exif(bytes, at: 6) {
         if orientation == nil { orientation = exif.orientation }
         if preview == nil { preview = exif.preview(offset: nextSegment - bytes.count) }
@@ -85,6 +87,7 @@ struct JPEGHeader: HeaderParser {
     guard length >= 2 else { throw damaged("a segment of length \(length)") }
     let body = position + 4
     nextSegment = position + 2 + length
+    run = SegmentRun(marker, position..<nextSegment, after: run)
     switch marker {
     case 0xE1 where length > 2 && orientation == nil:
       awaiting = .exif

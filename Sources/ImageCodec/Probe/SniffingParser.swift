@@ -8,6 +8,8 @@ struct SniffingParser: HeaderParser {
 
   var draft: ImageProbe? { format?.draft }
   var isSettled: Bool { format?.isSettled ?? false }
+  /// The segments of a JPEG before the place that was reached, if no thumbnail needs them.
+  var run: SegmentRun? { (format as? JPEGHeader)?.run }
   /// Whether the file is known to be a HEIC or AVIF.
   var isHEIF: Bool { format is HEIFHeader }
 

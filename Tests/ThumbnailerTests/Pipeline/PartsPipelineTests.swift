@@ -78,6 +78,58 @@
     #expect(fixture.pipeline.statistics.downloadedBytes == response.downloadedBytes)
   }
 
+  /// A JPEG with some segments of 65,000 bytes, XMP data unless said otherwise, before all others.
+  private func withSegments(
+    _ count: Int, of marker: UInt8 = 0xE1, _ name: String = "http://ns.adobe.com/xap/1.0/\0", before picture: String
+  ) throws -> [UInt8] {
+    let head = [0xFF, marker, UInt8(64_998 >> 8), UInt8(64_998 & 255)] + Array(name.utf8)
+    let segment = head + [UInt8](repeating: 7, count: 65_000 - head.count)
+    let bytes = [UInt8](try TestImages.bytes(picture))
+    return Array(bytes.prefix(2)) + Array(repeating: segment, count: count).joined() + Array(bytes.dropFirst(2))
+  }
+
+  @Test(arguments: [
+    "formats/orientation-6-progressive.jpg", "formats/jpeg-exif-thumbnail.jpg", "formats/icc-adobe-rgb-progressive.jpg",
+  ])
+  func megabytesOfXMPDataAreJumpedOver(picture: String) async throws {
+    let bytes = try withSegments(110, before: picture)
+    let server = Server(bytes: bytes)
+    let fixture = try PipelineFixture { server.response(to: $0) }
+    let response = try await fixture.pipeline.response(for: fixture.request("/a.jpg", small))
+    let requests = fixture.origin.requests.map(\.request)
+    #expect(requests.count <= 9 && requests.dropFirst().allSatisfy { $0.value(of: "If-Range") == "\"one\"" })
+    #expect(response.downloadedBytes < 600_000 && response.bytesLeft > 6_000_000)
+    #expect(response.thumbnail.source.byteCount == bytes.count)
+    #expect(fixture.pipeline.statistics.downloadedBytes == response.downloadedBytes)
+    #expect(try await whole(bytes).thumbnail.data == response.thumbnail.data)
+  }
+
+  @Test func whereAJumpFailsTheWholeIsFetched() async throws {
+    let bytes = try withSegments(110, before: "formats/jpeg-progressive-444.jpg")
+    let server = Server(bytes: bytes)
+    let same = try await whole(bytes)
+    // Refused at once, refused later, and sent with segments that are none.
+    for kind in 0..<3 {
+      let fixture = try PipelineFixture { request in
+        guard let range = request.range, kind == 0 || range.count > 16 else { return server.response(to: request) }
+        if kind < 2 { return .status(403) }
+        return Server(bytes: bytes.map { $0 == 0xFF ? 0 : $0 }).response(to: request)
+      }
+      let response = try await fixture.pipeline.response(for: fixture.request("/a.jpg", small))
+      #expect(response.thumbnail.data == same.thumbnail.data, "\(kind)")
+      #expect(fixture.origin.requests.last?.request.range == nil, "\(kind)")
+    }
+  }
+
+  @Test(arguments: [(0xE2, "ICC_PROFILE\0"), (0xE1, "Exif\0\0"), (0xEE, "Adobe")] as [(UInt8, String)])
+  func whatAThumbnailMayNeedIsRead(marker: UInt8, name: String) async throws {
+    let bytes = try withSegments(20, of: marker, name, before: "formats/jpeg-444.jpg")
+    let server = Server(bytes: bytes)
+    let fixture = try PipelineFixture { server.response(to: $0) }
+    _ = try await fixture.pipeline.response(for: fixture.request("/a.jpg", small))
+    #expect(fixture.origin.requests.allSatisfy { $0.request.range == nil })
+  }
+
   @Test func aHEICWithoutAThumbnailIsOneRequest() async throws {
     let file = try TileFile(side: 64).bytes(.texture(384, 256)) + [UInt8](repeating: 0, count: 800_000)
     let server = Server(bytes: file)

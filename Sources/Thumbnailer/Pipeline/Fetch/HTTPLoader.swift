@@ -184,6 +184,9 @@ final class HTTPLoader: BodyLoader {
       throw .failed(error)
     }
     if let plan, !download.isUnchanged, !download.isComplete, !observer.isEnough {
+      if let run = observer.run {
+        return (try await parts.jump(over: run, &download, wanted, observer, for: job), download)
+      }
       return (try await parts.complete(&download, wanted, by: plan, for: job), download)
     }
     var body = SourceBody(

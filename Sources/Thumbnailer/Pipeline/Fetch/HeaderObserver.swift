@@ -18,6 +18,8 @@ final class HeaderObserver: BodyObserver {
     var isEnough = false
     /// Whether the server sends parts of the body on request.
     var offersParts = false
+    /// The segments for which the transfer was ended, to continue behind them.
+    var run: SegmentRun?
     /// The position at which to check again whether requesting parts would save much.
     var nextLook = 0
   }
@@ -36,6 +38,8 @@ final class HeaderObserver: BodyObserver {
   private let progress: BodyProgress?
   private let usesParts: Bool
   private let state: Mutex<State>
+  /// Where the body continues behind a gap, and the state there.
+  private let continuation = Mutex<(position: Int, state: State)?>(nil)
 
   /// `admitsUnsafe`: whether to accept images that only a helper can read. Without `earlyStop`, the whole body of an
   /// accepted image is downloaded; with `usesParts` the transfer may also end to request parts of the body instead.
@@ -67,6 +71,19 @@ final class HeaderObserver: BodyObserver {
   /// behind: it is better requested by its ranges.
   var isEnough: Bool { state.withLock { $0.isEnough } }
 
+  /// The segments to jump over, if the transfer was ended for that.
+  var run: SegmentRun? { state.withLock { $0.run } }
+
+  /// Takes bytes that stand for those of a gap. The next response continues behind them.
+  func fill(_ bytes: [UInt8], at position: Int) {
+    let filled = state.withLock { state in
+      (state.run, state.offersParts) = (nil, false)
+      bytes.withUnsafeBytes { _ = (state.prober.feed($0), state.earlyStop?.take($0, probe: nil)) }
+      return state
+    }
+    continuation.withLock { $0 = (position + bytes.count, filled) }
+  }
+
   /// The head of the last response; nil if there was none.
   var head: ResponseHead? { state.withLock { $0.head } }
 
@@ -75,6 +92,7 @@ final class HeaderObserver: BodyObserver {
   }
 
   func bodyBegins(expectedLength: Int?) {
+    if let known = continuation.withLock({ $0?.state }) { return state.withLock { $0 = known } }
     progress?.begin(expectedLength: expectedLength)
     state.withLock {
       $0 = State(
@@ -85,6 +103,7 @@ final class HeaderObserver: BodyObserver {
 
   func bodyReceived(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> BodyVerdict {
     monitor?.add(bytes.count, to: \.downloadedBytes)
+    let offset = offset + (continuation.withLock { $0?.position } ?? 0)
     progress?.receive(upTo: offset + bytes.count)
     return state.withLock { state in
       if state.refusal != nil { return .refuse }
@@ -119,6 +138,8 @@ extension HeaderObserver.State {
     if let probe {
       return earlyStop?.sparedByRanges(probe, length: expectedLength) ?? 0 >= HeaderObserver.leastSpared
     }
+    run = prober.run.flatMap { $0.range.count >= PartsLoader.leastSkipped ? $0 : nil }
+    if run != nil { return true }
     let least = prober.isHEIF ? HeaderObserver.leastSparedOfHEIFHeader : HeaderObserver.leastSparedOfHeader
     return min(prober.distance ?? 0, expectedLength - position) >= least
   }

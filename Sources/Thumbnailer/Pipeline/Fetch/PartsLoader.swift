@@ -92,13 +92,71 @@ final class PartsLoader: Sendable {
     }
   }
 
+  /// More segments than these bytes in a row are jumped over.
+  static let leastSkipped = 256 << 10
+  /// The bytes of a segment that are compared.
+  private static let headLength = 16
+
+  /// Continues a JPEG behind a run of segments, whose end it searches. In the body, segments of zeros stand for those
+  /// that are not received.
+  func jump(
+    over run: SegmentRun, _ first: inout Download, _ request: DownloadRequest, _ observer: HeaderObserver,
+    for job: JobContext
+  ) async throws(Failure) -> SourceBody {
+    var (last, received, count) = (first, first.receivedBytes, first.body.count)
+    first.releaseBody()
+    guard let version = last.version else { throw .unsuitable(receivedBytes: received) }
+    func fetch(_ range: Range<Int>, _ observer: any BodyObserver) async throws(DownloadError) {
+      last.releaseBody()
+      last = try await downloader.download(
+        request.part(range, of: version, after: last), observer: observer, priority: job.priority)
+      received += last.receivedBytes
+      first.attempts += last.attempts - 1
+      first.duration += last.duration
+    }
+    var parts = downloader.makePartsFile(length: version.length)
+    do throws(DownloadError) {
+      try await parts.add(&last)
+      let head = try? parts.body.read(at: run.range.lowerBound, length: Self.headLength)
+      // The last segment begins at the first place or between them.
+      var places = -1..<(version.length - run.range.upperBound) / run.stride
+      while places.count * run.stride > Self.leastSkipped {
+        let middle = (places.lowerBound + places.upperBound) / 2
+        let start = run.range.upperBound + middle * run.stride
+        let looking = PartObserver(monitor, job.progress, received: received)
+        try await fetch(start..<start + Self.headLength, looking)
+        let isSegment = head != nil && head == (try? last.body.read(at: 0, length: Self.headLength))
+        places = isSegment ? middle..<places.upperBound : places.lowerBound..<middle
+      }
+      let end = max(count, run.range.upperBound + places.lowerBound * run.stride)
+      let skipped = end - count
+      repeat {
+        let filling = run.filling(at: count, before: end)
+        observer.fill(filling, at: count)
+        try await parts.add(.memory(filling), at: count)
+        count += filling.count
+      } while count < end
+      try await fetch(end..<version.length, observer)
+      count += last.body.count
+      try await parts.add(&last)
+      guard case .success = observer.header else { throw DownloadError.refusedByObserver }
+      var body = SourceBody(
+        parts.body.part(0..<count), seenBy: observer, isComplete: count == version.length,
+        expectedLength: version.length, holding: last)
+      (body.skippedBytes, body.downloadedBytes) = (skipped, received)
+      return body
+    } catch {
+      throw failure(error, of: request, receivedBytes: received)
+    }
+  }
+
   /// What the failure of a request for a part means.
   func failure(_ error: DownloadError, of request: DownloadRequest, receivedBytes: Int) -> Failure {
     switch error {
     case .partUnavailable(let isFault):
       if isFault { noteFault(of: request.url) }
       return .unsuitable(receivedBytes: receivedBytes)
-    case .cannotStoreBody: return .unsuitable(receivedBytes: receivedBytes)
+    case .cannotStoreBody, .refusedByObserver: return .unsuitable(receivedBytes: receivedBytes)
     default: return .failed(error)
     }
   }

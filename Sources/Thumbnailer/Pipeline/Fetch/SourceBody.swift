@@ -19,6 +19,8 @@ struct SourceBody: Sendable {
   @Boxed private(set) var parts: RangeSet<Int>? = nil
   /// The bytes that a download has not fetched; 0 if their number is unknown.
   var bytesLeft = 0
+  /// How many of those have others in their place.
+  var skippedBytes = 0 { didSet { bytesLeft += skippedBytes } }
   /// The bytes received by all downloads for this body; for a local file its length.
   var downloadedBytes: Int
   /// The finest scale at which a body that was stopped early can be decoded.
@@ -125,7 +127,7 @@ struct SourceBody: Sendable {
   }
 
   /// The length of the file in bytes, as far as it is known.
-  private var fileLength: Int { isComplete || parts != nil ? bytes.count : bytes.count + bytesLeft }
+  private var fileLength: Int { isComplete || parts != nil ? bytes.count : bytes.count + bytesLeft - skippedBytes }
 
   /// Whether these bytes of the file exist.
   func contains(_ ranges: RangeSet<Int>) -> Bool {
