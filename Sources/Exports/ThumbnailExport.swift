@@ -29,6 +29,7 @@ public final class ThumbnailExport: Sendable {
   private let root: RootFolder
   private let template: NamingTemplate
   private let overwrites: Bool
+  private let isInput: @Sendable (FileState) -> Bool
   /// The image that owns each name, both as digests: a million names take about 30 MB.
   private let owners = Mutex<[UInt64: UInt64]>([:])
   private let pool = WorkerPool(name: "thumbnailer.export", threads: 1)
@@ -42,10 +43,19 @@ public final class ThumbnailExport: Sendable {
   ///   - sizeCount: The number of thumbnails of each image.
   ///   - overwrites: Whether existing files are replaced.
   /// - Throws: If the folder cannot be created or written to.
-  public init(
+  public convenience init(
     folder: String, name: NamingTemplate? = nil, sizeCount: Int, overwrites: Bool = false
   ) throws(ExportError) {
+    try self.init(folder: folder, name: name, sizeCount: sizeCount, overwrites: overwrites) { _ in false }
+  }
+
+  /// - Parameter isInput: Whether a file is never replaced, or nothing in a folder.
+  package init(
+    folder: String, name: NamingTemplate?, sizeCount: Int, overwrites: Bool,
+    isInput: @escaping @Sendable (FileState) -> Bool
+  ) throws(ExportError) {
     self.folder = folder
+    self.isInput = isInput
     self.overwrites = overwrites
     let path = RawPath(folder)
     template = name ?? .standard(sizeCount: sizeCount)
@@ -120,13 +130,17 @@ public final class ThumbnailExport: Sendable {
     let shown = root.path.appending(target.bytes).description
     func holds() -> Bool { root.bytes(of: target.bytes, atMost: data.count) == Array(data) }
     if holds() { return .unchanged(path: shown) }
-    var file = try RootFolder.newFile(target.name, in: try root.folder(target.folder, making: 0o777))
+    let place = try root.folder(target.folder, making: 0o777)
+    var file = try RootFolder.newFile(target.name, in: place)
     try file.write(data)
     let input = picture.file.flatMap { try? FileState(of: $0) }
+    var status = stat()
+    let isAmongInputs = fstat(place.rawValue, &status) == 0 && isInput(FileState(status))
     do throws(SystemFailure) {
-      let replaced = try root.replaced(target.bytes, by: file, isInput: { input?.isSameFile(as: $0) == true }) {
-        overwrites && $0.kind == .regular
-      }
+      let replaced = try root.replaced(
+        target.bytes, by: file,
+        isInput: { input?.isSameFile(as: $0) == true || isInput($0) }
+      ) { overwrites && !isAmongInputs && $0.kind == .regular }
       if try file.commit(over: replaced) { return .written(path: shown) }
     } catch {
       guard [EEXIST, EISDIR, EBUSY].contains(error.code) else { throw error }

@@ -82,7 +82,6 @@ public final class Conversion: AsyncSequence, Sendable {
       if let changes {
         for index in orphans.indices {
           orphans[index].source = RawPath(bytes: plan.list.opened(orphans[index].source))
-          orphans[index].mayBeAway = false
         }
         orphans.removeAll { !changes.haveRemoved($0.source.bytes) }
       } else {
@@ -100,7 +99,7 @@ public final class Conversion: AsyncSequence, Sendable {
     guard let work else { return }
     let removed = await pool.runToEnd { [check] in
       orphans.reduce(0) { count, orphan in
-        let removed = orphan.outputs.count { work.remove($0, of: orphan) }
+        let removed = orphan.outputs.count { work.remove($0) }
         // What cannot be removed now is an orphan of the next run, too.
         if removed == orphan.outputs.count { check.index.remove(orphan.key) }
         return count + removed
@@ -154,14 +153,16 @@ public struct ConversionOrphan: Sendable {
 extension RawPath {
   /// Whether the file, which is gone, may be on a disk that is not mounted now.
   ///
-  /// - Parameter device: That of the file when it was there; nil if it is unknown.
-  func mayBeAway(since device: UInt64?) -> Bool {
+  /// - Parameters:
+  ///   - device: That of the file when it was there; nil if it is unknown.
+  ///   - countsEmpty: Whether an empty folder may be the place of a disk.
+  func mayBeAway(since device: UInt64?, countsEmpty: Bool = true) -> Bool {
     guard isGone else { return false }
     var place = self
     repeat {
       place = RawPath(bytes: place.folder.dropLast())
     } while !place.bytes.isEmpty && place.isGone
     guard let state = try? FileState(of: place.bytes.isEmpty ? RawPath("/") : place) else { return true }
-    return place.isEmptyFolder || device.map { $0 != state.device } ?? false
+    return countsEmpty && place.isEmptyFolder || device.map { $0 != state.device } ?? false
   }
 }

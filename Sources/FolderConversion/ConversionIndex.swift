@@ -33,6 +33,8 @@ final class ConversionIndex: Sendable {
   }
 
   static let name = Array(".thumbs-index".utf8)
+  /// One run at a time has the folder.
+  static let temporaryName = RawPath(".thumbs-index.tmp")
   private static let header = Array("thumbs index 1\n".utf8)
   private static let batchBytes = 32 << 10
   /// The lines of one entry that are kept until its thumbnails are there: a few kills in a row.
@@ -57,7 +59,15 @@ final class ConversionIndex: Sendable {
     state.withLock { state in
       // One that cannot be written is replaced, like one that has another name, too.
       let writable = try? root?.file(Self.name, writing: true)
-      guard let (file, found) = writable ?? (try? root?.file(Self.name)), found.kind == .regular,
+      let opened: OpenFile?
+      do throws(SystemFailure) {
+        opened = if let writable { writable } else { try root?.file(Self.name) }
+      } catch {
+        // What it says of others' thumbnails is not to be lost.
+        if error.code == EACCES { state.failure = error }
+        opened = nil
+      }
+      guard let (file, found) = opened, found.kind == .regular,
         case let body = ByteSource.file(file, count: found.byteCount),
         (try? body.read(at: 0, length: Self.header.count)) == Self.header
       else { return }
@@ -83,22 +93,33 @@ final class ConversionIndex: Sendable {
     }
   }
 
-  /// The entries that name an output.
+  /// The entries that name an output, with those before whose thumbnails may still be there.
   func entries(naming path: [UInt8]) -> [IndexEntry] {
     let keys = state.withLock { state in
       if state.named == nil {
         state.named = [:]
         for (key, offset) in state.offsets {
-          if let entry = Self.entry(at: offset, state) { Self.name(entry.outputs, key, &state) }
+          for offset in state.earlier[key, default: []] + [offset] {
+            if let entry = Self.entry(at: offset, state) { Self.name(entry.outputs, key, &state) }
+          }
         }
       }
       return state.named?[NamingTemplate.seededHash(path)] ?? []
     }
-    return keys.flatMap { entries($0) }
+    return Set(keys).sorted().flatMap { entries($0) }.filter { $0.outputs.contains { $0.path.bytes == path } }
   }
 
   private static func name(_ outputs: [ConversionOutput], _ key: UInt64, _ state: inout State) {
     for output in outputs { state.named?[NamingTemplate.seededHash(output.path.bytes), default: []].append(key) }
+  }
+
+  /// Whether an entry has an output of this digest and length.
+  func names(_ digest: UInt64, _ byteCount: Int) -> Bool {
+    state.withLock { state in
+      (Array(state.offsets.values) + state.earlier.values.flatMap(\.self)).contains { offset in
+        Self.entry(at: offset, state)?.outputs.contains { $0.digest == digest && $0.byteCount == byteCount } == true
+      }
+    }
   }
 
   /// Whether there are no entries.
@@ -150,6 +171,8 @@ final class ConversionIndex: Sendable {
         guard !seen.contains(key), let offset = state.offsets[key], var entry = Self.entry(at: offset, state),
           isWhole || sources.contains(NamingTemplate.seededHash(entry.source.bytes)) || entry.source.isGone
         else { return nil }
+        // Also those of a line before that a kill has left.
+        for offset in state.earlier[key, default: []] { entry.outputs += Self.entry(at: offset, state)?.outputs ?? [] }
         entry.outputs.removeAll { !outputs.insert(NamingTemplate.seededHash($0.path.bytes)).inserted }
         return entry
       }
@@ -257,7 +280,8 @@ final class ConversionIndex: Sendable {
   private func rewrite(_ state: inout State) {
     do throws(SystemFailure) {
       guard let root else { return }
-      var file = try RootFolder.newFile(Self.name, in: try root.folder([]), permissions: permissions)
+      var file = try NewFile(
+        RawPath(bytes: Self.name), in: try root.folder([]), temporary: Self.temporaryName, permissions: permissions)
       var next = State(failure: state.failure)
       (next.toldApart, next.named) = (state.toldApart, state.named)
       var batch = Self.header

@@ -30,6 +30,8 @@ struct IndexEntry: Equatable, Sendable {
   private static let toldApart = "~"
 
   private static let tab = UInt8(ascii: "\t")
+  /// Of an entry with 256 outputs.
+  private static let maxFields = 1030
   /// The format of a page (`SiteWriter`).
   private static let noFormat = "-"
 
@@ -121,7 +123,7 @@ extension IndexEntry {
   /// Parses a line, without its line feed. Nil if it is invalid.
   init?(line: some Collection<UInt8>) {
     let fields = line.split(separator: Self.tab, omittingEmptySubsequences: false)
-    guard fields.count >= 9, (fields.count - 5) % 4 < 2, let key = Self.key(fields[0]),
+    guard (9...Self.maxFields).contains(fields.count), (fields.count - 5) % 4 < 2, let key = Self.key(fields[0]),
       let modified = Self.number(fields[1]), let (byteCount, device) = Self.pair(fields[2], radix: 10)
     else { return nil }
     let token = fields[3].split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)

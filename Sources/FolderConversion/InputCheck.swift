@@ -44,11 +44,12 @@ struct InputCheck: Sendable {
   func orphans() -> [ConversionOrphan] {
     // What a site's pages do not show any more, as it is excluded now, is no part of the site.
     index.orphans(seen.keys.withLock { $0 }, isWhole: plan.options.site != nil).map { entry in
-      let written = index.entries(entry.key)
-      return ConversionOrphan(
+      ConversionOrphan(
         source: entry.source,
-        outputs: entry.outputs.map(\.path).filter { session.root?.written($0.bytes, asIn: written) != nil },
-        mayBeAway: entry.source.mayBeAway(since: entry.device), key: entry.key)
+        outputs: entry.outputs.map(\.path).filter {
+          session.root?.written($0.bytes, asIn: index.entries(naming: $0.bytes)) != nil
+        },
+        mayBeAway: entry.source.mayBeAway(since: entry.device, countsEmpty: changes == nil), key: entry.key)
     }
   }
 

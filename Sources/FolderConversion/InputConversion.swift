@@ -88,9 +88,9 @@ final class InputConversion: Sendable {
   }
 
   /// Removes a thumbnail if it is still as it was written. Returns false if that fails.
-  func remove(_ output: RawPath, of orphan: ConversionOrphan) -> Bool {
+  func remove(_ output: RawPath) -> Bool {
     switch destination {
-    case .folder(let folder): folder.remove(output.bytes, of: orphan.key, isInput: plan.isInput)
+    case .folder(let folder): folder.remove(output.bytes, isInput: plan.isInput)
     case .desktop(let desktop): desktop.remove(output)
     }
   }

@@ -57,11 +57,23 @@ final class OutputFolder: Sendable {
       throw .cannotWrite(path: path, reason: SystemFailure.last.reason)
     }
     index = ConversionIndex(root, isPrivate: isPublished)
+    if let failure = index.failure {
+      throw .cannotWrite(path: path.appending(ConversionIndex.name), reason: failure.reason)
+    }
+    if !index.unfinishedFolders.isEmpty { try? root.remove(ConversionIndex.temporaryName.bytes) }
     for folder in Set(index.unfinishedFolders) {
       for name in root.names(in: folder) where NewFile.isTemporary(name) {
         let path = folder + (folder.isEmpty ? [] : [RawPath.slash]) + name
         // Another run may write it now, into a folder within this one.
         if let (file, state) = try? root.file(path), file.lock() { try? root.remove(path, if: state) }
+      }
+      for name in root.names(in: folder) where NewFile.isSetAside(name) {
+        let path = folder + (folder.isEmpty ? [] : [RawPath.slash]) + name
+        // A user's, if no run has written it: it may have come at the moment of a kill.
+        guard let (file, state) = try? root.file(path),
+          let digest = try? ByteSource.file(file, count: state.byteCount).digest(), index.names(digest, state.byteCount)
+        else { continue }
+        try? root.remove(path, if: state)
       }
     }
   }
@@ -111,8 +123,7 @@ final class OutputFolder: Sendable {
       do throws(SystemFailure) {
         draft.replaced = try root.replaced(draft.path, by: draft.file, isInput: isInput) { state in
           // Other options may have given it the name.
-          overwrites || root.written(draft.path, asIn: earlier) == state
-            || root.written(draft.path, asIn: index.entries(naming: draft.path)) == state
+          overwrites || root.written(draft.path, asIn: index.entries(naming: draft.path)) == state
         }
       } catch {
         throw WriteFailure(path: path.appending(draft.path), failure: error)
@@ -157,21 +168,31 @@ final class OutputFolder: Sendable {
     index.settle(entry.key)
   }
 
-  /// Removes a file of an entry if it is still what was written, and its folders if they are then empty.
+  /// Removes a file if it is still what was written, and its folders if they are then empty.
   ///
   /// - Parameter isInput: See `write`.
   /// - Returns: Whether nothing of the entry is there any more.
-  func remove(_ relative: [UInt8], of key: UInt64, isInput: (FileState) -> Bool) -> Bool {
+  func remove(_ relative: [UInt8], isInput: (FileState) -> Bool) -> Bool {
     do throws(SystemFailure) {
-      guard let state = root.written(relative, asIn: index.entries(key)), !isInput(state),
+      guard let state = root.written(relative, asIn: index.entries(naming: relative)), !isInput(state),
         !isInput(try Self.state(of: try root.folder(RawPath(bytes: relative).folder)))
       else { return true }
+      try note(RawPath(bytes: relative).folder.dropLast())
       try root.remove(relative, if: state)
       root.removeEmptyFolders(of: relative)
       return true
     } catch {
       return error.code == EEXIST
     }
+  }
+
+  /// Has the index name a folder, once, before temporary files come there.
+  private func note(_ folder: some Collection<UInt8>) throws(SystemFailure) {
+    let folder = Array(folder)
+    if noted.withLock({ $0.contains(folder) }) { return }
+    index.noteFolder(folder)
+    if let failure = index.failure { throw failure }
+    noted.withLock { _ = $0.insert(folder) }
   }
 
   private static func state(of folder: FileDescriptor) throws(SystemFailure) -> FileState {
@@ -186,12 +207,7 @@ final class OutputFolder: Sendable {
     let folder = try root.folder(output.folder, making: 0o777)
     // A folder of the pictures may be mounted here.
     if isInput(try Self.state(of: folder)) { throw SystemFailure(code: EBUSY) }
-    let noted = Array(output.folder.dropLast())
-    if !self.noted.withLock({ $0.contains(noted) }) {
-      index.noteFolder(noted)
-      if let failure = index.failure { throw failure }
-      self.noted.withLock { _ = $0.insert(noted) }
-    }
+    try note(output.folder.dropLast())
     return Draft(relative, try RootFolder.newFile(output.name, in: folder, isNamed: true))
   }
 }
@@ -199,19 +215,21 @@ final class OutputFolder: Sendable {
 extension RootFolder {
   /// The state of a file if it is still what was written for one of these entries.
   func written(_ relative: [UInt8], asIn entries: [IndexEntry]) -> FileState? {
-    for entry in entries {
-      for output in entry.outputs where output.path.bytes == relative {
-        guard let (file, state) = try? file(relative), state.kind == .regular, state.byteCount == output.byteCount
-        else {
-          continue
-        }
-        let body = ByteSource.file(file, count: state.byteCount)
-        let isSame =
-          output.digest.map { $0 == (try? body.digest()) } ?? entry.isPlausible(output, body, modified: state.modified)
-        if isSame { return state }
-      }
+    let named = entries.flatMap { entry in entry.outputs.filter { $0.path.bytes == relative }.map { (entry, $0) } }
+    guard !named.isEmpty, let (file, state) = try? file(relative), state.kind == .regular else { return nil }
+    let body = ByteSource.file(file, count: state.byteCount)
+    let fitting = named.filter { $0.1.byteCount == state.byteCount }
+    if fitting.contains(where: { $0.1.digest != nil }), let digest = try? body.digest(),
+      fitting.contains(where: { $0.1.digest == digest })
+    {
+      return state
     }
-    return nil
+    // Several lengths of one file are a guess.
+    let unsure = named.filter { $0.1.digest == nil }
+    guard Set(unsure.map(\.1.byteCount)).count == 1, unsure[0].1.byteCount == state.byteCount,
+      unsure[0].0.isPlausible(unsure[0].1, body, modified: state.modified)
+    else { return nil }
+    return state
   }
 }
 

@@ -27,8 +27,6 @@ extension ThumbnailWorker {
     public var firstNumber = 0
     /// Whether the responses also hold the whole files of URLs, in Base64. Default: false.
     public var givesOriginals = false
-    /// Whether files and shards are replaced that have other bytes. Default: false; their lines fail (`in-the-way`).
-    public var overwrites = false
     /// Whether lines may name files of this machine. Default: true.
     public var allowsPaths = true
     /// The longest line, in bytes. Default: 8 MiB.

@@ -23,8 +23,7 @@ extension ThumbnailWorker {
       response.outcome = .ok(made)
       if case .inline = options.destination { response.isInline = true }
       guard let folder else { return (response, files) }
-      let input: RawPath? = if case .path(let path) = item.origin { RawPath(path) } else { nil }
-      response.work.write = try await folder.write(files, of: input)
+      response.work.write = try await folder.write(files)
     } catch {
       response.outcome = .failed(error)
     }

@@ -59,7 +59,7 @@ public final class ThumbnailWorker: Sendable {
     case .cache, .inline: break
     case .folder(let path, _):
       let root = try Self.prepare(path)
-      folder = SampleFolder(root, overwrites: options.overwrites)
+      folder = SampleFolder(root)
     case .shards(let path, let size, let number):
       shardFolder = try Self.prepare(path)
       first = number * size
@@ -247,7 +247,7 @@ public final class ThumbnailWorker: Sendable {
   private func makeShards() -> ShardWriter? {
     guard case .shards(_, let size, let first) = options.destination, let shardFolder else { return nil }
     return ShardWriter(
-      folder: shardFolder, shardSize: size, firstShard: first, overwrites: options.overwrites,
+      folder: shardFolder, shardSize: size, firstShard: first,
       onResponse: { [self] in send($0, $1) },
       onShard: { [self] in send($0) })
   }

@@ -136,7 +136,7 @@ import TestSupport
     try put("own", "a/b/1.jpg")
     #expect(failure { try write("two", to: "1.jpg", in: folder) } == EEXIST)
     let key = OutputNames.key([Array("1.jpg".utf8)])
-    func remove() -> Bool { folder.remove(Array("1.jpg".utf8), of: key) { _ in false } }
+    func remove() -> Bool { folder.remove(Array("1.jpg".utf8)) { _ in false } }
     #expect(remove() && text("a/b/1.jpg") == "own")
     // An entry of 0.10.0 has the length alone: a text of that length is no thumbnail.
     var entry = try #require(folder.index.entry(key))
@@ -175,7 +175,7 @@ import TestSupport
         IndexEntry(
           key: 1, source: RawPath("/gone"), modified: 0, byteCount: 0, token: "", pixels: .current,
           outputs: [ConversionOutput(path: RawPath(name), byteCount: 4)]))
-      _ = folder.remove(Array(name.utf8), of: 1) { _ in false }
+      _ = folder.remove(Array(name.utf8)) { _ in false }
     }
     #expect(text("in/1.jpg") == "kept" && text("in/y/1.jpg") == "kept" && text("in/new.jpg") == nil)
   }
@@ -201,7 +201,7 @@ import TestSupport
               path: RawPath(name), size: nil, format: .jpeg, byteCount: 8,
               digest: try ByteSource.memory(Array("original".utf8)).digest())
           ]))
-      #expect(folder.remove(Array(name.utf8), of: 9) { inputs.contains($0.id) } && text("a/b/\(name)") == "original")
+      #expect(folder.remove(Array(name.utf8)) { inputs.contains($0.id) } && text("a/b/\(name)") == "original")
     }
   }
 
@@ -225,7 +225,7 @@ import TestSupport
   @Test func removesAThumbnailAndTheFoldersThatAreEmptyThen() throws {
     let folder = try OutputFolder(path)
     for name in ["x/y/1.jpg", "x/2.jpg"] { try write("", to: name, in: folder) }
-    #expect(folder.remove(Array("x/y/1.jpg".utf8), of: OutputNames.key([Array("x/y/1.jpg".utf8)])) { _ in false })
+    #expect(folder.remove(Array("x/y/1.jpg".utf8)) { _ in false })
     #expect(try names() == [".thumbs-index", "x", "x/2.jpg"])
   }
 }

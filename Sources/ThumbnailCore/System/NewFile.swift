@@ -105,22 +105,32 @@ package struct NewFile: ~Copyable, Sendable {
     try complete()
     if temporary == nil { try giveTemporaryName() }
     let at = folder.number
+    // By this name, what was there is known after a kill.
+    let aside = Self.randomName(beside: name, end: "old")
+    guard temporary?.withCString({ from in aside.withCString { renameat(at, from, at, $0) } }) == 0 else { throw .last }
+    temporary = aside
     func exchange() -> Bool {
-      temporary?.withCString { one in name.withCString { clibc_exchange_names(at, one, $0) } } == 0
+      aside.withCString { one in name.withCString { clibc_exchange_names(at, one, $0) } } == 0
     }
     guard exchange() else {
       switch errno {
       case ENOENT: return try commit(replacing: false)
-      case EINVAL, ENOSYS: return try commit(replacing: true)
+      case EINVAL, ENOSYS:
+        // Here, a file that comes at this moment is replaced.
+        guard Self.state(of: name, at) == there else { return false }
+        return try commit(replacing: true)
       default: throw .last
       }
     }
-    var status = stat()
-    let isKnown = temporary?.withCString { fstatat(at, $0, &status, AT_SYMLINK_NOFOLLOW) } == 0
-    if isKnown, FileState(status) == there { return true }
-    // It came meanwhile. It gets its name back, or keeps the temporary one.
+    if Self.state(of: aside, at) == there { return true }
+    // It came meanwhile. It gets its name back, or one beside it.
     if !exchange() { temporary = nil }
     return false
+  }
+
+  private static func state(of name: RawPath, _ at: Int32) -> FileState? {
+    var status = stat()
+    return name.withCString({ fstatat(at, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0 ? FileState(status) : nil
   }
 
   /// Throws what some file systems report only when a descriptor is closed, such as a lack of space.
@@ -185,14 +195,19 @@ package struct NewFile: ~Copyable, Sendable {
   }
 
   /// A name of fixed length, since the file's own may have the maximum length.
-  static func randomName(beside name: RawPath) -> RawPath {
-    folder(of: name).appending(".thumbs-\(UInt64.random(in: .min ... .max)).tmp".utf8)
+  static func randomName(beside name: RawPath, end: String = "tmp") -> RawPath {
+    folder(of: name).appending(".thumbs-\(UInt64.random(in: .min ... .max)).\(end)".utf8)
   }
 
   /// Whether a name may be a temporary one.
-  package static func isTemporary(_ name: [UInt8]) -> Bool {
+  package static func isTemporary(_ name: [UInt8]) -> Bool { isRandom(name, end: ".tmp") }
+
+  /// Whether a name may be that of what was at the place of a file.
+  package static func isSetAside(_ name: [UInt8]) -> Bool { isRandom(name, end: ".old") }
+
+  private static func isRandom(_ name: [UInt8], end: String) -> Bool {
     let digits = name.dropFirst(8).dropLast(4)
-    return name.starts(with: ".thumbs-".utf8) && name.suffix(4).elementsEqual(".tmp".utf8) && !digits.isEmpty
+    return name.starts(with: ".thumbs-".utf8) && name.suffix(4).elementsEqual(end.utf8) && !digits.isEmpty
       && digits.allSatisfy { (0x30...0x39).contains($0) }
   }
 

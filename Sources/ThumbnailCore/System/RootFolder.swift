@@ -148,7 +148,7 @@ package final class RootFolder: Sendable {
       guard name.withCString({ unlinkat(folder.rawValue, $0, 0) }) == 0 else { throw .last }
       return
     }
-    let (at, aside) = (folder.rawValue, NewFile.randomName(beside: name))
+    let (at, aside) = (folder.rawValue, NewFile.randomName(beside: name, end: "old"))
     guard name.withCString({ name in aside.withCString { renameat(at, name, at, $0) } }) == 0 else { throw .last }
     guard let state = try state(of: aside, in: folder), state == expected else {
       _ = aside.withCString { aside in name.withCString { clibc_rename_as_new(at, aside, $0) } }

@@ -51,7 +51,7 @@ struct LineFailure: Error, Equatable, Sendable {
   init(writing path: String, _ failure: SystemFailure) {
     if failure.code == EEXIST {
       self.init(
-        .write, "in-the-way", "\(path) is in the way: it has other bytes; move it, or overwrite it (overwrites)")
+        .write, "in-the-way", "\(path) is in the way: it has other bytes; move it, or choose another folder")
       return
     }
     let advice = SystemFailure.advice(failure.reason, choose: "another folder")

@@ -1,6 +1,5 @@
 import Exports
 import Foundation
-import Synchronization
 import ThumbnailCore
 
 /// Writes the files of lines into a folder, each whole or not at all.
@@ -9,26 +8,18 @@ final class SampleFolder: Sendable {
   private static let threads = 8
 
   private let root: RootFolder
-  private let overwrites: Bool
-  /// The folders of files that lines have named, in which nothing is replaced.
-  private let inputFolders = Mutex<Set<FileState.ID>>([])
   private let pool = WorkerPool(name: "thumbnailer.worker.files", threads: threads)
 
-  /// - Parameter overwrites: Whether files with other bytes are replaced.
-  init(_ root: RootFolder, overwrites: Bool) { (self.root, self.overwrites) = (root, overwrites) }
+  init(_ root: RootFolder) { self.root = root }
 
   /// Writes all files of a line. Returns the time that it took.
   ///
-  /// - Parameter input: The file that the line names.
-  /// - Throws: `cannot-write` or `in-the-way`, naming the file.
-  func write(_ files: [SampleFiles.File], of input: RawPath?) async throws(LineFailure) -> Duration {
+  /// - Throws: `cannot-write`, or `in-the-way` if a file with other bytes is there, naming the file.
+  func write(_ files: [SampleFiles.File]) async throws(LineFailure) -> Duration {
     // The files are kept even if the line is cancelled.
     try await pool.runToEnd { [self] in
       Result { () throws(LineFailure) in
         let started = ContinuousClock.now
-        if let folder = input.flatMap({ try? FileState(of: RawPath(bytes: Array($0.folder) + [UInt8(ascii: ".")])) }) {
-          inputFolders.withLock { _ = $0.insert(folder.id) }
-        }
         for file in files { try write(file) }
         return ContinuousClock.now - started
       }
@@ -41,9 +32,7 @@ final class SampleFolder: Sendable {
       let folder = try root.folder(path.folder, making: 0o777)
       var new = try RootFolder.newFile(path.name, in: folder)
       try new.write(file.data)
-      var status = stat()
-      let isInputs = fstat(folder.rawValue, &status) == 0 && inputFolders.withLock { $0.contains(FileState(status).id) }
-      try new.syncAndCommit(as: path, in: root, overwrites: overwrites && !isInputs)
+      try new.syncAndCommit(as: path, in: root)
     } catch {
       throw LineFailure(writing: root.path.appending(path.bytes).description, error)
     }
@@ -54,11 +43,9 @@ extension NewFile {
   /// Makes the file survive a power cut, and gives it its name.
   ///
   /// - Throws: `EEXIST` if another file has the name.
-  mutating func syncAndCommit(
-    as name: RawPath, in root: RootFolder, overwrites: Bool
-  ) throws(SystemFailure) {
+  mutating func syncAndCommit(as name: RawPath, in root: RootFolder) throws(SystemFailure) {
     guard fsync(file.rawValue) == 0 else { throw .last }
-    let replaced = try root.replaced(name.bytes, by: self, isInput: { _ in false }) { _ in overwrites }
+    let replaced = try root.replaced(name.bytes, by: self, isInput: { _ in false }) { _ in false }
     guard try commit(over: replaced) else { throw SystemFailure(code: EEXIST) }
   }
 }

@@ -7,7 +7,7 @@ import ThumbnailCore
 /// costs one sample, and giving the file its name takes no further room.
 struct ShardFile: ~Copyable {
   private var file: NewFile
-  private let (name, folder, overwrites): (RawPath, RootFolder, Bool)
+  private let (name, folder): (RawPath, RootFolder)
   /// The length of the entries.
   private var length: Int
   private var hash: SHA256
@@ -15,12 +15,10 @@ struct ShardFile: ~Copyable {
   private var damage: SystemFailure?
 
   /// Creates an empty archive in a folder.
-  ///
-  /// - Parameter overwrites: Whether it replaces another file of its name.
-  init(_ name: String, in folder: RootFolder, overwrites: Bool) throws(SystemFailure) {
+  init(_ name: String, in folder: RootFolder) throws(SystemFailure) {
     let file = try RootFolder.newFile(name.utf8, in: try folder.folder([]))
     try file.file.write(TarHeader.end, at: 0)
-    (self.name, self.folder, self.overwrites) = (RawPath(name), folder, overwrites)
+    (self.name, self.folder) = (RawPath(name), folder)
     self.file = file
     length = 0
     hash = SHA256()
@@ -52,7 +50,7 @@ struct ShardFile: ~Copyable {
   /// Syncs the archive and gives it its name. Returns its length in bytes and its SHA-256.
   consuming func commit() throws(SystemFailure) -> (bytes: Int, sha256: String) {
     if let damage { throw damage }
-    try file.syncAndCommit(as: name, in: folder, overwrites: overwrites)
+    try file.syncAndCommit(as: name, in: folder)
     try FolderSync.sync(folder.path)
     hash.update(TarHeader.end)
     return (length + TarHeader.end.count, hash.finalize().hexadecimal)

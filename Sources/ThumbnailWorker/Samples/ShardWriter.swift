@@ -33,7 +33,6 @@ final class ShardWriter: @unchecked Sendable {
   private static let digits = 5
 
   private let folder: RootFolder
-  private let overwrites: Bool
   private let shardSize: Int
   private let firstShard: Int
   private let pool = WorkerPool(name: "thumbnailer.worker.shard", threads: 1)
@@ -50,11 +49,11 @@ final class ShardWriter: @unchecked Sendable {
   ///   - onResponse: Called with each line when its files are written.
   ///   - onShard: Called with each shard that has its name, or could not be given it.
   init(
-    folder: RootFolder, shardSize: Int, firstShard: Int, overwrites: Bool = false,
+    folder: RootFolder, shardSize: Int, firstShard: Int,
     onResponse: @escaping @Sendable (LineResponse, WeightedSemaphore.Reservation?) -> Void,
     onShard: @escaping @Sendable (Report) -> Void
   ) {
-    (self.folder, self.shardSize, self.firstShard, self.overwrites) = (folder, shardSize, firstShard, overwrites)
+    (self.folder, self.shardSize, self.firstShard) = (folder, shardSize, firstShard)
     (self.onResponse, self.onShard) = (onResponse, onShard)
   }
 
@@ -121,7 +120,7 @@ final class ShardWriter: @unchecked Sendable {
         .write, "duplicate-key", "an earlier line of this shard has the key \(key); give each line a key of its own")
     }
     do throws(SystemFailure) {
-      if shard == nil { shard = try ShardFile(name, in: folder, overwrites: overwrites) }
+      if shard == nil { shard = try ShardFile(name, in: folder) }
       try shard?.append(files)
     } catch {
       throw LineFailure(writing: folder.path.appending(name.utf8).description, error)
@@ -137,7 +136,7 @@ final class ShardWriter: @unchecked Sendable {
     do throws(SystemFailure) {
       // A shard without a sample is an empty archive, so that its file exists.
       let file =
-        if let shard = shard.take() { shard } else { try ShardFile(name, in: folder, overwrites: overwrites) }
+        if let shard = shard.take() { shard } else { try ShardFile(name, in: folder) }
       result = .success(try file.commit())
     } catch {
       result = .failure(error)

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Exports
 import Foundation
 import PhotoSources
 import ThumbnailCore
@@ -69,13 +68,9 @@ struct SourceOptions: ParsableArguments {
 
   /// Throws if a page or sheet would overwrite the list, or a picture of the folder.
   func refuse(_ file: String?, as option: String, of provider: any PhotoProvider) throws {
-    guard let file, let path = RawPath(file).resolved else { return }
-    let isPicture = ImageFormat.allCases.contains {
-      $0.fileExtensions.contains(String(decoding: NamingTemplate.end(path.name), as: UTF8.self).lowercased())
-    }
-    let folder = (provider as? FolderProvider).flatMap { RawPath($0.path).resolved }
+    guard let file, let state = try? FileState(of: RawPath(file)) else { return }
     let isList = urls.map { OutputFile.isSameFile(RawPath($0), file) } == true
-    guard isList || isPicture && folder.map({ path.isWithin($0) }) == true else { return }
+    guard isList || FolderFiles(of: provider).contains(state) else { return }
     let what = isList ? "the list itself" : "one of the pictures"
     throw CommandFailure(.cannotWrite, "\(file) is \(what), which would be lost; choose another \(option)")
   }

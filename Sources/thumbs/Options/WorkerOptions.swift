@@ -41,8 +41,6 @@ struct WorkerOutputOptions: ParsableArguments {
     .within(0...1_000_000_000), visibility: .hidden)
   var firstShard: Int?
 
-  @OptionGroup var overwriting: OverwriteOptions
-
   func validate() throws {
     try checkOneOf([("--output", output != nil), ("--tar", tar != nil), ("--inline", inline)])
     if originals, !inline { throw ValidationError("--originals goes with --inline alone: give that, too") }
@@ -56,7 +54,7 @@ struct WorkerOutputOptions: ParsableArguments {
     if let output { options.destination = .folder(RawPath(output), sidecars: sidecars) }
     if let tar { options.destination = .shards(RawPath(tar), size: size, first: first) }
     if inline { options.destination = .inline }
-    (options.givesOriginals, options.overwrites) = (originals, overwriting.overwrite)
+    options.givesOriginals = originals
   }
 }
 

@@ -12,10 +12,11 @@ struct OutputFile: ~Copyable, Sendable {
 
   /// Creates a new file in the folder of the named one, or opens a device.
   init(_ path: String) throws(SystemFailure) {
-    let name = RawPath(path)
+    // Not of the same name with characters that replace what is not UTF-8.
+    let name = RawPath.arguments([path])[0]
     let existing = try? FileState(of: name)
     if let existing, existing.kind != .regular {
-      let device = open(path, O_WRONLY | O_CLOEXEC)
+      let device = name.withCString { open($0, O_WRONLY | O_CLOEXEC) }
       guard device >= 0 else { throw .last }
       descriptor = FileDescriptor(owning: device)
       replacement = nil

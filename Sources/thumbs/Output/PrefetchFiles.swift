@@ -31,9 +31,11 @@ final class PrefetchFiles: Sendable {
   init(_ command: PrefetchCommand, provider: any PhotoProvider) throws {
     let (options, variants) = (command.look, command.thumbnails.variants)
     (self.variants, self.provider) = (variants, provider)
-    export = try options.export.map {
+    let pictures = options.export != nil && options.overwrite ? FolderFiles(of: provider) : nil
+    export = try options.export.map { folder in
       try ThumbnailExport(
-        folder: $0, name: options.name, sizeCount: variants.count, overwrites: options.overwrite)
+        folder: folder, name: options.name, sizeCount: variants.count, overwrites: options.overwrite
+      ) { pictures?.contains($0) == true }
     }
     replaced = options.sheet.sheet.flatMap { path in (try? FileState(of: RawPath(path))).map { (path, $0) } }
     sheet = try options.sheet.sheet.map {
