@@ -7,16 +7,21 @@
   @Test func closedPipelinesLeaveNoFileNoThreadAndNoHelper() async {
     await #expect(processExitsWith: .success) {
       let origin = try Origin.picture()
+      // Its socket, and what the process has from its parent.
+      let first = HeldResources()
       // The first ones start what lasts as long as the process: libraries, and the runtime's threads.
       for isolation in [DecodeIsolation.inProcess, DecodeIsolation()] { try await usePipeline(origin, isolation) }
       // What is closed is so a moment later.
-      let before = await HeldResources.once { $0.isAtRest }
-      #expect(before.isAtRest, "\(before)")
+      let before = await HeldResources.once { $0.isAtRest(since: first) }
+      #expect(before.isAtRest(since: first), "first: \(first); before: \(before)")
       for _ in 0..<2 {
         for isolation in [DecodeIsolation.inProcess, DecodeIsolation()] { try await usePipeline(origin, isolation) }
       }
-      let after = await HeldResources.once { $0.isAtMost(before) }
-      #expect(after.isAtMost(before), "before: \(before); after: \(after)")
+      let isClosed = { (now: HeldResources) in
+        now.isAtRest(since: first) && now.descriptors.count <= before.descriptors.count
+      }
+      let after = await HeldResources.once(isClosed)
+      #expect(isClosed(after), "before: \(before); after: \(after)")
     }
   }
 
@@ -98,15 +103,13 @@ private struct HeldResources: CustomStringConvertible {
   /// The open files that have names. Connections come and go while a pipeline is open.
   var files: [String] { descriptors.filter { $0.hasPrefix("/") } }
 
-  /// Whether no pipeline has anything open: of the sockets, only the one at which the origin listens.
-  var isAtRest: Bool {
+  /// Whether no pipeline has anything open, as before the first one.
+  func isAtRest(since first: HeldResources) -> Bool {
     children.isEmpty && threads.isEmpty && !files.contains { $0.contains("/thumbnails-v2") }
-      && descriptors.count { $0 == "socket:" } <= 1
+      && sockets <= first.sockets
   }
 
-  func isAtMost(_ other: HeldResources) -> Bool {
-    isAtRest && descriptors.count <= other.descriptors.count
-  }
+  private var sockets: Int { descriptors.count { $0 == "socket:" } }
 
   var description: String { "descriptors \(descriptors), threads \(threads), children \(children)" }
 
