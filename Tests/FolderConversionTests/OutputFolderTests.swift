@@ -222,6 +222,28 @@ import TestSupport
     #expect(text("notes") == "mine" && text("copy") == copy && text("a/b/1.jpg") == "two")
   }
 
+  @Test func whatWasSetAsideIsRemovedIfARunHasWrittenIt() throws {
+    try write("one", to: "x/1.jpg", in: try OutputFolder(path))
+    try put("one", "a/b/x/.thumbs-1.old")
+    try put("somebody's", "a/b/x/.thumbs-2.old")
+    _ = try OutputFolder(path)
+    #expect(try names() == [".thumbs-index", "x", "x/.thumbs-2.old", "x/1.jpg"])
+  }
+
+  @Test func lengthsThatAreGuessedAreNotBelieved() throws {
+    let folder = try OutputFolder(path)
+    let bytes = Data([0xFF, 0xD8]) + Data("mine".utf8)
+    try bytes.write(to: directory.url.appendingPathComponent("a/b/1.jpg"))
+    for length in 5...7 {
+      folder.index.add(
+        IndexEntry(
+          key: UInt64(length), source: RawPath("/gone"), modified: 0, byteCount: 0, token: "", pixels: .first,
+          outputs: [ConversionOutput(path: RawPath("1.jpg"), size: nil, format: .jpeg, byteCount: length)]))
+    }
+    #expect(folder.remove(Array("1.jpg".utf8)) { _ in false } && self.bytes("1.jpg") == bytes)
+    #expect(failure { try write("thumbnail", to: "1.jpg", in: folder) } == EEXIST)
+  }
+
   @Test func removesAThumbnailAndTheFoldersThatAreEmptyThen() throws {
     let folder = try OutputFolder(path)
     for name in ["x/y/1.jpg", "x/2.jpg"] { try write("", to: name, in: folder) }

@@ -143,4 +143,22 @@ import Thumbnailer
     try copy("formats/jpeg-444.jpg", "c.png")
     #expect(try await convert().summary.failed == 0)
   }
+
+  @Test func aNameThatTwoSetsOfOptionsShareIsNobodyElses() async throws {
+    func sizes(_ sides: Int..., quality: Int = 80) -> (inout FolderConverter.Options) -> Void {
+      { ($0.sizes, $0.quality) = (sides.map { TargetSize(PixelSize($0, $0)) }, quality) }
+    }
+    _ = try await convert(sizes(40, 90))
+    _ = try await convert(sizes(40, 60, quality: 50))
+    let conversion = try await FolderConverter(options(sizes(50))).start()
+    for await _ in conversion {}
+    let orphans = await conversion.orphans()
+    #expect(
+      Set(orphans.flatMap(\.outputs).filter { $0.bytes.first == UInt8(ascii: "a") }.map(\.description)) == [
+        "a-40x40.jpg", "a-60x60.jpg", "a-90x90.jpg",
+      ])
+    await conversion.remove(orphans)
+    #expect(await conversion.finish().removed == 6)
+    #expect(try await convert(sizes(40, 60)).summary.failed == 0)
+  }
 }

@@ -37,6 +37,23 @@ struct ExportCommandTests {
     #expect(try await prefetch("--json").pictures().allSatisfy { $0.thumbnails.allSatisfy { $0.path == nil } })
   }
 
+  @Test func picturesThatLinksLeadToAreNotReplaced() async throws {
+    _ = try bench.folder("pictures", pictures: 0)
+    let real = try bench.folder("real", pictures: 2)
+    try FileManager.default.moveItem(
+      at: real.appendingPathComponent("picture 0.jpg"), to: real.appendingPathComponent("a.jpg"))
+    for (name, target) in [("a.bmp", "picture 1.jpg"), ("b.jpg", "a.jpg")] {
+      try FileManager.default.createSymbolicLink(
+        atPath: bench.url("pictures/\(name)").path, withDestinationPath: "../real/\(target)")
+    }
+    let before = try Data(contentsOf: bench.url("real/a.jpg"))
+    let run = try await prefetch("--export", "real", "--name", "{name}.{ext}", "--overwrite")
+    #expect(run.status == 1, "\(run.stderr)")
+    let page = try await bench.run("search", "--query", "", "--provider", "folder:pictures", "--html", "real/a.jpg")
+    #expect(page.status == 73 && page.stderr.contains("is one of the pictures"), "\(page.stderr)")
+    #expect(try Data(contentsOf: bench.url("real/a.jpg")) == before)
+  }
+
   @Test func aTemplateNamesTheFilesOfAllSizes() async throws {
     _ = try bench.folder("pictures/a", pictures: 1)
     let run = try await prefetch(

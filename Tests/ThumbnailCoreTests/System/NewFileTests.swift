@@ -73,4 +73,25 @@ import TestSupport
     #expect(state.permissions == 0o640 && state.modified == 1_500_000_000)
     #expect(state.accessTime.tv_sec == -1 && state.accessTime.tv_nsec == 999_999_999)
   }
+
+  @Test(arguments: [true, false]) func aFileThatCameMeanwhileStays(named: Bool) throws {
+    try Data("old".utf8).write(to: URL(fileURLWithPath: name.description))
+    let old = try FileState(of: name)
+    try FileManager.default.removeItem(atPath: name.description)
+    try Data("somebody's".utf8).write(to: URL(fileURLWithPath: name.description))
+    do {
+      var file = try NewFile(name, isNamed: named)
+      try file.write(Data("new".utf8))
+      #expect(try !file.commit(over: old) && !file.commit(over: nil))
+    }
+    #expect(try names() == ["a.txt"] && content() == "somebody's")
+    let root = try RootFolder(RawPath(directory.url.path))
+    #expect(throws: SystemFailure(code: EEXIST)) { try root.remove(Array("a.txt".utf8), if: old) }
+    #expect(try names() == ["a.txt"] && content() == "somebody's")
+    var file = try NewFile(name, isNamed: named)
+    try file.write(Data("new".utf8))
+    #expect(try file.commit(over: try FileState(of: name)) && names() == ["a.txt"] && content() == "new")
+    try root.remove(Array("a.txt".utf8), if: try FileState(of: name))
+    #expect(try names().isEmpty)
+  }
 }
