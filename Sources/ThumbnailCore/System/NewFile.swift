@@ -122,7 +122,11 @@ package struct NewFile: ~Copyable, Sendable {
       default: throw .last
       }
     }
-    if Self.state(of: aside, at) == there { return true }
+    if Self.state(of: aside, at) == there {
+      temporary = nil
+      _ = aside.withCString { unlinkat(at, $0, 0) }
+      return true
+    }
     // It came meanwhile. It gets its name back, or one beside it.
     if !exchange() { temporary = nil }
     return false
