@@ -64,7 +64,7 @@ final class ConversionIndex: Sendable {
         opened = if let writable { writable } else { try root?.file(Self.name) }
       } catch {
         // What it says of others' thumbnails is not to be lost.
-        if error.code == EACCES { state.failure = error }
+        if ![ENOENT, ELOOP, ENXIO].contains(error.code) { state.failure = error }
         opened = nil
       }
       guard let (file, found) = opened, found.kind == .regular,

@@ -136,7 +136,7 @@ extension IndexEntry {
       let name = String(decoding: fields[start + 2], as: UTF8.self)
       let format = ImageFormat(rawValue: name)
       guard let size = Self.size(fields[start + 1]), let (bytes, digest) = Self.pair(fields[start + 3], radix: 16),
-        format != nil || name == Self.noFormat
+        format != nil || name == Self.noFormat, RootFolder.isPlain(Self.path(fields[start]).bytes)
       else { return nil }
       outputs.append(
         ConversionOutput(

@@ -64,7 +64,8 @@ package struct NewFile: ~Copyable, Sendable {
   /// Whether a file has the same bytes, or the first of them.
   borrowing func continues(_ there: OpenFile) -> Bool {
     let whole = there.state.byteCount
-    guard there.state.kind == .regular else { return false }
+    // Somebody may be about to write the rest.
+    guard there.state.kind == .regular, clibc_is_being_written(there.file.rawValue) != 1 else { return false }
     for start in stride(from: 0, to: whole, by: 1 << 20) {
       let length = min(1 << 20, whole - start)
       guard let bytes = try? ByteSource.file(there.file, count: whole).read(at: start, length: length),
@@ -127,8 +128,12 @@ package struct NewFile: ~Copyable, Sendable {
       _ = aside.withCString { unlinkat(at, $0, 0) }
       return true
     }
-    // It came meanwhile. It gets its name back, or one beside it.
-    if !exchange() { temporary = nil }
+    // It came meanwhile. It gets its name back, or keeps this one, as does what has come since.
+    var own = stat()
+    guard exchange(), fstat(file.rawValue, &own) == 0, Self.state(of: aside, at)?.id == FileState(own).id else {
+      temporary = nil
+      return false
+    }
     return false
   }
 

@@ -61,6 +61,11 @@ package final class RootFolder: Sendable {
     return RawPath(bytes: part)
   }
 
+  /// Whether a path in a folder has plain names alone, so that it is the only one that leads there.
+  package static func isPlain(_ relative: [UInt8]) -> Bool {
+    relative.split(separator: RawPath.slash, omittingEmptySubsequences: false).allSatisfy { (try? name($0)) != nil }
+  }
+
   /// The folder and the name of a path in it.
   private func split(_ relative: [UInt8]) throws(SystemFailure) -> (folder: FileDescriptor, name: RawPath) {
     let path = RawPath(bytes: relative)

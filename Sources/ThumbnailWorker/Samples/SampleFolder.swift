@@ -46,6 +46,10 @@ extension NewFile {
   mutating func syncAndCommit(as name: RawPath, in root: RootFolder) throws(SystemFailure) {
     guard fsync(file.rawValue) == 0 else { throw .last }
     let replaced = try root.replaced(name.bytes, by: self, isInput: { _ in false }) { _ in false }
+    var own = stat()
+    // Synced before it gets its name: a beginning is no worker's.
+    guard fstat(file.rawValue, &own) == 0 else { throw .last }
+    if let replaced, replaced.byteCount != own.st_size { throw SystemFailure(code: EEXIST) }
     guard try commit(over: replaced) else { throw SystemFailure(code: EEXIST) }
   }
 }

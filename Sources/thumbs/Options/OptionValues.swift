@@ -238,16 +238,20 @@ extension OutputFormat: ExpressibleByArgument {
 extension RawPath {
   /// The paths that these arguments of the command line name, in their order. The arguments are text, in which bytes that
   /// are not UTF-8 were replaced: each is looked up among those that the system passed. Where others read the same, such
-  /// as the value of an option, the text is taken, which names no file.
+  /// as the value of an option, the text is taken.
   static func arguments(_ texts: [String]) -> [RawPath] {
     guard texts.contains(where: { $0.contains("\u{FFFD}") }) else { return texts.map { RawPath($0) } }
-    let given = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)).compactMap { $0 }.map {
-      RawPath(bytes: UnsafeRawBufferPointer(start: $0, count: strlen($0)))
-    }
-    var paths = Dictionary(grouping: given, by: \.description).mapValues { $0[...] }
+    var paths = Dictionary(grouping: arguments, by: \.description).mapValues { $0[...] }
     for (text, same) in Dictionary(grouping: texts, by: \.self) where paths[text]?.count != same.count {
       paths[text] = nil
     }
     return texts.map { paths[$0]?.popFirst() ?? RawPath($0) }
+  }
+
+  /// The words of the command line as they were given.
+  static var arguments: [RawPath] {
+    UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)).compactMap { $0 }.map {
+      RawPath(bytes: UnsafeRawBufferPointer(start: $0, count: strlen($0)))
+    }
   }
 }

@@ -12,11 +12,16 @@ struct OutputFile: ~Copyable, Sendable {
 
   /// Creates a new file in the folder of the named one, or opens a device.
   init(_ path: String) throws(SystemFailure) {
-    // Not of the same name with characters that replace what is not UTF-8.
-    let name = RawPath.arguments([path])[0]
+    let name = RawPath(path)
+    // Checks would look at the name with characters that stand for what is not UTF-8, which may be another file's.
+    if path.contains("\u{FFFD}"),
+      RawPath.arguments.contains(where: { String(validating: $0.bytes, as: UTF8.self) == nil })
+    {
+      throw SystemFailure(code: EILSEQ)
+    }
     let existing = try? FileState(of: name)
     if let existing, existing.kind != .regular {
-      let device = name.withCString { open($0, O_WRONLY | O_CLOEXEC) }
+      let device = open(path, O_WRONLY | O_CLOEXEC)
       guard device >= 0 else { throw .last }
       descriptor = FileDescriptor(owning: device)
       replacement = nil
