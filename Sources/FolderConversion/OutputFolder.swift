@@ -171,7 +171,7 @@ final class OutputFolder: Sendable {
   /// Removes a file if it is still what was written, and its folders if they are then empty.
   ///
   /// - Parameter isInput: See `write`.
-  /// - Returns: Whether nothing of the entry is there any more.
+  /// - Returns: False if it could not be removed and may be tried again. What is a user's or an input stays.
   func remove(_ relative: [UInt8], isInput: (FileState) -> Bool) -> Bool {
     do throws(SystemFailure) {
       guard let state = root.written(relative, asIn: index.entries(naming: relative)), !isInput(state),

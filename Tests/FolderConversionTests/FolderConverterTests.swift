@@ -8,9 +8,9 @@ import Thumbnailer
 
 /// Whole conversions through the public interface.
 @Suite(.timeLimit(.minutes(5))) struct FolderConverterTests {
-  private let directory: TemporaryDirectory
-  private var input: URL { directory.url.appendingPathComponent("in") }
-  private var output: URL { directory.url.appendingPathComponent("out") }
+  let directory: TemporaryDirectory
+  var input: URL { directory.url.appendingPathComponent("in") }
+  var output: URL { directory.url.appendingPathComponent("out") }
 
   init() throws {
     directory = try TemporaryDirectory()
@@ -20,7 +20,7 @@ import Thumbnailer
     try copy("formats/png-rgba.png", "x/b.png")
   }
 
-  private func copy(_ image: String, _ name: String) throws {
+  func copy(_ image: String, _ name: String) throws {
     try TestImages.bytes(image).write(to: input.appendingPathComponent(name))
   }
 
@@ -29,21 +29,21 @@ import Thumbnailer
     #expect(utimensat(AT_FDCWD, file.path, [time, time], 0) == 0)
   }
 
-  private struct Outcome {
+  struct Outcome {
     var results: [String: ConversionResult]
     let summary: ConversionSummary
 
     func status(_ name: String) -> ConversionResult.Status? { results[name]?.status }
   }
 
-  private func options(_ change: (inout FolderConverter.Options) -> Void = { _ in }) -> FolderConverter.Options {
+  func options(_ change: (inout FolderConverter.Options) -> Void = { _ in }) -> FolderConverter.Options {
     var options = FolderConverter.Options(inputs: [.path(input.path)], output: output.path)
     options.sizes = [TargetSize(PixelSize(40, 40))]
     change(&options)
     return options
   }
 
-  private func convert(_ change: (inout FolderConverter.Options) -> Void = { _ in }) async throws -> Outcome {
+  func convert(_ change: (inout FolderConverter.Options) -> Void = { _ in }) async throws -> Outcome {
     let conversion = try await FolderConverter(options(change)).start()
     var results: [String: ConversionResult] = [:]
     for await result in conversion {

@@ -31,7 +31,7 @@ package struct Login: Sendable {
   private let key = Array(Token.random().utf8)
   package let password: String
   private let limiter = RateLimiter(rate: 1 / Double(pause), burst: attempts)
-  /// Limits those who have never logged in: whoever guesses from many addresses slows down nobody else.
+  /// Limits those who have never logged in. Guesses from many addresses do not slow down others.
   private let limiterOfAll = RateLimiter(rate: 1 / Double(pause), burst: attemptsOfAll)
   /// The networks from which somebody has logged in.
   private let known = Known()

@@ -5,47 +5,7 @@ import Thumbnailer
 @testable import ThumbnailCore
 
 /// Conversions beside files of the user, and links to them: all of these stay.
-@Suite(.timeLimit(.minutes(5))) struct UserFilesTests {
-  private let directory: TemporaryDirectory
-  private var input: URL { directory.url.appendingPathComponent("in") }
-  private var output: URL { directory.url.appendingPathComponent("out") }
-
-  init() throws {
-    directory = try TemporaryDirectory()
-    try FileManager.default.createDirectory(
-      at: input.appendingPathComponent("x"), withIntermediateDirectories: true)
-    try copy("formats/jpeg-420.jpg", "a.jpg")
-    try copy("formats/png-rgba.png", "x/b.png")
-  }
-
-  private func copy(_ image: String, _ name: String) throws {
-    try TestImages.bytes(image).write(to: input.appendingPathComponent(name))
-  }
-
-  private struct Outcome {
-    var results: [String: ConversionResult]
-    let summary: ConversionSummary
-
-    func status(_ name: String) -> ConversionResult.Status? { results[name]?.status }
-  }
-
-  private func options(_ change: (inout FolderConverter.Options) -> Void = { _ in }) -> FolderConverter.Options {
-    var options = FolderConverter.Options(inputs: [.path(input.path)], output: output.path)
-    options.sizes = [TargetSize(PixelSize(40, 40))]
-    change(&options)
-    return options
-  }
-
-  private func convert(_ change: (inout FolderConverter.Options) -> Void = { _ in }) async throws -> Outcome {
-    let conversion = try await FolderConverter(options(change)).start()
-    var results: [String: ConversionResult] = [:]
-    for await result in conversion {
-      results[result.source.description.replacing(input.path + "/", with: "")] = result
-    }
-    #expect(conversion.count == results.count)
-    return Outcome(results: results, summary: await conversion.finish())
-  }
-
+extension FolderConverterTests {
   @Test(arguments: [["30"], ["30", "20"]])
   func namesThatAreTooLongWithTheirSizesAreShortened(sides: [String]) async throws {
     let names = (239...251).map { String(repeating: "n", count: $0 - 4) + ".jpg" }
