@@ -453,6 +453,10 @@ let package = Package(
 
 // Built for the fuzzer alone, by Scripts/fuzz, with libFuzzer's own flags.
 if Context.environment["THUMBNAILER_FUZZ"] != nil {
+  // A program of its own cannot be linked with the fuzzer, which brings one.
+  for target in package.targets where target.name == "Thumbnailer" {
+    target.dependencies.removeAll { if case .byNameItem("thumbs-decode", _) = $0 { true } else { false } }
+  }
   package.targets += [
     .systemLibrary(name: "Reference", path: "Tests/Fuzz/Reference"),
     .target(
