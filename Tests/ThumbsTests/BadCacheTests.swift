@@ -93,14 +93,14 @@ struct BadCacheTests {
     #expect(first.status == 0, "\(first.stderr)")
 
     // When far more is to be stored
-    _ = try bench.folder("many", pictures: 60)
-    let many = ["prefetch", "--query", "", "--provider", "folder:many", "--json", "--cache-dir", "disk"]
-    let run = try await bench.start(many + ["--format", "png", "--pages", "9"]).run()
+    _ = try bench.folder("many", pictures: 200)
+    let many = ["prefetch", "--query", "", "--provider", "folder:many", "--format", "png", "--pages", "9"]
+    let run = try await bench.start(many + ["--json", "--cache-dir", "disk"]).run()
 
     // Then all pictures are made, one line says what is wrong, and the first three are still there
     expectComplaint(run, 1, "the disk of ", " is full; free some space", printing: true)
     let summary = try run.summary()
-    #expect(summary.pictures == 60 && summary.failed == 0 && summary.stored + summary.made == 60)
+    #expect(summary.pictures == 200 && summary.failed == 0 && summary.stored + summary.made == 200)
     // Nobody says of what could not be written that it is stored.
     #expect(try summary.made > 0 && run.pictures().count { $0.status == "made" } == summary.made)
     let stats = try await bench.run("cache", "stats", "--json", "--cache-dir", "disk")
@@ -109,8 +109,8 @@ struct BadCacheTests {
     let again = try await bench.start(command + ["--cache-dir", "disk"]).run()
     #expect(try again.summary().hits == 3)
 
-    // Without a reader of the lines, the rest would be made for nothing.
-    let silent = try await bench.start(many.filter { $0 != "--json" } + ["--size", "500", "--pages", "9"]).run()
+    // Without a reader of the lines, the rest would be made for nothing. All need far more than the whole disk has.
+    let silent = try await bench.start(many + ["--size", "500", "--cache-dir", "disk"]).run()
     #expect(silent.status == 73 && silent.stderr.contains("stopped, since"), "\(silent.stderr)")
 
     // And what frees the disk says so where it needs room itself.
