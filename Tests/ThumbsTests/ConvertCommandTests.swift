@@ -230,6 +230,14 @@ struct ConvertCommandTests {
     let nowhere = try await bench.run("convert", "photos", "--output", "other", "--report", "missing/report.csv")
     #expect(nowhere.status == 73 && nowhere.stderr.contains("missing/report.csv cannot be written"))
     #expect(!FileManager.default.fileExists(atPath: bench.url("other").path))
+    // Pictures that are left out are no inputs, and not lost either; nor is the index.
+    try FileManager.default.createSymbolicLink(atPath: bench.url("link").path, withDestinationPath: "photos/empty.jpg")
+    let before = try files(".")
+    for file in ["photos/empty.jpg", "link", "small/.thumbs-index"] {
+      let run = try await bench.run("convert", "photos", "--output", "small", "--exclude", "e*", "--report", file)
+      expectComplaint(run, 73, "it has the name of a picture, or of a file that the program keeps for itself")
+    }
+    #expect(try files(".") == before)
   }
 
   @Test func whatCannotBeWrittenEndsWith73() async throws {

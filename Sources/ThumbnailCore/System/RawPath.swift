@@ -100,6 +100,13 @@ public struct RawPath: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
+  /// What a symbolic link has; nil if this is none.
+  package var destination: RawPath? {
+    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = withCString { readlink($0, &buffer, buffer.count) }
+    return count > 0 ? RawPath(bytes: buffer[..<count].map { UInt8(bitPattern: $0) }) : nil
+  }
+
   /// The absolute path of a file that may not exist yet: links are followed as far as the path exists.
   package var resolvedWhereThere: RawPath? {
     if let resolved { return resolved }

@@ -165,7 +165,9 @@ struct SearchCommand: AsyncParsableCommand {
       colour: { images[Self.source(of: $0)]?.placeholder?.colour })
     let page = gallery.page(GallerySnapshot(content: content, sections: sections))
     do {
-      try OutputFile.write(Data(page.utf8), to: html)
+      let file = try ReportFile(path: html)
+      try file.write(page)
+      try file.finish()
     } catch {
       throw CommandFailure(error, choose: "another --html")
     }

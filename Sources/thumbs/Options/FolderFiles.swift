@@ -32,7 +32,8 @@ struct FolderFiles: Sendable {
     return true
   }
 
-  private static func isShown(_ path: RawPath) -> Bool {
+  /// Whether a file has the name of a picture or a film.
+  static func isShown(_ path: RawPath) -> Bool {
     let end = String(decoding: NamingTemplate.end(path.name), as: UTF8.self).lowercased()
     return path.filmType != nil || ImageFormat.allCases.contains { $0.fileExtensions.contains(end) }
   }

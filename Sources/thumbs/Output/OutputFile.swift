@@ -84,8 +84,8 @@ struct OutputFile: ~Copyable, Sendable {
     var path = path
     for _ in 0..<40 {
       if let resolved = path.resolved { return resolved }
-      guard let next = try? FileManager.default.destinationOfSymbolicLink(atPath: path.description) else { return path }
-      path = next.hasPrefix("/") ? RawPath(next) : RawPath(bytes: Array(path.folder) + Array(next.utf8))
+      guard let next = path.destination else { return path }
+      path = next.bytes.first == RawPath.slash ? next : RawPath(bytes: path.folder + next.bytes)
     }
     throw SystemFailure(code: ELOOP)
   }
@@ -129,8 +129,14 @@ final class ReportFile: Sendable {
   private let state: Mutex<State>
 
   /// Creates the file, without its final name; a device or a named pipe is written to directly.
+  ///
+  /// Refuses the names of pictures and of the program's own files: what has them is no report.
   init(path: String) throws(Failure) {
     self.path = path
+    let name = RawPath(path).resolved ?? RawPath(path)
+    if FolderFiles.isShown(name) || name.name.starts(with: ".thumbs-".utf8) {
+      throw Failure(path: path, reason: "it has the name of a picture, or of a file that the program keeps for itself")
+    }
     do throws(SystemFailure) {
       state = Mutex(State(file: try OutputFile(path)))
     } catch {
