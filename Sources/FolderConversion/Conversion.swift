@@ -94,20 +94,25 @@ public final class Conversion: AsyncSequence, Sendable {
     }
   }
 
-  /// Removes orphaned thumbnails, and folders that are then empty.
-  public func remove(_ orphans: [ConversionOrphan]) async {
-    guard let work else { return }
-    let removed = await pool.runToEnd { [check] in
-      orphans.reduce(0) { count, orphan in
-        let removed = orphan.outputs.count { work.remove($0) }
+  /// Removes orphaned thumbnails, and folders that are then empty. What somebody has changed meanwhile stays.
+  ///
+  /// - Returns: Those that were removed.
+  @discardableResult public func remove(_ orphans: [ConversionOrphan]) async -> [ConversionOrphan] {
+    guard let work else { return [] }
+    return await pool.runToEnd { [self] in
+      orphans.compactMap { orphan in
+        var removed = orphan
+        let results = orphan.outputs.map { work.remove($0) }
+        removed.outputs = zip(orphan.outputs, results).compactMap { $1 == .removed ? $0 : nil }
+        let unremoved = results.count { $0 == .failed }
         // What cannot be removed now is an orphan of the next run, too.
-        if removed == orphan.outputs.count { check.index.remove(orphan.key) }
-        return count + removed
+        if unremoved == 0 { check.index.remove(orphan.key) }
+        state.withLock { state in
+          state.summary.removed += removed.outputs.count
+          state.summary.unremoved += unremoved
+        }
+        return removed.outputs.isEmpty ? nil : removed
       }
-    }
-    state.withLock { state in
-      state.summary.removed += removed
-      state.summary.unremoved += orphans.reduce(-removed) { $0 + $1.outputs.count }
     }
   }
 
@@ -144,7 +149,7 @@ public struct ConversionOrphan: Sendable {
   /// The path of the source image: absolute, or that of a watched folder's results.
   public internal(set) var source: RawPath
   /// Its thumbnails, relative to the output folder.
-  public let outputs: [RawPath]
+  public internal(set) var outputs: [RawPath]
   /// Whether its folder is empty, or on another disk than it was: a disk may be away, with the source image.
   package var mayBeAway = false
   let key: UInt64

@@ -23,7 +23,7 @@ final class ConversionIndex: Sendable {
     /// The keys of thumbnails that an earlier run renamed to avoid a name collision.
     var toldApart: Set<UInt64> = []
     /// The keys of the entries that name an output, by its hash; nil until it is asked for.
-    var named: [UInt64: [UInt64]]?
+    var named: [UInt64: Set<UInt64>]?
     /// The end of the file.
     var end = 0
     var isChanged = false
@@ -67,12 +67,15 @@ final class ConversionIndex: Sendable {
         if ![ENOENT, ELOOP, ENXIO].contains(error.code) { state.failure = error }
         opened = nil
       }
-      guard let (file, found) = opened, found.kind == .regular,
-        case let body = ByteSource.file(file, count: found.byteCount),
-        (try? body.read(at: 0, length: Self.header.count)) == Self.header
-      else { return }
-      (state.descriptor, state.isShared) = (file, found.linkCount > 1 || writable == nil)
-      Self.scan(body, &state, &unfinished)
+      guard let (file, found) = opened, found.kind == .regular else { return }
+      let body = ByteSource.file(file, count: found.byteCount)
+      do {
+        guard try body.read(at: 0, length: Self.header.count) == Self.header else { return }
+        (state.descriptor, state.isShared) = (file, found.linkCount > 1 || writable == nil)
+        try Self.scan(body, &state, &unfinished)
+      } catch {
+        state.failure = SystemFailure(code: EIO)
+      }
     }
     unfinishedFolders = unfinished
   }
@@ -106,11 +109,11 @@ final class ConversionIndex: Sendable {
       }
       return state.named?[NamingTemplate.seededHash(path)] ?? []
     }
-    return Set(keys).sorted().flatMap { entries($0) }.filter { $0.outputs.contains { $0.path.bytes == path } }
+    return keys.sorted().flatMap { entries($0) }.filter { $0.outputs.contains { $0.path.bytes == path } }
   }
 
   private static func name(_ outputs: [ConversionOutput], _ key: UInt64, _ state: inout State) {
-    for output in outputs { state.named?[NamingTemplate.seededHash(output.path.bytes), default: []].append(key) }
+    for output in outputs { state.named?[NamingTemplate.seededHash(output.path.bytes), default: []].insert(key) }
   }
 
   /// Whether an entry has an output of this digest and length.
@@ -167,10 +170,19 @@ final class ConversionIndex: Sendable {
         sources.insert(NamingTemplate.seededHash(entry.source.bytes))
         outputs.formUnion(entry.outputs.map { NamingTemplate.seededHash($0.path.bytes) })
       }
-      return state.offsets.keys.sorted().compactMap { key in
-        guard !seen.contains(key), let offset = state.offsets[key], var entry = Self.entry(at: offset, state),
-          isWhole || sources.contains(NamingTemplate.seededHash(entry.source.bytes)) || entry.source.isGone
-        else { return nil }
+      let orphans = state.offsets.keys.sorted().filter { key in
+        guard !seen.contains(key), let entry = state.offsets[key].flatMap({ Self.entry(at: $0, state) }) else {
+          return false
+        }
+        if isWhole || sources.contains(NamingTemplate.seededHash(entry.source.bytes)) || entry.source.isGone {
+          return true
+        }
+        // Of a source that is no input of this run.
+        outputs.formUnion(entry.outputs.map { NamingTemplate.seededHash($0.path.bytes) })
+        return false
+      }
+      return orphans.compactMap { key in
+        guard var entry = state.offsets[key].flatMap({ Self.entry(at: $0, state) }) else { return nil }
         // Also those of a line before that a kill has left.
         for offset in state.earlier[key, default: []] { entry.outputs += Self.entry(at: offset, state)?.outputs ?? [] }
         entry.outputs.removeAll { !outputs.insert(NamingTemplate.seededHash($0.path.bytes)).inserted }
@@ -205,11 +217,11 @@ final class ConversionIndex: Sendable {
   // MARK: Reading
 
   /// Finds the offsets of the lines. A last line without a line feed was truncated by a kill; it is overwritten.
-  private static func scan(_ body: ByteSource, _ state: inout State, _ unfinished: inout [[UInt8]]) {
+  private static func scan(_ body: ByteSource, _ state: inout State, _ unfinished: inout [[UInt8]]) throws {
     var position = header.count
     var carried: [UInt8] = []
     var (line, isOverlong) = (position, false)
-    while let piece = try? body.read(at: position, length: 1 << 20), !piece.isEmpty {
+    while case let piece = try body.read(at: position, length: 1 << 20), !piece.isEmpty {
       var start = 0
       while let end = piece[start...].firstIndex(of: UInt8(ascii: "\n")) {
         carried += piece[start..<end]
@@ -242,20 +254,21 @@ final class ConversionIndex: Sendable {
   }
 
   private static func entry(at offset: Int, _ state: State) -> IndexEntry? {
-    line(at: offset, state).flatMap { IndexEntry(line: $0) }
+    (try? line(at: offset, state)).flatMap { IndexEntry(line: $0) }
   }
 
   /// A line without its line feed.
-  private static func line(at offset: Int, _ state: State) -> ArraySlice<UInt8>? {
-    guard let descriptor = state.descriptor else { return nil }
-    let body = ByteSource.file(descriptor, count: state.end)
-    var length = 512
-    while length <= 4 * maxLineBytes, let bytes = try? body.read(at: offset, length: length) {
-      if let end = bytes.firstIndex(of: UInt8(ascii: "\n")) { return bytes[..<end] }
-      if bytes.count < length { return nil }
-      length *= 4
+  private static func line(at offset: Int, _ state: State) throws(SystemFailure) -> ArraySlice<UInt8> {
+    if let descriptor = state.descriptor {
+      let body = ByteSource.file(descriptor, count: state.end)
+      var length = 512
+      while length <= 4 * maxLineBytes, let bytes = try? body.read(at: offset, length: length) {
+        if let end = bytes.firstIndex(of: UInt8(ascii: "\n")) { return bytes[..<end] }
+        if bytes.count < length { break }
+        length *= 4
+      }
     }
-    return nil
+    throw SystemFailure(code: EIO)
   }
 
   // MARK: Writing
@@ -287,10 +300,10 @@ final class ConversionIndex: Sendable {
       var batch = Self.header
       for key in state.offsets.keys.sorted() {
         let earlier = state.earlier[key, default: []]
-        let offsets = (earlier + (state.offsets[key].map { [$0] } ?? [])).compactMap { offset -> Int? in
-          guard let line = Self.line(at: offset, state) else { return nil }
-          defer { batch += line + [UInt8(ascii: "\n")] }
-          return next.end + batch.count
+        var offsets: [Int] = []
+        for offset in earlier + (state.offsets[key].map { [$0] } ?? []) {
+          offsets.append(next.end + batch.count)
+          batch += try Self.line(at: offset, state) + [UInt8(ascii: "\n")]
         }
         next.offsets[key] = offsets.last
         if offsets.count > 1 { next.earlier[key] = offsets.dropLast() }

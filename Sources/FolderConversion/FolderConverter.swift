@@ -80,7 +80,8 @@ final class ConversionPlan: Sendable {
     if file.kind == .folder { return list.folderIDs.contains(file.id) }
     return inputs.withLock { inputs in
       if inputs == nil {
-        inputs = Set((0..<list.count).compactMap { try? FileState(of: list.path(at: $0)).id })
+        let others = (0..<list.count).filter { list.kind(at: $0) != .ownOutput }
+        inputs = Set(others.compactMap { try? FileState(of: list.path(at: $0)).id })
         for case .list(let path) in options.inputs {
           if let file = try? FileState(of: path) { inputs?.insert(file.id) }
         }

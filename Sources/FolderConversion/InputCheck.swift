@@ -80,6 +80,11 @@ struct InputCheck: Sendable {
       return .finished(plan.result(of: position, .failed, failure: .unreadable(error)))
     }
     guard state.kind == .regular else {
+      if state.kind == .link {
+        let isBroken = (try? FileState(of: list.path(at: position))) == nil
+        let failure = ConversionFailure.unreadable(SystemFailure(code: isBroken ? ENOENT : ELOOP))
+        return .finished(plan.result(of: position, .failed, failure: failure))
+      }
       return failed(position, .read, "not-a-file", "not a file; name the file itself")
     }
     if session.hasFailed(list.absolutePath(at: position), state) {
@@ -177,7 +182,10 @@ struct InputCheck: Sendable {
         entry.modified == state.modified,
         entry.byteCount == state.byteCount,
         entry.source == plan.list.absolutePath(at: position), entry.outputs.count == planned.count,
-        entry.outputs.allSatisfy(isThere)
+        entry.outputs.allSatisfy(isThere),
+        // A kill may have come between the index and the names.
+        index.entries(entry.key).count == 1
+          || entry.outputs.allSatisfy({ session.root?.written($0.path.bytes, asIn: [entry]) != nil })
       else { return nil }
       if !plan.options.isDryRun { session.folder?.renew(entry, device: state.device) }
       return entry.outputs.map { output in

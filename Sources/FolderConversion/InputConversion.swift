@@ -87,11 +87,11 @@ final class InputConversion: Sendable {
     return nil
   }
 
-  /// Removes a thumbnail if it is still as it was written. Returns false if that fails.
-  func remove(_ output: RawPath) -> Bool {
+  /// Removes a thumbnail if it is still as it was written.
+  func remove(_ output: RawPath) -> OutputFolder.Removal {
     switch destination {
     case .folder(let folder): folder.remove(output.bytes, isInput: plan.isInput)
-    case .desktop(let desktop): desktop.remove(output)
+    case .desktop(let desktop): desktop.remove(output) ? .removed : .failed
     }
   }
 

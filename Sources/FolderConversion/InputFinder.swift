@@ -133,10 +133,11 @@ struct InputFinder {
 
   private mutating func addFileFolder(_ written: [UInt8], listed: Bool) -> (index: Int, isOwnOutput: Bool) {
     let absolute = (written.isEmpty ? RawPath(".") : RawPath(bytes: written)).resolved ?? RawPath(bytes: written)
-    if let state = try? FileState(of: absolute) { list.folderIDs.insert(state.id) }
+    let isOwnOutput = output.map { absolute.isWithin($0.path) } ?? false
+    if !isOwnOutput, let state = try? FileState(of: absolute) { list.folderIDs.insert(state.id) }
     let prefix = listed ? Self.keptFolders(written) : []
     let root = list.addRoot(.init(path: written, absolute: Self.withSlash(absolute.bytes), prefix: prefix))
-    return (list.addFolder([], of: root), output.map { absolute.isWithin($0.path) } ?? false)
+    return (list.addFolder([], of: root), isOwnOutput)
   }
 
   /// The folders of a path that the output keeps, without those that lead upwards or to the root.

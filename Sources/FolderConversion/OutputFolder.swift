@@ -25,6 +25,11 @@ final class OutputFolder: Sendable {
   private let made: [RawPath]
   let index: ConversionIndex
   private let overwrites: Bool
+  /// What has become of a file to remove: one that is a user's or an input stays.
+  enum Removal {
+    case removed, kept, failed
+  }
+
   /// The folders that the index has as those of temporary files.
   private let noted = Mutex<Set<[UInt8]>>([])
 
@@ -65,7 +70,9 @@ final class OutputFolder: Sendable {
       for name in root.names(in: folder) where NewFile.isTemporary(name) {
         let path = folder + (folder.isEmpty ? [] : [RawPath.slash]) + name
         // Another run may write it now, into a folder within this one.
-        if let (file, state) = try? root.file(path), file.lock() { try? root.remove(path, if: state) }
+        guard let (file, state) = try? root.file(path, writing: true), state.kind == .regular else { continue }
+        // Some network file systems have no locks.
+        if file.lock() || errno != EWOULDBLOCK { try? root.remove(path, if: state) }
       }
       for name in root.names(in: folder) where NewFile.isSetAside(name) {
         let path = folder + (folder.isEmpty ? [] : [RawPath.slash]) + name
@@ -164,25 +171,25 @@ final class OutputFolder: Sendable {
       else { continue }
       renewed.outputs[index].digest = try? ByteSource.file(file, count: state.byteCount).digest()
     }
-    index.add(renewed)
+    if renewed != entry { index.add(renewed) }
     index.settle(entry.key)
   }
 
   /// Removes a file if it is still what was written, and its folders if they are then empty.
   ///
   /// - Parameter isInput: See `write`.
-  /// - Returns: False if it could not be removed and may be tried again. What is a user's or an input stays.
-  func remove(_ relative: [UInt8], isInput: (FileState) -> Bool) -> Bool {
+  func remove(_ relative: [UInt8], isInput: (FileState) -> Bool) -> Removal {
     do throws(SystemFailure) {
       guard let state = root.written(relative, asIn: index.entries(naming: relative)), !isInput(state),
         !isInput(try Self.state(of: try root.folder(RawPath(bytes: relative).folder)))
-      else { return true }
-      try note(RawPath(bytes: relative).folder.dropLast())
+      else { return .kept }
+      // On a full disk the index may have no room.
+      try? note(RawPath(bytes: relative).folder.dropLast())
       try root.remove(relative, if: state)
       root.removeEmptyFolders(of: relative)
-      return true
+      return .removed
     } catch {
-      return error.code == EEXIST
+      return error.code == EEXIST ? .kept : .failed
     }
   }
 

@@ -121,4 +121,39 @@ extension FolderConverterTests {
     #expect(await conversion.finish().removed == 6)
     #expect(try await convert(sizes(40, 60)).summary.failed == 0)
   }
+
+  @Test func aListMayNameThumbnailsOfTheOutputFolder() async throws {
+    // As `find` does where the output folder is among the pictures.
+    func convert() async throws -> ConversionSummary {
+      let names = try FileManager.default.subpathsOfDirectory(atPath: input.path).filter { $0.hasSuffix(".jpg") }
+      let list = directory.url.appendingPathComponent("list")
+      try Data(names.map { "\(input.path)/\($0)\n" }.joined().utf8).write(to: list)
+      let options = options {
+        ($0.inputs, $0.output) = ([.list(RawPath(list.path))], RawPath(input.appendingPathComponent("small").path))
+      }
+      let conversion = try await FolderConverter(options).start()
+      for await _ in conversion {}
+      await conversion.remove(await conversion.orphans())
+      return await conversion.finish()
+    }
+    try copy("formats/jpeg-444.jpg", "c.jpg")
+    #expect(try await convert().converted == 2)
+    try FileManager.default.removeItem(at: input.appendingPathComponent("c.jpg"))
+    try copy("formats/jpeg-444.jpg", "a.jpg")
+    let summary = try await convert()
+    #expect(summary.converted == 1 && summary.failed == 0 && summary.removed == 1)
+  }
+
+  @Test func aThumbnailThatAKillHasLeftAsItWasIsMadeAnewWhateverItsLength() async throws {
+    _ = try await convert()
+    // As if the kill had come after the new line, and the new thumbnail had the same length.
+    let index = output.appendingPathComponent(".thumbs-index")
+    var text = try String(contentsOf: index, encoding: .utf8)
+    let line = try #require(text.split(separator: "\n").first { $0.contains("\ta.jpg\t") })
+    text += "\(line.dropLast(4))0000\n"
+    try Data(text.utf8).write(to: index)
+    let run = try await convert()
+    #expect(run.status("a.jpg") == .converted && run.status("x/b.png") == .current)
+    #expect(try await convert().summary.current == 2)
+  }
 }

@@ -29,6 +29,12 @@ import TestSupport
     #expect(try folder.write([.data(Data(text.utf8))], of: entry, isInput: isInput))
   }
 
+  private func remove(
+    _ name: String, in folder: OutputFolder, isInput: (FileState) -> Bool = { _ in false }
+  ) -> OutputFolder.Removal {
+    folder.remove(Array(name.utf8), isInput: isInput)
+  }
+
   private func failure(_ body: () throws -> Void) -> Int32? {
     do { try body() } catch { return (error as? WriteFailure)?.failure.code ?? -1 }
     return nil
@@ -136,15 +142,14 @@ import TestSupport
     try put("own", "a/b/1.jpg")
     #expect(failure { try write("two", to: "1.jpg", in: folder) } == EEXIST)
     let key = OutputNames.key([Array("1.jpg".utf8)])
-    func remove() -> Bool { folder.remove(Array("1.jpg".utf8)) { _ in false } }
-    #expect(remove() && text("a/b/1.jpg") == "own")
+    #expect(remove("1.jpg", in: folder) == .kept && text("a/b/1.jpg") == "own")
     // An entry of 0.10.0 has the length alone: a text of that length is no thumbnail.
     var entry = try #require(folder.index.entry(key))
     entry.outputs[0].digest = nil
     folder.index.add(entry)
-    #expect(remove() && text("a/b/1.jpg") == "own")
+    #expect(remove("1.jpg", in: folder) == .kept && text("a/b/1.jpg") == "own")
     try Data([0xFF, 0xD8, 0]).write(to: directory.url.appendingPathComponent("a/b/1.jpg"))
-    #expect(remove() && text("a/b/1.jpg") == nil)
+    #expect(remove("1.jpg", in: folder) == .removed && text("a/b/1.jpg") == nil)
   }
 
   @Test func aKillBetweenTheIndexAndTheNameLeavesAThumbnailThatIsStillOurs() throws {
@@ -175,7 +180,7 @@ import TestSupport
         IndexEntry(
           key: 1, source: RawPath("/gone"), modified: 0, byteCount: 0, token: "", pixels: .current,
           outputs: [ConversionOutput(path: RawPath(name), byteCount: 4)]))
-      _ = folder.remove(Array(name.utf8)) { _ in false }
+      #expect(remove(name, in: folder) == .kept)
     }
     #expect(text("in/1.jpg") == "kept" && text("in/y/1.jpg") == "kept" && text("in/new.jpg") == nil)
   }
@@ -201,7 +206,7 @@ import TestSupport
               path: RawPath(name), size: nil, format: .jpeg, byteCount: 8,
               digest: try ByteSource.memory(Array("original".utf8)).digest())
           ]))
-      #expect(folder.remove(Array(name.utf8)) { inputs.contains($0.id) } && text("a/b/\(name)") == "original")
+      #expect(remove(name, in: folder) { inputs.contains($0.id) } == .kept && text("a/b/\(name)") == "original")
     }
   }
 
@@ -240,14 +245,14 @@ import TestSupport
           key: UInt64(length), source: RawPath("/gone"), modified: 0, byteCount: 0, token: "", pixels: .first,
           outputs: [ConversionOutput(path: RawPath("1.jpg"), size: nil, format: .jpeg, byteCount: length)]))
     }
-    #expect(folder.remove(Array("1.jpg".utf8)) { _ in false } && self.bytes("1.jpg") == bytes)
+    #expect(remove("1.jpg", in: folder) == .kept && self.bytes("1.jpg") == bytes)
     #expect(failure { try write("thumbnail", to: "1.jpg", in: folder) } == EEXIST)
   }
 
   @Test func removesAThumbnailAndTheFoldersThatAreEmptyThen() throws {
     let folder = try OutputFolder(path)
     for name in ["x/y/1.jpg", "x/2.jpg"] { try write("", to: name, in: folder) }
-    #expect(folder.remove(Array("x/y/1.jpg".utf8)) { _ in false })
+    #expect(remove("x/y/1.jpg", in: folder) == .removed)
     #expect(try names() == [".thumbs-index", "x", "x/2.jpg"])
   }
 }

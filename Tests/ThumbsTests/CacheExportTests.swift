@@ -71,6 +71,17 @@ struct CacheExportTests {
     #expect(try files("out") == ["a-20x20.jpg", "a-30x30.jpg"])
   }
 
+  @Test func noPictureIsReplaced() async throws {
+    let pictures = try bench.folder("pictures", pictures: 1)
+    try TestImages.bytes("formats/png-rgba.png").write(to: pictures.appendingPathComponent("picture 0.png"))
+    let source = ["prefetch", "--query", "", "--provider", "folder:pictures", "--quiet", "--format", "jpeg"]
+    #expect(try await bench.start(source).run().status == 0)
+    let before = try bench.files("pictures")
+    let run = try await bench.run("cache", "export", ".", "--name", "{path}/{name}.{ext}", "--overwrite")
+    #expect(run.status == 1 && run.stderr.contains("was not replaced"), "\(run.stderr)")
+    #expect(try before.allSatisfy { try bench.files("pictures")[$0.key] == $0.value })
+  }
+
   @Test func nastyNamesStayInTheFolderAndEachThumbnailHasItsOwn() async throws {
     let long = String(repeating: "n%C3%A9", count: 150)
     try await fetch(

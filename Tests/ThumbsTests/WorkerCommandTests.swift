@@ -182,6 +182,16 @@ struct WorkerCommandTests {
     #expect(part.run.status == 3 && part.lines.count == 3)
   }
 
+  @Test func aLineWhoseSecondFileIsInTheWayWritesNone() async throws {
+    _ = try bench.folder("out")
+    try Data("somebody's".utf8).write(to: bench.url("out/k.20x20.jpg"))
+    let picture = TestImages.url("formats/jpeg-420.jpg").path
+    let run = try await bench.run(
+      "worker", "--output", "out", input: .bytes(Data(#"{"path":"\#(picture)","sizes":[30,20],"key":"k"}"#.utf8)))
+    #expect(run.lines.first?.contains(#""code":"in-the-way""#) == true, "\(run.lines)")
+    #expect(try bench.files("out") == ["k.20x20.jpg": Data("somebody's".utf8)])
+  }
+
   @Test func whatCannotBeReadOrWrittenIsSaid() async throws {
     let folder = open(bench.directory.path, O_RDONLY | O_CLOEXEC)
     defer { close(folder) }

@@ -11,8 +11,12 @@ package struct SystemFailure: Error, Equatable {
   /// The current `errno`.
   package static var last: SystemFailure { SystemFailure(code: errno) }
 
+  /// A file that came meanwhile could not get its name back.
+  static let setAside = SystemFailure(code: EINPROGRESS)
+
   package var reason: String {
     let text = String(cString: strerror(code))
+    if self == .setAside { return "another file came meanwhile, and is called .thumbs-….old now" }
     return code == ELOOP ? text + ", or one that is not followed" : text
   }
 
@@ -60,10 +64,15 @@ package struct FileState: Equatable, Sendable {
       }
     device = UInt64(status.st_dev)
     inode = UInt64(status.st_ino)
-    byteCount = min(Int(status.st_size), Self.longest)
+    byteCount = max(0, min(Int(status.st_size), Self.longest))
     linkCount = Int(clamping: status.st_nlink)
     permissions = status.st_mode & 0o7777
-    (modificationTime, accessTime) = (status.st_mtim, status.st_atim)
+    (modificationTime, accessTime) = (Self.time(status.st_mtim), Self.time(status.st_atim))
+  }
+
+  /// Disks may hold more nanoseconds than a second has.
+  private static func time(_ time: timespec) -> timespec {
+    timespec(tv_sec: time.tv_sec, tv_nsec: min(max(0, time.tv_nsec), 999_999_999))
   }
 
   package static func == (one: FileState, other: FileState) -> Bool {

@@ -89,10 +89,10 @@ package struct NewFile: ~Copyable, Sendable {
       try giveTemporaryName()
     } else if !replacing {
       if rename(asNew: true) { return true }
-      if errno == EINVAL || errno == ENOSYS, giveName(name) { return true }
+      if Self.unsupported.contains(errno), giveName(name) { return true }
       if errno == EEXIST { return false }
       // Some file systems have neither. There, a file that is created at this moment is replaced.
-      guard [EINVAL, EPERM, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno) else { throw .last }
+      guard Self.unsupported.contains(errno) else { throw .last }
     }
     guard rename(asNew: false) else { throw .last }
     return true
@@ -114,14 +114,11 @@ package struct NewFile: ~Copyable, Sendable {
       aside.withCString { one in name.withCString { clibc_exchange_names(at, one, $0) } } == 0
     }
     guard exchange() else {
-      switch errno {
-      case ENOENT: return try commit(replacing: false)
-      case EINVAL, ENOSYS:
-        // Here, a file that comes at this moment is replaced.
-        guard Self.state(of: name, at) == there else { return false }
-        return try commit(replacing: true)
-      default: throw .last
-      }
+      if errno == ENOENT { return try commit(replacing: false) }
+      // Here, a file that comes at this moment is replaced.
+      guard Self.unsupported.contains(errno) else { throw .last }
+      guard Self.state(of: name, at) == there else { return false }
+      return try commit(replacing: true)
     }
     if Self.state(of: aside, at) == there {
       temporary = nil
@@ -130,11 +127,27 @@ package struct NewFile: ~Copyable, Sendable {
     }
     // It came meanwhile. It gets its name back, or keeps this one, as does what has come since.
     var own = stat()
-    guard exchange(), fstat(file.rawValue, &own) == 0, Self.state(of: aside, at)?.id == FileState(own).id else {
+    if exchange() {
+      if fstat(file.rawValue, &own) == 0, Self.state(of: aside, at)?.id == FileState(own).id { return false }
       temporary = nil
-      return false
+    } else {
+      temporary = nil
+      if Self.giveBack(aside, name, at) { return false }
     }
-    return false
+    throw .setAside
+  }
+
+  /// What calls fail with that a file system does not have.
+  private static let unsupported = [EINVAL, EPERM, EOPNOTSUPP, ENOSYS, EMLINK]
+
+  /// Gives what was set aside its name back, unless that is taken.
+  static func giveBack(_ aside: RawPath, _ name: RawPath, _ at: Int32) -> Bool {
+    aside.withCString { aside in
+      name.withCString { name in
+        if clibc_rename_as_new(at, aside, name) == 0 { return true }
+        return unsupported.contains(errno) && linkat(at, aside, at, name, 0) == 0 && unlinkat(at, aside, 0) == 0
+      }
+    }
   }
 
   private static func state(of name: RawPath, _ at: Int32) -> FileState? {

@@ -127,7 +127,8 @@ package final class RootFolder: Sendable {
   package func replaced(
     _ relative: [UInt8], by new: borrowing NewFile, isInput: (FileState) -> Bool, _ isReplaced: (FileState) -> Bool
   ) throws(SystemFailure) -> FileState? {
-    guard let state = state(of: relative) else { return nil }
+    let (folder, name) = try split(relative)
+    guard let state = try state(of: name, in: folder) else { return nil }
     if state.kind == .folder { throw SystemFailure(code: EISDIR) }
     if isInput(state) { throw SystemFailure(code: EBUSY) }
     if !isReplaced(state) {
@@ -147,6 +148,7 @@ package final class RootFolder: Sendable {
   /// Removes a file, which is not a folder.
   ///
   /// - Parameter expected: Its state, if another file that has come in its place meanwhile is not to be removed.
+  /// - Throws: `EEXIST` if there is another file, which stays; `.setAside` if it could not stay by its name.
   package func remove(_ relative: [UInt8], if expected: FileState? = nil) throws(SystemFailure) {
     let (folder, name) = try split(relative)
     guard let expected else {
@@ -156,8 +158,7 @@ package final class RootFolder: Sendable {
     let (at, aside) = (folder.rawValue, NewFile.randomName(beside: name, end: "old"))
     guard name.withCString({ name in aside.withCString { renameat(at, name, at, $0) } }) == 0 else { throw .last }
     guard let state = try state(of: aside, in: folder), state == expected else {
-      _ = aside.withCString { aside in name.withCString { clibc_rename_as_new(at, aside, $0) } }
-      throw SystemFailure(code: EEXIST)
+      throw NewFile.giveBack(aside, name, at) ? SystemFailure(code: EEXIST) : .setAside
     }
     guard aside.withCString({ unlinkat(at, $0, 0) }) == 0 else { throw .last }
   }

@@ -20,37 +20,70 @@ final class SampleFolder: Sendable {
     try await pool.runToEnd { [self] in
       Result { () throws(LineFailure) in
         let started = ContinuousClock.now
-        for file in files { try write(file) }
+        var prepared: [Prepared] = []
+        for file in files { prepared.append(try prepare(file)) }
+        for file in prepared { try name(file) }
         return ContinuousClock.now - started
       }
     }.get()
   }
 
-  private func write(_ file: SampleFiles.File) throws(LineFailure) {
+  /// A file without its name.
+  private final class Prepared {
+    let path: RawPath
+    var file: NewFile
+
+    init(_ path: RawPath, _ file: consuming NewFile) {
+      self.path = path
+      self.file = file
+    }
+  }
+
+  private func prepare(_ file: SampleFiles.File) throws(LineFailure) -> Prepared {
     let path = RawPath(file.name)
     do throws(SystemFailure) {
       let folder = try root.folder(path.folder, making: 0o777)
-      var new = try RootFolder.newFile(path.name, in: folder)
-      try new.write(file.data)
-      try new.syncAndCommit(as: path, in: root)
+      let new = Prepared(path, try RootFolder.newFile(path.name, in: folder))
+      try new.file.write(file.data)
+      _ = try new.file.isThere(as: path, in: root)
+      return new
     } catch {
       throw LineFailure(writing: root.path.appending(path.bytes).description, error)
+    }
+  }
+
+  private func name(_ new: Prepared) throws(LineFailure) {
+    do throws(SystemFailure) {
+      try new.file.syncAndCommit(as: new.path, in: root)
+    } catch {
+      throw LineFailure(writing: root.path.appending(new.path.bytes).description, error)
     }
   }
 }
 
 extension NewFile {
-  /// Makes the file survive a power cut, and gives it its name.
+  /// Makes the file survive a power cut, and gives it its name, unless the same bytes have it.
   ///
   /// - Throws: `EEXIST` if another file has the name.
   mutating func syncAndCommit(as name: RawPath, in root: RootFolder) throws(SystemFailure) {
     guard fsync(file.rawValue) == 0 else { throw .last }
-    let replaced = try root.replaced(name.bytes, by: self, isInput: { _ in false }) { _ in false }
+    if try isThere(as: name, in: root) { return }
+    if try commit(replacing: false) { return }
+    // Another worker may have written it at this moment.
+    guard try isThere(as: name, in: root) else { throw SystemFailure(code: EEXIST) }
+  }
+
+  /// Whether the same bytes have the name already.
+  ///
+  /// - Throws: `EEXIST` if another file has it.
+  borrowing func isThere(as name: RawPath, in root: RootFolder) throws(SystemFailure) -> Bool {
+    guard let there = try root.replaced(name.bytes, by: self, isInput: { _ in false }, { _ in false }) else {
+      return false
+    }
     var own = stat()
     // Synced before it gets its name: a beginning is no worker's.
-    guard fstat(file.rawValue, &own) == 0 else { throw .last }
-    if let replaced, replaced.byteCount != own.st_size { throw SystemFailure(code: EEXIST) }
-    guard try commit(over: replaced) else { throw SystemFailure(code: EEXIST) }
+    guard fstat(file.rawValue, &own) == 0, there.byteCount == own.st_size else { throw SystemFailure(code: EEXIST) }
+    return true
   }
 }
 

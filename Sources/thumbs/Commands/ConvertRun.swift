@@ -162,7 +162,14 @@ final class ConvertRun: Sendable {
       _ = await conversion.finish()
       throw error
     }
-    return await conversion.finish()
+    let summary = await conversion.finish()
+    complainOfUnremoved(summary)
+    return summary
+  }
+
+  private func complainOfUnremoved(_ summary: ConversionSummary) {
+    guard summary.unremoved > 0 else { return }
+    console.complain("\(summary.unremoved.of("thumbnail")) could not be removed: look at the rights of their folders")
   }
 
   private func take(_ result: ConversionResult, _ files: ConversionFiles) async throws {
@@ -199,7 +206,7 @@ final class ConvertRun: Sendable {
     var orphans = await conversion.allOrphans()
     let away = orphans.filter { $0.mayBeAway && !$0.outputs.isEmpty }
     orphans.removeAll(where: \.mayBeAway)
-    if let first = away.first {
+    if let first = away.first, removal != .counted {
       let what =
         "\(away.count.of("picture")), such as \(first.source), whose folder is empty or on another disk than before"
       if removal != .asked || options.isDryRun {
@@ -218,9 +225,9 @@ final class ConvertRun: Sendable {
     let what = "\(count.of("thumbnail")) in \(options.output) whose pictures are gone or have others now"
     if options.isDryRun { return console.complain("would remove \(what)") }
     guard removal == .unasked || console.ask("remove \(what)?") else { return }
-    await conversion.remove(orphans)
+    let removed = await conversion.remove(orphans)
     guard stays, printsJSON else { return }
-    for orphan in orphans { try console.printSoon(ConversionLine.removal(orphan, from: options.output).line) }
+    for orphan in removed { try console.printSoon(ConversionLine.removal(orphan, from: options.output).line) }
   }
 
   /// Prints the first name collisions.
@@ -249,9 +256,7 @@ final class ConvertRun: Sendable {
       let count = summary.videos.of("film")
       console.complain("\(count) skipped: they need the program ffmpeg, and helpers (not --isolate off)")
     }
-    if summary.unremoved > 0 {
-      console.complain("\(summary.unremoved.of("thumbnail")) could not be removed: look at the rights of their folders")
-    }
+    complainOfUnremoved(summary)
     return summary.failed + summary.unremoved > 0 ? .someFailed : .success
   }
 

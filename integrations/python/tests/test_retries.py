@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
-from unittest.mock import Mock
+from unittest.mock import DEFAULT, Mock
 
 import pytest
 
@@ -390,12 +390,17 @@ def test_a_shard_replaces_what_an_interrupted_commit_left_of_another(
     entry = ledger.entry({"url": "http://first/", "key": "00001"}, Failure("download", "http-status", "", True), None)
     first, second = filled("first", "http://first/", [entry]), filled("second", "http://other/", [])
     with monkeypatch.context() as patch, pytest.raises(OSError, match="killed"):
-        patch.setattr(layout, "write_document", Mock(side_effect=OSError("killed")))
+        write = Mock(wraps=layout.write_document, side_effect=[DEFAULT, OSError("killed")])
+        patch.setattr(layout, "write_document", write)
         Output(str(output)).adopt(str(first), "00000", "00001")
     assert (output / ledger.FOLDER / "00001.parquet").exists()
     Output(str(output)).adopt(str(second), "00000", "00001")
     assert [row["url"] for row in pq.read_table(output / "00001.parquet").to_pylist()] == ["http://other/"]
     assert ledger.pending(output) is None and Output(str(output)).verify() == []
+    (output / "00002.tar").write_text("a user's")
+    with pytest.raises(FileExistsError, match="00002.tar is in the way"):
+        Output(str(output)).adopt(str(second), "00000", "00002")
+    assert (output / "00002.tar").read_text() == "a user's"
 
 
 def test_dummy_output_is_statistics_alone(planned: Any, picture: bytes, run: Any) -> None:

@@ -78,7 +78,10 @@ struct CacheExportCommand: AsyncParsableCommand {
     let counts: Counts
     do {
       // With several sizes, because the cache may hold several thumbnails of an image.
-      let export = try ThumbnailExport(folder: folder, name: name, sizeCount: 2, overwrites: overwrite)
+      let originals = overwrite ? try originals(in: disk) : []
+      let export = try ThumbnailExport(folder: folder, name: name, sizeCount: 2, overwrites: overwrite) {
+        originals.contains($0.id)
+      }
       counts = try await interruption.cancelling { try await copy(selection, from: disk, to: export) }
       try console.print(json ? figures(counts).summaryLine : summary(counts))
     } catch let error as Console.WriteError {
@@ -94,6 +97,19 @@ struct CacheExportCommand: AsyncParsableCommand {
     if counts[.kept] > 0 { console.complain(PrefetchFiles.message(aboutKept: counts[.kept], in: folder)) }
     if counts.ending != nil { throw ExitCode.cannotWrite }
     if counts[.failed] + counts[.kept] > 0 { throw ExitCode.someFailed }
+  }
+
+  /// The pictures themselves, which are not replaced.
+  private func originals(in disk: DiskCache?) throws -> Set<FileState.ID> {
+    var (originals, pictures) = (Set<FileState.ID>(), try disk?.pictures(.all))
+    while let picture = try pictures?.next() {
+      if picture.host.isEmpty, let url = URL(string: picture.location), url.isFileURL,
+        let file = try? FileState(of: RawPath(fileURL: url))
+      {
+        originals.insert(file.id)
+      }
+    }
+    return originals
   }
 
   private func copy(

@@ -115,7 +115,7 @@ class Output:
             return
         data = list(layout.manifest(self.folder, name)["files"])
         entries = f"{layout.LEDGER}/{name}.parquet"
-        layout.claim(name, data, lambda file: _again(lambda: bool(self._system.exists(self._at(file)))))
+        layout.claim(name, data, self._exists)
         for file in [f"{layout.MANIFEST}/{name}.manifest", *data, entries]:
             path = self.folder / file
             for each in sorted(path.iterdir()) if path.is_dir() else [path] if path.exists() else []:
@@ -143,8 +143,11 @@ class Output:
         document = layout.parsed_manifest(self._read(f"{other}/{layout.MANIFEST}/{name}.manifest"), name)
         moved = {file: new_name + file.removeprefix(name) for file in document["files"]}
         entries = f"{layout.LEDGER}/{name}.parquet", f"{layout.LEDGER}/{new_name}.parquet"
-        # What a commit that was interrupted has left under this name.
-        for left in (new_name, f"{new_name}.tar", f"{new_name}.parquet", entries[1]):
+        data = (new_name, f"{new_name}.tar", f"{new_name}.parquet")
+        layout.claim(new_name, data, self._exists)
+        # From now on they are a shard's. What a commit that was interrupted has left goes.
+        self.write(f"{layout.MANIFEST}/{new_name}.manifest", {"files": {}})
+        for left in (*data, entries[1]):
             self.remove(left)
         for file, target in (*moved.items(), entries):
             self._move(f"{other}/{file}", target)
@@ -180,6 +183,11 @@ class Output:
             return sorted(path.rpartition("/")[2] for path in paths)
         except FileNotFoundError:
             return []
+
+    def _exists(self, name: str) -> bool:
+        if self._system is None:
+            return os.path.lexists(self.folder / name)
+        return _again(lambda: bool(self._system.exists(self._at(name))))
 
     def _read(self, path: str) -> bytes:
         if self._system is None:
