@@ -86,7 +86,10 @@ public final class Conversion: AsyncSequence, Sendable {
         orphans.removeAll { !changes.haveRemoved($0.source.bytes) }
       } else {
         let empty = plan.options.emptyFolders
-        for index in orphans.indices where empty.contains(where: { orphans[index].source.isWithin($0) }) {
+        // Without any picture, names may be encrypted, or the disk's place may hold a note.
+        let list = plan.list
+        let isNone = plan.options.desktop == nil && !(0..<list.count).contains { list.kind(at: $0) == .picture }
+        for index in orphans.indices where isNone || empty.contains(where: { orphans[index].source.isWithin($0) }) {
           orphans[index].mayBeAway = true
         }
       }
@@ -102,7 +105,7 @@ public final class Conversion: AsyncSequence, Sendable {
     return await pool.runToEnd { [self] in
       orphans.compactMap { orphan in
         var removed = orphan
-        let results = orphan.outputs.map { work.remove($0) }
+        let results = orphan.outputs.map { work.remove($0, of: orphan.source) }
         removed.outputs = zip(orphan.outputs, results).compactMap { $1 == .removed ? $0 : nil }
         let unremoved = results.count { $0 == .failed }
         // What cannot be removed now is an orphan of the next run, too.

@@ -103,6 +103,14 @@ struct IndexEntry: Equatable, Sendable {
 }
 
 extension IndexEntry {
+  /// Whether a file is the source.
+  ///
+  /// - Parameter orMayBe: Whether one counts that may be the source, by another mount, or a copy of it elsewhere.
+  func isSource(_ file: FileState, orMayBe: Bool) -> Bool {
+    guard let own = try? FileState(of: source) else { return false }
+    return orMayBe ? own.mayBeSameFile(as: file) : own.isSameFile(as: file)
+  }
+
   /// Whether a file may be an output of 0.10.0, of which the index has the length alone.
   func isPlausible(_ output: ConversionOutput, _ body: ByteSource, modified: Int) -> Bool {
     let (path, name) = (output.path.bytes, String(decoding: output.path.name, as: UTF8.self))

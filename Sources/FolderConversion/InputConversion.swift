@@ -88,9 +88,9 @@ final class InputConversion: Sendable {
   }
 
   /// Removes a thumbnail if it is still as it was written.
-  func remove(_ output: RawPath) -> OutputFolder.Removal {
+  func remove(_ output: RawPath, of source: RawPath) -> OutputFolder.Removal {
     switch destination {
-    case .folder(let folder): folder.remove(output.bytes, isInput: plan.isInput)
+    case .folder(let folder): folder.remove(output.bytes, of: source, isInput: plan.isInput)
     case .desktop(let desktop): desktop.remove(output) ? .removed : .failed
     }
   }

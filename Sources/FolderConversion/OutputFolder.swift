@@ -1,3 +1,4 @@
+import CLibC
 import Exports
 import Foundation
 import Synchronization
@@ -126,9 +127,12 @@ final class OutputFolder: Sendable {
       }
     }
     let earlier = index.entries(entry.key)
-    for draft in drafts {
+    for (position, draft) in drafts.enumerated() {
       do throws(SystemFailure) {
-        draft.replaced = try root.replaced(draft.path, by: draft.file, isInput: isInput) { state in
+        let isSource = { (state: FileState) in
+          isInput(state) || entry.isSource(state, orMayBe: entry.outputs[position].format != nil)
+        }
+        draft.replaced = try root.replaced(draft.path, by: draft.file, isInput: isSource) { state in
           // Other options may have given it the name.
           overwrites || root.written(draft.path, asIn: index.entries(naming: draft.path)) == state
         }
@@ -177,10 +181,13 @@ final class OutputFolder: Sendable {
 
   /// Removes a file if it is still what was written, and its folders if they are then empty.
   ///
-  /// - Parameter isInput: See `write`.
-  func remove(_ relative: [UInt8], isInput: (FileState) -> Bool) -> Removal {
+  /// - Parameters:
+  ///   - source: Its source, which may be the same file by now.
+  ///   - isInput: See `write`.
+  func remove(_ relative: [UInt8], of source: RawPath, isInput: (FileState) -> Bool) -> Removal {
     do throws(SystemFailure) {
       guard let state = root.written(relative, asIn: index.entries(naming: relative)), !isInput(state),
+        (try? FileState(of: source))?.isSameFile(as: state) != true,
         !isInput(try Self.state(of: try root.folder(RawPath(bytes: relative).folder)))
       else { return .kept }
       // On a full disk the index may have no room.
@@ -223,7 +230,9 @@ extension RootFolder {
   /// The state of a file if it is still what was written for one of these entries.
   func written(_ relative: [UInt8], asIn entries: [IndexEntry]) -> FileState? {
     let named = entries.flatMap { entry in entry.outputs.filter { $0.path.bytes == relative }.map { (entry, $0) } }
-    guard !named.isEmpty, let (file, state) = try? file(relative), state.kind == .regular else { return nil }
+    guard !named.isEmpty, let (file, state) = try? file(relative), state.kind == .regular,
+      clibc_is_being_written(file.rawValue) != 1
+    else { return nil }
     let body = ByteSource.file(file, count: state.byteCount)
     let fitting = named.filter { $0.1.byteCount == state.byteCount }
     if fitting.contains(where: { $0.1.digest != nil }), let digest = try? body.digest(),

@@ -252,10 +252,14 @@ import Thumbnailer
     _ = try await convert()
     try FileManager.default.removeItem(at: input)
     try FileManager.default.createDirectory(at: input, withIntermediateDirectories: true)
-    let conversion = try await FolderConverter(options()).start()
-    for await _ in conversion {}
-    #expect(await conversion.orphans().isEmpty)
-    _ = await conversion.finish()
+    // Also where a note says so, or names are encrypted.
+    for note in ["", "note", "x.jpg/Zm9vYmFy"] {
+      try FileManager.default.createDirectory(at: input.appendingPathComponent(note), withIntermediateDirectories: true)
+      let conversion = try await FolderConverter(options()).start()
+      for await _ in conversion {}
+      #expect(await conversion.orphans().isEmpty)
+      _ = await conversion.finish()
+    }
   }
 
   @Test func whatCouldNotBeListedIsNoOrphan() async throws {

@@ -30,9 +30,9 @@ import TestSupport
   }
 
   private func remove(
-    _ name: String, in folder: OutputFolder, isInput: (FileState) -> Bool = { _ in false }
+    _ name: String, of source: String = "gone", in folder: OutputFolder, isInput: (FileState) -> Bool = { _ in false }
   ) -> OutputFolder.Removal {
-    folder.remove(Array(name.utf8), isInput: isInput)
+    folder.remove(Array(name.utf8), of: path.appending(source.utf8), isInput: isInput)
   }
 
   private func failure(_ body: () throws -> Void) -> Int32? {
@@ -150,6 +150,23 @@ import TestSupport
     #expect(remove("1.jpg", in: folder) == .kept && text("a/b/1.jpg") == "own")
     try Data([0xFF, 0xD8, 0]).write(to: directory.url.appendingPathComponent("a/b/1.jpg"))
     #expect(remove("1.jpg", in: folder) == .removed && text("a/b/1.jpg") == nil)
+  }
+
+  @Test func aThumbnailThatIsBeingWrittenOrIsItsSourceByNowStays() throws {
+    let folder = try OutputFolder(path, overwrites: true)
+    try write("one", to: "1.jpg", in: folder)
+    let file = directory.url.appendingPathComponent("a/b/1.jpg")
+    let writer = try FileHandle(forUpdating: file)
+    #expect(remove("1.jpg", in: folder) == .kept)
+    try writer.close()
+    try link("a/b/link", to: "1.jpg")
+    #expect(remove("1.jpg", of: "link", in: folder) == .kept)
+    // Also where it is replaced whatever it is.
+    var entry = try #require(folder.index.entry(OutputNames.key([Array("1.jpg".utf8)])))
+    entry.source = path.appending("link".utf8)
+    #expect(
+      failure { _ = try folder.write([.data(Data("two".utf8))], of: entry) } == EBUSY && text("a/b/1.jpg") == "one")
+    #expect(remove("1.jpg", in: folder) == .removed)
   }
 
   @Test func aKillBetweenTheIndexAndTheNameLeavesAThumbnailThatIsStillOurs() throws {

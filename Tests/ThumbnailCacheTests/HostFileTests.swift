@@ -53,13 +53,23 @@ struct HostFileTests {
     #expect(late.news()?.keys.contains(.host("http://100:80")) == false)
   }
 
-  @Test(arguments: ["", "{", "[1,2]", #"{"host x":{"until":"soon"}}"#])
+  @Test(arguments: ["", "{", #"{"host x":{"until":"soon"}}"#])
   func aFileThatCannotBeReadCountsAsEmpty(text: String) async throws {
     try Data(text.utf8).write(to: directory.url.appending(path: "hosts.json"))
     let file = file()
     #expect(file.news() ?? [:] == [:])
     await file.update(.host("http://a:80")) { [date] in $0.until = date + 5 }
     #expect(self.file().news()?.count == 1)
+  }
+
+  @Test(arguments: ["[1,2]", #"{"production":"10.0.0.1"}"#]) func anotherProgramsFileStays(text: String) async throws {
+    let place = directory.url.appending(path: "hosts.json")
+    try Data(text.utf8).write(to: place)
+    let file = file()
+    await file.update(.host("http://a:80")) { [date] in $0.until = date + 5 }
+    #expect(file.news()?.count == 1)
+    HostFile.remove(in: directory.url)
+    #expect(try Data(contentsOf: place) == Data(text.utf8))
   }
 
   @Test func withoutAFolderItHoldsForThisProcess() async throws {

@@ -282,7 +282,11 @@ struct CacheCommandTests {
       #expect(run.status == 0 && run.stderr.isEmpty, "\(command): \(run.stderr)")
     }
     #expect(try await stats().thumbnails == 4)
+    // Files of others with the names of the cache's stay.
+    _ = try bench.folder("cache/dates", pictures: 1)
+    try Data(#"{"production":"10.0.0.1"}"#.utf8).write(to: bench.url("cache/hosts.json"))
     #expect(try await bench.run("cache", "clear").status == 0)
+    #expect(bench.isFile("cache/dates/picture 0.jpg") && bench.isFile("cache/hosts.json"))
     #expect(try Data(contentsOf: other) == Data("of a later version".utf8))
   }
 }

@@ -230,6 +230,16 @@ struct ConvertCommandTests {
     let nowhere = try await bench.run("convert", "photos", "--output", "other", "--report", "missing/report.csv")
     #expect(nowhere.status == 73 && nowhere.stderr.contains("missing/report.csv cannot be written"))
     #expect(!FileManager.default.fileExists(atPath: bench.url("other").path))
+    // A file that is open already keeps what it has.
+    try Data("before\n".utf8).write(to: bench.url("log"))
+    let log = open(bench.url("log").path, O_WRONLY | O_APPEND | O_CLOEXEC)
+    defer { close(log) }
+    _ = await
+      (try bench.start(
+        ["convert", "photos", "--output", "small", "--quiet", "--report", "/dev/stdout"], stdout: .descriptor(log)))
+      .run()
+    let logged = try String(contentsOf: bench.url("log"), encoding: .utf8)
+    #expect(logged.hasPrefix("before\n{") && logged.contains("\"status\""))
     // Pictures that are left out are no inputs, and not lost either; nor is the index.
     try FileManager.default.createSymbolicLink(atPath: bench.url("link").path, withDestinationPath: "photos/empty.jpg")
     let before = try files(".")

@@ -36,12 +36,21 @@ package final class HostFile: HostLedger {
 
   /// Deletes the file in a folder.
   package static func remove(in directory: URL) {
-    unlink(directory.appendingPathComponent(name).path)
+    let path = directory.appendingPathComponent(name).path
+    if !isForeign(path) { unlink(path) }
+  }
+
+  /// Whether it is another program's.
+  private static func isForeign(_ path: String) -> Bool {
+    if let state = try? FileState(of: RawPath(path)), state.byteCount > mostBytes { return true }
+    guard let data = FileManager.default.contents(atPath: path) else { return false }
+    guard let object = try? JSONSerialization.jsonObject(with: data) else { return false }
+    return (object as? [String: Any]).map { $0.keys.contains { !$0.contains(" ") } } ?? true
   }
 
   package func news() -> [HostLedgerKey: HostRecord]? {
     state.withLock { state in
-      if let path, let file = try? FileState(of: RawPath(path)), file != state.file {
+      if let path, let file = try? FileState(of: RawPath(path)), file != state.file, !Self.isForeign(path) {
         (state.records, state.file, state.isNews) = (Self.records(at: path), file, true)
       }
       defer { state.isNews = false }
@@ -67,7 +76,7 @@ package final class HostFile: HostLedger {
 
   /// Blocks while another process changes the file, for at most two seconds.
   private func changeNow<Value: Sendable>(_ key: HostLedgerKey, _ change: (inout HostRecord) -> Value) -> Value {
-    if let path,
+    if let path, !Self.isForeign(path),
       let value = try? FileLock.hold(
         path + ".lock", timeout: .seconds(2),
         { () throws(DiskCacheError) in
@@ -116,7 +125,7 @@ package final class HostFile: HostLedger {
     let texts = Dictionary(uniqueKeysWithValues: records.map { ($0.key.text, $0.value) })
     guard let data = try? JSONEncoder().encode(texts) else { return }
     // No other process writes here, because we hold the lock.
-    guard var file = try? NewFile(RawPath(path), temporary: RawPath(path + ".new"), permissions: 0o600) else { return }
+    guard var file = try? NewFile(RawPath(path), permissions: 0o600) else { return }
     do throws(SystemFailure) {
       try file.write(data)
       try file.commit()

@@ -98,4 +98,9 @@ package struct FileState: Equatable, Sendable {
 
   /// Whether both are the same file, whatever its contents.
   package func isSameFile(as other: FileState) -> Bool { id == other.id }
+
+  /// Whether both are the same file, or may be, seen through two mounts: then their devices differ, and nothing else.
+  package func mayBeSameFile(as other: FileState) -> Bool {
+    isSameFile(as: other) || device != other.device && byteCount == other.byteCount && modified == other.modified
+  }
 }

@@ -65,7 +65,9 @@ package struct NewFile: ~Copyable, Sendable {
   borrowing func continues(_ there: OpenFile) -> Bool {
     let whole = there.state.byteCount
     // Somebody may be about to write the rest.
-    guard there.state.kind == .regular, clibc_is_being_written(there.file.rawValue) != 1 else { return false }
+    let isBeingWritten = clibc_is_being_written(there.file.rawValue)
+    let isOurs = isBeingWritten == 0 || isBeingWritten < 0 && errno != EACCES
+    guard there.state.kind == .regular, isOurs else { return false }
     for start in stride(from: 0, to: whole, by: 1 << 20) {
       let length = min(1 << 20, whole - start)
       guard let bytes = try? ByteSource.file(there.file, count: whole).read(at: start, length: length),

@@ -4,10 +4,10 @@ import Synchronization
 import Thumbnailer
 
 /// A file that the user named, for writing: a new file that replaces it when complete, with its permissions, or the
-/// device or named pipe that it is. A symbolic link is kept and its target replaced.
+/// device, named pipe or open file (`/dev/stdout`) that it is. A symbolic link is kept and its target replaced.
 struct OutputFile: ~Copyable, Sendable {
   private let descriptor: FileDescriptor
-  /// Nil for a device or a named pipe, which is written to directly.
+  /// Nil for a device, a named pipe or an open file, which is written to directly.
   private var replacement: NewFile?
 
   /// Creates a new file in the folder of the named one, or opens a device.
@@ -20,13 +20,19 @@ struct OutputFile: ~Copyable, Sendable {
       throw SystemFailure(code: EILSEQ)
     }
     let existing = try? FileState(of: name)
-    if let existing, existing.kind != .regular {
+    let target = try Self.target(of: name)
+    if let own = target.descriptor {
+      let copy = fcntl(own, F_DUPFD_CLOEXEC, 0)
+      guard copy >= 0 else { throw .last }
+      descriptor = FileDescriptor(owning: copy)
+      replacement = nil
+    } else if let existing, existing.kind != .regular {
       let device = open(path, O_WRONLY | O_CLOEXEC)
       guard device >= 0 else { throw .last }
       descriptor = FileDescriptor(owning: device)
       replacement = nil
     } else {
-      let file = try NewFile(try Self.target(of: name), permissions: existing == nil ? 0o666 : 0o600)
+      let file = try NewFile(target.path, permissions: existing == nil ? 0o666 : 0o600)
       if let existing { try file.setPermissions(existing.permissions) }
       descriptor = file.file
       replacement = consume file
@@ -67,7 +73,7 @@ struct OutputFile: ~Copyable, Sendable {
     return first.isSameFile(as: second)
   }
 
-  /// Whether both paths lead to the same regular file; `-` is the standard input.
+  /// Whether both paths lead to the same regular file, by another mount, too; `-` is the standard input.
   static func isSameFile(_ one: RawPath, _ other: String) -> Bool {
     var status = stat()
     let isInput = one == RawPath("-") && fstat(STDIN_FILENO, &status) == 0
@@ -76,15 +82,19 @@ struct OutputFile: ~Copyable, Sendable {
     else {
       return false
     }
-    return first.kind == .regular && first.isSameFile(as: second)
+    return first.kind == .regular && first.mayBeSameFile(as: second)
   }
 
-  /// The path with symbolic links resolved, whether or not the target exists.
-  private static func target(of path: RawPath) throws(SystemFailure) -> RawPath {
+  /// The path with symbolic links resolved, whether or not the target exists, and the number of the file if it is one
+  /// that this process has open.
+  private static func target(of path: RawPath) throws(SystemFailure) -> (path: RawPath, descriptor: Int32?) {
+    let own = RawPath("/proc/self/fd").resolved
     var path = path
     for _ in 0..<40 {
-      if let resolved = path.resolved { return resolved }
-      guard let next = path.destination else { return path }
+      if own != nil, own == RawPath(bytes: path.folder).resolved, let number = Int32("\(RawPath(bytes: path.name))") {
+        return (path, number)
+      }
+      guard let next = path.destination else { return (path.resolved ?? path, nil) }
       path = next.bytes.first == RawPath.slash ? next : RawPath(bytes: path.folder + next.bytes)
     }
     throw SystemFailure(code: ELOOP)

@@ -61,9 +61,13 @@ package struct FolderDatesFile: Sendable {
     path = RawPath(cacheDirectory.appending(path: Self.folder).path).appending("\(name).dates".utf8)
   }
 
-  /// Removes the files of all folders.
+  /// Removes the files of all folders, and nothing else.
   package static func removeAll(in cacheDirectory: URL) {
-    try? FileManager.default.removeItem(at: cacheDirectory.appending(path: folder))
+    guard let root = try? RootFolder(RawPath(cacheDirectory.path)) else { return }
+    for name in root.names(in: folder.utf8) where name.count == 38 && name.suffix(6).elementsEqual(".dates".utf8) {
+      try? root.remove(Array("\(folder)/".utf8) + name)
+    }
+    root.removeEmptyFolders(of: Array("\(folder)/".utf8))
   }
 
   /// The stored dates; none if there is no file, or it is damaged.
@@ -111,8 +115,7 @@ package struct FolderDatesFile: Sendable {
     content.append(contentsOf: Self.checksum(of: content))
     do throws(SystemFailure) {
       let folder = RawPath(bytes: path.folder.dropLast())
-      try NewFile.makeFolders(folder)
-      _ = folder.withCString { chmod($0, 0o700) }
+      try NewFile.makeFolders(folder, permissions: 0o700)
       var file = try NewFile(path, permissions: 0o600)
       try file.write(content)
       try file.commit()

@@ -95,8 +95,12 @@ class Output:
             if (self.folder / part).is_symlink():
                 raise FileExistsError(f"{self.folder / part} is a link: remove it, or its files would be changed")
         if self._system is None:
+            # What a run has written, by the manifests: all else is somebody's own.
+            shards = {path.stem for path in (self.folder / layout.MANIFEST).glob("*.manifest")}
+            shards |= {""} if shards else set()
             for path in list(self.folder.iterdir()):
                 is_shard = layout.is_ours(path.name) or path.name.isdigit()
+                is_shard &= path.stem.partition("_")[0] in shards
                 if path.name == layout.TEMPORARY or overwrite and is_shard:
                     layout.remove(path)
         elif overwrite:
