@@ -151,14 +151,17 @@ def test_a_file_in_the_place_of_a_shard_is_left(
     file = f"{address.removeprefix('s3://')}/{name}"
     system.makedirs(file.rpartition("/")[0], exist_ok=True)
     system.pipe_file(file, b"the user's")
-    with pytest.raises(FileExistsError, match=f"{name} is in the way"):
-        run(output_folder=address, output_format="webdataset")
+    for mode in ("incremental", "overwrite"):
+        with pytest.raises(FileExistsError, match=f"{name} is in the way"):
+            run(output_folder=address, output_format="webdataset", incremental_mode=mode)
     assert system.cat_file(file) == b"the user's"
     # The list itself is left, too, although it may have the name of a shard.
     with pytest.raises(SettingError, match="copy it"):
         run(output_folder=address, url_list=f"{address}/{name}", incremental_mode="overwrite")
     assert system.cat_file(file) == b"the user's"
-    run(output_folder=address, output_format="webdataset", incremental_mode="overwrite")
+    system.rm(file)
+    for _ in range(2):
+        run(output_folder=address, output_format="webdataset", incremental_mode="overwrite")
     assert Output(address).verify() == []
 
 

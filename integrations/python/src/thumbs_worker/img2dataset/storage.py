@@ -94,17 +94,19 @@ class Output:
         for part in (layout.MANIFEST, layout.LEDGER):
             if (self.folder / part).is_symlink():
                 raise FileExistsError(f"{self.folder / part} is a link: remove it, or its files would be changed")
+        if self._system is not None:
+            # Others may have written there since it was listed.
+            self._system.invalidate_cache()
+        # What a run has written, by the manifests: all else is somebody's own.
+        shards = {Path(name).stem for name in self.names(layout.MANIFEST)} if overwrite else set()
+        shards |= {""} if shards else set()
         if self._system is None:
-            # What a run has written, by the manifests: all else is somebody's own.
-            shards = {path.stem for path in (self.folder / layout.MANIFEST).glob("*.manifest")}
-            shards |= {""} if shards else set()
             for path in list(self.folder.iterdir()):
                 is_shard = layout.is_ours(path.name) or path.name.isdigit()
-                is_shard &= path.stem.partition("_")[0] in shards
-                if path.name == layout.TEMPORARY or overwrite and is_shard:
+                if path.name == layout.TEMPORARY or is_shard and path.stem.partition("_")[0] in shards:
                     layout.remove(path)
         elif overwrite:
-            self._remove(self._root)
+            self._remove(self._root, shards)
         else:
             for name in self.names():
                 if name.endswith("_stats.json"):
@@ -172,10 +174,13 @@ class Output:
         else:
             self._remove(self._at(name))
 
-    def _remove(self, folder: str) -> None:
-        found = _again(lambda: self._system.find(folder))
-        if ours := [path for path in found if layout.is_ours(path.removeprefix(f"{self._root}/"))]:
-            _again(lambda: self._system.rm(ours))
+    def _remove(self, folder: str, shards: set[str] | None = None) -> None:
+        names = [path.removeprefix(f"{self._root}/") for path in _again(lambda: self._system.find(folder))]
+        ours = [name for name in names if layout.is_ours(name)]
+        if shards is not None:
+            ours = [name for name in ours if Path(name.partition("/")[0]).stem.partition("_")[0] in shards]
+        if ours:
+            _again(lambda: self._system.rm([f"{self._root}/{name}" for name in ours]))
 
     def names(self, part: str = "") -> list[str]:
         """The names of what is in the output, or in a folder of it; none if it is not there."""
