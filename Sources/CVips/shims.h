@@ -148,10 +148,10 @@ static inline int cvips_colourspace(VipsImage *in, VipsImage **out, VipsInterpre
 static inline int cvips_reinterpret(VipsImage *in, VipsImage **out, VipsInterpretation space) {
   return vips_copy(in, out, "interpretation", space, NULL);
 }
-// From the embedded profile to sRGB, 8 bit. `fallback` is used for CMYK without a profile.
-static inline int cvips_icc_to_srgb(VipsImage *in, VipsImage **out, const char *fallback, VipsIntent intent) {
-  return vips_icc_transform(in, out, "srgb", "embedded", TRUE, "input_profile", fallback, "intent", intent, "depth",
-    8, NULL);
+// To sRGB, 8 bit, from the embedded profile if that fits, else from `fallback`.
+static inline int cvips_icc_to_srgb(VipsImage *in, VipsImage **out, int fits, const char *fallback, VipsIntent intent) {
+  return vips_icc_transform(in, out, "srgb", "embedded", fits, "input_profile", fallback, "intent", intent, "depth", 8,
+    NULL);
 }
 // `colour` has three values or, for gray, one.
 static inline int cvips_flatten(VipsImage *in, VipsImage **out, const double *colour, int count) {

@@ -64,6 +64,36 @@ struct ColourTests {
     try await expectQuarters(p3, tolerance: 8, "Display P3")
   }
 
+  @Test(arguments: ["jpegsave_buffer", "pngsave_buffer", "webpsave_buffer", "tiffsave_buffer", "heifsave_buffer"])
+  func aProfileThatDoesNotFitIsIgnored(saver: String) async throws {
+    let options = saver.hasPrefix("heif") ? "compression=av1,effort=0,Q=95" : saver.hasPrefix("png") ? "" : "Q=95"
+    func file(_ profile: TestProfile, _ space: VipsInterpretation = VIPS_INTERPRETATION_sRGB) throws -> [UInt8] {
+      try converted(saver, options) { picture in
+        let picture = try picture.applying { cvips_colourspace($0, $1, space) }.copied()
+        vips_image_set_blob_copy(picture.pointer, VIPS_META_ICC_NAME, profile.bytes, profile.bytes.count)
+        return picture
+      }
+    }
+    #expect(try await !TestRender.pixels(file(TestProfile()), variant).isNear(TestPicture.green, 35, 5, tolerance: 25))
+    let primaries = TestProfile().primaries
+    for profile in [
+      TestProfile(space: "GRAY"), TestProfile(space: "CMYK"), TestProfile(space: "Lab "), TestProfile(space: "XYZ "),
+      TestProfile(kind: "link"), TestProfile(kind: "abst"), TestProfile(kind: "nmcl"), TestProfile(connection: "RGB "),
+      TestProfile(primaries: [[0, 0, 0], [0, 0, 0], [0, 0, 0]]),
+      TestProfile(primaries: [primaries[0], primaries[1], primaries[0]]), TestProfile(primaries: [primaries[0]]),
+      TestProfile(curve: TestProfile.power(0)),
+    ] {
+      try await expectQuarters(file(profile), tolerance: 8, "\(saver) \(profile)")
+    }
+    let gray = try await TestRender.pixels(file(TestProfile(), VIPS_INTERPRETATION_B_W), variant)
+    let plain = try await TestRender.pixels(file(TestProfile(space: "Lab "), VIPS_INTERPRETATION_B_W), variant)
+    #expect(
+      gray.isNear(plain[5, 5], 5, 5, tolerance: 1) && gray.isNear(plain[35, 35], 35, 35, tolerance: 1), "\(saver)")
+    guard saver == "jpegsave_buffer" || saver == "tiffsave_buffer" else { return }
+    // By the profile that is there, red would be cyan.
+    try await expectQuarters(file(TestProfile(), VIPS_INTERPRETATION_CMYK), tolerance: 90, "\(saver) of inks")
+  }
+
   @Test func paletteInterlacedGrayAndOneBitPicturesAreRead() async throws {
     for (saver, options, tolerance) in [
       ("pngsave_buffer", "palette=true", 4), ("gifsave_buffer", "", 10), ("pngsave_buffer", "interlace=true", 2),

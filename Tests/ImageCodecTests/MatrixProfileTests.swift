@@ -25,30 +25,7 @@ struct MatrixProfileTests {
     return (found.max() ?? 0, Double(found.reduce(0, +)) / Double(found.count))
   }
 
-  /// A profile with the primaries of Adobe RGB and this curve for all channels.
-  private func profile(_ curve: [UInt8]) -> [UInt8] {
-    func number(_ value: Int) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) } }
-    func xyz(_ values: [Double]) -> [UInt8] {
-      Array("XYZ ".utf8) + number(0) + values.flatMap { number(Int(($0 * 65536).rounded())) }
-    }
-    let tags = [
-      ("rXYZ", xyz([0.60974, 0.31111, 0.01947])), ("gXYZ", xyz([0.20528, 0.62567, 0.06087])),
-      ("bXYZ", xyz([0.14919, 0.06322, 0.74457])), ("rTRC", curve), ("gTRC", curve), ("bTRC", curve),
-      ("wtpt", xyz([0.96420, 1, 0.82491])),
-    ]
-    var table = number(tags.count)
-    var data: [UInt8] = []
-    for (name, bytes) in tags {
-      table += Array(name.utf8) + number(132 + 12 * tags.count + data.count) + number(bytes.count)
-      data += bytes + [UInt8](repeating: 0, count: (4 - bytes.count % 4) % 4)
-    }
-    var header = number(128 + table.count + data.count) + [UInt8](repeating: 0, count: 124)
-    header.replaceSubrange(8..<12, with: number(0x0400_0000))
-    header.replaceSubrange(12..<24, with: Array("mntrRGB XYZ ".utf8))
-    header.replaceSubrange(36..<40, with: Array("acsp".utf8))
-    header.replaceSubrange(68..<80, with: number(63190) + number(65536) + number(54061))
-    return header + table + data
-  }
+  private func profile(_ curve: [UInt8]) -> [UInt8] { TestProfile(curve: curve).bytes }
 
   private func parametric(_ form: Int, _ values: [Double]) -> [UInt8] {
     let numbers = values.flatMap { value in

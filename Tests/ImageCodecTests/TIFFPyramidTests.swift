@@ -211,7 +211,7 @@
     let probed = try probe(.memory(tiff.bytes))
     let level = try #require(probed.tiff?.levels.first)
     let rows = try TIFFRowSource(.memory(tiff.bytes), probe: probed, level: level)
-    #expect(level.lacksProfile && rows.layout.profile == Array("a profile".utf8))
+    #expect(level.lacksProfile && rows.layout.storedProfile == Array("a profile".utf8))
   }
 
   // MARK: Hostile files

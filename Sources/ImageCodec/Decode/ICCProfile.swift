@@ -28,8 +28,36 @@ package struct ICCProfile {
     return bytes.has("GRAY", at: 16) ? 1 : bytes.has("RGB ", at: 16) ? 3 : bytes.has("CMYK", at: 16) ? 4 : nil
   }
 
+  /// A profile, if it describes samples of so many colours and can be applied to them; nil otherwise, because browsers
+  /// ignore it, too. Decides for all formats.
+  static func fitting(_ array: [UInt8]?, colours: Int) -> [UInt8]? {
+    guard let array, colourCount(array) == colours, let profile = ICCProfile(array), profile.canBeApplied else {
+      return nil
+    }
+    return array
+  }
+
+  /// Whether it is a device's, with tables, or with curves that are not level and primaries that are not in a plane.
+  private var canBeApplied: Bool {
+    guard (["scnr", "mntr", "prtr", "spac"] as [StaticString]).contains(where: { bytes.has($0, at: 12) }),
+      bytes.has("XYZ ", at: 20) || bytes.has("Lab ", at: 20)
+    else { return false }
+    if hasTables { return true }
+    let isGray = bytes.has("GRAY", at: 16)
+    guard (isGray ? ["kTRC"] : Self.curves).allSatisfy({ curve($0, at: 0) != curve($0, at: 1) }) else { return false }
+    guard !isGray, let p = primaries else { return isGray }
+    let volume = (0..<3).reduce(0.0) { sum, axis in
+      let (next, last) = ((axis + 1) % 3, (axis + 2) % 3)
+      return sum + p[0][axis] * (p[1][next] * p[2][last] - p[1][last] * p[2][next])
+    }
+    return abs(volume) > Self.leastDeterminant
+  }
+
   /// The longest profile that is kept, in bytes: profiles of printers have about one million.
   package static let longest = 4 << 20
+  /// Of primaries whose matrix is inverted; that of sRGB is 0.2. The same as in Little CMS.
+  private static let leastDeterminant = 0.0001
+  private static let curves = ["rTRC", "gTRC", "bTRC"]
   /// The types of the tags that colours depend on (ICC.1:2022, 9).
   private static let types: [String: [StaticString]] = {
     let (curve, table): ([StaticString], [StaticString]) = (["curv", "para"], ["mft1", "mft2", "mAB ", "mBA "])
@@ -56,9 +84,10 @@ package struct ICCProfile {
 
   /// Whether primaries and tone curves alone define the colours: RGB in XYZ, without tables.
   var isMatrix: Bool {
-    bytes.has("RGB ", at: 16) && bytes.has("XYZ ", at: 20)
-      && !tags.keys.contains { $0.hasPrefix("A2B") || $0.hasPrefix("D2B") }
+    bytes.has("RGB ", at: 16) && bytes.has("XYZ ", at: 20) && !hasTables
   }
+
+  private var hasTables: Bool { tags.keys.contains { $0.hasPrefix("A2B") || $0.hasPrefix("D2B") } }
 
   /// The XYZ of the red, green and blue primaries, for the profile's white of D50.
   var primaries: [[Double]]? {
@@ -68,7 +97,7 @@ package struct ICCProfile {
 
   /// The light of each of the 256 levels of red, green and blue, from 0 to 1.
   var tones: [[Double]]? {
-    let found = ["rTRC", "gTRC", "bTRC"].compactMap { name -> [Double]? in
+    let found = Self.curves.compactMap { name -> [Double]? in
       let values = (0..<256).compactMap { curve(name, at: Double($0) / 255) }
       return values.count == 256 && values.allSatisfy(\.isFinite) ? values : nil
     }
@@ -84,7 +113,7 @@ package struct ICCProfile {
     for (name, expected) in primaries {
       guard let found = xyz(name), zip(found, expected).allSatisfy({ abs($0 - $1) < 0.003 }) else { return false }
     }
-    return ["rTRC", "gTRC", "bTRC"].allSatisfy { name in
+    return Self.curves.allSatisfy { name in
       [0.02, 0.2, 0.5, 0.8].allSatisfy { input in
         curve(name, at: input).map { abs($0 - Self.linear(input)) < 0.004 } ?? false
       }

@@ -89,17 +89,15 @@ package struct KeptMetadata: Sendable, Equatable {
     return Array("Exif".utf8) + [0, 0] + Array("MM".utf8) + [0, 42, 0, 0, 0, 8] + directory + [0, 0, 0, 0] + rest
   }
 
-  /// The profile if it fits the pixels: not a CMYK one.
-  func profile(fitting raster: Raster) -> [UInt8]? {
-    profile.flatMap { HeaderBytes($0).has(raster.bands < 3 ? "GRAY" : "RGB ", at: 16) ? $0 : nil }
-  }
+  /// The profile if it fits the pixels, of so many channels: not a CMYK one.
+  func profile(fitting bands: Int) -> [UInt8]? { ICCProfile.fitting(profile, colours: bands < 3 ? 1 : 3) }
 
   /// The image with this metadata. A profile that does not fit the pixels is left out.
   func attached(to image: LibvipsImage) throws(CodecError) -> LibvipsImage {
     // A copy, because the image may be shared.
     let copy = try image.copied()
     vips_image_remove(copy.pointer, VIPS_META_ICC_NAME)
-    if let profile, HeaderBytes(profile).has(image.bands < 3 ? "GRAY" : "RGB ", at: 16) {
+    if let profile = profile(fitting: image.bands) {
       vips_image_set_blob_copy(copy.pointer, VIPS_META_ICC_NAME, profile, profile.count)
     }
     // What libvips adds to a text when it reads one, it leaves out when it writes it.

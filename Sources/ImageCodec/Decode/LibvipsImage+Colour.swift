@@ -18,13 +18,15 @@ extension LibvipsImage {
   private func converted(keepingProfile: Bool) throws(CodecError) -> LibvipsImage {
     let space = interpretation
     let isCMYK = space == VIPS_INTERPRETATION_CMYK
-    if isCMYK || (!keepingProfile && Self.mayHaveProfile.contains(space) && hasForeignProfile) {
+    let found = profile.flatMap { ICCProfile($0) }
+    if isCMYK || (!keepingProfile && found?.isSRGB == false) {
       // libvips leaves an image as it is if its profile lacks the intent.
-      let isPerceptual = profile.flatMap { ICCProfile($0) }?.isPerceptualOnly ?? false
-      let intent = isPerceptual ? VIPS_INTENT_PERCEPTUAL : VIPS_INTENT_RELATIVE
+      let intent = found?.isPerceptualOnly == true ? VIPS_INTENT_PERCEPTUAL : VIPS_INTENT_RELATIVE
       // Two attempts, because libvips reports a lack of memory like an unusable profile.
       for _ in 0..<2 {
-        if let managed = try? applying(.shrink, { cvips_icc_to_srgb($0, $1, isCMYK ? "cmyk" : "srgb", intent) }) {
+        if let managed = try? applying(
+          .shrink, { cvips_icc_to_srgb($0, $1, found == nil ? 0 : 1, isCMYK ? "cmyk" : "srgb", intent) })
+        {
           return managed
         }
         // Drops the error text of the failed attempt.
@@ -51,23 +53,20 @@ extension LibvipsImage {
     }
   }
 
-  /// Whether the embedded profile, if any, is not sRGB.
-  private var hasForeignProfile: Bool {
-    profile.map { !(ICCProfile($0)?.isSRGB ?? false) } ?? false
-  }
-
-  /// The embedded profile.
+  /// The embedded profile, if it fits the samples.
   var profile: [UInt8]? {
     var data: UnsafeRawPointer?
     var length = 0
     guard hasProfile, vips_image_get_blob(pointer, VIPS_META_ICC_NAME, &data, &length) == 0, let data else {
       return nil
     }
-    return Array(UnsafeRawBufferPointer(start: data, count: length))
+    let colours =
+      switch interpretation {
+      case VIPS_INTERPRETATION_B_W, VIPS_INTERPRETATION_GREY16: 1
+      case VIPS_INTERPRETATION_sRGB, VIPS_INTERPRETATION_RGB, VIPS_INTERPRETATION_RGB16: 3
+      case VIPS_INTERPRETATION_CMYK: 4
+      default: 0
+      }
+    return ICCProfile.fitting(Array(UnsafeRawBufferPointer(start: data, count: length)), colours: colours)
   }
-
-  private static let mayHaveProfile: [VipsInterpretation] = [
-    VIPS_INTERPRETATION_sRGB, VIPS_INTERPRETATION_RGB, VIPS_INTERPRETATION_RGB16, VIPS_INTERPRETATION_B_W,
-    VIPS_INTERPRETATION_GREY16, VIPS_INTERPRETATION_CMYK,
-  ]
 }

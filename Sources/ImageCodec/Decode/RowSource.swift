@@ -68,8 +68,14 @@ struct RowLayout: Sendable, Equatable {
   var planes: [Plane]
   /// The weights of luma, if there is luma.
   var weights = LumaWeights.jfif
-  /// The ICC profile of the samples, if the file has one.
-  var profile: [UInt8]?
+  /// The ICC profile of the file, if it has one.
+  var storedProfile: [UInt8]?
+
+  /// The ICC profile of the samples, if the file has one that fits them.
+  var profile: [UInt8]? {
+    let channels = planes.reduce(0) { $0 + $1.channels }
+    return ICCProfile.fitting(storedProfile, colours: channels - (hasAlpha && colour != .cmyk ? 1 : 0))
+  }
 
   var sampleBytes: Int { sample == .uint16 ? 2 : 1 }
 
@@ -90,11 +96,11 @@ struct RowLayout: Sendable, Equatable {
   init(size: PixelSize, channels: Int, sample: Sample = .uint8, profile: [UInt8]? = nil) {
     let extent = PixelExtent(width: Double(size.width), height: Double(size.height))
     planes = [Plane(size: size, channels: channels, extent: extent)]
-    (self.sample, self.profile, hasAlpha) = (sample, profile, channels == 2 || channels == 4)
+    (self.sample, storedProfile, hasAlpha) = (sample, profile, channels == 2 || channels == 4)
   }
 
   init(ycc planes: [Plane], profile: [UInt8]? = nil) {
-    (colour, self.planes, self.profile) = (.ycc, planes, profile)
+    (colour, self.planes, storedProfile) = (.ycc, planes, profile)
   }
 }
 

@@ -37,7 +37,8 @@ package enum Encoder {
     }
     if format == .jpeg, timing == nil {
       let encoder = JPEGEncoder(
-        quality: variant.quality, effort: variant.effort, profile: kept?.profile(fitting: final), exif: kept?.exif)
+        quality: variant.quality, effort: variant.effort, profile: kept?.profile(fitting: final.bands), exif: kept?.exif
+      )
       return (try encoder.encode(final), format)
     }
     final = try final.rgb()

@@ -26,12 +26,11 @@ extension Raster {
   ///
   /// - Throws: `.handedOver` for colours that only a library converts, if no library may be used.
   func standardColours(keepingProfile: Bool = false) throws(CodecError) -> Raster {
-    let found = keepingProfile ? nil : profile.map { ICCProfile($0) }
-    let isForeign = found.map { !($0?.isSRGB ?? false) } ?? false
-    guard isForeign || space == .cmyk else { return self }
+    let found = keepingProfile ? nil : profile.flatMap { ICCProfile($0) }
+    guard found?.isSRGB == false || space == .cmyk else { return self }
     let shown = try rgb()
     defer { withExtendedLifetime(shown) {} }
-    if shown.space == .rgb, let profile = found.flatMap({ $0 }).flatMap({ MatrixProfile($0) }) {
+    if shown.space == .rgb, let profile = found.flatMap({ MatrixProfile($0) }) {
       return try profile.converted(shown)
     }
     return try Raster(computing: try shown.image().standardColours(keepingProfile: keepingProfile))

@@ -116,7 +116,7 @@ struct RenderPass {
   private func keepsPlanes(_ step: DecodePlan.Step, _ layout: RowLayout) -> Bool {
     let isJPEG =
       Encoder.written(as: step.variant.format, source: decoder.plan.probe.format, isTransparent: false) == .jpeg
-    let isSRGB = layout.profile.map { ICCProfile($0)?.isSRGB ?? true } ?? true
+    let isSRGB = layout.profile.flatMap { ICCProfile($0) }?.isSRGB != false
     return isJPEG && isSRGB && layout.weights == .jfif && !step.needsWholeView
       && step.geometry.output == step.geometry.cut && step.variant.metadata == .none && step.variant.processor == nil
   }

@@ -5,7 +5,7 @@
 public struct PixelsVersion: Hashable, Comparable, Sendable {
   /// The versions of the program that changed pixels, oldest first. The change that makes other pixels appends the
   /// version that will be the first with it, and CHANGELOG.md names it.
-  private static let changes = ["0.9.0", "0.10.0"]
+  private static let changes = ["0.9.0", "0.10.0", "0.11.0"]
 
   /// The version of the pixels that this program makes.
   public static let current = PixelsVersion(number: changes.count)

@@ -50,8 +50,7 @@ struct JPEG2000Channels {
       colours, alpha != nil && colours != .cmyk, opacity?.kind == 2 && colours != .cmyk
     )
     let sources = (order + (hasAlpha ? [alpha].compactMap { $0 } : [])).map { channels[$0] }
-    let profile = file?.profile
-    self.profile = profile.flatMap { ICCProfile.colourCount($0) == colours.count ? $0 : nil }
+    profile = file?.profile
     let bits = sources.map { source in
       source.column.flatMap { file?.palette?.bits[$0] } ?? components[source.component].bits
     }

@@ -48,7 +48,7 @@ struct PNGColourSpace {
   }
 
   /// Reads the profile's chunk. A profile that libpng finds invalid is ignored.
-  mutating func readProfile(_ chunks: PNGChunkReader, isGray: Bool) throws(CodecError) {
+  mutating func readProfile(_ chunks: PNGChunkReader) throws(CodecError) {
     guard !seen.contains(.profile) else { throw Self.handedOver }
     seen.append(.profile)
     var keyword = 0
@@ -73,7 +73,7 @@ struct PNGColourSpace {
       return bytes
     }
     let header = try inflated(Self.headerBytes)
-    if let length = Self.length(HeaderBytes(header), isGray: isGray) {
+    if let length = Self.length(HeaderBytes(header)) {
       if length > Self.longestProfile { throw Self.handedOver }
       let all = header + (try inflated(length - Self.headerBytes))
       if Self.hasValidTags(HeaderBytes(all)) { found = all }
@@ -87,12 +87,11 @@ struct PNGColourSpace {
   private static let headerBytes = 132
 
   /// The length of the profile that begins with these bytes; nil if libpng does not accept it.
-  private static func length(_ header: HeaderBytes, isGray: Bool) -> Int? {
+  private static func length(_ header: HeaderBytes) -> Int? {
     guard let length = header.bigEndian(at: 0, count: 4), length >= headerBytes, let version = header[8],
       version <= 3 || length % 4 == 0, let tags = header.bigEndian(at: 128, count: 4),
       tags <= (length - headerBytes) / 12, let intent = header.bigEndian(at: 64, count: 4), intent < 0xFFFF,
-      header.has("acsp", at: 36), header.has(isGray ? "GRAY" : "RGB ", at: 16), !header.has("abst", at: 12),
-      !header.has("link", at: 12), header.has("XYZ ", at: 20) || header.has("Lab ", at: 20)
+      header.has("acsp", at: 36)
     else { return nil }
     return length
   }

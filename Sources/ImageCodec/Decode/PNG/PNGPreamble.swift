@@ -70,7 +70,7 @@ struct PNGPreamble {
         if hasPalette {
           try chunks.skip()
         } else {
-          try space.readProfile(chunks, isGray: colour.samples < 3 && colour != .indexed)
+          try space.readProfile(chunks)
         }
       case .standardRGB, .gamma, .chromaticities:
         try space.readOther(chunks, chunk)

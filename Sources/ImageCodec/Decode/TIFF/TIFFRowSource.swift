@@ -76,7 +76,7 @@ final class TIFFRowSource: RowSource {
     layout.hasAlpha = samples.alpha != .none
     if samples.isInk { layout.colour = .cmyk }
     // A profile of linear light describes samples that are not encoded for display.
-    if samples.isLinear { layout.profile = nil }
+    if samples.isLinear { layout.storedProfile = nil }
     self.layout = layout
     if samples.needsRanges { try measure() }
   }
