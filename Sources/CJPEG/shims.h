@@ -52,6 +52,13 @@ typedef struct {
   JOCTET buffer[16384];
 } cjpeg_reader;
 
+// Whether the last error is that libjpeg does not read this kind of JPEG.
+static inline int cjpeg_is_unsupported(const cjpeg_errors *errors) {
+  int code = errors->manager.msg_code;
+  return code == JERR_ARITH_NOTIMPL || code == JERR_BAD_PRECISION || code == JERR_CONVERSION_NOTIMPL
+    || code == JERR_FRACT_SAMPLE_NOTIMPL || code == JERR_SOF_UNSUPPORTED;
+}
+
 // Whether the last error is a lack of memory.
 static inline int cjpeg_lacks_memory(const cjpeg_errors *errors) {
   return errors->manager.msg_code == JERR_OUT_OF_MEMORY;
@@ -63,9 +70,11 @@ static inline void cjpeg_escape(j_common_ptr info) {
   longjmp(errors->escape, 1);
 }
 
-// Warnings are counted by libjpeg's own emit_message, which would print the first.
+// Only warnings of damaged coded data are counted: the others are of bytes that nothing depends on.
 static inline void cjpeg_count_warning(j_common_ptr info, int level) {
-  if (level < 0) info->err->num_warnings++;
+  int code = info->err->msg_code;
+  info->err->num_warnings += level < 0 && (code == JWRN_HIT_MARKER || code == JWRN_HUFF_BAD_CODE
+    || code == JWRN_ARITH_BAD_CODE || code == JWRN_MUST_RESYNC);
 }
 
 static inline void cjpeg_set_errors(cjpeg_errors *errors) {

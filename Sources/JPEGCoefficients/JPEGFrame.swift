@@ -37,10 +37,9 @@ struct JPEGFrame {
   /// - Throws: `.handedOver` if libvips may succeed, `.damaged` if no decoder can.
   init(_ bytes: SegmentBytes, marker: UInt8) throws(JPEGError) {
     process = JPEGProcess(marker: Int(marker))
-    guard let precision = bytes[0], let height = bytes.bigEndian(at: 1, count: 2),
-      let width = bytes.bigEndian(at: 3, count: 2), let count = bytes[5], bytes.count == 6 + 3 * count, width > 0
+    guard bytes[0] == 8, let height = bytes.bigEndian(at: 1, count: 2), let width = bytes.bigEndian(at: 3, count: 2),
+      let count = bytes[5], bytes.count == 6 + 3 * count, width > 0, height > 0
     else { throw .damaged(.header, detail: "the frame header") }
-    guard height > 0 else { throw .handedOver(reason: "the height is not in the frame header") }
     size = PixelSize(width, height)
     components = []
     for index in 0..<count {
@@ -53,8 +52,7 @@ struct JPEGFrame {
       components.append(
         JPEGComponent(identifier: UInt8(identifier), across: across, down: down, tableSlot: slot))
     }
-    let traits = JPEGFrameTraits(
-      process: process, components: components.map { $0.identifier }, precision: precision)
+    let traits = JPEGFrameTraits(process: process, components: components.map { $0.identifier })
     if let obstacle = traits.obstacle { throw .handedOver(reason: obstacle) }
     mostAcross = components.map { $0.across }.max() ?? 1
     mostDown = components.map { $0.down }.max() ?? 1

@@ -6,19 +6,13 @@ package enum JPEGProcess: Sendable, Equatable {
   case sequential
   /// Huffman coded in scans, each with some coefficients of all blocks (SOF2).
   case progressive
-  /// Arithmetic coded (SOF9, SOF10 and above).
+  /// Arithmetic coded (SOF9, SOF10). The others are refused by their headers.
   case arithmetic
-  /// Lossless (SOF3 and variants).
-  case lossless
-  /// Hierarchical: frames of increasing size (SOF5 to SOF7).
-  case hierarchical
 
   package init(marker: Int) {
     switch marker {
     case 0xC0, 0xC1: self = .sequential
     case 0xC2: self = .progressive
-    case 0xC3, 0xCB: self = .lossless
-    case 0xC5...0xC7: self = .hierarchical
     default: self = .arithmetic
     }
   }
@@ -29,20 +23,17 @@ package struct JPEGFrameTraits: Sendable, Equatable {
   var process: JPEGProcess
   /// The components' identifiers, in header order.
   var components: [UInt8]
-  /// The bits per sample.
-  var precision: Int
   /// The most pixels across or down per sample of a component.
   package var subsampling: Int
   /// The pixels of an MCU if all components are in one scan.
   package var mcu: PixelSize
 
   package init(
-    process: JPEGProcess, components: [UInt8], precision: Int, subsampling: Int = 1, mcu: PixelSize = PixelSize(8, 8)
+    process: JPEGProcess, components: [UInt8], subsampling: Int = 1, mcu: PixelSize = PixelSize(8, 8)
   ) {
     (self.process, self.mcu) = (process, mcu)
     self.subsampling = subsampling
     self.components = components
-    self.precision = precision
   }
 
   /// Whether a file is read a row of MCUs at a time at a scale, as far as the header shows.
@@ -60,13 +51,7 @@ package struct JPEGFrameTraits: Sendable, Equatable {
   /// The reason why the coefficient decoder cannot read such a file, in a few words; nil if it can, as far as the
   /// header shows.
   package var obstacle: String? {
-    switch process {
-    case .arithmetic: return "arithmetic coding"
-    case .lossless: return "lossless coding"
-    case .hierarchical: return "hierarchical coding"
-    case .sequential, .progressive: break
-    }
-    if precision != 8 { return "\(precision) bits a sample" }
+    if process == .arithmetic { return "arithmetic coding" }
     if components.count != 1 && components.count != 3 { return "\(components.count) components" }
     if Set(components).count != components.count { return "two components of one name" }
     return nil

@@ -222,7 +222,7 @@ struct LinearLightTests {
       ] { #expect(try plan(probe, scaling, light).description.hasPrefix(description)) }
     }
     jpeg.isProgressive = true
-    jpeg.jpeg = JPEGFrameTraits(process: .progressive, components: [1, 2, 3], precision: 8)
+    jpeg.jpeg = JPEGFrameTraits(process: .progressive, components: [1, 2, 3])
     // The scans that linear light needs come late in the file.
     for (scaling, light, description, scale) in [
       (Scaling.good, Light.display, "jpeg coefficients 1/8", JPEGScale.eighth),

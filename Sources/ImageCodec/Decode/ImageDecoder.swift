@@ -25,8 +25,9 @@ struct ImageDecoder {
       var decoder = coefficients(
         at: scale, isTolerant: plan.isTolerant, expectsEnd: plan.isBodyWhole && !plan.isTolerant)
       decoder.halvesChroma = pass.halvesChroma
-      if pass.readsByRows(plan.probe), !plan.isTolerant { return try JPEGStripSource(decoder) }
-      if scale == .full { return try jpegRows(reduction: 1, convertsColours: isLinear) }
+      let isWhole = scale == .full && convertsColours
+      if pass.readsByRows(plan.probe), !plan.isTolerant, !isWhole { return try JPEGStripSource(decoder) }
+      if scale == .full { return try jpegRows(reduction: 1, convertsColours: convertsColours) }
       decoder.measuresDeviations = isLinear
       return try CoefficientRowSource(decoder, convertsColours: isLinear)
     }
@@ -53,7 +54,7 @@ struct ImageDecoder {
     switch (probe.format, pass.reader) {
     case (.jpeg, .jpeg(let reduction)):
       try checkScans()
-      return try jpegRows(reduction: reduction, convertsColours: isLinear)
+      return try jpegRows(reduction: reduction, convertsColours: convertsColours)
     case (.png, .whole): return try PNGRowSource(body, probe: probe)
     case (.gif, .whole): return try GIFRowSource(body, probe: probe)
     case (.tiff, .whole), (.tiff, .level):
@@ -80,6 +81,12 @@ struct ImageDecoder {
 
   /// Whether pixels are averaged in linear light.
   private var isLinear: Bool { pass.light == .linear }
+
+  /// Whether libjpeg makes RGB of a JPEG: of one or two samples of chroma a row it interpolates nothing, as other
+  /// programs.
+  private var convertsColours: Bool {
+    isLinear || plan.probe.storedSize.width <= 4 && plan.probe.samplesPerPixel < 3
+  }
 
   /// The rows of a JPEG as RGB by libjpeg, at the plan's scale.
   func convertedRows() throws(CodecError) -> any RowSource {
@@ -198,24 +205,10 @@ struct ImageDecoder {
 
   // MARK: JPEG
 
-  /// The end marker, for a JPEG that apparently lacks only that. For a progressive JPEG libjpeg finds out before the
-  /// first row whether the last scan is complete.
+  /// The end marker, for a JPEG that lacks it, unless a scan is missing: libjpeg warns of missing blocks before it.
   private var missingEnd: [UInt8] {
     guard plan.probe.format == .jpeg, !plan.isTolerant, !JPEGStructure.hasEnd(body) else { return [] }
-    let isWhole = plan.probe.isProgressive ? JPEGStructure.hasAllScans(body) : hasAllBlocks
-    return isWhole ? JPEGStructure.endMarker : []
-  }
-
-  /// Whether a sequential JPEG has all its blocks; libjpeg would report missing ones only with the last rows. True for
-  /// files that only libjpeg can read.
-  private var hasAllBlocks: Bool {
-    do throws(CodecError) {
-      _ = try Raster(coefficients(at: .eighth))
-      return true
-    } catch {
-      if case .handedOver = error { return true }
-      return false
-    }
+    return plan.probe.isProgressive && !JPEGStructure.hasAllScans(body) ? [] : JPEGStructure.endMarker
   }
 
   /// Refuses a progressive JPEG with too many scans, which would block the decoder for long, and, if truncated files

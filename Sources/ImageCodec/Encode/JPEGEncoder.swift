@@ -35,7 +35,9 @@ struct JPEGEncoder {
   /// The quality in libjpeg's terms, and whether chroma is halved.
   private func coding(of raster: Raster) -> (quality: Int, halvesChroma: Bool) {
     let quality = min(max(quality, 1), 100)
-    if quality >= Self.fullChromaQuality { return (quality, false) }
+    // Readers do not agree on how to interpolate a few samples of chroma.
+    let isTiny = raster.bands == 3 && min(raster.size.width, raster.size.height) < 8
+    if quality >= Self.fullChromaQuality || isTiny { return (quality, false) }
     guard raster.losesChroma else { return (quality, true) }
     // libjpeg's percentage by which the standard's quantisers are multiplied.
     let scale = (quality < 50 ? 5000 / Double(quality) : Double(200 - 2 * quality)) * Self.fullChromaFactor

@@ -95,7 +95,8 @@ struct JPEGHeader: HeaderParser {
     case 0xDB where length > 2:
       awaiting = .quantisers
       return body..<nextSegment
-    case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF:
+    case 0xC3, 0xC5...0xC7, 0xCB, 0xCD...0xCF, 0xDE, 0xF7: throw .unsupported("a lossless or hierarchical JPEG")
+    case 0xC0...0xC2, 0xC9, 0xCA:
       guard draft == nil, length >= 11 else { throw damaged("a second or too short frame header") }
       awaiting = .frame(marker: marker)
       return body..<nextSegment
@@ -123,8 +124,9 @@ struct JPEGHeader: HeaderParser {
     guard let precision = bytes[0], let height = bytes.bigEndian(at: 1, count: 2),
       let width = bytes.bigEndian(at: 3, count: 2), let components = bytes[5], bytes.count >= 6 + 3 * components
     else { throw cutOff() }
-    guard components > 0, components <= 4 else { throw damaged("\(components) components") }
-    guard height > 0 else { throw damaged("its height is not stated in the header") }
+    guard components > 0 else { throw damaged("no components") }
+    guard components <= 4, precision == 8 else { throw .unsupported("a JPEG of \(components) times \(precision) bits") }
+    guard height > 0 else { throw .unsupported("a JPEG whose header does not state its height") }
     var areas: [Int] = []
     var identifiers: [UInt8] = []
     var (widest, highest) = (1, 1)
@@ -143,16 +145,15 @@ struct JPEGHeader: HeaderParser {
     var probe = ImageProbe(format: .jpeg, storedSize: PixelSize(width, height))
     probe.orientation = orientation ?? 1
     probe.frameCount = 1
-    probe.isProgressive = [0xC2, 0xC6, 0xCA, 0xCE].contains(marker)
+    probe.isProgressive = marker == 0xC2 || marker == 0xCA
     probe.hasAlpha = false
     probe.channels = components
     let subsampling = max((widest + narrowest - 1) / narrowest, (highest + lowest - 1) / lowest)
     probe.jpeg = JPEGFrameTraits(
-      process: JPEGProcess(marker: marker), components: identifiers, precision: precision,
+      process: JPEGProcess(marker: marker), components: identifiers,
       // Blocks have a power of two of samples across.
       subsampling: subsampling == 3 ? 4 : subsampling,
       mcu: components == 1 ? PixelSize(8, 8) : PixelSize(8 * widest, 8 * highest))
-    probe.bitsPerSample = precision
     probe.samplesPerPixel = Double(areas.reduce(0, +)) / Double(widest * highest)
     draft = probe
   }

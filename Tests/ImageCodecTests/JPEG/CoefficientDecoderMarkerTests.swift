@@ -199,7 +199,7 @@ struct CoefficientDecoderMarkerTests {
     jpeg.frameMarker = 0xC1
     #expect(try Samples(TestJPEG.read(jpeg.bytes(), .eighth).raster) == jpeg.expectedEighth())
     jpeg.precision = 12
-    expectHandedOver(jpeg.bytes(), "12 bits")
+    expectDamaged(jpeg.bytes(), "12 bits, which the header has refused")
     jpeg = Self.gray
     jpeg.components = (1...4).map { TestJPEG.Component(identifier: $0) }
     expectHandedOver(jpeg.bytes(), "4 components")
@@ -213,7 +213,7 @@ struct CoefficientDecoderMarkerTests {
   @Test func framesThatCannotBeAreRefused() throws {
     let file = Self.gray.bytes()
     for (kind, name, frame): (String, String, [UInt8]) in [
-      ("handedOver", "a height that comes later (DNL)", [8, 0, 0, 0, 40, 1, 1, 0x11, 0]),
+      ("damaged", "a height that comes later (DNL)", [8, 0, 0, 0, 40, 1, 1, 0x11, 0]),
       ("damaged", "no width", [8, 0, 30, 0, 0, 1, 1, 0x11, 0]),
       ("damaged", "a sampling factor of 0", [8, 0, 30, 0, 40, 1, 1, 0x01, 0]),
       ("damaged", "a sampling factor of 5", [8, 0, 30, 0, 40, 1, 1, 0x15, 0]),

@@ -30,7 +30,7 @@ final class JPEGDecompressor {
   }
   var space: J_COLOR_SPACE { pointer.pointee.info.jpeg_color_space }
 
-  /// Whether libjpeg has found damage that it could hide.
+  /// Whether libjpeg has found damage in the coded data, which it hides.
   var hasWarnings: Bool { cjpeg_warnings(pointer) > 0 }
 
   /// The planes, once decoding has begun.
@@ -51,6 +51,7 @@ final class JPEGDecompressor {
     let message = withUnsafeBytes(of: pointer.pointee.errors.message) { bytes in
       String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }
+    if cjpeg_is_unsupported(&pointer.pointee.errors) != 0 { return .unsupported("a JPEG of this kind (\(message))") }
     if body.failedToRead { return .unreadableBody(detail: message) }
     return pointer.pointee.ran_dry != 0 ? .truncated(detail: message) : .damaged(stage, detail: message)
   }

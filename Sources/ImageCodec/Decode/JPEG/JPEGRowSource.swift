@@ -8,7 +8,9 @@ final class JPEGRowSource: RowSource {
 
   let layout: RowLayout
   private let jpeg: JPEGDecompressor
-  private let isStrict: Bool
+  private let isTolerant: Bool
+  /// Whether an end marker was added.
+  private let lacksEnd: Bool
   /// Whether libjpeg converts to RGB.
   private let isRGB: Bool
   /// A buffer for each plane.
@@ -18,8 +20,8 @@ final class JPEGRowSource: RowSource {
 
   /// Reads the header and prepares to decode at 1/`reduction`: 1, 2, 4 or 8.
   ///
-  /// With `isTolerant`, missing data is filled with mid-grey. `profile` is the file's. If `body` adds an end marker, a
-  /// warning is an error, because libjpeg only warns of blocks that are missing before it.
+  /// With `isTolerant`, missing data is filled with mid-grey, and damage accepted. Otherwise libjpeg's warnings of it
+  /// are errors, as the coefficient reader's findings are. `profile` is the file's.
   ///
   /// With `convertsColours` luma and chroma become RGB at full resolution, each pixel within its range.
   ///
@@ -28,7 +30,7 @@ final class JPEGRowSource: RowSource {
     _ body: BodyReader, size: PixelSize, profile: [UInt8]?, reduction: Int, isTolerant: Bool,
     convertsColours: Bool = false
   ) throws(CodecError) {
-    isStrict = body.addsEnding
+    (self.isTolerant, lacksEnd) = (isTolerant, body.addsEnding)
     jpeg = try JPEGDecompressor(body, isTolerant: isTolerant)
     guard jpeg.size == size else {
       throw .damaged(.header, detail: "the header says \(size), the decoder \(jpeg.size)")
@@ -61,7 +63,10 @@ final class JPEGRowSource: RowSource {
   func read(_ receive: (RowBand) throws(CodecError) -> Void) throws(CodecError) -> Bool {
     let hasRows = isRGB ? try readPixels(receive) : try readPlanes(receive)
     // A warning about the last rows is counted with them.
-    if isStrict, jpeg.hasWarnings { throw .truncated(detail: "a block is missing") }
+    if jpeg.hasWarnings, !isTolerant {
+      throw lacksEnd
+        ? .truncated(detail: "a block is missing") : .damaged(.decode, detail: "the coded data make no sense")
+    }
     return hasRows
   }
 
