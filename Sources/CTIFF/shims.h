@@ -59,6 +59,18 @@ static inline int ctiff_palette(TIFF *tiff, uint16_t **red, uint16_t **green, ui
   return TIFFGetField(tiff, TIFFTAG_COLORMAP, red, green, blue);
 }
 
+// Reads rows as red, green, blue and alpha, as they are stored: 4 bytes a pixel. Returns 0 if that fails.
+static inline int ctiff_read_colours(TIFF *tiff, uint32_t row, uint32_t width, uint32_t rows, uint32_t *pixels) {
+  TIFFRGBAImage image;
+  char message[1024];
+  if (!TIFFRGBAImageBegin(&image, tiff, 1, message)) return 0;
+  image.req_orientation = image.orientation;
+  image.row_offset = (int)row;
+  int done = TIFFRGBAImageGet(&image, pixels, width, rows);
+  TIFFRGBAImageEnd(&image);
+  return done;
+}
+
 // Has a JPEG's colours converted to RGB.
 static inline int ctiff_convert_colours(TIFF *tiff) {
   return TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);

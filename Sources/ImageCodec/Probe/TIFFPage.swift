@@ -93,6 +93,7 @@ struct TIFFPage: Sendable {
     static let width = 256
     static let height = 257
     static let bitsPerSample = 258
+    static let compression = 259
     static let photometric = 262
     static let stripOffsets = 273
     static let orientation = 274
@@ -144,6 +145,7 @@ struct TIFFPage: Sendable {
   private(set) var ranges: [Range<Int>] = []
   private var stripRows = Int.max
   private var tile: PixelSize?
+  private var isOldJPEG = false
 
   /// The directory of `count` entries at a position. `bytes` are its entries and the position of the next one.
   init(_ bytes: HeaderBytes, count: Int, at position: Int, _ numbers: TIFFNumbers) {
@@ -180,6 +182,7 @@ struct TIFFPage: Sendable {
     case Tag.width: size.width = value
     case Tag.height: size.height = value
     case Tag.bitsPerSample: bits = value
+    case Tag.compression: isOldJPEG = value == 6
     case Tag.photometric:
       photometric = value
       if value == Self.filterArray { mayBeRAW = true }
@@ -204,7 +207,8 @@ struct TIFFPage: Sendable {
     // A tile may be larger than the image, and is still held whole.
     let width = max(size.width, tile?.width ?? 0)
     let rows = tile?.height ?? min(stripRows, size.height)
-    let pixel = channels * max(8, bits)
+    // libtiff converts JPEG as in TIFF 6.0, and holds both.
+    let pixel = channels * max(8, bits) * (isOldJPEG ? 3 : 1)
     let (count, overflow) = PixelSize(width, max(1, rows)).pixelCount.multipliedReportingOverflow(by: pixel)
     return overflow ? .max : count / 8
   }

@@ -8,17 +8,50 @@ struct JPEG2000File {
 
   init(_ body: ByteSource) throws(CodecError) {
     guard (try? body.read(at: 0, length: 2)) != [0xFF, 0x4F] else {
-      (boxes, codestream) = (nil, body)
+      (boxes, codestream) = (nil, try Self.inOrder(body))
       return
     }
     do {
       let file = try JP2File(length: body.count) { try body.read(at: $0, length: $1) }
-      (boxes, codestream) = (file, body.part(file.codestream))
+      (boxes, codestream) = (file, try Self.inOrder(body.part(file.codestream)))
     } catch let error as HEIFError {
       throw CodecError(error)
     } catch {
       throw .unreadableBody(detail: "\(error)")
     }
+  }
+
+  private static let mostParts = 1 << 18
+
+  /// The codestream with all parts of a tile together, which may stand between those of others: OpenJPEG ends the
+  /// process then.
+  private static func inOrder(_ source: ByteSource) throws(CodecError) -> ByteSource {
+    var parts: [(tile: Int, range: Range<Int>)] = []
+    var (place, start) = (2, 0)
+    while parts.count < mostParts {
+      let head = HeaderBytes(try source.bytes(at: place, length: 10))
+      guard let marker = head.bigEndian(at: 0, count: 2), let length = head.bigEndian(at: 2, count: 2) else { break }
+      guard marker == 0xFF90, let tile = head.bigEndian(at: 4, count: 2), let bytes = head.bigEndian(at: 6, count: 4)
+      else {
+        if !parts.isEmpty || length < 2 { break }
+        place += 2 + length
+        continue
+      }
+      if parts.isEmpty { start = place }
+      let end = bytes == 0 ? .max : place + bytes
+      parts.append((tile, place..<end))
+      if end > source.count || bytes < 14 { break }
+      place = end
+    }
+    let changes = zip(parts, parts.dropFirst()).count { $0.tile != $1.tile }
+    guard changes >= Set(parts.map(\.tile)).count, let last = parts.last else { return source }
+    if last.range.upperBound > source.count { throw .truncated(detail: "in a tile") }
+    var bytes = try source.bytes(at: 0, length: start)
+    for (_, part) in parts.enumerated().sorted(by: { ($0.element.tile, $0.offset) < ($1.element.tile, $1.offset) }) {
+      bytes += try source.bytes(at: part.range.lowerBound, length: part.range.count)
+    }
+    bytes += try source.bytes(at: place, length: source.count - place)
+    return .memory(bytes)
   }
 
   /// The header's contents for an image after `halvings`; `frameCount` is the number of resolution levels.
@@ -37,6 +70,7 @@ struct JPEG2000File {
     let row = size.width * (size.height / max(1, tiles.height) + 1)
     let samples = decoder.components.reduce(0) { $0 + $1.size.pixelCount } / max(1, tiles.pixelCount)
     probe.blockBytes = 5 * samples + row * channels.count * (channels.isDeep ? 2 : 1)
+    if case .memory(let bytes) = codestream { probe.blockBytes += bytes.count }
     return probe
   }
 

@@ -10,6 +10,8 @@ struct TIFFDirectory {
     /// Row by row, since the strips are long. Any row that is a multiple of `start` can be read first.
     case scanlines(start: Int)
     case tiles(PixelSize)
+    /// Rows that libtiff converts to RGB: of JPEG as in TIFF 6.0.
+    case colours(rows: Int)
   }
 
   let size: PixelSize
@@ -48,7 +50,17 @@ struct TIFFDirectory {
     guard TIFFIsCODECConfigured(UInt16(truncatingIfNeeded: compression)) == 1 else {
       throw .unsupported("a TIFF with compression \(compression)")
     }
-    guard compression != COMPRESSION_OJPEG else { throw .handedOver(reason: "JPEG of TIFF 6.0") }
+    // Without one, samples may mean anything; the two of Lab are not those that libvips reads.
+    guard ![-1, Int(PHOTOMETRIC_ICCLAB), Int(PHOTOMETRIC_ITULAB)].contains(photometric) else {
+      throw .unsupported("a TIFF \(photometric < 0 ? "without" : "of this") photometric interpretation")
+    }
+    if compression == COMPRESSION_OJPEG {
+      (isPlanar, palette) = (false, nil)
+      samples = TIFFSamples(kind: .unsigned(bytes: 1), stored: 4, channels: 3)
+      let isTiled = TIFFIsTiled(file.handle) != 0
+      blocks = .colours(rows: max(1, file.longNumber(isTiled ? TIFFTAG_TILELENGTH : TIFFTAG_ROWSPERSTRIP)))
+      return
+    }
     let kind = try Self.kind(bits: bits, format: file.number(TIFFTAG_SAMPLEFORMAT))
     var extraKind: Int32 = 0
     let extra = Int(ctiff_extra_samples(file.handle, &extraKind))

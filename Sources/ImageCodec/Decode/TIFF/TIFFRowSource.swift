@@ -55,6 +55,7 @@ final class TIFFRowSource: RowSource {
       blockRows = min(rows, directory.size.height)
       if directory.isPlanar { partBytes = blockRows * directory.size.width * partPixel }
     case .scanlines: blockRows = bandRows
+    case .colours(let rows): blockRows = min(rows, directory.size.height)
     case .tiles(let size):
       blockRows = min(size.height, directory.size.height)
       partBytes = size.pixelCount * partPixel
@@ -163,6 +164,12 @@ final class TIFFRowSource: RowSource {
           throw file.failure("row \(row)")
         }
       }
+    case .colours:
+      // A row has four bytes a pixel, which is `rowBytes`.
+      let pixels = target.assumingMemoryBound(to: UInt32.self)
+      guard
+        ctiff_read_colours(file.handle, UInt32(nextRow), UInt32(directory.size.width), UInt32(rows.count), pixels) != 0
+      else { throw file.failure("row \(nextRow)") }
     case .tiles(let size):
       let first = columns.lowerBound / size.width * size.width
       for left in Swift.stride(from: first, to: columns.upperBound, by: size.width) {
