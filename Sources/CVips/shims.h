@@ -73,10 +73,8 @@ static inline int cvips_load_openexr(const char *path, VipsImage **out, VipsFail
   return vips_openexrload(path, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, NULL);
 }
 // ImageMagick. The bytes must outlive the image.
-static inline int cvips_load_magick(
-  const void *bytes, size_t length, VipsImage **out, VipsFailOn fail_on, int page) {
-  return vips_magickload_buffer((void *)bytes, length, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on,
-    "page", page, "n", 1, NULL);
+static inline int cvips_load_magick(const void *bytes, size_t length, VipsImage **out, VipsFailOn fail_on) {
+  return vips_magickload_buffer((void *)bytes, length, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, NULL);
 }
 // Samples of 8 bits that are in a file without a header, read a few rows at a time.
 static inline int cvips_load_raw(const char *path, VipsImage **out, int width, int height, int bands) {

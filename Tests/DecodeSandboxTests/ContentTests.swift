@@ -159,7 +159,7 @@ struct ContentTests {
     if format == .bmp || format == .ico {
       return try bytes.withUnsafeBytes { memory in
         try shown(
-          LibvipsImage.make(.header) { cvips_load_magick(memory.baseAddress, memory.count, $0, VIPS_FAIL_ON_ERROR, 0) },
+          LibvipsImage.make(.header) { cvips_load_magick(memory.baseAddress, memory.count, $0, VIPS_FAIL_ON_ERROR) },
           light)
       }
     }

@@ -37,13 +37,13 @@ struct BitmapReaderTests {
       + pixels
   }
 
-  private func pixels(_ bytes: [UInt8]) throws -> [[UInt8]] {
+  private func pixels(_ bytes: [UInt8], ofIcon isIcon: Bool = false) throws -> [[UInt8]] {
     try Codec.start()
     return try bytes.withUnsafeBytes { raw in
-      let picture = try #require(BitmapReader(raw)).image(isTolerant: false)
+      let picture = try #require(try BitmapReader(raw, isIcon: isIcon)).image(isTolerant: false)
       #expect(picture.size == PixelSize(3, 2))
       let all = try DecodedPixels(picture)
-      return (0..<6).map { Array(all[$0 % 3, $0 / 3].prefix(3)) }
+      return (0..<6).map { Array(all[$0 % 3, $0 / 3].prefix(isIcon ? 4 : 3)) }
     }
   }
 
@@ -87,6 +87,40 @@ struct BitmapReaderTests {
     }
   }
 
+  @Test(arguments: [0, 54])
+  func anOffsetThatLeavesOutThePaletteIsTheWritersMistake(offset: Int) throws {
+    for depth in [4, 8] {
+      var bytes = Self.indexed(depth, 40)
+      bytes.replaceSubrange(10..<14, with: Self.long(offset))
+      #expect(try pixels(bytes) == Self.colours.flatMap(\.self), "\(depth)")
+    }
+  }
+
+  @Test(arguments: [40, 108, 124])
+  func aBitmapInAnIconIsTransparentWhereItsMaskOrItsPixelsSay(header: Int) throws {
+    // The second pixel of the lower row, and the third of the upper one.
+    let mask: [UInt8] = [0x40, 0, 0, 0, 0x20, 0, 0, 0]
+    let masked: [UInt8] = [255, 255, 0, 255, 0, 255]
+    let colours = Self.colours.flatMap(\.self)
+    let rows32 = { (alpha: UInt8) in Self.rows(depth: 32) { $0.flatMap { $0.reversed() + [alpha] } } }
+    let indexed = Self.indexed(8, 40).dropFirst(54)
+    for (depth, pixels, alphas) in [
+      (24, Self.rows24 + mask, masked), (24, Self.rows24, Array(repeating: 255, count: 6)),
+      (32, rows32(0) + mask, masked), (32, rows32(200) + mask, Array(repeating: 200, count: 6)),
+      (8, indexed + mask, masked),
+    ] {
+      let seen = try self.pixels(Self.info(header, depth: depth, height: 4) + pixels, ofIcon: true)
+      #expect(seen == zip(colours, alphas).map { $0 + [$1] }, "\(header) \(depth)")
+    }
+    // A profile where the mask would be.
+    guard header == 124 else { return }
+    var profiled = Self.info(124, depth: 24, height: 4)
+    profiled.replaceSubrange(56..<60, with: Array("DEBM".utf8))
+    profiled.replaceSubrange(112..<116, with: Self.long(124 + Self.rows24.count))
+    let seen = try pixels(profiled + Self.rows24 + [UInt8](repeating: 0xFF, count: 40), ofIcon: true)
+    #expect(seen == colours.map { $0 + [255] })
+  }
+
   @Test func theFirstOfAnArrayIsRead() throws {
     var inner = Self.file(Self.info(40, depth: 24), Self.rows24)
     inner.replaceSubrange(10..<14, with: Self.long(14 + 54))
@@ -113,7 +147,7 @@ struct BitmapReaderTests {
     let row = (width * 3 + 3) / 4 * 4
     let bytes = Self.file(info, [UInt8](repeating: 77, count: row * height))
     try bytes.withUnsafeBytes { raw in
-      let picture = try #require(BitmapReader(raw)).image(isTolerant: false)
+      let picture = try #require(try BitmapReader(raw)).image(isTolerant: false)
       #expect(picture.size == PixelSize(width, height))
     }
   }
@@ -122,21 +156,21 @@ struct BitmapReaderTests {
     try Codec.start()
     let whole = Self.file(Self.info(40, depth: 24), Self.rows24)
     try whole.dropLast(10).withUnsafeBytes { raw in
-      let reader = try #require(BitmapReader(raw))
+      let reader = try #require(try BitmapReader(raw))
       #expect(throws: CodecError.self) { try reader.image(isTolerant: false) }
       let picture = try reader.image(isTolerant: true)
       #expect(picture.size == PixelSize(3, 2))
     }
   }
 
-  @Test func whatDoesNotAddUpIsLeftToOthers() {
+  @Test func whatDoesNotAddUpIsLeftToOthers() throws {
     let good = Self.info(40, depth: 24)
     for (offset, value) in [(14, 23), (4, 0), (8, 0), (16, 1), (16, 9), (0, 41)] {
       var info = good
       info.replaceSubrange(offset..<offset + 2, with: Self.word(value))
-      #expect(BitmapHeader(HeaderBytes(Self.file(info, Self.rows24))) == nil, "\(offset): \(value)")
+      #expect(try BitmapHeader(HeaderBytes(Self.file(info, Self.rows24))) == nil, "\(offset): \(value)")
     }
-    for length in 0..<54 { _ = BitmapHeader(HeaderBytes(Array(Self.file(good, Self.rows24).prefix(length)))) }
+    for length in 0..<54 { _ = try BitmapHeader(HeaderBytes(Array(Self.file(good, Self.rows24).prefix(length)))) }
     #expect(Sniffer.sniff(HeaderBytes(Array("BMW and other cars are not pictures".utf8)), isAll: true) != .format(.bmp))
   }
 }

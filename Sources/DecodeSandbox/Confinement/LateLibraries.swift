@@ -6,8 +6,8 @@ import ThumbnailCore
 
 /// Loads the libraries that decoders would load during an image, when no library can be loaded any more.
 enum LateLibraries {
-  /// The needed coders of ImageMagick: BMP, and ICO with the PNG in it. Otherwise it would load all hundred of them.
-  private static let coders = ["BMP", "DIB", "ICO", "PNG"]
+  /// The needed coders of ImageMagick. Otherwise it would load all hundred of them.
+  private static let coders = ["BMP", "DIB"]
   /// Encodings of XML that libxml2 leaves to the C library.
   private static let encodings = ["CP1251", "CP1252", "ISO-8859-2", "ISO-8859-15"]
 

@@ -12,13 +12,17 @@ struct BitmapReader {
   let header: BitmapHeader
   private let bytes: UnsafeRawBufferPointer
 
-  /// Nil for other BMPs. `bytes` is the whole file, and must outlive the reader.
-  init?(_ bytes: UnsafeRawBufferPointer) {
-    guard let header = BitmapHeader(HeaderBytes(Array(bytes.prefix(Self.longestHeader)))) else { return nil }
-    (self.header, self.bytes) = (header, bytes)
+  /// Whether it is of an icon: a mask of a bit a pixel, 1 where it is transparent, follows the pixels.
+  private let isIcon: Bool
+
+  /// Nil for other BMPs. `bytes` is the whole file, or a bitmap in an icon, and must outlive the reader.
+  init?(_ bytes: UnsafeRawBufferPointer, isIcon: Bool = false) throws(CodecError) {
+    guard let header = try BitmapHeader(HeaderBytes(Array(bytes.prefix(Self.longestHeader)))) else { return nil }
+    (self.header, self.bytes, self.isIcon) = (isIcon ? header.ofIcon : header, bytes, isIcon)
   }
 
-  private var bands: Int { header.hasAlpha ? 4 : 3 }
+  var hasAlpha: Bool { isIcon || header.hasAlpha }
+  private var bands: Int { hasAlpha ? 4 : 3 }
 
   /// All pixels as 8-bit sRGB, with alpha if the file has it. With `isTolerant` missing rows are grey.
   func image(isTolerant: Bool) throws(CodecError) -> LibvipsImage {
@@ -30,7 +34,7 @@ struct BitmapReader {
     let palette = palette()
     let rowLength = (width * header.bitsPerPixel + 7) / 8
     return try LibvipsImage.filled(
-      header.size, bands: bands, VIPS_FORMAT_UCHAR, VIPS_INTERPRETATION_sRGB, missing: Self.missing
+      header.size, bands: bands, missing: Self.missing
     ) { target in
       for row in 0..<height {
         let start = header.pixels + row * header.rowBytes
@@ -40,6 +44,20 @@ struct BitmapReader {
           UnsafeRawBufferPointer(rebasing: bytes[start..<start + rowLength]), palette,
           into: UnsafeMutableBufferPointer(rebasing: target[place..<place + width * bands]))
       }
+      if isIcon { mask(target) }
+    }
+  }
+
+  /// Sets an icon's alpha by its mask, unless its pixels have alpha.
+  private func mask(_ target: UnsafeMutableBufferPointer<UInt8>) {
+    let (width, height) = (header.size.width, header.size.height)
+    let alphas = stride(from: 3, to: target.count, by: 4)
+    if header.hasAlpha, alphas.contains(where: { target[$0] > 0 }) { return }
+    let mask = header.mask?.clamped(to: 0..<bytes.count) ?? 0..<0
+    for (pixel, place) in alphas.enumerated() {
+      let row = header.isTopDown ? pixel / width : height - 1 - pixel / width
+      let byte = mask.lowerBound + row * ((width + 31) / 32 * 4) + pixel % width / 8
+      target[place] = mask.contains(byte) && bytes[byte] << (pixel % width % 8) & 128 > 0 ? 0 : 255
     }
   }
 
@@ -64,7 +82,7 @@ struct BitmapReader {
           depth == 16
           ? UInt32(UInt16(littleEndian: row.loadUnaligned(fromByteOffset: 2 * x, as: UInt16.self)))
           : UInt32(littleEndian: row.loadUnaligned(fromByteOffset: 4 * x, as: UInt32.self))
-        for band in 0..<bands { target[place + band] = Self.sample(pixel, header.masks[band]) }
+        for band in 0..<(header.hasAlpha ? 4 : 3) { target[place + band] = Self.sample(pixel, header.masks[band]) }
       default:
         let shift = 8 - depth - x * depth % 8
         let index = Int(row[x * depth / 8]) >> shift & ((1 << depth) - 1)

@@ -10,28 +10,41 @@ struct HelperOnlyReader {
   let format: ImageFormat
   /// The image file, which must stay open while the reader is used.
   let file: FileDescriptor
-  private let body: ByteSource
-  /// The file in memory, for ImageMagick and bitmaps.
+  let body: ByteSource
+  /// The file in memory, for bitmaps, ImageMagick, libjxl, and to look into a PDF.
   private let mapping: Mapping?
-  /// Reads an uncompressed BMP without ImageMagick.
+  /// Reads an uncompressed BMP, or that in an icon, without ImageMagick.
   let bitmap: BitmapReader?
   private let jpeg2000: JPEG2000File?
   /// The PNG in an icon.
   private let png: ByteSource?
   /// The scale at which a drawing is rendered.
   var scale = 1.0
-  /// The index of the image in an icon; the number of halvings of a JPEG 2000.
+  /// The number of halvings of a JPEG 2000.
   var page = 0
 
   init(format: ImageFormat, body: ByteSource, file: FileDescriptor) throws(CodecError) {
-    (self.format, self.body, self.file) = (format, body, file)
+    try Codec.start()
+    let drawing = format == .svg ? DrawingSize.added(to: (try? body.read(at: 0, length: body.count)) ?? []) : nil
+    (self.format, self.body, self.file) = (format, drawing.map { .memory($0) } ?? body, file)
     jpeg2000 = format == .jpeg2000 ? try JPEG2000File(body) : nil
     let icon = format == .ico ? Self.largestIcon(HeaderBytes((try? body.read(at: 0, length: 6 + 16 * 256)) ?? [])) : nil
-    page = icon?.index ?? 0
-    // ImageMagick reads the luminance of a gray PNG as alpha.
-    png = icon.map { body.part($0.range) }.flatMap { Self.isPNG($0) ? $0 : nil }
-    mapping = format == .bmp || format == .ico && png == nil ? try Mapping(file, count: body.count) : nil
-    bitmap = format == .bmp ? mapping.flatMap { BitmapReader($0.bytes) } : nil
+    png = icon.map { body.part($0) }.flatMap { Self.isPNG($0) ? $0 : nil }
+    mapping = [.bmp, .ico, .pdf, .jpegXL].contains(format) ? try Mapping(file, count: body.count) : nil
+    guard let mapping, format == .bmp || format == .ico, png == nil else {
+      bitmap = nil
+      return
+    }
+    // The lengths in an icon's directory are often wrong.
+    let rest = UnsafeRawBufferPointer(rebasing: mapping.bytes[min(icon?.lowerBound ?? 0, body.count)...])
+    bitmap = try BitmapReader(rest, isIcon: format == .ico)
+    if format == .ico, bitmap == nil { throw .damaged(.header, detail: "the icon has no picture") }
+  }
+
+  /// Whether it is a PDF that is encrypted. libvips reads those that need no password.
+  var isEncrypted: Bool {
+    guard format == .pdf, let bytes = mapping?.bytes else { return false }
+    return bytes.contains("/Encrypt".utf8)
   }
 
   private static func isPNG(_ body: ByteSource) -> Bool {
@@ -52,6 +65,12 @@ struct HelperOnlyReader {
   func rows(isTolerant: Bool) throws(CodecError) -> (any RowSource)? {
     if let jpeg2000 { return try jpeg2000.rows(halvings: page, isTolerant: isTolerant) }
     if format == .pnm { return try PNMRowSource(body, isTolerant: isTolerant) }
+    if let mapping, format == .jpegXL {
+      let image = try open(BodyReader(body, cancellation: CancellationFlag()), VIPS_FAIL_ON_ERROR)
+      return try JPEGXLAnimation.firstFrame(mapping.bytes, like: image).map { frame throws(CodecError) in
+        try LibvipsRowSource(frame)
+      }
+    }
     return try png.map { png throws(CodecError) in try PNGRowSource(png, probe: ImageCodec.probe(png)) }
   }
 
@@ -61,21 +80,22 @@ struct HelperOnlyReader {
     _ reader: BodyReader, _ failOn: VipsFailOn, isTolerant: Bool = false
   ) throws(CodecError) -> LibvipsImage {
     if let bitmap { return try bitmap.image(isTolerant: isTolerant) }
-    if let mapping {
+    if let mapping, format == .bmp {
       guard Codec.hasOperation(ImageFormat.imageMagickLoader) else { throw .decoderUnavailable(format) }
       return try LibvipsImage.make(.header) { out in
-        cvips_load_magick(mapping.bytes.baseAddress, mapping.bytes.count, out, failOn, Int32(page))
+        cvips_load_magick(mapping.bytes.baseAddress, mapping.bytes.count, out, failOn)
       }
     }
     switch format {
     case .svg, .pdf: return try reader.load(format, failOn, option: .scale(scale))
     case .openEXR:
       guard Codec.hasOperation(format.loaderName) else { throw .decoderUnavailable(format) }
+      let header = HeaderBytes((try? body.read(at: 0, length: Self.longestOpenEXRHeader)) ?? [])
+      if let flags = header[5], flags & 8 != 0 { throw .unsupported("an OpenEXR of deep samples") }
       // This loader accepts only a file name.
       let stored = try LibvipsImage.make(.header) { cvips_load_openexr("/proc/self/fd/\(file.rawValue)", $0, failOn) }
       // The file's colours are multiplied by alpha.
       let image = stored.hasAlpha ? try stored.applying(.header) { cvips_apply("unpremultiply", $0, $1) } : stored
-      let header = HeaderBytes((try? body.read(at: 0, length: Self.longestOpenEXRHeader)) ?? [])
       return try OpenEXRWindows(header)?.picture(image) ?? image
     case .radiance:
       return try reader.load(format, failOn).applying(.header) { cvips_apply("rad2float", $0, $1) }
@@ -85,21 +105,20 @@ struct HelperOnlyReader {
     }
   }
 
-  /// The largest image in an icon's directory, or the one with the most colours of equally large ones, and its range.
-  private static func largestIcon(_ header: HeaderBytes) -> (index: Int, range: Range<Int>)? {
+  /// The range of the largest image in an icon's directory, or of the one with the most colours of equally large ones.
+  private static func largestIcon(_ header: HeaderBytes) -> Range<Int>? {
     let count = min(header.littleEndian(at: 4, count: 2) ?? 0, 256)
-    let images = (0..<count).map { index -> (index: Int, rank: Int, range: Range<Int>) in
+    let images = (0..<count).map { index -> (rank: Int, range: Range<Int>) in
       let entry = 6 + 16 * index
       // A side of 256 does not fit into the byte and is stored as 0.
       let (width, height) = (header[entry] ?? 0, header[entry + 1] ?? 0)
       let pixels = (width == 0 ? 256 : width) * (height == 0 ? 256 : height)
       let start = header.littleEndian(at: entry + 12, count: 4) ?? 0
-      return (
-        index, pixels << 16 | (header.littleEndian(at: entry + 6, count: 2) ?? 0),
-        start..<start + (header.littleEndian(at: entry + 8, count: 4) ?? 0)
-      )
+      // A pointer has a place in the image instead of its colours.
+      let bits = header[2] == 2 ? 0 : header.littleEndian(at: entry + 6, count: 2) ?? 0
+      return (pixels << 16 | bits, start..<start + (header.littleEndian(at: entry + 8, count: 4) ?? 0))
     }
-    return images.max { $0.rank < $1.rank }.map { ($0.index, $0.range) }
+    return images.max { $0.rank < $1.rank }?.range
   }
 
   /// A memory-mapped file.

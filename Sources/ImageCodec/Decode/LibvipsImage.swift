@@ -35,17 +35,17 @@ package final class LibvipsImage {
     return LibvipsImage(owning: out)
   }
 
-  /// An image of samples that `fill` writes; samples that it does not write are `missing`.
-  static func filled<Sample>(
-    _ size: PixelSize, bands: Int, _ format: VipsBandFormat, _ space: VipsInterpretation, missing: Sample,
-    _ fill: (UnsafeMutableBufferPointer<Sample>) -> Void
+  /// An image of bytes that `fill` writes; those that it does not write are `missing`.
+  static func filled(
+    _ size: PixelSize, bands: Int, _ format: VipsBandFormat = VIPS_FORMAT_UCHAR,
+    _ space: VipsInterpretation = VIPS_INTERPRETATION_sRGB, missing: UInt8,
+    _ fill: (UnsafeMutableBufferPointer<UInt8>) -> Void
   ) throws(CodecError) -> LibvipsImage {
-    let count = size.width * size.height * bands
-    let byteCount = count * MemoryLayout<Sample>.size
+    let byteCount = size.width * size.height * bands * Int(vips_format_sizeof(format))
     guard let memory = malloc(byteCount) else { throw .outOfMemory }
-    let samples = UnsafeMutableBufferPointer(start: memory.assumingMemoryBound(to: Sample.self), count: count)
-    samples.initialize(repeating: missing)
-    fill(samples)
+    let bytes = UnsafeMutableBufferPointer(start: memory.assumingMemoryBound(to: UInt8.self), count: byteCount)
+    bytes.initialize(repeating: missing)
+    fill(bytes)
     let image = cvips_image_owning_memory(
       memory, byteCount, Int32(size.width), Int32(size.height), Int32(bands), format, space)
     guard let image else { throw .damaged(.decode, detail: Codec.errorText()) }

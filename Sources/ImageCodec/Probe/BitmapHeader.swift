@@ -8,17 +8,19 @@ struct BitmapHeader: Equatable {
   private static let depths: Set<Int> = [1, 2, 4, 8, 16, 24, 32]
   private static let fileHeaderLength = 14
 
-  let size: PixelSize
+  private(set) var size: PixelSize
   /// Whether the first row of the file is the top one.
   let isTopDown: Bool
   let bitsPerPixel: Int
   /// The bit masks of red, green, blue and alpha in a pixel of 16 or 32 bits; the alpha mask is 0 if there is none.
-  let masks: [UInt32]
+  private(set) var masks: [UInt32]
   /// The offset of the palette, its number of colours, and the bytes per colour: blue, green, red, and sometimes one
   /// more.
   let palette: (start: Int, count: Int, stride: Int)
   /// The offset of the pixels.
   let pixels: Int
+  /// The offset of an embedded profile.
+  private let profile: Int?
 
   var hasAlpha: Bool { masks[3] != 0 }
   /// The bytes per row, padded to 32 bits.
@@ -36,7 +38,9 @@ struct BitmapHeader: Equatable {
   }
 
   /// Parses a header; nil for compressed pixels, and for inconsistent values.
-  init?(_ bytes: HeaderBytes) {
+  ///
+  /// - Throws: `.unsupported` for what no reader here reads.
+  init?(_ bytes: HeaderBytes) throws(CodecError) {
     var start = bytes.has("BA") ? Self.fileHeaderLength : 0
     let pixelStart: Int?
     if bytes.has("BM", at: start) {
@@ -54,13 +58,17 @@ struct BitmapHeader: Equatable {
     }
     let isCore = length == 12
     guard let width = isCore ? word(4) : long(4), let height = isCore ? word(6) : long(8),
-      let depth = word(isCore ? 10 : 14), Self.depths.contains(depth), let compression = isCore ? 0 : long(16),
-      let used = isCore ? 0 : long(32)
+      let depth = word(isCore ? 10 : 14), let compression = isCore ? 0 : long(16), let used = isCore ? 0 : long(32)
     else { return nil }
+    if depth == 64 || [4, 5].contains(compression), length >= 40 {
+      throw .unsupported(depth == 64 ? "a BMP of 64 bits a pixel" : "a BMP with a JPEG or PNG in it")
+    }
+    guard Self.depths.contains(depth) else { return nil }
     // Signed 32-bit numbers: a negative height means that the rows are stored top-down.
     let rows = isCore ? height : Int(Int32(truncatingIfNeeded: height))
     guard width > 0, width <= Int32.max, rows != 0, rows != Int(Int32.min) else { return nil }
     if depth <= 8, used > 1 << depth { return nil }
+    profile = length == 124 && bytes.has("DEBM", at: start + 56) ? long(112).map { start + $0 } : nil
     size = PixelSize(width, abs(rows))
     isTopDown = rows < 0
     bitsPerPixel = depth
@@ -81,10 +89,25 @@ struct BitmapHeader: Equatable {
     let stride = isCore ? 3 : 4
     let most = depth <= 8 ? 1 << depth : 256
     let wanted = depth <= 8 ? (used == 0 ? most : min(used, most)) : 0
-    let room = pixelStart.map { max(0, $0 - paletteStart) / stride } ?? wanted
+    // Some programs leave the palette out of the offset, or write none.
+    let offset = pixelStart.flatMap { $0 > paletteStart || depth > 8 && $0 >= start + length ? $0 : nil }
+    let room = offset.map { ($0 - paletteStart) / stride } ?? wanted
     palette = (paletteStart, min(wanted, room), stride)
-    pixels = pixelStart ?? paletteStart + (depth <= 8 ? wanted : min(used, most)) * stride
-    guard pixels >= start + length else { return nil }
+    pixels = offset ?? paletteStart + (depth <= 8 ? wanted : min(used, most)) * stride
+  }
+
+  /// An icon's mask, after the pixels; nil if a profile is there instead.
+  var mask: Range<Int>? {
+    let (start, length) = (pixels + rowBytes * size.height, (size.width + 31) / 32 * 4 * size.height)
+    return profile.map { $0 >= start && $0 < start + length } == true ? nil : start..<start + length
+  }
+
+  /// The same of a bitmap in an icon, whose height counts its mask, too, and whose pixels of 32 bits have alpha.
+  var ofIcon: BitmapHeader {
+    var header = self
+    header.size.height /= 2
+    header.masks[3] = bitsPerPixel == 32 ? ~masks[0] & ~masks[1] & ~masks[2] : 0
+    return header
   }
 
   static func == (lhs: BitmapHeader, rhs: BitmapHeader) -> Bool {

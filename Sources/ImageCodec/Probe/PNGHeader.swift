@@ -52,6 +52,7 @@ struct PNGHeader: HeaderParser {
     nextChunk = position + 12 + length
     let body = position + 8
     if draft == nil {
+      if bytes.has("CgBI", at: 4) { throw .unsupported("a PNG as Xcode changes it for Apple's devices") }
       guard bytes.has("IHDR", at: 4), length == 13 else { throw damaged("the first chunk is not its header") }
       awaiting = .body(.header)
       return body..<body + 13

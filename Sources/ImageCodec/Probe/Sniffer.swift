@@ -28,8 +28,8 @@ enum Sniffer {
     guard isAll || bytes.count >= longLength else { return .needsMore }
     let start = bytes.has([0xEF, 0xBB, 0xBF]) ? 3 : 0
     switch XMLProlog.pass(bytes.array.dropFirst(start)) {
-    case .element("svg"): return .format(.svg)
-    case .element("html"): return .other(looksLike: "an HTML page")
+    case .element("svg", _): return .format(.svg)
+    case .element("html", _): return .other(looksLike: "an HTML page")
     case .unfinished where !isAll: return .needsMore
     default: return text(bytes)
     }

@@ -3,8 +3,8 @@
 enum XMLProlog {
   /// The text after the prolog.
   enum Rest: Equatable {
-    /// An element of this name, in lower case and without its prefix.
-    case element(String)
+    /// An element of this name, in lower case and without its prefix, and the index after the name.
+    case element(String, end: Int)
     /// The prolog does not end within the given bytes.
     case unfinished
     /// Something that is not XML.
@@ -38,7 +38,7 @@ enum XMLProlog {
     let name = bytes.prefix(while: isInName)
     guard name.endIndex < bytes.endIndex else { return .unfinished }
     let text = String(decoding: name, as: UTF8.self).lowercased()
-    return .element(text.split(separator: ":").last.map { String($0) } ?? text)
+    return .element(text.split(separator: ":").last.map { String($0) } ?? text, end: name.endIndex)
   }
 
   /// The index after a DOCTYPE, whose internal subset is in brackets.

@@ -56,7 +56,7 @@ package struct HelperOnlyDownsampler {
       probe: probe, passes: passes, predictedBytes: cost, isTolerant: isTolerant, isBodyWhole: true)
     let results = passes.flatMap { pass in
       let decoder = ImageDecoder(
-        body: body, plan: plan, pass: pass, cancellation: CancellationFlag(), helperOnly: reader)
+        body: reader.body, plan: plan, pass: pass, cancellation: CancellationFlag(), helperOnly: reader)
       return RenderPass(decoder: decoder).run()
     }
     return (results, whole.size)
@@ -93,19 +93,20 @@ package struct HelperOnlyDownsampler {
   private func header(_ reader: HelperOnlyReader) throws(CodecError) -> ImageProbe {
     try Codec.start()
     vips_error_clear()
-    if let bitmap = reader.bitmap?.header {
+    if let bitmap = reader.bitmap {
       // The pixels are read later, because the header may claim a size beyond the limits.
-      var probe = ImageProbe(format: format, storedSize: bitmap.size)
+      var probe = ImageProbe(format: format, storedSize: bitmap.header.size)
       (probe.hasAlpha, probe.channels, probe.bitsPerSample) = (bitmap.hasAlpha, bitmap.hasAlpha ? 4 : 3, 8)
       return probe
     }
     if let probe = try reader.probe() { return probe }
-    let bytes = BodyReader(body, cancellation: CancellationFlag())
+    let bytes = BodyReader(reader.body, cancellation: CancellationFlag())
     let image: LibvipsImage
     do throws(CodecError) {
       image = try reader.open(bytes, VIPS_FAIL_ON_ERROR)
     } catch {
       guard case .damaged(_, let detail) = error, bytes.ranDry else { throw error }
+      if reader.isEncrypted { throw .unsupported("a PDF with a password") }
       throw .truncated(detail: detail)
     }
     var probe = ImageProbe(format: format, storedSize: image.size)

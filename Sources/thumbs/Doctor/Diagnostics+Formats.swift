@@ -83,7 +83,7 @@ extension Diagnostics {
     case .pdf: "libpoppler-glib8"
     case .jpeg2000: "libopenjp2-7"
     case .openEXR: "libopenexr-dev"
-    case .bmp, .ico: "libmagickcore-6.q16-6, or libmagickcore-7.q16-10 on newer systems"
+    case .bmp: "libmagickcore-6.q16-6, or libmagickcore-7.q16-10 on newer systems"
     default: "libvips-dev"
     }
   }
