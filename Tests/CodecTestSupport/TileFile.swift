@@ -3,8 +3,11 @@ import TestSupport
 @testable import ImageCodec
 @testable import ThumbnailCore
 
-/// A HEIC or AVIF put together of tiles that libheif has encoded.
+/// A HEIC or AVIF put together of items that libheif has encoded: a grid of tiles, or one item.
 struct TileFile {
+  /// How a picture's alpha is stored: in one item, in tiles of a grid, or in an item for each tile of the colours.
+  enum Alpha: CaseIterable { case item, grid, tiles }
+
   var format = ImageFormat.heif
   /// The side of a tile in pixels.
   var side: Int
@@ -15,79 +18,130 @@ struct TileFile {
   var bits = 8
   /// The thumbnail of the picture, or what the file says is one.
   var thumbnail: TestPicture?
+  /// Nil leaves out the picture's alpha.
+  var alpha: Alpha?
+  /// Whether the colours are multiplied by alpha.
+  var isPremultiplied = false
+  /// The boxes that say how the picture is turned, mirrored and cropped, and whether its alpha has them.
+  var showing: [[UInt8]] = []
+  var showsAlpha = false
 
-  private struct Tile {
-    var configuration: [UInt8]
+  private struct Item {
+    var kind: String
     var data: [UInt8]
+    /// Those that the reader must know first.
+    var essential: [[UInt8]]
+    var properties: [[UInt8]]
+    var isInData = false
   }
 
-  /// The file with a picture whose sides are multiples of a tile's.
+  /// The file with a picture whose sides are multiples of a tile's; one as wide as a tile is a single item.
   func bytes(_ picture: TestPicture) throws -> [UInt8] {
-    let (columns, rows) = (picture.size.width / side, picture.size.height / side)
-    let tiles = try (0..<rows * columns).map { try tile($0 % columns, $0 / columns, of: picture) }
-    let first = try #require(tiles.first)
-    let small = try thumbnail.map { try coded($0) }
-    let kind = format == .avif ? "av01" : "hvc1"
-    let code = Self.number(colour.primaries, 2) + Self.number(colour.transfer, 2) + Self.number(colour.matrix, 2)
-    var properties = [
-      Self.box("colr", Array("nclx".utf8), code, [isFullRange ? 0x80 : 0]), first.configuration,
-      Self.extent(side, side), Self.extent(picture.size.width, picture.size.height),
-    ]
-    if let small, let size = thumbnail?.size {
-      properties += [small.configuration, Self.extent(size.width, size.height)]
-    }
-    let grid = tiles.count + 1
-    let last = grid + (small == nil ? 0 : 1)
+    let size = picture.size
+    let (columns, rows) = (size.width / side, max(1, size.height / side))
+    let code = [colour.primaries, colour.transfer, colour.matrix].flatMap { Self.number($0, 2) }
+    let claim = Self.box("colr", Array("nclx".utf8), code, [isFullRange ? 0x80 : 0])
     let content =
-      [0, 0, UInt8(rows - 1), UInt8(columns - 1)] + Self.number(picture.size.width, 2)
-      + Self.number(picture.size.height, 2)
-    let entries =
-      (1...tiles.count).flatMap { Self.number($0, 2) + [3, 1, 0x82, 3] } + Self.number(grid, 2) + [2, 1, 4]
-      + (small == nil ? [] : Self.number(last, 2) + [3, 1, 0x85, 6])
-    let links =
-      Self.box(
-        "dimg", Self.number(grid, 2), Self.number(tiles.count, 2), (1...tiles.count).flatMap { Self.number($0, 2) })
-      + (small == nil ? [] : Self.box("thmb", Self.number(last, 2), Self.number(1, 2), Self.number(grid, 2)))
+      [0, 0, UInt8(rows - 1), UInt8(columns - 1)] + Self.number(size.width, 2) + Self.number(size.height, 2)
+    let name = Self.fullBox("auxC", Array("urn:mpeg:mpegB:cicp:systems:auxiliary:alpha".utf8), [0])
+    func tiles(_ sample: @escaping ([UInt8]) -> [UInt8], _ properties: [[UInt8]]) throws -> [Item] {
+      try (0..<rows * columns).map { try item(picture, $0 % columns, $0 / columns, side, sample, properties) }
+    }
+    func opacity(_ pixel: [UInt8]) -> [UInt8] { Array(repeating: pixel[3], count: 3) }
+    var (items, links) = (try tiles(colours, [claim]), [UInt8]())
+    func link(_ kind: String, _ from: Int, _ to: [Int]) {
+      links += Self.box(kind, Self.number(from, 2), Self.number(to.count, 2), to.flatMap { Self.number($0, 2) })
+    }
+    // A picture of one tile is no grid.
+    var primary = 1
+    if items.count == 1 {
+      items[0].essential += showing
+    } else {
+      let (_, whole) = (link("dimg", items.count + 1, Array(1...items.count)), Self.extent(size))
+      items.append(Item(kind: "grid", data: content, essential: showing, properties: [claim, whole], isInData: true))
+      primary = items.count
+    }
+    let shown = showsAlpha ? showing : []
+    switch alpha {
+    case .item:
+      var whole = try item(picture, 0, 0, size.width, opacity, [name])
+      whole.essential += shown
+      items.append(whole)
+    case .grid:
+      let parts = try tiles(opacity, [])
+      link("dimg", items.count + parts.count + 1, parts.indices.map { items.count + 1 + $0 })
+      items += parts
+      items.append(Item(kind: "grid", data: content, essential: shown, properties: [Self.extent(size), name]))
+    case .tiles:
+      let parts = try tiles(opacity, [name])
+      for index in parts.indices { link("auxl", items.count + 1 + index, [index + 1]) }
+      items += parts
+    case nil: break
+    }
+    if alpha == .item || alpha == .grid { link("auxl", items.count, [primary]) }
+    if isPremultiplied { link("prem", primary, [items.count]) }
+    if let thumbnail {
+      items.append(try item(thumbnail, 0, 0, thumbnail.size.width, colours, [claim]))
+      link("thmb", items.count, [primary])
+    }
+    return Self.file(items, primary: primary, links, brand: format == .avif ? "avif" : "heic")
+  }
+
+  private static func file(_ items: [Item], primary: Int, _ links: [UInt8], brand: String) -> [UInt8] {
+    var properties: [[UInt8]] = []
+    let entries = items.enumerated().flatMap { index, item in
+      let all = item.essential.map { ($0, UInt8(0x80)) } + item.properties.map { ($0, 0) }
+      return number(index + 1, 2) + [UInt8(all.count)]
+        + all.map { box, flag in
+          if !properties.contains(box) { properties.append(box) }
+          return flag | UInt8((properties.firstIndex(of: box) ?? 0) + 1)
+        }
+    }
+    let data = items.first(where: \.isInData)?.data ?? []
     func meta(_ start: Int) -> [UInt8] {
       var (places, position) = ([UInt8](), start)
-      for (index, tile) in tiles.enumerated() {
-        places += Self.number(index + 1, 2) + [0, 0, 0, 0, 0, 1] + Self.number(position, 4)
-        places += Self.number(tile.data.count, 4)
-        position += tile.data.count
+      for (index, item) in items.enumerated() {
+        places += number(index + 1, 2) + [0, item.isInData ? 1 : 0, 0, 0, 0, 1]
+        places += number(item.isInData ? 0 : position, 4) + number(item.data.count, 4)
+        if !item.isInData { position += item.data.count }
       }
-      places += Self.number(grid, 2) + [0, 1, 0, 0, 0, 1] + Self.number(0, 4) + Self.number(content.count, 4)
-      if let small {
-        places +=
-          Self.number(last, 2) + [0, 0, 0, 0, 0, 1] + Self.number(position, 4) + Self.number(small.data.count, 4)
+      let kinds = items.enumerated().flatMap { index, item in
+        fullBox("infe", version: 2, number(index + 1, 2), [0, 0], Array(item.kind.utf8), [0])
       }
-      let kinds = (1...last).flatMap { number in
-        Self.fullBox(
-          "infe", version: 2, Self.number(number, 2), [0, 0], Array((number == grid ? "grid" : kind).utf8), [0])
-      }
-      return Self.fullBox(
-        "meta", Self.fullBox("hdlr", [0, 0, 0, 0], Array("pict".utf8), [UInt8](repeating: 0, count: 13)),
-        Self.fullBox("pitm", Self.number(grid, 2)), Self.fullBox("iinf", Self.number(last, 2), kinds),
-        Self.fullBox("iref", links),
-        Self.box(
-          "iprp", Self.box("ipco", properties.flatMap { $0 }), Self.fullBox("ipma", Self.number(last, 4), entries)),
-        Self.box("idat", content),
-        Self.fullBox("iloc", version: 1, [0x44, 0], Self.number(last, 2), places))
+      return fullBox(
+        "meta", fullBox("hdlr", [0, 0, 0, 0], Array("pict".utf8), [UInt8](repeating: 0, count: 13)),
+        fullBox("pitm", number(primary, 2)), fullBox("iinf", number(items.count, 2), kinds), fullBox("iref", links),
+        box("iprp", box("ipco", properties.flatMap { $0 }), fullBox("ipma", number(items.count, 4), entries)),
+        box("idat", data), fullBox("iloc", version: 1, [0x44, 0], number(items.count, 2), places))
     }
-    let brand = Array((format == .avif ? "avif" : "heic").utf8)
-    let head = Self.box("ftyp", brand, [0, 0, 0, 0], Array("mif1".utf8), brand)
+    let head = box("ftyp", Array(brand.utf8), [0, 0, 0, 0], Array("mif1".utf8), Array(brand.utf8))
     let start = head.count + meta(0).count + 8
-    return head + meta(start) + Self.box("mdat", tiles.flatMap(\.data) + (small?.data ?? []))
+    return head + meta(start) + box("mdat", items.filter { !$0.isInData }.flatMap(\.data))
   }
 
-  private func tile(_ column: Int, _ row: Int, of picture: TestPicture) throws -> Tile {
-    try coded(
-      TestPicture(side, side) { x, y in
-        let start = ((row * side + y) * picture.size.width + column * side + x) * picture.bands
-        return Array(picture.pixels[start..<start + picture.bands])
-      })
+  /// A pixel's colours as they are stored.
+  private func colours(_ pixel: [UInt8]) -> [UInt8] {
+    guard isPremultiplied else { return Array(pixel.prefix(3)) }
+    return pixel.prefix(3).map { UInt8((Int($0) * Int(pixel[3]) + 127) / 255) }
   }
 
-  private func coded(_ part: TestPicture) throws -> Tile {
+  /// A square of a picture, or all of it if it is as wide, with these samples of each pixel.
+  private func item(
+    _ picture: TestPicture, _ column: Int, _ row: Int, _ side: Int, _ sample: ([UInt8]) -> [UInt8],
+    _ properties: [[UInt8]]
+  ) throws -> Item {
+    let size = PixelSize(side, side == picture.size.width ? picture.size.height : side)
+    let part = TestPicture(size.width, size.height) { x, y in
+      let start = ((row * side + y) * picture.size.width + column * side + x) * picture.bands
+      return sample(Array(picture.pixels[start..<start + picture.bands]))
+    }
+    let coded = try coded(part)
+    return Item(
+      kind: format == .avif ? "av01" : "hvc1", data: coded.data, essential: [coded.configuration],
+      properties: [Self.extent(size)] + properties)
+  }
+
+  private func coded(_ part: TestPicture) throws -> (configuration: [UInt8], data: [UInt8]) {
     let options = format == .avif ? "compression=av1,effort=0,Q=80" : "compression=hevc,Q=80"
     let depth = bits > 8 ? ",bitdepth=\(bits)" : ""
     let file = try part.encoded("heifsave_buffer", options + depth, bits: bits > 8 ? 16 : 8, widens: bits > 8)
@@ -97,16 +151,16 @@ struct TileFile {
     let container = try HEIFFile(.memory(file))
     let item = try container.item(container.items.primary)
     let data = try item.ranges(inFileOf: file.count).flatMap { file[$0] }
-    return Tile(configuration: Array(file[place - 4..<place - 4 + length]), data: data)
+    return (Array(file[place - 4..<place - 4 + length]), data)
   }
 
   // MARK: Boxes
 
-  private static func number(_ value: Int, _ length: Int) -> [UInt8] {
+  static func number(_ value: Int, _ length: Int) -> [UInt8] {
     (0..<length).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
   }
 
-  private static func box(_ kind: String, _ content: [UInt8]...) -> [UInt8] {
+  static func box(_ kind: String, _ content: [UInt8]...) -> [UInt8] {
     let content = content.flatMap { $0 }
     return number(8 + content.count, 4) + Array(kind.utf8) + content
   }
@@ -115,7 +169,7 @@ struct TileFile {
     box(kind, [version, 0, 0, 0], content.flatMap { $0 })
   }
 
-  private static func extent(_ width: Int, _ height: Int) -> [UInt8] {
-    fullBox("ispe", number(width, 4), number(height, 4))
+  private static func extent(_ size: PixelSize) -> [UInt8] {
+    fullBox("ispe", number(size.width, 4), number(size.height, 4))
   }
 }

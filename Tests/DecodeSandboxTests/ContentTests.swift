@@ -143,7 +143,7 @@ struct ContentTests {
     return pixels
   }
 
-  private static func file(_ sample: Sample) throws -> [UInt8] {
+  static func file(_ sample: Sample) throws -> [UInt8] {
     // Starting libvips blocks them.
     try Codec.start()
     let others = ["VipsForeignSaveJp2k", "VipsForeignSaveMagick", "VipsForeignLoadJp2k", "VipsForeignLoadPpm"]

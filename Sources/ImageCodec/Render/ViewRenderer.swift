@@ -41,7 +41,7 @@ struct ViewRenderer {
       PixelRectangle(around: outputs.map { $0.window(ofPlane: plane) })
     }
     source.limit(to: windows)
-    let scratch = try Scratch(layout, isUsed: converter != nil, columns: windows[0].columns)
+    let scratch = try Scratch(layout, isUsed: converter != nil, columns: windows.map(\.columns))
     do throws(CodecError) {
       while !isDone,
         try source.read({ band throws(CodecError) in
@@ -69,12 +69,13 @@ struct ViewRenderer {
       return
     }
     // A converted row is read by all views before the next one replaces it.
-    let channels = layout.planes[0].channels
-    let first = scratch.columns.lowerBound
+    let channels = layout.planes[band.plane].channels
+    let columns = scratch.columns[band.plane]
+    let first = columns.lowerBound
     for index in 0..<band.count {
       converter.convert(
         band.start + index * band.stride + first * channels * layout.sampleBytes,
-        deviations: band.deviations.map { $0 + first }, count: scratch.columns.count, into: row + first * channels)
+        deviations: band.deviations.map { $0 + first }, count: columns.count, into: row + first * channels)
       let converted = RowBand(plane: band.plane, start: UnsafeRawPointer(row), stride: 0, count: 1)
       for output in outputs { output.take(converted) }
     }
@@ -100,10 +101,10 @@ struct ViewRenderer {
   /// The memory of one converted row.
   private final class Scratch {
     let row: UnsafeMutablePointer<Int16>?
-    /// The pixels of it that are converted.
-    let columns: Range<Int>
+    /// The samples of each plane's rows that are converted.
+    let columns: [Range<Int>]
 
-    init(_ layout: RowLayout, isUsed: Bool, columns: Range<Int>) throws(CodecError) {
+    init(_ layout: RowLayout, isUsed: Bool, columns: [Range<Int>]) throws(CodecError) {
       self.columns = columns
       let count = isUsed ? layout.planes[0].size.width * layout.planes[0].channels : 0
       row = isUsed ? malloc(2 * count + 16)?.assumingMemoryBound(to: Int16.self) : nil
