@@ -33,6 +33,9 @@ package struct HEIFImage: Sendable, Hashable {
   package internal(set) var alpha: UInt32?
 
   package var rows: Int { tiles.count / columns }
+
+  /// Whether it is shown whole, and neither turned nor mirrored.
+  package var isShownAsCoded: Bool { part.size == size && orientation == 1 }
 }
 
 extension HEIFItems {
@@ -43,25 +46,40 @@ extension HEIFItems {
 
   /// The image in an item.
   ///
-  /// - Parameter grid: The content of the item, if it is a grid.
+  /// - Parameters:
+  ///   - grid: The content of the item, if it is a grid.
+  ///   - usual: The size of an item that states none.
   /// - Throws: `.unsupported` for images that this reader leaves to others.
-  package func image(_ id: UInt32, grid: [UInt8]? = nil) throws(HEIFError) -> HEIFImage {
+  package func image(_ id: UInt32, grid: [UInt8]? = nil, usual: PixelSize? = nil) throws(HEIFError) -> HEIFImage {
     guard let item = item(id) else { throw .damaged("no item \(id)") }
-    var (tiles, columns, size) = ([item], 1, item.extent)
-    if item.kind == "grid" {
-      guard let grid else { throw .unsupported("a grid of unknown content") }
-      let layout = try HEIFGrid(grid)
-      let ids = item.references["dimg"] ?? []
-      guard ids.count == layout.rows * layout.columns else { throw .damaged("a grid without all its tiles") }
-      tiles = ids.compactMap { self.item($0) }
-      guard tiles.count == ids.count, let tile = tiles[0].extent else { throw .damaged("a grid of unknown tiles") }
-      guard tiles.allSatisfy({ $0.extent == tile && $0.kind == tiles[0].kind }), layout.isCovered(by: tile) else {
-        throw .unsupported("a grid of different tiles")
-      }
-      (columns, size) = (layout.columns, layout.size)
-    }
-    guard let size, let tileSize = tiles[0].extent, size.width > 0, size.height > 0 else {
+    guard item.kind == "grid" else { return try image(item, of: [item], columns: 1, item.extent ?? usual) }
+    guard let grid else { throw .unsupported("a grid of unknown content") }
+    let layout = try HEIFGrid(grid)
+    let ids = item.references["dimg"] ?? []
+    guard ids.count == layout.rows * layout.columns else { throw .damaged("a grid without all its tiles") }
+    let tiles = ids.compactMap { self.item($0) }
+    guard tiles.count == ids.count, let tile = tiles[0].extent else { throw .damaged("a grid of unknown tiles") }
+    guard layout.isCovered(by: tile) else { throw .unsupported("a grid of different tiles") }
+    return try image(item, of: tiles, columns: layout.columns, layout.size)
+  }
+
+  /// The alpha of an image: an item, a grid with this content, or an item for each of the image's tiles.
+  package func alpha(of image: HEIFImage, grid: [UInt8]?) throws(HEIFError) -> HEIFImage? {
+    if let alpha = image.alpha { return try self.image(alpha, grid: grid, usual: image.size) }
+    let tiles = image.tiles.compactMap { alpha(of: $0) }.compactMap { item($0) }
+    guard tiles.count == image.tiles.count, tiles.allSatisfy({ $0.extent == image.tileSize }) else { return nil }
+    return try self.image(tiles[0], of: tiles, columns: image.columns, image.size)
+  }
+
+  private func image(
+    _ item: HEIFItem, of tiles: [HEIFItem], columns: Int, _ size: PixelSize?
+  ) throws(HEIFError) -> HEIFImage {
+    guard let size, size.width > 0, size.height > 0 else {
       throw .damaged("an image without a size")
+    }
+    let tileSize = tiles[0].extent ?? size
+    guard tiles.count == 1 || tiles.allSatisfy({ $0.extent == tileSize && $0.kind == tiles[0].kind }) else {
+      throw .unsupported("a grid of different tiles")
     }
     let samples = try samples(tiles)
     let shown = try showing(item, of: size)
@@ -71,11 +89,11 @@ extension HEIFItems {
       }
     }
     var image = HEIFImage(
-      id: id, coding: samples.coding, size: size, tiles: tiles.map(\.id), columns: columns, tileSize: tileSize,
+      id: item.id, coding: samples.coding, size: size, tiles: tiles.map(\.id), columns: columns, tileSize: tileSize,
       chroma: samples.chroma, bits: samples.bits, colour: colour(item) ?? colour(tiles[0]),
       profile: profile(item) ?? profile(tiles[0]), peakLight: peakLight(item) ?? peakLight(tiles[0]), part: shown.part,
       orientation: shown.orientation.exif)
-    image.alpha = alpha(of: id)
+    image.alpha = alpha(of: item.id)
     return image
   }
 
@@ -129,7 +147,8 @@ extension HEIFItems {
     return shown
   }
 
-  private func alpha(of id: UInt32) -> UInt32? {
+  /// The item with the alpha of another.
+  package func alpha(of id: UInt32) -> UInt32? {
     items("auxl", to: id).first { item in
       item.properties.contains { property in
         if case .auxiliary(let name) = property.value { Self.alphaNames.contains(name) } else { false }

@@ -34,6 +34,12 @@ package struct HEIFItem: Sendable {
     return ranges
   }
 
+  /// The place of the content of a grid; nil for other items.
+  package var grid: Range<Int>? {
+    guard kind == "grid", let place = ranges?.first else { return nil }
+    return place.lowerBound..<place.lowerBound + min(place.count, HEIFGrid.mostBytes)
+  }
+
   /// The size that is stated for it, in pixels.
   package var extent: PixelSize? {
     for property in properties { if case .extent(let size) = property.value { return size } }

@@ -25,6 +25,9 @@ struct HEIFHeader: HeaderParser {
   private var position = 0
   private var boxes = 0
   private var items: HEIFItems?
+  /// The grids whose content has not been read, and the content of the others.
+  private var unread: [HEIFItem] = []
+  private var grids: [UInt32: [UInt8]] = [:]
 
   init(format: ImageFormat) { self.format = format }
 
@@ -38,8 +41,8 @@ struct HEIFHeader: HeaderParser {
     case .meta:
       return try parseMeta(bytes)
     case .grid:
-      try finish(grid: bytes.array)
-      return nil
+      grids[unread.removeFirst().id] = bytes.array
+      return try nextGrid()
     }
   }
 
@@ -66,24 +69,32 @@ struct HEIFHeader: HeaderParser {
     let items: HEIFItems
     do throws(HEIFError) { items = try HEIFItems(meta: bytes.array, at: position) } catch { throw explained(error) }
     self.items = items
-    guard let primary = items.item(items.primary), primary.kind == "grid", let place = primary.ranges?.first else {
-      try finish(grid: nil)
-      return nil
+    for item in [items.primary, items.alpha(of: items.primary)].compactMap({ $0.flatMap(items.item) }) {
+      guard let place = item.grid else { continue }
+      if place.lowerBound >= position, place.upperBound <= position + bytes.count {
+        grids[item.id] = bytes.slice(place.lowerBound - position..<place.upperBound - position).array
+      } else {
+        unread.append(item)
+      }
     }
-    let wanted = place.lowerBound..<place.lowerBound + min(place.count, HEIFGrid.mostBytes)
-    let end = position + bytes.count
-    guard wanted.lowerBound < position || wanted.upperBound > end else {
-      try finish(grid: bytes.slice(wanted.lowerBound - position..<wanted.upperBound - position).array)
-      return nil
-    }
-    awaiting = .grid
-    return wanted
+    unread.sort { ($0.grid?.lowerBound ?? 0) < ($1.grid?.lowerBound ?? 0) }
+    return try nextGrid()
   }
 
-  private mutating func finish(grid: [UInt8]?) throws(CodecError) {
+  /// The place of the next grid's content; nil when the image is known.
+  private mutating func nextGrid() throws(CodecError) -> Range<Int>? {
+    if let place = unread.first?.grid {
+      awaiting = .grid
+      return place
+    }
+    try finish()
+    return nil
+  }
+
+  private mutating func finish() throws(CodecError) {
     guard let items else { throw damaged("no table of contents") }
     do throws(HEIFError) {
-      draft = try probe(HEIFTraits(items, items.primary, grid: grid), items)
+      draft = try probe(HEIFTraits(items, items.primary, grids: grids), items)
     } catch {
       guard case .unsupported = error else { throw explained(error) }
       draft = try foreignProbe(items)

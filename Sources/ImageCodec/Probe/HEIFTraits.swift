@@ -41,6 +41,8 @@ struct HEIFTraits: Sendable, Equatable {
 
   var image: HEIFImage
   var alpha: HEIFImage?
+  /// Whether the colours are multiplied by alpha.
+  var isPremultiplied = false
   /// The ranges of its items in the file. Nil if the container does not give them as offsets in the file.
   var ranges: RangeSet<Int>?
   /// Only for a thumbnail that stands for its image.
@@ -51,17 +53,19 @@ struct HEIFTraits: Sendable, Equatable {
 
   /// An image that is read here, and its alpha.
   ///
-  /// - Parameter grid: The content of the item, if it is a grid.
+  /// Alpha is turned, mirrored and cropped as its image is: many encoders leave out its own properties for that.
+  ///
+  /// - Parameter grids: The content of the items that are grids.
   /// - Throws: `.unsupported` for images that are left to libheif.
-  init(_ items: HEIFItems, _ id: UInt32, grid: [UInt8]? = nil) throws(HEIFError) {
-    image = try items.image(id, grid: grid)
+  init(_ items: HEIFItems, _ id: UInt32, grids: [UInt32: [UInt8]] = [:]) throws(HEIFError) {
+    image = try items.image(id, grid: grids[id])
     ranges = items.ranges(image.tiles)
-    guard let number = image.alpha else { return }
-    let found = try items.image(number)
-    guard found.part == image.part, found.orientation == image.orientation, found.size == image.size,
-      items.item(id)?.references["prem"] == nil
+    guard let found = try items.alpha(of: image, grid: image.alpha.flatMap { grids[$0] }) else { return }
+    guard found.size == image.size,
+      found.isShownAsCoded || found.part == image.part && found.orientation == image.orientation
     else { throw .unsupported("alpha of another shape") }
     alpha = found
+    isPremultiplied = items.item(id)?.references["prem"] != nil
     ranges = items.ranges(image.tiles + found.tiles)
   }
 }

@@ -13,6 +13,7 @@ final class HEIFRowSource: RowSource {
   let layout: RowLayout
   private let colours: TileStrip
   private let alpha: TileStrip?
+  private let isPremultiplied: Bool
   private let part: PixelRectangle
   /// The levels of the samples of luma and of chroma, if they differ from the coded values.
   private let tables: [[UInt16]?]
@@ -46,7 +47,7 @@ final class HEIFRowSource: RowSource {
     if let found = traits.alpha {
       alpha = try TileStrip(found, of: file, skipsFilters: skipsFilters, spare: spare)
     }
-    self.alpha = alpha
+    (self.alpha, isPremultiplied) = (alpha, traits.isPremultiplied)
     if colours.colour == nil || traits.compared != nil { try colours.load(part.y) }
     let colour = colours.colour ?? CodedColour(primaries: 2, transfer: 2, matrix: 2, isFullRange: false)
     if let compared = traits.compared { try ThumbnailMatch(compared, colours, file).check(colour) }
@@ -175,10 +176,19 @@ final class HEIFRowSource: RowSource {
         across: divisors.across, alpha: alpha?.start(0, row: row), isAlphaWide: alpha?.sampleBytes == 2, first: part.x)
       let target = scratch + (row - first) * rowBytes
       converter.convert(line, count: size.width, into: target)
+      if isPremultiplied { unpremultiply(target, size.width) }
       toneMap?.convert(target, count: size.width, channels: converter.channels)
     }
     nextRows[0] += count
     return RowBand(start: UnsafeRawPointer(scratch), stride: rowBytes, count: count)
+  }
+
+  private func unpremultiply(_ row: UnsafeMutableRawPointer, _ width: Int) {
+    if colours.sampleBytes == 2 {
+      StoredColours.unpremultiply(row.assumingMemoryBound(to: UInt16.self), pixels: width, channels: 4)
+    } else {
+      StoredColours.unpremultiply(row.assumingMemoryBound(to: UInt8.self), pixels: width, channels: 4)
+    }
   }
 }
 
