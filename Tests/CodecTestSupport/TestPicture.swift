@@ -77,6 +77,11 @@ struct TestPicture {
   func encoded(
     _ saver: String = "pngsave_buffer", _ options: String = "", bits: Int = 8, widens: Bool = false
   ) throws -> [UInt8] {
+    try Self.save(try image(bits: bits, widens: widens), saver, options)
+  }
+
+  /// What is encoded.
+  func image(bits: Int = 8, widens: Bool = false) throws -> LibvipsImage {
     try Codec.start()
     let isWide = bits == 16
     let wide = widens ? pixels.flatMap { [$0, $0] } : isWide ? pixels + pixels.reversed() : []
@@ -91,7 +96,7 @@ struct TestPicture {
         : (isWide ? VIPS_INTERPRETATION_RGB16 : VIPS_INTERPRETATION_sRGB)
       picture = try picture.applying { cvips_reinterpret($0, $1, space) }
       if orientation != 1 { vips_image_set_int(picture.pointer, "orientation", Int32(orientation)) }
-      return try Self.save(picture, saver, options)
+      return picture
     }
   }
 

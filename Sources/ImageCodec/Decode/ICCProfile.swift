@@ -1,12 +1,13 @@
 import Glibc
+import HEIFContainer
 
 /// Parses an ICC profile to find out whether it is sRGB.
 ///
 /// Most embedded profiles are sRGB, in a dozen editions. Converting from them would cost 3 to 4 ms per image and change
 /// nothing.
 package struct ICCProfile {
-  private let bytes: HeaderBytes
-  private let tags: [String: Range<Int>]
+  fileprivate let bytes: HeaderBytes
+  fileprivate let tags: [String: Range<Int>]
 
   /// Parses the tag table. Nil if the bytes are no profile.
   init?(_ array: [UInt8]) {
@@ -138,7 +139,7 @@ package struct ICCProfile {
   }
 
   /// The value of a tone curve: a table, a power, or a parametric form (ICC.1:2022, 10.6 and 10.18).
-  private func curve(_ name: String, at input: Double) -> Double? {
+  fileprivate func curve(_ name: String, at input: Double) -> Double? {
     guard let start = tags[name]?.lowerBound else { return nil }
     if bytes.has("curv", at: start), let count = bytes.bigEndian(at: start + 8, count: 4) {
       switch count {
@@ -173,5 +174,30 @@ package struct ICCProfile {
     else { return nil }
     let share = position - Double(index)
     return (Double(below) * (1 - share) + Double(above) * share) / 65535
+  }
+}
+
+extension HighDynamicRange {
+  /// The range of a profile: by its tag `cicp`, or by tone curves of PQ or HLG, as libjxl writes them.
+  init?(profile: [UInt8]?) {
+    guard let profile = profile.flatMap({ ICCProfile($0) }) else { return nil }
+    if let start = profile.tags["cicp"]?.lowerBound, profile.bytes.has("cicp", at: start) {
+      self.init(codePoints: profile.bytes.slice(start + 8..<start + 12))
+      return
+    }
+    let curve = profile.tags["kTRC"] == nil ? "rTRC" : "kTRC"
+    let red = profile.primaries?[0][0] ?? 0
+    // BT.2020's and P3's red, for a white of D50.
+    let primaries = abs(red - 0.6734) < 0.005 ? 9 : abs(red - 0.5151) < 0.005 ? 12 : 1
+    let ranges = [16, 18].compactMap { transfer in
+      HighDynamicRange(CodedColour(primaries: primaries, transfer: transfer, matrix: 0, isFullRange: true))
+    }
+    let found = ranges.first { range in
+      [0.25, 0.5, 0.75].allSatisfy { signal in
+        profile.curve(curve, at: signal).map { abs($0 / range.light(signal) - 1) < 0.03 } ?? false
+      }
+    }
+    guard let found else { return nil }
+    self = found
   }
 }

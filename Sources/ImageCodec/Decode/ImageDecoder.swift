@@ -15,24 +15,34 @@ struct ImageDecoder {
   /// The row index of a JPEG, if only a part of it is read.
   var index: SharedIndex?
 
-  /// Opens the image by the plan and returns its rows: as stored, not yet upright, in their own colours; gray or RGB
-  /// for linear light.
+  /// Opens the image by the plan and returns its rows: as stored, not yet upright, in their own colours, or in sRGB if
+  /// these have a high dynamic range; gray or RGB for linear light.
   ///
   /// - Throws: `.handedOver` by the coefficient decoder; errors of the header.
   func rows() throws(CodecError) -> any RowSource {
+    let source = try storedRows(asRGB: isLinear)
+    let layout = source.layout
+    guard layout.colour != .cmyk,
+      let range = layout.dynamicRange ?? plan.probe.dynamicRange ?? HighDynamicRange(profile: layout.profile)
+    else { return source }
+    return ToneMappedRows(layout.colour == .ycc ? try storedRows(asRGB: true) : source, range)
+  }
+
+  /// - Parameter asRGB: Whether luma and chroma become RGB.
+  private func storedRows(asRGB: Bool) throws(CodecError) -> any RowSource {
     if cancellation.isSet { throw .cancelled }
     if case .coefficients(let scale) = pass.reader {
       var decoder = coefficients(
         at: scale, isTolerant: plan.isTolerant, expectsEnd: plan.isBodyWhole && !plan.isTolerant)
       decoder.halvesChroma = pass.halvesChroma
       let isWhole = scale == .full && convertsColours
-      if pass.readsByRows(plan.probe), !plan.isTolerant, !isWhole { return try JPEGStripSource(decoder) }
-      if scale == .full { return try jpegRows(reduction: 1, convertsColours: convertsColours) }
+      if pass.readsByRows(plan.probe), !plan.isTolerant, !asRGB, !isWhole { return try JPEGStripSource(decoder) }
+      if scale == .full { return try jpegRows(reduction: 1, convertsColours: asRGB || convertsColours) }
       decoder.measuresDeviations = isLinear
-      return try CoefficientRowSource(decoder, convertsColours: isLinear)
+      return try CoefficientRowSource(decoder, convertsColours: asRGB)
     }
     do throws(CodecError) {
-      if let rows = try formatRows() { return rows }
+      if let rows = try formatRows(asRGB) { return rows }
     } catch {
       // Another plan is needed if libheif would turn the image, or if libvips would take the level's profile from the
       // level's own directory.
@@ -46,7 +56,7 @@ struct ImageDecoder {
   /// The rows by the reader of the format; nil if there is none.
   ///
   /// - Throws: `.handedOver` for files that only libvips reads.
-  private func formatRows() throws(CodecError) -> (any RowSource)? {
+  private func formatRows(_ asRGB: Bool) throws(CodecError) -> (any RowSource)? {
     if let helperOnly { return try helperOnly.rows(isTolerant: plan.isTolerant) }
     let probe = plan.probe
     // libvips reads more of a damaged image: rows before the damage in the same chunk, and rows after it.
@@ -54,7 +64,7 @@ struct ImageDecoder {
     switch (probe.format, pass.reader) {
     case (.jpeg, .jpeg(let reduction)):
       try checkScans()
-      return try jpegRows(reduction: reduction, convertsColours: convertsColours)
+      return try jpegRows(reduction: reduction, convertsColours: asRGB || convertsColours)
     case (.png, .whole): return try PNGRowSource(body, probe: probe)
     case (.gif, .whole): return try GIFRowSource(body, probe: probe)
     case (.tiff, .whole), (.tiff, .level):
@@ -62,11 +72,11 @@ struct ImageDecoder {
       // Inks are averaged in linear light once libvips has converted them.
       return rows.layout.colour == .cmyk && isLinear ? nil : rows
     case (.webp, .whole), (.webp, .scaledWebP):
-      return try WebPRowSource(body, probe: probe, size: pass.baseSize, convertsColours: pass.readsRGB(probe))
+      return try WebPRowSource(body, probe: probe, size: pass.baseSize, convertsColours: pass.readsRGB(probe) || asRGB)
     case (.heif, .whole), (.avif, .whole):
       guard let traits = probe.heif else { return nil }
       return try HEIFRowSource(
-        body, traits, skipsFilters: pass.hidesBlockEdges, convertsColours: isLinear, spare: spare)
+        body, traits, skipsFilters: pass.hidesBlockEdges, convertsColours: asRGB, spare: spare)
     default: return nil
     }
   }
@@ -85,7 +95,7 @@ struct ImageDecoder {
   /// Whether libjpeg makes RGB of a JPEG: of one or two samples of chroma a row it interpolates nothing, as other
   /// programs.
   private var convertsColours: Bool {
-    isLinear || plan.probe.storedSize.width <= 4 && plan.probe.samplesPerPixel < 3
+    plan.probe.storedSize.width <= 4 && plan.probe.samplesPerPixel < 3
   }
 
   /// The rows of a JPEG as RGB by libjpeg, at the plan's scale.
@@ -145,14 +155,14 @@ struct ImageDecoder {
   /// The image's metadata that a policy keeps; nil if it cannot be read. None for formats that only a helper reads.
   func metadata(_ policy: MetadataPolicy) -> KeptMetadata? {
     guard policy != .none, helperOnly == nil, !cancellation.isSet else { return nil }
-    // The profile of a high dynamic range does not describe the thumbnail, which is mapped to sRGB.
-    if policy == .profile, plan.probe.heif?.isHighDynamicRange == true { return nil }
     guard (try? Codec.start()) != nil else { return nil }
     defer { vips_error_clear() }
     // A level's directory has no metadata.
     let option = pass.level == nil ? loaderOption : nil
     guard let image = try? open(BodyReader(body, cancellation: cancellation), option) else { return nil }
-    return KeptMetadata(policy, of: image)
+    // The profile of a high dynamic range does not describe the thumbnail, which is mapped to sRGB.
+    let range = plan.probe.dynamicRange ?? HighDynamicRange(profile: image.profile)
+    return policy == .profile && range != nil ? nil : KeptMetadata(policy, of: image)
   }
 
   private func open(

@@ -77,6 +77,9 @@ struct RowLayout: Sendable, Equatable {
     return ICCProfile.fitting(storedProfile, colours: channels - (hasAlpha && colour != .cmyk ? 1 : 0))
   }
 
+  /// The high dynamic range of interleaved samples, if the source knows of it: `ToneMappedRows` maps it.
+  var dynamicRange: HighDynamicRange?
+
   var sampleBytes: Int { sample == .uint16 ? 2 : 1 }
 
   /// The most rows of a band of one of several planes, so that none is far ahead of another.

@@ -112,6 +112,7 @@ struct HEIFHeader: HeaderParser {
     let chroma = traits.image.chroma == .none ? 0 : 2 / Double(divisors.across * divisors.down)
     probe.samplesPerPixel = 1 + chroma + (traits.alpha == nil ? 0 : 1)
     probe.heif = traits
+    probe.dynamicRange = traits.dynamicRange
     probe.preview = EmbeddedPreview(items, of: traits)
     return probe
   }
@@ -129,13 +130,12 @@ struct HEIFHeader: HeaderParser {
         if let part = try? aperture.part(of: size) { size = part.size }
       case .rotation(let turns) where turns & 1 == 1: size = PixelSize(size.height, size.width)
       case .bits(let bits): probe.bitsPerSample = bits.first ?? 8
+      case .colour(let colour): probe.dynamicRange = HighDynamicRange(colour)
       default: break
       }
     }
     probe.storedSize = size
-    probe.hasAlpha = items.items("auxl", to: primary.id).contains { item in
-      item.properties.contains { if case .auxiliary(let name) = $0.value { name.contains("alpha") } else { false } }
-    }
+    probe.hasAlpha = items.alpha(of: primary.id) != nil
     probe.channels = probe.hasAlpha == true ? 4 : 3
     probe.samplesPerPixel = probe.hasAlpha == true ? 2.5 : 1.5
     return probe

@@ -48,8 +48,8 @@ struct HEIFTraits: Sendable, Equatable {
   /// Only for a thumbnail that stands for its image.
   var compared: Comparison?
 
-  /// Whether the container declares a high dynamic range, which thumbnails do not have.
-  var isHighDynamicRange: Bool { image.colour?.isHighDynamicRange ?? false }
+  /// The high dynamic range that the container declares.
+  var dynamicRange: HighDynamicRange? { HighDynamicRange(image.colour, peakLight: image.peakLight) }
 
   /// An image that is read here, and its alpha.
   ///
@@ -111,11 +111,4 @@ extension EmbeddedPreview {
       && (thumbnail.chroma == .none) == (image.chroma == .none)
       && [thumbnail, image].allSatisfy { $0.part.size == $0.size }
   }
-}
-
-extension CodedColour {
-  /// The transfer functions of a high dynamic range (ITU-T H.273): PQ and HLG.
-  static let (pq, hlg) = (16, 18)
-
-  var isHighDynamicRange: Bool { transfer == Self.pq || transfer == Self.hlg }
 }

@@ -9,7 +9,7 @@ struct PNGHeader: HeaderParser {
     case body(Chunk)
   }
 
-  private enum Chunk { case header, exif }
+  private enum Chunk { case header, exif, colour, light }
 
   private(set) var draft: ImageProbe?
   private(set) var isSettled = false
@@ -21,6 +21,7 @@ struct PNGHeader: HeaderParser {
   /// The longest EXIF chunk that is parsed, in bytes.
   private static let longestExif = 65_536
   private static let maximumChunks = 100_000
+  private static let colourChunks: [(StaticString, Chunk)] = [("cICP", .colour), ("cLLI", .light)]
 
   mutating func parse(_ bytes: HeaderBytes) throws(CodecError) -> Range<Int>? {
     switch awaiting {
@@ -28,6 +29,10 @@ struct PNGHeader: HeaderParser {
     case .chunk: return try parseChunk(bytes)
     case .body(.header): try parseHeader(bytes)
     case .body(.exif): draft?.orientation = Exif(bytes, at: 0)?.orientation ?? 1
+    case .body(.colour): draft?.dynamicRange = HighDynamicRange(codePoints: bytes)
+    case .body(.light):
+      let light = (bytes.bigEndian(at: 0, count: 4) ?? 0) / 10_000
+      draft?.dynamicRange?.peakLight = light > 0 ? light : nil
     }
     return expectChunk()
   }
@@ -60,6 +65,10 @@ struct PNGHeader: HeaderParser {
     if bytes.has("eXIf", at: 4) {
       awaiting = .body(.exif)
       return body..<body + min(length, Self.longestExif)
+    }
+    for (name, chunk) in Self.colourChunks where !isSettled && length <= 8 && bytes.has(name, at: 4) {
+      awaiting = .body(chunk)
+      return body..<body + length
     }
     if !isSettled, bytes.has("tRNS", at: 4), let probe = draft, probe.hasAlpha == false {
       draft?.hasAlpha = true

@@ -74,7 +74,7 @@ struct RenderPass {
     let source = try decoder.rows()
     var rasters = try render(source, steps)
     // Saturated edges look different if each pixel is clipped before it is averaged.
-    if decoder.canConvertRows, let first = rasters.first, first.losesChroma {
+    if decoder.canConvertRows, source.layout.colour == .ycc, let first = rasters.first, first.losesChroma {
       // One reading's views at a time are in memory.
       rasters = []
       if let source = source as? CoefficientRowSource {

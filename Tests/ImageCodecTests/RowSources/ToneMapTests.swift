@@ -6,8 +6,11 @@ import HEIFContainer
 
 /// PQ and HLG as sRGB, against levels computed from the formulas of the recommendations.
 @Suite struct ToneMapTests {
-  private static func colour(primaries: Int = 9, transfer: Int) -> CodedColour {
-    CodedColour(primaries: primaries, transfer: transfer, matrix: 9, isFullRange: true)
+  private static func map(
+    primaries: Int = 9, transfer: Int, peak: Int? = nil, isWide: Bool = true
+  ) throws -> ToneMap {
+    let colour = CodedColour(primaries: primaries, transfer: transfer, matrix: 9, isFullRange: true)
+    return ToneMap(try #require(HighDynamicRange(colour, peakLight: peak)), isWide: isWide)
   }
 
   /// The signal of PQ from 0 to 1 for a light in cd/m².
@@ -35,14 +38,14 @@ import HEIFContainer
       (0, 0), (1, 15.4), (50, 136), (100, 185.7), (203, 229), (400, 249.7), (1000, 255), (4000, 255), (10_000, 255),
     ] as [(Double, Double)])
   func grayInPQFollowsTheCurve(light: Double, level: Double) throws {
-    let map = try ToneMap(Self.colour(transfer: 16), peak: nil, isWide: true)
+    let map = try Self.map(transfer: 16)
     for found in Self.shown(map, [Double](repeating: light > 0 ? Self.pq(light) : 0, count: 3)) {
       #expect(abs(found - level) < 0.7, "\(light) cd/m² is \(found)")
     }
   }
 
   @Test func referenceWhiteOfHLGIsThatOfPQ() throws {
-    let map = try ToneMap(Self.colour(transfer: 18), peak: nil, isWide: true)
+    let map = try Self.map(transfer: 18)
     for (signal, level) in [(0.0, 0.0), (0.75, 229.0), (1.0, 255.0)] {
       for found in Self.shown(map, [signal, signal, signal]) {
         #expect(abs(found - level) < 0.7, "\(signal) is \(found)")
@@ -53,7 +56,7 @@ import HEIFContainer
   @Test func brighterIsNeverDarker() throws {
     for transfer in [16, 18] {
       for peak in [nil, 0, 203, 600, 4000, 65_535] {
-        let map = try ToneMap(Self.colour(transfer: transfer), peak: peak, isWide: true)
+        let map = try Self.map(transfer: transfer, peak: peak)
         let levels = (0...255).map { Self.shown(map, [Double](repeating: Double($0) / 255, count: 3))[1] }
         // The tables' steps are far below a level.
         #expect(zip(levels, levels.dropFirst()).allSatisfy { $0 <= $1 + 0.1 }, "\(transfer) to \(peak ?? -1)")
@@ -63,7 +66,7 @@ import HEIFContainer
   }
 
   @Test func whatIsNoBrighterThanWhiteIsNotRolledOff() throws {
-    let map = try ToneMap(Self.colour(transfer: 16), peak: 203, isWide: true)
+    let map = try Self.map(transfer: 16, peak: 203)
     for light in [20.0, 100, 150, 203] {
       let found = Self.shown(map, [Double](repeating: Self.pq(light), count: 3))[0]
       #expect(abs(found - Self.level(light / 203)) < 0.7, "\(light) cd/m² is \(found)")
@@ -71,7 +74,7 @@ import HEIFContainer
   }
 
   @Test func coloursOfSRGBComeBack() throws {
-    let map = try ToneMap(Self.colour(transfer: 16), peak: nil, isWide: true)
+    let map = try Self.map(transfer: 16)
     // BT.709's red, green, blue and a skin, at no more than 80 cd/m², in BT.2020's primaries.
     for colour in [[80.0, 0, 0], [0, 80, 0], [0, 0, 80], [70, 40, 25]] {
       let wide = [
@@ -86,12 +89,12 @@ import HEIFContainer
   }
 
   @Test func alphaStaysAsItIs() throws {
-    let map = try ToneMap(Self.colour(primaries: 12, transfer: 18), peak: nil, isWide: true)
+    let map = try Self.map(primaries: 12, transfer: 18)
     #expect(Self.shown(map, [0.5, 0.5, 0.5, 0.25])[3] == Double(UInt16((0.25 * 65_535).rounded())) / 257)
   }
 
   @Test func rowsOfEightBitsAreMapped() throws {
-    let map = try ToneMap(Self.colour(transfer: 16), peak: nil, isWide: false)
+    let map = try Self.map(transfer: 16, isWide: false)
     var row: [UInt8] = [0, 0, 0, 148, 148, 148, 255, 255, 255]
     row.withUnsafeMutableBytes { row in if let start = row.baseAddress { map.convert(start, count: 3, channels: 3) } }
     // 148 of 255 is 202 cd/m².
@@ -101,20 +104,20 @@ import HEIFContainer
   @Test func aChartInPQLooksLikeTheChart() throws {
     let bytes = [UInt8](try TestImages.bytes("formats/avif-pq-10-bit.avif"))
     let probed = try probe(.memory(bytes))
-    #expect(probed.heif?.isHighDynamicRange == true && probed.bitsPerSample == 10)
+    #expect(probed.dynamicRange?.isPQ == true && probed.bitsPerSample == 10)
     let variant = Variant(size: PixelSize(80, 80), fit: .contain, format: .png)
     let chart = try DecodedPixels([UInt8](TestImages.bytes("formats/png-rgb.png")), variant)
-    // Its white is rolled off to 229 of 255. By libheif its signal is shown as if it were sRGB's.
-    let ours = try DecodedPixels(bytes, variant)
-    let theirs = try DecodedPixels(bytes, variant, mayReadCoefficients: false)
-    #expect(ours.meanDifference(from: chart) < 12, "\(ours.meanDifference(from: chart))")
-    #expect(theirs.meanDifference(from: chart) > 2 * ours.meanDifference(from: chart))
+    // Its white is rolled off to 229 of 255. The samples are our own reader's, and libheif's.
+    for mayReadCoefficients in [true, false] {
+      let shown = try DecodedPixels(bytes, variant, mayReadCoefficients: mayReadCoefficients)
+      #expect(shown.meanDifference(from: chart) < 12, "\(shown.meanDifference(from: chart))")
+    }
   }
 
-  @Test func otherPrimariesAreHandedOver() {
-    #expect(throws: CodecError.handedOver(reason: "high dynamic range with the primaries 22")) {
-      _ = try ToneMap(Self.colour(primaries: 22, transfer: 16), peak: nil, isWide: true)
-    }
+  @Test func otherPrimariesAreTakenForThoseOfSRGB() throws {
+    let signals = [80.0, 20, 40].map { Self.pq($0) }
+    let (smpte, sRGB) = (try Self.map(primaries: 22, transfer: 16), try Self.map(primaries: 1, transfer: 16))
+    #expect(Self.shown(smpte, signals) == Self.shown(sRGB, signals))
   }
 
   @Test(arguments: [(ImageFormat.heif, 10, 16), (.heif, 10, 18), (.avif, 8, 16), (.avif, 12, 16), (.heif, 8, 18)])
@@ -126,13 +129,108 @@ import HEIFContainer
     file.bits = bits
     let bytes = try file.bytes(picture)
     let probed = try probe(.memory(bytes))
-    #expect(probed.heif?.isHighDynamicRange == true && probed.bitsPerSample == bits)
+    #expect(probed.dynamicRange?.isPQ == (transfer == 16) && probed.bitsPerSample == bits)
     for light in [Light.display, .linear] {
       let variant = Variant(size: PixelSize(64, 32), fit: .contain, format: .png, light: light)
       let pixels = try DecodedPixels(bytes, variant)
       #expect(pixels.isNear([229, 229, 229], 8, 16, tolerance: 3), "\(pixels[8, 16])")
       // 0.2 cd/m² in PQ and 0.6 in HLG.
       #expect(pixels[60, 16].allSatisfy { $0 < 12 }, "\(pixels[60, 16])")
+    }
+  }
+
+  // MARK: Formats
+
+  /// Left 203 cd/m² or 75 % of HLG, right almost black.
+  private static func picture(_ transfer: Int, bands: Int = 3, black: Int = 0, range: Int = 255) -> TestPicture {
+    let white: UInt8 = transfer == 16 ? 148 : 191
+    return TestPicture(128, 64, bands: bands) { x, _ in
+      var pixel = [UInt8](repeating: UInt8(black + Int(x < 64 ? white : 20) * range / 255), count: 4)
+      if bands % 2 == 0 { pixel[bands - 1] = 255 }
+      return pixel
+    }
+  }
+
+  private static func expectLight(_ pixels: DecodedPixels, _ note: String) {
+    let colours = pixels.bands < 3 ? 1 : 3
+    #expect(pixels.isNear([229, 229, 229].dropLast(3 - colours), 8, 16, tolerance: 3), "\(note): \(pixels[8, 16])")
+    #expect(pixels[60, 16].prefix(colours).allSatisfy { $0 < 12 }, "\(note): \(pixels[60, 16])")
+  }
+
+  @Test(arguments: [16, 18], [(8, 3), (16, 3), (16, 1), (16, 2), (8, 4), (16, 4)])
+  func codePointsOfAPNGAreObeyed(_ transfer: Int, _ kind: (bits: Int, bands: Int)) throws {
+    for (range, picture) in [
+      (1, Self.picture(transfer, bands: kind.bands)),
+      (0, Self.picture(transfer, bands: kind.bands, black: 16, range: 219)),
+    ] {
+      var file = try picture.encoded(bits: kind.bits, widens: kind.bits > 8)
+      file.insert(contentsOf: TestPNG.chunk("cICP", [9, UInt8(transfer), 0, UInt8(range)]), at: 33)
+      for (isTolerant, light) in [(false, Light.display), (false, .linear), (true, .display)] {
+        let variant = Variant(size: PixelSize(64, 32), fit: .contain, format: .png, light: light)
+        let made = try TestRender.inPlace(
+          .memory(file), probe(.memory(file)), [variant], budget: 1 << 30, isTolerant: isTolerant, CancellationFlag())
+        try Self.expectLight(DecodedPixels(#require(made.first).result.get().data), "\(range) \(isTolerant) \(light)")
+      }
+    }
+  }
+
+  /// libvips' sRGB with other tags.
+  private static func profile(_ tags: [(String, [UInt8])]) throws -> [UInt8] {
+    let file = try TestPicture.quarters(16, 16).encoded("jpegsave_buffer", "profile=srgb")
+    let stored = try BodyReader(.memory(file), cancellation: CancellationFlag()).load(.jpeg, VIPS_FAIL_ON_ERROR)
+    let old = try #require(stored.profile)
+    func number(_ bytes: [UInt8], _ place: Int) -> Int { bytes[place..<place + 4].reduce(0) { $0 << 8 | Int($1) } }
+    let kept = (0..<number(old, 128)).map { Array(old[132 + 12 * $0..<144 + 12 * $0]) }
+      .filter { entry in !tags.contains { entry.starts(with: $0.0.utf8) } }
+    var (table, data) = ([UInt8](), [UInt8]())
+    let start = 132 + 12 * (kept.count + tags.count)
+    for (name, bytes) in kept.map({ ($0, Array(old[number($0, 4)..<number($0, 4) + number($0, 8)])) })
+      + tags.map({ (Array($0.0.utf8), $0.1) })
+    {
+      table += name.prefix(4) + TestPNG.long(start + data.count) + TestPNG.long(bytes.count)
+      data += bytes + [UInt8](repeating: 0, count: -bytes.count & 3)
+    }
+    let header = TestPNG.long(start + data.count) + old[4..<128]
+    return header + TestPNG.long(kept.count + tags.count) + table + data
+  }
+
+  @Test(
+    arguments: [16, 18],
+    [
+      ("pngsave_buffer", "", 8), ("pngsave_buffer", "", 16), ("jpegsave_buffer", "Q=95", 8),
+      ("jpegsave_buffer", "Q=95,interlace=true", 8), ("webpsave_buffer", "Q=95", 8), ("tiffsave_buffer", "", 8),
+      ("tiffsave_buffer", "compression=deflate", 16), ("heifsave_buffer", "compression=av1,effort=0", 8),
+      ("jxlsave_buffer", "lossless=true", 8), ("jxlsave_buffer", "lossless=true", 16),
+    ])
+  func profilesOfAHighDynamicRangeAreToneMapped(
+    _ transfer: Int, _ kind: (saver: String, options: String, bits: Int)
+  ) async throws {
+    let range = try #require(
+      HighDynamicRange(CodedColour(primaries: 9, transfer: transfer, matrix: 0, isFullRange: true)))
+    let curve =
+      Array("curv".utf8) + [0, 0, 0, 0] + TestPNG.long(1025)
+      + (0...1024).flatMap { TestPNG.long(Int(range.light(Double($0) / 1024) * 65_535)).suffix(2) }
+    for tags in [
+      ["rTRC", "gTRC", "bTRC"].map { ($0, curve) },
+      [("cicp", Array("cicp".utf8) + [0, 0, 0, 0, 9, UInt8(transfer), 0, 1])],
+    ] {
+      let profile = try Self.profile(tags)
+      let picture = try Self.picture(transfer).image(bits: kind.bits, widens: kind.bits > 8)
+      vips_image_set_blob_copy(picture.pointer, VIPS_META_ICC_NAME, profile, profile.count)
+      let file = try TestPicture.save(picture, kind.saver, kind.options)
+      for light in Light.allCases {
+        var variant = Variant(size: PixelSize(64, 32), fit: .contain, format: .png, light: light)
+        variant.metadata = .profile
+        let thumbnail =
+          kind.saver.hasPrefix("jxl")
+          ? try #require(try await HelperBench().render(file, .jpegXL, [variant]).first).get()
+          : try await TestRender.one(file, variant)
+        let shown = try BodyReader(.memory(Array(thumbnail.data)), cancellation: CancellationFlag())
+          .load(.png, VIPS_FAIL_ON_ERROR)
+        // The profile would make it darker.
+        #expect(shown.profile == nil)
+        try Self.expectLight(DecodedPixels(shown), "\(kind) \(tags.count) \(light)")
+      }
     }
   }
 }

@@ -7,7 +7,7 @@ struct CodedRange {
   let isFull: Bool
 
   /// The coded value of black, and of chroma's grey; and the levels from there to white, or to chroma's extremes.
-  private func scale(isChroma: Bool) -> (zero: Double, range: Double) {
+  func scale(isChroma: Bool) -> (zero: Double, range: Double) {
     let step = Double(1 << (bits - 8))
     if isFull { return (isChroma ? 128 * step : 0, Double(1 << bits - 1)) }
     return isChroma ? (128 * step, 224 * step) : (16 * step, 219 * step)

@@ -5,7 +5,7 @@ import ThumbnailCore
 /// Decodes an image of a HEIC or AVIF item by item, with libde265 or dav1d, without turning it.
 ///
 /// Holds a row of its tiles, or the planes of its only item. It delivers luma and chroma as they are, or RGB for images
-/// with alpha or a high dynamic range and for linear light.
+/// with alpha or a high dynamic range, which is not mapped yet, and for linear light.
 final class HEIFRowSource: RowSource {
   /// The most bytes of rows that are passed at once.
   private static let bandBytes = 65_536
@@ -13,14 +13,11 @@ final class HEIFRowSource: RowSource {
   let layout: RowLayout
   private let colours: TileStrip
   private let alpha: TileStrip?
-  private let isPremultiplied: Bool
   private let part: PixelRectangle
   /// The levels of the samples of luma and of chroma, if they differ from the coded values.
   private let tables: [[UInt16]?]
   /// Nil if planes are delivered.
   private let converter: PixelConverter?
-  /// Nil unless the image has a high dynamic range.
-  private let toneMap: ToneMap?
   /// Converted rows.
   private let scratch: UnsafeMutableRawPointer
   private let bytesPerBand: Int
@@ -47,7 +44,7 @@ final class HEIFRowSource: RowSource {
     if let found = traits.alpha {
       alpha = try TileStrip(found, of: file, skipsFilters: skipsFilters, spare: spare)
     }
-    (self.alpha, isPremultiplied) = (alpha, traits.isPremultiplied)
+    self.alpha = alpha
     if colours.colour == nil || traits.compared != nil { try colours.load(part.y) }
     let colour = colours.colour ?? CodedColour(primaries: 2, transfer: 2, matrix: 2, isFullRange: false)
     if let compared = traits.compared { try ThumbnailMatch(compared, colours, file).check(colour) }
@@ -56,9 +53,10 @@ final class HEIFRowSource: RowSource {
     let isAligned = part.x % divisors.across == 0 && part.y % divisors.down == 0
     let range = CodedRange(bits: image.bits, isFull: colour.isFullRange)
     // If there is a profile, the container's colour space counts.
-    let isHDR = colour.isHighDynamicRange && (image.colour != nil || image.profile == nil)
-    toneMap = isHDR ? try ToneMap(colour, peak: image.peakLight, isWide: image.bits > 8) : nil
-    let keepsPlanes = alpha == nil && !convertsColours && !isHDR && isAligned && image.chroma != .none
+    let dynamicRange =
+      image.colour != nil || image.profile == nil ? HighDynamicRange(colour, peakLight: image.peakLight) : nil
+    let keepsPlanes =
+      alpha == nil && !convertsColours && dynamicRange == nil && isAligned && image.chroma != .none
     if keepsPlanes, let weights = LumaWeights(matrix: colour.matrix) {
       converter = nil
       layout = RowLayout(
@@ -67,11 +65,13 @@ final class HEIFRowSource: RowSource {
       let chroma = range.table(isChroma: true)
       tables = [range.table(isChroma: false), chroma, chroma]
     } else {
-      let found = try PixelConverter(bits: image.bits, colour: colour, alphaBits: alpha?.image.bits)
+      let found = try PixelConverter(
+        bits: image.bits, colour: colour, alphaBits: alpha?.image.bits, isPremultiplied: traits.isPremultiplied)
       converter = found
-      layout = RowLayout(
-        size: size, channels: found.channels, sample: image.bits > 8 ? .uint16 : .uint8,
-        profile: isHDR ? nil : image.profile)
+      var pixels = RowLayout(
+        size: size, channels: found.channels, sample: image.bits > 8 ? .uint16 : .uint8, profile: image.profile)
+      pixels.dynamicRange = dynamicRange
+      layout = pixels
       tables = [nil]
     }
     nextRows = layout.planes.map { _ in 0 }
@@ -174,21 +174,10 @@ final class HEIFRowSource: RowSource {
         chroma: colours.image.chroma == .none
           ? nil : (colours.start(1, row: shared), colours.start(2, row: shared)),
         across: divisors.across, alpha: alpha?.start(0, row: row), isAlphaWide: alpha?.sampleBytes == 2, first: part.x)
-      let target = scratch + (row - first) * rowBytes
-      converter.convert(line, count: size.width, into: target)
-      if isPremultiplied { unpremultiply(target, size.width) }
-      toneMap?.convert(target, count: size.width, channels: converter.channels)
+      converter.convert(line, count: size.width, into: scratch + (row - first) * rowBytes)
     }
     nextRows[0] += count
     return RowBand(start: UnsafeRawPointer(scratch), stride: rowBytes, count: count)
-  }
-
-  private func unpremultiply(_ row: UnsafeMutableRawPointer, _ width: Int) {
-    if colours.sampleBytes == 2 {
-      StoredColours.unpremultiply(row.assumingMemoryBound(to: UInt16.self), pixels: width, channels: 4)
-    } else {
-      StoredColours.unpremultiply(row.assumingMemoryBound(to: UInt8.self), pixels: width, channels: 4)
-    }
   }
 }
 

@@ -12,11 +12,14 @@ struct PixelConverter {
   private let isWide: Bool
   /// Whether the planes are green, blue and red.
   private let isRGB: Bool
+  /// Whether the colours are divided by alpha.
+  private let isPremultiplied: Bool
   private let factors: (red: Float, greenOfRed: Float, greenOfBlue: Float, blue: Float)
 
   /// - Parameter alphaBits: The bits of the samples of alpha; nil if there is none.
   /// - Throws: `.handedOver` for a matrix that is not known.
-  init(bits: Int, colour: CodedColour, alphaBits: Int?) throws(CodecError) {
+  init(bits: Int, colour: CodedColour, alphaBits: Int?, isPremultiplied: Bool = false) throws(CodecError) {
+    self.isPremultiplied = isPremultiplied
     let range = CodedRange(bits: bits, isFull: colour.isFullRange)
     isRGB = colour.matrix == 0
     guard let weights = isRGB ? .jfif : LumaWeights(matrix: colour.matrix) else {
@@ -98,5 +101,6 @@ struct PixelConverter {
         : Int(row.load(fromByteOffset: place, as: UInt8.self))
       output[x &* 4 &+ 3] = level(alpha[min(alpha.count - 1, found)])
     }
+    if isPremultiplied { StoredColours.unpremultiply(output, pixels: count, channels: 4) }
   }
 }

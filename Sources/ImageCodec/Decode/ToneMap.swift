@@ -32,23 +32,15 @@ struct ToneMap {
   private let primaries: Primaries
   private let isWide: Bool
 
-  /// - Parameters:
-  ///   - colour: A colour space with PQ or HLG.
-  ///   - peak: The brightest light of a PQ image in cd/m², if the image states it.
-  ///   - isWide: Whether rows have 16 bits a sample, not 8.
-  /// - Throws: `.handedOver` for other primaries than BT.2020's, P3's and BT.709's.
-  init(_ colour: CodedColour, peak: Int?, isWide: Bool) throws(CodecError) {
-    guard let primaries = Primaries(colour.primaries) else {
-      throw .handedOver(reason: "high dynamic range with the primaries \(colour.primaries)")
-    }
-    (self.primaries, self.isWide) = (primaries, isWide)
-    let isPQ = colour.transfer == CodedColour.pq
+  /// - Parameter isWide: Whether rows have 16 bits a sample, not 8.
+  init(_ range: HighDynamicRange, isWide: Bool) {
+    (primaries, self.isWide) = (Primaries(range.primaries), isWide)
+    let isPQ = range.isPQ
     let most: Double = isWide ? 65_535 : 255
-    let signals: [Double] = (0...(isWide ? Self.last : 255)).map { (level: Int) -> Double in
-      min(1, Double(isWide ? level << 4 : level) / most)
-    }
-    light = signals.map { (signal: Double) -> Float in
-      Float(isPQ ? PQ.light(signal) / Self.white : Self.sceneLight(signal))
+    let levels = CodedRange(bits: isWide ? 16 : 8, isFull: range.isFullRange).scale(isChroma: false)
+    light = (0...(isWide ? Self.last : 255)).map { (level: Int) -> Float in
+      let signal = max(0, min(1, (Double(isWide ? level << 4 : level) - levels.zero) / levels.range))
+      return Float(range.light(signal) * (isPQ ? PQ.brightest / Self.white : 1))
     }
     display =
       isPQ
@@ -56,7 +48,7 @@ struct ToneMap {
       : Self.roots.map { (root: Double) -> Float in
         Float(pow(root * root, Self.gammaOfHLG) * Self.usualPeak / Self.white)
       }
-    let told = isPQ ? peak.map { max(Self.white, min(PQ.brightest, Double($0))) } : nil
+    let told = isPQ ? range.peakLight.map { max(Self.white, min(PQ.brightest, Double($0))) } : nil
     let known = told ?? Self.usualPeak
     rollOff = Self.roots.map { root in
       let found = max(1e-6, root * root * known)
@@ -70,7 +62,7 @@ struct ToneMap {
 
   private static let roots = (0...last).map { Double($0) / Double(last) }
 
-  /// Maps `count` pixels in place. The first three of `channels` samples are red, green and blue.
+  /// Maps `count` pixels in place. The first of `channels` samples is gray, or the first three are red, green and blue.
   func convert(_ row: UnsafeMutableRawPointer, count: Int, channels: Int) {
     if isWide {
       convert(row.assumingMemoryBound(to: UInt16.self), count, channels)
@@ -94,14 +86,15 @@ struct ToneMap {
       display.withUnsafeBufferPointer { display in
         rollOff.withUnsafeBufferPointer { rollOff in
           encoded.withUnsafeBufferPointer { encoded in
+            let (green, blue) = channels < 3 ? (0, 0) : (1, 2)
             for x in 0..<count {
               let pixel = row + x &* channels
-              var found = SIMD3(light[index(pixel[0])], light[index(pixel[1])], light[index(pixel[2])])
+              var found = SIMD3(light[index(pixel[0])], light[index(pixel[green])], light[index(pixel[blue])])
               if !display.isEmpty { found *= display[place((found * primaries.luminance).sum(), last)] }
               let most = found.max()
               found *= most < peak ? rollOff[place(most, scale)] : 1 / most
               let shown = primaries.red * found.x + primaries.green * found.y + primaries.blue * found.z
-              for channel in 0..<3 {
+              for channel in 0...blue {
                 pixel[channel] = Sample(truncatingIfNeeded: encoded[place(max(0, shown[channel]), last)])
               }
             }
@@ -109,12 +102,6 @@ struct ToneMap {
         }
       }
     }
-  }
-
-  /// The inverse of HLG's OETF: the scene's light from 0 to 1.
-  private static func sceneLight(_ signal: Double) -> Double {
-    let (a, b, c) = (0.178_832_77, 0.284_668_92, 0.559_910_73)
-    return signal <= 0.5 ? signal * signal / 3 : (exp((signal - c) / a) + b) / 12
   }
 
   /// Light in cd/m² after BT.2390's curve from `peak` to `white`; both have a black of 0.
@@ -134,6 +121,37 @@ struct ToneMap {
   /// sRGB's signal (IEC 61966-2-1).
   private static func signal(ofLight light: Double) -> Double {
     light <= 0.003_130_8 ? light * 12.92 : 1.055 * pow(light, 1 / 2.4) - 0.055
+  }
+}
+
+/// What samples of PQ or HLG mean, of any format.
+struct HighDynamicRange: Sendable, Equatable {
+  let isPQ: Bool
+  /// Their number in ITU-T H.273.
+  let primaries: Int
+  /// Whether black is 0, not 16 of 255.
+  var isFullRange = true
+  /// The brightest light of a PQ image in cd/m², if the image states it.
+  var peakLight: Int?
+
+  /// Nil for another transfer function. The samples are, or become, of full range.
+  init?(_ colour: CodedColour?, peakLight: Int? = nil) {
+    guard let colour, [16, 18].contains(colour.transfer) else { return nil }
+    (isPQ, primaries, self.peakLight) = (colour.transfer == 16, colour.primaries, peakLight)
+  }
+
+  /// From the four bytes of a PNG's `cICP` and a profile's `cicp`; nil if they are not of RGB.
+  init?(codePoints bytes: HeaderBytes) {
+    guard let primaries = bytes[0], let transfer = bytes[1], bytes[2] == 0, let range = bytes[3] else { return nil }
+    self.init(CodedColour(primaries: primaries, transfer: transfer, matrix: 0, isFullRange: true))
+    isFullRange = range == 1
+  }
+
+  /// The light of a signal, both from 0 to 1: for HLG that of the scene, by the inverse of its OETF.
+  func light(_ signal: Double) -> Double {
+    if isPQ { return PQ.light(signal) / PQ.brightest }
+    let (a, b, c) = (0.178_832_77, 0.284_668_92, 0.559_910_73)
+    return signal <= 0.5 ? signal * signal / 3 : (exp((signal - c) / a) + b) / 12
   }
 }
 
@@ -166,23 +184,22 @@ private struct Primaries {
   /// The shares of the channels in luminance.
   let luminance: SIMD3<Float>
 
-  /// By their number in ITU-T H.273; nil for others. Unspecified primaries count as BT.2020's, as in BT.2100.
-  init?(_ number: Int) {
+  /// By their number in ITU-T H.273. Unspecified primaries count as BT.2020's, as in BT.2100, others as BT.709's.
+  init(_ number: Int) {
     switch number {
     case 2, 9:
       red = [1.660_491, -0.124_550, -0.018_151]
       green = [-0.587_641, 1.132_900, -0.100_579]
       blue = [-0.072_850, -0.008_349, 1.118_730]
       luminance = [0.2627, 0.6780, 0.0593]
-    case 12:
+    case 11, 12:
       red = [1.224_940, -0.042_057, -0.019_638]
       green = [-0.224_940, 1.042_057, -0.078_636]
       blue = [0, 0, 1.098_274]
       luminance = [0.2290, 0.6917, 0.0793]
-    case 1:
+    default:
       (red, green, blue) = ([1, 0, 0], [0, 1, 0], [0, 0, 1])
       luminance = [0.2126, 0.7152, 0.0722]
-    default: return nil
     }
   }
 }
