@@ -9,8 +9,6 @@ let package = Package(
     .library(name: "HTTPTransport", targets: ["HTTPTransport", "HTTPSemantics"]),
     .library(name: "ThumbnailCache", targets: ["ThumbnailCache"]),
     .library(name: "DecodeSandbox", targets: ["DecodeSandbox"]),
-    .library(name: "ThumbnailerMetrics", targets: ["ThumbnailerMetrics"]),
-    .library(name: "ThumbnailerTracing", targets: ["ThumbnailerTracing"]),
     .library(name: "PhotoSources", targets: ["PhotoSources"]),
     .library(name: "FolderConversion", targets: ["FolderConversion"]),
     .library(name: "ThumbnailWorker", targets: ["ThumbnailWorker"]),
@@ -22,9 +20,7 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", .upToNextMinor(from: "7.10.0")),
     .package(url: "https://github.com/apple/swift-argument-parser", .upToNextMinor(from: "1.8.2")),
     .package(url: "https://github.com/apple/swift-collections", .upToNextMinor(from: "1.6.0")),
-    .package(url: "https://github.com/apple/swift-distributed-tracing", .upToNextMinor(from: "1.7.3")),
     .package(url: "https://github.com/apple/swift-log", .upToNextMinor(from: "1.16.2")),
-    .package(url: "https://github.com/apple/swift-metrics", .upToNextMinor(from: "2.13.0")),
     .package(url: "https://github.com/apple/swift-nio", .upToNextMinor(from: "2.101.2")),
   ],
   targets: [
@@ -147,21 +143,8 @@ let package = Package(
       ],
       swiftSettings: strict
     ),
-    .target(
-      name: "ThumbnailerMetrics",
-      dependencies: ["Thumbnailer", .product(name: "CoreMetrics", package: "swift-metrics")],
-      swiftSettings: strict
-    ),
     // The stylesheet of pages that are written to files, embedded.
     .target(name: "CLook", exclude: ["sheet.css"]),
-    .target(
-      name: "ThumbnailerTracing",
-      dependencies: [
-        "ThumbnailCore", "Thumbnailer",
-        .product(name: "Tracing", package: "swift-distributed-tracing"),
-      ],
-      swiftSettings: strict
-    ),
     .target(
       name: "Exports",
       dependencies: [
@@ -368,22 +351,6 @@ let package = Package(
       swiftSettings: strict
     ),
     .testTarget(
-      name: "ThumbnailerMetricsTests",
-      dependencies: [
-        "PipelineTestSupport", "TestOrigin", "TestSupport", "ThumbnailCore", "Thumbnailer", "ThumbnailerMetrics",
-        .product(name: "MetricsTestKit", package: "swift-metrics"),
-      ],
-      swiftSettings: strict
-    ),
-    .testTarget(
-      name: "ThumbnailerTracingTests",
-      dependencies: [
-        "PipelineTestSupport", "TestOrigin", "TestSupport", "ThumbnailCore", "Thumbnailer", "ThumbnailerTracing",
-        .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
-      ],
-      swiftSettings: strict
-    ),
-    .testTarget(
       name: "ExportsTests",
       dependencies: ["DecodeSandbox", "Exports", "ImageCodec", "TestSupport", "ThumbnailCore"],
       swiftSettings: strict
@@ -433,9 +400,7 @@ let package = Package(
       name: "ExampleTests",
       dependencies: [
         "HTTPSemantics", "HTTPTransport", "PhotoSources", "TestOrigin", "TestSupport", "ThumbnailCore", "Thumbnailer",
-        "ThumbnailerMetrics",
         .product(name: "Logging", package: "swift-log"),
-        .product(name: "MetricsTestKit", package: "swift-metrics"),
       ],
       swiftSettings: strict
     ),

@@ -49,7 +49,7 @@ class Bill(unittest.TestCase):
             self.assertTrue(component["purl"].startswith("pkg:swift/github.com/"))
             self.assertEqual(len(component["licenses"]), 1)
         self.assertEqual(self.components["swift-log"]["scope"], "required")
-        self.assertEqual(self.components["swift-metrics"]["scope"], "excluded")
+        self.assertEqual(self.components["swift-system"]["scope"], "excluded")
 
     def test_linked_and_later_loaded_libraries_are_there_with_their_packages(self):
         places = {
