@@ -154,13 +154,14 @@ static inline int cjpeg_read_header(cjpeg_reader *reader) {
   return 0;
 }
 
-// Begins decoding at `eighths`/8, to planes as they are stored or else to RGB.
+// Begins decoding at `eighths`/8, to planes as they are stored or else to RGB or inks.
 static inline int cjpeg_start(cjpeg_reader *reader, int eighths, int planes) {
   if (setjmp(reader->errors.escape)) return -1;
   reader->info.scale_num = (unsigned int)eighths;
   reader->info.scale_denom = 8;
   reader->info.raw_data_out = planes ? TRUE : FALSE;
-  reader->info.out_color_space = planes ? reader->info.jpeg_color_space : JCS_RGB;
+  reader->info.out_color_space = planes ? reader->info.jpeg_color_space
+    : reader->info.num_components == 4 ? JCS_CMYK : JCS_RGB;
   return jpeg_start_decompress(&reader->info) ? 0 : -1;
 }
 
@@ -219,7 +220,7 @@ static inline int cjpeg_read_planes(cjpeg_reader *reader, unsigned char *_Nonnul
   return 0;
 }
 
-// Decodes up to `count` (at most 16) rows of RGB; the number of rows, 0 at the end.
+// Decodes up to `count` (at most 16) rows of RGB or inks; the number of rows, 0 at the end.
 static inline int cjpeg_read_rows(cjpeg_reader *reader, unsigned char *buffer, size_t stride, int count) {
   JSAMPROW rows[16];
   if (reader->info.output_scanline >= reader->info.output_height) return 0;

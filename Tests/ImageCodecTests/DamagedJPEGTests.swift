@@ -35,6 +35,18 @@ struct DamagedJPEGTests {
     }
   }
 
+  @Test func damageOfInksIsFound() async throws {
+    let file = Array(try TestImages.bytes("formats/jpeg-cmyk.jpg"))
+    let middle = file.count * 3 / 4
+    for width in [20, 60, 160] {
+      let variant = Variant(size: PixelSize(width, width), fit: .contain)
+      await #expect(throws: CodecError.self, "\(width)") {
+        try await TestRender.one(Array(file[..<middle] + file[(middle + 300)...]), variant)
+      }
+      #expect(try await !TestRender.one(file, variant).isDamaged)
+    }
+  }
+
   @Test func bytesThatNothingDependsOnAreNoDamage() async throws {
     let file = try Self.picture.encoded("jpegsave_buffer", "Q=90")
     let strange = Array(file.dropLast(2)) + [0, 7, 0, 7, 0xFF, 0xD9]

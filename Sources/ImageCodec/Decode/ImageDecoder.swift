@@ -64,13 +64,11 @@ struct ImageDecoder {
     switch (probe.format, pass.reader) {
     case (.jpeg, .jpeg(let reduction)):
       try checkScans()
-      return try jpegRows(reduction: reduction, convertsColours: asRGB || convertsColours)
+      return suitingLight(try jpegRows(reduction: reduction, convertsColours: asRGB || convertsColours))
     case (.png, .whole): return try PNGRowSource(body, probe: probe)
     case (.gif, .whole): return try GIFRowSource(body, probe: probe)
     case (.tiff, .whole), (.tiff, .level):
-      let rows = try TIFFRowSource(body, probe: probe, level: pass.level, isTolerant: plan.isTolerant)
-      // Inks are averaged in linear light once libvips has converted them.
-      return rows.layout.colour == .cmyk && isLinear ? nil : rows
+      return suitingLight(try TIFFRowSource(body, probe: probe, level: pass.level, isTolerant: plan.isTolerant))
     case (.webp, .whole), (.webp, .scaledWebP):
       return try WebPRowSource(body, probe: probe, size: pass.baseSize, convertsColours: pass.readsRGB(probe) || asRGB)
     case (.heif, .whole), (.avif, .whole):
@@ -79,6 +77,11 @@ struct ImageDecoder {
         body, traits, skipsFilters: pass.hidesBlockEdges, convertsColours: asRGB, spare: spare)
     default: return nil
     }
+  }
+
+  /// The rows, unless they are inks in linear light: those are averaged once libvips has converted them.
+  private func suitingLight(_ rows: any RowSource) -> (any RowSource)? {
+    rows.layout.colour == .cmyk && isLinear ? nil : rows
   }
 
   /// Whether the image can be read as RGB instead: a JPEG of halved chroma, unless that takes more memory than planned

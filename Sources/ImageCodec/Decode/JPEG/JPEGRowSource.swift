@@ -1,9 +1,9 @@
 import CJPEG
 import ThumbnailCore
 
-/// Decodes a JPEG with libjpeg-turbo, at 1/1, 1/2, 1/4 or 1/8: luma and chroma as they are stored, or RGB.
+/// Decodes a JPEG with libjpeg-turbo, at 1/1, 1/2, 1/4 or 1/8: luma and chroma as they are stored, RGB, or inks.
 final class JPEGRowSource: RowSource {
-  /// The number of rows of RGB decoded at a time.
+  /// The number of rows of RGB or inks decoded at a time.
   private static let rowsAtOnce = 16
 
   let layout: RowLayout
@@ -11,8 +11,8 @@ final class JPEGRowSource: RowSource {
   private let isTolerant: Bool
   /// Whether an end marker was added.
   private let lacksEnd: Bool
-  /// Whether libjpeg converts to RGB.
-  private let isRGB: Bool
+  /// The channels that libjpeg converts to: 3 for RGB, 4 for inks; 0 for planes as they are stored.
+  private let channels: Int
   /// A buffer for each plane.
   private var buffers: [UnsafeMutablePointer<UInt8>]
   /// The rows of each plane handed on so far.
@@ -25,7 +25,7 @@ final class JPEGRowSource: RowSource {
   ///
   /// With `convertsColours` luma and chroma become RGB at full resolution, each pixel within its range.
   ///
-  /// - Throws: `.handedOver` for colour spaces that need libvips; `.truncated`, `.damaged`, `.unreadableBody`.
+  /// - Throws: `.unsupported` for other colour spaces; `.truncated`, `.damaged`, `.unreadableBody`.
   init(
     _ body: BodyReader, size: PixelSize, profile: [UInt8]?, reduction: Int, isTolerant: Bool,
     convertsColours: Bool = false
@@ -35,21 +35,32 @@ final class JPEGRowSource: RowSource {
     guard jpeg.size == size else {
       throw .damaged(.header, detail: "the header says \(size), the decoder \(jpeg.size)")
     }
-    guard [JCS_GRAYSCALE, JCS_YCbCr, JCS_RGB].contains(jpeg.space) else { throw .handedOver(reason: "four inks") }
-    isRGB = jpeg.space == JCS_RGB || convertsColours && jpeg.space == JCS_YCbCr
+    switch jpeg.space {
+    case JCS_GRAYSCALE: channels = 0
+    case JCS_YCbCr: channels = convertsColours ? 3 : 0
+    case JCS_RGB: channels = 3
+    case JCS_CMYK, JCS_YCCK: channels = 4
+    default: throw .unsupported("a JPEG of unknown colours")
+    }
     let pointer = jpeg.pointer
-    guard cjpeg_start(pointer, Int32(8 / reduction), isRGB ? 0 : 1) == 0 else { throw jpeg.failure(.decode) }
-    if jpeg.space == JCS_YCbCr, !isRGB {
+    guard cjpeg_start(pointer, Int32(8 / reduction), channels == 0 ? 1 : 0) == 0 else { throw jpeg.failure(.decode) }
+    if jpeg.space == JCS_YCbCr, channels == 0 {
       layout = RowLayout(ycc: jpeg.planes, profile: profile)
+    } else if channels == 4 {
+      // Without partial pixels at the edges, as in libvips.
+      let whole = PixelSize(max(1, size.width / reduction), max(1, size.height / reduction))
+      var rows = RowLayout(size: whole, channels: 4, profile: profile)
+      (rows.colour, rows.hasAlpha) = (.cmyk, false)
+      layout = rows
     } else {
-      var rows = RowLayout(size: jpeg.outputSize, channels: isRGB ? 3 : 1, profile: profile)
+      var rows = RowLayout(size: jpeg.outputSize, channels: max(1, channels), profile: profile)
       rows.planes[0].extent = PixelExtent(
         width: Double(size.width) / Double(reduction), height: Double(size.height) / Double(reduction))
       layout = rows
     }
     buffers =
-      isRGB
-      ? [.allocate(capacity: jpeg.outputSize.width * 3 * Self.rowsAtOnce)]
+      channels > 0
+      ? [.allocate(capacity: jpeg.outputSize.width * channels * Self.rowsAtOnce)]
       : (0..<Int32(layout.planes.count)).map { index in
         .allocate(capacity: Int(cjpeg_rows(pointer, index) * cjpeg_row_length(pointer, index)))
       }
@@ -61,7 +72,7 @@ final class JPEGRowSource: RowSource {
   var suitsReadAhead: Bool { true }
 
   func read(_ receive: (RowBand) throws(CodecError) -> Void) throws(CodecError) -> Bool {
-    let hasRows = isRGB ? try readPixels(receive) : try readPlanes(receive)
+    let hasRows = channels > 0 ? try readPixels(receive) : try readPlanes(receive)
     // A warning about the last rows is counted with them.
     if jpeg.hasWarnings, !isTolerant {
       throw lacksEnd
@@ -71,10 +82,16 @@ final class JPEGRowSource: RowSource {
   }
 
   private func readPixels(_ receive: (RowBand) throws(CodecError) -> Void) throws(CodecError) -> Bool {
-    let stride = layout.planes[0].size.width * 3
-    let count = Int(cjpeg_read_rows(jpeg.pointer, buffers[0], stride, Int32(Self.rowsAtOnce)))
-    guard count >= 0 else { throw jpeg.failure(.decode) }
+    let stride = jpeg.outputSize.width * channels
+    let read = Int(cjpeg_read_rows(jpeg.pointer, buffers[0], stride, Int32(Self.rowsAtOnce)))
+    guard read >= 0 else { throw jpeg.failure(.decode) }
+    let count = min(read, layout.planes[0].size.height - rowsGiven[0])
+    rowsGiven[0] += count
     if count == 0 { return false }
+    // Adobe's programs write how little ink there is.
+    if channels == 4, jpeg.pointer.pointee.info.saw_Adobe_marker != 0 {
+      for index in 0..<count * stride { buffers[0][index] = ~buffers[0][index] }
+    }
     try receive(RowBand(start: UnsafeRawPointer(buffers[0]), stride: stride, count: count))
     return true
   }
