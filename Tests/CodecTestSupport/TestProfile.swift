@@ -5,6 +5,7 @@ struct TestProfile {
   var connection = "XYZ "
   var primaries = [[0.60974, 0.31111, 0.01947], [0.20528, 0.62567, 0.06087], [0.14919, 0.06322, 0.74457]]
   var curve = Self.power(0x0233)
+  var others: [(String, [UInt8])] = []
 
   /// A curve of a power with eight fraction bits.
   static func power(_ value: Int) -> [UInt8] {
@@ -23,7 +24,7 @@ struct TestProfile {
     let number = Self.number
     let tags =
       [("kTRC", curve), ("rTRC", curve), ("gTRC", curve), ("bTRC", curve), ("wtpt", Self.xyz([0.96420, 1, 0.82491]))]
-      + zip(["rXYZ", "gXYZ", "bXYZ"], primaries).map { ($0, Self.xyz($1)) }
+      + zip(["rXYZ", "gXYZ", "bXYZ"], primaries).map { ($0, Self.xyz($1)) } + others
     var table = number(tags.count)
     var data: [UInt8] = []
     for (name, bytes) in tags {

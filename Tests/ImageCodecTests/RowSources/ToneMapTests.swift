@@ -174,26 +174,6 @@ import HEIFContainer
     }
   }
 
-  /// libvips' sRGB with other tags.
-  private static func profile(_ tags: [(String, [UInt8])]) throws -> [UInt8] {
-    let file = try TestPicture.quarters(16, 16).encoded("jpegsave_buffer", "profile=srgb")
-    let stored = try BodyReader(.memory(file), cancellation: CancellationFlag()).load(.jpeg, VIPS_FAIL_ON_ERROR)
-    let old = try #require(stored.profile)
-    func number(_ bytes: [UInt8], _ place: Int) -> Int { bytes[place..<place + 4].reduce(0) { $0 << 8 | Int($1) } }
-    let kept = (0..<number(old, 128)).map { Array(old[132 + 12 * $0..<144 + 12 * $0]) }
-      .filter { entry in !tags.contains { entry.starts(with: $0.0.utf8) } }
-    var (table, data) = ([UInt8](), [UInt8]())
-    let start = 132 + 12 * (kept.count + tags.count)
-    for (name, bytes) in kept.map({ ($0, Array(old[number($0, 4)..<number($0, 4) + number($0, 8)])) })
-      + tags.map({ (Array($0.0.utf8), $0.1) })
-    {
-      table += name.prefix(4) + TestPNG.long(start + data.count) + TestPNG.long(bytes.count)
-      data += bytes + [UInt8](repeating: 0, count: -bytes.count & 3)
-    }
-    let header = TestPNG.long(start + data.count) + old[4..<128]
-    return header + TestPNG.long(kept.count + tags.count) + table + data
-  }
-
   @Test(
     arguments: [16, 18],
     [
@@ -210,11 +190,8 @@ import HEIFContainer
     let curve =
       Array("curv".utf8) + [0, 0, 0, 0] + TestPNG.long(1025)
       + (0...1024).flatMap { TestPNG.long(Int(range.light(Double($0) / 1024) * 65_535)).suffix(2) }
-    for tags in [
-      ["rTRC", "gTRC", "bTRC"].map { ($0, curve) },
-      [("cicp", Array("cicp".utf8) + [0, 0, 0, 0, 9, UInt8(transfer), 0, 1])],
-    ] {
-      let profile = try Self.profile(tags)
+    let tag = Array("cicp".utf8) + [0, 0, 0, 0, 9, UInt8(transfer), 0, 1]
+    for profile in [TestProfile(curve: curve).bytes, TestProfile(others: [("cicp", tag)]).bytes] {
       let picture = try Self.picture(transfer).image(bits: kind.bits, widens: kind.bits > 8)
       vips_image_set_blob_copy(picture.pointer, VIPS_META_ICC_NAME, profile, profile.count)
       let file = try TestPicture.save(picture, kind.saver, kind.options)
@@ -229,7 +206,7 @@ import HEIFContainer
           .load(.png, VIPS_FAIL_ON_ERROR)
         // The profile would make it darker.
         #expect(shown.profile == nil)
-        try Self.expectLight(DecodedPixels(shown), "\(kind) \(tags.count) \(light)")
+        try Self.expectLight(DecodedPixels(shown), "\(kind) \(profile.count) \(light)")
       }
     }
   }
