@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import CodecTestSupport
 @testable import ImageCodec
 
@@ -33,6 +35,25 @@ struct DamagedJPEGTests {
         }
       }
     }
+  }
+
+  /// Of invalid codes and runs beyond a block libjpeg does not even warn.
+  @Test(arguments: ["Q=90", "Q=75,optimize-coding=true", "Q=90,subsample-mode=off"])
+  func otherBytesAreDamageAtEverySizeOrAtNone(options: String) async throws {
+    var random = SplitMix(state: 7)
+    var damaged = 0
+    for _ in 0..<20 {
+      let bytes = (0..<20).map { _ in UInt8.random(in: 0..<255, using: &random) }
+      let file = try file(options, at: .random(in: 0...1, using: &random), without: bytes.count, bytes)
+      var verdicts: Set<Bool> = []
+      for width in [40, 80, 160, 320, 500, 640] {
+        let variant = Variant(size: PixelSize(width, width), fit: .contain)
+        verdicts.insert((try? await TestRender.one(file, variant)) == nil)
+      }
+      #expect(verdicts.count == 1)
+      damaged += verdicts == [true] ? 1 : 0
+    }
+    #expect(damaged > 0 && damaged < 20)
   }
 
   @Test func damageOfInksIsFound() async throws {

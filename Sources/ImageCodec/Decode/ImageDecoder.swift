@@ -113,7 +113,8 @@ struct ImageDecoder {
   }
 
   private func jpegRows(reduction: Int, convertsColours: Bool = false) throws(CodecError) -> JPEGRowSource {
-    try JPEGRowSource(
+    try checkCodes()
+    return try JPEGRowSource(
       BodyReader(body, ending: missingEnd, cancellation: cancellation), size: plan.probe.storedSize,
       profile: JPEGProfile.read(body), reduction: reduction, isTolerant: plan.isTolerant,
       convertsColours: convertsColours)
@@ -239,6 +240,16 @@ struct ImageDecoder {
     }
     if found.firstScanBytes == 0 { throw .truncated(detail: "after the header") }
     if plan.isTolerant { try checkFirstBlocks() }
+  }
+
+  /// Refuses a sequential JPEG whose codes are damaged, as the reader of small sizes does: libjpeg passes over some.
+  private func checkCodes() throws(CodecError) {
+    guard !plan.isTolerant, !plan.probe.isProgressive, plan.isBodyWhole else { return }
+    do throws(CodecError) {
+      _ = try Raster(coefficients(at: .eighth))
+    } catch {
+      if case .damaged = error { throw error }
+    }
   }
 
   /// Refuses a JPEG without a single complete block, which libjpeg would decode to grey. Accepts files that only
