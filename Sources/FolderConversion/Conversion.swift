@@ -71,12 +71,13 @@ public final class Conversion: AsyncSequence, Sendable {
   package func allOrphans() async -> [ConversionOrphan] {
     if let changes, changes.removed.isEmpty { return [] }
     guard plan.list.isComplete else { return [] }
+    let isComplete = state.withLock { $0.next >= count && $0.summary.failure == nil }
     return await pool.runToEnd { [check, plan, changes] in
       var orphans: [ConversionOrphan]
       if let desktop = plan.options.desktop {
         orphans = desktop.orphans(of: plan.options.inputs)
       } else {
-        orphans = check.orphans()
+        orphans = check.orphans(isComplete: isComplete)
       }
       // A whole disk may be gone for the moment: only what was told counts.
       if let changes {

@@ -161,8 +161,8 @@ final class ConversionIndex: Sendable {
   /// The entries that belong to none of a run's inputs, whose keys were `seen`, and whose source files no longer exist
   /// or have thumbnails of other names or sizes now. Without outputs that others have, too.
   ///
-  /// - Parameter isWhole: Whether nothing else belongs in the folder: sources that exist count as well.
-  func orphans(_ seen: Set<UInt64>, isWhole: Bool = false) -> [IndexEntry] {
+  /// - Parameter counts: Whether an entry counts as well whose source exists.
+  func orphans(_ seen: Set<UInt64>, counting counts: (IndexEntry) -> Bool = { _ in false }) -> [IndexEntry] {
     state.withLock { state in
       var (sources, outputs): (Set<UInt64>, Set<UInt64>) = ([], [])
       for key in seen {
@@ -174,7 +174,7 @@ final class ConversionIndex: Sendable {
         guard !seen.contains(key), let entry = state.offsets[key].flatMap({ Self.entry(at: $0, state) }) else {
           return false
         }
-        if isWhole || sources.contains(NamingTemplate.seededHash(entry.source.bytes)) || entry.source.isGone {
+        if sources.contains(NamingTemplate.seededHash(entry.source.bytes)) || entry.source.isGone || counts(entry) {
           return true
         }
         // Of a source that is no input of this run.

@@ -94,6 +94,25 @@ final class ConversionPlan: Sendable {
     }
   }
 
+  /// The paths of the inputs that are skipped as the options have it.
+  var skippedPaths: Set<RawPath> {
+    let kinds: Set<InputList.Kind> = options.convertsVideos ? [.paired, .live] : [.paired, .live, .video]
+    return Set((0..<list.count).filter { kinds.contains(list.kind(at: $0)) }.map { list.absolutePath(at: $0) })
+  }
+
+  /// Whether the options leave out a file, by its path in the folder that was named first. One elsewhere is left out.
+  func leavesOut(_ source: RawPath) -> Bool {
+    guard source.bytes.starts(with: list.root.bytes) else { return true }
+    let path = source.bytes.dropFirst(list.root.bytes.count)
+    let ends = path.indices.filter { path[$0] == RawPath.slash } + [path.endIndex]
+    if !options.isRecursive, ends.count > 1 { return true }
+    return ends.contains { end in
+      let part = path[..<end]
+      return !options.includesHidden && DirectoryWalk.isHidden(RawPath(bytes: part).name)
+        || options.exclude.contains { $0.matches(path: part) }
+    } || !options.include.isEmpty && !options.include.contains { $0.matches(path: path) }
+  }
+
   /// The number of results: inputs, and entries that could not be listed.
   var count: Int { list.count + list.problems.count }
 

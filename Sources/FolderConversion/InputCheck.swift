@@ -41,13 +41,21 @@ struct InputCheck: Sendable {
   func note(_ key: UInt64) { _ = seen.keys.withLock { $0.insert(key) } }
 
   /// See `Conversion.orphans`.
-  func orphans() -> [ConversionOrphan] {
-    // What a site's pages do not show any more, as it is excluded now, is no part of the site.
-    index.orphans(seen.keys.withLock { $0 }, isWhole: plan.options.site != nil).map { entry in
+  ///
+  /// - Parameter isComplete: Whether all inputs were looked at.
+  func orphans(isComplete: Bool) -> [ConversionOrphan] {
+    let skipped = plan.skippedPaths
+    return index.orphans(seen.keys.withLock { $0 }) { entry in
+      // What a site's pages do not show any more, as it is left out now, is no part of the site.
+      plan.options.site != nil && isComplete
+        && (entry.token == SiteWriter.token || skipped.contains(entry.source) || plan.leavesOut(entry.source))
+    }.map { entry in
       ConversionOrphan(
         source: entry.source,
-        outputs: entry.outputs.map(\.path).filter {
-          session.root?.written($0.bytes, asIn: index.entries(naming: $0.bytes)) != nil
+        outputs: entry.outputs.map(\.path).filter { path in
+          let place = (session.root?.path.resolved ?? plan.options.output).appending(path.bytes)
+          return session.root?.written(path.bytes, asIn: index.entries(naming: path.bytes)) != nil
+            && !plan.list.linkedOutputs.contains { place.isWithin($0) }
         },
         mayBeAway: entry.source.mayBeAway(since: entry.device, countsEmpty: changes == nil), key: entry.key)
     }
@@ -62,6 +70,10 @@ struct InputCheck: Sendable {
         ConversionResult(
           index: position, source: problem.path, status: problem.status, outputs: [], failure: problem.failure,
           plan: nil, duration: .zero))
+    }
+    if list.kind(at: position) == .video, plan.options.convertsVideos {
+      // Only a program is missing: its poster stays.
+      note(OutputNames.key(plan.names.planned(for: list.source(at: position)) ?? []))
     }
     if let reason = reasonToSkip(position) { return .finished(plan.result(of: position, .skipped, failure: reason)) }
     guard let planned = plan.names.planned(for: list.source(at: position)) else {

@@ -184,7 +184,11 @@ struct InputFinder {
   }
 
   private mutating func take(_ entry: DirectoryWalk.Entry, of folder: DirectoryWalk.Folder, _ index: Int) -> Bool {
-    guard options.includesHidden || entry.name.first != UInt8(ascii: ".") else { return false }
+    guard options.includesHidden || !DirectoryWalk.isHidden(entry.name) else { return false }
+    if entry.isLink, let output, let target = folder.opened.appending(entry.name).resolved, target.isWithin(output.path)
+    {
+      list.linkedOutputs.append(target)
+    }
     let path = folder.path + entry.name
     if session?.isUnfinished(Self.withSlash(folder.opened.bytes) + entry.name) == true { return false }
     // An entry that cannot be examined is kept, and fails when it is checked.

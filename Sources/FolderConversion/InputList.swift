@@ -60,6 +60,8 @@ struct InputList: Sendable {
   private var roots: [Root] = []
   /// The folders that were listed.
   var folderIDs: Set<FileState.ID> = []
+  /// What links among the inputs lead to in the output folder, resolved: it may be all that is left of originals.
+  var linkedOutputs: [RawPath] = []
   private var folders: [Folder] = []
   private var names: [UInt8] = []
   private var entries: [Entry] = []

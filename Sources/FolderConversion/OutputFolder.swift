@@ -71,9 +71,7 @@ final class OutputFolder: Sendable {
       for name in root.names(in: folder) where NewFile.isTemporary(name) {
         let path = folder + (folder.isEmpty ? [] : [RawPath.slash]) + name
         // Another run may write it now, into a folder within this one.
-        guard let (file, state) = try? root.file(path, writing: true), state.kind == .regular else { continue }
-        // Some network file systems have no locks.
-        if file.lock() || errno != EWOULDBLOCK { try? root.remove(path, if: state) }
+        if let state = Self.unlocked(path, in: root) { try? root.remove(path, if: state) }
       }
       for name in root.names(in: folder) where NewFile.isSetAside(name) {
         let path = folder + (folder.isEmpty ? [] : [RawPath.slash]) + name
@@ -84,6 +82,13 @@ final class OutputFolder: Sendable {
         try? root.remove(path, if: state)
       }
     }
+  }
+
+  /// The state of a file that no run has locked.
+  private static func unlocked(_ path: [UInt8], in root: RootFolder) -> FileState? {
+    guard let (file, state) = try? root.file(path, writing: true), state.kind == .regular else { return nil }
+    // Some network file systems have no locks.
+    return file.lock() || errno != EWOULDBLOCK ? state : nil
   }
 
   /// Whether the locked folder still has its name.

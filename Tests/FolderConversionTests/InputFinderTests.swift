@@ -94,6 +94,12 @@ import TestSupport
     #expect(list.path(at: 1) == raw)
   }
 
+  @Test func whatSystemsKeepIsNoInput() throws {
+    try make("in/a.jpg", "in/$RECYCLE.BIN/b.jpg", "in/x/@eaDir/c.jpg", "in/.d.jpg")
+    #expect(pictures(try find()) == ["a.jpg"])
+    #expect(pictures(try find { $0.includesHidden = true }).count == 4)
+  }
+
   @Test func theOutputFolderIsNoInput() throws {
     try make("in/a.jpg", "in/small/a.jpg", "in/small/x/b.jpg")
     try link("in/shortcut", to: "small/x")

@@ -15,7 +15,7 @@ func fuzzIndex(_ input: FuzzInput) {
       require(read == orphan || orphan.outputs.isEmpty, "\(orphan) is read as \(String(describing: read))")
       require(orphan.byteCount >= 0, "a source of \(orphan.byteCount) bytes")
       _ = orphan.source.mayBeAway(since: orphan.device)
-      for output in orphan.outputs { _ = folder.remove(output.path.bytes) { _ in false } }
+      for output in orphan.outputs { _ = folder.remove(output.path.bytes, of: orphan.source) { _ in false } }
     }
     folder.index.noteFolder([])
     folder.index.finish()

@@ -4,6 +4,9 @@ package import ThumbnailCore
 
 /// Writes the pages of a site and what they use, if they have changed. Blocks.
 struct SiteWriter {
+  /// The token of the entries of pages.
+  static let token = "page"
+
   let title: String
   let check: InputCheck
   let folder: OutputFolder
@@ -66,7 +69,7 @@ struct SiteWriter {
       _ = try folder.write(
         [.data(data)],
         of: IndexEntry(
-          key: key, source: check.plan.list.root, modified: 0, byteCount: data.count, token: "page", pixels: .first,
+          key: key, source: check.plan.list.root, modified: 0, byteCount: data.count, token: Self.token, pixels: .first,
           outputs: [ConversionOutput(path: RawPath(bytes: path))]), isInput: check.plan.isInput)
     } catch  where error.failure.code == EEXIST {
       inTheWay.append(error.path)

@@ -22,6 +22,16 @@ package struct DirectoryWalk {
   /// The file in the folder of each site (`thumbs site`) that marks it as one.
   package static let siteMarker = Array("site-files/thumbs-site.txt".utf8)
 
+  /// The folders of systems for what was deleted, found or made from pictures.
+  private static let systemNames = Set(
+    ["$RECYCLE.BIN", "System Volume Information", "#recycle", "@Recycle", "@eaDir", "lost+found"].map { Array($0.utf8) }
+  )
+
+  /// Whether an entry is no part of what a user shows: its name begins with a dot, or is that of a system's folder.
+  package static func isHidden(_ name: some Collection<UInt8>) -> Bool {
+    name.first == UInt8(ascii: ".") || systemNames.contains(Array(name))
+  }
+
   /// An entry of a folder, other than `.` and `..`.
   package struct Entry {
     /// The bytes of the name. Valid only during the call.

@@ -122,7 +122,7 @@ package struct NewFile: ~Copyable, Sendable {
       guard Self.state(of: name, at) == there else { return false }
       return try commit(replacing: true)
     }
-    if Self.state(of: aside, at) == there {
+    if !Self.isBeingWritten(aside, at), Self.state(of: aside, at) == there {
       temporary = nil
       _ = aside.withCString { unlinkat(at, $0, 0) }
       return true
@@ -137,6 +137,14 @@ package struct NewFile: ~Copyable, Sendable {
       if Self.giveBack(aside, name, at) { return false }
     }
     throw .setAside
+  }
+
+  /// Whether somebody has a file open for writing, who may be about to write: asked once it has left its name.
+  static func isBeingWritten(_ name: RawPath, _ at: Int32) -> Bool {
+    let file = name.withCString { openat(at, $0, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC) }
+    guard file >= 0 else { return false }
+    defer { close(file) }
+    return clibc_is_being_written(file) == 1
   }
 
   /// What calls fail with that a file system does not have.

@@ -157,7 +157,7 @@ package final class RootFolder: Sendable {
     }
     let (at, aside) = (folder.rawValue, NewFile.randomName(beside: name, end: "old"))
     guard name.withCString({ name in aside.withCString { renameat(at, name, at, $0) } }) == 0 else { throw .last }
-    guard let state = try state(of: aside, in: folder), state == expected else {
+    guard !NewFile.isBeingWritten(aside, at), let state = try state(of: aside, in: folder), state == expected else {
       throw NewFile.giveBack(aside, name, at) ? SystemFailure(code: EEXIST) : .setAside
     }
     guard aside.withCString({ unlinkat(at, $0, 0) }) == 0 else { throw .last }

@@ -113,7 +113,9 @@ struct OrphanOptions: ParsableArguments {
 /// What happens to files in the output folder that are not thumbnails of earlier runs.
 struct OverwriteOptions: ParsableArguments {
   @Flag(
-    help: ArgumentHelp("Overwrite files that earlier runs have not written so; never pictures.", visibility: .hidden))
+    help: ArgumentHelp(
+      "Overwrite files that earlier runs have not written so; never the pictures that are converted.",
+      visibility: .hidden))
   var overwrite = false
 }
 

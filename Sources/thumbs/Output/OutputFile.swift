@@ -88,10 +88,12 @@ struct OutputFile: ~Copyable, Sendable {
   /// The path with symbolic links resolved, whether or not the target exists, and the number of the file if it is one
   /// that this process has open.
   private static func target(of path: RawPath) throws(SystemFailure) -> (path: RawPath, descriptor: Int32?) {
-    let own = RawPath("/proc/self/fd").resolved
+    let own = ["/proc/self/fd", "/proc/thread-self/fd"].compactMap { RawPath($0).resolved }
     var path = path
     for _ in 0..<40 {
-      if own != nil, own == RawPath(bytes: path.folder).resolved, let number = Int32("\(RawPath(bytes: path.name))") {
+      if let folder = RawPath(bytes: path.folder).resolved, own.contains(folder),
+        let number = Int32("\(RawPath(bytes: path.name))")
+      {
         return (path, number)
       }
       guard let next = path.destination else { return (path.resolved ?? path, nil) }

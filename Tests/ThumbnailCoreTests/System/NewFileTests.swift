@@ -88,9 +88,13 @@ import TestSupport
     let root = try RootFolder(RawPath(directory.url.path))
     #expect(throws: SystemFailure(code: EEXIST)) { try root.remove(Array("a.txt".utf8), if: old) }
     #expect(try names() == ["a.txt"] && content() == "somebody's")
-    var file = try NewFile(name, isNamed: named)
-    try file.write(Data("new".utf8))
-    #expect(try file.commit(over: try FileState(of: name)) && names() == ["a.txt"] && content() == "new")
+    do {
+      var file = try NewFile(name, isNamed: named)
+      try file.write(Data("new".utf8))
+      #expect(try file.commit(over: try FileState(of: name)) && names() == ["a.txt"] && content() == "new")
+      // Still open for writing here.
+      #expect(throws: SystemFailure(code: EEXIST)) { try root.remove(Array("a.txt".utf8), if: FileState(of: name)) }
+    }
     try root.remove(Array("a.txt".utf8), if: try FileState(of: name))
     #expect(try names().isEmpty)
   }

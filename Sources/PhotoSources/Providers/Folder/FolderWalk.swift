@@ -72,7 +72,7 @@ struct FolderWalk {
   private mutating func take(
     _ entry: DirectoryWalk.Entry, of folder: DirectoryWalk.Folder
   ) throws(SystemFailure) -> Bool {
-    guard entry.name.first != UInt8(ascii: ".") else { return false }
+    guard !DirectoryWalk.isHidden(entry.name) else { return false }
     let isPicture = isPicture(entry.name)
     switch entry.kind {
     case .failure(let failure):
