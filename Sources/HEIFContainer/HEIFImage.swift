@@ -84,8 +84,11 @@ extension HEIFItems {
     let samples = try samples(tiles)
     let shown = try showing(item, of: size)
     if columns > 1 || tiles.count > 1 {
-      for tile in tiles where try showing(tile, of: tileSize) != Showing(tileSize) {
-        throw .unsupported("turned tiles")
+      for tile in tiles {
+        var own = try showing(tile, of: tileSize)
+        // Some encoders say of each tile, too, how the whole is turned.
+        if own.orientation == shown.orientation { own.orientation = Showing(tileSize).orientation }
+        if own != Showing(tileSize) { throw .unsupported("turned tiles") }
       }
     }
     var image = HEIFImage(

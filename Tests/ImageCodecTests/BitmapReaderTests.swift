@@ -96,6 +96,21 @@ struct BitmapReaderTests {
     }
   }
 
+  @Test func noOffsetAndNoCompressionEndsTheProcess() throws {
+    for (depth, compression) in [(8, 0), (16, 0), (16, 3), (32, 0), (32, 3), (32, 6), (24, 0)] {
+      for length in [40, 108, 124] {
+        for offset in 0...150 {
+          var info = Self.info(length, depth: depth, compression: compression)
+          if info.count >= 52 { info.replaceSubrange(40..<52, with: [0xF8, 0, 0, 0, 0xE0, 7, 0, 0, 0x1F, 0, 0, 0]) }
+          var bytes = Self.file(
+            info, [0xF8, 0, 0, 0, 0xE0, 7, 0, 0, 0x1F, 0, 0, 0] + [UInt8](repeating: 7, count: 400))
+          bytes.replaceSubrange(10..<14, with: Self.long(offset))
+          _ = try? pixels(bytes)
+        }
+      }
+    }
+  }
+
   @Test(arguments: [40, 108, 124])
   func aBitmapInAnIconIsTransparentWhereItsMaskOrItsPixelsSay(header: Int) throws {
     // The second pixel of the lower row, and the third of the upper one.

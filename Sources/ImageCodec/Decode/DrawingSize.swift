@@ -11,7 +11,8 @@ enum DrawingSize {
     else { return nil }
     func value(_ name: String) -> String? { attributes.first { $0.name == name }?.value }
     let sizes = ["width", "height"]
-    guard value("viewBox") == nil, value("style")?.contains("width") != true, !sizes.allSatisfy({ isLength(value($0)) })
+    guard value("viewBox") == nil, !hasStyle(value("style") ?? "", of: sizes),
+      !sizes.allSatisfy({ isLength(value($0)) })
     else { return nil }
     var rest = drawing
     for attribute in attributes.reversed() where sizes.contains(attribute.name) { rest.removeSubrange(attribute.range) }
@@ -24,7 +25,15 @@ enum DrawingSize {
   }
 
   private static func isLength(_ value: String?) -> Bool {
-    value.map { ($0.first?.isNumber == true || $0.first == ".") && !$0.hasSuffix("%") } ?? false
+    let text =
+      (value ?? "").split(whereSeparator: \.isWhitespace).first.map { $0.first == "+" ? $0.dropFirst() : $0 } ?? ""
+    return (text.first?.isNumber == true || text.first == ".") && !text.hasSuffix("%")
+  }
+
+  private static func hasStyle(_ style: String, of names: [String]) -> Bool {
+    style.split(separator: ";").contains { property in
+      names.contains { property.prefix { $0 != ":" }.split(whereSeparator: \.isWhitespace) == [$0[...]] }
+    }
   }
 
   /// The attributes of a start tag from behind its name; nil if it is not well-formed.

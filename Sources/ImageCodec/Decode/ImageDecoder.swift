@@ -244,7 +244,7 @@ struct ImageDecoder {
 
   /// Refuses a sequential JPEG whose codes are damaged, as the reader of small sizes does: libjpeg passes over some.
   private func checkCodes() throws(CodecError) {
-    guard !plan.isTolerant, !plan.probe.isProgressive, plan.isBodyWhole else { return }
+    guard !plan.isTolerant, !plan.probe.isProgressive, plan.isBodyWhole, pass.window == nil else { return }
     do throws(CodecError) {
       _ = try Raster(coefficients(at: .eighth))
     } catch {

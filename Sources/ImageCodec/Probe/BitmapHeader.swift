@@ -60,7 +60,7 @@ struct BitmapHeader: Equatable {
     guard let width = isCore ? word(4) : long(4), let height = isCore ? word(6) : long(8),
       let depth = word(isCore ? 10 : 14), let compression = isCore ? 0 : long(16), let used = isCore ? 0 : long(32)
     else { return nil }
-    if depth == 64 || [4, 5].contains(compression), length >= 40 {
+    if depth == 64 || [4, 5].contains(compression) && length != 64, length >= 40 {
       throw .unsupported(depth == 64 ? "a BMP of 64 bits a pixel" : "a BMP with a JPEG or PNG in it")
     }
     guard Self.depths.contains(depth) else { return nil }
@@ -91,7 +91,7 @@ struct BitmapHeader: Equatable {
     let wanted = depth <= 8 ? (used == 0 ? most : min(used, most)) : 0
     // Some programs leave the palette out of the offset, or write none.
     let offset = pixelStart.flatMap { $0 > paletteStart || depth > 8 && $0 >= start + length ? $0 : nil }
-    let room = offset.map { ($0 - paletteStart) / stride } ?? wanted
+    let room = offset.map { max(0, $0 - paletteStart) / stride } ?? wanted
     palette = (paletteStart, min(wanted, room), stride)
     pixels = offset ?? paletteStart + (depth <= 8 ? wanted : min(used, most)) * stride
   }

@@ -17,6 +17,8 @@ struct PNGHeader: HeaderParser {
   private var position = 8
   private var nextChunk = 8
   private var chunks = 0
+  /// May come before the range that it belongs to.
+  private var peakLight: Int?
 
   /// The longest EXIF chunk that is parsed, in bytes.
   private static let longestExif = 65_536
@@ -32,8 +34,9 @@ struct PNGHeader: HeaderParser {
     case .body(.colour): draft?.dynamicRange = HighDynamicRange(codePoints: bytes)
     case .body(.light):
       let light = (bytes.bigEndian(at: 0, count: 4) ?? 0) / 10_000
-      draft?.dynamicRange?.peakLight = light > 0 ? light : nil
+      peakLight = light > 0 ? light : nil
     }
+    draft?.dynamicRange?.peakLight = peakLight
     return expectChunk()
   }
 

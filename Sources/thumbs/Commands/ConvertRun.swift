@@ -67,6 +67,8 @@ final class ConvertRun: Sendable {
       for await result in conversion { try await take(result, made) }
       if interruption.signal == nil {
         inTheWay = try await writePages(conversion)
+        // It would be drawn over a question.
+        await progress.stop()
         try await deleteOrphans(conversion, removal)
       }
     } catch {

@@ -35,7 +35,7 @@ struct LosslessCropTests {
 
   /// What is made of the part, and of the part of the whole file.
   private static func made(
-    _ file: [UInt8], _ variant: Variant, orientation: Int = 1, index: SharedIndex? = nil
+    _ file: [UInt8], _ variant: Variant, orientation: Int = 1, index: SharedIndex? = nil, isWhole: Bool = true
   ) throws -> (part: Samples, whole: Samples) {
     let body = ByteSource.memory(file)
     var header = try probe(body)
@@ -48,7 +48,7 @@ struct LosslessCropTests {
     let flag = CancellationFlag()
     let results = [
       Downsampler.pixels(of: body, plan: plan, index: index, cancellation: flag),
-      Downsampler.pixels(of: body, plan: whole, cancellation: flag),
+      Downsampler.pixels(of: body, plan: isWhole ? whole : plan, cancellation: flag),
     ]
     let samples = try results.map { try Samples(try #require($0.first).result.get().raster) }
     return (samples[0], samples[1])
@@ -236,7 +236,8 @@ struct LosslessCropTests {
     let high = Self.variant((3, 3), PixelSize(40, 40))
     let expected = try Self.made(file, high).part
     let index = SharedIndex(RowIndex())
-    #expect(try Self.made(Array(file.prefix(file.count / 2)) + [0xFF, 0xD9], high, index: index).part == expected)
+    let cut = Array(file.prefix(file.count / 2)) + [0xFF, 0xD9]
+    #expect(try Self.made(cut, high, index: index, isWhole: false).part == expected)
     #expect(!index.value.bytes.isEmpty)
   }
 

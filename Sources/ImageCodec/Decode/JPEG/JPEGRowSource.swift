@@ -88,11 +88,10 @@ final class JPEGRowSource: RowSource {
     let count = min(read, layout.planes[0].size.height - rowsGiven[0])
     rowsGiven[0] += count
     if count == 0 { return false }
-    // Adobe's programs write how little ink there is.
-    if channels == 4, jpeg.pointer.pointee.info.saw_Adobe_marker != 0 {
-      for index in 0..<count * stride { buffers[0][index] = ~buffers[0][index] }
-    }
-    try receive(RowBand(start: UnsafeRawPointer(buffers[0]), stride: stride, count: count))
+    let rows = buffers[0]
+    // As in Adobe's programs, which say how little ink there is; others take all files so.
+    if channels == 4 { for index in 0..<count * stride { rows[index] = ~rows[index] } }
+    try receive(RowBand(start: UnsafeRawPointer(rows), stride: stride, count: count))
     return true
   }
 

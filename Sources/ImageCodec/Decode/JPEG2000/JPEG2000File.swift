@@ -28,6 +28,7 @@ struct JPEG2000File {
   private static func inOrder(_ source: ByteSource) throws(CodecError) -> ByteSource {
     var parts: [(tile: Int, range: Range<Int>)] = []
     var (place, start) = (2, 0)
+    let hasEnd = try source.bytes(at: max(0, source.count - 2), length: 2) == endMarker
     while parts.count < mostParts {
       let head = HeaderBytes(try source.bytes(at: place, length: 10))
       guard let marker = head.bigEndian(at: 0, count: 2), let length = head.bigEndian(at: 2, count: 2) else { break }
@@ -38,21 +39,28 @@ struct JPEG2000File {
         continue
       }
       if parts.isEmpty { start = place }
-      let end = bytes == 0 ? .max : place + bytes
+      // The last part may go to the end, before the marker there.
+      let end = bytes == 0 ? source.count - (hasEnd ? 2 : 0) : place + bytes
+      guard end > place else { break }
       parts.append((tile, place..<end))
-      if end > source.count || bytes < 14 { break }
+      if end > source.count || bytes > 0 && bytes < 14 { break }
       place = end
+      if bytes == 0 { break }
     }
     let changes = zip(parts, parts.dropFirst()).count { $0.tile != $1.tile }
     guard changes >= Set(parts.map(\.tile)).count, let last = parts.last else { return source }
     if last.range.upperBound > source.count { throw .truncated(detail: "in a tile") }
     var bytes = try source.bytes(at: 0, length: start)
     for (_, part) in parts.enumerated().sorted(by: { ($0.element.tile, $0.offset) < ($1.element.tile, $1.offset) }) {
+      let length = bytes.count + 6..<bytes.count + 10
       bytes += try source.bytes(at: part.range.lowerBound, length: part.range.count)
+      bytes.replaceSubrange(length, with: [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: part.range.count >> $0) })
     }
     bytes += try source.bytes(at: place, length: source.count - place)
-    return .memory(bytes)
+    return .memory(hasEnd ? bytes : bytes + endMarker)
   }
+
+  private static let endMarker: [UInt8] = [0xFF, 0xD9]
 
   /// The header's contents for an image after `halvings`; `frameCount` is the number of resolution levels.
   func probe(halvings: Int) throws(CodecError) -> ImageProbe {
