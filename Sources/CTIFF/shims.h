@@ -3,10 +3,20 @@
 #define THUMBNAILER_CTIFF_H
 
 #include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
 #include <tiffio.h>
 
 // Prints nothing, and keeps libtiff from calling the handlers that libvips has set for the whole process.
 static inline int ctiff_silence(TIFF *tiff, void *user, const char *module, const char *format, va_list values) {
+  return 1;
+}
+
+// Counts libjpeg's warnings of damaged codes, of which libtiff says nothing else.
+static inline int ctiff_count_damage(TIFF *tiff, void *user, const char *module, const char *format, va_list values) {
+  char text[256];
+  vsnprintf(text, sizeof text, format, values);
+  *(int32_t *)user += strstr(text, "premature end of data") || strstr(text, "bad Huffman") || strstr(text, "instead of RST");
   return 1;
 }
 
@@ -16,16 +26,16 @@ static inline tmsize_t ctiff_write_nothing(thandle_t body, void *bytes, tmsize_t
 static inline int ctiff_close_nothing(thandle_t body) { return 0; }
 
 // Opens a file for reading, without mapping it, and with large uncompressed strips in pieces. `most` is the most bytes
-// of one allocation, and `mode` is libtiff's. The options are those of libtiff 4.5; older versions have other limits of their own.
+// of one allocation, `mode` is libtiff's, and `damages` is raised for each place of damage. The options are those of libtiff 4.5; older versions have other limits of their own.
 static inline TIFF *ctiff_open(
-  thandle_t body, tmsize_t (*read)(thandle_t, void *, tmsize_t), toff_t (*seek)(thandle_t, toff_t, int),
+  thandle_t body, int32_t *damages, tmsize_t (*read)(thandle_t, void *, tmsize_t), toff_t (*seek)(thandle_t, toff_t, int),
   toff_t (*length)(thandle_t), tmsize_t most, const char *mode) {
 #if TIFFLIB_VERSION >= 20221213
   TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
   if (!options) return NULL;
   TIFFOpenOptionsSetMaxSingleMemAlloc(options, most);
   TIFFOpenOptionsSetErrorHandlerExtR(options, ctiff_silence, NULL);
-  TIFFOpenOptionsSetWarningHandlerExtR(options, ctiff_silence, NULL);
+  TIFFOpenOptionsSetWarningHandlerExtR(options, ctiff_count_damage, damages);
   TIFF *tiff = TIFFClientOpenExt("image", mode, body, read, ctiff_write_nothing, seek, ctiff_close_nothing, length,
     ctiff_map_nothing, ctiff_unmap_nothing, options);
   TIFFOpenOptionsFree(options);

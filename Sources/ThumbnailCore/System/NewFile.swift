@@ -62,12 +62,14 @@ package struct NewFile: ~Copyable, Sendable {
   }
 
   /// Whether a file has the same bytes, or the first of them.
-  borrowing func continues(_ there: OpenFile) -> Bool {
+  ///
+  /// - Parameter mayBeOpen: Whether somebody may have it open for writing.
+  borrowing func continues(_ there: OpenFile, mayBeOpen: Bool = false) -> Bool {
     let whole = there.state.byteCount
     // Somebody may be about to write the rest.
     let isBeingWritten = clibc_is_being_written(there.file.rawValue)
     let isOurs = isBeingWritten == 0 || isBeingWritten < 0 && errno != EACCES
-    guard there.state.kind == .regular, isOurs else { return false }
+    guard there.state.kind == .regular, mayBeOpen || isOurs else { return false }
     for start in stride(from: 0, to: whole, by: 1 << 20) {
       let length = min(1 << 20, whole - start)
       guard let bytes = try? ByteSource.file(there.file, count: whole).read(at: start, length: length),

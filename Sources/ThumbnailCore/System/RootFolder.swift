@@ -121,18 +121,20 @@ package final class RootFolder: Sendable {
   /// What has the same bytes, or a beginning of them, as a power failure leaves it, is no user's file.
   ///
   /// - Parameters:
+  ///   - mayBeOpen: Whether one with the same bytes may be open for writing elsewhere.
   ///   - isInput: Whether it may not be replaced in any case.
   ///   - isReplaced: Whether it is replaced, whatever it has.
   /// - Throws: For what is not replaced, `EBUSY` if it is an input, else `EEXIST` or `EISDIR`.
   package func replaced(
-    _ relative: [UInt8], by new: borrowing NewFile, isInput: (FileState) -> Bool, _ isReplaced: (FileState) -> Bool
+    _ relative: [UInt8], by new: borrowing NewFile, mayBeOpen: Bool = false, isInput: (FileState) -> Bool,
+    _ isReplaced: (FileState) -> Bool
   ) throws(SystemFailure) -> FileState? {
     let (folder, name) = try split(relative)
     guard let state = try state(of: name, in: folder) else { return nil }
     if state.kind == .folder { throw SystemFailure(code: EISDIR) }
     if isInput(state) { throw SystemFailure(code: EBUSY) }
     if !isReplaced(state) {
-      guard let there = try? file(relative), there.state == state, new.continues(there) else {
+      guard let there = try? file(relative), there.state == state, new.continues(there, mayBeOpen: mayBeOpen) else {
         throw SystemFailure(code: EEXIST)
       }
     }

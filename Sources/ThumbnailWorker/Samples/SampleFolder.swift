@@ -77,9 +77,9 @@ extension NewFile {
   ///
   /// - Throws: `EEXIST` if another file has it.
   borrowing func isThere(as name: RawPath, in root: RootFolder) throws(SystemFailure) -> Bool {
-    guard let there = try root.replaced(name.bytes, by: self, isInput: { _ in false }, { _ in false }) else {
-      return false
-    }
+    // Another worker that has just named it still has it open.
+    let there = try root.replaced(name.bytes, by: self, mayBeOpen: true, isInput: { _ in false }, { _ in false })
+    guard let there else { return false }
     var own = stat()
     // Synced before it gets its name: a beginning is no worker's.
     guard fstat(file.rawValue, &own) == 0, there.byteCount == own.st_size else { throw SystemFailure(code: EEXIST) }

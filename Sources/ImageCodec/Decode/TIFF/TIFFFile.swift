@@ -8,6 +8,7 @@ final class TIFFFile {
   /// Valid as long as this object lives.
   let handle: OpaquePointer
   private let reader: Reader
+  private let damages = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
 
   /// Opens the first directory of a file. libtiff allocates at most `mostBytes` at once.
   ///
@@ -18,17 +19,29 @@ final class TIFFFile {
     let reader = Reader(body)
     // libtiff calls back only while this object, which owns the reader, lives: its handle is closed in `deinit`.
     let user = Unmanaged.passUnretained(reader).toOpaque()
+    damages.initialize(to: 0)
     let opened = ctiff_open(
-      user,
+      user, damages,
       { user, buffer, length in tmsize_t(Reader.from(user)?.read(buffer, Int(length)) ?? -1) },
       { user, offset, whence in Reader.from(user)?.seek(offset, whence) ?? .max },
       { user in UInt64(Reader.from(user)?.body.count ?? 0) },
       tmsize_t(mostBytes), readsLaterDirectory ? "rmCD" : "rmC")
-    guard let opened else { throw reader.failure(.header, "libtiff cannot open it") }
+    guard let opened else {
+      damages.deallocate()
+      throw reader.failure(.header, "libtiff cannot open it")
+    }
     (handle, self.reader) = (opened, reader)
   }
 
-  deinit { TIFFClose(handle) }
+  deinit {
+    TIFFClose(handle)
+    damages.deallocate()
+  }
+
+  /// Throws if the JPEG data that were read are damaged.
+  func checkCodes() throws(CodecError) {
+    if damages.pointee > 0 { throw .damaged(.decode, detail: "the coded data make no sense") }
+  }
 
   /// Reads the directory at a position of the file.
   func open(directory position: Int) throws(CodecError) {

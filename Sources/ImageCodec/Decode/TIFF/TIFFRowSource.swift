@@ -24,6 +24,7 @@ final class TIFFRowSource: RowSource {
   /// The rows in the block; rows before `nextRow` have been passed.
   private var held = 0..<0
   private var nextRow = 0
+  private let isTolerant: Bool
   /// The columns whose tiles are read, and the rows at the top that are not read.
   private var columns: Range<Int>
   private var blankRows = 0
@@ -45,6 +46,7 @@ final class TIFFRowSource: RowSource {
       file, expecting: level?.size ?? probe.storedSize, namesExtraSamples: probe.hasAlpha == true)
     self.directory = directory
     columns = 0..<directory.size.width
+    self.isTolerant = isTolerant
     if isTolerant, directory.isPlain { throw .handedOver(reason: "damage within a strip") }
     let bandRows = max(1, min(directory.size.height, Self.bandBytes / directory.rowBytes))
     samples = directory.samples
@@ -176,6 +178,7 @@ final class TIFFRowSource: RowSource {
         try readTile(size, left: left, rows: rows, into: target)
       }
     }
+    if !isTolerant { try file.checkCodes() }
     held = rows
   }
 
