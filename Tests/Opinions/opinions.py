@@ -78,7 +78,7 @@ LISTED = [
     ("heic-rgba*", "magick", "it reads no alpha"),
     ("with-alpha-*.heic", "magick", "it reads no alpha"),
     ("multiple_entries_with_different_bit_depth.ico", "", "of equal sizes the one with the most colours is the best"),
-    ("bmp_v5_with_icc.ico", "pillow", "it takes the profile behind the pixels for a mask, and has holes"),
+    ("bmp_v5_with_icc.ico", "", "others take the profile behind the pixels for a mask, and show holes"),
     ("ico-*", "magick", "it takes luminance for alpha, or another of the icons"),
     ("svg-*", "magick", "its own drawing adds outlines, and knows no opacity and no style sheets"),
     ("svg-clear*", "ffmpeg", "it divides by alpha what lies half over nothing"),
