@@ -48,7 +48,8 @@ extension FolderConverter {
     public var include: [GlobPattern] = []
     /// Files and folders that match one of these are left out.
     public var exclude: [GlobPattern] = []
-    /// Whether hidden files and folders are included. Default: false.
+    /// Whether files and folders are included whose names begin with a dot, and those that systems keep, such as
+    /// `$RECYCLE.BIN`. Default: false.
     public var includesHidden = false
     /// Whether symbolic links within folders are followed. Links named as inputs always are. Default: false.
     public var followsLinks = false

@@ -44,18 +44,18 @@ struct InputCheck: Sendable {
   ///
   /// - Parameter isComplete: Whether all inputs were looked at.
   func orphans(isComplete: Bool) -> [ConversionOrphan] {
-    let skipped = plan.skippedPaths
+    let isWholeSite = plan.options.site != nil && isComplete
+    let skipped = isWholeSite ? plan.skippedPaths : []
+    let output = session.root?.path.resolved
     return index.orphans(seen.keys.withLock { $0 }) { entry in
       // What a site's pages do not show any more, as it is left out now, is no part of the site.
-      plan.options.site != nil && isComplete
-        && (entry.token == SiteWriter.token || skipped.contains(entry.source) || plan.leavesOut(entry.source))
+      isWholeSite && (entry.token == SiteWriter.token || skipped.contains(entry.source) || plan.leavesOut(entry.source))
     }.map { entry in
       ConversionOrphan(
         source: entry.source,
         outputs: entry.outputs.map(\.path).filter { path in
-          let place = (session.root?.path.resolved ?? plan.options.output).appending(path.bytes)
-          return session.root?.written(path.bytes, asIn: index.entries(naming: path.bytes)) != nil
-            && !plan.list.linkedOutputs.contains { place.isWithin($0) }
+          session.root?.written(path.bytes, asIn: index.entries(naming: path.bytes)) != nil
+            && !plan.list.linkedOutputs.contains { output?.appending(path.bytes).isWithin($0) == true }
         },
         mayBeAway: entry.source.mayBeAway(since: entry.device, countsEmpty: changes == nil), key: entry.key)
     }
@@ -71,9 +71,11 @@ struct InputCheck: Sendable {
           index: position, source: problem.path, status: problem.status, outputs: [], failure: problem.failure,
           plan: nil, duration: .zero))
     }
-    if list.kind(at: position) == .video, plan.options.convertsVideos {
+    if list.kind(at: position) == .video, plan.options.convertsVideos,
+      let planned = plan.names.planned(for: list.source(at: position))
+    {
       // Only a program is missing: its poster stays.
-      note(OutputNames.key(plan.names.planned(for: list.source(at: position)) ?? []))
+      note(OutputNames.key(planned))
     }
     if let reason = reasonToSkip(position) { return .finished(plan.result(of: position, .skipped, failure: reason)) }
     guard let planned = plan.names.planned(for: list.source(at: position)) else {

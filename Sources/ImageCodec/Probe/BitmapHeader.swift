@@ -102,7 +102,7 @@ struct BitmapHeader: Equatable {
     return profile.map { $0 >= start && $0 < start + length } == true ? nil : start..<start + length
   }
 
-  /// The same of a bitmap in an icon, whose height counts its mask, too, and whose pixels of 32 bits have alpha.
+  /// The header as that of a bitmap in an icon: its height includes the mask, and pixels of 32 bits have alpha.
   var ofIcon: BitmapHeader {
     var header = self
     header.size.height /= 2

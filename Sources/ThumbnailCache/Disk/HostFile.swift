@@ -37,21 +37,15 @@ package final class HostFile: HostLedger {
   /// Deletes the file in a folder.
   package static func remove(in directory: URL) {
     let path = directory.appendingPathComponent(name).path
-    if !isForeign(path) { unlink(path) }
-  }
-
-  /// Whether it is another program's.
-  private static func isForeign(_ path: String) -> Bool {
-    if let state = try? FileState(of: RawPath(path)), state.byteCount > mostBytes { return true }
-    guard let data = FileManager.default.contents(atPath: path) else { return false }
-    guard let object = try? JSONSerialization.jsonObject(with: data) else { return false }
-    return (object as? [String: Any]).map { $0.keys.contains { !$0.contains(" ") } } ?? true
+    if records(at: path) != nil { unlink(path) }
   }
 
   package func news() -> [HostLedgerKey: HostRecord]? {
     state.withLock { state in
-      if let path, let file = try? FileState(of: RawPath(path)), file != state.file, !Self.isForeign(path) {
-        (state.records, state.file, state.isNews) = (Self.records(at: path), file, true)
+      if let path, let file = try? FileState(of: RawPath(path)), file != state.file,
+        let records = Self.records(at: path)
+      {
+        (state.records, state.file, state.isNews) = (records, file, true)
       }
       defer { state.isNews = false }
       return state.isNews ? state.records : nil
@@ -76,11 +70,13 @@ package final class HostFile: HostLedger {
 
   /// Blocks while another process changes the file, for at most two seconds.
   private func changeNow<Value: Sendable>(_ key: HostLedgerKey, _ change: (inout HostRecord) -> Value) -> Value {
-    if let path, !Self.isForeign(path),
+    if let path,
       let value = try? FileLock.hold(
         path + ".lock", timeout: .seconds(2),
         { () throws(DiskCacheError) in
-          var records = Self.records(at: path)
+          guard var records = Self.records(at: path) else {
+            throw .failed(path: path, reason: "it is another program's")
+          }
           let value = self.change(&records, key, change)
           Self.write(records, to: path)
           let file = try? FileState(of: RawPath(path))
@@ -113,10 +109,18 @@ package final class HostFile: HostLedger {
     return value
   }
 
-  private static func records(at path: String) -> [HostLedgerKey: HostRecord] {
-    guard let handle = FileHandle(forReadingAtPath: path), let data = try? handle.read(upToCount: mostBytes),
-      let records = try? JSONDecoder().decode([String: HostRecord].self, from: data)
-    else { return [:] }
+  /// The stored records; nil if the file is another program's.
+  private static func records(at path: String) -> [HostLedgerKey: HostRecord]? {
+    guard let handle = FileHandle(forReadingAtPath: path), let data = try? handle.read(upToCount: mostBytes) else {
+      return [:]
+    }
+    guard let records = try? JSONDecoder().decode([String: HostRecord].self, from: data) else {
+      // Keys of ours have a space; what is no JSON is damaged.
+      guard data.count < mostBytes, let object = try? JSONSerialization.jsonObject(with: data) else {
+        return data.count < mostBytes ? [:] : nil
+      }
+      return (object as? [String: Any])?.keys.allSatisfy { $0.contains(" ") } == true ? [:] : nil
+    }
     return Dictionary(uniqueKeysWithValues: records.map { (HostLedgerKey(text: $0.key), $0.value) })
   }
 

@@ -19,7 +19,7 @@ struct ConvertSelectionOptions: ParsableArguments {
   @Option(help: "Whether to convert a RAW file or HEIC beside a JPEG of its name: prefer-jpeg skips it.")
   var pair = FolderConverter.Options.Pairing.none
 
-  @Flag(help: "Include files and folders whose names begin with a dot.")
+  @Flag(help: "Include what begins with a dot, and folders of systems such as $RECYCLE.BIN and @eaDir.")
   var hidden = false
 
   @Flag(help: "Follow links within folders; loops are found.")
