@@ -68,6 +68,20 @@ struct DamagedJPEGTests {
     }
   }
 
+  @Test func damageWithinATIFFIsFound() async throws {
+    var file = try Self.picture.encoded("tiffsave_buffer", "compression=jpeg,Q=90")
+    for width in [40, 640] {
+      #expect(try await !TestRender.one(file, Variant(size: PixelSize(width, width))).isDamaged)
+    }
+    let middle = file.count / 2
+    file.replaceSubrange(middle..<middle + 2, with: [0xFF, 0xD9])
+    for width in [40, 640] {
+      await #expect(throws: CodecError.self, "\(width)") {
+        try await TestRender.one(file, Variant(size: PixelSize(width, width)))
+      }
+    }
+  }
+
   @Test func bytesThatNothingDependsOnAreNoDamage() async throws {
     let file = try Self.picture.encoded("jpegsave_buffer", "Q=90")
     let strange = Array(file.dropLast(2)) + [0, 7, 0, 7, 0xFF, 0xD9]
