@@ -60,8 +60,9 @@ struct BitmapHeader: Equatable {
     guard let width = isCore ? word(4) : long(4), let height = isCore ? word(6) : long(8),
       let depth = word(isCore ? 10 : 14), let compression = isCore ? 0 : long(16), let used = isCore ? 0 : long(32)
     else { return nil }
-    if depth == 64 || [4, 5].contains(compression) && length != 64, length >= 40 {
-      throw .unsupported(depth == 64 ? "a BMP of 64 bits a pixel" : "a BMP with a JPEG or PNG in it")
+    if depth == 64 || [4, 5].contains(compression), length >= 40 {
+      let kind = length == 64 ? "in run lengths of 24 bits" : "with a JPEG or PNG in it"
+      throw .unsupported(depth == 64 ? "a BMP of 64 bits a pixel" : "a BMP \(kind)")
     }
     guard Self.depths.contains(depth) else { return nil }
     // Signed 32-bit numbers: a negative height means that the rows are stored top-down.
