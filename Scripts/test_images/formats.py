@@ -265,6 +265,14 @@ def heifs(picture):
                 switch = ["--avif"] if suffix == "avif" else []
                 tools.run("heif-enc", *switch, "-q", 70, "-o", target, source)
                 files[f"{suffix}{name}.{suffix}"] = target.read_bytes()
+        for bits in (8, 10):
+            with tempfile.TemporaryDirectory() as folder:
+                source, target = Path(folder, "in.png"), Path(folder, f"out.{suffix}")
+                deep = picture.astype(np.uint16) * 257
+                source.write_bytes(png.encode(picture if bits == 8 else deep, png.RGB, depth=8 if bits == 8 else 16))
+                switch = ["--avif"] if suffix == "avif" else []
+                tools.run("heif-enc", *switch, "-q", 70, "-b", bits, "-p", "chroma=422", "-o", target, source)
+                files[f"{suffix}-422-{bits}-bit.{suffix}"] = target.read_bytes()
     # Stored lying on its side, as a phone that was held upright does it.
     stored = np.rot90(picture, -1)
     small = np.asarray(Image.fromarray(picture).resize((80, 60), Image.LANCZOS))

@@ -53,6 +53,17 @@ static inline void cisal_take_rest(void *inflater, void *out, size_t count) {
   state->tmp_out_processed += count;
 }
 
+// Inflates a whole gzip file to `out`, at most `room` bytes. Returns the number of bytes written, 0 for damage.
+static inline size_t cisal_gunzip(const void *in, uint32_t length, void *out, uint32_t room) {
+  struct inflate_state *state = cisal_inflater_new();
+  if (!state) return 0;
+  state->crc_flag = ISAL_GZIP;
+  uint32_t left = room;
+  int has_ended = cisal_inflate(state, in, &length, out, &left) == 1;
+  free(state);
+  return has_ended ? room - left : 0;
+}
+
 // Deflates `length` bytes to `out` as zlib data, at most `room` bytes. Returns the number of bytes written; 0 if there
 // is no memory or no room.
 static inline size_t cisal_deflate(const void *in, uint32_t length, void *out, uint32_t room) {

@@ -43,7 +43,9 @@ struct UnwrittenMemoryTests {
     ("orientation-6.jpg", .jpeg), ("orientation-7.jpg", .jpeg), ("jpeg-arithmetic.jpg", .jpeg),
     ("png-palette-interlaced.png", .png), ("png-rgba-interlaced.png", .png), ("gif-interlaced.gif", .gif),
     ("gif-transparent.gif", .gif), ("avif-pq-10-bit.avif", .avif), ("openexr.exr", .openEXR), ("svg.svg", .svg),
-    ("pdf.pdf", .pdf), ("pnm.ppm", .pnm), ("tiff-cmyk.tif", .tiff),
+    ("avif-422-8-bit.avif", .avif), ("avif-422-10-bit.avif", .avif), ("heic-422-8-bit.heic", .heif),
+    ("heic-422-10-bit.heic", .heif), ("gif-animated.gif", .gif), ("png-animated.png", .png),
+    ("webp-animated.webp", .webp), ("pdf.pdf", .pdf), ("pnm.ppm", .pnm), ("tiff-cmyk.tif", .tiff),
   ].map { name, format in Kind(name: name, format: format) { Array(try TestImages.bytes("formats/\(name)")) } }
 
   /// Helpers whose memory has this pattern before it is written, and its complement after it is freed.

@@ -120,10 +120,12 @@ struct KindsTests {
     let mask = "<mask id='m'><rect width='999' height='999' fill='white'/></mask><g mask='url(#m)'>"
     let file =
       "<?xml version='1.0'?><!-- > --><svg xmlns='http://www.w3.org/2000/svg' \(attributes)>\(mask)\(parts.joined())</g></svg>"
-    for (made, side) in zip(try await pixels(Array(file.utf8), .svg, [50, 100, 400]), [50, 100, 400]) {
-      #expect(made.size == PixelSize(side, side / 2), "\(attributes)")
-      for (colour, x, y) in [([255, 0, 0], 2, 2), ([0, 255, 0], side - 3, 2), ([0, 0, 255], 2, side / 2 - 3)] {
-        #expect(made.isNear(colour.map { UInt8($0) }, x, y), "\(attributes) \(side): \(made[x, y])")
+    for bytes in [Array(file.utf8), gzip(Array(file.utf8))] {
+      for (made, side) in zip(try await pixels(bytes, .svg, [50, 100, 400]), [50, 100, 400]) {
+        #expect(made.size == PixelSize(side, side / 2), "\(attributes)")
+        for (colour, x, y) in [([255, 0, 0], 2, 2), ([0, 255, 0], side - 3, 2), ([0, 0, 255], 2, side / 2 - 3)] {
+          #expect(made.isNear(colour.map { UInt8($0) }, x, y), "\(attributes) \(side): \(made[x, y])")
+        }
       }
     }
   }

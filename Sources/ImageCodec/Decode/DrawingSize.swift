@@ -1,10 +1,15 @@
+import CISAL
 import CVips
 import Glibc
 
 /// The size of an SVG that does not state it: that of what it shows. librsvg would draw it unscaled, in a corner.
 enum DrawingSize {
+  /// A drawing without a size that takes more, in bytes, is drawn as librsvg does it.
+  private static let longestInflated = 32 << 20
+
   /// The drawing with a size and a `viewBox`; nil if it has them, or shows something else at each size.
-  static func added(to drawing: [UInt8]) -> [UInt8]? {
+  static func added(to file: [UInt8]) -> [UInt8]? {
+    let drawing = file.starts(with: [0x1F, 0x8B]) ? inflated(file) : file
     let start = drawing.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
     guard case .element("svg", let name) = XMLProlog.pass(drawing.dropFirst(start)),
       let attributes = attributes(drawing, from: name)
@@ -22,6 +27,15 @@ enum DrawingSize {
     let (width, height) = (shown[2], shown[3])
     let added = " width=\"\(width)\" height=\"\(height)\" viewBox=\"\(shown[0]) \(shown[1]) \(width) \(height)\" "
     return Array(rest[..<name]) + added.utf8 + rest[name...]
+  }
+
+  /// What is in a gzip file, which ends with its length; nothing beyond `longestInflated`, or if it is damaged.
+  private static func inflated(_ file: [UInt8]) -> [UInt8] {
+    let length = file.suffix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
+    guard length <= longestInflated else { return [] }
+    return Array(unsafeUninitializedCapacity: length) { room, written in
+      written = cisal_gunzip(file, UInt32(clamping: file.count), room.baseAddress, UInt32(length))
+    }
   }
 
   private static func isLength(_ value: String?) -> Bool {
