@@ -122,7 +122,7 @@ package struct ICCProfile {
   }
 
   /// sRGB's tone curve.
-  private static func linear(_ value: Double) -> Double {
+  static func linear(_ value: Double) -> Double {
     value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)
   }
 
@@ -177,8 +177,8 @@ package struct ICCProfile {
   }
 }
 
-extension HighDynamicRange {
-  /// The range of a profile: by its tag `cicp`, or by tone curves of PQ or HLG, as libjxl writes them.
+extension CodedLight {
+  /// What a profile means: by its tag `cicp`, or by tone curves of PQ or HLG, as libjxl writes them.
   init?(profile: [UInt8]?) {
     guard let profile = profile.flatMap({ ICCProfile($0) }) else { return nil }
     if let start = profile.tags["cicp"]?.lowerBound, profile.bytes.has("cicp", at: start) {
@@ -190,7 +190,7 @@ extension HighDynamicRange {
     // BT.2020's and P3's red, for a white of D50.
     let primaries = abs(red - 0.6734) < 0.005 ? 9 : abs(red - 0.5151) < 0.005 ? 12 : 1
     let ranges = [16, 18].compactMap { transfer in
-      HighDynamicRange(CodedColour(primaries: primaries, transfer: transfer, matrix: 0, isFullRange: true))
+      CodedLight(CodedColour(primaries: primaries, transfer: transfer, matrix: 0, isFullRange: true))
     }
     let found = ranges.first { range in
       [0.25, 0.5, 0.75].allSatisfy { signal in

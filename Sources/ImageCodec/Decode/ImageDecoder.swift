@@ -16,14 +16,14 @@ struct ImageDecoder {
   var index: SharedIndex?
 
   /// Opens the image by the plan and returns its rows: as stored, not yet upright, in their own colours, or in sRGB if
-  /// these have a high dynamic range; gray or RGB for linear light.
+  /// these are coded in other light; gray or RGB for linear light.
   ///
   /// - Throws: `.handedOver` by the coefficient decoder; errors of the header.
   func rows() throws(CodecError) -> any RowSource {
     let source = try storedRows(asRGB: isLinear)
     let layout = source.layout
     guard layout.colour != .cmyk,
-      let range = layout.dynamicRange ?? plan.probe.dynamicRange ?? HighDynamicRange(profile: layout.profile)
+      let range = CodedLight.counting(layout.codedLight ?? plan.probe.codedLight, profile: layout.profile)
     else { return source }
     return ToneMappedRows(layout.colour == .ycc ? try storedRows(asRGB: true) : source, range)
   }
@@ -165,7 +165,7 @@ struct ImageDecoder {
     let option = pass.level == nil ? loaderOption : nil
     guard let image = try? open(BodyReader(body, cancellation: cancellation), option) else { return nil }
     // The profile of a high dynamic range does not describe the thumbnail, which is mapped to sRGB.
-    let range = plan.probe.dynamicRange ?? HighDynamicRange(profile: image.profile)
+    let range = CodedLight.counting(plan.probe.codedLight, profile: image.profile)
     return policy == .profile && range != nil ? nil : KeptMetadata(policy, of: image)
   }
 

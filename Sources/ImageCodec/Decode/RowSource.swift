@@ -77,8 +77,8 @@ struct RowLayout: Sendable, Equatable {
     return ICCProfile.fitting(storedProfile, colours: channels - (hasAlpha && colour != .cmyk ? 1 : 0))
   }
 
-  /// The high dynamic range of interleaved samples, if the source knows of it: `ToneMappedRows` maps it.
-  var dynamicRange: HighDynamicRange?
+  /// What interleaved samples mean, if the source knows of it: `ToneMappedRows` maps them.
+  var codedLight: CodedLight?
 
   var sampleBytes: Int { sample == .uint16 ? 2 : 1 }
 

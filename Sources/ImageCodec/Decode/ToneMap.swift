@@ -2,7 +2,7 @@ import Glibc
 import HEIFContainer
 import ThumbnailCore
 
-/// Maps samples of high dynamic range to sRGB, so that they look as on a screen without it.
+/// Maps samples of high dynamic range, or of other primaries, to sRGB, so that they look as on a screen of it.
 ///
 /// PQ and HLG (ITU-R BT.2100) become the light of a display, of nominally 1,000 cd/m² for HLG. Reference white of 203
 /// cd/m² (ITU-R BT.2408) becomes the brightest light of sRGB. Light above the knee of ITU-R BT.2390 (88 cd/m² for an
@@ -33,9 +33,9 @@ struct ToneMap {
   private let isWide: Bool
 
   /// - Parameter isWide: Whether rows have 16 bits a sample, not 8.
-  init(_ range: HighDynamicRange, isWide: Bool) {
+  init(_ range: CodedLight, isWide: Bool) {
     (primaries, self.isWide) = (Primaries(range.primaries), isWide)
-    let isPQ = range.isPQ
+    let isPQ = range.transfer == .pq
     let most: Double = isWide ? 65_535 : 255
     let levels = CodedRange(bits: isWide ? 16 : 8, isFull: range.isFullRange).scale(isChroma: false)
     light = (0...(isWide ? Self.last : 255)).map { (level: Int) -> Float in
@@ -43,13 +43,13 @@ struct ToneMap {
       return Float(range.light(signal) * (isPQ ? PQ.brightest / Self.white : 1))
     }
     display =
-      isPQ
+      range.transfer != .hlg
       ? []
       : Self.roots.map { (root: Double) -> Float in
         Float(pow(root * root, Self.gammaOfHLG) * Self.usualPeak / Self.white)
       }
     let told = isPQ ? range.peakLight.map { max(Self.white, min(PQ.brightest, Double($0))) } : nil
-    let known = told ?? Self.usualPeak
+    let known = range.transfer == .sRGB ? Self.white : told ?? Self.usualPeak
     rollOff = Self.roots.map { root in
       let found = max(1e-6, root * root * known)
       return Float(Self.rolledOff(found, peak: known) / found)
@@ -124,9 +124,12 @@ struct ToneMap {
   }
 }
 
-/// What samples of PQ or HLG mean, of any format.
-struct HighDynamicRange: Sendable, Equatable {
-  let isPQ: Bool
+/// What samples of any format mean whose transfer function or primaries are not sRGB's.
+struct CodedLight: Sendable, Equatable {
+  /// Those of standard range count as sRGB's, as on most screens.
+  enum Transfer { case sRGB, pq, hlg }
+
+  let transfer: Transfer
   /// Their number in ITU-T H.273.
   let primaries: Int
   /// Whether black is 0, not 16 of 255.
@@ -134,10 +137,25 @@ struct HighDynamicRange: Sendable, Equatable {
   /// The brightest light of a PQ image in cd/m², if the image states it.
   var peakLight: Int?
 
-  /// Nil for another transfer function. The samples are, or become, of full range.
+  /// Nil for sRGB and for what is unknown. The samples are, or become, of full range.
   init?(_ colour: CodedColour?, peakLight: Int? = nil) {
-    guard let colour, [16, 18].contains(colour.transfer) else { return nil }
-    (isPQ, primaries, self.peakLight) = (colour.transfer == 16, colour.primaries, peakLight)
+    guard let colour else { return nil }
+    (primaries, self.peakLight) = (colour.primaries, peakLight)
+    switch colour.transfer {
+    case 16: transfer = .pq
+    case 18: transfer = .hlg
+    // Unspecified, and those of BT.709, 470, 601, sRGB and BT.2020, with the primaries of BT.2020 or P3.
+    case 1, 2, 4, 6, 13, 14, 15:
+      guard [9, 11, 12].contains(primaries) else { return nil }
+      transfer = .sRGB
+    default: return nil
+    }
+  }
+
+  /// What counts of a file with this profile: a profile of standard range describes its samples itself.
+  static func counting(_ told: CodedLight?, profile: [UInt8]?) -> CodedLight? {
+    if let told, told.transfer != .sRGB || profile == nil { return told }
+    return CodedLight(profile: profile).flatMap { $0.transfer == .sRGB ? nil : $0 }
   }
 
   /// From the four bytes of a PNG's `cICP` and a profile's `cicp`; nil if they are not of RGB.
@@ -149,7 +167,8 @@ struct HighDynamicRange: Sendable, Equatable {
 
   /// The light of a signal, both from 0 to 1: for HLG that of the scene, by the inverse of its OETF.
   func light(_ signal: Double) -> Double {
-    if isPQ { return PQ.light(signal) / PQ.brightest }
+    if transfer == .sRGB { return ICCProfile.linear(signal) }
+    if transfer == .pq { return PQ.light(signal) / PQ.brightest }
     let (a, b, c) = (0.178_832_77, 0.284_668_92, 0.559_910_73)
     return signal <= 0.5 ? signal * signal / 3 : (exp((signal - c) / a) + b) / 12
   }

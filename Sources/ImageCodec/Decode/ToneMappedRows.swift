@@ -1,6 +1,6 @@
 import ThumbnailCore
 
-/// The rows of a source of high dynamic range in sRGB. What is averaged, and in which light, follows.
+/// The rows of a source in sRGB. What is averaged, and in which light, follows.
 final class ToneMappedRows: RowSource {
   let layout: RowLayout
   private let source: any RowSource
@@ -8,9 +8,9 @@ final class ToneMappedRows: RowSource {
   private let row: UnsafeMutableRawBufferPointer
 
   /// - Parameter source: One of interleaved samples.
-  init(_ source: any RowSource, _ range: HighDynamicRange) {
+  init(_ source: any RowSource, _ range: CodedLight) {
     var rows = source.layout
-    (rows.storedProfile, rows.dynamicRange) = (nil, nil)
+    (rows.storedProfile, rows.codedLight) = (nil, nil)
     (layout, self.source) = (rows, source)
     map = ToneMap(range, isWide: rows.sample == .uint16)
     row = .allocate(byteCount: rows.planes[0].size.width * rows.planes[0].channels * rows.sampleBytes, alignment: 16)

@@ -29,7 +29,7 @@ package struct PreviewPlan: Sendable {
     stand.hasAlpha = false
     // The preview's coding process is not parsed, so assume the most expensive one.
     stand.isProgressive = isJPEG
-    (stand.heif, stand.dynamicRange) = (preview.heif, preview.heif?.dynamicRange)
+    (stand.heif, stand.codedLight) = (preview.heif, preview.heif?.codedLight)
     stand.heif?.compared?.isBodyWhole = isBodyWhole
     guard
       let plan = try? DecodePlan.make(

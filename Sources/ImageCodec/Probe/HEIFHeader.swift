@@ -112,7 +112,7 @@ struct HEIFHeader: HeaderParser {
     let chroma = traits.image.chroma == .none ? 0 : 2 / Double(divisors.across * divisors.down)
     probe.samplesPerPixel = 1 + chroma + (traits.alpha == nil ? 0 : 1)
     probe.heif = traits
-    probe.dynamicRange = traits.dynamicRange
+    probe.codedLight = traits.codedLight
     probe.preview = EmbeddedPreview(items, of: traits)
     return probe
   }
@@ -130,7 +130,7 @@ struct HEIFHeader: HeaderParser {
         if let part = try? aperture.part(of: size) { size = part.size }
       case .rotation(let turns) where turns & 1 == 1: size = PixelSize(size.height, size.width)
       case .bits(let bits): probe.bitsPerSample = bits.first ?? 8
-      case .colour(let colour): probe.dynamicRange = HighDynamicRange(colour)
+      case .colour(let colour): probe.codedLight = CodedLight(colour)
       default: break
       }
     }

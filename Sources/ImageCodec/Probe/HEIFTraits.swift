@@ -48,8 +48,8 @@ struct HEIFTraits: Sendable, Equatable {
   /// Only for a thumbnail that stands for its image.
   var compared: Comparison?
 
-  /// The high dynamic range that the container declares.
-  var dynamicRange: HighDynamicRange? { HighDynamicRange(image.colour, peakLight: image.peakLight) }
+  /// The light that the container declares.
+  var codedLight: CodedLight? { CodedLight(image.colour, peakLight: image.peakLight) }
 
   /// An image that is read here, and its alpha.
   ///

@@ -29,8 +29,8 @@ package struct ImageProbe: Sendable, Equatable {
   /// The bytes that a decoder must hold to output the first row of a file with large blocks: a strip or a row of tiles
   /// of a TIFF.
   var blockBytes = 0
-  /// The high dynamic range that the file declares, in words other than an ICC profile.
-  var dynamicRange: HighDynamicRange?
+  /// The light of the samples that the file declares, in words other than an ICC profile.
+  var codedLight: CodedLight?
   /// Details of a JPEG's frame header.
   var jpeg: JPEGFrameTraits?
   /// The mean entry of the quantisation table of a JPEG's first component; nil if it is not stated before the scans.

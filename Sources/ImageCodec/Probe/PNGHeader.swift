@@ -31,12 +31,12 @@ struct PNGHeader: HeaderParser {
     case .chunk: return try parseChunk(bytes)
     case .body(.header): try parseHeader(bytes)
     case .body(.exif): draft?.orientation = Exif(bytes, at: 0)?.orientation ?? 1
-    case .body(.colour): draft?.dynamicRange = HighDynamicRange(codePoints: bytes)
+    case .body(.colour): draft?.codedLight = CodedLight(codePoints: bytes)
     case .body(.light):
       let light = (bytes.bigEndian(at: 0, count: 4) ?? 0) / 10_000
       peakLight = light > 0 ? light : nil
     }
-    draft?.dynamicRange?.peakLight = peakLight
+    draft?.codedLight?.peakLight = peakLight
     return expectChunk()
   }
 

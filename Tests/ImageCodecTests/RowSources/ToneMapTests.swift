@@ -10,7 +10,7 @@ import HEIFContainer
     primaries: Int = 9, transfer: Int, peak: Int? = nil, isWide: Bool = true
   ) throws -> ToneMap {
     let colour = CodedColour(primaries: primaries, transfer: transfer, matrix: 9, isFullRange: true)
-    return ToneMap(try #require(HighDynamicRange(colour, peakLight: peak)), isWide: isWide)
+    return ToneMap(try #require(CodedLight(colour, peakLight: peak)), isWide: isWide)
   }
 
   /// The signal of PQ from 0 to 1 for a light in cd/m².
@@ -104,7 +104,7 @@ import HEIFContainer
   @Test func aChartInPQLooksLikeTheChart() throws {
     let bytes = [UInt8](try TestImages.bytes("formats/avif-pq-10-bit.avif"))
     let probed = try probe(.memory(bytes))
-    #expect(probed.dynamicRange?.isPQ == true && probed.bitsPerSample == 10)
+    #expect(probed.codedLight?.transfer == .pq && probed.bitsPerSample == 10)
     let variant = Variant(size: PixelSize(80, 80), fit: .contain, format: .png)
     let chart = try DecodedPixels([UInt8](TestImages.bytes("formats/png-rgb.png")), variant)
     // Its white is rolled off to 229 of 255. The samples are our own reader's, and libheif's.
@@ -129,7 +129,7 @@ import HEIFContainer
     file.bits = bits
     let bytes = try file.bytes(picture)
     let probed = try probe(.memory(bytes))
-    #expect(probed.dynamicRange?.isPQ == (transfer == 16) && probed.bitsPerSample == bits)
+    #expect(probed.codedLight?.transfer == (transfer == 16 ? .pq : .hlg) && probed.bitsPerSample == bits)
     for light in [Light.display, .linear] {
       let variant = Variant(size: PixelSize(64, 32), fit: .contain, format: .png, light: light)
       let pixels = try DecodedPixels(bytes, variant)
@@ -157,6 +157,42 @@ import HEIFContainer
     #expect(pixels[60, 16].prefix(colours).allSatisfy { $0 < 12 }, "\(note): \(pixels[60, 16])")
   }
 
+  @Test(arguments: [(9, 1), (9, 14), (11, 6), (12, 13), (12, 2), (1, 13), (12, 8)], [false, true])
+  func widerPrimariesOfStandardRangeAreConverted(_ code: (primaries: Int, transfer: Int), isWide: Bool) throws {
+    let stored: [[UInt8]] = [[180, 100, 80], [60, 140, 90]]
+    let wanted: [[UInt8]] =
+      code.transfer == 8 || code.primaries == 1
+      ? stored : code.primaries == 9 ? [[215, 83, 74], [0, 147, 83]] : [[193, 95, 74], [0, 142, 85]]
+    let picture = TestPicture(128, 64) { x, _ in stored[x / 64] }
+    let chunk = TestPNG.chunk("cICP", [UInt8(code.primaries), UInt8(code.transfer), 0, 1])
+    func with(_ profile: [UInt8], _ chunk: [UInt8]) throws -> [UInt8] {
+      let image = try picture.image(bits: isWide ? 16 : 8, widens: isWide)
+      if !profile.isEmpty { vips_image_set_blob_copy(image.pointer, VIPS_META_ICC_NAME, profile, profile.count) }
+      var file = try TestPicture.save(image, "pngsave_buffer", "")
+      file.insert(contentsOf: chunk, at: 33)
+      return file
+    }
+    var files = [try with([], chunk)]
+    for format in [ImageFormat.heif, .avif] {
+      var file = TileFile(format: format, side: 64, colour: (code.primaries, code.transfer, 6), isFullRange: true)
+      // libaom ends the program at 10 bits.
+      file.bits = isWide ? 12 : 8
+      files.append(try file.bytes(picture))
+    }
+    for file in files {
+      for mayReadCoefficients in [true, false] {
+        let variant = Variant(size: PixelSize(64, 32), fit: .contain, format: .png)
+        let made = try DecodedPixels(file, variant, mayReadCoefficients: mayReadCoefficients)
+        for (colour, x) in zip(wanted, [8, 56]) { #expect(made.isNear(colour, x, 16, tolerance: 5), "\(made[x, 16])") }
+      }
+    }
+    // A profile describes the samples itself.
+    let variant = Variant(size: PixelSize(64, 32), fit: .contain, format: .png)
+    let profile = TestProfile().bytes
+    let (told, untold) = (try with(profile, chunk), try with(profile, []))
+    #expect(try DecodedPixels(told, variant).bytes == DecodedPixels(untold, variant).bytes)
+  }
+
   @Test(arguments: [16, 18], [(8, 3), (16, 3), (16, 1), (16, 2), (8, 4), (16, 4)])
   func codePointsOfAPNGAreObeyed(_ transfer: Int, _ kind: (bits: Int, bands: Int)) throws {
     for (range, picture) in [
@@ -182,11 +218,11 @@ import HEIFContainer
       ("tiffsave_buffer", "compression=deflate", 16), ("heifsave_buffer", "compression=av1,effort=0", 8),
       ("jxlsave_buffer", "lossless=true", 8), ("jxlsave_buffer", "lossless=true", 16),
     ])
-  func profilesOfAHighDynamicRangeAreToneMapped(
+  func profilesOfACodedLightAreToneMapped(
     _ transfer: Int, _ kind: (saver: String, options: String, bits: Int)
   ) async throws {
     let range = try #require(
-      HighDynamicRange(CodedColour(primaries: 9, transfer: transfer, matrix: 0, isFullRange: true)))
+      CodedLight(CodedColour(primaries: 9, transfer: transfer, matrix: 0, isFullRange: true)))
     let curve =
       Array("curv".utf8) + [0, 0, 0, 0] + TestPNG.long(1025)
       + (0...1024).flatMap { TestPNG.long(Int(range.light(Double($0) / 1024) * 65_535)).suffix(2) }

@@ -5,7 +5,7 @@ import ThumbnailCore
 /// Decodes an image of a HEIC or AVIF item by item, with libde265 or dav1d, without turning it.
 ///
 /// Holds a row of its tiles, or the planes of its only item. It delivers luma and chroma as they are, or RGB for images
-/// with alpha or a high dynamic range, which is not mapped yet, and for linear light.
+/// with alpha or coded light, which is not mapped yet, and for linear light.
 final class HEIFRowSource: RowSource {
   /// The most bytes of rows that are passed at once.
   private static let bandBytes = 65_536
@@ -53,10 +53,10 @@ final class HEIFRowSource: RowSource {
     let isAligned = part.x % divisors.across == 0 && part.y % divisors.down == 0
     let range = CodedRange(bits: image.bits, isFull: colour.isFullRange)
     // If there is a profile, the container's colour space counts.
-    let dynamicRange =
-      image.colour != nil || image.profile == nil ? HighDynamicRange(colour, peakLight: image.peakLight) : nil
+    let told = image.colour != nil || image.profile == nil ? CodedLight(colour, peakLight: image.peakLight) : nil
+    let codedLight = CodedLight.counting(told, profile: image.profile)
     let keepsPlanes =
-      alpha == nil && !convertsColours && dynamicRange == nil && isAligned && image.chroma != .none
+      alpha == nil && !convertsColours && codedLight == nil && isAligned && image.chroma != .none
     if keepsPlanes, let weights = LumaWeights(matrix: colour.matrix) {
       converter = nil
       layout = RowLayout(
@@ -70,7 +70,7 @@ final class HEIFRowSource: RowSource {
       converter = found
       var pixels = RowLayout(
         size: size, channels: found.channels, sample: image.bits > 8 ? .uint16 : .uint8, profile: image.profile)
-      pixels.dynamicRange = dynamicRange
+      pixels.codedLight = codedLight
       layout = pixels
       tables = [nil]
     }
