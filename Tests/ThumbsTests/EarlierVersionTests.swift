@@ -1,17 +1,18 @@
 import TestSupport
 
-/// Caches of earlier minor versions, as `Scripts/make-test-cache` made them.
-@Suite(.timeLimit(.minutes(2))) struct EarlierCacheTests {
+/// Caches and folders of earlier minor versions, as `Scripts/make-test-cache` made them.
+@Suite(.timeLimit(.minutes(2))) struct EarlierVersionTests {
   private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .appending(path: "Caches")
 
   @Test func theThumbnailsOfEachEarlierMinorVersionAreUsedOn() async throws {
     let versions = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
-    #expect(versions.contains("0.9"))
+    #expect(versions.contains("0.9") && versions.contains("0.10"))
     for version in versions {
       let bench = try Bench()
       try FileManager.default.createDirectory(at: bench.cache, withIntermediateDirectories: true)
-      for file in try FileManager.default.contentsOfDirectory(atPath: Self.folder.appending(path: version).path) {
+      let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder.appending(path: version).path)
+      for file in files where file.hasSuffix(".earlier") {
         // Its name in the repository is not that of a cache in use, which must not be committed.
         let name = file.replacingOccurrences(of: ".earlier", with: ".sqlite")
         try FileManager.default.copyItem(
@@ -31,7 +32,28 @@ import TestSupport
       let pruned = try await bench.run("cache", "prune", "--made-before", "0.9.0")
       #expect(pruned.lines.first?.hasPrefix("removed 0 thumbnails") == true, "\(version): \(pruned.stderr)")
       let older = try await bench.run("cache", "prune", "--made-before", "0.10.0", "--dry-run")
-      #expect(older.lines.first?.hasPrefix("would remove 4 thumbnails") == true, "\(version): \(older.stdout)")
+      #expect(older.lines.first?.hasPrefix("would remove \(version == "0.9" ? 4 : 0) thumbnails") == true, "\(version): \(older.stdout)")
+    }
+  }
+
+  @Test func whatEarlierVersionsConvertedIsNotMadeAgain() async throws {
+    let bench = try Bench()
+    let archive = Self.folder.appending(path: "0.10/folders.tar.gz").path
+    try Process.run(URL(fileURLWithPath: "/usr/bin/tar"), arguments: ["-xzf", archive, "-C", bench.directory.path])
+      .waitUntilExit()
+    for (command, arguments) in [("convert", ["--size", "64", "--size", "96x96"]), ("site", [])] {
+      let output = command == "convert" ? "converted" : "site"
+      let index = bench.url("\(output)/.thumbs-index")
+      let text = try String(contentsOf: index, encoding: .utf8)
+      try text.replacing("/FOLDER/", with: bench.directory.path + "/").write(to: index, atomically: true, encoding: .utf8)
+      func thumbnails() throws -> [String: Data] { try bench.files(output).filter { $0.key.hasSuffix(".jpg") } }
+      let before = try thumbnails()
+      let run = try await bench.start(
+        [command, "pictures", "--output", output, "--json", "--delete-orphans", "--yes"] + arguments
+      ).run()
+      #expect(run.status == 0 && run.stderr.isEmpty, "\(command): \(run.stderr)")
+      #expect(run.lines.last?.contains(#""converted":0,"current":2,"#) == true, "\(command): \(run.stdout)")
+      #expect(try thumbnails() == before && before.count == 4, "\(command)")
     }
   }
 }
