@@ -32,7 +32,9 @@ import TestSupport
       let pruned = try await bench.run("cache", "prune", "--made-before", "0.9.0")
       #expect(pruned.lines.first?.hasPrefix("removed 0 thumbnails") == true, "\(version): \(pruned.stderr)")
       let older = try await bench.run("cache", "prune", "--made-before", "0.10.0", "--dry-run")
-      #expect(older.lines.first?.hasPrefix("would remove \(version == "0.9" ? 4 : 0) thumbnails") == true, "\(version): \(older.stdout)")
+      #expect(
+        older.lines.first?.hasPrefix("would remove \(version == "0.9" ? 4 : 0) thumbnails") == true,
+        "\(version): \(older.stdout)")
     }
   }
 
@@ -44,8 +46,8 @@ import TestSupport
     for (command, arguments) in [("convert", ["--size", "64", "--size", "96x96"]), ("site", [])] {
       let output = command == "convert" ? "converted" : "site"
       let index = bench.url("\(output)/.thumbs-index")
-      let text = try String(contentsOf: index, encoding: .utf8)
-      try text.replacing("/FOLDER/", with: bench.directory.path + "/").write(to: index, atomically: true, encoding: .utf8)
+      let text = try String(contentsOf: index, encoding: .utf8).replacing("/FOLDER/", with: bench.directory.path + "/")
+      try text.write(to: index, atomically: true, encoding: .utf8)
       func thumbnails() throws -> [String: Data] { try bench.files(output).filter { $0.key.hasSuffix(".jpg") } }
       let before = try thumbnails()
       let run = try await bench.start(
