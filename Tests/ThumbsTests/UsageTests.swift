@@ -102,10 +102,7 @@ struct UsageTests {
     Mistake("cache stats --hosts -1", "--hosts"),
     Mistake("cache list --limit 0", "--limit 0", "at least 1"),
     Mistake("cache list ftp://host/a.jpg", "ftp://host/a.jpg", "http or https"),
-    Mistake("cache export", "DIR", "thumbs cache export --help"),
-    Mistake("cache export ''", "name a folder"),
-    Mistake("cache export out --name fixed", "names all pictures alike"),
-    Mistake("cache export out --name ../{name}", "out of the output folder"),
+    Mistake("cache export out", "'cache export'", "prefetch --offline --export"),
     Mistake("cache prune", "--older-than DURATION", "--to SIZE", "--host HOST"),
     Mistake("cache prune --older-than 30", "'30'", "--older-than", "30s, 10m, 12h or 7d, or 0"),
     Mistake("cache prune --older-than 9999999999w", "--older-than", "7d"),
@@ -153,7 +150,7 @@ struct UsageTests {
   }
 
   @Test(arguments: [
-    "", "prefetch", "search", "convert", "site", "get", "doctor", "cache", "cache stats", "cache list", "cache export",
+    "", "prefetch", "search", "convert", "site", "get", "doctor", "cache", "cache stats", "cache list",
     "cache verify", "cache prune", "cache remove", "cache clear", "serve", "worker", "sign",
   ])
   func everyHelpFitsATerminalAndHasAnExample(command: String) async throws {

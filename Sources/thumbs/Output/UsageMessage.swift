@@ -72,6 +72,11 @@ enum UsageMessage {
 // MARK: Misspellings
 
 extension UsageMessage {
+  /// What to use in place of what earlier versions had.
+  private static let removed = [
+    "cache export": "'thumbs prefetch --offline --export DIR' writes stored thumbnails into files"
+  ]
+
   /// The message about an unknown command or option in the command line, with the closest known one; nil if all are
   /// known.
   ///
@@ -89,6 +94,7 @@ extension UsageMessage {
     if let word = words.first, !word.hasPrefix("-"), !names.isEmpty {
       if word == "help" { return nil }
       let group = path.dropFirst().map { "\($0) " }.joined()
+      if let use = removed[group + word] { return "there is no command '\(group)\(word)' any more: \(use)" }
       return "there is no command '\(group)\(word)'; " + advice(nearest(to: word, among: names), path)
     }
     return asksForHelp ? nil : unknownOption(words, of: command, path)
