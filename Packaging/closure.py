@@ -10,14 +10,12 @@ packages that they are from are listed in /var/lib/dpkg/status.d, where scanners
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(ROOT / "Scripts"))
-from bill import libraries  # noqa: E402
+import libraries  # noqa: E402
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 # What libraries read at run time: certificates; fonts for the text of SVG and PDF, and the codes of PDF's characters; the
 # list of ImageMagick's decoders, of the C library's encodings, and of the loaders of GdkPixbuf with the types of files.
 DATA = [
@@ -61,7 +59,7 @@ def copy_library(name, path, folder):
 
 def link_loader(program, folder):
     """Makes the link to the dynamic loader that a program names."""
-    headers = subprocess.run(["readelf", "--program-headers", program], capture_output=True, text=True, check=True).stdout
+    headers = libraries.output("readelf", "--program-headers", program)
     loader = pathlib.Path(re.search(r"interpreter: (.+)\]", headers)[1])
     link = folder / loader.relative_to("/")
     link.parent.mkdir(parents=True, exist_ok=True)
@@ -76,14 +74,13 @@ def record(package, folder):
     shutil.copy2(text, folder / text.relative_to("/"))
     status = folder / "var/lib/dpkg/status.d"
     status.mkdir(parents=True, exist_ok=True)
-    fields = subprocess.run(["dpkg-query", "--status", package], capture_output=True, text=True, check=True).stdout
-    (status / package).write_text(fields)
+    (status / package).write_text(libraries.output("dpkg-query", "--status", package))
 
 
 def write_sources(packages, folder):
     """Says where the sources and licences of the libraries are."""
-    fields = ["dpkg-query", "--show", "--showformat", "${source:Package} ${source:Version}\n", *packages]
-    sources = subprocess.run(fields, capture_output=True, text=True, check=True).stdout.splitlines()
+    fields = "${source:Package} ${source:Version}\n"
+    sources = libraries.output("dpkg-query", "--show", "--showformat", fields, *packages).splitlines()
     target = folder / "usr/share/doc/thumbs/SOURCES"
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(
@@ -105,8 +102,7 @@ def main():
             for file in [found] if not found.is_dir() else sorted(found.rglob("*")):
                 if not file.is_dir() or file.is_symlink():
                     copy(file, folder)
-    packages = libraries.by_package(files, [])
-    names = sorted({package.name for package in packages} | set(DATA_PACKAGES))
+    names = sorted({package for package in libraries.owners(files.values()).values() if package} | set(DATA_PACKAGES))
     for name in names:
         record(name, folder)
     write_sources(names, folder)

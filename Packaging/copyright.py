@@ -4,16 +4,13 @@
 Usage: copyright.py, after a build.
 """
 
+import json
 import pathlib
 import re
 import sys
 import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(ROOT / "Scripts"))
-from bill import spdx, swift_packages  # noqa: E402
-
 APACHE = "On Debian systems, this licence is in /usr/share/common-licenses/Apache-2.0."
 EXCEPTION = """
 Runtime Library Exception to the Apache 2.0 License:
@@ -48,9 +45,7 @@ OR SOFTWARE.
 Except as contained in this notice, the name of a copyright holder shall not be used in advertising or otherwise to promote
 the sale, use or other dealings in these Data Files or Software without prior written authorization of the copyright holder.
 """
-# What Debian calls the licences.
-NAMES = {"MIT": "Expat", "Apache-2.0 WITH Swift-exception": "Apache-2.0 with Swift exception"}
-SWIFT = NAMES["Apache-2.0 WITH Swift-exception"]
+SWIFT = "Apache-2.0 with Swift exception"
 
 
 def field(name, text):
@@ -71,27 +66,43 @@ def holders(folder, project):
     return "\n           ".join(dict.fromkeys(line[10:] for line in named)) or f"the authors of {project}"
 
 
-def package_stanzas(package):
+def licences():
+    """The licence of each Swift package in the program, as docs/licences.md says."""
+    rows = re.findall(r"^\| \[(.+?)\]\(.+?\)(.*) \| (.+) \|$", (ROOT / "docs" / "licences.md").read_text(), re.MULTILINE)
+    # Debian has a name of its own for MIT's.
+    return {name: licence.replace("MIT", "Expat") for name, note, licence in rows if "not in the program" not in note}
+
+
+def checkouts():
+    """The folders of these packages: Scripts/install builds in one of its own."""
+    builds = [ROOT / build / "checkouts" for build in (".build/static", ".build")]
+    return [next(build / name for build in builds if (build / name).exists()) for name in licences()]
+
+
+def package_stanzas(folder, licence, pin):
     """A Swift package, with the notice that its licence asks to pass on, and the parts of it with a licence of their own."""
-    folder = swift_packages.checkouts(ROOT, package.name.removesuffix(".git"))[0]
-    comment = f"{package.url} {package.version}\n" + "".join(
+    comment = f"{pin['location'].removesuffix('.git')} {pin['state']['version']}\n" + "".join(
         "\n" + file.read_text().strip() for file in sorted(folder.glob("NOTICE*"))
     )
-    name = NAMES.get(package.licence, package.licence)
-    place = f".build/checkouts/{package.name}"
-    yield f"Files: {place}/*\nCopyright: {holders(folder, package.name)}\nLicense: {name}\n{field('Comment', comment)}"
+    place = f".build/checkouts/{folder.name}"
+    yield f"Files: {place}/*\nCopyright: {holders(folder, folder.name)}\nLicense: {licence}\n{field('Comment', comment)}"
     # What others have written, and the package contains.
     for file in sorted(folder.glob("Sources/*/LICEN[CS]E*")):
-        known = spdx.of_text(file.read_text())
-        if known is None:
-            sys.exit(f"copyright.py: no licence that is known here: {file}; add it to Scripts/bill/spdx.py")
+        if "Permission is hereby granted, free of charge, to any person" not in " ".join(file.read_text().split()):
+            sys.exit(f"copyright.py: {file} is not the MIT licence: name it here and in docs/licences.md")
         part = f"{place}/{file.parent.relative_to(folder)}/*"
-        yield f"Files: {part}\nCopyright: {holders(file.parent, package.name)}\nLicense: {NAMES.get(known, known)}"
+        yield f"Files: {part}\nCopyright: {holders(file.parent, folder.name)}\nLicense: Expat"
 
 
 def main():
     own = (ROOT / "LICENSE").read_text()
     holder = next(line for line in own.splitlines() if line.startswith("Copyright"))
+    pins = {pin["identity"]: pin for pin in json.loads((ROOT / "Package.resolved").read_text())["pins"]}
+    packages = [
+        stanza
+        for folder, licence in zip(checkouts(), licences().values())
+        for stanza in package_stanzas(folder, licence, pins[folder.name.lower()])
+    ]
     stanzas = [
         "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\nUpstream-Name: Thumbnailer\n"
         "Comment: The executables contain the Swift packages and libraries that are named below.",
@@ -100,7 +111,7 @@ def main():
         "Comment: The standard library, Foundation and Dispatch, in the folder of the compiler.",
         "Files: usr/lib/swift_static/linux/lib_FoundationICU.a\nCopyright: (c) 2016-2026 Unicode, Inc.\n"
         "License: Unicode-3.0\nComment: Part of Foundation.",
-        *(stanza for package in swift_packages.linked(ROOT) if package.is_linked for stanza in package_stanzas(package)),
+        *packages,
         licence("Expat", own.split(holder)[1]),
         licence("Apache-2.0", APACHE),
         licence(SWIFT, APACHE + "\n" + EXCEPTION),

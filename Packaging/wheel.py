@@ -22,12 +22,12 @@ import tempfile
 import time
 import zipfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(ROOT / "Scripts"))
-from bill import document, libraries, markdown, swift_packages  # noqa: E402
-from bill.tools import Failure, output  # noqa: E402
+import libraries  # noqa: E402
+from copyright import checkouts  # noqa: E402
+from libraries import Failure, output  # noqa: E402
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 # As in Sources/thumbs/BundledLibraries.swift.
 FOLDER = "libraries"
 # Of the licences that the packages of a system name, and of files that no library is.
@@ -65,7 +65,7 @@ class Program:
         for name, path in places.items():
             if owners[path] is None:
                 raise Failure(f"{program} needs {path}, which is of no package: build it with Scripts/install")
-            package = owners[path].split(":")[0]
+            package = owners[path]
             if package == "libc6":
                 continue
             if name.startswith(UNUSED):
@@ -119,18 +119,10 @@ class Program:
         text, own = (folder / "fonts.conf").read_text(), '<dir prefix="relative">dejavu</dir>\n\t'
         (target / "fonts.conf").write_text(text.replace("<dir>", own + "<dir>", 1))
 
-    def bill(self, program):
-        """The packages of its libraries, and the C library, for the bill of materials."""
-        kept = self.packages | {"libc6"}
-        loaded = [package for package in libraries.loaded(ROOT, program) if package.name in kept]
-        for package in loaded:
-            package.needs &= kept
-        return loaded
-
     def add_owned(self, file, target):
         owner = libraries.owners([file])[file]
         if owner:
-            self.packages.add(owner.split(":")[0])
+            self.packages.add(owner)
             copy(file, target)
 
 
@@ -200,32 +192,29 @@ def keep_encodings(library):
 def add_licences(folder, packages):
     """The licences of all that is in the wheel."""
     copy(ROOT / "LICENSE", folder / "LICENSE")
-    system = [libraries.describe(name) for name in sorted(packages)]
     (folder / "LIBRARIES.md").write_text(
-        markdown.licences(swift_packages.linked(ROOT), system)
+        (ROOT / "docs" / "licences.md").read_text()
         + "\nThe copyright files of these packages are in `debian`, the licences that they name in `common`, those of the"
         "\nSwift packages in `swift`. Debian's sources of these versions are the sources of the libraries. Of ICU's data"
         "\nonly the encodings are left, and "
         + ", ".join(f"`{name}*`" for name in UNUSED)
         + " are empty: the program does not call them (`Packaging/wheel.py`).\n\n"
-        + "".join(f"- {package.name} {package.version}\n" for package in system)
+        + output("dpkg-query", "--show", "--showformat", "- ${Package} ${Version}\n", *sorted(packages))
     )
     texts = ""
-    for package in system:
-        text = pathlib.Path(package.copyright_file).read_text(errors="replace")
+    for package in sorted(packages):
+        text = pathlib.Path(f"/usr/share/doc/{package}/copyright").read_text(errors="replace")
         texts += text
         (folder / "debian").mkdir(exist_ok=True)
-        (folder / "debian" / f"{package.name}.txt").write_text(text)
+        (folder / "debian" / f"{package}.txt").write_text(text)
     for name in sorted(set(re.findall(rf"{COMMON_LICENCES}/([A-Za-z0-9.-]*[A-Za-z0-9])", texts))):
         if (COMMON_LICENCES / name).exists():
             copy(COMMON_LICENCES / name, folder / "common" / f"{name}.txt")
-    for package in swift_packages.linked(ROOT):
-        if package.is_linked:
-            for checkout in swift_packages.checkouts(ROOT, package.name):
-                for pattern in ("LICEN[CS]E*", "NOTICE*", "Sources/*/LICEN[CS]E*"):
-                    for file in checkout.glob(pattern):
-                        part = "" if file.parent == checkout else f"-{file.parent.name}"
-                        copy(file, folder / "swift" / f"{package.name}{part}-{file.stem}.txt")
+    for checkout in checkouts():
+        for pattern in ("LICEN[CS]E*", "NOTICE*", "Sources/*/LICEN[CS]E*"):
+            for file in checkout.glob(pattern):
+                part = "" if file.parent == checkout else f"-{file.parent.name}"
+                copy(file, folder / "swift" / f"{checkout.name}{part}-{file.stem}.txt")
     compiler = pathlib.Path(shutil.which("swift")).resolve().parents[1]
     copy(compiler / "share" / "swift" / "LICENSE.txt", folder / "swift" / "swift-LICENSE.txt")
 
@@ -297,9 +286,6 @@ def main():
         information = folder / f"{distribution}.dist-info"
         contents = Program(program, folder / "thumbs_worker" / "program")
         add_licences(information / "licenses", contents.packages)
-        bill = document.cyclonedx(ROOT, swift_packages.linked(ROOT), contents.bill(program))
-        (information / "sboms").mkdir()
-        (information / "sboms" / "thumbs.cdx.json").write_text(bill)
         commands = information / "entry_points.txt"
         commands.write_text(commands.read_text().replace("[console_scripts]\n", "[console_scripts]\n" + COMMAND))
         describe(information, tag)

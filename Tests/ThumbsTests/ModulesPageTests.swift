@@ -29,6 +29,12 @@ struct ModulesPageTests {
       }, uniquingKeysWith: { $1 })
   }
 
+  @Test func eachPackageThatTheBuildResolvesHasItsLicenceOnThePage() throws {
+    let resolved = try text("Package.resolved").matches(of: /"location" : "(.+?)(\.git)?"/).map { String($0.1) }
+    let named = try text("docs/licences.md").matches(of: /\n\| \[.+?\]\((.+?)\).* \| \S.+ \|/).map { String($0.1) }
+    #expect(!resolved.isEmpty && Set(named) == Set(resolved))
+  }
+
   @Test func eachModuleUsesWhatThePageSaysAndOnlyModulesAboveIt() throws {
     let (rows, declared) = (try rows(), try declared())
     var reachable: [String: Set<String>] = [:]

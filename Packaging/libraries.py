@@ -1,11 +1,8 @@
-"""The system's libraries that a program is linked to, loads later, or has loaded by these, by Debian package."""
+"""The system's libraries that a program is linked to, loads later, or has loaded by these, and their Debian packages."""
 
-import dataclasses
 import pathlib
 import re
-
-from . import spdx
-from .tools import Failure, output
+import subprocess
 
 # What libraries load by themselves while a picture is read, beside the library whose name begins so. The program's own
 # list of it is LateLibraries.
@@ -18,31 +15,19 @@ PLUGINS = {
 }
 
 
-@dataclasses.dataclass
-class DebianPackage:
-    name: str
-    version: str
-    architecture: str
-    #: In Debian's words; None where the copyright file is prose.
-    licence: str | None
-    files: set = dataclasses.field(default_factory=set)
-    #: The names of packages whose libraries these are linked to.
-    needs: set = dataclasses.field(default_factory=set)
-    #: Whether the program itself names it: as linked, or as loaded later.
-    is_direct: bool = False
-
-    @property
-    def expression(self):
-        return spdx.expression(self.licence) if self.licence else None
-
-    @property
-    def copyright_file(self):
-        return f"/usr/share/doc/{self.name}/copyright"
+class Failure(Exception):
+    """Ends the script with this message."""
 
 
-def loaded(root, program):
-    """All packages, by name."""
-    return by_package(files(root, program), needed(program) + lazy_names(root))
+def output(*command, allowed=(0,)):
+    """What a command prints; fails with its own message."""
+    try:
+        result = subprocess.run(command, capture_output=True, text=True, errors="replace")
+    except OSError as error:
+        raise Failure(f"{command[0]} cannot be started: {error.strerror}") from error
+    if result.returncode not in allowed:
+        raise Failure(f"{' '.join(map(str, command))}: {result.stderr.strip()}")
+    return result.stdout
 
 
 def files(root, program):
@@ -93,27 +78,8 @@ def needed(file):
     return re.findall(r"\(NEEDED\).*\[(.+)\]", output("readelf", "-d", file))
 
 
-def by_package(places, direct):
-    recorded = owners(places.values())
-    owner = {name: recorded[path] for name, path in places.items()}
-    packages = {}
-    for name, path in places.items():
-        package = owner[name]
-        # Swift's own libraries are of no package of the system's.
-        if package is None:
-            continue
-        if package not in packages:
-            packages[package] = describe(package)
-        packages[package].files.add(str(path.resolve()))
-        packages[package].is_direct |= name in direct
-        packages[package].needs |= {owner[other].split(":")[0] for other in needed(path) if owner.get(other)}
-    for package in packages.values():
-        package.needs.discard(package.name)
-    return sorted(packages.values(), key=lambda package: package.name)
-
-
 def owners(files):
-    """The package of each file, as `name:architecture`; None if it is of none."""
+    """The package of each file; None if it is of none."""
     # Packages from before the merge of /lib and /usr/lib are recorded under /lib.
     names = {file: [str(file.resolve()), str(file.resolve()).removeprefix("/usr")] for file in set(files)}
     found = output("dpkg-query", "-S", *sum(names.values(), []), allowed=(0, 1)).splitlines()
@@ -121,16 +87,5 @@ def owners(files):
     for line in found:
         package, _, name = line.partition(": ")
         if not line.startswith("diversion "):
-            recorded.setdefault(name, package.split(",")[0])
+            recorded.setdefault(name, package.split(",")[0].split(":")[0])
     return {file: next((recorded[name] for name in names[file] if name in recorded), None) for file in names}
-
-
-def describe(package):
-    text = output("dpkg-query", "-W", "-f", "${Package}\t${Version}\t${Architecture}\n", package)
-    name, version, architecture = text.splitlines()[0].split("\t")
-    described = DebianPackage(name, version, architecture, None)
-    try:
-        described.licence = spdx.of_debian_copyright(pathlib.Path(described.copyright_file).read_text(errors="replace"))
-    except OSError:
-        pass
-    return described
