@@ -37,7 +37,7 @@ import Thumbnailer
   init() throws {
     let page = try String(contentsOf: Self.root.appending(path: "docs/limits.md"), encoding: .utf8)
     rows = page.split(separator: "\n").compactMap { Row($0) }
-    #expect(rows.flatMap(\.declarations).count > 80)
+    #expect(rows.flatMap(\.declarations).count > 50)
   }
 
   @Test func eachDefaultIsThatOfTheSource() throws {
