@@ -44,8 +44,8 @@ gather_files() {
   install -D -m 644 "$debian/thumbs-desktop.user.service" "$root/usr/lib/systemd/user/thumbs-desktop.service"
   install -D -m 644 -t "$root/etc/thumbs" "$debian/server.json"
 
-  # What file managers call for a single picture, and for a film where ffmpeg is installed.
-  install -D -m 644 -t "$share/thumbnailers" "$debian"/thumbs{,-films}.thumbnailer
+  # What file managers call for a single picture.
+  install -D -m 644 -t "$share/thumbnailers" "$debian/thumbs.thumbnailer"
 
   local documents=$share/doc/thumbs
   mkdir -p "$documents"

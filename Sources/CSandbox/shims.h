@@ -218,12 +218,12 @@ static inline int csandbox_landlock_rules(int version) {
   return (int)syscall(444 /* landlock_create_ruleset */, &rights, length, 0);
 }
 
-// Allows reading the files below a folder, or one file, and running them.
-static inline int csandbox_landlock_allow_reading(int rules, int place, int is_folder, int runs) {
+// Allows reading the files below a folder, or one file.
+static inline int csandbox_landlock_allow_reading(int rules, int place, int is_folder) {
   struct {
     uint64_t rights;
     int32_t place;
-  } __attribute__((packed)) rule = {(is_folder ? 0xc /* READ_FILE, READ_DIR */ : 0x4) | (runs ? 1 /* EXECUTE */ : 0), place};
+  } __attribute__((packed)) rule = {is_folder ? 0xc /* READ_FILE, READ_DIR */ : 0x4, place};
   return (int)syscall(445 /* landlock_add_rule */, rules, 1 /* LANDLOCK_RULE_PATH_BENEATH */, &rule, 0);
 }
 

@@ -1,4 +1,4 @@
-// The module CaptureDates: when a photograph or a film was taken, from few of its bytes.
+// The module CaptureDates: when a photograph was taken, from few of its bytes.
 
 import Glibc
 
@@ -10,13 +10,12 @@ package struct CaptureDate: Sendable, Hashable {
   /// The source of a date, the most reliable first.
   package enum Source: UInt8, Sendable, CaseIterable {
     /// EXIF data: when the image was taken or scanned.
-    case camera
+    case camera = 0
     /// XMP data.
-    case xmp
-    /// The header of a film.
-    case film
+    case xmp = 1
+    // 2 was the header of a film.
     /// The file's name, as phones write it.
-    case name
+    case name = 3
     /// The time of the file's last change.
     case file
   }

@@ -2,7 +2,7 @@ import Glibc
 import RAWPreviews
 package import ThumbnailCore
 
-/// Reads when an image or a film was taken and by which camera: from its head, and if that does not suffice from two more
+/// Reads when an image was taken and by which camera: from its head, and if that does not suffice from two more
 /// pieces of it.
 package enum DateReader {
   /// The length of the first read in bytes, in which most files have their date.

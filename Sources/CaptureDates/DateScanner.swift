@@ -48,7 +48,7 @@ struct DateScanner {
 }
 
 extension CaptureDate {
-  /// A date of EXIF, XMP or a film: `2026:11:20 08:05:00`, `2026-11-20T08:05:00.25+01:00`. The day suffices.
+  /// A date of EXIF or XMP: `2026:11:20 08:05:00`, `2026-11-20T08:05:00.25+01:00`. The day suffices.
   ///
   /// - Parameters:
   ///   - fraction: The digits behind the second, if they are a text of their own.

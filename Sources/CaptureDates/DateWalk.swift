@@ -32,7 +32,7 @@ struct DateWalk {
       if let start = try known.number(at: 84, count: 4, isBigEndian: true) { try walkJPEG(at: start) }
     } else if try known.has("\0MRM", at: 0) {
       try walkMRW()
-    } else if try known.has(anyOf: ["ftyp", "moov", "mdat", "wide", "free", "skip"], at: 4) {
+    } else if try known.has("ftyp", at: 4) {
       try walkBoxes()
     } else {
       try walkTIFF(at: 0)

@@ -84,7 +84,6 @@ public enum DecodeHelper {
 
   /// Serves with other work than decoding, which tests run in the same confinement.
   static func serveIfAsked(_ arguments: [String], worker: Worker) {
-    if arguments.count > 1, arguments[1] == FilmHelper.command { exit(FilmHelper.run(Array(arguments.dropFirst(2)))) }
     guard arguments.count > 1, arguments[1] == command else { return }
     var kind: Int32 = 0
     var length = socklen_t(MemoryLayout<Int32>.size)

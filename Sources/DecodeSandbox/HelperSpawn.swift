@@ -50,25 +50,13 @@ enum HelperSpawn {
   ) throws(HelperFailure) -> (pid: pid_t, socket: FileDescriptor) {
     let (ours, theirs) = try socketPair()
     let settings = DecodeHelper.Settings(kind: kind, parent: getpid())
-    return (try start(program, [DecodeHelper.command] + settings.arguments, input: theirs), ours)
-  }
-
-  /// Starts a program with these arguments. Without others, its output and its errors go nowhere: they must not mix with
-  /// ours.
-  static func start(
-    _ program: HelperProgram, _ arguments: [String], input: FileDescriptor, output: FileDescriptor? = nil,
-    errors: FileDescriptor? = nil
-  ) throws(HelperFailure) -> pid_t {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_adddup2(&actions, input.rawValue, STDIN_FILENO)
-    for (number, file) in [(STDOUT_FILENO, output), (STDERR_FILENO, errors)] {
-      if let file {
-        posix_spawn_file_actions_adddup2(&actions, file.rawValue, number)
-      } else {
-        posix_spawn_file_actions_addopen(&actions, number, "/dev/null", O_WRONLY, 0)
-      }
+    posix_spawn_file_actions_adddup2(&actions, theirs.rawValue, STDIN_FILENO)
+    // The output of its libraries must not mix with ours.
+    for number in [STDOUT_FILENO, STDERR_FILENO] {
+      posix_spawn_file_actions_addopen(&actions, number, "/dev/null", O_WRONLY, 0)
     }
     posix_spawn_file_actions_adddup2(&actions, try program.file().rawValue, executableNumber)
     // A program that embeds this library may have open files without close-on-exec.
@@ -86,13 +74,13 @@ enum HelperSpawn {
     posix_spawnattr_setflags(
       &attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP))
 
-    let words = (["thumbs"] + arguments).map { strdup($0) } + [nil]
+    let words = (["thumbs", DecodeHelper.command] + settings.arguments).map { strdup($0) } + [nil]
     let variables = environment(from: ProcessInfo.processInfo.environment).map { strdup($0) } + [nil]
     defer { for text in words + variables { free(text) } }
     var pid: pid_t = 0
     let code = posix_spawn(&pid, "/proc/self/fd/\(executableNumber)", &actions, &attributes, words, variables)
     guard code == 0 else { throw .cannotStart(detail: "\(program.path): \(SystemFailure(code: code).reason)") }
-    return pid
+    return (pid, ours)
   }
 
   /// The environment of a helper started from the given one, as `NAME=value`.

@@ -58,9 +58,6 @@ extension FolderConverter {
     /// Whether names in lists are terminated by zero bytes instead of line feeds. Default: false.
     public var listsAreNullSeparated = false
 
-    /// Whether films are converted, too, with the program ffmpeg; without that they are skipped. Default: false.
-    public var convertsVideos = false
-
     /// How up-to-date thumbnails are recognised.
     public enum Freshness: Sendable {
       /// By the index: the source's modification time and length, and the options.
@@ -110,7 +107,6 @@ extension FolderConverter {
       options.desktop = DesktopFolder(path: folder)
       options.sizes = DesktopPicture.sizes.map { TargetSize(PixelSize($0.side, $0.side)) }
       options.format = .png
-      options.convertsVideos = true
       return options
     }
 

@@ -64,8 +64,7 @@ final class ConversionPlan: Sendable {
     self.options = options
     var finder = InputFinder(options, session: session, cancelled: cancelled)
     var list = try finder.run()
-    if options.pairing == .preferJPEG { list.leaveOutCompanions(.paired) }
-    if options.site?.copiesOriginals == false { list.leaveOutCompanions(.live) }
+    if options.pairing == .preferJPEG { list.leaveOutPaired() }
     names = OutputNames(options)
     if names.template.usesDate || options.site != nil { list.readDates(cancelled: cancelled) }
     claims = try NameResolution(names, &list, published: session.index, cancelled: cancelled)
@@ -96,8 +95,8 @@ final class ConversionPlan: Sendable {
 
   /// The paths of the inputs that are skipped as the options have it.
   var skippedPaths: Set<RawPath> {
-    let kinds: Set<InputList.Kind> = options.convertsVideos ? [.paired, .live] : [.paired, .live, .video]
-    return Set((0..<list.count).filter { kinds.contains(list.kind(at: $0)) }.map { list.absolutePath(at: $0) })
+    let indices = (0..<list.count).filter { [.paired, .video].contains(list.kind(at: $0)) }
+    return Set(indices.map { list.absolutePath(at: $0) })
   }
 
   /// Whether the options leave out a file, by its path in the folder that was named first. One elsewhere is left out.

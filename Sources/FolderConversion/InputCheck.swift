@@ -71,12 +71,6 @@ struct InputCheck: Sendable {
           index: position, source: problem.path, status: problem.status, outputs: [], failure: problem.failure,
           plan: nil, duration: .zero))
     }
-    if list.kind(at: position) == .video, plan.options.convertsVideos,
-      let planned = plan.names.planned(for: list.source(at: position))
-    {
-      // Only a program is missing: its poster stays.
-      note(OutputNames.key(planned))
-    }
     if let reason = reasonToSkip(position) { return .finished(plan.result(of: position, .skipped, failure: reason)) }
     guard let planned = plan.names.planned(for: list.source(at: position)) else {
       return failed(
@@ -169,14 +163,9 @@ struct InputCheck: Sendable {
         stage: .list, code: "not-named-like-a-picture",
         message: "not named like a picture; include it (include)")
     case .video:
-      .init(
-        stage: .list, code: ConversionFailure.video,
-        message: plan.options.convertsVideos
-          ? "a film; its poster needs the program ffmpeg, and a helper" : "a film; convert films, too (convertsVideos)"
-      )
+      .init(stage: .list, code: ConversionFailure.video, message: "a film; thumbnails are made of pictures only")
     case .paired:
       .init(stage: .list, code: ConversionFailure.paired, message: "the JPEG beside it is converted (pairing)")
-    case .live: .init(stage: .list, code: "live-photo", message: "the film of a Live Photo, whose picture is shown")
     case .link: .init(stage: .list, code: "link", message: "a link; follow it (followsLinks)")
     case .special: .init(stage: .list, code: "not-a-file", message: "neither a file nor a folder")
     case .ownOutput: .init(stage: .list, code: "own-output", message: "it lies in the output folder")

@@ -105,8 +105,8 @@ final class InputConversion: Sendable {
 
   private typealias Made = ([Result<ThumbnailResponse, ThumbnailError>], Written?)
 
-  /// Makes the thumbnails of a picture or a film and writes them. Nil if the task was cancelled before anything was
-  /// written.
+  /// Makes the thumbnails and writes them, on the worker that makes them. Nil if the task was cancelled before anything
+  /// was written.
   private func makeAndWrite(_ input: StaleInput) async -> Made {
     let path = plan.list.absolutePath(at: input.index)
     let source = ImageSource.file(at: path, in: input.state) { [plan] () throws(SystemFailure) in
@@ -115,34 +115,12 @@ final class InputConversion: Sendable {
       if opened.state != input.state { throw SystemFailure(code: ESTALE) }
       return opened
     }
-    if session.films == nil || path.filmType == nil {
-      let made = await makeAndWrite(input, source)
-      guard session.films != nil, case .notMade(.video)? = made.1 else { return made }
-    }
-    do throws(ThumbnailError) {
-      guard let films = session.films else { throw .cancelled }
-      return try await films.withPoster(of: path, for: variants) { (poster, type) async throws(ThumbnailError) in
-        let made = await makeAndWrite(input, poster, film: type)
-        if case .notMade(let error)? = made.1 { throw error }
-        return made
-      }
-    } catch {
-      // A picture that is named like a film, or what pictures have better words for.
-      if case .notAPicture = error { return await makeAndWrite(input, source) }
-      return ([], error == .cancelled ? nil : .notMade(error))
-    }
-  }
-
-  /// Makes the thumbnails and writes them, on the worker that makes them.
-  ///
-  /// - Parameter film: The media type of the film that the source is the poster of.
-  private func makeAndWrite(_ input: StaleInput, _ source: ImageSource, film: String? = nil) async -> Made {
     let writing = Writing()
     var requests = variants.map { ThumbnailRequest(source, variant: $0) }
     requests[0].onRendered = { [self] made in
       let thumbnails = variants.compactMap { made[$0] }
       if thumbnails.count == variants.count, writing.begin() {
-        writing.result.resume(with: .success(write(thumbnails, of: input, film: film)))
+        writing.result.resume(with: .success(write(thumbnails, of: input)))
       }
     }
     let responses = await pipeline.responses(for: requests)
@@ -152,7 +130,7 @@ final class InputConversion: Sendable {
     }
     do throws(ThumbnailError) {
       let thumbnails = try responses.map { (response) throws(ThumbnailError) in try response.get().thumbnail }
-      return (responses, try? await pool.run { [self] _ in write(thumbnails, of: input, film: film) })
+      return (responses, try? await pool.run { [self] _ in write(thumbnails, of: input) })
     } catch {
       return (responses, error == .cancelled ? nil : .notMade(error))
     }
@@ -198,7 +176,7 @@ final class InputConversion: Sendable {
   }
 
   /// Writes the thumbnails, unless the source has changed since they were made, and adds them to the index.
-  private func write(_ thumbnails: [Thumbnail], of input: StaleInput, film: String?) -> Written {
+  private func write(_ thumbnails: [Thumbnail], of input: StaleInput) -> Written {
     do throws(SystemFailure) {
       let state = try plan.list.state(at: input.index)
       guard state == input.state else { return .changed(state) }
@@ -208,7 +186,7 @@ final class InputConversion: Sendable {
     switch destination {
     case .folder(let folder): return write(thumbnails, of: input, to: folder)
     case .desktop(let desktop):
-      guard let picture = DesktopPicture(plan.list.path(at: input.index), state: input.state, film: film) else {
+      guard let picture = DesktopPicture(plan.list.path(at: input.index), state: input.state) else {
         return .notMade(.cancelled)
       }
       do throws(WriteFailure) {

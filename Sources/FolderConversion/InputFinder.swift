@@ -224,8 +224,7 @@ struct InputFinder {
     if !options.include.isEmpty { return .picture }
     guard let end = Self.end(of: name) else { return .otherName }
     if pictureExtensions.contains(end) { return .picture }
-    if !Self.videoExtensions.contains(end) { return .otherName }
-    return session?.films == nil ? .video : .picture
+    return Self.videoExtensions.contains(end) ? .video : .otherName
   }
 
   /// The extension in lower case; nil if there is none, or a longer one than any format has.
@@ -235,5 +234,5 @@ struct InputFinder {
   }
 
   /// The extensions of videos, in lower case. A Live Photo is a picture and a `mov`.
-  static let videoExtensions = Set(FilmNames.mediaTypes.keys.map { Array($0.utf8) })
+  private static let videoExtensions = Set(RawPath.filmExtensions.map { Array($0.utf8) })
 }

@@ -26,8 +26,6 @@ struct InputList: Sendable {
     case video
     /// A RAW file or HEIC beside its JPEG, which is converted instead (`Options.pairing`).
     case paired
-    /// The film of a Live Photo, in a site without copies of films.
-    case live
     /// A symbolic link that is not followed.
     case link
     /// Neither file nor folder nor link.
@@ -224,15 +222,12 @@ extension FolderConverter.Options {
 }
 
 extension InputList {
-  /// Leaves out RAW files and HEICs beside their JPEGs, or the films of Live Photos.
-  mutating func leaveOutCompanions(_ kind: Kind) {
-    var names = CompanionNames(pairs: kind == .paired)
+  /// Leaves out RAW files and HEICs beside their JPEGs.
+  mutating func leaveOutPaired() {
+    var names = CompanionNames()
     let pictures = entries.indices.filter { self.kind(at: $0) == .picture }
-    for index in pictures { names.add(absolutePath(at: index), number: UInt32(index)) }
-    for index in pictures {
-      if kind == .live, let film = names.film(beside: absolutePath(at: index)) { set(.live, at: Int(film)) }
-      if names.haveJPEG(beside: absolutePath(at: index)) { set(.paired, at: index) }
-    }
+    for index in pictures { names.add(absolutePath(at: index)) }
+    for index in pictures where names.haveJPEG(beside: absolutePath(at: index)) { set(.paired, at: index) }
   }
 }
 

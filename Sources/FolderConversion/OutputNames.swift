@@ -11,8 +11,8 @@ struct OutputNames: Sendable {
   let format: OutputFormat
   /// Whether name collisions are resolved. With a user's own template they are an error.
   let tellsApart: Bool
-  /// Whether they are those of a site, whether it has copies, and the extensions of the images and films that may be
-  /// copied. Drawings may contain scripts, and other files may be pages.
+  /// Whether they are those of a site, whether it has copies, and the extensions of the images that may be copied.
+  /// Drawings may contain scripts, and other files may be pages.
   private let (isOfSite, copies, copied): (Bool, Bool, Set<[UInt8]>)
 
   init(_ options: FolderConverter.Options) {
@@ -24,7 +24,7 @@ struct OutputNames: Sendable {
     let pictures = options.pipeline.readableFormats.filter { !$0.isDrawing }.flatMap(\.fileExtensions)
     isOfSite = options.site != nil
     copies = options.site?.copiesOriginals == true
-    copied = InputFinder.videoExtensions.union(pictures.map { Array($0.utf8) })
+    copied = Set(pictures.map { Array($0.utf8) })
   }
 
   /// The paths of an input's thumbnails relative to the output folder, one for each size, with `NamingTemplate.openEnd`

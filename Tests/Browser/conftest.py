@@ -29,7 +29,7 @@ STAND_IN = Path(__file__).with_name("stand-in.js").read_text()
 ORIGIN = "http://gallery.invalid"
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 # What a page may take on a busy machine: it asks again for what has not come after 20 s, more than once.
@@ -38,7 +38,7 @@ NUMBERS = itertools.count()
 # Whether tests go through all of their cases, as before a release.
 ALL_CASES = "THUMBNAILER_ALL_CASES" in os.environ
 # Fixtures that take seconds to make: the tests of each run in one process.
-SHARED = ["films", "many"]
+SHARED = ["many"]
 
 
 def png(width, height, color, taken=None):

@@ -13,7 +13,6 @@ from urllib.parse import unquote_to_bytes, urlsplit
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from conftest import ALL_CASES, PICTURE, TIMEOUT, numbered_picture, png
-from test_films import film
 
 ALBUM = 'lakes #1 & "50%" <?> %41'
 SHOWN = "#viewer .slide:not([inert])[data-state=shown]"
@@ -219,21 +218,17 @@ def test_axe_finds_nothing_and_nothing_is_cut_off(tab, folder, scheme, width):
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory):
-    """A site of 450 pictures, one of 3000 pixels, in an album of a Live Photo with its film, and in another of a film."""
+    """A site of 450 pictures, one of 3000 pixels, and one in an album."""
     base = tmp_path_factory.mktemp("many")
     pictures = base / "pictures"
     (pictures / "album").mkdir(parents=True)
     (pictures / "one.png").write_bytes(png(3000, 2000, (40, 110, 160)))
     for number in range(449):
         (pictures / f"IMG_20240101_{number:06}.png").write_bytes(PICTURE)
-    film(pictures / "album/live.mov", "-c:v", "libx264", "-pix_fmt", "yuv420p")
-    film(pictures / "album/live.jpg", "-frames:v", "1")
-    (pictures / "moving").mkdir()
-    film(pictures / "moving/sea.webm", "-c:v", "libvpx")
+    (pictures / "album/lake.png").write_bytes(PICTURE)
     program = os.environ.get("THUMBS") or pytest.skip("THUMBS names no program")
-    command = [program, "site", pictures, "--output", base / "www", "--originals", "--videos"]
-    run = subprocess.run([*command, "--grid-size", "64", "--view-size", "320"], check=True, stderr=subprocess.PIPE, text=True)
-    assert "live.mov" not in run.stderr
+    command = [program, "site", pictures, "--output", base / "www", "--originals"]
+    subprocess.run([*command, "--grid-size", "64", "--view-size", "320"], check=True)
     return base / "www"
 
 
@@ -261,34 +256,10 @@ def test_the_viewer_says_the_size_of_the_picture(tab, many):
     page.wait_for_selector(".panel:has-text('3,000 × 2,000 (6.0 MP)')")
 
 
-def test_a_live_photo_is_one_picture_and_plays(tab, many):
-    page = tab()
-    page.goto((many / "album/index.html").as_uri())
-    assert page.locator("header p").inner_text() == "1 picture" and page.locator("figure").count() == 1
-    page.click(".cell a")
-    page.wait_for_selector(SHOWN)
-    page.keyboard.press("l")
-    page.wait_for_function("() => document.querySelector('#viewer .slide:not([inert]) video')?.currentTime > 0")
-
-
-def test_films_are_counted_as_films_and_found(tab, many):
-    page = tab()
-    page.goto((many / "index.html").as_uri())
-    assert page.locator("header p").inner_text() == "451 pictures and 1 film"
-    assert page.locator("figure:has-text('moving') small").inner_text() == "1 film"
-    page.fill("input", "film")
-    page.wait_for_selector("[role=main]:visible p:has-text('1 found')")
-    assert "sea.webm" in page.inner_text("[role=main]:visible figure")
-    # Only its beginning is the word.
-    for part in "fi", "ilm":
-        page.fill("input", part)
-        page.wait_for_selector("[role=main]:visible p:text-is('0 found')")
-
-
 def test_a_thumbnail_that_is_gone_leaves_its_cell(browser, many, tmp_path):
     copy = shutil.copytree(many / "album", tmp_path / "site/album").parent
     shutil.copytree(many / "site-files", copy / "site-files")
-    next((copy / "album").glob("live.jpg-64x64*")).write_bytes(b"broken")
+    next((copy / "album").glob("lake*-64x64*")).write_bytes(b"broken")
     context = browser.new_context()
     try:
         page = context.new_page()

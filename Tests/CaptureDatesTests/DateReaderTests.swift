@@ -3,7 +3,7 @@ import TestSupport
 @testable import CaptureDates
 @testable import ThumbnailCore
 
-/// Dates in the bytes of images and films, and how much of a file is read for them.
+/// Dates in the bytes of images, and how much of a file is read for them.
 @Suite(.timeLimit(.minutes(1))) struct DateReaderTests {
   private typealias Samples = DateSamples
 
@@ -13,8 +13,6 @@ import TestSupport
   private static let exifBigEndian = DateSamples.tiff([DateSamples.original: day], isBigEndian: true)
   private static let xmp = DateSamples.xmp("exif:DateTimeOriginal='2026-11-20T08:05:09'/>")
   private static let noise = [UInt8](repeating: 7, count: 70_001)
-  /// By the clock of this machine.
-  private static let film = CaptureDate(moment: 1_763_625_909_000, source: .film)?.text
 
   private static var raf: [UInt8] {
     let head = Array("FUJIFILMCCD-RAW 0201".utf8) + [UInt8](repeating: 0, count: 64) + Samples.big(100_000, 4)
@@ -86,13 +84,6 @@ import TestSupport
     ("AVIF, XMP", Samples.heif(brand: "avif", xmp: xmp), expected),
     ("RAF", raf, expected), ("MRW", mrw, expected),
     ("CR3", Samples.cr3(exif: Samples.tiff([Samples.original: day], inFirst: true)), expected),
-    ("MP4", Samples.movie(created: 2_082_844_800 + 1_763_625_909), film),
-    ("MP4, 64 bit", Samples.movie(created: 2_082_844_800 + 1_763_625_909, version: 1), film),
-    (
-      "MOV, header last", Samples.movie(created: 1, appleDate: "2026-11-20T08:05:09+0100", samples: 900_000),
-      "2026-11-20T08:05:09+01:00"
-    ),
-    ("MP4 without a clock", Samples.movie(created: 0), nil),
     ("nothing", [], nil), ("text", Array("2026:11:20 08:05:09".utf8), nil), ("JPEG without", Samples.jpeg([]), nil),
     ("PNG without", Samples.png([("IHDR", [1]), ("IDAT", noise), ("IEND", [])]), nil),
   ]

@@ -205,14 +205,13 @@ struct FolderIndexTests {
     try add("6/b.jpg", taken: "2021-07-04", by: ("Google", "Pixel 4"))
     try add("c.jpg", taken: "2021-07-05", by: ("Google", "Pixel 6"))
     try add("pixel.jpg", taken: "2021-07-06")
-    try add("film.mov")
     let expected = [
       "ilce-7M3": ["a.jpg"], "sony": ["a.jpg"], "6 pixel": ["6/b.jpg", "c.jpg"],
       "pixel": ["6/b.jpg", "c.jpg", "pixel.jpg"],
-      "google july 2021": ["6/b.jpg", "c.jpg"], "films": ["film.mov"], "ilce-7m30": [], "fi": ["film.mov"],
+      "google july 2021": ["6/b.jpg", "c.jpg"], "ilce-7m30": [],
     ]
     func index(_ datesBefore: Duration) -> FolderIndex {
-      FolderIndex(path: folder.path, extensions: ["jpg", "mov"], cacheDirectory: cache.url, datesBefore: datesBefore)
+      FolderIndex(path: folder.path, extensions: ["jpg"], cacheDirectory: cache.url, datesBefore: datesBefore)
     }
     func expectAll(_ index: FolderIndex) async throws {
       for (query, ids) in expected {
@@ -279,25 +278,19 @@ struct FolderIndexTests {
     #expect(none.sections.isEmpty)
   }
 
-  @Test func filesThatBelongTogetherAreOneImage() async throws {
+  @Test func aRawFileBesideItsJPEGIsOneImageWithItAndFilmsAreCounted() async throws {
     let names = [
-      "IMG_1.HEIC", "IMG_1.mov", "a/p.JPG", "a/P.nef", "a/p.heic", "a/P.MOV", "alone.nef", "b/p.nef", "b/film.mov",
+      "IMG_1.HEIC", "IMG_1.mov", "a/p.JPG", "a/P.nef", "a/p.heic", "a/P.MOV", "alone.nef", "b/p.nef", "b/film.mp4",
     ]
     for name in names { try add(name) }
-    let extensions: Set = ["heic", "jpg", "mov", "nef"]
-    func found(_ pairs: Bool, _ query: String = "") async throws -> FolderArrangement {
-      try await FolderIndex(path: folder.path, extensions: extensions, pairs: pairs)
-        .arrangement(of: query, order: .name)
+    let extensions: Set = ["heic", "jpg", "nef"]
+    func found(_ pairs: Bool) async throws -> FolderArrangement {
+      try await FolderIndex(path: folder.path, extensions: extensions, pairs: pairs).arrangement(of: "", order: .name)
     }
     let all = try await found(false)
-    #expect(
-      try ids(all) == ["IMG_1.HEIC", "alone.nef", "a/P.nef", "a/p.JPG", "a/p.heic", "b/film.mov", "b/p.nef"])
-    #expect(all.films == 1 && all.albums.map(\.films) == [0, 1] && all.albums.map(\.count) == [3, 2])
-    let paired = try await found(true)
-    #expect(try ids(paired) == ["IMG_1.HEIC", "alone.nef", "a/p.JPG", "b/film.mov", "b/p.nef"])
-    let films = try paired.photos(in: 0..<5).map { $0.film?.name.elementsEqual("P.MOV".utf8) }
-    #expect(films == [false, nil, true, false, nil])
-    #expect(try await found(true, "film").films == 1)
+    #expect(try ids(all) == ["IMG_1.HEIC", "alone.nef", "a/P.nef", "a/p.JPG", "a/p.heic", "b/p.nef"])
+    #expect(all.films == 3 && all.albums.map(\.count) == [3, 1])
+    #expect(try await ids(found(true)) == ["IMG_1.HEIC", "alone.nef", "a/p.JPG", "b/p.nef"])
   }
 
   @Test func aSiteOfThumbnailsIsNoAlbumButWithinItIsAFolder() async throws {

@@ -115,22 +115,6 @@ package enum DateSamples {
     return begin + meta(start) + box("mdat", [UInt8](repeating: 0, count: filler) + items.flatMap(\.body))
   }
 
-  /// A film, with the samples before its header as cameras write it.
-  package static func movie(created: Int, appleDate: String? = nil, samples: Int = 0, version: UInt8 = 0) -> [UInt8] {
-    let width = version == 1 ? 8 : 4
-    let header = box("mvhd", [version, 0, 0, 0] + big(created, width) + [UInt8](repeating: 0, count: 92))
-    let key = "com.apple.quicktime.creationdate"
-    var boxes = header + box("trak", [UInt8](repeating: 0, count: 64))
-    if let appleDate {
-      let name = big(8 + key.utf8.count, 4) + Array("mdta\(key)".utf8)
-      let value = box("data", big(1, 4) + big(0, 4) + Array(appleDate.utf8))
-      let tables = box("keys", [0, 0, 0, 0] + big(1, 4) + name) + box("ilst", box([0, 0, 0, 1], value))
-      boxes += box("meta", box("hdlr", [UInt8](repeating: 0, count: 24)) + tables)
-    }
-    let begin = box("ftyp", Array("qt  \0\0\0\0qt  ".utf8))
-    return begin + box("mdat", [UInt8](repeating: 0, count: samples)) + box("moov", boxes)
-  }
-
   /// A Canon RAW file of boxes.
   package static func cr3(exif: [UInt8], gps: [UInt8] = []) -> [UInt8] {
     let identifier: [UInt8] = [

@@ -57,6 +57,7 @@ struct UsageTests {
     Mistake("prefetch --urls list --original", "--original", "--urls"),
     Mistake("prefetch --query a --provider folder:. --provider-url http://x", "folder", "URL"),
     Mistake("prefetch --query a --seize 3x3", "--seize", "did you mean '--size'"),
+    Mistake("convert --videos a", "no option '--videos' any more", "ffmpegthumbnailer"),
     Mistake("prefetch --query a --max-wait 60", "'60'", "--max-wait", "30s"),
     Mistake("prefetch --query a --min-rate fast", "'fast'", "--min-rate", "number of bytes"),
     Mistake("prefetch --query a --refresh --offline", "--refresh", "--offline", "exclude each other"),

@@ -82,11 +82,11 @@ export class Albums {
   #showAlbums(shown, snapshot) {
     this.#sight.disconnect();
     this.#handlers.load((this.#seen = new Set()));
-    const links = shown.map(({ path, count, films, key }, index) => {
+    const links = shown.map(({ path, count, key }, index) => {
       const link = this.#link(path, '');
       const cover = coverOf(key);
       this.#sight.observe(cover);
-      link.append(cover, element('span', path.split('/').at(-1)), element('small', pictures(count, films)));
+      link.append(cover, element('span', path.split('/').at(-1)), element('small', pictures(count)));
       link.tabIndex = index ? -1 : 0;
       return link;
     });

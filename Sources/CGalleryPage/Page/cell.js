@@ -1,10 +1,9 @@
 import { imageAddress } from './image-size.js';
 import { drawPlaceholder, setPlaceholder } from './placeholder.js';
-import { element, isFilm, kind, label } from './words.js';
+import { element, label } from './words.js';
 
 /** An image that is decoded sooner than this came from a cache, and is shown without a fade; milliseconds. */
 const AT_ONCE = 60;
-const NO_POSTER = { what: 'A film', why: 'There is no picture of it. Press to play it.', isFinal: true };
 
 /**
  * One cell of the grid, used again and again for other items: a placeholder, over which the thumbnail fades in.
@@ -39,7 +38,6 @@ export class Cell {
     const isSameImage = url !== null && item.key === this.item?.key;
     if (isSameImage) item.placeholder ??= this.item.placeholder;
     this.item = item;
-    this.element.dataset.kind = item ? kind(item) : '';
     if (isSameForm) {
       // What has failed for a passing reason, such as a server that had just begun, is there in newer results.
       if (this.state === 'failed' && !this.isFinal) this.retry();
@@ -82,9 +80,7 @@ export class Cell {
   }
 
   /** Says in words what is wrong; `failure` is from `diagnose`. */
-  fail(failure) {
-    // A film without a poster can be played.
-    const { what, why, isFinal } = failure.isFinal && isFilm(this.item) ? NO_POSTER : failure;
+  fail({ what, why, isFinal }) {
     this.isFinal = isFinal;
     const { dataset } = this.element;
     dataset.what = what;

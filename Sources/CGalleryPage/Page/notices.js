@@ -1,4 +1,4 @@
-import { element, number, pictures, sentence } from './words.js';
+import { counted, element, number, pictures, sentence } from './words.js';
 
 /** Milliseconds before a screen reader announces a state, so that it does not repeat itself while the user types. */
 const LIVE_PAUSE = 500;
@@ -49,9 +49,9 @@ export class Notices {
   }
 
   #count() {
-    const { count, total, more, films } = this.#snapshot;
+    const { count, total, more } = this.#snapshot;
     if (count === 0) return '';
-    return more && total === null ? `${pictures(count)} so far` : pictures(total ?? count, films);
+    return more && total === null ? `${pictures(count)} so far` : pictures(total ?? count);
   }
 
   /** The number of hidden pictures. */
@@ -125,11 +125,13 @@ export class Notices {
     const text = {
       loading: 'More pictures are coming',
       failed: sentence(message ?? 'no more pictures came'),
-      end: count === 1 ? `That is the only ${films ? 'film' : 'picture'}.` : `That is all: ${pictures(count, films)}.`,
-    }[kind];
-    if (foot.dataset.kind === kind && foot.textContent === text) return;
-    foot.dataset.kind = kind;
-    foot.replaceChildren(...(text ? [element('span', text)] : []));
+      end: count === 1 ? 'That is the only picture.' : `That is all: ${pictures(count)}.`,
+    }[kind] ?? '';
+    const unshown = films && kind !== 'loading' ? `${counted(films, 'film')} not shown.` : '';
+    const whole = [text, unshown].filter(Boolean).join(' ');
+    if (foot.dataset.kind === kind && foot.dataset.text === whole) return;
+    Object.assign(foot.dataset, { kind, text: whole });
+    foot.replaceChildren(...(whole ? [element('span', whole)] : []));
     if (kind !== 'failed') return;
     foot.append(this.#button());
     this.say(text);

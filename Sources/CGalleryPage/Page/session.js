@@ -132,7 +132,7 @@ export class Session {
     return found;
   }
 
-  /** The first albums of a version: `[{path, count, films, key}]`, with the key of a cover. */
+  /** The first albums of a version: `[{path, count, key}]`, with the key of a cover. */
   async albums(version, count) {
     return (await this.#api.json(`${this.#path('albums')}?version=${version}&count=${count}`)).albums;
   }

@@ -15,7 +15,6 @@ const root = new URL('../', document.currentScript.src);
 const PORTION = 200;
 /** The letters of a word that begins a month or a year. */
 const LEAST_LETTERS = 3;
-const FILMS = ['films', 'videos'];
 
 /** The item of the enlarged view that a link to an image stands for. */
 function itemOf(link) {
@@ -28,9 +27,8 @@ function itemOf(link) {
   const { taken, source: dateSource } = link.dataset;
   const [key, details] = [{ grid, view: link.href }, { taken }];
   const download = figure.querySelector('figcaption a')?.href;
-  const film = figure.querySelector('[data-film]')?.href;
   const date = taken.slice(0, 10);
-  return { id: figure.id, key, name, ...view, pixels, date, dateSource, details, download, film, isLive: Boolean(film) };
+  return { id: figure.id, key, name, ...view, pixels, date, dateSource, details, download };
 }
 
 /** Shows images enlarged. The fragment of the address is the identifier of the one that is shown. */
@@ -96,8 +94,7 @@ function search() {
         || months.some((month) => month === word || month.startsWith(word) && word.length > LEAST_LETTERS);
       const isIn = ({ plain, paired }) => text.includes(plain) || text.includes(paired)
         || !/[aou]e$/.test(plain) && also.includes(plain)
-        // Pictures by Fujifilm are no films.
-        || camera.includes(plain) && !(plain.length >= LEAST_LETTERS && FILMS.some((film) => film.startsWith(plain)));
+        || camera.includes(plain);
       return words.every((word) => isIn(word) || isPart(word.part));
     };
     found = index?.filter(isMeant) ?? [];
@@ -111,7 +108,7 @@ function search() {
       const text = `${album.name.replaceAll(' / ', '/')}/${picture.name}`;
       const [month, year] = folded(picture.month).split(' ');
       const number = searchedMonths.findIndex((names) => names.startsWith(month));
-      const parts = [month, `${year}-${`${number + 1}`.padStart(2, 0)}`, ...(picture.isFilm ? FILMS : [])];
+      const parts = [month, `${year}-${`${number + 1}`.padStart(2, 0)}`];
       const months = searchedMonths[number].split(' ');
       return { album, picture, text: folded(text), also: paired(text), camera: folded(picture.camera), parts, months };
     }));
@@ -124,7 +121,7 @@ function search() {
   const cell = ({ album, picture }) => {
     const figure = document.createElement('figure');
     figure.innerHTML = '<div class="cell"><a><img loading="lazy"></a></div><figcaption><bdi></bdi></figcaption>';
-    figure.querySelector('a').href = root + (picture.film ?? `${album.path}${picture.page}#${picture.image}`);
+    figure.querySelector('a').href = `${root}${album.path}${picture.page}#${picture.image}`;
     const image = figure.querySelector('img');
     hideFailure(image);
     Object.assign(image, { src: `${root}${album.path}${picture.image}`, alt: picture.name });

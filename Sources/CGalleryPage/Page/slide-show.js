@@ -2,28 +2,22 @@
 const REST = 2500;
 const SECOND = 1000;
 
-/**
- * Goes on to the next picture after an interval that begins when the present one has loaded, or at the end of a film,
- * which plays without sound.
- */
+/** Goes on to the next picture after an interval that begins when the present one has loaded. */
 export class SlideShow {
   #view;
   #button;
   #interval;
-  #handlers;
+  #next;
   #timer = 0;
   #rest = 0;
   #lock = null;
 
-  /**
-   * `view` contains the button and the choice of the interval. `handlers`: `next()`, which returns false at the end, and
-   * `film(plays)`, which plays or pauses the film that is shown.
-   */
-  constructor(view, handlers) {
+  /** `view` contains the button and the choice of the interval; `next()` returns false at the end. */
+  constructor(view, next) {
     this.#view = view;
     this.#button = view.querySelector('.play');
     this.#interval = view.querySelector('.interval');
-    this.#handlers = handlers;
+    this.#next = next;
     this.#button.addEventListener('click', () => this.toggle());
     this.#interval.addEventListener('change', () => this.wait());
     for (const type of ['pointermove', 'pointerdown', 'keydown']) view.addEventListener(type, () => this.#wake());
@@ -45,31 +39,24 @@ export class SlideShow {
     if (!this.isPlaying) return;
     clearTimeout(this.#timer);
     clearTimeout(this.#rest);
-    this.#handlers.film(false);
     this.#show(false);
     this.#view.classList.remove('resting');
     this.#lock?.then((lock) => lock?.release());
   }
 
-  /** A picture or a film is there. */
-  begin() {
-    if (this.isPlaying) this.#handlers.film(!document.hidden);
-    this.wait();
-  }
-
   /** Begins the interval anew, in a tab that is visible. */
   wait() {
     clearTimeout(this.#timer);
-    if (this.isPlaying && !document.hidden) this.#timer = setTimeout(() => this.next(), this.#interval.value * SECOND);
+    if (this.isPlaying && !document.hidden) this.#timer = setTimeout(() => this.#goOn(), this.#interval.value * SECOND);
   }
 
-  next() {
-    if (this.isPlaying && !document.hidden && !this.#handlers.next()) this.stop();
+  #goOn() {
+    if (this.isPlaying && !document.hidden && !this.#next()) this.stop();
   }
 
   /** A hidden tab pauses, and has lost its lock. */
   #follow() {
-    this.begin();
+    this.wait();
     // Only a few browsers have it, and only on secure pages: without it the screen may go dark.
     if (!document.hidden) this.#lock = navigator.wakeLock?.request('screen').catch(() => null) ?? null;
   }

@@ -2,7 +2,7 @@ import { diagnose } from './image-loader.js';
 import { enlargedBox, imageAddress, LARGEST, savesData } from './image-size.js';
 import { aspectOf, drawPlaceholder, setPlaceholder } from './placeholder.js';
 import { Windows } from './windows.js';
-import { element, isFilm } from './words.js';
+import { element } from './words.js';
 
 /** The assumed shape of an image until it is known: width to height. */
 const UNKNOWN = 1.5;
@@ -15,12 +15,6 @@ const LEAST_ZOOM = 2;
 const WHOLE = '4096x4096';
 /** Milliseconds from a change of the zoom to requests of windows of the original. */
 const SHARPENING = 60;
-/** Why a film does not play. */
-const UNPLAYABLE = {
-  what: 'This browser cannot play this film',
-  why: 'Download it, and play it with another program.',
-  isFinal: true,
-};
 
 /**
  * One image in the enlarged view: its placeholder in the frame of the image, the thumbnail of the grid on it, and the
@@ -36,12 +30,6 @@ export class Slide {
   /** Hears of each failure, and that a zoomed image has no windows. */
   failed = () => {};
   softened = () => {};
-  /** The film that is shown; null if none is. */
-  video = null;
-  /** Whether the film plays in a slide show. */
-  #isInShow = false;
-  /** The time of the film when the slide show last wanted to go on. */
-  #time = null;
   #stage = { width: 1, height: 1 };
   #form = null;
   #url = null;
@@ -85,7 +73,7 @@ export class Slide {
     this.element.hidden = item === null;
     if (!item) return;
     const aspect = aspectOf(item) ?? (image.naturalWidth ? image.naturalWidth / image.naturalHeight : UNKNOWN);
-    const most = item.width && !isFilm(item) ? item.width : Infinity;
+    const most = item.width || Infinity;
     const isUpright = this.#quarters % 2 === 0;
     const [across, down] = isUpright ? [stage.width, stage.height] : [stage.height, stage.width];
     const width = Math.min(across, down * aspect, most);
@@ -112,9 +100,9 @@ export class Slide {
     return (this.item?.width || this.image.naturalWidth) / (this.#width * devicePixelRatio);
   }
 
-  /** The largest zoom; a film has none. */
+  /** The largest zoom. */
   get most() {
-    if (this.failure || (this.item && isFilm(this.item))) return 1;
+    if (this.failure) return 1;
     return Math.max(this.actual * MOST_PIXELS, LEAST_ZOOM);
   }
 
@@ -175,11 +163,8 @@ export class Slide {
     this.frame.style.rotate = '';
   }
 
-  /** Whether there is nothing more to wait for: a film that plays has moved on since this was last asked. */
-  settles() {
-    const [last, time] = [this.#time, this.video?.currentTime];
-    this.#time = time;
-    if (this.video && !this.video.paused && time !== last) return false;
+  /** Whether there is nothing more to wait for. */
+  get isSettled() {
     return this.element.dataset.state === 'shown' || this.element.dataset.state === 'failed';
   }
 
@@ -189,7 +174,6 @@ export class Slide {
   async load(isUrgent, zoom = 1) {
     const { item, image } = this;
     if (!item) return null;
-    if (isFilm(item)) return isUrgent && !this.video && !this.failure ? this.#showFilm(item) : null;
     const isFailed = this.element.dataset.state === 'failed';
     const side = Math.max(this.#stage.width, this.#stage.height) * zoom;
     const box = zoom > 1 && item.isCut === false ? WHOLE : enlargedBox(side);
@@ -212,51 +196,6 @@ export class Slide {
     this.#fragment += '#';
     this.image.removeAttribute('src');
     requestAnimationFrame(() => this.load(true));
-  }
-
-  /** Plays the film of a Live Photo over its picture, or ends that. Rejects if the browser cannot play it. */
-  async live(isOn) {
-    this.endFilm();
-    if (isOn) await this.#addFilm({ muted: true, loop: true }).play();
-  }
-
-  #showFilm(item) {
-    const { width, height } = this.#stage;
-    const poster = imageAddress(item.key, enlargedBox(Math.max(width, height)), 'contain');
-    const video = this.#addFilm({ controls: true, preload: 'none', ariaLabel: item.name, poster });
-    video.addEventListener('error', () => {
-      this.endFilm();
-      if (!this.#isInShow) return this.#fail(UNPLAYABLE);
-      this.image.src = poster;
-      this.failed();
-    });
-    this.element.dataset.state = 'shown';
-  }
-
-  /** Plays a film without sound, as in a slide show, or pauses it. One that cannot be played stays a picture there. */
-  playFilm(plays) {
-    const { video } = this;
-    if (!video?.controls) return;
-    this.#isInShow = plays;
-    video.muted = plays;
-    if (video.ended) return;
-    if (plays) video.play().catch(() => {});
-    else video.pause();
-  }
-
-  #addFilm(properties) {
-    this.#time = null;
-    this.video = element('video', '', { ...properties, playsInline: true, src: this.item.film });
-    this.frame.append(this.video);
-    return this.video;
-  }
-
-  /** Ends the request of the film, too. */
-  endFilm() {
-    this.video?.remove();
-    this.video?.removeAttribute('src');
-    this.video?.load();
-    this.video = null;
   }
 
   /** What stands in place of a picture that cannot be shown. */
@@ -321,8 +260,6 @@ export class Slide {
 
   #clear(form) {
     clearTimeout(this.#timer);
-    this.endFilm();
-    this.#isInShow = false;
     this.#forgive();
     this.#form = form;
     this.#url = null;

@@ -5,10 +5,6 @@ const FAST = 0.4;
 const DOWN = 110;
 /** CSS pixels until it is clear which way a finger goes. */
 const SLOP = 8;
-/** Milliseconds after which a press is one that stays. */
-const HOLD = 250;
-/** CSS pixels at the lower edge of a film that its controls take. */
-const CONTROLS = 72;
 /** Milliseconds and CSS pixels within which two clicks are a double click. The first one takes a while to close the view. */
 const MOMENT = 500;
 const NEARBY = 30;
@@ -37,7 +33,6 @@ export function followSwipes(stage, handlers) {
   stage.addEventListener('pointerdown', (event) => {
     if (!event.isPrimary) return cancel();
     if (event.pointerType === 'mouse' || !handlers.isFree()) return;
-    if (event.target.controls && event.offsetY > event.target.clientHeight - CONTROLS) return;
     start = { x: event.clientX, y: event.clientY, time: event.timeStamp, id: event.pointerId };
     axis = null;
   });
@@ -69,24 +64,4 @@ export function followSwipes(stage, handlers) {
     if (start && axis) handlers.swiped(0);
     start = null;
   }
-}
-
-/** Calls `held(true)` while a finger or the mouse stays on the image, and `held(false)` when it is let go. */
-export function followPress(stage, held) {
-  let start = null;
-  let timer = 0;
-  const end = () => {
-    clearTimeout(timer);
-    held(false);
-  };
-  stage.addEventListener('pointerdown', (event) => {
-    start = event;
-    // Clicks do not tell it in all browsers.
-    stage.isMouse = event.pointerType === 'mouse';
-    if (event.button === 0 && event.target.closest('.frame')) timer = setTimeout(() => held(true), HOLD);
-  });
-  stage.addEventListener('pointermove', ({ clientX, clientY }) => {
-    if (start && Math.hypot(clientX - start.clientX, clientY - start.clientY) > SLOP) clearTimeout(timer);
-  });
-  for (const type of ['pointerup', 'pointercancel', 'pointerleave']) stage.addEventListener(type, end);
 }

@@ -1,5 +1,5 @@
 import {
-  bytes, caption, coordinates, duration, element, exposure, isFilm, megapixels, number, size, taken, takenAt,
+  bytes, caption, coordinates, element, exposure, megapixels, number, size, taken, takenAt,
 } from './words.js';
 
 /** The names of an image's details in the line below it and in the panel. */
@@ -29,9 +29,7 @@ export class ViewerDetails {
       item.licence && link(item.licence, item.licenceURL),
       item.page && link('Where it is from', item.page),
       item.date && link(taken(item)),
-      item.seconds && link(duration(item.seconds)),
-      item.isStill && link('A still: links show no films'),
-      whole.width && whole.height && !isFilm(item) && link(size(whole)),
+      whole.width && whole.height && link(size(whole)),
     ];
     this.#find('.facts').replaceChildren(...facts.filter(Boolean));
     const download = this.#find('.download');
@@ -94,9 +92,7 @@ export class ViewerDetails {
       ['Taken', [item.date && takenAt(item, details)]],
       ['Camera', [details.camera, details.lens]],
       ['Exposure', [exposure(details)]],
-      ['Length', [item.seconds && duration(item.seconds)]],
-      // That of a film is unknown here: its poster may be smaller.
-      ['Size', [item.width && item.height && !isFilm(item) && size(item.pixels ?? item) + megapixels(item.pixels ?? item)]],
+      ['Size', [item.width && item.height && size(item.pixels ?? item) + megapixels(item.pixels ?? item)]],
       ['Place', latitude === undefined ? [] : [coordinates(details), map(latitude, longitude)]],
       ['Author', [item.author && link(item.author, item.authorURL)]],
       ['Licence', [item.licence && link(item.licence, item.licenceURL)]],

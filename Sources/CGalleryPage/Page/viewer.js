@@ -2,7 +2,7 @@ import { savesData } from './image-size.js';
 import { openDialog } from './keyboard.js';
 import { SlideShow } from './slide-show.js';
 import { Slide } from './slide.js';
-import { followPress, followSwipes } from './swipe.js';
+import { followSwipes } from './swipe.js';
 import { ViewerDetails } from './viewer-details.js';
 import { caption } from './words.js';
 import { Zoom } from './zoom.js';
@@ -37,6 +37,7 @@ export class Viewer {
   #hidden = null;
   #timer = 0;
   #isSliding = false;
+  #isMouse = false;
 
   /**
    * `handlers`: `opened(id)`, `moved(id)`, `closed()`, `hide(item)`, `download(item)`,
@@ -63,21 +64,9 @@ export class Viewer {
       slide.softened = () => this.#load();
     }
     this.#zoom = new Zoom(this.#stage, () => this.#slides[1], () => this.#zoomed());
-    this.#slideShow = new SlideShow(this.element, {
-      next: () => this.#goOn(),
-      film: (plays) => this.#slides[1].playFilm(plays),
-    });
-    const live = find('.live');
-    live.addEventListener('click', () => this.#live(live.ariaPressed !== 'true'));
-    followPress(this.#stage, (isHeld) => {
-      const { item, video } = this.#slides[1];
-      if (item?.isLive && isHeld !== Boolean(video)) this.#live(isHeld);
-    });
-    // A long touch opens a menu, which would end it.
-    this.#track.addEventListener('contextmenu', (event) => this.#slides[1].video?.loop && event.preventDefault());
-    // A film that the user pauses stays for the interval of the slide show.
-    this.#track.addEventListener('pause', () => this.#slideShow.wait(), true);
-    this.#track.addEventListener('ended', () => this.#slideShow.next(), true);
+    this.#slideShow = new SlideShow(this.element, () => this.#goOn());
+    // Clicks do not tell it in all browsers.
+    this.#stage.addEventListener('pointerdown', ({ pointerType }) => (this.#isMouse = pointerType === 'mouse'));
     find('.turn').addEventListener('click', () => this.#turn());
     find('.full').addEventListener('click', () => this.#fill());
     find('.previous').addEventListener('click', () => this.go(-1));
@@ -198,7 +187,6 @@ export class Viewer {
       this.#id = item.id;
       this.#slides[1].straighten();
       this.#zoom.reset();
-      this.#dialog.querySelector('.live').ariaPressed = false;
       this.#handlers.moved(item.id);
     }
     this.#grid.setActive(index);
@@ -209,10 +197,8 @@ export class Viewer {
     this.#slides[0].show(index > 0 ? items.at(index - 1) : null, form, size);
     this.#slides[1].show(item, form, size);
     this.#slides[2].show(index + 1 < count ? items.at(index + 1) : null, form, size);
-    for (const slide of [this.#slides[0], this.#slides[2]]) slide.endFilm();
     this.#place();
     this.#details.show(item, index, this.#gallery.snapshot.total ?? count);
-    this.#dialog.querySelector('.live').hidden = !item.isLive;
     this.#disable('.previous', index === 0);
     this.#disable('.next', index + 1 >= count);
     clearTimeout(this.#timer);
@@ -241,7 +227,7 @@ export class Viewer {
         this.#zoom.settle();
       }
     }
-    if (current.item === item) this.#slideShow.begin();
+    if (current.item === item) this.#slideShow.wait();
     if (savesData() || current.item !== item || !this.isOpen) return;
     await next.load(false);
     if (current.item === item && this.isOpen) await previous.load(false);
@@ -281,30 +267,6 @@ export class Viewer {
     this.#timer = setTimeout(() => this.#load(), SETTLE);
   }
 
-  /** Plays the film of the Live Photo, or ends that. */
-  #live(isOn) {
-    const [, slide] = this.#slides;
-    const { item } = slide;
-    this.#dialog.querySelector('.live').ariaPressed = isOn;
-    slide.live(isOn).catch(({ name }) => {
-      // It was let go before it began.
-      if (name === 'AbortError' || slide.item !== item) return;
-      this.#live(false);
-      this.#handlers.tell('This browser cannot play the film of this Live Photo.', {
-        label: 'Download',
-        action: () => location.assign(item.film),
-      });
-    });
-  }
-
-  /** Plays a film or pauses it, else begins or ends the slide show. */
-  #play() {
-    const { video } = this.#slides[1];
-    if (!video || this.#slideShow.isPlaying) this.#slideShow.toggle();
-    else if (video.paused) video.play().catch(() => {});
-    else video.pause();
-  }
-
   #turn() {
     this.#zoom.reset();
     this.#slides[1].turn();
@@ -320,7 +282,7 @@ export class Viewer {
     // Again, if the present one has not loaded or is looked into, or the next one does not come. The interval begins
     // anew when it has.
     this.#slideShow.wait();
-    if (!this.#slides[1].settles() || this.#zoom.scale > 1) return true;
+    if (!this.#slides[1].isSettled || this.#zoom.scale > 1) return true;
     const isLast = this.#index + 1 >= this.#gallery.count;
     if (isLast && !this.#gallery.snapshot.more) {
       this.#handlers.tell('That was the last picture.');
@@ -354,23 +316,18 @@ export class Viewer {
   }
 
   #clicked({ target, detail }) {
-    // Afterwards the controls do it.
-    if (target.controls && !target.played.length) target.play().catch(() => {});
     // A finger swipes to close. The first of two clicks has opened this, or closes it already.
-    if (this.#stage.isMouse && detail < 2 && !target.closest('.frame, .card')) this.#handlers.closed();
+    if (this.#isMouse && detail < 2 && !target.closest('.frame, .card')) this.#handlers.closed();
   }
 
   #key(event) {
     const isOnControl = event.target.closest('select, a, button');
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest('select')) return;
     if (event.target.closest('.panel') && SCROLLS.has(event.key)) return;
-    // A film has keys of its own.
-    if (event.target.closest('video') && (SCROLLS.has(event.key) || event.key.startsWith('Arrow'))) return;
     const steps = { ArrowLeft: -1, ArrowRight: 1, PageUp: -1, PageDown: 1 };
     const nudges = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
     const commands = {
       i: () => this.#details.toggle(),
-      l: () => this.#slides[1].item?.isLive && this.#live(!this.#slides[1].video),
       r: () => this.#turn(),
       f: () => this.#fill(),
       '+': () => this.#zoom.step(1),
@@ -378,7 +335,7 @@ export class Viewer {
       '-': () => this.#zoom.step(-1),
       0: () => this.#zoom.reset(),
     };
-    const command = event.key === ' ' && !isOnControl ? () => this.#play() : commands[event.key];
+    const command = event.key === ' ' && !isOnControl ? () => this.#slideShow.toggle() : commands[event.key];
     if (command) {
       const isZoom = '+=-'.includes(event.key);
       if (!event.repeat || isZoom) command();

@@ -8,12 +8,10 @@ export function element(name, text = '', properties = {}) {
 
 export const number = (value) => numbers.format(value);
 
-/** `1 picture`, `5,312 pictures`, `3 pictures and 1 film`. `films` of them are films. */
-export function pictures(count, films = 0) {
-  const counted = (value, name) => `${number(value)} ${name}${value === 1 ? '' : 's'}`;
-  if (!films) return counted(count, 'picture');
-  return (count > films ? `${counted(count - films, 'picture')} and ` : '') + counted(films, 'film');
-}
+/** `1 film`, `5,312 films`. */
+export const counted = (count, name) => `${number(count)} ${name}${count === 1 ? '' : 's'}`;
+
+export const pictures = (count) => counted(count, 'picture');
 
 /** A message of the server, which begins without a capital and has no full stop, as a sentence. */
 export const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? '' : '.');
@@ -28,7 +26,6 @@ export function day(date) {
 const SOURCES = {
   camera: 'from the camera',
   xmp: 'from its XMP data',
-  film: 'from the film',
   name: 'from its name',
   file: 'time of the file',
 };
@@ -86,23 +83,6 @@ export function bytes(count) {
 /** The name of an item on one line. */
 export const caption = (item) => item.description || item.name || 'Picture';
 
-/** Whether an item is a film, and not a picture with one. */
-export const isFilm = ({ film, isLive }) => Boolean(film && !isLive);
-
-/** The running time of a film, of less than a day: `1:02:07`, `0:42`. */
-export function duration(seconds) {
-  const time = new Date(Math.min(Math.round(seconds), 86_399) * 1000).toISOString().slice(11, 19);
-  return time.replace(/^00:0?|^0/, '');
-}
-
-/** What an item is other than a picture, in the corner of its cell. */
-export function kind(item) {
-  if (!item.film) return '';
-  return item.isLive ? 'Live' : item.seconds ? duration(item.seconds) : 'Film';
-}
-
 /** The text of an item for screen readers. */
-export function label(item) {
-  const film = item.film && (item.isLive ? 'Live Photo' : `film${item.seconds ? ` of ${duration(item.seconds)}` : ''}`);
-  return [caption(item), film, item.author && `by ${item.author}`, item.date && day(item.date)].filter(Boolean).join(', ');
-}
+export const label = (item) =>
+  [caption(item), item.author && `by ${item.author}`, item.date && day(item.date)].filter(Boolean).join(', ');

@@ -7,16 +7,16 @@ enum CallFilter {
   /// Numbers from here on belong to x32, another interface to the same kernel.
   private static let x32Begins: UInt32 = 0x4000_0000
 
-  /// Installs the rules in all threads, for good. Anything that no rule names has the outcome `others`.
-  static func install(_ rules: [CallRule], others: CallRule.Outcome = .end) throws(SystemFailure) {
-    var program = program(for: rules, others: others)
+  /// Installs the rules in all threads, for good. Anything that no rule names ends the process.
+  static func install(_ rules: [CallRule]) throws(SystemFailure) {
+    var program = program(for: rules)
     guard csandbox_filter_calls(&program, program.count) == 0 else { throw .last }
   }
 
   /// The rules as a program: it compares the call's number with that of each rule in turn, and skips the rules of other
   /// calls.
   static func program(
-    for rules: [CallRule], others: CallRule.Outcome = .end, architecture: UInt32 = csandbox_architecture
+    for rules: [CallRule], architecture: UInt32 = csandbox_architecture
   ) -> [sock_filter] {
     var program = [load(offsetOfArchitecture)]
     program += [jump(BPF_JEQ, architecture, ifTrue: 1, ifFalse: 0), returning(.end), load(offsetOfNumber)]
@@ -30,7 +30,7 @@ enum CallFilter {
         program += body
       }
     }
-    return program + [returning(others)]
+    return program + [returning(.end)]
   }
 
   /// Continues after these instructions if the condition holds, and returns the other outcome if not.

@@ -18,18 +18,16 @@ struct DesktopPicture: Sendable {
   /// The canonical path. Links are kept, as file managers keep them.
   let path: RawPath
   private let state: FileState
-  /// The media type of a film.
-  private let film: String?
 
   /// Nil for a path that has no URI.
-  init?(_ path: RawPath, state: FileState, film: String? = nil) {
+  init?(_ path: RawPath, state: FileState) {
     guard let whole = Self.canonical(path), let uri = whole.withCString({ g_filename_to_uri($0, nil, nil) }) else {
       return nil
     }
     defer { g_free(uri) }
     (self.uri, self.path) = (String(cString: uri), whole)
     sharedURI = "./" + self.uri[(self.uri.lastIndex(of: "/").map(self.uri.index(after:)) ?? self.uri.startIndex)...]
-    (self.state, self.film) = (state, film)
+    self.state = state
   }
 
   /// The absolute path without `.`, `..` and repeated slashes.
@@ -73,9 +71,7 @@ struct DesktopPicture: Sendable {
       ("Thumb::URI", uri), ("Thumb::MTime", "\(seconds)"), ("Thumb::Size", "\(state.byteCount)"),
       ("Software", DesktopFolder.software),
     ]
-    if let film {
-      texts.append(("Thumb::Mimetype", film))
-    } else if let source {
+    if let source {
       texts += [
         ("Thumb::Mimetype", source.format.mediaType), ("Thumb::Image::Width", "\(source.size.width)"),
         ("Thumb::Image::Height", "\(source.size.height)"),

@@ -7,11 +7,8 @@ struct SitePicture {
   let name: String
   let date: CaptureDate
   let camera: String
-  let isFilm: Bool
-  /// The size of its source in pixels; that of a film is unknown.
+  /// The size of its source in pixels.
   let size: PixelSize?
-  /// The copy of the film of a Live Photo.
-  var film: RawPath?
   /// The thumbnails for the grid and the enlarged view, and the copy of the source if there is one.
   let outputs: [ConversionOutput]
 
@@ -29,8 +26,6 @@ struct SiteAlbum {
   var albums: [[UInt8]] = []
   /// The number of images in it and in all albums below.
   var count = 0
-  /// The number of films among them.
-  var films = 0
   /// The input whose image is shown for it.
   var cover: Int?
 
@@ -44,18 +39,12 @@ struct SiteAlbum {
 struct SiteContent {
   private let check: InputCheck
   private var albums: [[UInt8]: SiteAlbum] = [[]: SiteAlbum(path: [])]
-  /// The inputs that are the films of Live Photos, by those of their pictures.
-  private var films: [Int: Int] = [:]
 
   /// Takes a few words of memory for each image.
   init(_ check: InputCheck) {
     self.check = check
     let list = check.plan.list
-    let pictures = (0..<list.count).filter { picture(at: $0) != nil }
-    var names = CompanionNames(pairs: false)
-    for index in pictures { names.add(list.path(at: index), number: UInt32(index)) }
-    for index in pictures { films[index] = names.film(beside: list.path(at: index)).map { Int($0) } }
-    for index in Set(pictures).subtracting(films.values).sorted() {
+    for index in 0..<list.count where picture(at: index) != nil {
       var path = list.album(at: index)
       albums[path, default: SiteAlbum(path: path)].pictures.append(index)
       while let album = albums[path], albums[album.parent] == nil {
@@ -69,13 +58,11 @@ struct SiteContent {
       album.pictures.sort { (list.date(at: $1).clock, $0) < (list.date(at: $0).clock, $1) }
       album.albums.reverse()
       album.count += album.pictures.count
-      album.films += album.pictures.count { list.path(at: $0).filmType != nil }
       album.cover = album.pictures.first ?? album.albums.lazy.compactMap { [self] in self[$0].cover }.first
       albums[path] = album
       if path.isEmpty { continue }
       albums[album.parent]?.albums.append(path)
       albums[album.parent]?.count += album.count
-      albums[album.parent]?.films += album.films
     }
   }
 
@@ -93,11 +80,8 @@ struct SiteContent {
       entry.source == list.absolutePath(at: index), entry.outputs.count == planned.count,
       entry.outputs.allSatisfy(check.isThere)
     else { return nil }
-    let isFilm = list.path(at: index).filmType != nil
-    let film = films[index].flatMap { picture(at: $0)?.outputs.dropFirst(2).first?.path }
     return SitePicture(
       name: String(decoding: list.name(at: index), as: UTF8.self), date: list.date(at: index),
-      camera: list.camera(at: index), isFilm: isFilm, size: isFilm ? nil : entry.sourceSize, film: film,
-      outputs: entry.outputs)
+      camera: list.camera(at: index), size: entry.sourceSize, outputs: entry.outputs)
   }
 }

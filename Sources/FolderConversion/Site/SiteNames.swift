@@ -3,7 +3,7 @@ import ThumbnailCore
 
 /// The names of a site's files. Pages and thumbnails lie in the tree of the source folder.
 enum SiteNames {
-  /// The folder of everything else: styles and scripts, and the copies of images and films.
+  /// The folder of everything else: styles and scripts, and the copies of images.
   static let files = Array("site-files/".utf8)
   static let originals = files + Array("originals/".utf8)
 

@@ -21,7 +21,7 @@ struct SitePage {
 
   /// What a page may do: nothing in it runs, and it loads only files of its site.
   private static let policy = """
-    default-src 'none'; img-src 'self' data:; style-src 'self'; script-src 'self'; media-src 'self'; \
+    default-src 'none'; img-src 'self' data:; style-src 'self'; script-src 'self'; \
     base-uri 'none'; form-action 'none'
     """
 
@@ -79,7 +79,7 @@ struct SitePage {
   private func figure(_ picture: SitePicture) -> String {
     let (name, taken, view) = (HTMLPage.escaped(picture.name), picture.date.text, picture.outputs[1])
     let day = taken.prefix(16).replacing("T", with: " ")
-    var caption = picture.isFilm ? [HTMLPage.note("Film")] : []
+    var caption: [String] = []
     var address = """
       href="\(RawPath(bytes: view.path.name).percentEncoded)" data-size="\(view.size ?? PixelSize(1, 1))" \
       data-taken="\(taken)" data-source="\(picture.date.source)"
@@ -88,21 +88,12 @@ struct SitePage {
     if let size = picture.size { address += " data-pixels=\"\(size)\"" }
     if picture.outputs.count > 2 {
       let original = "href=\"\(root)\(picture.outputs[2].path.percentEncoded)\""
-      if picture.isFilm { address = original }
       caption.append("<small><a \(original) aria-label=\"Original of \(name)\">Original</a></small>")
-    }
-    if let film = picture.film {
-      caption.append("<small><a href=\"\(root)\(film.percentEncoded)\" data-film>Live Photo</a></small>")
     }
     let box = "<a \(address) title=\"\(name), \(day)\">\(HTMLPage.image(picture.address, title: picture.name))</a>"
     return HTMLPage.figure(id: picture.address, box: box, caption: caption)
   }
 
   private static func up(_ count: Int) -> String { String(repeating: "../", count: count) }
-  /// `3 pictures and 1 film`.
-  private static func counted(_ album: SiteAlbum) -> String {
-    [(album.count - album.films, "picture"), (album.films, "film")]
-      .filter { $0.0 > 0 || $0.1 == "picture" && album.films == 0 }
-      .map { "\($0) \($1)\($0 == 1 ? "" : "s")" }.joined(separator: " and ")
-  }
+  private static func counted(_ album: SiteAlbum) -> String { "\(album.count) picture\(album.count == 1 ? "" : "s")" }
 }

@@ -49,9 +49,7 @@ struct SiteWriter {
       known += pictures.map {
         [
           "name": $0.name, "image": $0.address, "month": $0.date.monthTitle, "page": SiteNames.page(number),
-          "camera": $0.camera, "isFilm": $0.isFilm ? true : nil,
-          // No enlarged view shows it.
-          "film": $0.isFilm ? $0.outputs.dropFirst(2).first?.path.percentEncoded : nil,
+          "camera": $0.camera,
         ]
       }
     }
@@ -84,7 +82,7 @@ extension FolderConverter.Options {
   ///   - grid: The longer side of the thumbnails in the grid, in pixels.
   ///   - view: That of enlarged images.
   ///   - title: The title of the whole site; nil for the folder's name.
-  ///   - copiesOriginals: Whether it has copies of images and films, with all their metadata.
+  ///   - copiesOriginals: Whether it has copies of images, with all their metadata.
   package static func site(
     of folder: RawPath, in output: RawPath, title: String?, grid: Int, view: Int, copiesOriginals: Bool
   ) -> Self {

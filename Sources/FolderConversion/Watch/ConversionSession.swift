@@ -11,8 +11,6 @@ final class ConversionSession: Sendable {
   let root: RootFolder?
   let index: ConversionIndex
   let pipeline: ThumbnailPipeline?
-  /// Nil if films are skipped.
-  let films: FilmPosters?
   // Two threads, so that a slow disk does not block the checks of other inputs.
   let pool = WorkerPool(name: "thumbnailer.batch", threads: 2)
   let started = ContinuousClock.now
@@ -32,7 +30,6 @@ final class ConversionSession: Sendable {
   /// - Parameter watch: Gets the folders that are listed; nil for a single conversion.
   init(_ options: FolderConverter.Options, watch: TreeWatch? = nil) async throws(ConversionError) {
     (self.options, self.watch) = (options, watch)
-    films = options.convertsVideos ? FilmPosters(options.pipeline) : nil
     pipeline = options.isDryRun ? nil : try options.makePipeline()
     let needsFolder = !options.isDryRun && options.desktop == nil
     let opened: Result<OutputFolder?, ConversionError>

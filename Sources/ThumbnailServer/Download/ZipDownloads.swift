@@ -91,13 +91,13 @@ final class ZipDownloads: Sendable {
     return .json(["missing": missing, "path": "/api/zip/\(token)"], status: .created)
   }
 
-  /// The files of the photos, with those of Live Photos' films, which have no thumbnails of their own.
+  /// The files of the photos.
   private func paths(
     _ message: Message, of list: any ImageList
   ) async throws(ServerResponse.Problem) -> [RawPath] {
     let outdated = Problem(.conflict, "outdated", "the pictures have just changed; select them again")
     func paths(of photos: [ListedPhoto]) -> [RawPath] {
-      photos.flatMap { [index.file(of: $0.photo.id), message.size == nil ? $0.film : nil].compactMap(\.self) }
+      photos.map { index.file(of: $0.photo.id) }
     }
     if let keys = message.keys {
       let known = keys.compactMap { registry.photo($0) }
@@ -147,8 +147,8 @@ final class ZipDownloads: Sendable {
     case .thumbnails(let archive, let form):
       let writer: ServerResponse.Writer = { [self] send in
         try await sending(token) {
-          try await archive.write(to: send) { [index, thumbnails] path throws(ServerResponse.Problem) in
-            let source = ServedSource(index.source(of: path), isSigned: true)
+          try await archive.write(to: send) { [thumbnails] path throws(ServerResponse.Problem) in
+            let source = ServedSource(.file(at: path), isSigned: true)
             return try await thumbnails.thumbnail(source, form.variant, for: request)
           }
         }

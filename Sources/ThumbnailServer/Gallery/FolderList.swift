@@ -69,7 +69,7 @@ actor FolderList: ImageList {
   }
 
   private static func listed(_ found: FolderArrangement.DatedPhoto) -> ListedPhoto {
-    ListedPhoto(id: found.photo.id, photo: found.photo, date: found.date, film: found.film)
+    ListedPhoto(id: found.photo.id, photo: found.photo, date: found.date)
   }
 
   func positions(of ids: [String], version: Int) throws(ProviderError) -> [String: Int]? {
@@ -140,15 +140,14 @@ actor FolderList: ImageList {
       snapshot.state = new.count > 0 ? .loaded : .empty
       snapshot.count = new.count
       snapshot.total = new.count
-      // A link shows films as pictures.
-      (snapshot.hidden, snapshot.albums, snapshot.films) =
-        isWithin == nil ? (new.hidden.count, new.albums.count, new.films) : (0, 0, 0)
+      (snapshot.hidden, snapshot.albums) = isWithin == nil ? (new.hidden.count, new.albums.count) : (0, 0)
+      snapshot.films = isWithin == nil && snapshot.album.isEmpty && snapshot.query.isEmpty ? new.films : 0
       snapshot.dating = isWithin != nil || new.isDated ? nil : index.datesRead
       snapshot.sections = new.sections.map { ListSnapshot.Section(title: $0.title, count: $0.count) }
       if new.count == 0 {
         snapshot.message =
           snapshot.query.isEmpty
-          ? "There are no pictures or films in this folder."
+          ? "There are no pictures in this folder."
           : "No picture's name, folder, month or camera has “\(snapshot.query)” in it."
             + (new.isDated ? "" : " Months and cameras are still being read.")
       }

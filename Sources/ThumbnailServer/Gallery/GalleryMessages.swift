@@ -40,8 +40,7 @@ extension JSONObject {
 
   /// An image of a list. `key` names it in the addresses of its thumbnails, `hash` is its ThumbHash in Base64, `color` its
   /// main colour, `date` the day on which it was taken, `dateSource` where that is known from, `download` where it can be
-  /// downloaded as it is, and `film` where its film is, with `isLive` for that of a Live Photo,
-  /// or `isStill` for the picture of a film that guests do not get.
+  /// downloaded as it is.
   ///
   /// - Parameters:
   ///   - stored: The cache's placeholder to show before the thumbnail.
@@ -55,13 +54,11 @@ extension JSONObject {
       "color": stored.map { "#\($0.placeholder.colour.hex)" }, "date": listed.date?.day,
       "dateSource": listed.date.map { "\($0.source)" }, "description": isFile ? nil : photo.title,
       "download": isFile && !isGuest ? "/picture/\(key.hex)/original" : nil,
-      "film": listed.film == nil || isGuest ? nil : "/picture/\(key.hex)/film",
       "hash": stored?.placeholder.thumbHash.base64EncodedString(), "height": size?.height,
-      "id": isGuest ? key.hex : listed.id, "isLive": listed.film != nil && !listed.isFilm && !isGuest,
-      "isStill": listed.isFilm && isGuest ? true : nil, "key": key.hex,
+      "id": isGuest ? key.hex : listed.id, "key": key.hex,
       "licence": photo.licence?.name, "licenceURL": photo.licence?.url?.absoluteString,
       "name": isFile && !isGuest ? photo.id : photo.title ?? photo.id, "page": photo.pageURL?.absoluteString,
-      "seconds": listed.seconds, "width": size?.width,
+      "width": size?.width,
     ]
   }
 }

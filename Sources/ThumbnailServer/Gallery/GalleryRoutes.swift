@@ -29,8 +29,6 @@ struct GalleryRoutes: Sendable {
   let sharing: Sharing?
   /// Nil if the images are no files.
   let zips: ZipDownloads?
-  /// Reads the running times of films, for which it waits for the disk.
-  let reading = WorkerPool(name: "film-lengths", threads: 1)
 
   /// The changes that the page of a link may make: to its own view.
   private static let guestChanges: Set<Substring> = ["order", "positions", "retry", "viewport", "away", "end"]
@@ -158,10 +156,7 @@ struct GalleryRoutes: Sendable {
   private func items(of session: GallerySession, _ query: QueryItems) async throws(Problem) -> ServerResponse {
     let (version, from) = try Self.position(query)
     let count = min(max(0, query.integer("count") ?? Self.mostItems), Self.mostItems)
-    var photos = try await photos(of: session, version: version, from: from, count: count)
-    if photos.contains(where: \.isFilm) {
-      photos = await reading.runToEnd { [photos] in photos.map { $0.readingLength() } }
-    }
+    let photos = try await photos(of: session, version: version, from: from, count: count)
     let keys = photos.map { registry.admit($0) }
     let stored = await pipeline.storedPlaceholders(of: keys)
     let isGuest = session.link != nil
@@ -177,7 +172,7 @@ struct GalleryRoutes: Sendable {
       guard let albums else { throw ProviderError.cancelled }
       return .json([
         "albums": albums.map {
-          ["count": $0.count, "films": $0.films, "key": registry.admit($1).hex, "path": $0.path] as JSONObject
+          ["count": $0.count, "key": registry.admit($1).hex, "path": $0.path] as JSONObject
         }
       ])
     } catch {

@@ -68,7 +68,7 @@ struct ListSnapshot: Sendable, Equatable, Encodable {
   var offline = false
   /// The images that there are now.
   var count = 0
-  /// The number of films among them.
+  /// The number of films in the folder, which are not shown.
   var films = 0
   /// The number of images of the source, if it reports it.
   var total: Int?
@@ -88,18 +88,4 @@ struct ListedPhoto: Sendable {
   let photo: Photo
   /// When it was taken, for files.
   var date: CaptureDate?
-  /// The film to play: itself, or that of a Live Photo.
-  var film: RawPath?
-  /// The running time of a film, if it is known.
-  var seconds: Double?
-
-  /// Whether it is a film, and not a picture.
-  var isFilm: Bool { film?.name.elementsEqual(RawPath(text: id).name) == true }
-
-  /// The same with the running time, if it is a film. Blocks.
-  func readingLength() -> ListedPhoto {
-    var copy = self
-    if isFilm { copy.seconds = film.flatMap(FilmPosters.seconds) }
-    return copy
-  }
 }

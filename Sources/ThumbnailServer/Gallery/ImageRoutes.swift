@@ -9,7 +9,7 @@ import ThumbnailCore
 import Thumbnailer
 
 /// The images of galleries, by key: `/picture/KEY/400x400-cover`, and for files also `/picture/KEY/original`,
-/// `/picture/KEY/film`, `/picture/KEY/details` and windows of the original, `/picture/KEY/1024x1024+2048+0-512x512`.
+/// `/picture/KEY/details` and windows of the original, `/picture/KEY/1024x1024+2048+0-512x512`.
 struct ImageRoutes: Sendable {
   private typealias Problem = ServerResponse.Problem
 
@@ -40,10 +40,9 @@ struct ImageRoutes: Sendable {
     }
     guard path.count == 2, link == nil, let listed = registry.photo(path[0]), let file = Self.file(of: listed.photo)
     else { return .problem(.notFound) }
-    switch (path[1], listed.film) {
-    case ("original", _): return original(file, for: request)
-    case ("film", let film?): return original(film, for: request)
-    case ("details", _): return await reading.runToEnd { details(file) }
+    switch path[1] {
+    case "original": return original(file, for: request)
+    case "details": return await reading.runToEnd { details(file) }
     default: return .problem(.notFound)
     }
   }
@@ -69,7 +68,7 @@ struct ImageRoutes: Sendable {
 
   private static let fileIsGone = Problem(.notFound, "not-found", "the file is not there any more")
 
-  /// The file of a photo in a folder, or of a film's poster; nil for others.
+  /// The file of a photo in a folder; nil for others.
   private static func file(of photo: Photo) -> RawPath? {
     let url = photo.source(for: PixelSize(1, 1), fit: .cover).url
     return photo.provider == FolderIndex.provider && url.isFileURL ? RawPath(fileURL: url) : nil
@@ -92,7 +91,7 @@ struct ImageRoutes: Sendable {
     return .file(
       descriptor, state,
       headers: [
-        "content-type": path.filmType ?? "application/octet-stream", "cache-control": "no-store",
+        "content-type": "application/octet-stream", "cache-control": "no-store",
         "x-content-type-options": "nosniff",
         "content-security-policy": "default-src 'none'; sandbox", "cross-origin-resource-policy": "same-origin",
         "content-disposition": ContentDisposition.attachment(named: String(decoding: path.name, as: UTF8.self)),

@@ -48,7 +48,7 @@ struct PageFile: Sendable {
 
   /// Everything comes from this server, the page has no inline scripts or styles, and no other page may frame it.
   private static let policy =
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     + "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
   /// The page that asks for the password, with what was wrong. The target `next` is shown after it.

@@ -254,10 +254,6 @@ final class ConvertRun: Sendable {
       let kept = isKept ? "; nothing was removed, since a disk may be away" : ""
       console.complain("no picture was found; check the paths, and what --include and --exclude leave of them\(kept)")
     }
-    if options.convertsVideos, summary.videos > 0, !isQuiet {
-      let count = summary.videos.of("film")
-      console.complain("\(count) skipped: they need the program ffmpeg, and helpers (not --isolate off)")
-    }
     complainOfUnremoved(summary)
     return summary.failed + summary.unremoved > 0 ? .someFailed : .success
   }

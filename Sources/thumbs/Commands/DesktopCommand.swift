@@ -23,7 +23,7 @@ struct DesktopCommand: AsyncParsableCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "Files and folders; with --one a picture or film, the PNG to write, and its side.", valueName: "PATH"),
+      "Files and folders; with --one a picture, the PNG to write, and its side.", valueName: "PATH"),
     completion: .file())
   var paths: [String] = []
 
@@ -55,7 +55,7 @@ struct DesktopCommand: AsyncParsableCommand {
     guard one else { return }
     guard paths.count == 3, let side = Int(paths[2]), (1...4096).contains(side) else {
       throw ValidationError(
-        "--one takes a picture or film, the PNG, and its side from 1 to 4096: in.jpg out.png 256")
+        "--one takes a picture, the PNG, and its side from 1 to 4096: in.jpg out.png 256")
     }
   }
 

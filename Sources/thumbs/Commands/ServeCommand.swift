@@ -118,11 +118,10 @@ struct ServeCommand: AsyncParsableCommand {
   /// The files of the current folder that are looked at.
   private static let mostLookedAt = 10_000
 
-  /// Whether pictures or films are among the first files of the current folder and its folders.
+  /// Whether pictures are among the first files of the current folder and its folders.
   private var hasPictures: Bool {
     get throws {
-      let pictures = Set(try configuration().readableFormats.flatMap(\.fileExtensions))
-      let extensions = pictures.union(FilmNames.mediaTypes.keys)
+      let extensions = Set(try configuration().readableFormats.flatMap(\.fileExtensions))
       let files = FileManager.default.enumerator(
         at: URL(fileURLWithPath: "."), includingPropertiesForKeys: nil, options: .skipsHiddenFiles)
       return files?.prefix(Self.mostLookedAt).contains { file in
@@ -261,8 +260,7 @@ struct ServeCommand: AsyncParsableCommand {
     let isStoring = pipeline.configuration.diskCacheLimit.bytes > 0
     return .folder(
       FolderIndex(
-        path: path, extensions: Set(pictures).union(FilmNames.mediaTypes.keys),
-        posters: FilmPosters(pipeline.configuration), pairs: source.pair == .preferJPEG,
+        path: path, extensions: Set(pictures), pairs: source.pair == .preferJPEG,
         cacheDirectory: isStoring ? pipeline.configuration.cacheDirectory : nil))
   }
 }

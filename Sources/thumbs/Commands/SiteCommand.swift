@@ -33,11 +33,8 @@ struct SiteCommand: AsyncParsableCommand {
   @Option("N", "The longer side of enlarged pictures, in pixels.", .within(65...16_383))
   var viewSize = 1600
 
-  @Flag(help: "Copy pictures, too, and with --videos films, with all their metadata, but no drawings (SVG, PDF).")
+  @Flag(help: "Copy pictures, too, with all their metadata, but no drawings (SVG, PDF).")
   var originals = false
-
-  @Flag(help: "Show films, too, where ffmpeg is installed: their posters, and the films with --originals.")
-  var videos = false
 
   @OptionGroup(title: "Selection", visibility: .hidden) var orphans: OrphanOptions
   @OptionGroup(title: "Selection", visibility: .hidden) var overwriting: OverwriteOptions
@@ -62,7 +59,7 @@ struct SiteCommand: AsyncParsableCommand {
     var options = FolderConverter.Options.site(
       of: RawPath(folder), in: RawPath(output), title: title, grid: gridSize, view: viewSize, copiesOriginals: originals
     )
-    (options.convertsVideos, options.overwrites) = (videos, overwriting.overwrite)
+    options.overwrites = overwriting.overwrite
     selection.apply(to: &options)
     resources.apply(to: &options.pipeline)
     isolation.apply(to: &options.pipeline)

@@ -51,9 +51,6 @@ extension Diagnostics {
         ]
       })
     check(formats)
-    let films = FilmReader(isolation)?.program
-    lines.append("films:            " + (films.map { "frames by \($0)" } ?? "not read: they need ffmpeg and helpers"))
-    add("films", films)
     if let helpers { add(helpers, &lines) }
     paragraphs.append(lines)
   }

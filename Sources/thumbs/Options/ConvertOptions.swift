@@ -38,9 +38,6 @@ struct ConvertSelectionOptions: ParsableArguments {
 
 /// The thumbnails' properties that only conversions have, in addition to `ThumbnailOptions`.
 struct ConvertThumbnailOptions: ParsableArguments {
-  @Flag(help: "Convert films, too, where ffmpeg is installed.")
-  var videos = false
-
   @Flag(help: ArgumentHelp("Enlarge pictures that are smaller than the box.", visibility: .hidden))
   var enlarge = false
 
@@ -86,7 +83,7 @@ struct ConvertThumbnailOptions: ParsableArguments {
 
   func apply(to options: inout FolderConverter.Options) {
     (options.enlarges, options.effort, options.background) = (enlarge, effort, background)
-    (options.metadata, options.frames, options.convertsVideos) = (strip.policy, animated, videos)
+    (options.metadata, options.frames) = (strip.policy, animated)
   }
 }
 

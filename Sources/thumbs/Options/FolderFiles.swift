@@ -35,7 +35,7 @@ struct FolderFiles: Sendable {
   /// Whether a file has the name of a picture or a film.
   static func isShown(_ path: RawPath) -> Bool {
     let end = String(decoding: NamingTemplate.end(path.name), as: UTF8.self).lowercased()
-    return path.filmType != nil || ImageFormat.allCases.contains { $0.fileExtensions.contains(end) }
+    return RawPath.filmExtensions.contains(end) || ImageFormat.allCases.contains { $0.fileExtensions.contains(end) }
   }
 
   /// Whether a file or folder is one of them.

@@ -106,7 +106,6 @@ extension ConversionSummary {
     skips.byCount.map { code, count in
       switch code {
       case "video": count.of("film")
-      case "live-photo": "\(count.of("film")) of Live Photos"
       case "paired": "\(count) beside \(count == 1 ? "its JPEG" : "their JPEGs")"
       case "link": "\(count.of("link")) not followed, see --follow-symlinks"
       case "not-named-like-a-picture": "\(count) not named like \(count == 1 ? "a picture" : "pictures")"

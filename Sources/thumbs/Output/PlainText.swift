@@ -43,7 +43,7 @@ enum Advice {
     "addresses": "--allow-network, --allow-private-networks",
     "allowsPaths": "--no-paths", "longestLine": "--max-line",
     "cacheMode": "--offline", "cacheDirectory": "--cache-dir", "certificateAuthorityFile": "--cacert",
-    "convertsVideos": "--videos", "damaged": "--damaged accept", "downloadsPerHost": "--per-host",
+    "damaged": "--damaged accept", "downloadsPerHost": "--per-host",
     "followsLinks": "--follow-symlinks",
     "freshness": "--force",
     "headers": "--header", "include": "--include", "isolation.deadline": "--helper-deadline",

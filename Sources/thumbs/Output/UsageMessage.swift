@@ -74,7 +74,8 @@ enum UsageMessage {
 extension UsageMessage {
   /// What to use in place of what earlier versions had.
   private static let removed = [
-    "cache export": "'thumbs prefetch --offline --export DIR' writes stored thumbnails into files"
+    "cache export": "'thumbs prefetch --offline --export DIR' writes stored thumbnails into files",
+    "--videos": "thumbnails are made of pictures only; ffmpegthumbnailer makes those of films",
   ]
 
   /// The message about an unknown command or option in the command line, with the closest known one; nil if all are
@@ -110,6 +111,7 @@ extension UsageMessage {
       if word == "--" { return nil }
       let name = String(word.prefix { $0 != "=" })
       guard name.hasPrefix("-"), name.count > 1, !known.contains(name) else { continue }
+      if let use = removed[name] { return "there is no option '\(name)' any more: \(use)" }
       // A negative number is a value, which is left to the parser.
       if let first = name.dropFirst().first, first.isNumber { continue }
       // Several short options may be combined.

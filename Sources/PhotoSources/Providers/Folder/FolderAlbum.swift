@@ -6,8 +6,6 @@ package struct FolderAlbum: Sendable, Equatable {
   package let path: String
   /// The number of images in it and in its folders.
   package internal(set) var count: Int
-  /// The number of films among them.
-  package internal(set) var films: Int
   /// The index of its first image in the listing.
   let cover: Int
 }
@@ -38,13 +36,8 @@ struct AlbumTree: Sendable {
     return folders[first].first..<(end.map { folders[$0].first } ?? count)
   }
 
-  /// The albums in an album that have images among those at `places`, ascending; nil for all. `films` are those that are
-  /// films, ascending.
-  func albums(in album: String, of places: [UInt32]?, films: [UInt32]) -> [FolderAlbum] {
-    func span(of places: [UInt32], in range: Range<Int>) -> (first: Int, count: Int) {
-      let start = places.partitioningIndex { $0 >= range.lowerBound }
-      return (start, places.partitioningIndex { $0 >= range.upperBound } - start)
-    }
+  /// The albums in an album that have images among those at `places`, ascending; nil for all.
+  func albums(in album: String, of places: [UInt32]?) -> [FolderAlbum] {
     let prefix = Self.prefix(album)
     var albums: [FolderAlbum] = []
     var last: ArraySlice<UInt8>?
@@ -53,19 +46,17 @@ struct AlbumTree: Sendable {
       let end = number + 1 < folders.count ? folders[number + 1].first : count
       var (first, found) = (folder.first, end - folder.first)
       if let places {
-        let start: Int
-        (start, found) = span(of: places, in: folder.first..<end)
+        let start = places.partitioningIndex { $0 >= folder.first }
+        found = places.partitioningIndex { $0 >= end } - start
         guard found > 0 else { continue }
         first = Int(places[start])
       }
-      let filmCount = span(of: films, in: folder.first..<end).count
       let name = folder.path[prefix.count...].prefix { $0 != RawPath.slash }
       if name == last {
         albums[albums.count - 1].count += found
-        albums[albums.count - 1].films += filmCount
       } else {
         let path = RawPath(bytes: prefix + name).text
-        albums.append(FolderAlbum(path: path, count: found, films: filmCount, cover: first))
+        albums.append(FolderAlbum(path: path, count: found, cover: first))
       }
       last = name
     }

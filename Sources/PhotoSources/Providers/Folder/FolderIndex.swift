@@ -2,7 +2,7 @@ package import CaptureDates
 package import Foundation
 import Synchronization
 package import ThumbnailCore
-package import Thumbnailer
+import Thumbnailer
 
 /// All images of a folder at once, for a gallery that jumps anywhere: counts first, photos by their position.
 ///
@@ -36,7 +36,6 @@ package final class FolderIndex: Sendable {
   }
 
   private let extensions: Set<String>
-  private let posters: FilmPosters?
   private let state = Mutex(State())
   /// A single thread, so that a folder is not listed twice at once.
   private let pool = WorkerPool(name: "folder-index", threads: 1)
@@ -57,24 +56,22 @@ package final class FolderIndex: Sendable {
   ///
   /// - Parameters:
   ///   - extensions: The file name extensions of images, without the dot; by default those of JPEG, PNG, WebP, GIF,
-  ///     TIFF, HEIF and AVIF. Those of films may be among them.
-  ///   - posters: Makes the images of films; without it they cannot be decoded.
+  ///     TIFF, HEIF and AVIF.
   ///   - pairs: Whether a RAW file or HEIC is left out if its JPEG is beside it.
   ///   - readsDates: Whether dates are read at all; if not, the only order is that of names.
   ///   - cacheDirectory: The folder in which dates are kept, so that each file is read once; nil to keep them in memory.
   package init(
-    path: String, extensions: Set<String>? = nil, posters: FilmPosters? = nil, pairs: Bool = false,
+    path: String, extensions: Set<String>? = nil, pairs: Bool = false,
     readsDates: Bool = true, cacheDirectory: URL? = nil, datesBefore: Duration = .milliseconds(60)
   ) {
-    self.posters = posters
     self.path = URL(fileURLWithPath: path).standardizedFileURL.path
     (self.pairs, self.readsDates, self.datesBefore) = (pairs, readsDates, datesBefore)
     datesFile = cacheDirectory.map { [path = self.path] in FolderDatesFile(in: $0, of: path) }
     self.extensions = extensions ?? FolderWalk.pictureExtensions
   }
 
-  /// The images that have all words of the query in their paths, months (`july 2021`) or cameras, in an order; `film` finds
-  /// films. The folder is listed at the first call.
+  /// The images that have all words of the query in their paths, months (`july 2021`) or cameras, in an order. The folder
+  /// is listed at the first call.
   ///
   /// - Parameters:
   ///   - album: The path of a folder within this one, as of a `FolderAlbum`; empty for this one.
@@ -115,11 +112,6 @@ package final class FolderIndex: Sendable {
   /// The file of a photo, by its id.
   package func file(of id: String) -> RawPath { RawPath(path).appending(RawPath(text: id).bytes) }
 
-  /// The image of a file; that of a film is its poster.
-  package func source(of path: RawPath) -> ImageSource {
-    (path.filmType == nil ? nil : posters?.source(of: path)) ?? .file(at: path)
-  }
-
   /// Reads the dates that the last listing lacks (`FolderArrangement.isDated`), unless the task is cancelled. The next
   /// arrangement has them.
   package func readDates() async {
@@ -158,7 +150,7 @@ package final class FolderIndex: Sendable {
     if let known = state.withLock({ $0.listing }) { return known }
     let known = readsDates ? state.withLock { $0.dates } ?? datesFile?.read() ?? FolderDates() : nil
     let listed = try FolderListing(
-      root: path, extensions: extensions, posters: posters, pairs: pairs, known: known, cancelled: cancelled)
+      root: path, extensions: extensions, pairs: pairs, known: known, cancelled: cancelled)
     let time = listed.unreadCount <= Self.mostDatesBefore ? datesBefore : .zero
     let new = listed.readingDates(until: .now + time, cancelled: cancelled)
     let dates = keep(new, replacing: nil)
@@ -194,13 +186,13 @@ package struct FolderArrangement: Sendable {
   package let count: Int
   /// The paths of the images that are left out as hidden.
   package let hidden: [String]
-  /// The number of films among them.
-  package let films: Int
   /// The folders that have some of these images, without folders in those.
   package let albums: [FolderAlbum]
 
   /// The entries that could not be listed.
   var skipped: [SkippedItem] { listing.skipped }
+  /// The number of films in the folder, which are not shown.
+  package var films: Int { listing.films }
   /// Whether the date of every image is known; else some come from files' names and times, and `readDates` reads them.
   package var isDated: Bool { listing.isDated }
 
@@ -209,16 +201,14 @@ package struct FolderArrangement: Sendable {
   private let listing: FolderListing
 
   init(
-    _ listing: FolderListing, places: [UInt32]?, sections: [Section], hidden: [String], films: Int,
-    albums: [FolderAlbum]
+    _ listing: FolderListing, places: [UInt32]?, sections: [Section], hidden: [String], albums: [FolderAlbum]
   ) {
     (self.listing, self.places, self.sections) = (listing, places, sections)
-    (self.hidden, self.films, self.albums) = (hidden, films, albums)
+    (self.hidden, self.albums) = (hidden, albums)
     count = places?.count ?? listing.count
   }
 
-  /// The photos at positions of this arrangement, with their dates, and the film that belongs to each: itself, or that
-  /// of a Live Photo. Reads the list; positions beyond the end are left out.
+  /// The photos at positions of this arrangement, with their dates. Reads the list; positions beyond the end are left out.
   package func photos(in range: Range<Int>) throws(ProviderError) -> [DatedPhoto] {
     try photos(withIndices: range.clamped(to: 0..<count).map(index))
   }
@@ -228,12 +218,12 @@ package struct FolderArrangement: Sendable {
     try photos(withIndices: albums.prefix(most).map(\.cover))
   }
 
-  package typealias DatedPhoto = (photo: Photo, date: CaptureDate, film: RawPath?)
+  package typealias DatedPhoto = (photo: Photo, date: CaptureDate)
 
   private func photos(withIndices indices: [Int]) throws(ProviderError) -> [DatedPhoto] {
     try ProviderError.listing(listing.root) { () throws(SystemFailure) in
       try zip(listing.photos(at: indices), indices).map { (photo, index) throws(SystemFailure) in
-        (photo, listing.date(at: index), try listing.film(of: photo, at: index))
+        (photo, listing.date(at: index))
       }
     }
   }

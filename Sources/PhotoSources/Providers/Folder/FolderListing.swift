@@ -22,15 +22,12 @@ final class FolderListing: Sendable {
   /// Empty without dates.
   private let records: [FolderDates.Record]
   private let cameras: CameraNames
-  /// The indices of the films of Live Photos, by those of their pictures.
-  private let livePhotos: [UInt32: UInt32]
-  /// The indices of files that are no images of their own: these films, and RAW files and HEICs that JPEGs stand for.
+  /// The indices of RAW files and HEICs that JPEGs stand for.
   private let leftOut: Set<UInt32>
-  /// The indices of all films. Empty without dates.
-  private let films: Set<UInt32>
+  /// The number of films, which are no images.
+  let films: Int
   /// Empty without dates.
   private let tree: AlbumTree
-  private let posters: FilmPosters?
   /// The indices of the files that are still to be read, ascending.
   private let unread: ArraySlice<UInt32>
   /// The folders, with their states at the time they were opened; nil for one that had just been changed, because
@@ -61,22 +58,21 @@ final class FolderListing: Sendable {
   ///   - pairs: Whether a RAW file or HEIC beside its JPEG is left out.
   ///   - known: Dates that were read before; nil if dates are not wanted.
   init(
-    root: String, extensions: Set<String>, posters: FilmPosters?, pairs: Bool, known: FolderDates?,
-    cancelled: CancellationFlag
+    root: String, extensions: Set<String>, pairs: Bool, known: FolderDates?, cancelled: CancellationFlag
   ) throws(ProviderError) {
-    (self.root, self.posters) = (root, posters)
+    self.root = root
     var walk = FolderWalk(root: root, extensions: extensions)
     let settled = Date().timeIntervalSince1970 * 1e9 - Self.clockStep
     let paths = try walk.run(cancelled: cancelled)
-    self.paths = paths
-    (livePhotos, leftOut) = try ProviderError.listing(root) { () throws(SystemFailure) in
-      pairs || extensions.contains("mov") ? try Self.companions(in: paths, pairs: pairs) : ([:], [])
+    (self.paths, films) = (paths, walk.films)
+    leftOut = try ProviderError.listing(root) { () throws(SystemFailure) in
+      pairs ? try Self.paired(in: paths) : []
     }
     folders = walk.folders.map { folder in
       (RawPath(root).appending(folder.path), Double(folder.state.modified) < settled ? folder.state : nil)
     }
     var (records, unread): ([FolderDates.Record], [UInt32]) = ([], [])
-    var (tree, folded, films): (AlbumTree, FoldedPaths, Set<UInt32>) = (AlbumTree(), FoldedPaths(), [])
+    var (tree, folded) = (AlbumTree(), FoldedPaths())
     if let known {
       records.reserveCapacity(paths.count)
       try ProviderError.listing(root) { () throws(SystemFailure) in
@@ -85,7 +81,6 @@ final class FolderListing: Sendable {
           for record in try paths.paths(at: start..<min(start + Self.chunk, paths.count)) {
             tree.append(record)
             folded.append(record)
-            if RawPath(bytes: record.name).filmType != nil { films.insert(UInt32(records.count)) }
             // A file that has vanished meanwhile is not read.
             let state = try? FileState(of: RawPath(root).appending(record.path))
             let read = state.flatMap { known.record(of: FolderDates.key(of: record.path, $0)) }
@@ -98,15 +93,15 @@ final class FolderListing: Sendable {
       }
     }
     (self.records, self.unread, cameras) = (records, unread[...], known?.cameras ?? CameraNames())
-    (self.tree, self.films, self.folded) = (tree, films, known.map { _ in folded })
+    (self.tree, self.folded) = (tree, known.map { _ in folded })
   }
 
   private init(
     _ listing: FolderListing, _ records: [FolderDates.Record], _ cameras: CameraNames, unread: ArraySlice<UInt32>
   ) {
     (root, paths, folders) = (listing.root, listing.paths, listing.folders)
-    (livePhotos, leftOut, films) = (listing.livePhotos, listing.leftOut, listing.films)
-    (posters, tree, folded) = (listing.posters, listing.tree, listing.folded)
+    (leftOut, films) = (listing.leftOut, listing.films)
+    (tree, folded) = (listing.tree, listing.folded)
     (self.records, self.cameras, self.unread) = (records, cameras, unread)
   }
 
@@ -160,14 +155,13 @@ final class FolderListing: Sendable {
     }
     var hiddenPaths: [String] = []
     if !hidden.isEmpty || isWithin != nil { (places, hiddenPaths) = try split(places, hidden, isWithin) }
-    let films = films.isEmpty ? [] : places?.filter(films.contains) ?? films.sorted()
     let sorted = self.sorted(places, by: order)
     let count = sorted?.count ?? count
     let whole = count > 0 ? [FolderArrangement.Section(title: nil, count: count)] : []
     let sections = order == .date ? months(of: sorted ?? []) : whole
     return FolderArrangement(
-      self, places: sorted, sections: sections, hidden: hiddenPaths, films: films.count,
-      albums: tree.albums(in: album, of: places, films: films))
+      self, places: sorted, sections: sections, hidden: hiddenPaths,
+      albums: tree.albums(in: album, of: places))
   }
 
   /// Ascending indices of images in an order; nil for all. By date and size the greatest come first, and those of the
@@ -209,14 +203,11 @@ final class FolderListing: Sendable {
     let folded = if let folded { folded } else { try FoldedPaths(paths) }
     let cameras = cameras.names.map { Array(SearchText.folded($0).utf8) }
     let areMonths = months.map(Self.mayBeMonth)
-    let areFilms = words.map { word in word.count > 2 && ["films", "videos"].contains { $0.utf8.starts(with: word) } }
-    // Pictures by Fujifilm are no films.
-    let ofCameras = zip(words, areFilms).map { word, isFilm in cameras.map { !isFilm && $0.contains(word) } }
+    let ofCameras = words.map { word in cameras.map { $0.contains(word) } }
     return try folded.indices(matching: words, or: spellings.map(\.paired), cancelled: cancelled) { word, index in
       guard index < records.count else { return false }
       let camera = Int(records[index].camera)
       return camera < cameras.count && ofCameras[word][camera] || areMonths[word] && isMonth(months[word], of: index)
-        || areFilms[word] && films.contains(UInt32(index))
     }
   }
 
@@ -262,31 +253,16 @@ final class FolderListing: Sendable {
     // Neighbours in the list are read in one go, so they are read in the list's order.
     let order = indices.indices.sorted { indices[$0] < indices[$1] }
     let found = try paths.paths(at: order.map { indices[$0] })
-    return zip(order, found).sorted { $0.0 < $1.0 }.map { $1.photo(in: RawPath(root), posters) }
+    return zip(order, found).sorted { $0.0 < $1.0 }.map { $1.photo(in: RawPath(root)) }
   }
 
-  /// The films of Live Photos by their pictures, and all files that are no images of their own.
-  private static func companions(
-    in paths: PathList, pairs: Bool
-  ) throws(SystemFailure) -> (films: [UInt32: UInt32], leftOut: Set<UInt32>) {
-    var (films, leftOut): ([UInt32: UInt32], Set<UInt32>) = ([:], [])
-    var names = CompanionNames(pairs: pairs)
-    try paths.forEach { index, record in names.add(RawPath(bytes: record.path), number: UInt32(index)) }
+  private static func paired(in paths: PathList) throws(SystemFailure) -> Set<UInt32> {
+    var (paired, names): (Set<UInt32>, CompanionNames) = ([], CompanionNames())
+    try paths.forEach { _, record in names.add(RawPath(bytes: record.path)) }
     try paths.forEach { index, record in
-      let path = RawPath(bytes: record.path)
-      if names.haveJPEG(beside: path) { leftOut.insert(UInt32(index)) }
-      guard let film = names.film(beside: path) else { return }
-      films[UInt32(index)] = film
-      leftOut.insert(film)
+      if names.haveJPEG(beside: RawPath(bytes: record.path)) { paired.insert(UInt32(index)) }
     }
-    return (films, leftOut)
-  }
-
-  /// The film of an image: itself, or that of a Live Photo; nil for others.
-  func film(of photo: Photo, at index: Int) throws(SystemFailure) -> RawPath? {
-    var path = RawPath(text: photo.id)
-    if let film = livePhotos[UInt32(index)] { path = RawPath(bytes: try paths.paths(at: [Int(film)])[0].path) }
-    return path.filmType == nil ? nil : RawPath(root).appending(path.bytes)
+    return paired
   }
 
   private static let searchedMonths = CaptureDate.searchedMonths.map { $0.split(separator: " ").map { Array($0.utf8) } }

@@ -14,6 +14,8 @@ struct FolderWalk {
   private let extensions: Set<UInt64>
   private var sorter: PathSorter
   private var skipped: [SkippedItem] = []
+  /// The number of films, which are left out.
+  private(set) var films = 0
   /// The folders that were listed, by their paths within the root, which end with a slash or are empty.
   private(set) var folders: [(path: [UInt8], state: FileState)] = []
 
@@ -21,7 +23,7 @@ struct FolderWalk {
   init(root: String, extensions: Set<String> = pictureExtensions, sorter: PathSorter = PathSorter()) {
     self.root = root
     self.sorter = sorter
-    self.extensions = Set(extensions.compactMap { Self.packed($0.utf8) })
+    self.extensions = Set(extensions.map { Self.packed($0.utf8) }).subtracting([0])
   }
 
   /// Lists everything.
@@ -73,13 +75,15 @@ struct FolderWalk {
     _ entry: DirectoryWalk.Entry, of folder: DirectoryWalk.Folder
   ) throws(SystemFailure) -> Bool {
     guard !DirectoryWalk.isHidden(entry.name) else { return false }
-    let isPicture = isPicture(entry.name)
+    let end = Self.end(of: entry.name)
+    let isPicture = extensions.contains(end)
     switch entry.kind {
     case .failure(let failure):
       let reason = failure.code == ENOENT ? "a broken link; repair it or remove it" : failure.reason
       if isPicture { skip(folder.path, entry.name, because: reason) }
       return false
     case .success(let kind):
+      if kind == .regular, Self.filmExtensions.contains(end) { films += 1 }
       guard kind == .folder || kind == .regular && isPicture else { return false }
       if kind == .regular { try sorter.add(entry.name, in: folder.path) }
       return true
@@ -91,18 +95,17 @@ struct FolderWalk {
     skipped.append(SkippedItem(place: String(decoding: folder, as: UTF8.self) + name, reason: reason))
   }
 
-  private func isPicture(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
-    guard let dot = name.lastIndex(of: UInt8(ascii: ".")), let end = Self.packed(name[(dot + 1)...]) else {
-      return false
-    }
-    return extensions.contains(end)
+  private static let filmExtensions = Set(RawPath.filmExtensions.map { packed($0.utf8) })
+
+  /// The extension of a name as `packed` has it.
+  private static func end(of name: UnsafeBufferPointer<UInt8>) -> UInt64 {
+    name.lastIndex(of: UInt8(ascii: ".")).map { packed(name[($0 + 1)...]) } ?? 0
   }
 
-  /// The lower-case extension packed into an integer, which compares faster than a string. Nil if it is longer than
+  /// The lower-case extension packed into an integer, which compares faster than a string. 0 if it is longer than
   /// eight bytes.
-  private static func packed(_ end: some Collection<UInt8>) -> UInt64? {
-    guard (1...8).contains(end.count) else { return nil }
-    return end.reduce(0) { $0 << 8 | UInt64((0x41...0x5a).contains($1) ? $1 | 0x20 : $1) }
+  private static func packed(_ end: some Collection<UInt8>) -> UInt64 {
+    end.count > 8 ? 0 : end.reduce(0) { $0 << 8 | UInt64((0x41...0x5a).contains($1) ? $1 | 0x20 : $1) }
   }
 }
 

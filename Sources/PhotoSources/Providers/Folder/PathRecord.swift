@@ -25,13 +25,11 @@ struct PathRecord {
 
   var id: String { RawPath(bytes: path).text }
 
-  /// The image as a photo; that of a film is its poster.
-  func photo(in root: RawPath, _ posters: FilmPosters?) -> Photo {
-    let path = root.appending(path)
-    let poster = path.filmType == nil ? nil : posters?.source(of: path)
-    return Photo(
+  /// The image as a photo.
+  func photo(in root: RawPath) -> Photo {
+    Photo(
       id: id, provider: FolderIndex.provider, title: String(decoding: name, as: UTF8.self),
-      location: poster.map { .single($0) } ?? .file(path))
+      location: .file(root.appending(path)))
   }
 
   /// Longer paths than 16 bits can hold cannot be opened anyway.

@@ -2,76 +2,36 @@ import NIOCore
 import NIOHTTP1
 import TestSupport
 
-@testable import CaptureDates
 @testable import HTTPServer
 @testable import PhotoSources
 @testable import ThumbnailCore
 @testable import ThumbnailServer
 
-/// Films and Live Photos of a gallery, and the ranges in which they are sent.
-@Suite(.timeLimit(.minutes(2))) struct FilmRouteTests {
-  private static let bytes = Data(DateSamples.movie(created: 3_800_000_000, samples: 500))
-
-  /// A gallery of a film, a Live Photo, a picture, and a film without a picture of its name.
-  private func page() async throws -> GalleryPage {
-    try await GalleryPage(pictures: 0) { folder in
-      let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-      for name in ["IMG_1.jpg", "IMG_2.JPG"] { try Data(picture).write(to: folder.appending(path: name)) }
-      for name in ["IMG_1.MOV", "IMG_3.mov", "lake.mp4"] { try Self.bytes.write(to: folder.appending(path: name)) }
-    }
-  }
-
+/// The albums of a gallery, its originals, and the ranges in which they are sent.
+@Suite(.timeLimit(.minutes(2))) struct AlbumRouteTests {
   private func sent(_ response: ServerResponse) throws -> Range<Int> {
     guard case .file(let file, let range) = response.body else { throw POSIXError(.EIO) }
     try file.close()
     return range
   }
 
-  @Test func filmsAreListedAndAFilmBesideItsPictureIsALivePhoto() async throws {
-    let page = try await page()
-    await poll { await page.items().count == 4 }
-    let items = await page.items()
-    #expect(items.compactMap { $0["name"] as? String } == ["IMG_1.jpg", "IMG_2.JPG", "IMG_3.mov", "lake.mp4"])
-    #expect(items.map { $0["film"] != nil } == [true, false, true, true])
-    #expect(items.map { $0["isLive"] as? Bool } == [true, false, false, false])
-    let types = ["video/quicktime", nil, "video/quicktime", "video/mp4"]
-    for (item, type) in zip(items, types) {
-      let key = try #require(item["key"] as? String)
-      let film = await page.fixture.get("/picture/\(key)/film")
-      #expect(film.status == (type == nil ? .notFound : .ok))
-      guard type != nil else { continue }
-      #expect(film["content-type"] == type && film["accept-ranges"] == "bytes")
-      #expect(film["content-security-policy"] == "default-src 'none'; sandbox")
-      #expect(try sent(film) == 0..<Self.bytes.count)
-      #expect(item["download"] as? String == "/picture/\(key)/original")
+  @Test func filmsAreCountedAndNotShown() async throws {
+    let page = try await GalleryPage(pictures: 2) { folder in
+      for name in ["lake 0.MOV", "film.mp4"] { try Data("film".utf8).write(to: folder.appending(path: name)) }
     }
-    // The original of a Live Photo is its picture.
-    let key = try #require(items[0]["key"] as? String)
-    let original = await page.fixture.get("/picture/\(key)/original")
-    #expect(original["content-type"] == "application/octet-stream")
-    _ = try sent(original)
+    await poll { await page.items().count == 2 }
+    #expect(await page.newest()["films"] as? Int == 2)
+    #expect(await page.items().allSatisfy { $0["film"] == nil })
   }
 
-  @Test func theCoverOfAnAlbumKeepsItsFilm() async throws {
-    let page = try await GalleryPage(pictures: 0) { folder in
-      try FileManager.default.createDirectory(at: folder.appending(path: "trip"), withIntermediateDirectories: true)
-      try Self.bytes.write(to: folder.appending(path: "trip/lake.mp4"))
-    }
+  @Test func aPartOfAnOriginalIsSentWhereTheFileIsStillTheSame() async throws {
+    let page = try await GalleryPage(pictures: 1)
     await poll { await page.items().count == 1 }
-    let key = try #require(await page.items()[0]["key"] as? String)
-    #expect(await page.albums() == ["trip": 1])
-    let film = await page.fixture.get("/picture/\(key)/film")
-    #expect(film.status == .ok)
-    _ = try sent(film)
-  }
-
-  @Test func aPartOfAFilmIsSentWhereTheFilmIsStillTheSame() async throws {
-    let page = try await page()
-    await poll { await page.items().count == 4 }
-    let key = try #require(await page.items().last?["key"] as? String)
-    let target = "/picture/\(key)/film"
-    let count = Self.bytes.count
+    let target = try #require(await page.items()[0]["download"] as? String)
+    let count = try TestImages.bytes("formats/jpeg-420.jpg").count
     let whole = await page.fixture.get(target)
+    #expect(whole["content-type"] == "application/octet-stream" && whole["accept-ranges"] == "bytes")
+    #expect(whole["content-security-policy"] == "default-src 'none'; sandbox")
     #expect(try sent(whole) == 0..<count)
     let tag = try #require(whole["etag"])
     let part = await page.fixture.get(target, ["range": "bytes=10-19", "if-range": tag])
@@ -83,7 +43,7 @@ import TestSupport
     #expect(try head.status == .ok && sent(head) == 0..<count)
     let outside = await page.fixture.get(target, ["range": "bytes=\(count)-"])
     #expect(outside.status == .rangeNotSatisfiable && outside["content-range"] == "bytes */\(count)")
-    try FileManager.default.removeItem(at: page.folder.appending(path: "lake.mp4"))
+    try FileManager.default.removeItem(at: page.folder.appending(path: "lake 0.jpg"))
     #expect(await page.fixture.get(target).status == .notFound)
   }
 
