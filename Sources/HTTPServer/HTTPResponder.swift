@@ -71,9 +71,9 @@ package struct ServerResponse: Sendable {
     case stream(AsyncStream<ByteBuffer>)
     /// A range of an open file's bytes. The server closes the file.
     case file(NIOFileHandle, Range<Int>)
-    /// Parts that a function sends, and their length together if it is known before. If the function throws, the
+    /// Parts that a function sends, and their length together. If the function throws, the
     /// connection ends, so that the client sees that the rest is missing.
-    case written(length: Int?, by: Writer)
+    case written(length: Int, by: Writer)
   }
 
   /// Sends a part of a body, and returns once the client has taken it.

@@ -312,18 +312,6 @@ def test_plus_and_minus_change_the_size_of_the_cells_and_keep_the_place(gallery)
     assert view.page.input_value("#query") == "-"
 
 
-def test_two_buttons_change_the_size_of_the_cells(gallery):
-    view = gallery().open(count=500, total=500)
-    view.wait_for_pictures()
-    view.page.click("#larger")
-    view.wait("localStorage.density === '1.4'")
-    for _ in range(4):
-        view.page.click("#smaller", force=True)
-    view.wait(f"{COLUMNS} > 8")
-    assert view.page.get_attribute("#smaller", "aria-disabled") == "true"
-    assert view.page.get_attribute("#larger", "aria-disabled") == "false"
-
-
 def test_a_pinch_changes_the_size_of_the_cells(gallery):
     view = gallery(390, 844, has_touch=True, is_mobile=True).open(count=500, total=500)
     view.wait_for_pictures()
@@ -349,7 +337,7 @@ def test_the_scrubber_has_every_year_for_which_there_is_room(gallery):
     assert names == [str(year) for year in range(2026, 2006, -1)]
 
 
-def test_the_scrubber_has_years_and_months_and_shows_a_picture_while_it_is_dragged(gallery):
+def test_the_scrubber_has_years_and_months(gallery):
     view = gallery().open(count=360, total=360, sections=YEARS, kind="folder")
     view.wait_for_pictures()
     view.page.hover("#scrubber")
@@ -357,12 +345,8 @@ def test_the_scrubber_has_years_and_months_and_shows_a_picture_while_it_is_dragg
     assert {"2026", "2025", "2024", "May", "Jan"} <= set(names)
     assert view.page.evaluate("document.querySelector('#scrubber').style.getPropertyValue('--marks')").count("quiet") == 9
     box = view.page.locator("#scrubber").bounding_box()
-    view.pictures.clear()
     view.page.mouse.move(box["x"] + 12, box["y"] + 5)
     view.page.mouse.down()
     view.page.mouse.move(box["x"] + 12, box["y"] + box["height"] / 2, steps=4)
-    view.wait_for_picture("192x192-cover")
-    view.page.wait_for_selector("#scrubber .preview:visible:not(.loading)")
-    assert view.page.inner_text("#scrubber .label").endswith("2025")
+    view.wait("document.querySelector('#scrubber .label').innerText.endsWith('2025')")
     view.page.mouse.up()
-    view.page.wait_for_selector("#scrubber .preview", state="hidden")

@@ -103,20 +103,6 @@ def test_a_selection_is_hidden_and_brought_back(gallery):
     assert view.sent("undo") == [{"ids": ["i3", "i6", "i8"]}]
 
 
-def test_the_links_of_a_selection_are_copied(gallery):
-    view = gallery(permissions=[]).open()
-    view.page.evaluate(
-        "Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (text) => (window.copied = text) } })"
-    )
-    view.wait_for_pictures()
-    for index in (3, 8):
-        cell(view, index).click(position={"x": 12, "y": 12})
-    view.page.click("#selection .copy")
-    view.page.wait_for_selector("#toast:has-text('2 links are copied.')")
-    links = view.page.evaluate("copied").split("\n")
-    assert links == ["http://gallery.invalid/?at=3&open=i3", "http://gallery.invalid/?at=8&open=i8"]
-
-
 def test_a_finger_that_stays_selects_and_goes_on_to_others(gallery):
     view = gallery(390, 844, has_touch=True, is_mobile=True).open()
     view.wait_for_pictures()
@@ -186,7 +172,7 @@ def test_more_than_can_be_chosen_is_selected_as_a_whole_to_download(gallery):
     view.page.keyboard.press("Control+a")
     view.page.wait_for_selector("#selection p:text-is('All 9,000 selected')")
     assert view.page.locator(".cell[aria-selected=false]").count() == 0
-    assert view.page.is_disabled("#selection .hide") and view.page.is_disabled("#selection .copy")
+    assert view.page.is_disabled("#selection .hide")
     view.page.click("#selection .download")
     assert view.page.locator("#download [name=scope] option").all_inner_texts() == ["All 9,000 pictures shown here"]
     view.page.click("#download .close")
@@ -205,10 +191,9 @@ def test_more_than_can_be_chosen_is_selected_as_a_whole_to_download(gallery):
 
 
 def test_a_selection_outlives_searches(gallery):
-    view = gallery(permissions=[]).open()
+    view = gallery().open()
     view.page.evaluate(
         """() => {
-          Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (text) => (window.copied = text) } });
           standIn.search = (query) => {
             standIn.hidden = query ? [0, 1, 2, 3] : [];
             standIn.revise({ query, count: query ? 36 : 40, total: query ? 36 : 40 });
@@ -222,14 +207,6 @@ def test_a_selection_outlives_searches(gallery):
     view.page.wait_for_selector("#selection p:text-is('2 selected, 1 elsewhere')")
     cell(view, 6).click()
     view.page.wait_for_selector("#selection p:text-is('3 selected, 1 elsewhere')")
-    view.page.click("#selection .copy")
-    view.wait("window.copied")
-    # Each link leads where its picture is.
-    links = view.page.evaluate("copied").split("\n")
-    assert set(links) == {
-        "http://gallery.invalid/?at=3&open=i3", "http://gallery.invalid/?q=hills&at=4&open=i8",
-        "http://gallery.invalid/?q=hills&at=6&open=i10",
-    }
     view.page.fill("#query", "", force=True)
     view.page.wait_for_selector("#selection p:text-is('3 selected')")
     wait_selected(view, 3, 8, 10)
@@ -323,10 +300,7 @@ def test_all_pictures_can_be_hidden(gallery):
 
 
 def test_a_selection_follows_its_pictures_in_changed_results(gallery):
-    view = gallery(permissions=[]).open()
-    view.page.evaluate(
-        "Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (text) => (window.copied = text) } })"
-    )
+    view = gallery().open()
     view.wait_for_pictures()
     for index in (12, 10):
         cell(view, index).click(position=CORNER)
@@ -335,8 +309,6 @@ def test_a_selection_follows_its_pictures_in_changed_results(gallery):
     view.revise(count=39, total=39, hidden=1)
     view.wait("document.querySelector('.cell').cell.item?.id === 'i1'")
     wait_selected(view, 9, 11)
-    view.page.click("#selection .copy")
-    view.wait("window.copied?.includes('?at=9&open=i10') && copied.includes('?at=11&open=i12')")
     view.page.evaluate("standIn.hidden = [0, 12]")
     view.revise(count=38, total=38, hidden=2)
     view.page.wait_for_selector("#selection p:text-is('1 selected')")

@@ -231,7 +231,6 @@ def test_what_was_hidden_by_mistake_is_there_after_a_reload_and_comes_back(tab, 
     tab.goto(served + "/")
     tab.wait_for_selector("#hidden:has-text('3 hidden – show')")
     tab.click("#hidden")
-    tab.click("#hiding-sheet [type=submit]")
     tab.wait_for_function("() => document.body.innerText.includes('30 pictures')")
     tab.wait_for_selector("#hidden", state="hidden")
 

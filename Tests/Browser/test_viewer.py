@@ -102,16 +102,6 @@ def test_a_key_fills_the_screen_and_leaves_it(gallery):
     view.wait("document.fullscreenElement === null")
 
 
-def test_the_view_is_turned_and_the_next_picture_is_not(gallery):
-    view = opened(gallery)
-    view.page.keyboard.press("r")
-    box = view.page.evaluate(f"{FRAME}.getBoundingClientRect().toJSON()")
-    assert box["height"] > box["width"]
-    assert abs(box["width"] / box["height"] - 2 / 3) < 0.01
-    view.page.keyboard.press("ArrowRight")
-    view.wait(f"{FRAME}.style.rotate === ''")
-
-
 def test_the_sheet_of_shortcuts_opens_anywhere(gallery):
     view = opened(gallery)
     view.page.keyboard.press("?")
@@ -205,7 +195,7 @@ def test_what_is_seen_of_the_pixels_is_made_of_windows_of_the_original(gallery):
     view.wait("!document.querySelector('.windows img')")
 
 
-def test_windows_cover_the_screen_in_a_turned_and_in_a_huge_picture(gallery):
+def test_windows_cover_the_screen_in_a_huge_picture(gallery):
     view = opened(gallery, setup={"item": {"width": 24000, "height": 12000}})
     # Windows of one reduction, a power of two, without any gap.
     covered = """(reduction) => {
@@ -219,16 +209,13 @@ def test_windows_cover_the_screen_in_a_turned_and_in_a_huge_picture(gallery):
         place.left <= left + share * width && place.right >= left + share * width &&
         place.top <= top + other * height && place.bottom >= top + other * height)));
     }"""
-    for _ in range(4 if ALL_CASES else 2):
-        view.page.keyboard.press("0")
-        view.page.keyboard.press("r")
-        for steps in (4, 3):
-            for _ in range(steps):
-                view.page.keyboard.press("+")
-            view.page.keyboard.press("ArrowRight")
-            view.page.keyboard.press("ArrowDown")
-            per_pixel = view.page.evaluate(f"24000 / ({ZOOM} * parseFloat({FRAME}.style.width))")
-            view.wait(covered, 2 ** max(0, math.floor(math.log2(per_pixel))))
+    for steps in (4, 3):
+        for _ in range(steps):
+            view.page.keyboard.press("+")
+        view.page.keyboard.press("ArrowRight")
+        view.page.keyboard.press("ArrowDown")
+        per_pixel = view.page.evaluate(f"24000 / ({ZOOM} * parseFloat({FRAME}.style.width))")
+        view.wait(covered, 2 ** max(0, math.floor(math.log2(per_pixel))))
 
 
 def test_a_double_click_shows_the_pixels_and_the_whole_again(gallery):
@@ -458,7 +445,6 @@ def test_the_page_says_how_many_are_hidden_and_shows_them_again(gallery):
     view.revise(count=31, total=31, hidden=9)
     view.page.wait_for_selector("#hidden:has-text('9 hidden – show')")
     view.page.click("#hidden")
-    view.page.click("#hiding-sheet button:text-is('Show all again')")
     view.page.wait_for_selector("#hidden", state="hidden")
     view.wait("document.querySelector('#count').textContent === '40 pictures'")
     assert view.page.inner_text("#toast span") == "9 pictures shown again."
@@ -510,7 +496,6 @@ def test_more_pictures_than_a_message_takes_can_be_hidden_again(gallery):
     view.page.evaluate("standIn.hidden = Array.from({ length: 6000 }, (_, number) => number)")
     view.revise(count=3000, total=3000, hidden=6000)
     view.page.click("#hidden:has-text('6,000 hidden – show')")
-    view.page.click("#hiding-sheet [type=submit]")
     view.wait("standIn.snapshot.count === 9000")
     view.page.click("#toast button")
     view.wait("standIn.snapshot.hidden === 6000")
@@ -687,17 +672,6 @@ def test_keys_scroll_the_panel_that_has_the_focus(gallery):
         view.wait("before => document.querySelector('.panel').scrollTop > before", before)
     assert view.search == "?open=i3"
     assert view.page.get_attribute(".play", "aria-pressed") == "false"
-
-
-def test_a_turned_picture_is_upright_when_it_is_shown_again(gallery):
-    view = opened(gallery)
-    view.page.keyboard.press("r")
-    view.page.keyboard.press("ArrowRight")
-    view.wait("location.search === '?open=i4'")
-    view.page.keyboard.press("ArrowLeft")
-    view.wait("location.search === '?open=i3'")
-    box = view.page.evaluate(f"{FRAME}.getBoundingClientRect().toJSON()")
-    assert box["width"] > box["height"]
 
 
 def test_a_picture_that_cannot_be_cut_says_so_and_is_asked_once(gallery):

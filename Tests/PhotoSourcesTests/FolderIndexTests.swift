@@ -256,16 +256,6 @@ struct FolderIndexTests {
     #expect(try one.positions(of: ["2021/1/b/1.jpg"]).values.first == 2)
   }
 
-  @Test func theLargestFilesComeFirstInTheOrderOfSizes() async throws {
-    for (name, count) in [("small.jpg", 1), ("b/large.jpg", 90_000), ("middle.jpg", 700)] {
-      try add(name)
-      try Data(repeating: 7, count: count).write(to: folder.appendingPathComponent(name))
-    }
-    let arrangement = try await FolderIndex(path: folder.path).arrangement(of: "", order: .size)
-    #expect(try ids(arrangement) == ["b/large.jpg", "middle.jpg", "small.jpg"])
-    #expect(arrangement.sections == [.init(title: nil, count: 3)])
-  }
-
   @Test func wordsChooseAndHiddenOnesAreLeftOut() async throws {
     for path in ["lakes/one.jpg", "lakes/two.jpg", "hills/one.jpg"] { try add(path) }
     let index = FolderIndex(path: folder.path)

@@ -147,9 +147,8 @@ import TestSupport
     await poll { await items().count == 2 }
     #expect(await items().first?["id"] as? String == source.key.hex)
     #expect(await items().last?["name"] as? String == "http://127.0.0.1:9/?token=***")
-    for shown in ["\(await items())", await fixture.get("/api/hidden").text] {
-      #expect(!["SECRET", "PW", "ada"].contains { shown.contains($0) }, "\(shown)")
-    }
+    let shown = "\(await items())"
+    #expect(!["SECRET", "PW", "ada"].contains { shown.contains($0) }, "\(shown)")
   }
 
   @Test func whatIsHiddenStaysOnDisk() async throws {
@@ -174,7 +173,6 @@ import TestSupport
     let hidden = await page.items().prefix(12).compactMap { $0["id"] as? String }
     #expect(await page.change("delete", try message(hidden)).status == .noContent)
     await poll { await page.items().count == 18 }
-    #expect(await page.fixture.get("/api/hidden").object["hidden"] as? [String] == hidden)
     #expect(await page.newest()["hidden"] as? Int == 12)
     // A search counts and shows only what it lacks itself.
     #expect(await page.change("search", #"{"query":"lake 1"}"#).status == .noContent)

@@ -86,9 +86,9 @@ export class Address {
     return history.state?.opens === true;
   }
 
-  /** The address of an item, enlarged, among other results if `from` says which. */
-  linkTo(open, at, from) {
-    return this.#link({ ...this.state, ...from, open, at });
+  /** The address of an item, enlarged. */
+  linkTo(open, at) {
+    return this.#link({ ...this.state, open, at });
   }
 
   /** The address of an album. */
@@ -119,7 +119,7 @@ export class Address {
     return {
       album: parameters.get('album') ?? '',
       query: parameters.get('q') ?? '',
-      order: ['name', 'size'].find((order) => order === parameters.get('order')) ?? 'date',
+      order: parameters.get('order') === 'name' ? 'name' : 'date',
       at: Math.max(0, Number.parseInt(parameters.get('at'), 10) || 0),
       open: parameters.get('open') || null,
     };

@@ -8,20 +8,16 @@ const PINCH = 1.35;
 /** The storage key. */
 const KEY = 'density';
 
-/** The size of the cells: by two buttons, by `+` and `-`, by spreading and closing two fingers. */
+/** The size of the cells: by `+` and `-`, by spreading and closing two fingers. */
 export class Density {
   #step = STEPS.indexOf(Number(choices.get(KEY)));
-  #elements;
   #changed;
 
-  /** `elements`: content, smaller, larger. `changed(enlargement)` hears of each size, at once of the present one. */
-  constructor(elements, changed) {
+  /** Two fingers are those on `content`. `changed(enlargement)` hears of each size, at once of the present one. */
+  constructor(content, changed) {
     if (this.#step < 0) this.#step = USUAL;
-    this.#elements = elements;
     this.#changed = changed;
-    this.#apply();
-    elements.smaller.addEventListener('click', () => this.#go(-1));
-    elements.larger.addEventListener('click', () => this.#go(1));
+    changed(STEPS[this.#step]);
     addEventListener('keydown', (event) => {
       const direction = { '+': 1, '=': 1, '-': -1 }[gridKey(event)];
       if (!direction) return;
@@ -45,7 +41,7 @@ export class Density {
       const options = { passive: true, signal: pinch.signal };
       for (const { target } of touches) target.addEventListener('touchmove', follow, options);
     };
-    elements.content.addEventListener('touchstart', begin, { passive: true });
+    content.addEventListener('touchstart', begin, { passive: true });
   }
 
   #go(direction) {
@@ -53,13 +49,6 @@ export class Density {
     if (step === this.#step) return;
     this.#step = step;
     choices.set(KEY, STEPS[step]);
-    this.#apply();
-  }
-
-  #apply() {
-    const { smaller, larger } = this.#elements;
-    smaller.ariaDisabled = this.#step === 0;
-    larger.ariaDisabled = this.#step === STEPS.length - 1;
     this.#changed(STEPS[this.#step]);
   }
 }

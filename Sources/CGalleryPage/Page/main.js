@@ -11,7 +11,7 @@ import { Scrubber } from './scrubber.js';
 import { SearchField } from './search-field.js';
 import { Selection } from './selection.js';
 import { Session, ViewportReport } from './session.js';
-import { offerShortcuts, openDownload, openHidden, openSharing } from './sheets.js';
+import { offerShortcuts, openDownload, openSharing } from './sheets.js';
 import { Viewer } from './viewer.js';
 import { caption, number, pictures, sentence } from './words.js';
 
@@ -28,7 +28,7 @@ const session = new Session(new Api(), {
 });
 const notices = new Notices(
   all('strip', 'state', 'foot', 'count', 'hidden', 'live'),
-  { retry: () => session.retry(), showHidden: offerHidden },
+  { retry: () => session.retry(), showHidden },
 );
 const grid = new Grid(all('space', 'grid', 'headers'), { moved });
 const gallery = new Gallery(session, grid, notices, changed);
@@ -71,11 +71,9 @@ const selection = new Selection(
   grid,
   gallery,
   {
-    copy,
     share: (items) => openSharing(find('sharing'), session, items.map(({ item }) => item.id)),
     download: (items) => openDownload(find('downloading'), session, items.map(({ item }) => item), gallery.count),
     hide,
-    hidden: offerHidden,
     tell,
   },
 );
@@ -202,22 +200,6 @@ async function hide(items) {
   return isWhole;
 }
 
-/** Copies the links to selected items, one a line. */
-async function copy(selected) {
-  const links = selected.map(({ item, index, from }) => new URL(address.linkTo(item.id, index, from), location.href).href);
-  try {
-    await navigator.clipboard.writeText(links.join('\n'));
-    tell(links.length === 1 ? 'The link is copied.' : `${links.length} links are copied.`);
-  } catch {
-    tell('This browser lets only secure pages copy: use the address of an enlarged picture.');
-  }
-}
-
-function offerHidden() {
-  const hide = async (ids) => (await session.hide(ids)).length;
-  openHidden(find('hiding'), gallery.snapshot.hidden, { show: showHidden, hide });
-}
-
 /** Shows all hidden items of these results again. */
 async function showHidden() {
   const shown = await session.undo();
@@ -325,7 +307,7 @@ find('rows').addEventListener('click', () => {
   choices.set(LAYOUT, isJustified ? 'rows' : 'squares');
 });
 setJustified(choices.get(LAYOUT) === 'rows');
-new Density(all('content', 'smaller', 'larger'), (enlargement) => gallery.arrange({ enlargement }));
+new Density(find('content'), (enlargement) => gallery.arrange({ enlargement }));
 
 find('query').addEventListener('change', () => (isTyped = false));
 find('order').value = address.state.order;

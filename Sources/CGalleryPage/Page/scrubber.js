@@ -1,5 +1,3 @@
-import { imageAddress } from './image-size.js';
-import { drawPlaceholder } from './placeholder.js';
 import { element, number } from './words.js';
 
 /** Least height of the thumb in CSS pixels, so that a finger can hold it. */
@@ -9,22 +7,18 @@ const NAME_DISTANCE = 26;
 const MARK_DISTANCE = 6;
 /** Most names that are shown beside the track with months. */
 const MOST_NAMES = 10;
-/** The form of the picture that is shown while the thumb is dragged. */
-const PREVIEW = '192x192';
 /** Milliseconds until it disappears after scrolling. */
 const STAY = 1200;
 /** Parts of the gallery that a page key moves by without sections. */
 const PAGES = 20;
 
-/** The scroll bar of the grid: jumps anywhere at once, and shows the month and the first picture there. */
+/** The scroll bar of the grid: jumps anywhere at once, and shows the month there. */
 export class Scrubber {
   #element;
   #grid;
   #label = element('div', '', { className: 'label' });
   #thumb = element('div', '', { className: 'thumb' });
   #years = element('div', '', { className: 'years' });
-  #preview = element('img', '', { className: 'preview', alt: '' });
-  #previewed = null;
   #layout = null;
   #track = 0;
   #thumbHeight = 0;
@@ -34,7 +28,7 @@ export class Scrubber {
   constructor(element, grid) {
     this.#element = element;
     this.#grid = grid;
-    element.append(this.#years, this.#thumb, this.#preview, this.#label);
+    element.append(this.#years, this.#thumb, this.#label);
     element.addEventListener('pointerdown', (event) => this.#press(event));
     element.addEventListener('pointermove', (event) => this.#drag(event));
     element.addEventListener('lostpointercapture', () => this.#release());
@@ -54,27 +48,6 @@ export class Scrubber {
     const text = this.#text();
     if (text !== this.#label.textContent) this.#label.textContent = text;
     this.#label.style.transform = `translateY(${top + this.#thumbHeight / 2}px)`;
-    if (this.#grasp !== null) this.#showPreview(top);
-  }
-
-  /** The first picture on screen, one after the other as fast as they come: those of the grid wait for a rest. */
-  #showPreview(top) {
-    const preview = this.#preview;
-    preview.style.top = `${Math.min(Math.max(top + this.#thumbHeight / 2 - 64, 0), this.#track - 128)}px`;
-    const item = this.#grid.items.at(this.#grid.first);
-    if (!item || item === this.#previewed || preview.classList.contains('loading')) return;
-    this.#previewed = item;
-    drawPlaceholder(preview, item);
-    preview.classList.add('loading');
-    preview.src = imageAddress(item.key, PREVIEW, 'cover');
-    // A picture that fails leaves its placeholder.
-    preview
-      .decode()
-      .catch(() => preview.removeAttribute('src'))
-      .then(() => {
-        preview.classList.remove('loading');
-        this.#grid.invalidate();
-      });
   }
 
   /** Shows itself for a while: the grid is scrolled. */

@@ -40,8 +40,8 @@ export class Selection {
   #followed = Promise.resolve();
 
   /**
-   * `elements`: cells, bar, select. `handlers`: `copy(items)`, `share(items)` and `download(items)`, possibly of none,
-   * `hide(items)`, which returns whether it did, `hidden()` for hiding without any, `tell(text)`.
+   * `elements`: cells, bar, select. `handlers`: `share(items)` and `download(items)`, possibly of none,
+   * `hide(items)`, which returns whether it did, `tell(text)`.
    */
   constructor(elements, grid, gallery, handlers) {
     this.#elements = elements;
@@ -51,14 +51,14 @@ export class Selection {
     const { bar, cells, select } = elements;
     select.addEventListener('click', () => this.#open());
     bar.querySelector('.clear').addEventListener('click', () => this.clear());
-    for (const name of ['copy', 'share', 'download']) {
+    for (const name of ['share', 'download']) {
       bar.querySelector(`.${name}`).addEventListener('click', async () => {
         await this.#followed;
-        if (this.#chosen.size > 0 || name !== 'copy') handlers[name](this.items);
+        handlers[name](this.items);
       });
     }
     bar.querySelector('.all').addEventListener('click', () => this.#selectAll());
-    bar.querySelector('.hide').addEventListener('click', () => (this.#chosen.size ? this.hide() : handlers.hidden()));
+    bar.querySelector('.hide').addEventListener('click', () => this.hide());
     cells.addEventListener('pointerdown', (event) => this.#press(event));
     cells.addEventListener('pointermove', (event) => this.#move(event));
     for (const type of ['pointerup', 'pointercancel']) addEventListener(type, () => this.#release());
@@ -104,7 +104,7 @@ export class Selection {
 
   /**
    * Finds the selected items in the changed results that the gallery now has, and drops those that are gone. Those that
-   * other results do not have stay selected, `from` the results that they were in.
+   * other results do not have stay selected.
    */
   follow() {
     if (this.#drag) this.#drag.isReady = false;
@@ -115,8 +115,7 @@ export class Selection {
     const former = new Map(this.items.map(({ item, index }) => [item.id, index]));
     if (this.#gallery.isSkeleton) return;
     const { query, album = '' } = this.#gallery.snapshot;
-    const from = this.#scope;
-    const isElsewhere = query !== from.query || album !== from.album;
+    const isElsewhere = query !== this.#scope.query || album !== this.#scope.album;
     if (this.#anchor.id !== null) former.set(this.#anchor.id, this.#anchor.index);
     const ids = [...former.keys()];
     // What cannot be looked up stays.
@@ -129,8 +128,8 @@ export class Selection {
       const entry = chosen.get(id);
       if (!entry) continue;
       if (index >= 0) chosen.set(id, { item: entry.item, index });
-      else if (isElsewhere) chosen.set(id, { from, ...entry });
-      else if (!entry.from) chosen.delete(id);
+      else if (isElsewhere) chosen.set(id, { ...entry, isAway: true });
+      else if (!entry.isAway) chosen.delete(id);
     }
     const { id, index } = this.#anchor;
     this.#anchor = places.get(id) >= 0 ? { id, index: places.get(id) } : { id: null, index };
@@ -218,17 +217,15 @@ export class Selection {
     this.isAll = isAll;
     if (chosen.size > 0 || isAll) this.#isActive = true;
     if (this.#isActive) this.#ended ??= cover(() => this.clear());
-    const away = [...chosen.values()].filter(({ from }) => from).length;
+    const away = [...chosen.values()].filter(({ isAway }) => isAway).length;
     const words = `${number(chosen.size)} selected${away ? `, ${number(away)} elsewhere` : ''}`;
     const { bar, cells } = this.#elements;
     bar.hidden = !this.#isActive;
     cells.ariaMultiSelectable = this.#isActive ? 'true' : null;
     const all = isAll && `All ${number(this.#gallery.count)} selected`;
     bar.querySelector('p').textContent = all || (chosen.size ? words : 'Select pictures');
-    bar.querySelector('.copy').disabled = chosen.size === 0;
-    for (const button of bar.querySelectorAll('.share, .hide')) button.disabled = isAll;
-    // Only secure pages may copy.
-    bar.querySelector('.copy').hidden = !navigator.clipboard;
+    bar.querySelector('.share').disabled = isAll;
+    bar.querySelector('.hide').disabled = chosen.size === 0;
     this.mark();
   }
 

@@ -103,7 +103,7 @@ export class Session {
     return this.#api.post('/api/links/end', { id });
   }
 
-  /** Prepares a zip of the pictures with `keys`, or of all, as files or of a `size`: `{ path, missing }`. */
+  /** Prepares a zip of the pictures with `keys`, or of all: `{ path, missing }`. */
   zip(content) {
     return this.#api.post(this.#path('zip'), content);
   }

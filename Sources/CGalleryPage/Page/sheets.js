@@ -3,10 +3,6 @@ import { element, number, pictures, sentence } from './words.js';
 
 const time = new Intl.DateTimeFormat('en', { dateStyle: 'full', timeStyle: 'medium' });
 const at = (seconds) => time.format(seconds * 1000);
-/** The longest file with hidden pictures in bytes, and what no path of a picture in the gallery has in it. */
-const LARGEST_LIST = 4e6;
-const OUTSIDE = /^$|^\/(?!\/)|(^|\/)(\.|%2e){1,2}(\/|$)/i;
-
 /** Opens the sheet of a template over whatever is open. It is in the document until it closes. */
 function openSheet(template) {
   const sheet = template.content.firstElementChild.cloneNode(true);
@@ -43,7 +39,7 @@ export function offerShortcuts(template, button) {
 /** Downloads items, or all `count` that are shown, as one zip. */
 export function openDownload(template, session, items, count) {
   const sheet = openSheet(template);
-  const { scope, size } = sheet.querySelector('form').elements;
+  const { scope } = sheet.querySelector('form').elements;
   const [status, button] = ['[role=status]', '[type=submit]'].map((name) => sheet.querySelector(name));
   if (items.length) scope.add(new Option(`${pictures(items.length)} that you selected`, 'keys'));
   scope.add(new Option(`All ${pictures(count)} shown here`, ''));
@@ -53,7 +49,7 @@ export function openDownload(template, session, items, count) {
     status.textContent = 'Preparing…';
     button.disabled = true;
     try {
-      const { path, missing } = await session.zip({ keys, size: Number(size.value) || undefined });
+      const { path, missing } = await session.zip({ keys });
       element('a', '', { href: path, download: '' }).click();
       status.textContent = missing ? `Without ${pictures(missing)}: the files are not there any more.` : 'It has begun.';
     } catch ({ message }) {
@@ -126,37 +122,6 @@ export function openSharing(template, session, ids) {
     row.insertCell().textContent = `${what}${made ? `, made ${at(made)}` : ''}, until ${at(until)}`;
     row.insertCell().append(button);
     return row;
-  }
-}
-
-/**
- * Has hidden pictures shown again by `show()`, or hides those of a file, by `hide(ids)`,
- * which returns the number of those that the server has taken.
- */
-export function openHidden(template, count, { show, hide }) {
-  const sheet = openSheet(template);
-  const [status, button] = ['[role=status]', '[type=submit]'].map((name) => sheet.querySelector(name));
-  button.hidden = count === 0;
-  sheet.addEventListener('submit', show);
-  sheet.addEventListener('change', async ({ target }) => {
-    const ids = await idsIn(target.files[0]);
-    target.value = '';
-    const done = ids && (await hide(ids));
-    button.hidden &&= !done;
-    if (!ids) status.textContent = 'That is no list of hidden pictures, as it is saved here, of at most 4 MB.';
-    else if (done < ids.length) status.textContent = `Hidden now: only ${pictures(done)} of the file.`;
-    else status.textContent = `Hidden now: ${pictures(done)} of the file.`;
-  });
-}
-
-/** The identifiers in a file of hidden pictures, `{ hidden: [] }`; null if it is anything else. */
-async function idsIn(file) {
-  const isInside = (id) => typeof id === 'string' && !OUTSIDE.test(id);
-  try {
-    const { hidden } = file.size > LARGEST_LIST ? {} : JSON.parse(await file.text());
-    return hidden.every(isInside) ? hidden : null;
-  } catch {
-    return null;
   }
 }
 

@@ -39,9 +39,8 @@ export class Slide {
   #attempts = 0;
   #loading = null;
   #side = 0;
-  #quarters = 0;
-  #width = 1;
-  #height = 1;
+  /** The size of the frame on the stage, without zoom. */
+  frameSize = { width: 1, height: 1 };
 
   constructor() {
     this.element = element('div', '', { className: 'slide' });
@@ -74,11 +73,9 @@ export class Slide {
     if (!item) return;
     const aspect = aspectOf(item) ?? (image.naturalWidth ? image.naturalWidth / image.naturalHeight : UNKNOWN);
     const most = item.width || Infinity;
-    const isUpright = this.#quarters % 2 === 0;
-    const [across, down] = isUpright ? [stage.width, stage.height] : [stage.height, stage.width];
-    const width = Math.min(across, down * aspect, most);
+    const width = Math.min(stage.width, stage.height * aspect, most);
     const height = width / aspect;
-    [this.#width, this.#height] = [width, height];
+    this.frameSize = { width, height };
     this.frame.style.width = `${width}px`;
     this.frame.style.height = `${height}px`;
     if (item.width) this.#windows.fit(width);
@@ -89,15 +86,9 @@ export class Slide {
     this.thumbnail.style.height = `${isCut ? side : height}px`;
   }
 
-  /** The size of the frame on the stage, without zoom. */
-  get frameSize() {
-    const [width, height] = this.#quarters % 2 ? [this.#height, this.#width] : [this.#width, this.#height];
-    return { width, height };
-  }
-
   /** The zoom at which each pixel of the image is one of the screen. */
   get actual() {
-    return (this.item?.width || this.image.naturalWidth) / (this.#width * devicePixelRatio);
+    return (this.item?.width || this.image.naturalWidth) / (this.frameSize.width * devicePixelRatio);
   }
 
   /** The largest zoom. */
@@ -132,35 +123,19 @@ export class Slide {
     const { zoom, x, y } = this.#view;
     if (zoom === 1) this.#windows.clear(item);
     if (zoom === 1 || !item?.width || savesData()) return;
-    const perPixel = item.width / (this.#width * zoom);
+    const perPixel = item.width / (this.frameSize.width * zoom);
     const longer = Math.max(item.width, item.height);
     if ((longer / perPixel) * devicePixelRatio <= LARGEST || longer <= LARGEST) return;
-    // The middle of the stage, and half of its sides, in the frame's own directions.
-    const [right, down] = [[-x, -y], [-y, x], [x, y], [y, -x]][this.#quarters % 4];
-    const half = [this.#stage.width / 2, this.#stage.height / 2];
-    if (this.#quarters % 2) half.reverse();
+    const { width, height } = this.#stage;
     this.#windows.show(
       {
-        left: item.width / 2 + (right - half[0]) * perPixel,
-        top: item.height / 2 + (down - half[1]) * perPixel,
-        right: item.width / 2 + (right + half[0]) * perPixel,
-        bottom: item.height / 2 + (down + half[1]) * perPixel,
+        left: item.width / 2 - (x + width / 2) * perPixel,
+        top: item.height / 2 - (y + height / 2) * perPixel,
+        right: item.width / 2 - (x - width / 2) * perPixel,
+        bottom: item.height / 2 - (y - height / 2) * perPixel,
       },
       2 ** Math.max(0, Math.floor(Math.log2(perPixel / devicePixelRatio))),
     );
-  }
-
-  /** Turns the view of the image clockwise by a quarter. */
-  turn() {
-    this.#quarters += 1;
-    this.frame.style.rotate = `${this.#quarters * 90}deg`;
-    this.fit(this.#stage);
-  }
-
-  /** Ends the turn of the view; the next `fit` has the former size. */
-  straighten() {
-    this.#quarters = 0;
-    this.frame.style.rotate = '';
   }
 
   /** Whether there is nothing more to wait for. */
@@ -264,7 +239,6 @@ export class Slide {
     this.#form = form;
     this.#url = null;
     this.#side = 0;
-    this.straighten();
     this.#windows.clear(this.item);
     this.element.dataset.state = '';
     this.image.removeAttribute('src');

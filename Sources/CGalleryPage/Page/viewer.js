@@ -67,7 +67,6 @@ export class Viewer {
     this.#slideShow = new SlideShow(this.element, () => this.#goOn());
     // Clicks do not tell it in all browsers.
     this.#stage.addEventListener('pointerdown', ({ pointerType }) => (this.#isMouse = pointerType === 'mouse'));
-    find('.turn').addEventListener('click', () => this.#turn());
     find('.full').addEventListener('click', () => this.#fill());
     find('.previous').addEventListener('click', () => this.go(-1));
     find('.next').addEventListener('click', () => this.go(1));
@@ -185,7 +184,6 @@ export class Viewer {
     this.#index = index;
     if (item.id !== this.#id) {
       this.#id = item.id;
-      this.#slides[1].straighten();
       this.#zoom.reset();
       this.#handlers.moved(item.id);
     }
@@ -267,11 +265,6 @@ export class Viewer {
     this.#timer = setTimeout(() => this.#load(), SETTLE);
   }
 
-  #turn() {
-    this.#zoom.reset();
-    this.#slides[1].turn();
-  }
-
   #fill() {
     if (document.fullscreenElement) document.exitFullscreen();
     else this.element.requestFullscreen?.().catch(() => this.#handlers.tell('This browser has no fullscreen here.'));
@@ -328,7 +321,6 @@ export class Viewer {
     const nudges = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
     const commands = {
       i: () => this.#details.toggle(),
-      r: () => this.#turn(),
       f: () => this.#fill(),
       '+': () => this.#zoom.step(1),
       '=': () => this.#zoom.step(1),

@@ -39,8 +39,7 @@ final class ZipArchive: Sendable {
     var (position, hasher) = (0, Hasher())
     entries = zip(files, ZipNames.names(of: files.map(\.inner))).map { file, name in
       var entry = ZipEntry(
-        name: Array(name.utf8), modified: file.state?.modified ?? 0, length: file.state?.byteCount ?? 0,
-        hasDescriptor: true)
+        name: Array(name.utf8), modified: file.state?.modified ?? 0, length: file.state?.byteCount ?? 0)
       entry.offset = position
       position += entry.header.readableBytes + entry.length + entry.descriptor.readableBytes
       hasher.combine(entry.name)

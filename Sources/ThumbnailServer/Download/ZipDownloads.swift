@@ -10,20 +10,13 @@ import ThumbnailCore
 final class ZipDownloads: Sendable {
   private typealias Problem = ServerResponse.Problem
 
-  /// The pictures with these keys, or all of the page's list, as files, or within a square of `size` pixels.
+  /// The pictures with these keys, or all of the page's list.
   struct Message: Decodable {
     let keys: [String]?
-    let size: Int?
-  }
-
-  private enum Content {
-    case files(ZipArchive)
-    case thumbnails(ThumbnailArchive, GalleryForm)
   }
 
   private struct Download {
-    let content: Content
-    let count: Int
+    let archive: ZipArchive
     let name: String
     let login: String?
     var lastUse = ContinuousClock.now
@@ -44,22 +37,19 @@ final class ZipDownloads: Sendable {
 
   private let index: FolderIndex
   private let registry: ImageRegistry
-  private let thumbnails: ThumbnailResponder
   private let reading = WorkerPool(name: "zip", threads: 2)
   private let downloads = Mutex<[String: Download]>([:])
 
   /// Nil if the gallery's images are no files.
-  init?(_ source: GallerySource, registry: ImageRegistry, thumbnails: ThumbnailResponder) {
+  init?(_ source: GallerySource, registry: ImageRegistry) {
     guard case .folder(let index) = source else { return nil }
-    (self.index, self.registry, self.thumbnails) = (index, registry, thumbnails)
+    (self.index, self.registry) = (index, registry)
   }
 
   /// The response to a page's list: the path of the download, and the number of files that are missing already.
   func add(
     _ message: Message, of list: any ImageList, login: String?
   ) async throws(ServerResponse.Problem) -> ServerResponse {
-    let form = message.size.flatMap { GalleryForm(box: "\($0)x\($0)", fit: "contain") }
-    if message.size != nil, form == nil { throw Problem(.badRequest, "invalid-request", "there is no such size") }
     let paths = try await paths(message, of: list)
     let files = await reading.runToEnd { self.files(at: paths) }
     let missing = files.count { $0.state == nil }
@@ -67,8 +57,6 @@ final class ZipDownloads: Sendable {
       throw Problem(
         .badRequest, "invalid-request", "a download has 1 to \(Self.most) files that are there; select others")
     }
-    let content: Content =
-      if let form { .thumbnails(ThumbnailArchive(files), form) } else { .files(ZipArchive(files, reading: reading)) }
     let (snapshot, token) = (list.current, Token.random())
     // A selection outlives searches and albums.
     let folder = message.keys == nil ? RawPath(text: snapshot.album).name : []
@@ -78,9 +66,9 @@ final class ZipDownloads: Sendable {
     ].filter { !$0.isEmpty }.joined(separator: " - ")
     let isKept = downloads.withLock { downloads in
       downloads = downloads.filter { !$0.value.isOver }
-      downloads[token] = Download(content: content, count: files.count, name: name, login: login)
+      downloads[token] = Download(archive: ZipArchive(files, reading: reading), name: name, login: login)
       while downloads.count > Self.mostDownloads
-        || downloads.values.reduce(0, { $0 + $1.count }) > Self.mostFiles,
+        || downloads.values.reduce(0, { $0 + $1.archive.count }) > Self.mostFiles,
         let oldest = downloads.min(by: { ($0.value.sent, $0.value.lastUse) < ($1.value.sent, $1.value.lastUse) })
       { downloads[oldest.key] = nil }
       return downloads[token] != nil
@@ -137,23 +125,11 @@ final class ZipDownloads: Sendable {
       "cross-origin-resource-policy": "same-origin",
       "content-disposition": ContentDisposition.attachment(named: ZipNames.safe("\(download.name).zip")),
     ]
-    switch download.content {
-    case .files(let archive):
-      return .ranged(archive.length, tag: archive.tag, headers: headers, to: request) { range in
-        .written(length: range.count) { send in
-          try await self.sending(token) { try await archive.write(range, to: send) }
-        }
+    let archive = download.archive
+    return .ranged(archive.length, tag: archive.tag, headers: headers, to: request) { range in
+      .written(length: range.count) { send in
+        try await self.sending(token) { try await archive.write(range, to: send) }
       }
-    case .thumbnails(let archive, let form):
-      let writer: ServerResponse.Writer = { [self] send in
-        try await sending(token) {
-          try await archive.write(to: send) { [thumbnails] path throws(ServerResponse.Problem) in
-            let source = ServedSource(.file(at: path), isSigned: true)
-            return try await thumbnails.thumbnail(source, form.variant, for: request)
-          }
-        }
-      }
-      return ServerResponse(.ok, headers: headers, body: .written(length: nil, by: writer))
     }
   }
 

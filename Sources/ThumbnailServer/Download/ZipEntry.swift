@@ -10,9 +10,7 @@ struct ZipEntry: Sendable {
   let modified: Int
   /// The length in bytes.
   var length: Int
-  /// Whether the checksum follows the bytes, because it is not known before them.
-  let hasDescriptor: Bool
-  /// The CRC-32 of the bytes; unused before the descriptor, if there is one.
+  /// The CRC-32 of the bytes, which follows them, because it is not known before.
   var checksum: UInt32 = 0
   /// The place in the archive at which it begins.
   var offset = 0
@@ -29,13 +27,12 @@ struct ZipEntry: Sendable {
 
   /// What stands before the bytes.
   var header: ByteBuffer {
-    fields(0x0403_4b50, checksum: hasDescriptor ? 0 : checksum, long: isLong ? [length, length] : [])
+    fields(0x0403_4b50, checksum: 0, long: isLong ? [length, length] : [])
   }
 
-  /// What follows the bytes; possibly nothing.
+  /// What follows the bytes.
   var descriptor: ByteBuffer {
     var bytes = ByteBuffer()
-    guard hasDescriptor else { return bytes }
     bytes.writeMultipleIntegers(UInt32(0x0807_4b50), checksum, endianness: .little)
     if isLong {
       bytes.writeMultipleIntegers(UInt64(length), UInt64(length), endianness: .little)
@@ -61,8 +58,8 @@ struct ZipEntry: Sendable {
       extra.writeMultipleIntegers(UInt16(1), UInt16(long.count * 8), endianness: .little)
       for number in long { extra.writeInteger(UInt64(number), endianness: .little) }
     }
-    // The name is UTF-8, and the checksum may follow the bytes.
-    let flags: UInt16 = 1 << 11 | (hasDescriptor ? 1 << 3 : 0)
+    // The name is UTF-8, and the checksum follows the bytes.
+    let flags: UInt16 = 1 << 11 | 1 << 3
     var bytes = ByteBuffer()
     bytes.writeInteger(signature, endianness: .little)
     if isRecord { bytes.writeInteger(Self.madeBy, endianness: .little) }

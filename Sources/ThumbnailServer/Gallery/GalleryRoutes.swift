@@ -49,8 +49,6 @@ struct GalleryRoutes: Sendable {
         return zips.response(to: request, token: path[1], login: sharing?.login.session(of: request))
       case (.POST, 1) where path[0] == "link" && link == nil: return try await makeLink(Self.decode(request))
       case (.GET, 1) where path[0] == "links" && link == nil: return try links()
-      case (.GET, 1) where path[0] == "hidden" && link == nil:
-        return .json(["hidden": await sessions.hiddenIDs])
       case (.POST, 2) where path == ["links", "end"] && link == nil:
         guard let sharing else { throw .notFound }
         try await sharing.links.end((try Self.decode(request) as ItemIDMessage).id)

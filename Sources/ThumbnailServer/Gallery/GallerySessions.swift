@@ -95,9 +95,6 @@ actor GallerySessions {
   /// Whether these photos can be hidden, too.
   func hasRoomToHide(_ ids: [String]) async -> Bool { await hidden.hasRoom(for: ids) }
 
-  /// The ids of all hidden photos of the gallery, in the order in which they were hidden.
-  var hiddenIDs: [String] { get async { await hidden.order } }
-
   func session(_ id: some StringProtocol) -> GallerySession? { entries[String(id)]?.session }
 
   /// A page listens to the session's snapshots.

@@ -58,12 +58,12 @@ package final class ThumbnailServer: HTTPResponder {
       thumbnails: responder, access: access, presets: configuration.presets, storing: configuration.storing)
     imgproxy = ImgproxyRoutes(
       thumbnails: responder, access: access, key: configuration.imgproxyKey, storing: configuration.storing)
-    gallery = configuration.gallery.map { [thumbnails = images.thumbnails] source in
+    gallery = configuration.gallery.map { source in
       GalleryRoutes(
         sessions: GallerySessions(
           source, pipeline: pipeline, headers: configuration.headers, hidden: hidden),
         registry: registry, pipeline: pipeline, token: token, sharing: configuration.sharing,
-        zips: ZipDownloads(source, registry: registry, thumbnails: thumbnails))
+        zips: ZipDownloads(source, registry: registry))
     }
   }
 

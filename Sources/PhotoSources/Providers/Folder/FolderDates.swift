@@ -11,8 +11,6 @@ struct FolderDates: Sendable {
     let date: CaptureDate
     /// The number of the camera's name.
     var camera: UInt16 = 0
-    /// The length of the file in bytes, at most 4 GiB, which is not stored.
-    var size: UInt32 = 0
   }
 
   /// In the order of their keys.

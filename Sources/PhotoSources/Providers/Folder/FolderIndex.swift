@@ -15,8 +15,6 @@ package final class FolderIndex: Sendable {
     case date
     /// By path in natural order, in one section.
     case name
-    /// The largest files first, in one section.
-    case size
   }
 
   /// The name of the provider that the photos belong to.

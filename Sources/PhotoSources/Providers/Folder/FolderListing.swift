@@ -18,7 +18,7 @@ final class FolderListing: Sendable {
   private let paths: PathList
   /// For searches as one types. Nil without dates, as one search reads the list itself.
   private let folded: FoldedPaths?
-  /// The dates, cameras and lengths by the path's index. If the file was not read, the date in its name or of its last change.
+  /// The dates and cameras by the path's index. If the file was not read, the date in its name or of its last change.
   /// Empty without dates.
   private let records: [FolderDates.Record]
   private let cameras: CameraNames
@@ -33,8 +33,8 @@ final class FolderListing: Sendable {
   /// The folders, with their states at the time they were opened; nil for one that had just been changed, because
   /// another change within the same step of the clock would not be noticed.
   private let folders: [(path: RawPath, state: FileState?)]
-  /// The indices of all images in the orders that were used: a search as one types sorts nothing.
-  private let orders = Mutex<[FolderIndex.Order: [UInt32]]>([:])
+  /// The indices of all images by date, once that was wanted: a search as one types sorts nothing.
+  private let byDate = Mutex<[UInt32]?>(nil)
 
   var count: Int { paths.count }
   var skipped: [SkippedItem] { paths.skipped }
@@ -87,7 +87,6 @@ final class FolderListing: Sendable {
             if read == nil, state != nil { unread.append(UInt32(records.count)) }
             let assumed = { CaptureDate(name: record.name) ?? CaptureDate(fileTime: state?.modified ?? 0) }
             records.append(read ?? FolderDates.Record(date: assumed()))
-            records[records.count - 1].size = UInt32(clamping: state?.byteCount ?? 0)
           }
         }
       }
@@ -116,8 +115,7 @@ final class FolderListing: Sendable {
       for (index, file) in zip(part, files) {
         guard let found = try? DateReader.date(of: RawPath(root).appending(file.path)) else { continue }
         records[Int(index)] = FolderDates.Record(
-          key: FolderDates.key(of: file.path, found.state), date: found.date, camera: cameras.number(of: found.camera),
-          size: UInt32(clamping: found.state.byteCount))
+          key: FolderDates.key(of: file.path, found.state), date: found.date, camera: cameras.number(of: found.camera))
       }
     }
     return FolderListing(self, records, cameras, unread: unread)
@@ -164,15 +162,14 @@ final class FolderListing: Sendable {
       albums: tree.albums(in: album, of: places))
   }
 
-  /// Ascending indices of images in an order; nil for all. By date and size the greatest come first, and those of the
-  /// same one in natural order.
+  /// Ascending indices of images in an order; nil for all. By date the newest come first, and those of the same one in
+  /// natural order.
   private func sorted(_ places: [UInt32]?, by order: FolderIndex.Order) -> [UInt32]? {
     if order == .name { return places }
-    let all = orders.withLock { orders in
-      if let known = orders[order] { return known }
-      let values = order == .date ? records.map(\.date.clock) : records.map { Int($0.size) }
-      let all = (0..<UInt32(count)).sorted { (values[Int($1)], $0) < (values[Int($0)], $1) }
-      orders[order] = all
+    let all = byDate.withLock { byDate in
+      if let known = byDate { return known }
+      let all = (0..<UInt32(count)).sorted { (date(at: Int($1)).clock, $0) < (date(at: Int($0)).clock, $1) }
+      byDate = all
       return all
     }
     guard let places else { return all }
