@@ -48,10 +48,23 @@ struct ScrollPlayer: AsyncParsableCommand {
       group.addTask {
         defer { progress.isDone.store(true, ordering: .releasing) }
         do {
-          try await feed.run(into: prefetcher) { page, _ in progress.sources.withLock { $0 += page } }
+          try await feed.run(into: prefetcher) { page, _ in
+            let first = progress.sources.withLock { sources in
+              defer { sources += page }
+              return sources.count
+            }
+            Task {
+              let found = await pipeline.placeholders(of: page).enumerated().filter { $1 != nil }
+              progress.placeholders.withLock { $0.formUnion(found.map { first + $0.offset }) }
+            }
+          }
         } catch ProviderError.cancelled {}
       }
-      let report = await simulation.run(on: prefetcher) { !progress.isDone.load(ordering: .acquiring) }
+      let report = await simulation.run(on: prefetcher) {
+        !progress.isDone.load(ordering: .acquiring)
+      } hasPlaceholder: { index in
+        progress.placeholders.withLock { $0.contains(index) }
+      }
       group.cancelAll()
       try await group.waitForAll()
       return report
@@ -72,6 +85,8 @@ struct ScrollPlayer: AsyncParsableCommand {
   /// What has come of the list so far.
   private final class Progress: Sendable {
     let sources = Mutex<[ImageSource]>([])
+    /// The items whose placeholders have been read.
+    let placeholders = Mutex<Set<Int>>([])
     let isDone = Atomic(false)
   }
 

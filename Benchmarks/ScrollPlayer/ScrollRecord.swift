@@ -78,14 +78,14 @@ final class ScrollRecord: Sendable {
     }
   }
 
-  /// Records the cells that have nothing to show at the end of a frame, when it is drawn: neither a thumbnail nor a micro
-  /// thumbnail, nor the sign of a failure.
-  func endFrame(of prefetcher: Prefetcher) {
+  /// Records the cells that have nothing to show at the end of a frame, when it is drawn: neither a thumbnail nor a
+  /// placeholder, nor the sign of a failure.
+  func endFrame(of prefetcher: Prefetcher, hasPlaceholder: (Int) -> Bool) {
     let waiting = state.withLock { state in
       state.isFirstScreen ? [] : state.visible.filter { state.outcomes[$0] == nil && !state.empty.contains($0) }
     }
     let empty = waiting.filter {
-      prefetcher.cachedThumbnail(at: $0) == nil && prefetcher.cachedMicroThumbnail(at: $0) == nil
+      prefetcher.cachedThumbnail(at: $0) == nil && !hasPlaceholder($0)
     }
     if !empty.isEmpty { state.withLock { $0.empty.formUnion(empty) } }
   }

@@ -31,9 +31,11 @@ struct ScrollSimulation: Sendable {
   ///   - prefetcher: New, and without other sources of viewports.
   ///   - hasMoreItems: Whether more items may still come: while they may, the simulation does not end before the
   ///     trace's final position. It must be false only after the last items were added.
+  ///   - hasPlaceholder: Whether the placeholder of an item has been read.
   /// - Returns: The report on the cells; on those visible so far if the calling task is cancelled.
   func run(
-    on prefetcher: Prefetcher, hasMoreItems: @escaping @Sendable () -> Bool = { false }
+    on prefetcher: Prefetcher, hasMoreItems: @escaping @Sendable () -> Bool = { false },
+    hasPlaceholder: (Int) -> Bool = { _ in false }
   ) async -> ScrollReport {
     let record = ScrollRecord(pipeline: prefetcher.pipeline)
     let listener = Task { [events = prefetcher.events(bufferingNewest: .max)] in
@@ -47,6 +49,7 @@ struct ScrollSimulation: Sendable {
       let now = ContinuousClock.now
       // Read before the viewport moves: if there are no more items, it then moves over all of them.
       let hasMore = hasMoreItems()
+      record.endFrame(of: prefetcher, hasPlaceholder: hasPlaceholder)
       show(at: traceTime, on: prefetcher, record: record, now: now)
       let isEmpty = prefetcher.itemCount == 0
       if isEmpty, !hasMore { break }
@@ -72,7 +75,6 @@ struct ScrollSimulation: Sendable {
     let layout = prefetcher.layout
     let wanted = trace.row(at: time) * layout.rowPitch
     let offset = min(wanted, max(0, layout.contentHeight - viewHeight))
-    record.endFrame(of: prefetcher)
     record.move(to: offset)
     let begun = ContinuousClock.now
     prefetcher.setViewport(Viewport(offset: offset, height: viewHeight, time: now))

@@ -52,9 +52,7 @@ extension ThumbnailCache {
     lookup.history = found.history
     for (index, hit) in zip(rest, found.hits) {
       lookup.hits[index] = hit
-      guard case .exact(var held) = hit, inMemory?.contains(variants[index]) != false else { continue }
-      // A thumbnail that is not written yet still has its micro thumbnail.
-      held.thumbnail.microThumbnail = nil
+      guard case .exact(let held) = hit, inMemory?.contains(variants[index]) != false else { continue }
       permit.perform {
         memory.insert(
           held.thumbnail, for: CacheKey(source: source, variant: variants[index]), freshness: held.freshness)

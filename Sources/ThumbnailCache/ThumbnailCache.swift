@@ -1,6 +1,6 @@
 // The module ThumbnailCache: keeps thumbnails and the history of their sources, in memory and on disk.
 
-package import Foundation
+import Foundation
 import GRDB
 package import HTTPSemantics
 package import Logging
@@ -14,8 +14,6 @@ package import ThumbnailCore
 package final class ThumbnailCache: Sendable {
   /// The first tier.
   let memory: MemoryCache
-  /// The micro thumbnails of the first tier.
-  let micro = MicroMemory()
   /// The second tier. Nil if there is none, or if its directory cannot be used.
   package let disk: DiskCache?
   /// Decides which thumbnails may be used without revalidation.
@@ -79,11 +77,9 @@ package final class ThumbnailCache: Sendable {
           // Another job of this process has stored an earlier version, which may still be pending.
           (replacement, report) = (.all, tell)
         } else {
-          let hasMicroThumbnail = entries.contains { $0.thumbnail.microThumbnail != nil }
           replacement = .ifOutdated(by: rule) { [weak self] in
             // Memory may still have the earlier version of a variant that was stored on disk only.
             self?.memory.removeAll(of: record.key, except: kept.map(\.variant))
-            if !hasMicroThumbnail { self?.micro.remove(record.key) }
             tell()
           }
         }
@@ -91,7 +87,6 @@ package final class ThumbnailCache: Sendable {
       if replacement.isAll { forgetMemory(of: record.key) }
       if let response = record.response { recent.change(record.key) { $0.put(response) } }
       insert(kept, of: record)
-      keepMicroThumbnail(of: entries, record.key)
       do throws(DiskCacheError) {
         receipt = try disk?.commits.store(entries, of: record, replacing: replacement)
       } catch {
@@ -118,19 +113,13 @@ package final class ThumbnailCache: Sendable {
 
   /// Stores thumbnails in memory only, unless the permit was revoked.
   package func keepInMemory(_ entries: [CacheEntry], of record: SourceRecord, permit: StorePermit) {
-    permit.perform {
-      insert(entries, of: record)
-      keepMicroThumbnail(of: entries, record.key)
-    }
+    permit.perform { insert(entries, of: record) }
   }
 
-  /// The memory cache stores micro thumbnails separately.
   private func insert(_ entries: [CacheEntry], of record: SourceRecord) {
     for entry in entries {
-      var thumbnail = entry.thumbnail
-      thumbnail.microThumbnail = nil
       memory.insert(
-        thumbnail, for: CacheKey(source: record.key, variant: entry.variant), freshness: record.freshness)
+        entry.thumbnail, for: CacheKey(source: record.key, variant: entry.variant), freshness: record.freshness)
     }
   }
 
@@ -144,7 +133,6 @@ package final class ThumbnailCache: Sendable {
 
   private func forgetMemory(of source: SourceKey) {
     memory.removeAll(of: source)
-    micro.remove(source)
     recent.remove(source)
   }
 
@@ -157,7 +145,6 @@ package final class ThumbnailCache: Sendable {
   /// Removes everything from memory, not from the disk.
   package func forgetMemory() {
     memory.removeAll()
-    micro.removeAll()
     recent.removeAll()
   }
 
@@ -282,44 +269,5 @@ extension ThumbnailCache: PageStore {
 
   package func removePhoto(_ source: SourceKey) async {
     await write(.change { db, _ in try PageTable.removePhoto(source, in: db) })
-  }
-}
-
-extension ThumbnailCache {
-  /// The micro thumbnail of an image if it is in memory: synchronous, less than a microsecond.
-  package func memoryMicroThumbnail(of source: SourceKey) -> Data? { micro.data(of: source) }
-
-  /// Changes whenever micro thumbnails are evicted from memory.
-  package var microThumbnailDrops: Int { micro.drops }
-
-  /// The micro thumbnails of images: from memory, and the others from disk in one visit of a reader thread, which takes
-  /// 15 µs for each and puts them into memory.
-  package func microThumbnails(
-    of sources: [SourceKey], priority: PriorityControl = PriorityControl(.visible)
-  ) async -> [SourceKey: Data] {
-    var found: [SourceKey: Data] = [:]
-    for source in sources { found[source] = micro.data(of: source) }
-    let rest = sources.filter { [found] in found[$0] == nil }
-    if rest.isEmpty { return found }
-    let stored = await read(rest, priority: priority) { [micro] source, disk, db -> Data? in
-      let removals = micro.removals
-      guard !disk.commits.pending({ $0.isHidden(source) }), let data = try MicroTable.data(of: source, in: db) else {
-        return nil
-      }
-      micro.insertRead(data, for: source, after: removals)
-      return data
-    }
-    return found.merging(stored) { $1 }
-  }
-
-  /// Removes all micro thumbnails from memory.
-  package func forgetMicroThumbnails() { micro.removeAll() }
-
-  /// Puts the micro thumbnail of the largest new thumbnail into memory.
-  func keepMicroThumbnail(of entries: [CacheEntry], _ source: SourceKey) {
-    let best = entries.filter { $0.thumbnail.microThumbnail != nil }.max {
-      $0.thumbnail.size.pixelCount < $1.thumbnail.size.pixelCount
-    }
-    if let data = best?.thumbnail.microThumbnail { micro.insert(data, for: source) }
   }
 }

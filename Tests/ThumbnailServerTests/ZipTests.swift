@@ -17,7 +17,7 @@ import TestSupport
     let parts = Recorder<Data>()
     try await writer { parts.append(Data($0.readableBytesView)) }
     let bytes = parts.values.reduce(Data(), +)
-    #expect(length == nil || bytes.count == length)
+    #expect(bytes.count == length)
     #expect(parts.values.allSatisfy { $0.count <= 256 << 10 })
     return bytes
   }

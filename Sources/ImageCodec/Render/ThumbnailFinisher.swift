@@ -6,17 +6,13 @@ package struct ThumbnailFinisher: Sendable {
   private let source: SourceDescription
   /// The program's own steps. A variant names one of them.
   private let processors: [ThumbnailProcessor]
-  /// Whether each thumbnail gets a micro thumbnail.
-  private let makesMicroThumbnails: Bool
   /// Whether each thumbnail gets a placeholder.
   private let makesPlaceholders: Bool
 
   package init(
-    source: SourceDescription, processors: [ThumbnailProcessor] = [], makesMicroThumbnails: Bool = false,
-    makesPlaceholders: Bool = true
+    source: SourceDescription, processors: [ThumbnailProcessor] = [], makesPlaceholders: Bool = true
   ) {
-    (self.source, self.processors) = (source, processors)
-    (self.makesMicroThumbnails, self.makesPlaceholders) = (makesMicroThumbnails, makesPlaceholders)
+    (self.source, self.processors, self.makesPlaceholders) = (source, processors, makesPlaceholders)
   }
 
   /// The thumbnails of the rendered pixels, each with its time.
@@ -60,14 +56,6 @@ package struct ThumbnailFinisher: Sendable {
     // An animation's frames are one raster; it has no placeholder.
     let placeholder = makesPlaceholders && pixels.timing == nil ? Placeholder(final) : nil
     return Thumbnail(
-      data: data, size: size, format: format, source: source, isDamaged: pixels.isDamaged, placeholder: placeholder,
-      microThumbnail: makesMicroThumbnails ? microThumbnail(of: final, pixels, placeholder) : nil)
-  }
-
-  /// Transparent pixels show the cell, which has the placeholder's colour.
-  private func microThumbnail(of final: Raster, _ pixels: ThumbnailRaster, _ placeholder: Placeholder?) -> Data? {
-    MicroThumbnail.data(
-      of: final, frame: pixels.timing == nil ? final.size : pixels.size,
-      ground: pixels.variant.background ?? placeholder?.colour ?? .white)
+      data: data, size: size, format: format, source: source, isDamaged: pixels.isDamaged, placeholder: placeholder)
   }
 }

@@ -49,7 +49,7 @@ final class CacheConnections: Sendable {
     func open(_ name: String) throws -> [DatabaseQueue] {
       let queues = try Self.openReaders(name, lockTimeout)
       try queues[0].unsafeRead {
-        try $0.execute(sql: "SELECT placeholder, source_preview FROM thumbnail, micro LIMIT 0")
+        try $0.execute(sql: "SELECT placeholder, source_preview FROM thumbnail LIMIT 0")
       }
       return queues
     }

@@ -223,7 +223,7 @@ public final class DiskCache: Sendable {
 /// The sizes derived from the limit of a disk cache, so that the database and its write-ahead log stay below limit ×
 /// 1.1.
 ///
-/// The payload, the total length of all thumbnails and micro thumbnails, never exceeds the limit. Partly filled pages,
+/// The payload, the total length of all thumbnails, never exceeds the limit. Partly filled pages,
 /// indexes and the log take additional space: 5 % and a few megabytes with thumbnails of 12 kB, more with smaller ones.
 /// So the pages have a limit as well, and the limit that is reached first causes evictions. A limit below 8 MiB leaves
 /// too little space for the log. Then the files may be up to 1 MiB larger than limit × 1.1.

@@ -75,7 +75,7 @@ final class GroupCommit: Sendable {
 
   /// The bytes of room that thumbnails take.
   func share(of entries: [CacheEntry]) -> Int {
-    min(entries.reduce(0) { $0 + $1.thumbnail.storedBytes }, room.capacity)
+    min(entries.reduce(0) { $0 + $1.thumbnail.data.count }, room.capacity)
   }
 
   /// Queues a change and waits until it and all before it are committed.

@@ -20,7 +20,7 @@ struct PendingWrites {
     /// The total length of its thumbnails of at most `limit` bytes each.
     func payloadBytes(limit: Int = .max) -> Int {
       guard case .store(_, let entries, _, _) = self else { return 0 }
-      return entries.reduce(0) { $1.thumbnail.data.count > limit ? $0 : $0 + $1.thumbnail.storedBytes }
+      return entries.reduce(0) { $1.thumbnail.data.count > limit ? $0 : $0 + $1.thumbnail.data.count }
     }
 
     /// Whether it is committed alone.

@@ -15,16 +15,14 @@ enum CacheCheck {
     var bytes = 0
     /// The ids of thumbnails whose bytes do not match their checksum.
     var damaged: [Int64] = []
-    /// The ids of micro thumbnails whose bytes do not match their checksum.
-    var damagedMicro: [Int64] = []
     /// Pieces without a thumbnail.
     var orphanedPieces: [Int64] = []
 
     /// Whether there is nothing to repair.
     var isSound: Bool { found == (0, 0) }
 
-    /// The number of damaged thumbnails, and of pieces and micro thumbnails.
-    var found: (damaged: Int, strays: Int) { (damaged.count, damagedMicro.count + orphanedPieces.count) }
+    /// The number of damaged thumbnails, and of pieces.
+    var found: (damaged: Int, strays: Int) { (damaged.count, orphanedPieces.count) }
 
     /// Repairs the damage in one transaction. Returns the numbers of removed rows.
     func repair(in db: Database) throws -> (damaged: Int, strays: Int) {
@@ -32,10 +30,6 @@ enum CacheCheck {
       for id in damaged where try ThumbnailTable.check(row: id, in: db)?.isDamaged == true {
         try db.run("DELETE FROM thumbnail WHERE id = ?", [id])
         repaired.damaged += 1
-      }
-      for id in damagedMicro where try MicroTable.isDamaged(row: id, in: db) {
-        try db.run("DELETE FROM micro WHERE id = ?", [id])
-        repaired.strays += 1
       }
       for id in orphanedPieces {
         try db.run("DELETE FROM piece WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM thumbnail WHERE id = ?1 >> 1)", [id])
@@ -52,11 +46,7 @@ enum CacheCheck {
     for id in ids {
       guard let (bytes, isDamaged) = try ThumbnailTable.check(row: id, in: db) else { continue }
       part.bytes += bytes
-      if isDamaged {
-        part.damaged.append(id)
-      } else if try MicroTable.isDamaged(row: id, in: db) {
-        part.damagedMicro.append(id)
-      }
+      if isDamaged { part.damaged.append(id) }
     }
     let present = Set(ids)
     let pieces = BlobTable.rows(after: start, through: ids.count < limit ? .max : part.end)
@@ -83,7 +73,6 @@ enum CacheCheck {
       recencyWithoutThumbnail,
       "FROM source WHERE NOT EXISTS (SELECT 1 FROM thumbnail WHERE thumbnail.source = source.id)",
       "FROM thumbnail WHERE NOT EXISTS (SELECT 1 FROM source WHERE source.id = thumbnail.source)",
-      "FROM micro WHERE NOT EXISTS (SELECT 1 FROM thumbnail WHERE thumbnail.id = micro.id)",
     ].map { (rows: $0, repair: "DELETE \($0)") } + [
       (
         rows: untraced,

@@ -57,17 +57,13 @@ enum CacheCopy {
       sql: "INSERT OR IGNORE INTO thumbnail (\(names)) SELECT \(names) FROM old.thumbnail WHERE id = ?")
     let read = try db.cachedStatement(
       sql: "SELECT data FROM old.piece p WHERE p.id BETWEEN 2 * ?1 AND 2 * ?1 + 1 ORDER BY p.id")
-    let copyMicro = try db.cachedStatement(
-      sql: "INSERT INTO micro (id, checksum, data) SELECT ?, checksum, data FROM old.micro WHERE id = ?")
     let rows = try Int64.fetchAll(
       db, sql: "SELECT id FROM old.recency WHERE used BETWEEN ? AND ? ORDER BY used", arguments: [start, end])
     for row in rows {
       let bytes = try Data.fetchAll(read, arguments: [row]).reduce(into: Data()) { $0.append($1) }
       try insert.execute(arguments: [row])
       guard db.changesCount > 0 else { continue }
-      let id = db.lastInsertedRowID
-      try BlobTable.insert(bytes, of: id, &space, in: db)
-      try copyMicro.execute(arguments: [id, row])
+      try BlobTable.insert(bytes, of: db.lastInsertedRowID, &space, in: db)
     }
   }
 }

@@ -71,7 +71,7 @@ struct SegmentedLRU {
   /// Inserts a thumbnail, replacing an earlier one of its key. A thumbnail that costs more than the limit is not
   /// inserted, but an earlier one of its key is removed, because it is outdated.
   mutating func insert(_ entry: DatedThumbnail, for key: CacheKey) {
-    let cost = entry.thumbnail.storedBytes + Self.entryOverhead
+    let cost = entry.thumbnail.data.count + Self.entryOverhead
     guard cost <= byteLimit, countLimit > 0 else {
       remove(key)
       return

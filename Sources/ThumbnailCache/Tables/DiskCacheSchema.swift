@@ -18,7 +18,7 @@ enum DiskCacheSchema {
     try db.inTransaction(.immediate) {
       let identity = "PRAGMA application_id = \(applicationID); PRAGMA user_version = 1"
       for sql in [
-        tables, triggers, identity, CacheTotals.schema, HistoryTable.schema, PageTable.schema, MicroTable.schema,
+        tables, triggers, identity, CacheTotals.schema, HistoryTable.schema, PageTable.schema, micro,
       ] {
         try db.execute(sql: sql)
       }
@@ -105,11 +105,20 @@ enum DiskCacheSchema {
     where !columns.contains(name) {
       try db.execute(sql: "ALTER TABLE thumbnail ADD COLUMN \(name) \(type)")
     }
-    // This trigger is the last one that `MicroTable.schema` creates.
-    if try db.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'micro_thumbnail_deleted'") == 0 {
-      try db.execute(sql: MicroTable.schema)
-    }
   }
+
+  /// A table that this program does not use. 0.10.0 opens no file for reading alone without it, and stores there, by the
+  /// ids of thumbnails, what the trigger removes with them.
+  private static let micro = """
+    CREATE TABLE micro (
+      id INTEGER PRIMARY KEY,
+      checksum INTEGER NOT NULL,
+      data BLOB NOT NULL
+    );
+    CREATE TRIGGER micro_thumbnail_deleted AFTER DELETE ON thumbnail BEGIN
+      DELETE FROM micro WHERE id = old.id;
+    END;
+    """
 
   private static let parts = [
     "source", "variant", "thumbnail", "piece", "recency", "recency_used", "total", "thumbnail_inserted",

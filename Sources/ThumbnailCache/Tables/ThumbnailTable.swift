@@ -165,7 +165,6 @@ enum ThumbnailTable {
       ])
     let id = db.lastInsertedRowID
     try BlobTable.insert(thumbnail.data, of: id, &space, in: db)
-    if let micro = thumbnail.microThumbnail { try MicroTable.insert(micro, row: id, of: source, in: db) }
   }
 
   /// The id of a variant; inserts it if necessary.

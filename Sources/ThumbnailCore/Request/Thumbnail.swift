@@ -18,22 +18,12 @@ public struct Thumbnail: Sendable, Equatable {
   public var isDamaged: Bool
   /// A stand-in until the thumbnail is shown; nil for a thumbnail that an earlier version has stored.
   public var placeholder: Placeholder?
-  /// The thumbnail in at most 32 pixels a side, as a JPEG of up to 1 kB, if it was requested
-  /// (`ThumbnailRequest.makesMicroThumbnail`). Nil for a thumbnail from a cache, which stores it separately.
-  public var microThumbnail: Data?
-
-  /// The bytes that a cache stores, with the micro thumbnail.
-  package var storedBytes: Int { data.count + (microThumbnail?.count ?? 0) }
-
-  /// The longer side of a micro thumbnail, in pixels, unless the thumbnail is smaller.
-  package static let microSide = 32
 
   /// Makes a thumbnail.
   public init(
     data: Data, size: PixelSize, format: ImageFormat, source: SourceDescription, isDamaged: Bool = false,
-    placeholder: Placeholder? = nil, microThumbnail: Data? = nil
+    placeholder: Placeholder? = nil
   ) {
-    self.microThumbnail = microThumbnail
     self.isDamaged = isDamaged
     self.placeholder = placeholder
     self.data = data

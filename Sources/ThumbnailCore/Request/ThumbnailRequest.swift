@@ -12,9 +12,6 @@ public struct ThumbnailRequest: Sendable {
   public var priority: Priority
   /// Whether the thumbnail is stored in the memory cache as well as in the disk cache. Default: true.
   public var keepsInMemory = true
-  /// Whether the same decode makes and stores a micro thumbnail: 32 pixels that a gallery shows while a cell waits for
-  /// its thumbnail. A stored thumbnail gets none. Default: false.
-  public var makesMicroThumbnail = false
   /// Options that replace the pipeline's configuration for this request. Default: none.
   public var options = RequestOptions()
   /// The time from its start after which this request fails with `timedOut`; others for the same image continue.

@@ -32,13 +32,6 @@ actor ViewportPrefetch {
   private static let margin = 500
   private static let mostColumns = 64
 
-  /// A page shows the ThumbHash that comes with its items; micro thumbnails are for programs that use the same cache.
-  private static var options: Prefetcher.Options {
-    var options = Prefetcher.Options()
-    options.microThumbnailsAhead = 0
-    return options
-  }
-
   private let list: any ImageList
   private let pipeline: ThumbnailPipeline
   private let headers: HostHeaders
@@ -63,7 +56,7 @@ actor ViewportPrefetch {
     else { return false }
     if prefetcher?.variant != variant {
       prefetcher?.stop()
-      prefetcher = Prefetcher(pipeline: pipeline, layout: grid, variant: variant, options: Self.options)
+      prefetcher = Prefetcher(pipeline: pipeline, layout: grid, variant: variant, options: Prefetcher.Options())
       (layout, known) = (grid, 0..<0)
     } else if layout != grid {
       prefetcher?.setLayout(grid)

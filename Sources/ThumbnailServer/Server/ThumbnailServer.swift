@@ -47,10 +47,9 @@ package final class ThumbnailServer: HTTPResponder {
     let access = SourceAccess(
       signer: configuration.signer, hosts: configuration.sourceHosts, folder: configuration.folder,
       headers: configuration.headers)
-    responder.makesMicroThumbnails = true
     let hidden = HiddenPhotos(configuration.hidden)
     images = ImageRoutes(registry: registry, thumbnails: responder, hidden: hidden)
-    (responder.namesSources, responder.makesMicroThumbnails) = (false, false)
+    responder.namesSources = false
     imaginary = ImaginaryRoutes(thumbnails: responder, access: access, key: configuration.imaginaryKey)
     purge = PurgeRoute(pipeline: pipeline, access: access, key: configuration.purgeKey)
     responder.fallback = configuration.fallback

@@ -17,8 +17,6 @@ struct ThumbnailResponder: Sendable {
   var namesSources = false
   /// Sent with errors in place of their description to clients that expect images.
   var fallback: FallbackImage?
-  /// Whether micro thumbnails are made and stored with thumbnails.
-  var makesMicroThumbnails = false
 
   /// What is wrong with files that fail again, as long as they have not changed.
   private static let lasting: Set = [
@@ -78,7 +76,6 @@ struct ThumbnailResponder: Sendable {
   ) async throws(ServerResponse.Problem) -> Thumbnail {
     var wanted = ThumbnailRequest(source.image, variant: variant)
     (wanted.options, wanted.options.strangersPixels) = (options, source.mostPixels)
-    wanted.makesMicroThumbnail = makesMicroThumbnails
     wanted.client = ClientNetwork.name(of: request.client)
     let thumbnail = try await withinDeadline(wanted)
     guard source.admits(thumbnail, variant) else { throw problem(.tooManyPixels(ServedSource.strangersPixels)) }

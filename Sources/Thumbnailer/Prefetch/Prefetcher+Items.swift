@@ -39,7 +39,6 @@ extension Prefetcher {
     change { state in
       let former = state.items
       state.items = items
-      state.microReads.reset()
       state.schedule.changeLayout { $0.setSections(sections.map(\.layout)) }
       let dropped = state.schedule.keep { index in
         items.indices.contains(index) && former.indices.contains(index) && items[index] == former[index]
@@ -74,7 +73,6 @@ extension Prefetcher {
     change { state in
       guard let place = state.schedule.layout.place(ofItem: index) else { return }
       state.items.remove(at: index)
-      state.microReads.reset()
       let dropped = state.schedule.remove(index)
       state.schedule.changeLayout { layout in
         layout.setItemCount(layout.sections[place.section].itemCount - 1, inSection: place.section)
@@ -88,7 +86,6 @@ extension Prefetcher {
     change { state in
       guard state.items.indices.contains(index) else { return }
       state.items[index] = item
-      state.microReads.reset()
       state.drop(state.schedule.replace(index).map { [$0] } ?? [])
     }
   }

@@ -10,7 +10,6 @@ extension Prefetcher {
   /// The state under the lock: the schedule, the items, and the pending steps.
   struct State: Sendable {
     var schedule: PrefetchSchedule
-    var microReads: MicroReadAhead
     /// Nil for cells without an image.
     var items: [ImageSource?] = []
     var prefetchTasks: [PrefetchSchedule.WorkID: PrefetchTask] = [:]
@@ -23,9 +22,7 @@ extension Prefetcher {
     /// The last value sent to `itemsWanted`, and the number of items at that time.
     fileprivate var lastWanted: (wanted: Int, count: Int)?
 
-    init(schedule: PrefetchSchedule, microReads: MicroReadAhead) {
-      (self.schedule, self.microReads) = (schedule, microReads)
-    }
+    init(schedule: PrefetchSchedule) { self.schedule = schedule }
 
     /// Queues the cancellation of requests that the schedule has dropped.
     mutating func drop(_ works: [PrefetchSchedule.Work]) {
@@ -68,7 +65,6 @@ extension Prefetcher {
     case prioritise(PrefetchTask, Priority)
     case tell(PrefetcherEvent)
     case want(Int)
-    case readMicro([ImageSource], isVisible: Bool)
     case settle(Promise<Void, Never>)
   }
 
@@ -194,7 +190,6 @@ extension Prefetcher {
       let response = ThumbnailResponse(thumbnail: thumbnail, origin: .memory, duration: .zero)
       state.agenda.append(.tell(.ready(index: index, source: source, response: response)))
     }
-    planMicroReads(in: &state)
     if changes.hasSettled { state.agenda.append(.tell(.settled)) }
     if let wanted = itemsWanted(in: &state, at: now) { state.agenda.append(.want(wanted)) }
     if state.schedule.isIdle {
@@ -202,25 +197,6 @@ extension Prefetcher {
       state.settlingWaiters = []
     }
     setTimer(changes.wakeTime, in: &state)
-  }
-
-  private func planMicroReads(in state: inout State) {
-    guard let viewport = state.schedule.motion.viewport else { return }
-    let visible = state.schedule.layout.items(from: viewport.offset, height: viewport.height)
-    let reads = state.microReads.next(
-      visible: visible, count: state.items.count, drops: pipeline.microThumbnailDrops)
-    for read in reads {
-      let sources = state.items[read.items].compactMap(\.self)
-      state.agenda.append(.readMicro(sources, isVisible: read.isVisible))
-    }
-  }
-
-  /// Reads stored micro thumbnails into memory, without waiting for it.
-  private func readMicro(_ sources: [ImageSource], isVisible: Bool) {
-    Task { [weak self, pipeline] in
-      await pipeline.readMicroThumbnails(of: sources, priority: isVisible ? .visible : .prefetch)
-      if !isVisible { self?.change { $0.microReads.finishReadingAhead() } }
-    }
   }
 
   /// Sets a timer for the schedule's next update. It is harmless if it fires early.
@@ -256,7 +232,6 @@ extension Prefetcher {
     case .cancel(let prefetchTask): prefetchTask.cancel()
     case .prioritise(let prefetchTask, let priority): prefetchTask.priority.set(priority)
     case .tell(let event): hub.send(event)
-    case .readMicro(let sources, let isVisible): readMicro(sources, isVisible: isVisible)
     case .want(let count): itemsWantedContinuation.yield(count)
     case .settle(let promise): promise.resume(with: .success(()))
     }
@@ -268,7 +243,6 @@ extension Prefetcher {
     // Without a disk cache, prefetched thumbnails can only go to the memory cache.
     asked.keepsInMemory =
       priority == .visible || !options.diskOnly || pipeline.configuration.diskCacheLimit.bytes == 0
-    asked.makesMicroThumbnail = options.makesMicroThumbnails
     let request = asked
     prefetchTask.begin { [weak self, pipeline] in
       do throws(ThumbnailError) {

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 import Synchronization
 public import ThumbnailCore
 
@@ -37,13 +37,6 @@ public final class Prefetcher: Sendable {
     /// Whether thumbnails prefetched for cells out of view go to the disk cache alone, without changing the memory
     /// cache. Default: false.
     public var diskOnly = false
-    /// Whether the same decode makes and stores a micro thumbnail with each thumbnail: a later run shows it while a
-    /// cell waits for its thumbnail (`Prefetcher.cachedMicroThumbnail(at:)`). Default: true.
-    public var makesMicroThumbnails = true
-    /// The number of stored micro thumbnails that are read into memory before and behind the cells in view, so that a
-    /// cell has its own when it comes into view; those in view are read first. At most 1024; 0 reads none. Default:
-    /// 1024.
-    public var microThumbnailsAhead = 1024
     /// The length of the list that is needed beyond the viewport, in its heights; with less, `itemsWanted` requests
     /// more. Default: 3.
     public var screensOfItemsAhead = 3.0
@@ -68,8 +61,6 @@ public final class Prefetcher: Sendable {
   /// Signals changes to the worker.
   let workSignal: AsyncStream<Void>.Continuation
   let state: Mutex<State>
-  /// Twice this number and those in view are at most half of those that memory keeps.
-  private static let mostMicroThumbnailsAhead = 1024
 
   /// A prefetcher for an empty grid. Nothing is fetched before there are items and a viewport.
   ///
@@ -92,8 +83,7 @@ public final class Prefetcher: Sendable {
     state = Mutex(
       State(
         schedule: PrefetchSchedule(
-          layout: empty, options: options, limits: .init(options, pipeline.configuration)),
-        microReads: MicroReadAhead(reach: min(options.microThumbnailsAhead, Self.mostMicroThumbnailsAhead))))
+          layout: empty, options: options, limits: .init(options, pipeline.configuration))))
     Self.startWorker(of: self, at: signals)
   }
 
@@ -145,20 +135,12 @@ public final class Prefetcher: Sendable {
     return pipeline.cachedThumbnail(for: CacheKey(source: source.key, variant: variant))
   }
 
-  /// The micro thumbnail of an item if it is in memory, for a cell that becomes visible before its thumbnail is ready:
-  /// a JPEG of at most 32 pixels a side. Returns at once.
-  public func cachedMicroThumbnail(at index: Int) -> Data? {
-    guard let source = try? source(at: index) else { return nil }
-    return pipeline.cachedMicroThumbnail(of: source)
-  }
-
   /// The thumbnail of an item, for a visible cell. Joins the item's running request, and raises its priority.
   ///
   /// Cancelling the task cancels this request; the prefetcher's own request continues while the item is in the window.
   public func thumbnail(at index: Int) async throws(ThumbnailError) -> Thumbnail {
-    var request = ThumbnailRequest(try source(at: index), variant: variant, priority: .visible)
-    request.makesMicroThumbnail = options.makesMicroThumbnails
-    return try await pipeline.thumbnail(for: request)
+    try await pipeline.thumbnail(
+      for: ThumbnailRequest(try source(at: index), variant: variant, priority: .visible))
   }
 
   private func source(at index: Int) throws(ThumbnailError) -> ImageSource {

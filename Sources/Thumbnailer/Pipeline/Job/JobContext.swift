@@ -19,13 +19,8 @@ final class JobContext: Sendable {
   let permit: StorePermit
   /// See `ThumbnailRequest.onRendered`.
   private let onRendered: (@Sendable ([Variant: Thumbnail]) -> Void)?
-  /// Demands of requests besides variants. They stay when the requests leave.
-  private let extras = Mutex(Extras())
-
-  private struct Extras {
-    var makesMicroThumbnails = false
-    var clients: Set<String> = []
-  }
+  /// The clients whose requests have joined the job. They stay when the requests leave.
+  private let joined = Mutex<Set<String>>([])
 
   init(
     _ source: ImageSource, policy: JobPolicy = JobPolicy(), priority: PriorityControl, demand: Set<Variant> = [],
@@ -40,21 +35,14 @@ final class JobContext: Sendable {
     permit = StorePermit()
   }
 
-  /// Whether a waiter has requested micro thumbnails.
-  var makesMicroThumbnails: Bool { extras.withLock { $0.makesMicroThumbnails } }
-
   /// The clients whose requests have joined the job. It may be decoded in the turn of any of them. Empty if no request
   /// names a client.
-  var clients: Set<String> { extras.withLock { $0.clients } }
+  var clients: Set<String> { joined.withLock(\.self) }
 
   /// Adds the demands of a request that starts or joins the job.
   func add(_ request: ThumbnailRequest) {
     demand.insert(request.variant)
-    guard request.makesMicroThumbnail || request.client != nil else { return }
-    extras.withLock { extras in
-      if request.makesMicroThumbnail { extras.makesMicroThumbnails = true }
-      if let client = request.client { extras.clients.insert(client) }
-    }
+    if let client = request.client { _ = joined.withLock { $0.insert(client) } }
   }
 
   /// Passes new thumbnails to the request that started the job, if it wants them on the worker.

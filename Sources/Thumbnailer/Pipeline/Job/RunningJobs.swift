@@ -201,7 +201,6 @@ extension RunningJobs {
     var request = ThumbnailRequest(job.source, variant: variant, priority: .prefetch)
     request.options = job.policy.options
     request.keepsInMemory = keepsInMemory
-    request.makesMicroThumbnail = job.makesMicroThumbnails
     return table.withLock { table in
       let running = table.job(of: .init(job.source, options: job.policy.options, isRevalidation: true))
       if let running, table.isWanted(variant, for: running) { return true }

@@ -174,8 +174,7 @@ final class DecodeRunner: Sendable {
       size: decode.request.probe?.size ?? made.size ?? PixelSize(0, 0), format: decode.request.format,
       byteCount: body.bytes.count, preview: body.container == nil ? preview : .camera)
     return ThumbnailFinisher(
-      source: source, processors: configuration.processors, makesMicroThumbnails: job.makesMicroThumbnails,
-      makesPlaceholders: configuration.makesPlaceholders
+      source: source, processors: configuration.processors, makesPlaceholders: configuration.makesPlaceholders
     ).finish(made.results, cancellation: cancellation)
   }
 
