@@ -5,16 +5,6 @@ import Testing
 
 /// Who may connect, and who makes room.
 @Suite struct ConnectionTableTests {
-  @Test func aClientHasNoMoreThanItsPart() throws {
-    var table = ConnectionTable<Int>(limit: 8, most: 2)
-    #expect(try table.insert(1, client: "a") == nil && table.insert(2, client: "a") == nil)
-    #expect(throws: Shares.Refusal.holder) { try table.insert(3, client: "a") }
-    #expect(try table.insert(4, client: "b") == nil)
-    table.remove(1)
-    table.remove(1)
-    #expect(try table.insert(5, client: "a") == nil && table.count == 3)
-  }
-
   @Test func theLongestIdleOneOfWhoHasMostMakesRoom() throws {
     var table = ConnectionTable<Int>(limit: 5, most: 3)
     for (id, client) in [(1, "a"), (2, "b"), (3, "b"), (4, "b"), (5, "c")] {
@@ -50,12 +40,6 @@ import Testing
     table.setIdle(true, 2)
     table.remove(2)
     #expect(table.count == 2)
-  }
-
-  @Test func aProxyMayHaveAnyNumber() throws {
-    var table = ConnectionTable<Int>(limit: 4, most: 1)
-    for id in 1...4 { #expect(try table.insert(id, client: nil) == nil) }
-    #expect(try table.insert(5, client: nil) == 1)
   }
 
   @Test func ofIPv6ANetworkIsOneClient() {

@@ -134,7 +134,7 @@ final class ZipArchive: Sendable {
       let found = bytes.writeWithUnsafeMutableBytes(minimumWritableBytes: count) {
         max(0, pread(file.rawValue, $0.baseAddress, count, off_t(place)))
       }
-      return found == count ? (bytes, bytes.withUnsafeReadableBytes { Checksum.of($0, after: checksum) }) : nil
+      return found == count ? (bytes, bytes.withUnsafeReadableBytes { Checksum.crc32($0, after: checksum) }) : nil
     }
     guard let part else { throw Changed() }
     checksum = part.checksum

@@ -38,9 +38,9 @@ struct ZipWriter: Sendable {
   }
 }
 
-/// The CRC-32 of zip archives.
-enum Checksum {
-  static func of(_ bytes: UnsafeRawBufferPointer, after checksum: UInt32 = 0) -> UInt32 {
+extension Checksum {
+  /// The CRC-32 of zip archives.
+  static func crc32(_ bytes: UnsafeRawBufferPointer, after checksum: UInt32) -> UInt32 {
     crc32_gzip_refl(checksum, bytes.bindMemory(to: UInt8.self).baseAddress, UInt64(bytes.count))
   }
 }

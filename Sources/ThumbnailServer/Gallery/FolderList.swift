@@ -143,7 +143,7 @@ actor FolderList: ImageList {
       (snapshot.hidden, snapshot.albums) = isWithin == nil ? (new.hidden.count, new.albums.count) : (0, 0)
       snapshot.films = isWithin == nil && snapshot.album.isEmpty && snapshot.query.isEmpty ? new.films : 0
       snapshot.dating = isWithin != nil || new.isDated ? nil : index.datesRead
-      snapshot.sections = new.sections.map { ListSnapshot.Section(title: $0.title, count: $0.count) }
+      snapshot.sections = new.sections
       if new.count == 0 {
         snapshot.message =
           snapshot.query.isEmpty

@@ -212,9 +212,6 @@ struct GalleryRoutes: Sendable {
     var album: String?
   }
 
-  private struct QueryMessage: Decodable { let query: String }
-  private struct AlbumMessage: Decodable { let album: String }
-  private struct OrderMessage: Decodable { let order: FolderIndex.Order }
   /// For so many days a link shows a folder, or else photos.
   private struct LinkMessage: Decodable {
     static let days = 1...31
@@ -251,10 +248,14 @@ struct GalleryRoutes: Sendable {
     _ what: Substring, of session: GallerySession, _ request: ServerRequest
   ) async throws(Problem) -> ServerResponse {
     let list = session.list
+    func need<Value>(_ field: KeyPath<BeginMessage, Value?>) throws(Problem) -> Value {
+      guard let value = (try Self.decode(request) as BeginMessage)[keyPath: field] else { throw Self.noSuchMessage }
+      return value
+    }
     switch what {
-    case "search": await list.search((try Self.decode(request) as QueryMessage).query)
-    case "order": await list.setOrder((try Self.decode(request) as OrderMessage).order)
-    case "album": await list.setAlbum((try Self.decode(request) as AlbumMessage).album)
+    case "search": await list.search(try need(\.query))
+    case "order": await list.setOrder(try need(\.order))
+    case "album": await list.setAlbum(try need(\.album))
     case "retry": await list.retry()
     case "delete":
       let ids = (try Self.decode(request) as ItemIDsMessage).ids
@@ -314,11 +315,15 @@ struct GalleryRoutes: Sendable {
     await session.list.showed(shown, ahead: Self.screensAhead * shown.count)
   }
 
+  private static var noSuchMessage: Problem {
+    Problem(.badRequest, "invalid-request", "this address does not accept such a message")
+  }
+
   private static func decode<Message: Decodable>(_ request: ServerRequest) throws(Problem) -> Message {
     do {
       return try JSONDecoder().decode(Message.self, from: request.body)
     } catch {
-      throw Problem(.badRequest, "invalid-request", "this address does not accept such a message")
+      throw noSuchMessage
     }
   }
 }

@@ -49,11 +49,6 @@ struct ListSnapshot: Sendable, Equatable, Encodable {
     case idle, loading, loaded, loadingNextPage, empty, failed, offline
   }
 
-  struct Section: Sendable, Equatable, Encodable {
-    var title: String?
-    var count: Int
-  }
-
   /// Raised when positions no longer mean the same images. Within a version images are only appended.
   var version = 0
   var query = ""
@@ -74,7 +69,7 @@ struct ListSnapshot: Sendable, Equatable, Encodable {
   var total: Int?
   /// Whether more follow when the last one is shown.
   var more = false
-  var sections: [Section] = []
+  var sections: [FolderArrangement.Section] = []
   /// The number of hidden images.
   var hidden = 0
   /// The files whose dates have been read, and all files, while others still have the times of their last changes.

@@ -102,18 +102,18 @@ struct ImageRoutes: Sendable {
 /// The photos that galleries have shown, by the keys in the addresses of their images. Only these are served there, so
 /// no such address makes the server fetch anything else.
 final class ImageRegistry: Sendable {
-  /// At least this many of the photos shown last are known.
-  private static let capacity = 100_000
+  /// At least half as many of the photos shown last are known.
+  private static let mostKnown = 200_000
 
   private let headers: HostHeaders
-  private let photos = Mutex(Generations<ListedPhoto>(capacity: capacity))
+  private let photos = Mutex(Generations<String, ListedPhoto>(limit: mostKnown))
 
   init(headers: HostHeaders) { self.headers = headers }
 
   /// Admits a photo, and returns its key: that of its image in the cache, the same for all its sizes.
   func admit(_ listed: ListedPhoto) -> SourceKey {
     let key = key(of: listed.photo)
-    photos.withLock { $0.insert(listed, key.hex) }
+    photos.withLock { $0.insert(listed, for: key.hex) }
     return key
   }
 
@@ -122,7 +122,7 @@ final class ImageRegistry: Sendable {
 
   /// The photo of a key.
   func photo(_ key: some StringProtocol) -> ListedPhoto? {
-    photos.withLock { $0.value(of: String(key)) }
+    photos.withLock { $0.use(String(key)) }
   }
 
   /// The image of a photo in the smallest form that is large enough for a thumbnail.

@@ -125,13 +125,13 @@ actor SearchList: ImageList {
   }
 
   /// A section for each round, because stored photos that begin again would look like more of them.
-  static func sections(of items: [GalleryItem]) -> [ListSnapshot.Section] {
-    var sections: [ListSnapshot.Section] = []
+  static func sections(of items: [GalleryItem]) -> [FolderArrangement.Section] {
+    var sections: [FolderArrangement.Section] = []
     var round: Int?
     for item in items {
       if item.round != round {
         let title = item.round == 0 ? nil : "That was all that is stored: from the beginning again"
-        sections.append(ListSnapshot.Section(title: title, count: 0))
+        sections.append(.init(title: title, count: 0))
         round = item.round
       }
       sections[sections.count - 1].count += 1

@@ -45,10 +45,6 @@ extension ThumbnailServer {
     package var requestsPerSecond: Double?
     /// The longest image that is uploaded, in bytes.
     package var longestUpload = 64 << 20
-    /// The longest message of a page, in bytes.
-    package var longestMessage = 64 << 10
-    /// The longest message that makes a link, which names photos, in bytes.
-    package var longestLinkMessage = 512 << 10
     /// The log of responses; nil: none.
     package var log: AccessLog?
 

@@ -15,6 +15,9 @@ package final class ThumbnailServer: HTTPResponder {
   /// Concurrent reads of stored thumbnails; one client has at most a quarter.
   private static let lookupsAtOnce = 16
 
+  /// The longest message of a page in bytes, and the longest one that names photos.
+  private static let (longestMessage, longestLinkMessage) = (64 << 10, 512 << 10)
+
   private let configuration: Configuration
   private let pipeline: ThumbnailPipeline
   private let requestGuard: RequestGuard
@@ -79,11 +82,11 @@ package final class ThumbnailServer: HTTPResponder {
 
   package func bodyLimit(for head: HTTPRequestHead) -> Int {
     let path = Route.parts(of: head.uri)
-    guard head.method == .POST else { return configuration.longestMessage }
+    guard head.method == .POST else { return Self.longestMessage }
     switch Route(path: path) {
     case .imaginary: return configuration.longestUpload
-    case .api where path.last == "link" || path.last == "zip": return configuration.longestLinkMessage
-    default: return configuration.longestMessage
+    case .api where path.last == "link" || path.last == "zip": return Self.longestLinkMessage
+    default: return Self.longestMessage
     }
   }
 

@@ -195,14 +195,12 @@ final class AcceptedAddresses: Sendable {
 
   /// The longest stored target in bytes; longer ones are parsed each time.
   private static let longestTarget = 1024
-  /// This many of the newest are kept, and as many before them.
-  private static let generationLength = 1024
 
-  private let addresses = Mutex(Generations<Address>(capacity: generationLength))
+  private let addresses = Mutex(Generations<String, Address>(limit: 2048))
 
   /// The parsed address of a request's target; nil if it has to be parsed.
   func address(of target: String, now: time_t = time(nil)) -> Address? {
-    addresses.withLock { $0.value(of: target) }.flatMap { address in
+    addresses.withLock { $0.use(target) }.flatMap { address in
       address.end.map { now < $0 } ?? true ? address : nil
     }
   }
@@ -210,27 +208,6 @@ final class AcceptedAddresses: Sendable {
   /// Remembers an address that was accepted.
   func insert(_ address: Address, of target: String) {
     guard target.utf8.count <= Self.longestTarget else { return }
-    addresses.withLock { $0.insert(address, target) }
-  }
-}
-
-/// The values that were inserted or looked up last: at least as many as `capacity`, and at most twice as many.
-struct Generations<Value> {
-  private let capacity: Int
-  private var young: [String: Value] = [:]
-  private var old: [String: Value] = [:]
-
-  init(capacity: Int) { self.capacity = capacity }
-
-  mutating func insert(_ value: Value, _ key: String) {
-    if young.count >= capacity { (old, young) = (young, [:]) }
-    young[key] = value
-  }
-
-  mutating func value(of key: String) -> Value? {
-    if let value = young[key] { return value }
-    guard let value = old.removeValue(forKey: key) else { return nil }
-    insert(value, key)
-    return value
+    addresses.withLock { $0.insert(address, for: target) }
   }
 }

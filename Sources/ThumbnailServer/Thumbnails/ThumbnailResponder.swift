@@ -148,33 +148,10 @@ struct ThumbnailResponder: Sendable {
 
 /// Strong validators, made of the bytes themselves.
 enum EntityTag {
-  private static let offset: UInt64 = 0xcbf2_9ce4_8422_2325
-  private static let prime: UInt64 = 0x0000_0100_0000_01b3
-
-  /// A tag that differs for other bytes: FNV-1a over words of eight bytes, and the length. It protects against change,
-  /// not against forgery, so a fast digest is enough; four of them side by side need not wait for each other.
+  /// A tag that differs for other bytes. It protects against change, not against forgery, so a fast digest is enough.
   static func of(_ data: Data) -> String {
-    var lanes = SIMD4(repeating: offset) &+ SIMD4(0, 1, 2, 3)
-    var digest = offset
-    data.withUnsafeBytes { bytes in
-      var rest = bytes[...]
-      let stride = MemoryLayout<SIMD4<UInt64>>.size
-      while rest.count >= stride {
-        let words = rest.loadUnaligned(as: SIMD4<UInt64>.self)
-        lanes = (lanes ^ words) &* SIMD4(repeating: prime)
-        // The product moves differences upwards only.
-        lanes ^= lanes &>> 32
-        rest = rest.dropFirst(stride)
-      }
-      for lane in 0..<4 { digest = mix(digest, lanes[lane]) }
-      for byte in rest { digest = mix(digest, UInt64(byte)) }
-    }
+    let digest = data.withUnsafeBytes { Checksum.xxh64($0) }
     return "\"\(String(digest, radix: 36))-\(String(data.count, radix: 36))\""
-  }
-
-  private static func mix(_ digest: UInt64, _ word: UInt64) -> UInt64 {
-    let product = (digest ^ word) &* prime
-    return product ^ product >> 32
   }
 
   /// Whether a client has the version with that tag.

@@ -171,11 +171,13 @@ package final class FolderIndex: Sendable {
 /// Images of a folder in an order, as they were when the folder was listed.
 package struct FolderArrangement: Sendable {
   /// Neighbouring images under one title.
-  package struct Section: Sendable, Hashable {
+  package struct Section: Sendable, Hashable, Encodable {
     /// The title; nil for none.
     package let title: String?
     /// The number of images.
-    package let count: Int
+    package var count: Int
+
+    package init(title: String?, count: Int) { (self.title, self.count) = (title, count) }
   }
 
   /// The sections, in order.

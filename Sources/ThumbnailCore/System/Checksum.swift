@@ -1,5 +1,5 @@
 /// XXH64 of a sequence of bytes (xxHash specification). It detects damage, not tampering. 12 kB take 1 to 2 µs.
-enum Checksum {
+package enum Checksum {
   private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87
   private static let prime2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
   private static let prime3: UInt64 = 0x1656_67B1_9E37_79F9
@@ -7,7 +7,7 @@ enum Checksum {
   private static let prime5: UInt64 = 0x27D4_EB2F_1656_67C5
 
   /// The checksum of `bytes` with `seed`.
-  static func xxh64(_ bytes: UnsafeRawBufferPointer, seed: UInt64 = 0) -> UInt64 {
+  package static func xxh64(_ bytes: UnsafeRawBufferPointer, seed: UInt64 = 0) -> UInt64 {
     var offset = 0
     var hash: UInt64
     if bytes.count >= 32 {
