@@ -59,19 +59,6 @@ import TestSupport
     #expect(queue.begin() == other)
   }
 
-  @Test func whatLeavesMakesRoomOnceWhereverItWas() {
-    var queue = RequestQueue(limit: 4, making: 4)
-    let tickets = ["a", "b", "c", "d"].flatMap { Self.enter(&queue, 1, $0) }
-    #expect(queue.begin() == tickets)
-    for (client, ticket) in zip(["a", "b", "c", "d", "a"], tickets + tickets) {
-      queue.leave(ticket, Party(client: client, origin: nil))
-    }
-    #expect(queue.count == 0)
-    let waiting = Self.enter(&queue, 1, "a")
-    queue.leave(waiting[0], Party(client: "a", origin: nil))
-    #expect(queue.begin().isEmpty && queue.count == 0)
-  }
-
   /// However requests come and go, nobody has more than its part, and nothing is left behind.
   @Test(arguments: 0..<20) func anyOrderOfRequestsKeepsTheAccounts(seed: UInt64) {
     var random = SplitMix(state: seed)

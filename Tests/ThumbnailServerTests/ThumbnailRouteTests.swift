@@ -172,29 +172,6 @@ import TestSupport
     gate.open()
   }
 
-  @Test func aFullQueueSaysWhenToComeAgain() async throws {
-    let gate = Gate()
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let fixture = try ServiceFixture(
-      { $0.mostWaiting = 1 },
-      answer: { request in
-        let response = OriginResponse.ok(picture, type: "image/jpeg")
-        return request.path == "/slow" ? response.held(by: gate) : response
-      })
-    let known = try fixture.address("40,jpeg", "/known")
-    #expect(await fixture.get(known).status == .ok)
-    let slow = try fixture.address("40", "/slow")
-    async let waiting = fixture.get(slow)
-    await poll { fixture.origin.requests.count == 2 }
-    let refused = await fixture.get(try fixture.address("40", "/other"))
-    #expect(refused.status == .tooManyRequests && refused["retry-after"] == "1")
-    #expect(await fixture.post("/fit?width=40&height=40", picture).status == .tooManyRequests)
-    // What is there costs nothing.
-    #expect(await fixture.get(known).status == .ok)
-    gate.open()
-    #expect(await waiting.status == .ok)
-  }
-
   @Test func whoeverAsksForTheSameWaitsForOneJob() async throws {
     let fixture = try ServiceFixture()
     let address = try fixture.address("40,jpeg")

@@ -55,7 +55,7 @@ struct HelperConfinement {
   }
 
   /// Whether the parent lives. The process ends with it from now on.
-  static func diesWithParent(_ parent: pid_t) -> Bool {
+  private static func diesWithParent(_ parent: pid_t) -> Bool {
     _ = csandbox_die_with_parent()
     // The kernel sends the signal only for a parent that exits from now on.
     return getppid() == parent
@@ -97,7 +97,7 @@ struct HelperConfinement {
   /// A network without interfaces, no shared memory of others, and a user without rights over anything outside.
   ///
   /// Not a PID namespace: a process cannot enter one itself, and after requesting one it cannot start threads.
-  static func enterNamespaces() throws(SystemFailure) {
+  private static func enterNamespaces() throws(SystemFailure) {
     let others = csandbox_network_namespace | csandbox_ipc_namespace
     guard csandbox_unshare(csandbox_user_namespace | others) != 0 else { return }
     let failure = SystemFailure.last
@@ -106,11 +106,11 @@ struct HelperConfinement {
   }
 
   /// To be called in a user namespace of the process's own.
-  static func limitThreads() {
+  private static func limitThreads() {
     limit(__RLIMIT_NPROC, to: UInt(spareThreads + 4 * sysconf(Int32(_SC_NPROCESSORS_ONLN))))
   }
 
-  static func limit(_ resource: __rlimit_resource, to value: UInt) {
+  private static func limit(_ resource: __rlimit_resource, to value: UInt) {
     var limits = rlimit()
     getrlimit(__rlimit_resource_t(resource.rawValue), &limits)
     let most = min(limits.rlim_max, value)

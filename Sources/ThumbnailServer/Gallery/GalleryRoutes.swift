@@ -49,6 +49,8 @@ struct GalleryRoutes: Sendable {
         return zips.response(to: request, token: path[1], login: sharing?.login.session(of: request))
       case (.POST, 1) where path[0] == "link" && link == nil: return try await makeLink(Self.decode(request))
       case (.GET, 1) where path[0] == "links" && link == nil: return try links()
+      case (.GET, 1) where path[0] == "hidden" && link == nil:
+        throw Problem(.gone, "removed", "the list of hidden pictures is in the cache's folder hidden")
       case (.POST, 2) where path == ["links", "end"] && link == nil:
         guard let sharing else { throw .notFound }
         try await sharing.links.end((try Self.decode(request) as ItemIDMessage).id)
@@ -259,7 +261,7 @@ struct GalleryRoutes: Sendable {
     case "retry": await list.retry()
     case "delete":
       let ids = (try Self.decode(request) as ItemIDsMessage).ids
-      guard await sessions.hasRoomToHide(ids) else {
+      guard await sessions.hidden.hasRoom(for: ids) else {
         throw Problem(.badRequest, "invalid-request", "there is no room for more hidden pictures; show some first")
       }
       await list.hide(ids)

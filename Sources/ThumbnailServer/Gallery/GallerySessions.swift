@@ -49,7 +49,7 @@ actor GallerySessions {
   let source: GallerySource
   private let pipeline: ThumbnailPipeline
   private let headers: HostHeaders
-  private let hidden: HiddenPhotos
+  let hidden: HiddenPhotos
   private var entries: [String: Entry] = [:]
 
   init(_ source: GallerySource, pipeline: ThumbnailPipeline, headers: HostHeaders, hidden: HiddenPhotos) {
@@ -91,9 +91,6 @@ actor GallerySessions {
     await end(idle.session.id)
     return true
   }
-
-  /// Whether these photos can be hidden, too.
-  func hasRoomToHide(_ ids: [String]) async -> Bool { await hidden.hasRoom(for: ids) }
 
   func session(_ id: some StringProtocol) -> GallerySession? { entries[String(id)]?.session }
 

@@ -42,6 +42,7 @@ struct ImageRoutes: Sendable {
     else { return .problem(.notFound) }
     switch path[1] {
     case "original": return original(file, for: request)
+    case "film": return .problem(Problem(.gone, "removed", "films are not shown any more"))
     case "details": return await reading.runToEnd { details(file) }
     default: return .problem(.notFound)
     }

@@ -56,7 +56,7 @@ actor ViewportPrefetch {
     else { return false }
     if prefetcher?.variant != variant {
       prefetcher?.stop()
-      prefetcher = Prefetcher(pipeline: pipeline, layout: grid, variant: variant, options: Prefetcher.Options())
+      prefetcher = Prefetcher(pipeline: pipeline, layout: grid, variant: variant)
       (layout, known) = (grid, 0..<0)
     } else if layout != grid {
       prefetcher?.setLayout(grid)
