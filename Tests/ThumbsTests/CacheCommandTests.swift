@@ -129,7 +129,7 @@ struct CacheCommandTests {
 
   @Test func aCacheThatIsNotThereIsEmptyAndNotMade() async throws {
     #expect(try await stats().thumbnails == 0)
-    for command in ["list", "verify", "clear", "prune --to 1MiB", "export out"] {
+    for command in ["list", "verify", "clear", "prune --to 1MiB"] {
       let words = command.split(separator: " ").map(String.init)
       let run = try await bench.start(["cache"] + words).run()
       #expect(run.status == 0 && run.stderr.isEmpty, "\(command): \(run.stderr)")
@@ -137,7 +137,7 @@ struct CacheCommandTests {
     #expect(!FileManager.default.fileExists(atPath: bench.cache.path))
   }
 
-  @Test(arguments: ["stats", "list", "verify", "clear", "prune --to 1MiB", "export out"])
+  @Test(arguments: ["stats", "list", "verify", "clear", "prune --to 1MiB"])
   func aFolderThatCannotBeUsedIsNamed(command: String) async throws {
     try Data("hello".utf8).write(to: bench.url("file"))
     let words = command.split(separator: " ").map(String.init)
@@ -277,7 +277,7 @@ struct CacheCommandTests {
     let other = bench.cache.appendingPathComponent("thumbnails-v3.sqlite")
     try Data("of a later version".utf8).write(to: other)
     try CacheFile(bench.cache).execute("CREATE TABLE later (id); PRAGMA user_version = 99")
-    for command in ["list", "verify", "prune --older-than 1d", "export out", "stats"] {
+    for command in ["list", "verify", "prune --older-than 1d", "stats"] {
       let run = try await bench.start(["cache"] + command.split(separator: " ").map(String.init)).run()
       #expect(run.status == 0 && run.stderr.isEmpty, "\(command): \(run.stderr)")
     }

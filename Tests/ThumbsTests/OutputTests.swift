@@ -68,13 +68,13 @@ struct OutputTests {
     #expect(try next.summary().hits >= 1)
   }
 
-  @Test(arguments: ["prefetch", "get", "stats", "list", "export", "verify", "prune", "clear", "help"])
+  @Test(arguments: ["prefetch", "get", "stats", "list", "verify", "prune", "clear", "help"])
   func aFullStdoutIsNamed(which: String) async throws {
     let full = open("/dev/full", O_WRONLY | O_CLOEXEC)
     defer { close(full) }
     let lines = [
       "prefetch": command + ["--json"], "get": ["get", "pictures/picture 1.jpg", "--output", "-"],
-      "stats": ["cache", "stats"], "list": ["cache", "list"], "export": ["cache", "export", "out"],
+      "stats": ["cache", "stats"], "list": ["cache", "list"],
       "verify": ["cache", "verify"], "prune": ["cache", "prune", "--to", "0"], "clear": ["cache", "clear", "--json"],
       "help": ["--help"],
     ]
