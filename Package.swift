@@ -150,8 +150,6 @@ let package = Package(
       dependencies: [
         "CLook",
         "CaptureDates",
-        "DecodeSandbox",
-        "ImageCodec",
         "ThumbnailCore",
       ],
       swiftSettings: strict

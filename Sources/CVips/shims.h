@@ -76,10 +76,6 @@ static inline int cvips_load_openexr(const char *path, VipsImage **out, VipsFail
 static inline int cvips_load_magick(const void *bytes, size_t length, VipsImage **out, VipsFailOn fail_on) {
   return vips_magickload_buffer((void *)bytes, length, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, NULL);
 }
-// Samples of 8 bits that are in a file without a header, read a few rows at a time.
-static inline int cvips_load_raw(const char *path, VipsImage **out, int width, int height, int bands) {
-  return vips_rawload(path, out, width, height, bands, "access", VIPS_ACCESS_SEQUENTIAL, NULL);
-}
 
 // --- Memory ------------------------------------------------------------------------------------------------------------
 
@@ -166,44 +162,9 @@ static inline void cvips_set_animation(VipsImage *image, int height, const int *
   vips_image_set_int(image, "loop", loops);
 }
 
-// Lines of text as a mask of one band: 255 where there is ink. `text` is Pango's markup; lines are broken between words
-// to fit into `width` pixels, if that is not 0.
-static inline int cvips_text(VipsImage **out, const char *text, const char *font, int width) {
-  return vips_text(out, text, "font", font, "dpi", 96, "width", width, NULL);
-}
-// One black pixel.
-static inline int cvips_black(VipsImage **out) { return vips_black(out, 1, 1, NULL); }
-// A mask as an opaque image: `ink` for 255, `ground` for 0.
-static inline int cvips_tint(VipsImage *mask, VipsImage **out, const double ink[3], const double ground[3]) {
-  double scale[3], offset[3];
-  for (int band = 0; band < 3; band++) {
-    scale[band] = (ink[band] - ground[band]) / 255;
-    // Samples are truncated.
-    offset[band] = ground[band] + 0.5;
-  }
-  return vips_linear(mask, out, scale, offset, 3, "uchar", TRUE, NULL);
-}
-// An image within a larger one of one colour, clipped to that.
-static inline int cvips_embed(VipsImage *in, VipsImage **out, int x, int y, int width, int height, const double colour[3]) {
-  VipsArrayDouble *background = vips_array_double_new(colour, 3);
-  int result = vips_embed(in, out, x, y, width, height, "extend", VIPS_EXTEND_BACKGROUND, "background", background,
-    NULL);
-  vips_area_unref(VIPS_AREA(background));
-  return result;
-}
 // Zero in all bands, so transparent, outside the image.
 static inline int cvips_embed_clear(VipsImage *in, VipsImage **out, int x, int y, int width, int height) {
   return vips_embed(in, out, x, y, width, height, NULL);
-}
-static inline int cvips_insert(VipsImage *in, VipsImage **out, VipsImage *part, int x, int y) {
-  return vips_insert(in, part, out, x, y, NULL);
-}
-// Images of one size side by side, with `gap` pixels of one colour between them.
-static inline int cvips_join_across(VipsImage **in, int count, VipsImage **out, int gap, const double colour[3]) {
-  VipsArrayDouble *background = vips_array_double_new(colour, 3);
-  int result = vips_arrayjoin(in, out, count, "across", count, "shim", gap, "background", background, NULL);
-  vips_area_unref(VIPS_AREA(background));
-  return result;
 }
 
 // --- Savers ------------------------------------------------------------------------------------------------------------

@@ -248,26 +248,29 @@ package final class ThumbnailCache: Sendable {
   }
 }
 
-extension ThumbnailCache: PageStore {
+/// Result pages of photo searches, so that a gallery can be opened offline.
+extension ThumbnailCache {
+  /// Stores a page, replacing an earlier one at the same place. Returns when it is written.
   package func store(_ page: StoredPage) async {
     await write(.change { db, limits in try PageTable.store(page, limits, in: db) })
   }
 
+  /// The page at a place; nil when it is not stored. Counts as a use of the page.
   package func page(at place: PagePlace) async -> StoredPage? {
     let found = await read { try $0.read { try PageTable.page(at: place, in: $0) } ?? nil }
     if let found { stage(.change(isHint: true) { db, _ in try PageTable.use(found.row, in: db) }) }
     return found?.page
   }
 
+  /// The page sizes that a search is stored with from its first page on, most recently used first.
   package func pageSizes(provider: String, query: String) async -> [Int] {
     await read { try $0.read { try PageTable.pageSizes(provider: provider, query: query, in: $0) } } ?? []
   }
 
+  /// Photos that have a thumbnail in the cache, across all searches, each once, most recently stored first.
+  ///
+  /// - Parameter mark: The `next` of the previous portion; nil for the beginning.
   package func cachedPhotos(after mark: Int64?, count: Int) async -> CachedPhotos {
     await read { try $0.read { try PageTable.cachedPhotos(after: mark, count: count, in: $0) } } ?? CachedPhotos()
-  }
-
-  package func removePhoto(_ source: SourceKey) async {
-    await write(.change { db, _ in try PageTable.removePhoto(source, in: db) })
   }
 }

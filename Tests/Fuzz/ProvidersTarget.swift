@@ -36,8 +36,6 @@ private func provider(named name: String) -> (@Sendable (CannedClient) -> any Ph
   case "unsplash": { ServiceProvider(.unsplash(), baseURL: url, key: accessKey, client: $0, clock: clock) }
   case "pexels": { ServiceProvider(.pexels, baseURL: url, key: accessKey, client: $0, clock: clock) }
   case "commons": { ServiceProvider(.commons(), baseURL: url, client: $0, clock: clock) }
-  case "openverse": { ServiceProvider(.openverse, baseURL: url, client: $0, clock: clock) }
-  case "picsum": { ServiceProvider(.picsum, baseURL: url, client: $0, clock: clock) }
   default: nil
   }
 }

@@ -1,8 +1,8 @@
 public import Foundation
 import Synchronization
 
-/// A fake photo service on loopback, with the quirks of the real one, and its photos. See `commons`, `openverse`,
-/// `pexels` and `picsum`. Images are served as they are: requested sizes are logged but ignored.
+/// A fake photo service on loopback, with the quirks of the real one, and its photos. See `commons` and
+/// `pexels`. Images are served as they are: requested sizes are logged but ignored.
 public final class PhotoServiceOrigin: Sendable {
   /// The server, with its log.
   public let origin: Origin

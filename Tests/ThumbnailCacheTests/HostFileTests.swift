@@ -31,14 +31,14 @@ struct HostFileTests {
       for file in files {
         for _ in 0..<25 {
           group.addTask {
-            await file.update(.service("openverse", at: "x")) { [date] in
+            await file.update(.service("commons", at: "x")) { [date] in
               $0.due = ($0.due ?? date) + 3
             }
           }
         }
       }
     }
-    #expect(file().news()?[.service("openverse", at: "x")]?.due == date + 300)
+    #expect(file().news()?[.service("commons", at: "x")]?.due == date + 300)
   }
 
   @Test func whatIsOverLeavesAndThereIsNoMoreThanABound() async throws {

@@ -371,25 +371,6 @@ struct ConvertCommandTests {
     #expect(try files("small").count == 2)
   }
 
-  @Test func aSheetCanBeAPicture() async throws {
-    try put("formats/jpeg-420.jpg", "photos/a.jpg")
-    try put("formats/png-rgba.png", "photos/b.png")
-    try put("broken/empty.jpg", "photos/empty.jpg")
-    let run = try await bench.run("convert", "photos", "--output", "small", "--sheet", "sheet.jpg", "--size", "40")
-    #expect(run.status == 1 && run.complaints.count == 1, "\(run.stderr)")
-    #expect(try Data(contentsOf: bench.url("sheet.jpg")).starts(with: [0xFF, 0xD8]))
-    let shown = try await bench.run("get", "sheet.jpg", "--json")
-    let sheet = try JSONDecoder().decode(Picture.self, from: shown.stdout)
-    // The pictures are on it, not their names alone: the same run without thumbnails to read draws fewer colours.
-    let first = try Data(contentsOf: bench.url("sheet.jpg"))
-    try FileManager.default.removeItem(at: bench.url("small/a.jpg"))
-    try Data(contentsOf: bench.url("small/b.webp")).prefix(100).write(to: bench.url("small/b.webp"))
-    #expect(sheet.status == "stored" && first.count > 2_000)
-    let again = try await bench.run("convert", "photos", "--output", "small", "--sheet", "sheet.jpg", "--size", "40")
-    #expect(again.status == 1)
-    #expect(try Data(contentsOf: bench.url("sheet.jpg")) == first, "what was lost is made and shown again")
-  }
-
   @Test func aDryRunSaysWhatItWouldWrite() async throws {
     try put("formats/jpeg-420.jpg", "photos/a.jpg")
     let run = try await bench.run("convert", "photos", "--output", "small", "--dry-run")

@@ -48,7 +48,7 @@ struct NoDecoderTests {
     compiler.waitUntilExit()
     #expect(compiler.terminationStatus == 0)
     let traps = ["LD_PRELOAD": bench.url("traps.so").path, "SWIFT_BACKTRACE": "enable=no"]
-    let run = try await convert(traps, "--sheet", "sheet.jpg")
+    let run = try await convert(traps, "--sheet", "sheet.html")
     #expect(run.status == 0, "\(run.stderr.suffix(500))")
     // Nor where it reduces what it has stored.
     for size in ["400x400", "100x100"] {

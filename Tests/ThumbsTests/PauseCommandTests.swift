@@ -26,7 +26,6 @@ struct PauseCommandTests {
     let services: [(String, PhotoServiceOrigin, [OriginResponse])] = [
       ("pexels", try .pexels(lakes, accessKey: "key-of-a-test"), [.tooManyRequests(retryAfter: "1")]),
       ("commons", try .commons(lakes), [.tooManyRequests(retryAfter: "1"), maxlag]),
-      ("openverse", try .openverse(lakes), [.status(503).header("Retry-After", "1")]),
     ]
     for (name, service, refusals) in services {
       for refusal in refusals { service.failNext(with: refusal) }

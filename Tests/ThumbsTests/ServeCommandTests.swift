@@ -268,7 +268,7 @@
   @Test(arguments: [
     (#"{"prot": 8080}"#, "prot"), (#"{"config": "a.json"}"#, "config"), (#"{"queue": "x"}"#, "--queue"),
     (#"{"port": [1, 2"#, "JSON"), ("[]", "JSON"), (#"{"preset": {"a": "tall"}}"#, "--preset a"),
-    (#"{"help": true}"#, "help"), (#"{"pair": "prefer-jpeg", "provider": "picsum"}"#, "--pair"),
+    (#"{"help": true}"#, "help"), (#"{"pair": "prefer-jpeg", "provider": "commons"}"#, "--pair"),
   ])
   func aMistakeInTheFileIsOneLine(text: String, named: String) async throws {
     try Data(text.utf8).write(to: bench.url("server.json"))

@@ -50,13 +50,14 @@ struct UsageTests {
     Mistake("prefetch --query a --memory-cache lots", "'lots'", "--memory-cache", "256MiB"),
     Mistake("prefetch --query a --disk-cache -5", "--disk-cache"),
     Mistake("prefetch --query a --memory-budget 1k", "--memory-budget", "16MiB"),
-    Mistake("prefetch --query a --provider flickr", "flickr", "folder:flickr", "commons", "picsum"),
+    Mistake("prefetch --query a --provider flickr", "flickr", "folder:flickr", "commons", "pexels"),
     Mistake("prefetch --query a --provider unsplash", "unsplash", "UNSPLASH_ACCESS_KEY", "https://"),
     Mistake("prefetch --query a --provider pexels", "pexels", "PEXELS_API_KEY", "https://"),
-    Mistake("prefetch --query a --provider picsum --provider-url ftp://x", "ftp://x", "https://"),
+    Mistake("prefetch --query a --provider commons --provider-url ftp://x", "ftp://x", "https://"),
     Mistake("prefetch --urls list --original", "--original", "--urls"),
     Mistake("prefetch --query a --provider folder:. --provider-url http://x", "folder", "URL"),
     Mistake("prefetch --query a --seize 3x3", "--seize", "did you mean '--size'"),
+    Mistake("search --query a --html a.html", "no option '--html' any more", "--sheet"),
     Mistake("convert --videos a", "no option '--videos' any more", "ffmpegthumbnailer"),
     Mistake("prefetch --query a --max-wait 60", "'60'", "--max-wait", "30s"),
     Mistake("prefetch --query a --min-rate fast", "'fast'", "--min-rate", "number of bytes"),
@@ -169,7 +170,8 @@ struct UsageTests {
   @Test func theWholeHelpOfPrefetchHasEveryOptionWithItsDefault() async throws {
     let run = try await bench.run("prefetch", "--help-hidden")
     let defaults = [
-      "--query": nil, "--urls": nil, "--provider": "auto", "--provider-url": "its own address", "--pages": "3",
+      "--query": nil, "--urls": nil, "--provider": "unsplash or pexels", "--provider-url": "its own address",
+      "--pages": "3",
       "--per-page": "30", "--count": "no limit", "--size": "400", "--fit": "contain", "--gravity": "centre",
       "--format": "auto", "--quality": "80", "--scaling": "good", "--linear": nil, "--ahead": "2", "--downloads": "16",
       "--per-host": "6",

@@ -30,7 +30,7 @@ extension GalleryMachine {
 
   private mutating func take(_ error: ProviderError, at now: Duration) -> [Action] {
     failure = error
-    let pause = min(options.firstRetry * (1 << min(failures, 16)), options.longestRetry)
+    let pause = min(.seconds(1) * (1 << min(failures, 16)), options.longestRetry)
     failures += 1
     notBefore = now + max(pause, error.retryAfter)
     if let previous { results = previous }
@@ -97,7 +97,7 @@ extension GalleryMachine {
   var content: GalleryContent {
     let shown = previous ?? results
     return GalleryContent(
-      query: query, provider: provider, state: state, items: shown.items,
+      query: query, provider: options.provider, state: state, items: shown.items,
       isOffline: options.isOffline || failure?.isUnreachable == true, total: shown.total, pages: shown.pages,
       hasMore: hasMore, skipped: shown.skipped)
   }
@@ -126,6 +126,6 @@ extension GalleryMachine {
 
   private func emptyMessage(for query: String) -> String {
     query.isEmpty
-      ? "\(provider) has no picture" : "\(provider) has no picture for “\(query)”; try other words"
+      ? "\(options.provider) has no picture" : "\(options.provider) has no picture for “\(query)”; try other words"
   }
 }

@@ -23,18 +23,15 @@ extension ProviderSpecification {
 
   /// The offline form of the provider, from a pipeline's cache. Needs no access key.
   ///
-  /// - Parameter environment: The environment variables, whose access keys determine what `auto` means.
   /// - Throws: `ProviderError.unreachable` without a disk cache.
   public func offlineProvider(
-    for pipeline: ThumbnailPipeline, environment: [String: String] = ProcessInfo.processInfo.environment
+    for pipeline: ThumbnailPipeline
   ) throws(ProviderError) -> any PhotoProvider {
-    let known: any PhotoProvider
     do throws(ProviderError) {
-      known = try provider(for: pipeline, environment: environment)
+      return try provider(for: pipeline, environment: [:]).offline(in: pipeline.pageStore)
     } catch {
       guard case .keyMissing(let name, _, _) = error else { throw error }
       return OfflineProvider(of: name, store: try OfflineProvider.existing(pipeline.pageStore, for: name))
     }
-    return try known.offline(in: pipeline.pageStore)
   }
 }

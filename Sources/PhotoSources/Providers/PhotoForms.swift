@@ -11,10 +11,6 @@ struct PhotoForms: Hashable, Sendable, Codable {
     case pexels
     /// Certain widths only. `url` has one of them.
     case commons
-    /// One small form, `url`, and the original.
-    case openverse
-    /// Any size, as the end of the path. `url` is the part before it.
-    case picsum
   }
 
   /// The use for which a form has to be large enough.
@@ -42,32 +38,7 @@ struct PhotoForms: Hashable, Sendable, Codable {
       guard let cell, let size else { return [url] }
       return [imgixURL(ofSize: size, for: cell)]
     case .commons: return commonsURLs(ofSize: size, for: cell)
-    case .openverse: return openverseURLs(ofSize: size, for: cell)
-    case .picsum: return [picsumURL(ofSize: size, for: cell)]
     }
-  }
-
-  /// The largest width of Openverse's only thumbnail of a photo, in pixels; photos are not upscaled.
-  private static let openverseWidth = 600
-  /// The longest side that Lorem Picsum renders, in pixels.
-  private static let picsumSide = PixelSize(5000, 5000)
-
-  /// Openverse's thumbnail fails with status 424 if its proxy cannot fetch the photo, even when the original, on another
-  /// server, is available.
-  private func openverseURLs(ofSize size: PixelSize?, for cell: Cell?) -> [URL] {
-    let original = original ?? url
-    guard let cell, url != original else { return [original] }
-    let isEnough = min(cell.scaledSize(of: size).width, size?.width ?? .max) <= Self.openverseWidth
-    return isEnough ? [url, original] : [original]
-  }
-
-  /// The aspect ratio is kept, since Lorem Picsum crops to any other. `url` is `https://picsum.photos/id/7`.
-  private func picsumURL(ofSize size: PixelSize?, for cell: Cell?) -> URL {
-    var size = cell?.scaledSize(of: size) ?? size ?? Self.picsumSide
-    if size.longerSide > Self.picsumSide.width {
-      size = Cell(box: Self.picsumSide, fit: .contain).scaledSize(of: size)
-    }
-    return url.appending(path: "\(size.width)/\(size.height).jpg")
   }
 
   /// The most concurrent downloads that the server allows; nil if unknown.

@@ -12,8 +12,8 @@ import ThumbnailCore
 /// A provider is `Sendable`, and calls may be concurrent: a search while the user types is cancelled while the next one
 /// runs. Keep the state of a search in its cursor instead of in the provider.
 public protocol PhotoProvider: Sendable {
-  /// The provider's name in messages and JSON: `unsplash`, `folder`, `urls`. With fallbacks, the name of the provider
-  /// in use. Pages are stored under it, and `Photo.provider` has to be the same.
+  /// The provider's name in messages and JSON: `unsplash`, `folder`, `urls`. Pages
+  /// are stored under it, and `Photo.provider` has to be the same.
   var name: String { get }
   /// The provider's capabilities.
   var capabilities: ProviderCapabilities { get }

@@ -39,8 +39,6 @@ public enum ProviderError: Error, Hashable, Sendable {
   case keyUnusable(provider: String, variable: String, page: String)
   /// The provider's base URL is invalid.
   case invalidAddress(String)
-  /// All of several providers failed; with the error of each.
-  case allFailed([ProviderError])
 
   /// A stable, machine-readable name of the case: `rate-limited`.
   public var code: String {
@@ -63,7 +61,6 @@ public enum ProviderError: Error, Hashable, Sendable {
     case .keyMissing: "key-missing"
     case .keyUnusable: "key-unusable"
     case .invalidAddress: "invalid-address"
-    case .allFailed: "none-answers"
     }
   }
 
@@ -86,7 +83,7 @@ public enum ProviderError: Error, Hashable, Sendable {
     case .notFound(let provider):
       "there is no \(provider) service at this address (404); check the provider's URL"
     case .unreachable(let provider, let reason):
-      "\(provider) cannot be reached: \(reason); \(Self.networkAdvice)"
+      "\(provider) cannot be reached: \(reason); check the network and the address, or try again later"
     case .addressRefused(let provider, let reason):
       "\(provider) is not asked: \(reason); check the provider's URL, or allow its network (addresses)"
     case .malformed(let provider, let snippet):
@@ -102,7 +99,7 @@ public enum ProviderError: Error, Hashable, Sendable {
     case .unsupported(let provider, let reason):
       "\(provider): \(reason)"
     case .unknownProvider(let text):
-      "there is no provider \(Snippet.quoted(text)); choose auto, unsplash, pexels, commons, openverse or picsum, or "
+      "there is no provider \(Snippet.quoted(text)); choose unsplash, pexels or commons, or "
         + "write folder:\(text.isEmpty ? "PATH" : Snippet.line(text)) for the folder of that name"
     case .keyMissing(let provider, let variable, let page):
       "\(provider) needs an access key: get one at \(page) and set \(variable)"
@@ -110,24 +107,7 @@ public enum ProviderError: Error, Hashable, Sendable {
       "\(variable) is set to something that is no access key of \(provider): get one at \(page), or unset \(variable)"
     case .invalidAddress(let text):
       "\(Snippet.quoted(text)) is not the address of a provider; write it like https://api.example.org"
-    case .allFailed(let errors):
-      Self.message(of: errors)
     }
-  }
-
-  private static let networkAdvice = "check the network and the address, or try again later"
-
-  /// All errors in one line, without repeating the same advice.
-  private static func message(of errors: [ProviderError]) -> String {
-    let troubles = errors.map { error in
-      if case .unreachable(let provider, let reason) = error {
-        "\(provider) cannot be reached: \(reason)"
-      } else {
-        error.message
-      }
-    }
-    let advice = errors.contains { if case .unreachable = $0 { true } else { false } } ? [networkAdvice] : []
-    return (troubles + advice).joined(separator: "; ")
   }
 }
 
@@ -139,53 +119,21 @@ extension ProviderError: CustomStringConvertible {
 /// The consequences of an error for the next request.
 extension ProviderError {
   /// Whether the source did not respond at all, so that stored photos are shown instead.
-  var isUnreachable: Bool {
-    switch self {
-    case .unreachable: true
-    case .allFailed(let errors): errors.contains { $0.isUnreachable }
-    default: false
-    }
-  }
+  var isUnreachable: Bool { if case .unreachable = self { true } else { false } }
 
   /// Whether the same request may succeed later without an action of the user.
   var mayPass: Bool {
     switch self {
     // A cancelled request is repeated: a deliberate cancellation ignores the response.
     case .unreachable, .rateLimited, .malformed, .cancelled: true
-    case .allFailed(let errors): errors.contains { $0.mayPass }
     default: false
     }
   }
 
-  /// Whether a fallback provider may succeed.
-  var allowsFallback: Bool {
-    switch self {
-    case .rateLimited, .blocked, .unreachable, .addressRefused, .unsupported: true
-    default: false
-    }
-  }
+  /// The least time before the next request, as the provider has said; nil if it has not.
+  var pause: Duration? { if case .rateLimited(_, let pause) = self { pause } else { nil } }
+  var retryAfter: Duration { pause ?? .zero }
 
-  /// The least time before the next request; with several services, until the first may respond.
-  var retryAfter: Duration {
-    switch self {
-    case .rateLimited(_, let pause?): pause
-    case .allFailed(let errors): errors.lazy.filter(\.mayPass).map(\.retryAfter).min() ?? .zero
-    default: .zero
-    }
-  }
-
-  /// The time until the provider accepts requests again; with several, the shortest time. Nil if the error is no rate
-  /// limit.
-  var pause: Duration? {
-    switch self {
-    case .rateLimited(_, let pause): pause
-    case .allFailed(let errors): errors.compactMap(\.pause).min()
-    default: nil
-    }
-  }
-
-  /// The provider that limits requests; nil if there are several.
-  var limitingProvider: String? {
-    if case .rateLimited(let provider, _) = self { provider } else { nil }
-  }
+  /// The provider that limits requests.
+  var limitingProvider: String? { if case .rateLimited(let provider, _) = self { provider } else { nil } }
 }

@@ -2,11 +2,8 @@ import Foundation
 import HTTPTransport
 import ThumbnailCore
 
-/// A provider as specified by the user: `auto`, `folder:PATH`, `unsplash`, `pexels`, `commons`, `openverse` or
-/// `picsum`.
+/// A provider as specified by the user: `folder:PATH`, `unsplash`, `pexels` or `commons`.
 public enum ProviderSpecification: Hashable, Sendable {
-  /// The first of Unsplash and Pexels whose access key is set; else Wikimedia Commons, with Openverse as its fallback.
-  case auto
   /// The images of a folder; a relative path is resolved against the current directory.
   case folder(path: String)
   /// The photos of unsplash.com: 30 a page, and random ones; needs a key.
@@ -21,12 +18,6 @@ public enum ProviderSpecification: Hashable, Sendable {
   ///
   /// Each photo has its own licence: show it with `attribution` and `licence`, linked to `pageURL`.
   case commons
-  /// The openly licensed photos of many sites that Openverse indexes: 20 a page, each with its own licence like those of
-  /// Commons. A search ends after 240 photos, and there is a limit of 200 requests a day.
-  case openverse
-  /// The images of Lorem Picsum (picsum.photos): about a thousand photos from Unsplash for demonstrations, 100 a page,
-  /// and random ones. It has no search.
-  case picsum
 
   /// The environment variable that holds the access key of Unsplash.
   public static let unsplashKeyVariable = "UNSPLASH_ACCESS_KEY"
@@ -40,9 +31,14 @@ public enum ProviderSpecification: Hashable, Sendable {
   ]
 
   private static let byName: [String: ProviderSpecification] = [
-    "auto": .auto, "unsplash": .unsplash, "pexels": .pexels, "commons": .commons, "openverse": .openverse,
-    "picsum": .picsum,
+    "unsplash": .unsplash, "pexels": .pexels, "commons": .commons,
   ]
+
+  /// Unsplash or Pexels where its access key is set, else Wikimedia Commons.
+  public static func preferred(environment: [String: String]) -> ProviderSpecification {
+    let isSet = { (variable: String) in environment[variable]?.allSatisfy(\.isWhitespace) == false }
+    return isSet(unsplashKeyVariable) ? .unsplash : isSet(pexelsKeyVariable) ? .pexels : .commons
+  }
 
   /// Parses a specification. A path may begin with `~/`, which shells do not expand after the colon.
   ///
@@ -72,33 +68,23 @@ public enum ProviderSpecification: Hashable, Sendable {
     environment: [String: String], baseURL: String? = nil, client: any HTTPClient, namesContact: Bool = true,
     application: String = "thumbs", formats: Set<ImageFormat>? = nil, clock: ProviderClock = ProviderClock()
   ) throws(ProviderError) -> any PhotoProvider {
-    func key(of name: String) throws(ProviderError) -> AccessKey? {
-      guard let (variable, page) = Self.keys[name], let text = environment[variable], !text.allSatisfy(\.isWhitespace)
-      else { return nil }
-      guard let key = AccessKey(text) else { throw .keyUnusable(provider: name, variable: variable, page: page) }
-      return key
-    }
     func provider(_ service: PhotoService) throws(ProviderError) -> ServiceProvider {
       let (name, address) = (service.dialect.name, baseURL ?? service.baseURL)
-      let key = try key(of: name)
-      if key == nil, let (variable, page) = Self.keys[name] {
-        throw .keyMissing(provider: name, variable: variable, page: page)
+      var key: AccessKey?
+      if let (variable, page) = Self.keys[name] {
+        let text = environment[variable] ?? ""
+        if text.allSatisfy(\.isWhitespace) { throw .keyMissing(provider: name, variable: variable, page: page) }
+        key = AccessKey(text)
+        if key == nil { throw .keyUnusable(provider: name, variable: variable, page: page) }
       }
       guard let url = URL(web: address) else { throw .invalidAddress(address) }
       return ServiceProvider(service, baseURL: url, key: key, client: client, clock: clock)
     }
 
-    let unsplash = PhotoService.unsplash(application: application)
-    let commons = PhotoService.commons(namesContact: namesContact)
     switch self {
-    case .auto:
-      for service in [unsplash, .pexels] where try key(of: service.dialect.name) != nil { return try provider(service) }
-      return AutoProvider(try provider(commons), try provider(.openverse))
-    case .unsplash: return try provider(unsplash)
+    case .unsplash: return try provider(.unsplash(application: application))
     case .pexels: return try provider(.pexels)
-    case .commons: return try provider(commons)
-    case .openverse: return try provider(.openverse)
-    case .picsum: return try provider(.picsum)
+    case .commons: return try provider(.commons(namesContact: namesContact))
     case .folder(let path):
       guard baseURL == nil else {
         throw .unsupported(provider: "folder", reason: "a folder has no URL; leave out the provider's URL")

@@ -34,8 +34,7 @@ extension JSONObject {
 
   /// The names of services as they write them.
   private static let services = [
-    "unsplash": "Unsplash", "pexels": "Pexels", "commons": "Wikimedia Commons", "openverse": "Openverse",
-    "picsum": "Lorem Picsum", "auto": "Photos",
+    "unsplash": "Unsplash", "pexels": "Pexels", "commons": "Wikimedia Commons",
   ]
 
   /// An image of a list. `key` names it in the addresses of its thumbnails, `hash` is its ThumbHash in Base64, `color` its

@@ -237,7 +237,7 @@ public final class ThumbnailPipeline: Sendable {
   }
 
   /// The store of search result pages beside the thumbnails, for offline use; nil without a disk cache.
-  public var pageStore: (any PageStore)? { stages.cache.disk == nil ? nil : stages.cache }
+  package var pageStore: ThumbnailCache? { stages.cache.disk == nil ? nil : stages.cache }
 
   /// The last reason why a thumbnail could not be stored on disk, with what to do; nil if all could.
   public var cacheProblem: String? {

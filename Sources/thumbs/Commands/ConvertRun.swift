@@ -77,7 +77,7 @@ final class ConvertRun: Sendable {
     let summary = await conversion.finish()
     await progress.stop()
     if let failure { throw failure }
-    if let missing = try await files?.finish(summary) { console.complain(missing) }
+    try await files?.finish(summary)
     let status = try end(summary)
     return status == .success && !inTheWay.isEmpty ? .someFailed : status
   }

@@ -40,7 +40,7 @@ extension GetCommand {
     if let signal = interruption.signal { return .stopped(by: signal) }
     let status: ExitCode
     do {
-      status = try await handOver(result, of: source, on: sheet, after: ContinuousClock.now - started)
+      status = try handOver(result, of: source, on: sheet, after: ContinuousClock.now - started)
     } catch {
       status = Console.standard.report(CommandFailure(error))
     }
@@ -104,9 +104,9 @@ extension GetCommand {
   private func handOver(
     _ result: Result<ThumbnailResponse, ThumbnailError>, of source: ImageSource, on sheet: SheetFile?,
     after duration: Duration
-  ) async throws -> ExitCode {
+  ) throws -> ExitCode {
     let console = Console.standard
-    try await finish(sheet, cell(of: source, result))
+    try finish(sheet, cell(of: source, result))
     var path: String?
     if case .success(let response) = result, target != nil {
       try write(response.thumbnail)
@@ -156,17 +156,17 @@ extension GetCommand {
   /// Starts the contact sheet, if one is requested.
   private func makeSheet(title: String) throws -> SheetFile? {
     do {
-      return try look.sheet.map { try SheetFile(path: $0, title: title, isolation: isolation.isolation) }
+      return try look.sheet.map { try SheetFile(path: $0, title: title) }
     } catch {
       throw CommandFailure(error, choose: "another --sheet")
     }
   }
 
   /// Writes the sheet with its only image.
-  private func finish(_ sheet: SheetFile?, _ cell: SheetCell) async throws {
+  private func finish(_ sheet: SheetFile?, _ cell: SheetCell) throws {
     do {
-      try await sheet?.add(cell)
-      _ = try await sheet?.finish(pictures: 1, failed: cell.failure == nil ? 0 : 1)
+      try sheet?.add(cell)
+      try sheet?.finish(pictures: 1, failed: cell.failure == nil ? 0 : 1)
     } catch {
       throw CommandFailure(error, keeping: PrefetchRun.kept)
     }

@@ -43,7 +43,7 @@ struct PrefetchCommand: AsyncParsableCommand {
 
   func validate() throws {
     try look.name?.check(thumbnails.format)
-    if look.name?.usesDate == true, source.urls == nil, !source.provider.hasPrefix("folder:") {
+    if look.name?.usesDate == true, source.urls == nil, source.provider?.hasPrefix("folder:") != true {
       throw ValidationError("{date} names pictures that are files, not those of photo services: leave it out of --name")
     }
   }

@@ -117,7 +117,7 @@ final class PrefetchRun: Sendable {
       progress.update { $0.expected = total == nil && limits.photos == nil ? nil : most }
     case .skipped(let item):
       try take(PictureReport(item), named: words.place(of: item))
-      try await files.add(item)
+      try files.add(item)
     case .photo(let outcome):
       // A photo cancelled by Ctrl-C counts as neither done nor failed.
       if outcome.firstError == .cancelled { return }
@@ -130,7 +130,7 @@ final class PrefetchRun: Sendable {
     }
   }
 
-  /// Reports once that a fallback source or unrelated photos are used.
+  /// Reports once that unrelated photos are used.
   private func sayWhatStandsIn() {
     guard let notice = provider.standInNotice,
       hasSaidWhatStandsIn.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged

@@ -246,7 +246,7 @@ struct ServeCommand: AsyncParsableCommand {
       guard access(urls, R_OK) == 0 else { throw .listUnreadable(path: urls, reason: SystemFailure.last.reason) }
       return .search(URLListProvider(path: urls), pageSize: source.perPage)
     }
-    let specification = try ProviderSpecification(parsing: source.provider ?? "auto")
+    let specification = try ProviderSpecification(option: source.provider)
     if case .folder(let path) = specification { return try self.folder(at: path, pipeline) }
     let provider = try specification.provider(
       for: pipeline, isOffline: freshness.offline, baseURL: source.providerURL)

@@ -89,7 +89,7 @@ extension CompletionKind {
   fileprivate static func values(named valueName: String) -> CompletionKind? {
     switch valueName {
     case "DIR", "FOLDER": .directory
-    case "PROVIDER": .list(["auto", "commons", "folder:", "openverse", "pexels", "picsum", "unsplash"])
+    case "PROVIDER": .list(["commons", "folder:", "pexels", "unsplash"])
     default: valueName.hasPrefix("FILE") ? .file() : nil
     }
   }

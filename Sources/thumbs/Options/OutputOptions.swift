@@ -25,15 +25,12 @@ struct ReportOptions: ParsableArguments {
 
 /// A contact sheet of the thumbnails.
 struct SheetOptions: ParsableArguments {
-  @Option(
-    "FILE", "Write a contact sheet: a page in one file (.html), or a picture of the first 1000 (.jpg).",
-    .naming("a file, .html or .jpg"))
+  @Option("FILE", "Write a contact sheet: a page in one file.", .naming("a file, .html"))
   var sheet: String?
 
   func validate() throws {
-    if let sheet, SheetFile.Kind(path: sheet) == nil {
-      throw ValidationError(
-        "--sheet \(sheet) cannot be written: contact sheets are pages or pictures; name it .html or .jpg")
+    if let sheet, !SheetFile.isPage(sheet) {
+      throw ValidationError("--sheet \(sheet) cannot be written: contact sheets are pages; name it .html")
     }
   }
 }

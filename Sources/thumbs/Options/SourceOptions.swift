@@ -15,7 +15,7 @@ struct SourceOptions: ParsableArguments {
   var urls: String?
 
   @Option("PROVIDER", "Where to search: \(ProviderSpecification.help)")
-  var provider = "auto"
+  var provider: String?
 
   @Option("BASE", "The address of the provider's API. (default: its own address)", visibility: .hidden)
   var providerURL: String?
@@ -45,7 +45,7 @@ struct SourceOptions: ParsableArguments {
         "nothing to fetch: give --query TEXT, such as --query lake --provider folder:Pictures, or --urls FILE|-")
     }
     try checkOneOf([("--query", query != nil), ("--urls", urls != nil)])
-    if urls != nil, provider != "auto" || providerURL != nil || original {
+    if urls != nil, provider != nil || providerURL != nil || original {
       throw ValidationError(
         "--provider, --provider-url and --original go with --query, not with --urls: leave them out")
     }
@@ -62,7 +62,7 @@ struct SourceOptions: ParsableArguments {
     for pipeline: ThumbnailPipeline, isOffline: Bool = false
   ) throws(ProviderError) -> any PhotoProvider {
     if let urls { return urls == "-" ? URLListProvider.standardInput() : URLListProvider(path: urls) }
-    return try ProviderSpecification(parsing: provider).provider(
+    return try ProviderSpecification(option: provider).provider(
       for: pipeline, isOffline: isOffline, baseURL: providerURL)
   }
 
@@ -78,7 +78,7 @@ struct SourceOptions: ParsableArguments {
   /// The start of the progress line.
   var title: String {
     if let query, !query.isEmpty { return query }
-    return listName ?? provider
+    return listName ?? provider ?? "Pictures"
   }
 
   /// The list's name as shown to the user; nil without a list.
@@ -88,16 +88,22 @@ struct SourceOptions: ParsableArguments {
 extension ProviderSpecification {
   /// The names of `--provider`.
   static let help =
-    "folder:PATH, unsplash (key in \(unsplashKeyVariable)), pexels (key in \(pexelsKeyVariable)), commons, openverse, "
-    + "picsum (no search), or auto: unsplash or pexels if its key is set, else commons or openverse."
+    "folder:PATH, unsplash (key in \(unsplashKeyVariable)), pexels (key in \(pexelsKeyVariable)) or commons. "
+    + "(default: unsplash or pexels if its key is set, else commons)"
+
+  /// The one that `--provider` names, or the preferred one.
+  init(option: String?) throws(ProviderError) {
+    self =
+      try option.map { (text) throws(ProviderError) in try ProviderSpecification(parsing: text) }
+      ?? .preferred(environment: SecretVariables.environment)
+  }
 
   /// The provider with the keys of the environment, or with `isOffline` its stored pages.
   func provider(
     for pipeline: ThumbnailPipeline, isOffline: Bool, baseURL: String?
   ) throws(ProviderError) -> any PhotoProvider {
-    let environment = SecretVariables.environment
-    return isOffline
-      ? try offlineProvider(for: pipeline, environment: environment)
-      : try provider(for: pipeline, environment: environment, baseURL: baseURL)
+    isOffline
+      ? try offlineProvider(for: pipeline)
+      : try provider(for: pipeline, environment: SecretVariables.environment, baseURL: baseURL)
   }
 }

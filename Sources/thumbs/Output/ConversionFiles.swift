@@ -30,47 +30,35 @@ actor ConversionFiles {
     report = try requested.report.map { try ReportFile(path: $0) }
     isCSV = requested.report.map { $0.lowercased().hasSuffix(".csv") } ?? false
     if isCSV { try report?.write(ConversionLine.csvHeader + "\n") }
-    let isolation = options.pipeline.isolation
-    sheet = try requested.sheet.sheet.map {
-      try SheetFile(path: $0, title: "Contact sheet", isolation: isolation)
-    }
+    sheet = try requested.sheet.sheet.map { try SheetFile(path: $0, title: "Contact sheet") }
   }
 
   /// Adds an input to each.
-  func add(_ result: ConversionResult, _ line: ConversionLine) async throws {
+  func add(_ result: ConversionResult, _ line: ConversionLine) throws {
     try report?.write((isCSV ? line.csv : line.json.line) + "\n")
     guard sheet != nil else { return }
     waiting[result.index] = result
     while let result = waiting.removeValue(forKey: next) {
       next += 1
-      try await show(result)
+      try show(result)
     }
   }
 
   /// Completes them.
-  ///
-  /// - Returns: A message about images that the sheet lacks, if any.
-  func finish(_ summary: ConversionSummary) async throws -> String? {
+  func finish(_ summary: ConversionSummary) throws {
     if !isCSV { try report?.write(summary.json(isDryRun: options.isDryRun).summaryLine + "\n") }
     try report?.finish()
-    try await showRest()
-    return try await sheet?.finish(
-      pictures: summary.converted + summary.current + summary.failed, failed: summary.failed)
-  }
-
-  /// Adds the results that are still waiting, in order, which are not all if the run was stopped. A separate function,
-  /// because the optimiser of Swift 6.3 crashes if it is part of `finish`.
-  @inline(never)
-  private func showRest() async throws {
-    for (_, result) in waiting.sorted(by: { $0.key < $1.key }) { try await show(result) }
+    // Not all, if the run was stopped.
+    for (_, result) in waiting.sorted(by: { $0.key < $1.key }) { try show(result) }
+    try sheet?.finish(pictures: summary.converted + summary.current + summary.failed, failed: summary.failed)
   }
 
   /// Adds an input to the sheet: its smallest thumbnail in bytes, and the sizes of all.
-  private func show(_ result: ConversionResult) async throws {
+  private func show(_ result: ConversionResult) throws {
     let name = result.source.description
     switch result.status {
     case .skipped: return
-    case .failed: try await sheet?.add(SheetCell(name: name, failure: result.failure?.message ?? "it failed"))
+    case .failed: try sheet?.add(SheetCell(name: name, failure: result.failure?.message ?? "it failed"))
     case .converted, .current:
       var outputs = result.outputs
       let sizes = outputs.map { $0.byteCount ?? .max }
@@ -79,8 +67,8 @@ actor ConversionFiles {
       var pictures = outputs.map {
         SheetCell.Picture(size: $0.size, byteCount: $0.byteCount, colour: $0.colour)
       }
-      if sheet?.isFull == false { pictures[0].file = file(outputs[0]) }
-      try await sheet?.add(SheetCell(name: name, pictures: pictures))
+      pictures[0].file = file(outputs[0])
+      try sheet?.add(SheetCell(name: name, pictures: pictures))
     }
   }
 

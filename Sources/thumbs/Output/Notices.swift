@@ -94,11 +94,8 @@ struct SourceMessages: Sendable {
 }
 
 extension PhotoProvider {
-  /// The message that a fallback source or unrelated photos are used; nil if not.
+  /// The message that unrelated photos are used; nil if not.
   var standInNotice: String? {
-    if let auto = self as? AutoProvider {
-      return auto.fallbackReason.map { "\(Advice.withOptions($0)); \(name) stands in" }
-    }
     guard let offline = self as? OfflineProvider, offline.givesOtherPhotos else { return nil }
     return "nothing is stored of this search; all pictures that are stored stand in"
   }

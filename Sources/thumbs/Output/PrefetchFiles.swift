@@ -2,7 +2,6 @@ import Exports
 import Foundation
 import PhotoSources
 import Synchronization
-import DecodeSandbox
 import ThumbnailCore
 import Thumbnailer
 
@@ -39,7 +38,7 @@ final class PrefetchFiles: Sendable {
     }
     replaced = options.sheet.sheet.flatMap { path in (try? FileState(of: RawPath(path))).map { (path, $0) } }
     sheet = try options.sheet.sheet.map {
-      try SheetFile(path: $0, title: command.source.title, isolation: command.isolation.isolation)
+      try SheetFile(path: $0, title: command.source.title)
     }
   }
 
@@ -52,7 +51,7 @@ final class PrefetchFiles: Sendable {
     if let replaced, outcome.source.isFile(replaced.file) {
       throw ReportFile.Failure(path: replaced.path, reason: "it is one of the pictures")
     }
-    if sheet != nil { try await add(outcome.sheetCell) }
+    if sheet != nil { try add(outcome.sheetCell) }
     guard let export else { return ([], nil) }
     let files: [ThumbnailExport.Outcome]
     do throws(ExportError) {
@@ -103,16 +102,16 @@ final class PrefetchFiles: Sendable {
   }
 
   /// Adds an unusable item to the sheet.
-  func add(_ item: SkippedItem) async throws {
-    if sheet != nil { try await add(SheetCell(name: item.place, failure: item.reason)) }
+  func add(_ item: SkippedItem) throws {
+    if sheet != nil { try add(SheetCell(name: item.place, failure: item.reason)) }
   }
 
-  private func add(_ cell: SheetCell) async throws {
+  private func add(_ cell: SheetCell) throws {
     state.withLock { state in
       state.pictures += 1
       state.failed += cell.failure == nil ? 0 : 1
     }
-    try await sheet?.add(cell)
+    try sheet?.add(cell)
   }
 
   /// The final messages about the files.
@@ -132,10 +131,7 @@ final class PrefetchFiles: Sendable {
     var closing = Closing()
     closing.complaints += await reportUse().map { [$0] } ?? []
     let counts = state.withLock { $0 }
-    if let sheet {
-      let missing = try await sheet.finish(pictures: counts.pictures, failed: counts.failed)
-      closing.complaints += missing.map { [$0] } ?? []
-    }
+    try sheet?.finish(pictures: counts.pictures, failed: counts.failed)
     guard let export else { return closing }
     closing.exported = counts.written
     closing.summary =

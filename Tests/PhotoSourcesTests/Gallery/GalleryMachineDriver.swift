@@ -10,8 +10,6 @@ struct GalleryMachineDriver {
   private(set) var running: [Int: GalleryFetch] = [:]
   /// All that was ever asked for, in order.
   private(set) var asked: [GalleryFetch] = []
-  /// The photos that were to be removed.
-  private(set) var removed: [String] = []
 
   init(_ configure: (inout Gallery.Options) -> Void = { _ in }) {
     var options = Gallery.Options()
@@ -38,7 +36,6 @@ struct GalleryMachineDriver {
         running[ticket] = fetch
         asked.append(fetch)
       case .cancel(let ticket): running[ticket] = nil
-      case .remove(let photo): removed.append(photo.id)
       }
     }
   }
@@ -59,7 +56,7 @@ struct GalleryMachineDriver {
 
   mutating func show(_ index: Int, after time: Duration = .zero) {
     now += time
-    send(.viewport(GalleryViewport(lastVisibleItem: index)))
+    send(.showed(index))
   }
 
   mutating func awake(after time: Duration) {

@@ -6,7 +6,6 @@ import Testing
   private static let passing: [ProviderError] = [
     .unreachable(provider: "test", reason: "no network"), .rateLimited(provider: "test", retryAfter: nil),
     .malformed(provider: "test", snippet: "<html>"), .cancelled,
-    .allFailed([.blocked(provider: "test", reason: "403"), .rateLimited(provider: "other", retryAfter: nil)]),
   ]
   private static let lasting: [ProviderError] = [
     .unauthorized(provider: "test"), .badRequest(provider: "test", reason: "spam"),
@@ -14,7 +13,6 @@ import Testing
     .notAFolder(path: "/a"), .folderUnreadable(path: "/a", reason: "EIO"), .listUnreadable(path: "/a", reason: "EIO"),
     .unsupported(provider: "test", reason: "no"), .unknownProvider("x"),
     .keyMissing(provider: "test", variable: "KEY", page: "p"), .invalidAddress("x"),
-    .allFailed([.blocked(provider: "test", reason: "403"), .blocked(provider: "other", reason: "no")]),
   ]
 
   @Test(arguments: passing + lasting)

@@ -8,8 +8,7 @@ import TestSupport
   @Test func readsTheNamesThereAre() throws {
     let home = FileManager.default.homeDirectoryForCurrentUser.path
     let known: [String: ProviderSpecification] = [
-      "auto": .auto, "unsplash": .unsplash, "pexels": .pexels, "commons": .commons, "openverse": .openverse,
-      "picsum": .picsum, "folder:a b/ü:c": .folder(path: "a b/ü:c"),
+      "unsplash": .unsplash, "pexels": .pexels, "commons": .commons, "folder:a b/ü:c": .folder(path: "a b/ü:c"),
       "folder:~/Pictures": .folder(path: "\(home)/Pictures"), "folder:~": .folder(path: home),
     ]
     for (text, expected) in known { #expect(try ProviderSpecification(parsing: text) == expected) }
@@ -18,11 +17,12 @@ import TestSupport
     }
   }
 
-  @Test func autoTakesWhatIsSetUp() throws {
+  @Test func thePreferredSourceIsOneWhoseKeyIsSet() throws {
     let unsplash = ["UNSPLASH_ACCESS_KEY": " abc\n"]
     let pexels = ["PEXELS_API_KEY": "abc"]
     func name(_ environment: [String: String]) throws -> String {
-      try ProviderSpecification.auto.provider(environment: environment, client: client).name
+      try ProviderSpecification.preferred(environment: environment).provider(environment: environment, client: client)
+        .name
     }
     #expect(try name(unsplash) == "unsplash")
     #expect(try name(pexels) == "pexels")
@@ -40,7 +40,9 @@ import TestSupport
   func aKeyThatIsNoneIsSaidAndNoOtherSourceStandsIn(value: String) {
     for variable in ["UNSPLASH_ACCESS_KEY", "PEXELS_API_KEY"] {
       #expect {
-        _ = try ProviderSpecification.auto.provider(environment: [variable: value], client: client)
+        let environment = [variable: value]
+        _ = try ProviderSpecification.preferred(environment: environment).provider(
+          environment: environment, client: client)
       } throws: { error in
         guard case .keyUnusable(_, variable, _)? = error as? ProviderError else { return false }
         return "\(error)".contains(variable) && !"\(error)".contains(value)

@@ -66,7 +66,6 @@ import TestSupport
   @Test(arguments: [
     (PhotoService.commons(namesContact: false), 10, Duration.seconds(60)),
     (PhotoService.commons(), 200, .seconds(60)), (PhotoService.pexels, 200, .seconds(3600)),
-    (PhotoService.openverse, 20, .seconds(60)),
   ])
   func noWindowHoldsMoreThanTheServiceTakes(service: PhotoService, limit: Int, window: Duration) {
     var pace = RequestPace(service.dialect.pace)

@@ -17,7 +17,7 @@ import TestSupport
 
   private func provider(_ other: UnsplashOrigin? = nil, key: String? = nil) throws -> any PhotoProvider {
     let origin = other ?? unsplash
-    return try ProviderSpecification.auto.provider(
+    return try ProviderSpecification.unsplash.provider(
       environment: ["UNSPLASH_ACCESS_KEY": key ?? origin.accessKey], baseURL: origin.baseURL.absoluteString,
       client: loopbackClient())
   }

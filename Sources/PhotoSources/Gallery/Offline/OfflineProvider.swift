@@ -1,13 +1,14 @@
 import Synchronization
-public import ThumbnailCore
+package import ThumbnailCache
+import ThumbnailCore
 
 extension PhotoProvider {
   /// The offline form of the provider: folders and lists as they are, of all others the stored pages.
   ///
   /// - Throws: `ProviderError.unreachable` without a store.
-  public func offline(in store: (any PageStore)?) throws(ProviderError) -> any PhotoProvider {
+  package func offline(in store: ThumbnailCache?) throws(ProviderError) -> any PhotoProvider {
     guard isRemote else { return self }
-    return OfflineProvider(of: self, store: try OfflineProvider.existing(store, for: name))
+    return OfflineProvider(of: name, store: try OfflineProvider.existing(store, for: name))
   }
 }
 
@@ -16,40 +17,23 @@ extension PhotoProvider {
 /// A search whose first page is stored returns its stored pages, up to the first missing one. Any other search, and an
 /// empty query, returns all photos with cached thumbnails, of all providers. Photos keep the metadata that was stored
 /// with them, such as author and licence.
-///
-/// For an `AutoProvider`, a search uses the first of its providers with stored photos for the query.
 public final class OfflineProvider: PhotoProvider {
-  /// The name of the provider whose pages are stored; with several, the one whose pages were used last.
-  public var name: String { auto?.name ?? names[0] }
+  /// The name of the provider whose pages are stored.
+  public let name: String
   /// Searches; reports no total.
   public let capabilities = ProviderCapabilities()
 
-  private let store: any PageStore
-  /// The providers' names that pages are stored under, in order of preference.
-  private let names: [String]
-  /// For cursors prefixed with a provider's name: it learns whose pages are used.
-  private let auto: AutoProvider?
+  private let store: ThumbnailCache
   private let isSubstituting = Atomic(false)
 
   /// Whether the latest search is not stored, so that unrelated photos were returned.
   public var givesOtherPhotos: Bool { isSubstituting.load(ordering: .relaxed) }
 
   /// Reads the stored pages of the provider with this name.
-  public init(of name: String, store: any PageStore) {
-    self.store = store
-    names = [name]
-    auto = nil
-  }
-
-  /// Reads the stored pages of a provider, with the same cursors as its own.
-  init(of provider: any PhotoProvider, store: any PageStore) {
-    self.store = store
-    auto = provider as? AutoProvider
-    names = auto?.names ?? [provider.name]
-  }
+  package init(of name: String, store: ThumbnailCache) { (self.name, self.store) = (name, store) }
 
   /// The store, if there is one.
-  static func existing(_ store: (any PageStore)?, for name: String) throws(ProviderError) -> any PageStore {
+  static func existing(_ store: ThumbnailCache?, for name: String) throws(ProviderError) -> ThumbnailCache {
     guard let store else {
       throw .unreachable(provider: name, reason: "without a disk cache nothing is stored for use without a network")
     }
@@ -98,53 +82,29 @@ public final class OfflineProvider: PhotoProvider {
 
   /// The first page of a search and the page size it is stored with, which its cursors refer to: the requested size if
   /// stored, else the one used last. Nil if the search is not stored.
-  ///
-  /// A provider without photos, or with deleted photos only, is skipped for one that has some.
   func storedFirstPage(of query: PhotoQuery) async -> (page: PhotoPage, pageSize: Int)? {
     let text = PagePlace.folded(query.text)
     guard !text.isEmpty else { return nil }
-    var empty: (page: PhotoPage, pageSize: Int)?
-    for name in names {
-      let sizes = await store.pageSizes(provider: name, query: text)
-      guard let last = sizes.first else { continue }
-      let pageSize = sizes.contains(query.pageSize) ? query.pageSize : last
-      let page = await storedPage(of: PhotoQuery(text, pageSize: pageSize), under: name, at: nil)
-      guard let page else { continue }
-      if !page.photos.isEmpty { return (page, pageSize) }
-      empty = empty ?? (page, pageSize)
-    }
-    return empty
+    let sizes = await store.pageSizes(provider: name, query: text)
+    guard let last = sizes.first else { return nil }
+    let pageSize = sizes.contains(query.pageSize) ? query.pageSize : last
+    return await storedPage(of: PhotoQuery(text, pageSize: pageSize), at: nil).map { ($0, pageSize) }
   }
 
-  /// A stored page with the provider's own cursors, without photos deleted since. Pages that have lost all their photos
-  /// are skipped rather than ending the search. Nil if the page is not stored.
-  func storedPage(of query: PhotoQuery, at cursor: PageCursor) async -> PhotoPage? {
-    guard auto != nil else { return await storedPage(of: query, under: names[0], at: cursor) }
-    guard let joint = JointCursor(cursor, among: names) else { return nil }
-    return await storedPage(of: query, under: joint.provider, at: joint.own)
-  }
-
-  /// - Parameter cursor: The provider's own cursor.
-  private func storedPage(
-    of query: PhotoQuery, under name: String, at cursor: PageCursor?
-  ) async -> PhotoPage? {
+  /// A stored page with the provider's own cursors. Pages of which no photo can be read are skipped rather than ending
+  /// the search. Nil if the page is not stored.
+  func storedPage(of query: PhotoQuery, at cursor: PageCursor?) async -> PhotoPage? {
     var cursor = cursor
     var seen: Set<PageCursor> = []
     while let stored = await store.page(at: PagePlace(query, provider: name, cursor: cursor)) {
       let next = stored.next.map { PageCursor($0) }
       let photos = stored.photos.compactMap { Photo($0) }
       guard photos.isEmpty, let next, seen.insert(next).inserted else {
-        if !photos.isEmpty { auto?.noteStored(from: name) }
-        return PhotoPage(photos: photos, next: next.map { whole($0, of: name) }, total: stored.total)
+        return PhotoPage(photos: photos, next: next, total: stored.total)
       }
       cursor = next
     }
     return nil
-  }
-
-  /// A provider's own cursor as a cursor of the whole search.
-  private func whole(_ cursor: PageCursor, of name: String) -> PageCursor {
-    auto == nil ? cursor : JointCursor(provider: name, own: cursor).cursor
   }
 
   /// Photos with cached thumbnails, of all searches, and the cursor of the next ones.

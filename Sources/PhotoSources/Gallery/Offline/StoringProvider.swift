@@ -1,6 +1,7 @@
 import Foundation
-public import HTTPTransport
-public import ThumbnailCore
+package import HTTPTransport
+package import ThumbnailCache
+import ThumbnailCore
 
 /// A provider that stores every page of another one for use without a network.
 ///
@@ -11,9 +12,8 @@ struct StoringProvider: PhotoProvider {
   /// The capabilities of the underlying provider.
   var capabilities: ProviderCapabilities { base.capabilities }
 
-  /// A single provider, not an `AutoProvider`.
   let base: any PhotoProvider
-  let store: any PageStore
+  let store: ThumbnailCache
   /// The request headers of the images: they are part of the thumbnails' keys.
   let headers: HostHeaders
 
@@ -48,10 +48,9 @@ extension PhotoProvider {
   var isRemote: Bool { !(self is FolderProvider || self is URLListProvider || self is OfflineProvider) }
 
   /// The provider with its pages stored. Folders and lists are returned unchanged, and so is any provider if there is
-  /// no store. Each provider of an `AutoProvider` stores its own pages.
-  public func storingPages(in store: (any PageStore)?, headers: HostHeaders = HostHeaders()) -> any PhotoProvider {
+  /// no store.
+  package func storingPages(in store: ThumbnailCache?, headers: HostHeaders = HostHeaders()) -> any PhotoProvider {
     guard let store, isRemote else { return self }
-    if let auto = self as? AutoProvider { return auto.mapping { $0.storingPages(in: store, headers: headers) } }
     return StoringProvider(base: self, store: store, headers: headers)
   }
 }

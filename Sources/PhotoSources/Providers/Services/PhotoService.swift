@@ -41,8 +41,6 @@ struct PhotoService: Sendable {
   var baseURL: String
   /// The largest page. Items beyond it are dropped, which bounds the memory.
   var largestPage: Int
-  /// Whether it searches by words.
-  var searches = true
   /// Whether its cursors are page numbers.
   var numbersPages = true
   /// The most consecutive pages without a photo, whose items are all of other kinds. They do not end a search.
@@ -74,14 +72,10 @@ struct ServiceProvider: PhotoProvider {
   var name: String { service.dialect.name }
   var capabilities: ProviderCapabilities {
     ProviderCapabilities(
-      searches: service.searches, picksRandom: service.random != nil, largestPageSize: service.largestPage,
-      mayLoop: true)
+      picksRandom: service.random != nil, largestPageSize: service.largestPage, mayLoop: true)
   }
 
   func search(_ query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage {
-    guard service.searches || query.text.allSatisfy(\.isWhitespace) else {
-      throw .unsupported(provider: name, reason: "it cannot search; give an empty query, or choose another provider")
-    }
     var page = try await page(of: query, at: cursor)
     for _ in 0..<service.mostBarrenPages {
       guard page.photos.isEmpty, page.skipped.isEmpty, let next = page.next else { break }
