@@ -47,6 +47,8 @@ struct PagedSearch {
   private var seen: RecentSet<GalleryItem.ID>
   private var seenCursors: RecentSet<PageCursor>
   private var barrenPages = 0
+  /// Photos of the cache, each of which may make one page of the source barren.
+  private var cachedPhotos = 0
 
   init(next: Next = .page(nil), rules: Rules = Rules()) {
     self.rules = rules
@@ -64,7 +66,7 @@ struct PagedSearch {
     } else if rules.countsUnusablePages || !page.photos.isEmpty {
       barrenPages += 1
     }
-    let hasEnded = barrenPages >= rules.mostBarrenPages || pages >= rules.pages || photos >= rules.photos
+    let hasEnded = barrenPages >= rules.mostBarrenPages + cachedPhotos || pages >= rules.pages || photos >= rules.photos
     switch next {
     case .random where page.photos.isEmpty || hasEnded: next = .ended
     case .random, .ended: break
@@ -93,12 +95,15 @@ struct PagedSearch {
   /// Adds a batch of cached photos of any search, which counts as a page. Returns those that are new in this round.
   mutating func appendCached(_ photos: [Photo], round: Int) -> [Photo] {
     pages += photos.isEmpty ? 0 : 1
-    return photos.filter { seen.insert(GalleryItem.ID($0, round: round)) }
+    let new = photos.filter { seen.insert(GalleryItem.ID($0, round: round)) }
+    cachedPhotos += new.count
+    return new
   }
 
   /// Treats the photos so far as not seen, because they were unrelated to the search.
   mutating func dropPhotos() {
     seen = RecentSet(capacity: rules.memory)
+    cachedPhotos = 0
     pages = 0
     photos = 0
   }

@@ -86,4 +86,11 @@ import TestSupport
     #expect(search.renew(page(5, next: "fresher"), pagesAgo: 2).map(\.id) == ["5"])
     #expect(search.next == .page(PageCursor("later")))
   }
+
+  @Test func pagesThatRepeatWhatTheCacheHasShownAreNoEnd() {
+    var search = PagedSearch()
+    #expect(search.appendCached((1...4).map { GalleryMachineDriver.photo($0) }, round: 0).count == 4)
+    for number in 1...4 { #expect(search.append(page(number, next: "\(number)")).isEmpty) }
+    #expect(search.append(page(5, next: nil)).map(\.id) == ["5"])
+  }
 }
