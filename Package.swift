@@ -350,7 +350,7 @@ let package = Package(
     ),
     .testTarget(
       name: "ExportsTests",
-      dependencies: ["DecodeSandbox", "Exports", "ImageCodec", "TestSupport", "ThumbnailCore"],
+      dependencies: ["Exports", "TestSupport", "ThumbnailCore"],
       swiftSettings: strict
     ),
     .testTarget(

@@ -1,4 +1,4 @@
-package import ThumbnailCore
+public import ThumbnailCore
 
 /// A template for the names of thumbnails, such as `{path}/{name}-{size}.{ext}`.
 ///
@@ -18,14 +18,6 @@ public struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
   enum Part: Hashable, Sendable {
     case literal([UInt8])
     case path, name, ext, oldext, size, width, height, date, hash
-  }
-
-  /// An error in a template.
-  public struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The problem and what to do about it, in one line.
-    public let message: String
-    /// The message.
-    public var description: String { message }
   }
 
   /// The prefix of names reserved for temporary and index files: no thumbnail gets such a name.
@@ -78,7 +70,7 @@ public struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
   ///
   /// - Throws: For an unknown word, an unmatched brace, a name outside the output folder, or one that is the same for
   ///   all images.
-  public init(_ text: String) throws(Problem) {
+  public init(_ text: String) throws(InvalidValue) {
     var parts: [Part] = []
     var literal: [UInt8] = []
     var rest = text[...]
@@ -124,8 +116,8 @@ public struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
   ]
   private static let wordList = "{path}, {name}, {ext}, {oldext}, {width}, {height}, {size}, {date} and {hash}"
 
-  private static func invalid(_ text: String, _ reason: String) -> Problem {
-    Problem(message: "the name \(text) cannot be used: \(reason)")
+  private static func invalid(_ text: String, _ reason: String) -> InvalidValue {
+    InvalidValue("the name \(text) cannot be used: \(reason)")
   }
 
   /// The placeholder for an extension that is known only once the image is decoded.

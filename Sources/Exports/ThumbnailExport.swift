@@ -45,7 +45,7 @@ public final class ThumbnailExport: Sendable {
   /// - Throws: If the folder cannot be created or written to.
   public convenience init(
     folder: String, name: NamingTemplate? = nil, sizeCount: Int, overwrites: Bool = false
-  ) throws(ExportError) {
+  ) throws(FileWriteError) {
     try self.init(folder: folder, name: name, sizeCount: sizeCount, overwrites: overwrites) { _ in false }
   }
 
@@ -53,7 +53,7 @@ public final class ThumbnailExport: Sendable {
   package init(
     folder: String, name: NamingTemplate?, sizeCount: Int, overwrites: Bool,
     isInput: @escaping @Sendable (FileState) -> Bool
-  ) throws(ExportError) {
+  ) throws(FileWriteError) {
     self.folder = folder
     self.isInput = isInput
     self.overwrites = overwrites
@@ -64,7 +64,7 @@ public final class ThumbnailExport: Sendable {
       root = try RootFolder(path)
       guard path.withCString({ access($0, W_OK | X_OK) }) == 0 else { throw .last }
     } catch {
-      throw ExportError(path: folder, reason: error.reason)
+      throw FileWriteError(path: folder, reason: error.reason)
     }
   }
 
@@ -73,10 +73,10 @@ public final class ThumbnailExport: Sendable {
   /// - Throws: If it cannot be written; no partial file is left.
   public func add(
     _ thumbnail: Thumbnail, of picture: PictureName, size: PixelSize
-  ) async throws(ExportError) -> Outcome {
+  ) async throws(FileWriteError) -> Outcome {
     // Not cancelled with the caller's task: finished thumbnails are kept.
     try await pool.runToEnd { [self] in
-      Result { () throws(ExportError) in
+      Result { () throws(FileWriteError) in
         try place(thumbnail.data, at: path(of: picture, size: size, format: thumbnail.format), of: picture)
       }
     }.get()
@@ -85,11 +85,11 @@ public final class ThumbnailExport: Sendable {
   /// The path within the folder. If the template yields none for the image's name, its digest replaces the name.
   ///
   /// - Throws: If it contains the image's date and that is unknown.
-  func path(of picture: PictureName, size: PixelSize, format: ImageFormat) throws(ExportError) -> [UInt8] {
+  func path(of picture: PictureName, size: PixelSize, format: ImageFormat) throws(FileWriteError) -> [UInt8] {
     var source = picture.templateSource
     if template.usesDate {
       guard let file = picture.file, let date = try? DateReader.date(of: file).date else {
-        throw ExportError(
+        throw FileWriteError(
           path: folder, reason: "{date} names pictures that are files; leave it out of --name for others")
       }
       source.date = date.day
@@ -106,7 +106,7 @@ public final class ThumbnailExport: Sendable {
 
   private func place(
     _ data: Data, at planned: [UInt8], of picture: PictureName
-  ) throws(ExportError) -> Outcome {
+  ) throws(FileWriteError) -> Outcome {
     let owner = NamingTemplate.seededHash(Array(picture.identity.utf8))
     let marked = Self.marked(planned, with: picture.mark)
     // If the marked file exists, another image had the name in an earlier run, too.
@@ -116,7 +116,7 @@ public final class ThumbnailExport: Sendable {
     do throws(SystemFailure) {
       return try write(data, to: RawPath(bytes: path), of: picture)
     } catch {
-      throw ExportError(path: root.path.appending(path).description, error)
+      throw FileWriteError(path: root.path.appending(path).description, error)
     }
   }
 
@@ -154,32 +154,4 @@ public final class ThumbnailExport: Sendable {
     let (folder, name) = (RawPath(bytes: path).folder, RawPath(bytes: path).name)
     return Array(folder) + PictureName.marked(Array(name), to: longestName, mark: mark)
   }
-}
-
-/// Why a contact sheet or an exported thumbnail could not be written.
-public struct ExportError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The file or folder.
-  public let path: String
-  /// The reason, in the system's words.
-  public let reason: String
-
-  /// Whether later writes would fail as well, because the disk is full or read-only.
-  public let endsRun: Bool
-
-  /// Makes an error.
-  public init(path: String, reason: String, endsRun: Bool = false) {
-    (self.path, self.reason, self.endsRun) = (path, reason, endsRun)
-  }
-
-  init(path: String, _ failure: SystemFailure) {
-    self.init(path: path, reason: failure.reason, endsRun: failure.endsRun)
-  }
-
-  /// The problem and what to do about it, in one line.
-  public var message: String {
-    "\(path) cannot be written: \(reason); \(SystemFailure.advice(reason, choose: "another place"))"
-  }
-
-  /// The message.
-  public var description: String { message }
 }

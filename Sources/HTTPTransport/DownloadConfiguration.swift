@@ -40,8 +40,6 @@ package struct DownloadConfiguration: Sendable {
   /// Called when a host with pending downloads is paused.
   package var onHostPause: @Sendable (HostPause) -> Void = { _ in }
 
-  /// Sends the requests in place of libcurl; default nil.
-  package var roundTripper: (any HTTPRoundTripper)?
   /// Logs failed attempts and silent servers; default `Log.download`.
   package var logger = Log.download
 

@@ -10,7 +10,7 @@ package import ThumbnailCore
 /// while its host is held. Thread-safe.
 package final class Downloader: Sendable {
   package let configuration: DownloadConfiguration
-  private let runner: any TransferRunner
+  private let runner: CurlThread
   private let admission: AdmissionController
   /// The remaining time for pauses outside of downloads.
   private let waitBudget: Mutex<WaitBudget>
@@ -29,11 +29,7 @@ package final class Downloader: Sendable {
     self.configuration = configuration
     self.bodyMemory = bodyMemory
     self.spillMemory = spillMemory
-    if let client = configuration.roundTripper {
-      runner = RoundTripRunner(client: client)
-    } else {
-      runner = CurlThread(maximumIdleConnections: 2 * max(1, configuration.maximumDownloads))
-    }
+    runner = CurlThread(maximumIdleConnections: 2 * max(1, configuration.maximumDownloads))
     admission = AdmissionController(configuration, runner)
     waitBudget = Mutex(WaitBudget(configuration.maximumWait))
     unknownHosts = UnknownHosts(patience: configuration.resolverPatience)

@@ -23,11 +23,10 @@ extension ThumbnailCache {
   ///
   /// - Parameters:
   ///   - lasts: Whether thumbnails of the source never become stale, such as those of a local file.
-  ///   - inMemory: The variants to keep in memory; nil for all.
   ///   - permit: Permits changes of the caches.
   ///   - rule: Decides what is stale; nil for the cache's own.
   package func lookUp(
-    _ variants: [Variant], of source: SourceKey, lasts: Bool = false, inMemory: [Variant]? = nil,
+    _ variants: [Variant], of source: SourceKey, lasts: Bool = false,
     permit: StorePermit = StorePermit(), admittedBy rule: ReuseRule? = nil,
     priority: PriorityControl = PriorityControl(.visible)
   ) async -> CacheLookup {
@@ -52,7 +51,7 @@ extension ThumbnailCache {
     lookup.history = found.history
     for (index, hit) in zip(rest, found.hits) {
       lookup.hits[index] = hit
-      guard case .exact(let held) = hit, inMemory?.contains(variants[index]) != false else { continue }
+      guard case .exact(let held) = hit else { continue }
       permit.perform {
         memory.insert(
           held.thumbnail, for: CacheKey(source: source, variant: variants[index]), freshness: held.freshness)

@@ -60,15 +60,13 @@ package final class ThumbnailCache: Sendable {
   ///
   /// - Parameters:
   ///   - replacing: What happens to the other thumbnails of the image.
-  ///   - inMemory: The variants to store in memory as well; nil for all.
   ///   - permit: Nothing is stored if the permit was revoked.
   /// - Returns: The receipt of the disk cache; nil if the thumbnails do not go there.
   @discardableResult
   package func store(
-    _ entries: [CacheEntry], of record: SourceRecord, inMemory: [Variant]? = nil, replacing: Replacement = .none,
+    _ entries: [CacheEntry], of record: SourceRecord, replacing: Replacement = .none,
     permit: StorePermit = StorePermit()
   ) -> StoreReceipt? {
-    let kept = entries.filter { inMemory?.contains($0.variant) != false }
     var (replacement, report, receipt) = (replacing, nil as (@Sendable () -> Void)?, nil as StoreReceipt?)
     var problem: DiskCacheError?
     permit.perform {
@@ -78,15 +76,15 @@ package final class ThumbnailCache: Sendable {
           (replacement, report) = (.all, tell)
         } else {
           replacement = .ifOutdated(by: rule) { [weak self] in
-            // Memory may still have the earlier version of a variant that was stored on disk only.
-            self?.memory.removeAll(of: record.key, except: kept.map(\.variant))
+            // Memory may still have the earlier version of other variants.
+            self?.memory.removeAll(of: record.key, except: entries.map(\.variant))
             tell()
           }
         }
       }
       if replacement.isAll { forgetMemory(of: record.key) }
       if let response = record.response { recent.change(record.key) { $0.put(response) } }
-      insert(kept, of: record)
+      insert(entries, of: record)
       do throws(DiskCacheError) {
         receipt = try disk?.commits.store(entries, of: record, replacing: replacement)
       } catch {

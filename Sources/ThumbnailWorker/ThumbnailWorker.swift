@@ -2,7 +2,7 @@
 
 import Foundation
 import Synchronization
-import ThumbnailCore
+public import ThumbnailCore
 public import Thumbnailer
 
 /// Reads lines that name images, makes their thumbnails and responds to each line. docs/worker.md has the protocol.
@@ -47,7 +47,7 @@ public final class ThumbnailWorker: Sendable {
   /// - Throws: An error whose message names the output folder, if it cannot be made or written to.
   public init(
     _ pipeline: ThumbnailPipeline, _ options: Options, reading input: Int32, writing output: Int32
-  ) throws(WorkerError) {
+  ) throws(FileWriteError) {
     (self.pipeline, self.options) = (pipeline, options)
     let share = pipeline.configuration.memoryBudget.bytes / Self.heldPart
     held = WeightedSemaphore(capacity: share)
@@ -82,13 +82,13 @@ public final class ThumbnailWorker: Sendable {
     FileDescriptor(owning: fcntl(descriptor, F_DUPFD_CLOEXEC, 3))
   }
 
-  private static func prepare(_ folder: RawPath) throws(WorkerError) -> RootFolder {
+  private static func prepare(_ folder: RawPath) throws(FileWriteError) -> RootFolder {
     do throws(SystemFailure) {
       try NewFile.makeFolders(folder)
       guard folder.withCString({ access($0, W_OK | X_OK) }) == 0 else { throw .last }
       return try RootFolder(folder)
     } catch {
-      throw WorkerError(path: folder.description, reason: error.reason)
+      throw FileWriteError(path: folder.description, reason: error.reason)
     }
   }
 
@@ -297,12 +297,4 @@ extension ThumbnailWorker.Options.Destination {
   var isShards: Bool { if case .shards = self { true } else { false } }
   /// Whether results are kept until they are written.
   var holdsResults: Bool { if case .cache = self { false } else { true } }
-}
-
-/// Why a worker cannot begin.
-public struct WorkerError: Error, Sendable, Equatable {
-  /// The output folder.
-  public let path: String
-  /// The reason, in the system's words.
-  public let reason: String
 }

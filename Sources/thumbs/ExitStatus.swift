@@ -3,6 +3,7 @@ import Exports
 import FolderConversion
 import PhotoSources
 import ThumbnailCache
+import ThumbnailCore
 import Thumbnailer
 
 /// The exit statuses of `thumbs`, from `sysexits.h` where possible.
@@ -43,10 +44,8 @@ struct CommandFailure: Error {
     case let error as ThumbnailError: self.init(.validationFailure, error.shownMessage)
     case let error as ConversionError: self.init(error.exitCode, error.message)
     case let error as DiskCacheError: self.init(.cannotWrite, "\(error)")
-    case let error as ReportFile.Failure:
-      let message = other.map { error.message(choose: $0) } ?? error.message(choose: "another place")
-      self.init(.cannotWrite, message + (kept.map { "; \($0)" } ?? ""))
-    case let error as ExportError: self.init(.cannotWrite, error.message + (kept.map { "; \($0)" } ?? ""))
+    case let error as FileWriteError:
+      self.init(.cannotWrite, error.message(choose: other ?? "another place") + (kept.map { "; \($0)" } ?? ""))
     case Console.WriteError.closed: self.init(.cannotWrite)
     case Console.WriteError.failed(let reason):
       self.init(

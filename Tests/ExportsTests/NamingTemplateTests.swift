@@ -60,7 +60,7 @@ import Testing
     ])
   func whatCannotBeANameIsRefusedWithTheReason(template: String, reason: String) {
     #expect { _ = try NamingTemplate(template) } throws: { error in
-      guard let text = (error as? NamingTemplate.Problem)?.message else { return false }
+      guard let text = (error as? InvalidValue)?.message else { return false }
       return text.contains(template) && text.contains(reason)
     }
   }

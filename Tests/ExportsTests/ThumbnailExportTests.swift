@@ -48,7 +48,9 @@ import TestSupport
     let export = try export("{date}/{name}.{ext}")
     #expect(
       try await export.add(thumbnail("one"), of: one, size: size) == .written(path: "\(folder)/2024-07-01/one.jpg"))
-    await #expect(throws: ExportError.self) { try await export.add(thumbnail("two"), of: name("two.jpg"), size: size) }
+    await #expect(throws: FileWriteError.self) {
+      try await export.add(thumbnail("two"), of: name("two.jpg"), size: size)
+    }
   }
 
   @Test func anotherRunFindsItsFilesAndLeavesThem() async throws {
@@ -84,7 +86,7 @@ import TestSupport
 
   @Test func aFileInTheFoldersPlaceIsAnErrorBeforeAnythingIsMade() throws {
     try Data().write(to: URL(fileURLWithPath: folder))
-    #expect(throws: ExportError(path: folder, reason: "Not a directory")) { _ = try export() }
+    #expect(throws: FileWriteError(path: folder, reason: "Not a directory")) { _ = try export() }
   }
 
   /// Nor is its end an extension, which would leave no room for the digits of the second one.

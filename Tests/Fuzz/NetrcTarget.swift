@@ -2,14 +2,15 @@ import Foundation
 
 @testable import HTTPSemantics
 @testable import HTTPTransport
+import ThumbnailCore
 
 /// A file of logins: what is sent is well formed and only for a host that stands in the file, and what is reported is
 /// one line that holds nothing of the file.
 func fuzzNetrc(_ input: FuzzInput) {
   let text = input.text
-  do throws(Netrc.Problem) {
+  do throws(InvalidValue) {
     let file = try requireTime(.seconds(1), "a .netrc of \(text.utf8.count) bytes") {
-      Result { () throws(Netrc.Problem) in try Netrc(text: text) }
+      Result { () throws(InvalidValue) in try Netrc(text: text) }
     }.get()
     checkLogins(of: file, text)
     // A carriage return at the end would become part of the end of its line.

@@ -111,10 +111,10 @@ import Testing
   }
 
   @Test func saysWhereAWordMeansNothingWithoutShowingIt() {
-    #expect(throws: Netrc.Problem(message: "f, line 2: expected machine, login or password")) {
+    #expect(throws: InvalidValue("f, line 2: expected machine, login or password")) {
       try Netrc(text: "machine a.example\nhunter2", name: "f")
     }
-    #expect(throws: Netrc.Problem(message: "f, line 1: machine must be followed by a host name")) {
+    #expect(throws: InvalidValue("f, line 1: machine must be followed by a host name")) {
       try Netrc(text: "machine", name: "f")
     }
   }
@@ -124,10 +124,10 @@ import Testing
     let path = folder.url.appending(path: "netrc").path
     try Data("machine a.example login b password c".utf8).write(to: URL(fileURLWithPath: path))
     #expect(chmod(path, 0o644) == 0)
-    #expect(throws: Netrc.Problem.self) { try Netrc(path: path) }
+    #expect(throws: InvalidValue.self) { try Netrc(path: path) }
     #expect(chmod(path, 0o600) == 0)
     #expect(try !Netrc(path: path).headers.isEmpty)
-    #expect(throws: Netrc.Problem(message: "\(path)x cannot be read: No such file or directory")) {
+    #expect(throws: InvalidValue("\(path)x cannot be read: No such file or directory")) {
       try Netrc(path: path + "x")
     }
   }

@@ -152,7 +152,7 @@ struct ExportCommandTests {
     let origin = try Origin { _ in .status(404) }
     let list = Data("\(origin.url("/a.jpg"))\n".utf8)
     let run = try await bench.run("prefetch", "--urls", "-", "--export", "out", input: .bytes(list))
-    expectComplaint(run, 73, "thumbs: out cannot be exported to: Not a directory; name another folder with --export")
+    expectComplaint(run, 73, "thumbs: out cannot be written: Not a directory; choose another --export")
     #expect(origin.requests.isEmpty)
     #expect(try Data(contentsOf: bench.url("out")) == Data("mine".utf8))
   }

@@ -1,4 +1,5 @@
 import Foundation
+public import ThumbnailCore
 
 /// An IP address as bytes, without spelling and scope.
 public enum IPAddress: Hashable, Sendable {
@@ -68,23 +69,16 @@ public struct AddressRange: Hashable, Sendable {
   /// The number of leading bits that the addresses share.
   private let length: Int
 
-  /// The error for a text that is not a range.
-  public struct Malformed: Error, CustomStringConvertible {
-    let text: String
-
-    /// The message, with the correct form.
-    public var description: String { "\(text) is not a range of addresses: write one like 10.0.0.0/8 or fd00::/8" }
-  }
-
   /// Parses `10.0.0.0/8`, `fd00::/8`, or one address. Bits after the shared ones are ignored.
-  public init(_ text: String) throws(Malformed) {
+  public init(_ text: String) throws(InvalidValue) {
     let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-    guard let base = parts.first.flatMap({ IPAddress(String($0)) }) else { throw Malformed(text: text) }
+    let malformed = InvalidValue("\(text) is not a range of addresses: write one like 10.0.0.0/8 or fd00::/8")
+    guard let base = parts.first.flatMap({ IPAddress(String($0)) }) else { throw malformed }
     let longest = if case .v4 = base { 32 } else { 128 }
     var length = longest
     if parts.count == 2 {
       guard parts[1].allSatisfy({ ("0"..."9").contains($0) }), let bits = Int(parts[1]), bits <= longest else {
-        throw Malformed(text: text)
+        throw malformed
       }
       length = bits
     }

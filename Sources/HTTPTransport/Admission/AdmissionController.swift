@@ -23,7 +23,7 @@ final class AdmissionController: Sendable {
   /// When the next wake-up for held hosts is scheduled, if any.
   private let wakesAt = Mutex<ContinuousClock.Instant?>(nil)
 
-  init(_ configuration: DownloadConfiguration, _ runner: any TransferRunner) {
+  init(_ configuration: DownloadConfiguration, _ runner: CurlThread) {
     var hosts = configuration.hosts
     hosts.patience = configuration.maximumWait
     if configuration.maximumWait > .zero {
@@ -177,11 +177,11 @@ private final class HostProbes: Sendable {
   private static let byteLimit = 1 << 20
 
   private let configuration: DownloadConfiguration
-  private let runner: any TransferRunner
+  private let runner: CurlThread
   /// A request for each site.
   private let requests = Mutex<[String: DownloadRequest]>([:])
 
-  init(_ configuration: DownloadConfiguration, _ runner: any TransferRunner) {
+  init(_ configuration: DownloadConfiguration, _ runner: CurlThread) {
     (self.configuration, self.runner) = (configuration, runner)
   }
 

@@ -1,38 +1,33 @@
 import Foundation
 import HTTPSemantics
+public import ThumbnailCore
 
 /// A file of logins for hosts, `~/.netrc` as for ftp and curl.
 ///
 /// As with curl, a login in a URL overrides the file's: then only the password for the same name is used. A `default`
 /// login, which would apply to every host, is ignored: a list of images may name any host.
 public struct Netrc: Sendable {
-  /// Why the file cannot be used, as a message that says what to do.
-  public struct Problem: Error, Equatable {
-    /// One line.
-    public let message: String
-  }
-
   /// Each host's login as an `Authorization` field.
   public private(set) var headers = HostHeaders()
 
   /// Reads a file.
   ///
-  /// - Throws: `Problem` when it cannot be read, or when other users may read it.
-  public init(path: String) throws(Problem) {
+  /// - Throws: `InvalidValue` when it cannot be read, or when other users may read it.
+  public init(path: String) throws(InvalidValue) {
     var status = stat()
     guard stat(path, &status) == 0, let data = FileManager.default.contents(atPath: path) else {
-      throw Problem(message: "\(path) cannot be read: \(String(cString: strerror(errno)))")
+      throw InvalidValue("\(path) cannot be read: \(String(cString: strerror(errno)))")
     }
     guard status.st_mode & 0o077 == 0 else {
-      throw Problem(message: "\(path) holds passwords and can be read by others: chmod 600 it first")
+      throw InvalidValue("\(path) holds passwords and can be read by others: chmod 600 it first")
     }
     try self.init(text: String(decoding: data, as: UTF8.self), name: path)
   }
 
   /// Parses the file's text. Macros are ignored.
   ///
-  /// - Throws: `Problem` for unknown words, with their line.
-  init(text: String, name: String = ".netrc") throws(Problem) {
+  /// - Throws: `InvalidValue` for unknown words, with their line.
+  init(text: String, name: String = ".netrc") throws(InvalidValue) {
     var entry: Entry?
     var isMacro = false
     // `\r\n` is one Character.
@@ -51,7 +46,7 @@ public struct Netrc: Sendable {
           entry = Entry()
           guard word == "machine" else { continue }
           guard let host = words.popFirst().flatMap({ HostName(parsing: $0) }) else {
-            throw Problem(message: "\(name), line \(number + 1): machine must be followed by a host name")
+            throw InvalidValue("\(name), line \(number + 1): machine must be followed by a host name")
           }
           entry?.host = host
         case "login": entry?.login = words.popFirst()
@@ -62,7 +57,7 @@ public struct Netrc: Sendable {
           isMacro = true
         default:
           // The word is not shown, because it may be a password.
-          throw Problem(message: "\(name), line \(number + 1): expected machine, login or password")
+          throw InvalidValue("\(name), line \(number + 1): expected machine, login or password")
         }
       }
     }

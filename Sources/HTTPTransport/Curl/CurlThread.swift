@@ -7,7 +7,7 @@ import ThumbnailCore
 /// to a mailbox and wake it.
 ///
 /// The thread starts with the first transfer and ends when this object is dropped.
-final class CurlThread: TransferRunner {
+final class CurlThread: Sendable {
   /// The promise of a transfer's result, which also identifies the transfer.
   typealias Completion = Promise<Download, DownloadError>
 

@@ -103,16 +103,6 @@ struct ResponseReceiver {
     return verdict != .enough || isDraining || endWithEnough()
   }
 
-  /// Takes the whole head at once. False aborts the transfer.
-  mutating func receivedHead(status: Int, headers: [HTTPHeader]) -> Bool {
-    let lines = ["HTTP/1.1 \(status)"] + headers.map { "\($0.name): \($0.value)" } + [""]
-    for line in lines {
-      let mayContinue = Array(line.utf8).withUnsafeBytes { receivedHeader($0) }
-      guard mayContinue else { return false }
-    }
-    return true
-  }
-
   /// The result of the transfer, which has completed or failed. Call it once.
   mutating func result(_ failure: DownloadError?, httpVersion: String) -> Result<Download, DownloadError> {
     // A response without a body has not called `beginBody`, which may find a failure.

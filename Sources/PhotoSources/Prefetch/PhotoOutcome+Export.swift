@@ -38,7 +38,7 @@ extension PhotoOutcome {
 
 extension ThumbnailExport {
   /// Writes the thumbnails that succeeded, and returns the outcome of each.
-  public func add(_ outcome: PhotoOutcome, variants: [Variant]) async throws(ExportError) -> [Outcome] {
+  public func add(_ outcome: PhotoOutcome, variants: [Variant]) async throws(FileWriteError) -> [Outcome] {
     var outcomes: [Outcome] = []
     for (variant, result) in zip(variants, outcome.results) {
       guard let response = try? result.get() else { continue }

@@ -34,11 +34,11 @@ public struct ThumbnailProcessor: Sendable {
 
   /// Changes the pixels of an image, but not their number.
   ///
-  /// - Throws: The errors of the program's step; `ThumbnailPixels.WrongCount`.
+  /// - Throws: The errors of the program's step; `InvalidValue` if it has changed their number.
   package func process(_ pixels: inout ThumbnailPixels) throws {
     let count = pixels.bytes.count
     try change(&pixels)
-    guard pixels.bytes.count == count else { throw ThumbnailPixels.WrongCount(count: pixels.bytes.count, of: count) }
+    guard pixels.bytes.count == count else { throw InvalidValue("it left \(pixels.bytes.count) bytes of \(count)") }
   }
 }
 
@@ -55,13 +55,5 @@ public struct ThumbnailPixels: Sendable {
 
   package init(width: Int, height: Int, bytes: [UInt8]) {
     (self.width, self.height, self.bytes) = (width, height, bytes)
-  }
-
-  /// A step has changed the number of bytes.
-  struct WrongCount: Error, CustomStringConvertible {
-    let count: Int
-    let of: Int
-
-    var description: String { "it left \(count) bytes of \(of)" }
   }
 }

@@ -10,8 +10,6 @@ public struct ThumbnailRequest: Sendable {
   public let variant: Variant
   /// How urgently.
   public var priority: Priority
-  /// Whether the thumbnail is stored in the memory cache as well as in the disk cache. Default: true.
-  public var keepsInMemory = true
   /// Options that replace the pipeline's configuration for this request. Default: none.
   public var options = RequestOptions()
   /// The time from its start after which this request fails with `timedOut`; others for the same image continue.

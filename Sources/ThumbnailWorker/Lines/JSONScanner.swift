@@ -1,11 +1,10 @@
+import ThumbnailCore
+
 /// Reads JSON text byte by byte, strictly by RFC 8259, without a tree: a caller takes the values it knows, and skips the
 /// others.
 ///
 /// Foundation's decoder takes 30 µs for a line, this one a microsecond. The text has to be UTF-8.
 struct JSONScanner {
-  /// Why a text is no JSON, or not of the type that is wanted.
-  struct Problem: Error, Equatable { let reason: String }
-
   /// The deepest nesting of values.
   private static let deepest = 128
 
@@ -25,7 +24,7 @@ struct JSONScanner {
   }
 
   /// Reads the members of an object: `body` is called with each name, and has to read its value.
-  mutating func object(_ body: (String, inout JSONScanner) throws(Problem) -> Void) throws(Problem) {
+  mutating func object(_ body: (String, inout JSONScanner) throws(InvalidValue) -> Void) throws(InvalidValue) {
     try expect(UInt8(ascii: "{"), "an object is expected")
     if peek() == UInt8(ascii: "}") { return position += 1 }
     while true {
@@ -37,7 +36,7 @@ struct JSONScanner {
   }
 
   /// Reads the elements of an array: `body` has to read each.
-  mutating func array(_ body: (inout JSONScanner) throws(Problem) -> Void) throws(Problem) {
+  mutating func array(_ body: (inout JSONScanner) throws(InvalidValue) -> Void) throws(InvalidValue) {
     try expect(UInt8(ascii: "["), "a list is expected")
     if peek() == UInt8(ascii: "]") { return position += 1 }
     while true {
@@ -48,15 +47,15 @@ struct JSONScanner {
 
   /// Reads a value of any type, and returns its range.
   @discardableResult
-  mutating func value(depth: Int = 0) throws(Problem) -> Range<Int> {
-    guard depth < Self.deepest else { throw Problem(reason: "it is nested too deeply") }
-    guard let first = peek() else { throw Problem(reason: "it ends in the middle") }
+  mutating func value(depth: Int = 0) throws(InvalidValue) -> Range<Int> {
+    guard depth < Self.deepest else { throw InvalidValue("it is nested too deeply") }
+    guard let first = peek() else { throw InvalidValue("it ends in the middle") }
     let start = position
     switch first {
     case UInt8(ascii: "{"):
-      try object { (_, rest) throws(Problem) in try rest.value(depth: depth + 1) }
+      try object { (_, rest) throws(InvalidValue) in try rest.value(depth: depth + 1) }
     case UInt8(ascii: "["):
-      try array { rest throws(Problem) in try rest.value(depth: depth + 1) }
+      try array { rest throws(InvalidValue) in try rest.value(depth: depth + 1) }
     case UInt8(ascii: "\""): _ = try stringRange()
     case UInt8(ascii: "t"): try word("true")
     case UInt8(ascii: "f"): try word("false")
@@ -67,14 +66,14 @@ struct JSONScanner {
   }
 
   /// Takes a string.
-  mutating func string() throws(Problem) -> String {
+  mutating func string() throws(InvalidValue) -> String {
     let (range, hasEscapes) = try stringRange()
     guard hasEscapes else { return String(decoding: bytes[range], as: UTF8.self) }
     return try unescaped(range)
   }
 
   /// Reads a string, and returns the range of its characters, and whether some are escaped.
-  mutating func stringRange() throws(Problem) -> (Range<Int>, hasEscapes: Bool) {
+  mutating func stringRange() throws(InvalidValue) -> (Range<Int>, hasEscapes: Bool) {
     try expect(UInt8(ascii: "\""), "a text is expected")
     let start = position
     var hasEscapes = false
@@ -82,45 +81,45 @@ struct JSONScanner {
       let byte = bytes[position]
       position += 1
       if byte == UInt8(ascii: "\"") { return (start..<position - 1, hasEscapes) }
-      if byte < 0x20 { throw Problem(reason: "a text holds a control character") }
+      if byte < 0x20 { throw InvalidValue("a text holds a control character") }
       if byte == UInt8(ascii: "\\") {
         hasEscapes = true
         try skipEscape()
       }
     }
-    throw Problem(reason: "a text has no end")
+    throw InvalidValue("a text has no end")
   }
 
   /// Fails unless the text is at its end.
-  mutating func expectEnd() throws(Problem) {
-    if peek() != nil { throw Problem(reason: "there is something behind its end") }
+  mutating func expectEnd() throws(InvalidValue) {
+    if peek() != nil { throw InvalidValue("there is something behind its end") }
   }
 
   // MARK: Parts
 
-  private mutating func expect(_ byte: UInt8, _ reason: String) throws(Problem) {
-    guard let next = peek() else { throw Problem(reason: "it ends in the middle") }
-    guard next == byte else { throw Problem(reason: reason) }
+  private mutating func expect(_ byte: UInt8, _ reason: String) throws(InvalidValue) {
+    guard let next = peek() else { throw InvalidValue("it ends in the middle") }
+    guard next == byte else { throw InvalidValue(reason) }
     position += 1
   }
 
   /// Reads the comma or the end of the list after an element.
-  private mutating func endsList(with end: UInt8) throws(Problem) -> Bool {
+  private mutating func endsList(with end: UInt8) throws(InvalidValue) -> Bool {
     let next = peek()
     guard next == end || next == UInt8(ascii: ",") else {
-      throw Problem(reason: next == nil ? "it ends in the middle" : "a comma is missing")
+      throw InvalidValue(next == nil ? "it ends in the middle" : "a comma is missing")
     }
     position += 1
     return next == end
   }
 
-  private mutating func word(_ word: StaticString) throws(Problem) {
+  private mutating func word(_ word: StaticString) throws(InvalidValue) {
     let matches = word.withUTF8Buffer { bytes[position...].prefix($0.count).elementsEqual($0) }
-    guard matches else { throw Problem(reason: "it is no JSON") }
+    guard matches else { throw InvalidValue("it is no JSON") }
     position += word.utf8CodeUnitCount
   }
 
-  private mutating func number() throws(Problem) {
+  private mutating func number() throws(InvalidValue) {
     if next == UInt8(ascii: "-") { position += 1 }
     if next == UInt8(ascii: "0") { position += 1 } else { try digits() }
     if next == UInt8(ascii: ".") {
@@ -134,26 +133,26 @@ struct JSONScanner {
     }
   }
 
-  private mutating func digits() throws(Problem) {
+  private mutating func digits() throws(InvalidValue) {
     let start = position
     while let byte = next, (0x30...0x39).contains(byte) { position += 1 }
-    if position == start { throw Problem(reason: "it is no JSON") }
+    if position == start { throw InvalidValue("it is no JSON") }
   }
 
   private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
   /// Skips an escape after its backslash.
-  private mutating func skipEscape() throws(Problem) {
-    guard let byte = next else { throw Problem(reason: "a text has no end") }
+  private mutating func skipEscape() throws(InvalidValue) {
+    guard let byte = next else { throw InvalidValue("a text has no end") }
     position += 1
     switch byte {
     case UInt8(ascii: "u"):
-      guard hexadecimal(at: position) != nil else { throw Problem(reason: "an escape has no four digits") }
+      guard hexadecimal(at: position) != nil else { throw InvalidValue("an escape has no four digits") }
       position += 4
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
       UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
       break
-    default: throw Problem(reason: "a text holds an unknown escape")
+    default: throw InvalidValue("a text holds an unknown escape")
     }
   }
 
@@ -168,7 +167,7 @@ struct JSONScanner {
   }
 
   /// The text of a range whose escapes were checked.
-  private func unescaped(_ range: Range<Int>) throws(Problem) -> String {
+  private func unescaped(_ range: Range<Int>) throws(InvalidValue) -> String {
     var result: [UInt8] = []
     result.reserveCapacity(range.count)
     var index = range.lowerBound
@@ -195,8 +194,8 @@ struct JSONScanner {
   }
 
   /// The character of the digits of an escape, and of a second escape if the first is half of a pair.
-  private func scalar(_ index: inout Int) throws(Problem) -> String {
-    let lone = Problem(reason: "a text holds half of a surrogate pair")
+  private func scalar(_ index: inout Int) throws(InvalidValue) -> String {
+    let lone = InvalidValue("a text holds half of a surrogate pair")
     guard let first = hexadecimal(at: index) else { throw lone }
     index += 4
     if let scalar = UnicodeScalar(first) { return String(scalar) }

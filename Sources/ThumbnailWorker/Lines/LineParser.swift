@@ -53,10 +53,10 @@ struct LineParser: Sendable {
     let bytes: [UInt8]
     private(set) var ranges: [String: Range<Int>] = [:]
 
-    init(_ bytes: [UInt8]) throws(JSONScanner.Problem) {
+    init(_ bytes: [UInt8]) throws(InvalidValue) {
       self.bytes = bytes
       var scanner = JSONScanner(bytes)
-      try scanner.object { (name, rest) throws(JSONScanner.Problem) in
+      try scanner.object { (name, rest) throws(InvalidValue) in
         let range = try rest.value()
         let isNull = bytes[range.lowerBound] == UInt8(ascii: "n") && name != "id"
         if Self.known.contains(name) { ranges[name] = isNull ? nil : range }
@@ -67,14 +67,14 @@ struct LineParser: Sendable {
     /// Reads a value that begins with a certain byte.
     func read<Value>(
       _ range: Range<Int>, _ name: String, from first: UInt8, _ kind: String,
-      _ body: (inout JSONScanner) throws(JSONScanner.Problem) -> Value
+      _ body: (inout JSONScanner) throws(InvalidValue) -> Value
     ) throws(LineFailure) -> Value {
       guard bytes[range.lowerBound] == first else { throw .invalidRequest("\(name) cannot be used: give \(kind)") }
       var scanner = JSONScanner(bytes, at: range.lowerBound)
-      do throws(JSONScanner.Problem) {
+      do throws(InvalidValue) {
         return try body(&scanner)
       } catch {
-        throw .invalidLine(error.reason)
+        throw .invalidLine(error.message)
       }
     }
 
@@ -84,7 +84,7 @@ struct LineParser: Sendable {
     }
 
     private func text(_ range: Range<Int>, _ name: String) throws(LineFailure) -> String {
-      try read(range, name, from: UInt8(ascii: "\""), "a text") { value throws(JSONScanner.Problem) in
+      try read(range, name, from: UInt8(ascii: "\""), "a text") { value throws(InvalidValue) in
         try value.string()
       }
     }
@@ -93,7 +93,7 @@ struct LineParser: Sendable {
     var base64: [UInt8]? {
       get throws(LineFailure) {
         guard let range = ranges["base64"] else { return nil }
-        return try read(range, "base64", from: UInt8(ascii: "\""), "a text") { value throws(JSONScanner.Problem) in
+        return try read(range, "base64", from: UInt8(ascii: "\""), "a text") { value throws(InvalidValue) in
           var copy = value
           let (characters, hasEscapes) = try value.stringRange()
           return hasEscapes ? Array(try copy.string().utf8) : Array(bytes[characters])
@@ -122,9 +122,9 @@ struct LineParser: Sendable {
     /// The members of an object, with where their values are; none if it is missing.
     private func members(of name: String, _ kind: String) throws(LineFailure) -> [(name: String, value: Range<Int>)] {
       guard let range = ranges[name] else { return [] }
-      return try read(range, name, from: UInt8(ascii: "{"), kind) { value throws(JSONScanner.Problem) in
+      return try read(range, name, from: UInt8(ascii: "{"), kind) { value throws(InvalidValue) in
         var members: [(String, Range<Int>)] = []
-        try value.object { (name, rest) throws(JSONScanner.Problem) in members.append((name, try rest.value())) }
+        try value.object { (name, rest) throws(InvalidValue) in members.append((name, try rest.value())) }
         return members
       }
     }
@@ -155,13 +155,13 @@ struct LineParser: Sendable {
         let first = bytes[range.lowerBound]
         // A list may hold a million values: only valid ones are kept, and one too many of these.
         var (sizes, areUsable): ([TargetSize], Bool) = ([], true)
-        func add(_ value: inout JSONScanner) throws(JSONScanner.Problem) {
+        func add(_ value: inout JSONScanner) throws(InvalidValue) {
           let isText = value.peek() == UInt8(ascii: "\"")
           let text = isText ? try value.string() : String(decoding: bytes[try value.value()], as: UTF8.self)
           guard let size = TargetSize(parsing: text) else { return areUsable = false }
           if sizes.count <= LineParser.mostSizes, !sizes.contains(size) { sizes.append(size) }
         }
-        try read(range, "sizes", from: first, "") { value throws(JSONScanner.Problem) in
+        try read(range, "sizes", from: first, "") { value throws(InvalidValue) in
           if first == UInt8(ascii: "[") { try value.array(add) } else { try add(&value) }
         }
         guard areUsable else {
@@ -180,10 +180,10 @@ struct LineParser: Sendable {
 
   private func parse(object bytes: [UInt8], number: Int) -> ParsedLine {
     let members: Members
-    do throws(JSONScanner.Problem) {
+    do throws(InvalidValue) {
       members = try Members(bytes)
     } catch {
-      return ParsedLine(number: number, content: .failure(.invalidLine(error.reason)))
+      return ParsedLine(number: number, content: .failure(.invalidLine(error.message)))
     }
     var line = ParsedLine(
       number: number, id: members.ranges["id"].map { Array(bytes[$0]) }, content: .failure(.invalidLine("")))

@@ -121,9 +121,6 @@ extension ThumbnailPipeline {
     /// The `User-Agent` sent to servers; nil, the default, for `thumbs/VERSION libcurl/VERSION`. Include a contact if
     /// you request many images.
     public var userAgent: String?
-    /// The program's own HTTP client, in place of libcurl; the settings of certificates and proxies apply to libcurl
-    /// only. Default: nil.
-    public var roundTripper: (any HTTPRoundTripper)?
     /// A file with the certificate authorities to trust, in PEM form, instead of the system's.
     public var certificateAuthorityFile: String?
     /// The proxy. Default: that of the environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`).
@@ -133,8 +130,8 @@ extension ThumbnailPipeline {
     /// fresh thumbnails are served without a check of their address. Local files are not affected. docs/addresses.md
     /// has the details. Default: `any`.
     ///
-    /// With any other policy the environment must name no proxy, and there can be no `roundTripper`: they would bypass
-    /// it. A proxy that is set here is used, and has to refuse addresses itself.
+    /// With any other policy the environment must name no proxy, which would bypass it. A proxy that is set here is
+    /// used, and has to refuse addresses itself.
     public var addresses = AddressPolicy.any
     /// The directives of `X-Robots-Tag`, such as `noai`, with which a server forbids the use of an image. Such images
     /// fail with `optedOut` before their body is read; thumbnails in the cache are still used. Default: none.

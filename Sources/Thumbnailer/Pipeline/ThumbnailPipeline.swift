@@ -339,10 +339,6 @@ extension ThumbnailPipeline.Configuration {
   /// A proxy from the environment is refused, not left out: connections without it may be forbidden here.
   package func guardBypass(environment: [String: String] = ProcessInfo.processInfo.environment) -> String? {
     guard addresses.isGuarded else { return nil }
-    if roundTripper != nil {
-      return "the program's own HTTP client connects past the guard of addresses: let it ask AddressPolicy.allows, and "
-        + "leave the pipeline's addresses at any"
-    }
     guard proxy == .environment,
       let variable = Self.proxyVariables.first(where: { environment[$0].map { !$0.isEmpty } ?? false })
     else { return nil }

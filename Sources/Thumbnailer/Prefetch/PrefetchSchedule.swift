@@ -23,8 +23,6 @@ struct PrefetchSchedule: Sendable {
     fileprivate(set) var index: Int
     fileprivate(set) var priority: Priority
     fileprivate let start: ContinuousClock.Instant
-    /// The thumbnail goes to the disk cache alone.
-    fileprivate let isDiskOnly: Bool
     /// Outside of the window, but nearly done.
     fileprivate var lingers = false
   }
@@ -99,15 +97,12 @@ struct PrefetchSchedule: Sendable {
   /// A request has finished, successfully or not. Returns its item's index; nil if it was cancelled before.
   ///
   /// - Parameters:
-  ///   - isThere: Whether there is a thumbnail.
   ///   - bytes: The bytes downloaded for it.
   ///   - duration: The time of the download; nil if there was none.
-  mutating func finish(_ id: WorkID, isThere: Bool = true, bytes: Int, duration: Duration?) -> Int? {
+  mutating func finish(_ id: WorkID, bytes: Int, duration: Duration?) -> Int? {
     guard let (index, run) = runs.first(where: { $0.value.id == id }) else { return nil }
     runs[index] = nil
-    // A thumbnail that went to the disk alone but is visible by now has to be loaded into memory.
-    let isHalfDone = isThere && run.isDiskOnly && window.visible.contains(index)
-    if !run.lingers, !isHalfDone { settled[index] = bytes }
+    if !run.lingers { settled[index] = bytes }
     if let duration { pace.record(duration, bytes: bytes) }
     return index
   }
@@ -211,9 +206,6 @@ struct PrefetchSchedule: Sendable {
     if next.kept != window.kept {
       settled = settled.filter { next.kept.contains($0.key) }
     }
-    if options.diskOnly {
-      for index in next.visible where !window.visible.contains(index) { settled[index] = nil }
-    }
     window = next
     isSettled = false
     for (index, run) in runs {
@@ -310,9 +302,7 @@ struct PrefetchSchedule: Sendable {
     _ index: Int, at priority: Priority, _ time: ContinuousClock.Instant, _ changes: inout Changes
   ) {
     lastID += 1
-    let work = Work(
-      id: lastID, index: index, priority: priority, start: time,
-      isDiskOnly: options.diskOnly && priority == .prefetch)
+    let work = Work(id: lastID, index: index, priority: priority, start: time)
     runs[index] = work
     changes.begun.append(work)
   }

@@ -94,7 +94,7 @@ extension Prefetcher {
       }
       let duration = response.flatMap { $0.origin == .source ? $0.duration : nil }
       let index = state.schedule.finish(
-        prefetchTask.id, isThere: response != nil, bytes: response?.downloadedBytes ?? 0, duration: duration)
+        prefetchTask.id, bytes: response?.downloadedBytes ?? 0, duration: duration)
       guard let index else { return }
       let source = prefetchTask.source
       switch result {
@@ -239,11 +239,7 @@ extension Prefetcher {
 
   private func begin(_ prefetchTask: PrefetchTask) {
     let priority = prefetchTask.priority.current
-    var asked = ThumbnailRequest(prefetchTask.source, variant: variant, priority: priority)
-    // Without a disk cache, prefetched thumbnails can only go to the memory cache.
-    asked.keepsInMemory =
-      priority == .visible || !options.diskOnly || pipeline.configuration.diskCacheLimit.bytes == 0
-    let request = asked
+    let request = ThumbnailRequest(prefetchTask.source, variant: variant, priority: priority)
     prefetchTask.begin { [weak self, pipeline] in
       do throws(ThumbnailError) {
         let response = try await pipeline.response(for: request, following: prefetchTask.priority)

@@ -34,9 +34,6 @@ public final class Prefetcher: Sendable {
     /// The most concurrent requests for cells that are not visible. Nil: two fewer than the pipeline downloads from one
     /// host, so that a cell that becomes visible finds a free slot.
     public var maximumPrefetches: Int?
-    /// Whether thumbnails prefetched for cells out of view go to the disk cache alone, without changing the memory
-    /// cache. Default: false.
-    public var diskOnly = false
     /// The length of the list that is needed beyond the viewport, in its heights; with less, `itemsWanted` requests
     /// more. Default: 3.
     public var screensOfItemsAhead = 3.0

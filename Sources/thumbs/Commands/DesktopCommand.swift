@@ -89,7 +89,7 @@ struct DesktopCommand: AsyncParsableCommand {
     } catch let error as ThumbnailError {
       Console.standard.complain("\(paths[0]): \(error.message)")
       throw ExitCode.someFailed
-    } catch let error as ReportFile.Failure {
+    } catch let error as FileWriteError {
       throw CommandFailure(error, choose: "another file")
     }
   }

@@ -129,7 +129,7 @@ extension GetCommand {
         "\(output) will hold \(thumbnail.format.displayName), as --format says, whatever its name")
     }
     if output == "-" { return try Console.standard.print(bytes: thumbnail.data) }
-    do throws(ReportFile.Failure) {
+    do throws(FileWriteError) {
       try OutputFile.write(thumbnail.data, to: output)
     } catch {
       throw CommandFailure(error, choose: "another --output")

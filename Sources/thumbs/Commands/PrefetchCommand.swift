@@ -92,12 +92,8 @@ struct PrefetchCommand: AsyncParsableCommand {
       return try await PrefetchRun(self, provider: provider, pipeline: pipeline).run(prefetch)
     } catch let error as ProviderError {
       throw CommandFailure(error, isOffline: freshness.offline)
-    } catch let error as ReportFile.Failure {
-      throw CommandFailure(error, choose: "another --sheet")
-    } catch let error as ExportError {
-      throw CommandFailure(
-        .cannotWrite,
-        "\(error.path) cannot be exported to: \(error.reason); name another folder with --export")
+    } catch let error as FileWriteError {
+      throw CommandFailure(error, choose: error.path == look.export ? "another --export" : "another --sheet")
     }
   }
 }

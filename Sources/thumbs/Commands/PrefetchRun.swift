@@ -3,6 +3,7 @@ import Exports
 import Foundation
 import PhotoSources
 import Synchronization
+import ThumbnailCore
 import Thumbnailer
 
 /// One run of `thumbs prefetch`: consumes the library's results and prints them.
@@ -27,7 +28,7 @@ final class PrefetchRun: Sendable {
 
   /// A run of the command. Starts its files.
   ///
-  /// - Throws: `ReportFile.Failure` or `ExportError` if one of them cannot be written.
+  /// - Throws: `FileWriteError` if one of them cannot be written.
   init(_ command: PrefetchCommand, provider: any PhotoProvider, pipeline: ThumbnailPipeline) throws {
     (self.provider, self.pipeline, options) = (provider, pipeline, command.report)
     files = try PrefetchFiles(command, provider: provider)
@@ -57,7 +58,7 @@ final class PrefetchRun: Sendable {
     await progress.stop()
     var closing = PrefetchFiles.Closing()
     // If one of the files could not be written, none is completed.
-    if !(failure is ReportFile.Failure || failure is ExportError) {
+    if !(failure is FileWriteError) {
       do { closing = try await files.finish() } catch { failure = error }
     }
     let isComplete = failure == nil && interruption.signal == nil

@@ -88,11 +88,10 @@ struct WorkerCommand: AsyncParsableCommand {
     let notices = CacheNotices(pipeline, isQuiet: quiet)
     let options = try workerOptions()
     let worker: ThumbnailWorker
-    do throws(WorkerError) {
+    do throws(FileWriteError) {
       worker = try ThumbnailWorker(pipeline, options, reading: STDIN_FILENO, writing: STDOUT_FILENO)
     } catch {
-      let advice = SystemFailure.advice(error.reason, choose: "another folder")
-      throw CommandFailure(.cannotWrite, "\(error.path) cannot be written: \(error.reason); \(advice)")
+      throw CommandFailure(error, choose: "another folder")
     }
     let interruption = Interruption()
     let (ending, counts) = try await interruption.cancelling {

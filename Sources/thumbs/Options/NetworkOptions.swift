@@ -100,7 +100,7 @@ struct NetworkOptions: ConfigurationOptions {
     guard netrc || netrcFile != nil else { return result }
     let home = ProcessInfo.processInfo.environment["HOME"] ?? FileManager.default.homeDirectoryForCurrentUser.path
     let path = netrcFile ?? "\(home)/.netrc"
-    do throws(Netrc.Problem) {
+    do throws(InvalidValue) {
       return result.merging(try Netrc(path: path).headers)
     } catch {
       throw ValidationError(error.message)

@@ -168,7 +168,7 @@ extension GlobPattern: OptionValue {
 
 extension NamingTemplate: OptionValue {
   static func option(_ text: String) throws -> NamingTemplate {
-    do throws(NamingTemplate.Problem) {
+    do throws(InvalidValue) {
       return try NamingTemplate(text)
     } catch {
       throw ValidationError(error.message)

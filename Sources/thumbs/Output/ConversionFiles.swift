@@ -20,12 +20,12 @@ actor ConversionFiles {
 
   /// Creates the requested ones; fails at once if one of them cannot be created.
   ///
-  /// - Throws: `ReportFile.Failure`.
+  /// - Throws: `FileWriteError`.
   init(_ requested: ConvertReportOptions, _ options: FolderConverter.Options, of conversion: Conversion) async throws {
     self.options = options
     for path in [requested.report, requested.sheet.sheet].compactMap(\.self) where await conversion.reads(RawPath(path))
     {
-      throw ReportFile.Failure(path: path, reason: "it is one of the pictures")
+      throw FileWriteError(path: path, reason: "it is one of the pictures")
     }
     report = try requested.report.map { try ReportFile(path: $0) }
     isCSV = requested.report.map { $0.lowercased().hasSuffix(".csv") } ?? false

@@ -48,13 +48,13 @@ struct OutputFile: ~Copyable, Sendable {
   mutating func commit() throws(SystemFailure) { try replacement?.commit() }
 
   /// Writes a file whole, so that readers see either the old or the new content.
-  static func write(_ data: Data, to path: String) throws(ReportFile.Failure) {
+  static func write(_ data: Data, to path: String) throws(FileWriteError) {
     do throws(SystemFailure) {
       var file = try OutputFile(path)
       try file.write(data)
       try file.commit()
     } catch {
-      throw ReportFile.Failure(path: path, error)
+      throw FileWriteError(path: path, error)
     }
   }
 
@@ -105,24 +105,6 @@ struct OutputFile: ~Copyable, Sendable {
 
 /// A text file that is written incrementally under no name or a temporary one, and gets its name at the end.
 final class ReportFile: Sendable {
-  /// The error of writing a report.
-  struct Failure: Error {
-    let path: String
-    let reason: String
-
-    init(path: String, reason: String) { (self.path, self.reason) = (path, reason) }
-
-    /// A failure with the system's message.
-    init(path: String, _ failure: SystemFailure) { self.init(path: path, reason: failure.reason) }
-
-    /// The message with advice.
-    ///
-    /// - Parameter other: The alternative, such as “another --sheet”.
-    func message(choose other: String) -> String {
-      "\(path) cannot be written: \(reason); \(SystemFailure.advice(reason, choose: other))"
-    }
-  }
-
   /// The most bytes that the empty buffer keeps allocated: 256 KiB.
   private static let keptCapacity = 256 << 10
 
@@ -143,21 +125,22 @@ final class ReportFile: Sendable {
   /// Creates the file, without its final name; a device or a named pipe is written to directly.
   ///
   /// Refuses the names of pictures and of the program's own files: what has them is no report.
-  init(path: String) throws(Failure) {
+  init(path: String) throws(FileWriteError) {
     self.path = path
     let name = RawPath(path).resolved ?? RawPath(path)
     if FolderFiles.isShown(name) || name.name.starts(with: ".thumbs-".utf8) {
-      throw Failure(path: path, reason: "it has the name of a picture, or of a file that the program keeps for itself")
+      throw FileWriteError(
+        path: path, reason: "it has the name of a picture, or of a file that the program keeps for itself")
     }
     do throws(SystemFailure) {
       state = Mutex(State(file: try OutputFile(path)))
     } catch {
-      throw Failure(path: path, error)
+      throw FileWriteError(path: path, error)
     }
   }
 
   /// Appends text.
-  func write(_ text: String) throws(Failure) {
+  func write(_ text: String) throws(FileWriteError) {
     try changing { state throws(SystemFailure) in
       state.pending += text.utf8
       if state.pending.count >= 64 << 10 { try state.flush() }
@@ -165,7 +148,7 @@ final class ReportFile: Sendable {
   }
 
   /// Writes the buffer and gives the file its name.
-  func finish() throws(Failure) {
+  func finish() throws(FileWriteError) {
     try changing { state throws(SystemFailure) in
       defer { state.file = nil }
       try state.flush()
@@ -173,11 +156,11 @@ final class ReportFile: Sendable {
     }
   }
 
-  private func changing(_ change: (inout State) throws(SystemFailure) -> Void) throws(Failure) {
+  private func changing(_ change: (inout State) throws(SystemFailure) -> Void) throws(FileWriteError) {
     do throws(SystemFailure) {
       try state.withLock { state throws(SystemFailure) in try change(&state) }
     } catch {
-      throw Failure(path: path, error)
+      throw FileWriteError(path: path, error)
     }
   }
 }

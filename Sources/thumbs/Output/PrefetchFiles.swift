@@ -26,7 +26,7 @@ final class PrefetchFiles: Sendable {
 
   /// Starts the requested files.
   ///
-  /// - Throws: `ReportFile.Failure` or `ExportError` if one of them cannot be written.
+  /// - Throws: `FileWriteError` if one of them cannot be written.
   init(_ command: PrefetchCommand, provider: any PhotoProvider) throws {
     let (options, variants) = (command.look, command.thumbnails.variants)
     (self.variants, self.provider) = (variants, provider)
@@ -46,15 +46,15 @@ final class PrefetchFiles: Sendable {
   ///
   /// - Returns: The path of each of its thumbnails, nil if another file has the name, and none without an export; and the
   ///   error of its export, if later images are not affected.
-  /// - Throws: `ReportFile.Failure` or `ExportError` if later images would fail, too.
-  func add(_ outcome: PhotoOutcome) async throws -> (paths: [String?], failure: ExportError?) {
+  /// - Throws: `FileWriteError` if later images would fail, too.
+  func add(_ outcome: PhotoOutcome) async throws -> (paths: [String?], failure: FileWriteError?) {
     if let replaced, outcome.source.isFile(replaced.file) {
-      throw ReportFile.Failure(path: replaced.path, reason: "it is one of the pictures")
+      throw FileWriteError(path: replaced.path, reason: "it is one of the pictures")
     }
     if sheet != nil { try add(outcome.sheetCell) }
     guard let export else { return ([], nil) }
     let files: [ThumbnailExport.Outcome]
-    do throws(ExportError) {
+    do throws(FileWriteError) {
       files = try await export.add(outcome, variants: variants)
     } catch {
       if error.endsRun { throw error }

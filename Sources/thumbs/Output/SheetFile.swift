@@ -9,7 +9,7 @@ final class SheetFile: Sendable {
 
   /// Starts a sheet; fails at once if the file cannot be created.
   ///
-  /// - Throws: `ReportFile.Failure`.
+  /// - Throws: `FileWriteError`.
   init(path: String, title: String) throws {
     file = try ReportFile(path: path)
     try file.write(ContactSheet.head(title: title))

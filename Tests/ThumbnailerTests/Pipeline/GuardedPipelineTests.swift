@@ -86,16 +86,4 @@
       #expect(configuration.guardBypass(environment: environment) == nil)
     }
   }
-
-  @Test func aClientOfTheProgramsOwnDoesNotGoWithAGuard() {
-    struct Client: HTTPRoundTripper {
-      func roundTrip(_ request: HTTPRequest) async throws -> HTTPStreamedResponse { HTTPStreamedResponse(status: 404) }
-    }
-    #expect(throws: ThumbnailError.self) {
-      _ = try PipelineFixture(configuring: {
-        $0.addresses = .publicOnly
-        $0.roundTripper = Client()
-      }) { _ in .status(404) }
-    }
-  }
 }

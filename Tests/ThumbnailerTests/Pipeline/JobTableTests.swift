@@ -122,17 +122,6 @@ import TestSupport
     #expect(table.job(of: subject) == nil)
   }
 
-  @Test func aThumbnailGoesToMemoryAsSoonAsOneWaiterWantsThat() throws {
-    var table = Table()
-    var asked = request("a", small)
-    asked.keepsInMemory = false
-    let id = try #require(started(table.join(asked, sink: 1)))
-    _ = table.join(request("a", large), sink: 2)
-    #expect(table.keptInMemory([small, large], for: id) == [large])
-    _ = table.join(request("a", small), sink: 3)
-    #expect(table.keptInMemory([small, large], for: id) == [small, large])
-  }
-
   @Test func whoAsksAfterARemovalBeginsAnewWhileTheOthersAreAnswered() throws {
     var table = Table()
     let a = request("a", small)

@@ -221,22 +221,6 @@
     #expect(fixture.paths.sorted() == paths(0..<6))
   }
 
-  @Test func forTheDiskAloneThumbnailsAreMadeInTheRightSizeAndLeaveTheMemoryAlone() async throws {
-    let fixture = try PrefetcherFixture(options: { $0.diskOnly = true })
-    await fixture.settle(row: 0)
-    #expect((0..<8).map { fixture.prefetcher.cachedThumbnail(at: $0) != nil } == (0..<8).map { $0 < 4 })
-    await fixture.pipeline.flush()
-    let disk = try DiskCache(directory: fixture.fixture.directory.url, byteLimit: nil)
-    for index in 0..<8 {
-      #expect(try disk.thumbnail(for: fixture.request(index).key)?.size == PixelSize(40, 40))
-    }
-    // As it comes into view, it is brought into memory, without a download.
-    await fixture.settle(row: 1)
-    #expect(fixture.prefetcher.cachedThumbnail(at: 4) != nil)
-    #expect(fixture.prefetcher.cachedThumbnail(at: 5) == nil)
-    #expect(fixture.paths.sorted() == paths(0..<9))
-  }
-
   @Test func anEmptyListSettlesAtOnce() async throws {
     let fixture = try PrefetcherFixture(items: 0)
     await fixture.settle(row: 0)

@@ -44,7 +44,6 @@ struct JobTable<Sink> {
   private struct Waiter {
     let variant: Variant
     var priority: Priority
-    let keepsInMemory: Bool
     let sink: Sink
   }
 
@@ -86,8 +85,7 @@ struct JobTable<Sink> {
   ) -> (waiter: WaiterID, isNew: Bool) {
     nextNumber += 1
     let subject = Subject(request.source, options: request.options, isRevalidation: isRevalidation)
-    let entry = Waiter(
-      variant: request.variant, priority: request.priority, keepsInMemory: request.keepsInMemory, sink: sink)
+    let entry = Waiter(variant: request.variant, priority: request.priority, sink: sink)
     if let id = joinable[subject] {
       jobs[id]?.waiters[nextNumber] = entry
       return (WaiterID(number: nextNumber, job: id), false)
@@ -161,15 +159,6 @@ struct JobTable<Sink> {
   /// Whether the variant has waiters.
   func isWanted(_ variant: Variant, for id: JobID) -> Bool {
     jobs[id]?.waiters.values.contains { $0.variant == variant } ?? false
-  }
-
-  /// The variants whose thumbnails go to the memory cache, too: variants that a waiter wants there, and variants
-  /// without a remaining waiter.
-  func keptInMemory(_ variants: [Variant], for id: JobID) -> [Variant] {
-    variants.filter { variant in
-      let waiters = jobs[id]?.waiters.values.filter { $0.variant == variant } ?? []
-      return waiters.isEmpty || waiters.contains(where: \.keepsInMemory)
-    }
   }
 
   /// The variants that still have waiters. The others are no longer in progress.

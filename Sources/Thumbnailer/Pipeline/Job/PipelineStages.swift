@@ -124,7 +124,6 @@ extension DownloadConfiguration {
     minimumRate = pipeline.minimumRate.bytes
     userAgent = pipeline.userAgent
     program = "thumbs/\(ThumbnailPipeline.version)"
-    roundTripper = pipeline.roundTripper
     self.memoryBodyLimit = memoryBodyLimit
     spillDirectory = pipeline.cacheDirectory
     certificateAuthorityFile = pipeline.certificateAuthorityFile

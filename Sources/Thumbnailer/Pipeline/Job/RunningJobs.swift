@@ -197,10 +197,9 @@ extension RunningJobs {
 
   /// Starts a job that revalidates a stored thumbnail, or adds it to the running one. False if too many are running.
   /// Then the waiter waits for the server.
-  func revalidateBehind(_ variant: Variant, for job: JobContext, keepsInMemory: Bool) -> Bool {
+  func revalidateBehind(_ variant: Variant, for job: JobContext) -> Bool {
     var request = ThumbnailRequest(job.source, variant: variant, priority: .prefetch)
     request.options = job.policy.options
-    request.keepsInMemory = keepsInMemory
     return table.withLock { table in
       let running = table.job(of: .init(job.source, options: job.policy.options, isRevalidation: true))
       if let running, table.isWanted(variant, for: running) { return true }

@@ -62,10 +62,9 @@ struct SourceJob: Sendable {
     if state.replacesStored || job.policy.bypassesCaches { return state.missing += variants }
     if variants.isEmpty { return }
     let started = ContinuousClock.now
-    let inMemory = jobs.table.withLock { $0.keptInMemory(variants, for: id) }
     let lookup = await stages.cache.lookUp(
-      variants, of: job.source.key, lasts: revalidator == nil, inMemory: inMemory, permit: job.permit,
-      admittedBy: job.policy.rule, priority: job.priority)
+      variants, of: job.source.key, lasts: revalidator == nil, permit: job.permit, admittedBy: job.policy.rule,
+      priority: job.priority)
     if let history = lookup.history {
       state.history = history
       // Another process may have stored an earlier version than the body.
@@ -88,13 +87,11 @@ struct SourceJob: Sendable {
         continue
       }
       guard found.isFresh || state.confirmsStored else {
-        if !serveWhileRevalidating(found, state.history, keepsInMemory: inMemory.contains(variant)) {
-          state.stale.append(found)
-        }
+        if !serveWhileRevalidating(found, state.history) { state.stale.append(found) }
         continue
       }
       var receipt: StoreReceipt?
-      if found.isShrunk { receipt = await stages.store.store(shrunk: found, inMemory: inMemory, for: job) }
+      if found.isShrunk { receipt = await stages.store.store(shrunk: found, for: job) }
       if !isRevalidation {
         stages.monitor.send(job.source, .diskHit(variant, shrunk: found.isShrunk, duration: .now - started))
       }
@@ -104,10 +101,10 @@ struct SourceJob: Sendable {
 
   /// Delivers a stale thumbnail and revalidates it in the background, if its server allows this. Returns whether it
   /// does.
-  private func serveWhileRevalidating(_ found: FoundThumbnail, _ history: SourceHistory, keepsInMemory: Bool) -> Bool {
+  private func serveWhileRevalidating(_ found: FoundThumbnail, _ history: SourceHistory) -> Bool {
     guard !isRevalidation, !job.policy.options.isStoredOnly,
       revalidator?.mayServeWhileRevalidating(history, for: job) == true,
-      jobs.revalidateBehind(found.variant, for: job, keepsInMemory: keepsInMemory)
+      jobs.revalidateBehind(found.variant, for: job)
     else { return false }
     stages.monitor.add(1, to: \.servedWhileRevalidating)
     stages.monitor.send(job.source, .servedWhileRevalidating(found.variant))
@@ -125,8 +122,7 @@ struct SourceJob: Sendable {
       if found.isShrunk, isKept {
         let history = await stages.cache.history(of: job.source.key, priority: job.priority)
         found.stored.freshness = history.freshness(by: job.policy.rule)
-        receipt = await stages.store.store(
-          shrunk: found, inMemory: jobs.table.withLock { $0.keptInMemory([found.variant], for: id) }, for: job)
+        receipt = await stages.store.store(shrunk: found, for: job)
       }
       deliver(found, origin: .revalidated, isStored: isKept && !found.isShrunk, receipt: receipt)
     }
@@ -224,8 +220,7 @@ struct SourceJob: Sendable {
     let made = results.compactMap { rendered in
       (try? rendered.result.get()).map { CacheEntry(variant: rendered.variant, thumbnail: $0) }
     }
-    let inMemory = jobs.table.withLock { $0.keptInMemory(made.map(\.variant), for: id) }
-    let receipt = await stages.store.store(made, from: body, inMemory: inMemory, replacing: replaces, for: job)
+    let receipt = await stages.store.store(made, from: body, replacing: replaces, for: job)
     for rendered in results {
       switch rendered.result {
       case .success(let thumbnail):

@@ -19,13 +19,10 @@ final class ThumbnailStore: Sendable {
 
   /// Stores thumbnails that were made from a body.
   ///
-  /// - Parameters:
-  ///   - inMemory: The variants that the memory cache keeps, too.
-  ///   - replacing: The replacement of the stored thumbnails of the image.
+  /// - Parameter replacing: The replacement of the stored thumbnails of the image.
   /// - Returns: The receipt of the disk cache; nil if the thumbnails do not go there.
   func store(
-    _ thumbnails: [CacheEntry], from body: SourceBody, inMemory: [Variant], replacing: Replacement,
-    for job: JobContext
+    _ thumbnails: [CacheEntry], from body: SourceBody, replacing: Replacement, for job: JobContext
   ) async -> StoreReceipt? {
     guard !job.policy.bypassesCaches, let description = thumbnails.first?.thumbnail.source else { return nil }
     guard body.mayBeStored else {
@@ -40,9 +37,9 @@ final class ThumbnailStore: Sendable {
     record.freshness = body.response?.freshness ?? .lasting
     let whole = thumbnails.filter { !$0.thumbnail.isDamaged }
     // Damaged images stay out of the disk cache: unlike this pipeline, another user of it may not accept them.
-    let damaged = thumbnails.filter { $0.thumbnail.isDamaged && inMemory.contains($0.variant) }
+    let damaged = thumbnails.filter(\.thumbnail.isDamaged)
     cache.keepInMemory(damaged, of: record, permit: job.permit)
-    let receipt = store(whole, with: record, inMemory: inMemory, replacing: replacing, for: job)
+    let receipt = store(whole, with: record, replacing: replacing, for: job)
     await keepPaceWithDisk(for: job)
     return receipt
   }
@@ -64,27 +61,26 @@ final class ThumbnailStore: Sendable {
   /// can be shrunk again, so a visible one stays out of the disk cache while too much is pending.
   ///
   /// - Returns: The receipt of the disk cache; nil if the thumbnail does not go there.
-  func store(shrunk: FoundThumbnail, inMemory: [Variant], for job: JobContext) async -> StoreReceipt? {
+  func store(shrunk: FoundThumbnail, for job: JobContext) async -> StoreReceipt? {
     await keepPaceWithDisk(for: job)
     let thumbnail = shrunk.stored.thumbnail
     var record = SourceRecord(job.source, description: thumbnail.source, fetchedAt: nil)
     record.freshness = shrunk.stored.freshness
     let entry = CacheEntry(variant: shrunk.variant, thumbnail: thumbnail)
     if thumbnail.isDamaged || !cache.hasRoom {
-      if inMemory.contains(shrunk.variant) { cache.keepInMemory([entry], of: record, permit: job.permit) }
+      cache.keepInMemory([entry], of: record, permit: job.permit)
       return nil
     }
-    return store([entry], with: record, inMemory: inMemory, replacing: .none, for: job)
+    return store([entry], with: record, replacing: .none, for: job)
   }
 
   private func store(
-    _ thumbnails: [CacheEntry], with record: SourceRecord, inMemory: [Variant], replacing: Replacement,
-    for job: JobContext
+    _ thumbnails: [CacheEntry], with record: SourceRecord, replacing: Replacement, for job: JobContext
   ) -> StoreReceipt? {
     if thumbnails.isEmpty { return nil }
-    let receipt = cache.store(
-      thumbnails, of: record, inMemory: inMemory, replacing: replacing, permit: job.permit)
-    guard let receipt else { return nil }
+    guard let receipt = cache.store(thumbnails, of: record, replacing: replacing, permit: job.permit) else {
+      return nil
+    }
     for entry in thumbnails {
       monitor.add(entry.thumbnail.data.count, to: \.storedBytes)
       monitor.send(job.source, .stored(entry.variant, bytes: entry.thumbnail.data.count))
