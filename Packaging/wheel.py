@@ -93,7 +93,7 @@ class Program:
         elif kind in ("", "loaders"):
             target = copy(path, self.libraries / file)
             if file.startswith("libicudata."):
-                keep_encodings(target)
+                output(ROOT / "Packaging" / "unicode.py", path, target)
         else:
             raise Failure(f"{name} has no place in a wheel: add one to Packaging/wheel.py and BundledLibraries.swift")
 
@@ -164,31 +164,6 @@ def symbols(library, which):
     return {words[-1].split("@")[0] for words in map(str.split, lines) if words and words[-2] in "TUW"}
 
 
-def keep_encodings(library):
-    """Leaves of ICU's data, 31 MB, the encodings: no other library than libxml2 uses it, for nothing else."""
-    symbol, begin, size = next(
-        (words[7], int(words[1], 16), int(words[2], 0))
-        for words in map(str.split, output("readelf", "--dyn-syms", "-W", library).splitlines())
-        if words and words[-1].startswith("icudt")
-    )
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        # The section of constants is at the same place in the file and in memory.
-        data = library.read_bytes()[begin : begin + size]
-        whole, small = folder / f"{symbol.removesuffix('_dat')}l.dat", folder / "small" / f"{symbol.removesuffix('_dat')}l.dat"
-        whole.write_bytes(data)
-        small.parent.mkdir()
-        others = [item for item in output("icupkg", "-l", whole).splitlines() if not item.endswith((".cnv", "cnvalias.icu"))]
-        (folder / "others.txt").write_text("\n".join(others) + "\n")
-        output("icupkg", "-r", folder / "others.txt", whole, small)
-        (folder / "data.s").write_text(
-            f'.section .rodata,"a"\n.balign 16\n.globl {symbol}\n.type {symbol}, %object\n{symbol}: .incbin "{small}"\n'
-            f'.size {symbol}, . - {symbol}\n.section .note.GNU-stack,"",%progbits\n'
-        )
-        soname = f"-Wl,-soname,{library.name}"
-        output("cc", "-shared", "-nostdlib", soname, "-o", library, folder / "data.s")
-
-
 def add_licences(folder, packages):
     """The licences of all that is in the wheel."""
     copy(ROOT / "LICENSE", folder / "LICENSE")
@@ -196,7 +171,7 @@ def add_licences(folder, packages):
         (ROOT / "docs" / "licences.md").read_text()
         + "\nThe copyright files of these packages are in `debian`, the licences that they name in `common`, those of the"
         "\nSwift packages in `swift`. Debian's sources of these versions are the sources of the libraries. Of ICU's data"
-        "\nonly the encodings are left, and "
+        "\nonly a part is left (`Packaging/unicode.py`), and "
         + ", ".join(f"`{name}*`" for name in UNUSED)
         + " are empty: the program does not call them (`Packaging/wheel.py`).\n\n"
         + output("dpkg-query", "--show", "--showformat", "- ${Package} ${Version}\n", *sorted(packages))

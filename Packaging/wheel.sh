@@ -5,7 +5,7 @@
 make_wheel() {
   local wheel
   (($# == 0)) || wrong_usage
-  install_missing "cmd:patchelf=patchelf" "cmd:icupkg=icu-devtools" "cmd:cc=gcc" "cmd:libdeflate-gzip=libdeflate-tools" \
+  install_missing "cmd:patchelf=patchelf" "cmd:cc=gcc" "cmd:libdeflate-gzip=libdeflate-tools" \
     "file:/etc/fonts/fonts.conf=fontconfig-config" \
     "file:/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf=fonts-dejavu-core" \
     "file:/etc/ImageMagick-6/policy.xml=imagemagick-6-common"

@@ -39,8 +39,7 @@ struct ScrollPlayer: AsyncParsableCommand {
     let source: any PhotoProvider =
       try urls.map { URLListProvider(path: $0) }
       ?? ProviderSpecification(parsing: provider).provider(for: pipeline, baseURL: providerURL)
-    let feed = PageFeed(
-      provider: source.storingPages(in: pipeline.pageStore), query: PhotoQuery(query, pageSize: perPage))
+    let (pages, wish) = (source.storingPages(in: pipeline.pageStore), PhotoQuery(query, pageSize: perPage))
     let progress = Progress()
     let simulation = ScrollSimulation(
       trace: played, viewHeight: rows * layout.rowPitch, pace: asFastAsReady ? .untilReady : .realTime)
@@ -48,14 +47,22 @@ struct ScrollPlayer: AsyncParsableCommand {
       group.addTask {
         defer { progress.isDone.store(true, ordering: .releasing) }
         do {
-          try await feed.run(into: prefetcher) { page, _ in
-            let first = progress.sources.withLock { sources in
-              defer { sources += page }
-              return sources.count
-            }
-            Task {
-              let found = await pipeline.placeholders(of: page).enumerated().filter { $1 != nil }
-              progress.placeholders.withLock { $0.formUnion(found.map { first + $0.offset }) }
+          var cursor: PageCursor?
+          for await wanted in prefetcher.itemsWanted {
+            while prefetcher.itemCount < wanted {
+              let page = try await pages.search(wish, at: cursor)
+              let sources = page.photos.map { $0.source(for: layout.cell, fit: .cover) }
+              let first = progress.sources.withLock { known in
+                defer { known += sources }
+                return known.count
+              }
+              Task {
+                let found = await pipeline.placeholders(of: sources).enumerated().filter { $1 != nil }
+                progress.placeholders.withLock { $0.formUnion(found.map { first + $0.offset }) }
+              }
+              prefetcher.append(contentsOf: sources)
+              guard let next = page.next else { return }
+              cursor = next
             }
           }
         } catch ProviderError.cancelled {}

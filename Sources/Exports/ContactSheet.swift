@@ -7,17 +7,6 @@ import ThumbnailCore
 /// does not grow with its length. Its thumbnails are `data:` URLs, so the page is a single file that can be sent.
 /// Untrusted text is escaped, and the page allows no scripts and sends no referrer.
 public enum ContactSheet {
-  /// A remark below the figures.
-  public struct Remark: Sendable {
-    /// The text.
-    public var text: String
-    /// Whether it is shown in red.
-    public var isFailure: Bool
-
-    /// A remark, shown in red if it reports a failure.
-    public init(_ text: String, isFailure: Bool = false) { (self.text, self.isFailure) = (text, isFailure) }
-  }
-
   /// The start of the page.
   public static func head(title: String = "Contact sheet") -> String {
     HTMLPage.head(title: title) + HTMLPage.heading(title) + "<main>\n"
@@ -43,13 +32,11 @@ public enum ContactSheet {
       box: box, colour: cell.pictures.first?.colour, caption: lines, isFailure: cell.failure != nil) + "\n"
   }
 
-  /// The end of the page.
-  public static func foot(_ remarks: [Remark]) -> String {
-    let texts = remarks.map { remark in
-      let text = HTMLPage.escaped(remark.text)
-      return remark.isFailure ? "<span class=\"failed\">\(text)</span>" : text
-    }
-    return "</main>\n<footer><p>\(texts.joined(separator: ", "))</p></footer>\n" + HTMLPage.end
+  /// The end of the page, with the numbers of images and of those that failed.
+  public static func foot(images: Int, failed: Int) -> String {
+    let pictures = "\(images) picture\(images == 1 ? "" : "s"), "
+    let failures = failed > 0 ? "<span class=\"failed\">\(failed) failed</span>" : "0 failed"
+    return "</main>\n<footer><p>\(pictures)\(failures)</p></footer>\n" + HTMLPage.end
   }
 
   /// The size and length of a thumbnail.

@@ -86,7 +86,7 @@ import TestSupport
     let page =
       ContactSheet.head(title: "<lake>") + ContactSheet.figure(SheetCell(name: "a", pictures: [.init(try thumbnail())]))
       + ContactSheet.figure(SheetCell(name: "b", failure: "gone"))
-      + ContactSheet.foot([.init("2 pictures"), .init("1 failed", isFailure: true)])
+      + ContactSheet.foot(images: 2, failed: 1)
     #expect(page.contains("<title>&lt;lake&gt;</title>") && page.contains("script-src 'none'"))
     for tag in [
       "html", "head", "body", "h1", "main", "figure", "figcaption", "div", "strong", "span", "footer", "p", "style",

@@ -30,8 +30,7 @@ final class SheetFile: Sendable {
 
   /// Completes the sheet and gives it its name.
   func finish(pictures: Int, failed: Int) throws {
-    try file.write(
-      ContactSheet.foot([.init(pictures.of("picture")), .init("\(failed) failed", isFailure: failed > 0)]))
+    try file.write(ContactSheet.foot(images: pictures, failed: failed))
     try file.finish()
   }
 }
