@@ -16,7 +16,8 @@ package final class ThumbnailServer: HTTPResponder {
   private static let lookupsAtOnce = 16
 
   /// The longest message of a page in bytes, and the longest one that names photos.
-  private static let (longestMessage, longestLinkMessage) = (64 << 10, 512 << 10)
+  private static let longestMessage = 64 << 10
+  private static let longestLinkMessage = 512 << 10
 
   private let configuration: Configuration
   private let pipeline: ThumbnailPipeline
