@@ -20,16 +20,11 @@ public struct PictureName: Sendable, Equatable {
   /// The longest folder path, in bytes; a longer one is replaced by a hash.
   private static let longestFolder = 600
 
-  /// The name of an image on the web: the host, the folders of its path and its last component. For a local file, only
-  /// the parent folder and the file name, so that this machine's folder tree is not rebuilt.
-  ///
-  /// - Parameter identity: Identifies the image; nil for the whole URL.
-  public init(_ url: URL, identity: String? = nil) {
+  /// The name of an image on the web: the host, the folders of its path and its last component.
+  public init(_ url: URL) {
     let path = url.path(percentEncoded: true).split(separator: "/").map { RawPath(percentEncoded: String($0)).bytes }
     let host = Array((url.host(percentEncoded: false) ?? "").utf8)
-    let folders = url.isFileURL ? Array(path.dropLast().suffix(1)) : [host] + path.dropLast()
-    self.init(folders: folders, name: path.last ?? [], identity: identity ?? url.absoluteString)
-    if url.isFileURL { file = RawPath(fileURL: url) }
+    self.init(folders: [host] + path.dropLast(), name: path.last ?? [], identity: url.absoluteString)
   }
 
   /// The name of an image by its path within the searched folder, or by its id at a photo service.

@@ -100,30 +100,6 @@ struct StoredPicturesTests {
     #expect(try list(.picture(.file(at: path))).count == 2)
   }
 
-  @Test func readingAListedThumbnailIsNeitherALookUpNorAUse() async throws {
-    for number in 0..<3 { try await cache.store(number, bytes: 100_000) }
-    try await cache.flush()
-    for picture in try list(.all) {
-      for thumbnail in picture.thumbnails { #expect(try cache.contents(of: thumbnail, picture)?.data.count == 100_000) }
-    }
-    let overview = try cache.overview()
-    #expect((overview.hits, overview.misses) == (0, 0))
-    try await cache.setByteLimit(200_000)
-    #expect(try list(.all).count == 2 && cache.thumbnail(for: Sample.key(0)) == nil)
-  }
-
-  @Test func whatIsGoneOrDamagedHasNoContents() async throws {
-    try await cache.store(1)
-    try await cache.store(2)
-    try await cache.flush()
-    let pictures = try list(.all)
-    try directory.execute("UPDATE piece SET data = zeroblob(length(data))")
-    for picture in pictures { #expect(try cache.contents(of: picture.thumbnails[0], picture) == nil) }
-    try await cache.remove(Sample.source(1).key)
-    try await cache.remove(Sample.source(2).key)
-    for picture in pictures { #expect(try cache.contents(of: picture.thumbnails[0], picture) == nil) }
-  }
-
   @Test(arguments: ["width = 'wide'", "format = 'jpog'", "fetched_at = 'soon'", "key = x'00'", "location = x'ff00'"])
   func aRowThatMakesNoSenseDoesNotEndTheList(damage: String) async throws {
     for number in 0..<3 { try await cache.store(number) }

@@ -126,17 +126,6 @@ extension DiskCache {
     return count
   }
 
-  /// Reads a listed thumbnail. Nil if it was removed or is damaged. Counts neither as a look-up nor as a use.
-  ///
-  /// Blocks for tens of microseconds; can be called from any thread.
-  public func contents(
-    of thumbnail: StoredThumbnail, _ picture: StoredPicture
-  ) throws(DiskCacheError) -> Thumbnail? {
-    let outcome = try read { try ThumbnailTable.thumbnail(row: thumbnail.row, source: picture.key, in: $0) }
-    guard case .hit(let found, _) = outcome, found.size == thumbnail.size else { return nil }
-    return found
-  }
-
   private func filter(_ selection: CacheSelection) throws(DiskCacheError) -> SourceFilter {
     switch selection {
     case .all: return SourceFilter()

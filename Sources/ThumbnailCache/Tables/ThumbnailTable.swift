@@ -32,16 +32,6 @@ enum ThumbnailTable {
     return try outcome(rows, source: key.source)
   }
 
-  /// Reads the thumbnail of one row, if it still belongs to that source.
-  static func thumbnail(row: Int64, source: SourceKey, in db: Database) throws -> Outcome {
-    let rows = try db.rows(
-      """
-      SELECT \(columns) FROM source s JOIN thumbnail t ON t.source = s.id \(pieces)
-      WHERE t.id = ? AND s.key = ? ORDER BY p.id
-      """, [row, source.bytes])
-    return try outcome(rows, source: source)
-  }
-
   private static func outcome(_ rows: RowCursor, source: SourceKey) throws -> Outcome {
     guard let row = try rows.next() else { return .miss }
     let id = try row.decode(Int64.self, atIndex: 0)

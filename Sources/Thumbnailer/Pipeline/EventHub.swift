@@ -17,9 +17,6 @@ final class EventHub<Event: Sendable>: Sendable {
   private let listenerCount = Atomic(0)
   private let listeners = Mutex(State())
 
-  /// The number of subscribers now.
-  var subscriberCount: Int { listenerCount.load(ordering: .relaxed) }
-
   /// A new stream of the wanted events from now on; it ends at once if the hub has finished. A subscriber that falls
   /// behind by more than `limit` of them loses the oldest.
   func subscribe(
@@ -35,13 +32,6 @@ final class EventHub<Event: Sendable>: Sendable {
     }
     continuation.onTermination = { [weak self] _ in self?.remove(number) }
     return stream
-  }
-
-  /// Calls an observer with each event from now on, on the thread of the event, so it must return quickly.
-  ///
-  /// - Returns: Its number for `remove(_:)`; nil if the hub has finished.
-  func observe(_ observer: @escaping @Sendable (Event) -> Void) -> Int? {
-    add(Subscriber(take: observer, finish: {}))
   }
 
   private func add(_ subscriber: Subscriber) -> Int? {

@@ -180,15 +180,6 @@ public final class ThumbnailPipeline: Sendable {
     stages.monitor.events.subscribe(bufferingNewest: limit)
   }
 
-  /// Calls an observer with each event, on the thread of the event, so it must return within microseconds.
-  ///
-  /// - Returns: Ends the observation.
-  package func observeEvents(_ observer: @escaping @Sendable (PipelineEvent) -> Void) -> @Sendable () -> Void {
-    let hub = stages.monitor.events
-    guard let number = hub.observe(observer) else { return {} }
-    return { [weak hub] in hub?.remove(number) }
-  }
-
   /// A stream of the pauses of hosts and services alone, which does not wake its listener for each image.
   package func pauses() -> AsyncStream<PipelineEvent> {
     stages.monitor.events.subscribe(bufferingNewest: 4096) { if case .hostPaused = $0.kind { true } else { false } }

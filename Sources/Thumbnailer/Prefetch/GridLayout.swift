@@ -157,12 +157,6 @@ public struct GridLayout: Sendable, Hashable {
       width: width, height: height)
   }
 
-  /// The frame of a section's header, as wide as the content; nil if there is none.
-  public func headerFrame(ofSection section: Int) -> CGRect? {
-    guard sections.indices.contains(section), sections[section].headerHeight > 0 else { return nil }
-    return CGRect(x: 0, y: tops[section], width: contentWidth, height: sections[section].headerHeight)
-  }
-
   /// The section of an item and its index there; nil if there is no such item.
   public func place(ofItem index: Int) -> (section: Int, item: Int)? {
     guard index >= 0, index < itemCount else { return nil }

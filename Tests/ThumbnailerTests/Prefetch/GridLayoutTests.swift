@@ -118,7 +118,6 @@ import TestSupport
       sections: [.init(itemCount: 3, headerHeight: 20), .init(itemCount: 1, headerHeight: 30)])
     #expect(layout.frame(ofItem: 0) == CGRect(x: 7, y: 25, width: 100, height: 50))
     #expect(layout.frame(ofItem: 2) == CGRect(x: 7, y: 85, width: 100, height: 50))
-    #expect(layout.headerFrame(ofSection: 1) == CGRect(x: 0, y: 138, width: 226, height: 30))
     #expect(layout.frame(ofItem: 3) == CGRect(x: 7, y: 173, width: 100, height: 50))
     #expect(layout.contentHeight == 226)
     // Between the rows, and in the header, nothing is in view.
