@@ -18,9 +18,8 @@ extension PhotoOutcome {
   /// The origin of the file names: the path within the searched folder, the URL in a list, or the id of a photo
   /// service.
   public var name: PictureName {
-    if isListed && !source.isUserFile { return PictureName(source.url) }
-    let path = isListed ? RawPath(bytes: RawPath(fileURL: source.url).name).description : photo.id
-    var name = PictureName(path, identity: "\(photo.provider):\(photo.id)")
+    if isListed { return PictureName(source.url) }
+    var name = PictureName(photo.id, identity: "\(photo.provider):\(photo.id)")
     if source.isUserFile { name.file = RawPath(fileURL: source.url) }
     return name
   }

@@ -38,10 +38,10 @@ import TestSupport
     func finish() { writeEnd.withLock { $0 = nil } }
   }
 
-  private func list(_ text: String, allowsFiles: Bool = false) async throws -> PhotoPage {
+  private func list(_ text: String) async throws -> PhotoPage {
     let folder = try TemporaryFolder()
     try folder.add("list.txt", text.utf8)
-    let provider = URLListProvider(path: "\(folder.path)/list.txt", allowsFiles: allowsFiles)
+    let provider = URLListProvider(path: "\(folder.path)/list.txt")
     let page = try await provider.search(PhotoQuery(pageSize: 100), at: nil)
     #expect(page.next == nil)
     return page
@@ -122,25 +122,12 @@ import TestSupport
     #expect(page.photos.map(\.id) == ["https://a.example/1.jpg"])
   }
 
-  @Test func localFilesAreReadOnlyWhereTheyAreAllowed() async throws {
+  @Test func localFilesAreNotRead() async throws {
     let folder = try TemporaryFolder("a b.jpg")
     let text =
       "\(folder.path)/a b.jpg\nfile://\(folder.path)/a%20b.jpg\nfile://elsewhere/a.jpg\n{\"url\": \"x/./y.jpg\"}"
     let refused = try await list(text)
     #expect(refused.photos.isEmpty && refused.skipped.count == 4)
-
-    let page = try await list(text, allowsFiles: true)
-    #expect(page.skipped.map(\.place) == ["line 3"])
-    let sources = try page.photos.map { try source($0) }
-    let areUserFiles = sources.allSatisfy(\.isUserFile)
-    #expect(areUserFiles)
-    #expect(sources[0] == sources[1])
-    #expect(sources[0].url.path == "\(folder.path)/a b.jpg")
-    #expect(sources[2].url.path == FileManager.default.currentDirectoryPath + "/x/y.jpg")
-
-    let other = try await list("file:///a/%E9.jpg", allowsFiles: true)
-    #expect(
-      try other.photos.map { RawPath(fileURL: try source($0).url).bytes } == [Array("/a/".utf8) + [0xE9] + ".jpg".utf8])
   }
 
   @Test func lettersThatURLsDoNotKnowAreEncoded() async throws {

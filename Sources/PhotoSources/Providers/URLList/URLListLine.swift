@@ -9,23 +9,22 @@ enum URLListLine {
   /// - Parameters:
   ///   - bytes: The line without its terminator.
   ///   - number: The line's number, from 1.
-  ///   - allowsFiles: Whether local files are allowed.
-  static func photo(_ bytes: [UInt8], number: Int, allowsFiles: Bool) throws(ItemFault) -> Photo? {
+  static func photo(_ bytes: [UInt8], number: Int) throws(ItemFault) -> Photo? {
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw ItemFault(reason: "it is not UTF-8 text")
     }
     let line = text.trimmingCharacters(in: .whitespaces)
     switch line.first {
     case nil, "#": return nil
-    case "{": return try photo(json: line, number: number, allowsFiles: allowsFiles)
+    case "{": return try photo(json: line, number: number)
     case "[": throw ItemFault(reason: "it is a JSON array; write one object a line")
     default:
-      let location = try location(of: line, headers: [], allowsFiles: allowsFiles)
+      let location = try location(of: line, headers: [])
       return photo(line.withoutSecrets(isAddress: true), number, title: title(of: location), location)
     }
   }
 
-  private static func photo(json: String, number: Int, allowsFiles: Bool) throws(ItemFault) -> Photo {
+  private static func photo(json: String, number: Int) throws(ItemFault) -> Photo {
     guard let entry = JSON(Data(json.utf8)) else { throw ItemFault(reason: "it is not valid JSON") }
     let url = try entry.text("url")
     let title = try entry.optionalText("title")
@@ -42,7 +41,7 @@ enum URLListLine {
     guard headers.allSatisfy(isSendable) else {
       throw ItemFault(reason: "headers holds a name or value that HTTP does not allow")
     }
-    let location = try location(of: url, headers: headers, allowsFiles: allowsFiles)
+    let location = try location(of: url, headers: headers)
     // The same URL with other request headers may be another image.
     let address = url.withoutSecrets(isAddress: true)
     let ownID = id ?? (headers.isEmpty ? address : "\(address) (line \(number))")
@@ -56,7 +55,7 @@ enum URLListLine {
   }
 
   private static func location(
-    of text: String, headers: [HTTPHeader], allowsFiles: Bool
+    of text: String, headers: [HTTPHeader]
   ) throws(ItemFault) -> PhotoLocation {
     guard !text.isEmpty else { throw ItemFault(reason: "url is empty") }
     var quoted: String { Snippet.quoted(text.withoutSecrets(isAddress: true)) }
@@ -64,7 +63,6 @@ enum URLListLine {
       throw ItemFault(reason: "\(quoted) holds a control character")
     }
     guard let scheme = scheme(of: text) else {
-      if allowsFiles { return .file(RawPath(URL(fileURLWithPath: text).standardizedFileURL.path)) }
       throw ItemFault(
         reason:
           "\(quoted) is not a URL; write it with its scheme, such as https://; local files are not read from a list"
@@ -76,14 +74,7 @@ enum URLListLine {
         throw ItemFault(reason: "\(quoted) is not a URL that can be fetched")
       }
       return .single(ImageSource(url, headers: headers))
-    case "file":
-      guard allowsFiles else {
-        throw ItemFault(reason: "local files are not read from a list; name their folder with folder:PATH")
-      }
-      guard let url = URL(string: text), ["", "localhost"].contains(url.host() ?? ""),
-        !url.path(percentEncoded: true).isEmpty
-      else { throw ItemFault(reason: "\(quoted) does not name a file of this machine") }
-      return .file(RawPath(fileURL: url))
+    case "file": throw ItemFault(reason: "local files are not read from a list; name their folder with folder:PATH")
     default:
       throw ItemFault(reason: "a \(Snippet.quoted(scheme)) URL cannot be fetched; use http or https")
     }
@@ -103,8 +94,7 @@ enum URLListLine {
     let name =
       switch location {
       case .single(let source): source.url.lastPathComponent
-      case .file(let path): String(decoding: path.name, as: UTF8.self)
-      case .served: ""
+      case .file, .served: ""
       }
     return name.isEmpty || name == "/" ? nil : name
   }

@@ -23,21 +23,12 @@ public final class URLListProvider: PhotoProvider {
   private let pool = WorkerPool(name: "url-list", threads: 1)
 
   /// Reads a file, which is opened at the first page.
-  ///
-  /// - Parameter allowsFiles: Whether the list may name local files, as paths or `file:` URLs. Off by default, since a
-  ///   list may be untrusted. Relative paths are resolved against the current directory.
-  public convenience init(path: String, allowsFiles: Bool = false) {
-    self.init(.path(path), allowsFiles: allowsFiles)
-  }
+  public convenience init(path: String) { self.init(.path(path)) }
 
   /// Reads the standard input, which is possible only once.
-  public static func standardInput(allowsFiles: Bool = false) -> URLListProvider {
-    URLListProvider(.open(.standardInput, name: "-"), allowsFiles: allowsFiles)
-  }
+  public static func standardInput() -> URLListProvider { URLListProvider(.open(.standardInput, name: "-")) }
 
-  init(_ input: URLListReader.Input, allowsFiles: Bool = false) {
-    reader = URLListReader(input, allowsFiles: allowsFiles)
-  }
+  init(_ input: URLListReader.Input) { reader = URLListReader(input) }
 
   /// Whether the thread is reading or waiting for input.
   var isReading: Bool { pool.running > 0 }

@@ -17,7 +17,6 @@ final class URLListReader: @unchecked Sendable {
   private static let patience: Int32 = 100
 
   private let input: Input
-  private let allowsFiles: Bool
   private var reader: LineReader?
   private var photos: [Photo] = []
   private var skipped: [SkippedItem] = []
@@ -25,9 +24,8 @@ final class URLListReader: @unchecked Sendable {
   private var isAtEnd = false
   private var pagesGiven = 0
 
-  init(_ input: Input, allowsFiles: Bool) {
+  init(_ input: Input) {
     self.input = input
-    self.allowsFiles = allowsFiles
   }
 
   /// The next page: up to `count` lines, valid and invalid.
@@ -65,7 +63,7 @@ final class URLListReader: @unchecked Sendable {
         return true
       }
       do throws(ItemFault) {
-        if let photo = try URLListLine.photo(bytes, number: number, allowsFiles: allowsFiles) { photos.append(photo) }
+        if let photo = try URLListLine.photo(bytes, number: number) { photos.append(photo) }
       } catch {
         skipped.append(SkippedItem(place: "line \(number)", reason: error.reason))
       }
