@@ -75,7 +75,7 @@ public struct ConversionOutput: Sendable, Equatable {
 }
 
 /// Why an input failed or was skipped.
-public struct ConversionFailure: Error, Sendable, Equatable {
+public struct ConversionFailure: Sendable, Equatable {
   /// The stages of a conversion.
   public enum Stage: String, Sendable, Codable, CaseIterable {
     /// Finding the input.
