@@ -139,7 +139,7 @@ public final class ThumbnailExport: Sendable {
     do throws(SystemFailure) {
       let replaced = try root.replaced(
         target.bytes, by: file,
-        isInput: { input?.isSameFile(as: $0) == true || isInput($0) }
+        isInput: { input?.mayBeSameFile(as: $0) == true || isInput($0) }
       ) { overwrites && !isAmongInputs && $0.kind == .regular }
       if try file.commit(over: replaced) { return .written(path: shown) }
     } catch {

@@ -99,8 +99,11 @@ package struct FileState: Equatable, Sendable {
   /// Whether both are the same file, whatever its contents.
   package func isSameFile(as other: FileState) -> Bool { id == other.id }
 
-  /// Whether both are the same file, or may be, seen through two mounts: then their devices differ, and nothing else.
+  /// Whether both are the same file, or may be, seen through two mounts: then their devices differ, and their times by
+  /// less than two seconds, the coarsest step of file systems.
   package func mayBeSameFile(as other: FileState) -> Bool {
-    isSameFile(as: other) || device != other.device && byteCount == other.byteCount && modified == other.modified
+    isSameFile(as: other)
+      || device != other.device && byteCount == other.byteCount
+        && modified.subtractingReportingOverflow(other.modified).partialValue.magnitude < 2_000_000_000
   }
 }

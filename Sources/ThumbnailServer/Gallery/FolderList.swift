@@ -77,11 +77,12 @@ actor FolderList: ImageList {
     return try arrangement.positions(of: ids)
   }
 
-  func hide(_ ids: [String]) async {
-    await hidden.insert(ids)
+  func hide(_ ids: [String]) async -> Bool {
+    guard await hidden.insert(ids) else { return false }
     arrange(showingProgress: false)
     // All sizes of a photo have the same key.
     for id in ids { await pipeline.remove(ImageSource.file(at: index.file(of: id))) }
+    return true
   }
 
   func show(_ ids: [String]?) async -> [String] {

@@ -264,7 +264,9 @@ struct GalleryRoutes: Sendable {
       guard await sessions.hidden.hasRoom(for: ids) else {
         throw Problem(.badRequest, "invalid-request", "there is no room for more hidden pictures; show some first")
       }
-      await list.hide(ids)
+      guard await list.hide(ids) else {
+        throw Problem(.serviceUnavailable, "cache-problem", "nothing was hidden: the cache's folder cannot be written")
+      }
     case "undo": return .json(["ids": await list.show((try Self.decode(request) as UndoMessage).ids)])
     case "positions": return try await find(Self.decode(request), in: session)
     case "zip":

@@ -22,7 +22,7 @@ actor HiddenPhotos {
   /// The photos hidden in a file; without a file, photos are hidden as long as the server runs.
   init(_ file: HiddenPhotosFile? = nil) {
     self.file = file
-    order = file?.atStart ?? []
+    order = file.flatMap { $0.showsAll ? [] : $0.read() } ?? []
     state = Mutex((Set(order), 0))
   }
 
@@ -31,20 +31,24 @@ actor HiddenPhotos {
     ids.union(photos).reduce(0) { $0 + $1.utf8.count } <= Self.mostBytes
   }
 
-  func insert(_ photos: [String]) {
+  /// Returns whether they are hidden: not if the file cannot be written, since a later server would show them.
+  @discardableResult func insert(_ photos: [String]) -> Bool {
     let new = photos.filter { $0.utf8.count <= Self.longestID && !ids.contains($0) }
-    if !new.isEmpty { change { Self.append(new, to: &$0) } }
+    return new.isEmpty || change { Self.append(new, to: &$0) }
   }
 
-  func remove(_ photos: [String]) {
+  @discardableResult func remove(_ photos: [String]) -> Bool {
     let shown = ids.intersection(photos)
-    if !shown.isEmpty { change { $0.removeAll(where: shown.contains) } }
+    return shown.isEmpty || change { $0.removeAll(where: shown.contains) }
   }
 
-  private func change(_ change: (inout [String]) -> Void) {
-    change(&order)
-    state.withLock { [order] in $0 = (Set(order), $0.generation + 1) }
-    file?.change(from: order, change)
+  private func change(_ change: (inout [String]) -> Void) -> Bool {
+    var changed = order
+    change(&changed)
+    if let file, !file.change(from: changed, change) { return false }
+    order = changed
+    state.withLock { $0 = (Set(changed), $0.generation + 1) }
+    return true
   }
 
   private static func append(_ photos: [String], to ids: inout [String]) {
@@ -90,20 +94,17 @@ package struct HiddenPhotosFile: Sendable {
   /// Has everything shown again.
   package func forget() { try? FileManager.default.removeItem(at: url) }
 
-  /// The photos that are hidden when the server starts.
-  var atStart: [String] {
-    if showsAll { return [] }
-    guard let ids = read() else {
-      Log.cache.warning("the hidden pictures of the gallery cannot be read and are shown: \(url.path)")
-      return []
-    }
-    return ids
-  }
+  /// The path of a file that cannot be read: a server that went on would show what is hidden.
+  package var unreadablePath: String? { showsAll || read() != nil ? nil : url.path }
 
   /// The hidden photos, none if there is no file. Nil if the file cannot be read or is of another kind.
   func read() -> [String]? {
-    guard FileManager.default.fileExists(atPath: url.path) else { return [] }
-    guard let size = try? url.resourceValues(forKeys: [.fileSizeKey]).fileSize, size <= Self.longestFile,
+    do {
+      guard try FileState(of: RawPath(url.path)).byteCount <= Self.longestFile else { return nil }
+    } catch {
+      return error.code == ENOENT ? [] : nil
+    }
+    guard
       let data = try? Data(contentsOf: url), let content = try? JSONDecoder().decode(Content.self, from: data),
       content.gallery == gallery
     else { return nil }
@@ -119,14 +120,16 @@ package struct HiddenPhotosFile: Sendable {
   }
 
   /// Changes the current file, because another server of the gallery may have changed it, too. If it cannot be read,
-  /// writes it anew from `known`.
-  func change(from known: [String], _ change: (inout [String]) -> Void) {
+  /// writes it anew with those `known` now. Returns whether it is written.
+  @discardableResult func change(from known: [String], _ change: (inout [String]) -> Void) -> Bool {
     var content = Content(gallery: gallery, ids: read() ?? known)
     change(&content.ids)
     do {
       try PrivateFile.write(content, to: url)
+      return true
     } catch {
       Log.cache.warning("the hidden pictures of the gallery cannot be stored: \(error.localizedDescription)")
+      return false
     }
   }
 }

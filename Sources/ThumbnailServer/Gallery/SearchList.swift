@@ -61,13 +61,14 @@ actor SearchList: ImageList {
     return Dictionary(found) { first, _ in first }
   }
 
-  func hide(_ ids: [String]) async {
-    await hidden.insert(ids)
+  func hide(_ ids: [String]) async -> Bool {
+    guard await hidden.insert(ids) else { return false }
     let items = items.filter { ids.contains($0.pageID) }
     if let content { await take(content) }
     for item in items {
       await pipeline.remove(item.photo.source(for: PixelSize(1, 1), fit: .cover).adding(headers))
     }
+    return true
   }
 
   func show(_ ids: [String]?) async -> [String] {

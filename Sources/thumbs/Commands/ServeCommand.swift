@@ -210,6 +210,10 @@ struct ServeCommand: AsyncParsableCommand {
         host: server.reachableHosts[0])
     }
     served.hidden?.showsAll = source.showHidden
+    if let path = served.hidden?.unreadablePath {
+      throw CommandFailure(
+        .cannotWrite, "what is hidden cannot be read: \(path); mend its rights, or show all with --show-hidden")
+    }
     try service.apply(to: &served)
     served.mostMaking = max(Self.leastMaking, configuration.downloads)
     served.namesSources = server.isPrivate && !sharing.asksForPassword

@@ -85,16 +85,26 @@ struct OutputFile: ~Copyable, Sendable {
     return first.kind == .regular && first.mayBeSameFile(as: second)
   }
 
+  private static func isOpen(_ descriptor: Int32, as path: RawPath) -> Bool {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, let file = try? FileState(of: path) else { return false }
+    return FileState(status).isSameFile(as: file)
+  }
+
   /// The path with symbolic links resolved, whether or not the target exists, and the number of the file if it is one
   /// that this process has open.
   private static func target(of path: RawPath) throws(SystemFailure) -> (path: RawPath, descriptor: Int32?) {
     let own = ["/proc/self/fd", "/proc/thread-self/fd"].compactMap { RawPath($0).resolved }
     var path = path
     for _ in 0..<40 {
-      if let folder = RawPath(bytes: path.folder).resolved, own.contains(folder),
-        let number = Int32("\(RawPath(bytes: path.name))")
-      {
-        return (path, number)
+      if let folder = RawPath(bytes: path.folder).resolved, let number = Int32("\(RawPath(bytes: path.name))") {
+        if own.contains(folder) { return (path, number) }
+        // As a shell names its own stdout, which is this program's, too.
+        if "\(folder)".hasPrefix("/proc/"), "\(folder)".hasSuffix("/fd"),
+          let shared = (0...2).first(where: { isOpen($0, as: path) })
+        {
+          return (path, shared)
+        }
       }
       guard let next = path.destination else { return (path.resolved ?? path, nil) }
       path = next.bytes.first == RawPath.slash ? next : RawPath(bytes: path.folder + next.bytes)

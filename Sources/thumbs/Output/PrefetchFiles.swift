@@ -150,8 +150,8 @@ final class PrefetchFiles: Sendable {
 }
 
 extension ImageSource {
-  /// Whether it is this file, which the user has named.
+  /// Whether it is this file, which the user has named, by another mount, too.
   fileprivate func isFile(_ file: FileState) -> Bool {
-    isUserFile && (try? FileState(of: RawPath(fileURL: url)).isSameFile(as: file)) == true
+    isUserFile && (try? FileState(of: RawPath(fileURL: url)).mayBeSameFile(as: file)) == true
   }
 }

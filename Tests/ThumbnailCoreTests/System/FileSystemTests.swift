@@ -21,6 +21,21 @@ import TestSupport
     #expect(found.kind == kind && found.isShared == isShared)
   }
 
+  @Test(
+    arguments: [
+      (1, 5, 10, 100.2, true), (1, 6, 10, 100.2, false), (2, 5, 10, 100.2, true), (2, 6, 10, 98.5, true),
+      (2, 6, 10, 102.3, false), (2, 6, 11, 100.2, false), (2, 6, 10, -9e9, false),
+    ] as [(UInt, UInt, Int, Double, Bool)])
+  func aFileMayBeSeenByAnotherMountWithCoarserTimes(device: UInt, inode: UInt, bytes: Int, time: Double, same: Bool) {
+    func file(_ device: UInt, _ inode: UInt, _ bytes: Int, _ time: Double) -> FileState {
+      var status = stat()
+      (status.st_dev, status.st_ino, status.st_size, status.st_mode) = (device, inode, bytes, S_IFREG)
+      status.st_mtim = timespec(tv_sec: Int(time), tv_nsec: Int((time - time.rounded(.down)) * 1e9))
+      return FileState(status)
+    }
+    #expect(file(1, 5, 10, 100.2).mayBeSameFile(as: file(device, inode, bytes, time)) == same)
+  }
+
   @Test func thisMachineTells() {
     let found = FileSystem(at: "/")
     #expect(found.kind != nil && found.freeBytes ?? 0 > 0)
