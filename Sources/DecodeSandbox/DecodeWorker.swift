@@ -12,20 +12,18 @@ package struct DecodeWorker {
   /// The most address space, in bytes, beyond the program itself.
   private let memoryLimit: Int
   private let cancellation: CancellationFlag
-  /// The machine's processors for a second thread; nil in a helper, whose request states whether it may use one.
-  private let spare: SpareProcessors?
   /// Where a helper puts samples.
   private let samples: SharedSamples?
 
   /// In a helper.
   init(_ kind: HelperKind, memoryLimit: Int, _ samples: SharedSamples) {
-    (self.kind, self.memoryLimit, cancellation, spare) = (kind, memoryLimit, CancellationFlag(), nil)
+    (self.kind, self.memoryLimit, cancellation) = (kind, memoryLimit, CancellationFlag())
     self.samples = samples
   }
 
   /// In the pipeline's process.
-  package init(_ spare: SpareProcessors, _ cancellation: CancellationFlag) {
-    (kind, memoryLimit, self.cancellation, self.spare, samples) = (.full, .max, cancellation, spare, nil)
+  package init(_ cancellation: CancellationFlag) {
+    (kind, memoryLimit, self.cancellation, samples) = (.full, .max, cancellation, nil)
   }
 
   /// The results in the pipeline's process. An error that concerns all variants is each one's failure, without a size.
@@ -97,9 +95,8 @@ package struct DecodeWorker {
       probe: probe, bodyLength: body.count, variants: variants, memoryBudget: memoryBudget,
       isTolerant: options.isTolerant, isBodyWhole: options.isBodyWhole,
       mayReadCoefficients: options.mayReadCoefficients)
-    // The pipeline counts the processor of this thread.
-    let spare = spare ?? (request.hasSpareProcessor ? SpareProcessors(1) : nil)
-    return Downsampler.pixels(of: body, plan: plan, spare: spare, index: index, cancellation: cancellation)
+    return Downsampler.pixels(
+      of: body, plan: plan, onTwoThreads: request.hasSpareProcessor, index: index, cancellation: cancellation)
   }
 
   /// Makes a plan and carries it out. What the coefficient decoder hands over is read by libjpeg.
@@ -193,7 +190,7 @@ extension HelperRequest {
     let cancellation = CancellationFlag()
     let made =
       helpers?.decode(image, self, cancellation: cancellation)
-      ?? DecodeWorker(SpareProcessors(0), cancellation).decode(image, self)
+      ?? DecodeWorker(cancellation).decode(image, self)
     guard let first = made.results.first else { throw .damaged(.shrink, detail: "no thumbnail was made") }
     return try first.result.get().raster
   }

@@ -18,8 +18,6 @@ struct BlockStarts {
     /// The indices of the beginnings of its blocks in the memory of all lists. The block that begins last may be
     /// incomplete.
     var list: Range<Int>
-    /// The beginnings that the list has room for.
-    var room: Int
   }
 
   /// The lists and the lanes.
@@ -140,27 +138,6 @@ struct BlockStarts {
     clear()
     guard entropy.laterIntervals.count * schedule.sizes.leastInterval * 8 <= end - bit else { return schedule.failed() }
     plan(from: bit, intervals: entropy.laterIntervals.map { $0 * 8 } + [end], length: 8 * length, count: count)
-    for index in parts.indices {
-      let list = index * schedule.sizes.room
-      (parts[index].list, parts[index].room) = (list..<list, schedule.sizes.room)
-    }
-    run(entropy.data, end: end)
-  }
-
-  /// Makes lists of a whole window of at most `bufferLength` bytes, unless its intervals are too short.
-  mutating func findAll(in entropy: borrowing EntropyBuffer, isFirst: Bool) {
-    let (end, sizes) = (entropy.endOfData, schedule.sizes)
-    clear()
-    guard entropy.laterIntervals.count * sizes.leastInterval * 8 <= end else { return }
-    let length = (end / 8 + sizes.mostParts - 1) / sizes.mostParts * 8
-    plan(from: 0, intervals: entropy.laterIntervals.map { $0 * 8 } + [end], length: length, count: .max)
-    if !isFirst { parts[0].isExact = false }
-    // As much room for each byte as if all parts had the longest length.
-    let (room, longest) = (sizes.room, sizes.longestPart * 8)
-    for index in parts.indices {
-      let (from, to) = (parts[index].bits.lowerBound * room / longest, parts[index].bits.upperBound * room / longest)
-      (parts[index].list, parts[index].room) = (from..<from, to - from)
-    }
     run(entropy.data, end: end)
   }
 
@@ -173,10 +150,11 @@ struct BlockStarts {
       while start < end, parts.count < count {
         let isLast = end - start < length * 3 / 2
         let stop = isLast ? end : start + length
+        let list = parts.count * schedule.sizes.room
         parts.append(
           Part(
             bits: start..<stop, isExact: start == first, until: isLast ? stop : stop + 8 * schedule.sizes.overlap,
-            list: 0..<0, room: 0))
+            list: list..<list))
         start = stop
       }
       start = end
@@ -236,7 +214,7 @@ struct BlockStarts {
   /// list might end.
   private func roundsLeft(of part: Part, _ lane: Lanes.Lane, isEnded: Bool, end: Int) -> Int {
     if isEnded || lane.bit >= part.until { return 0 }
-    let room = part.list.lowerBound + part.room - (lane.next - memory.starts)
+    let room = part.list.lowerBound + schedule.sizes.room - (lane.next - memory.starts)
     // Rounds are mostly shorter than this.
     let wanted = 4 + (part.until - lane.bit) / 24
     return min(wanted, room / 2, (end - lane.bit) / Lanes.mostBits)

@@ -32,14 +32,10 @@ package struct CoefficientDecoder {
   let cancellation: CancellationFlag
   /// The sizes of the parts of a scan that lanes decode at once; nil to decode the blocks one after the other.
   var lanes: LaneSchedule.Sizes? = LaneSchedule.Sizes()
-  /// The processors for other threads, which decode the windows of a large sequential scan; nil for one thread.
-  package var spare: SpareProcessors?
-  /// The most memory in bytes that lanes take beside the image's planes, on all threads, for a sequential file of this
-  /// length.
-  package static func laneBytes(at scale: JPEGScale, bodyLength: Int) -> Int {
+  /// The most memory in bytes that lanes take beside the planes of a sequential file.
+  package static func laneBytes(at scale: JPEGScale) -> Int {
     let sizes = LaneSchedule.Sizes()
-    let threads = bodyLength >= sizes.leastWindows ? 1 + ScanTeam.mostHelpers : scale < .half ? 1 : 0
-    return threads * (sizes.bufferLength + sizes.listBytes + LaneTables.mostBytes)
+    return scale < .half ? sizes.bufferLength + sizes.listBytes + LaneTables.mostBytes : 0
   }
   /// The window's length in bytes, for tests; nil means `windowLength` for a file and everything for a body in memory.
   var window: Int?

@@ -204,8 +204,7 @@ struct CoefficientDecoding: ~Copyable {
     }
     var scanReader = ScanReader(scan, parts, frame: frame, restartInterval: tables.restartInterval)
     let isWhole = try scanReader.read(
-      &cursor, &entropy, isTolerant: decoder.isTolerant, lanes: decoder.lanes, spare: decoder.spare,
-      cancellation: decoder.cancellation)
+      &cursor, &entropy, isTolerant: decoder.isTolerant, lanes: decoder.lanes, cancellation: decoder.cancellation)
     coverage?.add(scan, tables: tables.quantisers)
     hasPixels = true
     return !isWhole || coverage?.isEnough == true

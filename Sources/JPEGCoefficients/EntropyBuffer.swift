@@ -30,12 +30,6 @@ struct EntropyBuffer: ~Copyable {
   /// The offset in the body of the buffer's first byte, if it is known.
   private var startPosition = 0
 
-  /// Of a window, the offset in the body behind its data, and the offset in the buffer of what the next begins with.
-  private var endPosition = 0
-  private var tailStart = 0
-  /// The intervals that begin in the tail of the window before.
-  private var tailIntervals = 0
-
   /// A buffer that loads `length` bytes at a time.
   init(length: Int) {
     capacity = length + Self.reserve
@@ -90,22 +84,14 @@ struct EntropyBuffer: ~Copyable {
     if isTracked { startPosition = count == 0 ? cursor.position : offset(of: position >> 3) }
     memmove(start, start + position >> 3, kept)
     loaded = kept
-    try load(from: &cursor, upTo: capacity, intervals: intervals, number: number)
-    move(to: position & 7)
-  }
-
-  /// Loads more behind the loaded bytes, up to `end` of them.
-  private mutating func load(
-    from cursor: inout BodyCursor, upTo end: Int, intervals: Int, number: UInt8
-  ) throws(JPEGError) {
-    while true {
-      let (copied, stop) = try cursor.unstuff(into: start + loaded, room: end - loaded)
+    repeat {
+      let (copied, stop) = try cursor.unstuff(into: start + loaded, room: capacity - loaded)
       loaded += copied
       lastEnding = stop
-      guard stop == .marker, beginLaterInterval(&cursor, intervals: intervals, number: number) else { break }
-    }
+    } while lastEnding == .marker && beginLaterInterval(&cursor, intervals: intervals, number: number)
     endInterval()
     memset(start + loaded, 0, 2 * Self.reserve)
+    move(to: position & 7)
   }
 
   /// Reads the restart marker before the next interval; false if there is another or none.
@@ -114,50 +100,6 @@ struct EntropyBuffer: ~Copyable {
     guard laterIntervals.count < intervals, cursor.take(marker: marker) else { return false }
     laterIntervals.append(loaded)
     return true
-  }
-
-  /// Loads the next window of a scan that several buffers load in turn, of at most `length` bytes: the tail of the window
-  /// before, and what follows it. False if the scan has no more, or has fill bytes.
-  mutating func loadWindow(
-    _ tail: inout WindowTail, length: Int, from cursor: inout BodyCursor
-  ) throws(JPEGError) -> Bool {
-    clear()
-    memcpy(start, tail.bytes, tail.count)
-    (loaded, laterIntervals) = (tail.count, tail.intervals)
-    let number = UInt8(truncatingIfNeeded: tail.markers - tail.intervals.count)
-    let intervals = min(BlockStarts.mostIntervals, tail.markersLeft + tail.intervals.count)
-    if tail.ending == .marker {
-      guard beginLaterInterval(&cursor, intervals: intervals, number: number) else { return false }
-    }
-    try load(from: &cursor, upTo: min(length, capacity), intervals: intervals, number: number)
-    if loaded == tail.count || cursor.hasPassedFill { return false }
-    tailIntervals = tail.intervals.count
-    (endPosition, tailStart) = (cursor.position, max(0, loaded - Self.reserve))
-    tail.markers += laterIntervals.count - tail.intervals.count
-    tail.markersLeft -= laterIntervals.count - tail.intervals.count
-    (tail.count, tail.ending) = (loaded - tailStart, lastEnding)
-    memcpy(tail.bytes, start + tailStart, tail.count)
-    tail.intervals = laterIntervals.map { $0 - tailStart }.filter { $0 >= 0 }
-    return true
-  }
-
-  /// Moves to a bit of a window. Of the intervals that begin in the tail before, `waiting` have not begun.
-  mutating func begin(at bit: Int, waiting: Int) {
-    laterIntervals.removeFirst(max(0, tailIntervals - waiting))
-    endInterval()
-    move(to: bit)
-  }
-
-  /// The bit of a window with which the next one begins.
-  var tailBit: Int { tailStart * 8 }
-
-  /// The place in the body of a bit of a window, as `bodyPosition`; the bit is in the current interval.
-  func windowPosition(of position: Int) -> (offset: Int, bit: Int) {
-    let index = position >> 3
-    // Another byte followed each byte of ones, and intervals are behind markers.
-    let rest = UnsafeBufferPointer(start: start + index, count: max(0, loaded - index))
-    let stuffed = rest.reduce(0) { $0 &+ ($1 == 0xFF ? 1 : 0) }
-    return (endPosition - rest.count - stuffed - 2 * laterIntervals.count, position & 7)
   }
 
   /// Finds the end of the current interval.
@@ -204,19 +146,4 @@ struct EntropyBuffer: ~Copyable {
     while ending == .full { (_, ending) = try cursor.unstuff(into: start, room: capacity) }
     (count, loaded) = (0, 0)
   }
-}
-
-/// What a window of a scan passes on to the next one: its last bytes, so that each window has the whole of all MCUs that
-/// begin before its tail.
-struct WindowTail {
-  /// Room for `EntropyBuffer.reserve` bytes.
-  let bytes: UnsafeMutablePointer<UInt8>
-  var count = 0
-  /// The offsets of restart intervals in them.
-  var intervals: [Int] = []
-  /// Why the window's data ends.
-  var ending = BodyCursor.Stop.full
-  /// The restart markers so far, and those that may follow.
-  var markers = 0
-  var markersLeft: Int
 }

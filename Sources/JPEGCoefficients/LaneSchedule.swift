@@ -4,8 +4,6 @@ struct LaneSchedule {
   struct Sizes: Sendable {
     /// The bytes of a scan from which on lanes are used.
     var leastScan = 1 << 16
-    /// The same from which on several threads decode it.
-    var leastWindows = 1 << 19
     /// The bytes of a part: at first, and at most.
     var shortestPart = 1 << 10
     var longestPart = 1 << 14

@@ -8,8 +8,6 @@ struct PlacedBlocks {
   let starts: UnsafePointer<UInt32>
   let steps: BlockKernels.Steps
   let count: Int
-  /// Room for 65 elements.
-  let scratch: UnsafeMutablePointer<Float>
 
   /// Writes the samples of one component, whose blocks are those of some steps.
   func decode(_ blocks: Range<Int>) {
@@ -18,22 +16,10 @@ struct PlacedBlocks {
     case .one: decodeOne(first, starts + blocks.lowerBound, blocks.count)
     case .two: decodeTwo(first, starts + blocks.lowerBound, blocks.count)
     case .four: decodeFour(first, starts + blocks.lowerBound, blocks.count)
-    case .eight: decodeEight(first, starts + blocks.lowerBound, blocks.count, scratch)
+    // `ScanReader.suitsLanes` excludes them.
+    case .eight: preconditionFailure("lanes decode no whole blocks")
     }
     for block in 0..<blocks.count { first[block].output += count * first[block].advance }
-  }
-
-  /// Decodes the DC coefficients alone, for the predictor behind the blocks. One sample a block is all there is of it.
-  func pass(_ blocks: Range<Int>) {
-    guard let first = steps.baseAddress.map({ $0 + blocks.lowerBound }), !blocks.isEmpty else { return }
-    if first.pointee.side == .one { return decode(blocks) }
-    let dc = first.pointee.dc
-    var (sum, starts) = (0, starts + blocks.lowerBound)
-    for _ in 0..<count {
-      for block in 0..<blocks.count { sum &+= Self.difference(Lanes.window(data, Int(starts[block])), dc).value }
-      starts += steps.count
-    }
-    first.pointee.predictor.pointee &+= sum
   }
 
   /// The difference of a DC coefficient at the top of `bits`, of which 57 are valid, and the bits that it takes.
@@ -163,26 +149,6 @@ struct PlacedBlocks {
         predictor &+= window.takeDifference(dc) ?? 0
         _ = BlockKernels.takeSquare(
           BlockKernels.coefficient(predictor), &window, first + block, &rest, into: first[block].output + offset)
-      }
-      starts += steps.count
-      offset &+= first.pointee.advance
-    }
-    first.pointee.predictor.pointee = predictor
-  }
-
-  @inline(never)
-  private func decodeEight(
-    _ first: UnsafeMutablePointer<BlockStep>, _ starts: UnsafePointer<UInt32>, _ blocks: Int,
-    _ scratch: UnsafeMutablePointer<Float>
-  ) {
-    let dc = first.pointee.dc
-    var (predictor, starts, offset) = (first.pointee.predictor.pointee, starts, 0)
-    for _ in 0..<count {
-      for block in 0..<blocks {
-        var window = BitWindow(data, at: Int(starts[block]))
-        predictor &+= window.takeDifference(dc) ?? 0
-        _ = BlockKernels.takeWhole(
-          BlockKernels.coefficient(predictor), &window, first + block, scratch, into: first[block].output + offset)
       }
       starts += steps.count
       offset &+= first.pointee.advance

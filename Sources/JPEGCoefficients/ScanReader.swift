@@ -59,8 +59,6 @@ struct ScanReader: ~Copyable {
   var mcusLeft: Int
   /// Where the next blocks begin, if lanes decode the scan.
   var blockStarts: BlockStarts?
-  /// In a window: the MCUs of which more than the DC coefficients is still to be decoded.
-  var runs: [Run] = []
   /// For each step its output in the first MCU, and the distance in bytes to its output in the next row of MCUs.
   private var origins: [Origin] = []
 
@@ -70,14 +68,6 @@ struct ScanReader: ~Copyable {
     /// The same in a component's deviations, and the distance in blocks.
     var sums: UnsafeMutablePointer<Float>?
     var rowBlocks: Int
-  }
-
-  /// Consecutive MCUs of one row whose blocks' beginnings are known.
-  struct Run {
-    var mcu: Int
-    var count: Int
-    var starts: UnsafePointer<UInt32>
-    var predictors: SIMD4<Int>
   }
 
   /// A reader for a scan of these components, which are parts of `frame`: at least one, and together at most ten blocks
@@ -129,24 +119,18 @@ struct ScanReader: ~Copyable {
   /// Decodes the scan, from the cursor's position after the header to the marker that follows the scan.
   ///
   /// Returns false if the body ends first and a tolerant reading has decoded something. Checks for cancellation once
-  /// per row. Without `lanes` the blocks are decoded one after the other, which makes the same samples, as do other
-  /// threads on `spare` processors.
+  /// per row. Without `lanes` the blocks are decoded one after the other, which makes the same samples.
   mutating func read(
     _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer, isTolerant: Bool, lanes: LaneSchedule.Sizes?,
-    spare: SpareProcessors?, cancellation: CancellationFlag
+    cancellation: CancellationFlag
   ) throws(JPEGError) -> Bool {
     entropy.clear()
-    if let lanes, let spare, suitsWindows, spare.isThere, cursor.remaining >= lanes.leastWindows {
-      try ScanTeam.read(&self, &cursor, &entropy, lanes, spare, cancellation)
-    }
     let suitsLanes = suitsLanes && cursor.remaining >= lanes?.leastScan ?? .max
-    blockStarts = suitsLanes ? lanes.map { blockStarts ?? BlockStarts(laneTables, $0) } : nil
+    blockStarts = suitsLanes ? lanes.map { BlockStarts(laneTables, $0) } : nil
     do throws(JPEGError) {
-      while mcusLeft > 0 {
+      for row in 0..<mcusDown {
         if cancellation.isSet { throw .cancelled }
-        let (row, column) = place(of: mcu)
-        moveSteps(toRow: row, column: column)
-        try readMCUs(mcusAcross - column, &cursor, &entropy)
+        try readRow(at: row, &cursor, &entropy)
       }
       // All blocks were decoded, whether or not a marker follows.
       try entropy.finish(&cursor)
@@ -260,23 +244,11 @@ struct ScanReader: ~Copyable {
   private mutating func readRow(
     at row: Int, _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer
   ) throws(JPEGError) {
-    moveSteps(toRow: row)
-    try readMCUs(mcusAcross, &cursor, &entropy)
-  }
-
-  /// Moves the outputs to an MCU. Sums are for whole rows.
-  func moveSteps(toRow row: Int, column: Int = 0) {
     for (index, origin) in origins.enumerated() {
-      steps[index].output = origin.output + row * origin.rowBytes + column * steps[index].advance
+      steps[index].output = origin.output + row * origin.rowBytes
       steps[index].sums = origin.sums.map { $0 + row * origin.rowBlocks }
     }
-  }
-
-  /// The number of the next MCU of the scan.
-  var mcu: Int { mcusAcross * mcusDown - mcusLeft }
-  func place(of mcu: Int) -> (row: Int, column: Int) {
-    let (row, column) = mcu.quotientAndRemainder(dividingBy: mcusAcross)
-    return (row, column)
+    try readMCUs(mcusAcross, &cursor, &entropy)
   }
 
   /// Decodes the next MCUs, of one row.
@@ -298,14 +270,13 @@ struct ScanReader: ~Copyable {
     }
   }
 
-  /// Whether the kernels of known blocks make what is wanted.
-  private var suitsWindows: Bool { kind == .sequential && !parts.contains { $0.deviations != nil } }
-  /// Whether most of each block is skipped, too.
+  /// Whether the kernels of known blocks make what is wanted, and most of each block is skipped.
   private var suitsLanes: Bool {
-    suitsWindows && !parts.contains { $0.scaling.side == .eight } && parts.contains { $0.scaling.side <= .two }
+    kind == .sequential && !parts.contains { $0.deviations != nil || $0.scaling.side == .eight }
+      && parts.contains { $0.scaling.side <= .two }
   }
 
-  var laneTables: LaneTables {
+  private var laneTables: LaneTables {
     LaneTables(
       parts.flatMap { part in
         Array(repeating: LaneTables.Block(dc: part.dc, ac: part.ac), count: parts.count == 1 ? 1 : part.blocks)
@@ -321,35 +292,23 @@ struct ScanReader: ~Copyable {
   }
 
   /// Decodes at most `wanted` MCUs whose blocks' beginnings are known. Nil if none is.
-  ///
-  /// In a window these are MCUs that begin before its tail, and their last coefficients are left for `finishRuns`.
-  mutating func decodeKnown(_ wanted: Int, _ entropy: inout EntropyBuffer, inWindow: Bool = false) -> Int? {
+  private mutating func decodeKnown(_ wanted: Int, _ entropy: inout EntropyBuffer) -> Int? {
     guard let (starts, known) = blockStarts?.known(from: entropy.bitPosition) else { return nil }
     var count = min(wanted, known)
     // Behind the interval's end a lane has decoded what is not there.
     while count > 0, Int(starts[count * steps.count]) > entropy.endOfInterval { count -= 1 }
-    if inWindow { while count > 0, Int(starts[(count - 1) * steps.count]) >= entropy.tailBit { count -= 1 } }
     if count == 0 { return nil }
-    let blocks = PlacedBlocks(data: entropy.data, starts: starts, steps: steps, count: count, scratch: scratch)
-    if inWindow {
-      runs.append(Run(mcu: mcu, count: count, starts: starts, predictors: allPredictors))
-      forEachPart { _, steps in blocks.pass(steps) }
-    } else {
-      forEachPart { _, steps in blocks.decode(steps) }
+    let blocks = PlacedBlocks(data: entropy.data, starts: starts, steps: steps, count: count)
+    var first = 0
+    for part in parts {
+      let end = first + (parts.count == 1 ? 1 : part.blocks)
+      blocks.decode(first..<end)
+      first = end
     }
     entropy.move(to: Int(starts[count * steps.count]))
     blockStarts?.take(mcus: count)
     hasDecoded = true
     return count
-  }
-
-  func forEachPart(_ body: (Part, _ steps: Range<Int>) -> Void) {
-    var first = 0
-    for part in parts {
-      let end = first + (parts.count == 1 ? 1 : part.blocks)
-      body(part, first..<end)
-      first = end
-    }
   }
 
   /// Decodes at least one and at most `wanted` MCUs of a row.
@@ -381,7 +340,7 @@ struct ScanReader: ~Copyable {
     return done
   }
 
-  mutating func run(_ window: inout BitWindow, count: Int, limit: UnsafePointer<UInt8>) -> Int {
+  private mutating func run(_ window: inout BitWindow, count: Int, limit: UnsafePointer<UInt8>) -> Int {
     switch kind {
     case .sequential where parts.contains { $0.deviations != nil }:
       BlockKernels.measured(&window, steps, count: count, limit: limit, scratch: scratch)

@@ -18,21 +18,18 @@ struct LanesTests {
   /// Parts of a few bytes, so that small files have many.
   private static func sizes(_ shortest: Int = 64, longest: Int = 512, room: Int = 1 << 10) -> LaneSchedule.Sizes {
     var sizes = LaneSchedule.Sizes()
-    (sizes.leastScan, sizes.leastWindows, sizes.leastInterval, sizes.overlap) = (1, 1, 8, 16)
+    (sizes.leastScan, sizes.leastInterval, sizes.overlap) = (1, 8, 16)
     (sizes.shortestPart, sizes.longestPart, sizes.room) = (shortest, longest, room)
     return sizes
   }
 
   private func read(
     _ body: ByteSource, _ size: PixelSize, _ scale: JPEGScale, _ lanes: LaneSchedule.Sizes?, isTolerant: Bool = false,
-    window: Int? = nil, helpers: Int = 0
+    window: Int? = nil
   ) -> Result<Reading, JPEGError> {
     var decoder = CoefficientDecoder(
       body, size: size, scale: scale, isTolerant: isTolerant, cancellation: CancellationFlag(), window: window)
     decoder.lanes = lanes
-    let spare = SpareProcessors(helpers)
-    decoder.spare = spare
-    defer { #expect((0..<helpers).allSatisfy { _ in spare.take() }, "a thread has kept a processor") }
     return Result { () throws(JPEGError) in
       let image = try decoder.decode()
       let samples = image.planes.map { plane in
@@ -42,15 +39,12 @@ struct LanesTests {
     }
   }
 
-  /// Compares the readings of a file with lanes of several sizes, on one to three threads, to the one without.
+  /// Compares the readings of a file with lanes of several sizes to the one without.
   private func compare(_ file: [UInt8], _ size: PixelSize, isTolerant: Bool = false, _ comment: Comment? = nil) {
     for scale in JPEGScale.reduced {
       let serial = read(.memory(file), size, scale, nil, isTolerant: isTolerant)
-      let sizes = [Self.sizes(), Self.sizes(16, longest: 64, room: 32), LaneSchedule.Sizes()]
-      let all = sizes.indices.flatMap { size in (0...2).map { (size, helpers: $0) } }
-      for (chosen, helpers) in Thoroughness.cases([(0, 2), (1, 0), (1, 2), (2, 1)], of: all) {
-        let inLanes = read(.memory(file), size, scale, sizes[chosen], isTolerant: isTolerant, helpers: helpers)
-        #expect(inLanes == serial, comment)
+      for sizes in [Self.sizes(), Self.sizes(16, longest: 64, room: 32), LaneSchedule.Sizes()] {
+        #expect(read(.memory(file), size, scale, sizes, isTolerant: isTolerant) == serial, comment)
       }
     }
   }
@@ -93,9 +87,7 @@ struct LanesTests {
     for scale in JPEGScale.reduced {
       let whole = read(.memory(file), jpeg.size, scale, nil)
       for window in [nil, 2, 700, 5000] {
-        for helpers in 0...2 {
-          #expect(read(body, jpeg.size, scale, Self.sizes(), window: window, helpers: helpers) == whole)
-        }
+        #expect(read(body, jpeg.size, scale, Self.sizes(), window: window) == whole)
       }
     }
   }
@@ -131,8 +123,6 @@ struct LanesTests {
         let (body, scale) = (ByteSource.memory(Array(file.dropLast(cut))), cut % 2 == 0 ? JPEGScale.eighth : .quarter)
         let serial = read(body, jpeg.size, scale, nil, isTolerant: isTolerant)
         #expect(read(body, jpeg.size, scale, sizes, isTolerant: isTolerant) == serial, "\(cut)")
-        let inWindows = read(body, jpeg.size, scale, Self.sizes(), isTolerant: isTolerant, helpers: 1 + cut % 2)
-        #expect(inWindows == serial, "\(cut)")
       }
     }
   }

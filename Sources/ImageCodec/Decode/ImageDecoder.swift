@@ -8,8 +8,8 @@ struct ImageDecoder {
   var plan: DecodePlan
   var pass: DecodePlan.Pass
   let cancellation: CancellationFlag
-  /// The processors for a second thread; nil for one thread.
-  var spare: SpareProcessors?
+  /// Whether a second thread may decode tiles.
+  var usesTwoThreads = false
   /// Opens the formats that are read only in a helper; nil for formats read in process.
   var helperOnly: HelperOnlyReader?
   /// The row index of a JPEG, if only a part of it is read.
@@ -74,7 +74,7 @@ struct ImageDecoder {
     case (.heif, .whole), (.avif, .whole):
       guard let traits = probe.heif else { return nil }
       return try HEIFRowSource(
-        body, traits, skipsFilters: pass.hidesBlockEdges, convertsColours: asRGB, spare: spare)
+        body, traits, skipsFilters: pass.hidesBlockEdges, convertsColours: asRGB, onTwoThreads: usesTwoThreads)
     default: return nil
     }
   }
@@ -267,11 +267,9 @@ struct ImageDecoder {
 
   /// Decodes the JPEG's coefficients instead.
   func coefficients(at scale: JPEGScale, isTolerant: Bool = false, expectsEnd: Bool = false) -> CoefficientDecoder {
-    var decoder = CoefficientDecoder(
+    CoefficientDecoder(
       body, size: plan.probe.storedSize, scale: scale, isTolerant: isTolerant, expectsEnd: expectsEnd,
       cancellation: cancellation)
-    decoder.spare = spare
-    return decoder
   }
 
   // MARK: Errors

@@ -2,14 +2,11 @@ import ThumbnailCore
 
 /// Decodes an image row by row, from the top down: the first stage between a file and its thumbnails.
 ///
-/// A source is used by one thread at a time, and holds no more of the image than its format requires. The source of HEIC
-/// and AVIF, and `RowReadAhead`, start another thread if a processor is idle; it ends with the source.
+/// A source is used by one thread at a time, and holds no more of the image than its format requires. That of HEIC and
+/// AVIF may start another thread, which ends with the source.
 protocol RowSource: AnyObject {
   /// The layout of the rows.
   var layout: RowLayout { get }
-
-  /// Whether decoding takes long enough, row by row, for another thread (`RowReadAhead`).
-  var suitsReadAhead: Bool { get }
 
   /// Limits, before the first read, the samples of each plane that are used; the others need not be decoded. The source
   /// still passes all rows up to the last used one, with any samples outside the windows; rows at the top may be blank.
@@ -23,8 +20,6 @@ protocol RowSource: AnyObject {
 }
 
 extension RowSource {
-  var suitsReadAhead: Bool { false }
-
   func limit(to windows: [PixelRectangle]) {}
 }
 

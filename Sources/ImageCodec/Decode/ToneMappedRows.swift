@@ -18,8 +18,6 @@ final class ToneMappedRows: RowSource {
 
   deinit { row.deallocate() }
 
-  var suitsReadAhead: Bool { source.suitsReadAhead }
-
   func limit(to windows: [PixelRectangle]) { source.limit(to: windows) }
 
   func read(_ receive: (RowBand) throws(CodecError) -> Void) throws(CodecError) -> Bool {

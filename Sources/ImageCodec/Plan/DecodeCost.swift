@@ -60,7 +60,7 @@ enum DecodeCost {
       let samples = 1 + max(0, probe.samplesPerPixel - 1) * subsampling * subsampling
       let sampleBytes = scale == .half && probe.isProgressive ? 2.6 : 2.05
       let deviations = pass.light == .linear ? (pass.window?.size ?? probe.storedSize).pixelCount / 16 : 0
-      let lanes = probe.isProgressive ? 0 : CoefficientDecoder.laneBytes(at: scale, bodyLength: bodyLength)
+      let lanes = probe.isProgressive ? 0 : CoefficientDecoder.laneBytes(at: scale)
       return Int(Double(pass.baseSize.pixelCount) * sampleBytes * samples) + deviations + lanes
     }
     let pixels = Double(probe.storedSize.pixelCount)
@@ -133,7 +133,7 @@ enum DecodeCost {
     // libvips' decoders hold strips of rows; the coefficient decoder's cost includes its raster.
     if !holdsRaster(pass, probe) {
       let row = pass.baseSize.width * channels * ((probe.bitsPerSample + 7) / 8)
-      bytes = row * min(keptRows, 2 * pass.baseSize.height) + RowReadAhead.bytes(pass.baseSize, rowBytes: row)
+      bytes = row * min(keptRows, 2 * pass.baseSize.height)
     }
     for step in pass.steps where step.parent == .base {
       let view = Orientation(exif: probe.orientation).stored(step.geometry.view)

@@ -59,10 +59,9 @@ package struct ImageProbe: Sendable, Equatable {
   /// Whether it is the header of a RAW file, whose preview is read (`RAWPreview`).
   package var isRAW: Bool { raw != nil }
 
-  /// Whether a second processor makes the decode faster: for a grid of tiles, and for many pixels.
+  /// Whether a second processor makes the decode faster: for a grid of tiles.
   package var canUseTwoProcessors: Bool {
-    if [.jpeg, .png, .tiff].contains(format) { return storedSize.pixelCount >= RowReadAhead.leastPixels }
-    return [heif?.image, heif?.alpha].compactMap { $0 }.contains { $0.suitsTwoDecoders }
+    [heif?.image, heif?.alpha].compactMap { $0 }.contains { $0.suitsTwoDecoders }
   }
 
   /// The size in pixels, upright.

@@ -5,16 +5,15 @@ package import ThumbnailCore
 ///
 /// Its methods block the calling thread, which must be one of a pool that calls `Codec.threadWillEnd()` when it ends.
 package enum Downsampler {
-  /// The pixels of a plan's thumbnails, one result per variant, the largest first. `spare` are the machine's processors
-  /// for a second thread, `index` is the row index of a JPEG.
+  /// The pixels of a plan's thumbnails, one result per variant, the largest first. `index` is the row index of a JPEG.
   package static func pixels(
-    of body: ByteSource, plan: DecodePlan, spare: SpareProcessors? = nil, index: SharedIndex? = nil,
+    of body: ByteSource, plan: DecodePlan, onTwoThreads: Bool = false, index: SharedIndex? = nil,
     cancellation: CancellationFlag
   ) -> [Rendered<ThumbnailRaster>] {
     plan.passes.flatMap { pass in
       RenderPass(
         decoder: ImageDecoder(
-          body: body, plan: plan, pass: pass, cancellation: cancellation, spare: spare, index: index)
+          body: body, plan: plan, pass: pass, cancellation: cancellation, usesTwoThreads: onTwoThreads, index: index)
       ).run()
     }
   }

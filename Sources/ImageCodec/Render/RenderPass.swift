@@ -98,9 +98,7 @@ struct RenderPass {
   private func render(_ source: any RowSource, _ steps: [Int]) throws(CodecError) -> [Raster] {
     let layout = source.layout
     let renderer = try ViewRenderer(layout, views: steps.map { view(of: pass.steps[$0], layout) }, light: pass.light)
-    return try RowReadAhead.reading(source, decoder.spare) { source throws(CodecError) in
-      try renderer.render(source, fillsDamage: decoder.plan.isTolerant, cancellation: decoder.cancellation)
-    }
+    return try renderer.render(source, fillsDamage: decoder.plan.isTolerant, cancellation: decoder.cancellation)
   }
 
   private func view(of step: DecodePlan.Step, _ layout: RowLayout) -> ViewRenderer.View {

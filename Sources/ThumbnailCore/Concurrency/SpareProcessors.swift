@@ -8,9 +8,6 @@ package final class SpareProcessors: Sendable {
   /// - Parameter count: The processors that all decodes may use together.
   package init(_ count: Int) { self.count = count }
 
-  /// Whether a processor is idle at the moment.
-  package var isThere: Bool { used.load(ordering: .relaxed) < count }
-
   /// Counts the calling thread as one that uses a processor during `decode`. It does not wait for an idle processor.
   package func counting<Result>(_ decode: () -> Result) -> Result {
     used.add(1, ordering: .relaxed)
@@ -18,7 +15,7 @@ package final class SpareProcessors: Sendable {
     return decode()
   }
 
-  /// Takes an idle processor, if there is one. Return it soon, because new decodes do not wait for it.
+  /// Takes an idle processor for a decode, if there is one. New decodes do not wait for it.
   package func take() -> Bool {
     var seen = used.load(ordering: .relaxed)
     while seen < count {

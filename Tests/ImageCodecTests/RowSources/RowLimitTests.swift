@@ -46,7 +46,7 @@ struct RowLimitTests {
       description: "HEIC", file: { try TileFile(side: 64).bytes(picture) },
       rows: { body in
         let traits = try #require(try ImageCodec.probe(body).heif)
-        return try HEIFRowSource(body, traits, convertsColours: true, spare: SpareProcessors(2))
+        return try HEIFRowSource(body, traits, convertsColours: true, onTwoThreads: true)
       }, noticed: 96..<160),
     Kind(
       description: "PPM",

@@ -14,10 +14,11 @@ struct TileTeamTests {
   }
 
   private static func rows(
-    _ bytes: [UInt8], _ traits: HEIFTraits, _ spare: SpareProcessors?, convertsColours: Bool = false
+    _ bytes: [UInt8], _ traits: HEIFTraits, onTwoThreads: Bool, convertsColours: Bool = false
   ) -> Result<SourceRows, CodecError> {
     Result { () throws(CodecError) in
-      try SourceRows(try HEIFRowSource(.memory(bytes), traits, convertsColours: convertsColours, spare: spare))
+      try SourceRows(
+        try HEIFRowSource(.memory(bytes), traits, convertsColours: convertsColours, onTwoThreads: onTwoThreads))
     }
   }
 
@@ -28,10 +29,10 @@ struct TileTeamTests {
     let traits = try #require(probed.heif)
     #expect(traits.image.tiles.count == 24 && probed.canUseTwoProcessors)
     for convertsColours in [false, true] {
-      let alone = try Self.rows(bytes, traits, nil, convertsColours: convertsColours).get()
-      for count in [0, 1, 1, 1, 2] {
-        let made = Self.rows(bytes, traits, SpareProcessors(count), convertsColours: convertsColours)
-        #expect(made == .success(alone), "\(count) to spare")
+      let alone = try Self.rows(bytes, traits, onTwoThreads: false, convertsColours: convertsColours).get()
+      for _ in 0..<3 {
+        let made = Self.rows(bytes, traits, onTwoThreads: true, convertsColours: convertsColours)
+        #expect(made == .success(alone))
       }
     }
   }
@@ -39,7 +40,7 @@ struct TileTeamTests {
   @Test func aPhonesGridLooksTheSameWithTwo() throws {
     let bytes = [UInt8](try TestImages.bytes("formats/heic-grid.heic"))
     let traits = try #require(try probe(.memory(bytes)).heif)
-    #expect(Self.rows(bytes, traits, SpareProcessors(1)) == Self.rows(bytes, traits, nil))
+    #expect(Self.rows(bytes, traits, onTwoThreads: true) == Self.rows(bytes, traits, onTwoThreads: false))
   }
 
   @Test func theErrorIsThatOfTheFirstTileThatFails() throws {
@@ -47,29 +48,18 @@ struct TileTeamTests {
     let traits = try #require(try probe(.memory(bytes)).heif)
     for count in stride(from: bytes.count - 1, to: bytes.count / 10, by: -bytes.count / 50) {
       let cut = Array(bytes[..<count])
-      let alone = Self.rows(cut, traits, nil)
-      #expect(Self.rows(cut, traits, SpareProcessors(1)) == alone, "\(count) of \(bytes.count) bytes")
+      let alone = Self.rows(cut, traits, onTwoThreads: false)
+      #expect(Self.rows(cut, traits, onTwoThreads: true) == alone, "\(count) of \(bytes.count) bytes")
       #expect((try? alone.get()) == nil, "\(count) of \(bytes.count) bytes are read")
     }
-  }
-
-  @Test func aSourceThatIsDroppedGivesItsProcessorBack() throws {
-    let bytes = try Self.grid(.heif)
-    let traits = try #require(try probe(.memory(bytes)).heif)
-    let spare = SpareProcessors(1)
-    for _ in 0..<10 {
-      let source = try HEIFRowSource(.memory(bytes), traits, spare: spare)
-      #expect(try source.read { _ in })
-    }
-    #expect(spare.take())
   }
 
   @Test func stripsAreReadInAnyOrder() throws {
     let bytes = try Self.grid(.heif)
     let traits = try #require(try probe(.memory(bytes)).heif)
     let file = try HEIFFile(.memory(bytes))
-    let alone = try TileStrip(traits.image, of: file, skipsFilters: false, spare: nil)
-    let two = try TileStrip(traits.image, of: file, skipsFilters: false, spare: SpareProcessors(1))
+    let alone = try TileStrip(traits.image, of: file, skipsFilters: false, onTwoThreads: false)
+    let two = try TileStrip(traits.image, of: file, skipsFilters: false, onTwoThreads: true)
     for row in [0, 70, 200, 10, 64, 130, 0, 255] {
       try alone.load(row)
       try two.load(row)

@@ -29,20 +29,20 @@ final class HEIFRowSource: RowSource {
   /// - Parameters:
   ///   - skipsFilters: See `HEIFImage.decoder`.
   ///   - convertsColours: Whether luma and chroma become RGB.
-  ///   - spare: The processors for a second decoder of a grid's tiles; nil for one decoder.
+  ///   - onTwoThreads: Whether a second decoder takes tiles of a grid.
   /// - Throws: `.handedOver` for files that libheif should read, and for a thumbnail of another image;
   ///   `.damaged(.header, …)`, `.truncated`, `.unreadableBody`.
   init(
     _ body: ByteSource, _ traits: HEIFTraits, skipsFilters: Bool = false, convertsColours: Bool = false,
-    spare: SpareProcessors? = nil
+    onTwoThreads: Bool = false
   ) throws(CodecError) {
     let file = try HEIFFile(body)
     let image = traits.image
     part = image.part
-    colours = try TileStrip(image, of: file, skipsFilters: skipsFilters, spare: spare)
+    colours = try TileStrip(image, of: file, skipsFilters: skipsFilters, onTwoThreads: onTwoThreads)
     var alpha: TileStrip?
     if let found = traits.alpha {
-      alpha = try TileStrip(found, of: file, skipsFilters: skipsFilters, spare: spare)
+      alpha = try TileStrip(found, of: file, skipsFilters: skipsFilters, onTwoThreads: onTwoThreads)
     }
     self.alpha = alpha
     if colours.colour == nil || traits.compared != nil { try colours.load(part.y) }

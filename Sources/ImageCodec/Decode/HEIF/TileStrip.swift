@@ -16,17 +16,18 @@ final class TileStrip {
   /// Decodes the tiles of a grid; nil for a single item.
   private let team: TileTeam?
 
-  /// - Parameter spare: The processors for a second decoder of a grid; nil for one decoder.
-  init(
-    _ image: HEIFImage, of file: HEIFFile, skipsFilters: Bool, spare: SpareProcessors?
-  ) throws(CodecError) {
+  init(_ image: HEIFImage, of file: HEIFFile, skipsFilters: Bool, onTwoThreads: Bool) throws(CodecError) {
     (self.image, self.file, self.skipsFilters) = (image, file, skipsFilters)
     colour = image.colour
     let divisors = image.chroma.divisors
     // A sample of chroma would belong to two tiles.
     let isWhole = image.tileSize.width % divisors.across == 0 && image.tileSize.height % divisors.down == 0
     guard image.tiles.count == 1 || isWhole else { throw .handedOver(reason: "tiles of odd sizes") }
-    team = image.tiles.count == 1 ? nil : try TileTeam(image, of: file, skipsFilters: skipsFilters, spare: spare)
+    if image.tiles.count == 1 {
+      team = nil
+    } else {
+      team = try TileTeam(image, of: file, skipsFilters: skipsFilters, onTwoThreads: onTwoThreads)
+    }
   }
 
   deinit { team?.close() }

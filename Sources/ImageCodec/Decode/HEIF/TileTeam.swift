@@ -2,8 +2,8 @@ import Glibc
 import HEIFContainer
 import ThumbnailCore
 
-/// Decodes the tiles of a grid strip by strip, with one decoder on the calling thread and a second one on a thread of
-/// its own while a processor is idle.
+/// Decodes the tiles of a grid strip by strip, with one decoder on the calling thread and perhaps a second one on a
+/// thread of its own.
 ///
 /// Both take one tile after another. The second decoder may be one tile ahead of the strip, while the rows of the strip
 /// are used: it copies that tile when the next strip begins. Samples and errors are the same as of one decoder.
@@ -18,7 +18,6 @@ final class TileTeam: @unchecked Sendable {
   private let image: HEIFImage
   private let file: HEIFFile
   private let skipsFilters: Bool
-  private let spare: SpareProcessors?
   private let strip: StripMemory
   /// The needed strips: the last ones may be outside the visible part.
   private let strips: Int
@@ -45,16 +44,13 @@ final class TileTeam: @unchecked Sendable {
   /// Whether no second thread is started.
   private var isAlone: Bool
 
-  /// - Parameter spare: The processors for a second decoder; nil for one decoder.
-  init(
-    _ image: HEIFImage, of file: HEIFFile, skipsFilters: Bool, spare: SpareProcessors?
-  ) throws(CodecError) {
-    (self.image, self.file, self.skipsFilters, self.spare) = (image, file, skipsFilters, spare)
+  init(_ image: HEIFImage, of file: HEIFFile, skipsFilters: Bool, onTwoThreads: Bool) throws(CodecError) {
+    (self.image, self.file, self.skipsFilters) = (image, file, skipsFilters)
     strip = try StripMemory(image)
     let lastRow = image.part.y + max(1, image.part.size.height) - 1
     strips = min(image.tiles.count / image.columns, lastRow / image.tileSize.height + 1)
     columns = 0..<image.columns
-    isAlone = spare == nil || !image.suitsTwoDecoders
+    isAlone = !onTwoThreads || !image.suitsTwoDecoders
   }
 
   /// The planes of the current strip.
@@ -131,8 +127,6 @@ final class TileTeam: @unchecked Sendable {
       guard team.failure == nil, team.next < team.end else { return nil }
       team.next += 1
       team.pending += 1
-      // A processor may be idle now.
-      team.condition.broadcast()
       return Tile(team.next - 1, team.columns)
     }
   }
@@ -165,7 +159,7 @@ final class TileTeam: @unchecked Sendable {
 
   private func startSecond() {
     let isWanted = withLock { team in
-      guard !team.isAlone, !team.hasSecond, team.next < team.count - 1, spare?.isThere == true else { return false }
+      guard !team.isAlone, !team.hasSecond, team.next < team.count - 1 else { return false }
       team.hasSecond = true
       return true
     }
@@ -186,9 +180,8 @@ final class TileTeam: @unchecked Sendable {
       withLock { $0.isAlone = true }
       return
     }
-    while let (tile, epoch) = takeWhenSpare() {
+    while let (tile, epoch) = takeAhead() {
       let result = decoded(tile, with: decoder)
-      spare?.giveBack()
       let isWanted = withLock { team in
         while !team.isClosed, team.epoch == epoch, tile.number >= team.end { team.condition.wait() }
         return !team.isClosed && team.epoch == epoch
@@ -197,12 +190,12 @@ final class TileTeam: @unchecked Sendable {
     }
   }
 
-  /// Waits for an idle processor and for a tile, of the strip or the first one after it; nil when the team is closed.
-  private func takeWhenSpare() -> (tile: Tile, epoch: Int)? {
+  /// Waits for a tile, of the strip or the first one after it; nil when the team is closed.
+  private func takeAhead() -> (tile: Tile, epoch: Int)? {
     withLock { team in
       while !team.isClosed {
         let tile = team.next
-        if team.failure == nil, tile <= team.end, tile < team.count, spare?.take() == true {
+        if team.failure == nil, tile <= team.end, tile < team.count {
           team.next += 1
           if tile < team.end { team.pending += 1 } else { team.isAhead = true }
           return (Tile(tile, team.columns), team.epoch)

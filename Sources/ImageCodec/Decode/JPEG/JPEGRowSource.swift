@@ -69,8 +69,6 @@ final class JPEGRowSource: RowSource {
 
   deinit { for buffer in buffers { buffer.deallocate() } }
 
-  var suitsReadAhead: Bool { true }
-
   func read(_ receive: (RowBand) throws(CodecError) -> Void) throws(CodecError) -> Bool {
     let hasRows = channels > 0 ? try readPixels(receive) : try readPlanes(receive)
     // A warning about the last rows is counted with them.

@@ -30,8 +30,6 @@ final class JPEGStripSource: RowSource {
 
   func limit(to windows: [PixelRectangle]) { self.windows = windows }
 
-  var suitsReadAhead: Bool { true }
-
   func read(_ receive: (RowBand) throws(CodecError) -> Void) throws(CodecError) -> Bool {
     if isRead { return false }
     isRead = true

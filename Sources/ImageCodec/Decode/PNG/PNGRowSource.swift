@@ -67,8 +67,6 @@ final class PNGRowSource: RowSource {
       + 2 * PNGInflater.stateBytes + 2 * PNGColourSpace.longestProfile
   }
 
-  var suitsReadAhead: Bool { true }
-
   func read(_ receive: (RowBand) throws(CodecError) -> Void) throws(CodecError) -> Bool {
     guard passed < size.height else { return false }
     let stride = size.width * samples.channels * samples.sampleBytes

@@ -113,8 +113,6 @@ final class TIFFRowSource: RowSource {
     blankRows = windows[0].y / step * step
   }
 
-  var suitsReadAhead: Bool { true }
-
   func read(_ receive: (RowBand) throws(CodecError) -> Void) throws(CodecError) -> Bool {
     guard nextRow < directory.size.height, let start = block.baseAddress else { return false }
     if nextRow < blankRows {

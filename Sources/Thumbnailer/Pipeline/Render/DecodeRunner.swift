@@ -146,12 +146,12 @@ final class DecodeRunner: Sendable {
     let isIndexed = decode.plan?.usesIndex == true && body.isLocalFile && !job.policy.bypassesCaches
     if isIndexed { request.index = indexes.index(of: job.source.key) }
     var made: DecodedImage
+    request.hasSpareProcessor = request.canUseTwoProcessors && spare.take()
+    defer { if request.hasSpareProcessor { spare.giveBack() } }
     if let helpers {
-      request.hasSpareProcessor = request.canUseTwoProcessors && spare.take()
-      defer { if request.hasSpareProcessor { spare.giveBack() } }
       made = helpers.decode(image, request, cancellation: cancellation)
     } else {
-      let worker = DecodeWorker(spare, cancellation)
+      let worker = DecodeWorker(cancellation)
       let isLong = decode.plan.map { $0.probe.size.pixelCount > Self.longDecodePixels } ?? false
       made =
         configuration.decodesGiveWay && isLong
