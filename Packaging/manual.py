@@ -44,8 +44,7 @@ SECTIONS = {
         },
         "ENVIRONMENT": {
             "THUMBS_SIGNING_KEYS": "Lines NAME:SECRET, in place of the file of --signing-keys.",
-            "THUMBS_IMAGINARY_KEY": "The key that addresses of imaginary must have.",
-            "IMGPROXY_KEY, IMGPROXY_SALT": "The key and salt by which addresses of imgproxy are signed.",
+            "THUMBS_IMAGINARY_KEY": "The key that Nextcloud sends (preview_imaginary_key).",
             "THUMBS_PURGE_KEY": "The key for DELETE /cache.",
         },
     },

@@ -14,7 +14,7 @@ extension HelperRequest {
   static func mostBytes(for variants: [Variant], of probe: ImageProbe?) -> Int {
     variants.reduce(0) { sum, variant in
       let frames = probe.map { variant.mostFrames(of: $0) } ?? 1
-      let (bytes, overflow) = variant.largestOutput.pixelCount.multipliedReportingOverflow(
+      let (bytes, overflow) = variant.size.pixelCount.multipliedReportingOverflow(
         by: bytesPerPixel * frames)
       return overflow ? .max / 8 : min(.max / 8, sum + (64 << 10) + bytes)
     }

@@ -137,7 +137,7 @@ extension HEIFItems {
     var shown = Showing(size)
     for property in item.properties {
       switch property.value {
-      case .rotation(let turns): shown.orientation = shown.orientation.then(Orientation(degrees: -90 * turns))
+      case .rotation(let turns): shown.orientation = shown.orientation.then(Orientation(quarters: -turns))
       case .mirror(let exchangesSides):
         shown.orientation = shown.orientation.then(Orientation(exif: exchangesSides ? 2 : 4))
       case .aperture(let aperture):

@@ -32,8 +32,6 @@ package enum CodecError: Error, Sendable, Equatable, Codable {
   case notForStrangers(mostPixels: Int)
   /// The image, of this size, does not have all of the part that was to be cropped from it.
   case cropOutside(of: PixelSize)
-  /// The image is stored turned or mirrored, and the request does not allow that.
-  case notUpright
   /// This build of libvips cannot read the format.
   case decoderUnavailable(ImageFormat)
   /// This build of libvips cannot write the format.
@@ -118,7 +116,6 @@ extension CodecError: CustomStringConvertible {
       "\(size) is not a thumbnail's size: each side must be 1 to \(PixelSize.longestThumbnailSide) pixels"
     case .notForStrangers(let most): "the thumbnail has more than \(most) pixels, or more than the picture"
     case .cropOutside(let size): "the picture is \(size), and the part to crop is not within it; choose another part"
-    case .notUpright: "the picture is stored turned, and cannot stay so; leave out norotation"
     case .decoderUnavailable(let format): "this libvips cannot read \(format.displayName)"
     case .encoderUnavailable(let format): "this libvips cannot write \(format.displayName)"
     case .exceedsMemoryBudget(let needed, let budget):

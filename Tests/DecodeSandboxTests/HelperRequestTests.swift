@@ -9,19 +9,18 @@ struct HelperRequestTests {
   /// Sides of drawings have no limit but this one, and a thumbnail follows from them.
   @Test func aThumbnailBeyondAnyIsRefusedWhateverSizeADrawingHas() {
     let (longest, side) = (PixelSize.longestThumbnailSide, 1 << 30)
-    var zoomed = Framing()
-    (zoomed.zoom, zoomed.density) = (Framing.Scale(8, 8), 8)
-    for source in [PixelSize(1, side), PixelSize(side, 1), PixelSize(side, side)] {
-      for fit in Fit.allCases {
-        for box in [PixelSize(longest, longest), PixelSize(256, longest)] {
-          let variant = Variant(size: box, fit: fit, enlarges: true, framing: zoomed)
-          let request = HelperRequest(.svg, [variant], mostBytes: 64 << 20)
-          let geometry = ThumbnailGeometry(source: source, variant: variant, isDrawing: true)
-          let pixels = HelperResponse.Pixels(
-            size: geometry.output, rasterSize: geometry.cut, space: .rgb, bands: 3)
-          #expect(throws: HelperFailure.nonsense(detail: "a thumbnail that is none")) {
-            try request.check(HelperResponse(size: source, outcomes: [.pixels(pixels)]))
-          }
+    var enlarged = Framing()
+    enlarged.enlargesUnlessBoth = true
+    let source = PixelSize(1, side)
+    for fit in Fit.allCases {
+      for box in [PixelSize(longest, longest), PixelSize(256, longest)] {
+        let variant = Variant(size: box, fit: fit, enlarges: true, framing: enlarged)
+        let request = HelperRequest(.svg, [variant], mostBytes: 64 << 20)
+        let geometry = ThumbnailGeometry(source: source, variant: variant, isDrawing: true)
+        let pixels = HelperResponse.Pixels(
+          size: geometry.output, rasterSize: geometry.cut, space: .rgb, bands: 3)
+        #expect(throws: HelperFailure.nonsense(detail: "a thumbnail that is none")) {
+          try request.check(HelperResponse(size: source, outcomes: [.pixels(pixels)]))
         }
       }
     }

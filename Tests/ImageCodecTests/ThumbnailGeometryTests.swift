@@ -11,12 +11,12 @@ struct ThumbnailGeometryTests {
 
   /// A helper that has been taken over may claim such sizes of a drawing; nothing overflows.
   @Test func drawingsOfAnySizeHaveAGeometry() {
-    var zoomed = Framing()
-    (zoomed.zoom, zoomed.density, zoomed.canvas) = (Framing.Scale(8, 8), 8, Framing.Canvas())
+    var enlarged = Framing()
+    enlarged.enlargesUnlessBoth = true
     var cropped = Framing()
-    cropped.crop = Framing.Crop(width: 1, height: 1e6)
+    cropped.crop = Framing.Crop(PixelSize(1, 1_000_000), at: .south)
     let (longest, side) = (PixelSize.longestThumbnailSide, 1 << 30)
-    for framing in [Framing(), zoomed, cropped] {
+    for framing in [Framing(), enlarged, cropped] {
       for source in [PixelSize(1, side), PixelSize(side, 1), PixelSize(side, side), PixelSize(1, 1)] {
         for box in [PixelSize(256, 256), PixelSize(longest, longest), PixelSize(1, longest)] {
           for fit in Fit.allCases {

@@ -88,9 +88,9 @@ import TestSupport
 
   @Test func noLineHasAKeyOrASignature() throws {
     for target in [
-      "/thumb/4/a?key=k&expires=1&signature=SECRET", "/fit?width=1&key=SECRET", "/fit?k%65y=SECRET&a=b",
+      "/thumb/4/a?key=k&expires=1&signature=SECRET", "/pipeline?operations=1&key=SECRET", "/pipeline?k%65y=SECRET&a=b",
       "/imgproxy/SECRET/w:1/plain/a", "//imgproxy//SECRET/w:1/plain/a", "/fit?signature=SECRET",
-      "/fit?%6b%65%79=SECRET",
+      "/pipeline?%6b%65%79=SECRET",
     ] { #expect(try !Self.line(.text, target).contains("SECRET"), "\(target)") }
   }
 
@@ -111,17 +111,8 @@ import TestSupport
     ("/thumb/50x50/http%3A%2F%2Fu%3APW%40example.org%2F%FF%zz%3FSECRET", "/thumb/50x50/http://example.org/???%zz"),
     ("/thumb/50x50/albums/a%3Fb.jpg", "/thumb/50x50/albums/a%3Fb.jpg"),
     (
-      "/imgproxy/SECRET/rs:fit:30:20/q:70/plain/\(address)@webp",
-      "/imgproxy/***/rs:fit:30:20/q:70/plain/http://example.org/a/lake.jpg"
-    ),
-    ("/imgproxy/SECRET/w:1/plain/http://u:PW@example.org/a%3FSECRET", "/imgproxy/***/w:1/plain/http://example.org/a"),
-    ("/imgproxy/SECRET/w:1/\(base64)", "/imgproxy/***/w:1/plain/http://example.org/a"),
-    ("/imgproxy/SECRET/\(base64.prefix(9))/\(base64.dropFirst(9)).webp", "/imgproxy/***/plain/http://example.org/a"),
-    ("/imgproxy/SECRET/w:1/~~SECRET~~", "/imgproxy/***/w:1/plain/***"), ("/imgproxy/SECRET", "/imgproxy/***"),
-    ("/fit?width=9&url=\(address)&key=SECRET", "/fit?width=9&url=http://example.org/a/lake.jpg&key=***"),
-    (
-      "/fit?url=http://u:PW@example.org/a?x=1&token=SECRET&width=9",
-      "/fit?url=http://example.org/a&token=***&width=9"
+      "/cache?url=http://u:PW@example.org/a?x=1&token=SECRET&host=a",
+      "/cache?url=http://example.org/a&token=***&host=a"
     ),
     ("/pipeline?operations=%5B%5D&u%72l=\(address)", "/pipeline?operations=%5B%5D&u%72l=http://example.org/a/lake.jpg"),
     ("/cache?url=\(address)", "/cache?url=http://example.org/a/lake.jpg"),
@@ -135,8 +126,6 @@ import TestSupport
       for secret in ["SECRET", "PW", "PART", "token=S"] { #expect(!line.contains(secret), "\(line)") }
     }
   }
-
-  private static let base64 = Base64URL.encode(Array("http://u:PW@example.org/a?token=SECRET".utf8))
 
   @Test func aLineStaysALine() throws {
     for format in AccessLog.Format.allCases {

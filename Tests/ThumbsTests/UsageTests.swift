@@ -144,6 +144,8 @@ struct UsageTests {
     Mistake("get a.jpg -quiet --output b.jpg", "'-quiet'", "did you mean '--quiet'"),
     Mistake("prefetch --urls a --foobar", "'--foobar'", "thumbs prefetch --help"),
     Mistake("get a.jpg --json --output -", "--json", "--output -"),
+    Mistake("get a.jpg --rotate=90 --output b.jpg", "no option '--rotate' any more", "ImageMagick"),
+    Mistake("convert a.jpg --output b --extend", "no option '--extend' any more", "ImageMagick"),
   ])
   func aMistakeIsOneLineThatNamesItAndSaysWhatToDo(_ mistake: Mistake) async throws {
     let run = try await bench.start(mistake.arguments).run()

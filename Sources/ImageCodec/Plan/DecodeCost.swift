@@ -157,14 +157,14 @@ enum DecodeCost {
   /// The rasters that exist at once after decoding: the unfinished views, and the copies of the current one: rotated,
   /// cropped, enlarged, flattened.
   private static func rasters(_ pass: DecodePlan.Pass, probe: ImageProbe) -> Int {
-    let bands = pass.steps.contains { mayHaveAlpha(probe, $0.variant) } ? 4 : 3
+    let bands = mayHaveAlpha(probe) ? 4 : 3
     var kept = 0
     var largest = 0
     for step in pass.steps {
       let work = (step.needsWholeView ? step.geometry.view : step.geometry.cut).pixelCount
       let output = step.geometry.output.pixelCount
       kept += work * bands
-      var copies = probe.orientation == 1 && step.variant.framing.turn.exif == 1 ? 0 : work
+      var copies = probe.orientation == 1 ? 0 : work
       if step.needsWholeView && step.geometry.crops { copies += step.geometry.cut.pixelCount }
       if step.geometry.output != step.geometry.cut || bands == 4 { copies += output }
       var resampling = 0
@@ -178,17 +178,13 @@ enum DecodeCost {
     return kept + largest
   }
 
-  /// Whether a thumbnail may be transparent, like the image or on a clear canvas.
-  private static func mayHaveAlpha(_ probe: ImageProbe, _ variant: Variant) -> Bool {
-    let framing = variant.framing
-    let hasCanvas = framing.canvas != nil || framing.padding != Framing.Padding()
-    return probe.hasAlpha != false && probe.format != .jpeg || hasCanvas && framing.filling == .clear
-  }
+  /// Whether a thumbnail may be transparent.
+  private static func mayHaveAlpha(_ probe: ImageProbe) -> Bool { probe.hasAlpha != false && probe.format != .jpeg }
 
   /// The bytes that encoding one thumbnail takes.
   private static func encoder(for step: DecodePlan.Step, probe: ImageProbe) -> Int {
     let pixels = step.geometry.output.pixelCount
-    let chosen = step.variant.format == .same ? probe.format : mayHaveAlpha(probe, step.variant) ? .webp : .jpeg
+    let chosen = step.variant.format == .same ? probe.format : mayHaveAlpha(probe) ? .webp : .jpeg
     // A processor's pixels, and the raster before and after.
     let processing = step.variant.processor == nil ? 0 : pixels * 12
     let encoding =
@@ -196,7 +192,7 @@ enum DecodeCost {
       case .jpeg: min(pixels, JPEGEncoder.mostBaselinePixels) * BaselineEncoder.mostTokenBytes + pixels * 3
       case .png: (1 << 20) + pixels * 12
       // Measured of noise: libwebp's tokens, planes and output.
-      case .webp: (1 << 20) + pixels * (mayHaveAlpha(probe, step.variant) ? 36 : 30)
+      case .webp: (1 << 20) + pixels * (mayHaveAlpha(probe) ? 36 : 30)
       case .avif: (8 << 20) + pixels * 48
       case .jpegXL: (8 << 20) + pixels * 100
       default: pixels * 9

@@ -112,10 +112,9 @@ extension DecodePlan.Pass {
   private mutating func chainSteps() {
     for index in steps.indices {
       let (view, region) = (steps[index].geometry.view, steps[index].geometry.region)
-      let turn = steps[index].variant.framing.turn
       let parent = steps.indices.prefix(index).last { candidate in
         let other = steps[candidate].geometry
-        guard other.region == region, steps[candidate].variant.framing.turn == turn else { return false }
+        guard other.region == region else { return false }
         // The uncropped view of a very elongated image would cost more to keep than it saves.
         let isCheap = other.view.pixelCount <= 4 * other.cut.pixelCount
         return isCheap && other.view.width >= 2 * view.width && other.view.height >= 2 * view.height

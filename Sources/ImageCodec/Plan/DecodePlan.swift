@@ -42,14 +42,9 @@ package struct DecodePlan: Sendable, Equatable {
       geometry = ThumbnailGeometry(source: source, variant: variant, isDrawing: isDrawing)
     }
 
-    /// How its raster is turned from the stored image's orientation.
-    func orientation(_ probe: ImageProbe) -> Orientation {
-      Orientation(exif: probe.orientation).then(variant.framing.turn)
-    }
-
     /// The part of the stored image that it shows; nil for all of it.
     func share(_ probe: ImageProbe) -> ImageShare? {
-      let orientation = orientation(probe)
+      let orientation = Orientation(exif: probe.orientation)
       let image = orientation.stored(geometry.source)
       let region = orientation.stored(geometry.region, in: image)
       if region.size == image && probe.visible == nil { return nil }
@@ -169,12 +164,6 @@ package struct DecodePlan: Sendable, Equatable {
     let probe = mayReadCoefficients && !isTolerant ? probe : probe.asWhole
     for variant in variants where !variant.size.isValidThumbnailSize { throw .invalidSize(variant.size) }
     let steps = try [Step](variants, of: sourceSize ?? probe.origin?.size ?? probe.size).checked()
-    // A HEIC's own rotation is not metadata.
-    if probe.orientation != 1, ![.heif, .avif].contains(probe.format),
-      variants.contains(where: \.framing.needsUpright)
-    {
-      throw .notUpright
-    }
     let rule = ScaleRule(probe, bodyLength: isBodyWhole && bodyLength > 0 ? bodyLength : nil)
     var cheapest = Int.max
     for scaling in [nil, Scaling.fast] {

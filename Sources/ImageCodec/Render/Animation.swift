@@ -67,7 +67,7 @@ struct Animation {
       let frame = try frame(number)
       for (index, step) in steps.enumerated() {
         let geometry = step.geometry
-        let upright = try frame.upright(stored.then(step.variant.framing.turn))
+        let upright = try frame.upright(stored)
         let region = try Raster(computing: try upright.image().cropped(to: geometry.region))
         let reduced = step.variant.light == .linear ? try region.resampled(to: geometry.view, light: .linear) : region
         let view = try reduced.image().resized(to: geometry.view)
@@ -75,8 +75,8 @@ struct Animation {
         if number == 0, let search = geometry.search {
           cuts[index] = try view.partBySight(of: geometry.cut, gravity: search)
         }
-        let cut = try Raster(computing: try view.cropped(to: cuts[index]).resized(to: geometry.frame))
-        try strips[index].append(try cut.framed(geometry, step.variant.framing.filling))
+        let cut = try Raster(computing: try view.cropped(to: cuts[index]).resized(to: geometry.output))
+        try strips[index].append(cut)
         withExtendedLifetime((upright, reduced)) {}
       }
     }

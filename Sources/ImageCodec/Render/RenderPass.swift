@@ -7,7 +7,7 @@ struct RenderPass {
 
   private var pass: DecodePlan.Pass { decoder.pass }
 
-  private func orientation(of step: DecodePlan.Step) -> Orientation { step.orientation(decoder.plan.probe) }
+  private var orientation: Orientation { Orientation(exif: decoder.plan.probe.orientation) }
 
   /// Renders the thumbnails in the order of the steps. A decoding error is the result of all; later errors are each
   /// step's own.
@@ -102,7 +102,7 @@ struct RenderPass {
   }
 
   private func view(of step: DecodePlan.Step, _ layout: RowLayout) -> ViewRenderer.View {
-    let size = orientation(of: step).stored(step.geometry.view)
+    let size = orientation.stored(step.geometry.view)
     var view = ViewRenderer.View(size: size, part: cut(of: step, in: size), keepsPlanes: keepsPlanes(step, layout))
     let probe = decoder.plan.probe
     view.region = step.share(probe)
@@ -122,20 +122,20 @@ struct RenderPass {
   /// A step's view, as stored, cropped if the crop is known in advance: resampled from an earlier step's view.
   private func reduced(_ larger: Raster?, for step: DecodePlan.Step) throws(CodecError) -> Raster {
     guard let larger else { throw .damaged(.shrink, detail: "the larger thumbnail failed") }
-    let view = orientation(of: step).stored(step.geometry.view)
+    let view = orientation.stored(step.geometry.view)
     return try larger.resampled(to: view, crop: cut(of: step, in: view), light: pass.light)
   }
 
   /// The part of a step's stored view that it needs.
   private func cut(of step: DecodePlan.Step, in view: PixelSize) -> PixelRectangle {
     step.needsWholeView
-      ? PixelRectangle(x: 0, y: 0, size: view) : orientation(of: step).stored(step.geometry.cutRectangle, in: view)
+      ? PixelRectangle(x: 0, y: 0, size: view) : orientation.stored(step.geometry.cutRectangle, in: view)
   }
 
   /// Rotates a step's raster upright, and applies the remaining crop.
   private func upright(_ raster: Raster, _ step: DecodePlan.Step) throws(CodecError) -> Raster {
     let geometry = step.geometry
-    let view = try raster.upright(orientation(of: step))
+    let view = try raster.upright(orientation)
     guard step.needsWholeView && geometry.crops else { return view }
     defer { withExtendedLifetime(view) {} }
     let image = try view.image()

@@ -34,16 +34,14 @@ package struct ThumbnailFinisher: Sendable {
     }
   }
 
-  /// Enlarges the pixels and puts them on a canvas, if that was requested, processes and encodes them.
+  /// Enlarges the pixels, if that was requested, processes and encodes them.
   private func thumbnail(of pixels: ThumbnailRaster) throws(CodecError) -> Thumbnail {
     let (size, variant) = (pixels.size, pixels.variant)
     var final = pixels.raster
     if pixels.timing == nil, final.size != size {
-      let geometry = ThumbnailGeometry(source: source.size, variant: variant, isDrawing: source.format.isDrawing)
       let small = final
-      if geometry.enlarges { final = try Raster(computing: try small.image().resized(to: geometry.frame)) }
+      final = try Raster(computing: try small.image().resized(to: size))
       withExtendedLifetime(small) {}
-      final = try final.framed(geometry, variant.framing.filling)
     }
     if let name = variant.processor {
       guard let processor = processors.first(where: { $0.identifier == name }) else {

@@ -1,188 +1,148 @@
 /// Changes of an image's outline, besides fitting it into the box of its `Variant`.
-///
-/// In this order: the upright image is turned and mirrored; a part of it is cropped; the part is resized by the
-/// variant's box, fit and gravity and by the values here; and it is put on a canvas. `crop` and `placement` count
-/// pixels of the turned image.
 public struct Framing: Hashable, Sendable {
-  /// Whether an image is an error that is not upright as it is stored.
-  package var needsUpright = false
-  /// How the upright image is turned and mirrored.
-  public var turn = Orientation(exif: 1)
-  /// The part of it that is used. Nil: all of it.
+  /// The part of the upright image that is used. Nil: all of it.
   public var crop: Crop?
-  /// The part that `cover` keeps, in place of the variant's gravity, in pixels of the thumbnail.
-  public var placement: Placement?
-  /// The least width and height: a smaller image is enlarged, even if that was not requested, and parts outside the box
-  /// are cropped. 0: none.
-  public var minimum = PixelSize(0, 0)
-  /// The factors for the sizes of the image and the box.
-  public var zoom = Scale(1, 1)
-  /// The factor for the box, offsets and padding: device pixels per CSS pixel. It is reduced if it would enlarge the
-  /// image.
-  public var density = 1.0
-  /// The result if the image is smaller than the box and is not enlarged.
-  public var shortfall = Shortfall.keepsShape
-  /// The canvas to which the thumbnail is extended if the image does not fill the box.
-  public var canvas: Canvas?
-  /// The padding around all of it, in pixels.
-  public var padding = Padding()
-  /// The colour of the canvas and the padding.
-  public var filling = Filling.clear
+  /// The point that `cover` keeps in the middle, in place of the variant's gravity.
+  package var focus: Focus?
+  /// Whether `cover` enlarges an image unless both of its sides are shorter than the box's: then its size stays.
+  package var enlargesUnlessBoth = false
 
   /// Changes nothing.
   public init() {}
 
-  /// The part of an image that is used.
+  /// The part of an image that is used. It is an error if the image does not contain all of it.
   public struct Crop: Hashable, Sendable {
-    /// The width: in pixels if it is 1 or more, else a fraction of the image's; 0 is all of it.
-    public var width: Double
-    /// The height, likewise.
-    public var height: Double
-    /// The place of the part. If it is found by content, nothing else may be cropped.
-    public var placement: Placement
-    /// Whether a part that is not within the image is an error. Otherwise it is moved, and reduced if it is too large.
-    public var isStrict: Bool
+    /// Its size in pixels.
+    public let size: PixelSize
+    /// Its place. If the image's content decides it, nothing else may be cropped.
+    public let gravity: Gravity
+    /// The upper left corner, if `gravity` is `northwest`; else 0.
+    let (x, y): (Int, Int)
 
-    /// A part by its size and place.
-    public init(width: Double, height: Double, placement: Placement = .gravity(.centre), isStrict: Bool = false) {
-      (self.width, self.height, self.placement, self.isStrict) = (width, height, placement, isStrict)
-    }
+    /// A part by its upper left corner and its size, in pixels.
+    public init(x: Int, y: Int, size: PixelSize) { (self.x, self.y, self.size, gravity) = (x, y, size, .northwest) }
 
-    /// A part by its upper left corner and its size, in pixels. It is an error if the image does not contain all of it.
-    public init(x: Int, y: Int, size: PixelSize) {
-      self.init(
-        width: Double(size.width), height: Double(size.height),
-        placement: .gravity(.northwest, x: Double(x), y: Double(y)), isStrict: true)
-    }
+    /// A part by its size in pixels and its place.
+    public init(_ size: PixelSize, at gravity: Gravity) { (x, y, self.size, self.gravity) = (0, 0, size, gravity) }
 
     /// Reads `300x200+10+20`: width, height, and the upper left corner; or `300x200`, which the gravity places. Nil for
     /// anything else.
     public init?(parsing text: some StringProtocol, gravity: Gravity = .centre) {
       let parts = text.split(separator: "+", omittingEmptySubsequences: false)
       guard let size = parts.first.flatMap({ PixelSize(parsing: $0) }) else { return nil }
-      if parts.count == 1 {
-        self.init(
-          width: Double(size.width), height: Double(size.height), placement: .gravity(gravity), isStrict: true)
-        return
-      }
+      self.init(size, at: gravity)
+      if parts.count == 1 { return }
       let corner = parts.dropFirst().compactMap { $0.allSatisfy(\.isASCIIDigit) ? Int($0) : nil }
       guard corner.count == 2, parts.count == 3 else { return nil }
       self.init(x: corner[0], y: corner[1], size: size)
     }
 
-    /// The size of the part of an image of this size.
-    func size(in image: PixelSize) -> PixelSize {
-      func side(_ length: Double, of side: Int) -> Int {
-        length == 0 ? side : min(side, length < 1 ? max(1, Int((Double(side) * length).rounded())) : Int(length))
-      }
-      return PixelSize(side(width, of: image.width), side(height, of: image.height))
+    /// The upper left corner in an image of this size. By content: in the middle.
+    func corner(in image: PixelSize) -> (x: Int, y: Int) {
+      gravity == .northwest ? (x, y) : gravity.corner(of: size, in: image)
     }
 
     /// Whether an image of this size contains all of it.
     func isWithin(_ image: PixelSize) -> Bool {
-      var (right, below) = (width, height)
-      if case .gravity(.northwest, let x, let y) = placement { (right, below) = (width + x, height + y) }
-      return right <= Double(image.width) && below <= Double(image.height)
+      x <= image.width - size.width && y <= image.height - size.height
     }
   }
 
-  /// Two factors, across and down.
-  public struct Scale: Hashable, Sendable {
-    /// Across.
-    public var x: Double
-    /// Down.
-    public var y: Double
+  /// A point of an image, in fractions of its sides from the upper left corner.
+  package struct Focus: Hashable, Sendable {
+    let (x, y): (Double, Double)
 
-    /// Two factors.
-    public init(_ x: Double, _ y: Double) { (self.x, self.y) = (x, y) }
-  }
-
-  /// The result if the image is smaller than the box and is not enlarged.
-  public enum Shortfall: String, Sendable, CaseIterable {
-    /// `cover` keeps the box's aspect ratio in a smaller size; `fill` stretches each side as far as the image has
-    /// pixels.
-    case keepsShape
-    /// `cover` crops each side to the box by itself, and leaves a side that is too short; `fill` keeps the box's aspect
-    /// ratio.
-    case cutsEachSide
-    /// The image is enlarged, unless both of its sides are shorter than the box's: then its size stays.
-    case enlargesUnlessBoth
-  }
-
-  /// A larger area that the image is put on.
-  public struct Canvas: Hashable, Sendable {
-    /// How large it is.
-    public enum Extent: String, Sendable, CaseIterable {
-      /// The box.
-      case box
-      /// The smallest size with the aspect ratio of the box.
-      case shape
+    /// Nil for a point outside.
+    package init?(x: Double, y: Double) {
+      guard (0...1).contains(x), (0...1).contains(y) else { return nil }
+      (self.x, self.y) = (x, y)
     }
 
-    /// How large it is.
-    public var extent: Extent
-    /// The place of the image on it.
-    public var placement: Placement
-
-    /// A canvas as large as the box, with the image in its middle, unless stated otherwise.
-    public init(_ extent: Extent = .box, placement: Placement = .gravity(.centre)) {
-      (self.extent, self.placement) = (extent, placement)
+    /// The upper left corner of the smaller rectangle in the larger one, with its middle as near as possible to it.
+    func corner(of inner: PixelSize, in outer: PixelSize) -> (x: Int, y: Int) {
+      func start(_ share: Double, _ outer: Int, _ inner: Int) -> Int {
+        max(0, min(outer - inner, Int((Double(outer) * share).rounded(.toNearestOrEven)) - inner / 2))
+      }
+      return (start(x, outer.width, inner.width), start(y, outer.height, inner.height))
     }
   }
 
-  /// The padding around a thumbnail, in pixels.
-  public struct Padding: Hashable, Sendable {
-    /// Pixels at the top.
-    public var top: Int
-    /// Pixels at the right.
-    public var right: Int
-    /// Pixels at the bottom.
-    public var bottom: Int
-    /// Pixels at the left.
-    public var left: Int
+  /// The greatest length or offset.
+  private static let longest = 1_000_000
 
-    /// A number of pixels for each side.
-    public init(top: Int = 0, right: Int = 0, bottom: Int = 0, left: Int = 0) {
-      (self.top, self.right, self.bottom, self.left) = (top, right, bottom, left)
-    }
-
-    /// The same on all sides.
-    public init(_ all: Int) { self.init(top: all, right: all, bottom: all, left: all) }
-  }
-
-  /// The colour of the area outside the image.
-  public enum Filling: Hashable, Sendable {
-    /// Transparent, or the variant's background, or white in a JPEG.
-    case clear
-    /// Black, or transparent where the image may be transparent.
-    case black
-    /// A colour.
-    case colour(RGBColor)
-    /// The image's outermost pixels.
-    case edge
-    /// The image, mirrored at its edges as often as needed.
-    case mirror
-  }
-
-  /// The greatest length, factor or offset.
-  static let longest = 1e6
-}
-
-extension Framing {
   /// A message that says why it is invalid and what to do; nil if it is valid.
   func problem(with fit: Fit) -> String? {
-    func isLength(_ number: Double) -> Bool { (0...Self.longest).contains(number) }
-    let lengths = [padding.top, padding.right, padding.bottom, padding.left, minimum.width, minimum.height]
-    guard lengths.allSatisfy({ (0...PixelSize.longestThumbnailSide).contains($0) }),
-      [zoom.x, zoom.y, density].allSatisfy({ $0 > 0 && isLength($0) }), placement?.isValid ?? true,
-      canvas?.placement.isValid ?? true,
-      crop.map({ isLength($0.width) && isLength($0.height) && $0.placement.isValid }) ?? true
-    else { return "a length, factor or offset cannot be used: give one from 0 to \(Int(Self.longest))" }
-    if canvas?.placement.isByContent == true { return "an image's content cannot place it on a canvas; give an edge" }
-    if crop?.placement.isByContent == true, fit == .cover || fit == .auto || minimum != PixelSize(0, 0) {
+    guard let crop else { return nil }
+    guard [crop.x, crop.y].allSatisfy({ (0...Self.longest).contains($0) }),
+      [crop.size.width, crop.size.height].allSatisfy({ (1...Self.longest).contains($0) })
+    else {
+      return "a part cannot be cropped so: give numbers up to \(Self.longest)"
+    }
+    if crop.gravity.isByContent, fit == .cover || fit == .auto {
       return "a crop by content cannot be cropped again: give contain, or a crop with a place"
     }
     return nil
+  }
+}
+
+extension Framing {
+  /// The framing as a short string, without semicolons: `@c300.0:200.0:northwest:10.0:20.0:1,pfocus:0.25:1.0`. Values
+  /// that are not set are left out.
+  var token: String {
+    var parts: [String] = []
+    if let crop {
+      let numbers = [crop.size.width, crop.size.height, crop.x, crop.y].map { Double($0) }
+      parts.append("c\(numbers[0]):\(numbers[1]):\(crop.gravity.rawValue):\(numbers[2]):\(numbers[3]):1")
+    }
+    if let focus { parts.append("pfocus:\(focus.x):\(focus.y)") }
+    if enlargesUnlessBoth { parts.append("senlargesUnlessBoth") }
+    return "@" + parts.joined(separator: ",")
+  }
+
+  /// Parses a token. Nil for a text with other parts; the caller compares the text with the token of the result.
+  init?(token: some StringProtocol) {
+    guard token.hasPrefix("@") else { return nil }
+    for part in token.dropFirst().split(separator: ",") {
+      let values = part.dropFirst().split(separator: ":", omittingEmptySubsequences: false)
+      let numbers = values.compactMap { Double($0) }
+      switch part.first {
+      case "c" where values.count == 6 && numbers.count == 5:
+        let lengths = numbers.compactMap { Int(exactly: $0) }
+        guard let gravity = Gravity(rawValue: String(values[2])), lengths.count == 5 else { return nil }
+        let size = PixelSize(lengths[0], lengths[1])
+        crop = gravity == .northwest ? Crop(x: lengths[2], y: lengths[3], size: size) : Crop(size, at: gravity)
+      case "p" where values.count == 3 && numbers.count == 2: focus = Focus(x: numbers[0], y: numbers[1])
+      case "s": enlargesUnlessBoth = true
+      default: return nil
+      }
+    }
+  }
+}
+
+extension Gravity {
+  /// Whether the image's content decides.
+  package var isByContent: Bool { self == .attention || self == .entropy }
+
+  /// The upper left corner of a smaller rectangle in a larger one. By content: in the middle.
+  func corner(of inner: PixelSize, in outer: PixelSize) -> (x: Int, y: Int) {
+    let (across, down) = sides
+    func start(_ side: Int, _ spare: Int) -> Int { side < 0 ? 0 : side > 0 ? spare : spare / 2 }
+    return (start(across, outer.width - inner.width), start(down, outer.height - inner.height))
+  }
+
+  /// Which edge it is at, across and down: -1 left or top, 0 neither, 1 right or bottom.
+  private var sides: (x: Int, y: Int) {
+    switch self {
+    case .centre, .attention, .entropy: (0, 0)
+    case .north: (0, -1)
+    case .northeast: (1, -1)
+    case .east: (1, 0)
+    case .southeast: (1, 1)
+    case .south: (0, 1)
+    case .southwest: (-1, 1)
+    case .west: (-1, 0)
+    case .northwest: (-1, -1)
+    }
   }
 }
 

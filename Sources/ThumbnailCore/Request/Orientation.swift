@@ -7,17 +7,8 @@ public struct Orientation: Hashable, Sendable {
   /// Any value other than 1 to 8 counts as upright, as in viewers.
   public init(exif: Int) { self.exif = (1...8).contains(exif) ? exif : 1 }
 
-  /// A turn clockwise by a multiple of 90 degrees, and mirroring after it.
-  ///
-  /// - Parameters:
-  ///   - degrees: A negative number turns anticlockwise. Other numbers than multiples of 90 are rounded towards 0.
-  ///   - flipsAcross: Whether left and right change places.
-  ///   - flipsDown: Whether top and bottom change places.
-  public init(degrees: Int, flipsAcross: Bool = false, flipsDown: Bool = false) {
-    let turn = Orientation(isMirrored: false, quarters: degrees / 90 % 4)
-    let across = flipsAcross ? turn.then(Orientation(exif: 2)) : turn
-    self = flipsDown ? across.then(Orientation(exif: 4)) : across
-  }
+  /// A turn clockwise by this many quarters; a negative number turns anticlockwise.
+  package init(quarters: Int) { self.init(isMirrored: false, quarters: quarters % 4) }
 
   /// The numbers of an image that is mirrored or not, left to right, and then turned clockwise by 0 to 3 quarters.
   private static let (plain, mirrored) = ([1, 6, 3, 8], [2, 7, 4, 5])
@@ -27,7 +18,7 @@ public struct Orientation: Hashable, Sendable {
   }
 
   /// This transformation and then another one.
-  public func then(_ next: Orientation) -> Orientation {
+  package func then(_ next: Orientation) -> Orientation {
     let (isMirrored, quarters) = parts
     let (mirrorsNext, more) = next.parts
     return Orientation(isMirrored: isMirrored != mirrorsNext, quarters: (mirrorsNext ? -quarters : quarters) + more)

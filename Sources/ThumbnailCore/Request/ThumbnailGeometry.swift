@@ -1,7 +1,7 @@
-/// The geometry of a thumbnail. All sizes are those of the image when it is upright and turned, unless said otherwise.
+/// The geometry of a thumbnail. All sizes are those of the upright image.
 ///
-/// A part of the image, `region`, is reduced to `view`; a part of that, `cut`, is kept and enlarged to `frame` if need
-/// be; and the frame lies on `output`. So nothing large is ever enlarged.
+/// A part of the image, `region`, is reduced to `view`; a part of that, `cut`, is kept and enlarged to `output` if need
+/// be. So nothing large is ever enlarged.
 package struct ThumbnailGeometry: Sendable, Equatable {
   /// The image.
   package private(set) var source: PixelSize
@@ -15,21 +15,17 @@ package struct ThumbnailGeometry: Sendable, Equatable {
   package private(set) var cutRectangle: PixelRectangle
   /// The gravity that finds that part in the view.
   package private(set) var search: Gravity?
-  /// The place of the part on the thumbnail, in the size to which it is enlarged, if it is.
-  package private(set) var frameRectangle: PixelRectangle
   /// The size of the thumbnail.
   package private(set) var output: PixelSize
-  /// The size of the whole image that a decoder would have to deliver for the view: upright, but not turned.
+  /// The size of the whole image that a decoder would have to deliver for the view.
   package private(set) var whole: PixelSize
 
   /// The size of the part of the view that is kept.
   package var cut: PixelSize { cutRectangle.size }
-  /// The size to which that part is enlarged.
-  package var frame: PixelSize { frameRectangle.size }
   /// Whether anything is cropped from the view.
   package var crops: Bool { cut != view }
   /// Whether the image is enlarged.
-  package var enlarges: Bool { frame != cut }
+  package var enlarges: Bool { output != cut }
 
   /// Whether strangers may request it: at most this many pixels, and not enlarged, because then a small image costs
   /// much.
@@ -38,52 +34,40 @@ package struct ThumbnailGeometry: Sendable, Equatable {
   /// The geometry of a variant of an image of this upright size.
   ///
   /// - `contain` keeps the image's aspect ratio, rounded to whole pixels, at least 1.
-  /// - `cover` gives exactly the box if the image is large enough. Otherwise, unless its `Framing` says otherwise, the
-  ///   image is cropped to the box's aspect ratio at its own size: 300×200 in a box of 400×400 becomes 200×200.
+  /// - `cover` gives exactly the box if the image is large enough. Otherwise, the image is cropped to the box's aspect ratio at its own size: 300×200 in a box of 400×400 becomes 200×200.
   /// - `fill` gives exactly the box; a side of the image that is shorter than the box's stays as it is.
   ///
   /// - Parameter isDrawing: Whether the image is a vector drawing, which is rendered at a multiple of its size that is
   ///   no smaller than the box.
   package init(source upright: PixelSize, variant: Variant, isDrawing: Bool = false) {
     let framing = variant.framing
-    let turned = framing.turn.upright(upright)
     let times =
       isDrawing
       ? max(
-        1, (variant.size.width + turned.width - 1) / turned.width,
-        (variant.size.height + turned.height - 1) / turned.height) : 1
+        1, (variant.size.width + upright.width - 1) / upright.width,
+        (variant.size.height + upright.height - 1) / upright.height) : 1
     func drawn(_ size: PixelSize) -> PixelSize { PixelSize(size.width * times, size.height * times) }
-    source = drawn(turned)
-    let part = framing.crop?.size(in: turned) ?? turned
-    let seeks = framing.crop?.placement.isByContent == true
-    let start = framing.crop.map { $0.placement.corner(of: part, in: turned, scale: (1, 1)) } ?? (x: 0, y: 0)
-    lacksCrop = framing.crop.map { $0.isStrict && !$0.isWithin(turned) } ?? false
-    region = PixelRectangle(x: start.x * times, y: start.y * times, size: drawn(part))
+    source = drawn(upright)
+    lacksCrop = framing.crop.map { !$0.isWithin(upright) } ?? false
+    let crop = lacksCrop ? nil : framing.crop
+    let start = crop?.corner(in: upright) ?? (x: 0, y: 0)
+    region = PixelRectangle(x: start.x * times, y: start.y * times, size: drawn(crop?.size ?? upright))
 
     let sizes = Sizes(of: region.size, variant)
-    let frame = sizes.window
-    output = sizes.canvas ?? frame
-    let place = framing.canvas?.placement.corner(of: frame, in: output, scale: (sizes.density, sizes.density))
-    func padded(_ length: Int) -> Int { Int((Double(length) * sizes.density).rounded(.toNearestOrEven)) }
-    let padding = framing.padding
-    frameRectangle = PixelRectangle(
-      x: (place?.x ?? 0) + padded(padding.left), y: (place?.y ?? 0) + padded(padding.top), size: frame)
-    output.width += padded(padding.left) + padded(padding.right)
-    output.height += padded(padding.top) + padded(padding.bottom)
-
+    output = sizes.output
     // The crop by content is cut from the view of the whole image.
-    if seeks { region = PixelRectangle(x: 0, y: 0, size: source) }
+    let soughtCrop = crop.flatMap { $0.gravity.isByContent ? $0.gravity : nil }
+    if soughtCrop != nil { region = PixelRectangle(x: 0, y: 0, size: source) }
     let (across, down) = (sizes.across, sizes.down)
     view = PixelSize(across.reduced.of(region.size.width), down.reduced.of(region.size.height))
-    let cut = PixelSize(across.cut(frame.width, of: view.width), down.cut(frame.height, of: view.height))
-    whole = framing.turn.stored(
-      PixelSize(
-        Self.share(of: source.width, view.width, region.size.width),
-        Self.share(of: source.height, view.height, region.size.height)))
-    let kept = (seeks ? framing.crop?.placement : framing.placement) ?? .gravity(variant.gravity)
-    if case .gravity(let gravity, _, _) = kept, kept.isByContent, cut != view { search = gravity }
-    let corner = kept.corner(
-      of: cut, in: view, scale: (sizes.density / max(1, across.value), sizes.density / max(1, down.value)))
+    let cut = PixelSize(across.cut(output.width, of: view.width), down.cut(output.height, of: view.height))
+    whole = PixelSize(
+      Self.share(of: source.width, view.width, region.size.width),
+      Self.share(of: source.height, view.height, region.size.height))
+    let gravity = soughtCrop ?? variant.gravity
+    let focus = soughtCrop == nil ? framing.focus : nil
+    if gravity.isByContent, focus == nil, cut != view { search = gravity }
+    let corner = focus?.corner(of: cut, in: view) ?? gravity.corner(of: cut, in: view)
     cutRectangle = PixelRectangle(x: corner.x, y: corner.y, size: cut)
   }
 
@@ -108,8 +92,6 @@ private struct Sizes {
     /// The factor, but at most 1.
     var reduced: Ratio { value < 1 ? self : .one }
 
-    func times(_ factor: Double) -> Ratio { Ratio(over: over * factor, under: under) }
-    func divided(by other: Ratio) -> Ratio { Ratio(over: over * other.under, under: under * other.over) }
     func of(_ length: Int) -> Int { max(1, Int(bounded: Double(length) * over / under)) }
     /// The length that becomes `length` if it is enlarged.
     func cut(_ length: Int, of most: Int) -> Int {
@@ -120,12 +102,8 @@ private struct Sizes {
   /// The factors that the image's part is multiplied by.
   private(set) var across: Ratio
   private(set) var down: Ratio
-  /// The device pixels per CSS pixel for which the image has enough pixels.
-  private(set) var density: Double
-  /// The size of the part that is kept.
-  private(set) var window: PixelSize
-  /// The size of the canvas; nil if it has none.
-  private(set) var canvas: PixelSize?
+  /// The size of the thumbnail.
+  private(set) var output: PixelSize
 
   init(of part: PixelSize, _ variant: Variant) {
     let (framing, box) = (variant.framing, variant.size)
@@ -144,48 +122,16 @@ private struct Sizes {
         open.width || open.height ? open.height : (across.value < down.value) == (fit == .contain)
       if isWidth { down = across } else { across = down }
     }
-    across = across.times(framing.zoom.x)
-    down = down.times(framing.zoom.y)
-    density = framing.density
-
-    var hasCanvas = framing.canvas != nil
-    let greater = across.value > down.value ? across : down
-    if variant.enlarges {
-      // Without a limit.
-    } else if framing.shortfall == .enlargesUnlessBoth {
-      if open.width || part.width < box.width, open.height || part.height < box.height {
-        (across, down, hasCanvas) = (.one, .one, false)
-      }
-    } else {
-      if framing.shortfall == .keepsShape {
-        (across, down) = (across.reduced, down.reduced)
-      } else if greater.value > 1 {
-        (across, down) = (across.divided(by: greater), down.divided(by: greater))
-      }
-      if greater.value > 1, framing.canvas?.extent != .box { density *= greater.value }
-      density = min(density, 1 / max(across.value, down.value))
+    let keepsShape = !variant.enlarges && !framing.enlargesUnlessBoth
+    if keepsShape {
+      (across, down) = (across.reduced, down.reduced)
+    } else if !variant.enlarges, open.width || part.width < box.width, open.height || part.height < box.height {
+      (across, down) = (.one, .one)
     }
-    if Double(framing.minimum.width) > across.value * Double(part.width) {
-      let least = Ratio(over: Double(framing.minimum.width), under: Double(part.width))
-      (across, down) = (least, down.times(least.value / across.value))
-    }
-    if Double(framing.minimum.height) > down.value * Double(part.height) {
-      let least = Ratio(over: Double(framing.minimum.height), under: Double(part.height))
-      (across, down) = (across.times(least.value / down.value), least)
-    }
-    (across, down) = (across.times(density), down.times(density))
-
     let scaled = PixelSize(across.of(part.width), down.of(part.height))
-    let times = Framing.Scale(density * framing.zoom.x, density * framing.zoom.y)
-    let aim = PixelSize(
-      open.width ? scaled.width : max(1, Int(bounded: Double(box.width) * times.x)),
-      open.height ? scaled.height : max(1, Int(bounded: Double(box.height) * times.y)))
-    window = PixelSize(min(aim.width, scaled.width), min(aim.height, scaled.height))
-    if fit == .cover, framing.shortfall == .keepsShape, !variant.enlarges, !open.width, !open.height, window != aim {
-      window = Self.contained(aim, in: scaled)
-    }
-    guard hasCanvas, let wanted = framing.canvas else { return }
-    canvas = wanted.extent == .box ? aim : open.width || open.height ? window : Self.containing(window, shape: aim)
+    let aim = PixelSize(open.width ? scaled.width : box.width, open.height ? scaled.height : box.height)
+    output = PixelSize(min(aim.width, scaled.width), min(aim.height, scaled.height))
+    if fit == .cover, keepsShape, !open.width, !open.height, output != aim { output = Self.contained(aim, in: scaled) }
   }
 
   /// `size` scaled up or down to the largest that fits into `box`.
@@ -195,13 +141,5 @@ private struct Sizes {
       return PixelSize(box.width, Ratio(over: Double(box.width), under: Double(size.width)).of(size.height))
     }
     return PixelSize(Ratio(over: Double(box.height), under: Double(size.height)).of(size.width), box.height)
-  }
-
-  /// `size` with one side extended to an aspect ratio.
-  private static func containing(_ size: PixelSize, shape: PixelSize) -> PixelSize {
-    if size.width * shape.height > size.height * shape.width {
-      return PixelSize(size.width, Ratio(over: Double(shape.height), under: Double(shape.width)).of(size.width))
-    }
-    return PixelSize(Ratio(over: Double(shape.width), under: Double(shape.height)).of(size.height), size.height)
   }
 }

@@ -30,7 +30,7 @@ public struct Variant: Hashable, Sendable {
   public var light = Light.display
   /// The `ThumbnailProcessor` that changes the pixels before they are encoded, by its name. Nil: none.
   public var processor: String?
-  /// Changes of the image's outline: crop, turn, flip, canvas, padding.
+  /// Changes of the image's outline.
   public var framing: Framing {
     get { framed?.framing ?? Framing() }
     set { framed = newValue == Framing() ? nil : Framed(newValue) }
@@ -67,7 +67,7 @@ public struct Variant: Hashable, Sendable {
 
   /// The variant as a short string, as it is stored: `1;400x400;cover;centre;auto;80;fast;-;0`. Rarely used options are
   /// appended if they are set: `;-;profile;all`, `;-;none;first;linear`, and `;-;none;first;display;blur-3`. A framing
-  /// comes last: `;@t6`.
+  /// comes last: `;@c300.0:200.0:centre:0.0:0.0:1`.
   public var token: String { framed.map { "\(unframed);\($0.framing.token)" } ?? unframed }
 
   private var unframed: String {
@@ -175,24 +175,9 @@ extension Variant {
     return processor.flatMap { ThumbnailProcessor.problem($0) } ?? framing.problem(with: fit)
   }
 
-  /// The size of the largest thumbnail that can be made of it.
-  package var largestOutput: PixelSize {
-    func longest(_ box: Int, _ zoom: Double, _ least: Int, _ padding: Int) -> Int {
-      let side = max(Double(box) * zoom, Double(least)) + Double(padding)
-      return Int(min(Double(PixelSize.longestThumbnailSide), (side * max(1, framing.density) + 1).rounded(.up)))
-    }
-    let framing = framing
-    return framing == Framing()
-      ? size
-      : PixelSize(
-        longest(size.width, framing.zoom.x, framing.minimum.width, framing.padding.left + framing.padding.right),
-        longest(size.height, framing.zoom.y, framing.minimum.height, framing.padding.top + framing.padding.bottom))
-  }
-
   /// Whether the image's content decides the crop.
   package var searchesContent: Bool {
-    [.attention, .entropy].contains(gravity) || framing.crop?.placement.isByContent == true
-      || framing.placement?.isByContent == true
+    gravity.isByContent || framing.crop?.gravity.isByContent == true
   }
 }
 

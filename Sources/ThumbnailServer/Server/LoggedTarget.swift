@@ -6,9 +6,7 @@ enum LoggedTarget {
   /// The fields of a query that are shown; other fields may belong to an address that was not encoded, so only their
   /// names are shown.
   private static let plainFields: Set<String> = [
-    "url", "file", "host", "prefix", "operations", "width", "height", "type", "quality", "gravity", "background",
-    "force",
-    "nocrop", "norotation", "stripmeta", "expires",
+    "url", "host", "prefix", "operations", "expires",
   ]
   private static let secretFields: Set<String> = ["signature", "key", "password"]
   private static let hidden = "***"
@@ -24,7 +22,7 @@ enum LoggedTarget {
       case "login" where parts.count > 1: "/login/\(hidden)"
       case Route.linkPrefix where parts.count > 1: "/s/\(hidden)/\(parts.dropFirst(2).joined())"
       case "api" where parts.count > 2 && parts[1] == "zip": "/api/zip/\(hidden)"
-      case "imgproxy" where parts.count > 1: "/imgproxy/\(hidden)" + (parts.count > 2 ? "/" + imgproxy(parts[2]) : "")
+      case "imgproxy": "/imgproxy/\(hidden)"
       case "thumb" where parts.count > 2: "/thumb/\(parts[1])/\(source(parts[2]))"
       default: source(path)
       }
@@ -41,18 +39,6 @@ enum LoggedTarget {
       return "\(name)=\(hidden)"
     }
     return name.endIndex < field.endIndex ? "\(name)=\(source(field[name.endIndex...].dropFirst()))" : String(field)
-  }
-
-  /// The rest after the signature: options, and the source as it is or in Base64.
-  private static func imgproxy(_ text: Substring) -> String {
-    var rest = text
-    while let end = rest.firstIndex(of: "/"), rest[..<end].contains(":") { rest = rest[end...].dropFirst() }
-    let options = text[..<rest.startIndex]
-    let plain = "plain/"
-    if rest.hasPrefix(plain) { return "\(options)\(plain)\(source(rest.dropFirst(plain.count)))" }
-    let encoded = rest.prefix { $0 != "." }.filter { $0 != "/" }
-    let bytes = Base64URL.decode(encoded)
-    return "\(options)\(plain)\(bytes.map { source(Substring(String(decoding: $0, as: UTF8.self))) } ?? hidden)"
   }
 
   /// A source as it was sent, or the public part of an address.
@@ -81,5 +67,5 @@ enum LoggedTarget {
 
 extension Route {
   /// Whether addresses of this route name a source.
-  fileprivate var namesSource: Bool { [.thumb, .imgproxy, .imaginary, .cache].contains(self) }
+  fileprivate var namesSource: Bool { [.thumb, .imaginary, .cache].contains(self) }
 }

@@ -4,7 +4,13 @@ import NIOHTTP1
 
 /// The purpose of a request, by the first part of its path.
 enum Route: String, Sendable, CaseIterable {
-  case page, api, picture, login, link, thumb, imaginary, imgproxy, health, ready, metrics, help, cache, none
+  case page, api, picture, login, link, thumb, imaginary, health, ready, metrics, help, cache, removed, none
+
+  /// The addresses of imaginary that 0.10.0 still understood.
+  private static let removedOperations: Set<Substring> = [
+    "fit", "resize", "enlarge", "extract", "crop", "smartcrop", "rotate", "flip", "flop", "thumbnail", "convert",
+    "autorotate", "info", "health",
+  ]
 
   /// The first part of links' paths: `/s/TOKEN/…`.
   static let linkPrefix: Substring = "s"
@@ -19,14 +25,14 @@ enum Route: String, Sendable, CaseIterable {
     case "login" where path.count <= 2: self = .login
     case Self.linkPrefix where path.count > 1: self = .link
     case "thumb": self = .thumb
-    case "imgproxy": self = .imgproxy
+    case "imgproxy": self = .removed
+    case let first? where path.count == 1 && Self.removedOperations.contains(first): self = .removed
     case "healthz" where path.count == 1: self = .health
-    case "health" where path.count == 1: self = .imaginary
     case "readyz" where path.count == 1: self = .ready
     case "metrics" where path.count == 1: self = .metrics
     case "help" where path.count == 1: self = .help
     case "cache" where path.count == 1: self = .cache
-    case let first? where path.count == 1 && ImaginaryRoutes.operations.contains(first): self = .imaginary
+    case "pipeline" where path.count == 1: self = .imaginary
     default: self = .none
     }
   }
@@ -35,15 +41,15 @@ enum Route: String, Sendable, CaseIterable {
   func problem(with method: HTTPMethod) -> ServerResponse.Problem? {
     let reads = method == .GET || method == .HEAD
     switch self {
+    case .removed:
+      let advice = "use /thumb, which /help explains, /pipeline as Nextcloud does, or /healthz"
+      return .init(.gone, "removed", "this address of imgproxy or imaginary is no longer understood; \(advice)")
     case .none where reads: return .notFound
-    case .none:
-      let known = ImaginaryRoutes.operations.sorted().joined(separator: ", /")
-      return .init(.notFound, "not-found", "there is no such operation; pictures are sent to /\(known)")
-    case .imaginary where method != .GET && method != .POST:
+    case .none: return .init(.notFound, "not-found", "there is no such operation; pictures are sent to /pipeline")
+    case .imaginary where method != .POST:
       return .init(
-        .methodNotAllowed, "method-not-allowed", "pictures are sent with POST, and named with GET",
-        headers: ["allow": "GET, POST"])
-    case .page, .picture, .thumb, .imgproxy, .help: return reads ? nil : .methodNotAllowed
+        .methodNotAllowed, "method-not-allowed", "pictures are sent with POST", headers: ["allow": "POST"])
+    case .page, .picture, .thumb, .help: return reads ? nil : .methodNotAllowed
     case .api, .login, .link, .imaginary, .health, .ready, .metrics, .cache: return nil
     }
   }

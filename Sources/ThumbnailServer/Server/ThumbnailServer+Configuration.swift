@@ -22,10 +22,8 @@ extension ThumbnailServer {
     package var folder: ServedFolder?
     /// Options of thumbnails by name: see `VariantPath`.
     package var presets: [String: String] = [:]
-    /// The key that clients of imaginary have to send; nil: none.
+    /// The key that Nextcloud has to send with previews' images; nil: none.
     package var imaginaryKey: String?
-    /// The keys of imgproxy's signatures; nil: its addresses are treated like other addresses.
-    package var imgproxyKey: ImgproxyKey?
     /// The key for removing thumbnails from the caches; nil: nothing can be removed.
     package var purgeKey: String?
     /// Sent with errors of thumbnails by address, in place of their description.

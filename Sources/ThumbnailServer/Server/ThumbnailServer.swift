@@ -28,7 +28,6 @@ package final class ThumbnailServer: HTTPResponder {
   private let images: ImageRoutes
   private let thumbnails: ThumbnailRoutes
   private let imaginary: ImaginaryRoutes
-  private let imgproxy: ImgproxyRoutes
   private let purge: PurgeRoute
   private let gallery: GalleryRoutes?
   private let following: Task<Void, Never>
@@ -59,8 +58,6 @@ package final class ThumbnailServer: HTTPResponder {
     responder.fallback = configuration.fallback
     thumbnails = ThumbnailRoutes(
       thumbnails: responder, access: access, presets: configuration.presets, storing: configuration.storing)
-    imgproxy = ImgproxyRoutes(
-      thumbnails: responder, access: access, key: configuration.imgproxyKey, storing: configuration.storing)
     gallery = configuration.gallery.map { source in
       GalleryRoutes(
         sessions: GallerySessions(
@@ -116,7 +113,7 @@ package final class ThumbnailServer: HTTPResponder {
         metrics.text(pipeline: pipeline, waiting: admission.current), type: "text/plain; version=0.0.4; charset=utf-8")
     case .help: return page("help.html", request)
     case .api where isStopping.load(ordering: .acquiring): return .problem(.stopping)
-    case .api, .imaginary, .imgproxy, .cache, .none: return nil
+    case .api, .imaginary, .cache, .removed, .none: return nil
     }
   }
 
@@ -126,14 +123,12 @@ package final class ThumbnailServer: HTTPResponder {
     switch destination.route {
     case .picture: return await images.response(to: request, path: Array(path.dropFirst()), link)
     case .thumb: return await thumbnails.response(to: request)
-    case .imgproxy: return await imgproxy.response(to: request)
     case .cache: return await purge.response(to: request)
-    case .imaginary where path[0] == "health": return imaginary.health()
-    case .imaginary: return await imaginary.response(to: request, operation: path[0])
+    case .imaginary: return await imaginary.response(to: request)
     case .api:
       guard let gallery else { return .problem(.notFound) }
       return await gallery.response(to: request, path: Array(path.dropFirst()), link)
-    case .page, .login, .link, .health, .ready, .metrics, .help, .none: return .problem(.notFound)
+    case .page, .login, .link, .health, .ready, .metrics, .help, .removed, .none: return .problem(.notFound)
     }
   }
 

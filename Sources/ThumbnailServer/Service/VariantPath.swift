@@ -12,9 +12,7 @@ package import ThumbnailCore
 ///     background=ffffff                     what is behind transparent parts
 ///     enlarge                               images smaller than the box are enlarged
 ///     crop=300x200+10+20 or crop=300x200    the part of the image that is used, in its pixels
-///     rotate=90, flip=horizontal            how the image is turned and mirrored before that
 ///     focus=0.3:0.7                         the point that cover keeps, in shares of the sides
-///     extend, pad=10                        to the whole box, and so many CSS pixels around it
 ///     NAME                                  a preset of the configuration: all of its options
 package struct VariantPath: Sendable, Equatable {
   /// The problem with the options, and the correct form.
@@ -46,7 +44,6 @@ package struct VariantPath: Sendable, Equatable {
   private(set) var background: RGBColor?
   private(set) var enlarges = false
   private var framing = Framing()
-  private var (degrees, flip) = (0, "")
 
   /// Parses options.
   ///
@@ -70,6 +67,10 @@ package struct VariantPath: Sendable, Equatable {
 
   private mutating func read(option: String) throws(Problem) {
     let parts = option.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map { String($0) }
+    if ["rotate", "flip", "extend", "pad"].contains(parts[0]) {
+      throw Problem(
+        message: "“\(parts[0])” is no longer an option: leave it out, and let the page turn or pad the image")
+    }
     if parts.count == 2 { return try read(parts[0], parts[1]) }
     if let size = TargetSize(parsing: option) {
       self.size = size
@@ -79,8 +80,6 @@ package struct VariantPath: Sendable, Equatable {
       self.gravity = gravity
     } else if option == "enlarge" {
       enlarges = true
-    } else if option == "extend" {
-      framing.canvas = Framing.Canvas()
     } else if let format = OutputFormat(browsersKnow: option) {
       self.format = format == .auto ? nil : format
     } else {
@@ -108,19 +107,10 @@ package struct VariantPath: Sendable, Equatable {
       density = .fixed(try Self.need(number, "dpr=auto or a number from 0.1 to 8"))
     case "background": background = try Self.need(RGBColor(hex: value), "a background such as ffffff")
     case "crop": framing.crop = try Self.need(Framing.Crop(parsing: value), "a part such as crop=300x200+10+20")
-    case "rotate":
-      let turns = [0, 90, 180, 270]
-      degrees = try Self.need(Int(value).flatMap { turns.contains($0) ? $0 : nil }, "rotate=90, 180 or 270")
-    case "flip":
-      let known = ["horizontal", "vertical", "both"]
-      flip = try Self.need(known.contains(value) ? value : nil, "flip=horizontal, vertical or both")
     case "focus":
-      let shares = value.split(separator: ":").compactMap { Double($0) }.filter { (0...1).contains($0) }
-      framing.placement = try Self.need(
-        shares.count == 2 ? .focus(x: shares[0], y: shares[1]) : nil, "a point such as focus=0.3:0.7")
-    case "pad":
-      let length = Int(value).flatMap { (0...1000).contains($0) ? $0 : nil }
-      framing.padding = Framing.Padding(try Self.need(length, "pad=0 to pad=1000"))
+      let shares = value.split(separator: ":").compactMap { Double($0) }
+      let focus = shares.count == 2 ? Framing.Focus(x: shares[0], y: shares[1]) : nil
+      framing.focus = try Self.need(focus, "a point such as focus=0.3:0.7")
     default:
       throw Problem(message: "there is no option “\(name.prefix(Self.longestQuotation))”; /help has them all")
     }
@@ -151,11 +141,6 @@ package struct VariantPath: Sendable, Equatable {
     func scaled(_ side: Int) -> Int {
       side == longest ? longest : min(longest, max(1, Int((Double(side) * scale).rounded())))
     }
-    var framing = framing
-    framing.turn = Orientation(
-      degrees: degrees, flipsAcross: flip == "horizontal" || flip == "both",
-      flipsDown: flip == "vertical" || flip == "both")
-    framing.padding = Framing.Padding(min(longest, Int((Double(framing.padding.top) * scale).rounded())))
     return Variant(
       size: PixelSize(scaled(box.width), scaled(box.height)), fit: fit ?? .contain, gravity: gravity,
       format: format ?? accepted, quality: quality, background: background, enlarges: enlarges, framing: framing)
@@ -182,14 +167,5 @@ extension OutputFormat {
   init?(browsersKnow name: String) {
     self.init(rawValue: name == "jpg" ? "jpeg" : name)
     if self == .jxl || self == .same { return nil }
-  }
-}
-
-extension RGBColor {
-  /// Reads red, green and blue as decimal numbers: `255`, `200`, `150`. Nil for anything else.
-  init?(channels: [some StringProtocol]) {
-    let numbers = channels.compactMap { UInt8($0) }
-    guard numbers.count == 3, channels.count == 3 else { return nil }
-    self.init(red: numbers[0], green: numbers[1], blue: numbers[2])
   }
 }

@@ -168,7 +168,7 @@ extension ThumbnailError {
       let advice =
         configuration.damaged == .accept ? "" : ", or accept its readable part (damaged)"
       self = .damaged(reason: "\(error); get a whole copy of the picture\(advice)")
-    case .invalidSize, .cropOutside, .notUpright:
+    case .invalidSize, .cropOutside:
       self = .invalidRequest(reason: "\(error)")
     case .decoderUnavailable, .libraryUnavailable, .encoderUnavailable:
       self = .cannotEncode(reason: "\(error); install the libvips of your distribution with all its loaders")

@@ -19,8 +19,8 @@ struct ConvertCommand: AsyncParsableCommand {
       The output folder gets the tree of the input folders. Current thumbnails are
       kept, so the same command continues an interrupted run.
 
-      thumbs convert --help-hidden lists all options: crops and turns, limits,
-      helpers, selection. docs/using.md explains them.
+      thumbs convert --help-hidden lists all options: crops, limits, helpers,
+      selection. docs/using.md explains them.
       """)
 
   @Argument(
@@ -32,7 +32,7 @@ struct ConvertCommand: AsyncParsableCommand {
   @OptionGroup(title: "Output") var output: ConvertOutputOptions
   @OptionGroup(title: "Thumbnails") var thumbnails: ThumbnailOptions
   @OptionGroup(title: "Thumbnails") var treatment: ConvertThumbnailOptions
-  @OptionGroup(title: "Outline", visibility: .hidden) var outline: FramingOptions
+  @OptionGroup(title: "Thumbnails", visibility: .hidden) var part: CropOptions
   @OptionGroup(title: "Selection", visibility: .hidden) var selection: ConvertSelectionOptions
   @OptionGroup(title: "Resources", visibility: .hidden) var resources: DecodeOptions
   @OptionGroup(title: "Isolation", visibility: .hidden) var isolation: IsolationOptions
@@ -71,7 +71,7 @@ struct ConvertCommand: AsyncParsableCommand {
     (options.sizes, options.fit, options.gravity) = (thumbnails.distinctSizes, thumbnails.fit, thumbnails.gravity)
     (options.format, options.quality) = (thumbnails.format, thumbnails.quality)
     (options.scaling, options.light) = (thumbnails.scaling, thumbnails.light)
-    options.framing = outline.framing(thumbnails.gravity)
+    options.framing = part.framing(thumbnails.gravity)
     treatment.apply(to: &options)
     selection.apply(to: &options)
     output.apply(to: &options)

@@ -39,7 +39,7 @@ struct GetCommand: AsyncParsableCommand {
   @OptionGroup var look: SheetOptions
 
   @OptionGroup(title: "Thumbnail") var thumbnail: ThumbnailOptions
-  @OptionGroup(title: "Outline") var outline: FramingOptions
+  @OptionGroup(title: "Thumbnail") var part: CropOptions
   @OptionGroup(title: "Freshness", visibility: .hidden) var freshness: FreshnessOptions
   @OptionGroup(title: "Resources", visibility: .hidden) var resources: PipelineOptions
   @OptionGroup(title: "Network", visibility: .hidden) var network: NetworkOptions
@@ -86,7 +86,7 @@ struct GetCommand: AsyncParsableCommand {
   var variant: Variant {
     var variant = thumbnail.variants[0]
     if variant.format == .auto, let namedFormat { variant.format = namedFormat }
-    variant.framing = outline.framing(thumbnail.gravity)
+    variant.framing = part.framing(thumbnail.gravity)
     return variant
   }
 

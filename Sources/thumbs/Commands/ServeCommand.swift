@@ -26,8 +26,8 @@ struct ServeCommand: AsyncParsableCommand {
       unless --share shows it to the network after a password. No file is changed.
 
       Thumbnails can also be requested by address: /thumb/400x300,cover/ and the
-      percent-encoded URL of a picture, or its path within --root; also in the forms
-      of imaginary and, below /imgproxy, of imgproxy, from public addresses only.
+      percent-encoded URL of a picture, or its path within --root. Pictures are
+      fetched from public addresses only. Nextcloud's previews are made, too.
 
       thumbs serve --help-hidden lists all options; docs/serving.md explains them.
       """)

@@ -13,8 +13,8 @@ enum SecretVariables {
   /// The values that were set, by name.
   static let values = ProcessPrivacy.takeVariables([
     ProviderSpecification.unsplashKeyVariable, ProviderSpecification.pexelsKeyVariable, keyPassword,
-    ServiceOptions.signingKeysVariable, ServiceOptions.imaginaryKeyVariable, ServiceOptions.imgproxyKeyVariable,
-    ServiceOptions.imgproxySaltVariable, ServiceOptions.purgeKeyVariable, "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
+    ServiceOptions.signingKeysVariable, ServiceOptions.imaginaryKeyVariable, ServiceOptions.purgeKeyVariable,
+    "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
   ])
 
   /// The environment, with the secrets in it.

@@ -62,8 +62,8 @@ struct ServerConfigurationFile {
       ServeCommand.helpMessage(includeHidden: true).matches(of: /--([a-z][a-z-]+)/).map { String($0.1) } + [Self.folder]
     )
     for name in values.keys.sorted() where !known.contains(name) || Self.excluded.contains(name) {
-      throw ValidationError(
-        "\(path): “\(name.prefix(40))” is no option of the file; thumbs serve --help-hidden has them all")
+      let unknown = "“\(name.prefix(40))” is no option of the file; thumbs serve --help-hidden has them all"
+      throw ValidationError("\(path): \(UsageMessage.removal(of: "--\(name)") ?? unknown)")
     }
     let arguments = arguments(beside: given)
     do {

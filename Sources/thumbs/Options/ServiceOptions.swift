@@ -8,8 +8,6 @@ struct ServiceOptions: ParsableArguments {
   /// The variables with secrets of the service.
   static let signingKeysVariable = "THUMBS_SIGNING_KEYS"
   static let imaginaryKeyVariable = "THUMBS_IMAGINARY_KEY"
-  static let imgproxyKeyVariable = "IMGPROXY_KEY"
-  static let imgproxySaltVariable = "IMGPROXY_SALT"
   static let purgeKeyVariable = "THUMBS_PURGE_KEY"
 
   @Option(
@@ -54,7 +52,7 @@ struct ServiceOptions: ParsableArguments {
 
   @Option(
     "FILE",
-    "A picture to send with errors of /thumb and /imgproxy, at most 1 MiB: what pages show in place of the picture.",
+    "A picture to send with errors of /thumb, at most 1 MiB: what pages show in place of the picture.",
     .naming("a picture"), visibility: .hidden)
   var fallback: String?
 
@@ -87,7 +85,6 @@ struct ServiceOptions: ParsableArguments {
     configuration.log = accessLog.map { AccessLog($0) }
     configuration.signer = try signer
     configuration.imaginaryKey = SecretVariables.values[Self.imaginaryKeyVariable]
-    configuration.imgproxyKey = try imgproxyKey
     if let root {
       guard let folder = ServedFolder(path: root) else {
         throw ValidationError("--root \(root) cannot be opened; name a folder that you may read")
@@ -101,27 +98,13 @@ struct ServiceOptions: ParsableArguments {
 
   /// Whether pictures are to be served by address.
   var isWanted: Bool {
-    root != nil || !isOpen
-      || [Self.imaginaryKeyVariable, Self.imgproxyKeyVariable].contains { SecretVariables.values[$0] != nil }
+    root != nil || !isOpen || SecretVariables.values[Self.imaginaryKeyVariable] != nil
   }
 
   var signer: URLSigner? {
     get throws {
       guard let text = try SigningKeys.text(of: signingKeys) else { return nil }
       return try SigningKeys.signer(text)
-    }
-  }
-
-  private var imgproxyKey: ImgproxyKey? {
-    get throws {
-      guard let key = SecretVariables.values[Self.imgproxyKeyVariable] else { return nil }
-      let salt = SecretVariables.values[Self.imgproxySaltVariable] ?? ""
-      guard let key = ImgproxyKey(key: key, salt: salt) else {
-        throw ValidationError(
-          "\(Self.imgproxyKeyVariable) and \(Self.imgproxySaltVariable) must be hexadecimal digits, or as many of each with "
-            + "commas; unset them to do without")
-      }
-      return key
     }
   }
 

@@ -64,3 +64,25 @@ struct ThumbnailOptions: ParsableArguments {
     }
   }
 }
+
+/// The part of a picture that its thumbnail shows.
+struct CropOptions: ParsableArguments {
+  @Option(
+    "WxH[+X+Y]",
+    "The part of the picture that is used, in its pixels once it is upright: its size and its upper left corner; without "
+      + "the corner --gravity places it.")
+  var crop: String?
+
+  func validate() throws {
+    if let crop, Framing.Crop(parsing: crop) == nil {
+      throw ValidationError("write --crop 300x200+10+20, or 300x200 for a part in the middle")
+    }
+  }
+
+  /// - Parameter gravity: The place of a part without a corner.
+  func framing(_ gravity: Gravity) -> Framing {
+    var framing = Framing()
+    framing.crop = crop.flatMap { Framing.Crop(parsing: $0, gravity: gravity) }
+    return framing
+  }
+}

@@ -77,7 +77,14 @@ extension UsageMessage {
     "cache export": "'thumbs prefetch --offline --export DIR' writes stored thumbnails into files",
     "--html": "'thumbs prefetch --query TEXT --sheet FILE.html' writes a page with the pictures of a search",
     "--videos": "thumbnails are made of pictures only; ffmpegthumbnailer makes those of films",
+    "--rotate": turning, "--flip": turning, "--extend": turning, "--pad": turning,
   ]
+  private static let turning = "vips or ImageMagick turn and pad thumbnails"
+
+  /// The message about an option, by its name with the dashes, that an earlier version had; nil for others.
+  static func removal(of option: String) -> String? {
+    removed[option].map { "there is no option '\(option)' any more: \($0)" }
+  }
 
   /// The message about an unknown command or option in the command line, with the closest known one; nil if all are
   /// known.
@@ -112,7 +119,7 @@ extension UsageMessage {
       if word == "--" { return nil }
       let name = String(word.prefix { $0 != "=" })
       guard name.hasPrefix("-"), name.count > 1, !known.contains(name) else { continue }
-      if let use = removed[name] { return "there is no option '\(name)' any more: \(use)" }
+      if let removal = removal(of: name) { return removal }
       // A negative number is a value, which is left to the parser.
       if let first = name.dropFirst().first, first.isNumber { continue }
       // Several short options may be combined.

@@ -20,13 +20,8 @@ import TestSupport
   /// Every part of a framing.
   private static let framing = {
     var framing = Framing()
-    framing.turn = Orientation(exif: 6)
-    framing.crop = Framing.Crop(width: 0.1, height: 300, placement: .focus(x: 0.25, y: 1))
-    framing.placement = .gravity(.southwest, x: -3, y: 0.5)
-    (framing.minimum, framing.zoom, framing.density) = (PixelSize(0, 5), Framing.Scale(1, 0.3), 2)
-    (framing.shortfall, framing.canvas) = (.cutsEachSide, Framing.Canvas(.shape))
-    framing.padding = Framing.Padding(top: 1, right: 2, bottom: 3, left: 4)
-    framing.filling = .colour(.white)
+    framing.crop = Framing.Crop(PixelSize(9, 300), at: .southwest)
+    (framing.focus, framing.enlargesUnlessBoth) = (Framing.Focus(x: 0.25, y: 1), true)
     return framing
   }()
 
@@ -67,6 +62,10 @@ import TestSupport
     var framed = Variant(size: PixelSize(400, 300))
     framed.framing.crop = Framing.Crop(x: 10, y: 20, size: PixelSize(300, 200))
     #expect(framed.token == "1;400x300;contain;centre;auto;80;good;-;0;@c300.0:200.0:northwest:10.0:20.0:1")
+    framed.framing.crop = Framing.Crop(PixelSize(30, 20), at: .centre)
+    framed.framing.focus = Framing.Focus(x: 0.25, y: 1)
+    let token = "1;400x300;contain;centre;auto;80;good;-;0;@c30.0:20.0:centre:0.0:0.0:1,pfocus:0.25:1.0"
+    #expect(framed.token == token && Variant(token: token) == framed)
   }
 
   @Test func everyValueTellsVariantsApart() {
@@ -85,7 +84,7 @@ import TestSupport
     others[10].frames = .all
     others[11].light = .linear
     others[12].processor = "blur-3"
-    others[13].framing.padding = Framing.Padding(1)
+    others[13].framing.enlargesUnlessBoth = true
     #expect(Set(others.map(\.token) + [base.token]).count == 15)
     let source = SourceKey(identity: "a", headers: [])
     #expect(Set((others + [base]).map { CacheKey(source: source, variant: $0) }).count == 15)
