@@ -33,8 +33,9 @@ class Nginx:
 
 
 @contextlib.contextmanager
-def nginx_serving(folder, rate=None):
-    """Starts nginx for a folder; yields it. `rate` limits each answer, in nginx's words: 512k is 512 KiB a second."""
+def nginx_serving(folder, rate=None, ranges=True):
+    """Starts nginx for a folder; yields it. `rate` limits each answer, in nginx's words: 512k is 512 KiB a second.
+    Without `ranges` each answer is a whole file."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -47,6 +48,7 @@ def nginx_serving(folder, rate=None):
             http {{
               log_format sent $bytes_sent; access_log {scratch}/access sent;
               sendfile on; keepalive_requests 100000; {f"limit_rate {rate};" if rate else ""}
+              {"" if ranges else "max_ranges 0;"}
               client_body_temp_path {scratch}; proxy_temp_path {scratch}; fastcgi_temp_path {scratch};
               uwsgi_temp_path {scratch}; scgi_temp_path {scratch};
               server {{ listen 127.0.0.1:{port}; root {Path(folder).resolve()}; }}

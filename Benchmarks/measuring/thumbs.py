@@ -15,7 +15,7 @@ def prefetch(binary, *arguments, urls=None):
 
 
 def understands(binary, command, option):
-    """Whether a command of this build has an option, such as "prefetch", "--early-stop"."""
+    """Whether a command of this build has an option, such as "convert", "--output"."""
     text = measure([binary, "help", command]).output
     # For a command that it does not know, it prints the help of all.
     return f"USAGE: thumbs {command} " in text and option in text

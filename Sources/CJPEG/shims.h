@@ -247,8 +247,6 @@ typedef struct {
   int optimises;
   const unsigned char *profile;
   unsigned int profile_length;
-  const unsigned char *exif;
-  unsigned int exif_length;
 } cjpeg_picture;
 
 // Encodes to memory from malloc, which the caller frees; `message` has room for JMSG_LENGTH_MAX. -2 without memory.
@@ -280,7 +278,6 @@ static inline int cjpeg_encode(const cjpeg_picture *picture, unsigned char **dat
     info.comp_info[0].v_samp_factor = picture->halves_chroma ? 2 : 1;
   }
   jpeg_start_compress(&info, TRUE);
-  if (picture->exif) jpeg_write_marker(&info, JPEG_APP0 + 1, picture->exif, picture->exif_length);
   if (picture->profile) jpeg_write_icc_profile(&info, picture->profile, picture->profile_length);
   size_t stride = (size_t)picture->width * picture->channels;
   while (info.next_scanline < info.image_height) {

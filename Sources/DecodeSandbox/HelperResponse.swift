@@ -16,7 +16,6 @@ struct HelperResponse: Equatable, Sendable {
     var keepsMetadata = false
     /// The length of the kept profile in bytes.
     var profileLength: Int?
-    var fields: [KeptMetadata.Field] = []
     var isDamaged = false
     /// See `Raster.losesChroma`; nil if the helper did not need it.
     var losesChroma: Bool?
@@ -45,13 +44,13 @@ extension HelperResponse.Pixels {
     let raster = pixels.raster
     self.init(
       size: pixels.size, rasterSize: raster.size, space: raster.space, bands: raster.bands, timing: pixels.timing,
-      keepsMetadata: pixels.kept != nil, profileLength: pixels.kept?.profile?.count, fields: pixels.kept?.fields ?? [],
+      keepsMetadata: pixels.kept != nil, profileLength: pixels.kept?.profile?.count,
       isDamaged: pixels.isDamaged, losesChroma: raster.knownLossOfChroma)
   }
 
   /// The metadata that a policy keeps, with the profile that was sent.
   func kept(_ policy: MetadataPolicy, profile: [UInt8]?) -> KeptMetadata? {
-    keepsMetadata ? KeptMetadata(policy, profile: profile, fields: fields) : nil
+    keepsMetadata ? KeptMetadata(policy, profile: profile) : nil
   }
 }
 
@@ -93,7 +92,6 @@ extension HelperResponse.Pixels: HelperCoded {
     message.code(&timing)
     message.code(&keepsMetadata)
     message.code(&profileLength)
-    message.code(&fields)
     message.code(&isDamaged)
     message.code(&losesChroma)
     message.code(&isShared)
@@ -110,14 +108,5 @@ extension AnimationTiming: HelperCoded {
     message.code(&loops)
     self = AnimationTiming(
       frameCount: frameCount, delays: delays.map { Int32(clamping: $0) }, loops: Int32(clamping: loops))
-  }
-}
-
-extension KeptMetadata.Field: HelperCoded {
-  static let blank = Self(name: "", value: "")
-
-  mutating func code(_ message: inout MessageCoder) {
-    message.code(&name)
-    message.code(&value)
   }
 }

@@ -20,10 +20,6 @@ extension FolderConverter {
     public var enlarges = false
     /// Further changes of the images' outlines. Default: none.
     public var framing = Framing()
-    /// The trade-off between speed and quality. Default: `good`.
-    public var scaling = Scaling.good
-    /// The light in which pixels are averaged. Default: `display`.
-    public var light = Light.display
     /// The thumbnails' format. Default: `auto`, which is JPEG, or WebP for images with transparency.
     public var format = OutputFormat.auto
     /// The encoder's quality, 1 to 100. Default: 80.
@@ -140,9 +136,9 @@ extension FolderConverter {
     var variants: [Variant] {
       sizes.map { size in
         Variant(
-          size: size.box, fit: fit, gravity: gravity, format: format, quality: quality, scaling: scaling,
+          size: size.box, fit: fit, gravity: gravity, format: format, quality: quality,
           background: background, enlarges: enlarges, effort: effort, metadata: metadata, frames: frames,
-          light: light, framing: framing)
+          framing: framing)
       }
     }
 

@@ -67,12 +67,12 @@ struct BitWindow {
   typealias EmptyBlocks = Int
 
   /// Decodes the coefficients of a block at the zigzag positions after `position`, up to `last` in this scan, and passes
-  /// those up to `lastKept` to `keep`, those beyond to `rest`. A position passed may be up to 15 beyond `lastKept`, and
+  /// those up to `lastKept` to `keep`; those beyond are skipped, or left unread. A position passed may be up to 15 beyond `lastKept`, and
   /// even beyond 63 if the data are damaged. A run of 16 zeros is passed as its last one.
   @inline(__always)
   mutating func takeCoefficients(
     _ table: HuffmanTable.Lookup, after position: Int, lastKept: Int, last: Int = 63, isProgressive: Bool = false,
-    then rest: inout some RestOfBlock, keep: (_ position: Int, _ value: Int) -> Void
+    skipsRest: Bool = true, keep: (_ position: Int, _ value: Int) -> Void
   ) -> EmptyBlocks {
     var position = position
     while position < lastKept {
@@ -81,7 +81,6 @@ struct BitWindow {
       if quick != 0 {
         position &+= (quick &>> 8) & 0xFF
         if position >= HuffmanTable.endOfBlock { return 0 }
-        rest.note(position, quick &>> 16)
         keep(position, quick &>> 16)
         if position >= lastKept { break }
         // 45 valid bits are left.
@@ -89,7 +88,6 @@ struct BitWindow {
         if quick == 0 { continue }
         position &+= (quick &>> 8) & 0xFF
         if position >= HuffmanTable.endOfBlock { return 0 }
-        rest.note(position, quick &>> 16)
         keep(position, quick &>> 16)
         continue
       }
@@ -102,12 +100,11 @@ struct BitWindow {
       }
       position &+= run &+ 1
       let value = Self.value(bits &<< (total &- size), size)
-      rest.note(position, value)
       keep(position, value)
       drop(total)
     }
     if position >= last { return position == last ? 0 : -1 }
-    return rest.take(&self, after: position)
+    return skipsRest ? skipCoefficients(table, after: position, last: last, isProgressive: isProgressive) : 0
   }
 
   /// Consumes a coefficient that `valued` has, and returns its entry; else consumes nothing and returns 0.

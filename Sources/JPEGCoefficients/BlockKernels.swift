@@ -54,37 +54,22 @@ enum BlockKernels {
     scratch kept: UnsafeMutablePointer<Float>
   ) -> Int {
     forEachBlock(&state, steps, count: count, limit: limit) { window, step in
-      takeBlock(&window, step, kept, SkippedCoefficients.self)
-    }
-  }
-
-  /// Sequential: samples of all blocks, and the sums of the blocks that have a sum.
-  static func measured(
-    _ state: inout BitWindow, _ steps: Steps, count: Int, limit: UnsafePointer<UInt8>,
-    scratch kept: UnsafeMutablePointer<Float>
-  ) -> Int {
-    forEachBlock(&state, steps, count: count, limit: limit) { window, step in
-      step.pointee.sums == nil
-        ? takeBlock(&window, step, kept, SkippedCoefficients.self)
-        : takeBlock(&window, step, kept, MeasuredCoefficients.self)
+      takeBlock(&window, step, kept)
     }
   }
 
   @inline(__always)
-  private static func takeBlock<Rest: RestOfBlock>(
-    _ window: inout BitWindow, _ step: UnsafeMutablePointer<BlockStep>, _ kept: UnsafeMutablePointer<Float>,
-    _: Rest.Type
+  private static func takeBlock(
+    _ window: inout BitWindow, _ step: UnsafeMutablePointer<BlockStep>, _ kept: UnsafeMutablePointer<Float>
   ) -> Bool {
     guard let dc = takeDC(&window, step) else { return false }
-    var rest = Rest(step, last: 63, bit: 0, isProgressive: false)
-    defer { rest.finish(step) }
     switch step.pointee.side {
     case .one:
       let sample = BlockSamples.eighth(coefficient(dc) &* Int(step.pointee.integers[0]))
       step.pointee.output.storeBytes(of: sample, as: UInt8.self)
-      return rest.take(&window, after: 0) == 0
-    case .two: return takeQuad(coefficient(dc), &window, step, &rest)
-    case .four: return takeSquare(coefficient(dc), &window, step, &rest, into: step.pointee.output)
+      return window.skipCoefficients(step.pointee.ac, after: 0, last: 63, isProgressive: false) == 0
+    case .two: return takeQuad(coefficient(dc), &window, step)
+    case .four: return takeSquare(coefficient(dc), &window, step, skipsRest: true, into: step.pointee.output)
     case .eight: return takeWhole(coefficient(dc), &window, step, kept, into: step.pointee.output)
     }
   }
@@ -92,10 +77,10 @@ enum BlockKernels {
   /// The rest of a block after its DC coefficient: 2×2 samples.
   @inline(__always)
   private static func takeQuad(
-    _ dc: Int, _ window: inout BitWindow, _ step: UnsafeMutablePointer<BlockStep>, _ rest: inout some RestOfBlock
+    _ dc: Int, _ window: inout BitWindow, _ step: UnsafeMutablePointer<BlockStep>
   ) -> Bool {
     var (across, down, both) = (0, 0, 0)
-    let damage = window.takeCoefficients(step.pointee.ac, after: 0, lastKept: 4, then: &rest) { position, value in
+    let damage = window.takeCoefficients(step.pointee.ac, after: 0, lastKept: 4) { position, value in
       across = position == 1 ? value : across
       down = position == 2 ? value : down
       both = position == 4 ? value : both
@@ -111,13 +96,14 @@ enum BlockKernels {
   /// The rest of a block after its DC coefficient: 4×4 samples, the sum of each coefficient's wave.
   @inline(__always)
   static func takeSquare(
-    _ dc: Int, _ window: inout BitWindow, _ step: UnsafeMutablePointer<BlockStep>, _ rest: inout some RestOfBlock,
+    _ dc: Int, _ window: inout BitWindow, _ step: UnsafeMutablePointer<BlockStep>, skipsRest: Bool,
     into output: UnsafeMutableRawPointer
   ) -> Bool {
     let (waves, slots) = (step.pointee.waves, step.pointee.slots)
     let mean = waves[0] * Float(dc)
     var (a, b, c, d) = (mean, mean, mean, mean)
-    let damage = window.takeCoefficients(step.pointee.ac, after: 0, lastKept: 24, then: &rest) { position, value in
+    let damage = window.takeCoefficients(step.pointee.ac, after: 0, lastKept: 24, skipsRest: skipsRest) {
+      position, value in
       let wave = waves + 4 &* Int(slots[position & 63])
       let amplitude = SIMD4<Float>(repeating: Float(value))
       a += wave[0] * amplitude
@@ -140,8 +126,7 @@ enum BlockKernels {
     kept.update(repeating: 0, count: 64)
     kept[0] = Float(dc) * factors[0]
     var reached = 0
-    var rest = SkippedCoefficients(step, last: 63, bit: 0, isProgressive: false)
-    let damage = window.takeCoefficients(step.pointee.ac, after: 0, lastKept: 63, then: &rest) { position, value in
+    let damage = window.takeCoefficients(step.pointee.ac, after: 0, lastKept: 63) { position, value in
       let slot = Int(slots[position & 63])
       kept[slot] = Float(value) * factors[slot]
       reached = position
@@ -209,42 +194,21 @@ enum BlockKernels {
   }
 
   /// Progressive, first scan of the AC coefficients at `positions`, exact to `bit`: stores twice the expected values of
-  /// the kept coefficients, at most up to `lastKept`, with `hasHistory` marks all that are not 0, and adds to the
-  /// blocks' sums, if there are any. `emptyBlocks` is the number of leading blocks that an end-of-band run leaves
-  /// empty.
+  /// the kept coefficients, at most up to `lastKept`, with `hasHistory` marks all that are not 0.
+  /// `emptyBlocks` is the number of leading blocks that an end-of-band run leaves empty.
   static func progressiveAC(
     _ state: inout BitWindow, _ steps: Steps, count: Int, limit: UnsafePointer<UInt8>, positions: ClosedRange<Int>,
     bit: Int, lastKept: Int, hasHistory: Bool, emptyBlocks: inout Int
   ) -> Int {
     guard let step = steps.baseAddress else { return -1 }
-    let scan = FirstScan(
-      positions: positions, bit: bit, lastTaken: hasHistory ? positions.upperBound : lastKept, hasHistory: hasHistory)
-    return step.pointee.sums == nil
-      ? progressiveAC(&state, step, count, limit, scan, &emptyBlocks, SkippedCoefficients.self)
-      : progressiveAC(&state, step, count, limit, scan, &emptyBlocks, MeasuredCoefficients.self)
-  }
-
-  /// The first scan of some AC coefficients.
-  private struct FirstScan {
-    var positions: ClosedRange<Int>
-    var bit: Int
-    /// The last position whose coefficients are decoded one by one.
-    var lastTaken: Int
-    var hasHistory: Bool
-  }
-
-  @inline(__always)
-  private static func progressiveAC<Rest: RestOfBlock>(
-    _ state: inout BitWindow, _ step: UnsafeMutablePointer<BlockStep>, _ count: Int, _ limit: UnsafePointer<UInt8>,
-    _ scan: FirstScan, _ emptyBlocks: inout Int, _: Rest.Type
-  ) -> Int {
+    let lastTaken = hasHistory ? positions.upperBound : lastKept
     var window = state
     defer { state = window }
     let (table, slots, slotCount) = (step.pointee.ac, step.pointee.slots, step.pointee.side.count)
     // What is not kept may be written to the history, which is written again at the block's end.
-    let slotLimit = scan.hasHistory ? 65 : slotCount
+    let slotLimit = hasHistory ? 65 : slotCount
     var output = step.pointee.output
-    let (before, last, bit) = (scan.positions.lowerBound - 1, scan.positions.upperBound, scan.bit)
+    let (before, last) = (positions.lowerBound - 1, positions.upperBound)
     var done = 0
     while done < count && window.next <= limit {
       if emptyBlocks > 0 {
@@ -252,13 +216,11 @@ enum BlockKernels {
         emptyBlocks &-= passed
         done &+= passed
         output += passed &* step.pointee.advance
-        Rest.pass(passed, step)
         continue
       }
-      var found = scan.hasHistory ? output.loadUnaligned(fromByteOffset: 2 &* slotCount, as: UInt64.self) : 0
-      var rest = Rest(step, last: last, bit: bit, isProgressive: true)
+      var found = hasHistory ? output.loadUnaligned(fromByteOffset: 2 &* slotCount, as: UInt64.self) : 0
       emptyBlocks = window.takeCoefficients(
-        table, after: before, lastKept: scan.lastTaken, last: last, isProgressive: true, then: &rest
+        table, after: before, lastKept: lastTaken, last: last, isProgressive: true
       ) { position, value in
         // A run of 16 zeros ends in one.
         if value == 0 { return }
@@ -270,9 +232,8 @@ enum BlockKernels {
             of: Int16(truncatingIfNeeded: doubled), toByteOffset: 2 &* min(slot, slotCount), as: Int16.self)
         }
       }
-      rest.finish(step)
       if emptyBlocks < 0 { return -1 }
-      if scan.hasHistory { output.storeBytes(of: found, toByteOffset: 2 &* slotCount, as: UInt64.self) }
+      if hasHistory { output.storeBytes(of: found, toByteOffset: 2 &* slotCount, as: UInt64.self) }
       output += step.pointee.advance
       done &+= 1
     }
@@ -297,11 +258,6 @@ struct BlockStep {
   var factors: UnsafePointer<Float>
   var waves: UnsafePointer<SIMD4<Float>>
   var slots: UnsafePointer<UInt8>
-  var energies: UnsafePointer<Float>
-  /// The sum of the energy of the coefficients that are left out, for luma only and on request.
-  var sums: UnsafeMutablePointer<Float>?
-  /// The distance in blocks to the same in the next MCU.
-  var blockAdvance: Int
   /// Where the block's samples or coefficients are written.
   var output: UnsafeMutableRawPointer
   /// The distance in bytes to the output of the same block in the next MCU.

@@ -23,9 +23,6 @@ package struct CoefficientDecoder {
   var isTolerant = false
   /// Whether to verify that the rest of the file is present, though nothing after the needed scans is decoded.
   var expectsEnd = false
-  /// Whether to measure how much the pixels of each block deviate from its samples. This needs more scans of a
-  /// progressive file; files of red, green and blue are handed over.
-  package var measuresDeviations = false
   /// Whether full-size chroma is read at 1/2 where luma is read at 1/1.
   package var halvesChroma = false
   /// Checked once per row of blocks.
@@ -54,7 +51,7 @@ package struct CoefficientDecoder {
   ///
   /// - Throws: as `decode`; `.handedOver`, too, for a file that lacks coefficients.
   package func survey() throws(JPEGError) -> JPEGRows {
-    precondition(scale >= .half && !isTolerant && !measuresDeviations, "what needs the whole image is read by decode")
+    precondition(scale >= .half && !isTolerant, "what needs the whole image is read by decode")
     return try body.withMemory { memory throws(JPEGError) in
       try CoefficientDecoding(self, memory: memory).survey()
     }
@@ -103,10 +100,6 @@ package struct CoefficientImage {
   package let consumedBytes: Int
   /// The number of scans visited.
   package let scans: Int
-  /// How much the pixels of each block deviate from its samples, if that was requested.
-  let deviations: BlockDeviations?
-  /// Whether it was.
-  package var hasDeviations: Bool { deviations != nil }
 
   /// 1 for gray, 3 for RGB, as `compose` writes them.
   package var bands: Int { planes.count }
@@ -116,28 +109,4 @@ package struct CoefficientImage {
   package func compose(into target: UnsafeMutableRawBufferPointer) {
     PlaneComposer(planes: planes, scale: scale, size: size, colours: colours).compose(into: target)
   }
-
-  /// The standard deviation of the pixels from their sample, in levels up to 127, for each pixel of row `y` at this
-  /// scale; nothing if it was not measured. `target` has room for `size.width` elements.
-  ///
-  /// The variance of a block is distributed over its samples in proportion to the largest that each may have: black and
-  /// white samples have none. This puts it at the edges of letters.
-  package func copyDeviations(y: Int, into target: UnsafeMutablePointer<UInt8>) {
-    guard let deviations else { return }
-    let side = 8 / scale.rawValue
-    let sums = deviations.sums + y / side * deviations.across
-    let block = (0..<side).map { planes[0].samples.row(y / side * side + $0) }
-    let luma = block[y % side]
-    for start in stride(from: 0, to: size.width, by: side) {
-      var room: Float = 0
-      for row in block { for x in start..<start + side { room += Self.room(row[x]) } }
-      let share = sums[start / side] * Float(side * side) / room
-      for x in start..<min(start + side, size.width) {
-        target[x] = UInt8(min(127, ((share * Self.room(luma[x])).squareRoot() / 8).rounded()))
-      }
-    }
-  }
-
-  /// The largest variance of pixels with this mean, and a little more, as means are not exact.
-  private static func room(_ mean: UInt8) -> Float { Float(Int(mean) &* (255 &- Int(mean)) &+ 8) }
 }

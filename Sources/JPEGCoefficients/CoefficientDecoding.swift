@@ -13,8 +13,6 @@ struct CoefficientDecoding: ~Copyable {
   private var frame: JPEGFrame?
   private var coverage: ScanCoverage?
   private var planes: [SamplePlane] = []
-  /// Those of luma, if they were requested.
-  private var deviations: BlockDeviations?
   /// For each component how its coefficients become samples; from its first scan.
   private var scalings: [BlockScaling?] = []
   private var entropy: EntropyBuffer
@@ -139,7 +137,7 @@ struct CoefficientDecoding: ~Copyable {
       }
       found.halvesChroma = decoder.halvesChroma
       frame = found
-      coverage = ScanCoverage(found, scale: decoder.scale, measures: decoder.measuresDeviations)
+      coverage = ScanCoverage(found, scale: decoder.scale)
       scalings = found.components.map { _ in nil }
     }
     // Of the APP2 segments only profiles matter, whose length is limited.
@@ -183,7 +181,6 @@ struct CoefficientDecoding: ~Copyable {
           side: frame.side(of: component, at: decoder.scale), hasCoefficients: isProgressive,
           hasHistory: isProgressive && decoder.scale >= .half)
       }
-      if decoder.measuresDeviations { deviations = try makeDeviations(frame) }
     }
     var parts: [ScanReader.Part] = []
     for (number, index) in indices.enumerated() {
@@ -242,14 +239,6 @@ struct CoefficientDecoding: ~Copyable {
     return crop.file(header, data: data)
   }
 
-  private func makeDeviations(_ frame: JPEGFrame) throws(JPEGError) -> BlockDeviations {
-    let luma = frame.components[0]
-    guard colours.colours(of: frame.components.map { $0.identifier }) != .rgb,
-      luma.across == frame.mostAcross, luma.down == frame.mostDown
-    else { throw .handedOver(reason: "deviations of what has no luma, or little") }
-    return try BlockDeviations(across: luma.storedAcross, down: luma.storedDown)
-  }
-
   /// Refuses scans that the standard and libjpeg refuse.
   private func check(_ scan: JPEGScan) throws(JPEGError) {
     let isDC = scan.positions.lowerBound == 0
@@ -289,15 +278,12 @@ struct CoefficientDecoding: ~Copyable {
       dc = try tables.huffman(slots >> 4, .dc, isProgressive: isProgressive)
     }
     if scan.positions.upperBound > 0 {
-      let measures = index == 0 && deviations != nil && scan.previousBit == 0
-      let measure: HuffmanTable.Measure? = measures ? (scan.bit > 0 ? .coarse : .exact) : nil
-      ac = try tables.huffman(slots & 15, .ac, isProgressive: isProgressive, measure: measure)
+      ac = try tables.huffman(slots & 15, .ac, isProgressive: isProgressive)
     }
     // Both are missing if a scan has only the next bits of the DC coefficients, without codes.
     guard let first = dc ?? ac ?? HuffmanTable.empty() else { throw .damaged(.header, detail: "a scan without codes") }
     return ScanReader.Part(
-      component: component, scaling: scaling, plane: planes[index], deviations: index == 0 ? deviations : nil,
-      dc: first, ac: ac ?? first)
+      component: component, scaling: scaling, plane: planes[index], dc: first, ac: ac ?? first)
   }
 
   private func jpegPlanes(_ frame: JPEGFrame) -> [JPEGPlane] {
@@ -318,6 +304,6 @@ struct CoefficientDecoding: ~Copyable {
     return CoefficientImage(
       scale: decoder.scale, size: decoder.scale.size(of: frame.size), planes: jpegPlanes(frame),
       colours: colours.colours(of: frame.components.map { $0.identifier }), profile: profile.profile,
-      consumedBytes: consumed, scans: scans, deviations: deviations)
+      consumedBytes: consumed, scans: scans)
   }
 }

@@ -4,12 +4,11 @@ import Synchronization
 ///
 /// Safety: nothing is changed once they are made, so threads share them.
 ///
-/// Five tables, each indexed by the next bits of the stream:
+/// Four tables, each indexed by the next bits of the stream:
 /// - `single` gives one symbol and the number of bits to consume, with its value bits: 9 bits, enough for most codes.
 /// - `packed` gives the number of bits to consume and of coefficients to skip, for as many symbols as fit.
 /// - `valued` gives one coefficient, or a difference of DC coefficients, with its value, if code and value have at most
 ///   11 bits.
-/// - `measured` is `packed` for fewer bits, and gives the sum of the squares of the skipped coefficients.
 /// - `canonical` finds the symbol of a code of any length, bit by bit.
 final class HuffmanTable: @unchecked Sendable {
   /// The index width of `single`.
@@ -18,34 +17,10 @@ final class HuffmanTable: @unchecked Sendable {
   static let packedBits = 13
   /// The index width of `valued`.
   static let valuedBits = 11
-  /// The index width of `measured`.
-  static let measuredBits = 12
   /// In `packed`: the symbols include the end of the block. Added to the number of coefficients skipped.
   static let endOfBlock = 128
   /// In `packed`: no entry, decode one symbol with `canonical`. So many coefficients are in no block.
   static let unknown: UInt16 = 64 << 8
-  /// The mean amount that the missing bits of a progressive scan add to a coefficient that is not 0, in units of its
-  /// last known bit.
-  static let doubt: Float = 0.5
-
-  /// The purpose of `measured`.
-  enum Measure: Sendable {
-    /// Coefficients with all bits.
-    case exact
-    /// Coefficients with missing bits.
-    case coarse
-
-    /// The mean square of the coefficients by their number of value bits.
-    var squares: [Float] { self == .exact ? Self.squares(doubt: 0) : Self.squares(doubt: doubt) }
-
-    private static func squares(doubt: Float) -> [Float] {
-      (0...15).map { size in
-        if size == 0 { return 0 }
-        let values = (1 << size) >> 1..<1 << size
-        return values.reduce(0) { $0 + (Float($1) + doubt) * (Float($1) + doubt) } / Float(values.count)
-      }
-    }
-  }
 
   /// Pointers to the tables, valid as long as the table lives.
   struct Lookup {
@@ -58,16 +33,12 @@ final class HuffmanTable: @unchecked Sendable {
     /// `endOfBlock`; the value in the high 16 bits. 0 for longer codes, and for end-of-band runs of more than this block.
     /// Not of the DC tables of progressive files.
     var valued: UnsafePointer<UInt32>
-    /// Indexed by 12 bits: as `packed`, and the sum of the coefficients' mean squares in the high 16 bits. AC tables
-    /// made to measure only.
-    var measured: UnsafePointer<UInt32>
     /// 17 upper bounds of the codes of each length, left-aligned in 16 bits, the last above all codes; then for each
     /// length the offset from a code to its symbol's index; then 256 symbols.
     var canonical: UnsafePointer<UInt32>
   }
 
   let lookup: Lookup
-  let measure: Measure?
   /// The codes in ascending order.
   let entries: [HuffmanCode.Entry]
 
@@ -75,23 +46,19 @@ final class HuffmanTable: @unchecked Sendable {
 
   /// Builds the tables; nil if the code is invalid.
   ///
-  /// - Parameters:
-  ///   - isProgressive: In a progressive scan of AC coefficients the symbols of size 0 mean end-of-band runs.
-  ///   - measure: The purpose of `measured`; nil if it is not needed.
-  init?(_ code: HuffmanCode, use: HuffmanCode.Use, isProgressive: Bool, measure: Measure? = nil) {
+  /// - Parameter isProgressive: In a progressive scan of AC coefficients the symbols of size 0 mean end-of-band runs.
+  init?(_ code: HuffmanCode, use: HuffmanCode.Use, isProgressive: Bool) {
     guard let entries = code.entries(for: use) else { return nil }
-    (self.entries, self.measure) = (entries, measure)
+    self.entries = entries
     let canonicalCount = 18 + 18 + 256
     let singleCount = 1 << Self.singleBits
     // `packed` is built from its levels for fewer bits, which precede it.
     let packedCount = use == .ac ? 2 << Self.packedBits : 0
     let valuedCount = use == .ac || !isProgressive ? 1 << Self.valuedBits : 0
-    let measuredCount = use == .ac && measure != nil ? 1 << Self.measuredBits : 0
-    let wordCount = canonicalCount + valuedCount + measuredCount
+    let wordCount = canonicalCount + valuedCount
     memory = .allocate(byteCount: wordCount * 4 + (singleCount + packedCount) * 2, alignment: 64)
     let canonical = memory.bindMemory(to: UInt32.self, capacity: canonicalCount)
     let valued = (memory + canonicalCount * 4).bindMemory(to: UInt32.self, capacity: valuedCount)
-    let measured = (memory + (canonicalCount + valuedCount) * 4).bindMemory(to: UInt32.self, capacity: measuredCount)
     let rest = memory + wordCount * 4
     let single = rest.bindMemory(to: UInt16.self, capacity: singleCount)
     let levels = (rest + singleCount * 2).bindMemory(to: UInt16.self, capacity: packedCount)
@@ -99,11 +66,8 @@ final class HuffmanTable: @unchecked Sendable {
     Self.fillSingle(single, count: singleCount, entries)
     if valuedCount > 0 { Self.fillValued(valued, count: valuedCount, entries, isProgressive: isProgressive) }
     if use == .ac { Self.fillPacked(levels, entries, isProgressive: isProgressive) }
-    if let measure, use == .ac {
-      Self.fillMeasured(measured, single: single, measure.squares, isProgressive: isProgressive)
-    }
     lookup = Lookup(
-      single: single, packed: levels + (use == .ac ? 1 << Self.packedBits : 0), valued: valued, measured: measured,
+      single: single, packed: levels + (use == .ac ? 1 << Self.packedBits : 0), valued: valued,
       canonical: canonical)
   }
 
@@ -111,19 +75,16 @@ final class HuffmanTable: @unchecked Sendable {
     var code: HuffmanCode
     var use: HuffmanCode.Use
     var isProgressive: Bool
-    var measure: Measure?
   }
 
   /// The latest tables, because most files of the web have those of the standard.
   private static let latest = Mutex<[(key: Key, table: HuffmanTable)]>([])
 
   /// The table of this code, which may have been made for another file; nil if the code is invalid.
-  static func shared(
-    _ code: HuffmanCode, use: HuffmanCode.Use, isProgressive: Bool, measure: Measure?
-  ) -> HuffmanTable? {
-    let key = Key(code: code, use: use, isProgressive: isProgressive, measure: measure)
+  static func shared(_ code: HuffmanCode, use: HuffmanCode.Use, isProgressive: Bool) -> HuffmanTable? {
+    let key = Key(code: code, use: use, isProgressive: isProgressive)
     if let found = latest.withLock({ $0.first { $0.key == key }?.table }) { return found }
-    guard let table = HuffmanTable(code, use: use, isProgressive: isProgressive, measure: measure) else { return nil }
+    guard let table = HuffmanTable(code, use: use, isProgressive: isProgressive) else { return nil }
     latest.withLock { tables in
       if tables.count == 8 { tables.removeFirst() }
       tables.append((key, table))
@@ -182,32 +143,6 @@ final class HuffmanTable: @unchecked Sendable {
         let word = UInt32(truncatingIfNeeded: value << 16 | passed << 8 | entry.length + entry.size)
         (table + (entry.code << entry.size | bits) << width).update(repeating: word, count: 1 << width)
       }
-    }
-  }
-
-  /// Follows the symbols of each index with `single` as far as they are known.
-  private static func fillMeasured(
-    _ table: UnsafeMutablePointer<UInt32>, single: UnsafePointer<UInt16>, _ meanSquares: [Float], isProgressive: Bool
-  ) {
-    for index in 0..<1 << measuredBits {
-      var (used, passed, squares) = (0, 0, Float(0))
-      while used < measuredBits && passed < endOfBlock {
-        // Unknown bits after the known ones count as zeros.
-        let bits = index << used & (1 << measuredBits - 1)
-        let entry = Int(single[bits >> (measuredBits - singleBits)])
-        let (run, size) = (entry >> 12, entry >> 8 & 15)
-        let isKnown = entry != 0 && used + entry & 0xFF - size <= measuredBits
-        let isEnd = size == 0 && run != 15
-        let sum = squares + meanSquares[size]
-        // The length of an end-of-band run follows in the stream.
-        if isEnd && isProgressive && run > 0 { break }
-        guard isKnown, isEnd || passed + run + 1 <= 63 && sum <= Float(UInt16.max) else { break }
-        used += entry & 0xFF
-        passed += isEnd ? endOfBlock : run + 1
-        squares = sum
-      }
-      let word = UInt32(used) | UInt32(passed) << 8 | UInt32(squares.rounded()) << 16
-      table[index] = used == 0 ? UInt32(unknown) : word
     }
   }
 

@@ -38,15 +38,14 @@ struct JPEGTables {
 
   /// The lookup table of a Huffman slot.
   mutating func huffman(
-    _ slot: Int, _ use: HuffmanCode.Use, isProgressive: Bool, measure: HuffmanTable.Measure? = nil
+    _ slot: Int, _ use: HuffmanCode.Use, isProgressive: Bool
   ) throws(JPEGError) -> HuffmanTable {
     guard let found = use == .dc ? dc[slot] : ac[slot] else {
       // libjpeg then uses the standard's example tables, as Motion JPEG requires.
       throw .handedOver(reason: "there is no Huffman table \(slot)")
     }
-    if let ready = found.ready, ready.measure == measure { return ready }
-    guard let table = HuffmanTable.shared(found.code, use: use, isProgressive: isProgressive, measure: measure)
-    else {
+    if let ready = found.ready { return ready }
+    guard let table = HuffmanTable.shared(found.code, use: use, isProgressive: isProgressive) else {
       throw .damaged(.header, detail: "a Huffman table does not add up")
     }
     if use == .dc { dc[slot]?.ready = table } else { ac[slot]?.ready = table }

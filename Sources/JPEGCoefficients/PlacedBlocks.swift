@@ -129,8 +129,7 @@ struct PlacedBlocks {
   private func takeQuad(_ bit: Int, _ ac: HuffmanTable.Lookup) -> UInt64 {
     var kept: UInt64 = 0
     var window = BitWindow(data, at: bit)
-    var rest = UnreadCoefficients()
-    _ = window.takeCoefficients(ac, after: 0, lastKept: 4, then: &rest) { position, value in
+    _ = window.takeCoefficients(ac, after: 0, lastKept: 4, skipsRest: false) { position, value in
       kept |= UInt64(UInt16(truncatingIfNeeded: value)) &<< UInt64(Self.shifts[position])
     }
     return kept
@@ -145,10 +144,10 @@ struct PlacedBlocks {
     for _ in 0..<count {
       for block in 0..<blocks {
         var window = BitWindow(data, at: Int(starts[block]))
-        var rest = UnreadCoefficients()
         predictor &+= window.takeDifference(dc) ?? 0
         _ = BlockKernels.takeSquare(
-          BlockKernels.coefficient(predictor), &window, first + block, &rest, into: first[block].output + offset)
+          BlockKernels.coefficient(predictor), &window, first + block, skipsRest: false,
+          into: first[block].output + offset)
       }
       starts += steps.count
       offset &+= first.pointee.advance

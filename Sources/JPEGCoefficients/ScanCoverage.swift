@@ -44,13 +44,12 @@ struct ScanCoverage: Sendable, Equatable {
   /// and 1/4 are averages of many pixels already.
   private let refinesAC: Bool
 
-  /// With `measures`, of the first component all coefficients are wanted, in their coarsest form.
-  init(_ frame: JPEGFrame, scale: JPEGScale, measures: Bool = false) {
+  init(_ frame: JPEGFrame, scale: JPEGScale) {
     refinesAC = scale >= .half
-    components = frame.components.enumerated().map { index, component in
+    components = frame.components.map { component in
       Component(
         identifier: component.identifier, tableSlot: component.tableSlot,
-        wanted: measures && index == 0 ? .max : frame.side(of: component, at: scale).positions)
+        wanted: frame.side(of: component, at: scale).positions)
     }
   }
 

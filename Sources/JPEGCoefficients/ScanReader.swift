@@ -26,8 +26,6 @@ struct ScanReader: ~Copyable {
     var component: JPEGComponent
     var scaling: BlockScaling
     var plane: SamplePlane
-    /// The deviations of the component's samples, if they were requested.
-    var deviations: BlockDeviations?
     /// Both are the same table if the scan needs only one.
     var dc: HuffmanTable
     var ac: HuffmanTable
@@ -65,9 +63,6 @@ struct ScanReader: ~Copyable {
   private struct Origin {
     var output: UnsafeMutableRawPointer
     var rowBytes: Int
-    /// The same in a component's deviations, and the distance in blocks.
-    var sums: UnsafeMutablePointer<Float>?
-    var rowBlocks: Int
   }
 
   /// A reader for a scan of these components, which are parts of `frame`: at least one, and together at most ten blocks
@@ -98,13 +93,9 @@ struct ScanReader: ~Copyable {
             to: BlockStep(
               dc: part.dc.lookup, ac: part.ac.lookup, predictor: predictors + number, side: part.scaling.side,
               integers: part.scaling.integers, factors: part.scaling.factors, waves: part.scaling.waves,
-              slots: part.scaling.slots, energies: part.scaling.energies, blockAdvance: across, output: output,
+              slots: part.scaling.slots, output: output,
               advance: across * plane.blockBytes, rowBytes: plane.rowBytes))
-          origins.append(
-            Origin(
-              output: output, rowBytes: down * plane.blockRowBytes,
-              sums: part.deviations.map { $0.sums + y * $0.across + x },
-              rowBlocks: down * (part.deviations?.across ?? 0)))
+          origins.append(Origin(output: output, rowBytes: down * plane.blockRowBytes))
         }
       }
     }
@@ -246,7 +237,6 @@ struct ScanReader: ~Copyable {
   ) throws(JPEGError) {
     for (index, origin) in origins.enumerated() {
       steps[index].output = origin.output + row * origin.rowBytes
-      steps[index].sums = origin.sums.map { $0 + row * origin.rowBlocks }
     }
     try readMCUs(mcusAcross, &cursor, &entropy)
   }
@@ -272,7 +262,7 @@ struct ScanReader: ~Copyable {
 
   /// Whether the kernels of known blocks make what is wanted, and most of each block is skipped.
   private var suitsLanes: Bool {
-    kind == .sequential && !parts.contains { $0.deviations != nil || $0.scaling.side == .eight }
+    kind == .sequential && !parts.contains { $0.scaling.side == .eight }
       && parts.contains { $0.scaling.side <= .two }
   }
 
@@ -342,8 +332,6 @@ struct ScanReader: ~Copyable {
 
   private mutating func run(_ window: inout BitWindow, count: Int, limit: UnsafePointer<UInt8>) -> Int {
     switch kind {
-    case .sequential where parts.contains { $0.deviations != nil }:
-      BlockKernels.measured(&window, steps, count: count, limit: limit, scratch: scratch)
     case .copied: BlockKernels.copied(&window, steps, count: count, limit: limit, to: writer)
     case .sequential: BlockKernels.sequential(&window, steps, count: count, limit: limit, scratch: scratch)
     case .progressiveDC: BlockKernels.progressiveDC(&window, steps, count: count, limit: limit, bit: scan.bit)

@@ -331,11 +331,10 @@ extension Downsampler {
   }
 
   /// The same from a preview; nil if it does not match.
-  static func render(
-    _ body: ByteSource, preview: PreviewPlan, cancellation: CancellationFlag = CancellationFlag()
-  ) -> [RenderedVariant]? {
-    pixels(of: body, preview: preview, cancellation: cancellation)
-      .map { finished($0, preview.probe, body, cancellation) }
+  static func render(_ body: ByteSource, preview: PreviewPlan, of probe: ImageProbe) -> [RenderedVariant]? {
+    let cancellation = CancellationFlag()
+    return pixels(of: body, preview: preview, cancellation: cancellation)
+      .map { finished($0, probe, body, cancellation) }
   }
 
   private static func finished(

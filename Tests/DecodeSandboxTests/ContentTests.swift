@@ -128,7 +128,7 @@ struct ContentTests {
   }
 
   private static let variant = Variant(
-    size: PixelSize(120, 90), fit: .contain, format: .png, scaling: .best, background: .white)
+    size: PixelSize(120, 90), fit: .contain, format: .png, background: .white)
 
   /// The picture with or without its alpha, converted, as libvips has it in memory.
   private static func pixels(_ bands: Int, _ steps: [(String, String)] = []) throws -> LibvipsImage {
@@ -153,34 +153,31 @@ struct ContentTests {
 
   /// What a full decode shows at the thumbnail's size, on white.
   private static func fullDecode(
-    _ bytes: [UInt8], _ format: ImageFormat, _ light: Light = .display
+    _ bytes: [UInt8], _ format: ImageFormat
   ) throws -> DecodedPixels {
     Codec.unblockLoaders()
     if format == .bmp || format == .ico {
       return try bytes.withUnsafeBytes { memory in
         try shown(
-          LibvipsImage.make(.header) { cvips_load_magick(memory.baseAddress, memory.count, $0, VIPS_FAIL_ON_ERROR) },
-          light)
+          LibvipsImage.make(.header) { cvips_load_magick(memory.baseAddress, memory.count, $0, VIPS_FAIL_ON_ERROR) })
       }
     }
     let reader = BodyReader(.memory(bytes), cancellation: CancellationFlag())
     let picture = try reader.load(format, VIPS_FAIL_ON_ERROR)
     let unpacked = format == .radiance ? try picture.applying { cvips_apply("rad2float", $0, $1) } : picture
-    return try shown(unpacked, light)
+    return try shown(unpacked)
   }
 
   /// A picture in sRGB, on white, at the thumbnail's size: nothing of it is left out before.
-  private static func shown(_ picture: LibvipsImage, _ light: Light = .display) throws -> DecodedPixels {
+  private static func shown(_ picture: LibvipsImage) throws -> DecodedPixels {
     let colours = try TestPicture.apply("colourspace", to: picture, "space=srgb")
     let flat = colours.hasAlpha ? try TestPicture.apply("flatten", to: colours, "background=255") : colours
-    let linear = light == .linear ? try TestPicture.apply("colourspace", to: flat, "space=scrgb") : flat
-    let small = try linear.applying {
+    let small = try flat.applying {
       cvips_resize(
         $0, $1, Double(variant.size.width) / Double(flat.size.width),
         Double(variant.size.height) / Double(flat.size.height))
     }
-    let encoded = light == .linear ? try TestPicture.apply("colourspace", to: small, "space=srgb") : small
-    return try DecodedPixels(try TestPicture.apply("cast", to: encoded, "format=uchar"))
+    return try DecodedPixels(try TestPicture.apply("cast", to: small, "format=uchar"))
   }
 
   private static func shown(_ thumbnail: Thumbnail) throws -> DecodedPixels {
@@ -213,24 +210,6 @@ struct ContentTests {
       let file = try Self.file(sample)
       let result = try #require(try await bench.render(file, sample.format, [Self.variant]).first)
       try expectAlike(sample, try result.get(), file)
-    }
-  }
-
-  @Test func thumbnailsInLinearLightLookLikeAFullDecode() async throws {
-    let bench = HelperBench()
-    var variant = Self.variant
-    variant.light = .linear
-    for (samples, isHelped) in [(Self.inProcess, false), (Self.inHelper, true)] {
-      for sample in samples {
-        let file = try Self.file(sample)
-        let thumbnail =
-          isHelped
-          ? try #require(try await bench.render(file, sample.format, [variant]).first).get()
-          : try await TestRender.one(file, variant)
-        let likeness = structuralSimilarity(
-          try Self.shown(thumbnail), try Self.fullDecode(file, sample.format, .linear))
-        #expect(likeness >= 0.985, "\(sample.name): \(likeness)")
-      }
     }
   }
 
@@ -304,7 +283,7 @@ struct ContentTests {
 
   @Test func anOpenEXRWithAlphaLooksLikeAFullDecode() async throws {
     let place = "formats/openexr.exr"
-    let variant = Variant(size: PixelSize(40, 30), fit: .contain, format: .png, scaling: .best, background: .white)
+    let variant = Variant(size: PixelSize(40, 30), fit: .contain, format: .png, background: .white)
     let result = try await HelperBench().render(Array(try TestImages.bytes(place)), .openEXR, [variant]).first
     let thumbnail = try #require(result).get()
     Codec.unblockLoaders()

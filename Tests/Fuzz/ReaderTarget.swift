@@ -27,12 +27,6 @@ func fuzzReader(_ input: FuzzInput) {
     require(inPieces == whole, "at \(scale) \(whole), by \(window) bytes \(inPieces)")
     let inFile = picture(input.asFile(), window: input.cut(2) & 1 == 0 ? window : nil)
     require(inFile == whole, "at \(scale) \(whole), in a file \(inFile)")
-    let measured = MeasuredPicture(input.bytes, probe, scale, window: nil)
-    let measuredInPieces = MeasuredPicture(input.bytes, probe, scale, window: window)
-    require(measured == measuredInPieces, "at \(scale) deviations of \(whole), by \(window) bytes")
-    if !probe.isProgressive, case .success(let pixels) = whole.result, case .success(let samples) = measured.result {
-      require(samples.pixels == pixels.samples, "at \(scale) \(whole), measured")
-    }
     let tolerant = picture(.memory(input.bytes), isTolerant: true)
     readInLanes(input, tolerant) { picture($0, isTolerant: true, lanes: $1) }
     guard case .success = whole.result else { continue }
@@ -74,35 +68,6 @@ private func readRows(_ input: FuzzInput, _ probe: ImageProbe) {
   }
   let (whole, inFile) = (samples(.memory(input.bytes)), samples(input.asFile()))
   require(whole == inFile, "rows of \(probe.storedSize) in a file")
-}
-
-/// What the reader made of a body, with the deviations of its pixels.
-private struct MeasuredPicture: Equatable {
-  struct Samples: Equatable {
-    var pixels: [UInt8]
-    var deviations: [UInt8]
-  }
-
-  let result: Result<Samples, JPEGError>
-
-  init(_ file: [UInt8], _ probe: ImageProbe, _ scale: JPEGScale, window: Int?) {
-    var decoder = CoefficientDecoder(
-      ByteSource.memory(file), size: probe.storedSize, scale: scale, cancellation: CancellationFlag(), window: window)
-    decoder.measuresDeviations = true
-    result = Result { () throws(JPEGError) in
-      let image = try decoder.decode()
-      let width = image.size.width
-      var samples = Samples(
-        pixels: [UInt8](repeating: 0, count: image.size.pixelCount * image.bands),
-        deviations: [UInt8](repeating: 0, count: image.size.pixelCount))
-      samples.pixels.withUnsafeMutableBytes { image.compose(into: $0) }
-      samples.deviations.withUnsafeMutableBufferPointer { rows in
-        guard let start = rows.baseAddress else { return }
-        for y in 0..<image.size.height { image.copyDeviations(y: y, into: start + y * width) }
-      }
-      return samples
-    }
-  }
 }
 
 /// What the reader made of a body.

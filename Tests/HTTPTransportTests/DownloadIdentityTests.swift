@@ -63,9 +63,12 @@ struct DownloadIdentityTests {
   @Test(.enabled(if: NginxServer.isInstalled, "needs nginx and openssl"))
   func showsACertificateToItsHostAlone() async throws {
     let server = try await NginxServer(files: ["a": [1, 2, 3]], rate: 1 << 20, asksForCertificate: true)
+    let folder = try TemporaryDirectory()
+    let pem = folder.url.appending(path: "both.pem")
+    let parts = try [server.certificate, server.key].map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
+    try (parts[0] + parts[1]).write(to: pem)
     let certificate = ClientCertificate(
-      host: try #require(HostName(parsing: "localhost:\(server.port)")), certificateFile: server.certificate,
-      keyFile: server.key)
+      host: try #require(HostName(parsing: "localhost:\(server.port)")), certificateFile: pem.path)
     let downloader = Downloader(
       .quick {
         $0.certificateAuthorityFile = server.certificate

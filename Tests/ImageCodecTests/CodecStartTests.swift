@@ -8,7 +8,7 @@ struct CodecStartTests {
     await #expect(processExitsWith: .success) {
       let file = [UInt8](try TestImages.bytes("formats/jpeg-420.jpg"))
       // PNG with an effort is left to libvips.
-      let variant = Variant(size: PixelSize(12, 12), fit: .contain, format: .png, scaling: .fast, effort: 1)
+      let variant = Variant(size: PixelSize(12, 12), fit: .contain, format: .png, effort: 1)
       let plan = try DecodePlan.make(file, [variant])
       #expect(plan.coefficientScale != nil)
       #expect(throws: Never.self) { try Downsampler.render(.memory(file), plan: plan)[0].result.get() }

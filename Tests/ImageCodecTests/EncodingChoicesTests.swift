@@ -95,25 +95,6 @@
     #expect(picture.bands == 3 && picture.profile == nil)
   }
 
-  @Test(arguments: [OutputFormat.jpeg, .webp])
-  func whoMadeItIsKeptAndNothingElse(format: OutputFormat) async throws {
-    try Codec.start()
-    let original = try open(Data(try TestPicture.quarters(64, 64).encoded())).copied()
-    for (name, value) in [
-      ("exif-ifd0-Copyright", "Somebody (c) 2026 ()"), ("exif-ifd0-Artist", "Any (body) ()"),
-      ("exif-ifd0-Model", "A camera"),
-      ("exif-ifd3-GPSLatitude", "47/1 22/1 0/1"),
-    ] { vips_image_set_string(original.pointer, name, value) }
-    let source = try TestPicture.save(original, "jpegsave_buffer")
-    let kept = try await TestRender.one(source, variant { ($0.format, $0.metadata) = (format, .copyright) })
-    let picture = try open(kept.data)
-    let fields = [("exif-ifd0-Artist", "Any (body)"), ("exif-ifd0-Copyright", "Somebody (c) 2026")]
-    #expect(KeptMetadata(.copyright, of: picture)?.fields == fields.map { .init(name: $0, value: $1) })
-    #expect(field("exif-ifd0-Model", picture) == nil && field("exif-ifd3-GPSLatitude", picture) == nil)
-    let plain = try await TestRender.one(source, variant { $0.format = format })
-    #expect(field("exif-ifd0-Copyright", try open(plain.data)) == nil)
-  }
-
   @Test(
     arguments: [
       ("formats/gif-animated.gif", OutputFormat.auto, ImageFormat.webp), ("formats/gif-animated.gif", .same, .gif),

@@ -95,7 +95,6 @@ struct MemoryCacheTests {
       Variant(size: PixelSize(400, 400), fit: .cover, gravity: .attention),
       Variant(size: PixelSize(400, 400), fit: .cover, format: .png),
       Variant(size: PixelSize(400, 400), fit: .cover, quality: 81),
-      Variant(size: PixelSize(400, 400), fit: .cover, scaling: .best),
       Variant(size: PixelSize(400, 400), fit: .cover, background: .white),
       Variant(size: PixelSize(400, 400), fit: .cover, enlarges: true),
     ]

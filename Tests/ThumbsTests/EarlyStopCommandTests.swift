@@ -1,6 +1,6 @@
 import TestSupport
 
-/// `--early-stop`, and what the reports say of it.
+/// What the reports say of downloads that end early.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct EarlyStopCommandTests {
   private let bench: Bench
@@ -23,24 +23,5 @@ struct EarlyStopCommandTests {
     #expect(try json.summary().bytesLeft == source.left && json.summary().downloadedBytes == source.downloaded)
     let words = try await bench.run("prefetch", "--urls", "list.txt", "--size", "16x12")
     #expect(words.lines.contains { $0.hasPrefix("downloaded ") && $0.contains(" that no thumbnail needs, stored ") })
-  }
-
-  @Test func offDownloadsAllOfIt() async throws {
-    let run = try await bench.run(
-      "prefetch", "--urls", "list.txt", "--size", "20x15", "--early-stop", "off", "--json")
-    let source = try #require(try run.pictures().first?.source)
-    #expect(source.downloaded == length && source.left == 0)
-    let bad = try await bench.run("prefetch", "--urls", "list.txt", "--early-stop", "maybe")
-    #expect(bad.status == 64 && bad.complaints.count == 1)
-  }
-
-  @Test func getTakesItToo() async throws {
-    for toggle in ["on", "off"] {
-      let run = try await bench.run(
-        "get", "\(origin.url("/a.jpg"))", "--size", "20x15", "--early-stop", toggle, "--output", "\(toggle).jpg",
-        "--disk-cache", "0", "--verbose")
-      #expect(run.status == 0)
-      #expect(run.stderr.contains(" of \(length) bytes over") == (toggle == "on"))
-    }
   }
 }

@@ -48,23 +48,6 @@ struct GetCommandTests {
     #expect(try Data(contentsOf: bench.url("out/\(name)")) == Data(contentsOf: bench.url("a.jpg")))
   }
 
-  @Test func linearLightMakesAThumbnailOfItsOwn() async throws {
-    let plain = try await bench.run("get", picture, "--size", "40", "--output", "a.png")
-    let linear = try await bench.run("get", picture, "--size", "40", "--linear", "--output", "b.png")
-    #expect(plain.status == 0 && linear.status == 0, "\(plain.stderr)\(linear.stderr)")
-    #expect(try Data(contentsOf: bench.url("a.png")) != Data(contentsOf: bench.url("b.png")))
-    // Both are in the cache, each under its own key.
-    for (name, options) in [("a.png", []), ("b.png", ["--linear"])] {
-      let again = try await bench.start(
-        ["get", picture, "--size", "40", "--format", "png", "--output", "again.png", "--json"] + options
-      ).run()
-      #expect(try JSONDecoder().decode(Picture.self, from: again.stdout).status == "disk", "\(again.stderr)")
-      #expect(try Data(contentsOf: bench.url("again.png")) == Data(contentsOf: bench.url(name)))
-    }
-    let plan = try await bench.run("get", picture, "--size", "40", "--linear", "--explain")
-    #expect(plan.lines.contains { $0.hasSuffix(" in linear light") }, "\(plan.lines)")
-  }
-
   @Test func jsonTellsWhatCameOfThePicture() async throws {
     let run = try await bench.run("get", picture, "--size", "40", "--output", "a.jpg", "--json")
     #expect(run.status == 0 && run.stderr.isEmpty)

@@ -35,7 +35,6 @@ struct UsageTests {
     Mistake("prefetch --query a --fit squeeze", "'squeeze'", "--fit", "give 'contain', 'cover', 'fill' or 'auto'"),
     Mistake("prefetch --query a --gravity up", "'up'", "--gravity", "'north'"),
     Mistake("prefetch --query a --format gif", "'gif'", "--format", "'webp'"),
-    Mistake("prefetch --query a --scaling slow", "'slow'", "--scaling", "'best'"),
     Mistake("prefetch --query a --quality 101", "--quality 101", "1 to 100"),
     Mistake("prefetch --query a --quality high", "'high'", "--quality", "write a number"),
     Mistake("prefetch --query a --pages 0", "--pages 0", "at least 1"),
@@ -60,7 +59,6 @@ struct UsageTests {
     Mistake("search --query a --html a.html", "no option '--html' any more", "--sheet"),
     Mistake("convert --videos a", "no option '--videos' any more", "ffmpegthumbnailer"),
     Mistake("prefetch --query a --max-wait 60", "'60'", "--max-wait", "30s"),
-    Mistake("prefetch --query a --min-rate fast", "'fast'", "--min-rate", "number of bytes"),
     Mistake("prefetch --query a --refresh --offline", "--refresh", "--offline", "exclude each other"),
     Mistake("prefetch --query a --max-age 1h --refresh", "--max-age", "--refresh", "exclude each other"),
     Mistake("prefetch --query a --offline --retry-failed", "--offline", "--retry-failed", "exclude each other"),
@@ -146,6 +144,7 @@ struct UsageTests {
     Mistake("get a.jpg --json --output -", "--json", "--output -"),
     Mistake("get a.jpg --rotate=90 --output b.jpg", "no option '--rotate' any more", "ImageMagick"),
     Mistake("convert a.jpg --output b --extend", "no option '--extend' any more", "ImageMagick"),
+    Mistake("prefetch --urls a --early-stop off", "no option '--early-stop' any more", "only what is needed"),
   ])
   func aMistakeIsOneLineThatNamesItAndSaysWhatToDo(_ mistake: Mistake) async throws {
     let run = try await bench.start(mistake.arguments).run()
@@ -175,7 +174,7 @@ struct UsageTests {
       "--query": nil, "--urls": nil, "--provider": "unsplash or pexels", "--provider-url": "its own address",
       "--pages": "3",
       "--per-page": "30", "--count": "no limit", "--size": "400", "--fit": "contain", "--gravity": "centre",
-      "--format": "auto", "--quality": "80", "--scaling": "good", "--linear": nil, "--ahead": "2", "--downloads": "16",
+      "--format": "auto", "--quality": "80", "--ahead": "2", "--downloads": "16",
       "--per-host": "6",
       "--jobs": "one for each core", "--cache-dir": "thumbs in $XDG_CACHE_HOME or ~/.cache", "--memory-cache": "64MiB",
       "--disk-cache": "1GiB", "--memory-budget": "512MiB", "--max-pixels": "268435456", "--max-bytes": "256MiB",
@@ -198,7 +197,7 @@ struct UsageTests {
 
   @Test func theHelpOfSearchHasNothingAboutPicturesItDoesNotFetch() async throws {
     let help = try await bench.start(["search", "--help-hidden"]).run().lines.joined(separator: "\n")
-    for option in ["--size", "--early-stop", "--jobs"] { #expect(!help.contains(option)) }
+    for option in ["--size", "--per-host", "--jobs"] { #expect(!help.contains(option)) }
   }
 
   @Test func namesOfVariablesKeepTheirCapitals() {

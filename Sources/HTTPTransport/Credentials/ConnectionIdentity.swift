@@ -34,18 +34,15 @@ public struct ClientCertificate: Hashable, Sendable, CustomStringConvertible, Cu
 {
   /// The only host that it is sent to.
   public var host: HostName
-  /// The path of a PEM file with the certificate, and with the key if `keyFile` is nil.
+  /// The path of a PEM file with the certificate and its private key.
   public var certificateFile: String
-  /// The path of a PEM file with the private key.
-  public var keyFile: String?
   /// The private key's password.
   public var password: String?
 
   /// Describes a certificate. The files are read when the host asks for one.
-  public init(host: HostName, certificateFile: String, keyFile: String? = nil, password: String? = nil) {
+  public init(host: HostName, certificateFile: String, password: String? = nil) {
     self.host = host
     self.certificateFile = certificateFile
-    self.keyFile = keyFile
     self.password = password
   }
 

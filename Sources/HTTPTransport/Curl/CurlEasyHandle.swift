@@ -136,7 +136,7 @@ extension CurlEasyHandle {
       $0.host.matches(host: url.host, port: url.port)
     }) {
       set(CURLOPT_SSLCERT, certificate.certificateFile)
-      set(CURLOPT_SSLKEY, certificate.keyFile ?? certificate.certificateFile)
+      set(CURLOPT_SSLKEY, certificate.certificateFile)
       // Without a password, the TLS library would prompt for it on the terminal, and block.
       set(CURLOPT_KEYPASSWD, certificate.password ?? "")
     }

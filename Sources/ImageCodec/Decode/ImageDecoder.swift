@@ -16,11 +16,11 @@ struct ImageDecoder {
   var index: SharedIndex?
 
   /// Opens the image by the plan and returns its rows: as stored, not yet upright, in their own colours, or in sRGB if
-  /// these are coded in other light; gray or RGB for linear light.
+  /// these are coded in other light.
   ///
   /// - Throws: `.handedOver` by the coefficient decoder; errors of the header.
   func rows() throws(CodecError) -> any RowSource {
-    let source = try storedRows(asRGB: isLinear)
+    let source = try storedRows(asRGB: false)
     let layout = source.layout
     guard layout.colour != .cmyk,
       let range = CodedLight.counting(layout.codedLight ?? plan.probe.codedLight, profile: layout.profile)
@@ -38,7 +38,6 @@ struct ImageDecoder {
       let isWhole = scale == .full && convertsColours
       if pass.readsByRows(plan.probe), !plan.isTolerant, !asRGB, !isWhole { return try JPEGStripSource(decoder) }
       if scale == .full { return try jpegRows(reduction: 1, convertsColours: asRGB || convertsColours) }
-      decoder.measuresDeviations = isLinear
       return try CoefficientRowSource(decoder, convertsColours: asRGB)
     }
     do throws(CodecError) {
@@ -64,11 +63,11 @@ struct ImageDecoder {
     switch (probe.format, pass.reader) {
     case (.jpeg, .jpeg(let reduction)):
       try checkScans()
-      return suitingLight(try jpegRows(reduction: reduction, convertsColours: asRGB || convertsColours))
+      return try jpegRows(reduction: reduction, convertsColours: asRGB || convertsColours)
     case (.png, .whole): return try PNGRowSource(body, probe: probe)
     case (.gif, .whole): return try GIFRowSource(body, probe: probe)
     case (.tiff, .whole), (.tiff, .level):
-      return suitingLight(try TIFFRowSource(body, probe: probe, level: pass.level, isTolerant: plan.isTolerant))
+      return try TIFFRowSource(body, probe: probe, level: pass.level, isTolerant: plan.isTolerant)
     case (.webp, .whole), (.webp, .scaledWebP):
       return try WebPRowSource(body, probe: probe, size: pass.baseSize, convertsColours: pass.readsRGB(probe) || asRGB)
     case (.heif, .whole), (.avif, .whole):
@@ -79,21 +78,13 @@ struct ImageDecoder {
     }
   }
 
-  /// The rows, unless they are inks in linear light: those are averaged once libvips has converted them.
-  private func suitingLight(_ rows: any RowSource) -> (any RowSource)? {
-    rows.layout.colour == .cmyk && isLinear ? nil : rows
-  }
-
   /// Whether the image can be read as RGB instead: a JPEG of halved chroma, unless that takes more memory than planned
-  /// or more bytes than were downloaded. In linear light `rows` does so anyway.
+  /// or more bytes than were downloaded.
   var canConvertRows: Bool {
     let probe = plan.probe
     return probe.format == .jpeg && helperOnly == nil && probe.samplesPerPixel < 3 && !probe.isProgressive
-      && plan.isBodyWhole && !isLinear
+      && plan.isBodyWhole
   }
-
-  /// Whether pixels are averaged in linear light.
-  private var isLinear: Bool { pass.light == .linear }
 
   /// Whether libjpeg makes RGB of a JPEG: of one or two samples of chroma a row it interpolates nothing, as other
   /// programs.
@@ -123,7 +114,7 @@ struct ImageDecoder {
   private func libvipsRows() throws(CodecError) -> any RowSource {
     let (image, reader) = try opened()
     try checkSize(image.size)
-    return try LibvipsRowSource(image, light: pass.light) {
+    return try LibvipsRowSource(image) {
       explain($0, reader)
     } check: { () throws(CodecError) in
       try reader.checkReads()

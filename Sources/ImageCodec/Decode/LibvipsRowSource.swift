@@ -15,14 +15,14 @@ final class LibvipsRowSource: RowSource {
   private var nextRow = 0
 
   /// A source of an image whose rows can be read once, from top to bottom. Samples that are not of 8 or 16 bits in a
-  /// common colour space are converted, and for linear light inks, too. `explain` translates an error of libvips, and
+  /// common colour space are converted. `explain` translates an error of libvips, and
   /// `check` is called after rows were passed on.
   init(
-    _ original: LibvipsImage, light: Light = .display, explain: @escaping (CodecError) -> CodecError = { $0 },
+    _ original: LibvipsImage, explain: @escaping (CodecError) -> CodecError = { $0 },
     check: @escaping () throws(CodecError) -> Void = {}
   ) throws(CodecError) {
     (self.explain, self.check) = (explain, check)
-    image = try Self.readable(original, light)
+    image = try Self.readable(original)
     var rows = RowLayout(
       size: image.size, channels: image.bands, sample: image.format == VIPS_FORMAT_USHORT ? .uint16 : .uint8,
       profile: image.profile)
@@ -53,9 +53,8 @@ final class LibvipsRowSource: RowSource {
   /// The image itself if its samples can be resampled as they are, else in sRGB or gray.
   ///
   /// Floating-point samples are linear light and may be many times as bright as white. They are clipped to white before
-  /// downsampling, or a lamp would outshine its surroundings, and become display values like all other formats. For
-  /// linear light they are clipped as well, but keep 16 bits.
-  private static func readable(_ image: LibvipsImage, _ light: Light) throws(CodecError) -> LibvipsImage {
+  /// downsampling, or a lamp would outshine its surroundings, and become display values like all other formats.
+  private static func readable(_ image: LibvipsImage) throws(CodecError) -> LibvipsImage {
     let colours = image.bands - (image.hasAlpha ? 1 : 0)
     let expected: (colours: Int, format: VipsBandFormat)? =
       switch image.interpretation {
@@ -63,21 +62,13 @@ final class LibvipsRowSource: RowSource {
       case VIPS_INTERPRETATION_B_W: (1, VIPS_FORMAT_UCHAR)
       case VIPS_INTERPRETATION_RGB16: (3, VIPS_FORMAT_USHORT)
       case VIPS_INTERPRETATION_GREY16: (1, VIPS_FORMAT_USHORT)
-      case VIPS_INTERPRETATION_CMYK: light == .linear ? nil : (4, VIPS_FORMAT_UCHAR)
+      case VIPS_INTERPRETATION_CMYK: (4, VIPS_FORMAT_UCHAR)
       default: nil
       }
     if let expected, expected.colours == colours, expected.format == image.format, image.bands <= 4 { return image }
-    let shown = try standard(image, light).copied()
+    let shown = try image.standardColours().copied()
     // The profile described the samples before the conversion.
     vips_image_remove(shown.pointer, VIPS_META_ICC_NAME)
     return shown
-  }
-
-  /// The image in sRGB or gray, of 8 bits, or of 16 if floating-point samples are averaged in linear light.
-  private static func standard(_ image: LibvipsImage, _ light: Light) throws(CodecError) -> LibvipsImage {
-    let isFine = [VIPS_INTERPRETATION_scRGB, VIPS_INTERPRETATION_XYZ].contains(image.interpretation)
-    guard light == .linear, isFine, image.isFloatingPoint else { return try image.standardColours() }
-    let deep = try image.applying { cvips_colourspace($0, $1, VIPS_INTERPRETATION_RGB16) }
-    return deep.bands > 4 ? try deep.applying { cvips_extract_bands($0, $1, 0, 4) } : deep
   }
 }

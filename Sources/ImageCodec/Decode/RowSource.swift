@@ -119,9 +119,6 @@ struct RowBand {
   var count: Int
   /// Whether they stay valid as long as the source.
   var isLasting = false
-  /// For a band of one row, if a decoder has averaged pixels in display values: the standard deviation of the pixels of
-  /// each sample, in levels of 8 bits, up to 127.
-  var deviations: UnsafePointer<UInt8>?
   /// Whether the rows were not decoded, because none of their samples is used.
   var isBlank = false
 

@@ -37,8 +37,7 @@ package enum Encoder {
     }
     if format == .jpeg, timing == nil {
       let encoder = JPEGEncoder(
-        quality: variant.quality, effort: variant.effort, profile: kept?.profile(fitting: final.bands), exif: kept?.exif
-      )
+        quality: variant.quality, effort: variant.effort, profile: kept?.profile(fitting: final.bands))
       return (try encoder.encode(final), format)
     }
     final = try final.rgb()

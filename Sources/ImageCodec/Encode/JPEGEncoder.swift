@@ -10,8 +10,6 @@ struct JPEGEncoder {
   var effort: Int?
   /// The ICC profile to embed.
   var profile: [UInt8]?
-  /// The contents of the EXIF segment to write, at most 65,533 bytes.
-  var exif: [UInt8]?
 
   /// The quality from which chroma is never halved, as in libvips.
   private static let fullChromaQuality = 90
@@ -54,7 +52,7 @@ struct JPEGEncoder {
       let samples: BaselineEncoder.Samples = raster.bands == 1 ? .gray : raster.space == .ycc ? .ycc : .rgb
       return raster.withSamples {
         BaselineEncoder.encode(
-          $0, raster.size, samples, quality: quality, header: JPEGFileHeader(exif: exif, profile: profile))
+          $0, raster.size, samples, quality: quality, header: JPEGFileHeader(profile: profile))
       }
     }
     return try raster.withBytes { pixels throws(CodecError) in
@@ -72,11 +70,7 @@ struct JPEGEncoder {
       let result = (profile ?? []).withUnsafeBufferPointer { profile in
         picture.profile = profile.isEmpty ? nil : profile.baseAddress
         picture.profile_length = UInt32(profile.count)
-        return (exif ?? []).withUnsafeBufferPointer { exif in
-          picture.exif = exif.isEmpty ? nil : exif.baseAddress
-          picture.exif_length = UInt32(exif.count)
-          return cjpeg_encode(&picture, &bytes, &length, &message)
-        }
+        return cjpeg_encode(&picture, &bytes, &length, &message)
       }
       defer { free(bytes) }
       if result == -2 { throw .outOfMemory }

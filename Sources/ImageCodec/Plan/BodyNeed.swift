@@ -37,7 +37,7 @@ package struct BodyNeed: Sendable {
   /// Whether a part of the body may suffice for an image of this kind, apart from the scans of a JPEG.
   func mayBeRanges(_ probe: ImageProbe) -> Bool {
     probe.isRAW || probe.heif != nil || probe.tiff?.levels.isEmpty == false
-      || probe.preview?.isPermitted(previews) == true
+      || previews == .auto && probe.preview != nil
   }
 
   /// The extent for the current demand; computed anew when it has changed.

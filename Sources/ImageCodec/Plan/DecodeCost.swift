@@ -59,9 +59,8 @@ enum DecodeCost {
       let subsampling = Double(probe.jpeg?.subsampling ?? 4)
       let samples = 1 + max(0, probe.samplesPerPixel - 1) * subsampling * subsampling
       let sampleBytes = scale == .half && probe.isProgressive ? 2.6 : 2.05
-      let deviations = pass.light == .linear ? (pass.window?.size ?? probe.storedSize).pixelCount / 16 : 0
       let lanes = probe.isProgressive ? 0 : CoefficientDecoder.laneBytes(at: scale)
-      return Int(Double(pass.baseSize.pixelCount) * sampleBytes * samples) + deviations + lanes
+      return Int(Double(pass.baseSize.pixelCount) * sampleBytes * samples) + lanes
     }
     let pixels = Double(probe.storedSize.pixelCount)
     let base = Double(pass.baseSize.pixelCount)

@@ -2,10 +2,10 @@ import JPEGCoefficients
 import ThumbnailCore
 
 extension DecodePlan.Pass {
-  /// Plans one decode for thumbnails, largest first. `scaling` overrides that of the variants; `bodyLength` is the
-  /// length of the whole file in bytes, 0 if it is not known.
+  /// Plans one decode for thumbnails, largest first. With `isCoarse` the image is read as small as the thumbnails;
+  /// `bodyLength` is the length of the whole file in bytes, 0 if it is not known.
   init(
-    probe: ImageProbe, bodyLength: Int = 0, steps: [DecodePlan.Step], rule: ScaleRule, scaling: Scaling?,
+    probe: ImageProbe, bodyLength: Int = 0, steps: [DecodePlan.Step], rule: ScaleRule, isCoarse: Bool = false,
     mayReadCoefficients: Bool = false, mayCropLosslessly: Bool = false
   ) {
     let orientation = Orientation(exif: probe.orientation)
@@ -18,39 +18,30 @@ extension DecodePlan.Pass {
     func permits(_ divisor: Int) -> Bool {
       steps.allSatisfy { step in
         rule.permits(
-          divisor, stored: stored, view: orientation.stored(step.geometry.whole), scaling ?? step.variant.scaling,
-          step.variant.light)
+          divisor, stored: stored, view: orientation.stored(step.geometry.whole), isCoarse: isCoarse)
       }
     }
-    let averagesAll = steps.averagesAll(scaling)
-    // The coefficient decoder measures the deviations from its means.
-    let mayReadCoefficients = mayReadCoefficients && (!averagesAll || steps.allSatisfy { $0.variant.scaling != .best })
     if mayReadCoefficients, let traits = probe.jpeg, traits.obstacle == nil,
       let scale = JPEGScale.reduced.first(where: { permits($0.rawValue) }),
       scale != .half || Self.readsWellAtHalf(probe)
     {
       (reader, baseSize) = (.coefficients(scale), scale.size(of: stored))
     } else if probe.format == .jpeg {
-      let reduction = averagesAll ? 1 : [8, 4, 2].first(where: permits) ?? 1
+      let reduction = [8, 4, 2].first(where: permits) ?? 1
       (reader, baseSize) = (.jpeg(reduction: reduction), JPEGScale.size(of: stored, reducedBy: reduction))
-      if mayReadCoefficients, reduction == 1, steps.allSatisfy({ $0.variant.light == .display }),
-        probe.jpeg?.isReadByRows(at: .full) == true
-      {
+      if mayReadCoefficients, reduction == 1, probe.jpeg?.isReadByRows(at: .full) == true {
         halvesChroma = Self.halvesChroma(of: probe, steps)
         if probe.isProgressive || halvesChroma { reader = .coefficients(.full) }
       }
-    } else if !averagesAll,
-      let level = probe.tiff?.levels.last(where: { level in
-        level.isWithin(bodyLength)
-          && steps.allSatisfy { step in
-            rule.permits(
-              level.size, view: orientation.stored(step.geometry.whole), scaling ?? step.variant.scaling)
-          }
-      })
-    {
+    } else if let level = probe.tiff?.levels.last(where: { level in
+      level.isWithin(bodyLength)
+        && steps.allSatisfy { step in
+          rule.permits(level.size, view: orientation.stored(step.geometry.whole), isCoarse: isCoarse)
+        }
+    }) {
       (reader, baseSize) = (.level(level), level.size)
     } else {
-      let needed = averagesAll ? stored : orientation.stored(steps.neededSize(scaling))
+      let needed = orientation.stored(steps.neededSize(isCoarse: isCoarse))
       (reader, baseSize) = Self.reader(for: probe, needed: needed)
     }
     if mayCropLosslessly, let window = Self.window(of: steps, probe) {
@@ -67,7 +58,7 @@ extension DecodePlan.Pass {
     return probe.samplesPerPixel == 3 && !probe.isProgressive
       && steps.allSatisfy { step in
         let view = orientation.stored(step.geometry.whole)
-        return step.variant.scaling != .best && stored.width >= 3 * view.width && stored.height >= 3 * view.height
+        return stored.width >= 3 * view.width && stored.height >= 3 * view.height
       }
   }
 
@@ -104,7 +95,7 @@ extension DecodePlan.Pass {
   var hidesBlockEdges: Bool {
     steps.allSatisfy { step in
       let (view, factor) = (step.geometry.whole, Self.blockEdgeReduction)
-      return step.variant.scaling != .best && factor * view.longerSide <= baseSize.longerSide
+      return factor * view.longerSide <= baseSize.longerSide
     }
   }
 
@@ -160,11 +151,9 @@ extension DecodePlan: CustomStringConvertible {
         case .level(let level): "tiff level 1/\(level.reduction(of: probe.storedSize))"
         case .frames: "\(probe.format.rawValue), all frames"
         }
-      let light = pass.light == .linear ? " in linear light" : ""
       let part = pass.window.map { " of \($0.size)+\($0.x)+\($0.y)" } ?? ""
       return "\(reader)\(part), \(pass.baseSize) → "
         + pass.steps.map { "\($0.geometry.output)" }.joined(separator: ", ")
-        + light
     }.joined(separator: "; ")
   }
 }

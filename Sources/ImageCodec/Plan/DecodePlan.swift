@@ -75,21 +75,17 @@ package struct DecodePlan: Sendable, Equatable {
     /// Whether only a JPEG's coefficients of one row of blocks are kept, unless the file is damaged.
     func readsByRows(_ probe: ImageProbe) -> Bool {
       guard case .coefficients(let scale) = reader else { return false }
-      return light == .display && probe.jpeg?.isReadByRows(at: scale) == true
+      return probe.jpeg?.isReadByRows(at: scale) == true
     }
 
-    /// The light in which pixels are averaged, the same for all steps.
-    var light: Light { steps.first?.variant.light ?? .display }
-
-    /// Whether luma and chroma become RGB during decoding: in linear light, and for a WebP that is not reduced, because
-    /// libwebp's own conversion is then exact. A JPEG needs no RGB.
+    /// Whether luma and chroma become RGB during decoding: for a WebP that is not reduced, because libwebp's own
+    /// conversion is then exact. A JPEG needs no RGB.
     func readsRGB(_ probe: ImageProbe) -> Bool {
-      light == .linear
-        || probe.format == .webp
-          && steps.contains { step in
-            step.geometry.whole == probe.size
-              && Encoder.written(as: step.variant.format, source: probe.format, isTransparent: false) != .jpeg
-          }
+      probe.format == .webp
+        && steps.contains { step in
+          step.geometry.whole == probe.size
+            && Encoder.written(as: step.variant.format, source: probe.format, isTransparent: false) != .jpeg
+        }
     }
   }
 
@@ -108,8 +104,8 @@ package struct DecodePlan: Sendable, Equatable {
   package var coefficientScale: JPEGScale? {
     var finest: JPEGScale?
     for pass in passes {
-      // Deviations from the means are in later scans, and full size needs all scans.
-      guard case .coefficients(let scale) = pass.reader, scale != .full, pass.light == .display else { return nil }
+      // Full size needs all scans.
+      guard case .coefficients(let scale) = pass.reader, scale != .full else { return nil }
       finest = max(finest ?? scale, scale)
     }
     return finest
@@ -145,7 +141,7 @@ package struct DecodePlan: Sendable, Equatable {
   /// Makes the cheapest plan that is good enough.
   ///
   /// All thumbnails come from one decode. If that exceeds `memoryBudget` bytes, each gets its own decode; if that is
-  /// still too much, `Scaling.fast` replaces the variants' scaling.
+  /// still too much, the image is read as small as the thumbnails, which shows.
   ///
   /// - Parameters:
   ///   - bodyLength: The length of the body in bytes; 0 if it is not known yet.
@@ -166,11 +162,11 @@ package struct DecodePlan: Sendable, Equatable {
     let steps = try [Step](variants, of: sourceSize ?? probe.origin?.size ?? probe.size).checked()
     let rule = ScaleRule(probe, bodyLength: isBodyWhole && bodyLength > 0 ? bodyLength : nil)
     var cheapest = Int.max
-    for scaling in [nil, Scaling.fast] {
+    for isCoarse in [false, true] {
       for groups in [steps.together(probe), steps.map { [$0] }] {
         let passes = groups.map {
           Pass(
-            probe: probe, bodyLength: isBodyWhole ? bodyLength : 0, steps: $0, rule: rule, scaling: scaling,
+            probe: probe, bodyLength: isBodyWhole ? bodyLength : 0, steps: $0, rule: rule, isCoarse: isCoarse,
             mayReadCoefficients: mayReadCoefficients, mayCropLosslessly: mayReadCoefficients && !isTolerant)
         }
         let cost = passes.map { DecodeCost.peak(of: $0, probe: probe, bodyLength: bodyLength) }.max() ?? 0
@@ -203,29 +199,24 @@ extension Array<DecodePlan.Step> {
     return self
   }
 
-  /// The smallest upright size that a scaling decoder should deliver. `scaling` overrides that of the variants.
-  func neededSize(_ scaling: Scaling? = nil) -> PixelSize {
+  /// The smallest upright size that a scaling decoder should deliver; with `isCoarse` that of the thumbnails.
+  func neededSize(isCoarse: Bool) -> PixelSize {
     var needed = PixelSize(1, 1)
+    let factor = isCoarse ? 1 : 2
     for step in self {
-      let factor = (scaling ?? step.variant.scaling) == .fast ? 1 : 2
       needed.width = Swift.max(needed.width, factor * step.geometry.whole.width)
       needed.height = Swift.max(needed.height, factor * step.geometry.whole.height)
     }
     return needed
   }
 
-  /// Whether all pixels are averaged in linear light, so that no decoder may average some in display values.
-  func averagesAll(_ scaling: Scaling? = nil) -> Bool {
-    contains { $0.variant.light == .linear && (scaling ?? $0.variant.scaling) != .fast }
-  }
-
-  /// Groups that one decode can serve: same frames, same colours, same light.
+  /// Groups that one decode can serve: same frames, same colours.
   fileprivate func together(_ probe: ImageProbe) -> [[Element]] {
     var groups: [[Element]] = []
     for step in self {
       let index = groups.firstIndex {
         guard let other = $0.first?.variant else { return false }
-        return other.metadata == step.variant.metadata && other.light == step.variant.light
+        return other.metadata == step.variant.metadata
           && other.showsAllFrames(of: probe) == step.variant.showsAllFrames(of: probe)
       }
       if let index { groups[index].append(step) } else { groups.append([step]) }

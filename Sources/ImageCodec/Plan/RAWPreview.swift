@@ -26,7 +26,6 @@ package struct RAWPreview: Sendable {
         var found = try ImageCodec.probe(bytes, limits: limits)
         guard found.format == .jpeg else { throw .damaged(.header, detail: "its preview is no JPEG") }
         found.orientation = whole.orientation
-        found.preview = nil
         found.visible = image.visible.map { Self.shown($0, of: whole.storedSize) }
         found.origin = ImageProbe.Origin(format: whole.format, size: whole.size)
         (self.bytes, probe) = (bytes, found)

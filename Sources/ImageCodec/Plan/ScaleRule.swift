@@ -23,30 +23,23 @@ struct ScaleRule {
     (1, 0.15, 0.15, 0.2), (1.25, 0.15, 0.28, 0.4), (1.5, 0.17, 0.6, 0.6), (1.75, 0.6, 0.6, 0.6),
   ]
 
-  /// The least remaining reduction of a file that is read at 1/`divisor`. In linear light a few bright points in a
-  /// smooth image count, too.
-  func leastReduction(_ scaling: Scaling, readAt divisor: Int, _ light: Light = .display) -> Double {
-    switch scaling {
-    case .fast: return 1
-    case .best: return 2.5
-    case .good:
-      guard let detail, light == .display else { return 2 }
-      return Self.limits.first { detail < (divisor == 8 ? $0.eighth : divisor == 4 ? $0.quarter : $0.half) }?.reduction
-        ?? 2
-    }
+  /// The least remaining reduction of a file that is read at 1/`divisor`; with `isCoarse` none, to save memory.
+  func leastReduction(readAt divisor: Int, isCoarse: Bool) -> Double {
+    if isCoarse { return 1 }
+    guard let detail else { return 2 }
+    return Self.limits.first { detail < (divisor == 8 ? $0.eighth : divisor == 4 ? $0.quarter : $0.half) }?.reduction
+      ?? 2
   }
 
   /// Whether an image of `stored` size may be read at 1/`divisor` for a view of this size.
-  func permits(_ divisor: Int, stored: PixelSize, view: PixelSize, _ scaling: Scaling, _ light: Light = .display)
-    -> Bool
-  {
-    let least = leastReduction(scaling, readAt: divisor, light) * Double(divisor)
+  func permits(_ divisor: Int, stored: PixelSize, view: PixelSize, isCoarse: Bool) -> Bool {
+    let least = leastReduction(readAt: divisor, isCoarse: isCoarse) * Double(divisor)
     return Double(stored.width) >= least * Double(view.width) && Double(stored.height) >= least * Double(view.height)
   }
 
   /// Whether a smaller copy of an image by another program suffices for a view of this size.
-  func permits(_ copy: PixelSize, view: PixelSize, _ scaling: Scaling) -> Bool {
-    let least = leastReduction(scaling, readAt: 1)
+  func permits(_ copy: PixelSize, view: PixelSize, isCoarse: Bool) -> Bool {
+    let least = leastReduction(readAt: 1, isCoarse: isCoarse)
     // Up to half a pixel of the view is rounding.
     return Double(copy.width) >= least * (Double(view.width) - 0.5)
       && Double(copy.height) >= least * (Double(view.height) - 0.5)

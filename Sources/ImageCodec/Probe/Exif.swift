@@ -3,9 +3,6 @@ struct Exif {
   /// The number of a field.
   enum Tag {
     static let orientation = 0x0112
-    /// The position of the preview, and its length in bytes.
-    static let previewStart = 0x0201
-    static let previewLength = 0x0202
   }
 
   /// One field of a directory.

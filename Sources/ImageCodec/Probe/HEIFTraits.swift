@@ -83,7 +83,8 @@ extension HEIFItems {
 }
 
 extension EmbeddedPreview {
-  /// The largest thumbnail of an image, as far as the container shows; nil if there is none.
+  /// The largest thumbnail of an image, as far as the container shows; nil if there is none, or if comparing it would
+  /// take too long.
   init?(_ items: HEIFItems, of traits: HEIFTraits) {
     guard traits.alpha == nil else { return nil }
     let linked = items.items("thmb", to: traits.image.id).prefix(Self.mostThumbnails)
@@ -92,9 +93,10 @@ extension EmbeddedPreview {
     let largest = thumbnails.max { $0.image.part.size.width < $1.image.part.size.width }
     guard var thumbnail = largest, let ranges = thumbnail.ranges, let first = ranges.ranges.first else { return nil }
     let compared = HEIFTraits.Comparison(traits.image)
+    guard compared.isWorthwhile else { return nil }
     thumbnail.compared = compared
     neededRanges = ranges.union(RangeSet(compared.tiles.flatMap { items.item(traits.image.tiles[$0])?.ranges ?? [] }))
-    (range, size) = (first, thumbnail.image.part.size)
+    (byteCount, size) = (first.count, thumbnail.image.part.size)
     heif = thumbnail
   }
 

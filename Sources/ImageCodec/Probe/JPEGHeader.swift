@@ -22,7 +22,6 @@ struct JPEGHeader: HeaderParser {
   private var position = 2
   private var nextSegment = 0
   private var orientation: Int?
-  private var preview: EmbeddedPreview?
   private var componentCount = 0
   /// The mean of each quantisation table's entries, by its slot, and the slot of the first component.
   private var quantisers: [Int: Double] = [:]
@@ -43,7 +42,6 @@ struct JPEGHeader: HeaderParser {
       if bytes.has("Exif\0\0") { run = nil }
       if bytes.has("Exif\0\0"), let exif = Exif(bytes, at: 6) {
         if orientation == nil { orientation = exif.orientation }
-        if preview == nil { preview = exif.preview(offset: nextSegment - bytes.count) }
       }
       return expectMarker(at: nextSegment)
     case .quantisers:
@@ -56,17 +54,9 @@ struct JPEGHeader: HeaderParser {
       guard let inScan = bytes[0] else { throw cutOff() }
       if inScan < componentCount { draft?.isProgressive = true }
       draft?.meanQuantiser = quantisers[firstSlot]
-      keepPreview()
       isSettled = true
       return nil
     }
-  }
-
-  /// Keeps a preview that may replace the image. For a progressive file the first scans serve better.
-  private mutating func keepPreview() {
-    guard var preview, let draft, !draft.isProgressive, draft.jpeg?.obstacle == nil, preview.fits(draft) else { return }
-    preview.neededRanges = RangeSet([0..<position + EmbeddedPreview.comparedBytes])
-    self.draft?.preview = preview
   }
 
   private mutating func expectMarker(at offset: Int) -> Range<Int> {

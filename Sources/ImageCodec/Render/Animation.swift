@@ -69,15 +69,14 @@ struct Animation {
         let geometry = step.geometry
         let upright = try frame.upright(stored)
         let region = try Raster(computing: try upright.image().cropped(to: geometry.region))
-        let reduced = step.variant.light == .linear ? try region.resampled(to: geometry.view, light: .linear) : region
-        let view = try reduced.image().resized(to: geometry.view)
+        let view = try region.image().resized(to: geometry.view)
         // The crop of the first frame is used for all, so that the image does not jump.
         if number == 0, let search = geometry.search {
           cuts[index] = try view.partBySight(of: geometry.cut, gravity: search)
         }
         let cut = try Raster(computing: try view.cropped(to: cuts[index]).resized(to: geometry.output))
         try strips[index].append(cut)
-        withExtendedLifetime((upright, reduced)) {}
+        withExtendedLifetime((upright, region)) {}
       }
     }
     return try strips.map { strip throws(CodecError) in try strip.raster() }

@@ -22,18 +22,8 @@ package enum Downsampler {
   package static func pixels(
     of body: ByteSource, preview: PreviewPlan, cancellation: CancellationFlag
   ) -> [Rendered<ThumbnailRaster>]? {
-    // The reader of a HEIF's items compares them with the image itself.
-    var source = body
-    if preview.preview.heif == nil {
-      let range = preview.preview.range
-      guard let bytes = try? body.read(at: range.lowerBound, length: range.count), bytes.count == range.count else {
-        return nil
-      }
-      source = .memory(bytes)
-      let comparison = PreviewComparison(preview, source, body: body, cancellation: cancellation)
-      guard let isAlike = try? comparison.isAlike, isAlike else { return nil }
-    }
-    let rendered = pixels(of: source, plan: preview.plan, cancellation: cancellation)
+    // The reader of the items compares them with the image itself.
+    let rendered = pixels(of: body, plan: preview.plan, cancellation: cancellation)
     return rendered.allSatisfy { (try? $0.result.get()) != nil } ? rendered : nil
   }
 

@@ -22,7 +22,7 @@ package struct HelperOnlyDownsampler {
     self.memoryLimit = memoryLimit
   }
 
-  /// Decodes once for each light and renders every thumbnail, one result per variant, and the image's size. With
+  /// Decodes and renders every thumbnail, one result per variant, and the image's size. With
   /// `isTolerant` the rows before the damage are used.
   ///
   /// - Throws: Errors that concern all variants.
@@ -45,27 +45,21 @@ package struct HelperOnlyDownsampler {
     guard whole.size.width > 0, whole.size.height > 0 else { throw .damaged(.header, detail: "it has no size") }
     let steps = try [DecodePlan.Step](variants, of: whole.size, isDrawing: format.isDrawing).checked()
     // A drawing rendered at its own size is as good as one that is reduced.
-    let scaling: Scaling? = format.isDrawing && !variants.contains { $0.scaling == .best } ? .fast : nil
-    let probe = try reduce(
-      &reader, from: whole, to: steps.neededSize(scaling), averagesAll: steps.averagesAll() || !usesLevels)
-    let passes = Light.allCases.map { light in steps.filter { $0.variant.light == light } }.filter { !$0.isEmpty }
-      .map { DecodePlan.Pass(probe: probe, steps: $0, rule: ScaleRule(probe, bodyLength: nil), scaling: nil) }
-    let cost = passes.map { DecodeCost.peak(of: $0, probe: probe, bodyLength: body.count) }.max() ?? 0
+    let needed = steps.neededSize(isCoarse: format.isDrawing)
+    let probe = try reduce(&reader, from: whole, to: needed, usesLevels: usesLevels)
+    let pass = DecodePlan.Pass(probe: probe, steps: steps, rule: ScaleRule(probe, bodyLength: nil))
+    let cost = DecodeCost.peak(of: pass, probe: probe, bodyLength: body.count)
     if cost > memoryLimit { throw .helperFailed(.outOfMemory(limit: memoryLimit)) }
     let plan = DecodePlan(
-      probe: probe, passes: passes, predictedBytes: cost, isTolerant: isTolerant, isBodyWhole: true)
-    let results = passes.flatMap { pass in
-      let decoder = ImageDecoder(
-        body: reader.body, plan: plan, pass: pass, cancellation: CancellationFlag(), helperOnly: reader)
-      return RenderPass(decoder: decoder).run()
-    }
-    return (results, whole.size)
+      probe: probe, passes: [pass], predictedBytes: cost, isTolerant: isTolerant, isBodyWhole: true)
+    let decoder = ImageDecoder(
+      body: reader.body, plan: plan, pass: pass, cancellation: CancellationFlag(), helperOnly: reader)
+    return (RenderPass(decoder: decoder).run(), whole.size)
   }
 
-  /// Sets the reader to the smallest sufficient size, and reads the header again. If all pixels are averaged in linear
-  /// light, no reduced form of the file serves.
+  /// Sets the reader to the smallest sufficient size, and reads the header again.
   private func reduce(
-    _ reader: inout HelperOnlyReader, from whole: ImageProbe, to needed: PixelSize, averagesAll: Bool
+    _ reader: inout HelperOnlyReader, from whole: ImageProbe, to needed: PixelSize, usesLevels: Bool
   ) throws(CodecError) -> ImageProbe {
     let size = whole.size
     if format.isDrawing {
@@ -74,7 +68,7 @@ package struct HelperOnlyDownsampler {
       try limits.check(drawn)
       reader.scale = max(
         Double(needed.width) / Double(size.width), Double(needed.height) / Double(size.height))
-    } else if format == .jpeg2000, !averagesAll {
+    } else if format == .jpeg2000, usesLevels {
       while reader.page + 1 < whole.frameCount ?? 1 {
         let halved = PixelSize(size.width >> (reader.page + 1), size.height >> (reader.page + 1))
         guard halved.width >= needed.width, halved.height >= needed.height else { break }

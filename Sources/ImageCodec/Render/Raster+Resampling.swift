@@ -2,7 +2,6 @@ import ThumbnailCore
 
 extension Raster {
   /// The image at another size: Lanczos with three lobes, in the samples' own colour space, within one level of exact.
-  /// In linear light the samples must be gray or RGB.
   ///
   /// - Parameters:
   ///   - size: The size of the whole resampled image, in pixels.
@@ -11,13 +10,13 @@ extension Raster {
   ///   - crop: The part of the new image to compute, pixel for pixel equal to that part of the whole. Nil: all of it.
   /// - Throws: `.damaged(.shrink, …)` for invalid sizes, `.outOfMemory`.
   func resampled(
-    to size: PixelSize, extent: PixelExtent? = nil, crop: PixelRectangle? = nil, light: Light = .display
+    to size: PixelSize, extent: PixelExtent? = nil, crop: PixelRectangle? = nil
   ) throws(CodecError) -> Raster {
     let part = crop ?? PixelRectangle(x: 0, y: 0, size: size)
     if size == self.size && extent == nil && part.size == size { return self }
     let source = RasterRowSource(self, extent: extent)
     let view = ViewRenderer.View(size: size, part: part, keepsPlanes: true)
-    let rasters = try ViewRenderer(source.layout, views: [view], light: light).render(
+    let rasters = try ViewRenderer(source.layout, views: [view]).render(
       source, cancellation: CancellationFlag())
     return rasters[0].of(space)
   }

@@ -97,7 +97,7 @@ struct RenderPass {
 
   private func render(_ source: any RowSource, _ steps: [Int]) throws(CodecError) -> [Raster] {
     let layout = source.layout
-    let renderer = try ViewRenderer(layout, views: steps.map { view(of: pass.steps[$0], layout) }, light: pass.light)
+    let renderer = try ViewRenderer(layout, views: steps.map { view(of: pass.steps[$0], layout) })
     return try renderer.render(source, fillsDamage: decoder.plan.isTolerant, cancellation: decoder.cancellation)
   }
 
@@ -123,7 +123,7 @@ struct RenderPass {
   private func reduced(_ larger: Raster?, for step: DecodePlan.Step) throws(CodecError) -> Raster {
     guard let larger else { throw .damaged(.shrink, detail: "the larger thumbnail failed") }
     let view = orientation.stored(step.geometry.view)
-    return try larger.resampled(to: view, crop: cut(of: step, in: view), light: pass.light)
+    return try larger.resampled(to: view, crop: cut(of: step, in: view))
   }
 
   /// The part of a step's stored view that it needs.

@@ -1,47 +1,27 @@
 import ThumbnailCore
 
 /// Converts rows to 16-bit samples with `RowResampler.fractionBits` fraction bits: rows with alpha, whose colours are
-/// multiplied by it so that transparent pixels do not bleed into their neighbours, rows of 16 bits, and all rows for
-/// linear light.
+/// multiplied by it so that transparent pixels do not bleed into their neighbours, and rows of 16 bits.
 struct SampleConverter {
   private let channels: Int
   private let hasAlpha: Bool
   private let sample: RowLayout.Sample
-  private let light: Light
 
   /// The converter for rows of a layout; nil if they can be resampled as they are.
-  init?(_ layout: RowLayout, light: Light = .display) {
-    guard layout.hasAlpha || layout.sample != .uint8 || light == .linear else { return nil }
-    self.light = light
+  init?(_ layout: RowLayout) {
+    guard layout.hasAlpha || layout.sample != .uint8 else { return nil }
     (channels, hasAlpha, sample) = (layout.planes[0].channels, layout.hasAlpha, layout.sample)
   }
 
-  /// Converts `count` pixels. `deviations` are `RowBand`'s.
-  func convert(
-    _ row: UnsafeRawPointer, deviations: UnsafePointer<UInt8>? = nil, count: Int,
-    into output: UnsafeMutablePointer<Int16>
-  ) {
-    switch (sample, light) {
-    case (.uint8, .linear) where deviations != nil && !hasAlpha:
-      guard let deviations else { return }
-      LinearLight.decode(
-        row.assumingMemoryBound(to: UInt8.self), deviations: deviations, count: count, channels: channels, into: output)
-    case (.uint8, .linear):
-      LinearLight.decode(
-        row.assumingMemoryBound(to: UInt8.self), count: count, channels: channels, hasAlpha: hasAlpha, into: output)
-    case (.uint16, .linear):
-      LinearLight.decode(
-        row.assumingMemoryBound(to: UInt16.self), count: count, channels: channels, hasAlpha: hasAlpha, into: output)
-    case (.uint8, .display): convert(row.assumingMemoryBound(to: UInt8.self), count, output)
-    case (.uint16, .display): convert(row.assumingMemoryBound(to: UInt16.self), count, output)
+  /// Converts `count` pixels.
+  func convert(_ row: UnsafeRawPointer, count: Int, into output: UnsafeMutablePointer<Int16>) {
+    switch sample {
+    case .uint8: convert(row.assumingMemoryBound(to: UInt8.self), count, output)
+    case .uint16: convert(row.assumingMemoryBound(to: UInt16.self), count, output)
     }
   }
 
   private func convert(_ row: UnsafePointer<UInt8>, _ count: Int, _ output: UnsafeMutablePointer<Int16>) {
-    guard hasAlpha else {
-      for index in 0..<count * channels { output[index] = Int16(row[index]) << 6 }
-      return
-    }
     switch channels {
     case 2: premultiply(row, count, output, channels: 2)
     default: premultiply(row, count, output, channels: 4)

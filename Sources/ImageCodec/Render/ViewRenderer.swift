@@ -19,15 +19,11 @@ struct ViewRenderer {
   private let converter: SampleConverter?
   private var outputs: [Output]
 
-  /// - Parameter light: The light in which pixels are averaged; linear light only for gray and RGB.
-  init(_ layout: RowLayout, views: [View], light: Light = .display) throws(CodecError) {
-    guard light == .display || layout.colour == .interleaved else {
-      throw .damaged(.shrink, detail: "planes and inks cannot be averaged in linear light")
-    }
+  init(_ layout: RowLayout, views: [View]) throws(CodecError) {
     self.layout = layout
-    converter = SampleConverter(layout, light: light)
+    converter = SampleConverter(layout)
     let isWide = converter != nil
-    outputs = try views.map { view throws(CodecError) in try Output(view, of: layout, isWide: isWide, light: light) }
+    outputs = try views.map { view throws(CodecError) in try Output(view, of: layout, isWide: isWide) }
   }
 
   /// Reads the rows of the source up to the last one that a view needs, and returns the rasters, in the order of the views.
@@ -75,7 +71,7 @@ struct ViewRenderer {
     for index in 0..<band.count {
       converter.convert(
         band.start + index * band.stride + first * channels * layout.sampleBytes,
-        deviations: band.deviations.map { $0 + first }, count: columns.count, into: row + first * channels)
+        count: columns.count, into: row + first * channels)
       let converted = RowBand(plane: band.plane, start: UnsafeRawPointer(row), stride: 0, count: 1)
       for output in outputs { output.take(converted) }
     }
@@ -119,7 +115,6 @@ struct ViewRenderer {
 private final class Output {
   private let view: ViewRenderer.View
   private let layout: RowLayout
-  private let light: Light
   private let resamplers: [RowResampler]
   private let bands: Int
   /// The finished pixels of an interleaved plane.
@@ -134,8 +129,8 @@ private final class Output {
   /// Rows of all planes that a source passes together and that their windows complete are less than this.
   private static let usualRows = 64
 
-  init(_ view: ViewRenderer.View, of layout: RowLayout, isWide: Bool, light: Light) throws(CodecError) {
-    (self.view, self.layout, self.light) = (view, layout, light)
+  init(_ view: ViewRenderer.View, of layout: RowLayout, isWide: Bool) throws(CodecError) {
+    (self.view, self.layout) = (view, layout)
     resamplers = try layout.planes.map { plane throws(CodecError) in
       try RowResampler(plane, isWide: isWide, region: view.region, target: view.size, part: view.part)
     }
@@ -161,13 +156,7 @@ private final class Output {
       if layout.colour == .ycc {
         take(row, y, ofPlane: band.plane)
       } else if layout.hasAlpha {
-        if light == .linear {
-          LinearLight.unpremultiply(row, pixels: width, channels: bands, into: start + y * width * bands)
-        } else {
-          SampleFinisher.unpremultiply(row, pixels: width, channels: bands, into: start + y * width * bands)
-        }
-      } else if light == .linear {
-        LinearLight.encode(row, count: width * bands, into: start + y * width * bands)
+        SampleFinisher.unpremultiply(row, pixels: width, channels: bands, into: start + y * width * bands)
       } else {
         SampleFinisher.narrow(row, count: width * bands, into: start + y * width * bands)
       }

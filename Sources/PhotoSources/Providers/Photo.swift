@@ -56,7 +56,7 @@ public struct Photo: Identifiable, Equatable, Sendable, Codable {
   /// the cache. For a file this reads its length and modification time, which takes a few microseconds.
   ///
   /// - Parameters:
-  ///   - size: The thumbnail's box, in device pixels. For `Scaling.best`, twice that.
+  ///   - size: The thumbnail's box, in device pixels.
   ///   - fit: How the photo fits the box.
   ///   - original: Whether to use the photo as uploaded, whatever the box.
   public func source(for size: PixelSize, fit: Fit, original: Bool = false) -> ImageSource {
@@ -75,11 +75,7 @@ public struct Photo: Identifiable, Equatable, Sendable, Codable {
   ///
   /// - Parameter original: Whether to use the photo as uploaded instead.
   func source(for variants: [Variant], original: Bool = false) -> ImageSource {
-    let boxes = variants.map { variant in
-      // Best scaling needs twice the pixels. A service's own reduction is never in linear light.
-      let scale = variant.scaling == .best || variant.light == .linear ? 2 : 1
-      return PixelSize(variant.size.width * scale, variant.size.height * scale)
-    }
+    let boxes = variants.map(\.size)
     let box = PixelSize(boxes.map(\.width).max() ?? 1, boxes.map(\.height).max() ?? 1)
     return source(for: box, fit: variants.first?.fit ?? .cover, original: original)
   }

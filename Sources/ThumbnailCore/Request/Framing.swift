@@ -187,30 +187,3 @@ public enum Gravity: String, Sendable, Codable, CaseIterable {
   /// The upper left corner.
   case northwest
 }
-
-/// The size at which the image is read before it is reduced to the thumbnail, and so the difference from a full decode
-/// that is resized with Lanczos.
-public enum Scaling: String, Sendable, Codable, CaseIterable {
-  /// At least at the thumbnail's own size: the fewest bytes, the least memory and a visible loss, for placeholders and
-  /// very small thumbnails.
-  case fast
-  /// At twice the thumbnail's size, or less for smooth images: at most one thumbnail in fifty is worse than
-  /// vipsthumbnail's by 0.005 SSIM or 0.3 dE2000.
-  case good
-  /// Always at two and a half times the thumbnail's size. Even at twice its size, none of 269 images was worse by those
-  /// limits.
-  case best
-}
-
-/// The light in which pixels are averaged.
-public enum Light: String, Sendable, Codable, CaseIterable {
-  /// The values as they are encoded for display, as in most programs: the fastest. Alternating black and white pixels
-  /// become 128.
-  case display
-  /// Linear light, as an eye or a lens averages it: alternating black and white pixels become 188. Bright points and
-  /// thin lines on dark keep their brightness; dark ones on bright become paler. The coefficient reader measures the
-  /// variance that it averages away in a large JPEG, which takes half as long again. Other images, and all with
-  /// `Scaling.best`, are read whole. `Scaling.fast` reads them as small as in display light, and averages only the rest
-  /// in linear light.
-  case linear
-}

@@ -14,8 +14,6 @@ public struct Variant: Hashable, Sendable {
   public var format: OutputFormat
   /// The encoder's quality, 1 to 100; ignored for PNG.
   public var quality: Int
-  /// How much is decoded.
-  public var scaling: Scaling
   /// The colour behind transparent parts. Nil keeps them transparent if the format can; JPEG then uses white.
   public var background: RGBColor?
   /// Whether an image smaller than the box is enlarged.
@@ -26,8 +24,6 @@ public struct Variant: Hashable, Sendable {
   public var metadata = MetadataPolicy.none
   /// Which frames of an animated image are shown.
   public var frames = FrameSelection.first
-  /// The light in which pixels are averaged.
-  public var light = Light.display
   /// The `ThumbnailProcessor` that changes the pixels before they are encoded, by its name. Nil: none.
   public var processor: String?
   /// Changes of the image's outline.
@@ -41,8 +37,8 @@ public struct Variant: Hashable, Sendable {
   /// A variant; the defaults show the whole image, as the commands do.
   public init(
     size: PixelSize, fit: Fit = .contain, gravity: Gravity = .centre, format: OutputFormat = .auto, quality: Int = 80,
-    scaling: Scaling = .good, background: RGBColor? = nil, enlarges: Bool = false, effort: Int? = nil,
-    metadata: MetadataPolicy = .none, frames: FrameSelection = .first, light: Light = .display,
+    background: RGBColor? = nil, enlarges: Bool = false, effort: Int? = nil,
+    metadata: MetadataPolicy = .none, frames: FrameSelection = .first,
     processor: String? = nil, framing: Framing = Framing()
   ) {
     self.size = size
@@ -50,13 +46,11 @@ public struct Variant: Hashable, Sendable {
     self.gravity = fit == .cover || fit == .auto ? gravity : .centre
     self.format = format
     self.quality = quality
-    self.scaling = scaling
     self.background = background
     self.enlarges = enlarges
     self.effort = effort
     self.metadata = metadata
     self.frames = frames
-    self.light = light
     self.processor = processor
     self.framing = framing
   }
@@ -65,21 +59,21 @@ public struct Variant: Hashable, Sendable {
   /// not raise it: see `PixelsVersion`.
   package static let encoderVersion = 1
 
-  /// The variant as a short string, as it is stored: `1;400x400;cover;centre;auto;80;fast;-;0`. Rarely used options are
-  /// appended if they are set: `;-;profile;all`, `;-;none;first;linear`, and `;-;none;first;display;blur-3`. A framing
+  /// The variant as a short string, as it is stored: `1;400x400;cover;centre;auto;80;good;-;0`. `good` and `display` are
+  /// constants, of which 0.10.0 had others. Rarely used options are
+  /// appended if they are set: `;-;profile;all`, and `;-;none;first;display;blur-3`. A framing
   /// comes last: `;@c300.0:200.0:centre:0.0:0.0:1`.
   public var token: String { framed.map { "\(unframed);\($0.framing.token)" } ?? unframed }
 
   private var unframed: String {
     let rare = (effort: effort.map { "\($0)" } ?? "-", metadata: metadata.rawValue, frames: frames.rawValue)
-    if light == .display && processor == nil && rare == ("-", "none", "first") { return common }
-    let light = light == .display && processor == nil ? "" : ";\(light.rawValue)"
-    return "\(common);\(rare.effort);\(rare.metadata);\(rare.frames)\(light)\(processor.map { ";\($0)" } ?? "")"
+    if processor == nil && rare == ("-", "none", "first") { return common }
+    return "\(common);\(rare.effort);\(rare.metadata);\(rare.frames)\(processor.map { ";display;\($0)" } ?? "")"
   }
 
   private var common: String {
     "\(Self.encoderVersion);\(size);\(fit.rawValue);\(gravity.rawValue);\(format.rawValue);\(quality);"
-      + "\(scaling.rawValue);\(background?.hex ?? "-");\(enlarges ? 1 : 0)"
+      + "good;\(background?.hex ?? "-");\(enlarges ? 1 : 0)"
   }
 
   /// Parses a token. Nil for another encoder version, and for a text that `token` does not return.
@@ -97,15 +91,15 @@ public struct Variant: Hashable, Sendable {
   }
 
   private init?(parts: [String]) {
-    guard [9, 12, 13, 14].contains(parts.count), parts[0] == "\(Self.encoderVersion)",
+    guard [9, 12, 14].contains(parts.count), parts[0] == "\(Self.encoderVersion)",
       let size = PixelSize(parsing: parts[1]),
       size.isValidThumbnailSize,
       let fit = Fit(rawValue: parts[2]), let gravity = Gravity(rawValue: parts[3]),
       let format = OutputFormat(rawValue: parts[4]), let quality = Int(parts[5]),
-      let scaling = Scaling(rawValue: parts[6]), parts[7] == "-" || RGBColor(hex: parts[7]) != nil
+      parts[6] == "good", parts[7] == "-" || RGBColor(hex: parts[7]) != nil
     else { return nil }
     self.init(
-      size: size, fit: fit, gravity: gravity, format: format, quality: quality, scaling: scaling,
+      size: size, fit: fit, gravity: gravity, format: format, quality: quality,
       background: RGBColor(hex: parts[7]), enlarges: parts[8] == "1")
     guard parts.count > 9 else { return }
     guard parts[9] == "-" || Int(parts[9]) != nil, let metadata = MetadataPolicy(rawValue: parts[10]),
@@ -113,10 +107,7 @@ public struct Variant: Hashable, Sendable {
     else { return nil }
     (effort, self.metadata, self.frames) = (Int(parts[9]), metadata, frames)
     guard parts.count > 12 else { return }
-    guard let light = Light(rawValue: parts[12]), light != .display || parts.count > 13 else { return nil }
-    self.light = light
-    guard parts.count > 13 else { return }
-    guard ThumbnailProcessor.problem(parts[13]) == nil else { return nil }
+    guard parts[12] == "display", ThumbnailProcessor.problem(parts[13]) == nil else { return nil }
     processor = parts[13]
   }
 
@@ -150,8 +141,6 @@ public enum MetadataPolicy: String, Sendable, Codable, CaseIterable {
   /// The image's own colours with their ICC profile, so that wide gamuts are kept. CMYK is converted to sRGB all the
   /// same.
   case profile
-  /// The author and copyright: the EXIF fields Artist and Copyright, in JPEG, WebP and AVIF.
-  case copyright
 }
 
 /// Which frames of an animated image the thumbnail shows.

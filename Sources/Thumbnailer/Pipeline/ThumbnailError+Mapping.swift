@@ -91,7 +91,7 @@ extension ThumbnailError {
     switch deadline {
     case .connect: "no connection in time; check the network, or try again later"
     case .stall: "the transfer stalled; try again later"
-    case .rate: "the server sends too few bytes a second; try again later, or accept a lower rate (minimumRate)"
+    case .rate: "the server sends too few bytes a second; try again later"
     case .total: "the download took too long in all; try again later"
     }
   }

@@ -24,7 +24,7 @@ extension ThumbnailPipeline {
     /// The most bytes of partially downloaded large images kept in the cache's folder. The next download of the image
     /// resumes from there, if the server supports ranges and the image has not changed. They are kept for a week at
     /// most. 0 keeps none. Default: 512 MiB.
-    public var partialDownloadLimit = ByteSize.mebibytes(512)
+    package var partialDownloadLimit = ByteSize.mebibytes(512)
     /// The most bytes of all work in flight, bodies and decodes, in addition to the program itself and the memory
     /// cache. At least 16 MiB. Default: 512 MiB, or the memory of the cgroup or the machine less the program (32 MiB)
     /// and the memory cache if that is less.
@@ -80,13 +80,11 @@ extension ThumbnailPipeline {
     /// Whether only the part of a file is downloaded that the requested thumbnails need: the first scans of a
     /// progressive JPEG, often a tenth of it, and parts of a HEIC or RAW file, by range requests if the server supports
     /// them. With HTTP/1.1, a transfer that ends early closes its connection, unless little is left. Default: true.
-    public var earlyStop = true
+    package var earlyStop = true
     /// Whether small thumbnails are made from images that cameras embed in a file, if they are large enough and have
     /// the image's aspect ratio and orientation: the thumbnail in a HEIC's container, if it matches at least eight
-    /// tiles spread over the image; with `on` also that of an image in one piece, without a comparison, and the preview
-    /// in a JPEG's EXIF data, if it matches the image's first rows. Then only a part of the file is read. Small edits
-    /// elsewhere that left the small image unchanged are not detected, and a JPEG's previews are of low quality. Such
-    /// thumbnails stay in the cache, and their responses say so (`ThumbnailResponse.preview`). Default: `auto`.
+    /// tiles spread over the image. Then only a part of the file is read. Small edits elsewhere that left the small
+    /// image unchanged are not detected. Such thumbnails stay in the cache, and their responses say so (`ThumbnailResponse.preview`). Default: `auto`.
     public var previews = PreviewUse.auto
     /// When a stored thumbnail is used as fresh, and when it is revalidated. Default: as the server's response says.
     public var cacheMode = CacheMode.standard
@@ -117,7 +115,7 @@ extension ThumbnailPipeline {
     public var maximumWait = Duration.zero
     /// The least that a server must send, in bytes per second on average over 20 seconds; a slower transfer fails. The
     /// last attempt at a large image continues as long as any bytes arrive. 0 allows any rate. Default: 1,000.
-    public var minimumRate = ByteSize(bytes: 1000)
+    package var minimumRate = ByteSize(bytes: 1000)
     /// The `User-Agent` sent to servers; nil, the default, for `thumbs/VERSION libcurl/VERSION`. Include a contact if
     /// you request many images.
     public var userAgent: String?

@@ -70,7 +70,6 @@ struct ConvertCommand: AsyncParsableCommand {
     var options = FolderConverter.Options(inputs: inputs, output: RawPath.arguments([output.output])[0])
     (options.sizes, options.fit, options.gravity) = (thumbnails.distinctSizes, thumbnails.fit, thumbnails.gravity)
     (options.format, options.quality) = (thumbnails.format, thumbnails.quality)
-    (options.scaling, options.light) = (thumbnails.scaling, thumbnails.light)
     options.framing = part.framing(thumbnails.gravity)
     treatment.apply(to: &options)
     selection.apply(to: &options)

@@ -61,6 +61,10 @@ struct ServeCommand: AsyncParsableCommand {
     try checkOneOf([
       ("the folder", folder != nil), ("--provider", source.provider != nil), ("--urls", source.urls != nil),
     ])
+    try checkOneOf([
+      ("--allow-private-networks", service.allowPrivateNetworks),
+      ("--public-addresses-only", network.addresses.publicAddressesOnly),
+    ])
     let isMore = source.provider != nil || source.urls != nil || service.root != nil || service.signingKeys != nil
     if sharing.asksForPassword, isMore || !service.allowSource.isEmpty || sharing.isPublic {
       throw ValidationError(
@@ -177,7 +181,7 @@ struct ServeCommand: AsyncParsableCommand {
   private func configuration() throws -> ThumbnailPipeline.Configuration {
     var configuration = ThumbnailPipeline.Configuration()
     // Anybody who can reach the page decides what the server downloads.
-    configuration.addresses = .publicOnly
+    configuration.addresses = service.allowPrivateNetworks ? .any : .publicOnly
     configuration.downloads = Self.downloads
     resources.apply(to: &configuration)
     // One client has half of them.

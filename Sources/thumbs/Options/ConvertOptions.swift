@@ -51,21 +51,12 @@ struct ConvertThumbnailOptions: ParsableArguments {
   enum Stripping: String, ExpressibleByArgument, CaseIterable {
     case all
     case keepICC = "keep-icc"
-    case keepCopyright = "keep-copyright"
-
-    var policy: MetadataPolicy {
-      switch self {
-      case .all: .none
-      case .keepICC: .profile
-      case .keepCopyright: .copyright
-      }
-    }
   }
 
   @Option(
     help: ArgumentHelp(
       """
-      The metadata that is left out: keep-icc keeps the picture's own colours and their profile, keep-copyright its author.
+      The metadata that is left out: keep-icc keeps the picture's own colours and their profile.
       """, visibility: .hidden))
   var strip = Stripping.all
 
@@ -83,7 +74,8 @@ struct ConvertThumbnailOptions: ParsableArguments {
 
   func apply(to options: inout FolderConverter.Options) {
     (options.enlarges, options.effort, options.background) = (enlarge, effort, background)
-    (options.metadata, options.frames) = (strip.policy, animated)
+    options.metadata = strip == .all ? .none : .profile
+    options.frames = animated
   }
 }
 

@@ -11,12 +11,6 @@ struct NetworkOptions: ConfigurationOptions {
   var userAgent: String?
 
   @Option(
-    "SIZE",
-    "The least bytes a second that a server must send, on average over 20 s; a slower download fails. 0 accepts any "
-      + "rate. (default: 1kB)")
-  var minRate: ByteSize?
-
-  @Option(
     "HOST=NAME: VALUE",
     "A header field for the pictures of one host, such as 'cdn.example.org=Authorization: Bearer …'; * stands for "
       + "every host. May be given several times. Pictures that are fetched with it are cached separately.",
@@ -38,14 +32,11 @@ struct NetworkOptions: ConfigurationOptions {
   @Option("FILE", "The certificate authorities to trust, a PEM file. (default: the system's)")
   var cacert: String?
 
-  @Option("HOST=FILE", "A certificate to show to one host, a PEM file with its key. May be given several times.")
-  var clientCert: [String] = []
-
   @Option(
     "HOST=FILE",
-    "The key of a host's certificate where it has a file of its own. Its password comes from "
-      + "\(SecretVariables.keyPassword).")
-  var clientKey: [String] = []
+    "A certificate to show to one host, a PEM file with its key. May be given several times. The key's password "
+      + "comes from \(SecretVariables.keyPassword).")
+  var clientCert: [String] = []
 
   @OptionGroup var addresses: AddressOptions
 
@@ -65,25 +56,19 @@ struct NetworkOptions: ConfigurationOptions {
     }
     if let cacert { try Self.checkReadable(cacert, option: "--cacert") }
     if let netrcFile { try Self.checkReadable(netrcFile, option: "--netrc-file") }
-    let hosts = try clientCert.map { try Self.hostAndFile($0, option: "--client-cert").host }
-    for text in clientKey where !hosts.contains(try Self.hostAndFile(text, option: "--client-key").host) {
-      throw ValidationError("--client-key \(text) has no certificate: give --client-cert for that host, too")
-    }
+    for text in clientCert { _ = try Self.hostAndFile(text, option: "--client-cert") }
   }
 
   func apply(to configuration: inout ThumbnailPipeline.Configuration) throws {
     if let userAgent { configuration.userAgent = userAgent }
-    if let minRate { configuration.minimumRate = minRate }
     configuration.certificateAuthorityFile = cacert ?? BundledLibraries.certificateAuthorities
     if let proxy { configuration.proxy = proxy == "none" ? .none : .url(proxy) }
     try addresses.apply(to: &configuration)
     if let problem = configuration.guardBypass() { throw ValidationError(Advice.withOptions(problem)) }
     let password = SecretVariables.values[SecretVariables.keyPassword]
-    let keys = try clientKey.map { try Self.hostAndFile($0, option: "--client-key") }
     configuration.clientCertificates = try clientCert.map { text in
       let (host, file) = try Self.hostAndFile(text, option: "--client-cert")
-      let key = keys.first { $0.host == host }?.file
-      return ClientCertificate(host: host, certificateFile: file, keyFile: key, password: password)
+      return ClientCertificate(host: host, certificateFile: file, password: password)
     }
   }
 
@@ -157,13 +142,10 @@ struct NetworkOptions: ConfigurationOptions {
 /// Without an option the configuration's own policy stays: any address, for the user's own lists. A command that serves
 /// strangers sets `publicOnly` before it applies these.
 struct AddressOptions: ConfigurationOptions {
-  @Flag(help: "Fetch from this machine and private networks, too: the default, except in serve.")
-  var allowPrivateNetworks = false
-
   @Flag(
     help: """
-      Fetch only from public addresses of the internet, also along redirects: for lists that strangers have written, \
-      and always in serve. Fresh thumbnails in the cache are still used.
+      Fetch only from public addresses of the internet, also along redirects: for lists that strangers have written; \
+      the default in serve. Fresh thumbnails in the cache are still used.
       """)
   var publicAddressesOnly = false
 
@@ -175,14 +157,7 @@ struct AddressOptions: ConfigurationOptions {
   @Option("ADDRESS[/BITS]", "Addresses that are never reached, though public. May be given several times.")
   var refuseNetwork: [AddressRange] = []
 
-  func validate() throws {
-    try checkOneOf([
-      ("--allow-private-networks", allowPrivateNetworks), ("--public-addresses-only", publicAddressesOnly),
-    ])
-  }
-
   func apply(to configuration: inout ThumbnailPipeline.Configuration) throws {
-    if allowPrivateNetworks { configuration.addresses = .any }
     if publicAddressesOnly { configuration.addresses = .publicOnly }
     guard allowNetwork.isEmpty || configuration.addresses.isGuarded else {
       throw ValidationError("--allow-network allows nothing more: give --public-addresses-only, too, or leave it out")

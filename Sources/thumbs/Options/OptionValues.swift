@@ -214,7 +214,6 @@ extension PixelsVersion: OptionValue {
 // MARK: Values of a few names
 
 extension Fit: ExpressibleByArgument {}
-extension Scaling: ExpressibleByArgument {}
 extension FrameSelection: ExpressibleByArgument {}
 extension FolderConverter.Options.Pairing: ExpressibleByArgument {}
 extension DamagePolicy: ExpressibleByArgument {}

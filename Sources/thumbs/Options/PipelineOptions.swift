@@ -37,33 +37,13 @@ struct PipelineOptions: ConfigurationOptions {
     "SIZE", "The memory cache's limit. (default: 64MiB, or an eighth of the memory if less; in a prefetch 4MiB)")
   var memoryCache: ByteSize?
 
-  @Option(
-    "SIZE",
-    "The most bytes of interrupted downloads that are kept to resume them; 0 keeps none. (default: 512MiB)")
-  var partialDownloads: ByteSize?
-
   @Option("SIZE", "The longest file that is downloaded. (default: 256MiB)", .atLeast(ByteSize(bytes: 1), "1"))
   var maxBytes: ByteSize?
-
-  /// Whether something is done.
-  enum Toggle: String, ExpressibleByArgument, CaseIterable {
-    case on, off
-  }
-
-  @Option(
-    help: ArgumentHelp(
-      """
-      Whether only the needed part of a progressive JPEG, a HEIC or a RAW file is downloaded. Damage in the rest of the \
-      file then goes unnoticed.
-      """, valueName: "on|off"))
-  var earlyStop = Toggle.on
 
   func apply(to configuration: inout ThumbnailPipeline.Configuration) {
     cache.apply(to: &configuration)
     decoding.apply(to: &configuration)
-    configuration.earlyStop = earlyStop == .on
     if let memoryCache { configuration.memoryCacheLimit = memoryCache }
-    if let partialDownloads { configuration.partialDownloadLimit = partialDownloads }
     if let perHost { configuration.downloadsPerHost = perHost }
     configuration.downloads = downloads ?? max(configuration.downloads, perHost ?? 1)
     if let maxBytes { configuration.maximumSourceBytes = maxBytes }
@@ -87,10 +67,8 @@ struct DecodeOptions: ConfigurationOptions {
   @Option(
     help: ArgumentHelp(
       """
-      Whether small thumbnails may be made from thumbnails in the file. auto: from a HEIC's, if it looks like tiles \
-      spread over the picture. on: also from those that cannot be compared like this, in a HEIC in one piece or in a \
-      JPEG's EXIF data; later changes of the picture may be missing.
-      """, valueName: "auto|on|off"))
+      Whether small thumbnails may be made from the thumbnail in a HEIC, if it looks like tiles spread over the picture.
+      """, valueName: "auto|off"))
   var previews = PreviewUse.auto
 
   @Option(

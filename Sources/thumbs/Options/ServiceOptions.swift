@@ -61,6 +61,10 @@ struct ServiceOptions: ParsableArguments {
     .within(0.1...1_000_000, "give 0.1 to 1000000"), visibility: .hidden)
   var rateLimit: Double?
 
+  @Flag(
+    help: ArgumentHelp("Fetch pictures from this machine and private networks, too.", visibility: .hidden))
+  var allowPrivateNetworks = false
+
   @Option(help: ArgumentHelp("Write a line for each response to stderr.", valueName: "text|json", visibility: .hidden))
   var accessLog: AccessLog.Format?
 

@@ -27,19 +27,6 @@ struct ThumbnailOptions: ParsableArguments {
   @Option("N", "The encoder's quality, 1 to 100.", .within(1...100, "give a number from 1 to 100"))
   var quality = 80
 
-  @Option(
-    help: ArgumentHelp(
-      "How finely a picture is read: fast loses detail, best costs the most time.", visibility: .hidden))
-  var scaling = Scaling.good
-
-  @Flag(
-    help: ArgumentHelp(
-      """
-      Averages pixels in linear light: bright points and thin lines on dark, such as stars, city lights and text, stay \
-      as bright as they are. Takes more time.
-      """, visibility: .hidden))
-  var linear = false
-
   func validate() throws {
     if fit != .contain, let open = sizes.first(where: \.isOpen) {
       throw ValidationError(
@@ -53,14 +40,10 @@ struct ThumbnailOptions: ParsableArguments {
     return (sizes.isEmpty ? [TargetSize(PixelSize(400, 400))] : sizes).filter { seen.insert($0).inserted }
   }
 
-  /// The light in which pixels are averaged.
-  var light: Light { linear ? .linear : .display }
-
   /// One variant for each size.
   var variants: [Variant] {
     distinctSizes.map {
-      Variant(
-        size: $0.box, fit: fit, gravity: gravity, format: format, quality: quality, scaling: scaling, light: light)
+      Variant(size: $0.box, fit: fit, gravity: gravity, format: format, quality: quality)
     }
   }
 }

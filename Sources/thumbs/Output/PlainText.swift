@@ -40,7 +40,7 @@ enum PlainText {
 enum Advice {
   /// The options that set the members of the library's configurations which its messages name.
   private static let options = [
-    "addresses": "--allow-network, --allow-private-networks",
+    "addresses": "--allow-network",
     "allowsPaths": "--no-paths", "longestLine": "--max-line",
     "cacheMode": "--offline", "cacheDirectory": "--cache-dir", "certificateAuthorityFile": "--cacert",
     "damaged": "--damaged accept", "downloadsPerHost": "--per-host",
@@ -52,7 +52,7 @@ enum Advice {
     "isolation": "--isolate, --unsafe-from-web",
     "listsAreNullSeparated": "-0", "maximumPixels": "--max-pixels", "maximumSourceBytes": "--max-bytes",
     "maximumWait": "--max-wait", "overwrites": "--overwrite",
-    "memoryBudget": "--memory-budget", "minimumRate": "--min-rate", "pairing": "--pair", "proxy": "--proxy",
+    "memoryBudget": "--memory-budget", "pairing": "--pair", "proxy": "--proxy",
     "retriesFailures": "--retry-failed", "userAgent": "--user-agent",
   ]
 

@@ -78,6 +78,10 @@ extension UsageMessage {
     "--html": "'thumbs prefetch --query TEXT --sheet FILE.html' writes a page with the pictures of a search",
     "--videos": "thumbnails are made of pictures only; ffmpegthumbnailer makes those of films",
     "--rotate": turning, "--flip": turning, "--extend": turning, "--pad": turning,
+    "--linear": "pixels are averaged as they are encoded", "--scaling": "every picture is read as with good",
+    "--early-stop": "only what is needed is downloaded", "--min-rate": "1,000 bytes a second are the least",
+    "--partial-downloads": "up to 512 MiB are kept to resume", "--allow-private-networks": "that is the default here",
+    "--client-key": "put the key into the PEM file of --client-cert",
   ]
   private static let turning = "vips or ImageMagick turn and pad thumbnails"
 

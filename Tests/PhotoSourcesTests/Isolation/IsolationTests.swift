@@ -115,7 +115,7 @@ struct IsolationTests {
     Variant(size: PixelSize(100, 100), fit: .cover, metadata: .profile),
     Variant(size: PixelSize(600, 600), fit: .cover, enlarges: true),
     Variant(size: PixelSize(100, 100), fit: .cover, format: .webp, frames: .all),
-    Variant(size: PixelSize(50, 50), fit: .cover, light: .linear),
+    Variant(size: PixelSize(50, 50), fit: .cover),
   ])
   func whatAHelperMakesIsWhatIsMadeInProcess(_ variant: Variant) async throws {
     let fixture = try Self.fixture(Self.helper)

@@ -6,14 +6,13 @@ import TestSupport
 @Suite struct VariantTests {
   static let samples = [
     Variant(size: PixelSize(400, 300), background: .white),
-    Variant(size: PixelSize(1, 16383), fit: .contain, format: .avif, quality: 1, scaling: .best, enlarges: true),
+    Variant(size: PixelSize(1, 16383), fit: .contain, format: .avif, quality: 1, enlarges: true),
     Variant(size: PixelSize(200, 200), fit: .cover, gravity: .attention, format: .webp, quality: 100),
-    Variant(size: PixelSize(9, 9), format: .same, effort: 9, metadata: .copyright, frames: .all),
+    Variant(size: PixelSize(9, 9), format: .same, effort: 9, metadata: .profile, frames: .all),
     Variant(size: PixelSize(9, 9), format: .jxl, metadata: .profile),
-    Variant(size: PixelSize(9, 9), light: .linear),
-    Variant(size: PixelSize(9, 9), effort: 3, frames: .all, light: .linear),
+    Variant(size: PixelSize(9, 9), effort: 3, frames: .all),
     Variant(size: PixelSize(9, 9), processor: "blur-3"),
-    Variant(size: PixelSize(9, 9), light: .linear, processor: "a.B_2"),
+    Variant(size: PixelSize(9, 9), processor: "a.B_2"),
     Variant(size: PixelSize(9, 9), framing: framing), Variant(size: PixelSize(9, 9), processor: "a", framing: framing),
   ]
 
@@ -35,7 +34,7 @@ import TestSupport
     "1;400x400;cover;centre;auto;80;good;-;0;-;none;first;moon",
     "1;400x400;cover;centre;auto;80;good;-;0;-;none;first;display;",
     "1;400x400;cover;centre;auto;80;good;-;0;-;none;first;display;a b",
-    "1;400x400;cover;centre;auto;80;good;-;0;-;none;first;linear;",
+    "1;400x400;cover;centre;auto;80;good;-;0;-;none;first;linear", "1;400x400;cover;centre;auto;80;best;-;0",
     // What could be read, but is not how a variant is written.
     "1;0400x400;cover;centre;auto;80;good;-;0", "1;400x400;cover;centre;auto;+80;good;-;0",
     "1;400x400;contain;attention;auto;80;good;-;0", "1;400x400;cover;centre;auto;80;good;-;2",
@@ -55,8 +54,6 @@ import TestSupport
     #expect(cover.token == "1;400x300;cover;north;auto;80;good;-;0")
     let rare = Variant(size: PixelSize(400, 300), metadata: .profile, frames: .all)
     #expect(rare.token == "1;400x300;contain;centre;auto;80;good;-;0;-;profile;all")
-    let linear = Variant(size: PixelSize(400, 300), light: .linear)
-    #expect(linear.token == "1;400x300;contain;centre;auto;80;good;-;0;-;none;first;linear")
     let processed = Variant(size: PixelSize(400, 300), processor: "blur-3")
     #expect(processed.token == "1;400x300;contain;centre;auto;80;good;-;0;-;none;first;display;blur-3")
     var framed = Variant(size: PixelSize(400, 300))
@@ -70,24 +67,22 @@ import TestSupport
 
   @Test func everyValueTellsVariantsApart() {
     let base = Variant(size: PixelSize(400, 400))
-    var others = [Variant](repeating: base, count: 14)
+    var others = [Variant](repeating: base, count: 12)
     others[0].size = PixelSize(400, 401)
     others[1].fit = .cover
     others[2].gravity = .north
     others[3].format = .webp
     others[4].quality = 81
-    others[5].scaling = .best
     others[6].background = .white
     others[7].enlarges = true
     others[8].effort = 4
     others[9].metadata = .profile
     others[10].frames = .all
-    others[11].light = .linear
-    others[12].processor = "blur-3"
-    others[13].framing.enlargesUnlessBoth = true
-    #expect(Set(others.map(\.token) + [base.token]).count == 15)
+    others[5].processor = "blur-3"
+    others[11].framing.enlargesUnlessBoth = true
+    #expect(Set(others.map(\.token) + [base.token]).count == 13)
     let source = SourceKey(identity: "a", headers: [])
-    #expect(Set((others + [base]).map { CacheKey(source: source, variant: $0) }).count == 15)
+    #expect(Set((others + [base]).map { CacheKey(source: source, variant: $0) }).count == 13)
   }
 
   @Test func gravityMeansNothingWithoutCover() {

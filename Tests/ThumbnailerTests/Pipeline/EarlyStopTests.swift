@@ -23,22 +23,17 @@ import TestSupport
   }
 
   @Test func aBodyIsEnoughWhenTheScansOfTheSizesAskedAreThere() {
-    #expect(stop(VariantDemand([variant(20, 15)])) == eighth)
-    #expect(stop(VariantDemand([variant(21, 15)])) == quarter)
-    #expect(stop(VariantDemand([variant(40, 30), variant(20, 15)])) == quarter)
-    #expect(stop(VariantDemand([variant(16, 12, .best)])) == quarter)
-    #expect(stop(VariantDemand([variant(10, 7, .good)])) == eighth)
-    #expect(stop(VariantDemand([variant(11, 7, .good)])) == quarter)
-    #expect(stop(VariantDemand([variant(41, 30)])) == half)
-    #expect(stop(VariantDemand([variant(17, 12, .best)])) == half)
+    #expect(stop(VariantDemand([variant(10, 7)])) == eighth)
+    #expect(stop(VariantDemand([variant(11, 7)])) == quarter)
+    #expect(stop(VariantDemand([variant(20, 15), variant(10, 7)])) == quarter)
+    #expect(stop(VariantDemand([variant(21, 15)])) == half)
   }
 
   @Test func aPlanThatNeedsTheWholeFileIsNeverEnough() {
-    #expect(stop(VariantDemand([variant(81, 60)])) == nil)
-    #expect(stop(VariantDemand([variant(20, 15), variant(160, 120)])) == nil)
-    #expect(stop(VariantDemand([variant(33, 24, .best)])) == nil)
-    #expect(stop(VariantDemand([variant(20, 15)]), mayReadCoefficients: false) == nil)
-    #expect(stop(VariantDemand([variant(20, 15)]), memoryBudget: 1000) == nil)
+    #expect(stop(VariantDemand([variant(41, 30)])) == nil)
+    #expect(stop(VariantDemand([variant(10, 7), variant(160, 120)])) == nil)
+    #expect(stop(VariantDemand([variant(10, 7)]), mayReadCoefficients: false) == nil)
+    #expect(stop(VariantDemand([variant(10, 7)]), memoryBudget: 1000) == nil)
     #expect(stop(VariantDemand()) == nil)
   }
 
@@ -50,21 +45,21 @@ import TestSupport
   }
 
   @Test func aDemandThatGrowsMeanwhileMovesTheEnd() {
-    let demand = VariantDemand([variant(20, 15)])
-    #expect(stop(demand) { if $0 == eighth - 10 { demand.insert(variant(40, 30)) } } == quarter)
-    let further = VariantDemand([variant(40, 30)])
-    #expect(stop(further) { if $0 == eighth + 10 { further.insert(variant(80, 60)) } } == half)
-    let whole = VariantDemand([variant(40, 30)])
-    #expect(stop(whole) { if $0 == eighth + 10 { whole.insert(variant(81, 60)) } } == nil)
+    let demand = VariantDemand([variant(10, 7)])
+    #expect(stop(demand) { if $0 == eighth - 10 { demand.insert(variant(20, 15)) } } == quarter)
+    let further = VariantDemand([variant(20, 15)])
+    #expect(stop(further) { if $0 == eighth + 10 { further.insert(variant(40, 30)) } } == half)
+    let whole = VariantDemand([variant(20, 15)])
+    #expect(stop(whole) { if $0 == eighth + 10 { whole.insert(variant(41, 30)) } } == nil)
   }
 
   @Test func aDemandThatShrinksEndsTheTransferWithTheNextPiece() {
-    let demand = VariantDemand([variant(20, 15), variant(80, 60)])
-    #expect(stop(demand) { if $0 == eighth + 10 { demand.remove(variant(80, 60)) } } == eighth + 10)
+    let demand = VariantDemand([variant(10, 7), variant(40, 30)])
+    #expect(stop(demand) { if $0 == eighth + 10 { demand.remove(variant(40, 30)) } } == eighth + 10)
   }
 
   @Test func anotherAttemptBeginsAnew() {
-    let observer = HeaderObserver(limits: DecodeLimits(), earlyStop: earlyStop(VariantDemand([variant(20, 15)])))
+    let observer = HeaderObserver(limits: DecodeLimits(), earlyStop: earlyStop(VariantDemand([variant(10, 7)])))
     for _ in 0..<2 {
       observer.bodyBegins(expectedLength: bytes.count)
       #expect(observer.finestScale == nil)
@@ -80,8 +75,8 @@ import TestSupport
     #expect(probe.size == PixelSize(160, 120))
   }
 
-  private func variant(_ width: Int, _ height: Int, _ scaling: Scaling = .fast) -> Variant {
-    Variant(size: PixelSize(width, height), fit: .fill, scaling: scaling)
+  private func variant(_ width: Int, _ height: Int) -> Variant {
+    Variant(size: PixelSize(width, height), fit: .fill)
   }
 
   private func earlyStop(

@@ -11,7 +11,7 @@ final class CoefficientRowSource: RowSource {
 
   /// Decodes the image. Blocks; checks for cancellation once per row of blocks.
   ///
-  /// With `convertsColours` luma and chroma become RGB. Deviations are for images of one plane, so for gray and RGB.
+  /// With `convertsColours` luma and chroma become RGB.
   ///
   /// - Throws: `.handedOver` if the file differs from its header and libjpeg may succeed. Damage is an error, although
   ///   libjpeg would accept some of it and fill in grey.
@@ -56,22 +56,9 @@ final class CoefficientRowSource: RowSource {
       let start = pixels.map { UnsafeRawPointer($0.start) } ?? UnsafeRawPointer(image.planes[index].start)
       let stride = pixels == nil ? image.planes[index].rowBytes : plane.size.width * plane.channels
       let band = RowBand(plane: index, start: start, stride: stride, count: plane.size.height, isLasting: true)
-      if image.hasDeviations { try read(band, receive) } else { try receive(band) }
+      try receive(band)
     }
     return true
-  }
-
-  /// Passes the rows of a band one by one with their deviations.
-  private func read(_ band: RowBand, _ receive: (RowBand) throws(CodecError) -> Void) throws(CodecError) {
-    let deviations = UnsafeMutablePointer<UInt8>.allocate(capacity: image.size.width)
-    defer { deviations.deallocate() }
-    for y in 0..<band.count {
-      image.copyDeviations(y: y, into: deviations)
-      try receive(
-        RowBand(
-          plane: band.plane, start: band.start + y * band.stride, stride: band.stride, count: 1, isLasting: true,
-          deviations: UnsafePointer(deviations)))
-    }
   }
 }
 

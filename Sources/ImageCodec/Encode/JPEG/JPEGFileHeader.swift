@@ -12,9 +12,7 @@ struct JPEGFileHeader {
     0xFF, 0xD8, 0xFF, 0xE0, 0, 16, 0x4A, 0x46, 0x49, 0x46, 0, 1, 1, 0, 0, 1, 0, 1, 0, 0,
   ]
 
-  /// - Parameter exif: The contents of the EXIF segment.
-  init(exif: [UInt8]? = nil, profile: [UInt8]? = nil) {
-    if let exif { add(0xE1, exif) }
+  init(profile: [UInt8]? = nil) {
     let profile = profile ?? []
     let parts = (profile.count + Self.mostOfProfile - 1) / Self.mostOfProfile
     for part in 0..<min(parts, 255) {

@@ -82,7 +82,7 @@ final class DecodeRunner: Sendable {
     (options.isBodyWhole, options.readsPreview) = (body.isComplete, true)
     request.options = options
     return Decode(
-      method: .preview(preview.kind), request: request, description: "embedded preview, \(preview.plan)",
+      method: .preview, request: request, description: "embedded preview, \(preview.plan)",
       bytes: preview.predictedBytes)
   }
 
@@ -169,7 +169,7 @@ final class DecodeRunner: Sendable {
     _ made: DecodedImage, _ decode: Decode, of body: SourceBody, for job: JobContext, _ cancellation: CancellationFlag
   ) -> [RenderedVariant] {
     var preview: UsedPreview?
-    if case .preview(let kind) = decode.method { preview = kind }
+    if case .preview = decode.method { preview = .checked }
     let source = SourceDescription(
       size: decode.request.probe?.size ?? made.size ?? PixelSize(0, 0), format: decode.request.format,
       byteCount: body.bytes.count, preview: body.container == nil ? preview : .camera)

@@ -92,7 +92,7 @@ struct Decode: Sendable {
   enum Method: Sendable {
     case plan(DecodePlan)
     /// From the preview in the file.
-    case preview(UsedPreview)
+    case preview
     /// As the helper chooses, which alone reads the header.
     case unplanned
   }

@@ -26,7 +26,6 @@ class Options:
     gravity: str | None = None
     format: str | None = None
     quality: int | None = None
-    scaling: str | None = None
     cache_dir: str | None = None
     disk_cache: str | int | None = None
     downloads: int | None = None
@@ -43,7 +42,6 @@ class Options:
     isolate: str | None = None
     unsafe_from_web: bool = False
     disallowed_header_directives: str | None = None
-    early_stop: bool | None = None
     public_addresses_only: bool = False
     no_paths: bool = False
     inline: bool = True
@@ -111,8 +109,6 @@ class Options:
                 words += [f"--{name.replace('_', '-')}", str(value)]
         for header in self.headers:
             words += ["--header", header]
-        if self.early_stop is not None:
-            words += ["--early-stop", "on" if self.early_stop else "off"]
         for name in _SWITCHES:
             if getattr(self, name):
                 words.append(f"--{name.replace('_', '-')}")
@@ -135,7 +131,7 @@ _DOWNLOADS = 16
 _DOWNLOADS_PER_HOST = 6
 # The options with one value, in the order of the command's help.
 _VALUES = (
-    "fit", "gravity", "format", "quality", "scaling", "cache_dir", "disk_cache", "downloads", "per_host", "jobs",
+    "fit", "gravity", "format", "quality", "cache_dir", "disk_cache", "downloads", "per_host", "jobs",
     "memory_budget", "max_pixels", "max_bytes", "max_wait", "timeout", "user_agent", "cacert", "isolate",
     "disallowed_header_directives", "output", "max_failures", "max_line",
 )  # fmt: skip

@@ -210,8 +210,8 @@ def split(values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 # The worker's options that are not given by img2dataset's.
 WORKERS = frozenset(
-    "scaling cache_dir disk_cache downloads per_host jobs memory_budget max_pixels max_bytes max_wait user_agent headers "
-    "isolate unsafe_from_web early_stop public_addresses_only cacert more".split()
+    "cache_dir disk_cache downloads per_host jobs memory_budget max_pixels max_bytes max_wait user_agent headers "
+    "isolate unsafe_from_web public_addresses_only cacert more".split()
 )
 
 
