@@ -19,7 +19,7 @@ SECTIONS = {
     "thumbs": {
         "FILES": {
             "~/.cache/thumbs": "The cache, in $XDG_CACHE_HOME if that is set; --cache-dir names another folder.",
-            "~/.netrc": "User names and passwords of hosts, for --netrc.",
+            "~/.netrc": "User names and passwords of hosts, for --netrc-file.",
             "/usr/share/doc/thumbs": "The documentation.",
         },
         "ENVIRONMENT": {

@@ -145,7 +145,7 @@ def ours_with(name, binary, options):
 
     def convert(case, photos, output):
         words = [binary, "convert", folder_of(photos), "--output", output, "--size", case.size, "--fit", case.fit]
-        return Command([*words, "--format", "jpeg", "--jobs", 2, "--no-progress", *options])
+        return Command([*words, "--format", "jpeg", "--jobs", 2, *options])
 
     return Tool(name, convert)
 

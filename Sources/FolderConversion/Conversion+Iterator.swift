@@ -67,7 +67,7 @@ extension Conversion {
         case .stale(let input): stale.append(input)
         case .finished(let result):
           ready.append(result)
-          guard take(result) else { return }
+          conversion.count(result)
         }
       }
     }
@@ -78,16 +78,8 @@ extension Conversion {
         conversion.fail(error)
         stop()
       }
-      _ = take(outcome.result)
+      conversion.count(outcome.result)
       return outcome.result
-    }
-
-    /// Counts a result. False if it ends the run.
-    private func take(_ result: ConversionResult) -> Bool {
-      conversion.count(result)
-      guard conversion.plan.options.failsFast, result.status == .failed else { return true }
-      stop()
-      return false
     }
 
     /// Starts nothing more, and cancels the work in flight.

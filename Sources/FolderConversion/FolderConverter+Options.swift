@@ -37,16 +37,11 @@ extension FolderConverter {
     /// are equal with a hash of the path. With a template, collisions are an error.
     public var name: NamingTemplate?
 
-    /// Whether folders are searched recursively. Default: true.
-    public var isRecursive = true
     /// Only files that match one of these are converted, with any extension. Empty: all files with an extension of an
     /// image.
     public var include: [GlobPattern] = []
     /// Files and folders that match one of these are left out.
     public var exclude: [GlobPattern] = []
-    /// Whether files and folders are included whose names begin with a dot, and those that systems keep, such as
-    /// `$RECYCLE.BIN`. Default: false.
-    public var includesHidden = false
     /// Whether symbolic links within folders are followed. Links named as inputs always are. Default: false.
     public var followsLinks = false
     /// The handling of a picture that exists both as RAW or HEIC and as JPEG. Default: two pictures.
@@ -58,8 +53,6 @@ extension FolderConverter {
     public enum Freshness: Sendable {
       /// By the index: the source's modification time and length, and the options.
       case index
-      /// By modification time only: the thumbnails exist and are not older than the source.
-      case modificationTime
       /// Never: everything is converted again.
       case never
     }
@@ -71,13 +64,9 @@ extension FolderConverter {
     public var remakesEarlier = false
     /// The version of the pixels that are made. Tests set another one.
     package var pixels = PixelsVersion.current
-    /// Whether thumbnails get their sources' access and modification times. Default: false.
-    public var preservesTimes = false
     /// Whether files in the output folder are replaced that are not what an earlier run has written. Inputs never are.
     /// Default: false.
     public var overwrites = false
-    /// Whether the first failure ends the run. Default: false.
-    public var failsFast = false
     /// Whether nothing is written, and stale inputs are reported as `skipped`. Default: false.
     public var isDryRun = false
 
@@ -145,7 +134,7 @@ extension FolderConverter {
     /// A short text that changes with all options that affect the thumbnails.
     var token: String {
       let digest = NamingTemplate.digest(Array(variants.map(\.token).joined(separator: "|").utf8))
-      return NamingTemplate.hex(digest) + (preservesTimes ? "t" : "")
+      return NamingTemplate.hex(digest)
     }
 
     /// Without caches, since the thumbnails are written to files.

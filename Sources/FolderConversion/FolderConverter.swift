@@ -104,10 +104,9 @@ final class ConversionPlan: Sendable {
     guard source.bytes.starts(with: list.root.bytes) else { return true }
     let path = source.bytes.dropFirst(list.root.bytes.count)
     let ends = path.indices.filter { path[$0] == RawPath.slash } + [path.endIndex]
-    if !options.isRecursive, ends.count > 1 { return true }
     return ends.contains { end in
       let part = path[..<end]
-      return !options.includesHidden && DirectoryWalk.isHidden(RawPath(bytes: part).name)
+      return DirectoryWalk.isHidden(RawPath(bytes: part).name)
         || options.exclude.contains { $0.matches(path: part) }
     } || !options.include.isEmpty && !options.include.contains { $0.matches(path: path) }
   }

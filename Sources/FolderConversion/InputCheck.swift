@@ -196,16 +196,6 @@ struct InputCheck: Sendable {
         output.digest = nil
         return output
       }
-    case .modificationTime:
-      var outputs: [ConversionOutput] = []
-      for path in planned {
-        guard let found = plan.names.possiblePaths(path).first(where: { isThere($0, since: state.modified) }) else {
-          return nil
-        }
-        let known = entry?.outputs.first { $0.path.bytes == found }
-        outputs.append((known ?? ConversionOutput(path: RawPath(bytes: found))).marked(isDamaged))
-      }
-      return outputs
     }
   }
 

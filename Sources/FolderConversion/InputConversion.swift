@@ -231,8 +231,7 @@ final class InputConversion: Sendable {
       token: plan.token(of: input.index, isDamaged: isDamaged), pixels: plan.options.pixels, outputs: outputs,
       sourceSize: plan.options.site == nil ? nil : thumbnails.first?.source.size)
     do throws(WriteFailure) {
-      let times = plan.options.preservesTimes ? input.state : nil
-      guard try folder.write(files, of: entry, times: times, isInput: plan.isInput) else {
+      guard try folder.write(files, of: entry, isInput: plan.isInput) else {
         return (try? plan.list.state(at: input.index)).map { .changed($0) } ?? .failed(.unreadable(.last), endsRun: nil)
       }
     } catch {

@@ -184,7 +184,7 @@ struct InputFinder {
   }
 
   private mutating func take(_ entry: DirectoryWalk.Entry, of folder: DirectoryWalk.Folder, _ index: Int) -> Bool {
-    guard options.includesHidden || !DirectoryWalk.isHidden(entry.name) else { return false }
+    guard !DirectoryWalk.isHidden(entry.name) else { return false }
     if entry.isLink, let output, let target = folder.opened.appending(entry.name).resolved, target.isWithin(output.path)
     {
       list.linkedOutputs.append(target)
@@ -196,7 +196,6 @@ struct InputFinder {
     guard !isLeftOut(path, isFolder: kind == .folder) else { return false }
     switch kind {
     case .folder:
-      guard options.isRecursive else { return false }
       // A link may point into the output folder.
       guard entry.isLink, let output else { return true }
       return folder.opened.appending(entry.name).resolved.map { !$0.isWithin(output.path) } ?? true

@@ -109,13 +109,12 @@ final class OutputFolder: Sendable {
   ///
   /// - Parameters:
   ///   - files: The content of each output of the entry.
-  ///   - times: The state of the file whose times they get; nil for the current time.
   ///   - isInput: Whether a file or folder is an input, which is never replaced or written into.
   /// - Returns: False, with nothing written, if a copied file has changed meanwhile.
   /// - Throws: An error of this input only, or of all later ones, too: see `SystemFailure.endsRun`. `EEXIST` if a user's
   ///   file is in the way.
   func write(
-    _ files: [Content], of entry: IndexEntry, times: FileState? = nil, isInput: (FileState) -> Bool = { _ in false }
+    _ files: [Content], of entry: IndexEntry, isInput: (FileState) -> Bool = { _ in false }
   ) throws(WriteFailure) -> Bool {
     var entry = entry
     var drafts: [Draft] = []
@@ -124,7 +123,6 @@ final class OutputFolder: Sendable {
       do throws(SystemFailure) {
         let draft = try draft(output.bytes, isInput)
         guard try draft.fill(content) else { return false }
-        if let times { try draft.file.setTimes(accessed: times.accessTime, modified: times.modificationTime) }
         (entry.outputs[position].byteCount, entry.outputs[position].digest) = try draft.measure()
         drafts.append(draft)
       } catch {

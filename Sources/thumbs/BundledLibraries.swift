@@ -40,12 +40,6 @@ enum BundledLibraries {
     folder == nil ? nil : certificates.first { access($0, R_OK) == 0 }
   }
 
-  /// The environment for programs that are not the wheel's: without the variables that `announce` has set.
-  static func withoutOwn(_ environment: [String: String]) -> [String: String] {
-    guard let folder else { return environment }
-    return environment.filter { !$0.value.hasPrefix(folder + "/") }
-  }
-
   /// Sets the variables. To be called before a second thread starts.
   static func announce() {
     guard let folder else { return }

@@ -228,7 +228,7 @@ def many(tmp_path_factory):
     (pictures / "album/lake.png").write_bytes(PICTURE)
     program = os.environ.get("THUMBS") or pytest.skip("THUMBS names no program")
     command = [program, "site", pictures, "--output", base / "www", "--originals"]
-    subprocess.run([*command, "--grid-size", "64", "--view-size", "320"], check=True)
+    subprocess.run([*command, "--view-size", "320"], check=True)
     return base / "www"
 
 

@@ -152,7 +152,6 @@ import Thumbnailer
     let later = try await convert { $0.pixels = next }
     #expect(later.summary.current == 2 && later.summary.ofEarlierVersion == 2 && later.summary.converted == 0)
     #expect(later.results["a.jpg"]?.isOfEarlierVersion == true)
-    #expect(try await convert { ($0.pixels, $0.freshness) = (next, .modificationTime) }.summary.ofEarlierVersion == 2)
     #expect(try Data(contentsOf: output.appendingPathComponent("a.jpg")) != made)
     let dry = try await convert { ($0.pixels, $0.remakesEarlier, $0.isDryRun) = (next, true, true) }
     #expect(dry.summary.planned == 2 && dry.summary.ofEarlierVersion == 0)
@@ -164,20 +163,6 @@ import Thumbnailer
     #expect(try Data(contentsOf: output.appendingPathComponent("a.jpg")) == made)
     // An earlier program takes what a later one has made as current, too.
     #expect(try await convert { $0.remakesEarlier = true }.summary.current == 3)
-  }
-
-  @Test func timeAloneMayDecide() async throws {
-    _ = try await convert()
-    try FileManager.default.removeItem(at: output.appendingPathComponent(".thumbs-index"))
-    let byTime = try await convert { ($0.freshness, $0.quality) = (.modificationTime, 10) }
-    #expect(byTime.summary.current == 2)
-    #expect(byTime.results["x/b.png"]?.outputs == [ConversionOutput(path: RawPath("x/b.webp"))])
-    setModified((time(nil) + 100) * 1_000_000_000, of: input.appendingPathComponent("a.jpg"))
-    // A thumbnail of the same time as its source is current.
-    let made = try FileState(of: RawPath(output.appendingPathComponent("x/b.webp").path)).modified
-    setModified(made, of: input.appendingPathComponent("x/b.png"))
-    let afterwards = try await convert { $0.freshness = .modificationTime }
-    #expect(afterwards.status("a.jpg") == .converted && afterwards.status("x/b.png") == .current)
   }
 
   @Test func allSizesOfAPictureAreMadeOrNone() async throws {
@@ -271,15 +256,6 @@ import Thumbnailer
     #expect(await conversion.finish().failed == 1)
   }
 
-  @Test func timesAreKeptWhereThatIsAskedFor() async throws {
-    let past = [timespec(tv_sec: 1_000_000, tv_nsec: 5), timespec(tv_sec: 2_000_000, tv_nsec: 123_456_789)]
-    #expect(utimensat(AT_FDCWD, input.appendingPathComponent("a.jpg").path, past, 0) == 0)
-    _ = try await convert { $0.preservesTimes = true }
-    var status = stat()
-    #expect(stat(output.appendingPathComponent("a.jpg").path, &status) == 0)
-    #expect(status.st_mtim.tv_sec == 2_000_000 && status.st_mtim.tv_nsec == 123_456_789)
-  }
-
   @Test func aDryRunWritesNothing() async throws {
     let run = try await convert { $0.isDryRun = true }
     #expect(run.summary.planned == 2 && run.summary.skipped == 0)
@@ -287,19 +263,6 @@ import Thumbnailer
     #expect(!FileManager.default.fileExists(atPath: output.path))
     _ = try await convert()
     #expect(try await convert { $0.isDryRun = true }.summary.current == 2)
-  }
-
-  @Test func theFirstFailureEndsTheRunWhereThatIsAskedFor() async throws {
-    try copy("broken/empty.jpg", "0.jpg")
-    for number in 1...60 { try copy("formats/jpeg-420.jpg", "\(number).jpg") }
-    let conversion = try await FolderConverter(options { ($0.failsFast, $0.pipeline.jobs) = (true, 1) }).start()
-    var results: [ConversionResult] = []
-    for await result in conversion { results.append(result) }
-    let summary = await conversion.finish()
-    #expect(summary.failed == 1 && summary.converted < 30 && results.count == summary.failed + summary.converted)
-    // What was written is told.
-    let written = summary.converted > 0 ? try names() : []
-    #expect(written.filter { $0.hasSuffix(".jpg") }.count == summary.converted)
   }
 
   @Test func aCancelledRunTellsWhatItHasDoneAndTheNextDoesTheRest() async throws {

@@ -146,20 +146,6 @@ import TestSupport
     }
   }
 
-  @Test func theFallbackImageComesWithTheStatusOfTheError() async throws {
-    let image = try #require(FallbackImage(path: TestImages.url("formats/jpeg-420.jpg").path))
-    let fixture = try ServiceFixture({ $0.fallback = image }, answer: { _ in .status(404) })
-    let bytes = try TestImages.bytes("formats/jpeg-420.jpg")
-    for target in [try fixture.address("40"), "/thumb/tall/a"] {
-      let response = await fixture.get(target)
-      #expect(response.status.code >= 400 && response.data == bytes, "\(target)")
-      #expect(response["content-type"] == "image/jpeg" && response["cache-control"] == "no-store")
-    }
-    // Programs read what went wrong.
-    #expect(await fixture.post("/pipeline", Data()).object["message"] != nil)
-    #expect(FallbackImage(path: "/etc/passwd") == nil && FallbackImage(path: "/missing.png") == nil)
-  }
-
   @Test func aDeadlineEndsTheWork() async throws {
     let gate = Gate()
     let fixture = try ServiceFixture(
@@ -179,14 +165,6 @@ import TestSupport
     }
     #expect(statuses == Array(repeating: .ok, count: 50))
     #expect(fixture.origin.requests.count == 1)
-  }
-
-  @Test func tooManyRequestsOfOneClientAreRefused() async throws {
-    let fixture = try ServiceFixture { $0.requestsPerSecond = 0.5 }
-    #expect(await fixture.get("/help").status == .ok)
-    let refused = await fixture.get("/help")
-    #expect(refused.status == .tooManyRequests && refused["retry-after"] == "1")
-    #expect(await fixture.get("/healthz").status == .ok)
   }
 
   @Test func anAddressThatWasAcceptedIsAcceptedUntilItEndsAndNoOtherWithIt() async throws {

@@ -171,7 +171,6 @@ struct CacheCommandTests {
     #expect(words.lines[1].hasSuffix("picture%201.jpg"))
     let one = try await bench.run("cache", "list", "pictures/picture 1.jpg")
     #expect(one.lines.count == 4 && one.lines[2].contains("30x30 cover q80"))
-    #expect(try await bench.run("cache", "list", "--limit", "1", "--json").lines.count == 1)
     let none = try await bench.run("cache", "list", "https://example.org/a.jpg")
     #expect(none.status == 0 && none.lines.isEmpty && none.stderr.contains("nothing of that is stored"))
   }

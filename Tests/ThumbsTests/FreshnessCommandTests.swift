@@ -1,7 +1,7 @@
 import TestSupport
 import Synchronization
 
-/// `--refresh`, `--max-age`, `--offline` and `--retry-failed` of `thumbs prefetch` and `thumbs get`.
+/// `--refresh` and `--offline` of `thumbs prefetch` and `thumbs get`.
 @Suite(.serialized, .timeLimit(.minutes(3)))
 struct FreshnessCommandTests {
   private let bench: Bench
@@ -51,10 +51,9 @@ struct FreshnessCommandTests {
     let summary = try refreshed.summary()
     #expect(summary.hits == 3 && summary.revalidated == 3 && summary.stored == 0 && summary.downloadedBytes == 0)
     #expect(asked == 6)
-    #expect(try await prefetch("--max-age", "1h").summary().revalidated == 0)
-    #expect(try await prefetch("--max-age", "0").summary().revalidated == 3)
+    #expect(try await prefetch("--refresh").summary().revalidated == 3)
     #expect(asked == 9)
-    let words = try await prefetch("--max-age", "0", json: false)
+    let words = try await prefetch("--refresh", json: false)
     #expect(words.lines.first?.contains("3 from the cache (3 confirmed by their servers)") == true, "\(words.lines)")
   }
 
@@ -157,9 +156,9 @@ struct FreshnessCommandTests {
     }
     #expect(asked == 3)
     let spoken = try await prefetch(json: false)
-    #expect(spoken.complaints.allSatisfy { $0.contains("remembered until") && $0.contains("--retry-failed") })
+    #expect(spoken.complaints.allSatisfy { $0.contains("remembered until") && $0.contains("--refresh") })
     server.status.withLock { $0 = nil }
-    #expect(try await prefetch("--retry-failed").summary().stored == 3)
+    #expect(try await prefetch("--refresh").summary().stored == 3)
     #expect(asked == 6)
   }
 
@@ -177,7 +176,7 @@ struct FreshnessCommandTests {
   @Test func getTakesTheSameOptions() async throws {
     let url = "\(origin.url("/a.jpg"))"
     expectComplaint(try await bench.run("get", url, "--offline", "--output", "a.jpg"), 1, "not in the cache")
-    for option in [[], ["--refresh"], ["--max-age", "7d"], ["--offline"], ["--retry-failed"]] {
+    for option in [[], ["--refresh"], ["--offline"]] {
       let run = try await bench.start(["get", url, "--output", "a.jpg"] + option).run()
       #expect(run.status == 0 && run.stderr.isEmpty, "\(run.stderr)")
       #expect(try Data(contentsOf: bench.url("a.jpg")).starts(with: [0xFF, 0xD8]))

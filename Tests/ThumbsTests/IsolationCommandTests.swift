@@ -49,7 +49,7 @@ struct IsolationCommandTests {
     #expect(small.status == 0, "\(small.stderr)")
   }
 
-  @Test(arguments: [["--isolate", "off"], ["--safe-formats-only"]])
+  @Test(arguments: [["--isolate", "off"]])
   func unsafeFormatsAreLeftOutOfAFolderWhereTheyAreRefused(_ options: [String]) async throws {
     _ = try mixedFolder(withEndless: false)
     let run = try await bench.start(
@@ -88,7 +88,7 @@ struct IsolationCommandTests {
 
   @Test(arguments: [
     (["--isolate", "web"], "--isolate"), (["--helper-memory", "1MiB"], "at least 64MiB"),
-    (["--helper-deadline", "0"], "seconds"), (["--unsafe-from-web", "--safe-formats-only"], "exclude"),
+    (["--helper-deadline", "0"], "seconds"), (["--unsafe-from-web", "--isolate", "off"], "exclude"),
     (["--unsafe-from-web", "--isolate", "off"], "exclude"),
   ])
   func wrongUsageIsSaid(_ options: [String], _ words: String) async throws {

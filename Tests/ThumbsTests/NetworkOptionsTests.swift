@@ -82,7 +82,7 @@ struct NetworkOptionsTests {
     try Data("machine 127.0.0.1 login ada password hunter2\n".utf8).write(to: netrc)
     #expect(chmod(netrc.path, 0o600) == 0)
     #expect(try await bench.run("get", "\(origin.url("/a"))", "-o", "a.jpg").status == 0)
-    #expect(try await bench.run("get", "\(origin.url("/a"))", "-o", "a.jpg", "--netrc").status == 0)
+    #expect(try await bench.run("get", "\(origin.url("/a"))", "-o", "a.jpg", "--netrc-file", netrc.path).status == 0)
     // The second is another picture to the cache, since it was fetched with credentials.
     #expect(
       origin.requests.map { $0.request.value(of: "Authorization") } == [
@@ -90,13 +90,13 @@ struct NetworkOptionsTests {
       ])
     // A login in the URL goes before the file's, as with curl.
     let own = "http://eve:own@127.0.0.1:\(origin.port)/b"
-    #expect(try await bench.run("get", own, "-o", "b.jpg", "--netrc").status == 0)
+    #expect(try await bench.run("get", own, "-o", "b.jpg", "--netrc-file", netrc.path).status == 0)
     #expect(
       origin.requests(for: "/b").map { $0.request.value(of: "Authorization") } == [
         "Basic \(Data("eve:own".utf8).base64EncodedString())"
       ])
     #expect(chmod(netrc.path, 0o644) == 0)
-    let open = try await bench.run("get", "\(origin.url("/a"))", "-o", "a.jpg", "--netrc")
+    let open = try await bench.run("get", "\(origin.url("/a"))", "-o", "a.jpg", "--netrc-file", netrc.path)
     #expect(open.status == 64 && open.stderr.contains("chmod 600") && !open.stderr.contains("hunter2"))
   }
 

@@ -36,7 +36,7 @@ struct OutputTests {
   }
 
   @Test func nothingIsDrawnWhereNobodyWatches() async throws {
-    for flags in [[], ["--no-progress"], ["--json"]] {
+    for flags in [[], ["--json"]] {
       let run = try await bench.start(command + flags).run()
       #expect(run.status == 0 && run.stderr.isEmpty)
       #expect(!run.stdout.contains(0x1B) && !run.stdout.contains(0x0D))

@@ -48,12 +48,12 @@ struct PhotoServiceTests {
       #expect(service.imageRequests.allSatisfy { $0.request.value(of: "Authorization") == nil })
 
       let again = try await prefetch(
-        name, service, "--size", "40x40", "--original", environment: ["PEXELS_API_KEY": "key-of-a-test"])
+        name, service, "--size", "40x40", environment: ["PEXELS_API_KEY": "key-of-a-test"])
       #expect(try again.summary().hits == 3, "\(name)")
     }
   }
 
-  @Test func theSmallestFormThatIsLargeEnoughIsFetchedUnlessTheOriginalIsWanted() async throws {
+  @Test func theSmallestFormThatIsLargeEnoughIsFetched() async throws {
     let commons = try PhotoServiceOrigin.commons(lakes)
     let small = try await prefetch(
       "commons", commons, "--size", "200x200", "--fit", "cover", "--user-agent", "test/1 (me@example.org)")
@@ -61,11 +61,6 @@ struct PhotoServiceTests {
     #expect(commons.imageRequests.allSatisfy { $0.target.contains("/330px-") })
     #expect(commons.imageRequests.count == 3)
     #expect(commons.origin.requests.allSatisfy { $0.request.value(of: "User-Agent") == "test/1 (me@example.org)" })
-
-    let original = try PhotoServiceOrigin.commons(lakes)
-    #expect(try await prefetch("commons", original, "--original", "--cache-dir", "other").status == 0)
-    #expect(original.imageRequests.allSatisfy { $0.path.hasPrefix("/wikipedia/commons/") })
-    #expect(original.imageRequests.count == 3)
   }
 
   @Test func theDefaultGoesByTheKeysThatAreSet() async throws {

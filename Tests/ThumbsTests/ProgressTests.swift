@@ -84,7 +84,7 @@ struct ProgressTests {
     #expect(origin.requests.count == Self.count)
   }
 
-  @Test(arguments: ["--quiet", "--no-progress", "--verbose"])
+  @Test(arguments: ["--quiet", "--verbose"])
   func isNotDrawnWith(flag: String) async throws {
     gate.open()
     let terminal = try #require(PseudoTerminal(columns: 80))

@@ -110,12 +110,10 @@ struct SearchCommandTests {
     #expect(Set(unsplash.apiRequests.map(\.path)) == ["/photos/random"])
   }
 
-  @Test func theURLIsThatOfASmallFormUnlessTheOriginalIsWanted() async throws {
+  @Test func theURLIsThatOfASmallForm() async throws {
     let unsplash = try UnsplashOrigin(pictures: [.init(id: "a", description: "lake")])
     let small = try #require(try lines(try await search(unsplash, "--query", "lake", "--json")).first)
     #expect(small.url.contains("&w=600&h=400&"))
-    let original = try #require(try lines(try await search(unsplash, "--query", "lake", "--json", "--original")).first)
-    #expect(original.url.contains("/images/photo-a?") && !original.url.contains("&w="))
   }
 
   @Test func whatIsNoPictureIsSaid() async throws {

@@ -194,8 +194,8 @@
     #expect(try await served.get(address).status == 200)
     #expect(try await served.get(address.replacing("card", with: "41")).status == 403)
     #expect(try await served.get("/thumb/card/jpeg-420.jpg").status == 403)
-    let whole = try await sign("card", "orientation-6.jpg", "--base", "https://img.example.org/")
-    #expect(whole.hasPrefix("https://img.example.org/thumb/card/orientation-6.jpg?key=k1&signature="))
+    let unlimited = try await sign("card", "orientation-6.jpg")
+    #expect(unlimited.hasPrefix("/thumb/card/orientation-6.jpg?key=k1&signature="))
     #expect(try await served.get(nextcloudPreview(4, 4), method: "POST", body: Data([1])).status == 403)
     _ = await served.end()
   }
@@ -250,8 +250,8 @@
   @Test func optionsComeFromAFileAndTheCommandLineCountsMore() async throws {
     let file: [String: Any] = [
       "root": TestImages.url("formats").path, "port": 1, "preset": ["card": "40x30,cover", "tiny": "8"],
-      "allow-source": ["example.org", "*.example.com"], "max-upload": "1kB", "isolate": "off", "netrc": false,
-      "safe-formats-only": true, "folder": "missing",
+      "allow-source": ["example.org", "*.example.com"], "max-upload": "1kB", "isolate": "off", "share": false,
+      "folder": "missing",
     ]
     try JSONSerialization.data(withJSONObject: file).write(to: bench.url("server.json"))
     let served = try await Served(bench, ["--config", "server.json", "--port", "0", TestImages.gallery.path])
@@ -263,7 +263,7 @@
   }
 
   @Test(arguments: [
-    (#"{"prot": 8080}"#, "prot"), (#"{"config": "a.json"}"#, "config"), (#"{"queue": "x"}"#, "--queue"),
+    (#"{"prot": 8080}"#, "prot"), (#"{"config": "a.json"}"#, "config"), (#"{"jobs": "x"}"#, "--jobs"),
     (#"{"port": [1, 2"#, "JSON"), ("[]", "JSON"), (#"{"preset": {"a": "tall"}}"#, "--preset a"),
     (#"{"help": true}"#, "help"), (#"{"pair": "prefer-jpeg", "provider": "commons"}"#, "--pair"),
   ])

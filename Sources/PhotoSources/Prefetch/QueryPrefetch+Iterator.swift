@@ -126,7 +126,7 @@ extension QueryPrefetch {
       while tasks.hasRoom, uncommitted.count < mostUncommitted, let photo = waiting.popFirst() {
         tasks.start { [prefetch] onSilence in
           let started = ContinuousClock.now
-          let source = photo.source(for: prefetch.variants, original: prefetch.original).adding(prefetch.headers)
+          let source = photo.source(for: prefetch.variants).adding(prefetch.headers)
           let requests = prefetch.variants.map { ThumbnailRequest(source, variant: $0, priority: .prefetch) }
           let results = await prefetch.pipeline.responses(for: requests, onSilence: onSilence)
           return .photo(PhotoOutcome(photo: photo, source: source, results: results, duration: .now - started))

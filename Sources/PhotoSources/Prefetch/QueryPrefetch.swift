@@ -48,17 +48,15 @@ public struct QueryPrefetch: AsyncSequence, Sendable {
   let variants: [Variant]
   let limits: Limits
   let headers: HostHeaders
-  let original: Bool
 
   /// Prepares the prefetch of the `variants` of all photos found, each requested with the `headers` for its host.
-  /// Nothing starts before the first `next()`. With `original`, the photos are fetched as uploaded instead of in the
-  /// smallest form that is large enough.
+  /// Nothing starts before the first `next()`.
   public init(
     provider: any PhotoProvider, query: String, pipeline: ThumbnailPipeline, variants: [Variant],
-    limits: Limits = Limits(), headers: HostHeaders = HostHeaders(), original: Bool = false
+    limits: Limits = Limits(), headers: HostHeaders = HostHeaders()
   ) {
     (self.provider, self.query, self.pipeline, self.variants) = (provider, query, pipeline, variants)
-    (self.limits, self.headers, self.original) = (limits, headers, original)
+    (self.limits, self.headers) = (limits, headers)
   }
 
   /// Starts from the first page.

@@ -58,13 +58,12 @@ public struct Photo: Identifiable, Equatable, Sendable, Codable {
   /// - Parameters:
   ///   - size: The thumbnail's box, in device pixels.
   ///   - fit: How the photo fits the box.
-  ///   - original: Whether to use the photo as uploaded, whatever the box.
-  public func source(for size: PixelSize, fit: Fit, original: Bool = false) -> ImageSource {
+  public func source(for size: PixelSize, fit: Fit) -> ImageSource {
     switch location {
     case .single(let source): return source
     case .file(let path): return .file(at: path)
     case .served(let forms):
-      let urls = forms.urls(ofSize: self.size, for: original ? nil : PhotoForms.Cell(box: size, fit: fit))
+      let urls = forms.urls(ofSize: self.size, for: PhotoForms.Cell(box: size, fit: fit))
       return ImageSource(
         urls[0], identity: "\(provider):\(id)", alternates: Array(urls.dropFirst()),
         downloadsPerHost: forms.downloadsPerHost)
@@ -72,12 +71,10 @@ public struct Photo: Identifiable, Equatable, Sendable, Codable {
   }
 
   /// The source of the smallest form of the photo that is large enough for all of these thumbnails.
-  ///
-  /// - Parameter original: Whether to use the photo as uploaded instead.
-  func source(for variants: [Variant], original: Bool = false) -> ImageSource {
+  func source(for variants: [Variant]) -> ImageSource {
     let boxes = variants.map(\.size)
     let box = PixelSize(boxes.map(\.width).max() ?? 1, boxes.map(\.height).max() ?? 1)
-    return source(for: box, fit: variants.first?.fit ?? .cover, original: original)
+    return source(for: box, fit: variants.first?.fit ?? .cover)
   }
 }
 

@@ -31,11 +31,11 @@ struct PhotoForms: Hashable, Sendable, Codable {
   ///
   /// - Parameters:
   ///   - size: The photo's own size in pixels, if known.
-  ///   - cell: The cell for which the form has to be large enough; nil for the photo as uploaded.
-  func urls(ofSize size: PixelSize?, for cell: Cell?) -> [URL] {
+  ///   - cell: The cell for which the form has to be large enough.
+  func urls(ofSize size: PixelSize?, for cell: Cell) -> [URL] {
     switch server {
     case .imgix, .pexels:
-      guard let cell, let size else { return [url] }
+      guard let size else { return [url] }
       return [imgixURL(ofSize: size, for: cell)]
     case .commons: return commonsURLs(ofSize: size, for: cell)
     }
@@ -70,10 +70,11 @@ extension PhotoForms {
 
   /// The URLs to try, in order. The original comes first only if no thumbnail is large enough, with the largest
   /// thumbnail as its fallback, since Commons may refuse originals to programs.
-  func commonsURLs(ofSize size: PixelSize?, for cell: Cell?) -> [URL] {
+  func commonsURLs(ofSize size: PixelSize?, for cell: Cell) -> [URL] {
     let original = original ?? url
     let smaller = Self.commonsWidths.filter { $0 < size?.width ?? .max }
-    if let wanted = cell?.scaledSize(of: size).width, let width = smaller.first(where: { $0 >= wanted }),
+    let wanted = cell.scaledSize(of: size).width
+    if let width = smaller.first(where: { $0 >= wanted }),
       let thumbnail = commonsThumbnail(ofWidth: width)
     {
       let text = url.absoluteString

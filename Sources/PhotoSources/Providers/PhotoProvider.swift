@@ -5,7 +5,7 @@ import ThumbnailCore
 /// A source of photos, page by page: a photo search, a folder, a list of URLs. To add a source of your own, implement
 /// this protocol; the page `docs/photo-sources.md` has an example.
 ///
-/// A provider only names the sources of photos (`Photo.source(for:fit:original:)`); it never loads the images. It uses
+/// A provider only names the sources of photos (`Photo.source(for:fit:)`); it never loads the images. It uses
 /// the network through a `ProviderAPI`, or through `ThumbnailPipeline.httpClient` itself, and thus shares the
 /// pipeline's connections, timeouts, retries and limits.
 ///

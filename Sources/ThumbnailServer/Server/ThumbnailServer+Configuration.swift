@@ -26,8 +26,6 @@ extension ThumbnailServer {
     package var imaginaryKey: String?
     /// The key for removing thumbnails from the caches; nil: nothing can be removed.
     package var purgeKey: String?
-    /// Sent with errors of thumbnails by address, in place of their description.
-    package var fallback: FallbackImage?
     /// Whether errors on a gallery's page name files and hosts. They may, if nobody else sees the page.
     package var namesSources = true
     /// The deadline of a thumbnail, with all waiting; nil for none. Default: a minute.
@@ -39,8 +37,6 @@ extension ThumbnailServer {
     package var mostWaiting = 1024
     /// The most of them that the pipeline works on, with the same parts.
     package var mostMaking = 64
-    /// The requests that a client may have a second; nil: any number.
-    package var requestsPerSecond: Double?
     /// The longest image that is uploaded, in bytes.
     package var longestUpload = 64 << 20
     /// The log of responses; nil: none.

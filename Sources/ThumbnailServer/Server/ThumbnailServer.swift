@@ -22,7 +22,6 @@ package final class ThumbnailServer: HTTPResponder {
   private let configuration: Configuration
   private let pipeline: ThumbnailPipeline
   private let requestGuard: RequestGuard
-  private let limiter: RateLimiter?
   private let admission: RequestAdmission
   private let metrics = ServerMetrics()
   private let images: ImageRoutes
@@ -38,7 +37,6 @@ package final class ThumbnailServer: HTTPResponder {
     (self.configuration, self.pipeline) = (configuration, pipeline)
     let token = Token.random()
     requestGuard = RequestGuard(hosts: configuration.hosts, token: token)
-    limiter = configuration.requestsPerSecond.map { RateLimiter(rate: $0) }
     admission = RequestAdmission(limit: configuration.mostWaiting, making: configuration.mostMaking)
     let registry = ImageRegistry(headers: configuration.headers)
     following = metrics.follow(pipeline)
@@ -55,7 +53,6 @@ package final class ThumbnailServer: HTTPResponder {
     responder.namesSources = false
     imaginary = ImaginaryRoutes(thumbnails: responder, access: access, key: configuration.imaginaryKey)
     purge = PurgeRoute(pipeline: pipeline, access: access, key: configuration.purgeKey)
-    responder.fallback = configuration.fallback
     thumbnails = ThumbnailRoutes(
       thumbnails: responder, access: access, presets: configuration.presets, storing: configuration.storing)
     gallery = configuration.gallery.map { source in
@@ -96,9 +93,6 @@ package final class ThumbnailServer: HTTPResponder {
     let destination = destination(of: request)
     let (route, path, link) = (destination.route, destination.path, destination.link)
     if let problem = requestGuard.problem(with: request, route, link) { return .problem(problem) }
-    if let limiter, route != .health, route != .ready, !limiter.admits(request.client) {
-      return .problem(.tooManyRequests)
-    }
     if let problem = route.problem(with: request.method) { return .problem(problem) }
     if let response = configuration.sharing?.response(to: request, destination) { return response }
     switch route {

@@ -39,7 +39,7 @@ struct ThumbnailRoutes: Sendable {
       let variant = options.variant(for: negotiation, accepted: format)
       return await thumbnails.made(source, variant, storing, for: request, extra: vary(options))
     } catch {
-      return thumbnails.response(to: error)
+      return .problem(error)
     }
   }
 

@@ -15,8 +15,6 @@ struct ThumbnailResponder: Sendable {
   var deadline: Duration?
   /// Whether errors name the image and its host. They may, if the client has chosen the images.
   var namesSources = false
-  /// Sent with errors in place of their description to clients that expect images.
-  var fallback: FallbackImage?
 
   /// What is wrong with files that fail again, as long as they have not changed.
   private static let lasting: Set = [
@@ -45,18 +43,13 @@ struct ThumbnailResponder: Sendable {
       let thumbnail = try await thumbnail(source, variant, for: request, options: options)
       return Self.response(with: thumbnail, storing, for: request, extra: extra)
     } catch {
-      var response = response(to: error)
+      var response = ServerResponse.problem(error)
       // Under an address that changes with the file.
       if storing.hasSuffix("immutable"), Self.lasting.contains(error.code) {
         response.headers.replaceOrAdd(name: "cache-control", value: "private, max-age=3600")
       }
       return response
     }
-  }
-
-  /// The response to a request for an image that failed: the fallback image, or a description.
-  func response(to problem: ServerResponse.Problem) -> ServerResponse {
-    fallback?.response(to: problem) ?? .problem(problem)
   }
 
   /// The format of a thumbnail for a client, if its address leaves that open. AVIF takes ten times as long to make as

@@ -39,7 +39,7 @@ struct ConvertCommand: AsyncParsableCommand {
   @OptionGroup(title: "Report") var report: ConvertReportOptions
 
   func validate() throws {
-    try output.name?.check(thumbnails.format)
+    try output.naming.name?.check(thumbnails.format)
     if paths.isEmpty { throw ValidationError("nothing to convert: name files or folders, or - for names on stdin") }
     if paths.contains("") { throw ValidationError("a path is empty: name files or folders") }
     if paths.filter({ $0 == "-" }).count > 1 { throw ValidationError("- stands for stdin, which can be read once") }
@@ -47,8 +47,8 @@ struct ConvertCommand: AsyncParsableCommand {
       if let list = paths.first(where: { $0 == "-" || $0.hasPrefix("@") }) {
         throw ValidationError("--watch takes folders, not the list \(list)")
       }
-      if report.report != nil || report.sheet.sheet != nil {
-        throw ValidationError("--watch has no end at which a report or sheet were complete: use --json")
+      if report.sheet.sheet != nil {
+        throw ValidationError("--watch has no end at which a sheet were complete: use --json")
       }
     }
     if paths.contains("-"), output.orphans.removal == .asked, !output.dryRun {

@@ -59,11 +59,11 @@ final class ConvertRun: Sendable {
     }
     progress.update { ($0.expected, $0.downloadedBytes) = (conversion.count, nil) }
     var failure: (any Error)?
-    var files: ConversionFiles?
+    var sheet: ConversionSheet?
     var inTheWay: [RawPath] = []
     do {
-      let made = try await ConversionFiles(report, options, of: conversion)
-      files = made
+      let made = try await ConversionSheet(report, options, of: conversion)
+      sheet = made
       for await result in conversion { try await take(result, made) }
       if interruption.signal == nil {
         inTheWay = try await writePages(conversion)
@@ -77,7 +77,7 @@ final class ConvertRun: Sendable {
     let summary = await conversion.finish()
     await progress.stop()
     if let failure { throw failure }
-    try await files?.finish(summary)
+    try await sheet?.finish(summary)
     let status = try end(summary)
     return status == .success && !inTheWay.isEmpty ? .someFailed : status
   }
@@ -99,10 +99,10 @@ final class ConvertRun: Sendable {
     let watch = try await FolderConverter(options).watch()
     var failure: (any Error)?
     do {
-      let files = try await ConversionFiles(report, options, of: watch.everything)
+      let sheet = try await ConversionSheet(report, options, of: watch.everything)
       try await withThrowingTaskGroup { group in
-        group.addTask { [self] in try await takeAll(of: watch, files) }
-        group.addTask { [self] in try await takeChanges(of: watch, files) }
+        group.addTask { [self] in try await takeAll(of: watch, sheet) }
+        group.addTask { [self] in try await takeChanges(of: watch, sheet) }
         try await group.waitForAll()
       }
     } catch {
@@ -114,11 +114,11 @@ final class ConvertRun: Sendable {
     return interruption.signal.map { .stopped(by: $0) } ?? .success
   }
 
-  private func takeAll(of watch: FolderWatch, _ files: ConversionFiles) async throws {
+  private func takeAll(of watch: FolderWatch, _ sheet: ConversionSheet) async throws {
     let summary = try await consume(watch.everything, removal) { _ in
       true
     } take: { [self] in
-      try await take($0, files)
+      try await take($0, sheet)
     }
     if let failure = summary.failure { throw failure }
     if printsJSON {
@@ -130,7 +130,7 @@ final class ConvertRun: Sendable {
     if !isQuiet, interruption.signal == nil { console.complain("watching; Ctrl-C ends it") }
   }
 
-  private func takeChanges(of watch: FolderWatch, _ files: ConversionFiles) async throws {
+  private func takeChanges(of watch: FolderWatch, _ sheet: ConversionSheet) async throws {
     while true {
       let changes: Conversion
       do throws(ConversionError) {
@@ -143,7 +143,7 @@ final class ConvertRun: Sendable {
       let summary = try await consume(changes, removal == .none ? .none : .unasked) {
         [.converted, .failed].contains($0.status)
       } take: { [self] in
-        try await take($0, files)
+        try await take($0, sheet)
       }
       if let failure = summary.failure { throw failure }
       if !printsJSON, !isQuiet, summary.converted + summary.failed + summary.removed > 0 {
@@ -174,11 +174,11 @@ final class ConvertRun: Sendable {
     console.complain("\(summary.unremoved.of("thumbnail")) could not be removed: look at the rights of their folders")
   }
 
-  private func take(_ result: ConversionResult, _ files: ConversionFiles) async throws {
+  private func take(_ result: ConversionResult, _ sheet: ConversionSheet) async throws {
     var result = result
     if let message = result.failure?.message { result.failure?.message = Advice.withOptions(message) }
     let line = ConversionLine(result, outputFolder: options.output)
-    try await files.add(result, line)
+    try await sheet.add(result)
     if printsJSON {
       try console.printSoon(line.json.line)
     } else if result.status == .failed, let failure = result.failure {
@@ -200,7 +200,7 @@ final class ConvertRun: Sendable {
     guard result.status != .current, let names = line.names else { return }
     let count = namesSaid.add(1, ordering: .relaxed).newValue
     if count <= Self.mostShown { console.complain(names) }
-    if count == Self.mostShown + 1 { console.complain("…; --json and --report name all of them") }
+    if count == Self.mostShown + 1 { console.complain("…; --json names all of them") }
   }
 
   private func deleteOrphans(_ conversion: Conversion, _ removal: Removal) async throws {

@@ -30,17 +30,11 @@ struct DesktopCommand: AsyncParsableCommand {
   @Flag(help: "Make one thumbnail, as a file manager asks for it.")
   var one = false
 
-  @Flag(help: "Make all thumbnails anew, also of pictures that failed before.")
-  var force = false
-
   @Flag(help: "Remove the thumbnails of pictures that are gone from the folders.")
   var prune = false
 
-  @Flag(help: "Stay, and make the thumbnails of what changes in the folders.")
-  var watch = false
-
-  @Flag(help: "Write nothing; say what would be done.")
-  var dryRun = false
+  @OptionGroup var repetition: RepetitionOptions
+  @OptionGroup var trial: DryRunOption
 
   @OptionGroup(title: "Selection", visibility: .hidden) var selection: ConvertSelectionOptions
   @OptionGroup(title: "Resources", visibility: .hidden) var resources: DecodeOptions
@@ -50,7 +44,7 @@ struct DesktopCommand: AsyncParsableCommand {
   func validate() throws {
     if paths.isEmpty { throw ValidationError("nothing to do: name folders or pictures") }
     if paths.contains("") { throw ValidationError("a path is empty: name folders or pictures") }
-    try checkOneOf([("--watch", watch), ("--dry-run", dryRun), ("--one", one)])
+    try checkOneOf([("--watch", repetition.watch), ("--dry-run", trial.dryRun), ("--one", one)])
     try checkOneOf([("--prune", prune), ("--one", one)])
     guard one else { return }
     guard paths.count == 3, let side = Int(paths[2]), (1...4096).contains(side) else {
@@ -66,12 +60,13 @@ struct DesktopCommand: AsyncParsableCommand {
     folder.deleteLastPathComponent()
     var options = FolderConverter.Options.desktop(
       paths.map { .path($0) }, in: RawPath(folder.appendingPathComponent("thumbnails").path))
-    options.freshness = force ? .never : .index
-    options.isDryRun = dryRun
+    options.freshness = repetition.force ? .never : .index
+    options.isDryRun = trial.dryRun
     selection.apply(to: &options)
     resources.apply(to: &options.pipeline)
     isolation.apply(to: &options.pipeline)
-    try await ConvertRun(options, removal: prune ? .unasked : .none, report: report, stays: watch).run().end()
+    try await ConvertRun(options, removal: prune ? .unasked : .none, report: report, stays: repetition.watch).run()
+      .end()
   }
 
   /// Makes a single thumbnail, for the file manager that has asked for it.

@@ -9,6 +9,7 @@ struct GetCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "get",
     abstract: "Makes the thumbnail of one picture.",
+    usage: "thumbs get <URL|PATH|-> [<options>]",
     discussion: """
       Examples:
         thumbs get https://example.org/a.jpg --size 400x300 --output small.jpg
@@ -45,14 +46,10 @@ struct GetCommand: AsyncParsableCommand {
   @OptionGroup(title: "Network", visibility: .hidden) var network: NetworkOptions
   @OptionGroup(title: "Isolation", visibility: .hidden) var isolation: IsolationOptions
 
-  @Flag(help: "Print the result as a JSON object.")
-  var json = false
+  @OptionGroup(title: "Report") var reporting: ReportOptions
 
-  @Flag(name: .shortAndLong, help: "Print errors only.")
-  var quiet = false
-
-  @Flag(name: .shortAndLong, help: "Log what happens at each stage, on stderr, without the queries of URLs.")
-  var verbose = false
+  var json: Bool { reporting.json }
+  var quiet: Bool { reporting.quiet }
 
   func validate() throws {
     if thumbnail.sizes.count > 1 { throw ValidationError("get makes one thumbnail: give --size once") }
@@ -74,7 +71,7 @@ struct GetCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    try await VerboseLog.following(verbose, makeThumbnail)
+    try await VerboseLog.following(reporting.verbose, makeThumbnail)
   }
 
   /// The name of the output file; empty if there is none.

@@ -87,7 +87,7 @@ struct PrefetchCommand: AsyncParsableCommand {
       let pages = provider.storingPages(in: pipeline.pageStore, headers: headers)
       let prefetch = QueryPrefetch(
         provider: pages, query: source.query ?? "", pipeline: pipeline, variants: thumbnails.variants,
-        limits: source.limits, headers: headers, original: source.original)
+        limits: source.limits, headers: headers)
       try refuseToOverwrite(provider)
       return try await PrefetchRun(self, provider: provider, pipeline: pipeline).run(prefetch)
     } catch let error as ProviderError {

@@ -29,11 +29,10 @@ struct SearchCommand: AsyncParsableCommand {
   @OptionGroup(title: "Cache", visibility: .hidden) var cache: CacheOptions
   @OptionGroup(title: "Network", visibility: .hidden) var network: NetworkOptions
 
-  @Flag(help: "Send no requests: list what is stored.")
-  var offline = false
+  @OptionGroup var supply: OfflineOption
+  @OptionGroup var form: JSONOption
 
-  @Flag(help: "Print one JSON object a line for each picture, and the summary as the last.")
-  var json = false
+  private var offline: Bool { supply.offline }
 
   func run() async throws {
     VerboseLog.start(false)
@@ -102,11 +101,11 @@ struct SearchCommand: AsyncParsableCommand {
   /// Prints the photos.
   private func print(_ content: GalleryContent) throws {
     let console = Console.standard
-    if json {
+    if form.json {
       if let skipped = SkippedItem.message(of: content.skipped) {
         console.complain("\(content.provider), \(skipped)")
       }
-      for item in content.items { try console.printSoon(PhotoLine.json(item.photo, original: source.original).line) }
+      for item in content.items { try console.printSoon(PhotoLine.json(item.photo).line) }
       try console.print(PhotoLine.summary(content).summaryLine)
     } else if !content.items.isEmpty {
       try console.print(PhotoList(content).text)

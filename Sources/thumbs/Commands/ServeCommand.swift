@@ -157,11 +157,10 @@ struct ServeCommand: AsyncParsableCommand {
     if login == nil, !server.isLocal(bound) { warnOfOthers(hasGallery: served.gallery != nil) }
     let interruption = Interruption()
     do {
-      try await interruption.cancelling { [server, sharing] in
+      try await interruption.cancelling { [sharing] in
         for address in addresses { try Console.standard.print(address) }
         if let login { try sharing.announce(login, at: addresses[0]) }
         if isatty(STDERR_FILENO) == 1 { Console.standard.complain("serving; Ctrl-C ends it") }
-        if server.open { Browser.open(addresses[0]) }
         try await Task.sleep(for: .seconds(Int32.max))
       }
     } catch let error as Console.WriteError {
@@ -275,14 +274,7 @@ struct ServeCommand: AsyncParsableCommand {
 
 /// The sources of a gallery, apart from a folder, which is an argument.
 struct ServedSourceOptions: ParsableArguments {
-  @Option("PROVIDER", "The source: \(ProviderSpecification.help)")
-  var provider: String?
-
-  @Option("BASE", "The address of the provider's API. (default: its own address)", visibility: .hidden)
-  var providerURL: String?
-
-  @Option("FILE", "A list to show: a URL a line, or JSON lines with a url field.", .naming("a file"))
-  var urls: String?
+  @OptionGroup var listed: ProviderOptions
 
   @Flag(help: ArgumentHelp("Show the hidden pictures of this gallery again.", visibility: .hidden))
   var showHidden = false
@@ -292,31 +284,15 @@ struct ServedSourceOptions: ParsableArguments {
       "Whether to show a RAW file or HEIC beside a JPEG of its name: prefer-jpeg leaves it out.", visibility: .hidden))
   var pair = FolderConverter.Options.Pairing.none
 
-  @Option("N", "Pictures a page of a search.", .within(1...1000), visibility: .hidden)
-  var perPage = 30
+  var provider: String? { listed.provider }
+  var providerURL: String? { listed.providerURL }
+  var urls: String? { listed.urls }
+  var perPage: Int { listed.perPage }
 
   func validate() throws {
     if providerURL != nil, provider == nil { throw ValidationError("--provider-url goes with --provider") }
     if pair != .none, urls != nil || provider?.hasPrefix("folder:") == false {
       throw ValidationError("--pair goes with a folder")
-    }
-  }
-}
-
-/// Opens addresses in the user's browser.
-enum Browser {
-  /// Asks the desktop to open the address; says so if there is none.
-  static func open(_ address: String) {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = ["xdg-open", address]
-    process.environment = BundledLibraries.withoutOwn(ProcessInfo.processInfo.environment)
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
-    do {
-      try process.run()
-    } catch {
-      Console.standard.complain("no browser can be opened here; open \(address) yourself")
     }
   }
 }

@@ -12,7 +12,7 @@ struct SignCommand: ParsableCommand {
     discussion: """
       Examples:
         thumbs sign 400x300,cover https://example.org/a.jpg --signing-keys keys
-        thumbs sign card albums/lake.jpg --expires 7d --base https://img.example.org
+        thumbs sign card albums/lake.jpg --expires 7d
 
       A file of keys has NAME:SECRET lines, the secret in hexadecimal digits, as
       from openssl rand -hex 32; the first one signs. To replace a key, put the new
@@ -27,17 +27,13 @@ struct SignCommand: ParsableCommand {
     completion: .file())
   var source: String
 
-  @Option("FILE", "The file with the keys. (default: those in THUMBS_SIGNING_KEYS)")
-  var signingKeys: String?
+  @OptionGroup var keys: SigningKeysOption
 
   @Option("TIME", "The time that the address is valid. (default: unlimited)")
   var expires: Duration?
 
-  @Option("URL", "The server's own address, before the path.")
-  var base = ""
-
   func run() throws {
-    guard let text = try SigningKeys.text(of: signingKeys) else {
+    guard let text = try SigningKeys.text(of: keys.signingKeys) else {
       throw ValidationError(
         "there is no key: give --signing-keys FILE, or set \(ServiceOptions.signingKeysVariable)")
     }
@@ -46,8 +42,7 @@ struct SignCommand: ParsableCommand {
       throw ValidationError("the address cannot be written; check the options and the source")
     }
     let end = expires.map { Int(Date().timeIntervalSince1970) + Int($0.components.seconds) }
-    let base = base.hasSuffix("/") ? String(base.dropLast()) : base
-    try Console.standard.print(base + signer.sign(path, expires: end))
+    try Console.standard.print(signer.sign(path, expires: end))
   }
 }
 

@@ -18,17 +18,13 @@ struct SiteCommand: AsyncParsableCommand {
       ask. thumbs site --help-hidden lists all options.
       """)
 
-  @Option("DIR", "The folder for the site.", name: .shortAndLong, .naming("a folder"))
-  var output: String
+  @OptionGroup var target: OutputFolderOption
 
   @Argument(help: ArgumentHelp("The folder of the pictures.", valueName: "FOLDER"), completion: .directory)
   var folder: String
 
   @Option("TEXT", "The title. (default: the folder's name)", .naming("a title"))
   var title: String?
-
-  @Option("N", "The longer side of thumbnails, in pixels.", .within(64...4096))
-  var gridSize = 512
 
   @Option("N", "The longer side of enlarged pictures, in pixels.", .within(65...16_383))
   var viewSize = 1600
@@ -37,15 +33,16 @@ struct SiteCommand: AsyncParsableCommand {
   var originals = false
 
   @OptionGroup(title: "Selection", visibility: .hidden) var orphans: OrphanOptions
-  @OptionGroup(title: "Selection", visibility: .hidden) var overwriting: OverwriteOptions
+  @OptionGroup(title: "Selection", visibility: .hidden) var overwriting: OverwriteOption
   @OptionGroup(title: "Selection", visibility: .hidden) var selection: ConvertSelectionOptions
   @OptionGroup(title: "Resources", visibility: .hidden) var resources: DecodeOptions
   @OptionGroup(title: "Isolation", visibility: .hidden) var isolation: IsolationOptions
   @OptionGroup(title: "Report") var report: ConvertReportOptions
 
+  private var output: String { target.output }
+
   func validate() throws {
     if (try? FileState(of: RawPath(folder)))?.kind != .folder { throw ValidationError("name a folder, not \(folder)") }
-    if gridSize >= viewSize { throw ValidationError("--view-size \(viewSize) is not larger than --grid-size") }
     let (source, target) = (RawPath(folder).resolved, RawPath(output).resolved)
     if let source, let target, source != target, target.isWithin(source), FolderConverter.hasOtherFiles(target) {
       throw ValidationError(
@@ -57,7 +54,8 @@ struct SiteCommand: AsyncParsableCommand {
   func run() async throws {
     VerboseLog.start(report.output.verbose)
     var options = FolderConverter.Options.site(
-      of: RawPath(folder), in: RawPath(output), title: title, grid: gridSize, view: viewSize, copiesOriginals: originals
+      of: RawPath(folder), in: RawPath(output), title: title, grid: min(512, viewSize - 1), view: viewSize,
+      copiesOriginals: originals
     )
     options.overwrites = overwriting.overwrite
     selection.apply(to: &options)

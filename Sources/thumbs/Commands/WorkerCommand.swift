@@ -39,14 +39,12 @@ struct WorkerCommand: AsyncParsableCommand {
   @Flag(help: "Print a summary as the last line: {\"summary\": {…}}.")
   var summary = false
 
-  @Flag(name: .shortAndLong, help: "Print errors only.")
-  var quiet = false
+  @OptionGroup var verbosity: VerbosityOptions
 
-  @Flag(name: .shortAndLong, help: "Log what happens at each stage, on stderr, without the queries of URLs.")
-  var verbose = false
+  private var quiet: Bool { verbosity.quiet }
 
   func run() async throws {
-    try await VerboseLog.following(verbose, work)
+    try await VerboseLog.following(verbosity.verbose, work)
   }
 
   /// The pipeline's configuration.

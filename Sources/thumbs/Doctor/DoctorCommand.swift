@@ -25,12 +25,12 @@ struct DoctorCommand: AsyncParsableCommand {
   @OptionGroup(title: "Resources", visibility: .hidden) var resources: PipelineOptions
   @OptionGroup(title: "Network", visibility: .hidden) var addresses: AddressOptions
   @OptionGroup(title: "Isolation", visibility: .hidden) var isolation: IsolationOptions
-  @Flag(help: "Print one JSON object.") var json = false
+  @OptionGroup var form: JSONOption
 
   func run() async throws {
     let configuration = try ThumbnailPipeline.Configuration(resources, addresses, isolation)
     let diagnostics = try await Diagnostics.gather(configuration)
-    try Console.standard.print(json ? diagnostics.json.line : diagnostics.text)
+    try Console.standard.print(form.json ? diagnostics.json.line : diagnostics.text)
     if !diagnostics.isHealthy { throw ExitCode.someFailed }
   }
 }

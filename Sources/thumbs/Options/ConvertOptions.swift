@@ -7,9 +7,6 @@ import Thumbnailer
 
 /// The selection of input files, in a hidden group.
 struct ConvertSelectionOptions: ParsableArguments {
-  @Flag(inversion: .prefixedNo, help: "Search folders with all folders in them.")
-  var recursive = true
-
   @Option("GLOB", "Convert only files that match, with any extension; may be given several times.")
   var include: [GlobPattern] = []
 
@@ -19,9 +16,6 @@ struct ConvertSelectionOptions: ParsableArguments {
   @Option(help: "Whether to convert a RAW file or HEIC beside a JPEG of its name: prefer-jpeg skips it.")
   var pair = FolderConverter.Options.Pairing.none
 
-  @Flag(help: "Include what begins with a dot, and folders of systems such as $RECYCLE.BIN and @eaDir.")
-  var hidden = false
-
   @Flag(help: "Follow links within folders; loops are found.")
   var followSymlinks = false
 
@@ -30,7 +24,6 @@ struct ConvertSelectionOptions: ParsableArguments {
   var isNullSeparated = false
 
   func apply(to options: inout FolderConverter.Options) {
-    (options.isRecursive, options.includesHidden) = (recursive, hidden)
     (options.include, options.exclude, options.pairing) = (include, exclude, pair)
     (options.followsLinks, options.listsAreNullSeparated) = (followSymlinks, isNullSeparated)
   }
@@ -99,24 +92,11 @@ struct OrphanOptions: ParsableArguments {
   }
 }
 
-/// What happens to files in the output folder that are not thumbnails of earlier runs.
-struct OverwriteOptions: ParsableArguments {
-  @Flag(
-    help: ArgumentHelp(
-      "Overwrite files that earlier runs have not written so; never the pictures that are converted.",
-      visibility: .hidden))
-  var overwrite = false
-}
-
 /// The thumbnails that are written, and their folder.
 struct ConvertOutputOptions: ParsableArguments {
-  @Option("DIR", "The folder for the thumbnails.", name: .shortAndLong, .naming("a folder"))
-  var output: String
-
-  @Option("TEMPLATE", NamingTemplate.help) var name: NamingTemplate?
-
-  @Flag(help: "Make all thumbnails anew.")
-  var force = false
+  @OptionGroup var folder: OutputFolderOption
+  @OptionGroup var naming: NameOption
+  @OptionGroup var repetition: RepetitionOptions
 
   @Flag(
     help: ArgumentHelp(
@@ -124,28 +104,15 @@ struct ConvertOutputOptions: ParsableArguments {
     ))
   var remake = false
 
-  @Flag(
-    help: ArgumentHelp(
-      "Compare times only: make thumbnails that are missing or older than their picture.", visibility: .hidden))
-  var newer = false
-
   @OptionGroup var orphans: OrphanOptions
-  @OptionGroup var overwriting: OverwriteOptions
+  @OptionGroup var overwriting: OverwriteOption
+  @OptionGroup var trial: DryRunOption
 
-  @Flag(help: "Stay, and convert what changes in the folders.")
-  var watch = false
-
-  @Flag(help: ArgumentHelp("Give thumbnails the times of their pictures.", visibility: .hidden))
-  var preserveTimes = false
-
-  @Flag(help: ArgumentHelp("Stop at the first failure.", visibility: .hidden))
-  var failFast = false
-
-  @Flag(help: "Write nothing; say what would be done.")
-  var dryRun = false
+  var output: String { folder.output }
+  var watch: Bool { repetition.watch }
+  var dryRun: Bool { trial.dryRun }
 
   func validate() throws {
-    try checkOneOf([("--force", force), ("--newer", newer)])
     try checkOneOf([("--watch", watch), ("--dry-run", dryRun)])
     if orphans.removal == .asked, watch {
       throw ValidationError("--delete-orphans cannot ask while it watches: give --yes, too")
@@ -161,10 +128,10 @@ struct ConvertOutputOptions: ParsableArguments {
   }
 
   func apply(to options: inout FolderConverter.Options) {
-    options.name = name
-    options.freshness = force ? .never : newer ? .modificationTime : .index
+    options.name = naming.name
+    options.freshness = repetition.force ? .never : .index
     (options.remakesEarlier, options.overwrites) = (remake, overwriting.overwrite)
-    (options.preservesTimes, options.failsFast, options.isDryRun) = (preserveTimes, failFast, dryRun)
+    options.isDryRun = dryRun
   }
 }
 
@@ -172,16 +139,5 @@ struct ConvertOutputOptions: ParsableArguments {
 struct ConvertReportOptions: ParsableArguments {
   @OptionGroup var output: ReportOptions
 
-  @Option(
-    "FILE", "Write a line for each input, as CSV where the name ends in .csv, else as --json.", .naming("a file"),
-    visibility: .hidden)
-  var report: String?
-
   @OptionGroup var sheet: SheetOptions
-
-  func validate() throws {
-    if let report, let sheet = sheet.sheet, OutputFile.isSamePath(report, sheet) {
-      throw ValidationError("--report and --sheet are one file: give each its own")
-    }
-  }
 }

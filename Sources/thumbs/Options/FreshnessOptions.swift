@@ -2,36 +2,33 @@ import ArgumentParser
 import Foundation
 import Thumbnailer
 
+/// Work without connections.
+struct OfflineOption: ParsableArguments {
+  @Flag(
+    help: "Send no requests: what is stored is used, of any age, and other pictures fail with offline-miss.")
+  var offline = false
+}
+
 /// When cached thumbnails are revalidated.
 struct FreshnessOptions: ConfigurationOptions {
   @Flag(
-    help: "Revalidate every picture in the cache, even a fresh one; unchanged pictures are not downloaded again.")
+    help: """
+      Revalidate every picture in the cache, even a fresh one, and request again what has failed lately; unchanged \
+      pictures are not downloaded again.
+      """)
   var refresh = false
 
-  @Option(
-    "AGE",
-    "Revalidate pictures that were fetched or confirmed longer ago than this, such as 30s, 10m, 12h, 7d or 0."
-  )
-  var maxAge: Duration?
+  @OptionGroup var supply: OfflineOption
 
-  @Flag(help: "Send no requests: cached thumbnails of any age are used, and other pictures fail with offline-miss.")
-  var offline = false
-
-  @Flag(
-    help: """
-      Request pictures again that did not exist or were not pictures in the last hour, or were too large in the last day.
-      """)
-  var retryFailed = false
+  var offline: Bool { supply.offline }
 
   func validate() throws {
-    try checkOneOf([("--refresh", refresh), ("--max-age", maxAge != nil), ("--offline", offline)])
-    try checkOneOf([("--offline", offline), ("--retry-failed", retryFailed)], "no requests are sent offline")
+    try checkOneOf([("--refresh", refresh), ("--offline", offline)])
   }
 
   func apply(to configuration: inout ThumbnailPipeline.Configuration) {
-    configuration.retriesFailures = retryFailed
+    configuration.retriesFailures = refresh
     if refresh { configuration.cacheMode = .refresh }
-    if let maxAge { configuration.cacheMode = .maximumAge(maxAge) }
     if offline { configuration.cacheMode = .offline }
   }
 }

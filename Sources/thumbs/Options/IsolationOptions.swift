@@ -18,9 +18,6 @@ struct IsolationOptions: ConfigurationOptions {
       """)
   var isolate = Scope.all
 
-  @Flag(help: "Refuse the unsafe formats, even in your own files.")
-  var safeFormatsOnly = false
-
   @Flag(help: "Accept the unsafe formats from the web, too, not only in your own files.")
   var unsafeFromWeb = false
 
@@ -45,9 +42,7 @@ struct IsolationOptions: ConfigurationOptions {
   func validate() throws {
     let off = ("--isolate off", isolate == .off)
     try checkOneOf([("--require-confinement", requireConfinement), off], "leave one of them out")
-    for refusal in [("--safe-formats-only", safeFormatsOnly), off] {
-      try checkOneOf([("--unsafe-from-web", unsafeFromWeb), refusal], "leave one of them out")
-    }
+    try checkOneOf([("--unsafe-from-web", unsafeFromWeb), off], "leave one of them out")
   }
 
   func apply(to configuration: inout ThumbnailPipeline.Configuration) {
@@ -62,7 +57,7 @@ struct IsolationOptions: ConfigurationOptions {
   var isolation: DecodeIsolation {
     if isolate == .off { return .inProcess }
     var isolation = DecodeIsolation()
-    isolation.unsafeSources = safeFormatsOnly ? .none : unsafeFromWeb ? .anywhere : .userFiles
+    isolation.unsafeSources = unsafeFromWeb ? .anywhere : .userFiles
     isolation.requiresConfinement = requireConfinement
     if let helperMemory { isolation.memoryLimit = helperMemory }
     if let helperDeadline { isolation.deadline = .seconds(helperDeadline) }

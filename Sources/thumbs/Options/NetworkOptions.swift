@@ -17,10 +17,7 @@ struct NetworkOptions: ConfigurationOptions {
     name: .customLong("header"))
   var headers: [String] = []
 
-  @Flag(help: "Take logins for hosts from ~/.netrc.")
-  var netrc = false
-
-  @Option("FILE", "Take logins for hosts from this file, written like ~/.netrc.")
+  @Option("FILE", "Take logins for hosts from this file, such as ~/.netrc.")
   var netrcFile: String?
 
   @Option(
@@ -82,11 +79,9 @@ struct NetworkOptions: ConfigurationOptions {
       let (host, header) = try Self.field(text, defaultHost: defaultHost, needsHost: url == nil)
       result.add(header, for: host)
     }
-    guard netrc || netrcFile != nil else { return result }
-    let home = ProcessInfo.processInfo.environment["HOME"] ?? FileManager.default.homeDirectoryForCurrentUser.path
-    let path = netrcFile ?? "\(home)/.netrc"
+    guard let netrcFile else { return result }
     do throws(InvalidValue) {
-      return result.merging(try Netrc(path: path).headers)
+      return result.merging(try Netrc(path: netrcFile).headers)
     } catch {
       throw ValidationError(error.message)
     }

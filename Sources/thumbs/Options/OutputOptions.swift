@@ -3,24 +3,70 @@ import Exports
 import Foundation
 import Thumbnailer
 
-/// The amount and the form of the output.
-struct ReportOptions: ParsableArguments {
-  @Flag(help: "Print one JSON object a line for each picture, and the summary as the last.")
+/// Output for programs.
+struct JSONOption: ParsableArguments {
+  @Flag(help: "Print JSON: one object, or one a line for each picture and then the summary.")
   var json = false
+}
 
+/// The amount of messages.
+struct VerbosityOptions: ParsableArguments {
   @Flag(name: .shortAndLong, help: "Print errors only.")
   var quiet = false
-
-  @Flag(help: ArgumentHelp("Draw no progress line.", visibility: .hidden))
-  var noProgress = false
 
   @Flag(
     name: .shortAndLong,
     help: ArgumentHelp("Log what happens at each stage, on stderr, without the queries of URLs.", visibility: .hidden))
   var verbose = false
+}
+
+/// The amount and the form of the output.
+struct ReportOptions: ParsableArguments {
+  @OptionGroup var form: JSONOption
+  @OptionGroup var verbosity: VerbosityOptions
+
+  var json: Bool { form.json }
+  var quiet: Bool { verbosity.quiet }
+  var verbose: Bool { verbosity.verbose }
 
   /// Whether to show the progress line: stderr is a terminal, and nothing else is written there continuously.
-  var showsProgress: Bool { !quiet && !noProgress && !verbose && isatty(STDERR_FILENO) == 1 }
+  var showsProgress: Bool { !quiet && !verbose && isatty(STDERR_FILENO) == 1 }
+}
+
+/// A trial run.
+struct DryRunOption: ParsableArguments {
+  @Flag(help: "Change nothing; say what would be done.")
+  var dryRun = false
+}
+
+/// How often a folder's thumbnails are made.
+struct RepetitionOptions: ParsableArguments {
+  @Flag(help: "Make all thumbnails anew.")
+  var force = false
+
+  @Flag(help: "Stay, and make the thumbnails of what changes in the folders.")
+  var watch = false
+}
+
+/// What happens to files in the output folder that are not thumbnails of earlier runs.
+struct OverwriteOption: ParsableArguments {
+  @Flag(help: "Overwrite the files of others, but never pictures.")
+  var overwrite = false
+}
+
+/// The folder of the files that are written.
+struct OutputFolderOption: ParsableArguments {
+  @Option("DIR", "The folder for what is made.", name: .shortAndLong, .naming("a folder"))
+  var output: String
+}
+
+/// The names of the files that are written.
+struct NameOption: ParsableArguments {
+  @Option(
+    "TEMPLATE",
+    "The names of the files, of {path} (the picture's folder within the source), {name}, {ext}, {oldext} (the picture's "
+      + "own), {size} such as 400x400 or 400x, {width}, {height}, {date} and {hash}. (default: {path}/{name}.{ext}, with "
+      + "several sizes {path}/{name}-{size}.{ext})") var name: NamingTemplate?
 }
 
 /// A contact sheet of the thumbnails.
@@ -42,10 +88,11 @@ struct ExportOptions: ParsableArguments {
   @Option("DIR", "Write the thumbnails as files, too, into this folder.", .naming("a folder"))
   var export: String?
 
-  @Option("TEMPLATE", NamingTemplate.help) var name: NamingTemplate?
+  @OptionGroup var naming: NameOption
+  @OptionGroup var overwriting: OverwriteOption
 
-  @Flag(help: "Replace files that --export finds there.")
-  var overwrite = false
+  var name: NamingTemplate? { naming.name }
+  var overwrite: Bool { overwriting.overwrite }
 
   func validate() throws {
     if export == nil, name != nil { throw ValidationError("--name names exported files: give --export DIR, too") }
@@ -62,10 +109,4 @@ extension NamingTemplate {
     let advice = named == nil ? "" : "give --format \(end), or "
     throw ValidationError("--name \(self) would name other formats so, too: \(advice)end it with {ext}")
   }
-
-  /// The help of `--name`.
-  static let help =
-    "The names of the files, of {path} (the picture's folder within the source), {name}, {ext}, {oldext} (the picture's "
-    + "own), {size} such as 400x400 or 400x, {width}, {height}, {date} and {hash}. (default: {path}/{name}.{ext}, with "
-    + "several sizes {path}/{name}-{size}.{ext})"
 }

@@ -37,9 +37,6 @@ struct ServerOptions: ParsableArguments {
       + "several times.", visibility: .hidden)
   var trustedProxy: [AddressRange] = []
 
-  @Flag(help: "Open the page in the browser.")
-  var open = false
-
   @Flag(
     help: ArgumentHelp(
       "Do not serve: end with 0 if a server at --host and --port is ready, such as in a container's health check.",

@@ -3,6 +3,16 @@ import Foundation
 import ThumbnailServer
 import Thumbnailer
 
+/// The keys of addresses.
+struct SigningKeysOption: ParsableArguments {
+  @Option(
+    "FILE",
+    "A file of NAME:SECRET lines, each secret in hexadecimal digits. A server's addresses need a signature by one of "
+      + "them; thumbs sign uses the first. Unsigned thumbnails have at most 4 megapixels and are not enlarged. (default: "
+      + "\(ServiceOptions.signingKeysVariable))", .naming("a file"))
+  var signingKeys: String?
+}
+
 /// The thumbnails that the server makes on request, besides those of the gallery.
 struct ServiceOptions: ParsableArguments {
   /// The variables with secrets of the service.
@@ -16,12 +26,7 @@ struct ServiceOptions: ParsableArguments {
     .naming("a folder"))
   var root: String?
 
-  @Option(
-    "FILE",
-    "A file of NAME:SECRET lines, each secret in hexadecimal digits. Addresses need a signature by one of them; thumbs "
-      + "sign uses the first. Unsigned thumbnails have at most 4 megapixels and are not enlarged. (default: "
-      + "\(signingKeysVariable))", .naming("a file"))
-  var signingKeys: String?
+  @OptionGroup var keys: SigningKeysOption
 
   @Option(
     "HOST",
@@ -39,28 +44,6 @@ struct ServiceOptions: ParsableArguments {
     visibility: .hidden)
   var maxUpload: ByteSize?
 
-  @Option(
-    "N",
-    "Thumbnails that may be in work or wait at once, a quarter of them for one client; beyond that it is 429 or 503.",
-    .within(1...1_000_000), visibility: .hidden)
-  var queue = 1024
-
-  @Option(
-    "TIME", "How long a thumbnail may take, with all waiting. (default: 60s)",
-    OptionRule { $0 < .seconds(1) ? "give at least 1s" : nil }, visibility: .hidden)
-  var deadline: Duration?
-
-  @Option(
-    "FILE",
-    "A picture to send with errors of /thumb, at most 1 MiB: what pages show in place of the picture.",
-    .naming("a picture"), visibility: .hidden)
-  var fallback: String?
-
-  @Option(
-    "N", "Requests a second that one client may send. (default: no limit)",
-    .within(0.1...1_000_000, "give 0.1 to 1000000"), visibility: .hidden)
-  var rateLimit: Double?
-
   @Flag(
     help: ArgumentHelp("Fetch pictures from this machine and private networks, too.", visibility: .hidden))
   var allowPrivateNetworks = false
@@ -68,22 +51,14 @@ struct ServiceOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Write a line for each response to stderr.", valueName: "text|json", visibility: .hidden))
   var accessLog: AccessLog.Format?
 
+  var signingKeys: String? { keys.signingKeys }
+
   func validate() throws { _ = try presets }
 
   /// Sets the given options.
   func apply(to configuration: inout ThumbnailServer.Configuration) throws {
     configuration.presets = try presets
     configuration.sourceHosts = allowSource
-    configuration.mostWaiting = queue
-    configuration.requestsPerSecond = rateLimit
-    if let deadline { configuration.deadline = deadline }
-    if let fallback {
-      guard let image = FallbackImage(path: fallback) else {
-        throw ValidationError(
-          "--fallback \(fallback) cannot be used: name a JPEG, PNG, WebP, AVIF, GIF or SVG of at most 1 MiB")
-      }
-      configuration.fallback = image
-    }
     configuration.purgeKey = SecretVariables.values[Self.purgeKeyVariable]
     if let maxUpload { configuration.longestUpload = maxUpload.bytes }
     configuration.log = accessLog.map { AccessLog($0) }

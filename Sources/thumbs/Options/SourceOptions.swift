@@ -4,40 +4,40 @@ import PhotoSources
 import ThumbnailCore
 import Thumbnailer
 
-/// The source of the images, and how many of them to fetch.
-struct SourceOptions: ParsableArguments {
-  @Option("TEXT", "What to search for; \"\" for all pictures of the source.")
-  var query: String?
-
-  @Option(
-    "FILE|-", "A list instead of a search: a URL a line, or JSON lines with a url field; - reads stdin.",
-    .naming("a file, or - for stdin"))
-  var urls: String?
-
+/// Where pictures are listed.
+struct ProviderOptions: ParsableArguments {
   @Option("PROVIDER", "Where to search: \(ProviderSpecification.help)")
   var provider: String?
 
   @Option("BASE", "The address of the provider's API. (default: its own address)", visibility: .hidden)
   var providerURL: String?
 
-  @Flag(help: "Fetch pictures as they were uploaded, not in the smallest form that is large enough.")
-  var original = false
-
-  @Option("N", "The most pages to fetch. (default: 3; all of a list or with --count)", .within(1...1_000_000_000))
-  var pages: Int?
+  @Option(
+    "FILE|-", "A list in place of a source: a URL a line, or JSON lines with a url field; - reads stdin.",
+    .naming("a file, or - for stdin"))
+  var urls: String?
 
   @Option("N", "Pictures a page.", .within(1...1000), visibility: .hidden)
   var perPage = 30
+}
+
+/// The source of the images, and how many of them to fetch.
+struct SourceOptions: ParsableArguments {
+  @Option("TEXT", "What to search for; \"\" for all pictures of the source.")
+  var query: String?
+
+  @OptionGroup var listed: ProviderOptions
+
+  @Option("N", "The most pages to fetch. (default: 3; all of a list or with --count)", .within(1...1_000_000_000))
+  var pages: Int?
 
   @Option(
     "N", "The most pictures to fetch, however many pages that takes. (default: no limit)", .within(1...1_000_000_000))
   var count: Int?
 
-  @Option(
-    "N",
-    "How many pages of pictures may be open at once, not counting those that wait for a silent server. (default: 2)",
-    .within(1...1_000_000_000), visibility: .hidden)
-  var ahead: Int?
+  var urls: String? { listed.urls }
+  var provider: String? { listed.provider }
+  var perPage: Int { listed.perPage }
 
   func validate() throws {
     if query == nil, urls == nil {
@@ -45,16 +45,16 @@ struct SourceOptions: ParsableArguments {
         "nothing to fetch: give --query TEXT, such as --query lake --provider folder:Pictures, or --urls FILE|-")
     }
     try checkOneOf([("--query", query != nil), ("--urls", urls != nil)])
-    if urls != nil, provider != nil || providerURL != nil || original {
+    if urls != nil, listed.provider != nil || listed.providerURL != nil {
       throw ValidationError(
-        "--provider, --provider-url and --original go with --query, not with --urls: leave them out")
+        "--provider and --provider-url go with --query, not with --urls: leave them out")
     }
   }
 
   /// The limits of the prefetch; by default three pages of a search, or all of a list.
   var limits: QueryPrefetch.Limits {
     let most = pages ?? (urls == nil && count == nil ? 3 : nil)
-    return QueryPrefetch.Limits(pages: most, perPage: perPage, photos: count, ahead: ahead ?? 2)
+    return QueryPrefetch.Limits(pages: most, perPage: perPage, photos: count)
   }
 
   /// The provider, or with `isOffline` its stored pages.
@@ -62,8 +62,8 @@ struct SourceOptions: ParsableArguments {
     for pipeline: ThumbnailPipeline, isOffline: Bool = false
   ) throws(ProviderError) -> any PhotoProvider {
     if let urls { return urls == "-" ? URLListProvider.standardInput() : URLListProvider(path: urls) }
-    return try ProviderSpecification(option: provider).provider(
-      for: pipeline, isOffline: isOffline, baseURL: providerURL)
+    return try ProviderSpecification(option: listed.provider).provider(
+      for: pipeline, isOffline: isOffline, baseURL: listed.providerURL)
   }
 
   /// Throws if a page or sheet would overwrite the list, or a picture of the folder.

@@ -2,7 +2,7 @@ import FolderConversion
 import ThumbnailCore
 import Thumbnailer
 
-/// The result of one input as a line of `--json` or of a report.
+/// The result of one input as a line of `--json`.
 struct ConversionLine {
   private let result: ConversionResult
   private let outputFolder: RawPath
@@ -10,9 +10,6 @@ struct ConversionLine {
   init(_ result: ConversionResult, outputFolder: RawPath) {
     (self.result, self.outputFolder) = (result, outputFolder)
   }
-
-  /// The header line of the CSV.
-  static let csvHeader = "source,status,path,width,height,format,bytes,stage,code,message,plan,ms,damaged,preview"
 
   /// The line of `--json`.
   var json: JSONObject {
@@ -47,21 +44,6 @@ struct ConversionLine {
     ]
   }
 
-  /// The lines of the CSV: one for each thumbnail, or one for an input without any.
-  var csv: String {
-    let outputs = result.outputs.map(Optional.some)
-    return (outputs.isEmpty ? [nil] : outputs).map { output in
-      var fields = [result.source.description, result.status.rawValue]
-      fields += [
-        output.map { path($0.path) }, output?.size.map { "\($0.width)" }, output?.size.map { "\($0.height)" },
-        output?.format?.rawValue, output?.byteCount.map { "\($0)" }, result.failure?.stage.rawValue,
-        result.failure?.code, result.failure?.message, result.plan, "\(milliseconds)",
-        output?.isDamaged == true ? "damaged" : nil, result.preview?.rawValue,
-      ].map { $0 ?? "" }
-      return fields.map(Self.quoted).joined(separator: ",")
-    }.joined(separator: "\n")
-  }
-
   /// The message about the thumbnails' names if they have the input's extension to avoid a collision with another input;
   /// nil otherwise.
   var names: String? {
@@ -76,11 +58,6 @@ struct ConversionLine {
   }
 
   private var milliseconds: Double { result.duration.milliseconds.rounded(toPlaces: 3) }
-
-  private static func quoted(_ field: String) -> String {
-    let needsQuotes = field.unicodeScalars.contains { "\",\n\r".unicodeScalars.contains($0) }
-    return needsQuotes ? "\"\(field.replacing("\"", with: "\"\""))\"" : field
-  }
 }
 
 extension ConversionSummary {

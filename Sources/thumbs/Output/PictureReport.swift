@@ -117,8 +117,8 @@ struct PictureReport {
 enum PhotoLine {
   /// All metadata of a photo, with the URL of the form for cells of 400×400, or of the original. Unknown values are
   /// left out. A file is read for its date.
-  static func json(_ photo: Photo, original: Bool) -> JSONObject {
-    let source = photo.source(for: PixelSize(400, 400), fit: .cover, original: original)
+  static func json(_ photo: Photo) -> JSONObject {
+    let source = photo.source(for: PixelSize(400, 400), fit: .cover)
     let date = source.isUserFile ? try? DateReader.date(of: RawPath(fileURL: source.url)).date : nil
     return [
       "id": shown(photo.id, of: photo), "line": photo.line, "provider": photo.provider, "title": photo.title,

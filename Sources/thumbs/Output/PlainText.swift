@@ -53,7 +53,7 @@ enum Advice {
     "listsAreNullSeparated": "-0", "maximumPixels": "--max-pixels", "maximumSourceBytes": "--max-bytes",
     "maximumWait": "--max-wait", "overwrites": "--overwrite",
     "memoryBudget": "--memory-budget", "pairing": "--pair", "proxy": "--proxy",
-    "retriesFailures": "--retry-failed", "userAgent": "--user-agent",
+    "retriesFailures": "--refresh", "userAgent": "--user-agent",
   ]
 
   /// An error's message with options in place of the members in parentheses: `raise the limit (maximumPixels)` becomes

@@ -82,6 +82,17 @@ extension UsageMessage {
     "--early-stop": "only what is needed is downloaded", "--min-rate": "1,000 bytes a second are the least",
     "--partial-downloads": "up to 512 MiB are kept to resume", "--allow-private-networks": "that is the default here",
     "--client-key": "put the key into the PEM file of --client-cert",
+    "--no-progress": "--quiet draws none", "--netrc": "give --netrc-file ~/.netrc",
+    "--safe-formats-only": "--unsafe-from-web is off by default, and helpers are confined",
+    "--max-age": "--refresh revalidates all", "--hosts": "ten hosts are named", "--limit": "pipe it into head",
+    "--no-recursive": "give --exclude '*/**'", "--hidden": "name hidden files and folders",
+    "--newer": "the index decides",
+    "--preserve-times": "touch -r copies times", "--fail-fast": "every picture is tried", "--ahead": "two pages are",
+    "--open": "open the address that is printed", "--queue": "1024 thumbnails wait at most",
+    "--deadline": "a thumbnail may take 60 s", "--fallback": "pages have onerror", "--rate-limit": "see docs/nginx.md",
+    "--grid-size": "thumbnails have 512 pixels", "--base": "write it in front of the path",
+    "--original": "the smallest form that is large enough is fetched", "--report": "--json prints the same",
+    "--retry-failed": "--refresh does it, too",
   ]
   private static let turning = "vips or ImageMagick turn and pad thumbnails"
 

@@ -50,7 +50,7 @@ import TestSupport
       return [
         photo.source(for: PixelSize(100, 100), fit: .cover).key,
         photo.source(for: PixelSize(900, 900), fit: .cover).key,
-        photo.source(for: PixelSize(1, 1), fit: .contain, original: true).key,
+        photo.source(for: PixelSize(1, 1), fit: .contain).key,
       ]
     }
     #expect(Set(keys).count == 1)
@@ -58,18 +58,18 @@ import TestSupport
 
   @Test(arguments: [
     // The box is covered by a width of 300, 600 and 1440 pixels.
-    (PixelSize(200, 200), false, ["330px", "500px", "X.jpg"]), (PixelSize(400, 400), false, ["960px", "X.jpg"]),
-    (PixelSize(960, 960), false, ["1920px", "X.jpg"]), (PixelSize(300, 200), false, ["330px", "500px", "X.jpg"]),
-    (PixelSize(480, 320), false, ["500px", "X.jpg"]),
+    (PixelSize(200, 200), ["330px", "500px", "X.jpg"]), (PixelSize(400, 400), ["960px", "X.jpg"]),
+    (PixelSize(960, 960), ["1920px", "X.jpg"]), (PixelSize(300, 200), ["330px", "500px", "X.jpg"]),
+    (PixelSize(480, 320), ["500px", "X.jpg"]),
     // No step is as wide: the original, and the widest step in its place.
-    (PixelSize(2500, 200), false, ["X.jpg", "1920px"]), (PixelSize(200, 200), true, ["X.jpg", "1920px"]),
+    (PixelSize(2500, 200), ["X.jpg", "1920px"]),
   ])
-  func commonsHasCertainWidths(box: PixelSize, original: Bool, expected: [String]) throws {
+  func commonsHasCertainWidths(box: PixelSize, expected: [String]) throws {
     let photo = photo(
       PhotoForms(
         server: .commons, url: try url("https://thumb.example.org/a/ab/X.jpg/500px-X.jpg?utm_source=a"),
         original: try url("https://up.example.org/a/ab/X.jpg")))
-    let urls = urls(photo.source(for: box, fit: .cover, original: original))
+    let urls = urls(photo.source(for: box, fit: .cover))
     #expect(
       urls
         == expected.map {
@@ -91,17 +91,11 @@ import TestSupport
         == "https://up.example.org/lossy-page1-250px-X.tif.jpg")
   }
 
-  @Test(arguments: [
-    (
-      PhotoForms.Server.pexels, "https://a.example/1.jpeg?h=9&cs=srgb", 400, false,
-      "https://a.example/1.jpeg?w=600&h=400&auto=compress&cs=tinysrgb&dpr=1"
-    ), (.imgix, "https://a.example/1?ixid=T", 4, true, "https://a.example/1?ixid=T"),
-  ])
-  func otherServersMakeAnySize(
-    server: PhotoForms.Server, address: String, side: Int, original: Bool, expected: String
-  ) throws {
-    let photo = photo(PhotoForms(server: server, url: try url(address)))
-    #expect(urls(photo.source(for: PixelSize(side, side), fit: .cover, original: original)) == [expected])
+  @Test func pexelsMakesAnySize() throws {
+    let photo = photo(PhotoForms(server: .pexels, url: try url("https://a.example/1.jpeg?h=9&cs=srgb")))
+    #expect(
+      urls(photo.source(for: PixelSize(400, 400), fit: .cover))
+        == ["https://a.example/1.jpeg?w=600&h=400&auto=compress&cs=tinysrgb&dpr=1"])
   }
 }
 

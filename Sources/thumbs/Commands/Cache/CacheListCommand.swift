@@ -13,7 +13,7 @@ struct CacheListCommand: AsyncParsableCommand {
     discussion: """
       Examples:
         thumbs cache list
-        thumbs cache list lake --limit 20
+        thumbs cache list lake
         thumbs cache list https://example.org/a.jpg --json
 
       A URL or the path of a file lists that picture with its thumbnails; words
@@ -27,20 +27,17 @@ struct CacheListCommand: AsyncParsableCommand {
 
   @OptionGroup var pictures: CacheSelectionArgument
   @OptionGroup var cache: CacheOptions
-  @Flag(help: "Print one JSON object a line.") var json = false
-
-  @Option("N", "The most pictures to list. (default: all)", .atLeast(1))
-  var limit: Int?
+  @OptionGroup var form: JSONOption
 
   func run() async throws {
     let console = Console.standard
     let selection = try pictures.selection()
     var stored = try cache.open()?.pictures(selection)
     var count = 0
-    while count < limit ?? .max, let picture = try stored?.next() {
-      if !json, count == 0 { try console.printSoon(StoredPicture.heading) }
-      try console.printSoon(json ? picture.json.line : picture.text)
-      if !json, case .picture = selection {
+    while let picture = try stored?.next() {
+      if !form.json, count == 0 { try console.printSoon(StoredPicture.heading) }
+      try console.printSoon(form.json ? picture.json.line : picture.text)
+      if !form.json, case .picture = selection {
         for thumbnail in picture.thumbnailLines { try console.printSoon(thumbnail) }
       }
       count += 1

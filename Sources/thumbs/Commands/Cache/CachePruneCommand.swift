@@ -39,10 +39,9 @@ struct CachePruneCommand: AsyncParsableCommand {
   @Option("VERSION", "Remove thumbnails that an earlier version made with other pixels.")
   var madeBefore: PixelsVersion?
 
-  @Flag(help: "Remove nothing; say what would be removed.") var dryRun = false
-
+  @OptionGroup var trial: DryRunOption
   @OptionGroup var cache: CacheOptions
-  @Flag(help: "Print one JSON object.") var json = false
+  @OptionGroup var form: JSONOption
 
   func validate() throws {
     if olderThan == nil, to == nil, host == nil, madeBefore == nil {
@@ -67,7 +66,7 @@ struct CachePruneCommand: AsyncParsableCommand {
     var outcome = CachePruning.Outcome()
     var fileBytes = 0
     if let disk = try cache.open() {
-      if dryRun {
+      if trial.dryRun {
         outcome = try disk.pruned(by: pruning)
       } else {
         let advice = "to prune takes some MiB until it is done; 'thumbs cache clear' needs no room"
@@ -78,11 +77,11 @@ struct CachePruneCommand: AsyncParsableCommand {
       fileBytes = try disk.statistics().fileBytes
     }
     let object: JSONObject = [
-      "directory": cache.directory.path, "dryRun": dryRun, "removedThumbnails": outcome.thumbnails,
+      "directory": cache.directory.path, "dryRun": trial.dryRun, "removedThumbnails": outcome.thumbnails,
       "removedBytes": outcome.bytes, "fileBytes": fileBytes,
     ]
     let what = "\(outcome.thumbnails) thumbnails, \(ByteSize(bytes: outcome.bytes)), from \(cache.directory.path)"
-    try Console.standard.print(json ? object.line : "\(dryRun ? "would remove" : "removed") \(what)")
+    try Console.standard.print(form.json ? object.line : "\(trial.dryRun ? "would remove" : "removed") \(what)")
   }
 }
 
@@ -104,7 +103,7 @@ struct CacheClearCommand: AsyncParsableCommand {
       """)
 
   @OptionGroup var cache: CacheOptions
-  @Flag(help: "Print one JSON object.") var json = false
+  @OptionGroup var form: JSONOption
 
   func run() async throws {
     let disk = try cache.open()
@@ -117,6 +116,6 @@ struct CacheClearCommand: AsyncParsableCommand {
     let folder = cache.directory.path
     let object: JSONObject = ["directory": folder, "removedThumbnails": thumbnails, "removedBytes": bytes]
     try Console.standard.print(
-      json ? object.line : "removed \(thumbnails) thumbnails, \(ByteSize(bytes: bytes)), from \(folder)")
+      form.json ? object.line : "removed \(thumbnails) thumbnails, \(ByteSize(bytes: bytes)), from \(folder)")
   }
 }

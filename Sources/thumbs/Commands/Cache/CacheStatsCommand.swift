@@ -22,16 +22,16 @@ struct CacheStatsCommand: AsyncParsableCommand {
       """)
 
   @OptionGroup var cache: CacheOptions
-  @Flag(help: "Print one JSON object.") var json = false
+  @OptionGroup var form: JSONOption
 
-  @Option("N", "The most hosts to name.", .atLeast(0))
-  var hosts = 10
+  /// The most hosts to name.
+  private static let hosts = 10
 
   func run() async throws {
     let report = CacheStatsReport(
-      overview: try cache.open()?.overview(hosts: hosts), directory: cache.directory.path, limit: cache.limit,
+      overview: try cache.open()?.overview(hosts: Self.hosts), directory: cache.directory.path, limit: cache.limit,
       partialBytes: ThumbnailPipeline.partialDownloadBytes(in: cache.directory))
-    try Console.standard.print(json ? report.json.line : report.text)
+    try Console.standard.print(form.json ? report.json.line : report.text)
   }
 }
 

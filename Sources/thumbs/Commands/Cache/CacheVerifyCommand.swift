@@ -21,14 +21,14 @@ struct CacheVerifyCommand: AsyncParsableCommand {
       """)
 
   @OptionGroup var cache: CacheOptions
-  @Flag(help: "Print one JSON object.") var json = false
+  @OptionGroup var form: JSONOption
 
   func run() async throws {
     let disk = try cache.open()
     if let restriction = disk?.restriction { Console.standard.complain("\(restriction) or repaired") }
     let checked = try await disk?.change { disk throws(DiskCacheError) in try await disk.verify() }
     let result = checked ?? CacheVerification()
-    try Console.standard.print(json ? object(result).line : text(result, isReadOnly: disk?.restriction != nil))
+    try Console.standard.print(form.json ? object(result).line : text(result, isReadOnly: disk?.restriction != nil))
     if !result.isSound { throw ExitCode.someFailed }
   }
 

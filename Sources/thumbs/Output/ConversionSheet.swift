@@ -1,41 +1,34 @@
-import ThumbnailCore
 import Exports
 import FolderConversion
 import Foundation
+import ThumbnailCore
 import Thumbnailer
 
-/// The files about a conversion: the report, and the contact sheet with the inputs in their order.
-actor ConversionFiles {
+/// The contact sheet of a conversion, with the inputs in their order.
+actor ConversionSheet {
   /// The longest thumbnail that the sheet shows, in bytes: 1 MiB. A longer one is only listed.
   private static let longestThumbnail = 1 << 20
 
   private let options: FolderConverter.Options
-  private let report: ReportFile?
-  private let isCSV: Bool
   private let sheet: SheetFile?
   private var next = 0
   /// Results that arrived out of order. Their thumbnails are read only when they are added to the sheet, so they take
   /// little memory.
   private var waiting: [Int: ConversionResult] = [:]
 
-  /// Creates the requested ones; fails at once if one of them cannot be created.
+  /// Creates it, if one is requested.
   ///
   /// - Throws: `FileWriteError`.
   init(_ requested: ConvertReportOptions, _ options: FolderConverter.Options, of conversion: Conversion) async throws {
     self.options = options
-    for path in [requested.report, requested.sheet.sheet].compactMap(\.self) where await conversion.reads(RawPath(path))
-    {
+    if let path = requested.sheet.sheet, await conversion.reads(RawPath(path)) {
       throw FileWriteError(path: path, reason: "it is one of the pictures")
     }
-    report = try requested.report.map { try ReportFile(path: $0) }
-    isCSV = requested.report.map { $0.lowercased().hasSuffix(".csv") } ?? false
-    if isCSV { try report?.write(ConversionLine.csvHeader + "\n") }
     sheet = try requested.sheet.sheet.map { try SheetFile(path: $0, title: "Contact sheet") }
   }
 
-  /// Adds an input to each.
-  func add(_ result: ConversionResult, _ line: ConversionLine) throws {
-    try report?.write((isCSV ? line.csv : line.json.line) + "\n")
+  /// Adds an input.
+  func add(_ result: ConversionResult) throws {
     guard sheet != nil else { return }
     waiting[result.index] = result
     while let result = waiting.removeValue(forKey: next) {
@@ -44,10 +37,8 @@ actor ConversionFiles {
     }
   }
 
-  /// Completes them.
+  /// Completes it.
   func finish(_ summary: ConversionSummary) throws {
-    if !isCSV { try report?.write(summary.json(isDryRun: options.isDryRun).summaryLine + "\n") }
-    try report?.finish()
     // Not all, if the run was stopped.
     for (_, result) in waiting.sorted(by: { $0.key < $1.key }) { try show(result) }
     try sheet?.finish(pictures: summary.converted + summary.current + summary.failed, failed: summary.failed)
