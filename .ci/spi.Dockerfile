@@ -3,6 +3,6 @@
 ARG VERSION
 FROM registry.gitlab.com/finestructure/spi-images:basic-${VERSION}-latest
 RUN apt-get update && apt-get install -y --no-install-recommends \
-    libcurl4-openssl-dev libdav1d-dev libde265-dev libisal-dev libjpeg-dev libopenjp2-7-dev libsqlite3-dev libtiff-dev \
+    libcurl4-openssl-dev libdav1d-dev libde265-dev libisal-dev libjpeg-dev libsqlite3-dev libtiff-dev \
     libvips-dev libwebp-dev pkg-config \
   && rm -rf /var/lib/apt/lists/*

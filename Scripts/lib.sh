@@ -22,7 +22,6 @@ build_needs=(
   "pc:libde265=libde265-dev"
   "pc:dav1d=libdav1d-dev"
   "pc:libwebp=libwebp-dev"
-  "pc:libopenjp2=libopenjp2-7-dev"
   "pc:libjpeg=libjpeg-dev"
   "pc:vips=libvips-dev libheif-plugin-aomenc? libheif-plugin-dav1d? libheif-plugin-libde265?"
 )

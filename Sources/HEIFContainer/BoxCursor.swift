@@ -1,20 +1,20 @@
 /// Reads a range of some bytes from its start to its end. Reading beyond it is an error, never a trap.
-struct BoxCursor {
+package struct BoxCursor {
   /// The most boxes in one box.
-  static let mostBoxes = 8192
+  package static let mostBoxes = 8192
 
   private let bytes: [UInt8]
   /// The unread rest, in indices of `bytes`.
   private(set) var rest: Range<Int>
 
-  init(_ bytes: [UInt8]) { (self.bytes, rest) = (bytes, 0..<bytes.count) }
+  package init(_ bytes: [UInt8]) { (self.bytes, rest) = (bytes, 0..<bytes.count) }
 
   private init(_ bytes: [UInt8], _ rest: Range<Int>) { (self.bytes, self.rest) = (bytes, rest) }
 
   var isAtEnd: Bool { rest.isEmpty }
 
   /// The next big-endian number of 0 to 8 bytes; one of 8 bytes must fit into 63 bits.
-  mutating func number(_ length: Int) throws(HEIFError) -> Int {
+  package mutating func number(_ length: Int) throws(HEIFError) -> Int {
     guard length <= rest.count else { throw .truncated("in a table") }
     var value: UInt64 = 0
     for index in rest.lowerBound..<rest.lowerBound + length { value = value << 8 | UInt64(bytes[index]) }
@@ -38,7 +38,7 @@ struct BoxCursor {
   }
 
   /// All bytes that are left.
-  var remaining: [UInt8] { Array(bytes[rest]) }
+  package var remaining: [UInt8] { Array(bytes[rest]) }
 
   /// The text up to the next zero byte, or to the end.
   mutating func text() -> String {
@@ -66,7 +66,7 @@ struct BoxCursor {
   }
 
   /// All boxes that are left.
-  func boxes() throws(HEIFError) -> [(kind: FourCC, content: BoxCursor)] {
+  package func boxes() throws(HEIFError) -> [(kind: FourCC, content: BoxCursor)] {
     var (cursor, found) = (self, [(kind: FourCC, content: BoxCursor)]())
     while let next = try cursor.box() {
       guard found.count < Self.mostBoxes else { throw .tooMany("boxes") }

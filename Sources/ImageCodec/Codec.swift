@@ -4,7 +4,6 @@ import CDav1d
 import CDe265
 import CJPEG
 import CLazyLibraries
-import COpenJPEG
 import CTIFF
 import CVips
 import CWebP
@@ -26,7 +25,7 @@ package enum Codec {
   /// Unblocks the loaders of libvips that are unsafe for untrusted bytes and that a helper needs; all others stay
   /// blocked.
   package static func unblockLoaders() {
-    for name in ["Svg", "Pdf", "Jxl", "Openexr", "Magick", "Rad"] {
+    for name in ["Svg", "Pdf", "Jxl", "Jp2k", "Ppm", "Openexr", "Magick", "Rad"] {
       vips_operation_block_set("VipsForeignLoad\(name)", 0)
     }
   }
@@ -118,11 +117,6 @@ package enum Codec {
 
   /// The version of dav1d, such as `1.0.0`; nil if it cannot be loaded.
   package static var dav1dVersion: String? { clazy_load_dav1d() == nil ? String(cString: dav1d_version()) : nil }
-
-  /// The version of OpenJPEG, such as `2.5.0`; nil if it cannot be loaded.
-  package static var openJPEGVersion: String? {
-    clazy_load_openjp2() == nil ? String(cString: opj_version()) : nil
-  }
 
   /// Whether a format can be written: JPEG, PNG and WebP always, others if this libvips can. Starts libvips for those.
   package static func canWrite(_ format: ImageFormat) -> Bool {

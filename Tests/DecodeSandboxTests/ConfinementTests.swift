@@ -6,7 +6,7 @@
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ConfinementTests {
   private static let programs = HelperBench.executable.deletingLastPathComponent()
-  private static let picture = Array("P4\n8 1\n7".utf8)
+  private static let picture = Array("P5\n4 2\n255\n12345678".utf8)
 
   /// A helper as on a kernel without a system call.
   private func helper(without part: String, in directory: TemporaryDirectory) throws -> URL {

@@ -277,7 +277,7 @@ struct HelperPoolTests {
     let few = try await bench.render(header, .pnm, limits: DecodeLimits(maximumPixels: 1_000_000)).first
     #expect(
       few?.failure == .limitExceeded(.pixels(PixelSize(3000, 2000)), value: 6_000_000, maximum: 1_000_000))
-    let wide = try await bench.render(Array("P4\n10 70000 ".utf8), .pnm).first
+    let wide = try await bench.render(Array("P5\n10 70000 255\n".utf8), .pnm).first
     #expect(wide?.failure == .limitExceeded(.side(PixelSize(10, 70000)), value: 70000, maximum: 65535))
   }
 

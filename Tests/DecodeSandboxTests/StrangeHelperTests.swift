@@ -6,7 +6,7 @@
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct StrangeHelperTests {
   private let directory: TemporaryDirectory
-  private static let picture = Array("P4\n8 1\n7".utf8)
+  private static let picture = Array("P5\n4 2\n255\n12345678".utf8)
 
   init() throws { directory = try TemporaryDirectory() }
 

@@ -11,6 +11,8 @@ from picture import SIZE, Case, alpha, colours, gray, shown
 
 # Of odd sizes opj_compress reads the wrong number of samples of chroma.
 EVEN = (150, 102)
+# libvips would show these wrongly.
+REFUSAL = "is not supported"
 
 LAYOUTS = {
     "plain": [],
@@ -44,28 +46,23 @@ def cases(folder):
             for layout, options in LAYOUTS.items():
                 path = folder / f"jp2-{name}-{layout}.{extension}"
                 compress(scratch / "source.png", path, options)
-                found.append(Case(path, expected, 3 if layout == "lossy" else 0.6))
-        for bits in (1, 4, 12, 16):
+                found.append(Case(path, expected, 3 if layout == "lossy" else 0.6, REFUSAL if "offset" in layout else ""))
+        for bits in (4, 12, 16):
             most = (1 << bits) - 1
             samples = np.round(gray() / 255 * most).astype("u1" if bits <= 8 else "<u2")
-            path = folder / f"jp2-{'bw' if bits == 1 else f'g{bits}'}.{extension}"
-            if bits == 1:
-                Image.fromarray(samples * 255).convert("1", dither=Image.Dither.NONE).save(scratch / "source.png")
-                compress(scratch / "source.png", path, [])
-            else:
-                (scratch / "source.rawl").write_bytes(samples.tobytes())
-                compress(scratch / "source.rawl", path, ["-F", f"{width},{height},1,{bits},u"])
-            found.append(Case(path, shown(samples / most * 255)))
+            path = folder / f"jp2-g{bits}.{extension}"
+            (scratch / "source.rawl").write_bytes(samples.tobytes())
+            compress(scratch / "source.rawl", path, ["-F", f"{width},{height},1,{bits},u"])
+            found.append(Case(path, shown(samples / most * 255), refusal=REFUSAL if bits < 8 else ""))
         for across, down in ((1, 1), (2, 1), (2, 2)):
-            planes, expected = chroma(across, down)
-            (scratch / "source.raw").write_bytes(planes)
+            (scratch / "source.raw").write_bytes(chroma(across, down))
             shape = f"{EVEN[0]},{EVEN[1]},3,8,u@1x1:{across}x{down}:{across}x{down}"
             for layout in ("plain", "tiles"):
                 path = folder / f"jp2-ycc{across}{down}-{layout}.{extension}"
                 compress(scratch / "source.raw", path, ["-F", shape, "-mct", "0", *LAYOUTS[layout]])
                 # A bare codestream does not tell that chroma of full size is chroma.
-                known = extension == "jp2" or across > 1
-                found.append(Case(path, expected if known else None, 1))
+                if extension == "jp2" or across > 1:
+                    found.append(Case(path, None, refusal=REFUSAL))
     found += palettes(folder, scratch)
     found += narrow(folder, scratch)
     found.append(fewer_levels(folder, scratch))
@@ -78,13 +75,11 @@ def compress(source, path, options):
 
 
 def chroma(across, down):
-    """Planes of luma and chroma, and what they show with each sample repeated."""
+    """Planes of luma and chroma."""
     width, height = EVEN
     planes = np.asarray(Image.fromarray(colours()[:height, :width]).convert("YCbCr"))
     small = [planes[::down, ::across, index] for index in (1, 2)]
-    whole = [np.repeat(np.repeat(plane, down, 0), across, 1)[:height, :width] for plane in small]
-    picture = Image.fromarray(np.dstack([planes[:, :, 0], *whole]), "YCbCr").convert("RGB")
-    return planes[:, :, 0].tobytes() + b"".join(plane.tobytes() for plane in small), shown(np.asarray(picture))
+    return planes[:, :, 0].tobytes() + b"".join(plane.tobytes() for plane in small)
 
 
 def palettes(folder, scratch):
@@ -106,7 +101,7 @@ def palettes(folder, scratch):
         header += box(b"pclr", struct.pack(">HB", len(entries), 3) + b"\7\7\7" + entries.tobytes())
         header += box(b"cmap", b"".join(struct.pack(">HBB", 0, 1, column) for column in range(3)))
         path.write_bytes(data[:start] + box(b"jp2h", header) + data[start + length :])
-        found.append(Case(path, shown(entries[np.asarray(indexed)])))
+        found.append(Case(path, None, refusal=REFUSAL))
     return found
 
 
@@ -118,7 +113,7 @@ def narrow(folder, scratch):
         for offset in ([], ["-d", "1,1"], ["-d", "3,2"]):
             path = folder / f"jp2-narrow-{tile.replace(',', 'x')}-{len(found)}.j2k"
             compress(scratch / "source.png", path, ["-t", tile, *offset])
-            found.append(Case(path, shown(colours())))
+            found.append(Case(path, shown(colours()), refusal=REFUSAL if offset else ""))
     return found
 
 

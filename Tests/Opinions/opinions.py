@@ -45,12 +45,8 @@ GROUPS = {
 
 # (pattern of the file's name, program or "" for all, reason). Ours is what the case expects.
 LISTED = [
-    ("jp2-ycc*", "ffmpeg", "its conversion from chroma of fewer samples interpolates, and it drops the image's offset"),
     ("jp2-*", "pillow", "it takes 16 bits for 8, and shows no palette, no chroma and no offsets"),
     ("jp2-*", "magick", "it takes alpha and chroma for colours, and counts the offset as a part of the picture"),
-    ("jp2-g4*", "ffmpeg", "it shows 4 bits as 8"),
-    ("jp2-bw*", "ffmpeg", "it shows one bit as 8"),
-    ("jp2-ycc*", "opj_decompress", "its -upsample leaves the first row and column of an odd offset without chroma"),
     ("tif-float-rgb*", "", "floating-point RGB is linear light, as for libvips, Photoshop and GIMP; others show it as it is"),
     ("rgb32f_*.tiff", "magick", "floating-point RGB is linear light, which it shows as it is"),
     ("cmyk_u8_*_case.tif", "", "colours by a profile of printing inks, not by 1 - ink"),
@@ -66,7 +62,6 @@ LISTED = [
     ("gif-beside*", "", "what a frame does not cover is transparent, as in browsers; others paint it black"),
     ("border_touching_layers.gif", "", "what a frame does not cover is transparent, as in browsers; others paint it black"),
     ("issue_1455_undersized.gif", "", "what a frame does not cover is transparent, as in browsers; others paint it black"),
-    ("pnm-float*", "", "PFM is linear light (Debevec); others show it as it is"),
     ("png-exif*", "", "others do not turn a PNG by its eXIf chunk, or not by a late one"),
     ("gray-[24]-*tRNS.png", "", "the clear level has as many bits as the samples (PNG 11.3.1.1); others compare it with 8 bits"),
     ("V5_A1_R5_G5_B5.bmp", "", "the header names a mask for alpha of one bit, which others ignore"),

@@ -119,7 +119,6 @@ def maps(folder):
     rows = colours().reshape(height, -1)
     linear = colours() / 255.0
     linear = np.where(linear <= 0.04045, linear / 12.92, ((linear + 0.055) / 1.055) ** 2.4)[::-1]
-    black = shown((1 - bits) * 255)
 
     def text(kind, most, samples, between=" "):
         lines = "\n".join(between.join(str(sample) for sample in row) for row in samples)
@@ -128,28 +127,23 @@ def maps(folder):
     def binary(kind, most, samples):
         return f"P{kind} # a comment\n{width} {height}{most}\n".encode() + samples.tobytes()
 
-    coarse = gray().astype(int) * 15 // 255
     thousand = colours().astype(int) * 1000 // 255
     files = {
-        "bits-text.pbm": (text(1, "", bits), black),
-        "bits-text-without-blanks.pbm": (text(1, "", bits, ""), black),
-        "gray-text.pgm": (text(2, " 255", gray()), shown(gray())),
-        "gray-15-text.pgm": (text(2, " 15", coarse), shown(coarse / 15 * 255)),
-        "rgb-text.ppm": (text(3, " 255", rows), shown(colours())),
-        "rgb-16-text.ppm": (text(3, " 65535", rows.astype(int) * 257), shown(colours())),
-        "bits.pbm": (binary(4, "", np.packbits(bits.astype(np.uint8), axis=1)), black),
+        "bits-text.pbm": (text(1, "", bits), None),
+        "gray-text.pgm": (text(2, " 255", gray()), None),
+        "rgb-text.ppm": (text(3, " 255", rows), None),
+        "bits.pbm": (binary(4, "", np.packbits(bits.astype(np.uint8), axis=1)), None),
         "gray.pgm": (binary(5, " 255", gray()), shown(gray())),
         "gray-16.pgm": (binary(5, " 65535", (gray().astype(int) * 257).astype(">u2")), shown(gray())),
         "rgb.ppm": (binary(6, " 255", colours()), shown(colours())),
-        "rgb-1000.ppm": (binary(6, " 1000", thousand.astype(">u2")), shown(thousand / 1000 * 255)),
-        "float-little.pfm": (binary("F", "\n-1.0", linear.astype("<f4")), shown(colours())),
-        "float-big.pfm": (binary("F", "\n1.0", linear.astype(">f4")), shown(colours())),
+        "rgb-1000.ppm": (binary(6, " 1000", thousand.astype(">u2")), None),
+        "float.pfm": (binary("F", "\n-1.0", linear.astype("<f4")), None),
     }
     found = []
     for name, (data, expected) in files.items():
         path = folder / f"pnm-{name}"
         path.write_bytes(data)
-        found.append(Case(path, expected))
+        found.append(Case(path, expected, refusal="is not supported" if expected is None else ""))
     return found
 
 

@@ -16,7 +16,6 @@ enum LateLibraries {
     _ = clazy_load_tiff()
     _ = clazy_load_de265()
     _ = clazy_load_dav1d()
-    _ = clazy_load_openjp2()
   }
 
   /// Loads these, and those that libvips' loaders would load. Takes about two milliseconds.

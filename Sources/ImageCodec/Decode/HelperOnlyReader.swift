@@ -15,7 +15,7 @@ struct HelperOnlyReader {
   private let mapping: Mapping?
   /// Reads an uncompressed BMP, or that in an icon, without ImageMagick.
   let bitmap: BitmapReader?
-  private let jpeg2000: JPEG2000File?
+  private let jpeg2000: JPEG2000Header?
   /// The PNG in an icon.
   private let png: ByteSource?
   /// The scale at which a drawing is rendered.
@@ -27,7 +27,7 @@ struct HelperOnlyReader {
     try Codec.start()
     let drawing = format == .svg ? DrawingSize.added(to: (try? body.read(at: 0, length: body.count)) ?? []) : nil
     (self.format, self.body, self.file) = (format, drawing.map { .memory($0) } ?? body, file)
-    jpeg2000 = format == .jpeg2000 ? try JPEG2000File(body) : nil
+    jpeg2000 = format == .jpeg2000 ? try JPEG2000Header(body) : nil
     let icon = format == .ico ? Self.largestIcon(HeaderBytes((try? body.read(at: 0, length: 6 + 16 * 256)) ?? [])) : nil
     png = icon.map { body.part($0) }.flatMap { Self.isPNG($0) ? $0 : nil }
     mapping = [.bmp, .ico, .pdf, .jpegXL].contains(format) ? try Mapping(file, count: body.count) : nil
@@ -51,20 +51,16 @@ struct HelperOnlyReader {
     (try? body.read(at: 0, length: 4)) == [0x89, 0x50, 0x4E, 0x47]
   }
 
-  /// The header's contents, for formats with a reader of our own; nil if libvips reads the file.
+  /// The header of a PNG in an icon; nil if libvips reads the file.
   func probe() throws(CodecError) -> ImageProbe? {
-    if let jpeg2000 { return try jpeg2000.probe(halvings: page) }
-    if format == .pnm { return try PNMHeader(body).probe }
     guard let png else { return nil }
     var found = try ImageCodec.probe(png)
     found.format = .ico
     return found
   }
 
-  /// The rows, for those formats.
-  func rows(isTolerant: Bool) throws(CodecError) -> (any RowSource)? {
-    if let jpeg2000 { return try jpeg2000.rows(halvings: page, isTolerant: isTolerant) }
-    if format == .pnm { return try PNMRowSource(body, isTolerant: isTolerant) }
+  /// The rows of that PNG, or of the first frame of a JPEG XL.
+  func rows() throws(CodecError) -> (any RowSource)? {
     if let mapping, format == .jpegXL {
       let image = try open(BodyReader(body, cancellation: CancellationFlag()), VIPS_FAIL_ON_ERROR)
       return try JPEGXLAnimation.firstFrame(mapping.bytes, like: image).map { frame throws(CodecError) in
@@ -100,8 +96,30 @@ struct HelperOnlyReader {
     case .radiance:
       return try reader.load(format, failOn).applying(.header) { cvips_apply("rad2float", $0, $1) }
     case .jpegXL: return try reader.load(format, failOn)
-    // A bitmap or an icon is always mapped; the other formats have readers of our own.
+    case .jpeg2000: return try reader.load(format, failOn, option: .page(page))
+    case .pnm: return try portableMap(reader, failOn)
+    // A bitmap or an icon is always mapped.
     default: throw .unsupportedFormat(format)
+    }
+  }
+
+  /// A portable map of bytes, of the usual white: of bits and of text libvips does not tell what is missing, others it
+  /// shows dark or upside down.
+  private func portableMap(_ reader: BodyReader, _ failOn: VipsFailOn) throws(CodecError) -> LibvipsImage {
+    let kind = String(decoding: try body.bytes(at: 0, length: 2), as: UTF8.self)
+    guard kind == "P5" || kind == "P6" else { throw .unsupported("a portable map of the kind \(kind)") }
+    let image = try reader.load(format, failOn)
+    var white: Int32 = 0
+    guard vips_image_get_int(image.pointer, "ppm-max-value", &white) == 0, white == 255 || white == 65_535 else {
+      throw .unsupported("a portable map whose white is \(white)")
+    }
+    return image
+  }
+
+  /// The resolution levels of a JPEG 2000 that can be read, and the bytes of the tiles of a row at the current one.
+  func levels(of image: LibvipsImage) -> (count: Int, blockBytes: Int)? {
+    jpeg2000.map { header in
+      (min(Int(vips_image_get_n_pages(image.pointer)), 1 + header.mostHalvings), header.blockBytes(halvings: page))
     }
   }
 

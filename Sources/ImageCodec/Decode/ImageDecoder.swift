@@ -56,7 +56,7 @@ struct ImageDecoder {
   ///
   /// - Throws: `.handedOver` for files that only libvips reads.
   private func formatRows(_ asRGB: Bool) throws(CodecError) -> (any RowSource)? {
-    if let helperOnly { return try helperOnly.rows(isTolerant: plan.isTolerant) }
+    if let helperOnly { return try helperOnly.rows() }
     let probe = plan.probe
     // libvips reads more of a damaged image: rows before the damage in the same chunk, and rows after it.
     if plan.isTolerant, probe.format != .jpeg, probe.format != .tiff { return nil }

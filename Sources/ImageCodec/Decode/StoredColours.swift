@@ -2,9 +2,9 @@ import Glibc
 
 /// Conversions of interleaved rows whose stored colours are not display values.
 enum StoredColours {
-  /// Luma and full-range chroma to RGB, in place; sYCC has the weights of JFIF.
+  /// Luma and full-range chroma to RGB, in place.
   static func convertChroma<Sample: FixedWidthInteger & UnsignedInteger>(
-    _ row: UnsafeMutablePointer<Sample>, pixels: Int, channels: Int, weights: LumaWeights = .jfif
+    _ row: UnsafeMutablePointer<Sample>, pixels: Int, channels: Int, weights: LumaWeights
   ) {
     let (middle, most) = ((Int(Sample.max) + 1) / 2, Int(Sample.max))
     let exact = weights.factors

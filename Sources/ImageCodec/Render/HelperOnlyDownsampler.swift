@@ -107,6 +107,7 @@ package struct HelperOnlyDownsampler {
     probe.hasAlpha = image.hasAlpha
     probe.channels = image.bands
     probe.bitsPerSample = 8 * Int(vips_format_sizeof(image.format))
+    if let levels = reader.levels(of: image) { (probe.frameCount, probe.blockBytes) = levels }
     return probe
   }
 }

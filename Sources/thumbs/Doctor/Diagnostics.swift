@@ -89,7 +89,7 @@ extension Diagnostics {
       ("thumbs", ThumbnailPipeline.version), ("Swift", Self.swiftVersion), ("libvips", Codec.version),
       ("libjpeg-turbo", Codec.jpegVersion), ("ISA-L", PNGInflater.version), ("libwebp", Codec.webPVersion),
       ("libtiff", Codec.tiffVersion), ("libde265", Codec.de265Version), ("dav1d", Codec.dav1dVersion),
-      ("OpenJPEG", Codec.openJPEGVersion), ("libcurl", network?.version), ("SQLite", CacheExamination.databaseVersion),
+      ("libcurl", network?.version), ("SQLite", CacheExamination.databaseVersion),
     ]
     paragraphs.append([versions.map { "\($0.name) \($0.version ?? "missing")" }.joined(separator: ", ")])
     add("versions", versions.reduce(into: JSONObject()) { $0.add($1.name, $1.version ?? "missing") })

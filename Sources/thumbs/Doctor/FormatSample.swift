@@ -9,7 +9,7 @@ enum FormatSample {
   static func bytes(of format: ImageFormat) -> [UInt8] {
     switch format {
     case .svg: Array(svg.utf8)
-    case .pnm: Array("P3 1 1 255 200 100 50\n".utf8)
+    case .pnm: Array("P6 1 1 255\n".utf8) + [200, 100, 50]
     case .raw: decoded(format) + decoded(.jpeg)
     default: decoded(format)
     }

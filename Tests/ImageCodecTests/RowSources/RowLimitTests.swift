@@ -39,19 +39,11 @@ struct RowLimitTests {
     .saved("tiffsave_buffer", "compression=deflate,tile=true,tile-width=64,tile-height=64", noticed: 96..<160),
     .saved("pngsave_buffer", skips: false, damage: 0.9, noticed: 200..<256),
     Kind(
-      description: "JPEG 2000",
-      file: { try picture.encoded("jp2ksave_buffer", "tile-width=64,tile-height=64,lossless=true") },
-      rows: { try JPEG2000File($0).rows(halvings: 0, isTolerant: false) }),
-    Kind(
       description: "HEIC", file: { try TileFile(side: 64).bytes(picture) },
       rows: { body in
         let traits = try #require(try ImageCodec.probe(body).heif)
         return try HEIFRowSource(body, traits, convertsColours: true, onTwoThreads: true)
       }, noticed: 96..<160),
-    Kind(
-      description: "PPM",
-      file: { Array("P6 \(size.width) \(size.height) 255\n".utf8) + picture.pixels },
-      rows: { try PNMRowSource($0) }),
   ]
 
   private static func samples(_ source: any RowSource, _ part: PixelRectangle, to target: PixelSize) throws -> Samples {
@@ -84,7 +76,7 @@ struct RowLimitTests {
   }
 
   /// What lies in the middle of the file is in the middle of the image.
-  @Test(arguments: kinds.filter { $0.description != "PPM" })
+  @Test(arguments: kinds)
   func damageBesideAPartGoesUnnoticed(_ kind: Kind) throws {
     var file = try kind.file()
     let start = Int(kind.damage * Double(file.count))
