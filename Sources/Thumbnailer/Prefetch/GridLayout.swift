@@ -3,13 +3,48 @@ public import ThumbnailCore
 
 /// The layout of a scrolling grid: maps scroll offsets to visible items, and items to frames.
 ///
-/// Cells of one size are arranged in rows of `columns`, with `spacing` between them. All lengths are points; offsets
-/// increase downwards from the upper edge of the content. A value without side effects, whose queries take the same time
-/// for any number of items.
+/// Cells of one size are arranged in rows of `columns`, in sections one below the other; each section has a header's
+/// height, insets around its cells, and `spacing` between them. Items have a flat index over all sections, from 0. All
+/// lengths are points; offsets increase downwards from the upper edge of the content.
 ///
-///     let layout = GridLayout(columns: 2, cell: PixelSize(400, 400), scale: 2, itemCount: 100_000)
+/// A value without side effects. A query takes time logarithmic in the number of sections, whatever the number of
+/// items.
+///
+///     let layout = GridLayout(
+///       columns: 2, cell: PixelSize(400, 400), scale: 2, sections: [.init(itemCount: 100_000)])
 ///     layout.items(from: 4_000, height: 1_200)   // 40..<52
 public struct GridLayout: Sendable, Hashable {
+  /// The items under one header.
+  public struct Section: Sendable, Hashable {
+    /// The number of its items; never negative.
+    public let itemCount: Int
+    /// The height of its header, in points; 0 for none.
+    public let headerHeight: Double
+
+    /// A section. A negative count or height is replaced by 0.
+    public init(itemCount: Int, headerHeight: Double = 0) {
+      self.itemCount = max(0, itemCount)
+      self.headerHeight = headerHeight.isFinite ? max(0, headerHeight) : 0
+    }
+  }
+
+  /// The margins around the cells of a section, in points.
+  public struct Insets: Sendable, Hashable {
+    /// Above the first row, below the section's header.
+    public var top: Double
+    /// Left of the first column.
+    public var left: Double
+    /// Below the last row.
+    public var bottom: Double
+    /// Right of the last column.
+    public var right: Double
+
+    /// Insets; none by default.
+    public init(top: Double = 0, left: Double = 0, bottom: Double = 0, right: Double = 0) {
+      (self.top, self.left, self.bottom, self.right) = (top, left, bottom, right)
+    }
+  }
+
   /// The number of cells per row.
   public let columns: Int
   /// The size of a cell in device pixels, which is that of its thumbnail.
@@ -18,8 +53,15 @@ public struct GridLayout: Sendable, Hashable {
   public let scale: Double
   /// The gap between two columns, and between two rows, in points.
   public let spacing: Double
-  /// The number of items; never negative.
-  public internal(set) var itemCount: Int
+  /// The margins around the cells of each section.
+  public let insets: Insets
+  /// The sections from the top down.
+  public private(set) var sections: [Section]
+
+  /// The upper edge of each section, followed by the content's height.
+  private var tops: [Double] = [0]
+  /// The flat index of each section's first item, followed by the number of items.
+  private var firsts: [Int] = [0]
   /// The size of a cell in points.
   private let (width, height): (Double, Double)
 
@@ -30,61 +72,157 @@ public struct GridLayout: Sendable, Hashable {
   ///   - cell: The size of a cell in device pixels, as requests have it: that of a valid thumbnail.
   ///   - scale: Device pixels per point, more than 0.
   ///   - spacing: Between columns and between rows, in points.
-  ///   - itemCount: A prefetcher replaces it by that of its items.
-  public init(columns: Int, cell: PixelSize, scale: Double = 1, spacing: Double = 0, itemCount: Int = 0) {
+  ///   - insets: Around the cells of each section.
+  ///   - sections: From the top down; a prefetcher replaces them by those of its items.
+  public init(
+    columns: Int, cell: PixelSize, scale: Double = 1, spacing: Double = 0, insets: Insets = Insets(),
+    sections: [Section] = [Section(itemCount: 0)]
+  ) {
     func side(_ pixels: Int) -> Int { min(max(1, pixels), PixelSize.longestThumbnailSide) }
+    func length(_ points: Double) -> Double { points.isFinite ? max(0, points) : 0 }
     self.columns = min(max(1, columns), 1_000_000)
     self.cell = PixelSize(side(cell.width), side(cell.height))
     self.scale = scale > 0 && scale.isFinite ? scale : 1
-    self.spacing = spacing.isFinite ? max(0, spacing) : 0
-    self.itemCount = max(0, itemCount)
+    self.spacing = length(spacing)
+    self.insets = Insets(
+      top: length(insets.top), left: length(insets.left), bottom: length(insets.bottom), right: length(insets.right))
+    self.sections = sections
     (width, height) = (Double(self.cell.width) / self.scale, Double(self.cell.height) / self.scale)
+    measure(from: 0)
   }
 
-  private var rowCount: Int { itemCount / columns + (itemCount % columns == 0 ? 0 : 1) }
+  // MARK: Sections
+
+  /// The number of items in all sections.
+  public var itemCount: Int { firsts[sections.count] }
+
+  /// Replaces all sections. Takes time proportional to their number.
+  public mutating func setSections(_ sections: [Section]) {
+    self.sections = sections
+    measure(from: 0)
+  }
+
+  /// Changes the number of items of one section; those below it move. Has no effect if there is no such section.
+  public mutating func setItemCount(_ count: Int, inSection section: Int) {
+    guard sections.indices.contains(section) else { return }
+    sections[section] = Section(itemCount: count, headerHeight: sections[section].headerHeight)
+    measure(from: section)
+  }
+
+  /// Adds a section below the others.
+  public mutating func append(_ section: Section) {
+    sections.append(section)
+    measure(from: sections.count - 1)
+  }
+
+  private mutating func measure(from start: Int) {
+    tops.removeSubrange((start + 1)...)
+    firsts.removeSubrange((start + 1)...)
+    for section in sections[start...] {
+      // Both arrays start with 0 and are never empty.
+      tops.append(tops[tops.count - 1] + height(of: section))
+      firsts.append(firsts[firsts.count - 1] + section.itemCount)
+    }
+  }
+
+  private func height(of section: Section) -> Double {
+    let rows = rowCount(section.itemCount)
+    let cells = rows == 0 ? 0 : Double(rows) * rowPitch - spacing
+    return section.headerHeight + insets.top + cells + insets.bottom
+  }
+
+  private func rowCount(_ items: Int) -> Int { items / columns + (items % columns == 0 ? 0 : 1) }
+
+  // MARK: Sizes
 
   /// The distance between the upper edges of two rows, in points.
   public var rowPitch: Double { height + spacing }
 
   /// The width of the content, in points.
-  public var contentWidth: Double { Double(columns) * (width + spacing) - spacing }
+  public var contentWidth: Double {
+    insets.left + Double(columns) * (width + spacing) - spacing + insets.right
+  }
 
   /// The height of the content, in points.
-  public var contentHeight: Double { itemCount == 0 ? 0 : Double(rowCount) * rowPitch - spacing }
+  public var contentHeight: Double { tops[sections.count] }
+
+  // MARK: Items and their frames
 
   /// The frame of an item; nil if there is no such item.
   public func frame(ofItem index: Int) -> CGRect? {
-    guard (0..<itemCount).contains(index) else { return nil }
-    let (row, column) = index.quotientAndRemainder(dividingBy: columns)
+    guard let place = place(ofItem: index) else { return nil }
+    let (row, column) = place.item.quotientAndRemainder(dividingBy: columns)
     return CGRect(
-      x: Double(column) * (width + spacing), y: Double(row) * rowPitch, width: width, height: height)
+      x: insets.left + Double(column) * (width + spacing), y: rowTop(row, inSection: place.section),
+      width: width, height: height)
+  }
+
+  /// The section of an item and its index there; nil if there is no such item.
+  public func place(ofItem index: Int) -> (section: Int, item: Int)? {
+    guard index >= 0, index < itemCount else { return nil }
+    let section = firsts.partitioningIndex { $0 > index } - 1
+    return (section, index - firsts[section])
+  }
+
+  /// The flat index of a section's item; nil if there is no such item.
+  public func index(ofItem item: Int, inSection section: Int) -> Int? {
+    guard let items = items(inSection: section), (0..<items.count).contains(item) else { return nil }
+    return items.lowerBound + item
+  }
+
+  /// The flat indices of a section's items; nil if there is no such section.
+  public func items(inSection section: Int) -> Range<Int>? {
+    sections.indices.contains(section) ? firsts[section]..<firsts[section + 1] : nil
   }
 
   /// The items at least partly visible in a view of `height` points at a scroll offset. Offsets beyond the content are
   /// valid: only the visible part of the content counts.
   public func items(from offset: Double, height: Double) -> Range<Int> {
     guard height > 0, offset.isFinite, height.isFinite else { return 0..<0 }
-    let first = firstItem(at: offset) { Double($0) * rowPitch + self.height > offset }
-    let end = firstItem(at: offset + height) { Double($0) * rowPitch >= offset + height }
-    return first..<max(first, end)
+    let first = firstItem(endingBelow: offset)
+    return first..<max(first, firstItem(beginningAtOrBelow: offset + height))
   }
 
-  /// The number of items needed to fill the content down to `bottom`.
+  /// The number of items needed, by adding to the last section, to fill the content down to `bottom`.
   public func itemCount(fillingDownTo bottom: Double) -> Int {
-    guard bottom.isFinite else { return itemCount }
+    guard let last = sections.indices.last, bottom.isFinite else { return itemCount }
+    let missing = bottom - cellsTop(ofSection: last)
     // Clamped, since an extreme `bottom` would overflow the number of rows.
-    let rows = min(max(0, (bottom / rowPitch).rounded(.up)), 1e12)
-    return max(itemCount, Int(rows) * columns)
+    let rows = min(max(0, (missing / rowPitch).rounded(.up)), 1e12)
+    return max(itemCount, firsts[last] + Int(rows) * columns)
   }
 
-  /// The first item of the first row for which `isFound` is true, near `y`; it must be false for all rows above that
-  /// and true for all below. The number of items if there is none.
-  private func firstItem(at y: Double, isFound: (_ row: Int) -> Bool) -> Int {
-    let rows = rowCount
+  // MARK: Rows
+
+  private func cellsTop(ofSection section: Int) -> Double {
+    tops[section] + sections[section].headerHeight + insets.top
+  }
+
+  private func rowTop(_ row: Int, inSection section: Int) -> Double {
+    cellsTop(ofSection: section) + Double(row) * rowPitch
+  }
+
+  /// The first item whose lower edge is below `y`; the number of items if there is none.
+  private func firstItem(endingBelow y: Double) -> Int {
+    firstItem(at: y) { row, section in rowTop(row, inSection: section) + height > y }
+  }
+
+  /// The first item whose upper edge is at or below `y`; the number of items if there is none.
+  private func firstItem(beginningAtOrBelow y: Double) -> Int {
+    firstItem(at: y) { row, section in rowTop(row, inSection: section) >= y }
+  }
+
+  /// The first item of the first row for which `isFound` is true; it must be false for all rows above that and true for
+  /// all below.
+  private func firstItem(at y: Double, isFound: (_ row: Int, _ section: Int) -> Bool) -> Int {
+    let section = tops.dropFirst().partitioningIndex { $0 > y } - 1
+    guard section < sections.count else { return itemCount }
+    let rows = rowCount(sections[section].itemCount)
+    let guess = ((y - cellsTop(ofSection: section)) / rowPitch).rounded(.down)
     // The floating-point division may be off by one row.
-    var row = Int(min(max((y / rowPitch).rounded(.down) - 1, 0), Double(rows)))
-    while row < rows, !isFound(row) { row += 1 }
-    return min(row * columns, itemCount)
+    var row = Int(min(max(guess - 1, 0), Double(rows)))
+    while row < rows, !isFound(row, section) { row += 1 }
+    return min(firsts[section] + row * columns, firsts[section + 1])
   }
 }
 

@@ -20,7 +20,7 @@ struct PrefetchSchedule: Sendable {
   /// One request for an item.
   struct Work: Sendable {
     let id: WorkID
-    let index: Int
+    fileprivate(set) var index: Int
     fileprivate(set) var priority: Priority
     fileprivate let start: ContinuousClock.Instant
     /// Outside of the window, but nearly done.
@@ -142,6 +142,26 @@ struct PrefetchSchedule: Sendable {
     guard let viewport = motion.viewport else { return 0 }
     let pages = options.screensOfItemsAhead * viewport.height + max(0, motion.travel(in: Self.pageSeconds, from: time))
     return layout.itemCount(fillingDownTo: viewport.bottom + pages)
+  }
+
+  /// The item at an index was replaced. Returns the request for the old one.
+  mutating func replace(_ index: Int) -> Work? {
+    settled[index] = nil
+    isSettled = false
+    return runs.removeValue(forKey: index)
+  }
+
+  /// An item was removed from the list; those after it move up. Returns the request for it.
+  mutating func remove(_ index: Int) -> Work? {
+    let dropped = replace(index)
+    for run in runs.values.sorted(by: { $0.index < $1.index }) where run.index > index {
+      var moved = run
+      moved.index -= 1
+      runs[run.index] = nil
+      runs[moved.index] = moved
+    }
+    settled = Dictionary(uniqueKeysWithValues: settled.map { key, bytes in (key > index ? key - 1 : key, bytes) })
+    return dropped
   }
 
   // MARK: Decisions

@@ -63,7 +63,7 @@ public final class Prefetcher: Sendable {
   ///
   /// - Parameters:
   ///   - pipeline: The pipeline that makes the thumbnails. Default: that of the process.
-  ///   - layout: The grid.
+  ///   - layout: The grid. Its sections are replaced by those of the items.
   ///   - variant: The thumbnail to make of each image. Nil: one that fills a cell.
   ///   - options: The distance to work ahead.
   public init(
@@ -76,7 +76,7 @@ public final class Prefetcher: Sendable {
     let signals: AsyncStream<Void>
     (signals, workSignal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     var empty = layout
-    empty.itemCount = 0
+    empty.setSections([GridLayout.Section(itemCount: 0, headerHeight: layout.sections.first?.headerHeight ?? 0)])
     state = Mutex(
       State(
         schedule: PrefetchSchedule(
@@ -117,9 +117,9 @@ public final class Prefetcher: Sendable {
   public func setLayout(_ layout: GridLayout) {
     change { state in
       state.schedule.changeLayout { current in
-        let count = current.itemCount
+        let sections = current.sections
         current = layout
-        current.itemCount = count
+        current.setSections(sections)
       }
     }
   }

@@ -10,7 +10,7 @@ import TestSupport
   private func schedule(
     items: Int = 1_000, running: Int = 8, prefetches: Int = 4, options: Prefetcher.Options = .init()
   ) throws -> PrefetchSchedule {
-    let layout = GridLayout(columns: 2, cell: PixelSize(200, 200), itemCount: items)
+    let layout = GridLayout(columns: 2, cell: PixelSize(200, 200), sections: [.init(itemCount: items)])
     return PrefetchSchedule(
       layout: layout, options: options, limits: .init(running: running, prefetches: prefetches))
   }
@@ -202,6 +202,18 @@ import TestSupport
     #expect(schedule.isIdle)
     schedule.setPaused(false)
     #expect(update(&schedule, at: 1).begun.map(\.index) == Array(52..<56))
+  }
+
+  @Test func anItemTakenOutMovesTheWorkBehindIt() throws {
+    var schedule = try schedule(items: 100)
+    let first = update(&schedule, offset: 0)
+    let dropped = schedule.remove(2)
+    schedule.changeLayout { $0.setItemCount(99, inSection: 0) }
+    #expect(dropped?.index == 2)
+    #expect(schedule.finish(first.begun[3].id, bytes: 0, duration: nil) == 2)
+    #expect(schedule.finish(first.begun[1].id, bytes: 0, duration: nil) == 1)
+    #expect(schedule.finish(first.begun[2].id, bytes: 0, duration: nil) == nil)
+    #expect(update(&schedule).begun.map(\.index) == [7, 8, 9])
   }
 
   @Test func aFailureIsNotTriedAgainBeforeTheItemComesBack() throws {

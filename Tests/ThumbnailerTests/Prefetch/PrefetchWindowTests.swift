@@ -9,7 +9,7 @@ import TestSupport
   private func window(
     items: Int = 1_000, from begin: Double, speed: Double, frames: Int = 60, options: Prefetcher.Options = .init()
   ) throws -> PrefetchWindow {
-    let layout = GridLayout(columns: 2, cell: PixelSize(200, 200), itemCount: items)
+    let layout = GridLayout(columns: 2, cell: PixelSize(200, 200), sections: [.init(itemCount: items)])
     var motion = ScrollMotion()
     var time = start
     for frame in 0...frames {
@@ -80,7 +80,7 @@ import TestSupport
   }
 
   @Test func onATurnTheOrderTurns() throws {
-    let layout = GridLayout(columns: 2, cell: PixelSize(200, 200), itemCount: 1_000)
+    let layout = GridLayout(columns: 2, cell: PixelSize(200, 200), sections: [.init(itemCount: 1_000)])
     var motion = ScrollMotion()
     for (step, offset) in [4_000.0, 4_400, 4_200].enumerated() {
       motion.move(to: Viewport(offset: offset, height: 1_200, time: start + .seconds(step)))

@@ -28,7 +28,9 @@
           for step in 0..<300 {
             switch Int.random(in: 0..<100, using: &random) {
             case 0..<3: prefetcher.setItems(Array(sources.prefix(Int.random(in: 0...240, using: &random))))
-            case 3..<16: prefetcher.append(contentsOf: [sources[Int.random(in: 0..<240, using: &random)]])
+            case 3..<8: prefetcher.remove(at: Int.random(in: 0..<240, using: &random))
+            case 8..<13: prefetcher.replace(at: Int.random(in: 0..<240, using: &random), with: nil)
+            case 13..<16: prefetcher.append(contentsOf: [sources[Int.random(in: 0..<240, using: &random)]])
             case 16..<19: prefetcher.stop()
             case 19..<22: prefetcher.pause()
             case 22..<26: prefetcher.resume()

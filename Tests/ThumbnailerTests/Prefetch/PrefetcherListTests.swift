@@ -47,10 +47,37 @@
     await poll { fixture.cancelled.contains(1) }
   }
 
+  @Test func anItemThatIsTakenOutIsNotFetched() async throws {
+    let gate = Gate()
+    let fixture = try PrefetcherFixture(items: 4, answer: { _ in .picture.held(by: gate) })
+    fixture.show(row: 0)
+    await poll { fixture.origin.requests.count == 4 }
+    fixture.prefetcher.remove(at: 1)
+    fixture.prefetcher.remove(at: 77)
+    await poll { fixture.origin.requests(for: "/1").first?.outcome == .clientClosed }
+    gate.open()
+    await fixture.prefetcher.waitUntilSettled()
+    await poll { fixture.ready.count == 3 }
+    #expect(fixture.ready.map(\.index).sorted() == [0, 1, 2])
+    #expect(try await fixture.prefetcher.thumbnail(at: 2) == fixture.pipeline.thumbnail(for: fixture.request(3)))
+    #expect(fixture.origin.requests.count == 4)
+  }
+
+  @Test func aReplacedItemIsFetchedAnew() async throws {
+    let fixture = try PrefetcherFixture(items: 2)
+    await fixture.settle(row: 0)
+    fixture.prefetcher.replace(at: 1, with: fixture.source(9))
+    fixture.prefetcher.replace(at: 2, with: fixture.source(9))
+    await fixture.prefetcher.waitUntilSettled()
+    #expect(fixture.paths.sorted() == ["/0", "/1", "/9"])
+  }
+
   @Test func cellsWithoutAPictureCostNothing() async throws {
     let fixture = try PrefetcherFixture(items: 0)
-    fixture.prefetcher.setItems([nil, fixture.source(0), fixture.source(1), nil])
-    #expect(fixture.prefetcher.layout.contentHeight == 400)
+    fixture.prefetcher.setSections([
+      .init(items: [nil, fixture.source(0)], headerHeight: 50), .init(items: [fixture.source(1), nil]),
+    ])
+    #expect(fixture.prefetcher.layout.contentHeight == 450)
     await fixture.settle(row: 0)
     #expect(fixture.paths.sorted() == ["/0", "/1"])
     #expect(fixture.prefetcher.visibleItems == 0..<4)

@@ -11,7 +11,7 @@ import ThumbnailCore
   private let screenSeconds = 12 * 150_000 / 2_500_000 + 0.05 + 0.015
 
   private func play(_ trace: ScrollTrace) throws -> SimulatedScroll {
-    let layout = GridLayout(columns: 2, cell: PixelSize(400, 400), scale: 2, itemCount: 100_000)
+    let layout = GridLayout(columns: 2, cell: PixelSize(400, 400), scale: 2, sections: [.init(itemCount: 100_000)])
     var schedule = PrefetchSchedule(layout: layout, options: .init(), limits: .init(running: 8, prefetches: 4))
     var scroll = SimulatedScroll(layout: layout, height: 1_200)
     scroll.play(trace, with: &schedule)
