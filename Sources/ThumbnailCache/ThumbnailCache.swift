@@ -271,4 +271,9 @@ extension ThumbnailCache {
   package func cachedPhotos(after mark: Int64?, count: Int) async -> CachedPhotos {
     await read { try $0.read { try PageTable.cachedPhotos(after: mark, count: count, in: $0) } } ?? CachedPhotos()
   }
+
+  /// Removes a photo from all pages. Returns when that is written.
+  package func removePhoto(_ source: SourceKey) async {
+    await write(.change { db, _ in try PageTable.removePhoto(source, in: db) })
+  }
 }

@@ -4,28 +4,31 @@ import Thumbnailer
 import TestSupport
 
 /// The gallery of the article on galleries, compiled and run.
-private func libraryGallery(directory: URL, source: String) async throws {
+private func libraryGallery(directory: URL, source: String, show: ([GallerySection], SnapshotDiff) -> Void) async throws
+{
   // gallery begins
   let pipeline = try ThumbnailPipeline(.init(cacheDirectory: directory))
   let provider = try ProviderSpecification(parsing: source).provider(for: pipeline)  // "unsplash", "folder:Pictures" …
   let layout = GridLayout(columns: 2, cell: PixelSize(400, 400), scale: 2)
   let prefetcher = Prefetcher(pipeline: pipeline, layout: layout)
-  let gallery = Gallery(provider: provider, pipeline: pipeline)
-  await gallery.search("lake")
+  let gallery = Gallery(provider: provider, pipeline: pipeline, prefetcher: prefetcher)
 
-  for await content in gallery.snapshots {
-    // Photos are only added to a search. What is in view is made first, then what comes next.
-    let new = content.items.dropFirst(prefetcher.itemCount).map(\.photo)
-    prefetcher.append(contentsOf: new.map { $0.source(for: PixelSize(400, 400), fit: .cover) })
-    prefetcher.setViewport(Viewport(offset: 0, height: 1_200))  // as the view scrolls
-    await gallery.showed(itemAt: 5)  // the last one in view: the next page is requested in time
-    if !content.hasMore { break }
+  // As the view scrolls: what is in view is made first, then what comes next. The next page is requested in time.
+  prefetcher.setViewport(Viewport(offset: 0, height: 1_200))
+  await gallery.search("lake")  // type(_:) instead while somebody types
+
+  // Sections of cells, and what has changed in them. Without a network they come from the cache.
+  var shown: [GallerySection] = []
+  for await snapshot in gallery.snapshots {
+    show(snapshot.sections, SnapshotDiff(from: shown, to: snapshot.sections))
+    shown = snapshot.sections
+    if !snapshot.content.hasMore { break }
   }
 
   // A cell's thumbnail: from memory at once if it is there.
   let thumbnail = try await prefetcher.thumbnail(at: 0)
   // gallery ends
-  #expect(thumbnail.size == PixelSize(400, 400) && prefetcher.itemCount == gallery.snapshot.items.count)
+  #expect(thumbnail.size == PixelSize(400, 400) && shown == gallery.snapshot.sections)
 }
 
 @Suite(.timeLimit(.minutes(5))) struct GalleryExampleTests {
@@ -55,6 +58,11 @@ private func libraryGallery(directory: URL, source: String) async throws {
 
   @Test func theLibrarysGalleryRuns() async throws {
     let directory = try TemporaryDirectory()
-    try await libraryGallery(directory: directory.url, source: "folder:\(TestImages.url("gallery").path)")
+    let changes = Recorder<Bool>()
+    try await libraryGallery(directory: directory.url, source: "folder:\(TestImages.url("gallery").path)") {
+      _, change in
+      changes.append(change.isEmpty)
+    }
+    #expect(changes.values.last == false)
   }
 }

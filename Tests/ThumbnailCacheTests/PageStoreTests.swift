@@ -98,6 +98,9 @@ import Testing
     try await cache.disk?.remove(Sample.source(5).key)
     #expect(await numbers(cache.cachedPhotos(after: nil, count: 10).photos) == [9, 2, 3, 1])
     #expect(await cache.page(at: place())?.photos.count == 6)
+    await cache.removePhoto(Sample.source(2).key)
+    #expect(await cache.page(at: place()).map { numbers($0.photos) } == [0, 1, 3, 4, 5])
+    #expect(await cache.page(at: place("sea")).map { numbers($0.photos) } == [9])
   }
 
   @Test func theLongestUnusedPagesLeaveAtTheLimit() async throws {

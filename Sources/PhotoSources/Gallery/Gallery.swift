@@ -1,4 +1,6 @@
 public import HTTPTransport
+import ThumbnailCache
+import ThumbnailCore
 public import Thumbnailer
 
 /// An endless list of photos: requests page after page of a source on demand and publishes snapshots.
@@ -12,36 +14,55 @@ public import Thumbnailer
 /// photos. Dropping the gallery cancels its work and ends its streams.
 public actor Gallery {
   private let provider: any PhotoProvider
+  private let pipeline: ThumbnailPipeline
   private let offline: OfflineProvider?
+  private let options: Options
+  private let prefetcher: Prefetcher?
+  private let viewModel: any GalleryViewModel
   private let clock: any Clock<Duration>
   private let now: @Sendable () -> Duration
-  private let hub: LatestValue<GalleryContent>
+  private let hub: LatestValue<GallerySnapshot>
   private var machine: GalleryMachine
   private var fetches: [Int: Task<Void, Never>] = [:]
+  private var typing: Task<Void, Never>?
+  private var listening: Task<Void, Never>?
   /// The timer for the next retry after a failure.
   private var alarm: (task: Task<Void, Never>, time: Duration)?
+  /// The items that the prefetcher has.
+  private var forwarded: [GalleryItem] = []
 
   /// A gallery of a source's photos. Nothing is requested before the first search.
   ///
   /// - Parameters:
   ///   - provider: The source.
-  ///   - pipeline: Its cache stores the pages, which are shown when the source cannot be reached.
-  ///   - clock: Measures the back-off intervals.
+  ///   - pipeline: Its cache stores the pages, and deleted photos are removed from it.
+  ///   - prefetcher: Gets the photos as they arrive, one item for each photo of the snapshots, and its demand for more
+  ///     items is observed: the view reports its viewport to the prefetcher alone. It serves this gallery only.
+  ///   - viewModel: Lays out the content in sections of cells.
+  ///   - clock: Measures the debounce and back-off intervals.
   public init(
-    provider: any PhotoProvider, pipeline: ThumbnailPipeline, options: Options = Options(),
+    provider: any PhotoProvider, pipeline: ThumbnailPipeline, prefetcher: Prefetcher? = nil,
+    options: Options = Options(), viewModel: any GalleryViewModel = StandardGalleryViewModel(),
     clock: any Clock<Duration> = ContinuousClock()
   ) {
     // Folders and lists need no store: their photos are local.
     let store = provider.isRemote ? pipeline.pageStore : nil
     self.provider = provider.storingPages(in: store, headers: options.headers)
     offline = store.map { OfflineProvider(of: provider.name, store: $0) }
+    self.pipeline = pipeline
+    self.prefetcher = prefetcher
+    self.options = options
+    self.viewModel = viewModel
     self.clock = clock
     now = Self.stopwatch(clock)
     machine = GalleryMachine(options.adapted(to: provider, hasStore: store != nil))
-    hub = LatestValue(machine.content)
+    let content = machine.content
+    hub = LatestValue(GallerySnapshot(content: content, sections: viewModel.sections(of: content)))
   }
 
   deinit {
+    typing?.cancel()
+    listening?.cancel()
     alarm?.task.cancel()
     for fetch in fetches.values { fetch.cancel() }
     hub.finish()
@@ -49,19 +70,40 @@ public actor Gallery {
 
   /// The current snapshot and all that follow. A slow consumer gets only the newest one. Each call returns a stream of
   /// its own.
-  public nonisolated var snapshots: AsyncStream<GalleryContent> { hub.subscribe() }
+  public nonisolated var snapshots: AsyncStream<GallerySnapshot> { hub.subscribe() }
 
   /// The current snapshot.
-  public nonisolated var snapshot: GalleryContent { hub.current }
+  public nonisolated var snapshot: GallerySnapshot { hub.current }
 
   /// Searches at once. An empty query shows random photos if the source supports it, else all.
   ///
   /// Repeating the current query has no effect, unless it has failed: then it is retried.
-  public func search(_ query: String) { handle(.search(query)) }
+  public func search(_ query: String) {
+    typing?.cancel()
+    typing = nil
+    handle(.search(query))
+  }
 
-  /// Reports the index of the last photo in view: the next page is requested when it is one of the last six. To be
-  /// called whenever it changes.
-  public func showed(itemAt index: Int) { handle(.showed(index)) }
+  /// Searches once `Options.typingPause` has passed without another call. Call it on each keystroke.
+  public func type(_ query: String) {
+    typing?.cancel()
+    typing = Task { [weak self, clock, pause = options.typingPause] in
+      do { try await clock.sleep(for: pause) } catch { return }
+      await self?.search(typed: query)
+    }
+  }
+
+  /// Searches, unless another keystroke came before this task ran.
+  private func search(typed query: String) {
+    guard !Task.isCancelled else { return }
+    search(query)
+  }
+
+  /// Reports the viewport, so that the next page is requested in time. To be called whenever it changes.
+  public func viewportChanged(to viewport: GalleryViewport) { handle(.viewport(viewport)) }
+
+  /// Reports the index of the last photo in view.
+  public func showed(itemAt index: Int) { handle(.viewport(GalleryViewport(lastVisibleItem: index))) }
 
   /// Requests the next page now, unless a request is already in flight.
   ///
@@ -72,21 +114,44 @@ public actor Gallery {
     return machine.isLoading
   }
 
+  /// Reports that the view was shown or hidden: see `Options.loadsWhileHidden`.
+  public func setVisible(_ isVisible: Bool) { handle(.shown(isVisible)) }
+
   /// Retries after a failure without waiting for the back-off interval.
   public func retry() { handle(.retry) }
 
-  /// Feeds the event to the state machine, performs its actions and publishes changes.
-  private func handle(_ event: GalleryMachine.Event) {
+  /// Repeats the search from the first page. The present photos stay until that page arrives.
+  public func refresh() { handle(.refresh) }
+
+  /// Removes a photo from the gallery, for the gallery's lifetime, and from the caches. Returns when that is done.
+  public func delete(_ id: GalleryItem.ID) async {
+    for photo in handle(.delete(id)) {
+      // All sizes of a photo have the same key.
+      let source = photo.source(for: PixelSize(1, 1), fit: .cover).adding(options.headers)
+      await pipeline.remove(source)
+      await pipeline.pageStore?.removePhoto(source.key)
+    }
+  }
+
+  /// Feeds the event to the state machine, performs its actions and publishes changes. Returns the photos to remove.
+  @discardableResult
+  private func handle(_ event: GalleryMachine.Event) -> [Photo] {
+    var removed: [Photo] = []
     for action in machine.handle(event, at: now()) {
       switch action {
       case .fetch(let fetch, let ticket): start(fetch, ticket)
       case .cancel(let ticket): fetches.removeValue(forKey: ticket)?.cancel()
+      case .remove(let photo): removed.append(photo)
       }
     }
     setAlarm()
     let content = machine.content
     // Equality of identical arrays is O(1), so the cost of a scroll event does not grow with the number of photos.
-    if content != hub.current { hub.send(content) }
+    if content != hub.current.content {
+      forward(content.items)
+      hub.send(GallerySnapshot(content: content, sections: viewModel.sections(of: content)))
+    }
+    return removed
   }
 
   /// Sets the timer for the state machine's next wake time.
@@ -107,6 +172,33 @@ public actor Gallery {
     guard alarm?.time == time else { return }
     alarm = nil
     handle(.awake)
+  }
+
+  /// Hands the items to the prefetcher and observes how many it wants.
+  private func forward(_ items: [GalleryItem]) {
+    guard let prefetcher else { return }
+    if listening == nil {
+      listening = Task { [weak self, wishes = prefetcher.itemsWanted] in
+        for await count in wishes { await self?.handle(.wanted(items: count)) }
+      }
+    }
+    // The common prefix stays in the prefetcher, so that its work for these items continues.
+    let kept = zip(forwarded, items).prefix { $0.id == $1.id }.count
+    if kept == forwarded.count {
+      if kept < items.count { prefetcher.append(contentsOf: items[kept...].map { source(of: $0, for: prefetcher) }) }
+    } else if forwarded.count == items.count + 1,
+      zip(forwarded[(kept + 1)...], items[kept...]).allSatisfy({ $0.id == $1.id })
+    {
+      prefetcher.remove(at: kept)
+    } else {
+      prefetcher.setItems(items.map { source(of: $0, for: prefetcher) })
+    }
+    forwarded = items
+  }
+
+  /// The smallest form of a photo that is large enough for the prefetcher's thumbnails.
+  private func source(of item: GalleryItem, for prefetcher: Prefetcher) -> ImageSource {
+    item.photo.source(for: [prefetcher.variant]).adding(options.headers)
   }
 
   private func start(_ fetch: GalleryFetch, _ ticket: Int) {
@@ -158,6 +250,13 @@ extension Gallery {
   public struct Options: Sendable {
     /// Photos a page. Default: 30.
     public var pageSize = 30
+    /// When the next page is requested. Default: when one of the last six photos is in view.
+    public var nextPage = NextPageTrigger.standard
+    /// The debounce interval of `type(_:)`. Default: 300 ms.
+    public var typingPause = Duration.milliseconds(300)
+    /// Whether a page request continues while the view is hidden. If not, it is cancelled, and repeated when the view
+    /// is shown again. Default: true.
+    public var loadsWhileHidden = true
     /// Whether an empty query shows random photos, if the source supports it. Default: true.
     public var picksRandom = true
     /// The longest back-off interval, unless the source demands a longer one. The first is a second, and each further
@@ -169,8 +268,6 @@ extension Gallery {
     /// Request headers for the images, by host. Default: none.
     public var headers = HostHeaders()
 
-    /// The next page is requested when one of the last this many photos is in view. Tests set another number.
-    var itemsBeforeEnd = 6
     /// The name of the source.
     var provider = ""
     /// Whether there is a page store.

@@ -29,7 +29,7 @@ public enum GalleryState: Hashable, Sendable {
   public var isLoading: Bool { self == .loading || self == .loadingNextPage }
 }
 
-/// What a gallery shows.
+/// The content of a gallery, before it is laid out in sections.
 public struct GalleryContent: Equatable, Sendable {
   /// The query; nil before the first search.
   public var query: String?
@@ -50,4 +50,25 @@ public struct GalleryContent: Equatable, Sendable {
   public var hasMore = false
   /// The items of the pages that are no usable photos, the last hundred of them.
   public var skipped: [SkippedItem] = []
+}
+
+/// An immutable snapshot of a gallery for display.
+public struct GallerySnapshot: Equatable, Sendable {
+  /// The content.
+  public let content: GalleryContent
+  /// The content in sections of cells, as laid out by the view model.
+  public let sections: [GallerySection]
+
+  /// Makes a snapshot.
+  public init(content: GalleryContent, sections: [GallerySection]) {
+    self.content = content
+    self.sections = sections
+  }
+
+  /// The state of the gallery.
+  public var state: GalleryState { content.state }
+  /// The photos.
+  public var items: [GalleryItem] { content.items }
+  /// Whether the photos may come from the store.
+  public var isOffline: Bool { content.isOffline }
 }

@@ -11,11 +11,16 @@ struct GalleryMachine {
   /// The events.
   enum Event {
     case search(String)
+    case refresh
     case retry
-    /// Requests the next page whatever is in view.
+    /// Requests the next page regardless of the trigger.
     case next
-    /// The index of the last photo in view.
-    case showed(Int)
+    case viewport(GalleryViewport)
+    /// The prefetcher wants this many items in all, since the viewport moves towards the end.
+    case wanted(items: Int)
+    /// The view was shown or hidden.
+    case shown(Bool)
+    case delete(GalleryItem.ID)
     /// `wakeTime` has been reached.
     case awake
     case response(GalleryResponse, ticket: Int)
@@ -27,6 +32,8 @@ struct GalleryMachine {
     case fetch(GalleryFetch, ticket: Int)
     /// Cancel the request.
     case cancel(ticket: Int)
+    /// Remove the photo from the caches.
+    case remove(Photo)
   }
 
   /// The source of photos while the provider cannot be reached.
@@ -55,8 +62,10 @@ struct GalleryMachine {
   var failures = 0
   var notBefore = Duration.zero
   private var lastTicket = 0
-  private var lastShown: Int?
+  private var viewport = GalleryViewport()
+  private var isShown = true
   private var isNextWanted = false
+  private var itemsWanted = 0
 
   init(_ options: Gallery.Options) {
     self.options = options
@@ -67,9 +76,13 @@ struct GalleryMachine {
   mutating func handle(_ event: Event, at now: Duration) -> [Action] {
     switch event {
     case .search(let text): return search(text, at: now)
+    case .refresh: return refresh(at: now)
     case .retry: return retry(at: now)
     case .next: isNextWanted = true
-    case .showed(let index): lastShown = index
+    case .viewport(let viewport): self.viewport = viewport
+    case .wanted(let items): itemsWanted = items
+    case .shown(let isShown): return show(isShown, at: now)
+    case .delete(let id): return delete(id, at: now)
     case .awake: return wake(at: now)
     case .response(let response, let ticket): return take(response, ticket, at: now)
     }
@@ -79,7 +92,7 @@ struct GalleryMachine {
   /// When to send `awake`: at the end of the back-off interval if a failed source has to be retried. Nil if no timer is
   /// needed.
   var wakeTime: Duration? {
-    guard query != nil, failure?.mayPass == true, liveTicket == nil,
+    guard query != nil, failure?.mayPass == true, liveTicket == nil, isShown || options.loadsWhileHidden,
       isProbing || results.next != .ended && isMoreWanted
     else { return nil }
     return notBefore
@@ -89,7 +102,9 @@ struct GalleryMachine {
   private var isProbing: Bool { options.retriesWhileOffline && failure?.isUnreachable == true }
 
   private mutating func wake(at now: Duration) -> [Action] {
-    guard isProbing, liveTicket == nil, now >= notBefore else { return proceed(at: now) }
+    guard isProbing, liveTicket == nil, now >= notBefore, isShown || options.loadsWhileHidden else {
+      return proceed(at: now)
+    }
     return results.next == .ended ? refresh(at: now) : requestFromSource()
   }
 
@@ -101,8 +116,9 @@ struct GalleryMachine {
     previous = nil
     results = beginning
     forgetFailure()
-    lastShown = nil
+    viewport = GalleryViewport()
     isNextWanted = false
+    itemsWanted = 0
     return cancelled + proceed(at: now)
   }
 
@@ -125,11 +141,25 @@ struct GalleryMachine {
     return proceed(at: now, evenAfter: true)
   }
 
+  private mutating func show(_ isShown: Bool, at now: Duration) -> [Action] {
+    self.isShown = isShown
+    guard !options.loadsWhileHidden else { return [] }
+    if isShown { return proceed(at: now) }
+    isNextWanted = isNextWanted || liveTicket != nil || storeTicket != nil
+    return cancelAll()
+  }
+
+  private mutating func delete(_ id: GalleryItem.ID, at now: Duration) -> [Action] {
+    let former = previous?.delete(id.key)
+    guard let photo = results.delete(id.key) ?? former else { return [] }
+    return [.remove(photo)] + proceed(at: now)
+  }
+
   /// Requests the needed pages that are not in flight yet.
   ///
   /// - Parameter evenAfter: Whether to request even after an error that does not pass by itself.
   mutating func proceed(at now: Duration, evenAfter isForced: Bool = false) -> [Action] {
-    guard let query, isMoreWanted else { return [] }
+    guard let query, isShown || options.loadsWhileHidden, isMoreWanted else { return [] }
     var actions: [Action] = []
     if liveTicket == nil, now >= notBefore, isForced || failure?.mayPass != false {
       actions += requestFromSource()
@@ -160,8 +190,8 @@ struct GalleryMachine {
   }
 
   private var isMoreWanted: Bool {
-    previous != nil || results.items.isEmpty || isNextWanted
-      || lastShown.map { $0 >= results.items.count - options.itemsBeforeEnd } ?? false
+    previous != nil || results.items.isEmpty || isNextWanted || results.items.count < itemsWanted
+      || options.nextPage.fires(at: viewport, itemCount: results.items.count, pageSize: results.pageSize)
   }
 
   private mutating func start(_ fetch: GalleryFetch, as kind: WritableKeyPath<Self, Int?>) -> Action {
@@ -170,9 +200,12 @@ struct GalleryMachine {
     return .fetch(fetch, ticket: lastTicket)
   }
 
-  /// Photos were added.
+  /// Photos were added: the viewport's distance to the end of the list is no longer valid.
   mutating func noteAdded(_ count: Int) {
-    if count > 0 { isNextWanted = false }
+    guard count > 0 else { return }
+    isNextWanted = false
+    viewport.pixelsToEnd = nil
+    viewport.showsEnd = false
   }
 
   mutating func forgetFailure() {
@@ -195,6 +228,6 @@ struct GalleryMachine {
   /// The results of the search before its first page.
   var beginning: SearchResults {
     let isRandom = query?.isEmpty == true && options.picksRandom
-    return SearchResults(next: isRandom ? .random : .page(nil), pageSize: options.pageSize)
+    return results.restarted(next: isRandom ? .random : .page(nil), pageSize: options.pageSize)
   }
 }

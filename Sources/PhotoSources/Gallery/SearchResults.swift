@@ -9,10 +9,13 @@ struct SearchResults {
   var pageSize: Int
   /// Whether the photos are unrelated ones, shown while the source cannot be reached.
   var isSubstitute = false
+  /// Deleted photos are not added again.
+  private var deleted: Set<[UInt8]>
 
-  init(next: PagedSearch.Next, pageSize: Int) {
+  init(next: PagedSearch.Next, pageSize: Int, without deleted: Set<[UInt8]> = []) {
     search = PagedSearch(next: next)
     self.pageSize = pageSize
+    self.deleted = deleted
   }
 
   /// How the search continues.
@@ -39,11 +42,12 @@ struct SearchResults {
     add(search.appendCached(photos, round: round), round: round)
   }
 
-  /// Adds new photos. Returns how many.
+  /// Adds new photos. Returns how many were not deleted.
   private mutating func add(_ photos: [Photo], round: Int = 0) -> Int {
-    items += photos.map { GalleryItem($0, round: round) }
-    if !photos.isEmpty { lastRound = max(lastRound, round) }
-    return photos.count
+    let new = photos.map { GalleryItem($0, round: round) }.filter { !deleted.contains($0.id.key) }
+    items += new
+    if !new.isEmpty { lastRound = max(lastRound, round) }
+    return new.count
   }
 
   private mutating func skip(_ more: [SkippedItem]) { skipped = (skipped + more).suffix(100) }
@@ -55,6 +59,19 @@ struct SearchResults {
     items = []
     lastRound = 0
     search.dropPhotos()
+  }
+
+  /// Removes a photo for good, in all rounds. Returns it, or nil if it is not there.
+  mutating func delete(_ key: [UInt8]) -> Photo? {
+    deleted.insert(key)
+    let photo = items.first { $0.id.key == key }?.photo
+    if photo != nil { items.removeAll { $0.id.key == key } }
+    return photo
+  }
+
+  /// The same search from its first page.
+  func restarted(next: PagedSearch.Next, pageSize: Int) -> SearchResults {
+    SearchResults(next: next, pageSize: pageSize, without: deleted)
   }
 }
 

@@ -104,6 +104,11 @@ enum PageTable {
     try db.run("UPDATE listing_page SET used = (SELECT max(used) + 1 FROM listing_page) WHERE id = ?", [row])
   }
 
+  /// Removes a photo from all pages.
+  static func removePhoto(_ source: SourceKey, in db: Database) throws {
+    try db.run("DELETE FROM listing_photo WHERE source = ?", [source.bytes])
+  }
+
   /// Stores a page, replacing an earlier one.
   static func store(_ page: StoredPage, _ limits: DiskCacheLimits, in db: Database) throws {
     let place = page.place

@@ -38,7 +38,7 @@ actor SearchList: ImageList {
   func search(_ query: String) async {
     if listening == nil {
       listening = Task { [weak self, snapshots = gallery.snapshots] in
-        for await snapshot in snapshots { await self?.take(snapshot) }
+        for await snapshot in snapshots { await self?.take(snapshot.content) }
       }
     }
     await gallery.search(query)

@@ -64,7 +64,8 @@ struct SearchCommand: AsyncParsableCommand {
   /// Loads pages until there are enough photos or no more. Later rounds of repeated photos are left out.
   private func list(_ gallery: Gallery) async -> GalleryContent {
     await gallery.search(source.query ?? "")
-    for await content in gallery.snapshots {
+    for await snapshot in gallery.snapshots {
+      let content = snapshot.content
       if content.state.isLoading { continue }
       let isEnough =
         content.pages >= source.limits.pages ?? .max || content.items.count >= source.limits.photos ?? .max
@@ -76,7 +77,7 @@ struct SearchCommand: AsyncParsableCommand {
         }
       guard goesOn, await gallery.loadNextPage() else { break }
     }
-    var content = gallery.snapshot
+    var content = gallery.snapshot.content
     content.items = Array(content.items.lazy.filter { $0.round == 0 }.prefix(source.limits.photos ?? .max))
     return content
   }

@@ -6,22 +6,12 @@ struct PhotoList {
   let text: String
 
   init(_ content: GalleryContent) {
-    let count = content.items.count
-    let ofTotal = content.total.map { $0 > count ? " of \($0)" : "" } ?? ""
-    let pictures = count == 1 && ofTotal.isEmpty ? "picture" : "pictures"
-    let title = content.query.flatMap { $0.isEmpty ? nil : $0 } ?? "Pictures"
-    let offline = content.isOffline ? ", offline" : ""
-    let heading = "\(title): \(count)\(ofTotal) \(pictures) from \(content.provider)\(offline)"
-    var foot: [String] = []
-    if content.state == .loaded, !content.hasMore, !content.isOffline { foot.append("That is all") }
-    if let skipped = SkippedItem.message(of: content.skipped) { foot.append("left out: \(skipped)") }
-    for photo in content.items.map(\.photo) {
-      let terms = photo.licence.map { ", \($0.name)" + ($0.url.map { " <\($0.absoluteString)>" } ?? "") } ?? ""
-      let line = "Pictures from \(photo.provider)\(terms)"
-      if foot.last != line, !foot.contains(line) { foot.append(line) }
-    }
-    text = [[heading], content.items.map { Self.line($0.photo) }, foot].map { lines in
-      lines.map(PlainText.line).joined(separator: "\n")
+    let factory = CellFactory(
+      photo: { Self.line($0.photo) }, text: { $0 }, header: { "\($0): \($1)" }, loading: { "\($0) …" },
+      message: { _, text, _ in text }, attribution: { $0 + ($1.map { " <\($0.absoluteString)>" } ?? "") })
+    let sections = StandardGalleryViewModel(hasNotices: false).sections(of: content)
+    text = factory.render(GallerySnapshot(content: content, sections: sections)).map { section in
+      section.cells.map(PlainText.line).joined(separator: "\n")
     }.joined(separator: "\n\n")
   }
 

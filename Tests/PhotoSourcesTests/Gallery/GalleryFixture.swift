@@ -75,20 +75,20 @@ extension GalleryState {
 extension Gallery {
   /// Waits for a snapshot.
   nonisolated func snapshot(
-    _ location: SourceLocation = #_sourceLocation, where condition: (GalleryContent) -> Bool
-  ) async throws -> GalleryContent {
+    _ location: SourceLocation = #_sourceLocation, where condition: (GallerySnapshot) -> Bool
+  ) async throws -> GallerySnapshot {
     for await snapshot in snapshots where condition(snapshot) { return snapshot }
     let last = snapshot.state
     return try #require(nil, "the gallery ended in the state \(last)", sourceLocation: location)
   }
 
   /// Waits until nothing is on its way.
-  nonisolated func settled(_ location: SourceLocation = #_sourceLocation) async throws -> GalleryContent {
+  nonisolated func settled(_ location: SourceLocation = #_sourceLocation) async throws -> GallerySnapshot {
     try await snapshot(location) { !$0.state.isLoading && $0.state != .idle }
   }
 
   /// Searches and waits until nothing is on its way.
-  func found(_ query: String) async throws -> GalleryContent {
+  func found(_ query: String) async throws -> GallerySnapshot {
     search(query)
     return try await settled()
   }

@@ -10,6 +10,8 @@ struct GalleryMachineDriver {
   private(set) var running: [Int: GalleryFetch] = [:]
   /// All that was ever asked for, in order.
   private(set) var asked: [GalleryFetch] = []
+  /// The photos that were to be removed.
+  private(set) var removed: [String] = []
 
   init(_ configure: (inout Gallery.Options) -> Void = { _ in }) {
     var options = Gallery.Options()
@@ -36,6 +38,7 @@ struct GalleryMachineDriver {
         running[ticket] = fetch
         asked.append(fetch)
       case .cancel(let ticket): running[ticket] = nil
+      case .remove(let photo): removed.append(photo.id)
       }
     }
   }
@@ -56,7 +59,7 @@ struct GalleryMachineDriver {
 
   mutating func show(_ index: Int, after time: Duration = .zero) {
     now += time
-    send(.showed(index))
+    send(.viewport(GalleryViewport(lastVisibleItem: index)))
   }
 
   mutating func awake(after time: Duration) {

@@ -144,16 +144,22 @@ import Testing
       driver.show(driver.ids.count - 1)
       driver.answerCached(0..<2)
     }
-    #expect(driver.machine.content.items.map(\.round) == [0, 0, 1, 1, 2, 2] && driver.machine.content.hasMore)
+    driver.send(.refresh)
+    driver.lose()
+    // All of this round is there, so that the next one begins.
+    driver.show(5)
+    driver.answerCached(0..<2)
+    driver.answerCached(0..<2)
+    #expect(driver.machine.content.items.map(\.round) == [0, 0, 1, 1, 2, 2, 3, 3] && driver.machine.content.hasMore)
     // A gateway answers instead of the source, which does not mean that there is a network.
     driver.send(.retry)
     driver.fail(.malformed(provider: "test", snippet: "<html>"))
     driver.send(.retry)
     driver.lose()
-    // All of this round is there, so that the next one begins.
+    driver.show(7)
     driver.answerCached(0..<2)
     driver.answerCached(0..<2)
-    #expect(driver.machine.content.items.last?.round == 3)
+    #expect(driver.machine.content.items.last?.round == 4)
   }
 
   @Test mutating func aStoredEndIsNoEndForTheSource() {
@@ -192,6 +198,18 @@ import Testing
     driver.send(.retry)
     driver.fail(.unauthorized(provider: "test"))
     #expect(!driver.machine.content.isOffline && driver.ids == ids(0..<10))
+  }
+
+  @Test mutating func deletedPhotosDoNotComeBackInLaterRounds() {
+    driver.searchOffline("sea")
+    driver.missStored()
+    driver.answerCached(0..<3)
+    driver.send(.delete(GalleryMachineDriver.id(1)))
+    driver.show(1)
+    driver.answerCached(0..<3)
+    #expect(driver.ids == ids([0, 2, 0, 2]))
+    driver.send(.delete(GalleryMachineDriver.id(0, round: 1)))
+    #expect(driver.ids == ids([2, 2]) && driver.removed == ["1", "0"])
   }
 
   @Test mutating func aSearchThatIsWhollyStoredCanBeAskedForAgain() {
@@ -241,5 +259,20 @@ import Testing
     driver.awake(after: .seconds(2))
     driver.answer(5..<15)
     #expect(driver.state == .loaded && driver.ids == ids(5..<15))
+  }
+
+  @Test func aHiddenViewWithoutLoadingRetriesNothing() {
+    var driver = GalleryMachineDriver {
+      $0.retriesWhileOffline = true
+      $0.loadsWhileHidden = false
+    }
+    driver.searchOffline("lake")
+    driver.answerStored(0..<10, next: "2")
+    driver.send(.shown(false))
+    #expect(driver.machine.wakeTime == nil)
+    driver.awake(after: .seconds(5))
+    #expect(driver.live == nil)
+    driver.send(.shown(true))
+    #expect(driver.machine.wakeTime == .seconds(1))
   }
 }

@@ -21,7 +21,7 @@ import TestSupport
 
     let gallery = try fixture.gallery(on: pipeline)
     let first = try await gallery.found("  LAKE ")
-    #expect(first.isOffline && first.items == Array(shown.items.prefix(30)) && first.total == 70)
+    #expect(first.isOffline && first.items == Array(shown.items.prefix(30)) && first.content.total == 70)
     let photo = try #require(first.items.first).photo
     #expect(photo.attribution == "Photo by Test Er on Unsplash" && photo.licence?.name == "Unsplash License")
     await gallery.showed(itemAt: 29)
@@ -38,13 +38,27 @@ import TestSupport
     }
   }
 
+  @Test func aPageWhosePhotosWereAllDeletedIsNotTheEndOfAStoredSearch() async throws {
+    let fixture = try GalleryFixture(photos: 6)
+    let online = try fixture.gallery { $0.pageSize = 2 }
+    _ = try await online.found("lake")
+    await online.loadNextPage()
+    let shown = try await online.snapshot { $0.items.count == 4 && !$0.state.isLoading }
+    for item in shown.items.prefix(2) { await online.delete(item.id) }
+    let pipeline = try await fixture.restarted()
+    fixture.unsplash.origin.stop()
+
+    let gallery = try fixture.gallery(on: pipeline) { $0.pageSize = 2 }
+    #expect(try await gallery.found("lake").items.map(\.photo.id) == ["p2", "p3"])
+  }
+
   @Test func anUnknownSearchShowsEveryCachedPictureAgainAndAgain() async throws {
     let fixture = try GalleryFixture(photos: 9)
     let shown = try await fixture.gallery().found("lake")
     try await fixture.makeThumbnails(of: shown.items.prefix(5))
     fixture.unsplash.origin.stop()
 
-    let gallery = try fixture.gallery { $0.itemsBeforeEnd = 1 }
+    let gallery = try fixture.gallery { $0.nextPage = .itemsBeforeEnd(1) }
     let first = try await gallery.found("sea")
     #expect(first.isOffline && Set(first.items.map(\.photo.id)) == Set((0..<5).map { "p\($0)" }))
     for round in 1...3 {
@@ -193,7 +207,7 @@ import TestSupport
     #expect(kept?.page.next == first.next)
   }
 
-  @Test func aGalleryOfWhatIsStoredSaysSo() async throws {
+  @Test func aGalleryOfWhatIsStoredSaysSoAndForgetsWhatIsDeleted() async throws {
     let fixture = try GalleryFixture(photos: 3)
     let store = try #require(fixture.pipeline.pageStore)
     let items = try await fixture.gallery().found("lake").items
@@ -205,6 +219,11 @@ import TestSupport
       provider: OfflineProvider(of: "unsplash", store: store), pipeline: fixture.pipeline, clock: fixture.clock)
     let shown = try await gallery.found("lake")
     #expect(shown.state == .loaded && shown.isOffline && shown.items == items)
+    await gallery.delete(items[1].id)
+    #expect(gallery.snapshot.items.map(\.photo.id) == ["p0", "p2"])
+    let pipeline = try await fixture.restarted()
+    let offline = OfflineProvider(of: "unsplash", store: try #require(pipeline.pageStore))
+    #expect(try await offline.ids(of: "lake") == ["p0", "p2"])
     #expect(fixture.unsplash.apiRequests.count == asked)
   }
 

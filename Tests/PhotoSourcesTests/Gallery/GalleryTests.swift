@@ -8,12 +8,12 @@ import TestSupport
     let gallery = try fixture.gallery()
     #expect(gallery.snapshot.state == .idle)
     let first = try await gallery.found("lake")
-    #expect(first.state == .loaded && first.items.count == 30 && first.total == 70)
+    #expect(first.state == .loaded && first.items.count == 30 && first.content.total == 70)
     await gallery.showed(itemAt: 29)
     #expect(try await gallery.settled().items.count == 60)
     await gallery.showed(itemAt: 59)
     let last = try await gallery.settled()
-    #expect(last.items.map(\.photo.id) == (0..<70).map { "p\($0)" } && !last.hasMore)
+    #expect(last.items.map(\.photo.id) == (0..<70).map { "p\($0)" } && !last.content.hasMore)
     await gallery.showed(itemAt: 69)
     #expect(await !gallery.loadNextPage())
     #expect(fixture.unsplash.apiRequests.count == 3)
@@ -33,6 +33,49 @@ import TestSupport
     #expect(Set(pages).count == pages.count)
   }
 
+  @Test func typingSearchesOnceAfterAPause() async throws {
+    let fixture = try GalleryFixture()
+    let gallery = try fixture.gallery()
+    for text in ["l", "la", "lak", "lake"] {
+      await gallery.type(text)
+      await poll { fixture.clock.sleeperCount == 1 }
+      fixture.clock.advance(by: .milliseconds(299))
+    }
+    #expect(fixture.unsplash.apiRequests.isEmpty && gallery.snapshot.state == .idle)
+    fixture.clock.advance(by: .milliseconds(1))
+    let snapshot = try await gallery.settled()
+    #expect(snapshot.content.query == "lake" && snapshot.items.count == 30)
+    #expect(fixture.unsplash.apiRequests.count == 1)
+  }
+
+  @Test func whatWasTypedLastIsSearchedForHoweverItMeetsTheEndOfThePause() async throws {
+    let fixture = try GalleryFixture(photos: 1)
+    let gallery = try fixture.gallery()
+    for round in 0..<30 {
+      await gallery.type("old \(round)")
+      await poll { fixture.clock.sleeperCount == 1 }
+      async let typed: Void = gallery.type("new \(round)")
+      fixture.clock.advance(by: .milliseconds(300))
+      await typed
+      await poll {
+        fixture.clock.advance(by: .milliseconds(300))
+        return gallery.snapshot.content.query == "new \(round)"
+      }
+    }
+  }
+
+  @Test func aSearchAtOnceEndsTheTyping() async throws {
+    let fixture = try GalleryFixture()
+    let gallery = try fixture.gallery()
+    await gallery.type("sea")
+    await poll { fixture.clock.sleeperCount == 1 }
+    #expect(try await gallery.found("number 7").items.count == 7)
+    await poll { fixture.clock.sleeperCount == 0 }
+    fixture.clock.advance(by: .seconds(1))
+    #expect(gallery.snapshot.content.query == "number 7")
+    #expect(fixture.unsplash.apiRequests.count == 1)
+  }
+
   @Test func aLateAnswerToAnOlderSearchIsIgnored() async throws {
     let gate = Gate()
     let fixture = try GalleryFixture()
@@ -43,7 +86,7 @@ import TestSupport
     #expect(try await gallery.found("lake").items.count == 30)
     gate.open()
     await poll { fixture.unsplash.origin.runningRequests == 0 }
-    #expect(gallery.snapshot.query == "lake" && gallery.snapshot.items.count == 30)
+    #expect(gallery.snapshot.content.query == "lake" && gallery.snapshot.items.count == 30)
   }
 
   @Test func aSlowReaderGetsTheNewestSnapshot() async throws {
@@ -80,9 +123,24 @@ import TestSupport
     let folder = try TemporaryFolder("lake 1.jpg", "lake 2.jpg", "sea.jpg")
     let gallery = Gallery(provider: FolderProvider(path: folder.path), pipeline: fixture.pipeline)
     let snapshot = try await gallery.found("lake")
-    #expect(snapshot.items.map(\.photo.id) == ["lake 1.jpg", "lake 2.jpg"] && !snapshot.hasMore)
+    #expect(snapshot.items.map(\.photo.id) == ["lake 1.jpg", "lake 2.jpg"] && !snapshot.content.hasMore)
     #expect(
       try await gallery.found("xyzzy").state == .empty(message: "folder has no picture for “xyzzy”; try other words"))
+  }
+
+  @Test func deletingTakesAPhotoOutOfTheGalleryAndTheCaches() async throws {
+    let fixture = try GalleryFixture(photos: 3)
+    let gallery = try fixture.gallery()
+    let items = try await gallery.found("lake").items
+    try await fixture.makeThumbnails(of: items)
+    let downloads = fixture.unsplash.imageRequests.count
+    await gallery.delete(items[1].id)
+    #expect(gallery.snapshot.items.map(\.photo.id) == ["p0", "p2"])
+    try await fixture.makeThumbnails(of: items)
+    #expect(fixture.unsplash.imageRequests.count == downloads + 1)
+    let store = try #require(fixture.pipeline.pageStore)
+    let stored = await OfflineProvider(of: "unsplash", store: store).storedFirstPage(of: PhotoQuery("lake"))?.page
+    #expect(stored?.photos.map(\.id) == ["p0", "p2"])
   }
 
   @Test func aPageThatBreaksOffInTheMiddleCanBeHadAgain() async throws {
@@ -100,5 +158,20 @@ import TestSupport
     await gallery.showed(itemAt: 29)
     let recovered = try await gallery.settled()
     #expect(recovered.state == .loaded && recovered.items.count == 60 && !recovered.isOffline)
+  }
+
+  @Test func aPageIsGivenUpWhenTheViewGoesIfThatIsWanted() async throws {
+    let gate = Gate()
+    let fixture = try GalleryFixture()
+    let gallery = try fixture.gallery { $0.loadsWhileHidden = false }
+    _ = try await gallery.found("lake")
+    fixture.unsplash.failNext(with: .json("{}").held(by: gate))
+    await gallery.loadNextPage()
+    await poll { fixture.unsplash.origin.runningRequests == 1 }
+    await gallery.setVisible(false)
+    #expect(gallery.snapshot.state == .loaded)
+    await poll { fixture.unsplash.origin.runningRequests == 0 }
+    await gallery.setVisible(true)
+    #expect(try await gallery.settled().items.count == 60)
   }
 }

@@ -7,9 +7,12 @@ struct GalleryWorld {
   /// What the world is like.
   struct Nature {
     var hasStore = true
+    var loadsWhileHidden = true
     var picksRandom = false
     /// Whether each page names a next one, also where there is nothing more.
     var isEndless = false
+    /// Whether the source gets more photos now and then.
+    var grows = false
   }
 
   /// Where a page stands in the store.
@@ -31,9 +34,11 @@ struct GalleryWorld {
   private var mishap: ProviderError?
   /// The source may not be asked before, unless somebody says so.
   private var quietUntil = Duration.zero
-  private let photoCount: Int
+  private var photoCount: Int
+  private var isShown = true
   private var store: [Place: PhotoPage] = [:]
   private var cached: Set<Int> = []
+  private var deleted: Set<String> = []
   /// What has happened, in words.
   private(set) var trail: [String] = []
   /// The first thing that should not be.
@@ -47,8 +52,9 @@ struct GalleryWorld {
     options.provider = "test"
     options.pageSize = 3
     options.hasStore = nature.hasStore
+    options.loadsWhileHidden = nature.loadsWhileHidden
     options.picksRandom = nature.picksRandom
-    options.itemsBeforeEnd = 2
+    options.nextPage = .itemsBeforeEnd(2)
     machine = GalleryMachine(options)
   }
 
@@ -59,17 +65,22 @@ struct GalleryWorld {
   /// Something happens, by chance.
   mutating func step() {
     let count = content.items.count
-    switch Int.random(in: 0..<20, using: &random) {
+    switch Int.random(in: 0..<24, using: &random) {
     case 0: search(["a", "b", "", "a ", "never heard of"].randomElement(using: &random) ?? "a")
     case 1, 2: look(at: Int.random(in: 0...count + 1, using: &random))
     case 3, 4: look(at: count - 1)
     case 5: send(.next, "next")
     case 6: send(.retry, "retry", isOrder: true)
-    case 7, 8: setOnline(Bool.random(using: &random))
-    case 9, 10: pass(.milliseconds(Int.random(in: 1...5_000, using: &random)))
-    case 11: mishap = mishaps.randomElement(using: &random)
-    case 12: makeThumbnails()
-    case 13: answerStray()
+    case 7: send(.refresh, "refresh", isOrder: true)
+    case 8: send(.wanted(items: count + Int.random(in: -2...5, using: &random)), "wanted")
+    case 9: show(Bool.random(using: &random))
+    case 10: if let item = content.items.randomElement(using: &random) { delete(item) }
+    case 11: setOnline(Bool.random(using: &random))
+    case 12, 13: pass(.milliseconds(Int.random(in: 1...5_000, using: &random)))
+    case 14: mishap = mishaps.randomElement(using: &random)
+    case 15: makeThumbnails()
+    case 16: if nature.grows { photoCount += 1 }
+    case 17: answerStray()
     default: answerOne()
     }
   }
@@ -81,7 +92,12 @@ struct GalleryWorld {
 
   mutating func search(_ text: String) { send(.search(text), "search “\(text)”", isOrder: true) }
 
-  mutating func look(at index: Int) { send(.showed(index), "look at \(index)") }
+  mutating func look(at index: Int) { send(.viewport(GalleryViewport(lastVisibleItem: index)), "look at \(index)") }
+
+  mutating func refresh() {
+    send(.refresh, "refresh", isOrder: true)
+    settle()
+  }
 
   mutating func setOnline(_ isOnline: Bool) {
     self.isOnline = isOnline
@@ -89,6 +105,16 @@ struct GalleryWorld {
   }
 
   mutating func makeThumbnails() { cached.formUnion(content.items.compactMap { Int($0.photo.id) }) }
+
+  private mutating func show(_ isShown: Bool) {
+    self.isShown = isShown
+    send(.shown(isShown), isShown ? "shown" : "hidden")
+  }
+
+  private mutating func delete(_ item: GalleryItem) {
+    deleted.insert(item.photo.id)
+    send(.delete(item.id), "delete \(item.photo.id)")
+  }
 
   private mutating func pass(_ time: Duration) {
     now += time
@@ -126,7 +152,10 @@ struct GalleryWorld {
   mutating func recover() {
     setOnline(true)
     mishap = nil
+    show(true)
     if content.query == nil { search("a") }
+    // What has come since is found only from the first page on.
+    if nature.grows { send(.refresh, "refresh", isOrder: true) }
     for _ in 0..<200 {
       settle()
       pass(.seconds(1))
@@ -162,6 +191,7 @@ struct GalleryWorld {
         running[ticket] = fetch
         if fetch.isLive, now < quietUntil { note("a source that wants to be left alone was asked") }
       case .cancel(let ticket): strays[ticket] = running.removeValue(forKey: ticket)
+      case .remove(let photo): remove(photo)
       }
     }
     check(before, mayReplace: mayReplace)
@@ -170,9 +200,11 @@ struct GalleryWorld {
   private mutating func check(_ before: GalleryContent, mayReplace: Bool) {
     let content = content
     if let contradiction = machine.contradiction(asked: running.values) { note(contradiction) }
-    if content.state == .loading, running.isEmpty { note("it waits for nothing") }
-    if content.query == before.query, !mayReplace, !content.items.starts(with: before.items) {
-      note("what was there did not stay: \(before.items.count) photos")
+    if content.items.contains(where: { deleted.contains($0.photo.id) }) { note("a deleted photo is there") }
+    if content.state == .loading, running.isEmpty, isShown || nature.loadsWhileHidden { note("it waits for nothing") }
+    if content.query == before.query, !mayReplace {
+      let stays = before.items.filter { !deleted.contains($0.photo.id) }
+      if !content.items.starts(with: stays) { note("what was there did not stay: \(before.items.count) photos") }
     }
   }
 
@@ -180,7 +212,7 @@ struct GalleryWorld {
     if content.isOffline || machine.failure != nil { note("the source answers, and that is not seen") }
     guard let query = content.query else { return note("nothing was searched for") }
     let there = Set(content.items.map(\.photo.id))
-    let wanted = Set(numbers(of: query).map { "\($0)" })
+    let wanted = Set(numbers(of: query).map { "\($0)" }).subtracting(deleted)
     // Without words, all that is cached may stand among them, and what is picked by chance need not be all.
     if query.isEmpty ? !nature.picksRandom && !there.isSuperset(of: wanted) : there != wanted {
       note("\(there.sorted()) is there instead of \(wanted.sorted())")
@@ -244,6 +276,15 @@ struct GalleryWorld {
       next: hasMore ? PageCursor("\(number + 1)") : nil, total: all.count)
     store[Place(text: query.text, pageSize: query.pageSize, cursor: cursor)] = page
     return page
+  }
+
+  private mutating func remove(_ photo: Photo) {
+    if let number = Int(photo.id) { cached.remove(number) }
+    store = store.mapValues { page in
+      var page = page
+      page.photos.removeAll { $0.id == photo.id }
+      return page
+    }
   }
 
   /// A search was stored in pages of another size.

@@ -6,7 +6,8 @@ import TestSupport
 @Suite struct GalleryWorldTests {
   private static func nature(of seed: Int) -> GalleryWorld.Nature {
     GalleryWorld.Nature(
-      hasStore: seed % 7 != 0, picksRandom: seed % 5 == 0, isEndless: seed % 4 == 1)
+      hasStore: seed % 7 != 0, loadsWhileHidden: seed % 3 != 0, picksRandom: seed % 5 == 0, isEndless: seed % 4 == 1,
+      grows: seed % 4 == 2)
   }
 
   @Test(arguments: Thoroughness.rounds(400))
@@ -22,7 +23,7 @@ import TestSupport
 
   @Test(arguments: Thoroughness.rounds(100))
   func withoutANetworkScrollingGoesOnWhateverHappened(seed: Int) {
-    var world = GalleryWorld(seed: seed, .init())
+    var world = GalleryWorld(seed: seed, .init(loadsWhileHidden: true))
     for _ in 0..<60 { world.step() }
     world.recover()
     world.makeThumbnails()
@@ -38,6 +39,8 @@ import TestSupport
         Issue.record("seed \(seed): it ends in round \(round), after … \(world.trail.suffix(20))")
         return
       }
+      // Whoever asks for more than that gets no less.
+      if round % 7 == 6 { world.refresh() }
     }
     #expect(world.problem == nil && world.content.isOffline)
   }

@@ -91,7 +91,7 @@ public final class OfflineProvider: PhotoProvider {
     return await storedPage(of: PhotoQuery(text, pageSize: pageSize), at: nil).map { ($0, pageSize) }
   }
 
-  /// A stored page with the provider's own cursors. Pages of which no photo can be read are skipped rather than ending
+  /// A stored page with the provider's own cursors. Pages that have lost all their photos are skipped rather than ending
   /// the search. Nil if the page is not stored.
   func storedPage(of query: PhotoQuery, at cursor: PageCursor?) async -> PhotoPage? {
     var cursor = cursor
