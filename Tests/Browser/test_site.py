@@ -249,7 +249,7 @@ def test_all_that_is_found_is_shown_in_portions(tab, many):
 
 def test_the_viewer_says_the_size_of_the_picture(tab, many):
     page = tab()
-    page.goto((many / "index.html").as_uri() + "#one-64x64.jpg")
+    page.goto((many / "index.html").as_uri() + "#one-319x319.jpg")
     page.wait_for_selector(SHOWN)
     page.wait_for_selector(".facts:has-text('3,000 × 2,000')")
     page.keyboard.press("i")
@@ -259,7 +259,7 @@ def test_the_viewer_says_the_size_of_the_picture(tab, many):
 def test_a_thumbnail_that_is_gone_leaves_its_cell(browser, many, tmp_path):
     copy = shutil.copytree(many / "album", tmp_path / "site/album").parent
     shutil.copytree(many / "site-files", copy / "site-files")
-    next((copy / "album").glob("lake*-64x64*")).write_bytes(b"broken")
+    next((copy / "album").glob("lake*-319x319*")).write_bytes(b"broken")
     context = browser.new_context()
     try:
         page = context.new_page()
