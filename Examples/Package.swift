@@ -4,6 +4,8 @@ import PackageDescription
 // Programs that use the library: each is one file, and its own product.
 let thumbnailer = Target.Dependency.product(name: "Thumbnailer", package: "thumbnailer")
 let others: [String: Target.Dependency] = [
+  "folder": .product(name: "FolderConversion", package: "thumbnailer"),
+  "grid": .product(name: "PhotoSources", package: "thumbnailer"),
   "metrics": .product(name: "Metrics", package: "swift-metrics"),
   "traces": .product(name: "Tracing", package: "swift-distributed-tracing"),
 ]

@@ -1,4 +1,5 @@
-// Makes a WebP thumbnail of each image in a folder, and shows the progress: folder INPUT OUTPUT
+// Makes a WebP thumbnail of each image in a folder and its subfolders, and shows the progress: folder INPUT OUTPUT
+import FolderConversion
 import Foundation
 import Thumbnailer
 
@@ -7,27 +8,17 @@ guard arguments.count == 3 else {
   print("usage: folder INPUT OUTPUT")
   exit(64)
 }
-let output = URL(fileURLWithPath: arguments[2], isDirectory: true)
-try FileManager.default.createDirectory(at: output, withIntermediateDirectories: true)
-let urls = try FileManager.default.contentsOfDirectory(
-  at: URL(fileURLWithPath: arguments[1], isDirectory: true), includingPropertiesForKeys: nil
-).filter { !$0.hasDirectoryPath }
+var options = FolderConverter.Options(inputs: [.path(arguments[1])], output: arguments[2])
+options.sizes = [TargetSize(PixelSize(256, 256))]
+options.format = .webp
 
-let requests = urls.map { ThumbnailRequest($0, size: 256, format: .webp, priority: .prefetch) }
-var (done, failed) = (0, 0)
-// At most some dozens of these requests are in flight, however many there are.
-for await (request, result) in ThumbnailPipeline.shared.thumbnails(for: requests) {
-  let name = request.source.url.lastPathComponent
-  switch result {
-  case .success(let response):
-    try response.thumbnail.data.write(to: output.appending(path: name + ".webp"))
-  case .failure(let error):
-    failed += 1
-    print("\(name): \(error.message)")
-  }
+let conversion = try await FolderConverter(options).start()
+var done = 0
+// Results arrive as they are finished. Another run makes only what is new or has changed.
+for await result in conversion {
+  if let failure = result.failure, result.status == .failed { print("\(result.source): \(failure.message)") }
   done += 1
-  print("\(done) of \(requests.count)", terminator: done < requests.count ? "\r" : "\n")
+  print("\(done) of \(conversion.count)", terminator: done < conversion.count ? "\r" : "\n")
 }
-
-await ThumbnailPipeline.shared.flush()
-exit(failed == 0 ? 0 : 1)
+let summary = await conversion.finish()
+exit(summary.failed == 0 && summary.failure == nil ? 0 : 1)

@@ -1,20 +1,20 @@
 // Scrolls through the images of a folder in the terminal, and prefetches the rows to come: grid FOLDER
 import Foundation
+import PhotoSources
 import Thumbnailer
 
 guard CommandLine.arguments.count == 2 else {
   print("usage: grid FOLDER")
   exit(64)
 }
-let folder = URL(fileURLWithPath: CommandLine.arguments[1], isDirectory: true)
-let urls = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-  .filter { !$0.hasDirectoryPath }.sorted { $0.path < $1.path }
+// Or `ProviderSpecification(parsing: "commons").provider(for: .shared)`, and a search for lakes.
+let photos = try await FolderProvider(path: CommandLine.arguments[1]).search(PhotoQuery(pageSize: 200), at: nil).photos
 
 // Four rows of six cells are in view.
-let layout = GridLayout(columns: 6, cell: PixelSize(64, 64))
-let rowsInView = 4
-let prefetcher = Prefetcher(layout: layout)
-prefetcher.setItems(urls: urls)
+let cell = PixelSize(64, 64)
+let (columns, rowsInView) = (6, 4)
+let prefetcher = Prefetcher(layout: GridLayout(columns: columns, cell: cell))
+prefetcher.setItems(photos.map { $0.source(for: cell, fit: .contain) })
 
 // What the prefetcher does, for a status line or a log.
 let counting = Task { [events = prefetcher.events] in
@@ -30,28 +30,26 @@ let counting = Task { [events = prefetcher.events] in
 }
 
 /// A cell: the mean colour of its thumbnail.
-func cell(at index: Int) async -> String {
+func shownCell(at index: Int) async -> String {
   guard let colour = try? await prefetcher.thumbnail(at: index).placeholder?.colour else { return "  ??  " }
   return "\u{1B}[48;2;\(colour.red);\(colour.green);\(colour.blue)m      \u{1B}[0m"
 }
 
-let rows = (urls.count + layout.columns - 1) / layout.columns
 var readyCells = 0
-for row in 0..<rows {
+for row in 0..<(photos.count + columns - 1) / columns {
   // Report the viewport at every scroll event. The row that comes into view is the lowest one.
-  let top = Double(max(0, row - rowsInView + 1)) * layout.rowPitch
-  prefetcher.setViewport(Viewport(offset: top, height: Double(rowsInView) * layout.rowPitch))
+  let top = max(0, row - rowsInView + 1) * cell.height
+  prefetcher.setViewport(Viewport(offset: Double(top), height: Double(rowsInView * cell.height)))
   var line = ""
-  for index in row * layout.columns..<min(urls.count, (row + 1) * layout.columns) {
+  for index in row * columns..<min(photos.count, (row + 1) * columns) {
     // Nil unless the thumbnail is in memory: then a cell shows its placeholder meanwhile.
     if prefetcher.cachedThumbnail(at: index) != nil { readyCells += 1 }
-    line += await cell(at: index)
+    line += await shownCell(at: index)
   }
   print(line)
   try await Task.sleep(for: .milliseconds(200))
 }
 
-await prefetcher.waitUntilSettled()
 prefetcher.stop()
 await ThumbnailPipeline.shared.flush()
-print("\(readyCells) of \(urls.count) thumbnails were ready when their cells came into view")
+print("\(readyCells) of \(photos.count) thumbnails were ready when their cells came into view")

@@ -64,7 +64,7 @@ public enum DecodeHelper {
   /// Starts a helper for JPEG, PNG, WebP and GIF ahead of the first pipeline that decodes, which finds it ready.
   ///
   /// It ends with that pipeline, or with the calling thread: call it on the main thread, or on one that lasts.
-  public static func prepare() { HelperZygote.prepare() }
+  package static func prepare() { HelperZygote.prepare() }
 
   /// Serves as a helper and then exits, if the program was started as one. Returns at once otherwise.
   ///
@@ -96,7 +96,7 @@ public enum DecodeHelper {
   /// Ends a program that is only a helper, but was not started as one.
   ///
   /// - Parameter program: Its name for the message.
-  public static func refuse(_ program: String) -> Never {
+  package static func refuse(_ program: String) -> Never {
     let line = "\(program) is not for people: thumbs starts it to decode pictures\n"
     _ = write(STDERR_FILENO, line, line.utf8.count)
     exit(64)

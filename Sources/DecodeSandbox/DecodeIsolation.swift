@@ -23,10 +23,10 @@ public struct DecodeIsolation: Sendable, Equatable {
 
   /// Whether everything is decoded in the pipeline's own process, and the unsafe formats are refused: SVG, PDF, JPEG XL,
   /// JPEG 2000, OpenEXR, PNM, BMP, ICO and Radiance. Default: false.
-  public var isInProcess = false
+  package var isInProcess = false
   /// The program to start as a helper, of this version: `thumbs-decode`, or any whose first act is
   /// `DecodeHelper.serveIfAsked()`. Default: nil, for `DecodeHelper.program`.
-  public var executable: URL?
+  package var executable: URL?
   /// The sources that may have an unsafe format. Default: the user's own files.
   public var unsafeSources = UnsafeSources.userFiles
   /// The most memory of each helper, in addition to the program itself. The predicted memory of a decode is reserved

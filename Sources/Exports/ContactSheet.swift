@@ -6,14 +6,14 @@ import ThumbnailCore
 /// The page is written incrementally: `head`, then a figure for each image as it is finished, then the foot, so memory
 /// does not grow with its length. Its thumbnails are `data:` URLs, so the page is a single file that can be sent.
 /// Untrusted text is escaped, and the page allows no scripts and sends no referrer.
-public enum ContactSheet {
+package enum ContactSheet {
   /// The start of the page.
-  public static func head(title: String = "Contact sheet") -> String {
+  package static func head(title: String = "Contact sheet") -> String {
     HTMLPage.head(title: title) + HTMLPage.heading(title) + "<main>\n"
   }
 
   /// The figure of one image: the thumbnail, or the reason why there is none, and the metadata below it.
-  public static func figure(_ cell: SheetCell) -> String {
+  package static func figure(_ cell: SheetCell) -> String {
     var lines = [HTMLPage.title(cell.name, link: cell.url)]
     let failure = cell.failure.map(HTMLPage.escaped)
     var box = failure.map { "<p class=\"failed\">\($0)</p>" }
@@ -33,7 +33,7 @@ public enum ContactSheet {
   }
 
   /// The end of the page, with the numbers of images and of those that failed.
-  public static func foot(images: Int, failed: Int) -> String {
+  package static func foot(images: Int, failed: Int) -> String {
     let pictures = "\(images) picture\(images == 1 ? "" : "s"), "
     let failures = failed > 0 ? "<span class=\"failed\">\(failed) failed</span>" : "0 failed"
     return "</main>\n<footer><p>\(pictures)\(failures)</p></footer>\n" + HTMLPage.end

@@ -1,4 +1,4 @@
-public import ThumbnailCore
+package import ThumbnailCore
 
 /// A template for the names of thumbnails, such as `{path}/{name}-{size}.{ext}`.
 ///
@@ -14,7 +14,7 @@ public import ThumbnailCore
 /// | `{hash}` | 16 hexadecimal digits of the source image's full path |
 ///
 /// `{{` and `}}` are braces.
-public struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
+package struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
   enum Part: Hashable, Sendable {
     case literal([UInt8])
     case path, name, ext, oldext, size, width, height, date, hash
@@ -48,14 +48,14 @@ public struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// The template's text.
-  public let description: String
+  package let description: String
   let parts: [Part]
 
   /// Whether names have the images' dates, for which each file is read.
   package var usesDate: Bool { parts.contains(.date) }
 
   /// The default template: keeps the folder tree of the sources, and adds the size if there are several.
-  public static func standard(sizeCount: Int) -> NamingTemplate {
+  package static func standard(sizeCount: Int) -> NamingTemplate {
     let size: [Part] = sizeCount > 1 ? [.literal(Array("-".utf8)), .size] : []
     return NamingTemplate(
       description: "{path}/{name}\(sizeCount > 1 ? "-{size}" : "").{ext}",
@@ -70,7 +70,7 @@ public struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
   ///
   /// - Throws: For an unknown word, an unmatched brace, a name outside the output folder, or one that is the same for
   ///   all images.
-  public init(_ text: String) throws(InvalidValue) {
+  package init(_ text: String) throws(InvalidValue) {
     var parts: [Part] = []
     var literal: [UInt8] = []
     var rest = text[...]

@@ -1,11 +1,11 @@
-public import Foundation
+package import Foundation
 package import ThumbnailCore
 
 /// The parts of an image's origin that its thumbnails' names are made of.
 ///
 /// Untrusted names are sanitised: the path stays within its folder, and its components are readable, typeable and easy
 /// to delete.
-public struct PictureName: Sendable, Equatable {
+package struct PictureName: Sendable, Equatable {
   /// The folders, empty or with a trailing slash.
   let folder: [UInt8]
   /// The name with its extension.
@@ -21,14 +21,14 @@ public struct PictureName: Sendable, Equatable {
   private static let longestFolder = 600
 
   /// The name of an image on the web: the host, the folders of its path and its last component.
-  public init(_ url: URL) {
+  package init(_ url: URL) {
     let path = url.path(percentEncoded: true).split(separator: "/").map { RawPath(percentEncoded: String($0)).bytes }
     let host = Array((url.host(percentEncoded: false) ?? "").utf8)
     self.init(folders: [host] + path.dropLast(), name: path.last ?? [], identity: url.absoluteString)
   }
 
   /// The name of an image by its path within the searched folder, or by its id at a photo service.
-  public init(_ path: String, identity: String) {
+  package init(_ path: String, identity: String) {
     let parts = Array(path.utf8).split(separator: RawPath.slash).map { Array($0) }
     self.init(folders: Array(parts.dropLast()), name: parts.last ?? [], identity: identity)
   }

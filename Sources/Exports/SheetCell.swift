@@ -1,29 +1,29 @@
-public import Foundation
-public import ThumbnailCore
+package import Foundation
+package import ThumbnailCore
 
 /// An image on a contact sheet: its first thumbnail with name, size, source and author below it, or the reason why
 /// there is no thumbnail.
-public struct SheetCell: Sendable {
+package struct SheetCell: Sendable {
   /// One thumbnail of the image.
-  public struct Picture: Sendable {
+  package struct Picture: Sendable {
     /// Its size in pixels, if known.
-    public var size: PixelSize?
+    package var size: PixelSize?
     /// The length of its file in bytes, if known.
-    public var byteCount: Int?
+    package var byteCount: Int?
     /// The bytes of its file, and their format. Nil for a thumbnail that is only listed with its size.
-    public var file: (data: Data, format: ImageFormat)?
+    package var file: (data: Data, format: ImageFormat)?
     /// The colour that is shown until the thumbnail has loaded, if known.
-    public var colour: RGBColor?
+    package var colour: RGBColor?
 
     /// Makes a thumbnail's entry.
-    public init(
+    package init(
       size: PixelSize?, byteCount: Int?, file: (data: Data, format: ImageFormat)? = nil, colour: RGBColor? = nil
     ) {
       (self.size, self.byteCount, self.file, self.colour) = (size, byteCount, file, colour)
     }
 
     /// The entry of a thumbnail in memory.
-    public init(_ thumbnail: Thumbnail) {
+    package init(_ thumbnail: Thumbnail) {
       self.init(
         size: thumbnail.size, byteCount: thumbnail.data.count, file: (thumbnail.data, thumbnail.format),
         colour: thumbnail.placeholder?.colour)
@@ -31,34 +31,34 @@ public struct SheetCell: Sendable {
   }
 
   /// The image's name.
-  public var name: String
+  package var name: String
   /// The image's page, or the `publicAddress` of the image itself. Only `http` and `https` URLs become links.
-  public var url: URL?
+  package var url: URL?
   /// The author's name.
-  public var author: String?
+  package var author: String?
   /// The author's page.
-  public var authorURL: URL?
+  package var authorURL: URL?
   /// The credit line; replaces the author.
-  public var attribution: String?
+  package var attribution: String?
   /// The licence's name.
-  public var licence: String?
+  package var licence: String?
   /// The licence's URL.
-  public var licenceURL: URL?
+  package var licenceURL: URL?
   /// The metadata of the source image.
-  public var source: SourceDescription?
+  package var source: SourceDescription?
   /// Its thumbnails. The first is shown, the others are listed.
-  public var pictures: [Picture]
+  package var pictures: [Picture]
   /// The error in one line; nil if there was none.
-  public var failure: String?
+  package var failure: String?
 
   /// A cell with a name only.
-  public init(name: String, url: URL? = nil, pictures: [Picture] = [], failure: String? = nil) {
+  package init(name: String, url: URL? = nil, pictures: [Picture] = [], failure: String? = nil) {
     (self.name, self.url, self.pictures, self.failure) = (name, url, pictures, failure)
   }
 
   /// The URL of an image without query, user and password, which may contain secrets such as the key of a signed URL:
   /// the sheet may be sent to others. Without its query the URL may lead to another size of the image, or nowhere.
-  public static func publicAddress(of url: URL) -> URL? {
+  package static func publicAddress(of url: URL) -> URL? {
     guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return nil }
     (parts.user, parts.password, parts.query, parts.fragment) = (nil, nil, nil, nil)
     return parts.url

@@ -3,16 +3,16 @@
 import CaptureDates
 import Foundation
 import Synchronization
-public import ThumbnailCore
+package import ThumbnailCore
 
 /// Writes thumbnails atomically as files into a folder, with names from a template.
 ///
 /// An existing file is kept unless `overwrites` is set; one with the same bytes counts as unchanged, so an export can
 /// be repeated. Two images of the same name get separate files: the second has a few digits appended, the same in every
 /// run.
-public final class ThumbnailExport: Sendable {
+package final class ThumbnailExport: Sendable {
   /// The outcome for one thumbnail.
-  public enum Outcome: Sendable, Equatable {
+  package enum Outcome: Sendable, Equatable {
     /// It was written.
     case written(path: String)
     /// The file existed already, with the same bytes.
@@ -25,7 +25,7 @@ public final class ThumbnailExport: Sendable {
   package static let longestName = 255
 
   /// The folder.
-  public let folder: String
+  package let folder: String
   private let root: RootFolder
   private let template: NamingTemplate
   private let overwrites: Bool
@@ -43,7 +43,7 @@ public final class ThumbnailExport: Sendable {
   ///   - sizeCount: The number of thumbnails of each image.
   ///   - overwrites: Whether existing files are replaced.
   /// - Throws: If the folder cannot be created or written to.
-  public convenience init(
+  package convenience init(
     folder: String, name: NamingTemplate? = nil, sizeCount: Int, overwrites: Bool = false
   ) throws(FileWriteError) {
     try self.init(folder: folder, name: name, sizeCount: sizeCount, overwrites: overwrites) { _ in false }
@@ -71,7 +71,7 @@ public final class ThumbnailExport: Sendable {
   /// Writes a thumbnail of `picture`, which was made for a box of `size`.
   ///
   /// - Throws: If it cannot be written; no partial file is left.
-  public func add(
+  package func add(
     _ thumbnail: Thumbnail, of picture: PictureName, size: PixelSize
   ) async throws(FileWriteError) -> Outcome {
     // Not cancelled with the caller's task: finished thumbnails are kept.

@@ -16,7 +16,7 @@ public struct ConversionResult: Sendable {
   }
 
   /// The index of the input, from 0. Entries that could not be listed come after the others.
-  public let index: Int
+  package let index: Int
   /// The input, as it was named or found.
   public let source: RawPath
   /// The outcome.
@@ -26,23 +26,23 @@ public struct ConversionResult: Sendable {
   /// Why it failed or was skipped.
   public package(set) var failure: ConversionFailure?
   /// How it was decoded: `jpeg 1/8, 750x500 → 256x171`. Nil if it was not.
-  public let plan: String?
+  package let plan: String?
   /// The small image in the file that its thumbnails were made from; nil for the image itself, and if none was made.
   public internal(set) var preview: UsedPreview?
   /// From the first access to its content to the last byte written.
   public let duration: Duration
   /// Whether another input has the same name with another extension, so that the thumbnails' names include the source's
   /// extension: `IMG_1.heic.jpg`.
-  public internal(set) var isToldApart = false
+  package internal(set) var isToldApart = false
   /// Whether its thumbnails are current, but were made by an earlier version of the program, with other pixels.
   /// `Options.remakesEarlier` makes them again.
-  public internal(set) var isOfEarlierVersion = false
+  package internal(set) var isOfEarlierVersion = false
 
   /// Whether a dry run would have converted it.
-  public var isPlanned: Bool { failure?.code == ConversionFailure.dryRun.code }
+  package var isPlanned: Bool { failure?.code == ConversionFailure.dryRun.code }
 
   /// Whether a part of the image could not be decoded (`DamagePolicy.accept`).
-  public var isDamaged: Bool { outputs.contains(where: \.isDamaged) }
+  package var isDamaged: Bool { outputs.contains(where: \.isDamaged) }
 }
 
 /// One thumbnail of an input.
@@ -58,13 +58,13 @@ public struct ConversionOutput: Sendable, Equatable {
   /// Whether its source is damaged, so that a part is missing (`DamagePolicy.accept`).
   public var isDamaged = false
   /// The mean colour of the visible pixels; nil if it was not made by this run.
-  public var colour: RGBColor?
+  package var colour: RGBColor?
 
   /// A checksum of its file, if it is known.
   var digest: UInt64?
 
   /// Makes an output.
-  public init(path: RawPath, size: PixelSize? = nil, format: ImageFormat? = nil, byteCount: Int? = nil) {
+  package init(path: RawPath, size: PixelSize? = nil, format: ImageFormat? = nil, byteCount: Int? = nil) {
     (self.path, self.size, self.format, self.byteCount) = (path, size, format, byteCount)
   }
 
@@ -129,28 +129,28 @@ public struct ConversionSummary: Sendable, Equatable {
   /// Inputs whose thumbnails were up to date.
   public var current = 0
   /// Inputs, of those current, whose thumbnails an earlier version made (`ConversionResult.isOfEarlierVersion`).
-  public var ofEarlierVersion = 0
+  package var ofEarlierVersion = 0
   /// Inputs that failed.
   public var failed = 0
   /// Inputs that were skipped.
   public var skipped = 0
   /// Inputs that were skipped, by the code of the reason: `link`, `video`, `not-named-like-a-picture` ….
-  public var skips: [String: Int] = [:]
+  package var skips: [String: Int] = [:]
   /// Inputs, of those skipped, that are videos.
-  public var videos: Int { skips[ConversionFailure.video] ?? 0 }
+  package var videos: Int { skips[ConversionFailure.video] ?? 0 }
   /// Inputs, of those skipped, whose JPEG is converted (`Options.pairing`).
-  public var paired: Int { skips[ConversionFailure.paired] ?? 0 }
+  package var paired: Int { skips[ConversionFailure.paired] ?? 0 }
   /// Inputs that a dry run would have converted.
-  public var planned = 0
+  package var planned = 0
   /// Inputs, written or current, that could be decoded only in part.
   public var damaged = 0
   /// Inputs, of those converted, current or skipped in a dry run, whose thumbnails have longer names
   /// (`ConversionResult.isToldApart`).
-  public var toldApart = 0
+  package var toldApart = 0
   /// Thumbnails removed as orphans (`Conversion.orphans`).
   public var removed = 0
   /// Orphans that could not be removed.
-  public var unremoved = 0
+  package var unremoved = 0
   /// The total time, including the listing.
   public var duration = Duration.zero
   /// Why the run was aborted; nil if it was not.
@@ -204,11 +204,11 @@ public enum ConversionError: Error, Sendable, Equatable {
 /// Two images, or two sizes of one, that would be written to one file.
 public struct NameCollision: Sendable, Equatable {
   /// The image that comes first.
-  public let first: RawPath
+  package let first: RawPath
   /// The image that comes later.
-  public let second: RawPath
+  package let second: RawPath
   /// The path relative to the output folder, with `*` for an extension that is not known yet.
-  public let output: RawPath
+  package let output: RawPath
 
   /// The images and the file, for messages.
   public var message: String { "\(first) and \(second) would both write \(output)" }

@@ -1,6 +1,6 @@
-public import Exports
+package import Exports
 public import ThumbnailCore
-public import Thumbnailer
+package import Thumbnailer
 
 extension FolderConverter {
   /// The options of a conversion.
@@ -15,11 +15,11 @@ extension FolderConverter {
     /// How an image fits a size. Default: `contain`.
     public var fit = Fit.contain
     /// The part that `cover` keeps. Default: the centre.
-    public var gravity = Gravity.centre
+    package var gravity = Gravity.centre
     /// Whether an image smaller than the size is upscaled. Default: false.
     public var enlarges = false
     /// Further changes of the images' outlines. Default: none.
-    public var framing = Framing()
+    package var framing = Framing()
     /// The thumbnails' format. Default: `auto`, which is JPEG, or WebP for images with transparency.
     public var format = OutputFormat.auto
     /// The encoder's quality, 1 to 100. Default: 80.
@@ -27,30 +27,30 @@ extension FolderConverter {
     /// The background for transparent parts; nil keeps transparency if the format supports it.
     public var background: RGBColor?
     /// The encoder's effort to reduce the size, from 0, the fastest, to 9. Nil for a default that suits most images.
-    public var effort: Int?
+    package var effort: Int?
     /// The metadata that are kept. Default: none.
-    public var metadata = MetadataPolicy.none
+    package var metadata = MetadataPolicy.none
     /// The frames of animated images that are used. Default: the first.
-    public var frames = FrameSelection.first
+    package var frames = FrameSelection.first
     /// The naming template. Nil: `{path}/{name}.{ext}`, or with several sizes `{path}/{name}-{size}.{ext}`. Name
     /// collisions are then resolved with the images' own extensions, `IMG_1.heic.jpg` and `IMG_1.jpg.jpg`, or if these
     /// are equal with a hash of the path. With a template, collisions are an error.
-    public var name: NamingTemplate?
+    package var name: NamingTemplate?
 
     /// Only files that match one of these are converted, with any extension. Empty: all files with an extension of an
     /// image.
-    public var include: [GlobPattern] = []
+    package var include: [GlobPattern] = []
     /// Files and folders that match one of these are left out.
-    public var exclude: [GlobPattern] = []
+    package var exclude: [GlobPattern] = []
     /// Whether symbolic links within folders are followed. Links named as inputs always are. Default: false.
-    public var followsLinks = false
+    package var followsLinks = false
     /// The handling of a picture that exists both as RAW or HEIC and as JPEG. Default: two pictures.
-    public var pairing = Pairing.none
+    package var pairing = Pairing.none
     /// Whether names in lists are terminated by zero bytes instead of line feeds. Default: false.
-    public var listsAreNullSeparated = false
+    package var listsAreNullSeparated = false
 
     /// How up-to-date thumbnails are recognised.
-    public enum Freshness: Sendable {
+    package enum Freshness: Sendable {
       /// By the index: the source's modification time and length, and the options.
       case index
       /// Never: everything is converted again.
@@ -58,10 +58,10 @@ extension FolderConverter {
     }
 
     /// How up-to-date thumbnails are recognised. Default: by the index.
-    public var freshness = Freshness.index
+    package var freshness = Freshness.index
     /// Whether thumbnails are made again if an earlier version of the program made them with other pixels. Default:
     /// false; they are current.
-    public var remakesEarlier = false
+    package var remakesEarlier = false
     /// The version of the pixels that are made. Tests set another one.
     package var pixels = PixelsVersion.current
     /// Whether files in the output folder are replaced that are not what an earlier run has written. Inputs never are.
@@ -72,7 +72,7 @@ extension FolderConverter {
 
     /// The pipeline's settings: concurrent decodes, memory budget, limits, isolation. Its caches are not used. Default:
     /// the pipeline's own, without a limit on the length of a file.
-    public var pipeline = Self.standardPipeline
+    package var pipeline = Self.standardPipeline
 
     /// The defaults for these inputs and this folder.
     public init(inputs: [Input], output: RawPath) {

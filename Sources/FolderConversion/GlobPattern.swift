@@ -5,7 +5,7 @@ import ThumbnailCore
 /// `?` matches one character and `*` any number of them, except slashes; `**` also matches slashes; `[a-z]` and
 /// `[!a-z]` match one of a set; `{a,b}` matches either; a backslash escapes the next character. A pattern without a
 /// slash is matched against the last component, one with a slash against the whole path relative to the given folder.
-public struct GlobPattern: Hashable, Sendable, CustomStringConvertible {
+package struct GlobPattern: Hashable, Sendable, CustomStringConvertible {
   private enum Element: Hashable, Sendable {
     case character(Unicode.Scalar)
     /// `?`
@@ -32,7 +32,7 @@ public struct GlobPattern: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// The pattern's text.
-  public let description: String
+  package let description: String
   /// The pattern with all braces expanded.
   private let alternatives: [[Element]]
   private let isForWholePath: Bool
@@ -42,7 +42,7 @@ public struct GlobPattern: Hashable, Sendable, CustomStringConvertible {
   private static let slash: Unicode.Scalar = "/"
 
   /// Parses a pattern. Nil if it is empty, a bracket is not closed, or its braces expand to more than 1024 patterns.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     guard !text.isEmpty, let expanded = Self.expanded(Array(text.unicodeScalars)) else { return nil }
     var alternatives: [[Element]] = []
     for pattern in expanded {

@@ -213,7 +213,7 @@ struct InputList: Sendable {
 
 extension FolderConverter.Options {
   /// The handling of one picture that a camera has stored in two files.
-  public enum Pairing: String, Sendable, CaseIterable {
+  package enum Pairing: String, Sendable, CaseIterable {
     /// Each file is a picture of its own.
     case none
     /// A RAW file or HEIC is left out if a JPEG of the same name is converted from the same folder.

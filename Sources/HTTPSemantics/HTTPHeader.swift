@@ -18,7 +18,7 @@ public struct HTTPHeader: Hashable, Sendable, CustomStringConvertible, CustomDeb
   }
 
   /// Whether it can be sent: a name of printable characters without a space or colon, and a value of one line.
-  public var isWellFormed: Bool {
+  package var isWellFormed: Bool {
     !name.isEmpty && name.utf8.allSatisfy { $0 > 32 && $0 < 127 && $0 != UInt8(ascii: ":") }
       && value.utf8.allSatisfy { $0 != 0 && $0 != 10 && $0 != 13 }
   }

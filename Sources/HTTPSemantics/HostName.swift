@@ -1,14 +1,14 @@
-public import FoundationEssentials
+package import FoundationEssentials
 
 /// A host, optionally with a port. Credentials belong to one.
-public struct HostName: Hashable, Sendable {
+package struct HostName: Hashable, Sendable {
   /// The name or address in lower case, an IPv6 address without its brackets.
-  public let host: String
+  package let host: String
   /// The port; nil for any.
-  public let port: Int?
+  package let port: Int?
 
   /// Reads `example.org`, `localhost:8080` or `[::1]:80`. Nil for anything else, such as a URL or a path.
-  public init?(parsing text: String) {
+  package init?(parsing text: String) {
     var host = Substring(text.lowercased())
     var port: Int?
     if host.hasPrefix("[") {
@@ -35,14 +35,14 @@ public struct HostName: Hashable, Sendable {
   }
 
   /// The host and port of a URL; nil for one without a host.
-  public init?(of url: URL) {
+  package init?(of url: URL) {
     guard let host = url.host(percentEncoded: false), !host.isEmpty else { return nil }
     self.host = host.lowercased()
     port = url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80)
   }
 
   /// Whether a URL points to this host. Subdomains do not match.
-  public func matches(_ url: URL) -> Bool {
+  package func matches(_ url: URL) -> Bool {
     guard let host = url.host(percentEncoded: false) else { return false }
     return matches(host: host, port: url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80))
   }

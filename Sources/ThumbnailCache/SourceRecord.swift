@@ -1,28 +1,28 @@
-public import Foundation
+package import Foundation
 package import HTTPSemantics
-public import ThumbnailCore
+package import ThumbnailCore
 
 /// The record of a source image, which the cache stores besides its thumbnails.
-public struct SourceRecord: Sendable, Equatable {
+package struct SourceRecord: Sendable, Equatable {
   /// The key of the image.
-  public let key: SourceKey
+  package let key: SourceKey
   /// Its address for display: without user, password, query and fragment, which may hold secrets, and at most 1024
   /// characters long.
-  public let location: String
+  package let location: String
   /// Its host, in lower case; empty for a local file.
-  public let host: String
+  package let host: String
   /// When its bytes were fetched. Nil if the thumbnail was made from another thumbnail. Then the stored record of the
   /// source is kept.
-  public var fetchedAt: Date?
+  package var fetchedAt: Date?
   /// Its size in pixels, its format, and the length of its file.
-  public var description: SourceDescription
+  package var description: SourceDescription
   /// The metadata of its response, for revalidation.
   package var response: StoredResponse?
   /// The freshness of its thumbnails.
   package var freshness = Freshness.lasting
 
   /// Describes an image that was just fetched.
-  public init(_ source: ImageSource, description: SourceDescription, fetchedAt: Date? = Date()) {
+  package init(_ source: ImageSource, description: SourceDescription, fetchedAt: Date? = Date()) {
     key = source.key
     location = String(Self.presentable(source.url).prefix(1024))
     host = source.url.host?.lowercased() ?? ""

@@ -1,17 +1,17 @@
 import Foundation
 import HTTPSemantics
 import Synchronization
-public import ThumbnailCore
+package import ThumbnailCore
 
 /// One thumbnail of an image, to be stored in the cache.
-public struct CacheEntry: Sendable, Equatable {
+package struct CacheEntry: Sendable, Equatable {
   /// The variant.
-  public var variant: Variant
+  package var variant: Variant
   /// The thumbnail.
-  public var thumbnail: Thumbnail
+  package var thumbnail: Thumbnail
 
   /// Makes an entry.
-  public init(variant: Variant, thumbnail: Thumbnail) {
+  package init(variant: Variant, thumbnail: Thumbnail) {
     self.variant = variant
     self.thumbnail = thumbnail
   }

@@ -1,12 +1,12 @@
-public import HTTPTransport
-public import ThumbnailCore
+package import HTTPTransport
+package import ThumbnailCore
 import Thumbnailer
 
 extension ThumbnailWorker {
   /// The thumbnails that a worker makes, and their destination.
-  public struct Options: Sendable {
+  package struct Options: Sendable {
     /// The destination of the thumbnails, besides the pipeline's caches.
-    public enum Destination: Sendable {
+    package enum Destination: Sendable {
       /// None: the responses name the thumbnails in the caches.
       case cache
       /// Into the responses, in Base64.
@@ -18,33 +18,33 @@ extension ThumbnailWorker {
     }
 
     /// The variants for lines that do not state their own. Not empty.
-    public var variants: [Variant]
+    package var variants: [Variant]
     /// The gravity if only the line requests `cover`. Default: the centre.
-    public var gravity = Gravity.centre
+    package var gravity = Gravity.centre
     /// The destination of the thumbnails. Default: the caches alone.
-    public var destination = Destination.cache
+    package var destination = Destination.cache
     /// The number of the first line's key, from 0, for a folder. For shards it follows from the first one.
-    public var firstNumber = 0
+    package var firstNumber = 0
     /// Whether the responses also hold the whole files of URLs, in Base64. Default: false.
-    public var givesOriginals = false
+    package var givesOriginals = false
     /// Whether lines may name files of this machine. Default: true.
-    public var allowsPaths = true
+    package var allowsPaths = true
     /// The longest line, in bytes. Default: 8 MiB.
-    public var longestLine = ByteSize(bytes: ThumbnailWorker.longestLine)
+    package var longestLine = ByteSize(bytes: ThumbnailWorker.longestLine)
     /// The number of failed lines after which the worker ends. Default: none.
-    public var failureLimit: FailureLimit?
+    package var failureLimit: FailureLimit?
     /// Header fields for the hosts of URLs; a line's own fields have precedence.
-    public var headers = HostHeaders()
+    package var headers = HostHeaders()
     /// How messages and addresses are shown.
-    public var wording = WorkerWording()
+    package var wording = WorkerWording()
 
     /// Makes these variants of each line's image.
-    public init(variants: [Variant]) { self.variants = variants }
+    package init(variants: [Variant]) { self.variants = variants }
   }
 }
 
 /// The number of lines that may fail.
-public enum FailureLimit: Sendable, Equatable {
+package enum FailureLimit: Sendable, Equatable {
   /// This many.
   case count(Int)
   /// This part of all responses, from 0 to 100, judged from a hundred responses on and at the end.
@@ -65,7 +65,7 @@ public enum FailureLimit: Sendable, Equatable {
 
 extension ThumbnailWorker {
   /// How a run ended.
-  public enum Ending: Sendable, Equatable {
+  package enum Ending: Sendable, Equatable {
     /// The input has ended, and every line was responded to.
     case complete
     /// It was drained.
@@ -83,19 +83,19 @@ extension ThumbnailWorker {
   }
 
   /// The result of a run.
-  public struct Summary: Sendable, Equatable {
+  package struct Summary: Sendable, Equatable {
     /// Lines that were responded to.
-    public var lines: Int { succeeded + failed + skipped }
+    package var lines: Int { succeeded + failed + skipped }
     /// Lines with all their thumbnails.
-    public internal(set) var succeeded = 0
+    package internal(set) var succeeded = 0
     /// Lines without.
-    public internal(set) var failed = 0
+    package internal(set) var failed = 0
     /// Lines that were not tried.
-    public internal(set) var skipped = 0
+    package internal(set) var skipped = 0
     /// Shards that have their name.
-    public internal(set) var shards = 0
+    package internal(set) var shards = 0
     /// Why a shard could not be given its name: its path, and the reason.
-    public internal(set) var shardFailure: String?
+    package internal(set) var shardFailure: String?
 
     mutating func count(_ outcome: LineResponse.Outcome) {
       switch outcome {

@@ -2,13 +2,13 @@
 
 import Foundation
 import Synchronization
-public import ThumbnailCore
-public import Thumbnailer
+package import ThumbnailCore
+package import Thumbnailer
 
 /// Reads lines that name images, makes their thumbnails and responds to each line. docs/worker.md has the protocol.
 ///
 /// Memory is bounded: lines are read only as fast as they are worked on, and begun only as fast as responses are read.
-public final class ThumbnailWorker: Sendable {
+package final class ThumbnailWorker: Sendable {
   /// The default of `Options.longestLine`, in bytes.
   static let longestLine = 8 << 20
   /// The fraction of the memory budget that lines and results may take in addition to it.
@@ -45,7 +45,7 @@ public final class ThumbnailWorker: Sendable {
   /// Sets up a worker that reads from a duplicate of one descriptor and writes to a duplicate of another.
   ///
   /// - Throws: An error whose message names the output folder, if it cannot be made or written to.
-  public init(
+  package init(
     _ pipeline: ThumbnailPipeline, _ options: Options, reading input: Int32, writing output: Int32
   ) throws(FileWriteError) {
     (self.pipeline, self.options) = (pipeline, options)
@@ -93,7 +93,7 @@ public final class ThumbnailWorker: Sendable {
   }
 
   /// Responds to all lines. To be called once. Cancelling the task drains the worker.
-  public func run() async -> (ending: Ending, summary: Summary) {
+  package func run() async -> (ending: Ending, summary: Summary) {
     let shards = makeShards()
     // Separate tasks, because a draining worker continues with lines that have begun.
     let reading = Task { await read(shards) }

@@ -50,33 +50,21 @@ struct ModulesPageTests {
     }
   }
 
-  /// The declarations of public types in the Swift files of a folder, those inside other types included, or these alone.
-  private func publicTypes(
-    in folder: String, nestedAlone: Bool = false, where isCounted: (String) -> Bool = { _ in true }
-  ) throws -> Int {
-    let files = FileManager.default.enumerator(atPath: Self.root.appending(path: folder).path)?.compactMap {
-      $0 as? String
+  /// So that one `import` is enough, and nothing is public by mistake.
+  @Test func thumbnailerExportsThePublicTypesOfTheModulesThatAreNoProducts() throws {
+    let exports = try text("Sources/Thumbnailer/Thumbnailer.swift").matches(
+      of: #/@_exported public import \w+ (\w+)\.(\w+)/#)
+    let products = try text("Package.swift").matches(of: #/\.library\(name: "(\w+)"/#).map { String($0.1) }
+    #expect(products == ["Thumbnailer", "PhotoSources", "FolderConversion"])
+    var declared: Set<String> = []
+    for path in try FileManager.default.subpathsOfDirectory(atPath: Self.root.appending(path: "Sources").path)
+    where path.hasSuffix(".swift") && !products.contains(path.components(separatedBy: "/")[0]) {
+      let module = path.components(separatedBy: "/")[0]
+      let types = try text("Sources/\(path)").matches(
+        of: #/(?m)^public (?:final |indirect )?(?:struct|enum|class|actor|protocol|typealias) (\w+)/#)
+      declared.formUnion(types.map { "\(module).\($0.1)" })
     }
-    let type = #/(?m)^( *)public (?:final |indirect )?(?:struct|enum|class|actor|protocol|typealias) /#
-    return try (files ?? []).filter { $0.hasSuffix(".swift") }.map { try text("\(folder)/\($0)") }
-      .filter(isCounted).reduce(0) { count, text in
-        count + text.matches(of: type).count { !nestedAlone || !$0.output.1.isEmpty }
-      }
-  }
-
-  @Test func aProgramThatImportsThumbnailerSeesAtMostFiftyTypes() throws {
-    let page = try text("Sources/Thumbnailer/Thumbnailer.swift")
-    let exports = page.matches(of: #/(?m)^@_exported public import (struct|enum|class|protocol) \w+\.(\w+)$/#)
-    #expect(exports.count == page.components(separatedBy: "@_exported").count - 1, "whole modules are exported")
-    let own = try publicTypes(in: "Sources/Thumbnailer")
-    // Of a file that declares an exported type all types within others count, too.
-    let exported = try ["ThumbnailCore", "DecodeSandbox"].reduce(exports.count) { count, module in
-      try count
-        + publicTypes(in: "Sources/\(module)", nestedAlone: true) { file in
-          exports.contains { file.contains("\npublic \($0.output.1) \($0.output.2)") }
-        }
-    }
-    #expect(own > 10 && exported >= exports.count && own + exported <= 50, "\(own) of its own, \(exported) exported")
+    #expect(Set(exports.map { "\($0.1).\($0.2)" }) == declared)
   }
 
   @Test func thePageHasEveryModuleInSwift() throws {

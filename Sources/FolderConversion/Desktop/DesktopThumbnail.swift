@@ -1,9 +1,9 @@
-public import Foundation
-public import ThumbnailCore
-public import Thumbnailer
+package import Foundation
+package import ThumbnailCore
+package import Thumbnailer
 
 /// A single thumbnail of the desktop.
-public enum DesktopThumbnail {
+package enum DesktopThumbnail {
   /// Makes the thumbnail of a file, with the texts that say of which picture it is.
   ///
   /// - Parameters:
@@ -11,7 +11,7 @@ public enum DesktopThumbnail {
   ///   - configuration: The pipeline's settings. Caches are not used.
   /// - Returns: A PNG.
   /// - Throws: `ThumbnailError`.
-  public static func png(
+  package static func png(
     of path: RawPath, side: Int, by configuration: ThumbnailPipeline.Configuration
   ) async throws(ThumbnailError) -> Data {
     var options = FolderConverter.Options(inputs: [], output: "")

@@ -15,11 +15,11 @@ import Thumbnailer
 ///
 /// Both loops may run at the same time: pictures that come meanwhile need not wait for all others. The `orphans()` of
 /// changes are the thumbnails of pictures that were removed from their folders, not of those that went with their disk.
-public final class FolderWatch: Sendable {
+package final class FolderWatch: Sendable {
   /// The conversion of what was there at the start.
-  public let everything: Conversion
+  package let everything: Conversion
   /// Whether changes are found by looking at all folders from time to time, and why: one line for the user.
-  public var reasonToPoll: String? {
+  package var reasonToPoll: String? {
     if let remote = tree.remote {
       return "\(remote) is on a network file system, whose changes are not told: looking every \(Self.interval) s"
     }
@@ -76,7 +76,7 @@ public final class FolderWatch: Sendable {
   ///
   /// - Throws: `.cannotWrite` if the output folder is gone; `.collisions` if names collide with the user's own template
   ///   now: then all is looked at with the next change.
-  public func next() async throws(ConversionError) -> Conversion? {
+  package func next() async throws(ConversionError) -> Conversion? {
     while true {
       let found = try? await pool.run { [self] cancelled in changes(cancelled) }
       guard let found, !Task.isCancelled else { return nil }
@@ -123,14 +123,14 @@ public final class FolderWatch: Sendable {
   }
 
   /// Completes the index and unlocks the output folder. Call it at the end.
-  public func finish() async { await session.finish() }
+  package func finish() async { await session.finish() }
 }
 
 extension FolderConverter {
   /// Converts the folders, and stays.
   ///
   /// - Throws: `ConversionError`, with nothing written.
-  public func watch() async throws(ConversionError) -> FolderWatch {
+  package func watch() async throws(ConversionError) -> FolderWatch {
     if let problem = options.problem { throw .invalidOption(reason: problem) }
     return try await FolderWatch(options)
   }

@@ -21,13 +21,13 @@ public struct AddressPolicy: Hashable, Sendable {
   private init(isPublicOnly: Bool) { self.isPublicOnly = isPublicOnly }
 
   /// Whether it refuses any address.
-  public var isGuarded: Bool { isPublicOnly || !refused.isEmpty }
+  package var isGuarded: Bool { isPublicOnly || !refused.isEmpty }
 
   /// Whether a connection may be made to an address.
   ///
   /// The program's own HTTP client calls this with the address that it connects to, because a name may resolve to
   /// another address later. An IPv4-mapped IPv6 address is checked in both forms.
-  public func allows(_ address: IPAddress) -> Bool {
+  package func allows(_ address: IPAddress) -> Bool {
     let forms = [address] + (address.embedded.map { [$0] } ?? [])
     func isIn(_ ranges: [AddressRange]) -> Bool { ranges.contains { range in forms.contains(where: range.contains) } }
     if isIn(refused) { return false }

@@ -2,14 +2,14 @@ import Foundation
 public import ThumbnailCore
 
 /// An IP address as bytes, without spelling and scope.
-public enum IPAddress: Hashable, Sendable {
+package enum IPAddress: Hashable, Sendable {
   /// IPv4, with the first byte of the address as the most significant.
   case v4(UInt32)
   /// IPv6, with the first byte of the address as the most significant.
   case v6(UInt128)
 
   /// The address in 4 or 16 bytes, in network order. Nil for any other number.
-  public init?(bytes: some Collection<UInt8>) {
+  package init?(bytes: some Collection<UInt8>) {
     switch bytes.count {
     case 4: self = .v4(bytes.reduce(0) { $0 << 8 | UInt32($1) })
     case 16: self = .v6(bytes.reduce(0) { $0 << 8 | UInt128($1) })
@@ -18,7 +18,7 @@ public enum IPAddress: Hashable, Sendable {
   }
 
   /// Parses `192.0.2.1` or `2001:db8::1`. Other spellings, such as octal numbers, give nil.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     var bytes = [UInt8](repeating: 0, count: 16)
     if inet_pton(AF_INET, text, &bytes) == 1 {
       self.init(bytes: bytes.prefix(4))
@@ -50,7 +50,7 @@ public enum IPAddress: Hashable, Sendable {
 
 extension IPAddress: CustomStringConvertible {
   /// The usual spelling, as `inet_ntop` has it.
-  public var description: String {
+  package var description: String {
     func text(_ family: Int32, _ bits: some FixedWidthInteger) -> String {
       var (bytes, text) = (bits.bigEndian, [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN)))
       inet_ntop(family, &bytes, &text, socklen_t(text.count))
@@ -98,7 +98,7 @@ public struct AddressRange: Hashable, Sendable {
   }
 
   /// Whether the range contains an address. An IPv4-mapped IPv6 address counts as IPv6.
-  public func contains(_ address: IPAddress) -> Bool {
+  package func contains(_ address: IPAddress) -> Bool {
     switch (base, address) {
     case (.v4(let base), .v4(let address)): (base ^ address) >> UInt32(32 - length) == 0
     case (.v6(let base), .v6(let address)): (base ^ address) >> UInt128(128 - length) == 0

@@ -56,7 +56,7 @@ public struct HTTPResponse: Sendable {
   }
 
   /// The value of the first field of that name, compared case-insensitively.
-  public func value(of name: String) -> String? {
+  package func value(of name: String) -> String? {
     headers.firstValue(of: name)
   }
 }

@@ -1,4 +1,4 @@
-public import HTTPSemantics
+package import HTTPSemantics
 
 /// The proxy of connections. Its description hides the proxy's login.
 public enum ProxyChoice: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
@@ -29,27 +29,27 @@ public enum ProxyChoice: Hashable, Sendable, CustomStringConvertible, CustomDebu
 }
 
 /// A client certificate for one host. Its description hides the password.
-public struct ClientCertificate: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
+package struct ClientCertificate: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
   CustomReflectable
 {
   /// The only host that it is sent to.
-  public var host: HostName
+  package var host: HostName
   /// The path of a PEM file with the certificate and its private key.
-  public var certificateFile: String
+  package var certificateFile: String
   /// The private key's password.
-  public var password: String?
+  package var password: String?
 
   /// Describes a certificate. The files are read when the host asks for one.
-  public init(host: HostName, certificateFile: String, password: String? = nil) {
+  package init(host: HostName, certificateFile: String, password: String? = nil) {
     self.host = host
     self.certificateFile = certificateFile
     self.password = password
   }
 
   /// The certificate's file and host.
-  public var description: String { "\(certificateFile) for \(host.host)" }
+  package var description: String { "\(certificateFile) for \(host.host)" }
   /// The same as `description`.
-  public var debugDescription: String { description }
+  package var debugDescription: String { description }
   /// Empty, so that dumps do not show the password.
-  public var customMirror: Mirror { Mirror(self, children: []) }
+  package var customMirror: Mirror { Mirror(self, children: []) }
 }

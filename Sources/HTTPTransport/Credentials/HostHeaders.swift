@@ -1,12 +1,12 @@
-public import Foundation
-public import HTTPSemantics
-public import ThumbnailCore
+package import Foundation
+package import HTTPSemantics
+package import ThumbnailCore
 
 /// Header fields for the images of certain hosts, such as credentials.
 ///
 /// They become part of the sources: images fetched with them have different cache keys, and they are never sent after a
 /// redirect to another host.
-public struct HostHeaders: Sendable, Equatable {
+package struct HostHeaders: Sendable, Equatable {
   fileprivate struct Field: Equatable {
     var host: HostName?
     var header: HTTPHeader
@@ -17,13 +17,13 @@ public struct HostHeaders: Sendable, Equatable {
   private var fields: [Field] = []
 
   /// No fields.
-  public init() {}
+  package init() {}
 
   /// Whether there is no field for any host.
-  public var isEmpty: Bool { fields.isEmpty }
+  package var isEmpty: Bool { fields.isEmpty }
 
   /// Adds a field for a host; nil stands for every host.
-  public mutating func add(_ header: HTTPHeader, for host: HostName?) {
+  package mutating func add(_ header: HTTPHeader, for host: HostName?) {
     fields.append(Field(host: host, header: header))
   }
 
@@ -34,14 +34,14 @@ public struct HostHeaders: Sendable, Equatable {
   }
 
   /// These fields, followed by others.
-  public func merging(_ others: HostHeaders) -> HostHeaders {
+  package func merging(_ others: HostHeaders) -> HostHeaders {
     var result = self
     result.fields += others.fields
     return result
   }
 
   /// The fields for a URL, in the order they were added. If fields have the same name, only the first is used.
-  public func headers(for url: URL) -> [HTTPHeader] {
+  package func headers(for url: URL) -> [HTTPHeader] {
     var result: [HTTPHeader] = []
     for field in fields where field.host?.matches(url) ?? true && !field.givesWay(to: url) {
       let header = field.header
@@ -63,7 +63,7 @@ extension HostHeaders.Field {
 
 extension ImageSource {
   /// The same image with the fields for its host. Its own fields are kept. A local file is unchanged.
-  public func adding(_ headers: HostHeaders) -> ImageSource {
+  package func adding(_ headers: HostHeaders) -> ImageSource {
     guard !isUserFile, !headers.isEmpty else { return self }
     let more = headers.headers(for: url).filter { self.headers.firstValue(of: $0.name) == nil }
     guard !more.isEmpty else { return self }

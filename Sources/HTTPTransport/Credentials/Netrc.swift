@@ -1,19 +1,19 @@
 import Foundation
 import HTTPSemantics
-public import ThumbnailCore
+package import ThumbnailCore
 
 /// A file of logins for hosts, `~/.netrc` as for ftp and curl.
 ///
 /// As with curl, a login in a URL overrides the file's: then only the password for the same name is used. A `default`
 /// login, which would apply to every host, is ignored: a list of images may name any host.
-public struct Netrc: Sendable {
+package struct Netrc: Sendable {
   /// Each host's login as an `Authorization` field.
-  public private(set) var headers = HostHeaders()
+  package private(set) var headers = HostHeaders()
 
   /// Reads a file.
   ///
   /// - Throws: `InvalidValue` when it cannot be read, or when other users may read it.
-  public init(path: String) throws(InvalidValue) {
+  package init(path: String) throws(InvalidValue) {
     var status = stat()
     guard stat(path, &status) == 0, let data = FileManager.default.contents(atPath: path) else {
       throw InvalidValue("\(path) cannot be read: \(String(cString: strerror(errno)))")

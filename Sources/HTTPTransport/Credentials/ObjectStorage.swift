@@ -1,19 +1,19 @@
 import Foundation
-public import HTTPSemantics
-public import ThumbnailCore
+package import HTTPSemantics
+package import ThumbnailCore
 
 /// An object storage with S3's interface, and the keys that sign requests for its objects, `s3://bucket/key`.
 ///
 /// Requests are signed with AWS Signature Version 4 when they are sent, for the storage's own host: a redirect drops the
 /// signature. The keys are not part of cache keys: use a separate cache folder for each identity. The description hides
 /// them.
-public struct ObjectStorage: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
+package struct ObjectStorage: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
   CustomReflectable
 {
   /// The scheme of its addresses.
-  public static let scheme = "s3"
+  package static let scheme = "s3"
   /// What to do where the environment names no keys, or an address names no object.
-  public static let advice =
+  package static let advice =
     "s3://bucket/key needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile with them (AWS_PROFILE); "
     + "AWS_ENDPOINT_URL is an http or https URL; with --public-addresses-only it is refused"
   /// The SHA-256 of an empty body.
@@ -29,7 +29,7 @@ public struct ObjectStorage: Hashable, Sendable, CustomStringConvertible, Custom
   /// The storage that the environment describes: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`, or
   /// else those of the profile `AWS_PROFILE` in `~/.aws/credentials`; `AWS_REGION`, `AWS_ENDPOINT_URL`. Nil without keys,
   /// or with an endpoint that is no URL.
-  public init?(environment: [String: String]) {
+  package init?(environment: [String: String]) {
     let environment = environment.filter { !$0.value.isEmpty }
     var values = Profile.values(environment)
     let names = ["aws_access_key_id", "aws_secret_access_key", "aws_session_token"]
@@ -51,7 +51,7 @@ public struct ObjectStorage: Hashable, Sendable, CustomStringConvertible, Custom
 
   /// The image of an address, `s3://bucket/key`. The key is taken literally: it is not percent-encoded, and may have
   /// `?`, `#`, `..` and several slashes. Nil for anything else.
-  public func source(_ address: String, headers: [HTTPHeader] = []) -> ImageSource? {
+  package func source(_ address: String, headers: [HTTPHeader] = []) -> ImageSource? {
     let bytes = Array(address.utf8)
     let prefix = Array("\(Self.scheme)://".utf8)
     guard bytes.starts(with: prefix) else { return nil }
@@ -109,11 +109,11 @@ public struct ObjectStorage: Hashable, Sendable, CustomStringConvertible, Custom
   }
 
   /// The endpoint.
-  public var description: String { endpoint }
+  package var description: String { endpoint }
   /// The same as `description`.
-  public var debugDescription: String { description }
+  package var debugDescription: String { description }
   /// Empty, so that dumps do not show the keys.
-  public var customMirror: Mirror { Mirror(self, children: []) }
+  package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// A profile in AWS's files of settings.

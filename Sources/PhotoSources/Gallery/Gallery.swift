@@ -1,4 +1,4 @@
-public import HTTPTransport
+package import HTTPTransport
 import ThumbnailCache
 import ThumbnailCore
 public import Thumbnailer
@@ -253,20 +253,20 @@ extension Gallery {
     /// When the next page is requested. Default: when one of the last six photos is in view.
     public var nextPage = NextPageTrigger.standard
     /// The debounce interval of `type(_:)`. Default: 300 ms.
-    public var typingPause = Duration.milliseconds(300)
+    package var typingPause = Duration.milliseconds(300)
     /// Whether a page request continues while the view is hidden. If not, it is cancelled, and repeated when the view
     /// is shown again. Default: true.
-    public var loadsWhileHidden = true
+    package var loadsWhileHidden = true
     /// Whether an empty query shows random photos, if the source supports it. Default: true.
-    public var picksRandom = true
+    package var picksRandom = true
     /// The longest back-off interval, unless the source demands a longer one. The first is a second, and each further
     /// one twice as long. Default: 60 s.
-    public var longestRetry = Duration.seconds(60)
+    package var longestRetry = Duration.seconds(60)
     /// Whether an unreachable source is retried even if no more photos are needed, so that a view of stored photos
     /// notices when the source is back. Default: false, for no needless requests.
-    public var retriesWhileOffline = false
+    package var retriesWhileOffline = false
     /// Request headers for the images, by host. Default: none.
-    public var headers = HostHeaders()
+    package var headers = HostHeaders()
 
     /// The name of the source.
     var provider = ""

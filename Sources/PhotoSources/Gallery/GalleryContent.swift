@@ -26,7 +26,7 @@ public enum GalleryState: Hashable, Sendable {
   }
 
   /// Whether photos are being loaded.
-  public var isLoading: Bool { self == .loading || self == .loadingNextPage }
+  package var isLoading: Bool { self == .loading || self == .loadingNextPage }
 }
 
 /// The content of a gallery, before it is laid out in sections.
@@ -43,13 +43,13 @@ public struct GalleryContent: Equatable, Sendable {
   /// `OfflineProvider`.
   public var isOffline = false
   /// The total number of results, if the source reports it.
-  public var total: Int?
+  package var total: Int?
   /// The number of pages loaded.
-  public var pages = 0
+  package var pages = 0
   /// Whether there are more photos to load.
   public var hasMore = false
   /// The items of the pages that are no usable photos, the last hundred of them.
-  public var skipped: [SkippedItem] = []
+  package var skipped: [SkippedItem] = []
 }
 
 /// An immutable snapshot of a gallery for display.
@@ -66,9 +66,9 @@ public struct GallerySnapshot: Equatable, Sendable {
   }
 
   /// The state of the gallery.
-  public var state: GalleryState { content.state }
+  package var state: GalleryState { content.state }
   /// The photos.
-  public var items: [GalleryItem] { content.items }
+  package var items: [GalleryItem] { content.items }
   /// Whether the photos may come from the store.
-  public var isOffline: Bool { content.isOffline }
+  package var isOffline: Bool { content.isOffline }
 }

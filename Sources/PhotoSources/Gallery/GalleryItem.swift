@@ -7,7 +7,7 @@ public struct GalleryItem: Identifiable, Equatable, Sendable {
     /// The photo's id as bytes: ids that are only canonically equivalent as Unicode are different photos.
     let key: [UInt8]
     /// The round that the item belongs to: see `GalleryItem.round`.
-    public let round: Int
+    package let round: Int
     /// Computed once, because it compares lists of a hundred thousand items.
     private let digest: Int
 
@@ -49,7 +49,7 @@ public struct GalleryItem: Identifiable, Equatable, Sendable {
   public var photo: Photo { box.photo }
   /// 0 for a photo that is shown for the first time. Offline, a gallery that has reached the end of all stored photos
   /// begins again with the first: in its second round, 1, and so on.
-  public var round: Int { id.round }
+  package var round: Int { id.round }
 
   private let box: Box
 

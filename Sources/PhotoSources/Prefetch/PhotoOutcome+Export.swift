@@ -1,10 +1,10 @@
-public import Exports
-public import ThumbnailCore
+package import Exports
+package import ThumbnailCore
 import Thumbnailer
 
 extension PhotoOutcome {
   /// The cell on a contact sheet: links to the photo's page and names its author if known, else names its source.
-  public var sheetCell: SheetCell {
+  package var sheetCell: SheetCell {
     let thumbnails = results.compactMap { try? $0.get().thumbnail }
     var cell = SheetCell(
       name: shownName, url: photo.pageURL ?? SheetCell.publicAddress(of: source.url),
@@ -17,7 +17,7 @@ extension PhotoOutcome {
 
   /// The origin of the file names: the path within the searched folder, the URL in a list, or the id of a photo
   /// service.
-  public var name: PictureName {
+  package var name: PictureName {
     if isListed { return PictureName(source.url) }
     var name = PictureName(photo.id, identity: "\(photo.provider):\(photo.id)")
     if source.isUserFile { name.file = RawPath(fileURL: source.url) }
@@ -37,7 +37,7 @@ extension PhotoOutcome {
 
 extension ThumbnailExport {
   /// Writes the thumbnails that succeeded, and returns the outcome of each.
-  public func add(_ outcome: PhotoOutcome, variants: [Variant]) async throws(FileWriteError) -> [Outcome] {
+  package func add(_ outcome: PhotoOutcome, variants: [Variant]) async throws(FileWriteError) -> [Outcome] {
     var outcomes: [Outcome] = []
     for (variant, result) in zip(variants, outcome.results) {
       guard let response = try? result.get() else { continue }

@@ -24,7 +24,7 @@ extension ProviderSpecification {
   /// The offline form of the provider, from a pipeline's cache. Needs no access key.
   ///
   /// - Throws: `ProviderError.unreachable` without a disk cache.
-  public func offlineProvider(
+  package func offlineProvider(
     for pipeline: ThumbnailPipeline
   ) throws(ProviderError) -> any PhotoProvider {
     do throws(ProviderError) {

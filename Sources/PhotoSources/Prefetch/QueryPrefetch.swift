@@ -1,4 +1,4 @@
-public import HTTPTransport
+package import HTTPTransport
 public import ThumbnailCore
 public import Thumbnailer
 
@@ -14,14 +14,14 @@ public struct QueryPrefetch: AsyncSequence, Sendable {
   /// The limits of a prefetch.
   public struct Limits: Sendable {
     /// The most pages to request; nil for no limit.
-    public var pages: Int?
+    package var pages: Int?
     /// Photos a page.
-    public var perPage: Int
+    package var perPage: Int
     /// The most photos; nil for no limit.
-    public var photos: Int?
+    package var photos: Int?
     /// The most pages of photos that are requested and not done. A photo that waits for a silent server is not counted
     /// once a later one is done or it was deferred.
-    public var ahead: Int
+    package var ahead: Int
 
     /// Limits; by default three pages of 30 photos, two of them ahead.
     public init(pages: Int? = 3, perPage: Int = 30, photos: Int? = nil, ahead: Int = 2) {
@@ -49,11 +49,19 @@ public struct QueryPrefetch: AsyncSequence, Sendable {
   let limits: Limits
   let headers: HostHeaders
 
-  /// Prepares the prefetch of the `variants` of all photos found, each requested with the `headers` for its host.
-  /// Nothing starts before the first `next()`.
+  /// Prepares the prefetch of the `variants` of all photos found. Nothing starts before the first `next()`.
   public init(
     provider: any PhotoProvider, query: String, pipeline: ThumbnailPipeline, variants: [Variant],
-    limits: Limits = Limits(), headers: HostHeaders = HostHeaders()
+    limits: Limits = Limits()
+  ) {
+    self.init(
+      provider: provider, query: query, pipeline: pipeline, variants: variants, limits: limits, headers: HostHeaders())
+  }
+
+  /// Requests each photo with the `headers` for its host.
+  package init(
+    provider: any PhotoProvider, query: String, pipeline: ThumbnailPipeline, variants: [Variant],
+    limits: Limits = Limits(), headers: HostHeaders
   ) {
     (self.provider, self.query, self.pipeline, self.variants) = (provider, query, pipeline, variants)
     (self.limits, self.headers) = (limits, headers)
@@ -86,7 +94,7 @@ public struct PhotoOutcome: Sendable {
   /// One result for each variant, in their order.
   public let results: [Result<ThumbnailResponse, ThumbnailError>]
   /// From the start of the photo's requests to their last result.
-  public let duration: Duration
+  package let duration: Duration
 
   /// The same with the responses once they are committed.
   func committed() async -> PhotoOutcome {

@@ -79,13 +79,13 @@ public struct ProviderCapabilities: Hashable, Sendable {
   /// Whether it can pick random photos.
   public var picksRandom: Bool
   /// The largest page; nil for no limit.
-  public var largestPageSize: Int?
+  package var largestPageSize: Int?
   /// Whether a faulty server might return the same photos without end: a prefetch then ends at the first page without a
   /// new photo.
-  public var mayLoop: Bool
+  package var mayLoop: Bool
   /// Whether repeated photos are intended, as in a hand-written list: a prefetch reports each one, but processes it
   /// once.
-  public var repeatsOnPurpose: Bool
+  package var repeatsOnPurpose: Bool
 
   /// Makes the capabilities; by default of a provider that searches.
   public init(
@@ -151,10 +151,10 @@ public struct SkippedItem: Hashable, Sendable {
   public init(place: String, reason: String) { (self.place, self.reason) = (place, reason) }
 
   /// Both in one line.
-  public var message: String { "\(place): \(reason)" }
+  package var message: String { "\(place): \(reason)" }
 
   /// The first of several items in one line, with the number of others; nil if there are none.
-  public static func message(of items: [SkippedItem]) -> String? {
+  package static func message(of items: [SkippedItem]) -> String? {
     items.first.map { items.count > 1 ? "\($0.message), and \(items.count - 1) more" : $0.message }
   }
 }

@@ -20,9 +20,9 @@ public enum ProviderSpecification: Hashable, Sendable {
   case commons
 
   /// The environment variable that holds the access key of Unsplash.
-  public static let unsplashKeyVariable = "UNSPLASH_ACCESS_KEY"
+  package static let unsplashKeyVariable = "UNSPLASH_ACCESS_KEY"
   /// The environment variable that holds the access key of Pexels.
-  public static let pexelsKeyVariable = "PEXELS_API_KEY"
+  package static let pexelsKeyVariable = "PEXELS_API_KEY"
 
   /// The environment variables of access keys, and where to get a key, by provider name.
   static let keys = [

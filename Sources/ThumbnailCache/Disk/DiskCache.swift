@@ -1,7 +1,7 @@
-public import Foundation
+package import Foundation
 import GRDB
 import Synchronization
-public import ThumbnailCore
+package import ThumbnailCore
 
 /// Stores thumbnails on disk, in one SQLite file.
 ///
@@ -14,7 +14,7 @@ public import ThumbnailCore
 /// thumbnail is read. A damaged thumbnail counts as a miss and is removed.
 ///
 /// Recency is a sequence number, so clock changes do not affect it.
-public final class DiskCache: Sendable {
+package final class DiskCache: Sendable {
   let database: CacheDatabase
   let writer: CacheWriter
   let commits: GroupCommit
@@ -24,17 +24,17 @@ public final class DiskCache: Sendable {
   let unverifiedDamage: Mutex<String?>
 
   /// A warning that other users can access the cache's directory, and what to do; nil if they cannot.
-  public let exposure: String?
+  package let exposure: String?
 
   /// The message for a cache that can only be read: it serves thumbnails, but stores none. Nil if the cache can be
   /// written.
-  public var restriction: String? {
+  package var restriction: String? {
     guard database.isReadOnly else { return nil }
     return "\(DiskCacheError.notWritable(path: database.directory)); stored thumbnails are used, and none is added"
   }
 
   /// Whether the directory contains a cache.
-  public static func exists(in directory: URL) -> Bool {
+  package static func exists(in directory: URL) -> Bool {
     FileManager.default.fileExists(
       atPath: CacheDatabase.path(in: directory.path, majorVersion: DiskCacheSchema.majorVersion))
   }
@@ -53,7 +53,7 @@ public final class DiskCache: Sendable {
   ///     written, on a thread of the cache.
   ///   - onCommit: Called with the number of changes in each commit and its duration, on a thread of the cache.
   /// - Throws: `directoryUnusable`, `notWritable`, `diskFull` or `busy`.
-  public convenience init(
+  package convenience init(
     directory: URL, byteLimit: Int?, onProblem: (@Sendable (DiskCacheError) -> Void)? = nil,
     onCommit: (@Sendable (_ changes: Int, Duration) -> Void)? = nil
   ) throws(DiskCacheError) {
@@ -106,12 +106,12 @@ public final class DiskCache: Sendable {
   /// The thumbnail for a key. Nil if it is missing or damaged.
   ///
   /// Blocks for tens of microseconds; can be called from any thread.
-  public func thumbnail(for key: CacheKey) throws(DiskCacheError) -> Thumbnail? {
+  package func thumbnail(for key: CacheKey) throws(DiskCacheError) -> Thumbnail? {
     try reading(key.source) { try $0.thumbnail(key.variant) }
   }
 
   /// The stored variants of an image, in no particular order. Blocks for tens of microseconds.
-  public func variants(of source: SourceKey) throws(DiskCacheError) -> [Variant] {
+  package func variants(of source: SourceKey) throws(DiskCacheError) -> [Variant] {
     try reading(source) { try $0.variants() }
   }
 
@@ -153,7 +153,7 @@ public final class DiskCache: Sendable {
   ///
   /// - Throws: `cancelled` if the task was cancelled, and then nothing is stored; `closed`. `flush` throws later
   ///   failures.
-  public func store(_ entries: [CacheEntry], of record: SourceRecord) async throws(DiskCacheError) {
+  package func store(_ entries: [CacheEntry], of record: SourceRecord) async throws(DiskCacheError) {
     let share: WeightedSemaphore.Reservation
     do {
       share = try await commits.room.reserve(commits.share(of: entries), priority: PriorityControl(.visible))
@@ -166,26 +166,26 @@ public final class DiskCache: Sendable {
   /// Waits until all changes so far are written, including recency.
   ///
   /// - Throws: The reason why a change since the last flush was not written. Only that change is lost.
-  public func flush() async throws(DiskCacheError) {
+  package func flush() async throws(DiskCacheError) {
     try await commits.stageAndWait(.barrier)
   }
 
   /// Removes an image with all its thumbnails. Returns when the removal is written.
-  public func remove(_ source: SourceKey) async throws(DiskCacheError) {
+  package func remove(_ source: SourceKey) async throws(DiskCacheError) {
     try await commits.stageAndWait(.remove(source))
   }
 
   /// Removes everything by creating a new file. Returns when this is done. Other caches in the directory notice it, and
   /// lose their pending writes.
-  public func removeAll() async throws(DiskCacheError) {
+  package func removeAll() async throws(DiskCacheError) {
     try await commits.stageAndWait(.removeAll)
   }
 
   /// The most all thumbnails together may take, in bytes.
-  public var byteLimit: Int { limit.load(ordering: .relaxed) }
+  package var byteLimit: Int { limit.load(ordering: .relaxed) }
 
   /// Changes the limit. Returns when the thumbnails fit into it.
-  public func setByteLimit(_ limit: Int) async throws(DiskCacheError) {
+  package func setByteLimit(_ limit: Int) async throws(DiskCacheError) {
     let limits = DiskCacheLimits(byteLimit: limit)
     self.limit.store(limits.byteLimit, ordering: .relaxed)
     commits.setBatchBytes(limits.batchBytes)
@@ -193,7 +193,7 @@ public final class DiskCache: Sendable {
   }
 
   /// Writes pending changes and closes the file. Blocks until done. Every later call throws `closed`.
-  public func close() {
+  package func close() {
     close(waits: true)
   }
 

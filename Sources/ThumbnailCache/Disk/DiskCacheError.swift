@@ -3,7 +3,7 @@ import GRDB
 import Synchronization
 
 /// Why an operation of the disk cache failed. Stored thumbnails are not affected.
-public enum DiskCacheError: Error, Sendable, Hashable, CustomStringConvertible {
+package enum DiskCacheError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The calling task was cancelled.
   case cancelled
   /// The cache was closed.
@@ -22,7 +22,7 @@ public enum DiskCacheError: Error, Sendable, Hashable, CustomStringConvertible {
   case failed(path: String, reason: String)
 
   /// What happened and what to do, in one line.
-  public var description: String {
+  package var description: String {
     switch self {
     case .cancelled: "cancelled"
     case .closed: "the disk cache is closed"

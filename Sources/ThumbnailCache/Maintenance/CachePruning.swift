@@ -1,36 +1,36 @@
-public import Foundation
+package import Foundation
 import GRDB
-public import ThumbnailCore
+package import ThumbnailCore
 
 /// Selects what to remove from a disk cache.
-public struct CachePruning: Sendable, Equatable {
+package struct CachePruning: Sendable, Equatable {
   /// Removes images fetched before this time, with all their thumbnails. Nil: regardless of the time.
-  public var fetchedBefore: Date?
+  package var fetchedBefore: Date?
   /// Removes images of this host, in lower case; empty for local files. Together with `fetchedBefore`, only images that
   /// match both. Nil: regardless of the host.
-  public var host: String?
+  package var host: String?
   /// Removes thumbnails whose pixels are of an earlier version, of images that match the conditions above. Nil: all
   /// thumbnails of these images.
-  public var madeBefore: PixelsVersion?
+  package var madeBefore: PixelsVersion?
   /// Then removes the least recently used thumbnails until the others take at most this many bytes. Nil: none.
-  public var byteLimit: Int?
+  package var byteLimit: Int?
 
   /// A pruning that removes nothing unless a condition is given.
-  public init(
+  package init(
     fetchedBefore: Date? = nil, host: String? = nil, madeBefore: PixelsVersion? = nil, byteLimit: Int? = nil
   ) {
     (self.fetchedBefore, self.host, self.madeBefore, self.byteLimit) = (fetchedBefore, host, madeBefore, byteLimit)
   }
 
   /// The removed thumbnails.
-  public struct Outcome: Sendable, Equatable {
+  package struct Outcome: Sendable, Equatable {
     /// The number of thumbnails.
-    public var thumbnails = 0
+    package var thumbnails = 0
     /// Their total length in bytes.
-    public var bytes = 0
+    package var bytes = 0
 
     /// Nothing removed.
-    public init() {}
+    package init() {}
 
     /// All thumbnails of a file.
     init(countingIn db: Database) throws {
@@ -92,7 +92,7 @@ extension DiskCache {
   ///
   /// Uses small transactions, between which other threads and processes can write. Cancelling the task ends it early,
   /// but removals are kept.
-  public func prune(_ pruning: CachePruning) async throws(DiskCacheError) -> CachePruning.Outcome {
+  package func prune(_ pruning: CachePruning) async throws(DiskCacheError) -> CachePruning.Outcome {
     var outcome = CachePruning.Outcome()
     let atOnce = try await maintain { try $0.beginPruning() }
     if let filter = pruning.filter {
@@ -156,7 +156,7 @@ extension DiskCache {
   }
 
   /// What `prune` would remove now. Blocks for up to a second with 100,000 thumbnails.
-  public func pruned(by pruning: CachePruning) throws(DiskCacheError) -> CachePruning.Outcome {
+  package func pruned(by pruning: CachePruning) throws(DiskCacheError) -> CachePruning.Outcome {
     try read(inSnapshot: true) { try pruning.outcome(in: $0) } ?? CachePruning.Outcome()
   }
 }

@@ -3,26 +3,26 @@ import Synchronization
 import ThumbnailCore
 
 /// The damage that a check of a disk cache found. It was repaired, if the cache can be written.
-public struct CacheVerification: Sendable, Equatable {
+package struct CacheVerification: Sendable, Equatable {
   /// The number of thumbnails read.
-  public var thumbnails = 0
+  package var thumbnails = 0
   /// Their total length in bytes.
-  public var bytes = 0
+  package var bytes = 0
   /// The number of damaged thumbnails, which were removed.
-  public var damaged = 0
+  package var damaged = 0
   /// The number of orphaned rows, and of rows that were missing for a thumbnail.
-  public var strays = 0
+  package var strays = 0
   /// Whether stored totals were wrong.
-  public var hadWrongTotals = false
+  package var hadWrongTotals = false
   /// SQLite's messages about damage to the file's structure, at most about 20 lines. The file was replaced by an empty
   /// one.
-  public var structure: [String] = []
+  package var structure: [String] = []
 
   /// The result for an empty cache.
-  public init() {}
+  package init() {}
 
   /// Whether no damage was found.
-  public var isSound: Bool { damaged == 0 && strays == 0 && !hadWrongTotals && structure.isEmpty }
+  package var isSound: Bool { damaged == 0 && strays == 0 && !hadWrongTotals && structure.isEmpty }
 }
 
 extension DiskCache {
@@ -38,7 +38,7 @@ extension DiskCache {
   /// but repairs are kept.
   ///
   /// - Parameter progress: Called occasionally with the bytes of thumbnails read so far, on any thread.
-  public func verify(
+  package func verify(
     progress: (@Sendable (Int) -> Void)? = nil
   ) async throws(DiskCacheError) -> CacheVerification {
     let pool = WorkerPool(name: "thumbnailer.cache.verify", threads: 1)

@@ -1,26 +1,26 @@
-public import Foundation
+package import Foundation
 import GRDB
-public import ThumbnailCore
+package import ThumbnailCore
 
 /// The contents of a disk cache at one moment.
-public struct DiskCacheStatistics: Sendable, Equatable {
+package struct DiskCacheStatistics: Sendable, Equatable {
   /// The number of thumbnails.
-  public var thumbnails = 0
+  package var thumbnails = 0
   /// The number of source images.
-  public var sources = 0
+  package var sources = 0
   /// The total length of all thumbnails in bytes, to which the limit applies.
-  public var payloadBytes = 0
+  package var payloadBytes = 0
   /// The size of the database and its write-ahead log on disk, in bytes.
-  public var fileBytes = 0
+  package var fileBytes = 0
   /// The limit on `payloadBytes`.
-  public var byteLimit = 0
+  package var byteLimit = 0
   /// The earliest fetch time of all stored images. Nil when there are none.
-  public var oldest: Date?
+  package var oldest: Date?
 }
 
 extension DiskCache {
   /// Statistics of the written thumbnails. Takes milliseconds, more with hundreds of thousands of thumbnails.
-  public func statistics() throws(DiskCacheError) -> DiskCacheStatistics {
+  package func statistics() throws(DiskCacheError) -> DiskCacheStatistics {
     try read { try DiskCacheStatistics(in: $0, path: database.path, byteLimit: byteLimit) }
       ?? DiskCacheStatistics(byteLimit: byteLimit)
   }
@@ -38,57 +38,57 @@ extension DiskCacheStatistics {
 }
 
 /// Statistics of a disk cache, in groups, and of its use. Pictures are the source images of the thumbnails.
-public struct DiskCacheOverview: Sendable, Equatable {
+package struct DiskCacheOverview: Sendable, Equatable {
   /// The thumbnails of one box or one format.
-  public struct Share<Name: Sendable & Equatable>: Sendable, Equatable {
+  package struct Share<Name: Sendable & Equatable>: Sendable, Equatable {
     /// The box or the format.
-    public var name: Name
+    package var name: Name
     /// The number of thumbnails.
-    public var thumbnails: Int
+    package var thumbnails: Int
     /// Their total length in bytes.
-    public var bytes: Int
+    package var bytes: Int
   }
 
   /// The images of one host.
-  public struct HostShare: Sendable, Equatable {
+  package struct HostShare: Sendable, Equatable {
     /// The host; empty for local files.
-    public var host: String
+    package var host: String
     /// The number of images.
-    public var pictures: Int
+    package var pictures: Int
   }
 
   /// The number of images by the time since they were fetched. Each is counted once.
-  public struct Ages: Sendable, Equatable {
+  package struct Ages: Sendable, Equatable {
     /// Fetched within 24 hours, or in the future because a clock was set back.
-    public var lastDay = 0
+    package var lastDay = 0
     /// Fetched within 7 days, but not within the last one.
-    public var lastWeek = 0
+    package var lastWeek = 0
     /// Fetched within 30 days, but not within the last 7.
-    public var lastMonth = 0
+    package var lastMonth = 0
     /// Fetched earlier.
-    public var older = 0
+    package var older = 0
 
     /// No images.
-    public init() {}
+    package init() {}
   }
 
   /// The totals.
-  public var totals: DiskCacheStatistics
+  package var totals: DiskCacheStatistics
   /// The thumbnails by requested box, most first. Nil stands for thumbnails of another version of the library, which
   /// this version makes again.
-  public var sizes: [Share<PixelSize?>]
+  package var sizes: [Share<PixelSize?>]
   /// The thumbnails by format, most first.
-  public var formats: [Share<ImageFormat>]
+  package var formats: [Share<ImageFormat>]
   /// The hosts with the most images, most first.
-  public var hosts: [HostShare]
+  package var hosts: [HostShare]
   /// The number of hosts, without local files.
-  public var hostCount: Int
+  package var hostCount: Int
   /// The images by age.
-  public var ages: Ages
+  package var ages: Ages
   /// The disk hits of all processes since the cache was created or cleared. Hits in memory are not counted.
-  public var hits: Int
+  package var hits: Int
   /// The disk misses.
-  public var misses: Int
+  package var misses: Int
 }
 
 extension DiskCache {
@@ -98,7 +98,7 @@ extension DiskCache {
   /// - Parameters:
   ///   - hosts: The most hosts to list.
   ///   - now: The time from which ages are counted.
-  public func overview(hosts: Int = 10, at now: Date = Date()) throws(DiskCacheError) -> DiskCacheOverview {
+  package func overview(hosts: Int = 10, at now: Date = Date()) throws(DiskCacheError) -> DiskCacheOverview {
     var overview = DiskCacheOverview(byteLimit: byteLimit)
     try read(inSnapshot: true) { db in
       try overview.add(db, hosts: hosts, at: now)

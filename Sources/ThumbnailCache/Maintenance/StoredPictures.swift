@@ -1,43 +1,43 @@
-public import Foundation
+package import Foundation
 import GRDB
-public import ThumbnailCore
+package import ThumbnailCore
 
 /// A source image with thumbnails in a disk cache.
-public struct StoredPicture: Sendable, Equatable {
+package struct StoredPicture: Sendable, Equatable {
   let row: Int64
   /// The key of the image.
-  public let key: SourceKey
+  package let key: SourceKey
   /// Its address without user, password, query and fragment, cut off after 1024 characters.
-  public let location: String
+  package let location: String
   /// Its host; empty for a local file.
-  public let host: String
+  package let host: String
   /// When it was fetched.
-  public let fetchedAt: Date
+  package let fetchedAt: Date
   /// Its size in pixels, its format, and the length of its file.
-  public let description: SourceDescription
+  package let description: SourceDescription
   /// Its thumbnails, largest boxes first. Never empty.
-  public internal(set) var thumbnails: [StoredThumbnail] = []
+  package internal(set) var thumbnails: [StoredThumbnail] = []
 
   /// The total length of its thumbnails in bytes.
-  public var bytes: Int { thumbnails.reduce(0) { $0 + $1.bytes } }
+  package var bytes: Int { thumbnails.reduce(0) { $0 + $1.bytes } }
 }
 
 /// A thumbnail in a disk cache, without its bytes.
-public struct StoredThumbnail: Sendable, Equatable {
+package struct StoredThumbnail: Sendable, Equatable {
   /// The requested variant. Nil for a thumbnail of another version of the library, which this version makes again.
-  public let variant: Variant?
+  package let variant: Variant?
   /// Its size in pixels.
-  public let size: PixelSize
+  package let size: PixelSize
   /// The format.
-  public let format: ImageFormat
+  package let format: ImageFormat
   /// Its length in bytes.
-  public let bytes: Int
+  package let bytes: Int
   /// Its row id. Another thumbnail may get the same id once it is gone.
   let row: Int64
 }
 
 /// Selects images of a disk cache.
-public enum CacheSelection: Sendable {
+package enum CacheSelection: Sendable {
   /// All images.
   case all
   /// All images of one address: a URL without query, user and password, or a file's path. If the URL has a query and
@@ -57,7 +57,7 @@ public enum CacheSelection: Sendable {
 ///     while let picture = try pictures.next() { print(picture.location) }
 ///
 /// Pending writes are not listed. A few hundred images are held at a time, and no transaction stays open between them.
-public struct StoredPictures {
+package struct StoredPictures {
   private static let pageLength = 256
 
   private let cache: DiskCache
@@ -71,7 +71,7 @@ public struct StoredPictures {
   }
 
   /// The next image; nil at the end. Blocks for milliseconds at the beginning of each page.
-  public mutating func next() throws(DiskCacheError) -> StoredPicture? {
+  package mutating func next() throws(DiskCacheError) -> StoredPicture? {
     while page.isEmpty, !pages.isAtEnd {
       let next = try cache.read { db in
         try pages.next(Self.pageLength, in: db).compactMap { try Self.whole($0, in: db) }
@@ -108,13 +108,13 @@ public struct StoredPictures {
 
 extension DiskCache {
   /// Iterates over the images in the cache.
-  public func pictures(_ selection: CacheSelection = .all) throws(DiskCacheError) -> StoredPictures {
+  package func pictures(_ selection: CacheSelection = .all) throws(DiskCacheError) -> StoredPictures {
     StoredPictures(self, try filter(selection))
   }
 
   /// Removes the selected images with all their thumbnails. Returns their number when the removal is written.
   @discardableResult
-  public func remove(_ selection: CacheSelection) async throws(DiskCacheError) -> Int {
+  package func remove(_ selection: CacheSelection) async throws(DiskCacheError) -> Int {
     try await flush()
     var selected = try pictures(selection)
     var count = 0

@@ -1,7 +1,7 @@
 import Foundation
 package import HTTPSemantics
 import Synchronization
-public import ThumbnailCore
+package import ThumbnailCore
 
 /// Keeps encoded thumbnails in memory.
 ///
@@ -11,7 +11,7 @@ public import ThumbnailCore
 /// that people return to.
 ///
 /// Stale entries are kept, because revalidation may confirm them, but they are not hits.
-public final class MemoryCache: Sendable {
+package final class MemoryCache: Sendable {
   private struct State {
     var entries: SegmentedLRU
     var hits = 0
@@ -28,7 +28,7 @@ public final class MemoryCache: Sendable {
   /// - Parameters:
   ///   - byteLimit: The most bytes that all thumbnails together may cost. 0 keeps nothing.
   ///   - countLimit: The most thumbnails, regardless of their cost.
-  public convenience init(byteLimit: Int, countLimit: Int = .max) {
+  package convenience init(byteLimit: Int, countLimit: Int = .max) {
     self.init(byteLimit: byteLimit, countLimit: countLimit, rule: ReuseRule())
   }
 
@@ -39,7 +39,7 @@ public final class MemoryCache: Sendable {
   }
 
   /// The thumbnail for a key, which counts as a use. Nil if it is missing or stale.
-  public func thumbnail(for key: CacheKey) -> Thumbnail? { thumbnail(for: key, admittedBy: rule) }
+  package func thumbnail(for key: CacheKey) -> Thumbnail? { thumbnail(for: key, admittedBy: rule) }
 
   /// The same by another freshness rule.
   func thumbnail(for key: CacheKey, admittedBy rule: ReuseRule) -> Thumbnail? {
@@ -60,7 +60,7 @@ public final class MemoryCache: Sendable {
   ///
   /// Evicts others until the limits hold. A thumbnail that costs more than the whole limit is not stored, but the
   /// earlier one that it would replace is removed.
-  public func insert(_ thumbnail: Thumbnail, for key: CacheKey) {
+  package func insert(_ thumbnail: Thumbnail, for key: CacheKey) {
     insert(thumbnail, for: key, freshness: .lasting)
   }
 
@@ -76,10 +76,10 @@ public final class MemoryCache: Sendable {
   }
 
   /// Removes one thumbnail.
-  public func remove(_ key: CacheKey) { state.withLock { $0.entries.remove(key) } }
+  package func remove(_ key: CacheKey) { state.withLock { $0.entries.remove(key) } }
 
   /// Removes all thumbnails of an image.
-  public func removeAll(of source: SourceKey) { state.withLock { $0.entries.removeAll(of: source) } }
+  package func removeAll(of source: SourceKey) { state.withLock { $0.entries.removeAll(of: source) } }
 
   /// The same, except some variants.
   func removeAll(of source: SourceKey, except kept: [Variant]) {
@@ -87,25 +87,25 @@ public final class MemoryCache: Sendable {
   }
 
   /// Removes everything.
-  public func removeAll() { state.withLock { $0.entries.removeAll() } }
+  package func removeAll() { state.withLock { $0.entries.removeAll() } }
 
   /// The cached variants of an image, in no particular order. Does not count as a use.
-  public func variants(of source: SourceKey) -> [Variant] { state.withLock { $0.entries.variants(of: source) } }
+  package func variants(of source: SourceKey) -> [Variant] { state.withLock { $0.entries.variants(of: source) } }
 
   /// The most bytes that all thumbnails together may cost. Lowering it evicts before the call returns.
-  public var byteLimit: Int {
+  package var byteLimit: Int {
     get { state.withLock { $0.entries.byteLimit } }
     set { state.withLock { $0.entries.setByteLimit(newValue) } }
   }
 
   /// The total cost of all thumbnails, in bytes.
-  public var totalBytes: Int { state.withLock { $0.entries.totalBytes } }
+  package var totalBytes: Int { state.withLock { $0.entries.totalBytes } }
   /// The number of thumbnails.
-  public var count: Int { state.withLock { $0.entries.count } }
+  package var count: Int { state.withLock { $0.entries.count } }
   /// The number of hits.
-  public var hits: Int { state.withLock { $0.hits } }
+  package var hits: Int { state.withLock { $0.hits } }
   /// The number of misses.
-  public var misses: Int { state.withLock { $0.misses } }
+  package var misses: Int { state.withLock { $0.misses } }
 }
 
 /// A thumbnail and its freshness.

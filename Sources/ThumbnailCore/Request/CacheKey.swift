@@ -4,7 +4,7 @@ package import HTTPSemantics
 /// A source's identity and credentials as 128 bits of a SHA-256.
 ///
 /// The digest cannot be reversed: credentials never reach the cache in a readable form.
-public struct SourceKey: Hashable, Sendable {
+package struct SourceKey: Hashable, Sendable {
   let high: UInt64
   package let low: UInt64
 
@@ -37,10 +37,10 @@ public struct SourceKey: Hashable, Sendable {
   }
 
   /// The key as 32 hexadecimal digits, for file names.
-  public var hex: String { bytes.hexadecimal }
+  package var hex: String { bytes.hexadecimal }
 
   /// Hashes half of the digest, which is evenly distributed already.
-  public func hash(into hasher: inout Hasher) {
+  package func hash(into hasher: inout Hasher) {
     hasher.combine(low)
   }
 }
@@ -48,12 +48,12 @@ public struct SourceKey: Hashable, Sendable {
 /// Identifies one thumbnail: which image, and which variant of it.
 public struct CacheKey: Hashable, Sendable {
   /// The source image.
-  public let source: SourceKey
+  package let source: SourceKey
   /// The variant.
-  public let variant: Variant
+  package let variant: Variant
 
   /// Makes a key.
-  public init(source: SourceKey, variant: Variant) {
+  package init(source: SourceKey, variant: Variant) {
     self.source = source
     self.variant = variant
   }

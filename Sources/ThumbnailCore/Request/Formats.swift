@@ -20,7 +20,7 @@ public enum ImageFormat: String, Sendable, Codable, CaseIterable {
   }
 
   /// All file name extensions of this format, in lower case and without the dot.
-  public var fileExtensions: [String] {
+  package var fileExtensions: [String] {
     switch self {
     case .jpeg: ["jpg", "jpeg", "jpe", "jfif"]
     case .png: ["png", "apng"]
@@ -55,7 +55,7 @@ public enum ImageFormat: String, Sendable, Codable, CaseIterable {
   }
 
   /// The common name of the format, for messages.
-  public var displayName: String {
+  package var displayName: String {
     switch self {
     case .webp: "WebP"
     case .jpegXL: "JPEG XL"
@@ -93,16 +93,16 @@ public struct RGBColor: Hashable, Sendable, Codable {
   }
 
   /// Pure white.
-  public static let white = RGBColor(red: 255, green: 255, blue: 255)
+  package static let white = RGBColor(red: 255, green: 255, blue: 255)
 
   /// `rrggbb` in lower-case hexadecimal digits.
-  public var hex: String {
+  package var hex: String {
     let value = String(Int(red) << 16 | Int(green) << 8 | Int(blue), radix: 16)
     return String(repeating: "0", count: 6 - value.count) + value
   }
 
   /// Reads `rrggbb` or `#rrggbb`. Nil for anything else.
-  public init?(hex text: some StringProtocol) {
+  package init?(hex text: some StringProtocol) {
     let digits = text.hasPrefix("#") ? text.dropFirst() : text[...]
     guard digits.count == 6, digits.allSatisfy(\.isHexDigit), let value = UInt32(digits, radix: 16) else { return nil }
     self.init(red: UInt8(value >> 16), green: UInt8(value >> 8 & 255), blue: UInt8(value & 255))

@@ -1,33 +1,33 @@
 /// Changes of an image's outline, besides fitting it into the box of its `Variant`.
-public struct Framing: Hashable, Sendable {
+package struct Framing: Hashable, Sendable {
   /// The part of the upright image that is used. Nil: all of it.
-  public var crop: Crop?
+  package var crop: Crop?
   /// The point that `cover` keeps in the middle, in place of the variant's gravity.
   package var focus: Focus?
   /// Whether `cover` enlarges an image unless both of its sides are shorter than the box's: then its size stays.
   package var enlargesUnlessBoth = false
 
   /// Changes nothing.
-  public init() {}
+  package init() {}
 
   /// The part of an image that is used. It is an error if the image does not contain all of it.
-  public struct Crop: Hashable, Sendable {
+  package struct Crop: Hashable, Sendable {
     /// Its size in pixels.
-    public let size: PixelSize
+    package let size: PixelSize
     /// Its place. If the image's content decides it, nothing else may be cropped.
-    public let gravity: Gravity
+    package let gravity: Gravity
     /// The upper left corner, if `gravity` is `northwest`; else 0.
     let (x, y): (Int, Int)
 
     /// A part by its upper left corner and its size, in pixels.
-    public init(x: Int, y: Int, size: PixelSize) { (self.x, self.y, self.size, gravity) = (x, y, size, .northwest) }
+    package init(x: Int, y: Int, size: PixelSize) { (self.x, self.y, self.size, gravity) = (x, y, size, .northwest) }
 
     /// A part by its size in pixels and its place.
-    public init(_ size: PixelSize, at gravity: Gravity) { (x, y, self.size, self.gravity) = (0, 0, size, gravity) }
+    package init(_ size: PixelSize, at gravity: Gravity) { (x, y, self.size, self.gravity) = (0, 0, size, gravity) }
 
     /// Reads `300x200+10+20`: width, height, and the upper left corner; or `300x200`, which the gravity places. Nil for
     /// anything else.
-    public init?(parsing text: some StringProtocol, gravity: Gravity = .centre) {
+    package init?(parsing text: some StringProtocol, gravity: Gravity = .centre) {
       let parts = text.split(separator: "+", omittingEmptySubsequences: false)
       guard let size = parts.first.flatMap({ PixelSize(parsing: $0) }) else { return nil }
       self.init(size, at: gravity)

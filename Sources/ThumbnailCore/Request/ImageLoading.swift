@@ -44,7 +44,7 @@ public struct ImageLoadRequest: Sendable {
 /// The bytes of an image, in memory or as they arrive.
 public struct LoadedImage: Sendable {
   /// The length in bytes, if it is known before the end.
-  public let expectedLength: Int?
+  package let expectedLength: Int?
   /// Calls `body` with the bytes in order, in pieces of any length, until it returns false or the image ends.
   package let receive: @Sendable (_ body: (Data) throws -> Bool) async throws -> Void
   /// The open file that is read in place; nil for other images.

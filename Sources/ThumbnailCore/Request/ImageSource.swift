@@ -45,21 +45,21 @@ public struct ImageSource: Hashable, Sendable {
   /// display.
   public var url: URL { storage.url }
   /// Header fields sent with the request, to the URL's own host only.
-  public var headers: [HTTPHeader] { storage.headers }
+  package var headers: [HTTPHeader] { storage.headers }
   /// Identifies the image: two sources with the same identity and credentials are the same image. The URL by default; a
   /// photo source whose URLs change from response to response sets a lasting name.
-  public var identity: String { storage.identity }
+  package var identity: String { storage.identity }
   /// The origin of the bytes.
   package var origin: Origin { storage.origin }
   /// Whether the source is a local file that the user named.
-  public var isUserFile: Bool { if case .userFile = origin { true } else { false } }
+  package var isUserFile: Bool { if case .userFile = origin { true } else { false } }
   /// The identity and credentials as a digest, computed once.
-  public var key: SourceKey { storage.key }
+  package var key: SourceKey { storage.key }
   /// Alternative URLs of the same image, tried in order when the main URL is not found, its server fails, or does not
   /// respond in time. Header fields are sent only to those at the main URL's host.
-  public var alternates: [URL] { storage.alternates }
+  package var alternates: [URL] { storage.alternates }
   /// The most concurrent downloads that the image's server allows; nil for the usual limit.
-  public var downloadsPerHost: Int? { storage.downloadsPerHost }
+  package var downloadsPerHost: Int? { storage.downloadsPerHost }
 
   /// An image on the web.
   ///

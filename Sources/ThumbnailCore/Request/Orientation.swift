@@ -1,11 +1,11 @@
 /// One of the eight ways to turn and mirror an image, by its number in EXIF, which transforms a stored image into an
 /// upright one.
-public struct Orientation: Hashable, Sendable {
+package struct Orientation: Hashable, Sendable {
   /// 1 to 8.
-  public let exif: Int
+  package let exif: Int
 
   /// Any value other than 1 to 8 counts as upright, as in viewers.
-  public init(exif: Int) { self.exif = (1...8).contains(exif) ? exif : 1 }
+  package init(exif: Int) { self.exif = (1...8).contains(exif) ? exif : 1 }
 
   /// A turn clockwise by this many quarters; a negative number turns anticlockwise.
   package init(quarters: Int) { self.init(isMirrored: false, quarters: quarters % 4) }

@@ -21,22 +21,22 @@ public struct PixelSize: Hashable, Sendable, Codable, CustomStringConvertible {
   }
 
   /// The number of pixels; saturates instead of overflowing.
-  public var pixelCount: Int {
+  package var pixelCount: Int {
     let (product, overflow) = width.multipliedReportingOverflow(by: height)
     return overflow ? .max : product
   }
 
   /// The longer side in pixels.
-  public var longerSide: Int { max(width, height) }
+  package var longerSide: Int { max(width, height) }
 
   /// `400x300`, as `init(parsing:)` reads it.
   public var description: String { "\(width)x\(height)" }
 
   /// The largest side a thumbnail may have, in pixels: the limit of WebP.
-  public static let longestThumbnailSide = 16383
+  package static let longestThumbnailSide = 16383
 
   /// Whether a thumbnail can have this size: both sides from 1 to 16383 pixels.
-  public var isValidThumbnailSize: Bool {
+  package var isValidThumbnailSize: Bool {
     (1...Self.longestThumbnailSide).contains(width) && (1...Self.longestThumbnailSide).contains(height)
   }
 }
@@ -44,9 +44,9 @@ public struct PixelSize: Hashable, Sendable, Codable, CustomStringConvertible {
 /// The requested size of a thumbnail: a box of two sides, or one side with the other left open.
 public struct TargetSize: Hashable, Sendable, CustomStringConvertible {
   /// The maximum width in pixels; nil leaves it open.
-  public let width: Int?
+  package let width: Int?
   /// The maximum height in pixels; nil leaves it open.
-  public let height: Int?
+  package let height: Int?
 
   /// A box of `width` × `height` pixels. A side of the maximum length counts as left open, as in `box`.
   public init(_ size: PixelSize) {
@@ -82,10 +82,10 @@ public struct TargetSize: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// Whether one side is left open.
-  public var isOpen: Bool { width == nil || height == nil }
+  package var isOpen: Bool { width == nil || height == nil }
 
   /// The box that the image is fitted into: an open side has the maximum length of a thumbnail's side.
-  public var box: PixelSize {
+  package var box: PixelSize {
     PixelSize(width ?? PixelSize.longestThumbnailSide, height ?? PixelSize.longestThumbnailSide)
   }
 

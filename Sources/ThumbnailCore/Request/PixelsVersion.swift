@@ -2,13 +2,13 @@
 ///
 /// Thumbnails record the version of their pixels. Those of an earlier one stay in use, because a new version must not
 /// make a user's thumbnails anew without being asked: `thumbs cache prune --made-before` and `thumbs convert --remake`.
-public struct PixelsVersion: Hashable, Comparable, Sendable {
+package struct PixelsVersion: Hashable, Comparable, Sendable {
   /// The versions of the program that changed pixels, oldest first. The change that makes other pixels appends the
   /// version that will be the first with it, and CHANGELOG.md names it.
   private static let changes = ["0.9.0", "0.10.0", "0.11.0"]
 
   /// The version of the pixels that this program makes.
-  public static let current = PixelsVersion(number: changes.count)
+  package static let current = PixelsVersion(number: changes.count)
   /// The version of thumbnails that record none.
   package static let first = PixelsVersion(number: 1)
 
@@ -19,7 +19,7 @@ public struct PixelsVersion: Hashable, Comparable, Sendable {
 
   /// The version of the pixels that a version of the program makes, such as `0.9.0`. Nil if that is not a version, or
   /// one that is neither `latest` nor before it.
-  public init?(of version: String, latest: String) {
+  package init?(of version: String, latest: String) {
     guard let version = Self.numbers(version), let latest = Self.numbers(latest) else { return nil }
     if latest.lexicographicallyPrecedes(version) { return nil }
     number = Self.changes.compactMap(Self.numbers).count { !version.lexicographicallyPrecedes($0) }
@@ -33,5 +33,5 @@ public struct PixelsVersion: Hashable, Comparable, Sendable {
   }
 
   /// Whether the one came before the other.
-  public static func < (one: PixelsVersion, other: PixelsVersion) -> Bool { one.number < other.number }
+  package static func < (one: PixelsVersion, other: PixelsVersion) -> Bool { one.number < other.number }
 }

@@ -9,7 +9,7 @@ public struct Placeholder: Sendable, Hashable {
   public let colour: RGBColor
 
   /// Makes a placeholder.
-  public init(thumbHash: Data, colour: RGBColor) {
+  package init(thumbHash: Data, colour: RGBColor) {
     (self.thumbHash, self.colour) = (thumbHash, colour)
   }
 

@@ -20,7 +20,7 @@ public struct Thumbnail: Sendable, Equatable {
   public var placeholder: Placeholder?
 
   /// Makes a thumbnail.
-  public init(
+  package init(
     data: Data, size: PixelSize, format: ImageFormat, source: SourceDescription, isDamaged: Bool = false,
     placeholder: Placeholder? = nil
   ) {
@@ -46,7 +46,7 @@ public struct SourceDescription: Sendable, Equatable {
   public var preview: UsedPreview?
 
   /// Makes a description.
-  public init(size: PixelSize, format: ImageFormat, byteCount: Int, preview: UsedPreview? = nil) {
+  package init(size: PixelSize, format: ImageFormat, byteCount: Int, preview: UsedPreview? = nil) {
     self.size = size
     self.format = format
     self.byteCount = byteCount

@@ -23,11 +23,11 @@ public struct Variant: Hashable, Sendable {
   /// Which metadata of the image is kept.
   public var metadata = MetadataPolicy.none
   /// Which frames of an animated image are shown.
-  public var frames = FrameSelection.first
+  package var frames = FrameSelection.first
   /// The `ThumbnailProcessor` that changes the pixels before they are encoded, by its name. Nil: none.
-  public var processor: String?
+  package var processor: String?
   /// Changes of the image's outline.
-  public var framing: Framing {
+  package var framing: Framing {
     get { framed?.framing ?? Framing() }
     set { framed = newValue == Framing() ? nil : Framed(newValue) }
   }
@@ -37,9 +37,20 @@ public struct Variant: Hashable, Sendable {
   /// A variant; the defaults show the whole image, as the commands do.
   public init(
     size: PixelSize, fit: Fit = .contain, gravity: Gravity = .centre, format: OutputFormat = .auto, quality: Int = 80,
+    background: RGBColor? = nil, enlarges: Bool = false, effort: Int? = nil, metadata: MetadataPolicy = .none,
+    processor: String? = nil
+  ) {
+    self.init(
+      size: size, fit: fit, gravity: gravity, format: format, quality: quality, background: background,
+      enlarges: enlarges, effort: effort, metadata: metadata, frames: .first, processor: processor)
+  }
+
+  /// A variant with what the commands need besides.
+  package init(
+    size: PixelSize, fit: Fit = .contain, gravity: Gravity = .centre, format: OutputFormat = .auto, quality: Int = 80,
     background: RGBColor? = nil, enlarges: Bool = false, effort: Int? = nil,
-    metadata: MetadataPolicy = .none, frames: FrameSelection = .first,
-    processor: String? = nil, framing: Framing = Framing()
+    metadata: MetadataPolicy = .none, frames: FrameSelection = .first, processor: String? = nil,
+    framing: Framing = Framing()
   ) {
     self.size = size
     self.fit = fit
@@ -63,7 +74,7 @@ public struct Variant: Hashable, Sendable {
   /// constants, of which 0.10.0 had others. Rarely used options are
   /// appended if they are set: `;-;profile;all`, and `;-;none;first;display;blur-3`. A framing
   /// comes last: `;@c300.0:200.0:centre:0.0:0.0:1`.
-  public var token: String { framed.map { "\(unframed);\($0.framing.token)" } ?? unframed }
+  package var token: String { framed.map { "\(unframed);\($0.framing.token)" } ?? unframed }
 
   private var unframed: String {
     let rare = (effort: effort.map { "\($0)" } ?? "-", metadata: metadata.rawValue, frames: frames.rawValue)
@@ -144,7 +155,7 @@ public enum MetadataPolicy: String, Sendable, Codable, CaseIterable {
 }
 
 /// Which frames of an animated image the thumbnail shows.
-public enum FrameSelection: String, Sendable, Codable, CaseIterable {
+package enum FrameSelection: String, Sendable, Codable, CaseIterable {
   /// The first.
   case first
   /// All frames of an animated GIF or WebP, if the thumbnail's format can be animated: WebP, `auto` (as WebP) and

@@ -22,7 +22,7 @@ public struct ByteSize: Hashable, Comparable, Sendable, CustomStringConvertible 
   /// Reads `4096`, `64k`, `256MiB` or `1.5 GB`: binary units for `K`, `KiB` …, decimal ones for `kB`, `MB` ….
   ///
   /// Nil when the text is not a size, is negative, or does not fit.
-  public init?(parsing text: String) {
+  package init?(parsing text: String) {
     let lowered = text.filter { !$0.isWhitespace }.lowercased()
     guard let unit = Self.units.first(where: { lowered.hasSuffix($0.suffix) }) else { return nil }
     let digits = lowered.dropLast(unit.suffix.count)

@@ -1,7 +1,7 @@
 /// A text or value that cannot be used.
 public struct InvalidValue: Error, Sendable, Equatable, CustomStringConvertible {
   /// The problem and what to do about it, in one line.
-  public let message: String
+  package let message: String
   /// The message.
   public var description: String { message }
 
@@ -9,13 +9,13 @@ public struct InvalidValue: Error, Sendable, Equatable, CustomStringConvertible 
 }
 
 /// Why a file or folder could not be written.
-public struct FileWriteError: Error, Sendable, Equatable, CustomStringConvertible {
+package struct FileWriteError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The file or folder.
-  public let path: String
+  package let path: String
   /// The reason, in the system's words.
-  public let reason: String
+  package let reason: String
   /// Whether later writes would fail as well, because the disk is full or read-only.
-  public let endsRun: Bool
+  package let endsRun: Bool
 
   package init(path: String, reason: String, endsRun: Bool = false) {
     (self.path, self.reason, self.endsRun) = (path, reason, endsRun)
@@ -26,9 +26,9 @@ public struct FileWriteError: Error, Sendable, Equatable, CustomStringConvertibl
   }
 
   /// The problem and what to do about it, in one line.
-  public var message: String { message(choose: "another place") }
+  package var message: String { message(choose: "another place") }
   /// The message.
-  public var description: String { message }
+  package var description: String { message }
 
   /// The message with the alternative, such as “another --sheet”.
   package func message(choose other: String) -> String {

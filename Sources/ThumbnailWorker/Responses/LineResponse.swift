@@ -137,12 +137,12 @@ extension LineFailure {
 }
 
 /// The form of messages and addresses: a program may name its options in them, or hide passwords.
-public struct WorkerWording: Sendable {
+package struct WorkerWording: Sendable {
   let message: @Sendable (String) -> String
   let address: @Sendable (String) -> String
 
   /// By default everything is shown unchanged.
-  public init(
+  package init(
     message: @escaping @Sendable (String) -> String = { $0 }, address: @escaping @Sendable (String) -> String = { $0 }
   ) {
     (self.message, self.address) = (message, address)

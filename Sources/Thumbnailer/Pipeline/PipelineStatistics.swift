@@ -5,9 +5,9 @@ public struct PipelineStatistics: Sendable, Equatable {
   /// Thumbnails served from the disk cache; shrunk, revalidated and stale ones are included.
   public var diskHits = 0
   /// Thumbnails made from their source images.
-  public var rendered = 0
+  package var rendered = 0
   /// Thumbnails made from damaged images; `rendered` counts them, too.
-  public var damaged = 0
+  package var damaged = 0
   /// Requests that failed, without cancelled ones.
   public var failures = 0
   /// Downloads that received a body or part of it. Local files are not counted.
@@ -16,25 +16,25 @@ public struct PipelineStatistics: Sendable, Equatable {
   /// files that were opened.
   public var downloadedBytes = 0
   /// Bytes of images that were not downloaded because no thumbnail needed them, as far as the lengths are known.
-  public var bytesLeft = 0
+  package var bytesLeft = 0
   /// The number of decodes.
   public var decodes = 0
   /// Bytes of thumbnails handed to the disk cache, less those that could not be written.
-  public var storedBytes = 0
+  package var storedBytes = 0
   /// Requests that joined a running job.
-  public var joins = 0
+  package var joins = 0
   /// Source images whose stale thumbnails the server confirmed as not modified (304).
-  public var revalidations = 0
+  package var revalidations = 0
   /// Source images whose stored thumbnails were replaced, because the server sent a changed image.
-  public var replacements = 0
+  package var replacements = 0
   /// Stale thumbnails that were served because their server failed.
-  public var servedStale = 0
+  package var servedStale = 0
   /// Stale thumbnails that were served during revalidation, as their server allows (`stale-while-revalidate`).
-  public var servedWhileRevalidating = 0
+  package var servedWhileRevalidating = 0
   /// Requests that failed because of a cached failure, without a request to the server.
-  public var rememberedFailures = 0
+  package var rememberedFailures = 0
   /// Requests that failed because nothing is downloaded in offline mode.
-  public var offlineMisses = 0
+  package var offlineMisses = 0
 
   /// All counters by property name, in order: for export to a metrics system.
   ///

@@ -91,7 +91,7 @@ extension ThumbnailPipeline {
     /// Whether to ignore cached failures. Otherwise images that do not exist (404, 410) or are not images fail for an
     /// hour without a request, and too large ones for a day or until a limit is raised; for less if the server states
     /// it (`Cache-Control`, `Expires`). Default: false.
-    public var retriesFailures = false
+    package var retriesFailures = false
     /// The most revalidations that run in the background at once; beyond that a request waits for its server. Tests use
     /// fewer.
     var mostRevalidations = 256
@@ -136,10 +136,10 @@ extension ThumbnailPipeline {
     package var disallowedDirectives: [String] = []
     /// The storage of `s3` URLs, with the keys that sign requests for them; such sources are made by its `source`. Its
     /// keys are not part of the cache key either. Default: none.
-    public var objectStorage: ObjectStorage?
+    package var objectStorage: ObjectStorage?
     /// The client certificates for hosts that request one. They are not part of the cache key: use a separate cache
     /// folder for each identity. Default: none.
-    public var clientCertificates: [ClientCertificate] = []
+    package var clientCertificates: [ClientCertificate] = []
 
     /// The defaults, with another folder for the disk cache if one is given.
     public init(cacheDirectory: URL? = nil) {
@@ -147,7 +147,7 @@ extension ThumbnailPipeline {
     }
 
     /// `thumbs` in the user's cache folder, by the XDG base directory specification.
-    public static func standardCacheDirectory(
+    package static func standardCacheDirectory(
       environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> URL {
       let base: URL
@@ -166,7 +166,7 @@ extension ThumbnailPipeline {
     }
 
     /// The formats of local files that a pipeline so configured decodes, as far as libvips can read them.
-    public var readableFormats: Set<ImageFormat> {
+    package var readableFormats: Set<ImageFormat> {
       let admitsAll = isolation.admitsUnsafe(isUserFile: true)
       return Set(ImageFormat.allCases.filter { admitsAll || $0.isReadInProcess })
     }

@@ -1,6 +1,6 @@
 public import Foundation
 public import HTTPTransport
-public import ThumbnailCache
+package import ThumbnailCache
 public import ThumbnailCore
 
 /// Makes thumbnails: from its caches if they are stored, else by downloading and downsampling each source image once
@@ -202,17 +202,17 @@ public final class ThumbnailPipeline: Sendable {
   }
 
   /// The number of sources with a running job.
-  public var activeJobs: Int { jobs.count }
+  package var activeJobs: Int { jobs.count }
 
   /// The number of downloads that wait for a slot now.
-  public var waitingDownloads: Int { stages.downloader.waitingDownloads }
+  package var waitingDownloads: Int { stages.downloader.waitingDownloads }
 
   /// The number of downloads whose server is silent, by host, with the port if it is not the default. They do not delay
   /// others, and are retried after them.
-  public var silentDownloads: [String: Int] { stages.downloader.silentDownloads }
+  package var silentDownloads: [String: Int] { stages.downloader.silentDownloads }
 
   /// The part of `configuration.memoryBudget` in use now, by bodies and decodes.
-  public var bytesInFlight: Int { stages.bodyMemory.used + stages.runner.memory.used }
+  package var bytesInFlight: Int { stages.bodyMemory.used + stages.runner.memory.used }
 
   /// Fetches the small responses of photo search APIs, over the same connections as images.
   public var httpClient: any HTTPClient {
@@ -237,15 +237,15 @@ public final class ThumbnailPipeline: Sendable {
 
   /// The reason why the file of the disk cache was replaced by an empty one, such as damage; nil if it was not.
   /// Thumbnails are stored as usual from then on.
-  public var cacheReplacement: String? { stages.cache.diskReplacement.map { "\($0)" } }
+  package var cacheReplacement: String? { stages.cache.diskReplacement.map { "\($0)" } }
 
   /// A warning that other users of the machine can access the cache's folder, with what to do; nil if they cannot, as
   /// in a folder that the pipeline has created.
-  public var cacheExposure: String? { stages.cache.disk?.exposure }
+  package var cacheExposure: String? { stages.cache.disk?.exposure }
 
   /// The message if the disk cache can only be read: thumbnails are served from it, and none is stored. Nil if it can
   /// be written, or there is none.
-  public var cacheRestriction: String? { stages.cache.disk?.restriction }
+  package var cacheRestriction: String? { stages.cache.disk?.restriction }
 
   /// Removes all thumbnails of an image from memory and disk: the next request loads it again. Current waiters still
   /// get theirs, but these are not stored.
@@ -259,7 +259,7 @@ public final class ThumbnailPipeline: Sendable {
   ///
   /// - Returns: How many images were on disk.
   @discardableResult
-  public func remove(_ selection: CacheSelection) async throws(DiskCacheError) -> Int {
+  package func remove(_ selection: CacheSelection) async throws(DiskCacheError) -> Int {
     jobs.remove({ $0.detachAll() }, from: { stages.cache.forgetMemory() })
     await flush()
     return try await stages.cache.disk?.remove(selection) ?? 0
@@ -276,17 +276,17 @@ public final class ThumbnailPipeline: Sendable {
   }
 
   /// Removes the record of paused hosts from a cache folder. Blocks for a file operation.
-  public static func removeHostRecords(in cacheDirectory: URL) {
+  package static func removeHostRecords(in cacheDirectory: URL) {
     HostFile.remove(in: cacheDirectory)
   }
 
   /// Removes the partial downloads in a cache folder, except those in use. Blocks for a few file operations.
-  public static func removePartialDownloads(in cacheDirectory: URL) {
+  package static func removePartialDownloads(in cacheDirectory: URL) {
     PartialStore(directory: Configuration.partialDownloads(in: cacheDirectory), byteLimit: 0).removeAll()
   }
 
   /// The length of the partial downloads in a cache folder, in bytes. Blocks for a few file operations.
-  public static func partialDownloadBytes(in cacheDirectory: URL) -> Int {
+  package static func partialDownloadBytes(in cacheDirectory: URL) -> Int {
     PartialStore(directory: Configuration.partialDownloads(in: cacheDirectory), byteLimit: 0).usedBytes
   }
 
@@ -297,13 +297,13 @@ public final class ThumbnailPipeline: Sendable {
   }
 
   /// Starts writing all thumbnails so far to disk, and does not wait for the end.
-  public func writeSoon() { stages.cache.writeSoon() }
+  package func writeSoon() { stages.cache.writeSoon() }
 
   /// Waits until all stale thumbnails served so far (`stale-while-revalidate`) are revalidated, and changed ones are
   /// made again. Call it before a program ends, then `flush()`: other thumbnails stay stale until the next request.
   ///
   /// Cancelling the calling task cancels the rest.
-  public func finishRevalidations() async { await jobs.finishRevalidations() }
+  package func finishRevalidations() async { await jobs.finishRevalidations() }
 
   /// The part of an image's bytes that has arrived, from 0 to 1, while it has a job: 1 when everything needed has
   /// arrived, nil without a job.
@@ -352,7 +352,7 @@ extension ThumbnailPipeline {
   }
 
   /// The placeholder of one image.
-  public func placeholder(of source: ImageSource) async -> Placeholder? { await placeholders(of: [source])[0] }
+  package func placeholder(of source: ImageSource) async -> Placeholder? { await placeholders(of: [source])[0] }
 }
 
 /// Following the progress of a request.

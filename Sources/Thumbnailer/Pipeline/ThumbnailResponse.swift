@@ -41,7 +41,7 @@ public struct ThumbnailResponse: Sendable {
   /// A description of the decode plan: `jpeg 1/8, 750x500 → 256x171`. Nil if nothing was decoded for this response.
   public let plan: String?
   /// The small image in the file that the thumbnail was made from, now or when it was stored; nil for the image itself.
-  public var preview: UsedPreview? { thumbnail.source.preview }
+  package var preview: UsedPreview? { thumbnail.source.preview }
   /// The time from the request to the response.
   public private(set) var duration: Duration
   /// Whether it was given to the disk cache, and is not known to be written.

@@ -17,9 +17,9 @@ public struct GridLayout: Sendable, Hashable {
   /// The items under one header.
   public struct Section: Sendable, Hashable {
     /// The number of its items; never negative.
-    public let itemCount: Int
+    package let itemCount: Int
     /// The height of its header, in points; 0 for none.
-    public let headerHeight: Double
+    package let headerHeight: Double
 
     /// A section. A negative count or height is replaced by 0.
     public init(itemCount: Int, headerHeight: Double = 0) {
@@ -31,13 +31,13 @@ public struct GridLayout: Sendable, Hashable {
   /// The margins around the cells of a section, in points.
   public struct Insets: Sendable, Hashable {
     /// Above the first row, below the section's header.
-    public var top: Double
+    package var top: Double
     /// Left of the first column.
-    public var left: Double
+    package var left: Double
     /// Below the last row.
-    public var bottom: Double
+    package var bottom: Double
     /// Right of the last column.
-    public var right: Double
+    package var right: Double
 
     /// Insets; none by default.
     public init(top: Double = 0, left: Double = 0, bottom: Double = 0, right: Double = 0) {
@@ -46,17 +46,17 @@ public struct GridLayout: Sendable, Hashable {
   }
 
   /// The number of cells per row.
-  public let columns: Int
+  package let columns: Int
   /// The size of a cell in device pixels, which is that of its thumbnail.
-  public let cell: PixelSize
+  package let cell: PixelSize
   /// Device pixels per point.
-  public let scale: Double
+  package let scale: Double
   /// The gap between two columns, and between two rows, in points.
-  public let spacing: Double
+  package let spacing: Double
   /// The margins around the cells of each section.
-  public let insets: Insets
+  package let insets: Insets
   /// The sections from the top down.
-  public private(set) var sections: [Section]
+  package private(set) var sections: [Section]
 
   /// The upper edge of each section, followed by the content's height.
   private var tops: [Double] = [0]
@@ -94,7 +94,7 @@ public struct GridLayout: Sendable, Hashable {
   // MARK: Sections
 
   /// The number of items in all sections.
-  public var itemCount: Int { firsts[sections.count] }
+  package var itemCount: Int { firsts[sections.count] }
 
   /// Replaces all sections. Takes time proportional to their number.
   public mutating func setSections(_ sections: [Section]) {
@@ -103,14 +103,14 @@ public struct GridLayout: Sendable, Hashable {
   }
 
   /// Changes the number of items of one section; those below it move. Has no effect if there is no such section.
-  public mutating func setItemCount(_ count: Int, inSection section: Int) {
+  package mutating func setItemCount(_ count: Int, inSection section: Int) {
     guard sections.indices.contains(section) else { return }
     sections[section] = Section(itemCount: count, headerHeight: sections[section].headerHeight)
     measure(from: section)
   }
 
   /// Adds a section below the others.
-  public mutating func append(_ section: Section) {
+  package mutating func append(_ section: Section) {
     sections.append(section)
     measure(from: sections.count - 1)
   }
@@ -136,10 +136,10 @@ public struct GridLayout: Sendable, Hashable {
   // MARK: Sizes
 
   /// The distance between the upper edges of two rows, in points.
-  public var rowPitch: Double { height + spacing }
+  package var rowPitch: Double { height + spacing }
 
   /// The width of the content, in points.
-  public var contentWidth: Double {
+  package var contentWidth: Double {
     insets.left + Double(columns) * (width + spacing) - spacing + insets.right
   }
 
@@ -165,13 +165,13 @@ public struct GridLayout: Sendable, Hashable {
   }
 
   /// The flat index of a section's item; nil if there is no such item.
-  public func index(ofItem item: Int, inSection section: Int) -> Int? {
+  package func index(ofItem item: Int, inSection section: Int) -> Int? {
     guard let items = items(inSection: section), (0..<items.count).contains(item) else { return nil }
     return items.lowerBound + item
   }
 
   /// The flat indices of a section's items; nil if there is no such section.
-  public func items(inSection section: Int) -> Range<Int>? {
+  package func items(inSection section: Int) -> Range<Int>? {
     sections.indices.contains(section) ? firsts[section]..<firsts[section + 1] : nil
   }
 
@@ -184,7 +184,7 @@ public struct GridLayout: Sendable, Hashable {
   }
 
   /// The number of items needed, by adding to the last section, to fill the content down to `bottom`.
-  public func itemCount(fillingDownTo bottom: Double) -> Int {
+  package func itemCount(fillingDownTo bottom: Double) -> Int {
     guard let last = sections.indices.last, bottom.isFinite else { return itemCount }
     let missing = bottom - cellsTop(ofSection: last)
     // Clamped, since an extreme `bottom` would overflow the number of rows.

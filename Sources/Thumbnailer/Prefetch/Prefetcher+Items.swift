@@ -7,9 +7,9 @@ extension Prefetcher {
   /// The items under one header.
   public struct Section: Sendable {
     /// The source images in order; nil for a cell without one, such as a text or a message.
-    public var items: [ImageSource?]
+    package var items: [ImageSource?]
     /// The height of the header, in points; 0 for none.
-    public var headerHeight: Double
+    package var headerHeight: Double
 
     /// A section.
     public init(items: [ImageSource?], headerHeight: Double = 0) {
@@ -23,7 +23,7 @@ extension Prefetcher {
   }
 
   /// The number of items in all sections.
-  public var itemCount: Int { state.withLock { $0.items.count } }
+  package var itemCount: Int { state.withLock { $0.items.count } }
 
   /// Replaces all items by one section; nil for a cell without an image.
   public func setItems(_ items: [ImageSource?]) {

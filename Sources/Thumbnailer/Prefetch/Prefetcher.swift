@@ -27,27 +27,27 @@ public final class Prefetcher: Sendable {
     public var screensBehind = 0.5
     /// The most bytes downloaded for cells outside of the viewport, counted outwards from it: actual downloads for
     /// cells that are ready, and the average per image for the others. Default: 32 MiB.
-    public var byteBudget = ByteSize.mebibytes(32)
+    package var byteBudget = ByteSize.mebibytes(32)
     /// The most concurrent requests, including visible cells. Nil: as many as the pipeline downloads from one host,
     /// plus one for each decode.
-    public var maximumRunning: Int?
+    package var maximumRunning: Int?
     /// The most concurrent requests for cells that are not visible. Nil: two fewer than the pipeline downloads from one
     /// host, so that a cell that becomes visible finds a free slot.
-    public var maximumPrefetches: Int?
+    package var maximumPrefetches: Int?
     /// The length of the list that is needed beyond the viewport, in its heights; with less, `itemsWanted` requests
     /// more. Default: 3.
-    public var screensOfItemsAhead = 3.0
+    package var screensOfItemsAhead = 3.0
 
     /// The defaults.
     public init() {}
   }
 
   /// The pipeline that makes the thumbnails.
-  public let pipeline: ThumbnailPipeline
+  package let pipeline: ThumbnailPipeline
   /// The thumbnail variant of all cells.
-  public let variant: Variant
+  package let variant: Variant
   /// The distance that it works ahead, and its limits.
-  public let options: Options
+  package let options: Options
   /// The number of items that the list should have so that the viewport does not soon reach its end, sent when it has
   /// fewer: a signal to request the next page of a photo source. For one listener, which gets only the latest number.
   public let itemsWanted: AsyncStream<Int>
@@ -102,7 +102,7 @@ public final class Prefetcher: Sendable {
   }
 
   /// The visible items; empty before the first viewport.
-  public var visibleItems: Range<Int> {
+  package var visibleItems: Range<Int> {
     state.withLock { state in
       guard let viewport = inbox.latest ?? state.schedule.motion.viewport else { return 0..<0 }
       return state.schedule.layout.items(from: viewport.offset, height: viewport.height)
@@ -110,7 +110,7 @@ public final class Prefetcher: Sendable {
   }
 
   /// The layout with the current items.
-  public var layout: GridLayout { state.withLock { $0.schedule.layout } }
+  package var layout: GridLayout { state.withLock { $0.schedule.layout } }
 
   /// Applies another layout to the same items, as after a rotation of the device. The thumbnails stay those of
   /// `variant`.
@@ -159,7 +159,7 @@ public final class Prefetcher: Sendable {
   public func resume() { setPaused(false) }
 
   /// Whether prefetching is paused.
-  public var isPaused: Bool { state.withLock { $0.schedule.isPaused } }
+  package var isPaused: Bool { state.withLock { $0.schedule.isPaused } }
 
   /// Cancels all requests and clears the viewport; the next `setViewport` starts again.
   public func stop() {
@@ -180,7 +180,7 @@ public final class Prefetcher: Sendable {
   }
 
   /// Returns when everything in the window is ready or has failed, or when the calling task is cancelled.
-  public func waitUntilSettled() async {
+  package func waitUntilSettled() async {
     guard let promise = settlingWaiter() else { return }
     _ = await promise.wait { [weak self] in
       self?.removeSettlingWaiter(promise)

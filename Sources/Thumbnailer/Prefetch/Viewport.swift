@@ -4,11 +4,11 @@ import Synchronization
 public struct Viewport: Sendable, Hashable {
   /// The distance from the upper edge of the content to that of the view, in points. Negative, or beyond the content,
   /// during overscroll.
-  public var offset: Double
+  package var offset: Double
   /// The height of the view, in points.
-  public var height: Double
+  package var height: Double
   /// The time of the scroll event. Speeds are computed from successive viewports.
-  public var time: ContinuousClock.Instant
+  package var time: ContinuousClock.Instant
 
   /// A viewport; values that are not finite are replaced by 0.
   public init(offset: Double, height: Double, time: ContinuousClock.Instant = .now) {
@@ -18,7 +18,7 @@ public struct Viewport: Sendable, Hashable {
   }
 
   /// The lower edge of the view, in points.
-  public var bottom: Double { offset + height }
+  package var bottom: Double { offset + height }
 }
 
 /// The queue of viewports that a prefetcher has not processed yet.

@@ -60,17 +60,17 @@ public struct GallerySection: Identifiable, Equatable, Sendable {
 /// Renders snapshots as a front end's own cells, with a renderer for each kind of cell.
 public struct CellFactory<Output> {
   /// Renders a photo.
-  public var photo: (GalleryItem) -> Output
+  package var photo: (GalleryItem) -> Output
   /// Renders a line of text.
-  public var text: (_ text: String) -> Output
+  package var text: (_ text: String) -> Output
   /// Renders a title.
-  public var header: (_ title: String, _ subtitle: String) -> Output
+  package var header: (_ title: String, _ subtitle: String) -> Output
   /// Renders a loading indicator.
-  public var loading: (_ text: String) -> Output
+  package var loading: (_ text: String) -> Output
   /// Renders a message to the user.
-  public var message: (_ reason: GalleryCell.Reason, _ text: String, _ canRetry: Bool) -> Output
+  package var message: (_ reason: GalleryCell.Reason, _ text: String, _ canRetry: Bool) -> Output
   /// Renders the source of the photos.
-  public var attribution: (_ text: String, _ url: URL?) -> Output
+  package var attribution: (_ text: String, _ url: URL?) -> Output
 
   /// A factory with these renderers.
   public init(

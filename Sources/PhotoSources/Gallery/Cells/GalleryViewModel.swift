@@ -12,11 +12,11 @@ public protocol GalleryViewModel: Sendable {
 /// Empty sections are left out. The ids of the sections are `header`, `notices`, `photos` and `footer`.
 public struct StandardGalleryViewModel: GalleryViewModel {
   /// Whether there is a title.
-  public var hasHeader: Bool
+  package var hasHeader: Bool
   /// Whether there are messages.
-  public var hasNotices: Bool
+  package var hasNotices: Bool
   /// Whether the footer names the photos' sources and terms. Many sources require it.
-  public var hasAttribution: Bool
+  package var hasAttribution: Bool
 
   /// A layout; by default with everything.
   public init(hasHeader: Bool = true, hasNotices: Bool = true, hasAttribution: Bool = true) {

@@ -2,8 +2,8 @@
 ///
 /// Apply it in this order: delete cells and sections of the old list, insert and move sections, insert and move cells
 /// to their positions in the new list, then reload changed cells. As few cells as possible move: those that stay in
-/// place within a section are the longest increasing subsequence of old positions. A moved section takes its cells
-/// along. Computed in O(n log n).
+/// place within a section are the longest increasing subsequence of old positions, computed in O(n log n). A moved section
+/// takes its cells along.
 ///
 /// Section ids must be distinct within a list, and so must cell ids.
 public struct SnapshotDiff: Equatable, Sendable {
@@ -15,14 +15,6 @@ public struct SnapshotDiff: Equatable, Sendable {
     public var cell: Int
   }
 
-  /// An inserted cell, or one whose content has changed.
-  public struct Change: Equatable, Sendable {
-    /// The position in the new list.
-    public let position: Position
-    /// The new content.
-    public let cell: GalleryCell
-  }
-
   /// A moved cell: it is in both lists.
   public struct Move: Hashable, Sendable {
     /// The position in the old list.
@@ -31,16 +23,16 @@ public struct SnapshotDiff: Equatable, Sendable {
     public let to: Position
   }
 
-  /// The difference between the lists of sections.
-  public let sections: ListChange<String>
+  /// The difference between the ids of the sections; a removal and an insertion that are associated are a move.
+  public let sections: CollectionDifference<String>
   /// The positions of the deleted cells in the old list, ascending.
   public let deletes: [Position]
-  /// The inserted cells, by ascending position.
-  public let inserts: [Change]
+  /// The positions of the inserted cells in the new list, ascending.
+  public let inserts: [Position]
   /// The moved cells, by ascending position in the new list.
   public let moves: [Move]
-  /// The changed cells, by ascending position.
-  public let reloads: [Change]
+  /// The positions in the new list of the cells whose content has changed, ascending.
+  public let reloads: [Position]
 
   /// Whether the lists are equal.
   public var isEmpty: Bool {
@@ -54,7 +46,7 @@ public struct SnapshotDiff: Equatable, Sendable {
 
   /// Computes the difference between two lists of sections.
   public init(from old: [GallerySection], to new: [GallerySection]) {
-    sections = ListChange(from: old.map(\.id), to: new.map(\.id))
+    sections = new.map(\.id).difference(from: old.map(\.id)).inferringMoves()
     let formerSections = Dictionary(old.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
     // Fast path: a common prefix and suffix needs no look-up, and mostly only a few cells differ.
     let ends = new.map { group in formerSections[group.id].map { CommonEnds(old[$0].cells, group.cells) } }
@@ -70,7 +62,7 @@ public struct SnapshotDiff: Equatable, Sendable {
         places[group.cells[index].id] = Position(section: section, cell: index)
       }
     }
-    var (inserts, moves, reloads): ([Change], [Move], [Change]) = ([], [], [])
+    var (inserts, moves, reloads): ([Position], [Move], [Position]) = ([], [], [])
     for (section, group) in new.enumerated() {
       let former = formerSections[group.id]
       let middle = (ends[section]?.first ?? 0)..<group.cells.count - (ends[section]?.last ?? 0)
@@ -87,14 +79,14 @@ public struct SnapshotDiff: Equatable, Sendable {
           origin = Position(section: former, cell: index + shift)
         }
         guard let origin else {
-          inserts.append(Change(position: position, cell: cell))
+          inserts.append(position)
           continue
         }
         isKept[origin.section][origin.cell] = true
         if middle.contains(index), !settled.contains(index - middle.lowerBound) {
           moves.append(Move(from: origin, to: position))
         }
-        if old[origin.section].cells[origin.cell] != cell { reloads.append(Change(position: position, cell: cell)) }
+        if old[origin.section].cells[origin.cell] != cell { reloads.append(position) }
       }
     }
     (self.inserts, self.moves, self.reloads) = (inserts, moves, reloads)

@@ -17,17 +17,17 @@ extension PhotoProvider {
 /// A search whose first page is stored returns its stored pages, up to the first missing one. Any other search, and an
 /// empty query, returns all photos with cached thumbnails, of all providers. Photos keep the metadata that was stored
 /// with them, such as author and licence.
-public final class OfflineProvider: PhotoProvider {
+package final class OfflineProvider: PhotoProvider {
   /// The name of the provider whose pages are stored.
-  public let name: String
+  package let name: String
   /// Searches; reports no total.
-  public let capabilities = ProviderCapabilities()
+  package let capabilities = ProviderCapabilities()
 
   private let store: ThumbnailCache
   private let isSubstituting = Atomic(false)
 
   /// Whether the latest search is not stored, so that unrelated photos were returned.
-  public var givesOtherPhotos: Bool { isSubstituting.load(ordering: .relaxed) }
+  package var givesOtherPhotos: Bool { isSubstituting.load(ordering: .relaxed) }
 
   /// Reads the stored pages of the provider with this name.
   package init(of name: String, store: ThumbnailCache) { (self.name, self.store) = (name, store) }
@@ -43,7 +43,7 @@ public final class OfflineProvider: PhotoProvider {
   /// One page of stored photos.
   ///
   /// - Throws: `ProviderError.unreachable` if nothing at all is stored.
-  public func search(_ query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage {
+  package func search(_ query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage {
     guard let cursor else { return try await firstPage(of: query) }
     // `query:PAGESIZE:CURSOR` is a page of a search, by the provider's own cursor; `cached:MARK` is a page of all
     // cached photos.
@@ -75,7 +75,7 @@ public final class OfflineProvider: PhotoProvider {
   }
 
   /// Not possible without a network.
-  public func reportUse(of photo: Photo) async throws(ProviderError) {
+  package func reportUse(of photo: Photo) async throws(ProviderError) {
     guard photo.downloadLocation != nil else { return }
     throw .unsupported(provider: name, reason: "the use cannot be reported without a network; export again with one")
   }

@@ -15,7 +15,7 @@ public final class FolderProvider: PhotoProvider {
   /// Searches and picks at random; reports the total.
   public let capabilities = ProviderCapabilities(picksRandom: true)
   /// The folder's absolute path.
-  public var path: String { index.path }
+  package var path: String { index.path }
 
   private let index: FolderIndex
   /// The last query and its results, since most searches are for the next page.

@@ -26,7 +26,7 @@ public final class URLListProvider: PhotoProvider {
   public convenience init(path: String) { self.init(.path(path)) }
 
   /// Reads the standard input, which is possible only once.
-  public static func standardInput() -> URLListProvider { URLListProvider(.open(.standardInput, name: "-")) }
+  package static func standardInput() -> URLListProvider { URLListProvider(.open(.standardInput, name: "-")) }
 
   init(_ input: URLListReader.Input) { reader = URLListReader(input) }
 
