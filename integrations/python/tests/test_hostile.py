@@ -13,7 +13,7 @@ pa = pytest.importorskip("pyarrow")
 pytest.importorskip("PIL.Image")
 import pyarrow.parquet as pq  # noqa: E402
 
-from thumbs_worker.img2dataset import SettingError, layout, ledger  # noqa: E402
+from thumbs_worker.img2dataset import SettingError, layout, ledger, storage  # noqa: E402
 from thumbs_worker.img2dataset.__main__ import main  # noqa: E402
 from thumbs_worker.img2dataset.run import download  # noqa: E402
 from thumbs_worker.img2dataset.storage import Output  # noqa: E402
@@ -81,6 +81,7 @@ def test_objects_become_files_of_their_folder_alone(
     assert main(["verify", "s3://bucket/bad"]) == 1
     assert "s3://bucket/bad/00000 has '..'" in capsys.readouterr().err
     bucket.pipe_file(f"bucket/bad/{layout.LEDGER}/../../../victim/0.jpg", b"x")
+    bucket.pipe_file("bucket/bad/00000_stats.json", b"{}")
     output = Output("s3://bucket/bad")
     with pytest.raises(ValueError, match="plain name"):
         output.begin(overwrite=False, needs_ledger=True)
@@ -165,11 +166,79 @@ def test_a_file_in_the_place_of_a_shard_is_left(
     assert Output(address).verify() == []
 
 
-def test_a_folder_in_the_place_of_a_shard_is_left(run: Any, tmp_path: Path) -> None:
-    album = tmp_path / "out/00000"
-    album.mkdir(parents=True)
-    (album / "IMG_1.jpg").write_text("the user's")
-    for mode in ("incremental", "overwrite"):
-        with pytest.raises(FileExistsError, match="00000 is in the way"):
-            run(incremental_mode=mode)
-    assert tree(album) == {"IMG_1.jpg": b"the user's"}
+OTHERS = ["00000/000000000.txt", "00000.tar", "00000.parquet", "_ledger/00000.parquet", "_manifest/00000.manifest"]
+
+
+@pytest.mark.parametrize("where", ["here", "s3"])
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_shard_with_what_was_not_written_so_is_left_whole(
+    request: pytest.FixtureRequest, run: Any, tmp_path: Path, where: str, name: str
+) -> None:
+    address = f"s3://bucket/mine-{name}" if where == "s3" else str(tmp_path / "out")
+    system = request.getfixturevalue("bucket") if where == "s3" else pytest.importorskip("fsspec").filesystem("file")
+    root = address.removeprefix("s3://")
+
+    def found() -> dict[str, bytes]:
+        return {path: system.cat_file(path) for path in system.find(root)}
+
+    # Of a folder where no run has been, one with shards, and one whose shard lacks its statistics.
+    for mode in ("incremental", "overwrite", "incremental"):
+        system.makedirs(f"{root}/{name}".rpartition("/")[0], exist_ok=True)
+        kept = system.cat_file(f"{root}/{name}") if system.exists(f"{root}/{name}") else None
+        system.pipe_file(f"{root}/{name}", b"the user's")
+        before = found()
+        if name != "00000.tar" or mode == "overwrite" or f"{root}/00000.parquet" in before:
+            with pytest.raises((FileExistsError, ValueError), match=rf"({name}|00000) is (in the way|not)"):
+                run(output_folder=address, incremental_mode=mode)
+            assert found() == before
+        system.rm_file(f"{root}/{name}")
+        if kept is not None:
+            system.pipe_file(f"{root}/{name}", kept)
+        run(output_folder=address, incremental_mode=mode)
+        assert Output(address).verify() == []
+        if mode == "overwrite":
+            system.rm_file(f"{root}/00000_stats.json")
+
+
+def test_a_shard_of_an_earlier_version_is_replaced(run: Any, tmp_path: Path) -> None:
+    run()
+    before = tree(tmp_path / "out")
+    manifest = tmp_path / "out" / layout.MANIFEST / "00000.manifest"
+    document = json.loads(manifest.read_text())
+    del document["samples"]
+    manifest.write_text(json.dumps(document))
+    (tmp_path / "out/00000/notes.txt").write_text("the user's")
+    with pytest.raises(FileExistsError, match="00000 is in the way"):
+        run(incremental_mode="overwrite")
+    (tmp_path / "out/00000/notes.txt").unlink()
+    run(incremental_mode="overwrite")
+    assert tree(tmp_path / "out").keys() == before.keys() and Output(str(tmp_path / "out")).verify() == []
+
+
+@pytest.mark.parametrize("where", ["here", "s3"])
+def test_a_run_that_ends_between_any_two_files_is_gone_on_with(
+    request: pytest.FixtureRequest, run: Any, tmp_path: Path, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = "s3://bucket/ends" if where == "s3" else str(tmp_path / "out")
+    step = "_again" if where == "s3" else "rename"
+    place, real = (storage, storage._again) if where == "s3" else (Path, Path.rename)
+    for most in range(100):
+        left = [most]
+
+        def ending(*arguments: Any) -> Any:
+            left[0] -= 1
+            if left[0] < 0:
+                raise OSError("killed")
+            return real(*arguments)  # noqa: B023
+
+        with monkeypatch.context() as patch:
+            patch.setattr(place, step, ending)
+            try:
+                run(output_folder=address, incremental_mode="overwrite")
+            except OSError as error:
+                assert "killed" in str(error)
+        run(output_folder=address)
+        assert Output(address).verify() == []
+        if left[0] >= 0:
+            break
+    assert 3 < most < 99

@@ -146,7 +146,7 @@ def test_a_write_that_was_interrupted_is_refused_until_it_is_written_again(
     write(frame, output, partitions=1, options=options)
     # As a driver leaves it that is killed while it commits, after another one.
     (output / "_SUCCESS").unlink()
-    (output / "_temporary/killed/0-0/_tmp").mkdir(parents=True)
+    (output / f"_temporary/{'0' * 32}/0-0/_tmp").mkdir(parents=True)
     with pytest.raises(FileNotFoundError, match="overwrite"):
         write_failed(spark, output, options=options)
     with pytest.raises(FileExistsError):

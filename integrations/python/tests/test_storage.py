@@ -89,12 +89,20 @@ def test_the_ledger_of_an_earlier_shard_is_gone_when_its_successor_is_committed(
     stale, marker = f"bucket/again/{ledger.FOLDER}/00000.parquet", "bucket/again/00000_stats.json"
     bucket.pipe_file(stale, b"rows of a run that was killed")
     output = Output("s3://bucket/again")
-    layout.write_statistics(output.folder, "00000", {})
+    layout.write_statistics(output.stage, "00000", {})
+    with pytest.raises(FileExistsError, match="_ledger/00000.parquet is in the way"):
+        output.published("00000")
+    columns = layout.pa.schema([])
+    entry = {"key": "0", "code": "", "message": "", "first_failed": 0.0, "not_before": 0.0}
+    (tmp_path / layout.TEMPORARY).mkdir()
+    ledger.write(tmp_path, "00000", columns, [entry])
+    bucket.put_file(str(tmp_path / ledger.FOLDER / "00000.parquet"), stale)
+    bucket.pipe_file(f"bucket/again/{layout.MANIFEST}/00000.manifest", b'{"files": {}}')
     put = output._put
 
-    def checked(path: Path) -> None:
-        assert f"bucket/again/{path.name}" == marker and not bucket.exists(stale)
-        put(path)
+    def checked(file: str, target: str) -> None:
+        assert not bucket.exists(stale) and not bucket.exists(marker)
+        put(file, target)
 
     output._put = checked
     output.published("00000")
@@ -153,7 +161,7 @@ def test_the_driver_of_spark_takes_over_what_its_tasks_have_sent(
     listed.write_text("".join(f"{url}\n" for url in [*urls[:5], f"{origin}/status/503"]))
     written = []
     for root in (f"s3://bucket/out-{output_format}", str(tmp_path / "here")):
-        task = f"{root}/_temporary/job/0-0"
+        task = f"{root}/_temporary/{'0' * 32}/0-0"
         command = ["--url_list", str(listed), "--output_folder", task, *OPTIONS, f"--output_format={output_format}"]
         assert main(command) == 0
         reports = [
@@ -163,10 +171,21 @@ def test_the_driver_of_spark_takes_over_what_its_tasks_have_sent(
         output = Output(root)
         # What a commit that was killed has left, and an earlier one.
         output.write("_SUCCESS", {})
-        output.write("00007_stats.json", {})
-        output.write(f"{layout.MANIFEST}/00007.manifest", {"files": {}})
+        counts = {"rows": 0, "successes": 0}
+        output.write("00007_stats.json", layout.Statistics().document())
+        output.write(f"{layout.MANIFEST}/00007.manifest", {"files": {}, **counts})
+        with pytest.raises(FileExistsError, match="_SUCCESS is in the way"):
+            spark_output._commit(output, reports, overwrite=True)
+        output.write("_SUCCESS", {"shards": 1, **counts})
+        # Another job's, as Hadoop names it, stays.
+        other = f"{root}/_temporary/0/part-00000".removeprefix("s3://")
+        system = bucket if "://" in root else storage._system(other)[0]
+        system.makedirs(other.rpartition("/")[0], exist_ok=True)
+        system.pipe_file(other, b"rows")
         written.append(spark_output._commit(output, reports, overwrite=True))
-        output.remove("_temporary")
+        output.sweep("_temporary", spark_output._JOB)
+        assert system.find(f"{root}/_temporary".removeprefix("s3://")) == [other]
+        system.rm(f"{root}/_temporary".removeprefix("s3://"), recursive=True)
         assert {name[:5] for name in output.names() if name[0] != "_"} == {"00000", "00001"}
         assert "_SUCCESS" in output.names() and "_temporary" not in output.names() and output.verify() == []
         output.close()

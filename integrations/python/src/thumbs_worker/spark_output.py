@@ -33,6 +33,7 @@ from thumbs_worker.worker import DEFAULT_WINDOW
 # Where tasks write until the driver commits, and what says that all is there: the names that Spark itself uses.
 _TEMPORARY = "_temporary"
 _SUCCESS = "_SUCCESS"
+_JOB = "[0-9a-f]{32}"
 _SHARD = re.compile(r"[0-9]{5,}(\.tar|\.parquet|_stats\.json)?")
 _DIGITS = 5
 _OUTPUTS = ("webdataset", "files", "parquet")
@@ -84,7 +85,7 @@ class _Task:
         options = replace(self.options, max_wait="0", max_failures=None)
         try:
             with task_worker(options, self.program, self.window) as worker:
-                filler = Filler(self.settings, _Plain(), self.options, output.folder, report)
+                filler = Filler(self.settings, _Plain(), self.options, output.stage, report)
                 filler.run(worker, self._shards(batches, partition))
         finally:
             output.close()
@@ -262,13 +263,13 @@ def _output(output: str | os.PathLike[str]) -> Output:
 def _run(task: _Task, rows: DataFrame, output: Output, *, overwrite: bool) -> Written:
     """Has Spark fill the shards, and commits them."""
     job = f"{output.address}/{_TEMPORARY}/{uuid.uuid4().hex}"
-    output.remove(_TEMPORARY)
+    output.sweep(_TEMPORARY, _JOB)
     try:
         reports = rows.mapInArrow(replace(task, folder=job), _REPORT).collect()
         reports.sort(key=lambda each: (each["partition"], each["shard"]))
         return _commit(output, reports, overwrite)
     finally:
-        output.remove(_TEMPORARY)
+        output.sweep(_TEMPORARY, _JOB)
 
 
 def _check(output: Output, output_format: str, encode_format: str, overwrite: bool) -> None:
@@ -277,8 +278,20 @@ def _check(output: Output, output_format: str, encode_format: str, overwrite: bo
     if encode_format not in _FORMATS:
         raise ValueError(f"encode_format is one of {', '.join(_FORMATS)}, not {encode_format}")
     output.claim()
-    if not overwrite and any(map(_is_ours, output.names())):
+    if overwrite:
+        _written(output)
+    elif any(map(_is_ours, output.names())):
         raise FileExistsError(f"{shown(output.address)} has shards already: name another folder, or pass overwrite=True")
+
+
+def _written(output: Output, new: Iterable[str] = ()) -> list[str]:
+    """What earlier writes have left. Throws `FileExistsError` for what is in the way and somebody's own."""
+    if _SUCCESS in output.names():
+        with contextlib.suppress(ValueError, AttributeError):
+            if json.loads(output.fetch(_SUCCESS).read_bytes()).keys() == Written.__dataclass_fields__.keys():
+                return output.written(new)
+        raise FileExistsError(f"{_SUCCESS} is in the way, and of no write: move it, or name another folder")
+    return output.written(new)
 
 
 def _is_ours(name: str) -> bool:
@@ -302,10 +315,9 @@ def _columns(df: DataFrame, kept: Sequence[str], url: str, caption: str | None) 
 def _commit(output: Output, reports: Sequence[Any], overwrite: bool) -> Written:
     """Gives the shards their names, one after the other, and then says that all is there."""
     if overwrite:
-        output.remove(_SUCCESS)
-        for name in output.names():
-            if _is_ours(name):
-                output.remove(name)
+        files = _written(output, [layout.shard_name(number, _DIGITS) for number in range(len(reports))])
+        output.discard({_SUCCESS}.intersection(output.names()))
+        output.discard(files)
     first = 0 if overwrite else max(layout.done_shards(output.folder), default=-1) + 1
     for number, report in enumerate(reports, first):
         output.adopt(report["folder"], report["name"], layout.shard_name(number, _DIGITS))

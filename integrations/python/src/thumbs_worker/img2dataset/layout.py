@@ -13,9 +13,9 @@ import re
 import shutil
 import tarfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import IO, Any, Protocol
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -28,37 +28,20 @@ TEMPORARY = "_thumbs_tmp"
 MANIFEST = "_manifest"
 # A file for each shard with rows that may still come.
 LEDGER = "_ledger"
+# How the names of a shard's files end.
+ENDS = ("", ".tar", ".parquet", ".tfrecord")
+_FIELDS = {"files", "rows", "successes", "samples", "completes"}
 _READ_SIZE = 1 << 20
 # Rows of a row group, as img2dataset writes them.
 _ROWS_AT_ONCE = 100
 # More kinds of errors than this are not told apart in a shard's statistics.
 _MOST_KINDS = 100_000
-_SAMPLE = r"[0-9]+\.(jpg|png|webp|json|txt)"
-_OURS = re.compile(
-    rf"(_temporary|{TEMPORARY}|{MANIFEST}|{LEDGER})(/.*)?|_SUCCESS"
-    rf"|[0-9]+(/{_SAMPLE}|\.tar|\.parquet|\.tfrecord|_stats\.json)",
-    re.DOTALL,
-)
-
-
-def is_ours(path: str) -> bool:
-    """Whether a path in an output is one that outputs have: all else is somebody's own."""
-    return _OURS.fullmatch(path) is not None
-
-
 def plain(name: object, where: object, start: str = "") -> str:
     """A name that was read from a file or a storage, which others may have written. Throws `ValueError` for a path: it
     could lead anywhere."""
     if isinstance(name, str) and re.fullmatch(r"[^/\\\0]+", name) and name.startswith(start) and name not in (".", ".."):
         return name
     raise ValueError(f"{where} has {name!r}, which is no plain name of its own: others have changed it, remove it")
-
-
-def claim(name: str, files: Iterable[str], exists: Callable[[str], bool]) -> None:
-    """Throws `FileExistsError` if one of the files of a shard is there and no manifest says that it is a shard's."""
-    for file in () if exists(f"{MANIFEST}/{name}.manifest") else files:
-        if exists(file):
-            raise FileExistsError(f"{file} is in the way, and is of no shard: move it, or name another folder")
 
 
 def shard_name(number: int, digits: int) -> str:
@@ -118,67 +101,25 @@ class Statistics:
 
 
 class ShardWriter(Protocol):
-    """Takes the samples of a shard in order. Nothing has its name before `close`."""
+    """Takes the samples of a shard in order, in a folder of its own."""
 
     def write(self, image: bytes | None, caption: str | None, columns: Mapping[str, Any]) -> None:
         """Adds a row; `image` is None where it failed, `caption` None where no captions are written."""
 
     def close(self) -> list[str]:
-        """Gives the shard its name; returns those of its files and folders."""
+        """Syncs the shard; returns the names of its files and folders."""
 
     def abandon(self) -> None:
         """Removes what was written."""
 
 
-class _Folder:
-    """A shard's temporary files and what they will be called."""
-
-    def __init__(self, folder: Path, name: str) -> None:
-        self.folder = folder
-        self.name = name
-        # Two runs, or two tasks of an engine, may write the same shard.
-        self.temporary = folder / TEMPORARY / f"{name}-{os.getpid()}-{time.time_ns()}"
-        self.temporary.mkdir(parents=True)
-
-    def path(self, end: str) -> Path:
-        return self.temporary / f"{self.name}{end}"
-
-    def publish(self, *ends: str) -> list[str]:
-        """Syncs and renames the files, in this order; returns their names. An empty manifest says before that the names
-        are a shard's. Throws `FileExistsError`."""
-        names = [f"{self.name}{end}" for end in ends]
-        claim(self.name, names, lambda file: os.path.lexists(self.folder / file))
-        write_document(self.folder, self.folder / MANIFEST / f"{self.name}.manifest", {"files": {}})
-        for end in ends:
-            _sync(self.path(end))
-        for end, name in zip(ends, names, strict=True):
-            target = self.folder / name
-            if target.is_dir():
-                remove(target)
-            self.path(end).rename(target)
-        _sync(self.folder)
-        self.remove()
-        return names
-
-    def remove(self) -> None:
-        shutil.rmtree(self.temporary, ignore_errors=True)
-
-
 def remove(path: Path) -> None:
-    """Removes a file, or a folder with all that is in it; does nothing where there is none. What is called as the folder
-    of a shard keeps all but samples."""
-    is_folder = path.is_dir() and not path.is_symlink()
-    if path.name.isdigit() and not path.is_symlink():
-        for each in list(path.iterdir()) if is_folder else ():
-            if re.fullmatch(_SAMPLE, each.name):
-                each.unlink()
-        with contextlib.suppress(OSError):
-            path.rmdir()
-    else:
-        shutil.rmtree(path) if is_folder else path.unlink(missing_ok=True)
+    """Removes a temporary file, or a folder with all that is in it; does nothing where there is none."""
+    shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Waits until a file or a folder is on its disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -215,21 +156,28 @@ class _Shard:
     _ends: tuple[str, ...] = ()
 
     def __init__(self, folder: Path, name: str, columns: pa.Schema, image_end: str) -> None:
-        self._files = _Folder(folder, name)
+        self._folder = folder
+        self._name = name
         self._image_end = image_end
-        self._table = _Table(self._files.path(".parquet"), columns)
+        self._table = _Table(self._path(".parquet"), columns)
+
+    def _path(self, end: str) -> Path:
+        return self._folder / f"{self._name}{end}"
 
     def _finish(self) -> None:
         self._table.close()
 
     def close(self) -> list[str]:
         self._finish()
-        return self._files.publish(*self._ends, ".parquet")
+        for end in (*self._ends, ".parquet"):
+            sync(self._path(end))
+        return [f"{self._name}{end}" for end in (*self._ends, ".parquet")]
 
     def abandon(self) -> None:
         with contextlib.suppress(Exception):
             self._finish()
-        self._files.remove()
+        for end in (*self._ends, ".parquet"):
+            remove(self._path(end))
 
 
 class WebDatasetShard(_Shard):
@@ -239,7 +187,7 @@ class WebDatasetShard(_Shard):
 
     def __init__(self, folder: Path, name: str, columns: pa.Schema, image_end: str) -> None:
         super().__init__(folder, name, columns, image_end)
-        self._tar = tarfile.open(self._files.path(".tar"), "w", format=tarfile.USTAR_FORMAT)
+        self._tar = tarfile.open(self._path(".tar"), "w", format=tarfile.USTAR_FORMAT)
 
     def write(self, image: bytes | None, caption: str | None, columns: Mapping[str, Any]) -> None:
         if image is not None:
@@ -269,11 +217,11 @@ class FilesShard(_Shard):
 
     def __init__(self, folder: Path, name: str, columns: pa.Schema, image_end: str) -> None:
         super().__init__(folder, name, columns, image_end)
-        self._files.path("").mkdir()
+        self._path("").mkdir()
 
     def write(self, image: bytes | None, caption: str | None, columns: Mapping[str, Any]) -> None:
         if image is not None:
-            base = self._files.path("") / columns["key"]
+            base = self._path("") / columns["key"]
             base.with_suffix(f".{self._image_end}").write_bytes(image)
             base.with_suffix(".json").write_text(json.dumps(columns, indent=4, default=str))
             if caption is not None:
@@ -298,7 +246,7 @@ class TFRecordShard(_Shard):
 
     def __init__(self, folder: Path, name: str, columns: pa.Schema, image_end: str) -> None:
         super().__init__(folder, name, columns, image_end)
-        self._stream = self._files.path(".tfrecord").open("wb")
+        self._stream = self._path(".tfrecord").open("wb")
         self._records = Records(self._stream)
 
     def write(self, image: bytes | None, caption: str | None, columns: Mapping[str, Any]) -> None:
@@ -343,38 +291,53 @@ WRITERS: dict[str, Callable[[Path, str, pa.Schema, str], ShardWriter]] = {
 @contextlib.contextmanager
 def new_file(folder: Path, target: Path) -> Iterator[Path]:
     """Lends a path to write to; the file has its name in the output when it is complete and synced."""
-    files = _Folder(folder, target.name)
+    (folder / TEMPORARY).mkdir(exist_ok=True)
+    # Two runs, or two tasks of an engine, may write the same file.
+    path = folder / TEMPORARY / f"{target.name}-{os.getpid()}-{time.time_ns()}"
     try:
-        yield files.path("")
-        _sync(files.path(""))
+        yield path
+        sync(path)
         target.parent.mkdir(exist_ok=True)
-        files.path("").rename(target)
-        _sync(target.parent)
+        path.rename(target)
+        sync(target.parent)
     finally:
-        files.remove()
+        path.unlink(missing_ok=True)
 
 
 def sha256(path: Path) -> str:
     """The hash of a file; of a folder, that of the sorted lines `HASH  NAME` of its files."""
     if path.is_dir():
-        lines = "".join(f"{sha256(file)}  {file.name}\n" for file in sorted(path.iterdir()))
-        return hashlib.sha256(lines.encode()).hexdigest()
-    digest = hashlib.sha256()
+        return folder_digest({file.name: sha256(file) for file in path.iterdir()})
     with path.open("rb") as stream:
-        while block := stream.read(_READ_SIZE):
-            digest.update(block)
-    return digest.hexdigest()
+        return digest(stream)
+
+
+def digest(stream: IO[bytes]) -> str:
+    """The hash of what a stream still has."""
+    result = hashlib.sha256()
+    while block := stream.read(_READ_SIZE):
+        result.update(block)
+    return result.hexdigest()
+
+
+def folder_digest(digests: Mapping[str, str | None]) -> str:
+    """The hash of a folder, from those of its files."""
+    lines = "".join(f"{digests[name]}  {name}\n" for name in sorted(digests))
+    return hashlib.sha256(lines.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def write_manifest(folder: Path, name: str, files: list[str], counts: Mapping[str, Any], *, completes: bool) -> None:
     """Writes what a shard consists of. It has the same bytes in each run with the same results."""
     if not files:
         return
+    samples = {file.name: sha256(file) for file in sorted(folder.glob(f"{name}/*"))}
     document = {
-        "files": {file: sha256(folder / file) for file in files},
+        "files": {file: sha256(folder / file) if file != name else folder_digest(samples) for file in files},
         "rows": counts["count"],
         "successes": counts["successes"],
     }
+    if samples:
+        document["samples"] = samples
     if completes:
         document["completes"] = True
     write_document(folder, folder / MANIFEST / f"{name}.manifest", document)
@@ -392,10 +355,15 @@ def parsed_manifest(data: bytes, name: str) -> dict[str, Any]:
     try:
         document: dict[str, Any] = json.loads(data)
         document["files"].items()
+        samples = document.get("samples", {}).keys()
+        if not document.keys() <= _FIELDS:
+            raise ValueError("it has other fields")
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        raise ValueError(f"{where} is damaged: remove it") from None
+        raise ValueError(f"{where} is not as a run has written it: move it") from None
     for file in document["files"]:
         plain(file, where, name)
+    for file in samples:
+        plain(file, where)
     return document
 
 
@@ -409,6 +377,15 @@ def write_statistics(folder: Path, name: str, document: Mapping[str, Any]) -> No
     """Writes `00000_stats.json`, which marks the shard as done: a later run leaves it."""
     with new_file(folder, folder / f"{name}_stats.json") as path:
         path.write_text(json.dumps(document, indent=4))
+
+
+def is_statistics(data: bytes, document: Mapping[str, Any]) -> bool:
+    """Whether the bytes of a `_stats.json` are those of the shard with this manifest."""
+    with contextlib.suppress(ValueError, RecursionError):
+        found = json.loads(data)
+        counts = [document.get(name) for name in ("rows", "successes")]
+        return list(found) == list(Statistics().document()) and [found["count"], found["successes"]] == counts
+    return False
 
 
 def done_shards(folder: Path) -> dict[int, str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -35,6 +37,13 @@ def entry(columns: Mapping[str, Any], error: Failure, first_failed: float | None
         "first_failed": now if first_failed is None else first_failed,
         "not_before": now + (error.retry_after or 0.0),
     }
+
+
+def is_ours(data: bytes, _: Mapping[str, Any]) -> bool:
+    """Whether the bytes are those of a ledger."""
+    with contextlib.suppress(pa.ArrowException, OSError):
+        return bool(pa.parquet.read_schema(io.BytesIO(data)).names[-len(FIELDS) :] == [name for name, _ in FIELDS])
+    return False
 
 
 def write(folder: Path, name: str, columns: pa.Schema, entries: list[dict[str, Any]]) -> None:

@@ -77,6 +77,12 @@ def shards(settings: Settings, first: int, done: Container[int]) -> Iterator[Sha
             number += 1
 
 
+def shard_count(settings: Settings) -> int:
+    """How many shards the list makes."""
+    size = settings.number_sample_per_shard
+    return sum(-(-read(file, settings).num_rows // size) for file in input_files(settings))
+
+
 def _part(table: pa.Table, begin: int, count: int) -> pa.Table:
     """Rows as a copy: a slice has the buffers of the whole list, with which it would be sent to a task."""
     rows = table.slice(begin, count)

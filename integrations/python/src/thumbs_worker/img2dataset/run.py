@@ -11,7 +11,7 @@ from typing import Any
 
 from thumbs_worker.img2dataset import layout, ledger
 from thumbs_worker.img2dataset.fill import Filler
-from thumbs_worker.img2dataset.reader import Shard, failed_shards, input_files, shards
+from thumbs_worker.img2dataset.reader import Shard, failed_shards, input_files, shard_count, shards
 from thumbs_worker.img2dataset.resize import Resizer
 from thumbs_worker.img2dataset.robots import Robots, robots_options
 from thumbs_worker.img2dataset.settings import SettingError, Settings, split
@@ -70,7 +70,6 @@ class Run:
     def filled(self, shard: Shard) -> dict[str, Any]:
         """Fills one shard, and returns its statistics."""
         documents: list[dict[str, Any]] = []
-        (self._folder / layout.TEMPORARY).mkdir(parents=True, exist_ok=True)
         try:
             self._fill(iter([shard]), documents.append)
         finally:
@@ -94,7 +93,7 @@ class Run:
 
         try:
             with Worker(waiting, program=self._program, window=window) as worker:
-                Filler(settings, self._resizer, options, self._folder, publish, robots).run(worker, shards)
+                Filler(settings, self._resizer, options, self._output.stage, publish, robots).run(worker, shards)
         finally:
             if robots is not None:
                 robots.close()
@@ -105,7 +104,9 @@ class Run:
             if self._output.holds(file):
                 raise SettingError(f"url_list: {file} has the name of a file of the output: copy it elsewhere")
         mode = "incremental" if self._settings.only_failed else self._settings.incremental_mode
-        self._output.begin(mode == "overwrite", needs_ledger=self._settings.only_failed)
+        count = shard_count(self._settings) if mode == "overwrite" else 0
+        new = [layout.shard_name(number, self._settings.oom_shard_count) for number in range(count)]
+        self._output.begin(mode == "overwrite", needs_ledger=self._settings.only_failed, new=new)
         done = layout.done_shards(self._folder)
         if mode == "extend" or self._settings.only_failed:
             return max(done, default=-1) + 1, ()

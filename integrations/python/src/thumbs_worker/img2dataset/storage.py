@@ -1,30 +1,38 @@
 """Where an output is: a folder of this machine or, by fsspec, `s3://` and the like.
 
-Elsewhere, a shard is complete here before it is sent, and its statistics are sent last: they commit it. Nothing is
-renamed there, so a run that was killed leaves files that the next one replaces.
+A shard is complete before it comes there: first its manifest, which says which bytes its files have, then these, and
+its statistics last, which commit it. So the next run knows what one that was killed has left. What no manifest names as
+it is there is somebody's own: it is neither removed nor replaced.
 """
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import functools
 import json
 import os
+import re
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from thumbs_worker.errors import shown
-from thumbs_worker.img2dataset import layout
+from thumbs_worker.img2dataset import layout, ledger
 from thumbs_worker.img2dataset.settings import SettingError
 
 T = TypeVar("T")
 # How often a transfer is tried, and the first pause in seconds, which doubles: for storage that says SlowDown.
 _ATTEMPTS = 6
 _FIRST_PAUSE = 0.5
+# What is called so in a folder for temporary files is of a run: of now, or of an earlier version.
+_STAGE = "shards-"
+_TEMPORARY = rf"{_STAGE}.*|.+-\d+-\d{{16,}}"
+# As many names in an error.
+_MOST_NAMED = 5
 
 
 def is_elsewhere(address: str) -> bool:
@@ -60,7 +68,7 @@ def listed(address: str, end: str) -> list[str] | None:
 
 
 class Output:
-    """The folder that shards are written into, `folder`, which is the output itself or goes there."""
+    """The folder that shards are written into. `folder` is what of it is on this machine."""
 
     def __init__(self, address: str) -> None:
         self.address = address
@@ -70,6 +78,18 @@ class Output:
         if is_elsewhere(address):
             self._system, self._root = _system(address)
             self.folder = Path(tempfile.mkdtemp(prefix="thumbs-output-"))
+        else:
+            self._root = address
+
+    @functools.cached_property
+    def stage(self) -> Path:
+        """The folder where shards are made, for `published`."""
+        stage = self.folder
+        if self._system is None:
+            (self.folder / layout.TEMPORARY).mkdir(parents=True, exist_ok=True)
+            stage = Path(tempfile.mkdtemp(prefix=_STAGE, dir=self.folder / layout.TEMPORARY))
+        (stage / layout.TEMPORARY).mkdir(exist_ok=True)
+        return stage
 
     def claim(self) -> None:
         """Makes the folder, and keeps other runs out of it until `close`: two would give shards the same numbers. Object
@@ -88,50 +108,124 @@ class Output:
             pass
         self._lock = lock
 
-    def begin(self, overwrite: bool, needs_ledger: bool) -> None:
-        """Makes the folder, without shards with `overwrite`, and gets the names of those that are there, and the ledger."""
+    def begin(self, overwrite: bool, needs_ledger: bool, new: Iterable[str] = ()) -> None:
+        """Makes the folder, and gets the names of the shards that are there, and the ledger. `overwrite` removes shards,
+        for those that are called `new`. Throws `FileExistsError` for what is in the way, before anything is removed."""
         self.claim()
-        for part in (layout.MANIFEST, layout.LEDGER):
+        for part in (layout.MANIFEST, layout.LEDGER, layout.TEMPORARY):
             if (self.folder / part).is_symlink():
                 raise FileExistsError(f"{self.folder / part} is a link: remove it, or its files would be changed")
         if self._system is not None:
             # Others may have written there since it was listed.
             self._system.invalidate_cache()
-        # What a run has written, by the manifests: all else is somebody's own.
-        shards = {Path(name).stem for name in self.names(layout.MANIFEST)} if overwrite else set()
-        shards |= {""} if shards else set()
-        if self._system is None:
-            for path in list(self.folder.iterdir()):
-                is_shard = layout.is_ours(path.name) or path.name.isdigit()
-                if path.name == layout.TEMPORARY or is_shard and path.stem.partition("_")[0] in shards:
-                    layout.remove(path)
-        elif overwrite:
-            self._remove(self._root, shards)
+        if overwrite:
+            self.discard(self.written(new))
         else:
-            for name in self.names():
-                if name.endswith("_stats.json"):
-                    (self.folder / layout.plain(name, self.address)).touch()
-            for part in (layout.MANIFEST, layout.LEDGER) if needs_ledger else ():
+            done = {name.removesuffix("_stats.json") for name in self.names() if name.endswith("_stats.json")}
+            for name in done if self._system is not None else ():
+                (self.folder / layout.plain(f"{name}_stats.json", self.address)).touch()
+            self._left(self._begun() - done)
+            for part in (layout.MANIFEST, layout.LEDGER) if needs_ledger and self._system is not None else ():
                 self._get_files(part)
-        (self.folder / layout.TEMPORARY).mkdir()
+        self.sweep(layout.TEMPORARY, _TEMPORARY)
 
     def published(self, name: str) -> None:
-        """A shard has its name in `folder`."""
-        if self._system is None:
-            return
-        data = list(layout.manifest(self.folder, name)["files"])
-        entries = f"{layout.LEDGER}/{name}.parquet"
-        layout.claim(name, data, self._exists)
-        for file in [f"{layout.MANIFEST}/{name}.manifest", *data, entries]:
-            path = self.folder / file
-            for each in sorted(path.iterdir()) if path.is_dir() else [path] if path.exists() else []:
-                self._put(each)
-        # What a run that was killed has left of the shard.
-        if not (self.folder / entries).exists() and _again(lambda: self._system.exists(self._at(entries))):
-            _again(lambda: self._system.rm_file(self._at(entries)))
-        self._put(self.folder / f"{name}_stats.json")
-        for file in data:
-            layout.remove(self.folder / file)
+        """Gives a shard that is complete in `stage` its names in the output."""
+        document = layout.manifest(self.stage, name)
+        move = self._put if self._system is not None else lambda file, target: self._move(f"{self.stage}/{file}", target)
+        self._take(name, name, document, move)
+        for file in document["files"]:
+            layout.remove(self.stage / file)
+
+    def _take(self, name: str, new_name: str, document: dict[str, Any], move: Callable[[str, str], None]) -> None:
+        """Takes a shard over by `move`, from a name to one in the output; its manifest first, its statistics last."""
+        self.discard(self._left([new_name]))
+        moved = {file: new_name + file.removeprefix(name) for file in document["files"]}
+        if moved:
+            files = {moved[file]: digest for file, digest in document["files"].items()}
+            self.write(f"{layout.MANIFEST}/{new_name}.manifest", {**document, "files": files})
+        for file, target in moved.items():
+            move(file, target)
+        move(f"{layout.LEDGER}/{name}.parquet", f"{layout.LEDGER}/{new_name}.parquet")
+        move(f"{name}_stats.json", f"{new_name}_stats.json")
+
+    def written(self, new: Iterable[str] = ()) -> list[str]:
+        """What runs have written, for `discard`. Throws `FileExistsError`, also for what is in the way of `new` shards."""
+        there = {name.partition(".")[0].removesuffix("_stats") for name in self.names()}
+        return self._left(self._begun() | there.intersection(new))
+
+    def discard(self, files: Iterable[str]) -> None:
+        """Removes files: statistics first, without which a shard is not done, and manifests last."""
+        parts: tuple[list[str], ...] = [], [], []
+        for file in files:
+            parts[0 if file.endswith("_stats.json") else 2 if file.startswith(layout.MANIFEST) else 1].append(file)
+        for some in parts:
+            if self._system is not None and some:
+                _again(functools.partial(self._system.rm, [self._at(file) for file in some]))
+            for file in some if self._system is None else ():
+                (self.folder / file).unlink(missing_ok=True)
+            for folder in {file.partition("/")[0] for file in some if "/" in file} if self._system is None else ():
+                with contextlib.suppress(OSError):
+                    (self.folder / folder).rmdir()
+
+    def _begun(self) -> set[str]:
+        """The names of shards that have a manifest or a ledger."""
+        files = [*self.names(layout.MANIFEST), *self.names(layout.LEDGER)]
+        names = (re.fullmatch(r"([0-9]+)\.(?:manifest|parquet)", file) for file in files)
+        return {name[1] for name in names if name}
+
+    def _left(self, names: Iterable[str]) -> list[str]:
+        """What earlier runs have left of shards. Throws `FileExistsError` for what of it is somebody's own."""
+        ours: list[str] = []
+        others: list[str] = []
+        for name in sorted(names):
+            for file, is_ours in self._parts_of_shard(name):
+                (ours if is_ours else others).append(file)
+        if others:
+            more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
+            raise FileExistsError(
+                f"{', '.join(others[:_MOST_NAMED])}{more} is in the way, and not as a shard was written: move it, or name"
+                " another folder"
+            )
+        return ours
+
+    def _parts_of_shard(self, name: str) -> Iterable[tuple[str, bool]]:
+        """The files that are called as those of a shard, and whether they are as it was written."""
+        manifest = f"{layout.MANIFEST}/{name}.manifest"
+        is_shard = bool(self._parts(manifest))
+        document = layout.parsed_manifest(self._bytes(self._at(manifest)), name) if is_shard else {"files": {}}
+        digests = {**document["files"], **{f"{name}/{file}": each for file, each in document.get("samples", {}).items()}}
+        for end in layout.ENDS:
+            found = {file: self._sha256(file) for file in self._parts(f"{name}{end}")}
+            whole = layout.folder_digest({file.removeprefix(f"{name}/"): each for file, each in found.items()})
+            # Manifests of earlier versions have the digest of the folder alone.
+            is_folder = not end and "samples" not in document and found.keys() != {name}
+            if is_folder and found and digests.get(name) != whole:
+                yield name, False
+                continue
+            for file, digest in found.items():
+                yield file, is_folder or digest is not None and digests.get(file) == digest
+        for file, check in ((f"{name}_stats.json", layout.is_statistics), (f"{layout.LEDGER}/{name}.parquet", ledger.is_ours)):
+            if self._parts(file):
+                yield file, is_shard and check(self._bytes(self._at(file)), document)
+        if is_shard:
+            yield manifest, True
+
+    def _parts(self, file: str) -> list[str]:
+        """The files that a file or folder of the output consists of."""
+        if self._system is not None:
+            return [path.removeprefix(f"{self._root}/") for path in _again(lambda: self._system.find(self._at(file)))]
+        path = self.folder / file
+        if path.is_dir() and not path.is_symlink():
+            return sorted(str(each.relative_to(self.folder)) for each in path.rglob("*"))
+        return [file] if os.path.lexists(path) else []
+
+    def _sha256(self, file: str) -> str | None:
+        """The hash of a file; None of a link and of a folder, which no shard has."""
+        path = self.folder / file
+        if self._system is not None:
+            return read(f"{self.address}/{file}", layout.digest)
+        return None if path.is_symlink() or path.is_dir() else layout.sha256(path)
 
     def fetch(self, file: str) -> Path:
         """A file of the output on this machine."""
@@ -144,43 +238,26 @@ class Output:
         return path
 
     def adopt(self, source: str, name: str, new_name: str) -> None:
-        """Takes a complete shard over from another folder of the same storage, with a new name; its statistics last."""
+        """Takes a complete shard over from another folder of the same storage, with a new name."""
         other = _system(source)[1] if self._system is not None else source
-        document = layout.parsed_manifest(self._read(f"{other}/{layout.MANIFEST}/{name}.manifest"), name)
-        moved = {file: new_name + file.removeprefix(name) for file in document["files"]}
-        entries = f"{layout.LEDGER}/{name}.parquet", f"{layout.LEDGER}/{new_name}.parquet"
-        data = (new_name, f"{new_name}.tar", f"{new_name}.parquet")
-        layout.claim(new_name, data, self._exists)
-        # From now on they are a shard's. What a commit that was interrupted has left goes.
-        self.write(f"{layout.MANIFEST}/{new_name}.manifest", {"files": {}})
-        for left in (*data, entries[1]):
-            self.remove(left)
-        for file, target in (*moved.items(), entries):
-            self._move(f"{other}/{file}", target)
-        document["files"] = {moved[file]: digest for file, digest in document["files"].items()}
-        self.write(f"{layout.MANIFEST}/{new_name}.manifest", document)
-        self._move(f"{other}/{name}_stats.json", f"{new_name}_stats.json")
+        document = layout.parsed_manifest(self._bytes(f"{other}/{layout.MANIFEST}/{name}.manifest"), name)
+        self._take(name, new_name, document, lambda file, target: self._move(f"{other}/{file}", target))
 
     def write(self, name: str, document: dict[str, Any]) -> None:
         """Writes a JSON file of the output."""
         layout.write_document(self.folder, self.folder / name, document)
         if self._system is not None:
-            self._put(self.folder / name)
+            self._put(name, name)
 
-    def remove(self, name: str) -> None:
-        """Removes a file, or a folder, as `layout.remove`."""
-        if self._system is None:
-            layout.remove(self.folder / name)
-        else:
-            self._remove(self._at(name))
-
-    def _remove(self, folder: str, shards: set[str] | None = None) -> None:
-        names = [path.removeprefix(f"{self._root}/") for path in _again(lambda: self._system.find(folder))]
-        ours = [name for name in names if layout.is_ours(name)]
-        if shards is not None:
-            ours = [name for name in ours if Path(name.partition("/")[0]).stem.partition("_")[0] in shards]
-        if ours:
-            _again(lambda: self._system.rm([f"{self._root}/{name}" for name in ours]))
+    def sweep(self, part: str, ours: str) -> None:
+        """Removes from a folder for temporary files what is called as `ours`, and the folder if there is nothing else."""
+        for name in self.names(part):
+            if re.fullmatch(ours, name) and self._system is None:
+                layout.remove(self.folder / part / name)
+            elif re.fullmatch(ours, name):
+                self.discard(self._parts(f"{part}/{name}"))
+        with contextlib.suppress(OSError):
+            (self.folder / part).rmdir()
 
     def names(self, part: str = "") -> list[str]:
         """The names of what is in the output, or in a folder of it; none if it is not there."""
@@ -193,22 +270,20 @@ class Output:
         except FileNotFoundError:
             return []
 
-    def _exists(self, name: str) -> bool:
-        if self._system is None:
-            return os.path.lexists(self.folder / name)
-        return _again(lambda: bool(self._system.exists(self._at(name))))
-
-    def _read(self, path: str) -> bytes:
-        if self._system is None:
-            return Path(path).read_bytes()
-        return bytes(_again(lambda: self._system.cat_file(path)))
+    def _bytes(self, path: str) -> bytes:
+        return Path(path).read_bytes() if self._system is None else bytes(_again(lambda: self._system.cat_file(path)))
 
     def _move(self, path: str, name: str) -> None:
         """Gives a file or a folder a name in the output. In object storage it is copied; does nothing without one."""
         if self._system is None:
             if Path(path).exists():
-                (self.folder / name).parent.mkdir(exist_ok=True)
-                Path(path).rename(self.folder / name)
+                target = self.folder / name
+                target.parent.mkdir(exist_ok=True)
+                # No folder with files is replaced by a rename.
+                if os.path.lexists(target) and (target.is_symlink() or not target.is_dir()):
+                    raise FileExistsError(f"{name} is in the way: move it")
+                Path(path).rename(target)
+                layout.sync(target.parent)
             return
         for each in _again(lambda: self._system.find(path)):
             _again(functools.partial(self._system.cp_file, each, self._at(name) + each.removeprefix(path)))
@@ -217,13 +292,15 @@ class Output:
         """Ends a part of a run, whose folder others still use."""
         if self._system is not None:
             self.close()
+        elif "stage" in vars(self):
+            layout.remove(self.stage)
 
     def close(self) -> None:
         """Removes what is temporary."""
         if self._system is not None:
             shutil.rmtree(self.folder, ignore_errors=True)
         elif self._lock is not None:
-            shutil.rmtree(self.folder / layout.TEMPORARY, ignore_errors=True)
+            self.sweep(layout.TEMPORARY, _TEMPORARY)
             os.close(self._lock)
             self._lock = None
 
@@ -257,7 +334,7 @@ class Output:
         """Whether a file has the name of one of this output."""
         whole = os.path.realpath if self._system is None else str
         file, folder = whole(file), whole(self.address.rstrip("/"))
-        return file.startswith(f"{folder}/") and layout.is_ours(file.removeprefix(f"{folder}/"))
+        return re.match(r"/(_|[0-9]+(/|_stats|\.(tar|parquet|tfrecord)$))", file.removeprefix(folder)) is not None
 
     def _get_files(self, part: str) -> None:
         """Gets the files of a folder of the output, several at a time."""
@@ -267,10 +344,12 @@ class Output:
             found, here = ([f"{place}/{name}" for name in names] for place in (self._at(part), self.folder / part))
             _again(lambda: self._system.get(found, here))
 
-    def _put(self, path: Path) -> None:
-        target = self._at(str(path.relative_to(self.folder)))
-        # A transfer that breaks off leaves no object, or is replaced by the next attempt.
-        _again(lambda: self._system.put_file(str(path), target))
+    def _put(self, file: str, target: str) -> None:
+        """Sends a file or a folder that is here, if it is. A transfer that breaks off leaves no object."""
+        path = self.folder / file
+        for each in sorted(path.iterdir()) if path.is_dir() else [path] if path.exists() else []:
+            name = self._at(target if each == path else f"{target}/{each.name}")
+            _again(functools.partial(self._system.put_file, str(each), name))
 
     def _at(self, file: str) -> str:
         return f"{self._root}/{file}"
