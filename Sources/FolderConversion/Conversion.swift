@@ -120,6 +120,13 @@ public final class Conversion: AsyncSequence, Sendable {
     }
   }
 
+  /// A message for each pattern that matched nothing.
+  ///
+  /// - Parameter isQuiet: Whether only those that name what is to be left out are meant.
+  package func unusedPatterns(isQuiet: Bool) -> [String] {
+    plan.unusedPatterns.filter { $0.isMistake || !isQuiet }.map(\.message)
+  }
+
   /// Whether a file is an input, by whatever path.
   package func reads(_ path: RawPath) async -> Bool {
     await pool.runToEnd { [plan] in (try? FileState(of: path)).map { plan.isInput($0) } ?? false }

@@ -52,6 +52,7 @@ final class ConversionPlan: Sendable {
   let list: InputList
   let names: OutputNames
   let claims: NameResolution
+  let unusedPatterns: [InputSelection.Unused]
   /// Changes with everything that affects the thumbnails: see `Options.token`.
   private let token: String
 
@@ -64,6 +65,11 @@ final class ConversionPlan: Sendable {
     self.options = options
     var finder = InputFinder(options, session: session, cancelled: cancelled)
     var list = try finder.run()
+    unusedPatterns = list.selection.unusedPatterns
+    // Sites are published. What cannot be listed may be what is meant.
+    if options.site != nil, list.isComplete, list.count > 0, let mistake = unusedPatterns.first(where: \.isMistake) {
+      throw .invalidOption(reason: mistake.message)
+    }
     if options.pairing == .preferJPEG { list.leaveOutPaired() }
     names = OutputNames(options)
     if names.template.usesDate || options.site != nil { list.readDates(cancelled: cancelled) }
@@ -102,13 +108,7 @@ final class ConversionPlan: Sendable {
   /// Whether the options leave out a file, by its path in the folder that was named first. One elsewhere is left out.
   func leavesOut(_ source: RawPath) -> Bool {
     guard source.bytes.starts(with: list.root.bytes) else { return true }
-    let path = source.bytes.dropFirst(list.root.bytes.count)
-    let ends = path.indices.filter { path[$0] == RawPath.slash } + [path.endIndex]
-    return ends.contains { end in
-      let part = path[..<end]
-      return DirectoryWalk.isHidden(RawPath(bytes: part).name)
-        || options.exclude.contains { $0.matches(path: part) }
-    } || !options.include.isEmpty && !options.include.contains { $0.matches(path: path) }
+    return list.selection.leavesOut(file: source.bytes.dropFirst(list.root.bytes.count))
   }
 
   /// The number of results: inputs, and entries that could not be listed.

@@ -4,7 +4,8 @@ import ThumbnailCore
 ///
 /// `?` matches one character and `*` any number of them, except slashes; `**` also matches slashes; `[a-z]` and
 /// `[!a-z]` match one of a set; `{a,b}` matches either; a backslash escapes the next character. A pattern without a
-/// slash is matched against the last component, one with a slash against the whole path relative to the given folder.
+/// slash is matched against the last component, one with a slash against the whole path relative to the given folder; it
+/// may begin with the path of that folder.
 package struct GlobPattern: Hashable, Sendable, CustomStringConvertible {
   private enum Element: Hashable, Sendable {
     case character(Unicode.Scalar)
@@ -34,7 +35,9 @@ package struct GlobPattern: Hashable, Sendable, CustomStringConvertible {
   /// The pattern's text.
   package let description: String
   /// The pattern with all braces expanded.
-  private let alternatives: [[Element]]
+  private var alternatives: [[Element]]
+  /// Those that count from a folder, if they are for whole paths: see `counted`.
+  private var counted: [[Element]]?
   private let isForWholePath: Bool
 
   /// The most patterns that braces may expand to.
@@ -60,6 +63,72 @@ package struct GlobPattern: Hashable, Sendable, CustomStringConvertible {
     var subject = Self.characters(path)
     if !isForWholePath, let slash = subject.lastIndex(of: Self.slash) { subject.removeFirst(slash + 1) }
     return alternatives.contains { Self.matches($0, subject) }
+  }
+
+  /// What it has before its first wildcard.
+  var beginnings: [[UInt8]] {
+    (counted ?? alternatives).map { elements in
+      var path = String.UnicodeScalarView()
+      for case .character(let scalar) in elements.prefix(while: { if case .character = $0 { true } else { false } }) {
+        path.append(scalar)
+      }
+      return Array(String(path).utf8)
+    }
+  }
+
+  /// Whether there is a wildcard in its first component.
+  var beginsWithWildcard: Bool {
+    (counted ?? alternatives).contains { elements in
+      let end = elements.firstIndex(of: .character(Self.slash)) ?? elements.endIndex
+      return elements[..<end].contains { if case .character = $0 { false } else { true } }
+    }
+  }
+
+  /// The pattern that also matches what its text means as a path in a folder: as a shell completes it, from here or
+  /// absolute, through links and `..`, or with the names of files that have brackets and stars.
+  ///
+  /// - Parameter folder: The folder's resolved path.
+  func counted(from folder: RawPath) -> GlobPattern {
+    var pattern = self
+    if isForWholePath { pattern.counted = [] }
+    for text in Set((Self.expanded(Array(description.unicodeScalars)) ?? []).map(Self.string) + [description]) {
+      let isWhole = text.utf8.dropLast().contains(RawPath.slash)
+      guard let path = Self.path(Array(text.utf8), in: folder) else { continue }
+      if isWhole, let elements = Self.elements(Array(String(decoding: path, as: UTF8.self).unicodeScalars)) {
+        pattern.alternatives.append(elements)
+        pattern.counted?.append(elements)
+      }
+      // What is there is meant, whatever characters it has; and no link to its folder.
+      let place = folder.appending(path)
+      guard (try? FileState(of: place, followingLinks: false)) != nil,
+        let parent = RawPath(bytes: place.folder).resolved, parent.isWithin(folder)
+      else { continue }
+      let real = parent.appending(place.name).bytes.dropFirst(folder.bytes.count)
+      pattern.alternatives.append(
+        String(decoding: real, as: UTF8.self).unicodeScalars.drop { $0 == Self.slash }.map { .character($0) })
+    }
+    return pattern
+  }
+
+  private static func string(_ scalars: [Unicode.Scalar]) -> String {
+    var text = String.UnicodeScalarView()
+    text.append(contentsOf: scalars)
+    return String(text)
+  }
+
+  /// A text as a path in a folder, without `.` and `..`; nil if it leads out of it, or to it.
+  private static func path(_ text: [UInt8], in folder: RawPath) -> [UInt8]? {
+    let parts = text.split(separator: RawPath.slash)
+    let start = text.first == RawPath.slash ? [RawPath.slash] : []
+    let end = parts.indices.dropFirst().last { end in
+      let path = Array(parts[..<end].joined(separator: [RawPath.slash]))
+      return RawPath(bytes: start + path).resolved == folder
+    }
+    var path: [ArraySlice<UInt8>] = []
+    for part in parts[(end ?? 0)...] where !part.elementsEqual(".".utf8) {
+      if !part.elementsEqual("..".utf8) { path.append(part) } else if path.popLast() == nil { return nil }
+    }
+    return path.isEmpty ? nil : Array(path.joined(separator: [RawPath.slash]))
   }
 
   /// Backtracking with one resume point for the last `*` and one for the last `**`: linear memory, and time

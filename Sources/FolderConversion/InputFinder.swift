@@ -12,7 +12,7 @@ struct InputFinder {
   private let pictureExtensions: Set<[UInt8]>
   /// The output folder, if it exists.
   private let output: (path: RawPath, state: FileState)?
-  private var list = InputList()
+  private var list: InputList
   /// The folders of files named individually, by their path, and the folders' `{path}`.
   private var fileFolders: [[UInt8]: (index: Int, isOwnOutput: Bool)] = [:]
 
@@ -22,6 +22,7 @@ struct InputFinder {
     (self.options, self.session) = (options, session)
     self.cancelled = cancelled
     pictureExtensions = options.pictureExtensions
+    list = InputList(InputSelection(options))
     output = options.output.resolved.flatMap { path in
       (try? FileState(of: path)).map { (path, $0) }
     }
@@ -108,6 +109,7 @@ struct InputFinder {
     var prefix: [UInt8] = []
     if listed { prefix = Self.keptFolders(path.bytes) }
     let opened = Self.withSlash(path.bytes)
+    list.selection.enter(absolute)
     let folder = options.followsLinks ? nil : try? RootFolder(path)
     let root = list.addRoot(
       .init(path: opened, absolute: Self.withSlash(absolute.bytes), prefix: prefix, folder: folder))
@@ -124,7 +126,7 @@ struct InputFinder {
   }
 
   private mutating func takeFile(_ path: RawPath, listed: Bool) {
-    guard !isLeftOut(path.bytes, isFolder: false) else { return }
+    guard !list.selection.leavesOut(path.bytes, isFolder: false) else { return }
     let written = Array(path.folder)
     let folder = fileFolders[written] ?? addFileFolder(written, listed: listed)
     fileFolders[written] = folder
@@ -163,8 +165,8 @@ struct InputFinder {
   ) -> Bool {
     switch event {
     case .opened(let state):
-      // The run's own thumbnails are not inputs, nor are those of sites.
-      if isOutput(state) || folder.isSite { return false }
+      // The run's own thumbnails are not inputs.
+      if isOutput(state) || folder.isPassedOver { return false }
       session?.willList(folder.opened)
       list.folderIDs.insert(state.id)
       index = list.addFolder(folder.path, of: root)
@@ -184,7 +186,7 @@ struct InputFinder {
   }
 
   private mutating func take(_ entry: DirectoryWalk.Entry, of folder: DirectoryWalk.Folder, _ index: Int) -> Bool {
-    guard !DirectoryWalk.isHidden(entry.name) else { return false }
+    guard !entry.isHidden else { return false }
     if entry.isLink, let output, let target = folder.opened.appending(entry.name).resolved, target.isWithin(output.path)
     {
       list.linkedOutputs.append(target)
@@ -193,7 +195,7 @@ struct InputFinder {
     if session?.isUnfinished(Self.withSlash(folder.opened.bytes) + entry.name) == true { return false }
     // An entry that cannot be examined is kept, and fails when it is checked.
     let kind = (try? entry.kind.get()) ?? .regular
-    guard !isLeftOut(path, isFolder: kind == .folder) else { return false }
+    guard !list.selection.leavesOut(path, isFolder: kind == .folder) else { return false }
     switch kind {
     case .folder:
       // A link may point into the output folder.
@@ -211,12 +213,6 @@ struct InputFinder {
   }
 
   private func isOutput(_ folder: FileState) -> Bool { output?.state.isSameFile(as: folder) ?? false }
-
-  /// Whether the user's patterns exclude a path, which is relative.
-  private func isLeftOut(_ path: some Collection<UInt8>, isFolder: Bool) -> Bool {
-    if options.exclude.contains(where: { $0.matches(path: path) }) { return true }
-    return !isFolder && !options.include.isEmpty && !options.include.contains { $0.matches(path: path) }
-  }
 
   /// The kind of a file by its name; a file that the user's patterns include is a picture.
   private func kind(byName name: UnsafeBufferPointer<UInt8>) -> InputList.Kind {

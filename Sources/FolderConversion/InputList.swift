@@ -55,6 +55,7 @@ struct InputList: Sendable {
     var failure: ConversionFailure
   }
 
+  var selection: InputSelection
   private var roots: [Root] = []
   /// The folders that were listed.
   var folderIDs: Set<FileState.ID> = []
@@ -69,6 +70,8 @@ struct InputList: Sendable {
   /// The numbers of their cameras.
   private var cameras: [UInt16] = []
   private var cameraNames = CameraNames()
+
+  init(_ selection: InputSelection) { self.selection = selection }
 
   /// The number of entries, without problems.
   var count: Int { entries.count }

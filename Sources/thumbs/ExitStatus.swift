@@ -42,7 +42,7 @@ struct CommandFailure: Error {
     case let error as CommandFailure: self = error
     case let error as ProviderError: self.init(error.exitCode, error.shownMessage(offline: isOffline))
     case let error as ThumbnailError: self.init(.validationFailure, error.shownMessage)
-    case let error as ConversionError: self.init(error.exitCode, error.message)
+    case let error as ConversionError: self.init(error.exitCode, Advice.withOptions(error.message))
     case let error as DiskCacheError: self.init(.cannotWrite, "\(error)")
     case let error as FileWriteError:
       self.init(.cannotWrite, error.message(choose: other ?? "another place") + (kept.map { "; \($0)" } ?? ""))

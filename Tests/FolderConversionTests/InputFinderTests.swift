@@ -66,6 +66,49 @@ import TestSupport
     #expect(pictures(try find { $0.include = [top] }) == ["raw/c.jpg", "raw/d.jpg"])
   }
 
+  @Test(
+    arguments: [
+      "in/Private", "in/Private/", "./Private", "/Private", "IN/in/Private", "IN/in//Private/", "IN/in/../in/./Private",
+      "IN/link/Private", "in/shortcut/Private", "{in,other}/Private", "in/Pri*", "Private/a [1].jpg",
+    ])
+  func patternsCountFromTheNamedFolderHoweverItIsWritten(text: String) throws {
+    try make("in/Private/a [1].jpg", "in/x/Private.txt", "in/b.jpg", "in/other/c.jpg")
+    try link("link", to: "in")
+    try link("in/shortcut", to: ".")
+    // The tests' working directory is that of all: the path from there.
+    let here = FileManager.default.currentDirectoryPath.split(separator: "/").map { _ in ".." }.joined(separator: "/")
+    let text =
+      text.hasPrefix("IN")
+      ? text.replacing("IN", with: folder.url.path)
+      : text.contains("in") && !text.hasPrefix("Private")
+        ? text.replacing(/^(\{?)/) { "\(here)\(folder.url.path)/\($0.1)" } : text
+    let list = try find { $0.exclude = [GlobPattern(text)].compactMap(\.self) }
+    #expect(pictures(list) == ["b.jpg", "other/c.jpg"] && list.selection.unusedPatterns.isEmpty)
+    let included = try find {
+      $0.include = [GlobPattern(text + (text.hasSuffix("jpg") ? "" : "/**"))].compactMap(\.self)
+    }
+    #expect(pictures(included) == ["Private/a [1].jpg"])
+  }
+
+  @Test(
+    arguments: [
+      ("private", [true]), ("Private/none", [true]), ("other/Private", [true]), ("no*", [false]), ("x/*.gif", []),
+      ("b/*.gif", [true]),
+      ("./*.gif", [false]), ("Private/.git/x", []), ("b.jpg", []), (".trash", []), ("IN", [true]),
+      ("./private", [true]), ("../in", [true]), ("/.no/private", [true]), ("IN/private", [true]),
+    ] as [(String, [Bool])])
+  func aPatternThatMatchesNothingIsTold(text: String, isMistake: [Bool]) throws {
+    try make("in/Private/a.jpg", "in/b.jpg", "in/.trash/c.jpg", "in/x/d.jpg")
+    let pattern = try #require(GlobPattern(text.replacing("IN", with: path("in"))))
+    // What another pattern leaves out with its folder is not looked for.
+    let list = try find { $0.exclude = ["x", pattern.description, "x/e"].compactMap { GlobPattern($0) } }
+    #expect(list.selection.unusedPatterns.map(\.isMistake) == isMistake)
+    let told = try find { $0.include = ["a.jpg", pattern.description].compactMap { GlobPattern($0) } }.selection
+      .unusedPatterns
+    #expect(told.isEmpty == (text == "b.jpg"))
+    #expect(told.allSatisfy { $0.message.hasPrefix("\(pattern) matches nothing") && !$0.isMistake })
+  }
+
   @Test func linksAreFollowedOnlyWhenAskedForAndLoopsAreFound() throws {
     try make("in/a/1.jpg", "elsewhere/2.jpg")
     try link("in/a/up", to: "..")
@@ -93,8 +136,27 @@ import TestSupport
   }
 
   @Test func whatSystemsKeepIsNoInput() throws {
-    try make("in/a.jpg", "in/$RECYCLE.BIN/b.jpg", "in/x/@eaDir/c.jpg", "in/.d.jpg")
-    #expect(pictures(try find()) == ["a.jpg"])
+    let systems = [
+      "$Recycle.Bin", "$RECYCLE.BIN", "System Volume Information", "RECYCLER", "FOUND.000", "found.123", "#recycle",
+      "#snapshot", "~snapshot", "@Recently-Snapshot", "@Recycle", "@eaDir", "files_trashbin", "lost+found",
+    ]
+    for name in systems { try make("in/x/\(name)/b.jpg") }
+    try make(
+      "in/a.jpg", "in/.d.jpg", "in/Trash/e.jpg", "in/found.0000/f.jpg", "in/found.abc/g.jpg", "in/Recycler/h.jpg")
+    let others = ["a.jpg", "Recycler/h.jpg", "Trash/e.jpg", "found.0000/f.jpg", "found.abc/g.jpg"]
+    #expect(pictures(try find()) == others)
+    for name in systems { #expect(pictures(try find([.path(path("in/x/\(name)"))])) == ["b.jpg"]) }
+  }
+
+  @Test func whatIsMarkedAsHiddenIsNoInputUnlessNamed() throws {
+    try make("in/a.jpg", "in/b.jpg", "in/Private/x/c.jpg", "in/Private/.nomedia", "in/later/d.jpg", "in/e/b.jpg")
+    try Data("b.jpg\nlater\n\nno\n".utf8).write(to: folder.url.appendingPathComponent("in/.hidden"))
+    #expect(pictures(try find()) == ["a.jpg", "e/b.jpg"])
+    #expect(pictures(try find([.path(path("in/Private")), .path(path("in/b.jpg"))])) == ["x/c.jpg", "b.jpg"])
+    let root = RawPath(path("in"))
+    for (name, isLeftOut) in [("a.jpg", false), ("b.jpg", true), ("Private", true), ("e", false), ("later", true)] {
+      #expect(DirectoryWalk.passesOver(name.utf8, in: root) == isLeftOut)
+    }
   }
 
   @Test func theOutputFolderIsNoInput() throws {

@@ -8,7 +8,7 @@ import Testing
   private let noNames = ConversionIndex(nil)
 
   private func list(_ paths: [String]) -> InputList {
-    var list = InputList()
+    var list = InputList(InputSelection(.init(inputs: [], output: "")))
     for path in paths {
       let raw = RawPath(path)
       let root = list.addRoot(.init(path: Array(raw.folder), absolute: Array("/nowhere/".utf8) + raw.folder))

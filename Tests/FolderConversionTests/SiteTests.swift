@@ -202,6 +202,19 @@ import TestSupport
     #expect(try !names().contains { $0.contains("2024") } && names().contains("site-files/originals/lake.jpg"))
   }
 
+  @Test func anExcludedNameThatIsNotThereEndsTheRunBeforeAnythingIsWritten() async throws {
+    await #expect(throws: ConversionError.self) {
+      try await run(originals: true) { $0.exclude = ["2023", "2024/may"].compactMap { GlobPattern($0) } }
+    }
+    #expect((try? FileState(of: output)) == nil)
+    let outcome = try await run(originals: true) { $0.exclude = ["*.gif", "./2024"].compactMap { GlobPattern($0) } }
+    #expect(try outcome.summary.converted == 1 && !names().contains { $0.contains("2024") })
+    // What is marked later is left out, too.
+    try Data().write(to: URL(fileURLWithPath: "\(input)/2024/.nomedia"))
+    _ = try await run(originals: true)
+    #expect(try !names().contains { $0.contains("2024") })
+  }
+
   @Test func whatARunHasNotSeenStays() async throws {
     _ = try await run(originals: true)
     // What is left of originals that a link leads to, by whatever name.

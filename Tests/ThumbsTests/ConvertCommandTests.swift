@@ -184,6 +184,10 @@ struct ConvertCommandTests {
     let convert = ["convert", "photos", "--output", "small", "--include", "*.png"]
     expectComplaint(try await bench.start(convert).run(), 0, "--include", printing: true)
     #expect(try await bench.start(convert + ["--quiet"]).run().stderr.isEmpty)
+    let rest = ["photos", "--output", "small", "--exclude", "Photos/a.jpg", "--quiet"]
+    let run = try await bench.start(["convert"] + rest).run()
+    #expect(run.status == 0 && run.stderr.contains("Photos/a.jpg matches nothing") && run.stderr.contains("--exclude"))
+    #expect(try await bench.start(["site"] + rest.dropLast()).run().status == 64)
   }
 
   @Test func namesOnStdinAndInListsAreTaken() async throws {

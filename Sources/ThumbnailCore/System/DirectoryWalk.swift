@@ -13,23 +13,55 @@ package struct DirectoryWalk {
     /// The path to open: the root's path and `path`.
     package let opened: RawPath
 
-    /// Whether it contains a site of thumbnails, and is not the root itself: none of its images is an image of the tree.
-    package var isSite: Bool {
-      !path.isEmpty && opened.appending(DirectoryWalk.siteMarker).withCString { access($0, F_OK) } == 0
-    }
+    /// Whether it is marked as none whose images are shown, and is not the root itself.
+    package var isPassedOver: Bool { !path.isEmpty && DirectoryWalk.isMarked(opened) }
   }
 
   /// The file in the folder of each site (`thumbs site`) that marks it as one.
   package static let siteMarker = Array("site-files/thumbs-site.txt".utf8)
+  /// The file that marks a folder whose images no gallery shows, as Android has it.
+  private static let noMedia = Array(".nomedia".utf8)
+  /// The file with the names of the entries of its folder that file managers do not show, one a line.
+  package static let hiddenList = Array(".hidden".utf8)
+  private static let longestHiddenList = 1 << 20
 
-  /// The folders of systems for what was deleted, found or made from pictures.
+  /// The folders of systems for what was deleted, found, kept from before, or made from pictures.
   private static let systemNames = Set(
-    ["$RECYCLE.BIN", "System Volume Information", "#recycle", "@Recycle", "@eaDir", "lost+found"].map { Array($0.utf8) }
-  )
+    [
+      "#recycle", "#snapshot", "@Recently-Snapshot", "@Recycle", "@eaDir", "RECYCLER", "files_trashbin", "lost+found",
+      "~snapshot",
+    ].map { Array($0.utf8) })
+  /// Those of Windows, in lower case.
+  private static let systemNamesInAnyCase = Set(
+    ["$recycle.bin", "system volume information"].map { Array($0.utf8) })
 
   /// Whether an entry is no part of what a user shows: its name begins with a dot, or is that of a system's folder.
   package static func isHidden(_ name: some Collection<UInt8>) -> Bool {
-    name.first == UInt8(ascii: ".") || systemNames.contains(Array(name))
+    if name.first == UInt8(ascii: ".") || systemNames.contains(Array(name)) { return true }
+    guard let first = name.first, [0x24, 0x46, 0x53, 0x66, 0x73].contains(first) else { return false }
+    let name = name.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+    // FOUND.000 and so on are those of chkdsk.
+    return systemNamesInAnyCase.contains(name)
+      || name.count == 9 && name.starts(with: "found.".utf8) && name.suffix(3).allSatisfy { (0x30...0x39).contains($0) }
+  }
+
+  private static func isMarked(_ folder: RawPath) -> Bool {
+    [noMedia, siteMarker].contains { folder.appending($0).withCString { access($0, F_OK) } == 0 }
+  }
+
+  private static func hiddenNames(in folder: RawPath) -> Set<[UInt8]> {
+    let list = folder.appending(hiddenList)
+    guard list.withCString({ access($0, F_OK) }) == 0, let root = try? RootFolder(folder),
+      let text = root.bytes(of: hiddenList, atMost: longestHiddenList)
+    else { return [] }
+    return Set(text.split(separator: UInt8(ascii: "\n")).map { Array($0) })
+  }
+
+  /// Whether a walk of `root` passes over a path in it, which may be gone.
+  package static func passesOver(_ path: some Collection<UInt8>, in root: RawPath) -> Bool {
+    let path = RawPath(bytes: path)
+    return isHidden(path.name) || isMarked(root.appending(path.bytes))
+      || hiddenNames(in: root.appending(path.folder)).contains(Array(path.name))
   }
 
   /// An entry of a folder, other than `.` and `..`.
@@ -38,6 +70,8 @@ package struct DirectoryWalk {
     package let name: UnsafeBufferPointer<UInt8>
     /// Whether it is a symbolic link.
     package let isLink: Bool
+    /// Whether it is no part of what a user shows: see `isHidden`, or its folder's list has it.
+    package let isHidden: Bool
     /// The kind; for a link, that of its target if links are followed. Or why it cannot be determined.
     package let kind: Result<FileState.Kind, SystemFailure>
   }
@@ -103,6 +137,7 @@ package struct DirectoryWalk {
       return true
     }
     guard try visit(folder, .opened(state)) else { return true }
+    let hidden = Self.hiddenNames(in: folder.opened)
     var subfolders: [[UInt8]] = []
     while true {
       errno = 0
@@ -112,7 +147,7 @@ package struct DirectoryWalk {
       }
       let name = Self.name(of: record)
       guard !Self.isDots(name) else { continue }
-      let entry = entry(name, type: record.pointee.d_type, in: directory)
+      let entry = entry(name, hidden, type: record.pointee.d_type, in: directory)
       guard try visit(folder, .entry(entry)), case .success(.folder) = entry.kind else { continue }
       let path = path + name + [RawPath.slash]
       if entry.isLink { linked.append(path) } else { subfolders.append(path) }
@@ -129,11 +164,14 @@ package struct DirectoryWalk {
     return linked.popLast()
   }
 
-  private func entry(_ name: UnsafeBufferPointer<UInt8>, type: UInt8, in directory: OpaquePointer) -> Entry {
+  private func entry(
+    _ name: UnsafeBufferPointer<UInt8>, _ hidden: Set<[UInt8]>, type: UInt8, in directory: OpaquePointer
+  ) -> Entry {
+    let isHidden = Self.isHidden(name) || !hidden.isEmpty && hidden.contains(Array(name))
     let kind = Self.kind(type) ?? Self.kind(of: name, in: directory, followingLinks: false)
-    guard case .success(.link) = kind else { return Entry(name: name, isLink: false, kind: kind) }
+    guard case .success(.link) = kind else { return Entry(name: name, isLink: false, isHidden: isHidden, kind: kind) }
     return Entry(
-      name: name, isLink: true,
+      name: name, isLink: true, isHidden: isHidden,
       kind: followsLinks ? Self.kind(of: name, in: directory, followingLinks: true) : kind)
   }
 

@@ -58,6 +58,7 @@ final class ConvertRun: Sendable {
       throw error
     }
     progress.update { ($0.expected, $0.downloadedBytes) = (conversion.count, nil) }
+    complainOfPatterns(conversion)
     var failure: (any Error)?
     var sheet: ConversionSheet?
     var inTheWay: [RawPath] = []
@@ -80,6 +81,10 @@ final class ConvertRun: Sendable {
     try await sheet?.finish(summary)
     let status = try end(summary)
     return status == .success && !inTheWay.isEmpty ? .someFailed : status
+  }
+
+  private func complainOfPatterns(_ conversion: Conversion) {
+    for message in conversion.unusedPatterns(isQuiet: isQuiet) { console.complain(Advice.withOptions(message)) }
   }
 
   /// Writes the pages of a site, and returns the files that are in their way.
@@ -115,6 +120,7 @@ final class ConvertRun: Sendable {
   }
 
   private func takeAll(of watch: FolderWatch, _ sheet: ConversionSheet) async throws {
+    complainOfPatterns(watch.everything)
     let summary = try await consume(watch.everything, removal) { _ in
       true
     } take: { [self] in

@@ -7,10 +7,11 @@ import Thumbnailer
 
 /// The selection of input files, in a hidden group.
 struct ConvertSelectionOptions: ParsableArguments {
-  @Option("GLOB", "Convert only files that match, with any extension; may be given several times.")
+  @Option(
+    "GLOB", "Convert only files that match, from the named folder, with any extension; may be given several times.")
   var include: [GlobPattern] = []
 
-  @Option("GLOB", "Leave out files and folders that match; may be given several times.")
+  @Option("GLOB", "Leave out files and folders that match, from the named folder; may be given several times.")
   var exclude: [GlobPattern] = []
 
   @Option(help: "Whether to convert a RAW file or HEIC beside a JPEG of its name: prefer-jpeg skips it.")

@@ -44,7 +44,7 @@ enum Advice {
     "allowsPaths": "--no-paths", "longestLine": "--max-line",
     "cacheMode": "--offline", "cacheDirectory": "--cache-dir", "certificateAuthorityFile": "--cacert",
     "damaged": "--damaged accept", "downloadsPerHost": "--per-host",
-    "followsLinks": "--follow-symlinks",
+    "exclude": "--exclude", "followsLinks": "--follow-symlinks",
     "freshness": "--force",
     "headers": "--header", "include": "--include", "isolation.deadline": "--helper-deadline",
     "isolation.executable": "install thumbs again",

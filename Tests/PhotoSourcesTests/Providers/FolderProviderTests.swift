@@ -56,6 +56,29 @@ import ThumbnailCache
     #expect(try await FolderProvider(path: folder.path, extensions: ["PDF"]).ids() == ["g.pdf"])
   }
 
+  @Test func whatIsMarkedAsHiddenIsNotListedAndMarksAreNoticed() async throws {
+    let folder = try TemporaryFolder(
+      "a.jpg", "b.jpg", "Private/c.jpg", "Private/.nomedia", "$Recycle.Bin/d.jpg", ".hidden")
+    let index = FolderIndex(path: folder.path, readsDates: false)
+    func count() async throws -> Int {
+      for name in ["", "/.hidden", "/Private"] {
+        let past = [FileAttributeKey.modificationDate: Date(timeIntervalSince1970: 1e9)]
+        try FileManager.default.setAttributes(past, ofItemAtPath: folder.path + name)
+      }
+      return try await index.arrangement(of: "", order: .name, hidden: []).count
+    }
+    #expect(try await count() == 2)
+    var generation = await index.currentGeneration()
+    let list = try #require(FileHandle(forWritingAtPath: "\(folder.path)/.hidden"))
+    try list.write(contentsOf: Data("b.jpg\n".utf8))
+    #expect(await index.currentGeneration() > generation)
+    #expect(try await count() == 1)
+    generation = await index.currentGeneration()
+    try FileManager.default.removeItem(atPath: "\(folder.path)/Private/.nomedia")
+    #expect(await index.currentGeneration() > generation)
+    #expect(try await count() == 2)
+  }
+
   @Test func linksAreFollowedAndCirclesEnd() async throws {
     let folder = try TemporaryFolder("a/one.jpg", "a/deep/two.jpg")
     let outside = try TemporaryFolder("three.jpg")

@@ -3,7 +3,7 @@ import ThumbnailCore
 
 /// Lists the images of a folder and its subfolders. Blocks; made for a single use on a thread of its own.
 ///
-/// Leaves out hidden files and folders, and all other entries than files and folders. Follows symbolic links. Every
+/// Leaves out what is hidden or passed over (`DirectoryWalk`), and all other entries than files and folders. Follows symbolic links. Every
 /// folder is listed once, under its real path if that lies within the root, so cycles of links end.
 struct FolderWalk {
   /// The extensions of images that are decoded in process, in lower case.
@@ -16,7 +16,7 @@ struct FolderWalk {
   private var skipped: [SkippedItem] = []
   /// The number of films, which are left out.
   private(set) var films = 0
-  /// The folders that were listed, by their paths within the root, which end with a slash or are empty.
+  /// The folders that were listed or passed over, and the lists of hidden names in them, by their paths within the root, which end with a slash or are empty.
   private(set) var folders: [(path: [UInt8], state: FileState)] = []
 
   /// A walk of the folder at an absolute path.
@@ -55,10 +55,9 @@ struct FolderWalk {
     _ event: DirectoryWalk.Event, of folder: DirectoryWalk.Folder
   ) throws(ProviderError) -> Bool {
     switch event {
-    case .opened where folder.isSite: return false
     case .opened(let state):
       folders.append((Array(folder.path), state))
-      return true
+      return !folder.isPassedOver
     case .repeated: return false
     case .entry(let entry):
       return try ProviderError.listing(root) { () throws(SystemFailure) in try take(entry, of: folder) }
@@ -74,7 +73,12 @@ struct FolderWalk {
   private mutating func take(
     _ entry: DirectoryWalk.Entry, of folder: DirectoryWalk.Folder
   ) throws(SystemFailure) -> Bool {
-    guard !DirectoryWalk.isHidden(entry.name) else { return false }
+    if entry.name.elementsEqual(DirectoryWalk.hiddenList),
+      let state = try? FileState(of: folder.opened.appending(entry.name))
+    {
+      folders.append((folder.path + DirectoryWalk.hiddenList, state))
+    }
+    guard !entry.isHidden else { return false }
     let end = Self.end(of: entry.name)
     let isPicture = extensions.contains(end)
     switch entry.kind {

@@ -1,0 +1,83 @@
+import ThumbnailCore
+
+/// The user's patterns, which count from the folder that was named, and those that have matched nothing so far.
+struct InputSelection: Sendable {
+  /// A pattern that has matched nothing.
+  struct Unused: Sendable {
+    let message: String
+    /// Whether it names something that is to be left out, which is not there by this name.
+    let isMistake: Bool
+  }
+
+  private let options: (include: [GlobPattern], exclude: [GlobPattern])
+  private var include: [GlobPattern]
+  private var exclude: [GlobPattern]
+  /// The folder that they count from.
+  private var folder = RawPath(".")
+  private var unused: (include: Set<Int>, exclude: Set<Int>)
+
+  init(_ options: FolderConverter.Options) {
+    (include, exclude) = (options.include, options.exclude)
+    self.options = (include, exclude)
+    unused = (Set(include.indices), Set(exclude.indices))
+  }
+
+  /// Counts from a folder, whose path is resolved.
+  mutating func enter(_ folder: RawPath) {
+    self.folder = folder
+    include = options.include.map { $0.counted(from: folder) }
+    exclude = options.exclude.map { $0.counted(from: folder) }
+  }
+
+  /// Whether a path, which is relative, is left out.
+  mutating func leavesOut(_ path: some Collection<UInt8>, isFolder: Bool) -> Bool {
+    if Self.matches(exclude, path, &unused.exclude) { return true }
+    return !isFolder && !include.isEmpty && !Self.matches(include, path, &unused.include)
+  }
+
+  private static func matches(
+    _ patterns: [GlobPattern], _ path: some Collection<UInt8>, _ unused: inout Set<Int>
+  ) -> Bool {
+    var isMatch = false
+    for (index, pattern) in patterns.enumerated() where !isMatch || unused.contains(index) {
+      guard pattern.matches(path: path) else { continue }
+      unused.remove(index)
+      isMatch = true
+    }
+    return isMatch
+  }
+
+  /// Whether a file is left out, with a folder in its path or alone.
+  func leavesOut(file path: ArraySlice<UInt8>) -> Bool {
+    isLeftOut(folders: path + [RawPath.slash]) || !include.isEmpty && !include.contains { $0.matches(path: path) }
+  }
+
+  /// Whether a part of the path that ends before a slash is left out.
+  private func isLeftOut(folders path: some Collection<UInt8>) -> Bool {
+    path.indices.contains { end in
+      guard path[end] == RawPath.slash, case let part = Array(path[..<end]) else { return false }
+      return DirectoryWalk.passesOver(part, in: folder) || exclude.contains { $0.matches(path: part) }
+    }
+  }
+
+  /// The patterns that matched nothing in what was listed. Without those for a part of what is left out anyway.
+  var unusedPatterns: [Unused] {
+    let excluded = unused.exclude.sorted().filter { index in
+      !exclude[index].beginnings.contains { path in
+        let first = folder.appending(Array(path.prefix { $0 != RawPath.slash }))
+        guard (try? FileState(of: first, followingLinks: false)) != nil else { return false }
+        return isLeftOut(folders: path) || DirectoryWalk.passesOver(path, in: folder)
+      }
+    }
+    // Where none has matched, no picture is found, which is said.
+    let included = unused.include.count < include.count ? unused.include.sorted() : []
+    return included.map { Unused(message: Self.message(include[$0], "include"), isMistake: false) }
+      + excluded.map {
+        Unused(message: Self.message(exclude[$0], "exclude"), isMistake: !exclude[$0].beginsWithWildcard)
+      }
+  }
+
+  private static func message(_ pattern: GlobPattern, _ option: String) -> String {
+    "\(pattern) matches nothing: patterns count from the named folder, and case counts; correct it, or omit it (\(option))"
+  }
+}
