@@ -422,6 +422,31 @@ import TestSupport
     }
   }
 
+  @Test func linksThatCannotBeReadAreNotReplacedAndDamagedOnesAreSetAside() async throws {
+    let directory = try TemporaryDirectory()
+    let links = ShareLinks(in: directory.url, gallery: "")
+    let (link, token) = try await links.add(folder: "a", photos: [], days: 1)
+    let folder = directory.url.appending(path: "links")
+    let file = try #require(FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil).first)
+    let stored = try Data(contentsOf: file)
+    #expect(links.unreadablePath == nil)
+    // Rights do not keep root from a file; that it is a folder does.
+    try FileManager.default.removeItem(at: file)
+    try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
+    #expect(links.unreadablePath == file.path && links.link(token) == nil)
+    func isRefused(_ problem: any Error) -> Bool { (problem as? ServerResponse.Problem)?.status == .serviceUnavailable }
+    await #expect { _ = try await links.add(folder: "b", photos: [], days: 1) } throws: { isRefused($0) }
+    await #expect { try await links.end(link.id) } throws: { isRefused($0) }
+    #expect { _ = try links.all } throws: { isRefused($0) }
+    try FileManager.default.removeItem(at: file)
+    try stored.write(to: file)
+    #expect(links.link(token) != nil)
+    try stored.prefix(40).write(to: file)
+    let (_, next) = try await links.add(folder: "b", photos: [], days: 1)
+    #expect(links.link(next) != nil && links.link(token) == nil && links.unreadablePath == nil)
+    #expect(try Data(contentsOf: file.appendingPathExtension("damaged")) == stored.prefix(40))
+  }
+
   @Test func aLinkThatCannotBeStoredIsNotMadeAndTooManyAreRefused() async throws {
     let directory = try TemporaryDirectory()
     let file = directory.url.appending(path: "links")

@@ -297,7 +297,7 @@ struct GalleryRoutes: Sendable {
   private func links() throws(Problem) -> ServerResponse {
     guard let sharing else { throw .notFound }
     return .json([
-      "links": sharing.links.all.map { link in
+      "links": try sharing.links.all.map { link in
         [
           "count": link.photos.count, "folder": link.folder.map { String($0.dropLast()) }, "id": link.id,
           "made": link.made, "name": link.photos.map { String(decoding: $0, as: UTF8.self) }.min(),

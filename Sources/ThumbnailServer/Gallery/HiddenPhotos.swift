@@ -22,7 +22,7 @@ actor HiddenPhotos {
   /// The photos hidden in a file; without a file, photos are hidden as long as the server runs.
   init(_ file: HiddenPhotosFile? = nil) {
     self.file = file
-    order = file.flatMap { $0.showsAll ? [] : $0.read() } ?? []
+    order = file.flatMap { $0.showsAll ? [] : try? $0.read() } ?? []
     state = Mutex((Set(order), 0))
   }
 
@@ -95,20 +95,16 @@ package struct HiddenPhotosFile: Sendable {
   package func forget() { try? FileManager.default.removeItem(at: url) }
 
   /// The path of a file that cannot be read: a server that went on would show what is hidden.
-  package var unreadablePath: String? { showsAll || read() != nil ? nil : url.path }
+  package var unreadablePath: String? { showsAll || (try? read()) != nil ? nil : url.path }
 
-  /// The hidden photos, none if there is no file. Nil if the file cannot be read or is of another kind.
-  func read() -> [String]? {
-    do {
-      guard try FileState(of: RawPath(url.path)).byteCount <= Self.longestFile else { return nil }
-    } catch {
-      return error.code == ENOENT ? [] : nil
+  /// The hidden photos, none if there is no file. Throws if it cannot be read: `DecodingError` if it is of another kind.
+  func read() throws -> [String] {
+    guard let state = try PrivateFile.state(of: url) else { return [] }
+    if state.byteCount <= Self.longestFile {
+      let content = try JSONDecoder().decode(Content.self, from: Data(contentsOf: url))
+      if content.gallery == gallery { return content.ids.map(Self.current) }
     }
-    guard
-      let data = try? Data(contentsOf: url), let content = try? JSONDecoder().decode(Content.self, from: data),
-      content.gallery == gallery
-    else { return nil }
-    return content.ids.map(Self.current)
+    throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "no hidden pictures of this gallery"))
   }
 
   /// The id of a photo that an earlier version has hidden in a list: the digest of its source, without the line before it.
@@ -119,12 +115,17 @@ package struct HiddenPhotosFile: Sendable {
     return Data(RawPath(percentEncoded: digest).bytes).hexadecimal
   }
 
-  /// Changes the current file, because another server of the gallery may have changed it, too. If it cannot be read,
-  /// writes it anew with those `known` now. Returns whether it is written.
+  /// Changes the current file, because another server of the gallery may have changed it, too. If it is damaged, sets it
+  /// aside and writes those `known` now. Returns whether it is written: not if it cannot be read.
   @discardableResult func change(from known: [String], _ change: (inout [String]) -> Void) -> Bool {
-    var content = Content(gallery: gallery, ids: read() ?? known)
-    change(&content.ids)
     do {
+      var content = Content(gallery: gallery, ids: known)
+      do {
+        content.ids = try read()
+        change(&content.ids)
+      } catch is DecodingError {
+        try PrivateFile.setAside(url)
+      }
       try PrivateFile.write(content, to: url)
       return true
     } catch {

@@ -48,35 +48,52 @@ package actor ShareLinks {
     file = cacheDirectory.map { PrivateFile.url(in: $0, folder: "links", gallery: gallery) }
   }
 
+  /// The path of a file that cannot be read: the next link would replace it, and end all others.
+  package nonisolated var unreadablePath: String? {
+    do {
+      _ = try content
+      return nil
+    } catch { return file?.path }
+  }
+
   /// What the file has now: another server of the gallery may have added links, and removing the file ends all.
   private nonisolated var content: Content {
-    known.withLock { known in
-      guard let file else { return known.content }
-      let state = try? FileState(of: RawPath(fileURL: file))
-      if state != known.state {
-        let new = Self.read(file)
-        known = (new == nil ? nil : state, new ?? Content())
+    get throws(ServerResponse.Problem) {
+      do {
+        return try known.withLock { known in
+          guard let file else { return known.content }
+          let state = try PrivateFile.state(of: file)
+          if state != known.state {
+            known = (nil, Content())
+            if let new = try PrivateFile.read(Content.self, from: file) { known = (state, new) }
+          }
+          return known.content
+        }
+      } catch {
+        throw .init(
+          .serviceUnavailable, "not-stored", "the links beside the cache cannot be read; mend the file's rights")
       }
-      return known.content
     }
   }
 
   /// The link of a part of an address; nil if it is no link, or has ended.
   nonisolated func link(_ token: some StringProtocol, at now: Date = Date()) -> ShareLink? {
     let parts = token.split(separator: ".", omittingEmptySubsequences: false).map { String($0) }
-    let content = content
-    guard parts.count == 2, Token.areEqual(parts[1], Self.signature(of: parts[0], content.key)),
-      let link = content.links[parts[0]], !link.hasEnded(at: now)
+    guard let content = try? content, parts.count == 2,
+      Token.areEqual(parts[1], Self.signature(of: parts[0], content.key)), let link = content.links[parts[0]],
+      !link.hasEnded(at: now)
     else { return nil }
     return link
   }
 
   /// The links that have not ended, the one that ends first at the beginning.
   nonisolated var all: [ShareLink] {
-    content.links.values.filter { !$0.hasEnded() }.sorted { ($0.until, $0.id) < ($1.until, $1.id) }
+    get throws(ServerResponse.Problem) {
+      try content.links.values.filter { !$0.hasEnded() }.sorted { ($0.until, $0.id) < ($1.until, $1.id) }
+    }
   }
 
-  nonisolated func hasEnded(_ link: ShareLink) -> Bool { link.hasEnded() || content.links[link.id] == nil }
+  nonisolated func hasEnded(_ link: ShareLink) -> Bool { link.hasEnded() || (try? content)?.links[link.id] == nil }
 
   /// Makes a link to a folder or to photos.
   func add(
@@ -87,7 +104,7 @@ package actor ShareLinks {
       id: String(Token.random().prefix(Self.idLength)), until: made + days * Self.secondsOfDay, made: made,
       folder: folder.map { "\($0)/" },
       photos: Set(photos.map { Data($0.utf8) }))
-    var new = content
+    var new = try content
     new.links = new.links.filter { !$0.value.hasEnded(at: now) }
     new.links[link.id] = link
     guard new.links.count <= Self.most, new.links.values.reduce(0, { $0 + $1.size }) <= Self.mostBytes else {
@@ -99,7 +116,7 @@ package actor ShareLinks {
 
   /// Ends a link, if there is one with this id.
   func end(_ id: String) throws(ServerResponse.Problem) {
-    var new = content
+    var new = try content
     if new.links.removeValue(forKey: id) != nil { try store(new) }
   }
 
@@ -110,10 +127,6 @@ package actor ShareLinks {
     } catch {
       throw .init(.insufficientStorage, "not-stored", "the links cannot be stored beside the cache; free some space")
     }
-  }
-
-  private static func read(_ file: URL) -> Content? {
-    (try? Data(contentsOf: file)).flatMap { try? JSONDecoder().decode(Content.self, from: $0) }
   }
 
   private static func signature(of id: String, _ key: String) -> String {
@@ -132,6 +145,35 @@ enum PrivateFile {
   static func url(in cacheDirectory: URL, folder: String, gallery: String) -> URL {
     let digest = SHA256.hash(gallery.utf8).hexadecimal
     return cacheDirectory.appending(path: folder).appending(path: "\(digest.prefix(nameLength)).json")
+  }
+
+  /// The state of a file; nil if it is not there.
+  static func state(of url: URL) throws(SystemFailure) -> FileState? {
+    do {
+      return try FileState(of: RawPath(fileURL: url))
+    } catch {
+      guard error.code == ENOENT else { throw error }
+      return nil
+    }
+  }
+
+  /// What a file has; nil if it is not there, or was damaged and is set aside. Throws if it cannot be read.
+  static func read<Content: Decodable>(_ content: Content.Type, from url: URL) throws -> Content? {
+    guard try state(of: url) != nil else { return nil }
+    do {
+      return try JSONDecoder().decode(content, from: Data(contentsOf: url))
+    } catch is DecodingError {
+      try setAside(url)
+      return nil
+    }
+  }
+
+  /// Gives a damaged file another name, under which its owner may mend it.
+  static func setAside(_ url: URL) throws {
+    let aside = url.appendingPathExtension("damaged")
+    guard rename(url.path, aside.path) == 0 else { throw SystemFailure.last }
+    let told = "thumbs: \(url.path) is damaged and not used; it is called \(aside.lastPathComponent) now\n"
+    FileHandle.standardError.write(Data(told.utf8))
   }
 
   /// Writes an object as JSON: others see the old file or the new one.

@@ -4,7 +4,7 @@ import NIOHTTP1
 /// Shows a gallery to those who have its password, and parts of it to those who have a link. Nothing else is served.
 package struct Sharing: Sendable {
   package let login: Login
-  let links: ShareLinks
+  package let links: ShareLinks
   /// The host of links that are made on this machine itself; nil for that of the page.
   let host: String?
 

@@ -217,6 +217,10 @@ struct ServeCommand: AsyncParsableCommand {
       throw CommandFailure(
         .cannotWrite, "what is hidden cannot be read: \(path); mend its rights, or show all with --show-hidden")
     }
+    if let path = served.sharing?.links.unreadablePath {
+      throw CommandFailure(
+        .cannotWrite, "the links that were made cannot be read: \(path); mend its rights, or remove it to end them all")
+    }
     try service.apply(to: &served)
     served.mostMaking = max(Self.leastMaking, configuration.downloads)
     served.namesSources = server.isPrivate && !sharing.asksForPassword
