@@ -103,12 +103,13 @@ struct IndexEntry: Equatable, Sendable {
 }
 
 extension IndexEntry {
-  /// Whether a file is the source.
-  ///
-  /// - Parameter orMayBe: Whether one counts that may be the source, by another mount, or a copy of it elsewhere.
-  func isSource(_ file: FileState, orMayBe: Bool) -> Bool {
-    guard let own = try? FileState(of: source) else { return false }
-    return orMayBe ? own.mayBeSameFile(as: file) : own.isSameFile(as: file)
+  /// Whether a file is the source, or in the place of an output may be that or the file of its name beside the source, by
+  /// another mount or path. A copy is none.
+  func isSource(_ file: FileState, orMayBeFor output: ConversionOutput) -> Bool {
+    let own = try? FileState(of: source)
+    if output.format == nil { return own?.isSameFile(as: file) == true }
+    let beside = try? FileState(of: RawPath(bytes: source.folder + output.path.name))
+    return [own, beside].contains { $0?.mayBeSameFile(as: file) == true }
   }
 
   /// Whether a file may be an output of 0.10.0, of which the index has the length alone.

@@ -160,6 +160,11 @@ final class InputConversion: Sendable {
           ConversionFailure(
             stage: .write, code: "in-the-way",
             message: "\(error.path) is one of the pictures, or in their folder; choose another output folder")
+        } else if error.failure.code == EEXIST, let owner = error.owner {
+          ConversionFailure(
+            stage: .write, code: "in-the-way",
+            message:
+              "\(error.path) is the thumbnail of \(owner); choose another output folder, or overwrite it (overwrites)")
         } else if error.failure.code == EEXIST {
           ConversionFailure(
             stage: .write, code: "in-the-way",

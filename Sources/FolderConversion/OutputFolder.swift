@@ -25,7 +25,7 @@ final class OutputFolder: Sendable {
   /// The folders that this run has made, the innermost first.
   private let made: [RawPath]
   let index: ConversionIndex
-  private let overwrites: Bool
+  private let (isPublished, overwrites): (Bool, Bool)
   /// What has become of a file to remove: one that is a user's or an input stays.
   enum Removal {
     case removed, kept, failed
@@ -41,7 +41,7 @@ final class OutputFolder: Sendable {
   ///   - overwrites: Whether users' files are replaced that are in the way.
   /// - Throws: `.cannotWrite`, `.busy`.
   init(_ path: RawPath, isPublished: Bool = false, overwrites: Bool = false) throws(ConversionError) {
-    (self.path, self.overwrites) = (path, overwrites)
+    (self.path, self.isPublished, self.overwrites) = (path, isPublished, overwrites)
     var made: [RawPath] = []
     var place = path
     while !place.bytes.isEmpty, (try? FileState(of: place)) == nil {
@@ -133,14 +133,17 @@ final class OutputFolder: Sendable {
     for (position, draft) in drafts.enumerated() {
       do throws(SystemFailure) {
         let isSource = { (state: FileState) in
-          isInput(state) || entry.isSource(state, orMayBe: entry.outputs[position].format != nil)
+          isInput(state) || entry.isSource(state, orMayBeFor: entry.outputs[position])
         }
         draft.replaced = try root.replaced(draft.path, by: draft.file, isInput: isSource) { state in
           // Other options may have given it the name.
-          overwrites || root.written(draft.path, asIn: index.entries(naming: draft.path)) == state
+          let named = index.entries(naming: draft.path).filter { !isOthers($0, than: entry, isInput) }
+          return overwrites || root.written(draft.path, asIn: named) == state
         }
       } catch {
-        throw WriteFailure(path: path.appending(draft.path), failure: error)
+        let others = index.entries(naming: draft.path).filter { isOthers($0, than: entry, isInput) }
+        let owner = others.first { root.written(draft.path, asIn: [$0]) != nil }?.source
+        throw WriteFailure(path: path.appending(draft.path), failure: error, owner: owner)
       }
     }
     index.add(entry)
@@ -165,6 +168,15 @@ final class OutputFolder: Sendable {
     }
     index.settle(entry.key)
     return true
+  }
+
+  /// Whether an entry is of another picture, whose thumbnails keep their names: one that is there or may be away, and
+  /// no input whose names are decided now. A picture that was moved, or is seen by another path, is none.
+  private func isOthers(_ other: IndexEntry, than entry: IndexEntry, _ isInput: (FileState) -> Bool) -> Bool {
+    if isPublished || other.source == entry.source { return false }
+    if (other.modified, other.byteCount) == (entry.modified, entry.byteCount) { return false }
+    if let state = try? FileState(of: other.source) { return !isInput(state) }
+    return !other.source.isGone || other.source.mayBeAway(since: other.device)
   }
 
   /// Adds to an entry whose thumbnails are current what 0.10.0 has not written, or what a restart has changed.
@@ -257,4 +269,6 @@ struct WriteFailure: Error {
   /// The thumbnail.
   let path: RawPath
   let failure: SystemFailure
+  /// The picture whose thumbnail is in the way; nil if that is no thumbnail.
+  var owner: RawPath?
 }

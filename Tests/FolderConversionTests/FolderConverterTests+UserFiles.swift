@@ -52,6 +52,70 @@ extension FolderConverterTests {
     #expect(try await convert().summary.current == 2)
   }
 
+  @Test func thumbnailsKeepTheirNamesWhileThePicturesOfAnotherFolderExist() async throws {
+    let other = directory.url.appendingPathComponent("other/a.jpg")
+    try FileManager.default.createDirectory(at: other.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try TestImages.bytes("formats/jpeg-444.jpg").write(to: other)
+    _ = try await convert()
+    let made = try Data(contentsOf: output.appendingPathComponent("a.jpg"))
+    func convertOther(overwrites: Bool = false) async throws -> (ConversionResult?, isReplaced: Bool) {
+      let run = try await convert {
+        ($0.inputs, $0.overwrites) = ([.path(other.deletingLastPathComponent().path)], overwrites)
+      }
+      return (run.results.values.first, try Data(contentsOf: output.appendingPathComponent("a.jpg")) != made)
+    }
+    // Also where its file has changed since.
+    try copy("formats/jpeg-gray.jpg", "a.jpg")
+    let (result, isReplaced) = try await convertOther()
+    #expect(result?.failure?.code == "in-the-way" && !isReplaced)
+    #expect(result?.failure?.message.contains(input.path + "/a.jpg") == true)
+    // A picture that is gone for good has none, and the same one by another path has its own.
+    try FileManager.default.moveItem(
+      at: input.appendingPathComponent("a.jpg"), to: input.appendingPathComponent("c.jpg"))
+    #expect(try await convertOther().isReplaced)
+    try copy("formats/jpeg-420.jpg", "a.jpg")
+    #expect(try await convert().results["a.jpg"]?.failure?.code == "in-the-way")
+    #expect(try await convert { $0.overwrites = true }.status("a.jpg") == .converted)
+    try FileManager.default.removeItem(at: other)
+    try FileManager.default.copyItem(at: input.appendingPathComponent("a.jpg"), to: other)
+    #expect(try await convertOther().0?.status == .converted)
+  }
+
+  @Test func nothingIsWrittenIntoTheFolderOfAPictureThatALinkLeadsTo() async throws {
+    try FileManager.default.createDirectory(at: output, withIntermediateDirectories: true)
+    let camera = output.appendingPathComponent("b.jpg")
+    try Data("camera's".utf8).write(to: camera)
+    try TestImages.bytes("formats/png-gray.png").write(to: output.appendingPathComponent("b.png"))
+    let link = input.appendingPathComponent("x/b.png").path
+    try FileManager.default.removeItem(atPath: link)
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: output.path + "/b.png")
+    for inputs in [[input.path + "/x"], [link]] {
+      let run = try await convert {
+        $0.inputs = inputs.map { .path($0) }
+        ($0.followsLinks, $0.overwrites) = (true, true)
+      }
+      #expect(run.results.values.first?.failure?.code == "in-the-way")
+    }
+    #expect(try Data(contentsOf: camera) == Data("camera's".utf8))
+  }
+
+  @Test func theFileOfItsNameBesideASourceIsNotReplacedByWhateverPath() throws {
+    try copy("formats/jpeg-420.jpg", "x/b.jpg")
+    func isSource(_ name: String, in place: String = "b.jpg", format: ImageFormat? = .jpeg) throws -> Bool {
+      var status = stat()
+      #expect(stat(input.path + "/x/\(name)", &status) == 0)
+      // As file systems that number files by their paths show it.
+      status.st_ino += 1
+      let output = ConversionOutput(path: RawPath(place), size: nil, format: format, byteCount: 1)
+      let entry = IndexEntry(
+        key: 1, source: RawPath(input.path + "/x/b.png"), modified: 1, byteCount: 1, token: "", pixels: .current,
+        outputs: [output])
+      return entry.isSource(FileState(status), orMayBeFor: output)
+    }
+    #expect(try isSource("b.png") && isSource("b.jpg"))
+    #expect(try !isSource("b.jpg", in: "c.jpg") && !isSource("b.png", format: nil))
+  }
+
   @Test(arguments: [false, true]) func originalsBehindALinkInTheOutputStay(overwrites: Bool) async throws {
     try FileManager.default.createDirectory(at: output, withIntermediateDirectories: true)
     try FileManager.default.createSymbolicLink(

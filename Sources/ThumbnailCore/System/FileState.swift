@@ -46,6 +46,8 @@ package struct FileState: Equatable, Sendable {
   package let modificationTime: timespec
   /// Reading changes it, so it is not compared.
   package let accessTime: timespec
+  /// The time of the last change of anything but the name. Second names change it, so it is not compared.
+  private let changeTime: timespec
 
   /// No file is longer.
   package static let longest = 1 << 48
@@ -68,6 +70,7 @@ package struct FileState: Equatable, Sendable {
     linkCount = Int(clamping: status.st_nlink)
     permissions = status.st_mode & 0o7777
     (modificationTime, accessTime) = (Self.time(status.st_mtim), Self.time(status.st_atim))
+    changeTime = status.st_ctim
   }
 
   /// Disks may hold more nanoseconds than a second has.
@@ -99,11 +102,14 @@ package struct FileState: Equatable, Sendable {
   /// Whether both are the same file, whatever its contents.
   package func isSameFile(as other: FileState) -> Bool { id == other.id }
 
-  /// Whether both are the same file, or may be, seen through two mounts: then their devices differ, and their times by
-  /// less than two seconds, the coarsest step of file systems.
+  /// Whether both are the same file, or may be: seen through two mounts, whose times differ by less than two seconds,
+  /// the coarsest step of file systems; or by two paths of one that numbers files by their paths, whose times of change
+  /// are the same then, as those of copies are not.
   package func mayBeSameFile(as other: FileState) -> Bool {
-    isSameFile(as: other)
-      || device != other.device && byteCount == other.byteCount
-        && modified.subtractingReportingOverflow(other.modified).partialValue.magnitude < 2_000_000_000
+    if isSameFile(as: other) { return true }
+    let (change, others) = (changeTime, other.changeTime)
+    return (device != other.device || change.tv_sec == others.tv_sec && change.tv_nsec == others.tv_nsec)
+      && byteCount == other.byteCount
+      && modified.subtractingReportingOverflow(other.modified).partialValue.magnitude < 2_000_000_000
   }
 }
