@@ -6,7 +6,7 @@ import GRDB
 @testable import ThumbnailCore
 
 /// What is read out of the cache's tables: the input changes columns of the rows of one image to values of any type.
-/// That may cost this image, never another one nor the process, and a check repairs it.
+/// That may cost this image, never another one nor the process.
 func fuzzRows(_ input: FuzzInput) {
   do {
     try CacheFixture.shared.damaged(by: input.bytes) { db, cache in
@@ -15,7 +15,6 @@ func fuzzRows(_ input: FuzzInput) {
         try checkEviction(db, cache)
         return .rollback
       }
-      try checkRepair(db, cache)
     }
   } catch {
     failFuzzing("\(error)")
@@ -55,8 +54,7 @@ private func checkReading(_ db: Database, _ cache: CacheFixture) throws {
   let entries = try pages.next(10, in: db)
   require(entries.contains { $0.key == cache.sound.key.source }, "a sound image is not listed")
   // These report the cache as damaged, and may fail, but not trap.
-  var overview = DiskCacheOverview(byteLimit: 0)
-  try? overview.add(db, hosts: 10, at: Date(timeIntervalSince1970: CacheFixture.now))
+  _ = try? DiskCacheStatistics(in: db, path: "")
   _ = try? CachePruning(host: "example.org", byteLimit: 1).outcome(in: db)
   _ = try? Eviction.startOfFewSurvivors(bytes: 0, in: db)
 }
@@ -66,23 +64,4 @@ private func checkEviction(_ db: Database, _ cache: CacheFixture) throws {
   let eviction = Eviction(limits: DiskCacheLimits(byteLimit: 0))
   try PageTable.evict(to: eviction.limits, in: db)
   for _ in 0..<10 where try !eviction.evict(in: db, toPayload: 0, atMost: 512) {}
-  // What the totals do not know of stays until a check.
-  _ = try CacheTotals.areWrong(in: db)
-}
-
-/// A check finds what is wrong, leaves the sound image alone, and finds nothing more the second time.
-private func checkRepair(_ db: Database, _ cache: CacheFixture) throws {
-  for isFirst in [true, false] {
-    let ids = try Int64.fetchAll(db, sql: "SELECT id FROM thumbnail")
-    let damaged = try ids.filter { try ThumbnailTable.check(row: $0, in: db)?.isDamaged == true }
-    require(!damaged.contains(cache.sound.row), "the sound thumbnail counts as damaged")
-    require(isFirst || damaged.isEmpty, "a repaired cache has damaged thumbnails")
-    _ = try CacheCheck.Part(end: 0, damaged: damaged).repair(in: db)
-    require(try isFirst || !CacheCheck.hasStrays(in: db), "a repaired cache has strays")
-    _ = try CacheCheck.repairStrays(in: db)
-    require(try isFirst || !CacheTotals.areWrong(in: db), "a repaired cache has wrong totals")
-    _ = try CacheTotals.repair(in: db)
-  }
-  let found = try ThumbnailTable.thumbnail(for: cache.sound.key, in: db)
-  guard case .hit = found else { failFuzzing("the check has removed the sound thumbnail") }
 }

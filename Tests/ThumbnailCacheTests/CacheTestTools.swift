@@ -71,6 +71,26 @@ extension DiskCache {
     try onWriter { try Int.fetchOne($0, sql: "SELECT coalesce(sum(length(data)), 0) FROM piece") ?? 0 }
   }
 
+  /// What SQLite finds wrong with the file, and which rows and totals do not belong together. Empty: nothing.
+  func faults() throws -> [String] {
+    try onWriter { db in
+      try String.fetchAll(db, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
+        + Self.pairs.filter { try Bool.fetchOne(db, sql: "SELECT EXISTS (\($0))") ?? true }
+    }
+  }
+
+  private static let pairs = [
+    "SELECT id, bytes FROM thumbnail EXCEPT SELECT id, bytes FROM recency",
+    "SELECT id, bytes FROM recency EXCEPT SELECT id, bytes FROM thumbnail",
+    "SELECT id, bytes FROM thumbnail EXCEPT SELECT id >> 1, sum(length(data)) FROM piece GROUP BY 1",
+    "SELECT id >> 1 FROM piece EXCEPT SELECT id FROM thumbnail",
+    "SELECT id FROM source EXCEPT SELECT source FROM thumbnail",
+    "SELECT source FROM thumbnail EXCEPT SELECT id FROM source",
+    "SELECT payload FROM total EXCEPT SELECT coalesce(sum(bytes), 0) FROM thumbnail",
+    "SELECT * FROM census EXCEPT SELECT variant, format, count(*), sum(bytes) FROM thumbnail GROUP BY 1, 2",
+    "SELECT variant, format, count(*), sum(bytes) FROM thumbnail GROUP BY 1, 2 EXCEPT SELECT * FROM census",
+  ]
+
   /// Runs something on the connection that writes.
   func onWriter<Value>(_ body: (Database) throws -> Value) throws -> Value {
     guard let writer = try database.connections()?.writer else { throw DiskCacheError.closed }

@@ -43,7 +43,7 @@ import Testing
   ])
   func noLengthThatIsStoredFailsEviction(change: String) async throws {
     let cache = try await cache(damagedBy: "UPDATE \(change)")
-    _ = try? cache.overview()
+    _ = try? cache.statistics()
     _ = try cache.pruned(by: CachePruning(byteLimit: 1))
     try await cache.setByteLimit(0)
     try await cache.setByteLimit(1 << 20)
@@ -58,7 +58,7 @@ import Testing
     try await cache.store(3)
     try await cache.flush()
     for number in 1...3 { #expect(try cache.thumbnail(for: Sample.key(number)) == Sample.thumbnail(number)) }
-    #expect(try cache.overview().totals.payloadBytes == 36_000)
+    #expect(try cache.statistics().payloadBytes == 36_000)
   }
 
   @Test(arguments: ["source_width = -1", "source_height = 0", "source_bytes = 'x'", "format = 'bmpp'"])

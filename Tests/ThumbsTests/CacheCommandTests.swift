@@ -4,29 +4,8 @@ import TestSupport
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct CacheCommandTests {
   private struct Stats: Decodable {
-    struct Size: Decodable, Equatable {
-      let size: String
-      let thumbnails, bytes: Int
-    }
-    struct Format: Decodable {
-      let format: String
-      let thumbnails: Int
-    }
-    struct Host: Decodable, Equatable {
-      let host: String
-      let pictures: Int
-    }
-    struct Age: Decodable, Equatable {
-      let age: String
-      let pictures: Int
-    }
-
     let directory: String
-    let thumbnails, sources, bytes, limitBytes, fileBytes, partialBytes, hits, misses, hostCount: Int
-    let sizes: [Size]
-    let formats: [Format]
-    let hosts: [Host]
-    let ages: [Age]
+    let thumbnails, sources, bytes, limitBytes, fileBytes, partialBytes, hits, misses: Int
   }
 
   private struct Removed: Decodable {
@@ -43,12 +22,6 @@ struct CacheCommandTests {
     let location, host, fetchedAt, format: String
     let width, height, bytes: Int
     let thumbnails: [Made]
-  }
-
-  private struct Verified: Decodable {
-    let thumbnails, bytes, damaged, strays: Int
-    let wrongTotals, ok: Bool
-    let structure: [String]
   }
 
   private let bench: Bench
@@ -88,12 +61,6 @@ struct CacheCommandTests {
     #expect(first.thumbnails == 4 && first.sources == 2 && first.bytes == bytes && first.limitBytes == 1 << 30)
     #expect(first.fileBytes > bytes)
     #expect(first.hits == 0 && first.misses > 0)
-    #expect(first.sizes.map(\.size) == ["20x20", "30x30"] && first.sizes.map(\.thumbnails) == [2, 2])
-    #expect(first.sizes.map(\.bytes).reduce(0, +) == bytes)
-    #expect(first.formats.map(\.format) == ["jpeg"] && first.formats.map(\.thumbnails) == [4])
-    #expect(first.hosts == [.init(host: "", pictures: 2)] && first.hostCount == 0)
-    #expect(
-      first.ages == [("day", 2), ("week", 0), ("month", 0), ("older", 0)].map { .init(age: $0.0, pictures: $0.1) })
 
     _ = try await fill()
     let second = try await stats()
@@ -102,9 +69,7 @@ struct CacheCommandTests {
     let words = try await bench.run("cache", "stats")
     #expect(words.status == 0 && words.stderr.isEmpty)
     #expect(words.lines.prefix(2) == [bench.cache.path, "4 thumbnails of 2 pictures"])
-    for text in ["4 hits, \(first.misses) misses: ", "20x20", "30x30", "JPEG", "local files", "last week"] {
-      #expect(words.lines.contains { $0.contains(text) }, "\(text)")
-    }
+    #expect(words.lines.last?.hasPrefix("4 hits, \(first.misses) misses: ") == true)
     #expect(words.lines.allSatisfy { $0.count <= 80 || $0 == bench.cache.path })
   }
 
@@ -129,7 +94,7 @@ struct CacheCommandTests {
 
   @Test func aCacheThatIsNotThereIsEmptyAndNotMade() async throws {
     #expect(try await stats().thumbnails == 0)
-    for command in ["list", "verify", "clear", "prune --to 1MiB"] {
+    for command in ["list", "clear", "prune --to 1MiB"] {
       let words = command.split(separator: " ").map(String.init)
       let run = try await bench.start(["cache"] + words).run()
       #expect(run.status == 0 && run.stderr.isEmpty, "\(command): \(run.stderr)")
@@ -137,7 +102,7 @@ struct CacheCommandTests {
     #expect(!FileManager.default.fileExists(atPath: bench.cache.path))
   }
 
-  @Test(arguments: ["stats", "list", "verify", "clear", "prune --to 1MiB"])
+  @Test(arguments: ["stats", "list", "clear", "prune --to 1MiB"])
   func aFolderThatCannotBeUsedIsNamed(command: String) async throws {
     try Data("hello".utf8).write(to: bench.url("file"))
     let words = command.split(separator: " ").map(String.init)
@@ -182,44 +147,8 @@ struct CacheCommandTests {
     let run = try await bench.run("cache", "list", "\(origin.url("/a.jpg"))", "--json")
     let listed = try lines(run, Listed.self)
     #expect(listed.map(\.location) == ["\(origin.url("/a.jpg"))"] && !run.stdout.contains("hunter2".utf8))
-    #expect(try await stats().hosts == [.init(host: "127.0.0.1", pictures: 1)])
     let exact = try await bench.run("cache", "list", "\(origin.url("/a.jpg"))?token=hunter2", "--json")
     #expect(exact.lines.count == 1)
-  }
-
-  @Test func verifyDropsWhatIsDamagedAndSaysSo() async throws {
-    let bytes = try await fill()
-    let sound = try await bench.run("cache", "verify", "--json")
-    let first = try decoded(sound, Verified.self)
-    #expect(sound.status == 0 && sound.stderr.isEmpty && first.ok && first.thumbnails == 4 && first.bytes == bytes)
-    #expect(try await bench.run("cache", "verify").lines.last == "all is well")
-
-    try CacheFile(bench.cache).execute("UPDATE thumbnail SET checksum = 1 WHERE id < 3")
-    let damaged = try await bench.run("cache", "verify", "--json")
-    let second = try decoded(damaged, Verified.self)
-    #expect(damaged.status == 1 && damaged.stderr.isEmpty && !second.ok && second.damaged == 2)
-    #expect(try await stats().thumbnails == 2)
-    #expect(try await bench.run("cache", "verify").status == 0)
-
-    try CacheFile(bench.cache).execute("UPDATE total SET payload = 1; UPDATE thumbnail SET checksum = 1")
-    let words = try await bench.run("cache", "verify")
-    #expect(words.status == 1 && words.lines.contains("dropped 2 damaged thumbnails"))
-    #expect(words.lines.contains("repaired totals that were wrong"))
-  }
-
-  @Test(arguments: [0, 5000]) func verifySaysThatACacheHadToBeBegunAnew(keptBytes: UInt64) async throws {
-    _ = try await fill()
-    #expect(try await bench.run("cache", "verify").status == 0)
-    let file = bench.cache.appendingPathComponent("thumbnails-v2.sqlite")
-    for suffix in ["-wal", "-shm"] { unlink(file.path + suffix) }
-    let handle = try FileHandle(forWritingTo: file)
-    try handle.truncate(atOffset: keptBytes)
-    if keptBytes == 0 { try handle.write(contentsOf: Data(repeating: 1, count: 9000)) }
-    try handle.close()
-    let damaged = try await bench.run("cache", "verify", "--json")
-    let found = try decoded(damaged, Verified.self)
-    #expect(damaged.status == 1 && !found.ok && found.structure.count == 1 && damaged.complaints.count == 1)
-    #expect(try await bench.run("cache", "verify").status == 0)
   }
 
   @Test func pruneRemovesWhatIsAskedFor() async throws {
@@ -233,7 +162,7 @@ struct CacheCommandTests {
     #expect(try await bench.run("cache", "prune", "--older-than", "7d").lines.first?.hasPrefix("removed 0 ") == true)
     let old = try await bench.run("cache", "prune", "--older-than", "48h")
     #expect(old.status == 0 && old.stderr.isEmpty && old.lines.first?.hasPrefix("removed 2 thumbnails, ") == true)
-    #expect(try await stats().ages.map(\.pictures) == [1, 0, 0, 0])
+    #expect(try await stats().sources == 1)
     #expect(try await bench.run("cache", "prune", "--host", "example.org").lines.first?.hasPrefix("removed 0") == true)
     let rest = try decoded(try await bench.run("cache", "prune", "--to", "0", "--json"), Removed.self)
     #expect(rest.removedThumbnails == 2 && rest.removedBytes == bytes - dry.removedBytes)
@@ -276,7 +205,7 @@ struct CacheCommandTests {
     let other = bench.cache.appendingPathComponent("thumbnails-v3.sqlite")
     try Data("of a later version".utf8).write(to: other)
     try CacheFile(bench.cache).execute("CREATE TABLE later (id); PRAGMA user_version = 99")
-    for command in ["list", "verify", "prune --older-than 1d", "stats"] {
+    for command in ["list", "prune --older-than 1d", "stats"] {
       let run = try await bench.start(["cache"] + command.split(separator: " ").map(String.init)).run()
       #expect(run.status == 0 && run.stderr.isEmpty, "\(command): \(run.stderr)")
     }

@@ -68,14 +68,14 @@ struct OutputTests {
     #expect(try next.summary().hits >= 1)
   }
 
-  @Test(arguments: ["prefetch", "get", "stats", "list", "verify", "prune", "clear", "help"])
+  @Test(arguments: ["prefetch", "get", "stats", "list", "prune", "clear", "help"])
   func aFullStdoutIsNamed(which: String) async throws {
     let full = open("/dev/full", O_WRONLY | O_CLOEXEC)
     defer { close(full) }
     let lines = [
       "prefetch": command + ["--json"], "get": ["get", "pictures/picture 1.jpg", "--output", "-"],
       "stats": ["cache", "stats"], "list": ["cache", "list"],
-      "verify": ["cache", "verify"], "prune": ["cache", "prune", "--to", "0"], "clear": ["cache", "clear", "--json"],
+      "prune": ["cache", "prune", "--to", "0"], "clear": ["cache", "clear", "--json"],
       "help": ["--help"],
     ]
     // A list of nothing has no lines.

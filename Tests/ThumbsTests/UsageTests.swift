@@ -120,7 +120,7 @@ struct UsageTests {
     Mistake("help prefech", "'prefech'", "did you mean 'prefetch'"),
     Mistake("help foo", "'foo'", "thumbs --help"),
     Mistake("help cache prun", "'cache prun'", "did you mean 'prune'"),
-    Mistake("cache verfiy", "'cache verfiy'", "did you mean 'verify'"),
+    Mistake("cache prnue", "'cache prnue'", "did you mean 'prune'"),
     Mistake("prefetch --szie 4", "'--szie'", "did you mean '--size'"),
     Mistake("convert photos --ouput small", "'--ouput'", "did you mean '--output'"),
     Mistake("get a.jpg --verb --output b.jpg", "'--verb'", "did you mean '--verbose'"),
@@ -139,7 +139,7 @@ struct UsageTests {
 
   @Test(arguments: [
     "", "prefetch", "search", "convert", "site", "get", "doctor", "cache", "cache stats", "cache list",
-    "cache verify", "cache prune", "cache remove", "cache clear", "serve", "worker", "sign",
+    "cache prune", "cache remove", "cache clear", "serve", "worker", "sign",
   ])
   func everyHelpFitsATerminalAndHasAnExample(command: String) async throws {
     let words = command.split(separator: " ").map(String.init)

@@ -20,8 +20,6 @@ package final class DiskCache: Sendable {
   let commits: GroupCommit
   let problems = CacheProblems()
   private let limit: Atomic<Int>
-  /// Why the file was replaced when it was opened, until a check has reported it.
-  let unverifiedDamage: Mutex<String?>
 
   /// A warning that other users can access the cache's directory, and what to do; nil if they cannot.
   package let exposure: String?
@@ -70,18 +68,15 @@ package final class DiskCache: Sendable {
   ) throws(DiskCacheError) {
     if let onProblem { problems.listen(onProblem) }
     let database = CacheDatabase(directory: directory.path, majorVersion: majorVersion, lockTimeout: lockTimeout)
-    var damage = try database.open()
-    if let damage { problems.report(damage) }
+    if let damage = try database.open() { problems.report(damage) }
     var payload = 0
     do {
       payload = try database.connections()?.read { try CacheTotals.payload(in: $0) } ?? 0
     } catch {
       guard error.isDamage else { throw error }
-      damage = error
       problems.report(error)
       if let problem = try database.open(.damaged) { problems.report(problem) }
     }
-    unverifiedDamage = Mutex(damage?.damage)
     exposure = CachePrivacy.exposure(of: directory.path)
     let limits = DiskCacheLimits(byteLimit: byteLimit ?? max(payload, 1 << 30))
     let writer = CacheWriter(

@@ -64,13 +64,8 @@ package enum DiskCacheError: Error, Sendable, Hashable, CustomStringConvertible 
   /// Whether a file or directory cannot be written.
   var isNotWritable: Bool { if case .notWritable = self { true } else { false } }
 
-  /// Why the database has to be replaced; nil if it need not be.
-  var damage: String? {
-    if case .damaged(_, let reason) = self { reason } else { nil }
-  }
-
   /// Whether the database has to be replaced.
-  var isDamage: Bool { damage != nil }
+  var isDamage: Bool { if case .damaged = self { true } else { false } }
 }
 
 /// Passes errors of background work to listeners, and keeps the last one of each kind.

@@ -27,7 +27,9 @@ struct Eviction: Sendable {
       // One statement, because each statement that fires triggers keeps copies of all pages that it changes.
       try db.run("DELETE FROM thumbnail WHERE id IN (SELECT id FROM recency ORDER BY used LIMIT ?)", [count])
       // A `recency` row without a thumbnail would be selected again and again.
-      if db.changesCount < count { try db.execute(sql: CacheCheck.recencyRepair) }
+      if db.changesCount < count {
+        try db.execute(sql: "DELETE FROM recency WHERE id NOT IN (SELECT id FROM thumbnail)")
+      }
       removed += count
     }
     return false
@@ -38,8 +40,8 @@ struct Eviction: Sendable {
   private static func payload(in db: Database, pages: Int) throws -> Int {
     let payload = try CacheTotals.payload(in: db)
     guard payload > pages * DiskCacheLimits.pageSize else { return payload }
-    // If the lengths of thumbnails are damaged, they cannot be added up until `verify` has repaired them.
-    guard (try? CacheTotals.repair(in: db)) != nil else { return 0 }
+    // Damaged lengths of thumbnails cannot be added up.
+    guard (try? CacheTotals.recount(in: db)) != nil else { return 0 }
     return min(try CacheTotals.payload(in: db), pages * DiskCacheLimits.pageSize)
   }
 

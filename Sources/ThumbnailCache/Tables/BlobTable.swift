@@ -8,14 +8,6 @@ enum BlobTable {
   /// The rows of one thumbnail, as a condition on `piece` joined to `thumbnail`.
   static let ofThumbnail = "p.id BETWEEN 2 * t.id AND 2 * t.id + 1"
 
-  /// The rows of the thumbnails after `start`, up to and including `end`.
-  static func rows(after start: Int64, through end: Int64) -> ClosedRange<Int64> {
-    let first = (start &+ 1).multipliedReportingOverflow(by: 2)
-    let last = end.multipliedReportingOverflow(by: 2)
-    let lower = start == .max ? .max : first.overflow ? .min : first.partialValue
-    return lower...max(lower, last.overflow ? .max : last.partialValue + 1)
-  }
-
   /// Appends the bytes of a new thumbnail. Pass the same `space` for the next one.
   static func insert(_ data: Data, of thumbnail: Int64, _ space: inout PageSpace, in db: Database) throws {
     let cut = space.cut(data.count, row: 2 * thumbnail)

@@ -53,30 +53,13 @@ enum CacheTotals {
     try db.integer("SELECT coalesce(sum(\(count("thumbnails"))), 0) FROM census")
   }
 
-  private static let recount = "SELECT variant, format, count(*), sum(bytes) FROM thumbnail GROUP BY variant, format"
-  private static let kept = "SELECT variant, format, thumbnails, bytes FROM census"
-
-  /// Whether the totals differ from a new count. One statement that does not block writers.
-  static func areWrong(in db: Database) throws -> Bool {
-    try Bool.fetchOne(
-      db,
-      sql: """
-        SELECT (SELECT payload FROM total) IS NOT (SELECT coalesce(sum(bytes), 0) FROM thumbnail)
-          OR EXISTS (\(recount) EXCEPT \(kept)) OR EXISTS (\(kept) EXCEPT \(recount))
-        """) ?? false
-  }
-
-  /// Stores a new count, if it differs. Blocks writers: half a second with 100,000 thumbnails.
-  ///
-  /// - Returns: Whether anything was repaired.
-  static func repair(in db: Database) throws -> Bool {
-    guard try areWrong(in: db) else { return false }
+  /// Stores a new count. Blocks writers: half a second with 100,000 thumbnails.
+  static func recount(in db: Database) throws {
     try db.execute(
       sql: """
         UPDATE total SET payload = (SELECT coalesce(sum(bytes), 0) FROM thumbnail);
         DELETE FROM census;
-        INSERT INTO census \(recount)
+        INSERT INTO census SELECT variant, format, count(*), sum(bytes) FROM thumbnail GROUP BY variant, format
         """)
-    return true
   }
 }

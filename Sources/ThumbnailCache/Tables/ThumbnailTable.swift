@@ -63,29 +63,6 @@ enum ThumbnailTable {
       placeholder: row.placeholder(at: 10))
   }
 
-  /// Checks one thumbnail; nil if it was removed. Its checksum cannot be verified without its source.
-  static func check(row id: Int64, in db: Database) throws -> (bytes: Int, isDamaged: Bool)? {
-    let rows = try db.rows(
-      """
-      SELECT \(columns), t.bytes, s.key, v.token FROM thumbnail t LEFT JOIN source s ON s.id = t.source
-      LEFT JOIN variant v ON v.id = t.variant \(pieces) WHERE t.id = ? ORDER BY p.id
-      """, [id])
-    guard let row = try rows.next() else { return nil }
-    // Text is decoded as 0.
-    var isSound = [4, 5, 7].allSatisfy { (try? row.decode(Int.self, atIndex: $0)) ?? 0 >= 1 }
-    let length = try? row.decode(Int.self, atIndex: 12)
-    let key = row.hasNull(atIndex: 13) ? nil : (try? row.decode(Data.self, atIndex: 13)) ?? Data()
-    // A thumbnail of another encoder version is not damaged.
-    let token = try? row.decode(String.self, atIndex: 14)
-    isSound = isSound && token.map { !$0.hasPrefix("\(Variant.encoderVersion);") || Variant(token: $0) != nil } == true
-    guard let (thumbnail, expected) = try decode(row, rows) else { return (0, true) }
-    isSound = isSound && thumbnail.data.count == length && thumbnail.size.isValidThumbnailSize
-    if let key {
-      isSound = isSound && key.count == 16 && checksum(of: thumbnail, source: SourceKey(bytes: key)) == expected
-    }
-    return (thumbnail.data.count, !isSound)
-  }
-
   /// The stored variants of a source, except those of other encoder versions.
   static func variants(of source: SourceKey, in db: Database) throws -> [Variant] {
     let tokens: [String?] = try String?.fetchAll(

@@ -75,6 +75,7 @@ extension UsageMessage {
   /// What to use in place of what earlier versions had.
   private static let removed = [
     "cache export": "'thumbs prefetch --offline --export DIR' writes stored thumbnails into files",
+    "cache verify": "damage is found and mended where it is read",
     "--html": "'thumbs prefetch --query TEXT --sheet FILE.html' writes a page with the pictures of a search",
     "--videos": "thumbnails are made of pictures only; ffmpegthumbnailer makes those of films",
     "--rotate": turning, "--flip": turning, "--extend": turning, "--pad": turning,

@@ -8,18 +8,17 @@ import Thumbnailer
 struct CacheCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cache",
-    abstract: "Shows, checks or empties the disk cache.",
+    abstract: "Shows or empties the disk cache.",
     discussion: """
       Examples:
         thumbs cache stats
         thumbs cache list lake
-        thumbs cache verify --json
         thumbs cache prune --older-than 30d
         thumbs cache clear --cache-dir /var/cache/thumbs
       """,
     subcommands: [
-      CacheStatsCommand.self, CacheListCommand.self, CacheVerifyCommand.self, CachePruneCommand.self,
-      CacheRemoveCommand.self, CacheClearCommand.self,
+      CacheStatsCommand.self, CacheListCommand.self, CachePruneCommand.self, CacheRemoveCommand.self,
+      CacheClearCommand.self,
     ])
 }
 
