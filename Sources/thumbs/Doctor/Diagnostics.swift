@@ -5,7 +5,7 @@ import ThumbnailCache
 import ThumbnailCore
 import Thumbnailer
 
-/// The state of this machine for a pipeline: versions, formats, the cache, limits, the network, and findings with
+/// The state of this machine for a pipeline: versions, formats, the cache, the network, and findings with
 /// advice. Each part adds a paragraph for people, members for programs, and its findings.
 struct Diagnostics: Sendable {
   /// A problem or remark, and what to do about it, in one line.
@@ -74,8 +74,7 @@ extension Diagnostics {
           diagnostics.add(
             CacheExamination(directory: configuration.cacheDirectory), limit: configuration.diskCacheLimit)
         }
-        diagnostics.addLimits(configuration)
-        diagnostics.add(network, configuration.addresses)
+        diagnostics.add(network)
         return diagnostics
       }
     } catch {
@@ -145,7 +144,7 @@ extension Diagnostics {
     if let exposure = cache.exposure { add(.remark, exposure) }
   }
 
-  private mutating func add(_ network: CurlFeatures?, _ addresses: AddressPolicy) {
+  private mutating func add(_ network: CurlFeatures?) {
     var lines = ["network: none without libcurl"]
     let install = "install another, with apt install libcurl4"
     if let network {
@@ -174,13 +173,6 @@ extension Diagnostics {
     } else {
       add(.problem, "libcurl cannot be started: \(CurlLibrary.startFailure ?? "no memory"); \(install)")
     }
-    let (allowed, refused) = (addresses.allowed.map { "\($0)" }, addresses.refused.map { "\($0)" })
-    let limits =
-      !addresses.isPublicOnly
-      ? "all, private networks and this machine, too"
-      : "public ones only" + (allowed.isEmpty ? "" : ", and \(allowed.joined(separator: ", "))")
-    lines.append("  addresses: \(limits)" + (refused.isEmpty ? "" : "; never \(refused.joined(separator: ", "))"))
     paragraphs.append(lines)
-    add("addresses", ["publicOnly": addresses.isPublicOnly, "allowed": allowed, "refused": refused] as JSONObject)
   }
 }

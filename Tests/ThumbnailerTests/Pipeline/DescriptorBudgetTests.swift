@@ -22,7 +22,6 @@ import Testing
   @Test func aUsualLimitChangesNothing() throws {
     let budget = try DescriptorBudget(limit: 1024, open: 100, wanted)
     #expect(budget.jobs == 4 && budget.downloads == 16 && budget.openFiles == 64)
-    #expect(DescriptorBudget.needed(wanted) < 256)
   }
 
   @Test func aHigherLimitNeverMeansLess() throws {

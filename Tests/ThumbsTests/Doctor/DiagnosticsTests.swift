@@ -50,19 +50,6 @@
       report.findings.contains { $0.message.hasPrefix("SVG cannot be read: ") && $0.message.contains("apt") })
   }
 
-  @Test func limitsSayWhereTheyComeFrom() async throws {
-    let limits = try await report {
-      $0.downloads = 3
-      $0.memoryBudget = .mebibytes(100)
-    }.limits
-    func limit(_ name: String) -> DoctorReport.Limit? { limits.first { $0.name == name } }
-    let downloads = try #require(limit("downloads at once"))
-    #expect(downloads.value == 3 && downloads.unit == "count" && downloads.origin == "configuration")
-    #expect(limit("memory budget")?.value == 100 << 20 && limit("memory budget")?.origin == "configuration")
-    #expect(limit("memory cache")?.origin == "default" && limit("decodes at once")?.origin == "system")
-    #expect(limit("open files")?.value ?? 1 > 0)
-  }
-
   @Test func theCacheIsCountedAndNotChanged() async throws {
     let fixture = try PipelineFixture()
     _ = try await fixture.pipeline.thumbnail(for: fixture.request())
@@ -113,12 +100,6 @@
     diagnostics.add(cache, limit: .gibibytes(1))
     let findings = diagnostics.findings
     #expect(findings.map(\.severity) == [.problem] && findings.first?.message.contains("nfs4") == true)
-  }
-
-  @Test func tooFewOpenFilesAreAProblem() {
-    var diagnostics = Diagnostics()
-    diagnostics.check(openFiles: 64, for: ThumbnailPipeline.Configuration())
-    #expect(diagnostics.findings.first?.message.contains("ulimit -n") == true)
   }
 
   @Test func whatIsNeededAndMissingIsAProblemAndTheRestARemark() {

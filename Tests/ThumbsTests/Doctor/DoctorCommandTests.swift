@@ -14,24 +14,14 @@ struct DoctorReport: Decodable {
     let network: Bool
     let freeBytes: Int?
   }
-  struct Limit: Decodable {
-    let name, unit, origin: String
-    let value: Int
-  }
   struct Network: Decodable { let protocols, httpVersions, compressions: [String] }
-  struct Addresses: Decodable, Equatable {
-    let publicOnly: Bool
-    let allowed, refused: [String]
-  }
   struct Finding: Decodable { let severity, message: String }
 
   let healthy: Bool
   let versions: [String: String]
   let formats: [Format]
   let cache: Cache?
-  let limits: [Limit]
   let network: Network?
-  let addresses: Addresses
   let findings: [Finding]
 }
 
@@ -47,8 +37,8 @@ struct DoctorCommandTests {
     return try JSONDecoder().decode(DoctorReport.self, from: run.stdout)
   }
 
-  @Test func tellsVersionsFormatsLimitsAndTheNetwork() async throws {
-    let run = try await bench.run("doctor", "--json", "--downloads", "5")
+  @Test func tellsVersionsFormatsAndTheNetwork() async throws {
+    let run = try await bench.run("doctor", "--json")
     let report = try report(run)
     #expect(run.status == 0 && report.healthy, "\(run.lines)")
     let libraries = [
@@ -60,21 +50,11 @@ struct DoctorCommandTests {
     #expect(!readers.values.contains("process"))
     for format in ["jpeg", "png", "webp", "gif", "tiff", "pnm"] { #expect(readers[format] == "helper") }
     #expect(report.formats.first { $0.format == "jpeg" }?.written == true)
-    let downloads = report.limits.first { $0.name == "downloads at once" }
-    #expect(downloads?.value == 5 && downloads?.origin == "configuration")
-    #expect(report.limits.first { $0.name == "memory cache" }?.origin == "default")
     let network = try #require(report.network)
     #expect(
       Set(["http", "https"]).isSubset(of: network.protocols) && network.httpVersions.contains("1.1"))
     // It makes nothing.
     #expect(report.cache?.exists == false && !FileManager.default.fileExists(atPath: bench.cache.path))
-  }
-
-  @Test(arguments: [("--per-host 50", 50), ("--per-host 50 --downloads 5", 5), ("--per-host 8", 16)])
-  func downloadsAsManyAtOnceAsAreAllowedFromOneHost(_ words: String, _ count: Int) async throws {
-    let words = ["doctor", "--json"] + words.split(separator: " ").map(String.init)
-    let limits = try report(await bench.start(words).run()).limits
-    #expect(limits.first { $0.name == "downloads at once" }?.value == count)
   }
 
   @Test func countsWhatIsInTheCache() async throws {
@@ -93,26 +73,6 @@ struct DoctorCommandTests {
     #expect(run.lines.contains { $0.hasPrefix("read in a helper: JPEG, PNG") })
     #expect(run.lines.contains("read in process:  nothing"))
     #expect(run.lines.contains { $0.hasPrefix("helper:           /") && $0.hasSuffix("/thumbs-decode") })
-    #expect(run.lines.contains { $0.contains("memory budget") && $0.contains("MiB") })
-  }
-
-  @Test func tellsWhichAddressesMayBeReached() async throws {
-    let open = try await bench.run("doctor")
-    #expect(open.lines.contains("  addresses: all, private networks and this machine, too"))
-    #expect(
-      try report(try await bench.run("doctor", "--json")).addresses
-        == DoctorReport.Addresses(publicOnly: false, allowed: [], refused: []))
-    let options = [
-      "--public-addresses-only", "--allow-network", "10.20.0.0/16", "--allow-network", "fd12::1", "--refuse-network",
-      "2001:4860::/32",
-    ]
-    let guarded = try await bench.start(["doctor"] + options).run()
-    #expect(
-      guarded.lines.contains("  addresses: public ones only, and 10.20.0.0/16, fd12::1; never 2001:4860::/32"),
-      "\(guarded.lines)")
-    #expect(
-      try report(try await bench.start(["doctor", "--json"] + options).run()).addresses
-        == DoctorReport.Addresses(publicOnly: true, allowed: ["10.20.0.0/16", "fd12::1"], refused: ["2001:4860::/32"]))
   }
 
   @Test func librariesThatAreMissingAreToldAndJPEGsAreMadeWithoutThem() async throws {

@@ -2,7 +2,7 @@ import Foundation
 import ThumbnailCore
 
 /// Limits a pipeline's concurrent work by the files and sockets that its process may still open.
-package struct DescriptorBudget: Sendable {
+struct DescriptorBudget: Sendable {
   /// Descriptors of libcurl and Dispatch, of a folder and a library that are being read, and of a thumbnail that a
   /// conversion's own pool writes. Workers write in place of a decode (`perJob`).
   private static let fixed = 5
@@ -21,11 +21,6 @@ package struct DescriptorBudget: Sendable {
 
   /// The decodes, the downloads, and the local files that are open, at once. All are at least 1.
   let (jobs, downloads, openFiles): (Int, Int, Int)
-
-  /// The descriptors of a pipeline at its limits.
-  package static func needed(_ wanted: ThumbnailPipeline.Configuration) -> Int {
-    fixed + cache + helpers + perDownload * wanted.downloads + perJob * wanted.jobs + lent + wanted.openFiles
-  }
 
   /// Divides the remaining descriptors, with a sixteenth for each decode.
   ///
