@@ -1,6 +1,7 @@
 import Glibc
 import ImageCodec
 import Synchronization
+import ThumbnailCore
 
 /// A child of this process, which is killed and reaped once, at the latest on `deinit`.
 final class ChildProcess: Sendable {

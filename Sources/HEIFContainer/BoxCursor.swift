@@ -1,3 +1,5 @@
+package import ThumbnailCore
+
 /// Reads a range of some bytes from its start to its end. Reading beyond it is an error, never a trap.
 package struct BoxCursor {
   /// The most boxes in one box.
@@ -14,25 +16,25 @@ package struct BoxCursor {
   var isAtEnd: Bool { rest.isEmpty }
 
   /// The next big-endian number of 0 to 8 bytes; one of 8 bytes must fit into 63 bits.
-  package mutating func number(_ length: Int) throws(HEIFError) -> Int {
-    guard length <= rest.count else { throw .truncated("in a table") }
+  package mutating func number(_ length: Int) throws(CodecError) -> Int {
+    guard length <= rest.count else { throw .truncated(detail: "in a table") }
     var value: UInt64 = 0
     for index in rest.lowerBound..<rest.lowerBound + length { value = value << 8 | UInt64(bytes[index]) }
     rest = rest.lowerBound + length..<rest.upperBound
-    guard let number = Int(exactly: value) else { throw .damaged("a number beyond any file's length") }
+    guard let number = Int(exactly: value) else { throw .damaged(.header, detail: "a number beyond any file's length") }
     return number
   }
 
   /// The next signed number of 4 bytes.
-  mutating func signedNumber() throws(HEIFError) -> Int {
+  mutating func signedNumber() throws(CodecError) -> Int {
     Int(Int32(truncatingIfNeeded: try number(4)))
   }
 
-  mutating func fourCC() throws(HEIFError) -> FourCC { FourCC(code: UInt32(truncatingIfNeeded: try number(4))) }
+  mutating func fourCC() throws(CodecError) -> FourCC { FourCC(code: UInt32(truncatingIfNeeded: try number(4))) }
 
   /// The next bytes.
-  mutating func take(_ length: Int) throws(HEIFError) -> [UInt8] {
-    guard length >= 0, length <= rest.count else { throw .truncated("in a table") }
+  mutating func take(_ length: Int) throws(CodecError) -> [UInt8] {
+    guard length >= 0, length <= rest.count else { throw .truncated(detail: "in a table") }
     defer { rest = rest.lowerBound + length..<rest.upperBound }
     return Array(bytes[rest.lowerBound..<rest.lowerBound + length])
   }
@@ -48,28 +50,28 @@ package struct BoxCursor {
   }
 
   /// The version and the flags at the start of a full box.
-  mutating func versionAndFlags() throws(HEIFError) -> (version: Int, flags: Int) {
+  mutating func versionAndFlags() throws(CodecError) -> (version: Int, flags: Int) {
     (try number(1), try number(3))
   }
 
   /// The next box, with a cursor of its content; nil at the end.
   ///
   /// - Throws: `.truncated` for a box that is longer than its container.
-  mutating func box() throws(HEIFError) -> (kind: FourCC, content: BoxCursor)? {
+  mutating func box() throws(CodecError) -> (kind: FourCC, content: BoxCursor)? {
     if isAtEnd { return nil }
     let header = try BoxHeader(bytes[rest])
     let length = header.length ?? rest.count
-    guard length <= rest.count else { throw .truncated("in the box \(header.kind)") }
+    guard length <= rest.count else { throw .truncated(detail: "in the box \(header.kind)") }
     let content = rest.lowerBound + header.headerLength..<rest.lowerBound + length
     rest = content.upperBound..<rest.upperBound
     return (header.kind, BoxCursor(bytes, content))
   }
 
   /// All boxes that are left.
-  package func boxes() throws(HEIFError) -> [(kind: FourCC, content: BoxCursor)] {
+  package func boxes() throws(CodecError) -> [(kind: FourCC, content: BoxCursor)] {
     var (cursor, found) = (self, [(kind: FourCC, content: BoxCursor)]())
     while let next = try cursor.box() {
-      guard found.count < Self.mostBoxes else { throw .tooMany("boxes") }
+      guard found.count < Self.mostBoxes else { throw .damaged(.header, detail: "too many boxes") }
       found.append(next)
     }
     return found
@@ -90,14 +92,14 @@ package struct BoxHeader: Sendable, Equatable {
   /// Parses the header at the start of some bytes.
   ///
   /// - Throws: `.truncated`; `.damaged` for a box that is shorter than its header or longer than any file.
-  package init(_ bytes: some Collection<UInt8>) throws(HEIFError) {
+  package init(_ bytes: some Collection<UInt8>) throws(CodecError) {
     var cursor = BoxCursor(Array(bytes.prefix(Self.mostBytes)))
     let short = try cursor.number(4)
     kind = FourCC(code: UInt32(truncatingIfNeeded: try cursor.number(4)))
     let long = short == 1 ? try cursor.number(8) : short
     headerLength = short == 1 ? 16 : 8
     length = short == 0 ? nil : long
-    if let length, length < headerLength { throw .damaged("a box of \(length) bytes") }
+    if let length, length < headerLength { throw .damaged(.header, detail: "a box of \(length) bytes") }
   }
 }
 
@@ -116,16 +118,4 @@ package struct FourCC: Hashable, Sendable, ExpressibleByStringLiteral, CustomStr
   package var description: String {
     String(decoding: [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: code >> $0) }, as: UTF8.self)
   }
-}
-
-/// Why a container could not be read.
-package enum HEIFError: Error, Sendable, Equatable {
-  /// A box, a table or an item ends before its content does.
-  case truncated(String)
-  /// The tables contradict each other or the standard (ISO/IEC 23008-12).
-  case damaged(String)
-  /// A table has more entries than any image needs.
-  case tooMany(String)
-  /// A feature of the standard that this reader does not know: "an overlay".
-  case unsupported(String)
 }

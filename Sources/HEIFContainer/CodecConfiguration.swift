@@ -1,3 +1,5 @@
+package import ThumbnailCore
+
 /// How the chroma planes relate to luma.
 package enum ChromaFormat: Sendable, Hashable {
   case none, s420, s422, s444
@@ -25,7 +27,7 @@ package struct HEVCConfiguration: Sendable, Hashable {
   /// The video, sequence and picture parameter sets, and others: units without their lengths.
   package let parameterSets: [[UInt8]]
 
-  init(_ content: inout BoxCursor) throws(HEIFError) {
+  init(_ content: inout BoxCursor) throws(CodecError) {
     _ = try content.take(16)
     chroma = [.none, .s420, .s422, .s444][try content.number(1) & 3]
     bits = (8 + (try content.number(1) & 7), 8 + (try content.number(1) & 7))
@@ -35,7 +37,7 @@ package struct HEVCConfiguration: Sendable, Hashable {
     for _ in 0..<(try content.number(1)) {
       _ = try content.number(1)
       for _ in 0..<(try content.number(2)) {
-        guard sets.count < Self.mostSets else { throw .tooMany("parameter sets") }
+        guard sets.count < Self.mostSets else { throw .damaged(.header, detail: "too many parameter sets") }
         sets.append(try content.take(try content.number(2)))
       }
     }
@@ -45,14 +47,14 @@ package struct HEVCConfiguration: Sendable, Hashable {
   /// The units in the bytes of an item, without their lengths.
   ///
   /// - Throws: `.truncated` if one is longer than the rest.
-  package func units(in item: UnsafeRawBufferPointer) throws(HEIFError) -> [Range<Int>] {
+  package func units(in item: UnsafeRawBufferPointer) throws(CodecError) -> [Range<Int>] {
     var (units, position) = ([Range<Int>](), 0)
     while position < item.count {
-      guard lengthBytes <= item.count - position else { throw .truncated("in a coded image") }
+      guard lengthBytes <= item.count - position else { throw .truncated(detail: "in a coded image") }
       var length = 0
       for index in position..<position + lengthBytes { length = length << 8 | Int(item[index]) }
       position += lengthBytes
-      guard length <= item.count - position else { throw .truncated("in a coded image") }
+      guard length <= item.count - position else { throw .truncated(detail: "in a coded image") }
       if length > 0 { units.append(position..<position + length) }
       position += length
     }
@@ -72,7 +74,7 @@ package struct AV1Configuration: Sendable, Hashable {
   package let chroma: ChromaFormat
   package let bits: Int
 
-  init(_ content: inout BoxCursor) throws(HEIFError) {
+  init(_ content: inout BoxCursor) throws(CodecError) {
     _ = try content.take(2)
     let flags = try content.number(1)
     _ = try content.number(1)

@@ -49,22 +49,26 @@ extension HEIFItems {
   /// - Parameters:
   ///   - grid: The content of the item, if it is a grid.
   ///   - usual: The size of an item that states none.
-  /// - Throws: `.unsupported` for images that this reader leaves to others.
-  package func image(_ id: UInt32, grid: [UInt8]? = nil, usual: PixelSize? = nil) throws(HEIFError) -> HEIFImage {
-    guard let item = item(id) else { throw .damaged("no item \(id)") }
+  /// - Throws: `.handedOver` for images that this reader leaves to others.
+  package func image(_ id: UInt32, grid: [UInt8]? = nil, usual: PixelSize? = nil) throws(CodecError) -> HEIFImage {
+    guard let item = item(id) else { throw .damaged(.header, detail: "no item \(id)") }
     guard item.kind == "grid" else { return try image(item, of: [item], columns: 1, item.extent ?? usual) }
-    guard let grid else { throw .unsupported("a grid of unknown content") }
+    guard let grid else { throw .handedOver(reason: "a grid of unknown content") }
     let layout = try HEIFGrid(grid)
     let ids = item.references["dimg"] ?? []
-    guard ids.count == layout.rows * layout.columns else { throw .damaged("a grid without all its tiles") }
+    guard ids.count == layout.rows * layout.columns else {
+      throw .damaged(.header, detail: "a grid without all its tiles")
+    }
     let tiles = ids.compactMap { self.item($0) }
-    guard tiles.count == ids.count, let tile = tiles[0].extent else { throw .damaged("a grid of unknown tiles") }
-    guard layout.isCovered(by: tile) else { throw .unsupported("a grid of different tiles") }
+    guard tiles.count == ids.count, let tile = tiles[0].extent else {
+      throw .damaged(.header, detail: "a grid of unknown tiles")
+    }
+    guard layout.isCovered(by: tile) else { throw .handedOver(reason: "a grid of different tiles") }
     return try image(item, of: tiles, columns: layout.columns, layout.size)
   }
 
   /// The alpha of an image: an item, a grid with this content, or an item for each of the image's tiles.
-  package func alpha(of image: HEIFImage, grid: [UInt8]?) throws(HEIFError) -> HEIFImage? {
+  package func alpha(of image: HEIFImage, grid: [UInt8]?) throws(CodecError) -> HEIFImage? {
     if let alpha = image.alpha { return try self.image(alpha, grid: grid, usual: image.size) }
     let tiles = image.tiles.compactMap { alpha(of: $0) }.compactMap { item($0) }
     guard tiles.count == image.tiles.count, tiles.allSatisfy({ $0.extent == image.tileSize }) else { return nil }
@@ -73,13 +77,13 @@ extension HEIFItems {
 
   private func image(
     _ item: HEIFItem, of tiles: [HEIFItem], columns: Int, _ size: PixelSize?
-  ) throws(HEIFError) -> HEIFImage {
+  ) throws(CodecError) -> HEIFImage {
     guard let size, size.width > 0, size.height > 0 else {
-      throw .damaged("an image without a size")
+      throw .damaged(.header, detail: "an image without a size")
     }
     let tileSize = tiles[0].extent ?? size
     guard tiles.count == 1 || tiles.allSatisfy({ $0.extent == tileSize && $0.kind == tiles[0].kind }) else {
-      throw .unsupported("a grid of different tiles")
+      throw .handedOver(reason: "a grid of different tiles")
     }
     let samples = try samples(tiles)
     let shown = try showing(item, of: size)
@@ -88,7 +92,7 @@ extension HEIFItems {
         var own = try showing(tile, of: tileSize)
         // Some encoders say of each tile, too, how the whole is turned.
         if own.orientation == shown.orientation { own.orientation = Showing(tileSize).orientation }
-        if own != Showing(tileSize) { throw .unsupported("turned tiles") }
+        if own != Showing(tileSize) { throw .handedOver(reason: "turned tiles") }
       }
     }
     var image = HEIFImage(
@@ -103,25 +107,25 @@ extension HEIFItems {
   /// How the items' samples are coded, all in the same way.
   private func samples(
     _ tiles: [HEIFItem]
-  ) throws(HEIFError) -> (coding: HEIFImage.Coding, chroma: ChromaFormat, bits: Int) {
+  ) throws(CodecError) -> (coding: HEIFImage.Coding, chroma: ChromaFormat, bits: Int) {
     var found: (coding: HEIFImage.Coding, chroma: ChromaFormat, bits: Int)?
     for tile in tiles {
       let next: (HEIFImage.Coding, ChromaFormat, Int)
       if tile.kind == "hvc1", let configuration = tile.hevc {
         guard configuration.bits.0 == configuration.bits.1 || configuration.chroma == .none else {
-          throw .unsupported("luma and chroma of different depth")
+          throw .handedOver(reason: "luma and chroma of different depth")
         }
         next = (.hevc, configuration.chroma, configuration.bits.0)
       } else if tile.kind == "av01", let configuration = tile.av1 {
         next = (.av1, configuration.chroma, configuration.bits)
       } else {
-        throw .unsupported("an item of the kind \(tile.kind?.description ?? "unknown")")
+        throw .handedOver(reason: "an item of the kind \(tile.kind?.description ?? "unknown")")
       }
-      if tile.properties.contains(where: \.isObstacle) { throw .unsupported("an unknown property") }
-      if let found, found != next { throw .unsupported("a grid of different tiles") }
+      if tile.properties.contains(where: \.isObstacle) { throw .handedOver(reason: "an unknown property") }
+      if let found, found != next { throw .handedOver(reason: "a grid of different tiles") }
       found = next
     }
-    guard let found else { throw .damaged("a grid without tiles") }
+    guard let found else { throw .damaged(.header, detail: "a grid without tiles") }
     return found
   }
 
@@ -133,7 +137,7 @@ extension HEIFItems {
     init(_ size: PixelSize) { part = PixelRectangle(x: 0, y: 0, size: size) }
   }
 
-  private func showing(_ item: HEIFItem, of size: PixelSize) throws(HEIFError) -> Showing {
+  private func showing(_ item: HEIFItem, of size: PixelSize) throws(CodecError) -> Showing {
     var shown = Showing(size)
     for property in item.properties {
       switch property.value {
@@ -141,10 +145,10 @@ extension HEIFItems {
       case .mirror(let exchangesSides):
         shown.orientation = shown.orientation.then(Orientation(exif: exchangesSides ? 2 : 4))
       case .aperture(let aperture):
-        guard shown == Showing(size) else { throw .unsupported("an aperture after a rotation") }
+        guard shown == Showing(size) else { throw .handedOver(reason: "an aperture after a rotation") }
         shown.part = try aperture.part(of: size)
       default:
-        if property.isObstacle { throw .unsupported("an unknown property") }
+        if property.isObstacle { throw .handedOver(reason: "an unknown property") }
       }
     }
     return shown

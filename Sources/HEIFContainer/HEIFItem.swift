@@ -27,10 +27,12 @@ package struct HEIFItem: Sendable {
   /// The places of its bytes in a file of this length.
   ///
   /// - Throws: `.truncated` if one is beyond the file, `.damaged` if together they are longer than it.
-  package func ranges(inFileOf length: Int) throws(HEIFError) -> [Range<Int>] {
-    guard let ranges, let byteCount else { throw .unsupported("an item whose bytes are elsewhere") }
-    if ranges.contains(where: { $0.upperBound > length }) { throw .truncated("an item reaches beyond the file") }
-    guard byteCount <= length else { throw .damaged("an item of \(byteCount) bytes") }
+  package func ranges(inFileOf length: Int) throws(CodecError) -> [Range<Int>] {
+    guard let ranges, let byteCount else { throw .handedOver(reason: "an item whose bytes are elsewhere") }
+    if ranges.contains(where: { $0.upperBound > length }) {
+      throw .truncated(detail: "an item reaches beyond the file")
+    }
+    guard byteCount <= length else { throw .damaged(.header, detail: "an item of \(byteCount) bytes") }
     return ranges
   }
 
@@ -57,9 +59,9 @@ package struct HEIFGrid: Sendable, Hashable {
   /// The size of the image. The tiles of the last row and column may reach beyond it.
   package let size: PixelSize
 
-  package init(_ bytes: [UInt8]) throws(HEIFError) {
+  package init(_ bytes: [UInt8]) throws(CodecError) {
     var content = BoxCursor(bytes)
-    guard try content.number(1) == 0 else { throw .unsupported("a grid of another version") }
+    guard try content.number(1) == 0 else { throw .handedOver(reason: "a grid of another version") }
     let length = try content.number(1) & 1 == 1 ? 4 : 2
     (rows, columns) = (try content.number(1) + 1, try content.number(1) + 1)
     size = PixelSize(try content.number(length), try content.number(length))

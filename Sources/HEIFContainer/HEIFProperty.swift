@@ -38,7 +38,7 @@ package struct HEIFProperty: Sendable, Equatable {
 
 extension HEIFProperty.Value {
   /// Parses the content of a property's box.
-  init(_ kind: FourCC, _ content: BoxCursor) throws(HEIFError) {
+  init(_ kind: FourCC, _ content: BoxCursor) throws(CodecError) {
     var content = content
     switch kind {
     case "ispe":
@@ -82,7 +82,7 @@ package struct CodedColour: Sendable, Hashable {
     (self.matrix, self.isFullRange) = (matrix, isFullRange)
   }
 
-  init(_ content: inout BoxCursor) throws(HEIFError) {
+  init(_ content: inout BoxCursor) throws(CodecError) {
     (primaries, transfer, matrix) = (try content.number(2), try content.number(2), try content.number(2))
     isFullRange = try content.number(1) & 0x80 != 0
   }
@@ -92,7 +92,7 @@ package struct CodedColour: Sendable, Hashable {
 package struct CleanAperture: Sendable, Hashable {
   private let numbers: [Int]
 
-  init(_ content: inout BoxCursor) throws(HEIFError) {
+  init(_ content: inout BoxCursor) throws(CodecError) {
     var numbers: [Int] = []
     for index in 0..<8 { numbers.append(index == 4 || index == 6 ? try content.signedNumber() : try content.number(4)) }
     self.numbers = numbers
@@ -100,8 +100,8 @@ package struct CleanAperture: Sendable, Hashable {
 
   /// The part of an image of this size.
   ///
-  /// - Throws: `.unsupported` for fractions of pixels and parts outside the image.
-  package func part(of size: PixelSize) throws(HEIFError) -> PixelRectangle {
+  /// - Throws: `.handedOver` for fractions of pixels and parts outside the image.
+  package func part(of size: PixelSize) throws(CodecError) -> PixelRectangle {
     let width = try Self.side(numbers[0], numbers[1], of: size.width)
     let height = try Self.side(numbers[2], numbers[3], of: size.height)
     let x = try Self.start(numbers[4], numbers[5], side: width, of: size.width)
@@ -109,9 +109,9 @@ package struct CleanAperture: Sendable, Hashable {
     return PixelRectangle(x: x, y: y, size: PixelSize(width, height))
   }
 
-  private static func side(_ numerator: Int, _ denominator: Int, of whole: Int) throws(HEIFError) -> Int {
+  private static func side(_ numerator: Int, _ denominator: Int, of whole: Int) throws(CodecError) -> Int {
     guard denominator > 0, numerator % denominator == 0, (1...max(1, whole)).contains(numerator / denominator) else {
-      throw .unsupported("a clean aperture of \(numerator)/\(denominator)")
+      throw .handedOver(reason: "a clean aperture of \(numerator)/\(denominator)")
     }
     return numerator / denominator
   }
@@ -119,11 +119,11 @@ package struct CleanAperture: Sendable, Hashable {
   /// The numbers have 32 bits: their products fit.
   private static func start(
     _ numerator: Int, _ denominator: Int, side: Int, of whole: Int
-  ) throws(HEIFError) -> Int {
+  ) throws(CodecError) -> Int {
     let spare = whole - side
-    guard denominator > 0, denominator < 1 << 24, spare < 1 << 31 else { throw .unsupported("a clean aperture") }
+    guard denominator > 0, denominator < 1 << 24, spare < 1 << 31 else { throw .handedOver(reason: "a clean aperture") }
     let twice = spare * denominator + 2 * numerator
-    guard twice >= 0, twice / (2 * denominator) <= spare else { throw .unsupported("a clean aperture outside") }
+    guard twice >= 0, twice / (2 * denominator) <= spare else { throw .handedOver(reason: "a clean aperture outside") }
     return twice / (2 * denominator)
   }
 }

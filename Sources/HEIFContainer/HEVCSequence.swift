@@ -15,7 +15,7 @@ package struct HEVCSequence: Sendable, Equatable {
   /// Parses a unit; nil if it is of another kind.
   ///
   /// - Throws: `.truncated`, `.damaged` for numbers of more than 32 bits.
-  package init?(unit: some Collection<UInt8>) throws(HEIFError) {
+  package init?(unit: some Collection<UInt8>) throws(CodecError) {
     guard let first = unit.first, Int(first) >> 1 & 0x3F == Self.unitKind else { return nil }
     var bits = BitCursor(escaped: unit.dropFirst(2).prefix(Self.mostBytes))
     try bits.skip(4)
@@ -51,12 +51,12 @@ private struct BitCursor {
     }
   }
 
-  mutating func skip(_ count: Int) throws(HEIFError) {
-    guard position + count <= 8 * bytes.count else { throw .truncated("in a parameter set") }
+  mutating func skip(_ count: Int) throws(CodecError) {
+    guard position + count <= 8 * bytes.count else { throw .truncated(detail: "in a parameter set") }
     position += count
   }
 
-  mutating func number(_ count: Int) throws(HEIFError) -> Int {
+  mutating func number(_ count: Int) throws(CodecError) -> Int {
     let start = position
     try skip(count)
     return (start..<position).reduce(0) { number, position in
@@ -66,11 +66,11 @@ private struct BitCursor {
   }
 
   /// A number in Exponential-Golomb code.
-  mutating func golomb() throws(HEIFError) -> Int {
+  mutating func golomb() throws(CodecError) -> Int {
     var zeros = 0
     while try number(1) == 0 {
       zeros += 1
-      guard zeros <= 32 else { throw .damaged("a parameter set") }
+      guard zeros <= 32 else { throw .damaged(.header, detail: "a parameter set") }
     }
     return (1 << zeros) - 1 + (try number(zeros))
   }

@@ -1,3 +1,5 @@
+import ThumbnailCore
+
 /// The table of the items' locations (`iloc`).
 struct ItemLocations {
   /// The most pieces of one item, and of all together.
@@ -7,18 +9,18 @@ struct ItemLocations {
   private(set) var ranges: [UInt32: [Range<Int>]?] = [:]
 
   /// - Parameter itemData: The range of the content of the box `idat` in the file; nil if there is none.
-  init(_ content: BoxCursor, itemData: Range<Int>?) throws(HEIFError) {
+  init(_ content: BoxCursor, itemData: Range<Int>?) throws(CodecError) {
     var content = content
     let version = try content.versionAndFlags().version
-    guard version <= 2 else { throw .unsupported("version \(version) of iloc") }
+    guard version <= 2 else { throw .handedOver(reason: "version \(version) of iloc") }
     let sizes = try content.number(2)
     let (offsetBytes, lengthBytes) = (sizes >> 12, sizes >> 8 & 15)
     let (baseBytes, indexBytes) = (sizes >> 4 & 15, version == 0 ? 0 : sizes & 15)
     guard [offsetBytes, lengthBytes, baseBytes, indexBytes].allSatisfy({ [0, 4, 8].contains($0) }) else {
-      throw .damaged("the sizes of iloc's numbers")
+      throw .damaged(.header, detail: "the sizes of iloc's numbers")
     }
     let count = try content.number(version < 2 ? 2 : 4)
-    guard count <= HEIFItems.mostItems else { throw .tooMany("items") }
+    guard count <= HEIFItems.mostItems else { throw .damaged(.header, detail: "too many items") }
     var total = 0
     for _ in 0..<count {
       let id = UInt32(truncatingIfNeeded: try content.number(version < 2 ? 2 : 4))
@@ -27,7 +29,9 @@ struct ItemLocations {
       let base = try content.number(baseBytes)
       let pieces = try content.number(2)
       total += pieces
-      guard pieces <= Self.mostPieces, total <= Self.mostTotal else { throw .tooMany("pieces of an item") }
+      guard pieces <= Self.mostPieces, total <= Self.mostTotal else {
+        throw .damaged(.header, detail: "too many pieces of an item")
+      }
       var found: [Range<Int>]? = []
       for _ in 0..<pieces {
         _ = try content.number(indexBytes)
@@ -36,8 +40,8 @@ struct ItemLocations {
         switch (source, method) {
         case (0, 0) where length > 0: found?.append(place)
         case (0, 1) where length > 0:
-          guard let itemData else { throw .damaged("an item in a box that is missing") }
-          guard place.upperBound <= itemData.count else { throw .truncated("an item reaches beyond its box") }
+          guard let itemData else { throw .damaged(.header, detail: "an item in a box that is missing") }
+          guard place.upperBound <= itemData.count else { throw .truncated(detail: "an item reaches beyond its box") }
           found?.append(itemData.lowerBound + place.lowerBound..<itemData.lowerBound + place.upperBound)
         // In another file, in another item, or up to the file's end.
         default: found = nil
@@ -47,10 +51,10 @@ struct ItemLocations {
     }
   }
 
-  private static func place(_ base: Int, _ offset: Int, _ length: Int) throws(HEIFError) -> Range<Int> {
+  private static func place(_ base: Int, _ offset: Int, _ length: Int) throws(CodecError) -> Range<Int> {
     let (start, tooFar) = base.addingReportingOverflow(offset)
     let (end, tooLong) = start.addingReportingOverflow(length)
-    guard !tooFar, !tooLong else { throw .damaged("an item beyond any file's length") }
+    guard !tooFar, !tooLong else { throw .damaged(.header, detail: "an item beyond any file's length") }
     return start..<end
   }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import ThumbnailCore
 
 /// Reads a body from start to end through a window of bounded length.
 ///
@@ -56,7 +57,7 @@ struct BodyCursor: ~Copyable {
   var remaining: Int { count - position }
 
   /// Ensures that `wanted` bytes, at most 2, are in the window. False if the body ends first.
-  private mutating func have(_ wanted: Int) throws(JPEGError) -> Bool {
+  private mutating func have(_ wanted: Int) throws(CodecError) -> Bool {
     if available >= wanted { return true }
     let start = position
     guard start <= count - wanted else { return false }
@@ -72,7 +73,7 @@ struct BodyCursor: ~Copyable {
     do {
       got = try source.read(at: start, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<length]))
     } catch {
-      throw .unreadable(detail: "\(error)")
+      throw .unreadableBody(detail: "\(error)")
     }
     next = UnsafeRawPointer(buffer.baseAddress.unsafelyUnwrapped).assumingMemoryBound(to: UInt8.self)
     limit = next + got
@@ -95,19 +96,19 @@ struct BodyCursor: ~Copyable {
   mutating func move(to offset: Int) { (next, limitPosition) = (limit, offset) }
 
   /// Reads some bytes anywhere in the body; fewer if it ends first. The cursor stays.
-  func peek(at offset: Int, length: Int) throws(JPEGError) -> [UInt8] {
-    do { return try source.bytes(at: offset, length: length) } catch { throw .unreadable(detail: "\(error)") }
+  func peek(at offset: Int, length: Int) throws(CodecError) -> [UInt8] {
+    do { return try source.bytes(at: offset, length: length) } catch { throw .unreadableBody(detail: "\(error)") }
   }
 
   /// Reads a big-endian 16-bit number; nil if the body ends first.
-  mutating func takeUInt16() throws(JPEGError) -> Int? {
+  mutating func takeUInt16() throws(CodecError) -> Int? {
     guard try have(2) else { return nil }
     defer { next += 2 }
     return Int(next[0]) << 8 | Int(next[1])
   }
 
   /// Reads up to `length` bytes; fewer if the body ends first.
-  mutating func take(_ length: Int) throws(JPEGError) -> [UInt8] {
+  mutating func take(_ length: Int) throws(CodecError) -> [UInt8] {
     var taken: [UInt8] = []
     taken.reserveCapacity(min(length, remaining))
     while taken.count < length, try have(1) {
@@ -120,7 +121,7 @@ struct BodyCursor: ~Copyable {
 
   /// Skips to the next marker, reads it and returns its second byte; nil if there is none. Stray bytes before it are
   /// skipped, as libjpeg does.
-  mutating func takeMarker() throws(JPEGError) -> UInt8? {
+  mutating func takeMarker() throws(CodecError) -> UInt8? {
     while try have(2) {
       guard let found = memchr(next, 0xFF, available - 1) else {
         // The window's last byte may be the first byte of a marker.
@@ -148,7 +149,7 @@ struct BodyCursor: ~Copyable {
   }
 
   /// Skips coded data up to the next marker that is not a restart marker. False if the body ends first.
-  mutating func skipCodedData() throws(JPEGError) -> Bool {
+  mutating func skipCodedData() throws(CodecError) -> Bool {
     while let marker = try takeMarker() {
       if !(0xD0...0xD7).contains(marker) {
         // Both bytes are still in the window.
@@ -162,7 +163,7 @@ struct BodyCursor: ~Copyable {
   /// Copies coded data without byte stuffing, at most `room` bytes, up to the next marker.
   mutating func unstuff(
     into target: UnsafeMutablePointer<UInt8>, room: Int
-  ) throws(JPEGError) -> (copied: Int, stop: Stop) {
+  ) throws(CodecError) -> (copied: Int, stop: Stop) {
     var copied = 0
     while copied < room {
       guard try have(1) else { return (copied, .end) }

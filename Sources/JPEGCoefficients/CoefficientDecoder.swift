@@ -50,9 +50,9 @@ package struct CoefficientDecoder {
   /// that is progressive.
   ///
   /// - Throws: as `decode`; `.handedOver`, too, for a file that lacks coefficients.
-  package func survey() throws(JPEGError) -> JPEGRows {
+  package func survey() throws(CodecError) -> JPEGRows {
     precondition(scale >= .half && !isTolerant, "what needs the whole image is read by decode")
-    return try body.withMemory { memory throws(JPEGError) in
+    return try body.withMemory { memory throws(CodecError) in
       try CoefficientDecoding(self, memory: memory).survey()
     }
   }
@@ -63,11 +63,11 @@ package struct CoefficientDecoder {
   /// of all rows replaces it.
   ///
   /// - Throws: as `decode`; `.handedOver`, too, for a file whose components are in several scans.
-  package func crop(to area: PixelRectangle, index: inout [UInt8]?) throws(JPEGError) -> [UInt8] {
+  package func crop(to area: PixelRectangle, index: inout [UInt8]?) throws(CodecError) -> [UInt8] {
     var (made, decoder) = (index, self)
     // Usually only the beginning of a row is read.
     decoder.window = window ?? Self.rowWindow
-    let file = try body.withMemory { memory throws(JPEGError) in
+    let file = try body.withMemory { memory throws(CodecError) in
       try CoefficientDecoding(decoder, memory: memory).crop(to: area, index: &made)
     }
     index = made
@@ -76,11 +76,11 @@ package struct CoefficientDecoder {
 
   /// Decodes the image at a reduced scale. Blocks.
   ///
-  /// - Throws: `.handedOver` where another decoder may succeed, `.truncated`, `.damaged`, `.tooManyScans`,
-  ///   `.cancelled`, `.unreadable`.
-  package func decode() throws(JPEGError) -> CoefficientImage {
+  /// - Throws: `.handedOver` where another decoder may succeed, `.truncated`, `.damaged`, `.limitExceeded`,
+  ///   `.cancelled`, `.unreadableBody`.
+  package func decode() throws(CodecError) -> CoefficientImage {
     precondition(scale != .full, "the coefficients of the whole image are not kept")
-    return try body.withMemory { memory throws(JPEGError) in try CoefficientDecoding(self, memory: memory).run() }
+    return try body.withMemory { memory throws(CodecError) in try CoefficientDecoding(self, memory: memory).run() }
   }
 }
 

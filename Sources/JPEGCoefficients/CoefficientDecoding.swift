@@ -38,8 +38,8 @@ struct CoefficientDecoding: ~Copyable {
   }
 
   /// Reads up to the last scan that is needed.
-  consuming func run() throws(JPEGError) -> CoefficientImage {
-    do throws(JPEGError) {
+  consuming func run() throws(CodecError) -> CoefficientImage {
+    do throws(CodecError) {
       try readScans()
       if decoder.expectsEnd { try findEnd() }
     } catch .truncated where decoder.isTolerant && hasPixels {
@@ -49,7 +49,7 @@ struct CoefficientDecoding: ~Copyable {
   }
 
   /// Finds all scans of a progressive file with their tables, to decode them together.
-  consuming func survey() throws(JPEGError) -> JPEGRows {
+  consuming func survey() throws(CodecError) -> JPEGRows {
     isSurvey = true
     try readScans()
     if decoder.expectsEnd { try findEnd() }
@@ -60,14 +60,14 @@ struct CoefficientDecoding: ~Copyable {
   }
 
   /// Copies a part of a sequential file: see `CoefficientDecoder.crop`.
-  consuming func crop(to area: PixelRectangle, index: inout [UInt8]?) throws(JPEGError) -> [UInt8] {
+  consuming func crop(to area: PixelRectangle, index: inout [UInt8]?) throws(CodecError) -> [UInt8] {
     (crop, knownIndex) = (LosslessCrop(area), index)
     try readScans()
     if index != nil { index = self.index?.bytes }
     return cropped
   }
 
-  private mutating func readScans() throws(JPEGError) {
+  private mutating func readScans() throws(CodecError) {
     guard try cursor.takeUInt16() == 0xFFD8 else { throw .damaged(.header, detail: "no JPEG") }
     for _ in 0..<Self.mostSegments {
       guard let marker = try cursor.takeMarker() else { throw .truncated(detail: "between segments") }
@@ -98,20 +98,20 @@ struct CoefficientDecoding: ~Copyable {
   ///
   /// A file may lack its end marker if nothing else is missing. All blocks of a sequential file have been read by now.
   /// The last scan of a progressive file has not, and libvips finds out whether it is complete.
-  private func findEnd() throws(JPEGError) {
+  private func findEnd() throws(CodecError) {
     if frame?.process == .sequential || JPEGStructure.hasEnd(decoder.body) { return }
     guard JPEGStructure.hasAllScans(decoder.body) else { throw .truncated(detail: "before the last scan") }
     throw .handedOver(reason: "no end marker behind the last scan")
   }
 
   /// Reads the contents of a segment.
-  private mutating func segment(_ length: Int) throws(JPEGError) -> SegmentBytes {
+  private mutating func segment(_ length: Int) throws(CodecError) -> SegmentBytes {
     let bytes = try cursor.take(length)
     guard bytes.count == length else { throw .truncated(detail: "in a segment") }
     return SegmentBytes(bytes)
   }
 
-  private mutating func readSegment(_ marker: UInt8, length: Int) throws(JPEGError) {
+  private mutating func readSegment(_ marker: UInt8, length: Int) throws(CodecError) {
     switch marker {
     case 0xC0...0xCF, 0xDB, 0xDD: break
     case 0xE0, 0xE2, 0xEE:
@@ -145,10 +145,10 @@ struct CoefficientDecoding: ~Copyable {
   }
 
   /// Decodes or skips a scan. True when no further scan is needed.
-  private mutating func readScan(_ header: SegmentBytes) throws(JPEGError) -> Bool {
+  private mutating func readScan(_ header: SegmentBytes) throws(CodecError) -> Bool {
     guard let frame else { throw .damaged(.header, detail: "a scan without a frame header") }
     scans += 1
-    if scans > JPEGStructure.mostScans { throw .tooManyScans(scans) }
+    if scans > JPEGStructure.mostScans { throw .limitExceeded(.scans, value: scans, maximum: JPEGStructure.mostScans) }
     guard var scan = JPEGScan(header) else { throw .handedOver(reason: "a scan header that is none") }
     let isProgressive = frame.process == .progressive
     if isProgressive {
@@ -174,7 +174,7 @@ struct CoefficientDecoding: ~Copyable {
       // Each block takes at least one bit, so nothing is allocated for a body that is too short.
       let leastBytes = decoder.isTolerant ? 1 : frame.blockCount / 8 + 1
       if cursor.remaining < leastBytes { throw .truncated(detail: "in the coded data") }
-      planes = try frame.components.map { component throws(JPEGError) in
+      planes = try frame.components.map { component throws(CodecError) in
         // A survey needs room for one row of MCUs.
         try SamplePlane(
           across: component.storedAcross, down: isSurvey ? component.down : component.storedDown,
@@ -210,15 +210,15 @@ struct CoefficientDecoding: ~Copyable {
   /// Copies the cropped part of a scan.
   private mutating func copy(
     _ crop: LosslessCrop, _ header: SegmentBytes, _ scan: JPEGScan, _ indices: [Int]
-  ) throws(JPEGError) -> [UInt8] {
+  ) throws(CodecError) -> [UInt8] {
     guard let frame, frame.process == .sequential, indices == Array(frame.components.indices) else {
       throw .handedOver(reason: "its components are in several scans")
     }
     // Nothing is decoded into them.
-    planes = try frame.components.map { component throws(JPEGError) in
+    planes = try frame.components.map { component throws(CodecError) in
       try SamplePlane(across: component.across, down: component.down, side: .eight, hasCoefficients: false)
     }
-    let parts = try indices.map { index throws(JPEGError) in
+    let parts = try indices.map { index throws(CodecError) in
       try part(index, slots: header[2 + 2 * index] ?? 0, scan: scan)
     }
     let (across, down, isAlone) = (frame.mostAcross, frame.mostDown, indices.count == 1)
@@ -240,7 +240,7 @@ struct CoefficientDecoding: ~Copyable {
   }
 
   /// Refuses scans that the standard and libjpeg refuse.
-  private func check(_ scan: JPEGScan) throws(JPEGError) {
+  private func check(_ scan: JPEGScan) throws(CodecError) {
     let isDC = scan.positions.lowerBound == 0
     guard isDC ? scan.positions.upperBound == 0 : scan.components.count == 1,
       scan.previousBit == 0 || scan.previousBit == scan.bit + 1, scan.bit <= 13
@@ -249,7 +249,7 @@ struct CoefficientDecoding: ~Copyable {
 
   /// The indices of a scan's components in the frame. A component's first scan fixes its quantisers to the current
   /// tables, which may be redefined later.
-  private mutating func latchQuantisers(_ scan: JPEGScan) throws(JPEGError) -> [Int] {
+  private mutating func latchQuantisers(_ scan: JPEGScan) throws(CodecError) -> [Int] {
     var indices: [Int] = []
     for identifier in scan.components {
       guard let index = frame?.components.firstIndex(where: { $0.identifier == identifier }), !indices.contains(index)
@@ -267,7 +267,7 @@ struct CoefficientDecoding: ~Copyable {
   }
 
   /// A component's part of a scan. `slots` are its table selectors (Td, Ta) from the scan header.
-  private mutating func part(_ index: Int, slots: Int, scan: JPEGScan) throws(JPEGError) -> ScanReader.Part {
+  private mutating func part(_ index: Int, slots: Int, scan: JPEGScan) throws(CodecError) -> ScanReader.Part {
     guard let component = frame?.components[index], let scaling = scalings[index] else {
       throw .damaged(.header, detail: "a scan without a frame header")
     }
@@ -296,7 +296,7 @@ struct CoefficientDecoding: ~Copyable {
   }
 
   /// The image of the planes.
-  private func image() throws(JPEGError) -> CoefficientImage {
+  private func image() throws(CodecError) -> CoefficientImage {
     guard let frame else { throw .damaged(.header, detail: "no frame header") }
     for (plane, scaling) in zip(planes, scalings) { if let scaling { plane.makeSamples(scaling) } }
     // The cursor is at the marker that ends the last scan, and the marker counts as needed.

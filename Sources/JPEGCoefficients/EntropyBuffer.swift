@@ -1,4 +1,5 @@
 import Glibc
+import ThumbnailCore
 
 /// Entropy-coded data without byte stuffing, up to the next marker, in a buffer of bounded length.
 ///
@@ -77,7 +78,7 @@ struct EntropyBuffer: ~Copyable {
   ///
   /// Behind the interval's data it loads that of up to `intervals` more, if the restart markers between them have the
   /// numbers from `number` on.
-  mutating func refill(from cursor: inout BodyCursor, intervals: Int = 0, number: UInt8 = 0) throws(JPEGError) {
+  mutating func refill(from cursor: inout BodyCursor, intervals: Int = 0, number: UInt8 = 0) throws(CodecError) {
     guard ending == .full else { return }
     let position = min(bitPosition, count * 8)
     let kept = count - position >> 3
@@ -134,7 +135,7 @@ struct EntropyBuffer: ~Copyable {
   /// Moves to another place in the body.
   mutating func move(
     to offset: Int, bit: Int, _ cursor: inout BodyCursor
-  ) throws(JPEGError) {
+  ) throws(CodecError) {
     cursor.move(to: offset)
     clear()
     try refill(from: &cursor)
@@ -142,7 +143,7 @@ struct EntropyBuffer: ~Copyable {
   }
 
   /// Skips the rest up to the marker that ends the data.
-  mutating func finish(_ cursor: inout BodyCursor) throws(JPEGError) {
+  mutating func finish(_ cursor: inout BodyCursor) throws(CodecError) {
     while ending == .full { (_, ending) = try cursor.unstuff(into: start, room: capacity) }
     (count, loaded) = (0, 0)
   }

@@ -35,7 +35,7 @@ struct JPEGFrame {
   /// Parses the header: the bytes after the segment's length.
   ///
   /// - Throws: `.handedOver` if libvips may succeed, `.damaged` if no decoder can.
-  init(_ bytes: SegmentBytes, marker: UInt8) throws(JPEGError) {
+  init(_ bytes: SegmentBytes, marker: UInt8) throws(CodecError) {
     process = JPEGProcess(marker: Int(marker))
     guard bytes[0] == 8, let height = bytes.bigEndian(at: 1, count: 2), let width = bytes.bigEndian(at: 3, count: 2),
       let count = bytes[5], bytes.count == 6 + 3 * count, width > 0, height > 0

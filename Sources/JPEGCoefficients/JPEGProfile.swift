@@ -1,3 +1,5 @@
+import ThumbnailCore
+
 /// Reads the ICC profile of a JPEG, without its pixels.
 package enum JPEGProfile {
   /// More segments than any encoder writes before the first scan.
@@ -7,7 +9,7 @@ package enum JPEGProfile {
   /// if it is longer than any real profile, because no memory is reserved for it.
   package static func read(_ body: any JPEGSource) -> [UInt8]? { try? find(body) }
 
-  private static func find(_ body: any JPEGSource) throws(JPEGError) -> [UInt8]? {
+  private static func find(_ body: any JPEGSource) throws(CodecError) -> [UInt8]? {
     var cursor = BodyCursor(body, windowLength: CoefficientDecoder.windowLength)
     var segments = ProfileSegments()
     for _ in 0..<mostSegments {
@@ -35,7 +37,7 @@ struct ProfileSegments {
   private var total = 0
 
   /// Adds an APP2 segment: the bytes after its length. Segments that hold no profile are ignored.
-  mutating func add(_ bytes: SegmentBytes) throws(JPEGError) {
+  mutating func add(_ bytes: SegmentBytes) throws(CodecError) {
     guard bytes.has("ICC_PROFILE\0"), let number = bytes[12], let of = bytes[13] else { return }
     total += bytes.count
     if total > Self.mostBytes { throw .handedOver(reason: "an ICC profile of more than \(Self.mostBytes) bytes") }

@@ -41,12 +41,12 @@ package final class JPEGRows {
   /// returns false to stop. Only samples in the `windows` of the planes have to be right; nothing below them is
   /// decoded.
   ///
-  /// - Throws: `.truncated`, `.damaged`, `.cancelled`, `.unreadable`.
+  /// - Throws: `.truncated`, `.damaged`, `.cancelled`, `.unreadableBody`.
   package func read(
     windows: [PixelRectangle]? = nil,
     _ receive: (_ plane: Int, _ start: UnsafePointer<UInt8>, _ stride: Int, _ count: Int) -> Bool
-  ) throws(JPEGError) {
-    try decoder.body.withMemory { memory throws(JPEGError) in
+  ) throws(CodecError) {
+    try decoder.body.withMemory { memory throws(CodecError) in
       let readers = scans.map { OpenScan($0, frame: frame, body: decoder.body, memory: memory) }
       let end = zip(planes, windows ?? []).map { ($1.rows.upperBound - 1) / $0.samples.rows + 1 }.max()
       for row in 0..<min(frame.mcusDown, end ?? .max) {
@@ -80,6 +80,6 @@ package final class JPEGRows {
       entropy.clear()
     }
 
-    func read(_ row: Int) throws(JPEGError) { try reader.readMCUs(inRow: row, &cursor, &entropy) }
+    func read(_ row: Int) throws(CodecError) { try reader.readMCUs(inRow: row, &cursor, &entropy) }
   }
 }

@@ -10,8 +10,8 @@ package protocol JPEGSource: Sendable {
 
   /// Calls `body` with all the bytes if they are in memory, else with nil.
   func withMemory<Value>(
-    _ body: (UnsafeRawBufferPointer?) throws(JPEGError) -> Value
-  ) throws(JPEGError) -> Value
+    _ body: (UnsafeRawBufferPointer?) throws(CodecError) -> Value
+  ) throws(CodecError) -> Value
 }
 
 extension JPEGSource {
@@ -27,10 +27,10 @@ extension JPEGSource {
 
 extension ByteSource: JPEGSource {
   package func withMemory<Value>(
-    _ body: (UnsafeRawBufferPointer?) throws(JPEGError) -> Value
-  ) throws(JPEGError) -> Value {
+    _ body: (UnsafeRawBufferPointer?) throws(CodecError) -> Value
+  ) throws(CodecError) -> Value {
     guard case .memory(let bytes) = self else { return try body(nil) }
-    return try bytes.withUnsafeBytes { memory in Result { () throws(JPEGError) in try body(memory) } }.get()
+    return try bytes.withUnsafeBytes { memory in Result { () throws(CodecError) in try body(memory) } }.get()
   }
 }
 
@@ -56,30 +56,6 @@ struct SegmentBytes: Sendable {
 
   /// The bytes in `range`, clipped to the contents.
   func slice(_ range: Range<Int>) -> [UInt8] { Array(array[range.clamped(to: 0..<array.count)]) }
-}
-
-/// Why the coefficients of a JPEG were not read.
-package enum JPEGError: Error, Sendable, Equatable {
-  /// The decode was cancelled.
-  case cancelled
-  /// Another decoder may be able to read the file: "arithmetic coding".
-  case handedOver(reason: String)
-  /// The file ends before the image does.
-  case truncated(detail: String)
-  /// The bytes contradict the standard.
-  case damaged(Part, detail: String)
-  /// More scans than `JPEGStructure.mostScans`; the number counted so far.
-  case tooManyScans(Int)
-  /// The source failed.
-  case unreadable(detail: String)
-
-  /// A part of a file.
-  package enum Part: Sendable, Equatable {
-    /// The segments before the coded data.
-    case header
-    /// The coded data, or decoding it.
-    case decode
-  }
 }
 
 /// The scale at which the coefficient decoder decodes a JPEG.

@@ -1,3 +1,5 @@
+package import ThumbnailCore
+
 /// The structure of a JPEG as its markers show it, without decoding: its scans, their coefficients, and its end.
 ///
 /// For each scan of a progressive JPEG the decoder visits all blocks: a file of a few kilobytes with many scans can
@@ -18,7 +20,7 @@ package struct JPEGStructure {
   private var missingBits: [UInt8: [Int]] = [:]
 
   /// Finds the markers, in one pass over the file up to the end marker.
-  package init(of body: any JPEGSource) throws(JPEGError) {
+  package init(of body: any JPEGSource) throws(CodecError) {
     var cursor = BodyCursor(body, windowLength: CoefficientDecoder.windowLength)
     while scanCount <= Self.mostScans, let marker = try cursor.takeMarker() {
       switch marker {

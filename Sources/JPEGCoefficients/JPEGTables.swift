@@ -1,3 +1,5 @@
+import ThumbnailCore
+
 /// The quantisation and Huffman tables read so far, which scans refer to by slot.
 struct JPEGTables {
   /// A Huffman table's slot; the lookup table is built when a scan first uses it.
@@ -13,7 +15,7 @@ struct JPEGTables {
   private(set) var restartInterval = 0
 
   /// Parses a DHT segment: the bytes after its length.
-  mutating func readHuffmanCodes(_ bytes: SegmentBytes) throws(JPEGError) {
+  mutating func readHuffmanCodes(_ bytes: SegmentBytes) throws(CodecError) {
     var offset = 0
     while offset < bytes.count {
       let counts = bytes.slice(offset + 1..<offset + 17)
@@ -29,7 +31,7 @@ struct JPEGTables {
   }
 
   /// Parses a DRI segment: the bytes after its length.
-  mutating func readRestartInterval(_ bytes: SegmentBytes) throws(JPEGError) {
+  mutating func readRestartInterval(_ bytes: SegmentBytes) throws(CodecError) {
     guard bytes.count == 2, let interval = bytes.bigEndian(at: 0, count: 2) else {
       throw .damaged(.header, detail: "the restart interval")
     }
@@ -39,7 +41,7 @@ struct JPEGTables {
   /// The lookup table of a Huffman slot.
   mutating func huffman(
     _ slot: Int, _ use: HuffmanCode.Use, isProgressive: Bool
-  ) throws(JPEGError) -> HuffmanTable {
+  ) throws(CodecError) -> HuffmanTable {
     guard let found = use == .dc ? dc[slot] : ac[slot] else {
       // libjpeg then uses the standard's example tables, as Motion JPEG requires.
       throw .handedOver(reason: "there is no Huffman table \(slot)")
@@ -58,7 +60,7 @@ struct QuantiserTables: Sendable {
   private var slots: [Int: [Int32]] = [:]
 
   /// Parses a DQT segment: the bytes after its length.
-  mutating func read(_ bytes: SegmentBytes) throws(JPEGError) {
+  mutating func read(_ bytes: SegmentBytes) throws(CodecError) {
     var offset = 0
     while offset < bytes.count {
       guard let head = bytes[offset], head & 15 < 4 else { throw .damaged(.header, detail: "a quantisation table") }
@@ -77,7 +79,7 @@ struct QuantiserTables: Sendable {
   }
 
   /// The 64 quantisers of a slot, in zigzag order.
-  func table(_ slot: Int) throws(JPEGError) -> [Int32] {
+  func table(_ slot: Int) throws(CodecError) -> [Int32] {
     guard let table = slots[slot] else {
       throw .damaged(.header, detail: "there is no quantisation table \(slot)")
     }

@@ -24,7 +24,7 @@ package struct LosslessCrop {
   /// Adds a segment: the bytes after its length.
   ///
   /// - Throws: `.handedOver` if there are too many.
-  mutating func add(_ marker: UInt8, _ bytes: SegmentBytes) throws(JPEGError) {
+  mutating func add(_ marker: UInt8, _ bytes: SegmentBytes) throws(CodecError) {
     guard head.count + bytes.count <= Self.longestHead else { throw .handedOver(reason: "a header of many segments") }
     switch marker {
     // The new file has no restart markers.

@@ -28,7 +28,7 @@ final class SamplePlane {
   /// A plane for `across` × `down` blocks. `hasHistory` is for coefficients alone.
   init(
     across: Int, down: Int, side: BlockSide, hasCoefficients: Bool, hasHistory: Bool = false
-  ) throws(JPEGError) {
+  ) throws(CodecError) {
     (blocksAcross, blocksDown, self.side, self.hasCoefficients) = (across, down, side, hasCoefficients)
     self.hasHistory = hasHistory
     (rowBytes, rows) = (across * side.rawValue, down * side.rawValue)

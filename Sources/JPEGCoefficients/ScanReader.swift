@@ -114,11 +114,11 @@ struct ScanReader: ~Copyable {
   mutating func read(
     _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer, isTolerant: Bool, lanes: LaneSchedule.Sizes?,
     cancellation: CancellationFlag
-  ) throws(JPEGError) -> Bool {
+  ) throws(CodecError) -> Bool {
     entropy.clear()
     let suitsLanes = suitsLanes && cursor.remaining >= lanes?.leastScan ?? .max
     blockStarts = suitsLanes ? lanes.map { BlockStarts(laneTables, $0) } : nil
-    do throws(JPEGError) {
+    do throws(CodecError) {
       for row in 0..<mcusDown {
         if cancellation.isSet { throw .cancelled }
         try readRow(at: row, &cursor, &entropy)
@@ -141,7 +141,7 @@ struct ScanReader: ~Copyable {
   /// row. `row` is the row's number.
   mutating func readMCUs(
     inRow row: Int, _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer
-  ) throws(JPEGError) {
+  ) throws(CodecError) {
     // A component alone has its own blocks in MCUs of one.
     let count = parts.count == 1 ? parts[0].component.down : 1
     for place in 0..<max(0, min(count, mcusDown - row * count)) { try readRow(at: place, &cursor, &entropy) }
@@ -154,7 +154,7 @@ struct ScanReader: ~Copyable {
   mutating func copy(
     _ mcus: (columns: Range<Int>, rows: Range<Int>), most: Int, index: inout JPEGRowIndex, completes: Bool,
     _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer, cancellation: CancellationFlag
-  ) throws(JPEGError) -> [UInt8] {
+  ) throws(CodecError) -> [UInt8] {
     (kind, entropy.isTracked) = (.copied, completes)
     entropy.clear()
     let completes = completes && index.entries.isEmpty
@@ -177,7 +177,7 @@ struct ScanReader: ~Copyable {
     }
     copier.finish()
     if completes {
-      do throws(JPEGError) {
+      do throws(CodecError) {
         try readMCUs(mcusAcross - mcus.columns.upperBound, &cursor, &entropy)
         for row in row..<mcusDown {
           if cancellation.isSet { throw .cancelled }
@@ -197,7 +197,7 @@ struct ScanReader: ~Copyable {
   /// Adds the current position, at the beginning of a row, to an index.
   private func note(
     _ row: Int, in index: inout JPEGRowIndex, _ cursor: inout BodyCursor, _ entropy: borrowing EntropyBuffer
-  ) throws(JPEGError) {
+  ) throws(CodecError) {
     guard index.lacks(row), !cursor.hasPassedFill, let place = entropy.bodyPosition else { return }
     let values = (0..<parts.count).map { predictors[$0] }
     guard values.allSatisfy({ Int(Int16(truncatingIfNeeded: $0)) == $0 }) else { return }
@@ -210,7 +210,7 @@ struct ScanReader: ~Copyable {
   /// Moves to the beginning of a row that has a correct entry. A wrong index is emptied.
   private mutating func resume(
     at row: Int, _ index: inout JPEGRowIndex, _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer
-  ) throws(JPEGError) -> Bool {
+  ) throws(CodecError) -> Bool {
     guard let entry = index.entry(of: row) else { return false }
     guard try Self.checksum(at: entry.position, cursor) == entry.checksum else {
       index.removeAll()
@@ -227,14 +227,14 @@ struct ScanReader: ~Copyable {
   }
 
   /// The bytes of the file that an entry is compared with.
-  private static func checksum(at offset: Int, _ cursor: borrowing BodyCursor) throws(JPEGError) -> UInt32 {
+  private static func checksum(at offset: Int, _ cursor: borrowing BodyCursor) throws(CodecError) -> UInt32 {
     JPEGRowIndex.checksum(try cursor.peek(at: offset, length: 32))
   }
 
   /// Decodes the next row of MCUs, which is the planes' row `row`.
   private mutating func readRow(
     at row: Int, _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer
-  ) throws(JPEGError) {
+  ) throws(CodecError) {
     for (index, origin) in origins.enumerated() {
       steps[index].output = origin.output + row * origin.rowBytes
     }
@@ -244,7 +244,7 @@ struct ScanReader: ~Copyable {
   /// Decodes the next MCUs, of one row.
   private mutating func readMCUs(
     _ count: Int, _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer
-  ) throws(JPEGError) {
+  ) throws(CodecError) {
     var column = 0
     while column < count {
       if restartInterval > 0 && untilRestart == 0 {
@@ -274,7 +274,7 @@ struct ScanReader: ~Copyable {
   }
 
   /// Loads more data, of the following restart intervals, too, if lanes decode them.
-  private mutating func refill(_ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer) throws(JPEGError) {
+  private mutating func refill(_ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer) throws(CodecError) {
     guard blockStarts != nil else { return try entropy.refill(from: &cursor) }
     let intervals = restartInterval > 0 ? (mcusLeft - untilRestart + restartInterval - 1) / restartInterval : 0
     try entropy.refill(from: &cursor, intervals: min(intervals, BlockStarts.mostIntervals), number: restarts)
@@ -304,7 +304,7 @@ struct ScanReader: ~Copyable {
   /// Decodes at least one and at most `wanted` MCUs of a row.
   private mutating func decode(
     _ wanted: Int, _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer
-  ) throws(JPEGError) -> Int {
+  ) throws(CodecError) -> Int {
     if let done = decodeKnown(wanted, &entropy) { return done }
     if entropy.window.next > entropy.safeLimit && entropy.ending == .full { try refill(&cursor, &entropy) }
     if blockStarts?.hasLists == false, blockStarts?.schedule.isOn == true {
@@ -350,7 +350,7 @@ struct ScanReader: ~Copyable {
   /// Skips a restart marker.
   private mutating func restart(
     _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer, expecting expected: UInt8
-  ) throws(JPEGError) {
+  ) throws(CodecError) {
     if !entropy.beginInterval() {
       try entropy.finish(&cursor)
       guard entropy.ending == .marker, let marker = try cursor.takeMarker() else {

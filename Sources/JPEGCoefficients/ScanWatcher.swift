@@ -1,4 +1,5 @@
 import Glibc
+import ThumbnailCore
 
 /// Follows the scans of a progressive JPEG while its bytes arrive, and records the length that is sufficient for each
 /// scale.
@@ -166,7 +167,7 @@ package struct ScanWatcher: Sendable {
   }
 
   private mutating func takeQuantisers(_ bytes: SegmentBytes) {
-    do throws(JPEGError) {
+    do throws(CodecError) {
       try tables.read(bytes)
       place = .gap
     } catch {

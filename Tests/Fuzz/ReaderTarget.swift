@@ -55,9 +55,9 @@ private func readInLanes(
 /// A file at full size: the same rows from memory as from a file.
 private func readRows(_ input: FuzzInput, _ probe: ImageProbe) {
   guard probe.jpeg?.isReadByRows(at: .full) == true else { return }
-  func samples(_ body: ByteSource) -> Result<[UInt8], JPEGError> {
+  func samples(_ body: ByteSource) -> Result<[UInt8], CodecError> {
     let decoder = CoefficientDecoder(body, size: probe.storedSize, scale: .full, cancellation: CancellationFlag())
-    return Result { () throws(JPEGError) in
+    return Result { () throws(CodecError) in
       var samples: [UInt8] = []
       try decoder.survey().read { _, start, stride, count in
         samples += UnsafeBufferPointer(start: start, count: stride * count)

@@ -25,7 +25,7 @@ import Testing
     let item = Builder.Item(id: 1, pieces: [50..<60, 10..<20], properties: [])
     let items = try HEIFItems(meta: Builder.meta([item], properties: []), at: 0)
     #expect(try items.item(1)?.ranges(inFileOf: 60) == [50..<60, 10..<20])
-    #expect(throws: HEIFError.truncated("an item reaches beyond the file")) {
+    #expect(throws: CodecError.truncated(detail: "an item reaches beyond the file")) {
       try items.item(1)?.ranges(inFileOf: 59)
     }
   }
@@ -39,7 +39,9 @@ import Testing
   @Test func anItemLongerThanItsFileIsDamaged() throws {
     let item = Builder.Item(id: 1, pieces: [0..<60, 0..<60], properties: [])
     let items = try HEIFItems(meta: Builder.meta([item], properties: []), at: 0)
-    #expect(throws: HEIFError.damaged("an item of 120 bytes")) { try items.item(1)?.ranges(inFileOf: 100) }
+    #expect(throws: CodecError.damaged(.header, detail: "an item of 120 bytes")) {
+      try items.item(1)?.ranges(inFileOf: 100)
+    }
   }
 
   @Test func aPropertyThatCannotBeReadConcernsOnlyTheItemsThatHaveIt() throws {
@@ -48,12 +50,14 @@ import Testing
         [Builder.Item(id: 1, properties: [1, 2]), Builder.Item(id: 2, properties: [1, 2, -3])],
         properties: [Builder.hevc(), Builder.extent(64, 48), Builder.box("clap", [1, 2])]), at: 0)
     #expect(try items.image(1).size == PixelSize(64, 48))
-    #expect(throws: HEIFError.unsupported("an unknown property")) { try items.image(2) }
+    #expect(throws: CodecError.handedOver(reason: "an unknown property")) { try items.image(2) }
   }
 
   @Test func aPropertyThatIsMissingIsDamage() {
     let meta = Builder.meta([Builder.Item(id: 1, properties: [9])], properties: [])
-    #expect(throws: HEIFError.damaged("a property that is missing")) { try HEIFItems(meta: meta, at: 0) }
+    #expect(throws: CodecError.damaged(.header, detail: "a property that is missing")) {
+      try HEIFItems(meta: meta, at: 0)
+    }
   }
 
   @Test func positionsBeyondAnyFileAreDamage() {
@@ -62,12 +66,16 @@ import Testing
     meta += Builder.fullBox(
       "iloc", version: 1, [0x88, 0x80], Builder.number(1, 2), Builder.number(1, 2), Builder.number(0, 4), huge,
       Builder.number(1, 2), huge, huge)
-    #expect(throws: HEIFError.damaged("an item beyond any file's length")) { try HEIFItems(meta: meta, at: 0) }
+    #expect(throws: CodecError.damaged(.header, detail: "an item beyond any file's length")) {
+      try HEIFItems(meta: meta, at: 0)
+    }
   }
 
   @Test func aBoxIsNoShorterThanItsHeader() {
-    #expect(throws: HEIFError.damaged("a box of 7 bytes")) { try BoxHeader([0, 0, 0, 7, 0x66, 0x72, 0x65, 0x65]) }
-    #expect(throws: HEIFError.truncated("in a table")) { try BoxHeader([0, 0, 0, 9, 0x66]) }
+    #expect(throws: CodecError.damaged(.header, detail: "a box of 7 bytes")) {
+      try BoxHeader([0, 0, 0, 7, 0x66, 0x72, 0x65, 0x65])
+    }
+    #expect(throws: CodecError.truncated(detail: "in a table")) { try BoxHeader([0, 0, 0, 9, 0x66]) }
   }
 
   @Test func aBoxMayHaveALongLengthOrReachToTheEnd() throws {

@@ -20,7 +20,7 @@ import Testing
 
   @Test func aSetThatEndsEarlyIsTruncated() {
     for length in 1..<16 {
-      #expect(throws: HEIFError.truncated("in a parameter set")) {
+      #expect(throws: CodecError.truncated(detail: "in a parameter set")) {
         try HEVCSequence(unit: Self.sequence.prefix(length))
       }
     }

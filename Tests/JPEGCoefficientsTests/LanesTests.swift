@@ -26,11 +26,11 @@ struct LanesTests {
   private func read(
     _ body: ByteSource, _ size: PixelSize, _ scale: JPEGScale, _ lanes: LaneSchedule.Sizes?, isTolerant: Bool = false,
     window: Int? = nil
-  ) -> Result<Reading, JPEGError> {
+  ) -> Result<Reading, CodecError> {
     var decoder = CoefficientDecoder(
       body, size: size, scale: scale, isTolerant: isTolerant, cancellation: CancellationFlag(), window: window)
     decoder.lanes = lanes
-    return Result { () throws(JPEGError) in
+    return Result { () throws(CodecError) in
       let image = try decoder.decode()
       let samples = image.planes.map { plane in
         [UInt8](UnsafeBufferPointer(start: plane.start, count: plane.samples.rows * plane.rowBytes))

@@ -220,12 +220,7 @@ struct ImageDecoder {
   /// are accepted, one without a single pixel.
   private func checkScans() throws(CodecError) {
     guard plan.probe.format == .jpeg, plan.probe.isProgressive || plan.isTolerant else { return }
-    let found: JPEGStructure
-    do throws(JPEGError) {
-      found = try JPEGStructure(of: body)
-    } catch {
-      throw CodecError(error)
-    }
+    let found = try JPEGStructure(of: body)
     if found.scanCount > JPEGStructure.mostScans {
       throw .limitExceeded(.scans, value: found.scanCount, maximum: JPEGStructure.mostScans)
     }

@@ -48,15 +48,14 @@ struct JPEG2000Header {
     if try body.bytes(at: 0, length: 2) == [0xFF, 0x4F] { return 0..<body.count }
     var position = 0
     for _ in 0..<BoxCursor.mostBoxes where position < body.count {
-      let bytes = try body.bytes(at: position, length: BoxHeader.mostBytes)
-      let header = try wrapped { () throws(HEIFError) in try BoxHeader(bytes) }
+      let header = try BoxHeader(try body.bytes(at: position, length: BoxHeader.mostBytes))
       let content = position + header.headerLength
       // The last box may have no length, or in a truncated file a length beyond its end.
       let end = max(content, header.length.map { min(position + $0, body.count) } ?? body.count)
       if header.kind == "jp2c" { return content..<end }
       if header.kind == "jp2h" {
         let boxes = BoxCursor(try body.bytes(at: content, length: min(end - content, mostColourBytes)))
-        if let wrong = try wrapped({ () throws(HEIFError) in try unsupported(boxes) }) { throw .unsupported(wrong) }
+        try check(boxes)
       }
       position = end
     }
@@ -66,38 +65,33 @@ struct JPEG2000Header {
   /// The most bytes of the boxes about colours, a profile included.
   private static let mostColourBytes = 8 << 20
 
-  private static func wrapped<Value>(_ body: () throws(HEIFError) -> Value) throws(CodecError) -> Value {
-    do throws(HEIFError) { return try body() } catch { throw CodecError(error) }
-  }
-
-  /// What the boxes about colours say that libvips does not heed; nil if there is nothing.
-  private static func unsupported(_ header: BoxCursor) throws(HEIFError) -> String? {
+  /// Refuses what libvips does not heed of the boxes about colours.
+  private static func check(_ header: BoxCursor) throws(CodecError) {
     var isFirst = true
     for (kind, box) in try header.boxes() {
       var box = box
       switch kind {
-      case "pclr": return "a JPEG 2000 with a palette"
+      case "pclr": throw .unsupported("a JPEG 2000 with a palette")
       case "colr" where isFirst:
         isFirst = false
         let method = try box.number(1)
         _ = try box.number(2)
         // sRGB and gray; inks may also have a profile.
         if method == 1, case let space = try box.number(4), space != 16, space != 17 {
-          return "JPEG 2000 in the colour space \(space)"
+          throw .unsupported("JPEG 2000 in the colour space \(space)")
         }
-        if method > 1, ICCProfile.colourCount(box.remaining) == 4 { return "a JPEG 2000 of inks" }
+        if method > 1, ICCProfile.colourCount(box.remaining) == 4 { throw .unsupported("a JPEG 2000 of inks") }
       case "cdef":
         // The channel, 0 for a colour or 1 for alpha, and the number of the colour.
         let count = try box.number(2)
         for place in 0..<count {
           let definition = [try box.number(2), try box.number(2), try box.number(2)]
           let isAlpha = place == count - 1 && definition == [place, 1, 0]
-          if !isAlpha, definition != [place, 0, place + 1] { return "a JPEG 2000 of these channels" }
+          if !isAlpha, definition != [place, 0, place + 1] { throw .unsupported("a JPEG 2000 of these channels") }
         }
       default: break
       }
     }
-    return nil
   }
 
   /// Refuses parts of a tile between those of others, at which OpenJPEG ends the process.

@@ -1,5 +1,6 @@
 import CVips
 import Glibc
+import ThumbnailCore
 
 /// The first frame of a JPEG XL animation, by libjxl, which libvips has loaded: libvips itself shows the last one.
 enum JPEGXLAnimation {

@@ -1,4 +1,5 @@
 import CVips
+import ThumbnailCore
 
 extension LibvipsImage {
   /// The image in sRGB or gray, 8 bits, with at most four bands; itself if it is so already.

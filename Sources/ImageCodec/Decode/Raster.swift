@@ -81,7 +81,7 @@ package final class Raster {
   /// - Throws: `.handedOver` if the file differs from its header and libvips may succeed. Damage is an error, although
   ///   libjpeg would accept some of it and fill in grey.
   convenience init(_ decoder: CoefficientDecoder) throws(CodecError) {
-    let image = try decoder.image()
+    let image = try decoder.decode()
     try self.init(
       size: image.size, bands: image.bands, profile: image.profile
     ) { target in image.compose(into: target) }

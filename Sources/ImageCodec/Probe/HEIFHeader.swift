@@ -48,7 +48,7 @@ struct HEIFHeader: HeaderParser {
 
   private mutating func parseBox(_ bytes: HeaderBytes) throws(CodecError) -> Range<Int> {
     let box: BoxHeader
-    do throws(HEIFError) { box = try BoxHeader(bytes.array) } catch { throw explained(error) }
+    do throws(CodecError) { box = try BoxHeader(bytes.array) } catch { throw explained(error) }
     // A box that reaches to the end of the file is the last.
     let length = box.length ?? max(box.headerLength, bytes.count)
     boxes += 1
@@ -67,7 +67,7 @@ struct HEIFHeader: HeaderParser {
 
   private mutating func parseMeta(_ bytes: HeaderBytes) throws(CodecError) -> Range<Int>? {
     let items: HEIFItems
-    do throws(HEIFError) { items = try HEIFItems(meta: bytes.array, at: position) } catch { throw explained(error) }
+    do throws(CodecError) { items = try HEIFItems(meta: bytes.array, at: position) } catch { throw explained(error) }
     self.items = items
     for item in [items.primary, items.alpha(of: items.primary)].compactMap({ $0.flatMap(items.item) }) {
       guard let place = item.grid else { continue }
@@ -93,10 +93,10 @@ struct HEIFHeader: HeaderParser {
 
   private mutating func finish() throws(CodecError) {
     guard let items else { throw damaged("no table of contents") }
-    do throws(HEIFError) {
+    do throws(CodecError) {
       draft = try probe(HEIFTraits(items, items.primary, grids: grids), items)
     } catch {
-      guard case .unsupported = error else { throw explained(error) }
+      guard case .handedOver = error else { throw explained(error) }
       draft = try foreignProbe(items)
     }
     isSettled = true
@@ -141,12 +141,11 @@ struct HEIFHeader: HeaderParser {
     return probe
   }
 
-  private func explained(_ error: HEIFError) -> CodecError {
+  private func explained(_ error: CodecError) -> CodecError {
     switch error {
     case .truncated: cutOff()
-    case .damaged(let detail): damaged(detail)
-    case .tooMany(let detail): damaged("too many \(detail)")
-    case .unsupported(let detail): damaged(detail)
+    case .handedOver(let reason): damaged(reason)
+    default: error
     }
   }
 

@@ -56,14 +56,14 @@ struct HEIFTraits: Sendable, Equatable {
   /// Alpha is turned, mirrored and cropped as its image is: many encoders leave out its own properties for that.
   ///
   /// - Parameter grids: The content of the items that are grids.
-  /// - Throws: `.unsupported` for images that are left to libheif.
-  init(_ items: HEIFItems, _ id: UInt32, grids: [UInt32: [UInt8]] = [:]) throws(HEIFError) {
+  /// - Throws: `.handedOver` for images that are left to libheif.
+  init(_ items: HEIFItems, _ id: UInt32, grids: [UInt32: [UInt8]] = [:]) throws(CodecError) {
     image = try items.image(id, grid: grids[id])
     ranges = items.ranges(image.tiles)
     guard let found = try items.alpha(of: image, grid: image.alpha.flatMap { grids[$0] }) else { return }
     guard found.size == image.size,
       found.isShownAsCoded || found.part == image.part && found.orientation == image.orientation
-    else { throw .unsupported("alpha of another shape") }
+    else { throw .handedOver(reason: "alpha of another shape") }
     alpha = found
     isPremultiplied = items.item(id)?.references["prem"] != nil
     ranges = items.ranges(image.tiles + found.tiles)

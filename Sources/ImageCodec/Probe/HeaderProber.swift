@@ -1,3 +1,5 @@
+package import ThumbnailCore
+
 /// Parses an image's header while its bytes arrive.
 ///
 /// It buffers only the range that its parser waits for, at most `mostHeld` bytes, and nothing once it is done.

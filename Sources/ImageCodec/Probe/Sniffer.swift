@@ -9,11 +9,6 @@ enum Sniffer {
   /// The number of bytes in which an SVG's first element must begin, after comments, white space and a DOCTYPE.
   static let longestProlog = 65_536
 
-  /// The name for gzip data, which may be a compressed SVG.
-  static let gzip = "gzip data"
-  /// The name for a video.
-  static let video = "a video"
-
   enum Verdict: Equatable {
     case format(ImageFormat)
     /// More bytes are needed: up to `longLength`, and then up to `longestProlog`.
@@ -90,18 +85,19 @@ enum Sniffer {
   }
 
   private static func binaryName(_ bytes: HeaderBytes) -> String? {
-    if bytes.has("ftyp", at: 4) { return video }
+    if bytes.has("ftyp", at: 4) { return CodecError.video }
     // QuickTime files may begin with other boxes.
-    if bytes.has("moov", at: 4) || bytes.has("mdat", at: 4) || bytes.has("wide", at: 4) { return video }
-    if bytes.has("RIFF") { return bytes.has("WAVE", at: 8) ? "a sound file" : video }
+    if bytes.has("moov", at: 4) || bytes.has("mdat", at: 4) || bytes.has("wide", at: 4) { return CodecError.video }
+    if bytes.has("RIFF") { return bytes.has("WAVE", at: 8) ? "a sound file" : CodecError.video }
     for (signature, name) in names where bytes.has(signature) { return name }
     return nil
   }
 
   private static let names: [([UInt8], String)] = [
-    (Array("PK\u{3}\u{4}".utf8), "a ZIP archive"), ([0x1F, 0x8B], gzip), ([0x42, 0x5A, 0x68], "bzip2 data"),
+    (Array("PK\u{3}\u{4}".utf8), "a ZIP archive"), ([0x1F, 0x8B], CodecError.gzip), ([0x42, 0x5A, 0x68], "bzip2 data"),
     ([0xFD, 0x37, 0x7A, 0x58, 0x5A], "xz data"), ([0x28, 0xB5, 0x2F, 0xFD], "Zstandard data"),
-    ([0x1A, 0x45, 0xDF, 0xA3], video), ([0, 0, 1, 0xBA], video), (Array("OggS".utf8), "a sound or video file"),
+    ([0x1A, 0x45, 0xDF, 0xA3], CodecError.video), ([0, 0, 1, 0xBA], CodecError.video),
+    (Array("OggS".utf8), "a sound or video file"),
     (Array("ID3".utf8), "a sound file"), (Array("fLaC".utf8), "a sound file"),
     (Array("8BPS".utf8), "a Photoshop document"),
     (Array("SQLite format 3".utf8), "an SQLite database"), ([0x7F, 0x45, 0x4C, 0x46], "a program"),

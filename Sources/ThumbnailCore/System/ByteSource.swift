@@ -80,6 +80,18 @@ package enum ByteSource: Sendable {
   }
 }
 
+extension ByteSource {
+  /// Up to `length` bytes from `offset`; fewer at the end of the body.
+  package func bytes(at offset: Int, length: Int) throws(CodecError) -> [UInt8] {
+    do { return try read(at: offset, length: length) } catch { throw .unreadableBody(detail: "\(error)") }
+  }
+
+  /// Copies bytes from `offset` until a buffer is full or the body ends, and returns their number.
+  package func copy(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(CodecError) -> Int {
+    do { return try read(at: offset, into: buffer) } catch { throw .unreadableBody(detail: "\(error)") }
+  }
+}
+
 /// Sets of positions in a file.
 extension RangeSet<Int> {
   /// Overlapping and adjacent ranges become one.

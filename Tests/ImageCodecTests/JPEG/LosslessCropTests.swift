@@ -114,14 +114,14 @@ struct LosslessCropTests {
     }
 
     func withMemory<Value>(
-      _ body: (UnsafeRawBufferPointer?) throws(JPEGError) -> Value
-    ) throws(JPEGError) -> Value { try body(nil) }
+      _ body: (UnsafeRawBufferPointer?) throws(CodecError) -> Value
+    ) throws(CodecError) -> Value { try body(nil) }
   }
 
   /// A part of a file, with windows of 256 bytes, and how many bytes were read for it.
   private static func crop(
     _ file: [UInt8], _ area: PixelRectangle, _ index: inout [UInt8]?, size: PixelSize = size
-  ) throws(JPEGError) -> (bytes: [UInt8], read: Int) {
+  ) throws(CodecError) -> (bytes: [UInt8], read: Int) {
     let source = CountedSource(file)
     let decoder = CoefficientDecoder(
       source, size: size, scale: .full, cancellation: CancellationFlag(), window: 256)

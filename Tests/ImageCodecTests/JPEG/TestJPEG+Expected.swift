@@ -99,12 +99,7 @@ extension TestJPEG {
     let scans: Int
 
     init(_ decoder: CoefficientDecoder) throws(CodecError) {
-      let image: CoefficientImage
-      do throws(JPEGError) {
-        image = try decoder.decode()
-      } catch {
-        throw CodecError(error)
-      }
+      let image = try decoder.decode()
       raster = try Raster(
         size: PixelSize(image.size.width, image.size.height), bands: image.bands, profile: image.profile
       ) { target in image.compose(into: target) }

@@ -1,3 +1,5 @@
+import ThumbnailCore
+
 /// Expands the LZW codes of a GIF frame to colour indices.
 ///
 /// A table entry holds the last one to eight indices of its string, and the code of the preceding indices, whose number

@@ -10,12 +10,7 @@ struct HEIFFile {
   init(_ body: ByteSource) throws(CodecError) {
     guard let meta = try Self.meta(of: body) else { throw .damaged(.header, detail: "no table of contents") }
     self.body = body
-    let bytes = try body.bytes(at: meta.lowerBound, length: meta.count)
-    do throws(HEIFError) {
-      items = try HEIFItems(meta: bytes, at: meta.lowerBound)
-    } catch {
-      throw CodecError(error)
-    }
+    items = try HEIFItems(meta: try body.bytes(at: meta.lowerBound, length: meta.count), at: meta.lowerBound)
   }
 
   /// An item; one that is missing is damage.
@@ -28,8 +23,7 @@ struct HEIFFile {
   func copy(
     _ item: HEIFItem, to allocate: (Int) throws(CodecError) -> UnsafeMutableRawBufferPointer
   ) throws(CodecError) {
-    let ranges: [Range<Int>]
-    do throws(HEIFError) { ranges = try item.ranges(inFileOf: body.count) } catch { throw CodecError(error) }
+    let ranges = try item.ranges(inFileOf: body.count)
     let target = try allocate(ranges.reduce(0) { $0 + $1.count })
     var filled = 0
     for range in ranges {
@@ -56,18 +50,5 @@ struct HEIFFile {
       position += length
     }
     return nil
-  }
-}
-
-extension CodecError {
-  /// The codec's error for an error of the container.
-  init(_ error: HEIFError) {
-    self =
-      switch error {
-      case .truncated(let detail): .truncated(detail: detail)
-      case .damaged(let detail): .damaged(.header, detail: detail)
-      case .tooMany(let detail): .damaged(.header, detail: "too many \(detail)")
-      case .unsupported(let reason): .handedOver(reason: reason)
-      }
   }
 }

@@ -27,7 +27,7 @@ final class HEVCDecoder: ItemDecoder {
     if isUsed { de265_reset(context) }
     isUsed = true
     for set in configuration.parameterSets {
-      do throws(HEIFError) { try checkSize(set) } catch { throw CodecError(error) }
+      try checkSize(set)
       try check(set.withUnsafeBytes { de265_push_NAL(context, $0.baseAddress, Int32($0.count), 0, nil) })
     }
     var bytes: [UInt8] = []
@@ -40,8 +40,8 @@ final class HEVCDecoder: ItemDecoder {
   }
 
   private func push(_ bytes: [UInt8], _ configuration: HEVCConfiguration) throws(CodecError) {
-    let pushed: Result<de265_error, HEIFError> = bytes.withUnsafeBytes { bytes in
-      Result { () throws(HEIFError) in
+    let pushed: Result<de265_error, CodecError> = bytes.withUnsafeBytes { bytes in
+      Result { () throws(CodecError) in
         for unit in try configuration.units(in: bytes) {
           let unit = UnsafeRawBufferPointer(rebasing: bytes[unit])
           try checkSize(unit)
@@ -51,17 +51,14 @@ final class HEVCDecoder: ItemDecoder {
         return de265_flush_data(context)
       }
     }
-    switch pushed {
-    case .success(let status): try check(status)
-    case .failure(let error): throw CodecError(error)
-    }
+    try check(try pushed.get())
   }
 
   /// Refuses a sequence of pictures larger than the item: libde265 would allocate them.
-  private func checkSize(_ unit: some Collection<UInt8>) throws(HEIFError) {
+  private func checkSize(_ unit: some Collection<UInt8>) throws(CodecError) {
     guard let sequence = try HEVCSequence(unit: unit) else { return }
     guard sequence.size.width <= most.width, sequence.size.height <= most.height else {
-      throw .damaged("the stream's size is \(sequence.size.width)x\(sequence.size.height)")
+      throw .damaged(.header, detail: "the stream's size is \(sequence.size.width)x\(sequence.size.height)")
     }
   }
 

@@ -16,7 +16,7 @@ final class CoefficientRowSource: RowSource {
   /// - Throws: `.handedOver` if the file differs from its header and libjpeg may succeed. Damage is an error, although
   ///   libjpeg would accept some of it and fill in grey.
   convenience init(_ decoder: CoefficientDecoder, convertsColours: Bool = false) throws(CodecError) {
-    try self.init(decoder.image(), convertsColours: convertsColours)
+    try self.init(decoder.decode(), convertsColours: convertsColours)
   }
 
   /// The same image with luma and chroma as RGB, each pixel within its range; not decoded again.
@@ -59,13 +59,6 @@ final class CoefficientRowSource: RowSource {
       try receive(band)
     }
     return true
-  }
-}
-
-extension CoefficientDecoder {
-  /// What it decodes. Throws as `decode` does, in the codec's terms.
-  func image() throws(CodecError) -> CoefficientImage {
-    do throws(JPEGError) { return try decode() } catch { throw CodecError(error) }
   }
 }
 

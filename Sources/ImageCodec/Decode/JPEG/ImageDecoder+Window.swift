@@ -28,10 +28,9 @@ extension ImageDecoder {
     var part = self
     // A crop may end before the damage.
     guard JPEGStructure.hasEnd(body) else { throw .handedOver(reason: "no end marker behind the coded data") }
-    do throws(JPEGError) {
+    do throws(CodecError) {
       part.body = .memory(try crop(to: window))
     } catch {
-      let error = CodecError(error)
       if case .jpeg = pass.reader, error.isDamage { throw .handedOver(reason: "\(error)") }
       throw error
     }
@@ -41,11 +40,11 @@ extension ImageDecoder {
   }
 
   /// The part as a file. If reading it by the index fails, the index may be wrong, and the file is read without it.
-  private func crop(to area: PixelRectangle) throws(JPEGError) -> [UInt8] {
+  private func crop(to area: PixelRectangle) throws(CodecError) -> [UInt8] {
     var known = index?.value.bytes
     defer { if let known { index?.value = RowIndex(known) } }
     if known?.isEmpty == false {
-      do throws(JPEGError) {
+      do throws(CodecError) {
         return try coefficients(at: .full).crop(to: area, index: &known)
       } catch {
         if case .cancelled = error { throw error }

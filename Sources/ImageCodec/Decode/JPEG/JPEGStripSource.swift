@@ -12,10 +12,10 @@ final class JPEGStripSource: RowSource {
   ///
   /// - Throws: `.handedOver` for files that libjpeg may read: of red, green and blue, without an end, or odd.
   init(_ decoder: CoefficientDecoder) throws(CodecError) {
-    do throws(JPEGError) {
+    do throws(CodecError) {
       image = try decoder.survey()
     } catch {
-      throw CodecError(error).handedOver
+      throw error.handedOver
     }
     let planes = image.planes.map { RowLayout.Plane($0) }
     switch image.colours {
@@ -34,7 +34,7 @@ final class JPEGStripSource: RowSource {
     if isRead { return false }
     isRead = true
     var failure: CodecError?
-    do throws(JPEGError) {
+    do throws(CodecError) {
       try image.read(windows: windows) {
         plane, start, stride, count in
         do throws(CodecError) {
@@ -45,7 +45,7 @@ final class JPEGStripSource: RowSource {
         return failure == nil
       }
     } catch {
-      throw CodecError(error).handedOver
+      throw error.handedOver
     }
     if let failure { throw failure }
     return true

@@ -1,5 +1,3 @@
-import ThumbnailCore
-
 /// Why a helper process returned no response for an image.
 package enum HelperFailure: Error, Sendable, Equatable, Codable {
   /// The request was cancelled.

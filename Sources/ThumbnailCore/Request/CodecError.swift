@@ -1,6 +1,3 @@
-import JPEGCoefficients
-package import ThumbnailCore
-
 /// Why an image could not be read, downsampled or encoded.
 ///
 /// The stage that failed decides the case. A `detail` is the decoder's error text, which decides nothing: all threads
@@ -74,8 +71,9 @@ package enum CodecError: Error, Sendable, Equatable, Codable {
 }
 
 extension CodecError {
-  /// The description of a video in `notAPicture`.
-  package static let video = Sniffer.video
+  /// The names of a video and of gzip data, which may be a compressed SVG, in `notAPicture`.
+  package static let video = "a video"
+  package static let gzip = "gzip data"
 
   /// The format to try in a helper after the pipeline's own parser has refused the bytes with this error; nil if that is
   /// final.
@@ -84,13 +82,13 @@ extension CodecError {
   package var helperFormat: ImageFormat? {
     switch self {
     case .unsupportedFormat(let format): format
-    case .notAPicture(Sniffer.gzip): .svg
+    case .notAPicture(Self.gzip): .svg
     default: nil
     }
   }
 
   /// Whether the image is at fault, so that a part of it may still be readable.
-  var isDamage: Bool {
+  package var isDamage: Bool {
     switch self {
     case .truncated, .damaged: true
     default: false
@@ -140,32 +138,5 @@ extension CodecError: CustomStringConvertible {
     case .scans: "the picture has at least \(value) scans, more than the limit of \(maximum)"
     case .bytes: "the file has at least \(value) bytes, more than the limit of \(maximum)"
     }
-  }
-}
-
-extension ByteSource {
-  /// Up to `length` bytes from `offset`; fewer at the end of the body.
-  package func bytes(at offset: Int, length: Int) throws(CodecError) -> [UInt8] {
-    do { return try read(at: offset, length: length) } catch { throw .unreadableBody(detail: "\(error)") }
-  }
-
-  /// Copies bytes from `offset` until a buffer is full or the body ends, and returns their number.
-  func copy(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(CodecError) -> Int {
-    do { return try read(at: offset, into: buffer) } catch { throw .unreadableBody(detail: "\(error)") }
-  }
-}
-
-extension CodecError {
-  init(_ error: JPEGError) {
-    self =
-      switch error {
-      case .cancelled: .cancelled
-      case .handedOver(let reason): .handedOver(reason: reason)
-      case .truncated(let detail): .truncated(detail: detail)
-      case .damaged(.header, let detail): .damaged(.header, detail: detail)
-      case .damaged(.decode, let detail): .damaged(.decode, detail: detail)
-      case .tooManyScans(let scans): .limitExceeded(.scans, value: scans, maximum: JPEGStructure.mostScans)
-      case .unreadable(let detail): .unreadableBody(detail: detail)
-      }
   }
 }
