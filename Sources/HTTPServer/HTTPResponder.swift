@@ -94,7 +94,7 @@ package struct ServerResponse: Sendable {
   }
 }
 
-/// A request and its result, for logs and metrics.
+/// A request and its result, for metrics.
 package struct ServerExchange: Sendable {
   /// The address of the client.
   package let client: String

@@ -210,13 +210,13 @@
     _ = await served.end()
   }
 
-  @Test func noSecretIsInTheLogOrInTheEnvironment() async throws {
+  @Test func noSecretIsInTheEnvironment() async throws {
     let secrets = [
       "THUMBS_SIGNING_KEYS": "k:00112233445566778899aabbccddeeff", "THUMBS_IMAGINARY_KEY": "SECRETa",
       "THUMBS_PURGE_KEY": "SECRETb",
     ]
     let served = try await Served(
-      bench, ["--port", "0", "--access-log", "json", "--root", TestImages.url("formats").path], environment: secrets)
+      bench, ["--port", "0", "--root", TestImages.url("formats").path], environment: secrets)
     let picture = try TestImages.bytes("formats/jpeg-420.jpg")
     let fit = try await served.get(nextcloudPreview(40, 40, key: "SECRETa"), method: "POST", body: picture)
     #expect(fit.status == 200)
@@ -225,10 +225,7 @@
     #expect(purge.status == 204)
     let environment = try Data(contentsOf: URL(fileURLWithPath: "/proc/\(served.process.pid)/environ"))
     let run = await served.end()
-    #expect(run.complaints.count == 2, "\(run.stderr)")
-    for line in run.complaints {
-      #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(line.utf8)) }
-    }
+    #expect(run.complaints.isEmpty, "\(run.stderr)")
     for secret in ["SECRET", "00112233"] {
       #expect(!run.stderr.contains(secret))
       #expect(!String(decoding: environment, as: UTF8.self).contains(secret))

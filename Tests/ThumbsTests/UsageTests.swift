@@ -111,7 +111,6 @@ struct UsageTests {
     Mistake("serve --preset card=tall", "--preset card", "tall"),
     Mistake("serve --root none", "--root none", "folder"),
     Mistake("serve --config none.json", "--config none.json", "cannot be read"),
-    Mistake("serve --access-log xml", "'xml'", "--access-log", "'json'"),
     Mistake("sign 400", "URL|PATH", "thumbs sign --help"),
     Mistake("sign 400 a.jpg", "--signing-keys", "THUMBS_SIGNING_KEYS"),
     Mistake("cache empty", "'cache empty'", "thumbs cache --help"),

@@ -29,7 +29,7 @@ final class ServerMetrics: Sendable {
 
   func record(_ exchange: ServerExchange, route: Route) {
     let seconds = Double(exchange.duration.nanoseconds) / 1e9
-    let series = Series(route: route, status: exchange.code)
+    let series = Series(route: route, status: exchange.status?.code ?? 499)
     state.withLock { state in
       state.requests[series, default: 0] += 1
       state.bytes += exchange.byteCount

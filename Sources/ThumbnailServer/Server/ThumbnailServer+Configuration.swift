@@ -39,8 +39,6 @@ extension ThumbnailServer {
     package var mostMaking = 64
     /// The longest image that is uploaded, in bytes.
     package var longestUpload = 64 << 20
-    /// The log of responses; nil: none.
-    package var log: AccessLog?
 
     /// The defaults.
     package init() {}

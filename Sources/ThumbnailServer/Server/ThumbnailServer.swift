@@ -72,9 +72,6 @@ package final class ThumbnailServer: HTTPResponder {
     await gallery?.sessions.endAll()
   }
 
-  /// Writes the rest of the log. Call it at the end.
-  package func flushLog() { configuration.log?.flush() }
-
   package func bodyLimit(for head: HTTPRequestHead) -> Int {
     let path = Route.parts(of: head.uri)
     guard head.method == .POST else { return Self.longestMessage }
@@ -140,7 +137,6 @@ package final class ThumbnailServer: HTTPResponder {
 
   package func finished(_ exchange: ServerExchange) {
     metrics.record(exchange, route: Route(path: Route.parts(of: exchange.target)))
-    configuration.log?.record(exchange)
   }
 
   /// Whether the server is ready for requests. The problem of a cache names its folder, so it is left out.

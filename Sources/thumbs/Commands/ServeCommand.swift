@@ -172,7 +172,6 @@ struct ServeCommand: AsyncParsableCommand {
     await thumbnails.stop()
     await http.stop(within: server.grace)
     await pipeline.flush()
-    thumbnails.flushLog()
     return interruption.signal.map { .stopped(by: $0) } ?? .success
   }
 

@@ -218,7 +218,6 @@ extension FrameSelection: ExpressibleByArgument {}
 extension FolderConverter.Options.Pairing: ExpressibleByArgument {}
 extension DamagePolicy: ExpressibleByArgument {}
 extension PreviewUse: ExpressibleByArgument {}
-extension AccessLog.Format: ExpressibleByArgument {}
 
 extension Gravity: ExpressibleByArgument {
   /// Parses a name; also accepts the spelling `center`.

@@ -48,9 +48,6 @@ struct ServiceOptions: ParsableArguments {
     help: ArgumentHelp("Fetch pictures from this machine and private networks, too.", visibility: .hidden))
   var allowPrivateNetworks = false
 
-  @Option(help: ArgumentHelp("Write a line for each response to stderr.", valueName: "text|json", visibility: .hidden))
-  var accessLog: AccessLog.Format?
-
   var signingKeys: String? { keys.signingKeys }
 
   func validate() throws { _ = try presets }
@@ -61,7 +58,6 @@ struct ServiceOptions: ParsableArguments {
     configuration.sourceHosts = allowSource
     configuration.purgeKey = SecretVariables.values[Self.purgeKeyVariable]
     if let maxUpload { configuration.longestUpload = maxUpload.bytes }
-    configuration.log = accessLog.map { AccessLog($0) }
     configuration.signer = try signer
     configuration.imaginaryKey = SecretVariables.values[Self.imaginaryKeyVariable]
     if let root {

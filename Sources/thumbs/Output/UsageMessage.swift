@@ -93,7 +93,7 @@ extension UsageMessage {
     "--deadline": "a thumbnail may take 60 s", "--fallback": "pages have onerror", "--rate-limit": "see docs/nginx.md",
     "--grid-size": "thumbnails have 512 pixels", "--base": "write it in front of the path",
     "--original": "the smallest form that is large enough is fetched", "--report": "--json prints the same",
-    "--retry-failed": "--refresh does it, too",
+    "--retry-failed": "--refresh does it, too", "--access-log": "see docs/nginx.md",
   ]
   private static let turning = "vips or ImageMagick turn and pad thumbnails"
 
