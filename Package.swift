@@ -1,6 +1,12 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+func nio(_ names: String...) -> [Target.Dependency] { names.map { .product(name: "NIO\($0)", package: "swift-nio") } }
+
 let package = Package(
   name: "thumbnailer",
   products: [
@@ -32,375 +38,189 @@ let package = Package(
     .systemLibrary(name: "CVips", pkgConfig: "glib-2.0", providers: [.apt(["libvips-dev"])]),
     .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
     .target(name: "CLazyLibraries"),
+    .target(name: "HTTPSemantics"),
+    .target(name: "ThumbnailCore", dependencies: ["CGLib", "CLibC", "HTTPSemantics", deque, logging]),
     .target(
-      name: "HTTPSemantics",
-      swiftSettings: strict
+      name: "HTTPTransport", dependencies: ["CCurl", "CLazyLibraries", "HTTPSemantics", "ThumbnailCore", logging]
     ),
-    .target(
-      name: "ThumbnailCore",
-      dependencies: [
-        "CGLib",
-        "CLibC",
-        "HTTPSemantics",
-        .product(name: "DequeModule", package: "swift-collections"),
-        .product(name: "Logging", package: "swift-log"),
-      ],
-      swiftSettings: strict
-    ),
-    .target(
-      name: "HTTPTransport",
-      dependencies: [
-        "CCurl",
-        "CLazyLibraries",
-        "HTTPSemantics",
-        "ThumbnailCore",
-        .product(name: "Logging", package: "swift-log"),
-      ],
-      swiftSettings: strict
-    ),
-    .target(
-      name: "HEIFContainer",
-      dependencies: ["ThumbnailCore"],
-      swiftSettings: optimised
-    ),
-    .target(
-      name: "JPEGCoefficients",
-      dependencies: ["ThumbnailCore"],
-      swiftSettings: optimised
-    ),
-    .target(
-      name: "RAWPreviews",
-      swiftSettings: strict
-    ),
-    .target(
-      name: "CaptureDates",
-      dependencies: ["HEIFContainer", "RAWPreviews", "ThumbnailCore"],
-      swiftSettings: strict
-    ),
+    .target(name: "HEIFContainer", dependencies: ["ThumbnailCore"], swiftSettings: optimised),
+    .target(name: "JPEGCoefficients", dependencies: ["ThumbnailCore"], swiftSettings: optimised),
+    .target(name: "RAWPreviews"),
+    .target(name: "CaptureDates", dependencies: ["HEIFContainer", "RAWPreviews", "ThumbnailCore"]),
     .target(
       name: "ImageCodec",
       dependencies: [
-        "CDav1d",
-        "CDe265",
-        "CISAL",
-        "CJPEG",
-        "CLazyLibraries",
-        "CTIFF",
-        "CVectors",
-        "CVips",
-        "CWebP",
-        "HEIFContainer",
-        "JPEGCoefficients",
-        "RAWPreviews",
-        "ThumbnailCore",
-        .product(name: "Logging", package: "swift-log"),
+        "CDav1d", "CDe265", "CISAL", "CJPEG", "CLazyLibraries", "CTIFF", "CVectors", "CVips", "CWebP",
+        "HEIFContainer", "JPEGCoefficients", "RAWPreviews", "ThumbnailCore",
       ],
       swiftSettings: optimised
     ),
-    .target(
-      name: "DecodeSandbox",
-      dependencies: [
-        "CLazyLibraries",
-        "CSandbox",
-        "CVips",
-        "ImageCodec",
-        "ThumbnailCore",
-        .product(name: "Logging", package: "swift-log"),
-      ],
-      swiftSettings: strict
-    ),
-    .target(
-      name: "ThumbnailCache",
-      dependencies: [
-        .product(name: "GRDB", package: "GRDB.swift"),
-        "HTTPSemantics",
-        "ThumbnailCore",
-        .product(name: "Logging", package: "swift-log"),
-      ],
-      swiftSettings: strict
-    ),
+    .target(name: "DecodeSandbox", dependencies: ["CLazyLibraries", "CSandbox", "ImageCodec", "ThumbnailCore"]),
+    .target(name: "ThumbnailCache", dependencies: ["HTTPSemantics", "ThumbnailCore", grdb, logging]),
+    // With the helper that decodes: so SwiftPM builds it beside each program that uses the library.
     .target(
       name: "Thumbnailer",
       dependencies: [
-        "DecodeSandbox",
-        "HTTPSemantics",
-        "HTTPTransport",
-        "ImageCodec",
-        "JPEGCoefficients",
-        "ThumbnailCache",
-        "ThumbnailCore",
-        // The helper that decodes: so SwiftPM builds it beside each program that uses the library.
-        "thumbs-decode",
-        .product(name: "Logging", package: "swift-log"),
-      ],
-      swiftSettings: strict
+        "DecodeSandbox", "HTTPSemantics", "HTTPTransport", "ImageCodec", "JPEGCoefficients", "ThumbnailCache",
+        "ThumbnailCore", "thumbs-decode", logging,
+      ]
     ),
     // The stylesheet of pages that are written to files, embedded.
     .target(name: "CLook", exclude: ["sheet.css"]),
-    .target(
-      name: "Exports",
-      dependencies: [
-        "CLook",
-        "CaptureDates",
-        "ThumbnailCore",
-      ],
-      swiftSettings: strict
-    ),
+    .target(name: "Exports", dependencies: ["CaptureDates", "CLook", "ThumbnailCore"]),
     .target(
       name: "PhotoSources",
       dependencies: [
-        "CaptureDates",
-        "Exports",
-        "HTTPSemantics",
-        "HTTPTransport",
-        "ThumbnailCache",
-        "ThumbnailCore",
+        "CaptureDates", "Exports", "HTTPSemantics", "HTTPTransport", "ThumbnailCache", "ThumbnailCore",
         "Thumbnailer",
-        .product(name: "Logging", package: "swift-log"),
-      ],
-      swiftSettings: strict
+      ]
     ),
     .target(
       name: "FolderConversion",
       dependencies: [
-        "CGLib",
-        "CGalleryPage",
-        "CISAL",
-        "CLibC",
-        "CaptureDates",
-        "Exports",
-        "ThumbnailCore",
-        "Thumbnailer",
-      ],
-      swiftSettings: strict
+        "CaptureDates", "CGalleryPage", "CGLib", "CISAL", "CLibC", "Exports", "ThumbnailCore", "Thumbnailer",
+      ]
     ),
     .target(
       name: "ThumbnailWorker",
       dependencies: [
-        "Exports",
-        "HTTPSemantics",
-        "HTTPTransport",
-        "ThumbnailCore",
-        "Thumbnailer",
-      ],
-      swiftSettings: strict
+        "Exports", "HTTPSemantics", "HTTPTransport", "ThumbnailCore", "Thumbnailer",
+      ]
     ),
-    .target(
-      name: "HTTPServer",
-      dependencies: [
-        "HTTPSemantics",
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOHTTP1", package: "swift-nio"),
-      ],
-      swiftSettings: strict
-    ),
+    .target(name: "HTTPServer", dependencies: ["HTTPSemantics"] + nio("Core", "Posix", "HTTP1")),
     // The files of the gallery's page, embedded.
     .target(name: "CGalleryPage", exclude: ["Page"]),
     .target(
       name: "ThumbnailServer",
       dependencies: [
-        "CGalleryPage", "CISAL", "CaptureDates", "HTTPSemantics", "HTTPServer", "HTTPTransport", "PhotoSources",
+        "CaptureDates", "CGalleryPage", "CISAL", "HTTPSemantics", "HTTPServer", "HTTPTransport", "PhotoSources",
         "ThumbnailCache", "ThumbnailCore", "Thumbnailer",
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOFoundationCompat", package: "swift-nio"),
-        .product(name: "NIOHTTP1", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
-      ],
-      swiftSettings: strict
+      ] + nio("Core", "FoundationCompat", "HTTP1", "Posix")
     ),
     .executableTarget(
       name: "thumbs",
       dependencies: [
-        "CLibC", "CaptureDates", "DecodeSandbox", "Exports", "FolderConversion", "HTTPSemantics", "HTTPServer",
-        "HTTPTransport", "ImageCodec", "PhotoSources", "ThumbnailCache", "ThumbnailCore", "ThumbnailServer",
-        "ThumbnailWorker", "Thumbnailer",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "NIOCore", package: "swift-nio"),
-      ],
-      swiftSettings: strict
+        "CaptureDates", "CLibC", "DecodeSandbox", "Exports", "FolderConversion", "HTTPSemantics", "HTTPServer",
+        "HTTPTransport", "ImageCodec", "PhotoSources", "ThumbnailCache", "ThumbnailCore", "Thumbnailer",
+        "ThumbnailServer", "ThumbnailWorker", argumentParser, logging,
+      ] + nio("Core")
     ),
     .executableTarget(
       name: "scroll-player",
       dependencies: [
-        "PhotoSources", "ThumbnailCore", "Thumbnailer",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "PhotoSources", "ThumbnailCore", "Thumbnailer", argumentParser,
       ],
-      path: "Benchmarks/ScrollPlayer", swiftSettings: strict
+      path: "Benchmarks/ScrollPlayer"
     ),
-    .executableTarget(name: "thumbs-decode", dependencies: ["DecodeSandbox"], swiftSettings: strict),
-    .target(name: "TestOrigin", path: "Tests/TestOrigin", swiftSettings: strict),
+    .executableTarget(name: "thumbs-decode", dependencies: ["DecodeSandbox"]),
+    .target(name: "TestOrigin", path: "Tests/TestOrigin"),
+    .target(name: "TestSupport", dependencies: ["TestOrigin", "ThumbnailCore"], path: "Tests/TestSupport"),
+    .target(name: "TransportTestSupport", dependencies: ["HTTPTransport"], path: "Tests/TransportTestSupport"),
+    // The tests call more of libvips than the program does.
     .target(
-      name: "TestSupport",
-      dependencies: ["TestOrigin", "ThumbnailCore"],
-      path: "Tests/TestSupport",
-      swiftSettings: strict
-    ),
-    .target(
-      name: "TransportTestSupport",
-      dependencies: ["HTTPTransport"],
-      path: "Tests/TransportTestSupport",
-      swiftSettings: strict
-    ),
-    .target(
-      name: "CodecTestSupport",
-      dependencies: ["CVips", "DecodeSandbox", "ImageCodec", "TestOrigin", "TestSupport", "ThumbnailCore"],
-      path: "Tests/CodecTestSupport",
-      swiftSettings: optimised,
-      // The tests call more of it than the program does.
+      name: "CodecTestSupport", dependencies: ["CVips", "DecodeSandbox", "ImageCodec", "TestSupport", "ThumbnailCore"],
+      path: "Tests/CodecTestSupport", swiftSettings: optimised,
       linkerSettings: [.linkedLibrary("vips"), .linkedLibrary("gobject-2.0")]
     ),
     // What a broken decoder may try, and the helper that tries it: see docs/security.md.
     .systemLibrary(name: "CAttack", path: "Tests/CAttack"),
     .target(
-      name: "Attacks", dependencies: ["CAttack", "DecodeSandbox", "ThumbnailCore"], path: "Tests/Attacks",
-      swiftSettings: strict
+      name: "Attacks", dependencies: ["CAttack", "DecodeSandbox", "ImageCodec", "ThumbnailCore"], path: "Tests/Attacks"
     ),
     .executableTarget(
-      name: "AttackHelper", dependencies: ["Attacks", "CAttack", "DecodeSandbox", "ImageCodec", "ThumbnailCore"],
-      path: "Tests/AttackHelper", swiftSettings: strict
+      name: "AttackHelper",
+      dependencies: [
+        "Attacks", "CAttack", "DecodeSandbox", "ImageCodec", "ThumbnailCore",
+      ],
+      path: "Tests/AttackHelper"
     ),
     .target(
       name: "PipelineTestSupport",
       dependencies: [
-        .product(name: "GRDB", package: "GRDB.swift"), "HTTPSemantics", "HTTPTransport", "TestOrigin", "TestSupport",
-        "ThumbnailCore", "Thumbnailer", "TransportTestSupport",
+        "HTTPSemantics", "HTTPTransport", "TestSupport", "ThumbnailCore", "Thumbnailer", "TransportTestSupport",
+        grdb,
       ],
-      path: "Tests/PipelineTestSupport",
-      swiftSettings: strict
+      path: "Tests/PipelineTestSupport"
     ),
-    .testTarget(
-      name: "HTTPSemanticsTests",
-      dependencies: ["HTTPSemantics"],
-      swiftSettings: strict
-    ),
-    .testTarget(
-      name: "ThumbnailCoreTests",
-      dependencies: ["HTTPSemantics", "TestSupport", "ThumbnailCore"],
-      swiftSettings: strict
-    ),
+    .testTarget(name: "HTTPSemanticsTests", dependencies: ["HTTPSemantics"]),
+    .testTarget(name: "ThumbnailCoreTests", dependencies: ["HTTPSemantics", "TestSupport", "ThumbnailCore"]),
     .testTarget(
       name: "HTTPTransportTests",
       dependencies: [
-        "HTTPSemantics", "HTTPTransport", "TestOrigin", "TestSupport", "ThumbnailCache", "ThumbnailCore", "Thumbnailer",
-        "TransportTestSupport",
-      ],
-      swiftSettings: strict
+        "HTTPSemantics", "HTTPTransport", "TestOrigin", "TestSupport", "ThumbnailCache", "ThumbnailCore",
+        "Thumbnailer", "TransportTestSupport",
+      ]
     ),
-    .testTarget(
-      name: "HEIFContainerTests",
-      dependencies: ["HEIFContainer", "ThumbnailCore"],
-      swiftSettings: strict
-    ),
-    .testTarget(
-      name: "JPEGCoefficientsTests",
-      dependencies: ["JPEGCoefficients", "TestSupport"],
-      swiftSettings: strict
-    ),
-    .testTarget(
-      name: "RAWPreviewsTests",
-      dependencies: ["RAWPreviews", "TestSupport"],
-      swiftSettings: strict
-    ),
-    .testTarget(
-      name: "CaptureDatesTests",
-      dependencies: ["CaptureDates", "TestSupport", "ThumbnailCore"],
-      swiftSettings: strict
-    ),
+    .testTarget(name: "HEIFContainerTests", dependencies: ["HEIFContainer", "ThumbnailCore"]),
+    .testTarget(name: "JPEGCoefficientsTests", dependencies: ["JPEGCoefficients", "TestSupport", "ThumbnailCore"]),
+    .testTarget(name: "RAWPreviewsTests", dependencies: ["RAWPreviews", "TestSupport"]),
+    .testTarget(name: "CaptureDatesTests", dependencies: ["CaptureDates", "TestSupport", "ThumbnailCore"]),
     .testTarget(
       name: "ImageCodecTests",
       dependencies: [
-        "CVips", "CodecTestSupport", "ImageCodec", "JPEGCoefficients", "RAWPreviews", "TestSupport", "ThumbnailCore",
-      ],
-      swiftSettings: strict
+        "CodecTestSupport", "HEIFContainer", "ImageCodec", "JPEGCoefficients", "RAWPreviews", "TestSupport",
+        "ThumbnailCore",
+      ]
     ),
     .testTarget(
       name: "DecodeSandboxTests",
       dependencies: [
-        "AttackHelper", "Attacks", "CSandbox", "CVips", "CodecTestSupport", "DecodeSandbox", "ImageCodec", "TestOrigin",
-        "TestSupport", "ThumbnailCore", "thumbs-decode",
-      ],
-      swiftSettings: strict
+        "AttackHelper", "Attacks", "CodecTestSupport", "CSandbox", "DecodeSandbox", "ImageCodec", "TestSupport",
+        "ThumbnailCore", "thumbs-decode",
+      ]
     ),
     .testTarget(
       name: "ThumbnailCacheTests",
       dependencies: [
-        .product(name: "GRDB", package: "GRDB.swift"), "HTTPSemantics", "TestOrigin", "TestSupport", "ThumbnailCache",
-        "ThumbnailCore", "Thumbnailer",
-      ],
-      swiftSettings: strict
+        "HTTPSemantics", "TestOrigin", "TestSupport", "ThumbnailCache", "ThumbnailCore", "Thumbnailer", grdb,
+      ]
     ),
     .testTarget(
       name: "ThumbnailerTests",
       dependencies: [
         "CodecTestSupport", "DecodeSandbox", "HTTPSemantics", "HTTPTransport", "ImageCodec", "JPEGCoefficients",
-        "PipelineTestSupport", "TestOrigin", "TestSupport", "ThumbnailCache", "ThumbnailCore", "Thumbnailer",
-        "scroll-player",
-      ],
-      swiftSettings: strict
+        "PipelineTestSupport", "scroll-player", "TestSupport", "ThumbnailCache", "ThumbnailCore", "Thumbnailer",
+      ]
     ),
-    .testTarget(
-      name: "ExportsTests",
-      dependencies: ["Exports", "TestSupport", "ThumbnailCore"],
-      swiftSettings: strict
-    ),
+    .testTarget(name: "ExportsTests", dependencies: ["Exports", "TestSupport", "ThumbnailCore"]),
     .testTarget(
       name: "PhotoSourcesTests",
       dependencies: [
         "CaptureDates", "CodecTestSupport", "DecodeSandbox", "HTTPSemantics", "HTTPTransport", "PhotoSources",
-        "PipelineTestSupport",
-        "TestOrigin", "TestSupport", "ThumbnailCache", "ThumbnailCore", "Thumbnailer", "TransportTestSupport",
-      ],
-      swiftSettings: strict
+        "PipelineTestSupport", "TestSupport", "ThumbnailCache", "ThumbnailCore", "Thumbnailer",
+        "TransportTestSupport",
+      ]
     ),
     .testTarget(
       name: "FolderConversionTests",
-      dependencies: ["Exports", "FolderConversion", "TestSupport", "ThumbnailCore", "Thumbnailer"],
-      swiftSettings: strict
-    ),
-    .testTarget(
-      name: "ThumbnailWorkerTests",
       dependencies: [
-        "PipelineTestSupport", "TestOrigin", "TestSupport", "ThumbnailCore", "ThumbnailWorker", "Thumbnailer",
-      ],
-      swiftSettings: strict
+        "Exports", "FolderConversion", "TestSupport", "ThumbnailCore", "Thumbnailer",
+      ]
     ),
+    .testTarget(name: "ThumbnailWorkerTests", dependencies: ["TestSupport", "ThumbnailCore", "ThumbnailWorker"]),
     .testTarget(
       name: "HTTPServerTests",
       dependencies: [
-        "HTTPServer", "TestOrigin", "TestSupport",
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOEmbedded", package: "swift-nio"),
-        .product(name: "NIOHTTP1", package: "swift-nio"),
-      ],
-      swiftSettings: strict
+        "HTTPSemantics", "HTTPServer", "TestOrigin", "TestSupport",
+      ] + nio("Core", "Embedded", "HTTP1")
     ),
     .testTarget(
       name: "ThumbnailServerTests",
       dependencies: [
-        "CGalleryPage", "HTTPServer", "HTTPTransport", "PhotoSources", "PipelineTestSupport", "TestOrigin",
-        "TestSupport", "ThumbnailCore", "ThumbnailServer", "Thumbnailer",
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOHTTP1", package: "swift-nio"),
-      ],
-      swiftSettings: strict
+        "CaptureDates", "HTTPServer", "HTTPTransport", "PhotoSources", "PipelineTestSupport", "TestOrigin",
+        "TestSupport", "ThumbnailCore", "Thumbnailer", "ThumbnailServer",
+      ] + nio("Core", "HTTP1")
     ),
     .testTarget(
-      name: "ExampleTests",
-      dependencies: [
-        "HTTPSemantics", "HTTPTransport", "PhotoSources", "TestOrigin", "TestSupport", "ThumbnailCore", "Thumbnailer",
-        .product(name: "Logging", package: "swift-log"),
-      ],
-      swiftSettings: strict
+      name: "ExampleTests", dependencies: ["HTTPTransport", "PhotoSources", "TestSupport", "Thumbnailer", logging]
     ),
     .testTarget(
       name: "ThumbsTests",
       dependencies: [
         "AttackHelper", "Attacks", "CodecTestSupport", "DecodeSandbox", "FolderConversion", "ImageCodec",
-        "PipelineTestSupport", "TestOrigin", "TestSupport", "ThumbnailCache", "ThumbnailCore", "Thumbnailer", "thumbs",
-      ],
-      swiftSettings: strict
+        "PipelineTestSupport", "TestSupport", "ThumbnailCache", "ThumbnailCore", "Thumbnailer", "thumbs",
+        argumentParser,
+      ]
     ),
   ],
   swiftLanguageModes: [.v6]
@@ -417,15 +237,18 @@ if Context.environment["THUMBNAILER_FUZZ"] != nil {
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "CVips", "DecodeSandbox", "Exports", "FolderConversion", .product(name: "GRDB", package: "GRDB.swift"),
+        "CVips", "DecodeSandbox", "Exports", "FolderConversion", grdb,
         "HEIFContainer", "HTTPSemantics", "HTTPTransport", "ImageCodec", "JPEGCoefficients", "PhotoSources",
         "RAWPreviews", "Reference", "ThumbnailCache", "ThumbnailCore", "ThumbnailWorker",
       ],
       path: "Tests/Fuzz",
-      exclude: ["Reference", "Seeds", "headers.dict", "jpeg.dict", "png.dict", "text.dict"],
-      swiftSettings: strict
+      exclude: ["Reference", "Seeds", "headers.dict", "jpeg.dict", "png.dict", "text.dict"]
     ),
   ]
+}
+
+for target in package.targets where target.type != .system && target.swiftSettings == nil {
+  target.swiftSettings = strict
 }
 
 var strict: [SwiftSetting] {
