@@ -217,16 +217,16 @@ class Convert(Operation):
         return made
 
 
-class Prune(Operation):
-    """`cache prune` of a cache with ten thousand thumbnails, to a tenth or to three quarters of them."""
+class Shrink(Operation):
+    """A lower limit of a cache with ten thousand thumbnails: a tenth or three quarters of them stay."""
 
-    name, identity = "prune", None
+    name, identity = "shrink", None
 
     def __init__(self, bench, share):
         self.share, self.full = share, bench.folder / f"many-{share}"
         Prefetch(bench, self.full)
         self.bytes = self.multiply(10_000)
-        super().__init__(bench, bench.folder / f"reference-prune-{share}")
+        super().__init__(bench, bench.folder / f"reference-shrink-{share}")
 
     def multiply(self, count):
         """Makes more rows of those of the cache. Returns the bytes of all thumbnails."""
@@ -254,7 +254,8 @@ class Prune(Operation):
         shutil.copytree(self.full / "cache", folder / "cache")
 
     def arguments(self, folder):
-        return ["cache", "prune", "--to", int(self.bytes * self.share), "--json", "--cache-dir", folder / "cache"]
+        return ["get", origin.IMAGES / "formats/jpeg-420.jpg", "--size", "96", "--json", "--disk-cache",
+                int(self.bytes * self.share), "--cache-dir", folder / "cache"]
 
     def wrong_report(self, run):
         return []

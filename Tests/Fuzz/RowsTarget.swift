@@ -55,7 +55,6 @@ private func checkReading(_ db: Database, _ cache: CacheFixture) throws {
   require(entries.contains { $0.key == cache.sound.key.source }, "a sound image is not listed")
   // These report the cache as damaged, and may fail, but not trap.
   _ = try? DiskCacheStatistics(in: db, path: "")
-  _ = try? CachePruning(host: "example.org", byteLimit: 1).outcome(in: db)
   _ = try? Eviction.startOfFewSurvivors(bytes: 0, in: db)
 }
 

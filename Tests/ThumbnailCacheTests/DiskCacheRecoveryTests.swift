@@ -229,7 +229,7 @@ struct DiskCacheRecoveryTests {
     try "no database".write(toFile: directory.database + ".new", atomically: false, encoding: .utf8)
     #expect(try database.moveCopyIntoPlace()?.isDamage == true)
     let connections = try #require(try database.connections())
-    #expect(try connections.read { try CachePruning.Outcome(countingIn: $0) } == CachePruning.Outcome())
+    #expect(try connections.read { try CacheTotals.counted(in: $0) } == 0)
   }
 
   @Test func aDirectoryDeletedWhileRunningIsMadeAgain() async throws {

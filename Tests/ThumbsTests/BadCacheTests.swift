@@ -114,7 +114,7 @@ struct BadCacheTests {
     #expect(silent.status == 73 && silent.stderr.contains("stopped, since"), "\(silent.stderr)")
 
     // And what frees the disk says so where it needs room itself.
-    let prune = try await bench.run("cache", "prune", "--to", "0", "--cache-dir", "disk")
+    let prune = try await bench.run("cache", "prune", "--older-than", "0", "--cache-dir", "disk")
     #expect(prune.status == 0 || prune.status == 73 && prune.stderr.contains("'thumbs cache clear' needs no room"))
     let clear = try await bench.run("cache", "clear", "--cache-dir", "disk")
     #expect(clear.status == 0 && clear.stderr.isEmpty, "\(clear.stderr)")
@@ -143,7 +143,7 @@ struct BadCacheTests {
       #expect(look.status == 0 && !look.stdout.isEmpty, "\(name): \(look.stderr)")
     }
     // And what would change it is refused
-    let prune = try await bench.run("cache", "prune", "--to", "0", "--cache-dir", "disk")
+    let prune = try await bench.run("cache", "prune", "--older-than", "0", "--cache-dir", "disk")
     #expect(prune.status == 73 && prune.stderr.contains("cannot be written"))
     // And a new picture is made, but not stored
     let other = try await bench.start(command + ["--size", "40", "--cache-dir", "disk"]).run()

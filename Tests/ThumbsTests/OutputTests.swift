@@ -75,7 +75,7 @@ struct OutputTests {
     let lines = [
       "prefetch": command + ["--json"], "get": ["get", "pictures/picture 1.jpg", "--output", "-"],
       "stats": ["cache", "stats"], "list": ["cache", "list"],
-      "prune": ["cache", "prune", "--to", "0"], "clear": ["cache", "clear", "--json"],
+      "prune": ["cache", "prune", "--older-than", "0"], "clear": ["cache", "clear", "--json"],
       "help": ["--help"],
     ]
     // A list of nothing has no lines.

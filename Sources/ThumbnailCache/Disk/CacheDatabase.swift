@@ -187,14 +187,12 @@ final class CacheDatabase: Sendable {
   /// Replaces the file with a new one that holds the thumbnails used since this sequence number of `recency`. Writers of
   /// all processes wait meanwhile, because their changes would be lost; readers continue.
   ///
-  /// - Returns: What that removed, and the problem with the new file, if any. An empty file replaces a damaged one.
-  func replaceByCopy(
-    since start: Int64
-  ) throws(DiskCacheError) -> (removed: CachePruning.Outcome, problem: DiskCacheError?) {
+  /// - Returns: The problem with the new file, if any. An empty file replaces a damaged one.
+  func replaceByCopy(since start: Int64) throws(DiskCacheError) -> DiskCacheError? {
     do {
       let file = try? FileState(of: RawPath(path))
       let old = try CacheConnections.openWriter(path: path, lockTimeout: lockTimeout)
-      var (removed, problem) = (CachePruning.Outcome(), DiskCacheError?.none)
+      var problem: DiskCacheError?
       try old.writeWithoutTransaction { db in
         try db.inTransaction(.immediate) {
           guard let file, (try? FileState(of: RawPath(path)).isSameFile(as: file)) == true else {
@@ -204,15 +202,12 @@ final class CacheDatabase: Sendable {
           defer { removeCopy() }
           let copy = try CacheConnections.openWriter(path: copyPath, lockTimeout: lockTimeout)
           try copy.writeWithoutTransaction { try CacheCopy.fill($0, from: path, since: start) }
-          let all = try CachePruning.Outcome(countingIn: db)
-          let kept = try copy.unsafeRead { try CachePruning.Outcome(countingIn: $0) }
           try copy.close()
           problem = try moveCopyIntoPlace()
-          removed = problem?.isDamage == true ? all : all - kept
           return .rollback
         }
       }
-      return (removed, problem)
+      return problem
     } catch {
       throw DiskCacheError(error, path: path)
     }

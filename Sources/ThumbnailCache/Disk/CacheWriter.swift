@@ -212,7 +212,7 @@ final class CacheWriter: Sendable {
   /// Changes the limit, in bytes, and evicts down to it.
   func trim(toBytes bytes: Int) throws {
     state.withLock { ($0.limits, $0.prepared) = (DiskCacheLimits(byteLimit: bytes), nil) }
-    _ = try shrink(toBytes: bytes)
+    try shrink(toBytes: bytes)
     try recovering {
       let eviction = Eviction(limits: limits)
       while try !transaction({ try eviction.trimStep(in: $0) }) {}
@@ -221,20 +221,17 @@ final class CacheWriter: Sendable {
   }
 
   /// Replaces the file by a copy of the thumbnails used last, up to this many bytes, if they are few enough. If there
-  /// is no disk space for a copy, or if others write for too long, keeps the file. Returns what was removed.
-  func shrink(toBytes bytes: Int) throws(DiskCacheError) -> CachePruning.Outcome {
+  /// is no disk space for a copy, or if others write for too long, keeps the file.
+  private func shrink(toBytes bytes: Int) throws(DiskCacheError) {
     let start = try recovering {
       try connection().unsafeRead { try Eviction.startOfFewSurvivors(bytes: bytes, in: $0) }
     }
-    guard let start else { return .init() }
+    guard let start else { return }
     do throws(DiskCacheError) {
       state.withLock { $0.prepared = nil }
-      let (removed, problem) = try database.replaceByCopy(since: start)
-      if let problem { problems.report(problem) }
-      return removed
+      if let problem = try database.replaceByCopy(since: start) { problems.report(problem) }
     } catch {
       problems.report(error)
-      return .init()
     }
   }
 

@@ -12,14 +12,9 @@ package struct CachePruning: Sendable, Equatable {
   /// Removes thumbnails whose pixels are of an earlier version, of images that match the conditions above. Nil: all
   /// thumbnails of these images.
   package var madeBefore: PixelsVersion?
-  /// Then removes the least recently used thumbnails until the others take at most this many bytes. Nil: none.
-  package var byteLimit: Int?
-
   /// A pruning that removes nothing unless a condition is given.
-  package init(
-    fetchedBefore: Date? = nil, host: String? = nil, madeBefore: PixelsVersion? = nil, byteLimit: Int? = nil
-  ) {
-    (self.fetchedBefore, self.host, self.madeBefore, self.byteLimit) = (fetchedBefore, host, madeBefore, byteLimit)
+  package init(fetchedBefore: Date? = nil, host: String? = nil, madeBefore: PixelsVersion? = nil) {
+    (self.fetchedBefore, self.host, self.madeBefore) = (fetchedBefore, host, madeBefore)
   }
 
   /// The removed thumbnails.
@@ -62,29 +57,6 @@ package struct CachePruning: Sendable, Equatable {
     let isRecorded = try db.columns(in: "thumbnail").contains { $0.name == "pixels" }
     return "\(isRecorded ? ThumbnailTable.pixels : "\(PixelsVersion.first.number)") < \(madeBefore.number)"
   }
-
-  /// Simulates the pruning, in the order of eviction.
-  func outcome(in db: Database) throws -> Outcome {
-    let isMeant =
-      filter == nil ? "FALSE" : "s.host = coalesce(?1, s.host) AND s.fetched_at < ?2 AND \(try isEarlier(in: db))"
-    let row = try Row.fetchOne(
-      db,
-      sql: """
-        WITH listed AS (
-          SELECT r.used, \(CacheTotals.count("r.bytes")) AS bytes, coalesce(\(isMeant), FALSE) AS is_meant
-          FROM recency r JOIN thumbnail t ON t.id = r.id LEFT JOIN source s ON s.id = t.source
-        ), ordered AS (
-          SELECT *, sum(bytes) OVER (ORDER BY is_meant DESC, used ROWS UNBOUNDED PRECEDING) - bytes AS before FROM listed
-        )
-        SELECT count(*), coalesce(sum(bytes), 0) FROM ordered WHERE is_meant OR before < ?3
-        """,
-      arguments: [
-        host, fetchedBefore?.timeIntervalSince1970 ?? .infinity,
-        try byteLimit.map { try CacheTotals.payload(in: db) - max(0, $0) } ?? 0,
-      ])
-    guard let row else { return Outcome() }
-    return Outcome(thumbnails: try row.decode(atIndex: 0), bytes: try row.decode(atIndex: 1))
-  }
 }
 
 extension DiskCache {
@@ -106,21 +78,6 @@ extension DiskCache {
             DELETE FROM source AS s
               WHERE id IN (\(images)) AND NOT EXISTS (SELECT 1 FROM thumbnail WHERE source = s.id);
             """)
-      }
-    }
-    if let limit = pruning.byteLimit.map({ max(0, $0) }) {
-      outcome += try await maintain { try $0.shrink(toBytes: limit) }
-      let cutoff = try await maintain { writer in
-        try writer.connection().unsafeRead { db in
-          try CacheTotals.payload(in: db) > limit ? Eviction.startOfSurvivors(bytes: limit, in: db) : nil
-        }
-      }
-      let compaction = Compaction(cutoff: cutoff ?? .min, rows: atOnce)
-      outcome += try await repeating(compaction, while: { !$0.isDone }) { try $1.step(in: $0) }
-      // Evicts thumbnails that the compaction missed or that were stored meanwhile.
-      let eviction = Eviction(limits: writer.limits)
-      outcome += try await repeating(false, while: { !$0 }) { db, isDone in
-        isDone = try eviction.evict(in: db, toPayload: limit, atMost: atOnce)
       }
     }
     if outcome.thumbnails > 0 {
@@ -153,11 +110,6 @@ extension DiskCache {
       do { try await Task.sleep(for: min(.now - start, .milliseconds(25))) } catch { throw .cancelled }
     }
     return outcome
-  }
-
-  /// What `prune` would remove now. Blocks for up to a second with 100,000 thumbnails.
-  package func pruned(by pruning: CachePruning) throws(DiskCacheError) -> CachePruning.Outcome {
-    try read(inSnapshot: true) { try pruning.outcome(in: $0) } ?? CachePruning.Outcome()
   }
 }
 

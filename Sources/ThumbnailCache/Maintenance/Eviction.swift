@@ -3,6 +3,8 @@ import GRDB
 /// Keeps the thumbnails and the file within their limits.
 struct Eviction: Sendable {
   let limits: DiskCacheLimits
+  /// More thumbnails are not copied, since writers wait meanwhile.
+  private static let mostCopied = 100_000
 
   /// Evicts the least recently used thumbnails until the payload and the pages in use are within their limits.
   ///
@@ -70,11 +72,7 @@ struct Eviction: Sendable {
   /// The `recency` number from which thumbnails take at most `bytes`, if that is less than half of all, so that copying
   /// them is faster than removing the others. Nil otherwise, and if they are so many that writers would wait for long.
   static func startOfFewSurvivors(bytes: Int, in db: Database) throws -> Int64? {
-    try CacheTotals.payload(in: db) / 2 > bytes ? startOfSurvivors(bytes: bytes, in: db, atMost: 100_000) : nil
-  }
-
-  /// The `recency` number from which thumbnails take at most `bytes`; nil if they are more than `most` thumbnails.
-  static func startOfSurvivors(bytes: Int, in db: Database, atMost most: Int = .max) throws -> Int64? {
+    guard try CacheTotals.payload(in: db) / 2 > bytes else { return nil }
     var kept = 0
     var count = 0
     var start = Int64.max
@@ -84,58 +82,9 @@ struct Eviction: Sendable {
       kept += try row.decode(Int.self, atIndex: 1)
       if kept > bytes { break }
       count += 1
-      if count > most { return nil }
+      if count > mostCopied { return nil }
       start = try row.decode(Int64.self, atIndex: 0)
     }
     return start
-  }
-}
-
-/// Removes all thumbnails that were last used before a given `recency` number, in an order that moves few pages of the
-/// file.
-///
-/// The file shrinks from its end: kept pages at the end move to free pages. So thumbnails are removed from both ends
-/// towards the middle: at the end all outdated ones, and at the beginning as many as are kept at the end. Rows are
-/// mostly in the order of their ids. Where they are not, more pages move, but the result is the same.
-struct Compaction: Sendable {
-  /// The number of `recency` from which thumbnails are kept.
-  private let cutoff: Int64
-  /// The number of rows in one step.
-  private let rows: Int
-  /// The rows between these remain to be checked.
-  private var low = Int64.min
-  private var high = Int64.max
-
-  init(cutoff: Int64, rows: Int) { (self.cutoff, self.rows) = (cutoff, rows) }
-
-  /// Whether all rows were checked.
-  var isDone: Bool { low >= high || cutoff == .min }
-
-  /// Removes about `rows` thumbnails.
-  mutating func step(in db: Database) throws {
-    // Without the index, which would be scanned whole in each step.
-    let between = "SELECT id FROM recency NOT INDEXED WHERE id > ? AND id < ?"
-    let first = try Int64.fetchOne(
-      db.cachedStatement(sql: "SELECT min(id) FROM (\(between) ORDER BY id DESC LIMIT ?)"),
-      arguments: [low, high, rows])
-    guard let first else { return high = low }
-    let removed = try remove(from: first, below: high, in: db)
-    high = first
-    if removed >= rows { return }
-    let last = try Int64.fetchOne(
-      db.cachedStatement(sql: "SELECT max(id) FROM (\(between) AND used < ? ORDER BY id LIMIT ?)"),
-      arguments: [low, high, cutoff, rows - removed])
-    guard let last else { return high = low }
-    _ = try remove(from: low + 1, below: last + 1, in: db)
-    low = last
-  }
-
-  private func remove(from first: Int64, below end: Int64, in db: Database) throws -> Int {
-    try db.run(
-      """
-      DELETE FROM thumbnail
-      WHERE id IN (SELECT id FROM recency NOT INDEXED WHERE id >= ? AND id < ? AND used < ?)
-      """, [first, end, cutoff])
-    return db.changesCount
   }
 }

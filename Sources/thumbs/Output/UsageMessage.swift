@@ -93,7 +93,8 @@ extension UsageMessage {
     "--deadline": "a thumbnail may take 60 s", "--fallback": "pages have onerror", "--rate-limit": "see docs/nginx.md",
     "--grid-size": "thumbnails have 512 pixels", "--base": "write it in front of the path",
     "--original": "the smallest form that is large enough is fetched", "--report": "--json prints the same",
-    "--retry-failed": "--refresh does it, too", "--access-log": "see docs/nginx.md",
+    "--retry-failed": "--refresh does it, too",
+    "--to": "--disk-cache SIZE with any command that makes thumbnails", "--access-log": "see docs/nginx.md",
   ]
   private static let turning = "vips or ImageMagick turn and pad thumbnails"
 

@@ -15,23 +15,18 @@ struct CachePruneCommand: AsyncParsableCommand {
     discussion: """
       Examples:
         thumbs cache prune --older-than 30d
-        thumbs cache prune --host images.example.org --dry-run
-        thumbs cache prune --older-than 12h --to 500MiB --json
+        thumbs cache prune --host images.example.org --json
 
       With --older-than and --host, pictures leave that meet both. --made-before
       takes only those of their thumbnails that an earlier version made with other
-      pixels; else such thumbnails stay in use. --to then takes away the thumbnails
-      that were not used for longest, whatever their host, until the rest fits.
-      The pages of searches and remembered failures stay.
+      pixels; else such thumbnails stay in use. The pages of searches and remembered
+      failures stay. --disk-cache SIZE, with any command, makes the cache smaller.
 
-      --json prints directory, dryRun, removedThumbnails, removedBytes, fileBytes.
+      --json prints directory, removedThumbnails, removedBytes, fileBytes.
       """)
 
   @Option("DURATION", "Remove pictures that were fetched longer ago, such as 30d or 12h.")
   var olderThan: Duration?
-
-  @Option("SIZE", "Remove the longest unused until the rest takes no more, such as 500MiB.")
-  var to: ByteSize?
 
   @Option("HOST", "Remove pictures of this host.")
   var host: String?
@@ -39,14 +34,12 @@ struct CachePruneCommand: AsyncParsableCommand {
   @Option("VERSION", "Remove thumbnails that an earlier version made with other pixels.")
   var madeBefore: PixelsVersion?
 
-  @OptionGroup var trial: DryRunOption
   @OptionGroup var cache: CacheOptions
   @OptionGroup var form: JSONOption
 
   func validate() throws {
-    if olderThan == nil, to == nil, host == nil, madeBefore == nil {
-      throw ValidationError(
-        "nothing to remove: give --older-than DURATION, --to SIZE, --host HOST or --made-before VERSION")
+    if olderThan == nil, host == nil, madeBefore == nil {
+      throw ValidationError("nothing to remove: give --older-than DURATION, --host HOST or --made-before VERSION")
     }
     if let host, hostName == nil {
       throw ValidationError("--host \(host) is not a host: give its name alone, such as images.example.org")
@@ -62,26 +55,20 @@ struct CachePruneCommand: AsyncParsableCommand {
   func run() async throws {
     let pruning = CachePruning(
       fetchedBefore: olderThan.map { Date(timeIntervalSinceNow: -$0.seconds) },
-      host: hostName, madeBefore: madeBefore, byteLimit: to?.bytes)
+      host: hostName, madeBefore: madeBefore)
     var outcome = CachePruning.Outcome()
     var fileBytes = 0
     if let disk = try cache.open() {
-      if trial.dryRun {
-        outcome = try disk.pruned(by: pruning)
-      } else {
-        let advice = "to prune takes some MiB until it is done; 'thumbs cache clear' needs no room"
-        outcome = try await disk.change(whenFull: advice) { disk throws(DiskCacheError) in
-          try await disk.prune(pruning)
-        }
-      }
+      let advice = "to prune takes some MiB until it is done; 'thumbs cache clear' needs no room"
+      outcome = try await disk.change(whenFull: advice) { disk throws(DiskCacheError) in try await disk.prune(pruning) }
       fileBytes = try disk.statistics().fileBytes
     }
     let object: JSONObject = [
-      "directory": cache.directory.path, "dryRun": trial.dryRun, "removedThumbnails": outcome.thumbnails,
+      "directory": cache.directory.path, "removedThumbnails": outcome.thumbnails,
       "removedBytes": outcome.bytes, "fileBytes": fileBytes,
     ]
     let what = "\(outcome.thumbnails) thumbnails, \(ByteSize(bytes: outcome.bytes)), from \(cache.directory.path)"
-    try Console.standard.print(form.json ? object.line : "\(trial.dryRun ? "would remove" : "removed") \(what)")
+    try Console.standard.print(form.json ? object.line : "removed \(what)")
   }
 }
 
