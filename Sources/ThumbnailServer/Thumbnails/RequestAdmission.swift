@@ -68,8 +68,6 @@ extension ServerResponse.Problem {
     self.init(status, "overloaded", "\(what); try again in a second", headers: ["retry-after": "1"])
   }
 
-  static let tooManyRequests = Self(
-    .tooManyRequests, "rate-limited", "too many requests; try again in a second", headers: ["retry-after": "1"])
   static let stopping = Self(
     .serviceUnavailable, "stopping", "the server is about to end", headers: ["retry-after": "1"])
   static let methodNotAllowed = Self(

@@ -1,3 +1,4 @@
+import Foundation
 import ThumbnailCore
 
 /// Reads JSON text byte by byte, strictly by RFC 8259, without a tree: a caller takes the values it knows, and skips the
@@ -69,7 +70,10 @@ struct JSONScanner {
   mutating func string() throws(InvalidValue) -> String {
     let (range, hasEscapes) = try stringRange()
     guard hasEscapes else { return String(decoding: bytes[range], as: UTF8.self) }
-    return try unescaped(range)
+    // With its quotation marks. A text with half of a surrogate pair is refused.
+    guard let text = try? JSONDecoder().decode(String.self, from: Data(bytes[range.lowerBound - 1...range.upperBound]))
+    else { throw InvalidValue("a text holds half of a surrogate pair") }
+    return text
   }
 
   /// Reads a string, and returns the range of its characters, and whether some are escaped.
@@ -147,7 +151,9 @@ struct JSONScanner {
     position += 1
     switch byte {
     case UInt8(ascii: "u"):
-      guard hexadecimal(at: position) != nil else { throw InvalidValue("an escape has no four digits") }
+      guard bytes.count - position >= 4, bytes[position..<position + 4].allSatisfy(Self.isHexadecimal) else {
+        throw InvalidValue("an escape has no four digits")
+      }
       position += 4
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
       UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
@@ -156,54 +162,5 @@ struct JSONScanner {
     }
   }
 
-  private func hexadecimal(at start: Int) -> UInt16? {
-    guard start + 4 <= bytes.count else { return nil }
-    var value: UInt16 = 0
-    for byte in bytes[start..<start + 4] {
-      guard let digit = Character(UnicodeScalar(byte)).hexDigitValue, byte < 0x80 else { return nil }
-      value = value << 4 | UInt16(digit)
-    }
-    return value
-  }
-
-  /// The text of a range whose escapes were checked.
-  private func unescaped(_ range: Range<Int>) throws(InvalidValue) -> String {
-    var result: [UInt8] = []
-    result.reserveCapacity(range.count)
-    var index = range.lowerBound
-    while index < range.upperBound {
-      let byte = bytes[index]
-      index += 1
-      guard byte == UInt8(ascii: "\\") else {
-        result.append(byte)
-        continue
-      }
-      let kind = bytes[index]
-      index += 1
-      switch kind {
-      case UInt8(ascii: "b"): result.append(0x08)
-      case UInt8(ascii: "f"): result.append(0x0c)
-      case UInt8(ascii: "n"): result.append(0x0a)
-      case UInt8(ascii: "r"): result.append(0x0d)
-      case UInt8(ascii: "t"): result.append(0x09)
-      case UInt8(ascii: "u"): result.append(contentsOf: try scalar(&index).utf8)
-      default: result.append(kind)
-      }
-    }
-    return String(decoding: result, as: UTF8.self)
-  }
-
-  /// The character of the digits of an escape, and of a second escape if the first is half of a pair.
-  private func scalar(_ index: inout Int) throws(InvalidValue) -> String {
-    let lone = InvalidValue("a text holds half of a surrogate pair")
-    guard let first = hexadecimal(at: index) else { throw lone }
-    index += 4
-    if let scalar = UnicodeScalar(first) { return String(scalar) }
-    guard UTF16.isLeadSurrogate(first), index + 6 <= bytes.count, bytes[index] == UInt8(ascii: "\\"),
-      bytes[index + 1] == UInt8(ascii: "u"), let second = hexadecimal(at: index + 2),
-      UTF16.isTrailSurrogate(second)
-    else { throw lone }
-    index += 6
-    return String(decoding: [first, second], as: UTF16.self)
-  }
+  private static func isHexadecimal(_ byte: UInt8) -> Bool { byte < 0x80 && Character(UnicodeScalar(byte)).isHexDigit }
 }
