@@ -80,24 +80,6 @@ import TestSupport
     #expect(await waiting.status == .ok)
   }
 
-  @Test func clientHintsCountWhereTheAddressSaysSo() async throws {
-    let fixture = try ServiceFixture()
-    let dense = await fixture.get(try fixture.address("20,jpeg,dpr=auto"), ["sec-ch-dpr": "1.9"])
-    #expect(dense.size?.longerSide == 40)
-    #expect(dense["vary"] == "Sec-CH-DPR, DPR" && dense["accept-ch"] == "Sec-CH-DPR")
-    let wide = await fixture.get(try fixture.address("20,jpeg,width=auto,dpr=2"), ["width": "150"])
-    #expect(wide.size?.longerSide ?? 0 > 40)
-    #expect(wide["vary"] == "Sec-CH-Width, Width" && wide["accept-ch"] == "Sec-CH-Width")
-    let both = await fixture.get(try fixture.address("20,width=auto,dpr=auto"))
-    #expect(both["vary"] == "Accept, Sec-CH-DPR, DPR, Sec-CH-Width, Width")
-    #expect(both["accept-ch"] == "Sec-CH-DPR, Sec-CH-Width")
-    for hint in ["nan", "-1", "inf", "x", "999999999999999999999"] {
-      let response = await fixture.get(
-        try fixture.address("20,jpeg,width=auto,dpr=auto"), ["dpr": hint, "width": hint, "sec-ch-dpr": hint])
-      #expect(response.status == .ok, "\(hint)")
-    }
-  }
-
   @Test(arguments: [
     ("/thumb", 400), ("/thumb/", 400), ("/thumb/40", 400), ("/thumb/40/", 400), ("/thumb//40/", 400),
     ("/thumb/%/a", 400),

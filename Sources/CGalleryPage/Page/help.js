@@ -22,7 +22,6 @@ function options() {
     if (field(id).value) parts.push(`${name}=${field(id).value}`);
   }
   if (field('enlarge').checked) parts.push('enlarge');
-  if (field('follow').checked) parts.push('width=auto');
   return parts.join(',');
 }
 

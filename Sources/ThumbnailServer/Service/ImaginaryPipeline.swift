@@ -16,9 +16,9 @@ enum ImaginaryPipeline {
   ]
 
   /// Reads the operations. What Nextcloud does not send is an error that names it.
-  static func variant(_ json: String) throws(OptionProblem) -> Variant {
+  static func variant(_ json: String) throws(InvalidValue) -> Variant {
     guard let steps = try? JSONSerialization.jsonObject(with: Data(json.utf8)) as? [[String: Any]] else {
-      throw OptionProblem(message: "operations must be a JSON array of objects with operation and params")
+      throw InvalidValue("operations must be a JSON array of objects with operation and params")
     }
     var variant: Variant?
     for step in steps {
@@ -44,26 +44,26 @@ enum ImaginaryPipeline {
         // Transparent pixels are black in a JPEG.
         background: format == .jpeg ? RGBColor(red: 0, green: 0, blue: 0) : nil, framing: framing)
     }
-    guard let variant else { throw OptionProblem(message: "operations lack fit or smartcrop") }
+    guard let variant else { throw InvalidValue("operations lack fit or smartcrop") }
     return variant
   }
 
   private static func number(
     _ name: String, _ values: [String: Any], _ range: ClosedRange<Int>, else standard: Int? = nil
-  ) throws(OptionProblem) -> Int {
+  ) throws(InvalidValue) -> Int {
     let number = values[name].map { Int("\($0)") } ?? standard
     if let number, range.contains(number) { return number }
-    throw OptionProblem(message: "\(name) must be from \(range.lowerBound) to \(range.upperBound)")
+    throw InvalidValue("\(name) must be from \(range.lowerBound) to \(range.upperBound)")
   }
 
-  private static func format(_ type: Any) throws(OptionProblem) -> OutputFormat {
+  private static func format(_ type: Any) throws(InvalidValue) -> OutputFormat {
     guard let format = OutputFormat(rawValue: "\(type)"), [.jpeg, .png, .webp].contains(format) else {
       throw unsupported("type \(type)")
     }
     return format
   }
 
-  private static func unsupported(_ what: String) -> OptionProblem {
-    OptionProblem(message: "\(what.prefix(60)) is not supported; the previews of Nextcloud do not need it")
+  private static func unsupported(_ what: String) -> InvalidValue {
+    InvalidValue("\(what.prefix(60)) is not supported; the previews of Nextcloud do not need it")
   }
 }

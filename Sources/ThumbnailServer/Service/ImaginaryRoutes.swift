@@ -41,7 +41,7 @@ struct ImaginaryRoutes: Sendable {
   }
 
   private func variant(_ query: QueryItems) throws(Problem) -> Variant {
-    do throws(OptionProblem) {
+    do throws(InvalidValue) {
       return try ImaginaryPipeline.variant(query["operations"] ?? "")
     } catch {
       throw Problem(.badRequest, "invalid-request", error.message)

@@ -23,7 +23,7 @@ struct ThumbnailRoutes: Sendable {
     let (source, options, negotiation) = (wanted.source, wanted.options, negotiation(request, wanted.options))
     // AVIF is made only while no other request waits.
     for allowsAVIF in thumbnails.admission.current > 0 ? [true, false] : [true] {
-      let variant = options.variant(for: negotiation, accepted: negotiation.format(allowsAVIF: allowsAVIF))
+      let variant = options.variant(accepted: negotiation.format(allowsAVIF: allowsAVIF))
       if let hit = thumbnails.cached(source, variant, storing, for: request, extra: vary(options)) { return hit }
     }
     return nil
@@ -33,10 +33,8 @@ struct ThumbnailRoutes: Sendable {
     do throws(Problem) {
       let wanted = try wanted(request)
       let (source, options, negotiation) = (wanted.source, wanted.options, negotiation(request, wanted.options))
-      let format = await thumbnails.format(for: negotiation, of: source) {
-        options.variant(for: negotiation, accepted: $0)
-      }
-      let variant = options.variant(for: negotiation, accepted: format)
+      let format = await thumbnails.format(for: negotiation, of: source) { options.variant(accepted: $0) }
+      let variant = options.variant(accepted: format)
       return await thumbnails.made(source, variant, storing, for: request, extra: vary(options))
     } catch {
       return .problem(error)
@@ -54,7 +52,7 @@ struct ThumbnailRoutes: Sendable {
       let name = Substring(parts[2]).removingPercentEncoding
     else { throw Problem(.badRequest, "invalid-request", "write /thumb/OPTIONS/SOURCE; /help has examples") }
     let options: VariantPath
-    do throws(VariantPath.Problem) {
+    do throws(InvalidValue) {
       options = try VariantPath(parsing: text, presets: presets)
     } catch {
       throw Problem(.badRequest, "invalid-request", error.message)
@@ -70,29 +68,11 @@ struct ThumbnailRoutes: Sendable {
 
   /// The client's preferences, if the address leaves something open.
   private func negotiation(_ request: ServerRequest, _ options: VariantPath) -> ContentNegotiation {
-    let isOpen = options.format == nil || options.density == .client || options.followsWidth
-    return isOpen ? ContentNegotiation(request.headers) : .none
+    options.format == nil ? ContentNegotiation(request.headers) : .none
   }
 
   /// The request headers that the response depends on.
-  private func vary(_ options: VariantPath) -> HTTPHeaders {
-    var fields: [String] = []
-    if options.format == nil { fields.append("Accept") }
-    var hints: [String] = []
-    if options.density == .client { hints.append("DPR") }
-    if options.followsWidth { hints.append("Width") }
-    fields += hints.flatMap { ["Sec-CH-\($0)", $0] }
-    guard !fields.isEmpty else { return [:] }
-    var headers: HTTPHeaders = ["vary": fields.joined(separator: ", ")]
-    if !hints.isEmpty { headers.add(name: "accept-ch", value: hints.map { "Sec-CH-\($0)" }.joined(separator: ", ")) }
-    return headers
-  }
-}
-
-extension VariantPath {
-  fileprivate func variant(for negotiation: ContentNegotiation, accepted: OutputFormat) -> Variant {
-    variant(density: negotiation.density, width: negotiation.width, accepted: accepted)
-  }
+  private func vary(_ options: VariantPath) -> HTTPHeaders { options.format == nil ? ["vary": "Accept"] : [:] }
 }
 
 /// Addresses of images on the web.
@@ -103,14 +83,10 @@ enum WebAddress {
   }
 }
 
-/// The formats and sizes that a client states.
+/// The formats that a client states.
 struct ContentNegotiation: Sendable {
   /// The types in `Accept` with a quality above 0, in lower case.
   private let accepted: Set<Substring>
-  /// Device pixels per CSS pixel, from the client hints.
-  let density: Double?
-  /// The width of the image in device pixels, from the client hints.
-  let width: Int?
 
   /// The values for a client that sends none of these fields.
   static let none = ContentNegotiation([:])
@@ -123,8 +99,6 @@ struct ContentNegotiation: Sendable {
         let isRefused = parts.dropFirst().contains { $0.hasPrefix("q=") && Double($0.dropFirst(2)) == 0 }
         return isRefused ? nil : parts.first
       })
-    density = (headers.first(name: "sec-ch-dpr") ?? headers.first(name: "dpr")).flatMap { Double($0) }
-    width = (headers.first(name: "sec-ch-width") ?? headers.first(name: "width")).flatMap { Int($0) }
   }
 
   /// The format to send. Only named types count: clients that show neither AVIF nor WebP send `*/*` and `image/*`, too.

@@ -7,28 +7,13 @@ package import ThumbnailCore
 ///     centre, attention, entropy, north, …  what cover keeps
 ///     auto, jpeg, png, webp, avif           the format; auto, the default, goes by the request's Accept
 ///     q=70 or quality=70                    1 to 100
-///     dpr=2 or dpr=auto                     device pixels a CSS pixel, or by the request's DPR, in steps
-///     width=auto                            as wide as the request's Width says, in steps; the box where it says nothing
+///     dpr=2                                 device pixels a CSS pixel
 ///     background=ffffff                     what is behind transparent parts
 ///     enlarge                               images smaller than the box are enlarged
 ///     crop=300x200+10+20 or crop=300x200    the part of the image that is used, in its pixels
 ///     focus=0.3:0.7                         the point that cover keeps, in shares of the sides
 ///     NAME                                  a preset of the configuration: all of its options
 package struct VariantPath: Sendable, Equatable {
-  /// The problem with the options, and the correct form.
-  package typealias Problem = OptionProblem
-
-  /// How many device pixels a CSS pixel has.
-  enum Density: Sendable, Equatable {
-    case fixed(Double)
-    /// As the client states.
-    case client
-  }
-
-  /// The densities of thumbnails: a few, so that clients share them.
-  static let densitySteps = [1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4]
-  /// The widths that thumbnails are made in for clients that state theirs, in device pixels.
-  static let widthSteps = [160, 320, 480, 640, 960, 1280, 1920, 2560]
   private static let densities = 0.1...8.0
   private static let longestQuotation = 40
 
@@ -38,9 +23,7 @@ package struct VariantPath: Sendable, Equatable {
   /// Nil: as the client accepts it.
   private(set) var format: OutputFormat?
   private(set) var quality = 80
-  private(set) var density = Density.fixed(1)
-  /// Whether the client determines the width of the thumbnail.
-  private(set) var followsWidth = false
+  private(set) var density = 1.0
   private(set) var background: RGBColor?
   private(set) var enlarges = false
   private var framing = Framing()
@@ -48,28 +31,25 @@ package struct VariantPath: Sendable, Equatable {
   /// Parses options.
   ///
   /// - Parameter presets: The options of each name; they may not name others.
-  package init(parsing text: some StringProtocol, presets: [String: String] = [:]) throws(Problem) {
+  package init(parsing text: some StringProtocol, presets: [String: String] = [:]) throws(InvalidValue) {
     try read(text, presets)
-    guard let size else {
-      throw Problem(message: "write the size of the thumbnail, such as 400x300, or 400 for a square box")
-    }
-    if followsWidth, size.width == nil {
-      throw Problem(message: "write a size with a width, such as 400x300 or 400x, for width=auto")
+    guard size != nil else {
+      throw InvalidValue("write the size of the thumbnail, such as 400x300, or 400 for a square box")
     }
   }
 
-  private mutating func read(_ text: some StringProtocol, _ presets: [String: String]) throws(Problem) {
+  private mutating func read(_ text: some StringProtocol, _ presets: [String: String]) throws(InvalidValue) {
     for option in text.split(separator: ",", omittingEmptySubsequences: false) {
       let option = String(option)
       if let preset = presets[option] { try read(preset, [:]) } else { try read(option: option) }
     }
   }
 
-  private mutating func read(option: String) throws(Problem) {
+  private mutating func read(option: String) throws(InvalidValue) {
     let parts = option.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map { String($0) }
     if ["rotate", "flip", "extend", "pad"].contains(parts[0]) {
-      throw Problem(
-        message: "“\(parts[0])” is no longer an option: leave it out, and let the page turn or pad the image")
+      throw InvalidValue(
+        "“\(parts[0])” is no longer an option: leave it out, and let the page turn or pad the image")
     }
     if parts.count == 2 { return try read(parts[0], parts[1]) }
     if let size = TargetSize(parsing: option) {
@@ -84,11 +64,11 @@ package struct VariantPath: Sendable, Equatable {
       self.format = format == .auto ? nil : format
     } else {
       let name = option.prefix(Self.longestQuotation)
-      throw Problem(message: "“\(name)” is no option of a thumbnail and no preset; /help has them all")
+      throw InvalidValue("“\(name)” is no option of a thumbnail and no preset; /help has them all")
     }
   }
 
-  private mutating func read(_ name: String, _ value: String) throws(Problem) {
+  private mutating func read(_ name: String, _ value: String) throws(InvalidValue) {
     switch name {
     case "size": size = try Self.need(TargetSize(parsing: value), "a size such as 400x300")
     case "fit": fit = try Self.need(Fit(rawValue: value), "fit=contain, cover, fill or auto")
@@ -99,12 +79,11 @@ package struct VariantPath: Sendable, Equatable {
     case "q", "quality":
       let number = Int(value).flatMap { (1...100).contains($0) ? $0 : nil }
       quality = try Self.need(number, "a quality from 1 to 100")
-    case "width" where value == "auto": followsWidth = true
-    case "width": throw Problem(message: "write width=auto, or a size such as 400x")
-    case "dpr" where value == "auto": density = .client
+    // Earlier versions read the client's hints.
+    case "width" where value == "auto", "dpr" where value == "auto": break
     case "dpr":
       let number = Double(value).flatMap { Self.densities.contains($0) ? $0 : nil }
-      density = .fixed(try Self.need(number, "dpr=auto or a number from 0.1 to 8"))
+      density = try Self.need(number, "a dpr from 0.1 to 8")
     case "background": background = try Self.need(RGBColor(hex: value), "a background such as ffffff")
     case "crop": framing.crop = try Self.need(Framing.Crop(parsing: value), "a part such as crop=300x200+10+20")
     case "focus":
@@ -112,54 +91,28 @@ package struct VariantPath: Sendable, Equatable {
       let focus = shares.count == 2 ? Framing.Focus(x: shares[0], y: shares[1]) : nil
       framing.focus = try Self.need(focus, "a point such as focus=0.3:0.7")
     default:
-      throw Problem(message: "there is no option “\(name.prefix(Self.longestQuotation))”; /help has them all")
+      throw InvalidValue("there is no option “\(name.prefix(Self.longestQuotation))”; /help has them all")
     }
   }
 
-  private static func need<Value>(_ value: Value?, _ advice: String) throws(Problem) -> Value {
+  private static func need<Value>(_ value: Value?, _ advice: String) throws(InvalidValue) -> Value {
     if let value { return value }
-    throw Problem(message: "write \(advice)")
+    throw InvalidValue("write \(advice)")
   }
 
-  /// The variant for a client.
+  /// The variant.
   ///
-  /// - Parameters:
-  ///   - clientDensity: The device pixels a CSS pixel that the client states.
-  ///   - clientWidth: The width in device pixels at which the client shows the thumbnail.
-  ///   - accepted: The format that the client prefers if the options leave it open.
-  package func variant(density clientDensity: Double?, width clientWidth: Int? = nil, accepted: OutputFormat) -> Variant
-  {
+  /// - Parameter accepted: The format that the client prefers if the options leave it open.
+  package func variant(accepted: OutputFormat) -> Variant {
     let box = size?.box ?? PixelSize(1, 1)
-    let scale =
-      switch density {
-      // A stated width is in device pixels already.
-      case _ where followsWidth && clientWidth != nil: Double(Self.step(clientWidth ?? box.width)) / Double(box.width)
-      case .fixed(let scale): scale
-      case .client: Self.step(clientDensity ?? 1)
-      }
     let longest = PixelSize.longestThumbnailSide
     func scaled(_ side: Int) -> Int {
-      side == longest ? longest : min(longest, max(1, Int((Double(side) * scale).rounded())))
+      side == longest ? longest : min(longest, max(1, Int((Double(side) * density).rounded())))
     }
     return Variant(
       size: PixelSize(scaled(box.width), scaled(box.height)), fit: fit ?? .contain, gravity: gravity,
       format: format ?? accepted, quality: quality, background: background, enlarges: enlarges, framing: framing)
   }
-
-  /// The next step that is not below a density.
-  private static func step(_ density: Double) -> Double {
-    densitySteps.first { $0 >= density } ?? densitySteps[densitySteps.count - 1]
-  }
-
-  /// The next step that is not below a width.
-  private static func step(_ width: Int) -> Int {
-    widthSteps.first { $0 >= width } ?? widthSteps[widthSteps.count - 1]
-  }
-}
-
-/// The reason why the options of an address are invalid.
-package struct OptionProblem: Error, Equatable {
-  package let message: String
 }
 
 extension OutputFormat {

@@ -89,7 +89,7 @@ struct ServiceOptions: ParsableArguments {
       for text in preset {
         let parts = text.split(separator: "=", maxSplits: 1).map { String($0) }
         guard parts.count == 2 else { throw ValidationError("write --preset NAME=OPTIONS, such as card=400x300,cover") }
-        do throws(VariantPath.Problem) {
+        do throws(InvalidValue) {
           _ = try VariantPath(parsing: parts[1])
         } catch {
           throw ValidationError("--preset \(parts[0]) cannot be used: \(error.message)")
