@@ -1,5 +1,4 @@
 import Glibc
-import ImageCodec
 import Synchronization
 import ThumbnailCore
 

@@ -1,7 +1,6 @@
 import CSandbox
 public import FoundationEssentials
 import Glibc
-import ImageCodec
 import Synchronization
 import ThumbnailCore
 

@@ -2,7 +2,6 @@ import CSandbox
 import Dispatch
 import FoundationEssentials
 import Glibc
-import ImageCodec
 import Synchronization
 package import ThumbnailCore
 

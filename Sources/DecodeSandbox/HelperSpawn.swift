@@ -1,7 +1,6 @@
 import CSandbox
 import FoundationEssentials
 import Glibc
-import ImageCodec
 import ThumbnailCore
 
 /// Starts a zygote with the socket as its standard input, and no other open file of ours.

@@ -1,6 +1,5 @@
 import CSandbox
 import Glibc
-import ImageCodec
 import Synchronization
 import ThumbnailCore
 

@@ -1,6 +1,5 @@
 package import Foundation
 package import HTTPSemantics
-package import Logging
 package import ThumbnailCore
 
 /// The settings of downloads. Durations are wall time, sizes are bytes.

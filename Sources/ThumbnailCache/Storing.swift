@@ -1,5 +1,4 @@
 import Foundation
-import HTTPSemantics
 import Synchronization
 package import ThumbnailCore
 

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Exports
 import FolderConversion
 import PhotoSources
 import ThumbnailCache

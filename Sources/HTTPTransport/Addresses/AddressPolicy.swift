@@ -1,5 +1,3 @@
-import HTTPSemantics
-
 /// The addresses that may be connected to, for programs that fetch URLs from strangers (docs/addresses.md).
 ///
 ///     configuration.addresses = .publicOnly

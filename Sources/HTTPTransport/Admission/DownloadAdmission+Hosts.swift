@@ -1,5 +1,3 @@
-import ThumbnailCore
-
 /// Downloads whose host is held, and the health of hosts.
 extension DownloadAdmission {
   /// The most hosts whose health is kept. Beyond that, hosts without a download or a hold are removed.

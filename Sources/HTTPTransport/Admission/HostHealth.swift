@@ -1,5 +1,3 @@
-import ThumbnailCore
-
 /// Whether a host is up, judged by the transfers of its images, and when a host that is down is tried again. A pure
 /// value: the caller passes the time and carries out the returned change.
 ///

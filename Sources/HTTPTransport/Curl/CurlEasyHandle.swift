@@ -1,7 +1,6 @@
 import CCurl
 import Foundation
 import HTTPSemantics
-import ThumbnailCore
 
 /// Owns one libcurl easy handle and the memory that it points to: the lists of header fields and addresses, and the
 /// error buffer.

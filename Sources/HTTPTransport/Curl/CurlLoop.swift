@@ -1,6 +1,5 @@
 import CCurl
 import Foundation
-import ThumbnailCore
 
 /// The event loop of the curl thread: takes commands, runs libcurl, delivers results, checks deadlines. Used on that
 /// thread only.

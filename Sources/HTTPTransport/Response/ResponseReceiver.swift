@@ -1,6 +1,5 @@
 import Foundation
 import HTTPSemantics
-import ThumbnailCore
 
 /// Receives one response, its head line by line and then its body, and decides when to stop.
 ///

@@ -1,6 +1,5 @@
 import Glibc
 import HEIFContainer
-import ThumbnailCore
 
 /// Maps samples of high dynamic range, or of other primaries, to sRGB, so that they look as on a screen of it.
 ///

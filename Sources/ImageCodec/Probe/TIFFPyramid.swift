@@ -1,5 +1,3 @@
-import ThumbnailCore
-
 /// Collects the directories of a TIFF, and finds those of smaller copies of its first image.
 ///
 /// A copy has the image's aspect ratio, apart from rounding, its samples and its photometric interpretation. Its

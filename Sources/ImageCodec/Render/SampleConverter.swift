@@ -1,5 +1,3 @@
-import ThumbnailCore
-
 /// Converts rows to 16-bit samples with `RowResampler.fractionBits` fraction bits: rows with alpha, whose colours are
 /// multiplied by it so that transparent pixels do not bleed into their neighbours, and rows of 16 bits.
 struct SampleConverter {

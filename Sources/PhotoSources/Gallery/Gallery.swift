@@ -1,5 +1,4 @@
 package import HTTPTransport
-import ThumbnailCache
 import ThumbnailCore
 public import Thumbnailer
 

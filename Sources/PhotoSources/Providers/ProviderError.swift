@@ -1,5 +1,3 @@
-import ThumbnailCore
-
 /// The errors of providers. No case ever holds an access key.
 public enum ProviderError: Error, Hashable, Sendable {
   /// The task was cancelled.

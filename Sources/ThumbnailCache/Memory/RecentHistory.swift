@@ -1,4 +1,3 @@
-import HTTPSemantics
 import Synchronization
 import ThumbnailCore
 

@@ -15,9 +15,6 @@ struct DownloadedFile: Sendable {
 /// Files as one zip archive that is made while it is sent. Its length and all places in it are known from the names and
 /// lengths, so a broken download goes on where it ended.
 final class ZipArchive: Sendable {
-  /// A file has vanished or changed: the length that was promised cannot be held.
-  struct Changed: Error {}
-
   let length: Int
   /// A strong validator, of the names, lengths and times.
   let tag: String
@@ -121,7 +118,8 @@ final class ZipArchive: Sendable {
       let file = ThumbnailCore.FileDescriptor(owning: descriptor)
       return state.byteCount == entry.length && state.modified == entry.modified ? file : nil
     }
-    guard let file else { throw Changed() }
+    // The length that was promised cannot be held.
+    guard let file else { throw SystemFailure(code: ESTALE) }
     return file
   }
 
@@ -136,7 +134,7 @@ final class ZipArchive: Sendable {
       }
       return found == count ? (bytes, bytes.withUnsafeReadableBytes { Checksum.crc32($0, after: checksum) }) : nil
     }
-    guard let part else { throw Changed() }
+    guard let part else { throw SystemFailure(code: ESTALE) }
     checksum = part.checksum
     return part.bytes
   }

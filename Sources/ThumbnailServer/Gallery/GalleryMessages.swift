@@ -2,7 +2,6 @@ import Foundation
 import PhotoSources
 import ThumbnailCache
 import ThumbnailCore
-import Thumbnailer
 
 /// The messages to a page about galleries and their images.
 extension JSONObject {

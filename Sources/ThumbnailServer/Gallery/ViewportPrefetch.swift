@@ -1,6 +1,5 @@
 import Foundation
 import HTTPTransport
-import PhotoSources
 import ThumbnailCore
 import Thumbnailer
 

@@ -1,7 +1,6 @@
 import Foundation
 import HTTPServer
 import NIOHTTP1
-import ThumbnailCore
 import ThumbnailCache
 import Thumbnailer
 

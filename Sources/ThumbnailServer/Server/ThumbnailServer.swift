@@ -5,7 +5,6 @@ package import HTTPServer
 import NIOCore
 package import NIOHTTP1
 import Synchronization
-import ThumbnailCore
 package import Thumbnailer
 
 /// Serves a gallery's page and its images, and thumbnails of allowed sources.

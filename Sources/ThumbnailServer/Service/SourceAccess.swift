@@ -78,24 +78,12 @@ struct SourceAccess: Sendable {
       if isForAll || url == nil || hosts.isEmpty { return false }
       throw Problem(.forbidden, "refused", "pictures of this host are not served")
     }
-    do throws(URLSigner.Refusal) {
+    do throws(InvalidValue) {
       try signer.check(request.target)
       return true
     } catch {
       if isForAll { return false }
       throw Problem(.forbidden, "refused", error.message)
-    }
-  }
-}
-
-extension URLSigner.Refusal {
-  /// One line for the client.
-  var message: String {
-    switch self {
-    case .unsigned: "this address has to be signed"
-    case .unknownKey: "the key of the signature is not known"
-    case .expired: "this address has expired"
-    case .altered: "the signature is not that of this address"
     }
   }
 }

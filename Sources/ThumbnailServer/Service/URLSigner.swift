@@ -1,5 +1,5 @@
 package import Foundation
-import ThumbnailCore
+package import ThumbnailCore
 
 /// Signs the addresses of thumbnails, so that only the holder of the key decides which images are downloaded and
 /// resized.
@@ -25,11 +25,6 @@ package struct URLSigner: Sendable {
     }
   }
 
-  /// Why an address is not accepted.
-  package enum Refusal: Error, Equatable {
-    case unsigned, unknownKey, expired, altered
-  }
-
   private static let marker = "&signature="
 
   /// The keys; the first one signs.
@@ -50,15 +45,19 @@ package struct URLSigner: Sendable {
   }
 
   /// Checks the signature of a request's target.
-  package func check(_ target: String, now: Date = Date()) throws(Refusal) {
-    guard let (signed, given) = Self.parts(of: target) else { throw .unsigned }
+  package func check(_ target: String, now: Date = Date()) throws(InvalidValue) {
+    guard let (signed, given) = Self.parts(of: target) else { throw InvalidValue("this address has to be signed") }
     let fields = QueryItems(signed.firstIndex(of: "?").map { signed[signed.index(after: $0)...] })
-    guard let key = keys.first(where: { $0.name == fields["key"] }) else { throw .unknownKey }
+    guard let key = keys.first(where: { $0.name == fields["key"] }) else {
+      throw InvalidValue("the key of the signature is not known")
+    }
     guard Token.areEqual(given, Self.signature(of: String(signed), key.secret)) else {
-      throw .altered
+      throw InvalidValue("the signature is not that of this address")
     }
     guard let end = fields["expires"] else { return }
-    guard let seconds = Int(end), now.timeIntervalSince1970 < Double(seconds) else { throw .expired }
+    guard let seconds = Int(end), now.timeIntervalSince1970 < Double(seconds) else {
+      throw InvalidValue("this address has expired")
+    }
   }
 
   /// The signed text, and the signature after the last marker, byte by byte.

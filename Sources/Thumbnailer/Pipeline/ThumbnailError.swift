@@ -1,5 +1,3 @@
-import ThumbnailCore
-
 /// The reason why there is no thumbnail. Every case has a short `code` for programs and a `message` that says what to
 /// do.
 public enum ThumbnailError: Error, Sendable, Equatable {

@@ -1,7 +1,6 @@
 public import DecodeSandbox
 public import Foundation
 public import HTTPTransport
-import ImageCodec
 public import Logging
 public import ThumbnailCore
 

@@ -1,5 +1,3 @@
-import ThumbnailCore
-
 /// The prefetch window: the items to load, and their order. It follows from the layout, the viewport and its motion,
 /// and the time to load an image.
 ///

@@ -1,5 +1,4 @@
 import Foundation
-import ThumbnailCore
 
 /// The motion of a viewport, derived from successive positions: its speed, its direction, and how far it will still go.
 ///

@@ -1,5 +1,4 @@
 import DecodeSandbox
-import ImageCodec
 import ThumbnailCore
 import Thumbnailer
 

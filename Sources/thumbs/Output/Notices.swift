@@ -1,5 +1,4 @@
 import PhotoSources
-import Synchronization
 import Thumbnailer
 
 /// The messages about a pipeline's disk cache: problems at the beginning of a run, and those until its end.

@@ -1,5 +1,4 @@
 import Foundation
-import ThumbnailCore
 import Thumbnailer
 
 /// Untrusted text, sanitised for output: without secrets and terminal control characters.

@@ -1,7 +1,5 @@
 import Exports
 import Foundation
-import ThumbnailCore
-import Thumbnailer
 
 /// The contact sheet of a run: written as images finish, and named once it is complete.
 final class SheetFile: Sendable {

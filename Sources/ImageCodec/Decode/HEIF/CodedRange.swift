@@ -1,5 +1,3 @@
-import HEIFContainer
-
 /// How coded samples are brought to the full range of 8 or 16 bits.
 struct CodedRange {
   /// The bits of the coded samples.

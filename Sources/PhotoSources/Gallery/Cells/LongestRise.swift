@@ -1,5 +1,3 @@
-import Thumbnailer
-
 /// The longest increasing subsequence of a list of numbers.
 enum LongestRise {
   /// The indices of such a subsequence. Nil elements are skipped. Takes O(n log n).

@@ -1,7 +1,5 @@
 import Foundation
 import Synchronization
-import ThumbnailCache
-import ThumbnailCore
 
 /// The images of a folder and its subfolders, searched by their paths.
 ///

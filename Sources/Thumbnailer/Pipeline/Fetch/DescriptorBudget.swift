@@ -1,5 +1,4 @@
 import Foundation
-import ThumbnailCore
 
 /// Limits a pipeline's concurrent work by the files and sockets that its process may still open.
 struct DescriptorBudget: Sendable {

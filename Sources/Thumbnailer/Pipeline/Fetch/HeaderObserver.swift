@@ -1,4 +1,3 @@
-import HTTPSemantics
 import HTTPTransport
 import ImageCodec
 import JPEGCoefficients

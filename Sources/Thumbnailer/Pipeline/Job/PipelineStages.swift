@@ -1,8 +1,6 @@
-import DecodeSandbox
 import Foundation
 import HTTPSemantics
 import HTTPTransport
-import ImageCodec
 import ThumbnailCache
 import ThumbnailCore
 

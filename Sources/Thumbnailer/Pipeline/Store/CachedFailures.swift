@@ -1,7 +1,6 @@
 import Foundation
 import HTTPSemantics
 import ThumbnailCache
-import ThumbnailCore
 
 /// The cache of failures, which avoids requesting an unavailable image again and again.
 final class CachedFailures: Sendable {

@@ -1,4 +1,3 @@
-import HTTPSemantics
 import ThumbnailCache
 import ThumbnailCore
 
