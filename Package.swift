@@ -41,7 +41,7 @@ let package = Package(
     .target(name: "HTTPSemantics"),
     .target(name: "ThumbnailCore", dependencies: ["CGLib", "CLibC", "HTTPSemantics", deque, logging]),
     .target(
-      name: "HTTPTransport", dependencies: ["CCurl", "CLazyLibraries", "HTTPSemantics", "ThumbnailCore", logging]
+      name: "HTTPTransport", dependencies: ["CCurl", "CLazyLibraries", "HTTPSemantics", "ThumbnailCore"]
     ),
     .target(name: "HEIFContainer", dependencies: ["ThumbnailCore"], swiftSettings: optimised),
     .target(name: "JPEGCoefficients", dependencies: ["ThumbnailCore"], swiftSettings: optimised),
@@ -56,13 +56,13 @@ let package = Package(
       swiftSettings: optimised
     ),
     .target(name: "DecodeSandbox", dependencies: ["CLazyLibraries", "CSandbox", "ImageCodec", "ThumbnailCore"]),
-    .target(name: "ThumbnailCache", dependencies: ["HTTPSemantics", "ThumbnailCore", grdb, logging]),
+    .target(name: "ThumbnailCache", dependencies: ["HTTPSemantics", "ThumbnailCore", grdb]),
     // With the helper that decodes: so SwiftPM builds it beside each program that uses the library.
     .target(
       name: "Thumbnailer",
       dependencies: [
         "DecodeSandbox", "HTTPSemantics", "HTTPTransport", "ImageCodec", "JPEGCoefficients", "ThumbnailCache",
-        "ThumbnailCore", "thumbs-decode", logging,
+        "ThumbnailCore", "thumbs-decode",
       ]
     ),
     // The stylesheet of pages that are written to files, embedded.
@@ -212,7 +212,7 @@ let package = Package(
       ] + nio("Core", "HTTP1")
     ),
     .testTarget(
-      name: "ExampleTests", dependencies: ["HTTPTransport", "PhotoSources", "TestSupport", "Thumbnailer", logging]
+      name: "ExampleTests", dependencies: ["HTTPTransport", "PhotoSources", "TestSupport", "Thumbnailer"]
     ),
     .testTarget(
       name: "ThumbsTests",

@@ -39,9 +39,6 @@ package struct DownloadConfiguration: Sendable {
   /// Called when a host with pending downloads is paused.
   package var onHostPause: @Sendable (HostPause) -> Void = { _ in }
 
-  /// Logs failed attempts and silent servers; default `Log.download`.
-  package var logger = Log.download
-
   /// The `User-Agent` of requests without their own; default nil, for `program` and libcurl's version.
   package var userAgent: String?
   /// The beginning of the default `User-Agent`, such as `thumbs/1.0`; default nil.

@@ -46,14 +46,13 @@ package final class Downloader: Sendable {
   /// An empty buffer for a body from another source, which spills like the bodies of downloads.
   package func makeBodyBuffer() -> BodyBuffer {
     BodyBuffer(
-      memoryLimit: configuration.memoryBodyLimit, spillsTo: configuration.spillLocations(spillMemory),
-      logger: configuration.logger)
+      memoryLimit: configuration.memoryBodyLimit, spillsTo: configuration.spillLocations(spillMemory))
   }
 
   /// An empty file for the parts of a body. It is on a disk, because a download that waits for a slot must hold no
   /// memory.
   package func makePartsFile(length: Int) -> PartsFile {
-    PartsFile(length: length, in: configuration.spillLocations(nil), logger: configuration.logger)
+    PartsFile(length: length, in: configuration.spillLocations(nil))
   }
 
   /// Whether a request other than a download, such as one for a search page, may wait this long. All such waits share
@@ -168,7 +167,7 @@ package final class Downloader: Sendable {
       if case .httpStatus = failure {} else { attempts.transfer.mayAskForWhole = true }
       guard let pause = pause(after: failure, &attempts) else { return try outcome.get() }
       if request.purpose == .image { attempts.waitForOthers() }
-      configuration.logger.debug(
+      Log.download.debug(
         "attempt \(attempts.count) at \(attempts.transfer.url.site) failed: \(failure); again in \(pause)")
       if pause == .zero { continue }
       do { try await Task.sleep(for: pause) } catch { throw .cancelled }

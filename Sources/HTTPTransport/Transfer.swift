@@ -101,7 +101,7 @@ struct Transfer: Sendable {
     let isInMemory = request.purpose == .api
     return BodyBuffer(
       memoryLimit: isInMemory ? request.byteLimit : configuration.memoryBodyLimit,
-      spillsTo: isInMemory ? [] : spillLocations, logger: configuration.logger)
+      spillsTo: isInMemory ? [] : spillLocations)
   }
 }
 

@@ -3,7 +3,6 @@
 import Foundation
 import GRDB
 package import HTTPSemantics
-package import Logging
 import Synchronization
 package import ThumbnailCore
 
@@ -23,19 +22,17 @@ package final class ThumbnailCache: Sendable {
   private let readers = WorkerPool(name: "thumbnailer.cache.read", threads: CacheConnections.readerCount)
   /// The problems that were logged.
   private let seen = Mutex<Set<String>>([])
-  private let logger: Logger
   private let onDiskProblem: @Sendable (DiskCacheError) -> Void
 
   /// Joins two caches. The memory cache has the same `rule`. `onDiskProblem` is called with every failure of the disk
   /// cache, on any thread.
   package init(
-    memory: MemoryCache, disk: DiskCache?, rule: ReuseRule = ReuseRule(), logger: Logger = Log.cache,
+    memory: MemoryCache, disk: DiskCache?, rule: ReuseRule = ReuseRule(),
     onDiskProblem: @escaping @Sendable (DiskCacheError) -> Void = { _ in }
   ) {
     self.memory = memory
     self.disk = disk
     self.rule = rule
-    self.logger = logger
     self.onDiskProblem = onDiskProblem
     disk?.problems.listen { [weak self] in self?.report($0) }
     // Problems that were found when the cache was opened.
@@ -241,7 +238,7 @@ package final class ThumbnailCache: Sendable {
 
   func report(_ problem: DiskCacheError) {
     if problem == .cancelled { return }
-    if seen.withLock({ $0.insert("\(problem)").inserted }) { logger.warning("\(problem)") }
+    if seen.withLock({ $0.insert("\(problem)").inserted }) { Log.cache.warning("\(problem)") }
     onDiskProblem(problem)
   }
 }

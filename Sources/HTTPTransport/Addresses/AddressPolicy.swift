@@ -1,3 +1,5 @@
+import ThumbnailCore
+
 /// The addresses that may be connected to, for programs that fetch URLs from strangers (docs/addresses.md).
 ///
 ///     configuration.addresses = .publicOnly
@@ -59,7 +61,7 @@ extension Transfer {
   /// is not an IP address.
   func logRefusal(of address: IPAddress?) {
     let address = address.map { "\($0) (\(AddressClass($0).rawValue))" } ?? "no IP address"
-    configuration.logger.debug("refused to connect to \(address) for \(url.site)")
+    Log.download.debug("refused to connect to \(address) for \(url.site)")
   }
 
   /// The error for an address that is not allowed. After redirects it names the requested host only, so that the client

@@ -105,7 +105,7 @@ final class DownloadState: Sendable {
       return (state.url.shownHost, state.stop)
     }
     guard let (host, stop) = preempted else { return }
-    configuration.logger.debug("\(host) has fallen silent: one picture is deferred until the others are done")
+    Log.download.debug("\(host) has fallen silent: one picture is deferred until the others are done")
     stop?()
   }
 

@@ -1,5 +1,4 @@
 import Foundation
-import Logging
 package import ThumbnailCore
 
 /// Buffers a body as it arrives: in memory up to a limit, and in a spill file beyond it.
@@ -15,18 +14,18 @@ package struct BodyBuffer {
   package private(set) var count = 0
 
   /// `locations` are tried in order.
-  init(memoryLimit: Int, spillsTo locations: [SpillLocation], logger: Logger = Log.download) {
-    (self.memoryLimit, spill) = (memoryLimit, SpillFile(locations, logger: logger))
+  init(memoryLimit: Int, spillsTo locations: [SpillLocation]) {
+    (self.memoryLimit, spill) = (memoryLimit, SpillFile(locations))
   }
 
   /// Appends to a file that already holds the first `count` bytes. `abandon` removes a named file that the body has
   /// left.
   init(
     continuing file: FileDescriptor, _ stored: StoredPartial? = nil, at count: Int,
-    spillsTo locations: [SpillLocation] = [], logger: Logger = Log.download,
+    spillsTo locations: [SpillLocation] = [],
     abandon: @escaping @Sendable (StoredPartial) -> Void = { _ in }
   ) {
-    self.init(memoryLimit: 0, spillsTo: locations, logger: logger)
+    self.init(memoryLimit: 0, spillsTo: locations)
     self.count = count
     spill.adopt(file, stored)
     spill.abandon = abandon
@@ -97,8 +96,8 @@ package struct PartsFile: Sendable {
   /// Writes parts, which blocks.
   private static let thread = DispatchQueue(label: "thumbnailer.parts")
 
-  init(length: Int, in locations: [SpillLocation], logger: Logger) {
-    (self.length, spill) = (length, SpillFile(locations, logger: logger))
+  init(length: Int, in locations: [SpillLocation]) {
+    (self.length, spill) = (length, SpillFile(locations))
   }
 
   /// The body. Gaps read as zeros.

@@ -61,7 +61,7 @@ extension ResponseReceiver {
     self.earlier = nil
     body = BodyBuffer(
       continuing: earlier.file, earlier.stored, at: earlier.count, spillsTo: transfer.spillLocations,
-      logger: transfer.configuration.logger, abandon: abandon)
+      abandon: abandon)
     guard earlier.isContinued(by: head) else { return end(.failed(.wrongRange)) }
     let total = earlier.version.length
     guard total <= transfer.request.byteLimit else {

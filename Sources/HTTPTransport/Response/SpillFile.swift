@@ -1,6 +1,5 @@
 import CCurl
 import Foundation
-import Logging
 import Synchronization
 import ThumbnailCore
 
@@ -18,7 +17,6 @@ enum SpillLocation: Sendable {
 struct SpillFile: Sendable {
   /// The remaining locations, tried in order.
   var locations: [SpillLocation]
-  private let logger: Logger
   /// The open file. Without a name it is deleted with its last descriptor, even if the process is killed.
   private(set) var file: FileDescriptor?
   /// Its name, while it has one.
@@ -31,7 +29,7 @@ struct SpillFile: Sendable {
   /// Removes a named file that the body has left.
   var abandon: @Sendable (StoredPartial) -> Void = { _ in }
 
-  init(_ locations: [SpillLocation], logger: Logger) { (self.locations, self.logger) = (locations, logger) }
+  init(_ locations: [SpillLocation]) { self.locations = locations }
 
   /// Continues an existing file.
   mutating func adopt(_ file: FileDescriptor, _ stored: StoredPartial?) {
@@ -76,7 +74,7 @@ struct SpillFile: Sendable {
   }
 
   private mutating func leave(after failure: SystemFailure) {
-    logger.debug("a body cannot continue in \(place): \(failure.reason)")
+    Log.download.debug("a body cannot continue in \(place): \(failure.reason)")
     firstFailure = firstFailure ?? .cannotStoreBody(path: place, reason: failure.reason)
     if let stored { abandon(stored) }
     (file, stored, loan) = (nil, nil, nil)

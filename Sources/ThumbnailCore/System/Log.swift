@@ -19,25 +19,3 @@ package enum Log {
   /// All loggers.
   static let all = [download, codec, cache, pipeline, providers]
 }
-
-/// The loggers of one pipeline's stages.
-package struct StageLoggers: Sendable {
-  /// Attempts that failed and are retried.
-  package let download: Logger
-  /// Failures of the disk cache.
-  package let cache: Logger
-  /// General problems.
-  package let pipeline: Logger
-
-  /// The pipeline's own logger with the stage as metadata; without one, the loggers of `Log`.
-  package init(_ own: Logger? = nil) {
-    func logger(_ stage: String, _ standard: Logger) -> Logger {
-      guard var logger = own else { return standard }
-      logger[metadataKey: "stage"] = "\(stage)"
-      return logger
-    }
-    download = logger("download", Log.download)
-    cache = logger("cache", Log.cache)
-    pipeline = logger("pipeline", Log.pipeline)
-  }
-}

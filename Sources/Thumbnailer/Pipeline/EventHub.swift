@@ -69,15 +69,11 @@ final class EventHub<Event: Sendable>: Sendable {
   }
 }
 
-/// The reports of the stages: counters, events and logs.
+/// The reports of the stages: counters and events.
 final class PipelineMonitor: Sendable {
   /// The listeners of the events.
   let events = EventHub<PipelineEvent>()
-  /// The loggers of this pipeline.
-  let loggers: StageLoggers
   private let counters = Mutex(PipelineStatistics())
-
-  init(_ loggers: StageLoggers = StageLoggers()) { self.loggers = loggers }
 
   /// The counters now.
   var statistics: PipelineStatistics { counters.withLock { $0 } }

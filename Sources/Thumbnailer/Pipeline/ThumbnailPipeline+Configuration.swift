@@ -1,7 +1,6 @@
 public import DecodeSandbox
 public import Foundation
 public import HTTPTransport
-public import Logging
 public import ThumbnailCore
 
 extension ThumbnailPipeline {
@@ -66,10 +65,6 @@ extension ThumbnailPipeline {
     /// How truncated and damaged images are handled. Their thumbnails stay out of the disk cache, so that they are
     /// never taken for complete ones later. A download that breaks off is an error in any case. Default: `refuse`.
     public var damaged = DamagePolicy.refuse
-    /// The logger of this pipeline, in place of one for each stage (docs/observability.md): `stage` in its metadata
-    /// names the stage of a line. libvips and photo services keep their own loggers, because all pipelines share them.
-    /// Default: nil, for the stages' loggers.
-    public var logger: Logger?
     /// The processes that decode images. Default: helper processes, confined by the kernel. `.inProcess` needs no
     /// helper, and refuses SVG, PDF and other formats that can crash or hang their decoder.
     public var isolation = DecodeIsolation()

@@ -74,7 +74,7 @@ final class HTTPLoader: BodyLoader {
         }
         if error.lifetime == nil { passing = error }
         // Logs only the host, because the rest of a URL may contain a password.
-        monitor.loggers.pipeline.debug("\(url.host ?? "one place"): \(error); asking at the next place")
+        Log.pipeline.debug("\(url.host ?? "one place"): \(error); asking at the next place")
       }
     }
   }

@@ -28,7 +28,7 @@ final class PipelineStages: Sendable {
 
   init(_ configuration: ThumbnailPipeline.Configuration) {
     self.configuration = configuration
-    let monitor = PipelineMonitor(StageLoggers(configuration.logger))
+    let monitor = PipelineMonitor()
     self.monitor = monitor
     let budget = configuration.budget
     bodyMemory = WeightedSemaphore(capacity: budget.bodyShare)
@@ -37,7 +37,6 @@ final class PipelineStages: Sendable {
     policy = JobPolicy(configuration, rule: cache.rule)
 
     var download = DownloadConfiguration(configuration, memoryBodyLimit: budget.bodyLimit)
-    download.logger = monitor.loggers.download
     download.onHostPause = { pause in
       monitor.send(
         nil,
@@ -94,12 +93,12 @@ final class PipelineStages: Sendable {
           onCommit: { monitor.send(nil, .committed(changes: $0, duration: $1)) })
       } catch {
         problem = error
-        monitor.loggers.pipeline.warning("\(error)")
+        Log.pipeline.warning("\(error)")
       }
     }
     let rule = ReuseRule(configuration.cacheMode, now: configuration.now)
     let memory = MemoryCache(byteLimit: configuration.memoryCacheLimit.bytes, rule: rule)
-    let cache = ThumbnailCache(memory: memory, disk: disk, rule: rule, logger: monitor.loggers.cache) {
+    let cache = ThumbnailCache(memory: memory, disk: disk, rule: rule) {
       monitor.send(nil, .cacheProblem("\($0)"))
     }
     return (cache, problem)
