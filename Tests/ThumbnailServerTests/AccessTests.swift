@@ -107,7 +107,7 @@ import TestSupport
   }
 
   @Test func aClientHasABurstAndThenItsRate() {
-    let limiter = RateLimiter(rate: 2)
+    let limiter = RateLimiter(rate: 2, burst: 4)
     let begin = NIODeadline.uptimeNanoseconds(1_000_000_000)
     #expect((0..<5).map { _ in limiter.admits("a", at: begin) } == [true, true, true, true, false])
     #expect(limiter.admits("b", at: begin))
@@ -117,7 +117,7 @@ import TestSupport
   }
 
   @Test func theAddressesOfOneNetworkAreOneClient() {
-    let limiter = RateLimiter(rate: 0.5)
+    let limiter = RateLimiter(rate: 0.5, burst: 1)
     let begin = NIODeadline.uptimeNanoseconds(1_000_000_000)
     #expect(limiter.admits("2001:db8:1:2::1", at: begin))
     #expect(!limiter.admits("2001:db8:1:2:ffff::9", at: begin))

@@ -22,7 +22,7 @@ import TestSupport
     #expect(fixture.origin.requests.count == 1)
     for (field, value) in [
       ("x-content-type-options", "nosniff"), ("content-security-policy", "default-src 'none'; sandbox"),
-      ("cache-control", ThumbnailServer.Configuration().storing),
+      ("cache-control", ThumbnailRoutes.storing),
     ] { #expect(first[field] == value && second[field] == value) }
     #expect(first["vary"] == nil)
   }

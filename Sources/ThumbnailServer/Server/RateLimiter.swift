@@ -25,8 +25,8 @@ final class RateLimiter: Sendable {
 
   /// - Parameters:
   ///   - rate: Requests a second.
-  ///   - burst: Requests at once; nil for twice the rate, but at least one, or no request would ever be admitted.
-  init(rate: Double, burst: Double? = nil) { (self.rate, self.burst) = (rate, burst ?? max(1, 2 * rate)) }
+  ///   - burst: Requests at once, at least one.
+  init(rate: Double, burst: Double) { (self.rate, self.burst) = (rate, burst) }
 
   /// Whether the client may have one more request now.
   func admits(_ client: String, at now: NIODeadline = .now()) -> Bool {

@@ -30,8 +30,6 @@ extension ThumbnailServer {
     package var namesSources = true
     /// The deadline of a thumbnail, with all waiting; nil for none. Default: a minute.
     package var deadline: Duration? = .seconds(60)
-    /// `Cache-Control` of thumbnails by address.
-    package var storing = "public, max-age=86400, stale-while-revalidate=604800, stale-if-error=604800"
     /// The most unfinished requests for thumbnails, including waiting ones: at most a quarter for one client and half
     /// for one origin.
     package var mostWaiting = 1024

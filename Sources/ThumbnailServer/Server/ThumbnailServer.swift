@@ -52,8 +52,7 @@ package final class ThumbnailServer: HTTPResponder {
     responder.namesSources = false
     imaginary = ImaginaryRoutes(thumbnails: responder, access: access, key: configuration.imaginaryKey)
     purge = PurgeRoute(pipeline: pipeline, access: access, key: configuration.purgeKey)
-    thumbnails = ThumbnailRoutes(
-      thumbnails: responder, access: access, presets: configuration.presets, storing: configuration.storing)
+    thumbnails = ThumbnailRoutes(thumbnails: responder, access: access, presets: configuration.presets)
     gallery = configuration.gallery.map { source in
       GalleryRoutes(
         sessions: GallerySessions(

@@ -13,7 +13,7 @@ struct ThumbnailRoutes: Sendable {
   let access: SourceAccess
   let presets: [String: String]
   /// The value of `Cache-Control`.
-  let storing: String
+  static let storing = "public, max-age=86400, stale-while-revalidate=604800, stale-if-error=604800"
 
   private let accepted = AcceptedAddresses()
 
@@ -24,7 +24,7 @@ struct ThumbnailRoutes: Sendable {
     // AVIF is made only while no other request waits.
     for allowsAVIF in thumbnails.admission.current > 0 ? [true, false] : [true] {
       let variant = options.variant(accepted: negotiation.format(allowsAVIF: allowsAVIF))
-      if let hit = thumbnails.cached(source, variant, storing, for: request, extra: vary(options)) { return hit }
+      if let hit = thumbnails.cached(source, variant, Self.storing, for: request, extra: vary(options)) { return hit }
     }
     return nil
   }
@@ -35,7 +35,7 @@ struct ThumbnailRoutes: Sendable {
       let (source, options, negotiation) = (wanted.source, wanted.options, negotiation(request, wanted.options))
       let format = await thumbnails.format(for: negotiation, of: source) { options.variant(accepted: $0) }
       let variant = options.variant(accepted: format)
-      return await thumbnails.made(source, variant, storing, for: request, extra: vary(options))
+      return await thumbnails.made(source, variant, Self.storing, for: request, extra: vary(options))
     } catch {
       return .problem(error)
     }

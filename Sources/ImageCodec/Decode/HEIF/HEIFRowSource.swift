@@ -5,7 +5,7 @@ import ThumbnailCore
 /// Decodes an image of a HEIC or AVIF item by item, with libde265 or dav1d, without turning it.
 ///
 /// Holds a row of its tiles, or the planes of its only item. It delivers luma and chroma as they are, or RGB for images
-/// with alpha or coded light, which is not mapped yet, and for linear light.
+/// with alpha or coded light, which is not mapped yet.
 final class HEIFRowSource: RowSource {
   /// The most bytes of rows that are passed at once.
   private static let bandBytes = 65_536
