@@ -83,12 +83,6 @@ enum Base64URL {
   static func encode(_ bytes: [UInt8]) -> String {
     Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
   }
-
-  static func decode(_ text: some StringProtocol) -> [UInt8]? {
-    let plain = String(text).replacing("-", with: "+").replacing("_", with: "/").replacing("=", with: "")
-    let padding = String(repeating: "=", count: (4 - plain.utf8.count % 4) % 4)
-    return Data(base64Encoded: plain + padding).map { Array($0) }
-  }
 }
 
 /// Bytes as hexadecimal digits.

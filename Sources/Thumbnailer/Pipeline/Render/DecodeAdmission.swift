@@ -45,13 +45,6 @@ struct DecodeAdmission: Sendable, Equatable {
   func admits(_ bytes: Int, free: Int) -> Bool { bytes <= lone && bytes + overhead <= free }
 }
 
-extension ThumbnailPipeline.Configuration {
-  /// The most bytes of the decode of one image, if enough memory is free.
-  package var largestDecode: Int {
-    DecodeAdmission(self, budget: budget).most
-  }
-}
-
 /// The source of a helper's memory if the cost of the image cannot be predicted.
 enum HelperMemory: Sendable {
   /// No cgroup limits it: each helper has its own limit, besides the budget.
