@@ -121,9 +121,4 @@ struct AttackTests {
     process.waitUntilExit()
     #expect(text.hasPrefix("done"), "\(attempt): \(text)")
   }
-
-  @Test func thereAreNoTwoAttemptsOfOneName() {
-    #expect(Set(Attempt.all.map(\.name)).count == Attempt.all.count)
-    #expect(Attempt.all.count > 60)
-  }
 }

@@ -46,22 +46,6 @@ struct HelperPoolTests {
       thumbnail.source == SourceDescription(size: PixelSize(1000, 1500), format: .raw, byteCount: file.count))
   }
 
-  @Test func aDrawingIsDrawnInTheSizeAsked() async throws {
-    let bench = HelperBench()
-    let variants = [
-      Variant(size: PixelSize(800, 600), fit: .contain), Variant(size: PixelSize(300, 300), fit: .cover),
-      Variant(size: PixelSize(20, 15), fit: .contain),
-    ]
-    let thumbnails = try await bench.render(bytes("formats/svg.svg"), .svg, variants).map { try $0.get() }
-    #expect(thumbnails.map(\.size) == [PixelSize(800, 600), PixelSize(300, 300), PixelSize(20, 15)])
-    #expect(thumbnails.allSatisfy { $0.source.size == PixelSize(160, 120) })
-    let pixels = try DecodedPixels(thumbnails[0].data)
-    let small = try DecodedPixels(thumbnails[2].data)
-    // A yellow disc in the middle, a blue ground.
-    #expect(pixels.isNear([240, 208, 32], 400, 300, tolerance: 30))
-    #expect(small.isNear([240, 208, 32], 10, 7, tolerance: 40))
-  }
-
   @Test func aPageOfAPosterIsDrawnSmall() async throws {
     let poster = String(decoding: try bytes("formats/pdf.pdf"), as: UTF8.self)
       .replacing("/MediaBox[0 0 120 120]", with: "/MediaBox[0 0 99999 120]")
@@ -70,17 +54,6 @@ struct HelperPoolTests {
       try await bench.render(Array(poster.utf8), .pdf, [Variant(size: PixelSize(200, 200), fit: .contain)]).first
     ).get()
     #expect(thumbnail.size == PixelSize(200, 1))
-  }
-
-  @Test func oneProcessServesManyPictures() async throws {
-    let bench = HelperBench()
-    let file = try bytes(Self.good)
-    var seen: Set<pid_t> = []
-    for _ in 0..<5 {
-      _ = try #require(try await bench.render(file, .pnm).first).get()
-      seen.formUnion(bench.pool.waiting)
-    }
-    #expect(seen.count == 1)
   }
 
   @Test func aHelperForJPEGsLoadsFewLibraries() async throws {

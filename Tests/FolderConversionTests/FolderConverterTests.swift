@@ -323,16 +323,6 @@ import Thumbnailer
     #expect(try await convert { $0.name = template }.summary.current == 2)
   }
 
-  @Test func picturesOfOneNameAreToldApartAndSaid() async throws {
-    try copy("formats/png-rgba.png", "a.png")
-    let run = try await convert()
-    #expect(run.summary.converted == 3 && run.summary.toldApart == 2)
-    #expect(try names() == ["a.jpg.jpg", "a.png.webp", "x", "x/b.webp"])
-    #expect(run.results.filter(\.value.isToldApart).keys.sorted() == ["a.jpg", "a.png"])
-    let again = try await convert()
-    #expect(again.summary.current == 3 && again.summary.toldApart == 2)
-  }
-
   @Test func aNameIsKeptWhenAnotherPictureOfThatNameComesOrGoes() async throws {
     _ = try await convert()
     try copy("formats/png-rgba.png", "a.png")

@@ -109,13 +109,6 @@ import TestSupport
     await watch.finish()
   }
 
-  @Test func thumbnailsKeepTheirNamesWhenAnotherPictureOfTheirNameComes() async throws {
-    try put("sub/old.png", "formats/png-rgba.png")
-    #expect(try await next() == ["sub/old.png": .converted])
-    #expect(try names() == ["sub/old.jpg", "sub/old.png.webp"])
-    await watch.finish()
-  }
-
   @Test func aFolderThatVanishesKeepsItsThumbnailsAndIsFoundWhenItIsBack() async throws {
     let away = directory.url.appendingPathComponent("away")
     try FileManager.default.moveItem(at: input, to: away)

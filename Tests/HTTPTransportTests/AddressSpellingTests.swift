@@ -69,12 +69,4 @@ struct AddressSpellingTests {
     #expect(failure == .addressRefused(host: nil))
     #expect(DownloadError.addressRefusal(nil) == "it leads to an address that is not public")
   }
-
-  @Test(arguments: ["file:///etc/passwd", "ftp://127.0.0.1/a", "gopher://127.0.0.1/a", "dict://127.0.0.1/a"])
-  func otherSchemesAreNoWayAround(location: String) async throws {
-    let servers = try GuardedServers { _, _ in .redirect(to: location) }
-    let failure = await Downloader(servers.configuration()).failure(of: servers.open.url("/a"))
-    let scheme = String(location.prefix { $0 != ":" })
-    #expect(failure == .redirectToUnsupportedScheme(scheme))
-  }
 }

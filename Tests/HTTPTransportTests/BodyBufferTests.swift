@@ -11,18 +11,6 @@ import Testing
 /// Bodies on their way to a file.
 @Suite
 struct BodyBufferTests {
-  @Test func saysWhichDirectoryTakesNothing() throws {
-    var store = BodyBuffer(memoryLimit: 10, spillsTo: [.directory("/nonexistent/a"), .directory("/dev/null")])
-    try append([UInt8](repeating: 1, count: 10), to: &store)
-    do {
-      try append([2], to: &store)
-      Issue.record("stored")
-    } catch DownloadError.cannotStoreBody(let path, let reason) {
-      #expect(path == "/nonexistent/a")
-      #expect(reason == "No such file or directory")
-    }
-  }
-
   @Test func keepsEveryByteAcrossTheLimit() throws {
     let folder = try TemporaryDirectory()
     let bytes = noise(10_000)

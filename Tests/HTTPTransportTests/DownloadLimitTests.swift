@@ -24,56 +24,6 @@ struct DownloadLimitTests {
     #expect(downloader.activeDownloads == 0 && downloader.waitingDownloads == 0)
   }
 
-  @Test func neverHasMoreThanTheLimitInAll() async throws {
-    let gate = Gate()
-    let origins = try (0..<4).map { _ in try Origin { _ in .ok([1]).held(by: gate) } }
-    let downloader = Downloader(.quick { $0.maximumDownloads = 10 })
-    let urls = origins.flatMap { origin in (0..<6).map { origin.url("/\($0)") } }
-    async let all: Void = fetchAll(urls, downloader)
-    #expect(
-      await eventually {
-        origins.map(\.runningRequests).reduce(0, +) == 10 && downloader.activeDownloads == 10
-          && downloader.waitingDownloads == 14
-      })
-    gate.open()
-    try await all
-    #expect(origins.allSatisfy { $0.requests.count == 6 })
-  }
-
-  @Test func aHostAtItsLimitDoesNotHoldBackAnother() async throws {
-    let gate = Gate()
-    let slow = try Origin { _ in .ok([1]).held(by: gate) }
-    let quick = try Origin { _ in .ok([2]) }
-    let downloader = Downloader(.quick())
-    async let all: Void = fetchAll((0..<30).map { slow.url("/\($0)") }, downloader)
-    #expect(await eventually { slow.runningRequests == 6 && downloader.waitingDownloads == 24 })
-    #expect(try await downloader.fetch(quick.url(), priority: .prefetch).bytes == [2])
-    gate.open()
-    try await all
-  }
-
-  @Test func aRaisedPriorityOvertakesWhatWaits() async throws {
-    let gate = Gate()
-    let origin = try Origin { request in request.path == "/first" ? .ok([1]).held(by: gate) : .ok([1]) }
-    let downloader = Downloader(.quick { $0.maximumDownloads = 1 })
-    let raised = PriorityControl(.prefetch)
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { _ = try await downloader.fetch(origin.url("/first")) }
-      #expect(await eventually { origin.runningRequests == 1 })
-      for number in 1...4 {
-        group.addTask {
-          let request = DownloadRequest(url: origin.url("/\(number)"), byteLimit: 100)
-          _ = try await downloader.download(request, priority: number == 3 ? raised : PriorityControl(.prefetch))
-        }
-        #expect(await eventually { downloader.waitingDownloads == number })
-      }
-      raised.set(.visible)
-      gate.open()
-      try await group.waitForAll()
-    }
-    #expect(origin.requests.map(\.path) == ["/first", "/3", "/1", "/2", "/4"])
-  }
-
   @Test func cancellingClosesTheTransferAndFreesItsSlot() async throws {
     let origin = try Origin { request in
       request.path == "/stall" ? .ok(noise(1000)).stalling(after: 10) : .ok([1])
@@ -88,24 +38,6 @@ struct DownloadLimitTests {
     #expect(await task.value == .cancelled)
     #expect(try await next.bytes == [1])
     #expect(await eventually { origin.requests(for: "/stall").first?.outcome == .clientClosed })
-    #expect(downloader.activeDownloads == 0)
-  }
-
-  @Test func cancelledWhileWaitingItNeverStarts() async throws {
-    let gate = Gate()
-    let origin = try Origin { _ in .ok([1]).held(by: gate) }
-    let downloader = Downloader(.quick { $0.maximumDownloads = 1 })
-    async let first = downloader.fetch(origin.url("/first"))
-    #expect(await eventually { origin.runningRequests == 1 })
-    let waiting = Task { await downloader.failure(of: origin.url("/second")) }
-    #expect(await eventually { downloader.waitingDownloads == 1 })
-    waiting.cancel()
-    waiting.cancel()
-    #expect(await waiting.value == .cancelled)
-    #expect(downloader.waitingDownloads == 0)
-    gate.open()
-    _ = try await first
-    #expect(origin.requests.map(\.path) == ["/first"])
     #expect(downloader.activeDownloads == 0)
   }
 
@@ -134,18 +66,6 @@ struct DownloadLimitTests {
     task.cancel()
     #expect(await task.value == .cancelled)
     #expect(origin.requests(for: "/busy").count == 1)
-  }
-
-  @Test func askedAgainRightAfterCancellingItSucceeds() async throws {
-    let origin = try Origin { _ in .ok(noise(1000)).dripping(bytes: 100, every: .milliseconds(2)) }
-    let downloader = Downloader(.quick())
-    for _ in 0..<10 {
-      let task = Task { await downloader.failure(of: origin.url()) }
-      task.cancel()
-      #expect(try await downloader.fetch(origin.url()).bytes == noise(1000))
-      #expect(await task.value == .cancelled)
-    }
-    #expect(downloader.activeDownloads == 0)
   }
 
   @Test func manyCancellationsLeaveNothingBehind() async throws {

@@ -26,13 +26,6 @@ struct DownloadObserverTests {
     #expect(origin.requests[0].bodyBytesSent < 3_000_000)
   }
 
-  @Test func enoughEndsAStalledTransferAtOnce() async throws {
-    let origin = try Origin { _ in .ok(Self.bytes).stalling(after: 1000) }
-    let observer = RecordingObserver { $0 >= 1000 ? .enough : .more }
-    let download = try await Downloader(.quick()).fetch(origin.url(), observer: observer)
-    #expect(download.receivedBytes == 1000)
-  }
-
   @Test func enoughWithTheLastByteIsAWholeBodyOverAKeptConnection() async throws {
     let origin = try Origin { _ in .ok(noise(1000)) }
     let downloader = Downloader(.quick())
@@ -40,14 +33,6 @@ struct DownloadObserverTests {
       #expect(try await downloader.fetch(origin.url(), observer: RecordingObserver { _ in .enough }).isComplete)
     }
     #expect(origin.connectionCount == 1)
-  }
-
-  @Test func refusingEndsTheTransferForGood() async throws {
-    let origin = try Origin { _ in .ok(Self.bytes) }
-    let observer = RecordingObserver { _ in .refuse }
-    #expect(await Downloader(.quick()).failure(of: origin.url(), observer: observer) == .refusedByObserver)
-    #expect(await eventually { origin.openConnections == 0 })
-    #expect(origin.requests.count == 1)
   }
 
   @Test func seesEachAttemptFromItsBeginning() async throws {
@@ -76,17 +61,6 @@ struct DownloadObserverTests {
     let second = RecordingObserver()
     _ = try await downloader.fetch(origin.url("/moved"), observer: second)
     #expect(second.begins == [3] && second.bytes == [1, 2, 3])
-  }
-
-  @Test func anAnnouncedLengthBeyondTheLimitIsRefusedBeforeTheBody() async throws {
-    let origin = try Origin { _ in .ok(Self.bytes) }
-    let observer = RecordingObserver()
-    let error = await Downloader(.quick()).failure(of: origin.url(), limit: 2_999_999, observer: observer)
-    #expect(error == .tooLarge(limit: 2_999_999, announced: 3_000_000))
-    #expect(observer.begins.isEmpty)
-    #expect(await eventually { origin.openConnections == 0 })
-    #expect(origin.requests.count == 1)
-    #expect(origin.requests[0].bodyBytesSent < 3_000_000)
   }
 
   @Test func aBodyThatGrowsBeyondTheLimitIsCutOff() async throws {
@@ -132,25 +106,6 @@ struct DownloadObserverTests {
       origin.url(), observer: RecordingObserver { $0 >= 20_000 ? .enough : .more })
     #expect(!download.isComplete && download.receivedBytes < 500_000)
     #expect(await eventually { origin.openConnections == 0 })
-  }
-
-  @Test func aRestOfUnknownLengthOrOnAConnectionThatEndsIsLeft() async throws {
-    let gate = Gate()
-    let origin = try Origin { request in
-      let answer = OriginResponse.ok(noise(50_000)).stalling(after: 30_000, until: gate)
-      return switch request.path {
-      case "/chunked": answer.chunked()
-      case "/untold": OriginResponse.ok(noise(50_000)).untilClose().stalling(after: 30_000, until: gate)
-      default: answer.header("Connection", "close")
-      }
-    }
-    let downloader = Downloader(.quick())
-    for path in ["/chunked", "/untold", "/last"] {
-      let download = try await downloader.fetch(
-        origin.url(path), observer: RecordingObserver { $0 >= 20_000 ? .enough : .more })
-      #expect(!download.isComplete && download.receivedBytes <= 30_000, "\(path)")
-    }
-    gate.open()
   }
 
   @Test func aRestThatBreaksOffOrStallsTakesNothingAway() async throws {

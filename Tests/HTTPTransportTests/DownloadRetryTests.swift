@@ -88,15 +88,6 @@ struct DownloadRetryTests {
     }
   }
 
-  @Test func anUnknownNameIsUnreachable() async throws {
-    let url = try #require(URL(string: "http://nowhere.invalid/a.jpg"))
-    let downloader = Downloader(.quick { $0.retry.maximumAttempts = 1 })
-    switch await downloader.failure(of: url) {
-    case .unknownHost, .unresolved, .timedOut(.connect): break
-    case let other: Issue.record("\(String(describing: other))")
-    }
-  }
-
   @Test func aConnectionThatNobodyAcceptsTimesOut() async throws {
     let listener = try DeafListener()
     let downloader = Downloader(
@@ -106,20 +97,6 @@ struct DownloadRetryTests {
       })
     let url = try #require(URL(string: "http://127.0.0.1:\(listener.port)/"))
     #expect(await downloader.failure(of: url) == .timedOut(.connect))
-  }
-
-  @Test func silenceBeforeTheAnswerIsAStall() async throws {
-    let gate = Gate()
-    let origin = try Origin { _ in .ok([1]).held(by: gate) }
-    let downloader = Downloader(
-      .quick {
-        $0.stallTimeout = .milliseconds(100)
-        $0.retry.maximumAttempts = 2
-      })
-    #expect(await downloader.failure(of: origin.url()) == .timedOut(.stall))
-    // The origin may be slower to read the second than we are to give it up.
-    #expect(await eventually { origin.requests.count == 2 })
-    #expect(await eventually { origin.openConnections == 0 })
   }
 
   @Test func silenceInTheBodyIsAStallAndTriedAgain() async throws {

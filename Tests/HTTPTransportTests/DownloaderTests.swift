@@ -169,12 +169,6 @@ struct DownloaderTests {
     }
   }
 
-  @Test func givesAPageForAPictureWithItsType() async throws {
-    let origin = try Origin { _ in .ok("<html>".utf8, type: "text/html") }
-    let download = try await Downloader(.quick()).fetch(origin.url("/a.jpg"))
-    #expect(download.headers.firstValue(of: "Content-Type") == "text/html")
-  }
-
   @Test func refusesWhatItCannotFetchBeforeAnyConnection() async throws {
     let origin = try Origin { _ in .ok([1]) }
     let downloader = Downloader(.quick())

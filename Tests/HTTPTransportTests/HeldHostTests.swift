@@ -48,24 +48,6 @@ struct HeldHostTests {
     #expect(told.first?.host == "127.0.0.1:\(origin.port)" && told.allSatisfy(\.isWaitedFor))
   }
 
-  @Test func afterAPauseOneRequestTriesTheHost() async throws {
-    let gate = Gate()
-    let origin = try Origin { _ in .tooManyRequests().held(by: gate) }
-    let downloader = Downloader(
-      .quick {
-        $0.hosts.backoff.first = .milliseconds(20)
-        $0.maximumWait = .milliseconds(300)
-      })
-    async let fetched = fetch(60, of: origin, with: downloader)
-    await poll { origin.requests.count == 6 }
-    gate.open()
-    let errors = await fetched
-    #expect(errors.allSatisfy { $0 != nil })
-    // Six that were under way at once, and at most one after each pause: 20, 40, 80 and 160 ms.
-    #expect((6...20).contains(origin.requests.count), "\(origin.requests.count) requests")
-    #expect(errors.contains { if case .hostPaused = $0 { true } else { false } })
-  }
-
   @Test func whoMayNotWaitFailsAtOnceAndOtherHostsGoOn() async throws {
     let busy = try Origin { _ in .tooManyRequests(retryAfter: "50") }
     let well = try Origin { _ in .ok([1]) }
@@ -85,19 +67,6 @@ struct HeldHostTests {
     #expect(busy.requests.count == enough)
   }
 
-  @Test func whoWaitsForAHostHoldsNoSlot() async throws {
-    let busy = try Origin { _ in .tooManyRequests(retryAfter: "60") }
-    let well = try Origin { _ in .ok([1]) }
-    let downloader = Downloader(.quick { $0.maximumDownloads = 2 })
-    let waiting = (0..<4).map { number in Task { await downloader.failure(of: busy.url("/\(number)")) } }
-    #expect(await eventually { busy.requests.count >= 4 && downloader.activeDownloads == 0 })
-    #expect(await fetch(5, of: well, with: downloader).allSatisfy { $0 == nil })
-    for task in waiting {
-      task.cancel()
-      #expect(await task.value == .cancelled)
-    }
-  }
-
   @Test func aHostThatFailsAllIsGivenUpAfterTheWait() async throws {
     let origin = try Origin { _ in .status(500) }
     let downloader = Downloader(.quick { ($0.hosts.backoff.first, $0.maximumWait) = (.milliseconds(200), .seconds(2)) })
@@ -106,16 +75,6 @@ struct HeldHostTests {
     #expect((6...18).contains(origin.requests.count), "\(origin.requests.count) requests")
     let closed = errors.filter { if case .hostClosed(_, "status 500", _) = $0 { true } else { false } }
     #expect(closed.count >= 40 && errors.allSatisfy { $0 != nil })
-  }
-
-  @Test func sixBrokenPicturesCostTheOthersNothing() async throws {
-    let origin = try Origin { request in
-      let number = Int(request.path.dropFirst().prefix { $0.isNumber }) ?? 0
-      return number < 6 ? .status(500) : .ok([1])
-    }
-    let errors = await fetch(100, of: origin, with: Downloader(.quick()))
-    #expect(errors.count { $0 == nil } == 94)
-    #expect(errors.count { $0 == .httpStatus(500, retryAfter: nil) } == 6)
   }
 
   @Test func aClosedHostThatComesBackLosesNothing() async throws {

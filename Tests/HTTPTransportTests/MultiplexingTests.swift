@@ -67,16 +67,6 @@ struct MultiplexingTests {
     #expect(Set(server.log.map(\.connection)).count == 1)
   }
 
-  @Test func bodiesLargerThanTheFlowControlWindowDoNotHoldEachOtherBack() async throws {
-    let bytes = noise(1_500_000)
-    let server = try await NginxServer(files: ["a.bin": bytes], rate: 0)
-    let downloader = downloader(for: server)
-    try await withThrowingTaskGroup(of: Download.self) { group in
-      for number in 0..<8 { group.addTask { try await downloader.fetch(server.url("/a.bin?\(number)")) } }
-      for try await download in group { #expect(try download.bytes == bytes) }
-    }
-  }
-
   @Test func aCertificateThatNobodyTrustsIsReportedAtOnce() async throws {
     let server = try await NginxServer(files: [:], rate: 0)
     guard case .untrusted(let reason) = await Downloader(.quick()).failure(of: server.url("/a")) else {
@@ -89,11 +79,6 @@ struct MultiplexingTests {
       Issue.record("trusted under another name")
       return
     }
-  }
-
-  @Test func anErrorOverHTTP2IsItsStatus() async throws {
-    let server = try await NginxServer(files: [:], rate: 0)
-    #expect(await downloader(for: server).failure(of: server.url("/no")) == .httpStatus(404, retryAfter: nil))
   }
 
   private func downloader(for server: NginxServer) -> Downloader {

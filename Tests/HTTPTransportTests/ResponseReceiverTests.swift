@@ -114,7 +114,7 @@ struct ResponseReceiverTests {
     let head = ["HTTP/1.1 200 OK", "Content-Length: 1000"]
     for (fields, keeps, readsOn) in [
       (head, true, true), (head, false, false), (head + ["Connection: Close"], true, false),
-      (["HTTP/1.1 200 OK"], true, false),
+      (["HTTP/1.1 200 OK"], true, false), (["HTTP/1.1 200 OK", "Transfer-Encoding: chunked"], true, false),
     ] {
       let reception = try Answer(.example(observer: RecordingObserver { _ in .enough }))
       #expect(reception.take(fields))

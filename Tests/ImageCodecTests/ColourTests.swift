@@ -93,35 +93,4 @@ struct ColourTests {
     // By the profile that is there, red would be cyan.
     try await expectQuarters(file(TestProfile(), VIPS_INTERPRETATION_CMYK), tolerance: 90, "\(saver) of inks")
   }
-
-  @Test func paletteInterlacedGrayAndOneBitPicturesAreRead() async throws {
-    for (saver, options, tolerance) in [
-      ("pngsave_buffer", "palette=true", 4), ("gifsave_buffer", "", 10), ("pngsave_buffer", "interlace=true", 2),
-      ("jpegsave_buffer", "interlace=true,Q=95", 8),
-    ] {
-      let file = try TestPicture.quarters(160, 160).encoded(saver, options)
-      try await expectQuarters(file, tolerance: tolerance, "\(saver) \(options)")
-    }
-    let halves = TestPicture(160, 160, bands: 1) { x, _ in [x < 80 ? 0 : 255] }
-    for (saver, options) in [
-      ("pngsave_buffer", ""), ("pngsave_buffer", "bitdepth=1"), ("jpegsave_buffer", ""),
-      ("tiffsave_buffer", "bitdepth=1"), ("tiffsave_buffer", "bitdepth=1,miniswhite=true"),
-    ] {
-      let pixels = try await TestRender.pixels(halves.encoded(saver, options), variant)
-      #expect(pixels.isNear([0], 5, 20) && pixels.isNear([255], 35, 20), "\(saver) \(options)")
-    }
-  }
-
-  @Test func theFirstFrameOfAnAnimationIsTaken() async throws {
-    let frames = TestPicture(80, 240) { _, y in [TestPicture.red, TestPicture.green, TestPicture.blue][y / 80] }
-    for (saver, options) in [("gifsave_buffer", "page-height=80"), ("webpsave_buffer", "page-height=80,lossless=true")]
-    {
-      let file = try frames.encoded(saver, options)
-      let probed = try probe(.memory(file))
-      #expect(probed.size == PixelSize(80, 80) && probed.frameCount == 3, "\(saver)")
-      let thumbnail = try await TestRender.one(file, variant)
-      #expect(thumbnail.size == PixelSize(40, 40))
-      #expect(try DecodedPixels(thumbnail.data).isNear(TestPicture.red, 20, 20), "\(saver)")
-    }
-  }
 }

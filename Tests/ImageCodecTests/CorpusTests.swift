@@ -69,20 +69,6 @@ struct CorpusTests {
     }
   }
 
-  @Test(.enabled(if: SharedCorpus.isPresent, "the shared corpus is absent"), arguments: ["Landscape", "Portrait"])
-  func photographsHeldInEveryWayLookTheSame(_ name: String) async throws {
-    let folder = SharedCorpus.root.appending(path: "good/recurser+exif-orientation-examples")
-    for variant in [Variant(size: PixelSize(96, 96), format: .png), Variant(size: PixelSize(120, 40), format: .png)] {
-      var first: DecodedPixels?
-      for orientation in 1...8 {
-        let file = try Data(contentsOf: folder.appending(path: "\(name)_\(orientation).jpg"))
-        let pixels = try await TestRender.pixels(Array(file), variant)
-        if let first { #expect(pixels.meanDifference(from: first) < 8, "\(orientation)") }
-        first = first ?? pixels
-      }
-    }
-  }
-
   @Test(.enabled(if: SharedCorpus.isPresent, "the shared corpus is absent"))
   func aStreamNeverContradictsTheWholeBody() throws {
     for entry in try Self.entries() {

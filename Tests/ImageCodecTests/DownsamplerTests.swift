@@ -47,14 +47,6 @@ struct DownsamplerTests {
     }
   }
 
-  @Test func northAndSouthKeepTheirEdge() async throws {
-    let file = try TestPicture.quarters(100, 400).encoded()
-    for (gravity, colour, place) in [(Gravity.north, TestPicture.green, 46), (.south, TestPicture.blue, 3)] {
-      let pixels = try await TestRender.pixels(file, Variant(size: PixelSize(50, 50), fit: .cover, gravity: gravity))
-      #expect(pixels.isNear(colour, place, place))
-    }
-  }
-
   @Test(arguments: [Gravity.attention, .entropy])
   func gravityFindsWhatStandsOut(_ gravity: Gravity) async throws {
     // A red and white chequered patch at the right of a gray ground that is not quite opaque.
@@ -169,14 +161,6 @@ struct DownsamplerTests {
     }
     #expect(try await TestRender.all(body, [variant])[0].result.get() == TestRender.one(file, variant))
     #expect(lseek(descriptor.rawValue, 0, SEEK_CUR) == 0)
-  }
-
-  @Test func aStoredThumbnailIsShrunkByTheSameFunction() async throws {
-    let file = try TestPicture.quarters(800, 800).encoded()
-    let large = try await TestRender.one(file, Variant(size: PixelSize(400, 400)))
-    let small = try await TestRender.one(Array(large.data), Variant(size: PixelSize(100, 100)))
-    #expect(small.size == PixelSize(100, 100))
-    try DecodedPixels(small.data).expectQuarters("shrunk")
   }
 
   @Test func aSetFlagCancels() async throws {

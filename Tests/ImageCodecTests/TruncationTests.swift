@@ -23,33 +23,6 @@ struct TruncationTests {
     }
   }
 
-  @Test func theTolerantOptionGivesTheRowsSoFar() async throws {
-    for options in ["Q=90", "Q=90,interlace=true"] {
-      let picture = TestPicture(400, 400) { _, _ in TestPicture.red }
-      let textured = TestPicture.texture(400, 400)
-      for (source, isPlain) in [(picture, true), (textured, false)] {
-        let file = try source.encoded("jpegsave_buffer", options)
-        let part = Array(file.prefix(file.count * 7 / 10))
-        let thumbnail = try await TestRender.one(part, Variant(size: PixelSize(50, 50)), isTolerant: true)
-        #expect(thumbnail.size == PixelSize(50, 50))
-        if isPlain { #expect(try DecodedPixels(thumbnail.data).isNear(TestPicture.red, 25, 2, tolerance: 20)) }
-      }
-    }
-    let png = try TestPicture.quarters(400, 400).encoded("pngsave_buffer", "compression=0")
-    let half = try await TestRender.one(
-      Array(png.prefix(png.count / 2)), Variant(size: PixelSize(50, 50), format: .png), isTolerant: true)
-    #expect(try DecodedPixels(half.data).isNear(TestPicture.red, 10, 10))
-  }
-
-  @Test func damageInTheMiddleIsNotTruncation() async throws {
-    var file = try TestPicture.texture(300, 300).encoded()
-    for index in file.count / 2..<file.count / 2 + 200 { file[index] ^= 0x5A }
-    let error = await #expect(throws: CodecError.self) {
-      try await TestRender.one(file, Variant(size: PixelSize(50, 50)))
-    }
-    #expect(error?.kind == "damaged")
-  }
-
   @Test(arguments: savers.indices)
   func aFileThatCannotBeReadEndsNoProcess(_ index: Int) async throws {
     let (saver, options) = Self.savers[index]

@@ -137,15 +137,4 @@ struct DiskCachePruningTests {
     try await cache.flush()
     #expect(try await prune(CachePruning(fetchedBefore: Date())) == .init())
   }
-
-  @Test func othersWriteMeanwhile() async throws {
-    try await fill(400, bytes: 2000)
-    let other = try DiskCache(directory: directory.url, byteLimit: 64 << 20, lockTimeout: .seconds(60))
-    async let outcome = cache.prune(CachePruning(fetchedBefore: date(days: 1)))
-    for number in 1000..<1400 { try await other.store(number, bytes: 500) }
-    try await other.flush()
-    #expect(try await outcome.thumbnails == 798)
-    #expect(try other.statistics().thumbnails == 402)
-    #expect(try other.faults() == [])
-  }
 }

@@ -97,15 +97,6 @@ struct DiskCacheRecoveryTests {
     #expect(problems.all.isEmpty)
   }
 
-  @Test func aFileWithAdditionsOfALaterMinorVersionIsUsed() async throws {
-    let first = try open()
-    try await first.store(1)
-    first.close()
-    try directory.execute("CREATE TABLE pages (id INTEGER PRIMARY KEY); PRAGMA user_version = 9")
-    #expect(try open().thumbnail(for: Sample.key(1)) == Sample.thumbnail(1))
-    #expect(problems.all.isEmpty)
-  }
-
   @Test func whatALaterVersionHasAddedToTheTablesIsNoReasonToLoseThem() async throws {
     let first = try open()
     for number in 0..<100 { try await first.store(number) }

@@ -120,25 +120,4 @@ struct DiskCacheSharingTests {
     try await cache.flush()
     #expect(try cache.statistics().thumbnails == 2)
   }
-
-  @Test(.enabled(if: Python.isAvailable))
-  func whatAnotherProcessDeletesIsAMiss() async throws {
-    let cache = try DiskCache(directory: directory.url, byteLimit: 64 << 20)
-    for number in 0..<3 { try await cache.store(number) }
-    try await cache.flush()
-    _ = try cache.thumbnail(for: Sample.key(0))
-    let other = try Python(
-      """
-      import sqlite3, sys
-      db = sqlite3.connect(sys.argv[1])
-      db.execute("DELETE FROM thumbnail WHERE id < 3")
-      db.commit()
-      print("ready", flush=True)
-      """, directory.database)
-    try other.waitUntilReady()
-    #expect(other.finish() == 0)
-    #expect(try cache.thumbnail(for: Sample.key(0)) == nil)
-    #expect(try cache.thumbnail(for: Sample.key(2)) != nil)
-    #expect(try cache.statistics().payloadBytes == 12_000)
-  }
 }

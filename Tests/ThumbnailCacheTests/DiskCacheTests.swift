@@ -156,11 +156,6 @@ struct DiskCacheTests {
     #expect(files.allSatisfy { $0.hasPrefix("thumbnails") })
   }
 
-  @Test func aMissIsNoError() throws {
-    #expect(try cache.thumbnail(for: Sample.key(404)) == nil)
-    #expect(try cache.variants(of: Sample.source(404).key).isEmpty)
-  }
-
   @Test(arguments: [
     "UPDATE piece SET data = zeroblob(length(data))", "UPDATE piece SET data = substr(data, 1, 100)",
     "UPDATE thumbnail SET width = 401", "UPDATE thumbnail SET format = 'jpog'",

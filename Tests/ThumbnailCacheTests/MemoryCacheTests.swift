@@ -88,28 +88,6 @@ struct MemoryCacheTests {
     #expect(cache.count == 0 && cache.totalBytes == 0)
   }
 
-  @Test func everyValueOfAVariantTellsThumbnailsApart() {
-    let variants = [
-      Variant(size: PixelSize(400, 400), fit: .cover), Variant(size: PixelSize(400, 401), fit: .cover),
-      Variant(size: PixelSize(400, 400), fit: .contain),
-      Variant(size: PixelSize(400, 400), fit: .cover, gravity: .attention),
-      Variant(size: PixelSize(400, 400), fit: .cover, format: .png),
-      Variant(size: PixelSize(400, 400), fit: .cover, quality: 81),
-      Variant(size: PixelSize(400, 400), fit: .cover, background: .white),
-      Variant(size: PixelSize(400, 400), fit: .cover, enlarges: true),
-    ]
-    let cache = MemoryCache(byteLimit: 1 << 20)
-    let source = Sample.source(1).key
-    for (number, variant) in variants.enumerated() {
-      cache.insert(Sample.thumbnail(number, bytes: 100), for: CacheKey(source: source, variant: variant))
-    }
-    for (number, variant) in variants.enumerated() {
-      #expect(
-        cache.thumbnail(for: CacheKey(source: source, variant: variant)) == Sample.thumbnail(number, bytes: 100))
-    }
-    #expect(Set(cache.variants(of: source)) == Set(variants))
-  }
-
   @Test func removingASourceTakesAllItsVariantsAndNoOthers() {
     let cache = MemoryCache(byteLimit: 1 << 20)
     for side in [100, 200, 400] { cache.insert(Sample.thumbnail(side, bytes: 100), for: Sample.key(1, side: side)) }
@@ -120,15 +98,6 @@ struct MemoryCacheTests {
     #expect(cache.variants(of: Sample.source(1).key).isEmpty)
     #expect(cache.count == 1)
     #expect(cache.thumbnail(for: Sample.key(2)) != nil)
-  }
-
-  @Test func hitsAndMissesAreCounted() {
-    let cache = MemoryCache(byteLimit: 1 << 20)
-    _ = cache.thumbnail(for: Sample.key(1))
-    cache.insert(Sample.thumbnail(1, bytes: 10), for: Sample.key(1))
-    _ = cache.thumbnail(for: Sample.key(1))
-    _ = cache.thumbnail(for: Sample.key(1))
-    #expect(cache.hits == 2 && cache.misses == 1)
   }
 
   @Test func manyThreadsMayUseItAtOnce() async {

@@ -150,15 +150,6 @@ import Testing
     #expect(await cache.page(at: place()) != nil)
   }
 
-  @Test func twoCachesOnOneDirectorySeeEachOthersPages() async throws {
-    let one = try cache()
-    let other = try cache()
-    await one.store(page(place("a")))
-    await other.store(page(place("b")))
-    #expect(await other.page(at: place("a")) != nil)
-    #expect(await one.page(at: place("b")) != nil)
-  }
-
   @Test func aFileWithoutTheTablesIsAMissAndNoMore() async throws {
     let cache = try cache()
     try directory.execute("DROP TABLE listing_page")

@@ -18,14 +18,6 @@ struct ThumbnailCacheTests {
       disk: try DiskCache(directory: directory.url, byteLimit: 64 << 20))
   }
 
-  @Test func storingFillsBothTiers() async throws {
-    let cache = try tiers()
-    cache.store([Sample.entry(1)], of: Sample.record(1))
-    #expect(cache.memoryThumbnail(for: Sample.key(1)) == Sample.thumbnail(1))
-    #expect(try cache.disk?.thumbnail(for: Sample.key(1)) == Sample.thumbnail(1))
-    #expect(await cache.flush())
-  }
-
   @Test func aHitOnTheDiskComesIntoMemory() async throws {
     let first = try tiers()
     first.store([Sample.entry(1)], of: Sample.record(1))

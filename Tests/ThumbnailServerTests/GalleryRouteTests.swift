@@ -381,14 +381,4 @@ import TestSupport
     #expect(await page.change("retry", "{}").status == .notFound)
     await page.fixture.server.stop()
   }
-
-  @Test func sessionsWithoutAPageMakeRoomForNewOnes() async throws {
-    let page = try await GalleryPage(pictures: 1)
-    let fields: HTTPHeaders = [RequestGuard.tokenField: page.token]
-    for _ in 0..<300 {
-      #expect(await page.fixture.post("/api/sessions", Data("{}".utf8), fields).status == .created)
-    }
-    #expect(await page.fixture.get("/api/sessions/unknown/items?version=0&from=0").status == .notFound)
-    await page.fixture.server.stop()
-  }
 }

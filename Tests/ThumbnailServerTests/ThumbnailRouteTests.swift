@@ -138,17 +138,6 @@ import TestSupport
     gate.open()
   }
 
-  @Test func whoeverAsksForTheSameWaitsForOneJob() async throws {
-    let fixture = try ServiceFixture()
-    let address = try fixture.address("40,jpeg")
-    let statuses = await withTaskGroup(of: HTTPResponseStatus.self) { group in
-      for _ in 0..<50 { group.addTask { await fixture.get(address).status } }
-      return await group.reduce(into: []) { $0.append($1) }
-    }
-    #expect(statuses == Array(repeating: .ok, count: 50))
-    #expect(fixture.origin.requests.count == 1)
-  }
-
   @Test func anAddressThatWasAcceptedIsAcceptedUntilItEndsAndNoOtherWithIt() async throws {
     let key = try #require(URLSigner.Key(parsing: "one:" + String(repeating: "ab", count: 16)))
     let signer = try #require(URLSigner(keys: [key]))

@@ -69,27 +69,6 @@ import TestSupport
     }
   }
 
-  @Test func withoutWordsEveryCachedPictureIsShown() async throws {
-    let fixture = try GalleryFixture(photos: 9)
-    let shown = try await fixture.gallery().found("")
-    try await fixture.makeThumbnails(of: shown.items.prefix(4))
-    fixture.unsplash.origin.stop()
-    let gallery = try fixture.gallery()
-    #expect(Set(try await gallery.found("").items.map(\.id)) == Set(shown.items.prefix(4).map(\.id)))
-  }
-
-  @Test func withNothingStoredTheErrorSaysSoAndIsNotHeldAgainstTheSearch() async throws {
-    let fixture = try GalleryFixture(photos: 3)
-    let gallery = try fixture.gallery()
-    fixture.unsplash.failNext(with: .status(503))
-    let failed = try await gallery.found("lake")
-    #expect(failed.isOffline && failed.items.isEmpty)
-    if case .failed(.unreachable) = failed.state {} else { Issue.record("it should have failed: \(failed.state)") }
-    await gallery.retry()
-    let recovered = try await gallery.settled()
-    #expect(recovered.state == .loaded && recovered.items.count == 3 && !recovered.isOffline)
-  }
-
   @Test func backOnlineAGalleryGoesOnWhereItWas() async throws {
     let fixture = try GalleryFixture()
     _ = try await fixture.gallery().found("lake")
@@ -179,17 +158,6 @@ import TestSupport
     #expect(try await offline.search(PhotoQuery("lake", pageSize: 20), at: nil).photos.count == 20)
   }
 
-  /// Gives one page, or an error.
-  private struct Fixed: PhotoProvider {
-    let name: String
-    let result: Result<PhotoPage, ProviderError>
-    let capabilities = ProviderCapabilities(searches: true, picksRandom: false)
-    func search(_ query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage {
-      try result.get()
-    }
-    func random(count: Int) async throws(ProviderError) -> [Photo] { [] }
-  }
-
   @Test func aGalleryOfWhatIsStoredLeavesTheStoreAsItIs() async throws {
     let fixture = try GalleryFixture(photos: 40)
     let store = try #require(fixture.pipeline.pageStore)
@@ -237,17 +205,5 @@ import TestSupport
     #expect(try FolderProvider(path: "/tmp").offline(in: store) is FolderProvider)
     #expect(try fixture.provider().offline(in: store) is OfflineProvider)
     #expect(throws: ProviderError.self) { try fixture.provider().offline(in: nil) }
-  }
-
-  @Test func everythingKnownOfAPhotoIsStored() throws {
-    var photo = Photo(
-      id: "1", provider: "test", title: "A „lake“", size: PixelSize(6000, 4000), author: "Ada",
-      authorURL: URL(string: "https://example.org/ada"), pageURL: URL(string: "https://example.org/1"),
-      licence: PhotoLicence(name: "CC0", url: URL(string: "https://example.org/cc0")), source: Sample.source(1))
-    photo.attribution = "Photo by Ada"
-    photo.downloadLocation = URL(string: "https://example.org/used")
-    let stored = try #require(photo.stored(headers: HostHeaders()))
-    #expect(Photo(stored) == photo && stored.source == Sample.source(1).key)
-    #expect(Photo(StoredPhoto(source: stored.source, payload: Data("{}".utf8))) == nil)
   }
 }

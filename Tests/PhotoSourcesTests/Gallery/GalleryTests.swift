@@ -20,19 +20,6 @@ import TestSupport
     #expect(fixture.unsplash.imageRequests.isEmpty)
   }
 
-  @Test func theNextPageIsNeverAskedForTwice() async throws {
-    let fixture = try GalleryFixture()
-    let gallery = try fixture.gallery()
-    _ = try await gallery.found("lake")
-    await withTaskGroup { group in
-      for index in 20..<30 { group.addTask { await gallery.showed(itemAt: index) } }
-      for _ in 0..<10 { group.addTask { await gallery.loadNextPage() } }
-    }
-    _ = try await gallery.snapshot { $0.items.count >= 60 && !$0.state.isLoading }
-    let pages = fixture.unsplash.apiRequests.compactMap { $0.request.query["page"] }
-    #expect(Set(pages).count == pages.count)
-  }
-
   @Test func typingSearchesOnceAfterAPause() async throws {
     let fixture = try GalleryFixture()
     let gallery = try fixture.gallery()
@@ -76,19 +63,6 @@ import TestSupport
     #expect(fixture.unsplash.apiRequests.count == 1)
   }
 
-  @Test func aLateAnswerToAnOlderSearchIsIgnored() async throws {
-    let gate = Gate()
-    let fixture = try GalleryFixture()
-    fixture.unsplash.failNext(with: .json(#"{"total":0,"total_pages":0,"results":[]}"#).held(by: gate))
-    let gallery = try fixture.gallery()
-    await gallery.search("old")
-    await poll { fixture.unsplash.apiRequests.count == 1 }
-    #expect(try await gallery.found("lake").items.count == 30)
-    gate.open()
-    await poll { fixture.unsplash.origin.runningRequests == 0 }
-    #expect(gallery.snapshot.content.query == "lake" && gallery.snapshot.items.count == 30)
-  }
-
   @Test func aSlowReaderGetsTheNewestSnapshot() async throws {
     let fixture = try GalleryFixture()
     let gallery = try fixture.gallery()
@@ -109,25 +83,6 @@ import TestSupport
     #expect(states == [.idle])
   }
 
-  @Test func withoutWordsPicturesComeByChance() async throws {
-    let fixture = try GalleryFixture(photos: 40)
-    let gallery = try fixture.gallery()
-    #expect(try await gallery.found("").items.count == 30)
-    #expect(fixture.unsplash.apiRequests.map(\.path) == ["/photos/random"])
-    let listing = try fixture.gallery { $0.picksRandom = false }
-    #expect(try await listing.found("").items.map(\.photo.id) == (0..<30).map { "p\($0)" })
-  }
-
-  @Test func aFolderIsAGalleryToo() async throws {
-    let fixture = try GalleryFixture()
-    let folder = try TemporaryFolder("lake 1.jpg", "lake 2.jpg", "sea.jpg")
-    let gallery = Gallery(provider: FolderProvider(path: folder.path), pipeline: fixture.pipeline)
-    let snapshot = try await gallery.found("lake")
-    #expect(snapshot.items.map(\.photo.id) == ["lake 1.jpg", "lake 2.jpg"] && !snapshot.content.hasMore)
-    #expect(
-      try await gallery.found("xyzzy").state == .empty(message: "folder has no picture for “xyzzy”; try other words"))
-  }
-
   @Test func deletingTakesAPhotoOutOfTheGalleryAndTheCaches() async throws {
     let fixture = try GalleryFixture(photos: 3)
     let gallery = try fixture.gallery()
@@ -141,23 +96,6 @@ import TestSupport
     let store = try #require(fixture.pipeline.pageStore)
     let stored = await OfflineProvider(of: "unsplash", store: store).storedFirstPage(of: PhotoQuery("lake"))?.page
     #expect(stored?.photos.map(\.id) == ["p0", "p2"])
-  }
-
-  @Test func aPageThatBreaksOffInTheMiddleCanBeHadAgain() async throws {
-    let fixture = try GalleryFixture()
-    let gallery = try fixture.gallery()
-    let first = try await gallery.found("lake")
-    fixture.unsplash.failNext(with: .json(String(repeating: " ", count: 9_000)).reset(after: 4_000))
-    await gallery.loadNextPage()
-    let offline = try await gallery.settled()
-    #expect(offline.state.kind == "offline" && offline.items == first.items && offline.isOffline)
-    // Not before a second has passed.
-    await gallery.showed(itemAt: 29)
-    #expect(fixture.unsplash.apiRequests.count == 2)
-    fixture.clock.advance(by: .seconds(1))
-    await gallery.showed(itemAt: 29)
-    let recovered = try await gallery.settled()
-    #expect(recovered.state == .loaded && recovered.items.count == 60 && !recovered.isOffline)
   }
 
   @Test func aPageIsGivenUpWhenTheViewGoesIfThatIsWanted() async throws {

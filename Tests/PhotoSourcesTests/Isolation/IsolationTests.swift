@@ -173,13 +173,6 @@ struct IsolationTests {
     }
   }
 
-  @Test func whatAHelperMadeIsCached() async throws {
-    let fixture = try Self.fixture(Self.helper)
-    _ = try await fixture.pipeline.thumbnail(for: own("bmp.bmp"))
-    #expect(try await fixture.pipeline.response(for: own("bmp.bmp")).origin == .memory)
-    #expect(try await fixture.restarted().response(for: own("bmp.bmp")).origin == .disk)
-  }
-
   @Test func aHangingPictureIsAnErrorThatSaysWhatToDo() async throws {
     var isolation = Self.helper
     isolation.deadline = .seconds(1)

@@ -33,14 +33,6 @@ import TestSupport
     #expect(window.photoDone() == [])
   }
 
-  @Test func onePhotoThatTakesLongDoesNotHoldTheOthers() {
-    var window = PageWindow(ahead: 2)
-    _ = window.start()
-    _ = window.pageArrived(Self.page("slow", next: "2"))
-    _ = window.pageArrived(Self.page("b", next: "3"))
-    #expect(window.photoDone() == [.requestPage(PageCursor("3"))])
-  }
-
   @Test func onePhotoOfEachPageThatTakesLongHoldsNothingBack() {
     var window = PageWindow(ahead: 2)
     var actions = window.start()
@@ -78,18 +70,6 @@ import TestSupport
     _ = window.start()
     #expect(window.pageArrived(Self.page(next: "2", skipped: 3)) == [.requestPage(PageCursor("2"))])
     #expect(window.pageArrived(Self.page(next: "3")) == [.finish(failure: nil)])
-  }
-
-  @Test func photosThatComeTwiceAreHandedOutOnce() {
-    var window = PageWindow(ahead: 9)
-    _ = window.start()
-    _ = window.pageArrived(Self.page("a", "b", "a", next: "2"))
-    #expect(
-      window.pageArrived(Self.page("b", "c", next: "3")) == [
-        .requestPage(PageCursor("3")), Self.emit("c"),
-      ])
-    #expect(window.pageArrived(Self.page("c", next: "4")) == [.requestPage(PageCursor("4"))])
-    #expect(window.search.photos == 3)
   }
 
   @Test func afterAFailureTheRunningPhotosAreFinished() {

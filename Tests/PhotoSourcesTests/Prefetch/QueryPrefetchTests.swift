@@ -64,26 +64,6 @@
     #expect(try await run.value.count == 18)
   }
 
-  @Test func withOnePageAheadAPageWaitsForTheOneBefore() async throws {
-    let gate = Gate()
-    let fixture = try PipelineFixture { $0.path == "/page1/1.jpg" ? .picture.held(by: gate) : .picture }
-    let pages = Pages(origin: fixture.origin, count: 3, perPage: 2)
-    let prefetch = self.prefetch(pages, fixture, limits: .init(ahead: 1))
-    var iterator: QueryPrefetch.Iterator? = prefetch.makeAsyncIterator()
-    guard case .page(photos: 2, total: nil) = try await iterator?.next(),
-      case .photo(let first) = try await iterator?.next()
-    else {
-      Issue.record("a page and a picture should have come")
-      return
-    }
-    #expect(first.photo.id == "/page1/0.jpg")
-    #expect(pages.asked.values == [1])
-    gate.open()
-    while try await iterator?.next() != nil {}
-    #expect(pages.asked.values == [1, 2, 3])
-    iterator = nil
-  }
-
   @Test func aConsumerThatFallsBehindHoldsTheSourceBack() async throws {
     let fixture = try PipelineFixture()
     let pages = Pages(origin: fixture.origin, count: 50, perPage: 3)
@@ -122,13 +102,5 @@
     run.cancel()
     #expect(try await run.value.isEmpty)
     await poll { fixture.pipeline.activeJobs == 0 && fixture.origin.runningRequests == 0 }
-  }
-
-  @Test func theCountOfPicturesIsKept() async throws {
-    let fixture = try PipelineFixture()
-    let pages = Pages(origin: fixture.origin, count: 9, perPage: 4)
-    let photos = try await photos(self.prefetch(pages, fixture, limits: .init(pages: nil, photos: 6)))
-    #expect(photos.count == 6)
-    #expect(pages.asked.values == [1, 2])
   }
 }

@@ -145,28 +145,6 @@
     await poll { bodies.used == 0 }
   }
 
-  @Test func aServiceThatWantsTwoDownloadsAtOnceGetsNoMoreForSilentOnes() async throws {
-    let gate = Gate()
-    let silent: Set = [0, 1, 4]
-    let fixture = try fixture(silent: silent, as: .beforeTheHead, until: gate) {
-      $0.silence.strictTimeout = .milliseconds(200)
-    }
-    let requests = (0..<12).map { number in
-      let source = ImageSource(fixture.origin.url("/\(number)"), identity: "\(number)", downloadsPerHost: 2)
-      return ThumbnailRequest(source, variant: Variant(size: PixelSize(40, 40), fit: .cover), priority: .prefetch)
-    }
-    let (done, run) = make(requests, with: fixture)
-    let most = Counter()
-    await poll {
-      most.raise(to: fixture.pipeline.stages.downloader.activeDownloads)
-      return done.values.count == 9
-    }
-    gate.open()
-    await run.value
-    #expect(done.values.count == 12)
-    #expect(most.value <= 2)
-  }
-
   @Test func cancellingEndsTheSilentOnesToo() async throws {
     let gate = Gate()
     let fixture = try fixture(silent: Set(0..<30), as: .beforeTheHead, until: gate)
@@ -177,29 +155,5 @@
     await run.value
     await poll { fixture.pipeline.activeJobs == 0 && fixture.origin.runningRequests == 0 }
     await poll { fixture.pipeline.silentDownloads.isEmpty && fixture.pipeline.stages.downloader.activeDownloads == 0 }
-  }
-
-  @Test func aPictureThatTimesOutIsTriedAgainAfterTheOthers() async throws {
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let asked = Counter()
-    // The first attempt at picture 0 brings nothing.
-    let fixture = try PipelineFixture(configuring: {
-      $0.attempts = 2
-      $0.downloads = 1
-      $0.stallTimeout = .seconds(2)
-    }) { request in
-      guard request.path == "/0" else { return .ok(picture) }
-      return asked.increment() == 1 ? .ok(picture).stalling(after: 0) : .ok(picture)
-    }
-    let first = Task { try await fixture.pipeline.thumbnail(for: fixture.request("/0", priority: .prefetch)) }
-    await poll { fixture.origin.runningRequests == 1 }
-    let requests = (1..<30).map { fixture.request("/\($0)", priority: .prefetch) }
-    var made = 0
-    for await (_, result) in fixture.pipeline.thumbnails(for: requests, window: 29) where (try? result.get()) != nil {
-      made += 1
-    }
-    _ = try await first.value
-    #expect(made == 29)
-    #expect(fixture.origin.requests.last?.path == "/0")
   }
 }

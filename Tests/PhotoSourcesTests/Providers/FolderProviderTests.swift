@@ -96,18 +96,6 @@ import ThumbnailCache
     #expect(page.skipped.map(\.place) == ["circle.jpg", "lost.jpg"])
   }
 
-  @Test func pagesTogetherAreTheWhole() async throws {
-    let folder = try TemporaryFolder()
-    for number in 0..<65 { try folder.add("p\(number).jpg") }
-    let provider = FolderProvider(path: folder.path)
-    let pages = try await provider.pages(of: PhotoQuery("p", pageSize: 30))
-    #expect(pages.map(\.count) == [30, 30, 5])
-    #expect(pages.flatMap { $0 } == (0..<65).map { "p\($0).jpg" })
-    #expect(try await provider.search(PhotoQuery("p6"), at: nil).total == 6)
-    let beyond = try await provider.search(PhotoQuery(), at: PageCursor("65"))
-    #expect(beyond.photos.isEmpty && beyond.next == nil)
-  }
-
   @Test func anEmptyFolderAndAQueryWithoutMatchGiveAnEmptyPage() async throws {
     let folder = try TemporaryFolder()
     let page = try await FolderProvider(path: folder.path).search(PhotoQuery("lake"), at: nil)
@@ -175,14 +163,6 @@ import ThumbnailCache
     let generation = await index.currentGeneration()
     try #require(below.appending("b.jpg".utf8).withCString { open($0, O_CREAT | O_CLOEXEC, 0o644) } >= 0)
     #expect(await index.currentGeneration() > generation)
-  }
-
-  @Test func randomPicturesAreDifferentOnes() async throws {
-    let folder = try TemporaryFolder("1.jpg", "2.jpg", "3.jpg", "4.jpg")
-    let provider = FolderProvider(path: folder.path)
-    #expect(Set(try await provider.random(count: 3).map(\.id)).count == 3)
-    #expect(Set(try await provider.random(count: 99).map(\.id)).count == 4)
-    #expect(try await provider.random(count: -1).isEmpty)
   }
 
   @Test func anyPageIsToBeHadAndACursorHoldsInALaterRun() async throws {

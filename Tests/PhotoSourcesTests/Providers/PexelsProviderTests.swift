@@ -39,18 +39,6 @@ import TestSupport
     #expect(source.identity == "pexels:1" && source.url.query()?.contains("w=600&h=400") == true)
   }
 
-  @Test func aWrongKeyIsTold() async throws {
-    let pexels = try PhotoServiceOrigin.pexels(lakes(1), accessKey: Self.key)
-    #expect(try await searchError(try provider(pexels, key: "other")) == .unauthorized(provider: "pexels"))
-  }
-
-  @Test func aPauseMayBeADate() async throws {
-    let pexels = try PhotoServiceOrigin.pexels(lakes(1), accessKey: Self.key)
-    pexels.failNext(with: .tooManyRequests(retryAfter: HTTPDate.text(Date() + 3600)))
-    let error = try #require(try await searchError(try provider(pexels)))
-    #expect(error.code == "rate-limited" && error.retryAfter > .seconds(3500) && error.retryAfter <= .seconds(3600))
-  }
-
   @Test func theKeyDoesNotGoAlongARedirect() async throws {
     let elsewhere = try Origin { _ in .json(#"{"photos":[]}"#) }
     let pexels = try PhotoServiceOrigin.pexels(lakes(1), accessKey: Self.key)

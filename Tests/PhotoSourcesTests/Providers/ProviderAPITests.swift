@@ -27,12 +27,6 @@ import Synchronization
     }
   }
 
-  @Test func waitsBetweenRequestsInsteadOfHittingTheLimit() async throws {
-    let api = try api(StubHTTPClient("{}"), interval: .seconds(3))
-    for _ in 0..<3 { _ = try await api.get(api.url("x", [])) }
-    #expect(clock.waits == [.seconds(3), .seconds(3)])
-  }
-
   @Test func aServerThatAsksForAPauseIsLeftAlone() async throws {
     let client = StubHTTPClient { _, number in
       .success(

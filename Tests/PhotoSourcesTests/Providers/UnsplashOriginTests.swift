@@ -47,40 +47,4 @@ import TestSupport
     #expect(record.request.query["ixid"] == "T1")
     #expect(record.request.value(of: "Authorization") == nil)
   }
-
-  @Test func aWrongKeyAndAUsedUpLimitAreTold() async throws {
-    #expect(try await searchError(provider(key: "wrong")) == .unauthorized(provider: "unsplash"))
-    let busy = try UnsplashOrigin(pictures: [.init(id: "a", description: "a")], hourlyLimit: 1)
-    let limited = try provider(busy)
-    #expect(try await limited.search(PhotoQuery("a"), at: nil).photos.count == 1)
-    #expect(try await searchError(limited, "a")?.code == "rate-limited")
-    await #expect {
-      try await limited.random(count: 1)
-    } throws: { ($0 as? ProviderError)?.code == "rate-limited" }
-  }
-
-  @Test func randomPhotosComeFromTheWholeCollection() async throws {
-    #expect(Set(try await provider().random(count: 5).map(\.id)).count == 5)
-    let empty = try UnsplashOrigin(pictures: [])
-    #expect(try await provider(empty).random(count: 1).isEmpty)
-  }
-
-  @Test func anAPIThatIsGoneIsTold() async throws {
-    let provider = try ProviderSpecification.unsplash.provider(
-      environment: ["UNSPLASH_ACCESS_KEY": "k"], baseURL: "http://127.0.0.1:1/api",
-      client: loopbackClient())
-    #expect(try await searchError(provider)?.code == "unreachable")
-  }
-
-  @Test func aFolderCanBeServedAsACollection() async throws {
-    let folder = try TemporaryFolder("notes.txt")
-    let header: [UInt8] = [
-      0xff, 0xd8, 0xff, 0xe0, 0, 4, 0, 0, 0xff, 0xc2, 0, 11, 8, 0x0f, 0xa0, 0x17, 0x70, 1, 1, 0x11, 0,
-    ]
-    try folder.add("lakes/lac-léman.jpg", header)
-    let origin = try UnsplashOrigin(directory: folder.url)
-    let photos = try await provider(origin).search(PhotoQuery("Leman"), at: nil).photos
-    #expect(photos.map(\.title) == ["lakes lac léman.jpg"])
-    #expect(photos.first?.size == PixelSize(6000, 4000))
-  }
 }

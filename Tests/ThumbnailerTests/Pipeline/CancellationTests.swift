@@ -6,23 +6,6 @@
 /// SCENARIOS, cancellation and priority, 16 to 26, through the whole pipeline; 20 has nothing to test here: there is no
 /// hook between request and download. 27 to 29 are tested on the pool and the downloader.
 @Suite(.timeLimit(.minutes(5))) struct CancellationTests {
-  @Test func theDownloadGoesOnWhileOneOfTwoStillWaits() async throws {
-    let gate = Gate()
-    let fixture = try PipelineFixture { _ in .picture.held(by: gate) }
-    let staying = Task { try await fixture.pipeline.thumbnail(for: fixture.request()) as Thumbnail }
-    await poll { fixture.origin.requests.count == 1 }
-    let leaving = Task { try await fixture.pipeline.thumbnail(for: fixture.request()) as Thumbnail }
-    await poll { fixture.pipeline.statistics.joins == 1 }
-    leaving.cancel()
-    leaving.cancel()
-    #expect(await failure(of: leaving) == .cancelled)
-    #expect(fixture.pipeline.activeJobs == 1)
-    gate.open()
-    _ = try await staying.value
-    // The origin notes it just after the last byte.
-    await poll { fixture.origin.requests[0].outcome == .served }
-  }
-
   @Test func theSocketClosesWhenTheLastWaiterLeaves() async throws {
     let fixture = try PipelineFixture { _ in .ok([UInt8](repeating: 0, count: 1 << 20)).stalling(after: 1000) }
     let task = Task { try await fixture.pipeline.thumbnail(for: fixture.request()) as Thumbnail }

@@ -6,20 +6,6 @@
 /// SCENARIOS, coalescing, 1 to 15. Numbers 5, 6 and 13 have nothing to test here: there are no requests for raw data, no
 /// chains of processors, and coalescing cannot be turned off.
 @Suite(.timeLimit(.minutes(5))) struct CoalescingTests {
-  @Test func twoWaitersForOneThumbnailShareOneDownloadAndOneDecode() async throws {
-    let gate = Gate()
-    let fixture = try PipelineFixture { _ in .picture.held(by: gate) }
-    async let first = fixture.pipeline.thumbnail(for: fixture.request())
-    await poll { fixture.origin.requests.count == 1 }
-    async let second = fixture.pipeline.thumbnail(for: fixture.request())
-    await poll { fixture.pipeline.statistics.joins == 1 }
-    gate.open()
-    #expect(try await first == second)
-    #expect(fixture.origin.requests.count == 1)
-    #expect(fixture.pipeline.statistics.decodes == 1)
-    #expect(fixture.pipeline.activeJobs == 0)
-  }
-
   @Test func threeSizesOfOnePictureShareOneDownloadAndOneDecode() async throws {
     let fixture = try PipelineFixture()
     let sizes = [PixelSize(80, 60), PixelSize(20, 15), PixelSize(40, 30)]
@@ -28,14 +14,6 @@
     #expect(try results.map { try $0.get().thumbnail.size } == sizes)
     #expect(fixture.origin.requests.count == 1)
     #expect(fixture.pipeline.statistics.decodes == 1)
-  }
-
-  @Test func differentURLsNeverMerge() async throws {
-    let fixture = try PipelineFixture()
-    async let a = fixture.pipeline.thumbnail(for: fixture.request("/a.jpg"))
-    async let b = fixture.pipeline.thumbnail(for: fixture.request("/b.jpg"))
-    _ = try await (a, b)
-    #expect(Set(fixture.origin.requests.map(\.path)) == ["/a.jpg", "/b.jpg"])
   }
 
   @Test func twoFormsOfOnePictureShareTheCacheAndNotTheDownload() async throws {
@@ -167,17 +145,5 @@
     gate.open()
     for task in tasks { #expect(try await task.value == PixelSize(40, 40)) }
     #expect(fixture.origin.requests.count == 1)
-  }
-
-  @Test func nothingIsLeftAfterAnyEnding() async throws {
-    let fixture = try PipelineFixture { $0.path == "/good" ? .picture : .status(410) }
-    _ = try await fixture.pipeline.thumbnail(for: fixture.request("/good"))
-    _ = try await fixture.pipeline.thumbnail(for: fixture.request("/good"))
-    await #expect(throws: ThumbnailError.self) {
-      _ = try await fixture.pipeline.thumbnail(for: fixture.request("/bad"))
-    }
-    let restarted = try await fixture.restarted()
-    #expect(try await restarted.response(for: fixture.request("/good")).origin == .disk)
-    #expect(fixture.pipeline.activeJobs == 0 && restarted.activeJobs == 0)
   }
 }

@@ -53,14 +53,6 @@
     await poll { whole.origin.requests[0].outcome == .served }
   }
 
-  @Test func sizesThatNeedMoreLetMoreCome() async throws {
-    let fixture = try PipelineFixture { [picture] _ in .ok(picture) }
-    let middle = try await fixture.pipeline.response(for: fixture.request("/a", self.middle))
-    #expect((quarter..<(picture.count - 256 << 10)).contains(middle.downloadedBytes))
-    let large = try await fixture.pipeline.response(for: fixture.request("/b", self.large))
-    #expect(large.downloadedBytes == picture.count && large.bytesLeft == 0)
-  }
-
   @Test func aLargerSizeThatJoinsMeanwhileMovesTheEnd() async throws {
     for (joins, least) in [(middle, quarter), (large, picture.count)] {
       let gate = Gate()

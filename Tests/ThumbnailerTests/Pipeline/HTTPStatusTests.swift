@@ -61,12 +61,6 @@ import TestSupport
     let error = ThumbnailError(.hostClosed(host: "example.org", reason: "status 500", retryAfter: .seconds(3)))
     #expect(error.retryAfter == .seconds(3) && error.code == "host-closed")
   }
-
-  @Test func aThumbnailHasAMediaType() {
-    let source = SourceDescription(size: PixelSize(9, 9), format: .heif, byteCount: 1)
-    let thumbnail = Thumbnail(data: Data(), size: PixelSize(1, 1), format: .webp, source: source)
-    #expect(thumbnail.mediaType == "image/webp")
-  }
 }
 
 /// A page of the documentation.

@@ -93,16 +93,6 @@
     #expect(error.code == "refused" && error.message.contains("304") && error.message.hasSuffix("try again later"))
   }
 
-  @Test func aTagThatIsAnotherEveryTimeCostsABodyEveryTime() async throws {
-    let fixture = try RevalidationFixture()
-    for number in 1...3 {
-      fixture.picture.change { $0.etag = "\"\(number)\"" }
-      #expect(try await fixture.origin() == .source)
-      fixture.clock.advance(by: 61)
-    }
-    #expect(fixture.asked == ["-", "\"1\"", "\"2\""])
-  }
-
   @Test(arguments: [
     "max-age=soon", "max-age=-1", "=;=,,\"", "max-age=60, max-age=0", "max-age=60; no-cache",
   ])

@@ -76,21 +76,6 @@ import TestSupport
     #expect(made.value <= 30)
   }
 
-  @Test func theWayOfARequestIsToldAsEvents() async throws {
-    let fixture = try PipelineFixture()
-    _ = try await fixture.pipeline.thumbnail(for: fixture.request())
-    _ = try await fixture.pipeline.thumbnail(for: fixture.request())
-    await poll { fixture.recorder.kinds.count == 6 }
-    let names = fixture.recorder.kinds.map { "\($0)".prefix { $0 != "(" } }
-    #expect(names == ["attempted", "downloaded", "planned", "rendered", "stored", "memoryHit"])
-    guard case .downloaded(let bytes, let expected, true, 1, "1.1", _) = fixture.recorder.kinds[1] else {
-      Issue.record("\(fixture.recorder.kinds[1])")
-      return
-    }
-    #expect(bytes == expected)
-    #expect(fixture.pipeline.statistics.downloadedBytes == bytes)
-  }
-
   @Test(arguments: [
     ("/missing", "not-found"), ("/page.jpg", "not-a-picture"), ("/empty", "not-a-picture"),
     ("/huge", "too-large"), ("/truncated", "damaged"), ("/svg", "unsupported-format"), ("/forbidden", "refused"),
@@ -174,21 +159,6 @@ import TestSupport
     await restarted.flush()
     #expect(try await fixture.restarted().response(for: fixture.request()).origin == .disk)
     #expect(fixture.origin.requests.count == 2)
-  }
-
-  @Test func aPictureThatCostsMoreThanTheBudgetFailsAndTheOthersGoOn() async throws {
-    let fixture = try PipelineFixture(configuring: { $0.memoryBudget = .mebibytes(16) }) { request in
-      .ok(
-        (try? TestImages.bytes(request.path == "/large" ? "gallery/paper-mountains.png" : "formats/jpeg-420.jpg"))
-          ?? Data())
-    }
-    async let small = fixture.pipeline.thumbnail(for: fixture.request("/small"))
-    let large = Task {
-      try await fixture.pipeline.thumbnail(for: fixture.request("/large", PixelSize(400, 400))) as Thumbnail
-    }
-    let outcome = await failure(of: large)
-    #expect(outcome == nil || outcome?.code == "too-large")
-    #expect(try await small.size == PixelSize(40, 40))
   }
 
   @Test func valuesThatMakeNoSenseAreRefusedWithTheirName() throws {

@@ -40,19 +40,6 @@
     #expect(fixture.cancelled.isEmpty)
   }
 
-  @Test func aStopRightAfterTheStartLeadsToNoDownload() async throws {
-    let gate = Gate()
-    let fixture = try PrefetcherFixture(
-      configuring: { $0.downloads = 1 }, answer: Self.pictureHeld(by: gate) { $0 == "/blocker" })
-    let blocker = await fixture.block(until: gate)
-    fixture.show(row: 0)
-    fixture.prefetcher.stop()
-    gate.open()
-    _ = try await blocker.value
-    await poll { fixture.pipeline.activeJobs == 0 }
-    #expect(fixture.paths == ["/blocker"])
-  }
-
   @Test func stoppingDropsEverythingAndTheNextViewBeginsAnew() async throws {
     let gate = Gate()
     let fixture = try PrefetcherFixture(answer: Self.pictureHeld(by: gate) { _ in true })
@@ -93,26 +80,6 @@
     fixture.prefetcher.resume()
     await fixture.prefetcher.waitUntilSettled()
     #expect(fixture.origin.requests.count == 11)
-  }
-
-  @Test func aVisibleRequestOvertakesQueuedPrefetches() async throws {
-    let gate = Gate()
-    let fixture = try PrefetcherFixture(
-      configuring: { $0.downloads = 1 }, options: { $0.maximumPrefetches = 3 },
-      answer: Self.pictureHeld(by: gate) { $0 == "/blocker" })
-    fixture.prefetcher.pause()
-    await fixture.settle(row: 0)
-    let blocker = await fixture.block(until: gate)
-    fixture.prefetcher.resume()
-    await poll { fixture.pipeline.waitingDownloads == 3 }
-    let cell = Task { try await fixture.prefetcher.thumbnail(at: 50) as Thumbnail }
-    await poll { fixture.pipeline.waitingDownloads == 4 }
-    gate.open()
-    _ = try await cell.value
-    _ = try await blocker.value
-    await fixture.prefetcher.waitUntilSettled()
-    #expect(fixture.paths[5] == "/50")
-    #expect(Set(fixture.paths[6...]) == Set(paths(4..<8)))
   }
 
   @Test func aPrefetchIsPromotedWhenItsCellComesIntoView() async throws {
@@ -210,15 +177,6 @@
     await fixture.settle(row: 39)
     #expect(Array(fixture.paths[..<before].suffix(6)) == paths([44, 45, 46, 47, 39, 38]))
     #expect(Array(fixture.paths[before...]) == paths([37, 36, 35]))
-  }
-
-  @Test func theWindowEndsWithTheList() async throws {
-    let fixture = try PrefetcherFixture(items: 6)
-    await fixture.settle(row: 0)
-    fixture.show(row: 4)
-    fixture.show(row: -2)
-    await fixture.settle(row: 500)
-    #expect(fixture.paths.sorted() == paths(0..<6))
   }
 
   @Test func anEmptyListSettlesAtOnce() async throws {
