@@ -1,8 +1,5 @@
-import NIOCore
-
 @testable import HTTPServer
 @testable import TestOrigin
-import TestSupport
 
 /// Bodies of requests: who may send one, and what they take together.
 @Suite(.timeLimit(.minutes(2))) struct BodyTests {

@@ -1,5 +1,4 @@
 import HTTPSemantics
-import Testing
 
 @testable import HTTPServer
 

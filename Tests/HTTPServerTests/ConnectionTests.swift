@@ -1,8 +1,5 @@
-import NIOCore
-
 @testable import HTTPServer
 @testable import TestOrigin
-import TestSupport
 
 /// What becomes of a connection: order, idle ones, slow ones, and those that leave.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct ConnectionTests {

@@ -1,8 +1,5 @@
-import NIOCore
-
 @testable import HTTPServer
 @testable import TestOrigin
-import TestSupport
 
 /// What one client can take of connections and memory, over sockets from addresses of their own.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct FairnessTests {

@@ -1,9 +1,7 @@
-import NIOCore
 import NIOEmbedded
 import NIOHTTP1
 
 @testable import HTTPServer
-import TestSupport
 
 /// Heads that are refused, and heads that only look strange.
 @Suite(.timeLimit(.minutes(2))) struct RequestRulesTests {

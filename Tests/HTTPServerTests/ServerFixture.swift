@@ -1,9 +1,7 @@
-import NIOCore
 import NIOHTTP1
 import Synchronization
 
 @testable import HTTPServer
-import TestSupport
 
 /// A responder of a test: bodies of up to 1 MB, and what a closure responds.
 final class TestResponder: HTTPResponder {

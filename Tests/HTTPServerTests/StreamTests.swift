@@ -1,8 +1,5 @@
-import NIOCore
-
 @testable import HTTPServer
 @testable import TestOrigin
-import TestSupport
 
 /// Responses whose length is not known, and the end of a server.
 @Suite(.timeLimit(.minutes(2))) struct StreamTests {

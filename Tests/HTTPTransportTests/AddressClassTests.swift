@@ -1,5 +1,3 @@
-import Testing
-
 @testable import HTTPTransport
 
 /// What each address is for: the ends of every special range, their neighbours, and IPv4 within IPv6.

@@ -1,8 +1,4 @@
-import Synchronization
-import TestOrigin
-
 @testable import HTTPTransport
-@testable import TransportTestSupport
 
 /// Two servers at one port: a public one, and a hidden one that must never be reached. 127.0.0.2 stands for the
 /// internet, and 127.0.0.1 is what it is.

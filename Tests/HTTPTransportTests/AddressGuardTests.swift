@@ -1,11 +1,6 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import HTTPSemantics
 @testable import HTTPTransport
 @testable import ThumbnailCore
-@testable import TransportTestSupport
 
 /// Guarded downloads: no connection is made to an address that is not allowed, by no road.
 @Suite(.timeLimit(.minutes(5)))

@@ -1,8 +1,4 @@
-import Foundation
-import Testing
-
 @testable import HTTPTransport
-import ThumbnailCore
 
 /// Addresses from bytes, ranges and their exceptions.
 @Suite(.timeLimit(.minutes(1)))

@@ -1,9 +1,4 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import HTTPTransport
-@testable import TransportTestSupport
 
 /// Spellings of this machine, as libcurl and the resolver read them: a stranger's server redirects there.
 @Suite(.timeLimit(.minutes(5)))

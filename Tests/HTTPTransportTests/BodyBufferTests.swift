@@ -1,12 +1,5 @@
-import Foundation
-import TestOrigin
-import Synchronization
-import Testing
-
 @testable import HTTPTransport
 @testable import ThumbnailCore
-@testable import TestSupport
-@testable import TransportTestSupport
 
 /// Bodies on their way to a file.
 @Suite

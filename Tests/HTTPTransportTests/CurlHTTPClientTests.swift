@@ -1,11 +1,5 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import HTTPSemantics
 @testable import HTTPTransport
-@testable import TestSupport
-@testable import TransportTestSupport
 
 /// The small client of the photo search APIs.
 @Suite(.timeLimit(.minutes(5)))

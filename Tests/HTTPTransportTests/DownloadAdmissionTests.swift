@@ -1,9 +1,5 @@
-import Testing
-
 @testable import HTTPTransport
 @testable import ThumbnailCore
-@testable import TestSupport
-@testable import TransportTestSupport
 
 /// Who goes next, without a socket.
 @Suite(.timeLimit(.minutes(5)))

@@ -1,13 +1,6 @@
-import Foundation
-import Synchronization
-import TestOrigin
-import Testing
-
 @testable import HTTPSemantics
 @testable import HTTPTransport
 @testable import ThumbnailCore
-@testable import TestSupport
-@testable import TransportTestSupport
 
 /// An observer that notes what it is told and answers as its closure says.
 final class RecordingObserver: BodyObserver {

@@ -1,13 +1,6 @@
-import Foundation
-import TestOrigin
-import Testing
-
-@testable import HTTPSemantics
 @testable import HTTPTransport
 @testable import ThumbnailCore
 @testable import Thumbnailer
-@testable import TestSupport
-@testable import TransportTestSupport
 
 /// Proxies and client certificates: who is asked in whose name.
 @Suite(.timeLimit(.minutes(5)))

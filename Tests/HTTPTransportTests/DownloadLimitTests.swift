@@ -1,12 +1,5 @@
-import Foundation
-import Synchronization
-import TestOrigin
-import Testing
-
 @testable import HTTPTransport
 @testable import ThumbnailCore
-@testable import TestSupport
-@testable import TransportTestSupport
 
 /// Slots, priorities and cancellation of real transfers.
 @Suite(.timeLimit(.minutes(5)))

@@ -1,11 +1,5 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import HTTPTransport
-@testable import TestSupport
 @testable import ThumbnailCore
-@testable import TransportTestSupport
 
 /// Who holds memory for a body, and who must not.
 @Suite(.timeLimit(.minutes(5)))

@@ -1,11 +1,5 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import HTTPTransport
 @testable import ThumbnailCore
-@testable import TestSupport
-@testable import TransportTestSupport
 
 /// How an observer and the byte limit end a transfer early.
 @Suite(.timeLimit(.minutes(5)))

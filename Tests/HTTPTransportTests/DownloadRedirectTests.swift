@@ -1,11 +1,4 @@
-import Foundation
-import TestOrigin
-import Testing
-
-@testable import HTTPSemantics
 @testable import HTTPTransport
-@testable import TestSupport
-@testable import TransportTestSupport
 
 /// Redirects: followed, counted, and never a way for credentials to leave their host.
 @Suite(.timeLimit(.minutes(5)))

@@ -1,12 +1,5 @@
-import Foundation
-import Synchronization
-import TestOrigin
-import Testing
-
 @testable import HTTPTransport
 @testable import ThumbnailCore
-@testable import TestSupport
-@testable import TransportTestSupport
 
 /// Bodies that break off and are gone on with, within a download and across runs.
 @Suite(.timeLimit(.minutes(5)))

@@ -1,10 +1,4 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import HTTPTransport
-@testable import TestSupport
-@testable import TransportTestSupport
 
 /// What is tried again, what is not, and which deadlines end a download.
 @Suite(.timeLimit(.minutes(5)))

@@ -1,9 +1,4 @@
-import Foundation
-import Synchronization
-import Testing
-
 @testable import HTTPTransport
-@testable import TestSupport
 
 /// The state that a download shares with the admission and the curl thread.
 @Suite struct DownloadStateTests {

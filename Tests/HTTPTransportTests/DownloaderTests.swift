@@ -1,12 +1,6 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import HTTPSemantics
 @testable import HTTPTransport
 @testable import ThumbnailCore
-@testable import TestSupport
-@testable import TransportTestSupport
 
 /// What a download gives back, and what it asks for.
 @Suite(.timeLimit(.minutes(5)))

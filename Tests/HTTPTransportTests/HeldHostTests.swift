@@ -1,12 +1,5 @@
-import Foundation
-import Synchronization
-import TestOrigin
-import Testing
-
 @testable import HTTPTransport
 @testable import ThumbnailCache
-@testable import TestSupport
-@testable import TransportTestSupport
 
 /// Pictures of hosts that ask for pauses, fail in a row, or drip.
 @Suite(.timeLimit(.minutes(5)))

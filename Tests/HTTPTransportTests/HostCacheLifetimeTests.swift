@@ -1,5 +1,3 @@
-import Testing
-
 @testable import HTTPTransport
 
 struct HostCacheLifetimeTests {

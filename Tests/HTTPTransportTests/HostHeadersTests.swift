@@ -1,11 +1,5 @@
-import Foundation
-import Testing
-
-@testable import HTTPSemantics
 @testable import HTTPTransport
-@testable import TestSupport
 @testable import ThumbnailCore
-@testable import TransportTestSupport
 
 @Suite struct HostHeadersTests {
   @Test(

@@ -1,5 +1,3 @@
-import Testing
-
 @testable import HTTPTransport
 
 /// What is concluded about a host from the ends of its transfers, without a clock. Times are seconds.

@@ -1,5 +1,3 @@
-import TestSupport
-
 /// No good image fails while its host responds, dead hosts get few requests, and every world ends.
 ///
 /// `SIMULATED_WORLDS` sets how many worlds are played; the default is 300, and 60 in the gate.

@@ -1,10 +1,5 @@
-import Foundation
-import Testing
-
 @testable import HTTPTransport
 @testable import ThumbnailCore
-@testable import TestSupport
-@testable import TransportTestSupport
 
 /// Local files, opened in place of a download.
 @Suite(.timeLimit(.minutes(5)))

@@ -1,11 +1,5 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import HTTPTransport
 @testable import ThumbnailCore
-@testable import TestSupport
-@testable import TransportTestSupport
 
 /// HTTP/2 over TLS against nginx.
 @Suite(.timeLimit(.minutes(5)), .enabled(if: NginxServer.isInstalled, "needs nginx and openssl"))

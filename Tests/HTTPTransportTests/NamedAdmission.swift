@@ -1,7 +1,5 @@
 @testable import HTTPTransport
 @testable import ThumbnailCore
-@testable import TestSupport
-@testable import TransportTestSupport
 
 /// An admission of downloads that are their names, which a test calls them by. Times are seconds.
 struct NamedAdmission {

@@ -1,8 +1,3 @@
-import Foundation
-import TestOrigin
-@testable import TestSupport
-@testable import TransportTestSupport
-
 /// An nginx of a test's own with HTTP/2 over TLS and a certificate signed by itself.
 ///
 /// What the loopback origin cannot do. It serves the files of a folder slowly enough for transfers to overlap, and logs

@@ -1,8 +1,4 @@
-import Foundation
-import Testing
-
 @testable import HTTPTransport
-@testable import TestSupport
 @testable import ThumbnailCore
 
 /// Requests to object storage. The signatures are botocore's; integrations/python tests a thousand keys against it.

@@ -1,10 +1,5 @@
-import Foundation
-import Testing
-
 @testable import HTTPTransport
 @testable import ThumbnailCore
-@testable import TestSupport
-@testable import TransportTestSupport
 
 @Suite struct PartialStoreTests {
   private let folder: TemporaryDirectory

@@ -1,9 +1,4 @@
-import Testing
-
-@testable import HTTPSemantics
 @testable import HTTPTransport
-@testable import TestSupport
-@testable import TransportTestSupport
 
 /// Heads of responses, line by line.
 @Suite

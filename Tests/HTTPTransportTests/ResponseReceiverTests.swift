@@ -1,11 +1,5 @@
-import Foundation
-import Testing
-
-@testable import HTTPSemantics
 @testable import HTTPTransport
 @testable import ThumbnailCore
-@testable import TestSupport
-@testable import TransportTestSupport
 
 /// What is taken of an answer, without a socket: odd servers, word by word.
 @Suite

@@ -1,9 +1,4 @@
-import Foundation
-import Testing
-
 @testable import HTTPTransport
-@testable import TestSupport
-@testable import TransportTestSupport
 
 /// Pauses and `Retry-After`, without a clock.
 @Suite

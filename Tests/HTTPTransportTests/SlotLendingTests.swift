@@ -1,9 +1,5 @@
-import Testing
-
 @testable import HTTPTransport
 @testable import ThumbnailCore
-@testable import TestSupport
-@testable import TransportTestSupport
 
 /// What becomes of the slots of silent transfers, without a socket or a clock.
 @Suite(.timeLimit(.minutes(5)))

@@ -1,9 +1,4 @@
-import Foundation
-import Testing
-
 @testable import HTTPTransport
-@testable import TestSupport
-@testable import TransportTestSupport
 
 /// Which deadline has passed, without a clock. Times are seconds since the transfer's start.
 @Suite

@@ -1,11 +1,5 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import HTTPTransport
-@testable import TestSupport
 @testable import ThumbnailCore
-@testable import TransportTestSupport
 
 /// Hosts without an address: told from those that nobody resolves at the moment, not retried, and remembered. Their names
 /// are longer than a name may be, so that the resolver knows without asking anybody.

@@ -1,5 +1,3 @@
-import TestSupport
-
 @testable import CaptureDates
 @testable import PhotoSources
 @testable import ThumbnailCore

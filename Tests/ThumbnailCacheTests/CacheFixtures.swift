@@ -1,11 +1,3 @@
-import Foundation
-import GRDB
-import Testing
-
-@testable import ThumbnailCache
-@testable import ThumbnailCore
-@testable import TestSupport
-
 /// A directory of its own for one test, removed when the last reference is dropped.
 final class CacheDirectory: Sendable {
   let url: URL

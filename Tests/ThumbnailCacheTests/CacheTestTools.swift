@@ -1,7 +1,3 @@
-import Foundation
-import GRDB
-import Synchronization
-
 @testable import ThumbnailCache
 @testable import ThumbnailCore
 @testable import TestSupport

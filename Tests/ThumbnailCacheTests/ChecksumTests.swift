@@ -1,9 +1,3 @@
-import Testing
-
-@testable import ThumbnailCache
-@testable import ThumbnailCore
-@testable import TestSupport
-
 @Suite struct ChecksumTests {
   @Test func theSpecificationsValuesComeOut() {
     func hash(_ text: String, seed: UInt64 = 0) -> UInt64 {

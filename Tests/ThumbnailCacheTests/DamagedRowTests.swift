@@ -1,10 +1,3 @@
-import Foundation
-import Testing
-
-@testable import ThumbnailCache
-@testable import ThumbnailCore
-@testable import TestSupport
-
 /// Rows with values that nobody has stored. They cost the image that they belong to, never another one.
 @Suite(.timeLimit(.minutes(5))) struct DamagedRowTests {
   private let directory: CacheDirectory

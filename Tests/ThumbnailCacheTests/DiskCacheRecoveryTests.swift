@@ -1,9 +1,3 @@
-import Foundation
-import GRDB
-import Synchronization
-import TestOrigin
-import Testing
-
 @testable import ThumbnailCache
 @testable import ThumbnailCore
 @testable import TestSupport

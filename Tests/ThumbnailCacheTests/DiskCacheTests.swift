@@ -1,7 +1,3 @@
-import Foundation
-import TestOrigin
-import Testing
-
 @testable import ThumbnailCache
 @testable import ThumbnailCore
 @testable import TestSupport

@@ -1,8 +1,3 @@
-import Foundation
-import Synchronization
-import TestOrigin
-import Testing
-
 @testable import ThumbnailCache
 @testable import TestSupport
 

@@ -1,10 +1,3 @@
-import Foundation
-import Testing
-
-@testable import TestSupport
-@testable import ThumbnailCache
-@testable import ThumbnailCore
-
 /// What processes that share a cache tell each other of hosts.
 @Suite(.timeLimit(.minutes(5)))
 struct HostFileTests {

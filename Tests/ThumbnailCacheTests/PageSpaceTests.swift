@@ -1,7 +1,3 @@
-import Foundation
-import GRDB
-import Testing
-
 @testable import ThumbnailCache
 @testable import TestSupport
 

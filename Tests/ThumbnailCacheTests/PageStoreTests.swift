@@ -1,10 +1,4 @@
-import Foundation
-import Testing
-
-@testable import ThumbnailCache
-@testable import ThumbnailCore
 @testable import Thumbnailer
-@testable import TestSupport
 
 /// The pages of searches in the disk cache.
 @Suite(.timeLimit(.minutes(5))) struct PageStoreTests {

@@ -1,6 +1,3 @@
-import Foundation
-import Testing
-
 @testable import HTTPSemantics
 @testable import TestSupport
 @testable import ThumbnailCache

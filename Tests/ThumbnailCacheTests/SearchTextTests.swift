@@ -1,7 +1,3 @@
-import Testing
-
-@testable import ThumbnailCache
-
 @Suite struct SearchTextTests {
   @Test(arguments: [
     ("Lac LÉMAN", "lac leman"), ("l\u{e9}man", "leman"), ("le\u{301}man", "leman"), ("ÉTÉ", "ete"),

@@ -1,7 +1,3 @@
-import Foundation
-import GRDB
-import Testing
-
 @testable import HTTPSemantics
 @testable import TestSupport
 @testable import ThumbnailCache

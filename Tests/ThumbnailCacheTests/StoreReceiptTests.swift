@@ -1,5 +1,3 @@
-import Testing
-
 @testable import TestSupport
 @testable import ThumbnailCache
 @testable import ThumbnailCore

@@ -1,12 +1,3 @@
-import Foundation
-import TestOrigin
-import Testing
-
-@testable import HTTPSemantics
-@testable import ThumbnailCache
-@testable import ThumbnailCore
-@testable import TestSupport
-
 /// Listing what a cache holds, and reading it without using it.
 @Suite(.timeLimit(.minutes(5)))
 struct StoredPicturesTests {

@@ -1,6 +1,3 @@
-import Foundation
-import Testing
-
 @testable import ThumbnailCache
 @testable import ThumbnailCore
 @testable import TestSupport

@@ -1,9 +1,5 @@
-import NIOCore
-import NIOHTTP1
-
 @testable import HTTPServer
 @testable import HTTPTransport
-import TestSupport
 @testable import ThumbnailServer
 
 /// Patterns of hosts, names of the server, origins of requests, and rates.

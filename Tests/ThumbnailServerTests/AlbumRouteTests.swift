@@ -1,7 +1,3 @@
-import NIOCore
-import NIOHTTP1
-import TestSupport
-
 @testable import HTTPServer
 @testable import PhotoSources
 @testable import ThumbnailCore

@@ -1,8 +1,3 @@
-import NIOCore
-import NIOHTTP1
-import PhotoSources
-import TestSupport
-
 @testable import HTTPServer
 @testable import ThumbnailCore
 @testable import ThumbnailServer

@@ -1,7 +1,4 @@
-import NIOHTTP1
-
 @testable import HTTPServer
-import TestSupport
 @testable import ThumbnailCore
 @testable import ThumbnailServer
 

@@ -1,5 +1,4 @@
 @testable import HTTPServer
-import TestSupport
 @testable import ThumbnailServer
 
 /// The files of the page.

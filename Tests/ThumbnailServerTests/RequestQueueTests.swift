@@ -1,5 +1,3 @@
-import TestSupport
-
 @testable import ThumbnailServer
 
 /// Whose requests wait, and whose are worked on.

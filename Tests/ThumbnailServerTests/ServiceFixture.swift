@@ -1,6 +1,3 @@
-import NIOCore
-import NIOHTTP1
-
 @testable import HTTPServer
 @testable import PipelineTestSupport
 @testable import ThumbnailServer

@@ -1,10 +1,3 @@
-import Foundation
-import HTTPServer
-import NIOCore
-import NIOHTTP1
-import PhotoSources
-import TestSupport
-
 @testable import ThumbnailCore
 @testable import ThumbnailServer
 @testable import Thumbnailer

@@ -1,6 +1,3 @@
-import NIOHTTP1
-import TestSupport
-
 @testable import HTTPServer
 @testable import ThumbnailCore
 @testable import ThumbnailServer

@@ -1,5 +1,3 @@
-import TestSupport
-import ThumbnailCore
 @testable import ThumbnailServer
 
 /// Signed addresses.

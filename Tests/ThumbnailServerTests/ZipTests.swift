@@ -1,9 +1,3 @@
-import Foundation
-import NIOCore
-import NIOHTTP1
-import PhotoSources
-import TestSupport
-
 @testable import CaptureDates
 @testable import HTTPServer
 @testable import ThumbnailCore

@@ -1,5 +1,3 @@
-import TestSupport
-
 /// Which addresses the command reaches.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct AddressOptionsTests {

@@ -1,6 +1,3 @@
-import Testing
-import Thumbnailer
-
 @testable import thumbs
 
 /// Advice of the library in the command's terms.

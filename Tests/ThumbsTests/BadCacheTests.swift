@@ -1,5 +1,3 @@
-import TestSupport
-
 /// Cache folders that cannot be used, files in them that are no cache, and disks without room.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct BadCacheTests {

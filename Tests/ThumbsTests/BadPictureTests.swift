@@ -1,5 +1,3 @@
-import TestSupport
-
 /// Pictures that are not to be had: each costs one line, and nothing else.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct BadPictureTests {

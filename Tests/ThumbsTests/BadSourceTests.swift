@@ -1,5 +1,3 @@
-import TestSupport
-
 /// Folders, lists and services that are not there, empty, or not what they should be.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct BadSourceTests {

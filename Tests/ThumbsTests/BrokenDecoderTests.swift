@@ -1,4 +1,3 @@
-import TestSupport
 @testable import ThumbnailCore
 
 /// Libraries that decode, each replaced by one that misbehaves in the middle of an image: that costs the image, is told,

@@ -1,5 +1,3 @@
-import TestSupport
-
 /// `thumbs cache`: what is there, and away with it.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct CacheCommandTests {

@@ -1,5 +1,3 @@
-import Foundation
-
 /// The database of a cache, changed behind the command's back by Python's own SQLite.
 struct CacheFile {
   private let path: String

@@ -1,5 +1,3 @@
-import TestSupport
-
 /// Who may see what is in the cache.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct CachePrivacyTests {

@@ -1,5 +1,3 @@
-import TestSupport
-
 /// Several processes at one cache: some fill it, some prune, check and list it, some take it away.
 ///
 /// Whoever fills it waits for a last picture that the test holds back, so that the others surely come meanwhile.

@@ -1,5 +1,3 @@
-import TestSupport
-
 /// One line of `thumbs convert --json`.
 struct ConvertedPicture: Decodable, Sendable {
   struct Output: Decodable, Hashable {

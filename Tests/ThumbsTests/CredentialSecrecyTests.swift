@@ -1,5 +1,3 @@
-import TestSupport
-
 /// What holds a credential: after a run, nothing but the servers it is for has seen it.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct CredentialSecrecyTests {

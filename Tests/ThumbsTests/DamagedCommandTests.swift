@@ -1,5 +1,3 @@
-import TestSupport
-
 /// `--damaged`, and what the reports say of it.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct DamagedCommandTests {

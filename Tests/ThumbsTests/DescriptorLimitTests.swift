@@ -1,5 +1,3 @@
-import TestSupport
-
 /// The command where it may open only few files.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct DescriptorLimitTests {
   private let bench: Bench

@@ -1,5 +1,3 @@
-import TestSupport
-
 @testable import CodecTestSupport
 @testable import FolderConversion
 @testable import ThumbnailCore

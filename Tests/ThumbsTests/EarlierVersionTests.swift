@@ -1,5 +1,3 @@
-import TestSupport
-
 /// Caches and folders of earlier minor versions, as `Scripts/make-test-cache` made them.
 @Suite(.timeLimit(.minutes(2))) struct EarlierVersionTests {
   private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

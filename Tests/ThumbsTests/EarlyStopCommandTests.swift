@@ -1,5 +1,3 @@
-import TestSupport
-
 /// What the reports say of downloads that end early.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct EarlyStopCommandTests {

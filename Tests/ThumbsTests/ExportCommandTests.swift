@@ -1,5 +1,3 @@
-import TestSupport
-
 /// `thumbs prefetch --export`.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct ExportCommandTests {

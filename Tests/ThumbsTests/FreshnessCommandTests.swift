@@ -1,6 +1,3 @@
-import TestSupport
-import Synchronization
-
 /// `--refresh` and `--offline` of `thumbs prefetch` and `thumbs get`.
 @Suite(.serialized, .timeLimit(.minutes(3)))
 struct FreshnessCommandTests {

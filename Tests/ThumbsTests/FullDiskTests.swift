@@ -1,5 +1,3 @@
-import TestSupport
-
 /// Pictures whose files fit on no disk.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct FullDiskTests {

@@ -1,5 +1,3 @@
-import TestSupport
-
 /// `thumbs get`: one picture, into a file or to stdout.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct GetCommandTests {

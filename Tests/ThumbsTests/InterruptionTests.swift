@@ -1,5 +1,3 @@
-import TestSupport
-
 /// Runs that are stopped half-way, and what the next one finds.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct InterruptionTests {

@@ -1,8 +1,3 @@
-import DecodeSandbox
-import TestSupport
-import ThumbnailCore
-import Thumbnailer
-
 /// The tables in docs/limits.md: each row as the source, the library's properties and the command's help say.
 @Suite(.timeLimit(.minutes(5))) struct LimitsPageTests {
   /// A row of a table: a limit, or several of one kind with semicolons between them.

@@ -1,5 +1,3 @@
-import TestSupport
-
 /// A real container's memory limit: `MemoryBudgetTests` has what is computed from it.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct MemoryCgroupTests {
   private let bench: Bench

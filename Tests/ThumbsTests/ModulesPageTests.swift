@@ -1,5 +1,3 @@
-import TestSupport
-
 /// The table of modules in docs/architecture.md against Package.swift.
 struct ModulesPageTests {
   private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -1,5 +1,3 @@
-import Foundation
-
 /// A pipe with room for a page, which the test empties when it likes: a process that prints more waits, and so cannot end
 /// before the test has done what it has to do meanwhile.
 final class NarrowPipe {

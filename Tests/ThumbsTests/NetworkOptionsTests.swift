@@ -1,5 +1,3 @@
-import TestSupport
-
 /// Proxies, credentials and names on the command line.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct NetworkOptionsTests {

@@ -1,5 +1,3 @@
-import TestSupport
-
 /// That the command decodes nothing itself: its helpers do, whatever the format and whoever's the picture.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct NoDecoderTests {

@@ -1,5 +1,3 @@
-import TestSupport
-
 /// What goes to stdout and stderr, how much of it, and what happens when nobody takes it.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct OutputTests {

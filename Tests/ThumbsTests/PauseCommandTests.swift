@@ -1,6 +1,3 @@
-import TestSupport
-import Synchronization
-
 /// `thumbs prefetch` and `get` where hosts and services ask for pauses.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct PauseCommandTests {

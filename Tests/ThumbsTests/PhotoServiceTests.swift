@@ -1,5 +1,3 @@
-import TestSupport
-
 /// `thumbs prefetch` with photo services, against copies of them.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct PhotoServiceTests {

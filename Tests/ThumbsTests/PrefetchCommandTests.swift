@@ -1,5 +1,3 @@
-import TestSupport
-
 /// `thumbs prefetch`: what it makes, what it finds again, and what it prints.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct PrefetchCommandTests {

@@ -1,5 +1,3 @@
-import TestSupport
-
 /// `thumbs prefetch` is a stream: pages are asked for ahead of what is done, and no further than two.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct PrefetchStreamTests {

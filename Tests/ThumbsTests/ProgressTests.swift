@@ -1,6 +1,3 @@
-import TestSupport
-import Synchronization
-
 /// The progress line, on a terminal of the test's own.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ProgressTests {

@@ -1,5 +1,3 @@
-import TestSupport
-
 @testable import thumbs
 
 /// QR codes. `test_share.py` has one read by another program.

@@ -1,5 +1,3 @@
-import TestSupport
-
 /// Each test starts several processes, which take their time on a busy machine: the limit is there to end a hang.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct SearchCommandTests {

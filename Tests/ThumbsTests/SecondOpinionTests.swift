@@ -1,5 +1,3 @@
-import TestSupport
-
 /// Readers are compared with other programs: a test that compares with one library inherits its faults.
 ///
 /// Needs numpy, Pillow and tifffile; `Tests/Opinions/opinions.py` tells what other programs it asks where they are.

@@ -1,5 +1,3 @@
-import TestSupport
-
 /// `thumbs serve --share`, and what is not served to others by mistake. `test_share.py` has the rest.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct ShareCommandTests {
   private let bench: Bench

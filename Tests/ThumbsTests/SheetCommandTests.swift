@@ -1,5 +1,3 @@
-import TestSupport
-
 /// `--sheet` of `thumbs prefetch` and `thumbs get`.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct SheetCommandTests {

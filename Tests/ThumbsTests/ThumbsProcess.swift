@@ -1,6 +1,3 @@
-import TestSupport
-import Synchronization
-
 /// The command `thumbs` as a process of its own: started, fed, watched and ended by a test.
 ///
 /// It sees none of the test's environment but `PATH`. A process that has not ended by its deadline is killed, and so is

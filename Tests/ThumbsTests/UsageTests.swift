@@ -1,5 +1,4 @@
 import ArgumentParser
-import TestSupport
 
 @testable import thumbs
 

@@ -1,6 +1,3 @@
-import TestSupport
-import Thumbnailer
-
 /// The version: `ThumbnailPipeline.version` is the place for it, and all others have the same.
 struct VersionTests {
   private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -1,5 +1,3 @@
-import TestSupport
-
 /// `thumbs worker`: what comes of lines, good and bad.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct WorkerCommandTests {

@@ -1,5 +1,3 @@
-import TestSupport
-
 /// Both pipes of `thumbs worker`: readers that are slow, stop or leave, and signals.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct WorkerPipeTests {

@@ -1,5 +1,3 @@
-import TestSupport
-
 /// What a worker has printed, each line of it held to the schema.
 struct WorkerResponses {
   /// The response to a line.

@@ -1,5 +1,3 @@
-import TestSupport
-
 /// Shards of `thumbs worker`: the same bytes in every run, also after a kill, beside another worker and on a full disk.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct WorkerShardTests {

@@ -1,8 +1,8 @@
-@testable import HTTPTransport
+@testable package import HTTPTransport
 
 extension DownloadConfiguration {
   /// Fast retries for quick tests, patient with rate limits, and independent of proxy variables in the environment.
-  static func quick(_ change: (inout Self) -> Void = { _ in }) -> Self {
+  package static func quick(_ change: (inout Self) -> Void = { _ in }) -> Self {
     var configuration = Self()
     configuration.proxy = .none
     configuration.retry.backoff.first = .milliseconds(2)
@@ -20,7 +20,7 @@ extension DownloadConfiguration {
 
 extension SilencePolicy {
   /// For tests that hold responses back, which on a busy machine may take seconds.
-  static var patient: Self {
+  package static var patient: Self {
     var policy = Self()
     (policy.timeout, policy.strictTimeout) = (.seconds(120), .seconds(120))
     return policy

@@ -1,5 +1,4 @@
 @testable import PhotoSources
-import TestSupport
 
 /// Plays a gallery's owner: keeps what is under way, and answers it as a test says.
 struct GalleryMachineDriver {

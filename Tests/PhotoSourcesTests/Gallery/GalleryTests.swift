@@ -1,5 +1,4 @@
 @testable import PhotoSources
-import TestSupport
 @testable import Thumbnailer
 
 @Suite(.timeLimit(.minutes(5))) struct GalleryTests {

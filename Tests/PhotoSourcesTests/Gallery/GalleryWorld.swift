@@ -1,5 +1,4 @@
 @testable import PhotoSources
-import TestSupport
 
 /// A gallery's machine in a world of its own: a source, a network that comes and goes, a store, a cache and somebody who
 /// scrolls. All answers come late, in any order, and some come after nobody wants them any more.

@@ -1,5 +1,3 @@
-import TestSupport
-
 @testable import PhotoSources
 
 /// A gallery in a world where anything can happen at any time.

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// A clock that stands still until a test sets it forward.
 final class ManualClock: Clock, Sendable {
   struct Instant: InstantProtocol {

@@ -1,5 +1,4 @@
 @testable import PhotoSources
-import TestSupport
 
 @Suite struct SnapshotDiffTests {
   /// A section of texts: `a1` is the text `a` in its first version.

@@ -1,6 +1,3 @@
-import TestSupport
-import ThumbnailCache
-
 @testable import PhotoSources
 @testable import ThumbnailCore
 

@@ -1,5 +1,3 @@
-import Testing
-
 @testable import PhotoSources
 
 @Suite struct HTMLTextTests {

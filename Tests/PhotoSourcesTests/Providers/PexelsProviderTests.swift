@@ -1,6 +1,3 @@
-import HTTPSemantics
-import TestSupport
-
 @testable import PhotoSources
 @testable import ThumbnailCore
 

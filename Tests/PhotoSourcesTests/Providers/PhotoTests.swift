@@ -1,6 +1,3 @@
-import TestSupport
-
-@testable import HTTPSemantics
 @testable import PhotoSources
 @testable import ThumbnailCore
 

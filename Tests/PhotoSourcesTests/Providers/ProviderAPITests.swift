@@ -1,6 +1,3 @@
-import TestSupport
-import Synchronization
-
 @testable import HTTPSemantics
 @testable import HTTPTransport
 @testable import PhotoSources

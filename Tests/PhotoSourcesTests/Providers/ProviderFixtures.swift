@@ -1,6 +1,3 @@
-import Synchronization
-import TestSupport
-
 @testable import HTTPSemantics
 @testable import HTTPTransport
 @testable import PhotoSources

@@ -1,7 +1,3 @@
-import Synchronization
-import TestSupport
-
-@testable import HTTPSemantics
 @testable import PhotoSources
 @testable import ThumbnailCore
 

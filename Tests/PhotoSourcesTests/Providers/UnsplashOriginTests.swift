@@ -1,5 +1,3 @@
-import TestSupport
-
 @testable import HTTPTransport
 @testable import PhotoSources
 @testable import ThumbnailCore

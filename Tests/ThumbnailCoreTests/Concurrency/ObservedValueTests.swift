@@ -1,5 +1,4 @@
 import Synchronization
-import Testing
 
 @testable import ThumbnailCore
 

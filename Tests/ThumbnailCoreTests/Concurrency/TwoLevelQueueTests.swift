@@ -1,5 +1,3 @@
-import Testing
-
 @testable import ThumbnailCore
 
 @Suite struct TwoLevelQueueTests {

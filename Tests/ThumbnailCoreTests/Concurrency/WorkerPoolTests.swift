@@ -1,4 +1,3 @@
-import TestSupport
 @testable import ThumbnailCore
 
 @Suite(.timeLimit(.minutes(5))) struct WorkerPoolTests {

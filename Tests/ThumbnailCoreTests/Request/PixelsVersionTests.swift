@@ -1,7 +1,3 @@
-import TestSupport
-
-@testable import ThumbnailCore
-
 @Suite struct PixelsVersionTests {
   @Test(arguments: ["0.9.0", "0.9", "0.9.7", "0.0.1", "0"]) func theFirstVersionsMakeTheFirstPixelsOrEarlier(
     text: String

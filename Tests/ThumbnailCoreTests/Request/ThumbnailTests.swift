@@ -1,5 +1,3 @@
-import TestSupport
-
 @testable import ThumbnailCore
 
 /// What is known of a finished thumbnail.

@@ -1,5 +1,3 @@
-import TestSupport
-
 @testable import HTTPSemantics
 @testable import ThumbnailCore
 

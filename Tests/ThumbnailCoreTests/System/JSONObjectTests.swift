@@ -1,6 +1,3 @@
-import TestSupport
-import ThumbnailCore
-
 /// Objects on a line.
 @Suite struct JSONObjectTests {
   @Test func membersStandInTheOrderOfTheirAddition() {

@@ -1,5 +1,3 @@
-import TestSupport
-
 @testable import ThumbnailCore
 
 @Suite(.timeLimit(.minutes(1))) struct LineReaderTests {

@@ -1,5 +1,3 @@
-import Testing
-
 @testable import ThumbnailCore
 
 /// Lines out of pieces of any length.

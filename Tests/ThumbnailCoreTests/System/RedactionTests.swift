@@ -1,7 +1,3 @@
-import Testing
-
-@testable import ThumbnailCore
-
 @Suite struct RedactionTests {
   @Test(arguments: [
     ("http://ada:PW@h.example/a b.jpg?token=S&w=1#part", "http://***@h.example/a b.jpg?token=***&w=***"),

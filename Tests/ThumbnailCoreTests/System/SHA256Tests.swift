@@ -1,7 +1,3 @@
-import Testing
-
-@testable import ThumbnailCore
-
 /// The digests of FIPS 180-4's examples.
 @Suite(.timeLimit(.minutes(1)))
 struct SHA256Tests {

@@ -1,6 +1,3 @@
-import Synchronization
-
-@testable import HTTPSemantics
 @testable import PipelineTestSupport
 @testable import Thumbnailer
 

@@ -1,5 +1,3 @@
-import Synchronization
-
 @testable import PipelineTestSupport
 @testable import ThumbnailCore
 @testable import Thumbnailer

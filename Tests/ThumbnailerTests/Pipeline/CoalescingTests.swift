@@ -1,4 +1,3 @@
-@testable import HTTPSemantics
 @testable import PipelineTestSupport
 @testable import ThumbnailCache
 @testable import Thumbnailer

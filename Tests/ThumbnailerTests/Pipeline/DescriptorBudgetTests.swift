@@ -1,6 +1,3 @@
-import Testing
-
-@testable import ThumbnailCore
 @testable import Thumbnailer
 
 @Suite struct DescriptorBudgetTests {

@@ -1,5 +1,3 @@
-import Testing
-
 @testable import HTTPTransport
 @testable import Thumbnailer
 

@@ -1,6 +1,3 @@
-import TestSupport
-
-@testable import ThumbnailCore
 @testable import Thumbnailer
 
 @Suite struct MemoryBudgetTests {

@@ -1,5 +1,3 @@
-import DecodeSandbox
-
 @testable import CodecTestSupport
 @testable import ImageCodec
 @testable import PipelineTestSupport

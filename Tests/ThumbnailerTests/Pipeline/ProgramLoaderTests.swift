@@ -1,6 +1,3 @@
-import HTTPTransport
-import Synchronization
-
 @testable import PipelineTestSupport
 @testable import Thumbnailer
 

@@ -1,5 +1,3 @@
-import ImageCodec
-
 @testable import CodecTestSupport
 @testable import Thumbnailer
 

@@ -1,6 +1,3 @@
-import HTTPTransport
-import Testing
-
 @testable import Thumbnailer
 
 @Suite(.timeLimit(.minutes(1))) struct TaskWindowTests {

@@ -1,5 +1,3 @@
-import TestSupport
-
 @testable import Thumbnailer
 
 /// Two columns of cells 200 points high, six rows in view, pictures that take 0.3 s.

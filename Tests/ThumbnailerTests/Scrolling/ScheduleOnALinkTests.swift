@@ -1,6 +1,3 @@
-import TestSupport
-import ThumbnailCore
-
 @testable import Thumbnailer
 @testable import scroll_player
 

@@ -1,5 +1,3 @@
-import Testing
-
 @testable import scroll_player
 
 struct ScrollTraceTests {

@@ -1,5 +1,3 @@
-import TestSupport
-
 /// The object that `thumbs doctor --json` prints.
 struct DoctorReport: Decodable {
   struct Format: Decodable {

@@ -1,0 +1,10 @@
+// What most tests of this target need.
+@_exported public import HTTPSemantics
+@_exported public import HTTPTransport
+@_exported public import PhotoSources
+@_exported public import PipelineTestSupport
+@_exported public import Synchronization
+@_exported public import TestSupport
+@_exported public import ThumbnailCache
+@_exported public import ThumbnailCore
+@_exported public import Thumbnailer

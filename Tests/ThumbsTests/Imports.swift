@@ -1,0 +1,7 @@
+// What most tests of this target need.
+@_exported public import CodecTestSupport
+@_exported public import DecodeSandbox
+@_exported public import Synchronization
+@_exported public import TestSupport
+@_exported public import ThumbnailCore
+@_exported public import Thumbnailer
