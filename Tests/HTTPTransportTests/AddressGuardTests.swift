@@ -138,10 +138,7 @@ struct AddressGuardTests {
     // What is private by its spelling alone does not get that far.
     for host in ["10.0.0.1", "127.0.0.1", "0x7f.1", "[::1]", "[::ffff:10.0.0.1]", "localhost", "a.localhost."] {
       let url = try #require(URL(string: "http://\(host)/a"))
-      guard case .addressRefused = await downloader.failure(of: url) else {
-        Issue.record("\(host) reached the proxy")
-        continue
-      }
+      #expect(await downloader.failure(of: url)?.kind == "addressRefused")
     }
     #expect(proxy.requests.count == 1)
   }

@@ -90,3 +90,8 @@ extension Transfer {
     return transfer
   }
 }
+
+extension DownloadError {
+  /// The name of the case.
+  var kind: String { Mirror(reflecting: self).children.first?.label ?? "\(self)" }
+}
