@@ -60,8 +60,7 @@ import TestSupport
   }
 
   @Test(arguments: [true, false]) func cameraExposureAndPlaceAreRead(isBigEndian: Bool) throws {
-    let (date, shot) = details(
-      Self.tiff(Self.camera, exif: Self.exposure, gps: Self.place, isBigEndian: isBigEndian))
+    let (date, shot) = details(Self.tiff(Self.camera, exif: Self.exposure, gps: Self.place, isBigEndian: isBigEndian))
     #expect(date?.text == "2026-11-20T08:05:09")
     #expect(shot.camera == "NIKON Z 6" && shot.lens == "50 mm f/1.8")
     #expect(shot.exposureTime == 1.0 / 250 && shot.aperture == 2.8 && shot.sensitivity == 400)

@@ -174,9 +174,7 @@ struct DecodedPixels {
   }
 
   /// Those of a file by a plan, by default one that is made for it.
-  init(
-    _ file: [UInt8], _ variant: Variant, mayReadCoefficients: Bool = true, plan: DecodePlan? = nil
-  ) throws {
+  init(_ file: [UInt8], _ variant: Variant, mayReadCoefficients: Bool = true, plan: DecodePlan? = nil) throws {
     let plan = try plan ?? DecodePlan.make(file, [variant], mayReadCoefficients: mayReadCoefficients)
     try self.init(#require(Downsampler.render(.memory(file), plan: plan).first).result.get().data)
   }
@@ -262,9 +260,7 @@ enum TestRender {
 }
 extension DecodePlan {
   /// The plan for a file with memory for any.
-  static func make(
-    _ file: [UInt8], _ variants: [Variant], mayReadCoefficients: Bool = true
-  ) throws -> DecodePlan {
+  static func make(_ file: [UInt8], _ variants: [Variant], mayReadCoefficients: Bool = true) throws -> DecodePlan {
     try make(
       probe: ImageCodec.probe(.memory(file)), bodyLength: file.count, variants: variants, memoryBudget: 1 << 40,
       mayReadCoefficients: mayReadCoefficients)

@@ -66,15 +66,12 @@ struct ContentTests {
     Sample(name: "TIFF 16 gray", format: .tiff, saver: "tiffsave_buffer", steps: gray16),
     Sample(name: "TIFF float", format: .tiff, saver: "tiffsave_buffer", steps: float),
     Sample(name: "TIFF float alpha", format: .tiff, saver: "tiffsave_buffer", steps: float, bands: 4),
-    Sample(
-      name: "TIFF float gray", format: .tiff, saver: "tiffsave_buffer", steps: gray + [("cast", "format=float")]),
+    Sample(name: "TIFF float gray", format: .tiff, saver: "tiffsave_buffer", steps: gray + [("cast", "format=float")]),
     Sample(
       name: "TIFF CMYK", format: .tiff, saver: "tiffsave_buffer", steps: [("colourspace", "space=cmyk")],
       isFaithful: false),
-    Sample(
-      name: "TIFF Lab", format: .tiff, saver: "tiffsave_buffer", steps: [("colourspace", "space=lab")]),
-    Sample(
-      name: "TIFF Lab 16", format: .tiff, saver: "tiffsave_buffer", steps: [("colourspace", "space=labs")]),
+    Sample(name: "TIFF Lab", format: .tiff, saver: "tiffsave_buffer", steps: [("colourspace", "space=lab")]),
+    Sample(name: "TIFF Lab 16", format: .tiff, saver: "tiffsave_buffer", steps: [("colourspace", "space=labs")]),
     Sample(
       name: "TIFF 1 bit", format: .tiff, saver: "tiffsave_buffer", options: "bitdepth=1", steps: gray, isFaithful: false
     ),
@@ -127,15 +124,13 @@ struct ContentTests {
     ]
   }
 
-  private static let variant = Variant(
-    size: PixelSize(120, 90), fit: .contain, format: .png, background: .white)
+  private static let variant = Variant(size: PixelSize(120, 90), fit: .contain, format: .png, background: .white)
 
   /// The picture with or without its alpha, converted, as libvips has it in memory.
   private static func pixels(_ bands: Int, _ steps: [(String, String)] = []) throws -> LibvipsImage {
     try Codec.start()
     let image = try picture.pixels.withUnsafeBytes { memory in
-      try #require(
-        vips_image_new_from_memory_copy(memory.baseAddress, memory.count, 360, 270, 4, VIPS_FORMAT_UCHAR))
+      try #require(vips_image_new_from_memory_copy(memory.baseAddress, memory.count, 360, 270, 4, VIPS_FORMAT_UCHAR))
     }
     var pixels = try LibvipsImage(owning: image).applying { cvips_reinterpret($0, $1, VIPS_INTERPRETATION_sRGB) }
     if bands == 3 { pixels = try pixels.applying { cvips_extract_bands($0, $1, 0, 3) } }
@@ -152,9 +147,7 @@ struct ContentTests {
   }
 
   /// What a full decode shows at the thumbnail's size, on white.
-  private static func fullDecode(
-    _ bytes: [UInt8], _ format: ImageFormat
-  ) throws -> DecodedPixels {
+  private static func fullDecode(_ bytes: [UInt8], _ format: ImageFormat) throws -> DecodedPixels {
     Codec.unblockLoaders()
     if format == .bmp || format == .ico {
       return try bytes.withUnsafeBytes { memory in
@@ -237,8 +230,7 @@ struct ContentTests {
 
   @Test(arguments: ["P6", "P6 16", "P5"])
   func netpbmFilesLookLikeTheirPixels(_ kind: String) async throws {
-    let thumbnail = try #require(
-      try await HelperBench().render(Self.netpbm(kind), .pnm, [Self.variant]).first)
+    let thumbnail = try #require(try await HelperBench().render(Self.netpbm(kind), .pnm, [Self.variant]).first)
     let seen = try Self.shown(try thumbnail.get())
     let whole = try Self.shown(kind == "P5" ? Self.seenGreen() : try Self.pixels(3))
     let likeness = structuralSimilarity(seen, whole)

@@ -42,8 +42,7 @@ struct HelperPoolTests {
       try await HelperBench().render(file, .raw, [variant], probe: probe(.memory(file))).first
     ).get()
     #expect(thumbnail.size == PixelSize(80, 120))
-    #expect(
-      thumbnail.source == SourceDescription(size: PixelSize(1000, 1500), format: .raw, byteCount: file.count))
+    #expect(thumbnail.source == SourceDescription(size: PixelSize(1000, 1500), format: .raw, byteCount: file.count))
   }
 
   @Test func aPageOfAPosterIsDrawnSmall() async throws {
@@ -248,8 +247,7 @@ struct HelperPoolTests {
     let bench = HelperBench()
     let header = Array("P6\n3000 2000 255\n".utf8)
     let few = try await bench.render(header, .pnm, limits: DecodeLimits(maximumPixels: 1_000_000)).first
-    #expect(
-      few?.failure == .limitExceeded(.pixels(PixelSize(3000, 2000)), value: 6_000_000, maximum: 1_000_000))
+    #expect(few?.failure == .limitExceeded(.pixels(PixelSize(3000, 2000)), value: 6_000_000, maximum: 1_000_000))
     let wide = try await bench.render(Array("P5\n10 70000 255\n".utf8), .pnm).first
     #expect(wide?.failure == .limitExceeded(.side(PixelSize(10, 70000)), value: 70000, maximum: 65535))
   }

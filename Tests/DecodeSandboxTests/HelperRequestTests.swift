@@ -17,8 +17,7 @@ struct HelperRequestTests {
         let variant = Variant(size: box, fit: fit, enlarges: true, framing: enlarged)
         let request = HelperRequest(.svg, [variant], mostBytes: 64 << 20)
         let geometry = ThumbnailGeometry(source: source, variant: variant, isDrawing: true)
-        let pixels = HelperResponse.Pixels(
-          size: geometry.output, rasterSize: geometry.cut, space: .rgb, bands: 3)
+        let pixels = HelperResponse.Pixels(size: geometry.output, rasterSize: geometry.cut, space: .rgb, bands: 3)
         #expect(throws: HelperFailure.nonsense(detail: "a thumbnail that is none")) {
           try request.check(HelperResponse(size: source, outcomes: [.pixels(pixels)]))
         }

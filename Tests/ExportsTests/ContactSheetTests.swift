@@ -76,8 +76,7 @@ import TestSupport
   }
 
   @Test func whereSomeThumbnailsFailedTheOthersAreShown() throws {
-    let figure = ContactSheet.figure(
-      SheetCell(name: "a", pictures: [.init(try thumbnail())], failure: "too <large>"))
+    let figure = ContactSheet.figure(SheetCell(name: "a", pictures: [.init(try thumbnail())], failure: "too <large>"))
     #expect(figure.hasPrefix("<figure class=\"failed\"><div class=\"cell\"><img "))
     #expect(figure.contains("<span class=\"failed\">too &lt;large&gt;</span>"))
   }

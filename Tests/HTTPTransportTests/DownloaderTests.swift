@@ -128,8 +128,7 @@ struct DownloaderTests {
   func takesTheBodyAsItIsWhereItIsNotCompressedAsTheServerSays(encoding: String) async throws {
     let origin = try Origin { _ in .ok(noise(5000)).header("Content-Encoding", encoding) }
     let observer = RecordingObserver()
-    let download = try await Downloader(.quick { $0.retry.maximumAttempts = 1 }).fetch(
-      origin.url(), observer: observer)
+    let download = try await Downloader(.quick { $0.retry.maximumAttempts = 1 }).fetch(origin.url(), observer: observer)
     #expect(try download.bytes == noise(5000))
     #expect(observer.bytes == noise(5000))
     #expect(origin.requests.allSatisfy { $0.request.value(of: "Accept-Encoding") == "identity" })

@@ -210,8 +210,7 @@ struct HostSimulation {
     }
     let (failures, more) = admission.charge(ticket, at: site, excuses: true, now: instant)
     guard
-      let pause = retry.pause(
-        after: error, failures: failures, most: retry.maximumAttempts + more, using: &random)
+      let pause = retry.pause(after: error, failures: failures, most: retry.maximumAttempts + more, using: &random)
     else {
       return finish(image, .failed)
     }

@@ -23,8 +23,7 @@
 
   @Test func oddKeysAreSignedAsByBotocore() throws {
     let (url, hash) = try Self.signature("s3://bucket//a b+c=%41?é#/../猫.jpg", Self.storage())
-    #expect(
-      url == "https://s3.eu-west-1.amazonaws.com/bucket//a%20b%2Bc%3D%2541%3F%C3%A9%23/../%E7%8C%AB.jpg")
+    #expect(url == "https://s3.eu-west-1.amazonaws.com/bucket//a%20b%2Bc%3D%2541%3F%C3%A9%23/../%E7%8C%AB.jpg")
     #expect(hash == "7e696e0f4a5563bc3b4bc2f6ebb2b9c1ce76b586d7a6fae6a85d835ace85493f")
   }
 

@@ -49,8 +49,7 @@ struct DecodeCostTests {
         guard let before = ResidentMemory.resetPeak() else { return }
         _ = try await TestRender.all(body, variants)
         let taken = ResidentMemory.peak - before
-        #expect(
-          taken <= plan.predictedBytes, "\(saver) \(options) \(plan): \(taken) of \(plan.predictedBytes)")
+        #expect(taken <= plan.predictedBytes, "\(saver) \(options) \(plan): \(taken) of \(plan.predictedBytes)")
       }
     }
   }

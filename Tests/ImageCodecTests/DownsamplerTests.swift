@@ -35,8 +35,7 @@ struct DownsamplerTests {
       #expect(contained.size == PixelSize(80, 40))
       try DecodedPixels(contained.data).expectQuarters("\(saver) contain")
       for gravity in [Gravity.centre, .attention] {
-        let covered = try await TestRender.one(
-          file, Variant(size: PixelSize(60, 80), fit: .cover, gravity: gravity))
+        let covered = try await TestRender.one(file, Variant(size: PixelSize(60, 80), fit: .cover, gravity: gravity))
         #expect(covered.size == PixelSize(60, 80))
         if gravity == .centre { try DecodedPixels(covered.data).expectQuarters("\(saver) cover") }
       }
@@ -84,8 +83,7 @@ struct DownsamplerTests {
     let smallest = Variant(size: PixelSize(300, 225), fit: .contain)
     #expect(
       try await TestRender.one(file, smallest).source
-        == SourceDescription(
-          size: PixelSize(1200, 900), format: .jpeg, byteCount: file.count))
+        == SourceDescription(size: PixelSize(1200, 900), format: .jpeg, byteCount: file.count))
   }
 
   @Test func transparencyChoosesTheFormatUnderAuto() async throws {

@@ -30,9 +30,7 @@ struct FuzzTests {
       random.damage(&copy, in: 0..<(round % 2 == 0 ? min(copy.count, 120) : copy.count), places: 4)
       if round % 7 == 0 { copy.removeLast(random.below(copy.count)) }
       do {
-        for rendered in try await TestRender.all(
-          .memory(copy), variants, budget: budget, isTolerant: round % 3 == 0)
-        {
+        for rendered in try await TestRender.all(.memory(copy), variants, budget: budget, isTolerant: round % 3 == 0) {
           if case .success(let thumbnail) = rendered.result { #expect(!thumbnail.data.isEmpty) }
         }
       } catch {

@@ -8,9 +8,7 @@
 
   init() throws { grid = [UInt8](try TestImages.bytes("formats/heic-grid.heic")) }
 
-  private func plan(
-    _ bytes: [UInt8], _ previews: PreviewUse = .auto, isBodyWhole: Bool = true
-  ) throws -> PreviewPlan? {
+  private func plan(_ bytes: [UInt8], _ previews: PreviewUse = .auto, isBodyWhole: Bool = true) throws -> PreviewPlan? {
     PreviewPlan(
       variants, probe: try probe(.memory(bytes)), memoryBudget: 64 << 20, previews: previews, isBodyWhole: isBodyWhole)
   }

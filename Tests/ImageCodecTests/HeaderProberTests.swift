@@ -59,8 +59,7 @@ struct HeaderProberTests {
   }
 
   @Test func aPictureThatClaimsTooMuchIsRefusedFromItsHeader() {
-    let error = CodecError.limitExceeded(
-      .pixels(PixelSize(60000, 60000)), value: 3_600_000_000, maximum: 268_435_456)
+    let error = CodecError.limitExceeded(.pixels(PixelSize(60000, 60000)), value: 3_600_000_000, maximum: 268_435_456)
     #expect(stream(claim(60000, 60000), by: 5) == .failed(error))
     #expect(throws: error) { try probe(.memory(claim(60000, 60000))) }
     #expect(error.description == "the picture claims 60000x60000 = 3600000000 pixels, more than the limit of 268435456")

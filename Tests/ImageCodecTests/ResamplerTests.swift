@@ -131,8 +131,7 @@ struct ResamplerTests {
     #expect(largestDifference(small, try exact(original, to: size, extent: extent)) <= 1)
     // A slope of 4 levels a pixel, half of whose last column is no more than padding: 37.5 pixels wide.
     let slope = try raster(38, 1, bands: 1) { x, _, _ in UInt8(20 + 4 * x) }
-    let halved = try bytes(
-      slope.resampled(to: PixelSize(15, 1), extent: PixelExtent(width: 37.5, height: 1)))
+    let halved = try bytes(slope.resampled(to: PixelSize(15, 1), extent: PixelExtent(width: 37.5, height: 1)))
     for x in 3..<12 { #expect(abs(Double(halved[x]) - (20 + 4 * ((Double(x) + 0.5) * 2.5 - 0.5))) <= 1) }
   }
 

@@ -126,8 +126,7 @@
   ) -> [UInt8] {
     var tiff = TIFFWriter(isBigEndian: isBigEndian)
     let image = page("image", 200, 100, type: nil)
-    tiff.write(
-      chain: [image + (subdirectories.isEmpty ? [] : [(0x014A, .directories(subdirectories))])] + chain)
+    tiff.write(chain: [image + (subdirectories.isEmpty ? [] : [(0x014A, .directories(subdirectories))])] + chain)
     tiff.add(block: "image", [UInt8](repeating: white, count: 20_000))
     for (index, name) in ["a", "b", "c", "d"].enumerated() {
       tiff.add(block: name, [UInt8](repeating: UInt8(10 * index + 10), count: 60_000))
@@ -254,8 +253,7 @@
 
   @Test func endlessReducedPagesCountAsPages() throws {
     var tiff = TIFFWriter()
-    tiff.write(
-      chain: [Self.page("image", 200, 100, type: nil)] + (0..<300).map { _ in Self.page("image", 100, 50) })
+    tiff.write(chain: [Self.page("image", 200, 100, type: nil)] + (0..<300).map { _ in Self.page("image", 100, 50) })
     tiff.add(block: "image", [UInt8](repeating: 0, count: 20_000))
     let probed = try probe(.memory(tiff.bytes))
     #expect(try #require(probed.frameCount) > 200)

@@ -22,9 +22,7 @@ struct TestImagesTests {
   private static let variant = Variant(size: PixelSize(80, 80), fit: .contain, format: .png)
 
   /// Expects that all files look like the first, with a mean difference of so many levels at most.
-  private func expectAlike(
-    _ names: [String], tolerance: Double, as variant: Variant = variant
-  ) async throws {
+  private func expectAlike(_ names: [String], tolerance: Double, as variant: Variant = variant) async throws {
     let first = try await render(try #require(names.first), variant)
     for name in names.dropFirst() {
       let difference = try await render(name, variant).meanDifference(from: first)

@@ -17,8 +17,7 @@ struct FolderIndexTests {
     _ path: String, _ day: String = "2026-03-10", taken: String? = nil, by camera: (make: String, model: String)? = nil
   ) throws {
     let file = folder.appendingPathComponent(path)
-    try FileManager.default.createDirectory(
-      at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
     let exif = taken.map { day in
       var texts = [DateSamples.original: "\(day.replacing("-", with: ":")) 12:00:00"]
       if let camera { (texts[0x010F], texts[0x0110]) = camera }

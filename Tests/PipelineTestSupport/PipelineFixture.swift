@@ -86,8 +86,7 @@ func damageEveryRow(in directory: URL) async throws {
   let file = try #require(files.first { $0.pathExtension == "sqlite" })
   let queue = try DatabaseQueue(path: file.path)
   try await queue.write { database in
-    try database.execute(
-      sql: "UPDATE piece SET data = CAST(substr(data, 1, 20) || x'00' || substr(data, 22) AS BLOB)")
+    try database.execute(sql: "UPDATE piece SET data = CAST(substr(data, 1, 20) || x'00' || substr(data, 22) AS BLOB)")
   }
 }
 

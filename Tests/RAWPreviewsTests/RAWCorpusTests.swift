@@ -30,8 +30,7 @@ import TestSupport
       let bytes = Array(try Data(contentsOf: Self.root.appending(path: name)))
       let file = try #require(RAWSamples.read(bytes).file, "\(name)")
       #expect(file.format == format && file.orientation == 1, "\(name)")
-      #expect(
-        file.previews.map { [$0.width, $0.height, $0.range.lowerBound, $0.range.count] } == previews, "\(name)")
+      #expect(file.previews.map { [$0.width, $0.height, $0.range.lowerBound, $0.range.count] } == previews, "\(name)")
       if let dummies = Self.dummies[name] {
         #expect(file.images.map { [$0.range.lowerBound, $0.range.count] } == dummies, "\(name)")
       }

@@ -5,9 +5,7 @@ extension PhotoServiceOrigin {
   /// without results, reports errors with the status 200, and serves thumbnails of certain widths only.
   ///
   /// - Parameter refusesOriginals: Whether requests for original files get a 429.
-  public static func commons(
-    _ pictures: [OriginPicture], refusesOriginals: Bool = false
-  ) throws -> PhotoServiceOrigin {
+  public static func commons(_ pictures: [OriginPicture], refusesOriginals: Bool = false) throws -> PhotoServiceOrigin {
     try PhotoServiceOrigin(isAPI: { $0 == "/w/api.php" }) { request in
       request.path == "/w/api.php"
         ? commonsPage(of: pictures, request) : commonsFile(of: pictures, request, refusesOriginals)

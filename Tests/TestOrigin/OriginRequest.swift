@@ -24,8 +24,7 @@ public struct OriginRequest: Sendable {
   /// The query parameters, decoded; the last value of a repeated name.
   public var query: [String: String] {
     guard let items = URLComponents(string: target)?.queryItems else { return [:] }
-    return Dictionary(
-      items.map { ($0.name, ($0.value ?? "").replacing("+", with: " ")) }, uniquingKeysWith: { $1 })
+    return Dictionary(items.map { ($0.name, ($0.value ?? "").replacing("+", with: " ")) }, uniquingKeysWith: { $1 })
   }
 
   /// The value of the first field with the name, ignoring case.

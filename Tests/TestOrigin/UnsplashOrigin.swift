@@ -48,9 +48,7 @@ public final class UnsplashOrigin: Sendable {
 
   /// Serves the JPEG and PNG files of a folder and its subfolders, sorted by path. The words of the path are the
   /// photo's description, which queries search.
-  public convenience init(
-    directory: URL, accessKey: String = "test-access-key", hourlyLimit: Int = 5000
-  ) throws {
+  public convenience init(directory: URL, accessKey: String = "test-access-key", hourlyLimit: Int = 5000) throws {
     let paths = (FileManager.default.enumerator(atPath: directory.path)?.compactMap { $0 as? String } ?? []).sorted()
     let pictures = try paths.compactMap { path -> Picture? in
       let type = OriginFiles.contentType(of: path)

@@ -20,8 +20,7 @@ package enum TestImages {
 
 extension OriginResponse {
   /// A small JPEG.
-  package static let picture = Self.ok(
-    (try? TestImages.bytes("formats/jpeg-420.jpg")) ?? Data(), type: "image/jpeg")
+  package static let picture = Self.ok((try? TestImages.bytes("formats/jpeg-420.jpg")) ?? Data(), type: "image/jpeg")
 }
 
 extension Origin {

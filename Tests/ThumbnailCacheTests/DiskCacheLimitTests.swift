@@ -120,8 +120,7 @@ struct DiskCacheLimitTests {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<12 {
         group.addTask {
-          try await cache.store(
-            [CacheEntry(variant: Sample.variant(), thumbnail: big)], of: Sample.record(number))
+          try await cache.store([CacheEntry(variant: Sample.variant(), thumbnail: big)], of: Sample.record(number))
           #expect(cache.commits.room.used <= 8 << 20)
         }
       }

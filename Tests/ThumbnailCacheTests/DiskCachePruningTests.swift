@@ -72,8 +72,7 @@ struct DiskCachePruningTests {
     let left = directory.database + ".new"
     for (age, isKept) in [(0.0, true), (700, false)] {
       try Data([1]).write(to: URL(fileURLWithPath: left))
-      try FileManager.default.setAttributes(
-        [.modificationDate: Date(timeIntervalSinceNow: -age)], ofItemAtPath: left)
+      try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSinceNow: -age)], ofItemAtPath: left)
       _ = try DiskCache(directory: directory.url, byteLimit: 64 << 20)
       #expect(FileManager.default.fileExists(atPath: left) == isKept)
     }

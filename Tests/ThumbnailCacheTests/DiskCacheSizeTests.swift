@@ -27,9 +27,7 @@ struct DiskCacheSizeTests {
     return record
   }
 
-  private func store(
-    _ numbers: Range<Int>, of bytes: Int, sizes: Int = 1, in cache: DiskCache
-  ) async throws {
+  private func store(_ numbers: Range<Int>, of bytes: Int, sizes: Int = 1, in cache: DiskCache) async throws {
     for number in numbers {
       let entries = (0..<sizes).map { size in
         // From 0.7 to 1.3 times the length.

@@ -19,8 +19,7 @@ struct DiskCacheTests {
   }
 
   @Test func whatIsStoredCanBeReadBeforeItIsWritten() async throws {
-    let slow = try DiskCache(
-      directory: directory.url, byteLimit: 64 << 20, policy: .init(delay: .seconds(60)))
+    let slow = try DiskCache(directory: directory.url, byteLimit: 64 << 20, policy: .init(delay: .seconds(60)))
     try await slow.store(1)
     #expect(try slow.thumbnail(for: Sample.key(1)) == Sample.thumbnail(1))
     #expect(try slow.variants(of: Sample.source(1).key) == [Sample.variant()])
@@ -47,8 +46,7 @@ struct DiskCacheTests {
   }
 
   @Test func replacingRemovingAndClearingKeepTheirOrderWhileStaged() async throws {
-    let slow = try DiskCache(
-      directory: directory.url, byteLimit: 64 << 20, policy: .init(delay: .seconds(60)))
+    let slow = try DiskCache(directory: directory.url, byteLimit: 64 << 20, policy: .init(delay: .seconds(60)))
     try await slow.store(1)
     try await slow.store([Sample.entry(11)], of: Sample.record(1))
     #expect(try slow.thumbnail(for: Sample.key(1)) == Sample.thumbnail(11))
@@ -190,8 +188,7 @@ struct DiskCacheTests {
   }
 
   @Test func closingWritesWhatWaits() async throws {
-    let other = try DiskCache(
-      directory: directory.url, byteLimit: 64 << 20, policy: .init(delay: .seconds(60)))
+    let other = try DiskCache(directory: directory.url, byteLimit: 64 << 20, policy: .init(delay: .seconds(60)))
     try await other.store(1)
     other.close()
     #expect(try cache.thumbnail(for: Sample.key(1)) == Sample.thumbnail(1))
@@ -202,8 +199,7 @@ struct DiskCacheTests {
 
   @Test func droppingTheCacheWritesWhatWaits() async throws {
     do {
-      let other = try DiskCache(
-        directory: directory.url, byteLimit: 64 << 20, policy: .init(delay: .seconds(60)))
+      let other = try DiskCache(directory: directory.url, byteLimit: 64 << 20, policy: .init(delay: .seconds(60)))
       try await other.store(1)
     }
     #expect(try await eventually { try cache.thumbnail(for: Sample.key(1)) != nil })

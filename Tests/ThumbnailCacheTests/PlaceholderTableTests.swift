@@ -6,8 +6,7 @@
 @Suite(.timeLimit(.minutes(1)))
 struct PlaceholderTableTests {
   private let directory: CacheDirectory
-  private let placeholder = Placeholder(
-    thumbHash: Data(1...20), colour: RGBColor(red: 7, green: 8, blue: 9))
+  private let placeholder = Placeholder(thumbHash: Data(1...20), colour: RGBColor(red: 7, green: 8, blue: 9))
 
   init() throws { directory = try CacheDirectory() }
 

@@ -70,8 +70,7 @@ struct ThumbnailCacheTests {
   }
 
   @Test func whatWasWrongWhenTheDiskCacheWasOpenedIsHeard() throws {
-    try String(repeating: "garbage", count: 1000).write(
-      toFile: directory.database, atomically: false, encoding: .utf8)
+    try String(repeating: "garbage", count: 1000).write(toFile: directory.database, atomically: false, encoding: .utf8)
     let cache = try tiers()
     #expect(cache.diskReplacement?.isDamage == true)
     #expect(cache.diskProblem == nil)

@@ -127,8 +127,7 @@
 
   @Test func aDeadlineEndsTheWork() async throws {
     let gate = Gate()
-    let fixture = try ServiceFixture(
-      { $0.deadline = .milliseconds(50) }, answer: { _ in .picture.held(by: gate) })
+    let fixture = try ServiceFixture({ $0.deadline = .milliseconds(50) }, answer: { _ in .picture.held(by: gate) })
     let response = await fixture.get(try fixture.address("40"))
     #expect(response.status == .gatewayTimeout && response.object["error"] as? String == "timed-out")
     await poll { fixture.library.activeJobs == 0 }

@@ -24,8 +24,7 @@ struct BadCacheTests {
     #expect(summary.made == 3 && summary.stored == 0 && summary.storedBytes == 0)
     #expect(try Data(contentsOf: bench.url("file")) == Data("hello".utf8))
 
-    let get = try await bench.run(
-      "get", "pictures/picture 1.jpg", "--output", "small.jpg", "--cache-dir", directory)
+    let get = try await bench.run("get", "pictures/picture 1.jpg", "--output", "small.jpg", "--cache-dir", directory)
     #expect(get.status == 0 && get.complaints.count == 1)
     #expect(FileManager.default.fileExists(atPath: bench.url("small.jpg").path))
 

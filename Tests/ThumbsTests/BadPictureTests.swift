@@ -68,8 +68,7 @@ struct BadPictureTests {
       at: folder.appendingPathComponent("large.jpg"), withDestinationURL: TestImages.url("gallery/moonlit-lake.jpg"))
     try TestImages.bytes("formats/size-17x13.jpg").write(to: folder.appendingPathComponent("small.jpg"))
 
-    let ofFolder = try await bench.run(
-      "prefetch", "--query", "", "--provider", "folder:pictures", option, value)
+    let ofFolder = try await bench.run("prefetch", "--query", "", "--provider", "folder:pictures", option, value)
     expectComplaint(ofFolder, 1, "thumbs: pictures/large.jpg: ", "raise the limit (", option, printing: true)
     #expect(ofFolder.lines.first?.contains("1 made") == true)
     let ofURL = try await bench.run("get", "\(origin.url("/large.jpg"))", "--output", "a.jpg", option, value)

@@ -193,8 +193,7 @@ struct ConvertCommandTests {
     try put("formats/jpeg-444.jpg", "photos/line\nbreak.jpg")
     let lines = try await bench.run(
       "convert", "-", "--output", "lines", input: .bytes(Data("photos/x/a.jpg\r\n\nmissing.jpg\n".utf8)))
-    #expect(
-      lines.status == 1 && lines.complaints == ["thumbs: missing.jpg: no such file or folder; check its path"])
+    #expect(lines.status == 1 && lines.complaints == ["thumbs: missing.jpg: no such file or folder; check its path"])
     #expect(try files("lines").keys.sorted() == [".thumbs-index", "photos/x/a.jpg"])
     let names = Data("photos/line\nbreak.jpg\0photos/x\0".utf8)
     let nulls = try await bench.run("convert", "-", "-0", "--output", "nulls", input: .bytes(names))
@@ -310,8 +309,7 @@ struct ConvertCommandTests {
       return run.complaints
     }
     #expect(try await site("--originals").isEmpty)
-    #expect(
-      try await site() == ["thumbs: www still has 1 file of earlier runs; --delete-orphans removes what is left"])
+    #expect(try await site() == ["thumbs: www still has 1 file of earlier runs; --delete-orphans removes what is left"])
     #expect(bench.isFile("www/site-files/originals/a.jpg"))
     #expect(try await site("--delete-orphans", "--yes").isEmpty)
     #expect(!bench.isFile("www/site-files/originals/a.jpg") && bench.isFile("www/a-512x512.jpg"))

@@ -123,8 +123,7 @@ struct ExportCommandTests {
     let host = try bench.folder("out/127.0.0.1")
     try Data("mine".utf8).write(to: host.appendingPathComponent("a.jpg"))
     let list = Data(["/a.jpg/b.jpg", "/c.jpg", "/d.jpg"].map { "\(origin.url($0))\n" }.joined().utf8)
-    let run = try await bench.run(
-      "prefetch", "--urls", "-", "--export", "out", "--json", input: .bytes(list))
+    let run = try await bench.run("prefetch", "--urls", "-", "--export", "out", "--json", input: .bytes(list))
     #expect(run.status == 1 && run.complaints.count == 1, "\(run.stderr)")
     #expect(run.stderr.contains("out/127.0.0.1/a.jpg/b.jpg cannot be written: Not a directory"))
     #expect(try run.summary().stored == 3 && run.lines.last?.contains("\"exportedFiles\":2") == true)

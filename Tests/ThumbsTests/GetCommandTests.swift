@@ -134,8 +134,7 @@ struct GetCommandTests {
   @Test func anOutputIsReplacedAsAWholeOrNotAtAll() async throws {
     try Data("before".utf8).write(to: bench.url("a.jpg"))
     #expect(chmod(bench.url("a.jpg").path, 0o640) == 0)
-    try FileManager.default.createSymbolicLink(
-      atPath: bench.url("link.jpg").path, withDestinationPath: "a.jpg")
+    try FileManager.default.createSymbolicLink(atPath: bench.url("link.jpg").path, withDestinationPath: "a.jpg")
 
     let failed = try await bench.run("get", "nowhere.jpg", "--output", "a.jpg")
     expectComplaint(failed, 1, "thumbs: nowhere.jpg: no such file; check its path\n")

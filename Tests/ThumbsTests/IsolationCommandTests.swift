@@ -13,8 +13,7 @@ struct IsolationCommandTests {
   private func mixedFolder(withEndless: Bool = true) throws -> URL {
     let folder = try bench.folder("mixed", pictures: 1)
     for name in ["svg.svg", "bmp.bmp", "jpeg2000.jp2", "pdf.pdf", "jpeg-xl.jxl", "openexr.exr"] {
-      try FileManager.default.copyItem(
-        at: TestImages.url("formats/\(name)"), to: folder.appendingPathComponent(name))
+      try FileManager.default.copyItem(at: TestImages.url("formats/\(name)"), to: folder.appendingPathComponent(name))
     }
     if withEndless { try Self.endless.write(to: folder.appendingPathComponent("endless.svg")) }
     return folder

@@ -92,8 +92,7 @@ struct OutputTests {
       }
     }
     let list = ["/good.jpg", "/moved.jpg"].map { "\(origin.url($0))?key=hunter2&w=1#part\n" }.joined()
-    let run = try await bench.run(
-      "prefetch", "--urls", "-", "--verbose", "--json", input: .bytes(Data(list.utf8)))
+    let run = try await bench.run("prefetch", "--urls", "-", "--verbose", "--json", input: .bytes(Data(list.utf8)))
     #expect(run.status == 0 && !run.stderr.contains("hunter2"), "\(run.stderr)")
     #expect(run.stderr.contains("thumbs: \(origin.url("/good.jpg"))?key=***&w=***: downloaded "), "\(run.stderr)")
     #expect(!run.stderr.contains("part"), "\(run.stderr)")

@@ -33,8 +33,7 @@ struct PhotoServiceTests {
       ("commons", try .commons(lakes), "Test B & Co", "CC BY-SA 4.0"),
     ]
     for (name, service, author, licence) in services {
-      let run = try await prefetch(
-        name, service, "--size", "40x40", environment: ["PEXELS_API_KEY": "key-of-a-test"])
+      let run = try await prefetch(name, service, "--size", "40x40", environment: ["PEXELS_API_KEY": "key-of-a-test"])
       #expect(run.status == 0 && run.stderr.isEmpty, "\(name): \(run.stderr)")
       #expect(try run.pictures().count == 3)
       let summary = try run.summary()
@@ -45,8 +44,7 @@ struct PhotoServiceTests {
       // The key goes to the API, not to the pictures.
       #expect(service.imageRequests.allSatisfy { $0.request.value(of: "Authorization") == nil })
 
-      let again = try await prefetch(
-        name, service, "--size", "40x40", environment: ["PEXELS_API_KEY": "key-of-a-test"])
+      let again = try await prefetch(name, service, "--size", "40x40", environment: ["PEXELS_API_KEY": "key-of-a-test"])
       #expect(try again.summary().hits == 3, "\(name)")
     }
   }

@@ -126,8 +126,7 @@ struct PrefetchCommandTests {
     let folder = try bench.folder("gallery")
     for name in names + ["paper-mountains.png"] {
       let file = TestImages.gallery.appendingPathComponent(name)
-      try FileManager.default.createSymbolicLink(
-        at: folder.appendingPathComponent(name), withDestinationURL: file)
+      try FileManager.default.createSymbolicLink(at: folder.appendingPathComponent(name), withDestinationURL: file)
     }
     let origin = try Origin.serving(directory: folder)
     let unsplash = try UnsplashOrigin(directory: folder)

@@ -66,8 +66,7 @@ struct ProgressTests {
     }
     let list = Data((0..<Self.count).map { "\(origin.url("/\($0).jpg"))\n" }.joined().utf8)
     let terminal = try #require(PseudoTerminal(columns: 120))
-    let process = try bench.start(
-      ["prefetch", "--urls", "-"], input: .bytes(list), stderr: .descriptor(terminal.end))
+    let process = try bench.start(["prefetch", "--urls", "-"], input: .bytes(list), stderr: .descriptor(terminal.end))
     terminal.closeEnd()
     let words = "  waiting for 2 from 127.0.0.1:\(origin.port)  "
     #expect(

@@ -29,9 +29,7 @@ struct SearchCommandTests {
     try JSONDecoder().decode([String: Sum].self, from: Data((run.lines.last ?? "").utf8))["summary"]
   }
 
-  private func search(
-    _ unsplash: UnsplashOrigin, _ arguments: String...
-  ) async throws -> Run {
+  private func search(_ unsplash: UnsplashOrigin, _ arguments: String...) async throws -> Run {
     try await bench.start(
       ["search", "--provider", "unsplash", "--provider-url", "\(unsplash.baseURL)"] + arguments,
       environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey]

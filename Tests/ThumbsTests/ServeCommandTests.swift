@@ -51,8 +51,7 @@
     func items(_ count: Int, query: String = "") async throws -> [[String: Any]] {
       let token = try #require(try await object("/api/gallery")["token"] as? String)
       let message = try JSONSerialization.data(withJSONObject: ["query": query, "order": "name"])
-      let session = try await object(
-        "/api/sessions", method: "POST", body: message, headers: ["x-thumbs-token": token])
+      let session = try await object("/api/sessions", method: "POST", body: message, headers: ["x-thumbs-token": token])
       let id = try #require(session["id"] as? String)
       var items: [[String: Any]] = []
       try await poll {
@@ -101,8 +100,7 @@
   @Test func ctrlCEndsItWhileAPageIsOpenAndAThumbnailIsWaitedFor() async throws {
     let gate = Gate()
     let origin = try Origin { _ in .ok([1]).held(by: gate) }
-    let served = try await Served(
-      bench, [TestImages.gallery.path, "--port", "0", "--allow-private-networks"])
+    let served = try await Served(bench, [TestImages.gallery.path, "--port", "0", "--allow-private-networks"])
     _ = try await served.items(1)
     let source = try #require("\(origin.url("/a.jpg"))".addingPercentEncoding(withAllowedCharacters: .alphanumerics))
     let waiting = Task { try await served.get("/thumb/40/\(source)").status }
@@ -343,8 +341,7 @@
     let session = try #require(
       try await first.object("/api/sessions", method: "POST", body: Data("{}".utf8), headers: fields)["id"] as? String)
     let message = try JSONSerialization.data(withJSONObject: ["ids": [hidden]])
-    let deleted = try await first.get(
-      "/api/sessions/\(session)/delete", method: "POST", body: message, headers: fields)
+    let deleted = try await first.get("/api/sessions/\(session)/delete", method: "POST", body: message, headers: fields)
     #expect(deleted.status == 204)
     _ = await first.end()
     for (more, isShown) in [([], false), (["--show-hidden"], true), ([], true)] {

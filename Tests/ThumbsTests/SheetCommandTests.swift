@@ -106,8 +106,7 @@ struct SheetCommandTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["sheet.html"])
     #expect(try text("sheets/sheet.html") == "old")
     gate.open()
-    let again = try await bench.run(
-      "prefetch", "--urls", "-", "--sheet", "sheets/sheet.html", input: .bytes(list))
+    let again = try await bench.run("prefetch", "--urls", "-", "--sheet", "sheets/sheet.html", input: .bytes(list))
     #expect(again.status == 0, "\(again.stderr)")
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["sheet.html"])
     #expect(try text("sheets/sheet.html").hasSuffix("</html>\n"))

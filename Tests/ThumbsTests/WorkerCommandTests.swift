@@ -199,8 +199,7 @@ struct WorkerCommandTests {
     #expect(unwritable.status == 73 && unwritable.stderr.contains("/dev/null/shards"), "\(unwritable.stderr)")
     let full = open("/dev/full", O_WRONLY | O_CLOEXEC)
     defer { close(full) }
-    let process = try bench.start(
-      ["worker"], input: .bytes(Data("x\n".utf8)), stdout: .descriptor(full))
+    let process = try bench.start(["worker"], input: .bytes(Data("x\n".utf8)), stdout: .descriptor(full))
     let run = await process.run()
     #expect(run.status == 73 && run.stderr.contains("stdout cannot be written"), "\(run.stderr)")
     for wrong in [["--tar", "a", "--inline"], ["--max-failures", "many"], ["--sidecars"], ["--shard-size", "0"]] {

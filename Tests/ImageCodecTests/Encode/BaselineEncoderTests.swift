@@ -17,8 +17,7 @@ struct BaselineEncoderTests {
   private func encoded(_ raster: Raster, quality: Int, profile: [UInt8] = []) -> Data {
     let samples: Samples = raster.bands == 1 ? .gray : raster.space == .ycc ? .ycc : .rgb
     return raster.withSamples {
-      BaselineEncoder.encode(
-        $0, raster.size, samples, quality: quality, header: JPEGFileHeader(profile: profile))
+      BaselineEncoder.encode($0, raster.size, samples, quality: quality, header: JPEGFileHeader(profile: profile))
     }
   }
 

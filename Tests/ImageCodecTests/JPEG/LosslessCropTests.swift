@@ -40,8 +40,7 @@ struct LosslessCropTests {
     let body = ByteSource.memory(file)
     var header = try probe(body)
     header.orientation = orientation
-    let plan = try DecodePlan.make(
-      probe: header, bodyLength: file.count, variants: [variant], memoryBudget: 256 << 20)
+    let plan = try DecodePlan.make(probe: header, bodyLength: file.count, variants: [variant], memoryBudget: 256 << 20)
     try #require(plan.passes.allSatisfy { $0.window != nil })
     var whole = plan
     for number in whole.passes.indices { whole.passes[number].window = nil }
@@ -123,8 +122,7 @@ struct LosslessCropTests {
     _ file: [UInt8], _ area: PixelRectangle, _ index: inout [UInt8]?, size: PixelSize = size
   ) throws(CodecError) -> (bytes: [UInt8], read: Int) {
     let source = CountedSource(file)
-    let decoder = CoefficientDecoder(
-      source, size: size, scale: .full, cancellation: CancellationFlag(), window: 256)
+    let decoder = CoefficientDecoder(source, size: size, scale: .full, cancellation: CancellationFlag(), window: 256)
     let part = try decoder.crop(to: area, index: &index)
     return (part, source.read)
   }

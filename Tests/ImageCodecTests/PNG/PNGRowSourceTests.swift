@@ -124,8 +124,7 @@ struct PNGRowSourceTests {
   // MARK: Profiles
 
   private static func profiled(_ change: (inout TestPNG, inout [UInt8]) -> Void = { _, _ in }) throws -> [UInt8] {
-    let source = try TestPicture.save(
-      TestPicture.apply("icc_transform", to: texture(), "p3"), "pngsave_buffer")
+    let source = try TestPicture.save(TestPicture.apply("icc_transform", to: texture(), "p3"), "pngsave_buffer")
     var profile = try #require(try PNGRows(libvips: source).profile)
     var png = TestPNG(4, 4, colour: 2, depth: 8, filters: [4])
     change(&png, &profile)

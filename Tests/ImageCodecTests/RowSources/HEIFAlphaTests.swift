@@ -16,8 +16,7 @@ struct HEIFAlphaTests {
     var place: @Sendable (Int, Int) -> (x: Int, y: Int)
   }
 
-  private static let part = TileFile.box(
-    "clap", [96, 1, 32, 1, 8, 1, -4, 1].flatMap { TileFile.number($0, 4) })
+  private static let part = TileFile.box("clap", [96, 1, 32, 1, 8, 1, -4, 1].flatMap { TileFile.number($0, 4) })
   private static func turned(_ turns: UInt8) -> [UInt8] { TileFile.box("irot", [turns]) }
   private static func mirrored(_ axis: UInt8) -> [UInt8] { TileFile.box("imir", [axis]) }
 

@@ -42,8 +42,7 @@ struct HEIFRowSourceTests {
   ])
   func depthsAndChromaLookAsByLibheif(_ options: String) throws {
     let bits = options.contains("bitdepth") ? 16 : 8
-    try Self.expectAlike(
-      try TestPicture.quarters(151, 97).encoded("heifsave_buffer", options, bits: bits), options)
+    try Self.expectAlike(try TestPicture.quarters(151, 97).encoded("heifsave_buffer", options, bits: bits), options)
   }
 
   @Test func aGridIsReadByItsTilesAndTurned() throws {

@@ -6,9 +6,7 @@ import HEIFContainer
 
 /// PQ and HLG as sRGB, against levels computed from the formulas of the recommendations.
 @Suite struct ToneMapTests {
-  private static func map(
-    primaries: Int = 9, transfer: Int, peak: Int? = nil, isWide: Bool = true
-  ) throws -> ToneMap {
+  private static func map(primaries: Int = 9, transfer: Int, peak: Int? = nil, isWide: Bool = true) throws -> ToneMap {
     let colour = CodedColour(primaries: primaries, transfer: transfer, matrix: 9, isFullRange: true)
     return ToneMap(try #require(CodedLight(colour, peakLight: peak)), isWide: isWide)
   }
@@ -218,8 +216,7 @@ import HEIFContainer
   func profilesOfACodedLightAreToneMapped(
     _ transfer: Int, _ kind: (saver: String, options: String, bits: Int)
   ) async throws {
-    let range = try #require(
-      CodedLight(CodedColour(primaries: 9, transfer: transfer, matrix: 0, isFullRange: true)))
+    let range = try #require(CodedLight(CodedColour(primaries: 9, transfer: transfer, matrix: 0, isFullRange: true)))
     let curve =
       Array("curv".utf8) + [0, 0, 0, 0] + TestPNG.long(1025)
       + (0...1024).flatMap { TestPNG.long(Int(range.light(Double($0) / 1024) * 65_535)).suffix(2) }

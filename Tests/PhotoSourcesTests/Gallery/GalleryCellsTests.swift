@@ -38,8 +38,7 @@
       kinds(content(.loaded, hasMore: true)) == ["header": [.header], "photos": photos, "footer": [.attribution]])
     #expect(kinds(content(.loaded))["footer"] == [.text, .attribution])
     #expect(kinds(content(.loadingNextPage))["footer"] == [.loading, .attribution])
-    #expect(
-      kinds(content(.empty(message: "nothing"), photos: 0)) == ["header": [.header], "notices": [.message]])
+    #expect(kinds(content(.empty(message: "nothing"), photos: 0)) == ["header": [.header], "notices": [.message]])
     #expect(kinds(content(.failed(offline)))["notices"] == [.message])
     #expect(kinds(content(.offline(offline)))["photos"] == photos)
   }

@@ -44,9 +44,7 @@ struct GalleryMachineDriver {
 
   mutating func search(_ text: String) { send(.search(text)) }
 
-  mutating func search(
-    _ text: String, answered numbers: some Sequence<Int>, next: String? = nil, total: Int? = nil
-  ) {
+  mutating func search(_ text: String, answered numbers: some Sequence<Int>, next: String? = nil, total: Int? = nil) {
     search(text)
     answer(numbers, next: next, total: total)
   }

@@ -130,8 +130,7 @@ struct IsolationTests {
     }
     for name in Thoroughness.cases(chosen, of: all) {
       let (here, there) = (self.fixture.request("/\(name)"), fixture.request("/\(name)"))
-      let expected = try? await self.fixture.pipeline.thumbnail(
-        for: ThumbnailRequest(here.source, variant: variant))
+      let expected = try? await self.fixture.pipeline.thumbnail(for: ThumbnailRequest(here.source, variant: variant))
       let found = try? await fixture.pipeline.thumbnail(for: ThumbnailRequest(there.source, variant: variant))
       #expect(expected == found, "\(name)")
     }

@@ -12,8 +12,7 @@
     let pexels = try PhotoServiceOrigin.pexels(lakes(45), accessKey: Self.key, shortPage: 2)
     let provider = try provider(pexels)
     #expect(try await provider.pages(of: PhotoQuery("lake", pageSize: 20)).map(\.count) == [20, 19, 5])
-    #expect(
-      pexels.apiRequests.map(\.target) == (1...3).map { "/v1/search?query=lake&page=\($0)&per_page=20" })
+    #expect(pexels.apiRequests.map(\.target) == (1...3).map { "/v1/search?query=lake&page=\($0)&per_page=20" })
     #expect(pexels.apiRequests.allSatisfy { $0.request.value(of: "Authorization") == Self.key })
     #expect(try await provider.search(PhotoQuery("lake"), at: nil).total == 45)
   }

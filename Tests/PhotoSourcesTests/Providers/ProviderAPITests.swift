@@ -64,8 +64,7 @@
     let provider = ServiceProvider(
       service, baseURL: try #require(base), key: AccessKey("SECRET"), client: client, clock: clock.clock)
     #expect(try await searchError(provider) == nil)
-    #expect(
-      try await searchError(provider) == .rateLimited(provider: service.dialect.name, retryAfter: pause))
+    #expect(try await searchError(provider) == .rateLimited(provider: service.dialect.name, retryAfter: pause))
     #expect(client.requests.count == 1)
     clock.advance(by: pause)
     #expect(try await searchError(provider) == nil)
@@ -145,8 +144,7 @@
     ("plain SECRET text", "plain [key] text"), ("", "an empty answer"), ("<p></p>", "an empty page"),
   ])
   func saysWhatTheAnswerSays(body: String, reason: String) async throws {
-    #expect(
-      try await error(try api(StubHTTPClient(400, body))) == .badRequest(provider: "example", reason: reason))
+    #expect(try await error(try api(StubHTTPClient(400, body))) == .badRequest(provider: "example", reason: reason))
     #expect(try await error(try api(StubHTTPClient(403, body))) == .blocked(provider: "example", reason: reason))
   }
 

@@ -74,8 +74,7 @@
     #expect(photo.authorURL?.absoluteString == "https://unsplash.com/@testa\(credit)")
     #expect(photo.pageURL?.absoluteString == "https://unsplash.com/photos/tst_A1b2C3\(credit)")
     #expect(photo.licence?.name == "Unsplash License")
-    #expect(
-      photo.downloadLocation?.absoluteString == "https://api.unsplash.com/photos/tst_A1b2C3/download?ixid=T1")
+    #expect(photo.downloadLocation?.absoluteString == "https://api.unsplash.com/photos/tst_A1b2C3/download?ixid=T1")
     let source = photo.source(for: PixelSize(400, 400), fit: .cover)
     #expect(
       source.url.absoluteString

@@ -23,9 +23,7 @@ package struct RAWSample: Sendable {
   private static func sensor(_ length: Int) -> [UInt8] { (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 37) } }
 
   /// A file of a kind; see `kinds`.
-  package init(
-    _ kind: String, _ previews: Previews, orientation: Int = 1, sensorLength: Int = defaultSensorLength
-  ) {
+  package init(_ kind: String, _ previews: Previews, orientation: Int = 1, sensorLength: Int = defaultSensorLength) {
     let sensor = Self.sensor(sensorLength)
     name = kind
     switch kind {
@@ -164,9 +162,7 @@ package struct RAWSample: Sendable {
 
   // MARK: Headers of their own
 
-  private static func raf(
-    _ previews: Previews, _ orientation: Int, _ sensor: [UInt8]
-  ) -> ([UInt8], [Range<Int>]) {
+  private static func raf(_ previews: Previews, _ orientation: Int, _ sensor: [UInt8]) -> ([UInt8], [Range<Int>]) {
     let jpeg = withExif(previews.full, orientation: orientation, thumbnail: previews.thumbnail)
     var bytes = Array("FUJIFILMCCD-RAW 0201FF123456".utf8)
     bytes += [UInt8](repeating: 0, count: 84 - bytes.count)
@@ -193,9 +189,7 @@ package struct RAWSample: Sendable {
     return [0xFF, 0xD8, 0xFF, 0xE1, UInt8(length >> 8), UInt8(length & 255)] + segment + jpeg.dropFirst(2)
   }
 
-  private static func mrw(
-    _ previews: Previews, _ orientation: Int, _ sensor: [UInt8]
-  ) -> ([UInt8], [Range<Int>]) {
+  private static func mrw(_ previews: Previews, _ orientation: Int, _ sensor: [UInt8]) -> ([UInt8], [Range<Int>]) {
     let start = 8 + 8 + 24 + 8
     var tiff = TIFFWriter(isBigEndian: true)
     let notes = TIFFWriter.Value.notes(
@@ -227,9 +221,7 @@ package struct RAWSample: Sendable {
     big(content.count + 8) + Array(kind.utf8) + content
   }
 
-  private static func cr3(
-    _ previews: Previews, _ orientation: Int, _ sensor: [UInt8]
-  ) -> ([UInt8], [Range<Int>]) {
+  private static func cr3(_ previews: Previews, _ orientation: Int, _ sensor: [UInt8]) -> ([UInt8], [Range<Int>]) {
     var first = TIFFWriter()
     first.write(chain: [[(0x010F, .text("Canon")), (0x0112, .short([orientation]))]])
     var notes = TIFFWriter()

@@ -21,8 +21,7 @@
     followsLinks: Bool = true, areInOrder: @escaping ([UInt8], [UInt8]) -> Bool = { $0.lexicographicallyPrecedes($1) },
     declining declined: Set<String> = []
   ) -> [String] {
-    var walk = DirectoryWalk(
-      of: RawPath(directory.url.path), followsLinks: followsLinks, areInOrder: areInOrder)
+    var walk = DirectoryWalk(of: RawPath(directory.url.path), followsLinks: followsLinks, areInOrder: areInOrder)
     var events: [String] = []
     var hasMore = true
     while hasMore {

@@ -35,8 +35,7 @@
 
   @Test func aByteOrderMarkAtTheStartIsSkipped() {
     let mark: [UInt8] = [0xef, 0xbb, 0xbf]
-    #expect(
-      lines(mark + Array("a\n".utf8) + mark, limit: 10, pieces: 4) == [text("a", 1), .text(mark, number: 2)])
+    #expect(lines(mark + Array("a\n".utf8) + mark, limit: 10, pieces: 4) == [text("a", 1), .text(mark, number: 2)])
   }
 
   @Test func anEmptyInputHasNoLines() { #expect(lines("", pieces: 1).isEmpty) }

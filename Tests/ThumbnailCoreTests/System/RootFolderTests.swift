@@ -8,14 +8,12 @@
   init() throws {
     directory = try TemporaryDirectory()
     let files = FileManager.default
-    try files.createDirectory(
-      at: directory.url.appendingPathComponent("root/x/y"), withIntermediateDirectories: true)
+    try files.createDirectory(at: directory.url.appendingPathComponent("root/x/y"), withIntermediateDirectories: true)
     for name in ["outside", "root/file", "root/x/y/file"] {
       try Data(name.utf8).write(to: directory.url.appendingPathComponent(name))
     }
     for (name, target) in [("root/self", "."), ("root/x/up", ".."), ("root/link", "file"), ("root/out", "../outside")] {
-      try files.createSymbolicLink(
-        atPath: directory.url.appendingPathComponent(name).path, withDestinationPath: target)
+      try files.createSymbolicLink(atPath: directory.url.appendingPathComponent(name).path, withDestinationPath: target)
     }
     root = try RootFolder(RawPath(directory.url.appendingPathComponent("root").path))
   }

@@ -9,9 +9,7 @@
   private let dear = Variant(size: PixelSize(1000, 700), fit: .cover, format: .avif, effort: 0)
   private let cheap = Variant(size: PixelSize(100, 100), fit: .cover, format: .jpeg)
 
-  private func fixture(
-    _ configure: (inout ThumbnailPipeline.Configuration) -> Void
-  ) throws -> PipelineFixture {
+  private func fixture(_ configure: (inout ThumbnailPipeline.Configuration) -> Void) throws -> PipelineFixture {
     let picture = try TestImages.bytes("gallery/alps/spring-meadow.jpg")
     return try PipelineFixture(configuring: {
       $0.jobs = 2
@@ -96,8 +94,7 @@
       $0.freeMemory = { 64 << 20 }
     }
     let requests = (0..<6).map { number in
-      ThumbnailRequest(
-        ImageSource(fixture.origin.url("/\(number)")), variant: number.isMultiple(of: 2) ? dear : cheap)
+      ThumbnailRequest(ImageSource(fixture.origin.url("/\(number)")), variant: number.isMultiple(of: 2) ? dear : cheap)
     }
     var made = 0
     for await (_, result) in fixture.pipeline.thumbnails(for: requests, window: 6) where (try? result.get()) != nil {

@@ -44,8 +44,7 @@
     let (first, joining) = (Counter(), Counter())
     var (request, other) = (
       request(TestImages.url("formats/jpeg-420.jpg").path),
-      request(
-        TestImages.url("formats/jpeg-420.jpg").path)
+      request(TestImages.url("formats/jpeg-420.jpg").path)
     )
     request.onRendered = { _ in first.increment() }
     other.onRendered = { _ in joining.increment() }

@@ -12,9 +12,7 @@
     let file = directory.url.appending(path: "phone.heic")
     try Data(PhonePicture.bytes(edit)).write(to: file)
     let request = ThumbnailRequest(.file(at: file.path), variant: Variant(size: PixelSize(48, 32), fit: .contain))
-    func response(
-      _ isolation: DecodeIsolation, _ previews: PreviewUse = .auto
-    ) async throws -> ThumbnailResponse {
+    func response(_ isolation: DecodeIsolation, _ previews: PreviewUse = .auto) async throws -> ThumbnailResponse {
       let fixture = try PipelineFixture(configuring: {
         ($0.isolation, $0.previews) = (isolation, previews)
       }) { _ in .status(404) }

@@ -9,8 +9,7 @@
     items: Int = 1_000, running: Int = 8, prefetches: Int = 4, options: Prefetcher.Options = .init()
   ) throws -> PrefetchSchedule {
     let layout = GridLayout(columns: 2, cell: PixelSize(200, 200), sections: [.init(itemCount: items)])
-    return PrefetchSchedule(
-      layout: layout, options: options, limits: .init(running: running, prefetches: prefetches))
+    return PrefetchSchedule(layout: layout, options: options, limits: .init(running: running, prefetches: prefetches))
   }
 
   /// Everything that is to be done is to be fetched, unless it is in `cached`.

@@ -91,8 +91,7 @@
 
   @Test func whoGivesUpWaitingLeavesNothingBehind() async throws {
     let gate = Gate()
-    let fixture = try PrefetcherFixture(
-      items: 4, answer: { _ in .picture.held(by: gate) })
+    let fixture = try PrefetcherFixture(items: 4, answer: { _ in .picture.held(by: gate) })
     let prefetcher = fixture.prefetcher
     fixture.show(row: 0)
     for _ in 0..<3 {

@@ -4,9 +4,7 @@
   private let start = ContinuousClock.now
 
   /// Plays a scroll at 60 frames a second: `offset` gives where the view, 1,200 points high, is after some seconds.
-  private func play(
-    _ motion: inout ScrollMotion, from begin: Double = 0, to end: Double, offset: (Double) -> Double
-  ) {
+  private func play(_ motion: inout ScrollMotion, from begin: Double = 0, to end: Double, offset: (Double) -> Double) {
     for frame in Int(begin * 60)...Int(end * 60) {
       let time = Double(frame) / 60
       motion.move(to: Viewport(offset: offset(time), height: 1_200, time: start + .seconds(time)))

@@ -45,8 +45,7 @@
     }
     let trace = try ScrollTrace([ScrollTrace.Point(time: .zero, row: 0)] + points)
     let scroll = try play(trace)
-    let rest = scroll.layout.items(
-      from: scroll.offset(of: trace, at: trace.duration.seconds), height: scroll.height)
+    let rest = scroll.layout.items(from: scroll.offset(of: trace, at: trace.duration.seconds), height: scroll.height)
     let slowest = rest.compactMap { index in
       scroll.cells[index].flatMap { cell in cell.ready.map { $0 - (cell.seen ?? 0) } }
     }.max()

@@ -63,8 +63,7 @@ struct ScrollReportTests {
     let cells = waits.enumerated().map { item, wait in
       ScrollReport.Cell(item: item, inView: .seconds(1), ready: wait.map { .seconds(1) + .milliseconds($0) })
     }
-    return ScrollReport(
-      cells: cells, duration: .seconds(3), restsAt: .seconds(2), downloadedBytes: 10, unseenBytes: 1)
+    return ScrollReport(cells: cells, duration: .seconds(3), restsAt: .seconds(2), downloadedBytes: 10, unseenBytes: 1)
   }
 
   @Test func thumbnailsThatWereThereBeforeWaitForNothing() {

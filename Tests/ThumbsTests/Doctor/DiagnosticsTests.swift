@@ -46,8 +46,7 @@
     let report = try await report { $0.isolation = .helper(executable: URL(fileURLWithPath: "/bin/false")) }
     let svg = try #require(report.formats.first { $0.format == "svg" })
     #expect(svg.reader == "none" && svg.readingProblem != nil)
-    #expect(
-      report.findings.contains { $0.message.hasPrefix("SVG cannot be read: ") && $0.message.contains("apt") })
+    #expect(report.findings.contains { $0.message.hasPrefix("SVG cannot be read: ") && $0.message.contains("apt") })
   }
 
   @Test func theCacheIsCountedAndNotChanged() async throws {

@@ -49,8 +49,7 @@ struct DoctorCommandTests {
     for format in ["jpeg", "png", "webp", "gif", "tiff", "pnm"] { #expect(readers[format] == "helper") }
     #expect(report.formats.first { $0.format == "jpeg" }?.written == true)
     let network = try #require(report.network)
-    #expect(
-      Set(["http", "https"]).isSubset(of: network.protocols) && network.httpVersions.contains("1.1"))
+    #expect(Set(["http", "https"]).isSubset(of: network.protocols) && network.httpVersions.contains("1.1"))
     // It makes nothing.
     #expect(report.cache?.exists == false && !FileManager.default.fileExists(atPath: bench.cache.path))
   }
@@ -85,8 +84,7 @@ struct DoctorCommandTests {
     #expect(run.status == 1 && !report.healthy && report.network == nil)
     for name in ["libvips", "libtiff", "libcurl"] { #expect(report.versions[name] == "missing", "\(name)") }
     #expect(report.findings.contains { $0.severity == "problem" && $0.message.contains("apt install libcurl4") })
-    let made = try await bench.run(
-      "convert", "pictures", "--size", "40", "-o", "small", environment: environment)
+    let made = try await bench.run("convert", "pictures", "--size", "40", "-o", "small", environment: environment)
     #expect(made.status == 0, "\(made.lines)")
   }
 
