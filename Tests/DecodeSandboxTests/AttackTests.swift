@@ -6,8 +6,7 @@
 /// What code can do that has broken a decoder: nothing to the process that started it, to its files or to the machine.
 ///
 /// Each attempt is made by a helper of its own, behind the walls of the real one: each is an image of another site.
-@Suite(.timeLimit(.minutes(10)))
-struct AttackTests {
+@Suite(.timeLimit(.minutes(10))) struct AttackTests {
   private let directory: TemporaryDirectory
   /// A file of ours, which no helper is given.
   private let file: URL
@@ -48,8 +47,7 @@ struct AttackTests {
     #expect(throws: Never.self, sourceLocation: location) { try thumbnail.get() }
   }
 
-  @Test(arguments: [HelperKind.common, .full])
-  func anAttemptFailsOrEndsTheHelper(of kind: HelperKind) async throws {
+  @Test(arguments: [HelperKind.common, .full]) func anAttemptFailsOrEndsTheHelper(of kind: HelperKind) async throws {
     let bench = HelperBench(Self.helper)
     for attempt in Attempt.all {
       let outcome = try await outcome("attempt", attempt.name, in: bench, kind, site: attempt.name)
@@ -95,8 +93,7 @@ struct AttackTests {
     try await expectThatNothingElseIsLost(bench)
   }
 
-  @Test(arguments: Lie.allCases)
-  func aLyingAnswerCostsOnePicture(_ lie: Lie) async throws {
+  @Test(arguments: Lie.allCases) func aLyingAnswerCostsOnePicture(_ lie: Lie) async throws {
     let bench = HelperBench(Self.helper, deadline: .seconds(8))
     let outcome = try await outcome("lie", lie.rawValue, in: bench)
     switch outcome {

@@ -31,8 +31,7 @@
     #expect(try await isWhite(TestImages.url("formats/icc-display-p3.png").absoluteString))
   }
 
-  @Test(arguments: ["iso-8859-16", "viscii"])
-  func aDrawingInARareEncodingIsRefused(_ encoding: String) async throws {
+  @Test(arguments: ["iso-8859-16", "viscii"]) func aDrawingInARareEncodingIsRefused(_ encoding: String) async throws {
     let drawing = """
       <?xml version="1.0" encoding="\(encoding)"?>\
       <svg xmlns="http://www.w3.org/2000/svg" width="20" height="10"><rect width="20" height="10"/></svg>

@@ -3,8 +3,7 @@
 @testable import ImageCodec
 
 /// The walls around a helper: which there are, and what decoders still get to see.
-@Suite(.serialized, .timeLimit(.minutes(5)))
-struct ConfinementTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ConfinementTests {
   private static let programs = HelperBench.executable.deletingLastPathComponent()
   private static let picture = Array("P5\n4 2\n255\n12345678".utf8)
 

@@ -3,8 +3,7 @@
 
 /// Thumbnails show what the whole picture shows: SSIM of at least 0.99 against a full decode that libvips resizes with
 /// Lanczos, for each format and each type of pixels that is read.
-@Suite(.timeLimit(.minutes(5)))
-struct ContentTests {
+@Suite(.timeLimit(.minutes(5))) struct ContentTests {
   /// A file of one pixel type.
   struct Sample: Sendable, CustomTestStringConvertible {
     var name: String
@@ -190,8 +189,7 @@ struct ContentTests {
     #expect(original >= 0.98, "\(sample.name) against the picture: \(original)")
   }
 
-  @Test(arguments: inProcess)
-  func thumbnailsOfEveryPixelTypeLookLikeAFullDecode(_ sample: Sample) async throws {
+  @Test(arguments: inProcess) func thumbnailsOfEveryPixelTypeLookLikeAFullDecode(_ sample: Sample) async throws {
     let file = try Self.file(sample)
     #expect(try probe(.memory(file)).format == sample.format)
     try expectAlike(sample, try await TestRender.one(file, Self.variant), file)
@@ -228,8 +226,7 @@ struct ContentTests {
     return try green.applying { cvips_reinterpret($0, $1, VIPS_INTERPRETATION_B_W) }
   }
 
-  @Test(arguments: ["P6", "P6 16", "P5"])
-  func netpbmFilesLookLikeTheirPixels(_ kind: String) async throws {
+  @Test(arguments: ["P6", "P6 16", "P5"]) func netpbmFilesLookLikeTheirPixels(_ kind: String) async throws {
     let thumbnail = try #require(try await HelperBench().render(Self.netpbm(kind), .pnm, [Self.variant]).first)
     let seen = try Self.shown(try thumbnail.get())
     let whole = try Self.shown(kind == "P5" ? Self.seenGreen() : try Self.pixels(3))

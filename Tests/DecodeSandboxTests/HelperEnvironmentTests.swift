@@ -2,8 +2,7 @@
 @testable import DecodeSandbox
 
 /// What a helper process knows of the one that started it.
-@Suite(.timeLimit(.minutes(5)))
-struct HelperEnvironmentTests {
+@Suite(.timeLimit(.minutes(5))) struct HelperEnvironmentTests {
   @Test func nothingButWhatDecodersNeedIsPassedOn() {
     let needed = [
       "HOME": "/home/ada", "LANG": "C.UTF-8", "LC_ALL": "C", "LD_LIBRARY_PATH": "/opt/lib",

@@ -3,8 +3,7 @@
 @testable import ImageCodec
 
 /// Pictures decoded by real helper processes.
-@Suite(.serialized, .timeLimit(.minutes(5)))
-struct HelperPoolTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct HelperPoolTests {
   private static let good = "formats/pnm.ppm"
 
   private func bytes(_ name: String) throws -> [UInt8] { Array(try TestImages.bytes(name)) }
@@ -34,8 +33,7 @@ struct HelperPoolTests {
     #expect(difference < (size.width == 80 ? 9 : 4), "differs by \(difference)")
   }
 
-  @Test(arguments: [ImageFormat.png, .jpeg])
-  func ofARAWFileAHelperReadsAPreview(_ format: ImageFormat) async throws {
+  @Test(arguments: [ImageFormat.png, .jpeg]) func ofARAWFileAHelperReadsAPreview(_ format: ImageFormat) async throws {
     let file = try RAWPictures.file("NEF", orientation: 6)
     let variant = Variant(size: PixelSize(120, 120), fit: .contain, format: format == .png ? .png : .jpeg)
     let thumbnail = try #require(
@@ -139,8 +137,7 @@ struct HelperPoolTests {
     #expect(bench.pool.waiting.count == 1)
   }
 
-  @Test(arguments: [64, 512])
-  func aThumbnailIsTheSameWhetherItsSamplesAreSharedOrSent(mebibytes: Int) async throws {
+  @Test(arguments: [64, 512]) func aThumbnailIsTheSameWhetherItsSamplesAreSharedOrSent(mebibytes: Int) async throws {
     let picture = try TestPicture.texture(300, 200).repeated(4).encoded("pngsave_buffer", "compression=1")
     // The memory of a helper with the smaller limit has room for the second one only.
     let variants = [800, 100].map { Variant(size: PixelSize($0, $0), fit: .contain, format: .png) }

@@ -5,8 +5,7 @@
 /// Every file of the shared corpus that only helpers read, some of which end or hang them.
 ///
 /// The corpus is not part of the project; where it is absent the test is skipped.
-@Suite(.timeLimit(.minutes(3)), .serialized)
-struct IsolatedCorpusTests {
+@Suite(.timeLimit(.minutes(3)), .serialized) struct IsolatedCorpusTests {
   private static func entries() throws -> [(path: String, expected: String)] {
     try SharedCorpus.manifest().map { fields in (fields[0], fields[8]) }
   }

@@ -3,8 +3,7 @@
 @testable import ImageCodec
 
 /// Helpers that are none, or that lie: the pipeline believes nothing.
-@Suite(.serialized, .timeLimit(.minutes(5)))
-struct StrangeHelperTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct StrangeHelperTests {
   private let directory: TemporaryDirectory
   private static let picture = Array("P5\n4 2\n255\n12345678".utf8)
 

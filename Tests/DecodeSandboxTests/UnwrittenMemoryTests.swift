@@ -4,8 +4,7 @@
 
 /// Every sample that a thumbnail shows has been written: if glibc fills a helper's new and freed memory with one pattern
 /// and with another, the thumbnails are the same. And a part shows what the whole image shows there.
-@Suite(.timeLimit(.minutes(10)))
-struct UnwrittenMemoryTests {
+@Suite(.timeLimit(.minutes(10))) struct UnwrittenMemoryTests {
   struct Kind: Sendable {
     var name: String
     var format: ImageFormat
@@ -67,8 +66,7 @@ struct UnwrittenMemoryTests {
     return variant
   }
 
-  @Test(arguments: [written, coded, stored])
-  func nothingUnwrittenIsShown(_ kinds: [Kind]) async throws {
+  @Test(arguments: [written, coded, stored]) func nothingUnwrittenIsShown(_ kinds: [Kind]) async throws {
     let directory = try TemporaryDirectory()
     let benches = try [0x5A, 0xE7].map { try Self.bench($0, directory.url) }
     for kind in kinds {

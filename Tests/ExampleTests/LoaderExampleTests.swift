@@ -22,8 +22,7 @@ struct AlbumLoader: ImageLoading {
 // Loader ends
 
 @Suite(.timeLimit(.minutes(5))) struct LoaderExampleTests {
-  @Test(arguments: ["Loader", "Sources"])
-  func thePageShowsThisCode(snippet: String) throws {
+  @Test(arguments: ["Loader", "Sources"]) func thePageShowsThisCode(snippet: String) throws {
     #expect(try Snippet(snippet).isShown(in: "Sources/Thumbnailer/Thumbnailer.docc/Extending.md"))
   }
 

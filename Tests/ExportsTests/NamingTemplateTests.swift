@@ -89,8 +89,7 @@ import Testing
     #expect(TargetSize(size.box) == size)
   }
 
-  @Test(arguments: ["", "x", "0", "0x", "-4", "4.5", "16384", "4x5x6", "+4"])
-  func whatIsNoSizeIsRefused(text: String) {
+  @Test(arguments: ["", "x", "0", "0x", "-4", "4.5", "16384", "4x5x6", "+4"]) func whatIsNoSizeIsRefused(text: String) {
     #expect(TargetSize(parsing: text) == nil)
   }
 }

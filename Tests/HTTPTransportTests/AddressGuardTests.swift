@@ -3,8 +3,7 @@
 @testable import ThumbnailCore
 
 /// Guarded downloads: no connection is made to an address that is not allowed, by no road.
-@Suite(.timeLimit(.minutes(5)))
-struct AddressGuardTests {
+@Suite(.timeLimit(.minutes(5))) struct AddressGuardTests {
   private let loopback = "127.0.0.1"
   private let internet = "127.0.0.2"
 

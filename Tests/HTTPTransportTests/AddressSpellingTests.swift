@@ -1,8 +1,7 @@
 @testable import HTTPTransport
 
 /// Spellings of this machine, as libcurl and the resolver read them: a stranger's server redirects there.
-@Suite(.timeLimit(.minutes(5)))
-struct AddressSpellingTests {
+@Suite(.timeLimit(.minutes(5))) struct AddressSpellingTests {
   /// Hosts that lead to 127.0.0.1 where nobody checks.
   static let leading = [
     "127.0.0.1", "127.1", "127.0.1", "2130706433", "0x7f000001", "0X7F000001", "0x7f.0.0.1", "0x7f.1", "0177.0.0.1",

@@ -2,8 +2,7 @@
 @testable import ThumbnailCore
 
 /// Bodies on their way to a file.
-@Suite
-struct BodyBufferTests {
+@Suite struct BodyBufferTests {
   @Test func keepsEveryByteAcrossTheLimit() throws {
     let folder = try TemporaryDirectory()
     let bytes = noise(10_000)

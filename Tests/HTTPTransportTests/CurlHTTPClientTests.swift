@@ -2,8 +2,7 @@
 @testable import HTTPTransport
 
 /// The small client of the photo search APIs.
-@Suite(.timeLimit(.minutes(5)))
-struct CurlHTTPClientTests {
+@Suite(.timeLimit(.minutes(5))) struct CurlHTTPClientTests {
   private let client = CurlHTTPClient(downloader: Downloader(.quick()))
 
   @Test func givesTheAnswerWithItsHeader() async throws {
@@ -19,8 +18,7 @@ struct CurlHTTPClientTests {
     #expect(sent.value(of: "Accept-Encoding")?.contains("gzip") == true)
   }
 
-  @Test(arguments: [400, 401, 403, 404, 429])
-  func givesErrorsWithTheirBodyAndAsksOnce(status: Int) async throws {
+  @Test(arguments: [400, 401, 403, 404, 429]) func givesErrorsWithTheirBodyAndAsksOnce(status: Int) async throws {
     let origin = try Origin { _ in .status(status, "Rate Limit Exceeded").header("Retry-After", "1") }
     let response = try await client.get(HTTPRequest(url: origin.url()))
     #expect(response.status == status)

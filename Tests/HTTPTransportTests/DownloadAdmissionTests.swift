@@ -2,8 +2,7 @@
 @testable import ThumbnailCore
 
 /// Who goes next, without a socket.
-@Suite(.timeLimit(.minutes(5)))
-struct DownloadAdmissionTests {
+@Suite(.timeLimit(.minutes(5))) struct DownloadAdmissionTests {
   private typealias Admission = NamedAdmission
 
   @Test func goesFirstComeFirstServedWithinALevel() {

@@ -3,8 +3,7 @@
 @testable import Thumbnailer
 
 /// Proxies and client certificates: who is asked in whose name.
-@Suite(.timeLimit(.minutes(5)))
-struct DownloadIdentityTests {
+@Suite(.timeLimit(.minutes(5))) struct DownloadIdentityTests {
   @Test func asksTheProxyForAWholeURL() async throws {
     let proxy = try Origin { _ in .ok([7]) }
     let downloader = Downloader(.quick { $0.proxy = .url("http://ada:secret@127.0.0.1:\(proxy.port)") })

@@ -2,8 +2,7 @@
 @testable import ThumbnailCore
 
 /// Slots, priorities and cancellation of real transfers.
-@Suite(.timeLimit(.minutes(5)))
-struct DownloadLimitTests {
+@Suite(.timeLimit(.minutes(5))) struct DownloadLimitTests {
   @Test func neverHasMoreThanTheLimitAtOneHost() async throws {
     let gate = Gate()
     let origin = try Origin { _ in .ok(noise(2000)).held(by: gate) }

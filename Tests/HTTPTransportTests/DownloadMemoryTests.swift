@@ -2,8 +2,7 @@
 @testable import ThumbnailCore
 
 /// Who holds memory for a body, and who must not.
-@Suite(.timeLimit(.minutes(5)))
-struct DownloadMemoryTests {
+@Suite(.timeLimit(.minutes(5))) struct DownloadMemoryTests {
   @Test func aPauseBetweenAttemptsHoldsNoMemory() async throws {
     let busy = try Origin { _ in .status(503) }
     let other = try Origin { _ in .ok(noise(5000)) }

@@ -2,8 +2,7 @@
 @testable import ThumbnailCore
 
 /// How an observer and the byte limit end a transfer early.
-@Suite(.timeLimit(.minutes(5)))
-struct DownloadObserverTests {
+@Suite(.timeLimit(.minutes(5))) struct DownloadObserverTests {
   private static let bytes = noise(3_000_000)
 
   @Test func enoughEndsTheTransferAndKeepsWhatCame() async throws {

@@ -1,12 +1,10 @@
 @testable import HTTPTransport
 
 /// Redirects: followed, counted, and never a way for credentials to leave their host.
-@Suite(.timeLimit(.minutes(5)))
-struct DownloadRedirectTests {
+@Suite(.timeLimit(.minutes(5))) struct DownloadRedirectTests {
   private let secret = [HTTPHeader("Authorization", "Client-ID x"), HTTPHeader("X-Api-Key", "y")]
 
-  @Test(arguments: [301, 302, 303, 307, 308])
-  func followsRelativeRedirects(status: Int) async throws {
+  @Test(arguments: [301, 302, 303, 307, 308]) func followsRelativeRedirects(status: Int) async throws {
     let origin = try Origin { request in
       request.path == "/a/start" ? .redirect(to: "../b?c=d e", status: status) : .ok([9])
     }
@@ -160,8 +158,7 @@ struct DownloadRedirectTests {
   }
 }
 
-@Suite
-struct TransferRedirectTests {
+@Suite struct TransferRedirectTests {
   @Test func keepsHeadersFromHTTPToHTTPSOfTheSameHostOnly() throws {
     for (from, to, keeps) in [
       ("http://a.example/x", "https://a.example/x", true),

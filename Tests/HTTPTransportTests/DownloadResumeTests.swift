@@ -2,8 +2,7 @@
 @testable import ThumbnailCore
 
 /// Bodies that break off and are gone on with, within a download and across runs.
-@Suite(.timeLimit(.minutes(5)))
-struct DownloadResumeTests {
+@Suite(.timeLimit(.minutes(5))) struct DownloadResumeTests {
   private static let size = 3 << 20
   // Made once for all tests.
   private static let body = noise(size)
@@ -88,8 +87,7 @@ struct DownloadResumeTests {
     #expect(server.ranges == [nil, "bytes=1000000-"])
   }
 
-  @Test(arguments: ["W/\"weak\"", nil, "naked"])
-  func withoutAStrongTagNothingIsGoneOnWith(etag: String?) async throws {
+  @Test(arguments: ["W/\"weak\"", nil, "naked"]) func withoutAStrongTagNothingIsGoneOnWith(etag: String?) async throws {
     let server = try CuttingOrigin(bytes, cuts: [1_000_000], etag: { _ in etag })
     #expect(try await Downloader(.quick()).fetch(server.origin.url()).bytes == bytes)
     #expect(server.ranges == [nil, nil])

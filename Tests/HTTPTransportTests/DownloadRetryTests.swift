@@ -1,18 +1,15 @@
 @testable import HTTPTransport
 
 /// What is tried again, what is not, and which deadlines end a download.
-@Suite(.timeLimit(.minutes(5)))
-struct DownloadRetryTests {
-  @Test(arguments: [408, 429, 500, 502, 503, 504])
-  func triesPassingFailuresAgain(status: Int) async throws {
+@Suite(.timeLimit(.minutes(5))) struct DownloadRetryTests {
+  @Test(arguments: [408, 429, 500, 502, 503, 504]) func triesPassingFailuresAgain(status: Int) async throws {
     let origin = try Origin { request in request.number < 3 ? .status(status, "later") : .ok([7]) }
     let download = try await Downloader(.quick()).fetch(origin.url())
     #expect(download.attempts == 3)
     #expect(try download.bytes == [7])
   }
 
-  @Test(arguments: [400, 401, 403, 404, 410, 304])
-  func reportsLastingFailuresAtOnce(status: Int) async throws {
+  @Test(arguments: [400, 401, 403, 404, 410, 304]) func reportsLastingFailuresAtOnce(status: Int) async throws {
     let origin = try Origin { _ in .status(status, "no") }
     #expect(await Downloader(.quick()).failure(of: origin.url()) == .httpStatus(status, retryAfter: nil))
     #expect(origin.requests.count == 1)

@@ -3,8 +3,7 @@
 @testable import ThumbnailCore
 
 /// What a download gives back, and what it asks for.
-@Suite(.timeLimit(.minutes(5)))
-struct DownloaderTests {
+@Suite(.timeLimit(.minutes(5))) struct DownloaderTests {
   @Test func givesTheBodyAndHowItCame() async throws {
     let bytes = noise(5000)
     let origin = try Origin { _ in .ok(bytes, type: "image/png").header("ETag", "\"x\"") }

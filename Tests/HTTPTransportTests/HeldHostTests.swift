@@ -2,8 +2,7 @@
 @testable import ThumbnailCache
 
 /// Pictures of hosts that ask for pauses, fail in a row, or drip.
-@Suite(.timeLimit(.minutes(5)))
-struct HeldHostTests {
+@Suite(.timeLimit(.minutes(5))) struct HeldHostTests {
   /// The errors of so many pictures of a host, fetched at once; nil for each that came.
   private func fetch(_ count: Int, of origin: Origin, with downloader: Downloader) async -> [DownloadError?] {
     await withTaskGroup(of: DownloadError?.self) { group in

@@ -1,8 +1,7 @@
 @testable import HTTPTransport
 
 /// What is concluded about a host from the ends of its transfers, without a clock. Times are seconds.
-@Suite
-struct HostHealthTests {
+@Suite struct HostHealthTests {
   private static let start = ContinuousClock.now
   private static let broken = TransferOutcome.failed(reason: "refused")
 
@@ -348,8 +347,7 @@ struct HostHealthTests {
 
 }
 
-@Suite
-struct WaitBudgetTests {
+@Suite struct WaitBudgetTests {
   @Test func pausesThatOverlapCountOnceInAllThatIsWaited() {
     let start = ContinuousClock.now
     func second(_ seconds: Double) -> ContinuousClock.Instant { start + .seconds(seconds) }

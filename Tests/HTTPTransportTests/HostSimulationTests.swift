@@ -1,8 +1,7 @@
 /// No good image fails while its host responds, dead hosts get few requests, and every world ends.
 ///
 /// `SIMULATED_WORLDS` sets how many worlds are played; the default is 300, and 60 in the gate.
-@Suite(.timeLimit(.minutes(10)))
-struct HostSimulationTests {
+@Suite(.timeLimit(.minutes(10))) struct HostSimulationTests {
   private static let worlds =
     ProcessInfo.processInfo.environment["SIMULATED_WORLDS"].flatMap { Int($0) }
     ?? Thoroughness.rounds(300).count

@@ -2,8 +2,7 @@
 @testable import ThumbnailCore
 
 /// Local files, opened in place of a download.
-@Suite(.timeLimit(.minutes(5)))
-struct LocalFileTests {
+@Suite(.timeLimit(.minutes(5))) struct LocalFileTests {
   private let folder: TemporaryDirectory
 
   init() throws { folder = try TemporaryDirectory() }

@@ -1,8 +1,7 @@
 @testable import HTTPTransport
 
 /// Heads of responses, line by line.
-@Suite
-struct ResponseHeadTests {
+@Suite struct ResponseHeadTests {
   /// A head of these lines, without the empty one at its end.
   private func head(_ lines: String...) -> ResponseHead {
     var head = ResponseHead()
@@ -13,8 +12,7 @@ struct ResponseHeadTests {
     return head
   }
 
-  @Test(arguments: [" no-store", "\tno-store", "    \t no-store  "])
-  func aFoldedLineContinuesItsField(line: String) {
+  @Test(arguments: [" no-store", "\tno-store", "    \t no-store  "]) func aFoldedLineContinuesItsField(line: String) {
     let head = head("HTTP/1.1 200 OK", "Cache-Control: max-age=60,", line, "ETag: \"a\"")
     #expect(head.headers.map(\.name) == ["Cache-Control", "ETag"])
     #expect(head.headers.firstValue(of: "Cache-Control") == "max-age=60, no-store")

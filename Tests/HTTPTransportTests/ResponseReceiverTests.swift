@@ -2,8 +2,7 @@
 @testable import ThumbnailCore
 
 /// What is taken of an answer, without a socket: odd servers, word by word.
-@Suite
-struct ResponseReceiverTests {
+@Suite struct ResponseReceiverTests {
   @Test func takesABodyToItsEnd() throws {
     let reception = try Answer(.example())
     #expect(reception.take(["HTTP/1.1 103 Early Hints", "Content-Length: 9"]))

@@ -1,8 +1,7 @@
 @testable import HTTPTransport
 
 /// Pauses and `Retry-After`, without a clock.
-@Suite
-struct RetryPolicyTests {
+@Suite struct RetryPolicyTests {
   private let policy = RetryPolicy()
   private let busy = DownloadError.httpStatus(502, retryAfter: nil)
 

@@ -2,8 +2,7 @@
 @testable import ThumbnailCore
 
 /// What becomes of the slots of silent transfers, without a socket or a clock.
-@Suite(.timeLimit(.minutes(5)))
-struct SlotLendingTests {
+@Suite(.timeLimit(.minutes(5))) struct SlotLendingTests {
   private typealias Admission = NamedAdmission
 
   /// 16 slots, 6 at a site, and pictures `0` and up that wait at one.

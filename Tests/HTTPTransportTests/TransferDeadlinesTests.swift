@@ -1,8 +1,7 @@
 @testable import HTTPTransport
 
 /// Which deadline has passed, without a clock. Times are seconds since the transfer's start.
-@Suite
-struct TransferDeadlinesTests {
+@Suite struct TransferDeadlinesTests {
   private struct Check: Equatable {
     let next: Duration
     let missed: DownloadError.Deadline?

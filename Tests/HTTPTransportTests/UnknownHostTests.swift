@@ -3,8 +3,7 @@
 
 /// Hosts without an address: told from those that nobody resolves at the moment, not retried, and remembered. Their names
 /// are longer than a name may be, so that the resolver knows without asking anybody.
-@Suite(.timeLimit(.minutes(1)))
-struct UnknownHostTests {
+@Suite(.timeLimit(.minutes(1))) struct UnknownHostTests {
   private static let priority = PriorityControl(.visible)
 
   @Test func aNameThatDoesNotExistIsNotRetried() async throws {

@@ -2,8 +2,7 @@
 @testable import ImageCodec
 
 /// Uncompressed BMPs of every header that Windows and OS/2 write, made here byte by byte.
-@Suite(.timeLimit(.minutes(1)))
-struct BitmapReaderTests {
+@Suite(.timeLimit(.minutes(1))) struct BitmapReaderTests {
   /// Three pixels of red, green and blue over three of white, grey and black.
   private static let colours: [[[UInt8]]] = [
     [[255, 0, 0], [0, 255, 0], [0, 0, 255]], [[255, 255, 255], [128, 128, 128], [0, 0, 0]],
@@ -87,8 +86,7 @@ struct BitmapReaderTests {
     }
   }
 
-  @Test(arguments: [0, 54])
-  func anOffsetThatLeavesOutThePaletteIsTheWritersMistake(offset: Int) throws {
+  @Test(arguments: [0, 54]) func anOffsetThatLeavesOutThePaletteIsTheWritersMistake(offset: Int) throws {
     for depth in [4, 8] {
       var bytes = Self.indexed(depth, 40)
       bytes.replaceSubrange(10..<14, with: Self.long(offset))
@@ -111,8 +109,7 @@ struct BitmapReaderTests {
     }
   }
 
-  @Test(arguments: [40, 108, 124])
-  func aBitmapInAnIconIsTransparentWhereItsMaskOrItsPixelsSay(header: Int) throws {
+  @Test(arguments: [40, 108, 124]) func aBitmapInAnIconIsTransparentWhereItsMaskOrItsPixelsSay(header: Int) throws {
     // The second pixel of the lower row, and the third of the upper one.
     let mask: [UInt8] = [0x40, 0, 0, 0, 0x20, 0, 0, 0]
     let masked: [UInt8] = [255, 255, 0, 255, 0, 255]

@@ -1,8 +1,7 @@
 @testable import CodecTestSupport
 @testable import ImageCodec
 
-@Suite(.timeLimit(.minutes(5)), .serialized)
-struct CodecStartTests {
+@Suite(.timeLimit(.minutes(5)), .serialized) struct CodecStartTests {
   /// In a process of its own, where nothing has started libvips yet.
   @Test func libvipsIsSetUpWhereTheCoefficientReaderComesFirst() async {
     await #expect(processExitsWith: .success) {

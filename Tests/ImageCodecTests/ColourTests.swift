@@ -2,8 +2,7 @@
 @testable import ImageCodec
 
 /// Every kind of pixels comes out as 8-bit sRGB or gray of the right colours.
-@Suite(.timeLimit(.minutes(5)))
-struct ColourTests {
+@Suite(.timeLimit(.minutes(5))) struct ColourTests {
   private let variant = Variant(size: PixelSize(40, 40), fit: .contain, format: .png)
 
   /// The quarters converted by libvips before they are written.

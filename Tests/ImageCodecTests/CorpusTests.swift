@@ -5,8 +5,7 @@
 /// Every file of the shared corpus of real and hostile pictures, in process and within the default budget.
 ///
 /// The corpus is not part of the project; where it is absent the tests are skipped.
-@Suite(.timeLimit(.minutes(5)), .serialized)
-struct CorpusTests {
+@Suite(.timeLimit(.minutes(5)), .serialized) struct CorpusTests {
   private static let budget = 512 << 20
 
   private struct Entry {

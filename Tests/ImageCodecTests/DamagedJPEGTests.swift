@@ -4,8 +4,7 @@ import TestSupport
 @testable import ImageCodec
 
 /// A JPEG is damaged at every size or at none: libjpeg, which reads it whole, only warns.
-@Suite(.timeLimit(.minutes(5)))
-struct DamagedJPEGTests {
+@Suite(.timeLimit(.minutes(5))) struct DamagedJPEGTests {
   private static let picture = TestPicture.texture(640, 480)
 
   /// A file without some bytes at a place, from 0 to 1, of its data or of its first scan, and others there.

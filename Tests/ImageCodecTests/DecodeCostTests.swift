@@ -1,8 +1,7 @@
 @testable import CodecTestSupport
 @testable import ImageCodec
 
-@Suite(.timeLimit(.minutes(5)), .serialized)
-struct DecodeCostTests {
+@Suite(.timeLimit(.minutes(5)), .serialized) struct DecodeCostTests {
   private static let cases: [[String]] = [
     ["jpegsave_buffer", "Q=90"], ["jpegsave_buffer", "Q=90,interlace=true"],
     ["jpegsave_buffer", "Q=90,interlace=true,subsample-mode=off"], ["pngsave_buffer", "compression=1"],
@@ -14,8 +13,7 @@ struct DecodeCostTests {
   ]
 
   /// In a process of its own, where nothing else takes memory.
-  @Test(arguments: cases)
-  func thePredictedCostIsAtLeastTheMeasuredOne(_ arguments: [String]) async {
+  @Test(arguments: cases) func thePredictedCostIsAtLeastTheMeasuredOne(_ arguments: [String]) async {
     await #expect(processExitsWith: .success) { [arguments = arguments as [String]] in
       try await DecodeCostTests.measure(arguments[0], arguments[1])
     }

@@ -2,8 +2,7 @@
 @testable import ImageCodec
 @testable import ThumbnailCore
 
-@Suite(.timeLimit(.minutes(5)))
-struct DownsamplerTests {
+@Suite(.timeLimit(.minutes(5))) struct DownsamplerTests {
   /// The quarters of a picture, as a camera held this way would store them.
   private func stored(_ orientation: Int, _ width: Int, _ height: Int) -> TestPicture {
     let (w, h) = orientation >= 5 ? (height, width) : (width, height)
@@ -25,8 +24,7 @@ struct DownsamplerTests {
     return picture
   }
 
-  @Test(arguments: 1...8)
-  func everyOrientationComesOutUpright(_ orientation: Int) async throws {
+  @Test(arguments: 1...8) func everyOrientationComesOutUpright(_ orientation: Int) async throws {
     for saver in ["jpegsave_buffer", "tiffsave_buffer", "webpsave_buffer"] {
       let options = saver.hasPrefix("webp") ? "lossless=true" : ""
       let file = try stored(orientation, 320, 160).encoded(saver, options)
@@ -46,8 +44,7 @@ struct DownsamplerTests {
     }
   }
 
-  @Test(arguments: [Gravity.attention, .entropy])
-  func gravityFindsWhatStandsOut(_ gravity: Gravity) async throws {
+  @Test(arguments: [Gravity.attention, .entropy]) func gravityFindsWhatStandsOut(_ gravity: Gravity) async throws {
     // A red and white chequered patch at the right of a gray ground that is not quite opaque.
     for bands in [3, 4] {
       let file = try TestPicture(600, 100, bands: bands) { x, y in

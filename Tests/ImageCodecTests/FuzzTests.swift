@@ -1,8 +1,7 @@
 @testable import CodecTestSupport
 @testable import ImageCodec
 
-@Suite(.timeLimit(.minutes(5)), .serialized)
-struct FuzzTests {
+@Suite(.timeLimit(.minutes(5)), .serialized) struct FuzzTests {
   /// In a process of its own: a crash fails the test, not the run. The same mutations on every run.
   @Test(arguments: [
     ["jpegsave_buffer", ""], ["jpegsave_buffer", "interlace=true"], ["pngsave_buffer", ""],

@@ -2,8 +2,7 @@
 @testable import ImageCodec
 
 /// Thumbnails beside what libvips makes of the same files: read whole, turned upright, resized with Lanczos, cropped.
-@Suite(.timeLimit(.minutes(5)))
-struct GeometryDifferentialTests {
+@Suite(.timeLimit(.minutes(5))) struct GeometryDifferentialTests {
   struct File: Sendable, CustomTestStringConvertible {
     var saver: String
     var options = ""

@@ -27,8 +27,7 @@
     for file in [grid, try PhonePicture.whole()] { #expect(try probe(.memory(file)).preview == nil) }
   }
 
-  @Test(arguments: [ImageFormat.heif, .avif])
-  func isShownWhereThePictureIsAlike(_ format: ImageFormat) throws {
+  @Test(arguments: [ImageFormat.heif, .avif]) func isShownWhereThePictureIsAlike(_ format: ImageFormat) throws {
     let bytes = try PhonePicture.bytes(format: format)
     #expect(try plan(bytes) != nil)
     let thumbnail = try #require(try shown(bytes))

@@ -1,8 +1,7 @@
 @testable import CodecTestSupport
 @testable import ImageCodec
 
-@Suite(.timeLimit(.minutes(5)))
-struct HeaderProberTests {
+@Suite(.timeLimit(.minutes(5))) struct HeaderProberTests {
   private func stream(_ bytes: [UInt8], by length: Int, limits: DecodeLimits = .init()) -> HeaderProber.Status {
     HeaderProber.status(of: bytes, by: length, limits: limits)
   }
@@ -14,8 +13,7 @@ struct HeaderProberTests {
     ("tiffsave_buffer", "bigtiff=true,tile=true", .tiff), ("heifsave_buffer", "compression=av1,effort=0", .avif),
   ]
 
-  @Test(arguments: savers.indices)
-  func aStreamTellsWhatTheWholeBodyTells(_ index: Int) throws {
+  @Test(arguments: savers.indices) func aStreamTellsWhatTheWholeBodyTells(_ index: Int) throws {
     let (saver, options, format) = Self.savers[index]
     let file = try TestPicture.texture(173, 91).encoded(saver, options)
     let whole = try probe(.memory(file))

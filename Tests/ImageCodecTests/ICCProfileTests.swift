@@ -1,8 +1,7 @@
 @testable import CodecTestSupport
 @testable import ImageCodec
 
-@Suite(.timeLimit(.minutes(5)))
-struct ICCProfileTests {
+@Suite(.timeLimit(.minutes(5))) struct ICCProfileTests {
   /// A profile that libvips has built in.
   private func profile(_ name: String) throws -> [UInt8] {
     let file = try TestPicture.quarters(16, 16).encoded("jpegsave_buffer", "profile=\(name)")

@@ -1,8 +1,7 @@
 @testable import CodecTestSupport
 @testable import ImageCodec
 
-@Suite(.timeLimit(.minutes(5)))
-struct JPEGEncoderTests {
+@Suite(.timeLimit(.minutes(5))) struct JPEGEncoderTests {
   private func raster(_ pixel: (_ x: Int, _ y: Int) -> [UInt8]) throws -> Raster {
     try Raster(PixelSize(64, 48), bands: 3, pixel)
   }

@@ -2,8 +2,7 @@
 @testable import ImageCodec
 
 /// Kinds of files that were shown wrongly or called damaged, judged by the colours that they were made of.
-@Suite(.timeLimit(.minutes(5)))
-struct KindsTests {
+@Suite(.timeLimit(.minutes(5))) struct KindsTests {
   private let quarters = TestPicture.quarters(80, 64)
 
   private func word(_ number: Int) -> [UInt8] { [UInt8(number & 255), UInt8(number >> 8 & 255)] }
@@ -74,8 +73,7 @@ struct KindsTests {
     #expect(try await HelperBench().failure(Array(open.utf8), .pdf) == nil)
   }
 
-  @Test(arguments: ["off", "on"])
-  func jpegOfTIFF6IsShown(subsampling: String) async throws {
+  @Test(arguments: ["off", "on"]) func jpegOfTIFF6IsShown(subsampling: String) async throws {
     let strip = try quarters.encoded("jpegsave_buffer", "Q=95,strip=true,subsample-mode=\(subsampling)")
     let file = tiff(
       strip, [(259, 6), (262, 6), (513, 8), (514, strip.count), (530, subsampling == "on" ? 0x2_0002 : 0x1_0001)])

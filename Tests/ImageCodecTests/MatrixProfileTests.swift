@@ -4,8 +4,7 @@ import JPEGCoefficients
 @testable import ImageCodec
 
 /// Profiles of primaries and tone curves are converted as Little CMS converts them, through libvips.
-@Suite(.timeLimit(.minutes(5)))
-struct MatrixProfileTests {
+@Suite(.timeLimit(.minutes(5))) struct MatrixProfileTests {
   /// 4,096 colours, each channel in 16 levels.
   private func colours(_ profile: [UInt8], bands: Int = 3) throws -> Raster {
     try Raster(PixelSize(64, 64), bands: bands, profile: profile) { x, y in

@@ -4,8 +4,7 @@
 @testable import ImageCodec
 
 /// JPEGs that lack only their end marker are whole; those that lack a block or a scan are not.
-@Suite(.timeLimit(.minutes(5)))
-struct MissingEndTests {
+@Suite(.timeLimit(.minutes(5))) struct MissingEndTests {
   private static let kinds = ["Q=90", "Q=90,interlace=true", "Q=90,subsample-mode=off"]
   /// Read by the coefficient decoder, and by libvips alone.
   private static let sizes = [PixelSize(40, 30), PixelSize(200, 150)]
@@ -14,8 +13,7 @@ struct MissingEndTests {
     try TestPicture.texture(320, 240).encoded("jpegsave_buffer", options)
   }
 
-  @Test(arguments: kinds)
-  func aFileThatLacksOnlyItsEndMarkerIsRead(_ options: String) async throws {
+  @Test(arguments: kinds) func aFileThatLacksOnlyItsEndMarkerIsRead(_ options: String) async throws {
     let whole = try file(options)
     for size in Self.sizes {
       let variant = Variant(size: size, format: .png)
@@ -28,8 +26,7 @@ struct MissingEndTests {
     }
   }
 
-  @Test(arguments: kinds)
-  func aFileThatLacksBlocksIsRefused(_ options: String) async throws {
+  @Test(arguments: kinds) func aFileThatLacksBlocksIsRefused(_ options: String) async throws {
     let whole = try file(options)
     for size in Self.sizes {
       for missing in [30, whole.count / 100, whole.count / 4] {

@@ -5,8 +5,7 @@
 /// RAW files as the codec sees them: their headers, and which preview is read in their place.
 @Suite(.timeLimit(.minutes(5))) struct RAWHeaderTests {
 
-  @Test(arguments: RAWSample.kinds)
-  func theHeaderIsThatOfTheLargestPreview(_ kind: String) throws {
+  @Test(arguments: RAWSample.kinds) func theHeaderIsThatOfTheLargestPreview(_ kind: String) throws {
     let file = try RAWPictures.file(kind, orientation: 6)
     let probed = try probe(.memory(file))
     #expect(probed.format == .raw && probed.isRAW && probed.orientation == 6)
@@ -15,8 +14,7 @@
     #expect(probed.size == PixelSize(probed.storedSize.height, probed.storedSize.width))
   }
 
-  @Test(arguments: RAWSample.kinds)
-  func aStreamTellsWhatTheWholeFileTells(_ kind: String) throws {
+  @Test(arguments: RAWSample.kinds) func aStreamTellsWhatTheWholeFileTells(_ kind: String) throws {
     let file = try RAWPictures.file(kind, sensorLength: 200_000)
     let whole = try probe(.memory(file))
     for length in [997, 65_536] {
@@ -50,8 +48,7 @@
     #expect(preview.probe.storedSize == RAWPictures.preview)
   }
 
-  @Test(arguments: [1, 6])
-  func bordersThatTheFileTellsOfAreCutOff(_ orientation: Int) async throws {
+  @Test(arguments: [1, 6]) func bordersThatTheFileTellsOfAreCutOff(_ orientation: Int) async throws {
     var previews = try RAWPictures.previews()
     let letterbox = TestPicture(160, 120) { x, y in
       (7..<113).contains(y) ? TestPicture.quarter(x, y, 160, 120) : [0, 0, 0]
@@ -82,8 +79,7 @@
     #expect(preview.probe.storedSize == RAWPictures.full)
   }
 
-  @Test(arguments: RAWSample.kinds)
-  func theThumbnailIsUpright(_ kind: String) async throws {
+  @Test(arguments: RAWSample.kinds) func theThumbnailIsUpright(_ kind: String) async throws {
     let file = try RAWPictures.file(kind, orientation: 6)
     let variant = Variant(size: PixelSize(120, 120), fit: .contain)
     let thumbnail = try await TestRender.one(file, variant)
@@ -101,8 +97,7 @@
     #expect(throws: CodecError.noPreview(in: "Nikon NEF")) { try probe(.memory(tiff.bytes)) }
   }
 
-  @Test(arguments: ["NEF", "CR3"])
-  func aFileThatEndsBeforeItsPreviewsIsTruncated(_ kind: String) throws {
+  @Test(arguments: ["NEF", "CR3"]) func aFileThatEndsBeforeItsPreviewsIsTruncated(_ kind: String) throws {
     let sample = RAWSample(kind, try RAWPictures.previews())
     let start = try #require(sample.images.first).lowerBound
     let cut = Array(sample.bytes[..<(start + 4)])

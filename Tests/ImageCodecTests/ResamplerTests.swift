@@ -1,8 +1,7 @@
 @testable import CodecTestSupport
 @testable import ImageCodec
 
-@Suite(.timeLimit(.minutes(5)))
-struct ResamplerTests {
+@Suite(.timeLimit(.minutes(5))) struct ResamplerTests {
   // MARK: What is expected
 
   /// Lanczos in double precision, as it is written in books.
@@ -179,8 +178,7 @@ struct ResamplerTests {
     #expect(small[3] == 255 && small[14 * 4 + 3] == 0)
   }
 
-  @Test(arguments: [1.0, 1.3, 1.5, 2, 2.7])
-  func meansOfBoxesGiveAPlainGroundAndASlope(_ reduction: Double) throws {
+  @Test(arguments: [1.0, 1.3, 1.5, 2, 2.7]) func meansOfBoxesGiveAPlainGroundAndASlope(_ reduction: Double) throws {
     for box in [2, 4, 8] {
       let count = 60
       let target = Int(Double(count) / reduction)

@@ -2,8 +2,7 @@
 @testable import ImageCodec
 
 /// What can be read of a damaged picture is shown, the rest in grey.
-@Suite(.timeLimit(.minutes(5)))
-struct SalvageTests {
+@Suite(.timeLimit(.minutes(5))) struct SalvageTests {
   private let variant = Variant(size: PixelSize(60, 60), fit: .contain, format: .png)
   private let red = TestPicture(240, 240) { _, _ in TestPicture.red }
 

@@ -3,8 +3,7 @@ import Testing
 @testable import ImageCodec
 @testable import ThumbnailCore
 
-@Suite(.timeLimit(.minutes(5)))
-struct SnifferTests {
+@Suite(.timeLimit(.minutes(5))) struct SnifferTests {
   private func sniff(_ text: String) -> Sniffer.Verdict { Sniffer.sniff(HeaderBytes(Array(text.utf8)), isAll: true) }
 
   @Test(

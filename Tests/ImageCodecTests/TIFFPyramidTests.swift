@@ -25,8 +25,7 @@
     try picture.encoded("tiffsave_buffer", options.isEmpty ? tiles : "\(tiles),\(options)")
   }
 
-  @Test(arguments: kinds)
-  func aLevelIsReadInPlaceOfTheImage(_ options: String) async throws {
+  @Test(arguments: kinds) func aLevelIsReadInPlaceOfTheImage(_ options: String) async throws {
     let file = try Self.pyramid(options)
     let probed = try probe(.memory(file))
     #expect(probed.storedSize == PixelSize(640, 480) && probed.frameCount == 1)
@@ -50,8 +49,7 @@
 
   private static let texture = TestPicture.texture(300, 225).repeated(4)
 
-  @Test(arguments: kinds)
-  func theRangesOfALevelAreAllThatIsRead(_ options: String) throws {
+  @Test(arguments: kinds) func theRangesOfALevelAreAllThatIsRead(_ options: String) throws {
     let file = try Self.pyramid(options, Self.texture)
     let probed = try probe(.memory(file))
     let traits = try #require(probed.tiff)
@@ -76,8 +74,7 @@
     #expect(pixels.isNear(TestPicture.blue, 10, 10) && pixels.isNear(TestPicture.red, 60, 10))
   }
 
-  @Test(arguments: ["", "subifd=true"])
-  func whatOnlyLibvipsReadsIsReadAtItsLevelToo(_ options: String) async throws {
+  @Test(arguments: ["", "subifd=true"]) func whatOnlyLibvipsReadsIsReadAtItsLevelToo(_ options: String) async throws {
     let body = ByteSource.memory(try Self.quarters.encoded())
     let inks = try BodyReader(body, cancellation: CancellationFlag()).load(.png, VIPS_FAIL_ON_ERROR)
       .applying { cvips_colourspace($0, $1, VIPS_INTERPRETATION_CMYK) }
@@ -153,8 +150,7 @@
     #expect(try await Self.gray(file, 51) == Self.white)
   }
 
-  @Test(arguments: [true, false])
-  func aSeriesOfHalvesIsAPyramid(_ areSubdirectories: Bool) async throws {
+  @Test(arguments: [true, false]) func aSeriesOfHalvesIsAPyramid(_ areSubdirectories: Bool) async throws {
     func file(_ levels: [TIFFWriter.Directory]) -> [UInt8] {
       areSubdirectories ? Self.file(chain: [], subdirectories: levels) : Self.file(chain: levels)
     }

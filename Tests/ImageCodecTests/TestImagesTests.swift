@@ -2,8 +2,7 @@
 @testable import ImageCodec
 
 /// The project's own pictures of every format and feature, and its broken files.
-@Suite(.timeLimit(.minutes(5)))
-struct TestImagesTests {
+@Suite(.timeLimit(.minutes(5))) struct TestImagesTests {
   private static let root = URL(fileURLWithPath: "TestImages")
   private static let isPresent = FileManager.default.fileExists(atPath: root.appending(path: "formats").path)
 
@@ -30,8 +29,7 @@ struct TestImagesTests {
     }
   }
 
-  @Test(.enabled(if: isPresent, "TestImages is absent"))
-  func everyFormatLooksLikeTheChart() async throws {
+  @Test(.enabled(if: isPresent, "TestImages is absent")) func everyFormatLooksLikeTheChart() async throws {
     // Those that show another picture, or the chart with less than its colours, are compared among themselves.
     let others = [
       "orientation-", "size-", "png-gray", "jpeg-gray", "tiff-gray", "tiff-1-bit", "png-palette-2", "svg.", "avif-pq",
@@ -48,8 +46,7 @@ struct TestImagesTests {
     try await expectAlike(["png-rgb.png"] + charts, tolerance: 4)
   }
 
-  @Test(.enabled(if: isPresent, "TestImages is absent"))
-  func filesOfOnePictureLookAlike() async throws {
+  @Test(.enabled(if: isPresent, "TestImages is absent")) func filesOfOnePictureLookAlike() async throws {
     try await expectAlike(["tiff-cmyk.tif", "jpeg-cmyk.jpg", "jpeg-ycck.jpg"], tolerance: 4)
     // On a ground, since nobody sees which colour a clear pixel has.
     var flat = Self.variant
@@ -64,8 +61,7 @@ struct TestImagesTests {
     try await expectAlike(["orientation-1.jpg"] + turned, tolerance: 3)
   }
 
-  @Test(.enabled(if: isPresent, "TestImages is absent"))
-  func whatIsNotReadInProcessIsRefusedByItsName() throws {
+  @Test(.enabled(if: isPresent, "TestImages is absent")) func whatIsNotReadInProcessIsRefusedByItsName() throws {
     for (name, format) in [
       ("bmp.bmp", ImageFormat.bmp), ("ico.ico", .ico), ("jpeg2000.jp2", .jpeg2000), ("svg.svg", .svg),
       ("pdf.pdf", .pdf), ("pnm.ppm", .pnm), ("jpeg-xl.jxl", .jpegXL), ("openexr.exr", .openEXR),
@@ -75,8 +71,7 @@ struct TestImagesTests {
     }
   }
 
-  @Test(.enabled(if: isPresent, "TestImages is absent"))
-  func everyBrokenFileIsRefusedOrGood() async throws {
+  @Test(.enabled(if: isPresent, "TestImages is absent")) func everyBrokenFileIsRefusedOrGood() async throws {
     // What is whole as far as the thumbnail goes, and damage that no decoder can see.
     let good = [
       "endless-directories.tif", "flipped-bits.jpg", "frames-2000.png", "frames-2000.webp", "frames-5000.gif",
@@ -104,8 +99,7 @@ struct TestImagesTests {
     }
   }
 
-  @Test(.enabled(if: isPresent, "TestImages is absent"))
-  func theTolerantOptionTakesWhatHasPixels() async throws {
+  @Test(.enabled(if: isPresent, "TestImages is absent")) func theTolerantOptionTakesWhatHasPixels() async throws {
     for name in try Self.files(in: "broken") where name.hasPrefix("truncated") && name.hasSuffix(".jpg") {
       let hasPixels = !name.hasSuffix("-header.jpg")
       #expect(await (refusal(name, isTolerant: true) == nil) == hasPixels, "\(name)")

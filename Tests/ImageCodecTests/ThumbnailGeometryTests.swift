@@ -3,8 +3,7 @@ import Testing
 @testable import ImageCodec
 @testable import ThumbnailCore
 
-@Suite(.timeLimit(.minutes(5)))
-struct ThumbnailGeometryTests {
+@Suite(.timeLimit(.minutes(5))) struct ThumbnailGeometryTests {
   private func geometry(_ w: Int, _ h: Int, _ box: PixelSize, _ fit: Fit, enlarges: Bool = false) -> ThumbnailGeometry {
     ThumbnailGeometry(source: PixelSize(w, h), variant: Variant(size: box, fit: fit, enlarges: enlarges))
   }
@@ -79,8 +78,7 @@ struct ThumbnailGeometryTests {
     }
   }
 
-  @Test(arguments: 1...8)
-  func aRectangleFindsItsWayIntoTheStoredPicture(_ exif: Int) {
+  @Test(arguments: 1...8) func aRectangleFindsItsWayIntoTheStoredPicture(_ exif: Int) {
     let orientation = Orientation(exif: exif)
     let stored = exif >= 5 ? PixelSize(20, 30) : PixelSize(30, 20)
     let whole = PixelRectangle(x: 0, y: 0, size: PixelSize(30, 20))

@@ -2,16 +2,14 @@
 @testable import ImageCodec
 @testable import ThumbnailCore
 
-@Suite(.timeLimit(.minutes(5)))
-struct TruncationTests {
+@Suite(.timeLimit(.minutes(5))) struct TruncationTests {
   private static let savers: [(saver: String, options: String)] = [
     ("jpegsave_buffer", "Q=90"), ("jpegsave_buffer", "Q=90,interlace=true"), ("pngsave_buffer", ""),
     ("pngsave_buffer", "interlace=true"), ("webpsave_buffer", ""), ("webpsave_buffer", "lossless=true"),
     ("gifsave_buffer", ""), ("tiffsave_buffer", ""), ("heifsave_buffer", "compression=av1,effort=0"),
   ]
 
-  @Test(arguments: savers.indices)
-  func aFileThatBreaksOffIsAnError(_ index: Int) async throws {
+  @Test(arguments: savers.indices) func aFileThatBreaksOffIsAnError(_ index: Int) async throws {
     let (saver, options) = Self.savers[index]
     let file = try TestPicture.texture(500, 400).encoded(saver, options)
     for share in [0.3, 0.6, 0.9] {
@@ -23,8 +21,7 @@ struct TruncationTests {
     }
   }
 
-  @Test(arguments: savers.indices)
-  func aFileThatCannotBeReadEndsNoProcess(_ index: Int) async throws {
+  @Test(arguments: savers.indices) func aFileThatCannotBeReadEndsNoProcess(_ index: Int) async throws {
     let (saver, options) = Self.savers[index]
     let file = try TestPicture.texture(100, 80).encoded(saver, options)
     let probed = try probe(.memory(file))

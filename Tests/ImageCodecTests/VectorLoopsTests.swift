@@ -3,8 +3,7 @@
 @testable import ThumbnailCore
 
 /// The loops over samples whose results do not depend on the processor's vectors.
-@Suite(.timeLimit(.minutes(5)))
-struct VectorLoopsTests {
+@Suite(.timeLimit(.minutes(5))) struct VectorLoopsTests {
   /// The new rows of noise in a plane.
   private func resampled(
     _ from: PixelSize, to target: PixelSize, channels: Int, isWide: Bool, usesAVX2: Bool
@@ -127,8 +126,7 @@ struct VectorLoopsTests {
     return count == 0 ? 0 : (Double(squares) / Double(count)).squareRoot() / 64
   }
 
-  @Test(arguments: [Raster.Space.rgb, .ycc])
-  func theLossOfChromaIsThatOfEachPixel(_ space: Raster.Space) throws {
+  @Test(arguments: [Raster.Space.rgb, .ycc]) func theLossOfChromaIsThatOfEachPixel(_ space: Raster.Space) throws {
     var random = SplitMix(state: 3)
     for (width, height) in [(4, 8), (5, 9), (6, 8), (13, 12), (14, 11), (15, 16), (16, 8), (27, 21), (64, 12)] {
       for isExtreme in [false, true] {
@@ -176,8 +174,7 @@ struct VectorLoopsTests {
     }
   }
 
-  @Test(arguments: [true, false])
-  func aPlaneMayBeFarAheadOfAnother(_ keepsPlanes: Bool) throws {
+  @Test(arguments: [true, false]) func aPlaneMayBeFarAheadOfAnother(_ keepsPlanes: Bool) throws {
     let (size, target) = (PixelSize(60, 400), PixelSize(40, 300))
     let rasters = try [true, false].map { isInTurn in
       let source = Planes(size, isInTurn: isInTurn)

@@ -5,8 +5,7 @@ import Testing
 @testable import ThumbnailCore
 
 /// Lanes make of every file what decoding its blocks one after the other makes, and end with the same errors.
-@Suite(.timeLimit(.minutes(5)))
-struct LanesTests {
+@Suite(.timeLimit(.minutes(5))) struct LanesTests {
   private typealias Texture = SequentialJPEG.Texture
 
   /// What was read.

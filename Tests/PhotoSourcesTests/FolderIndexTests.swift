@@ -3,8 +3,7 @@
 @testable import ThumbnailCore
 
 /// The images of a folder at once: by month, by name, and as the folder changes.
-@Suite(.timeLimit(.minutes(1)))
-struct FolderIndexTests {
+@Suite(.timeLimit(.minutes(1))) struct FolderIndexTests {
   private let folder: URL
 
   init() throws {

@@ -24,8 +24,7 @@ import TestSupport
     "et-Minolta.mrw": [[2130, 26]],
   ]
 
-  @Test(.enabled(if: isPresent, "the shared corpus is absent"))
-  func thePreviewsOfCamerasFilesAreFound() throws {
+  @Test(.enabled(if: isPresent, "the shared corpus is absent")) func thePreviewsOfCamerasFilesAreFound() throws {
     for (name, format, previews) in Self.expected {
       let bytes = Array(try Data(contentsOf: Self.root.appending(path: name)))
       let file = try #require(RAWSamples.read(bytes).file, "\(name)")

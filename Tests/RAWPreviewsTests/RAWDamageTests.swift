@@ -15,8 +15,7 @@ import TestSupport
     }.map { "\($0)" }
   }
 
-  @Test(arguments: RAWSample.kinds)
-  func filesAreReadAsFarAsTheyGo(_ kind: String) throws {
+  @Test(arguments: RAWSample.kinds) func filesAreReadAsFarAsTheyGo(_ kind: String) throws {
     let bytes = try RAWSamples.sample(kind, sensorLength: 1000).bytes
     for step in 0..<200 {
       let length = bytes.count * step / 200
@@ -24,8 +23,7 @@ import TestSupport
     }
   }
 
-  @Test(arguments: RAWSample.kinds)
-  func flippedBitsDoNoHarm(_ kind: String) throws {
+  @Test(arguments: RAWSample.kinds) func flippedBitsDoNoHarm(_ kind: String) throws {
     let sample = try RAWSamples.sample(kind, sensorLength: 1000)
     var random = SplitMix(state: 16)
     // Most of the structure is near the beginning.

@@ -8,8 +8,7 @@ import TestSupport
     "RW2": .rw2, "PEF": .pef, "SRW": .srw, "MRW": .mrw, "3FR": .threeFR, "IIQ": .iiq, "ERF": .erf,
   ]
 
-  @Test(arguments: RAWSample.kinds)
-  func everyEmbeddedJPEGIsFoundWithItsSize(_ kind: String) throws {
+  @Test(arguments: RAWSample.kinds) func everyEmbeddedJPEGIsFoundWithItsSize(_ kind: String) throws {
     let sample = try RAWSamples.sample(kind)
     let file = try #require(RAWSamples.read(sample.bytes).file)
     #expect(file.format == Self.formats[kind])
@@ -25,8 +24,7 @@ import TestSupport
     #expect(file.orientation == orientation)
   }
 
-  @Test(arguments: RAWSample.kinds)
-  func littleOfALargeFileIsRead(_ kind: String) throws {
+  @Test(arguments: RAWSample.kinds) func littleOfALargeFileIsRead(_ kind: String) throws {
     let sample = try RAWSamples.sample(kind, sensorLength: 1_000_000)
     let read = RAWSamples.read(sample.bytes)
     #expect(read.file?.previews.count == sample.images.count)
@@ -56,8 +54,7 @@ import TestSupport
     #expect(file.previews.count >= 2)
   }
 
-  @Test(arguments: ["CR2", "CR3"])
-  func theBordersOfACanonThumbnailAreLeftOut(_ kind: String) throws {
+  @Test(arguments: ["CR2", "CR3"]) func theBordersOfACanonThumbnailAreLeftOut(_ kind: String) throws {
     let file = try #require(RAWSamples.read(RAWSamples.sample(kind).bytes).file)
     let rows = kind == "CR2" ? 7...112 : 6...113
     let thumbnail = try #require(file.images.first { $0.width == 160 })

@@ -3,8 +3,7 @@
 @testable import TestSupport
 
 /// The limits of the disk cache: scenario 62, and what limits do when they change.
-@Suite(.timeLimit(.minutes(5)))
-struct DiskCacheLimitTests {
+@Suite(.timeLimit(.minutes(5))) struct DiskCacheLimitTests {
   private let directory: CacheDirectory
 
   init() throws { directory = try CacheDirectory() }

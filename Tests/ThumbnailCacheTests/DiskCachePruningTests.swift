@@ -3,8 +3,7 @@
 @testable import TestSupport
 
 /// Removing part of a cache.
-@Suite(.timeLimit(.minutes(5)))
-struct DiskCachePruningTests {
+@Suite(.timeLimit(.minutes(5))) struct DiskCachePruningTests {
   private let directory: CacheDirectory
   private let cache: DiskCache
 

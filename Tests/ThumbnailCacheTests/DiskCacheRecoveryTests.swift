@@ -3,8 +3,7 @@
 @testable import TestSupport
 
 /// What survives kills, damage, other versions, vanished files and full disks: scenarios 55 to 57, 59 and 61.
-@Suite(.timeLimit(.minutes(5)))
-struct DiskCacheRecoveryTests {
+@Suite(.timeLimit(.minutes(5))) struct DiskCacheRecoveryTests {
   private let directory: CacheDirectory
   private let problems = ProblemLog()
 
@@ -52,8 +51,7 @@ struct DiskCacheRecoveryTests {
     #expect(kept.last == 20)
   }
 
-  @Test(.enabled(if: Python.isAvailable))
-  func aProcessKilledInTheMiddleOfAWriteLeavesTheOldOrTheNew() async throws {
+  @Test(.enabled(if: Python.isAvailable)) func aProcessKilledInTheMiddleOfAWriteLeavesTheOldOrTheNew() async throws {
     let cache = try open()
     for number in 0..<5 { try await cache.store(number) }
     try await cache.flush()

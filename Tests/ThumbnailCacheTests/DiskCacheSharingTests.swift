@@ -2,8 +2,7 @@
 @testable import TestSupport
 
 /// Several caches and processes on one directory: scenario 66.
-@Suite(.timeLimit(.minutes(5)))
-struct DiskCacheSharingTests {
+@Suite(.timeLimit(.minutes(5))) struct DiskCacheSharingTests {
   private let directory: CacheDirectory
 
   /// For how long a cache waits for another here: longer than a busy machine keeps anybody from going on.
@@ -71,8 +70,7 @@ struct DiskCacheSharingTests {
     #expect(try large.thumbnail(for: Sample.key(100)) != nil)
   }
 
-  @Test(.enabled(if: Python.isAvailable))
-  func aWriteWaitsForAnotherProcessAndReadsDoNot() async throws {
+  @Test(.enabled(if: Python.isAvailable)) func aWriteWaitsForAnotherProcessAndReadsDoNot() async throws {
     let cache = try DiskCache(directory: directory.url, byteLimit: 64 << 20, lockTimeout: patience)
     try await cache.store(1)
     try await cache.flush()
@@ -95,8 +93,7 @@ struct DiskCacheSharingTests {
     #expect(try cache.statistics().thumbnails == 2)
   }
 
-  @Test(.enabled(if: Python.isAvailable))
-  func aLockThatIsNeverGivenBackIsReportedAndCostsOnlyTheWrite() async throws {
+  @Test(.enabled(if: Python.isAvailable)) func aLockThatIsNeverGivenBackIsReportedAndCostsOnlyTheWrite() async throws {
     let cache = try DiskCache(directory: directory.url, byteLimit: 64 << 20, lockTimeout: .milliseconds(50))
     try await cache.store(1)
     try await cache.flush()

@@ -4,8 +4,7 @@
 @testable import TestSupport
 
 /// What thumbnails take on the disk, with all that is kept beside them.
-@Suite(.timeLimit(.minutes(5)))
-struct DiskCacheSizeTests {
+@Suite(.timeLimit(.minutes(5))) struct DiskCacheSizeTests {
   private let directory: CacheDirectory
 
   init() throws { directory = try CacheDirectory() }

@@ -8,8 +8,7 @@
 /// 66 in `DiskCacheSharingTests`. Of 56 the single bad line does not apply, since there is no journal of lines; what the
 /// torn end of SQLite's log does is tested. 58 (orphaned temporary files) does not apply: there are none, SQLite
 /// reuses the space of a transaction that did not end.
-@Suite(.timeLimit(.minutes(5)))
-struct DiskCacheTests {
+@Suite(.timeLimit(.minutes(5))) struct DiskCacheTests {
   private let directory: CacheDirectory
   private let cache: DiskCache
 

@@ -2,8 +2,7 @@
 @testable import TestSupport
 
 /// When changes are committed, and who hears of failures. Without a database.
-@Suite(.timeLimit(.minutes(5)))
-struct GroupCommitTests {
+@Suite(.timeLimit(.minutes(5))) struct GroupCommitTests {
   /// Stands for the database.
   private final class Recorder: Sendable {
     private struct State {

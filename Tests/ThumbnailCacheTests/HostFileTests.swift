@@ -1,6 +1,5 @@
 /// What processes that share a cache tell each other of hosts.
-@Suite(.timeLimit(.minutes(5)))
-struct HostFileTests {
+@Suite(.timeLimit(.minutes(5))) struct HostFileTests {
   private let directory: TemporaryDirectory
   private let date = Date(timeIntervalSince1970: 1_800_000_000)
 

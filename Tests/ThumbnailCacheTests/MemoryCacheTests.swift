@@ -4,8 +4,7 @@
 
 /// Scenarios 46 to 49, 51 and 52. Scenario 50 (time to live) has no test: nothing expires in memory, because a thumbnail
 /// follows from its key alone; whether a source has changed is decided where it is fetched.
-@Suite(.timeLimit(.minutes(5)))
-struct MemoryCacheTests {
+@Suite(.timeLimit(.minutes(5))) struct MemoryCacheTests {
   private let overhead = SegmentedLRU.entryOverhead
 
   @Test func costAndCountStayWithinTheirLimitsAfterEveryInsertion() {

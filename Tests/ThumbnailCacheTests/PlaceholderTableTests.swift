@@ -3,8 +3,7 @@
 @testable import ThumbnailCore
 
 /// Placeholders are stored with thumbnails, and found without them.
-@Suite(.timeLimit(.minutes(1)))
-struct PlaceholderTableTests {
+@Suite(.timeLimit(.minutes(1))) struct PlaceholderTableTests {
   private let directory: CacheDirectory
   private let placeholder = Placeholder(thumbHash: Data(1...20), colour: RGBColor(red: 7, green: 8, blue: 9))
 

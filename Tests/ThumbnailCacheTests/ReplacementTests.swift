@@ -4,8 +4,7 @@
 @testable import ThumbnailCore
 
 /// What happens to the stored thumbnails of an image whose server sends another version.
-@Suite(.timeLimit(.minutes(5)))
-struct ReplacementTests {
+@Suite(.timeLimit(.minutes(5))) struct ReplacementTests {
   private let directory: CacheDirectory
   private let clock = WallClock()
   private let rule: ReuseRule

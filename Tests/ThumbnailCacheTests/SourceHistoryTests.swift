@@ -4,8 +4,7 @@
 @testable import ThumbnailCore
 
 /// What is kept of a picture besides its thumbnails, in the database and before it is there.
-@Suite(.timeLimit(.minutes(5)))
-struct SourceHistoryTests {
+@Suite(.timeLimit(.minutes(5))) struct SourceHistoryTests {
   private let directory: CacheDirectory
   private let source = Sample.source(1).key
 

@@ -1,6 +1,5 @@
 /// Listing what a cache holds, and reading it without using it.
-@Suite(.timeLimit(.minutes(5)))
-struct StoredPicturesTests {
+@Suite(.timeLimit(.minutes(5))) struct StoredPicturesTests {
   private let directory: CacheDirectory
   private let cache: DiskCache
 

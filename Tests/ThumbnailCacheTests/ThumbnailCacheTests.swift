@@ -3,8 +3,7 @@
 @testable import TestSupport
 
 /// The two tiers together: the fallback of scenario 61, the hit without a network of 75, and shrinking.
-@Suite(.timeLimit(.minutes(5)))
-struct ThumbnailCacheTests {
+@Suite(.timeLimit(.minutes(5))) struct ThumbnailCacheTests {
   private let directory: CacheDirectory
 
   init() throws { directory = try CacheDirectory() }

@@ -29,8 +29,7 @@
     #expect(mkfifo(root.appending(path: "pipe.jpg").path, 0o600) == 0)
   }
 
-  @Test(arguments: ["1.jpg", "a/b/2.jpg", "ä ö.jpg"])
-  func itsFilesAreServed(path: String) throws {
+  @Test(arguments: ["1.jpg", "a/b/2.jpg", "ä ö.jpg"]) func itsFilesAreServed(path: String) throws {
     #expect(try #require(ServedFolder(path: root.path)).image(at: path) != nil)
   }
 

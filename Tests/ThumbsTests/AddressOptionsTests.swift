@@ -1,6 +1,5 @@
 /// Which addresses the command reaches.
-@Suite(.serialized, .timeLimit(.minutes(5)))
-struct AddressOptionsTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct AddressOptionsTests {
   private let bench: Bench
   private let origin: Origin
 

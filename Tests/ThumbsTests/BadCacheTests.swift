@@ -1,6 +1,5 @@
 /// Cache folders that cannot be used, files in them that are no cache, and disks without room.
-@Suite(.serialized, .timeLimit(.minutes(10)))
-struct BadCacheTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct BadCacheTests {
   private let bench: Bench
   private let command = ["prefetch", "--query", "", "--provider", "folder:pictures", "--json"]
 

@@ -1,6 +1,5 @@
 /// Pictures that are not to be had: each costs one line, and nothing else.
-@Suite(.serialized, .timeLimit(.minutes(10)))
-struct BadPictureTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct BadPictureTests {
   private let bench: Bench
 
   init() throws { bench = try Bench() }

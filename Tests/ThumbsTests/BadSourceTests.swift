@@ -1,6 +1,5 @@
 /// Folders, lists and services that are not there, empty, or not what they should be.
-@Suite(.serialized, .timeLimit(.minutes(5)))
-struct BadSourceTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct BadSourceTests {
   private let bench: Bench
 
   init() throws { bench = try Bench() }

@@ -2,8 +2,7 @@
 
 /// Libraries that decode, each replaced by one that misbehaves in the middle of an image: that costs the image, is told,
 /// and leaves no process.
-@Suite(.serialized, .timeLimit(.minutes(5)))
-struct BrokenDecoderTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct BrokenDecoderTests {
   /// A library, a function of it that decoding a picture calls, and the picture.
   struct Decoder: Sendable, CustomStringConvertible {
     let library: String
@@ -84,8 +83,7 @@ struct BrokenDecoderTests {
     try #require(compiler.terminationStatus == 0)
   }
 
-  @Test(arguments: Fault.allCases)
-  func aDecoderThatMisbehavesCostsThePicture(_ fault: Fault) async throws {
+  @Test(arguments: Fault.allCases) func aDecoderThatMisbehavesCostsThePicture(_ fault: Fault) async throws {
     let (libraries, pictures) = (try bench.folder("libraries"), try bench.folder("pictures"))
     for decoder in fault.decoders { try replace(decoder, fault, in: libraries) }
     // Two of other readers, so that they are made with the helper's successor.

@@ -4,8 +4,7 @@
 
 /// What the comments of pictures in an own folder do to `convert` once they run as code in the helper: nothing but to
 /// cost the picture.
-@Suite(.timeLimit(.minutes(5)))
-struct BrokenHelperCommandTests {
+@Suite(.timeLimit(.minutes(5))) struct BrokenHelperCommandTests {
   private let bench: Bench
 
   init() throws { bench = try Bench() }

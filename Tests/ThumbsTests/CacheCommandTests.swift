@@ -1,6 +1,5 @@
 /// `thumbs cache`: what is there, and away with it.
-@Suite(.serialized, .timeLimit(.minutes(10)))
-struct CacheCommandTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct CacheCommandTests {
   private struct Stats: Decodable {
     let directory: String
     let thumbnails, sources, bytes, limitBytes, fileBytes, partialBytes, hits, misses: Int
@@ -110,8 +109,7 @@ struct CacheCommandTests {
     }
   }
 
-  @Test(arguments: ["::1", "[::1]", "[::1"])
-  func anIPv6AddressIsReadAsTheStatisticsShowIt(host: String) async throws {
+  @Test(arguments: ["::1", "[::1]", "[::1"]) func anIPv6AddressIsReadAsTheStatisticsShowIt(host: String) async throws {
     _ = try await fill()
     try CacheFile(bench.cache).execute("UPDATE source SET host = '::1' WHERE key = (SELECT max(key) FROM source)")
     let run = try await bench.run("cache", "prune", "--host", host)

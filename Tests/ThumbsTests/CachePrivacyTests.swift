@@ -1,6 +1,5 @@
 /// Who may see what is in the cache.
-@Suite(.serialized, .timeLimit(.minutes(5)))
-struct CachePrivacyTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct CachePrivacyTests {
   private let bench: Bench
 
   init() throws {

@@ -1,8 +1,7 @@
 /// Several processes at one cache: some fill it, some prune, check and list it, some take it away.
 ///
 /// Whoever fills it waits for a last picture that the test holds back, so that the others surely come meanwhile.
-@Suite(.serialized, .timeLimit(.minutes(10)))
-struct CacheSharingTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct CacheSharingTests {
   private static let pictures = 120
 
   private let bench: Bench
@@ -53,8 +52,7 @@ struct CacheSharingTests {
     case clear, remove, replace
   }
 
-  @Test(arguments: Theft.allCases)
-  func aCacheThatIsTakenAwayMeanwhileIsMadeAgain(how: Theft) async throws {
+  @Test(arguments: Theft.allCases) func aCacheThatIsTakenAwayMeanwhileIsMadeAgain(how: Theft) async throws {
     let filler = try prefetch("100x75")
     let hasBegun = await eventually(within: .seconds(120)) { done(filler) >= 20 }
     #expect(hasBegun && !filler.hasEnded)

@@ -2,8 +2,7 @@
 @testable import DecodeSandbox
 
 /// What the command says and does where the kernel cannot confine helpers, and what it hides of itself.
-@Suite(.serialized, .timeLimit(.minutes(5)))
-struct ConfinementCommandTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ConfinementCommandTests {
   private let bench: Bench
   private let drawing = TestImages.url("formats/svg.svg").path
 
@@ -21,8 +20,7 @@ struct ConfinementCommandTests {
     #expect(bench.isFile("a.png"))
   }
 
-  @Test(arguments: ["seccomp", "landlock"])
-  func suchAKernelIsRefusedOnRequest(part: String) async throws {
+  @Test(arguments: ["seccomp", "landlock"]) func suchAKernelIsRefusedOnRequest(part: String) async throws {
     let arguments = ["get", drawing, "--output", "a.png", "--require-confinement"]
     let run = try await bench.start(arguments, launcher: kernel(without: part)).run()
     #expect(run.status != 0 && run.complaints.count == 1, "\(run.stderr)")

@@ -35,8 +35,7 @@ extension Run {
 }
 
 /// The command `thumbs convert`, as its users call it.
-@Suite(.serialized, .timeLimit(.minutes(10)))
-struct ConvertCommandTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct ConvertCommandTests {
   private let bench: Bench
 
   init() throws { bench = try Bench() }
@@ -128,8 +127,7 @@ struct ConvertCommandTests {
     #expect(followed.lines.last?.hasPrefix("2 made, 1 current, 0 failed, 1 skipped") == true, "\(followed.lines)")
   }
 
-  @Test(arguments: [false, true])
-  func aLinkThatLeadsNowhereFailsInAConversionAndInASearch(follows: Bool) async throws {
+  @Test(arguments: [false, true]) func aLinkThatLeadsNowhereFailsInAConversionAndInASearch(follows: Bool) async throws {
     try put("formats/jpeg-420.jpg", "photos/a.jpg")
     for name in ["gone.jpg", "gone"] {
       try FileManager.default.createSymbolicLink(

@@ -1,6 +1,5 @@
 /// What holds a credential: after a run, nothing but the servers it is for has seen it.
-@Suite(.serialized, .timeLimit(.minutes(5)))
-struct CredentialSecrecyTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct CredentialSecrecyTests {
   /// Stands in every credential of a run, and nowhere else.
   private static let secret = "hunter2"
   /// The same behind a name, as logins travel.

@@ -1,6 +1,5 @@
 /// `--damaged`, and what the reports say of it.
-@Suite(.serialized, .timeLimit(.minutes(5)))
-struct DamagedCommandTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct DamagedCommandTests {
   private let bench: Bench
 
   init() throws {

@@ -3,8 +3,7 @@
 @testable import ThumbnailCore
 
 /// The command `thumbs desktop`, as its users and file managers call it.
-@Suite(.serialized, .timeLimit(.minutes(5)))
-struct DesktopCommandTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct DesktopCommandTests {
   private let bench: Bench
 
   init() throws {

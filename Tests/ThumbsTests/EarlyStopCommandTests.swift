@@ -1,6 +1,5 @@
 /// What the reports say of downloads that end early.
-@Suite(.serialized, .timeLimit(.minutes(5)))
-struct EarlyStopCommandTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct EarlyStopCommandTests {
   private let bench: Bench
   private let origin: Origin
   private let length: Int

@@ -1,6 +1,5 @@
 /// `thumbs prefetch --export`.
-@Suite(.serialized, .timeLimit(.minutes(10)))
-struct ExportCommandTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct ExportCommandTests {
   private let bench: Bench
 
   init() throws { bench = try Bench() }

@@ -1,6 +1,5 @@
 /// `--refresh` and `--offline` of `thumbs prefetch` and `thumbs get`.
-@Suite(.serialized, .timeLimit(.minutes(3)))
-struct FreshnessCommandTests {
+@Suite(.serialized, .timeLimit(.minutes(3))) struct FreshnessCommandTests {
   private let bench: Bench
   private let origin: Origin
 

@@ -1,6 +1,5 @@
 /// Pictures whose files fit on no disk.
-@Suite(.serialized, .timeLimit(.minutes(5)))
-struct FullDiskTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct FullDiskTests {
   private let bench: Bench
   private let origin: Origin
   private static let count = 8

@@ -1,6 +1,5 @@
 /// `thumbs get`: one picture, into a file or to stdout.
-@Suite(.serialized, .timeLimit(.minutes(10)))
-struct GetCommandTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct GetCommandTests {
   private let bench: Bench
   private let picture = TestImages.url("formats/jpeg-420.jpg").path
 
@@ -190,8 +189,7 @@ struct GetCommandTests {
 }
 
 /// `thumbs get --explain`: how a picture is read, and what that costs.
-@Suite(.serialized, .timeLimit(.minutes(10)))
-struct ExplainTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct ExplainTests {
   @Test(
     arguments: [
       ("jpeg-420.jpg", "8x6", "plan: jpeg coefficients 1/8, 20x15 → 8x6"),

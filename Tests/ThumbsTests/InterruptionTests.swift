@@ -1,6 +1,5 @@
 /// Runs that are stopped half-way, and what the next one finds.
-@Suite(.serialized, .timeLimit(.minutes(5)))
-struct InterruptionTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct InterruptionTests {
   private let bench: Bench
   private let gate = Gate()
   private let origin: Origin
@@ -95,10 +94,8 @@ struct InterruptionTests {
 }
 
 /// Downloads that a run could not finish.
-@Suite(.serialized, .timeLimit(.minutes(5)))
-struct ResumedRunTests {
-  @Test(arguments: [SIGINT, SIGKILL])
-  func theNextRunGoesOnWithALargeDownload(signal: Int32) async throws {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ResumedRunTests {
+  @Test(arguments: [SIGINT, SIGKILL]) func theNextRunGoesOnWithALargeDownload(signal: Int32) async throws {
     let bench = try Bench()
     // A picture and, behind its end, two megabytes that decoders leave alone.
     let body = [UInt8](try TestImages.bytes("formats/jpeg-420.jpg")) + [UInt8](repeating: 7, count: 2 << 20)

@@ -1,8 +1,7 @@
 @testable import CodecTestSupport
 
 /// The options about helper processes, and what becomes of the processes when the command ends.
-@Suite(.serialized, .timeLimit(.minutes(5)))
-struct IsolationCommandTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct IsolationCommandTests {
   private let bench: Bench
   /// A drawing that takes weeks.
   private static let endless = Data(HelperBench.endless)

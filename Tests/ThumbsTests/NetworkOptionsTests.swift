@@ -1,6 +1,5 @@
 /// Proxies, credentials and names on the command line.
-@Suite(.serialized, .timeLimit(.minutes(5)))
-struct NetworkOptionsTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct NetworkOptionsTests {
   private let bench: Bench
 
   init() throws { bench = try Bench() }

@@ -1,6 +1,5 @@
 /// That the command decodes nothing itself: its helpers do, whatever the format and whoever's the picture.
-@Suite(.serialized, .timeLimit(.minutes(5)))
-struct NoDecoderTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct NoDecoderTests {
   private let bench: Bench
   private let pictures = TestImages.url("formats").path
 

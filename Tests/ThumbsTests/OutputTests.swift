@@ -1,6 +1,5 @@
 /// What goes to stdout and stderr, how much of it, and what happens when nobody takes it.
-@Suite(.serialized, .timeLimit(.minutes(5)))
-struct OutputTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct OutputTests {
   private let bench: Bench
   private let command = ["prefetch", "--query", "", "--provider", "folder:pictures"]
 

@@ -1,6 +1,5 @@
 /// `thumbs prefetch` and `get` where hosts and services ask for pauses.
-@Suite(.serialized, .timeLimit(.minutes(5)))
-struct PauseCommandTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct PauseCommandTests {
   private let bench: Bench
   private let picture: Data
   private let lakes: [OriginPicture]

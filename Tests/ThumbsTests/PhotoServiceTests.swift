@@ -1,6 +1,5 @@
 /// `thumbs prefetch` with photo services, against copies of them.
-@Suite(.serialized, .timeLimit(.minutes(5)))
-struct PhotoServiceTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct PhotoServiceTests {
   private let bench: Bench
   private let lakes: [OriginPicture]
 

@@ -1,6 +1,5 @@
 /// `thumbs prefetch`: what it makes, what it finds again, and what it prints.
-@Suite(.serialized, .timeLimit(.minutes(5)))
-struct PrefetchCommandTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct PrefetchCommandTests {
   private let bench: Bench
 
   init() throws { bench = try Bench() }

@@ -1,6 +1,5 @@
 /// `thumbs prefetch` is a stream: pages are asked for ahead of what is done, and no further than two.
-@Suite(.serialized, .timeLimit(.minutes(5)))
-struct PrefetchStreamTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct PrefetchStreamTests {
   private static let pages = 5
   private static let perPage = 2
 

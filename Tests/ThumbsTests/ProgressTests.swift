@@ -1,6 +1,5 @@
 /// The progress line, on a terminal of the test's own.
-@Suite(.serialized, .timeLimit(.minutes(5)))
-struct ProgressTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ProgressTests {
   private let bench: Bench
   private let gate = Gate()
   private let origin: Origin
@@ -21,8 +20,7 @@ struct ProgressTests {
     list = Data((0..<Self.count).map { "\(origin.url("/\($0).jpg"))\n" }.joined().utf8)
   }
 
-  @Test(arguments: [[], ["--json"]])
-  func isDrawnAtMostTenTimesASecondAndGoneWhenDone(flags: [String]) async throws {
+  @Test(arguments: [[], ["--json"]]) func isDrawnAtMostTenTimesASecondAndGoneWhenDone(flags: [String]) async throws {
     let terminal = try #require(PseudoTerminal(columns: 100))
     let started = ContinuousClock.now
     let process = try bench.start(
@@ -80,8 +78,7 @@ struct ProgressTests {
     #expect(origin.requests.count == Self.count)
   }
 
-  @Test(arguments: ["--quiet", "--verbose"])
-  func isNotDrawnWith(flag: String) async throws {
+  @Test(arguments: ["--quiet", "--verbose"]) func isNotDrawnWith(flag: String) async throws {
     gate.open()
     let terminal = try #require(PseudoTerminal(columns: 80))
     let process = try bench.start(

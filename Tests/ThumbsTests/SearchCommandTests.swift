@@ -1,6 +1,5 @@
 /// Each test starts several processes, which take their time on a busy machine: the limit is there to end a hang.
-@Suite(.serialized, .timeLimit(.minutes(5)))
-struct SearchCommandTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct SearchCommandTests {
   private let bench: Bench
 
   init() throws { bench = try Bench() }

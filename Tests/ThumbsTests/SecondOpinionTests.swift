@@ -1,8 +1,7 @@
 /// Readers are compared with other programs: a test that compares with one library inherits its faults.
 ///
 /// Needs numpy, Pillow and tifffile; `Tests/Opinions/opinions.py` tells what other programs it asks where they are.
-@Suite(.timeLimit(.minutes(5)))
-struct SecondOpinionTests {
+@Suite(.timeLimit(.minutes(5))) struct SecondOpinionTests {
   private static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .appendingPathComponent("../Opinions/opinions.py").standardizedFileURL.path
   /// The first Python that has the packages. That of the system may have them where another one is first in `PATH`.

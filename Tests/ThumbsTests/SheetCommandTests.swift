@@ -1,6 +1,5 @@
 /// `--sheet` of `thumbs prefetch` and `thumbs get`.
-@Suite(.serialized, .timeLimit(.minutes(10)))
-struct SheetCommandTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct SheetCommandTests {
   private let bench: Bench
 
   init() throws { bench = try Bench() }

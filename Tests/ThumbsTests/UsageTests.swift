@@ -3,8 +3,7 @@ import ArgumentParser
 @testable import thumbs
 
 /// What the command line may hold: wrong values, helps, versions.
-@Suite(.serialized, .timeLimit(.minutes(10)))
-struct UsageTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct UsageTests {
   private let bench: Bench
 
   init() throws { bench = try Bench() }

@@ -1,6 +1,5 @@
 /// `thumbs worker`: what comes of lines, good and bad.
-@Suite(.serialized, .timeLimit(.minutes(5)))
-struct WorkerCommandTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct WorkerCommandTests {
   private let bench: Bench
   private let picture: String
 

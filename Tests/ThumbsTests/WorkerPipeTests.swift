@@ -1,6 +1,5 @@
 /// Both pipes of `thumbs worker`: readers that are slow, stop or leave, and signals.
-@Suite(.serialized, .timeLimit(.minutes(5)))
-struct WorkerPipeTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct WorkerPipeTests {
   private let bench: Bench
 
   init() throws { bench = try Bench() }

@@ -1,6 +1,5 @@
 /// Shards of `thumbs worker`: the same bytes in every run, also after a kill, beside another worker and on a full disk.
-@Suite(.serialized, .timeLimit(.minutes(5)))
-struct WorkerShardTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct WorkerShardTests {
   private let bench: Bench
   private static let count = 24
   private static let size = 10

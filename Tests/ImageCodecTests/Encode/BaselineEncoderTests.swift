@@ -4,8 +4,7 @@ import JPEGCoefficients
 @testable import ImageCodec
 
 /// JPEG files of the project's own encoder, as libvips and libjpeg-turbo read them.
-@Suite(.timeLimit(.minutes(5)))
-struct BaselineEncoderTests {
+@Suite(.timeLimit(.minutes(5))) struct BaselineEncoderTests {
   private typealias Samples = BaselineEncoder.Samples
 
   /// The pixels of a file, read by libvips without a warning.
@@ -35,8 +34,7 @@ struct BaselineEncoderTests {
   /// In the gate those at the edges of blocks.
   private static let sides = Thoroughness.cases([1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 40], of: Array(1...40))
 
-  @Test(arguments: sides)
-  func everySmallSizeIsReadWithoutAWarning(width: Int) throws {
+  @Test(arguments: sides) func everySmallSizeIsReadWithoutAWarning(width: Int) throws {
     try Codec.start()
     for height in Self.sides {
       let size = PixelSize(width, height)
@@ -87,8 +85,7 @@ struct BaselineEncoderTests {
     }
   }
 
-  @Test(arguments: [1, 40, 80, 89])
-  func extremesAreWritten(quality: Int) throws {
+  @Test(arguments: [1, 40, 80, 89]) func extremesAreWritten(quality: Int) throws {
     let size = PixelSize(50, 37)
     for level: UInt8 in [0, 128, 255] {
       let pixels = try shown(encoded(Raster(size, bands: 3) { _, _ in [level, level, level] }, quality: quality))
@@ -107,8 +104,7 @@ struct BaselineEncoderTests {
   }
 
   /// Luma and chroma of whole levels, as decoders have them, leave an error of 2 at most.
-  @Test(arguments: [60, 80, 89])
-  func plainColoursAreAsExactAsLevelsAllow(quality: Int) throws {
+  @Test(arguments: [60, 80, 89]) func plainColoursAreAsExactAsLevelsAllow(quality: Int) throws {
     var random = SplitMix(state: UInt64(quality))
     let colours: [[UInt8]] = [[255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 255], [1, 2, 3], [189, 200, 207]]
     for colour in colours + (0..<60).map({ _ in (0..<3).map { _ in UInt8(random.below(256)) } }) {

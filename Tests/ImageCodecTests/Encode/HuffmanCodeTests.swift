@@ -73,8 +73,7 @@ struct HuffmanCodeTests {
     #expect(code.symbols == [3] && code.lengths == [1] + [UInt8](repeating: 0, count: 15))
   }
 
-  @Test(arguments: 0..<20)
-  func theBitsAreThoseOfTheTokensWithZerosAfterBytesOfOnes(seed: Int) {
+  @Test(arguments: 0..<20) func theBitsAreThoseOfTheTokensWithZerosAfterBytesOfOnes(seed: Int) {
     var random = SplitMix(state: UInt64(seed))
     // Symbols of few bits that follow, or of many, often all ones.
     let tokens = (0..<500).map { _ -> UInt32 in

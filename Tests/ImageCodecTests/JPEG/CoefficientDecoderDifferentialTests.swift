@@ -4,8 +4,7 @@
 @testable import ImageCodec
 
 /// The reader against libvips, that is libjpeg, on files of many encoders.
-@Suite(.timeLimit(.minutes(5)))
-struct CoefficientDecoderDifferentialTests {
+@Suite(.timeLimit(.minutes(5))) struct CoefficientDecoderDifferentialTests {
   private static let formats = TestImages.url("formats")
   private static let broken = TestImages.url("broken")
   private static let corpus = SharedCorpus.root

@@ -2,8 +2,7 @@
 @testable import ImageCodec
 
 /// Every marker that the reader knows, and those it must not fall for.
-@Suite(.timeLimit(.minutes(5)))
-struct CoefficientDecoderMarkerTests {
+@Suite(.timeLimit(.minutes(5))) struct CoefficientDecoderMarkerTests {
   private static let gray = TestJPEG(size: PixelSize(40, 30))
 
   private static let colour = TestJPEG(size: PixelSize(40, 30), components: TestJPEG.colours())

@@ -5,8 +5,7 @@
 @testable import ThumbnailCore
 
 /// What the reader makes of coefficients that are known.
-@Suite(.timeLimit(.minutes(5)))
-struct CoefficientDecoderTests {
+@Suite(.timeLimit(.minutes(5))) struct CoefficientDecoderTests {
   private typealias Component = TestJPEG.Component
   private typealias Scan = TestJPEG.Scan
 

@@ -4,8 +4,7 @@
 @testable import ImageCodec
 
 /// Files that break off: nothing beyond what is needed matters, and nothing before may be missing.
-@Suite(.timeLimit(.minutes(5)))
-struct CoefficientDecoderTruncationTests {
+@Suite(.timeLimit(.minutes(5))) struct CoefficientDecoderTruncationTests {
   private static let gray = TestJPEG(size: PixelSize(70, 50))
 
   private static let colour = TestJPEG(size: PixelSize(60, 40), components: TestJPEG.colours(2, 2))
@@ -26,8 +25,7 @@ struct CoefficientDecoderTruncationTests {
     ]
   }
 
-  @Test(arguments: files.indices)
-  func aBodyIsEnoughFromTheByteThatTheReaderNames(_ index: Int) throws {
+  @Test(arguments: files.indices) func aBodyIsEnoughFromTheByteThatTheReaderNames(_ index: Int) throws {
     let (name, jpeg) = Self.files[index]
     let file = jpeg.bytes()
     for scale in JPEGScale.reduced {
@@ -47,8 +45,7 @@ struct CoefficientDecoderTruncationTests {
     }
   }
 
-  @Test(arguments: files.indices)
-  func whatLiesBeyondDoesNotMatter(_ index: Int) throws {
+  @Test(arguments: files.indices) func whatLiesBeyondDoesNotMatter(_ index: Int) throws {
     let (name, jpeg) = Self.files[index]
     let file = jpeg.bytes()
     for scale in JPEGScale.reduced {
@@ -61,8 +58,7 @@ struct CoefficientDecoderTruncationTests {
     }
   }
 
-  @Test(arguments: files.indices)
-  func theTolerantOptionGivesWhatThereIs(_ index: Int) throws {
+  @Test(arguments: files.indices) func theTolerantOptionGivesWhatThereIs(_ index: Int) throws {
     let (name, jpeg) = Self.files[index]
     let file = jpeg.bytes()
     for scale in JPEGScale.reduced {
@@ -83,8 +79,7 @@ struct CoefficientDecoderTruncationTests {
     }
   }
 
-  @Test(arguments: [false, true])
-  func aHugePictureInAFewBytesIsTruncatedAtOnce(_ isProgressive: Bool) throws {
+  @Test(arguments: [false, true]) func aHugePictureInAFewBytesIsTruncatedAtOnce(_ isProgressive: Bool) throws {
     var jpeg = Self.gray
     jpeg.isProgressive = isProgressive
     if isProgressive {

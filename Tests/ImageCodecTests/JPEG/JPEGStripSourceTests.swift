@@ -4,8 +4,7 @@
 @testable import ThumbnailCore
 
 /// JPEGs at full size, a row of MCUs at a time, against libjpeg.
-@Suite(.timeLimit(.minutes(5)))
-struct JPEGStripSourceTests {
+@Suite(.timeLimit(.minutes(5))) struct JPEGStripSourceTests {
   private static let formats = TestImages.url("formats")
   private static let broken = TestImages.url("broken")
   private static let corpus = SharedCorpus.root.appending(path: "good")

@@ -6,8 +6,7 @@ import Synchronization
 @testable import ThumbnailCore
 
 /// Parts of sequential JPEGs that are made files of their own, and the indices of their rows.
-@Suite(.timeLimit(.minutes(2)))
-struct LosslessCropTests {
+@Suite(.timeLimit(.minutes(2))) struct LosslessCropTests {
   private static let size = PixelSize(197, 149)
 
   /// A file with luma of so many samples for each of chroma, or gray.
@@ -61,8 +60,7 @@ struct LosslessCropTests {
     return variant
   }
 
-  @Test(arguments: kinds.indices)
-  func aPartHasTheSamplesOfTheWhole(_ kind: Int) throws {
+  @Test(arguments: kinds.indices) func aPartHasTheSamplesOfTheWhole(_ kind: Int) throws {
     let (name, file) = Self.kinds[kind]
     let part = PixelSize(37, 31)
     let (right, below) = (Self.size.width - part.width, Self.size.height - part.height)
@@ -78,8 +76,7 @@ struct LosslessCropTests {
     }
   }
 
-  @Test(arguments: 1...8)
-  func aPartOfATurnedImageHasTheSamplesOfTheWhole(_ orientation: Int) throws {
+  @Test(arguments: 1...8) func aPartOfATurnedImageHasTheSamplesOfTheWhole(_ orientation: Int) throws {
     let file = Self.file()
     for place in [(0, 0), (31, 49), (Self.size.height - 60, Self.size.height - 40)] {
       let made = try Self.made(file, Self.variant(place, PixelSize(60, 40)), orientation: orientation)
@@ -129,8 +126,7 @@ struct LosslessCropTests {
 
   private static let low = PixelRectangle(columns: 32..<96, rows: 96..<128)
 
-  @Test(arguments: kinds.indices)
-  func aLaterPartIsReadFromItsFirstRowOn(_ kind: Int) throws {
+  @Test(arguments: kinds.indices) func aLaterPartIsReadFromItsFirstRowOn(_ kind: Int) throws {
     let size = PixelSize(200, 480)
     let (name, file) = Self.kinds(of: size)[kind]
     var (none, index): ([UInt8]?, [UInt8]?) = (nil, [])

@@ -4,8 +4,7 @@
 @testable import ImageCodec
 
 /// Progressive files at 1/2, whose scans refine AC coefficients: beside sequential files of the same coefficients.
-@Suite(.timeLimit(.minutes(5)))
-struct RefinedCoefficientsTests {
+@Suite(.timeLimit(.minutes(5))) struct RefinedCoefficientsTests {
   /// A texture, with edges and flat parts, so that runs of empty blocks and long runs of zeros come.
   private static func picture(_ width: Int, _ height: Int, bands: Int) -> TestPicture {
     TestPicture(width, height, bands: bands) { x, y in

@@ -4,8 +4,7 @@
 @testable import ImageCodec
 
 /// Chroma that is subsampled in the file is as fine as luma in what is read.
-@Suite(.timeLimit(.minutes(5)))
-struct SubsampledChromaTests {
+@Suite(.timeLimit(.minutes(5))) struct SubsampledChromaTests {
   /// Strokes of red on blue, as wide as those of large letters: of nearly the same luma.
   private static let text = TestPicture(640, 480) { x, y in
     let isStroke = (x / 12 * 7 + y / 40 * 3) % 5 < 2 && y % 40 < 28 || (x / 60 + y / 20) % 4 == 0 && y % 20 < 9

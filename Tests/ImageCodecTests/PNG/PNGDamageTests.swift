@@ -2,8 +2,7 @@
 @testable import ImageCodec
 
 /// What our PNG decoder refuses, and that it is what libvips refuses.
-@Suite(.timeLimit(.minutes(5)))
-struct PNGDamageTests {
+@Suite(.timeLimit(.minutes(5))) struct PNGDamageTests {
   private enum Verdict: Equatable {
     case same
     case bothRefuse

@@ -2,15 +2,13 @@
 @testable import ImageCodec
 
 /// Our PNG decoder against libvips, that is libpng, on files made here.
-@Suite(.timeLimit(.minutes(5)))
-struct PNGRowSourceTests {
+@Suite(.timeLimit(.minutes(5))) struct PNGRowSourceTests {
   private func expectSame(_ file: [UInt8], _ name: @autoclosure () -> String) throws {
     // Not the values: a difference would be printed byte by byte.
     #expect((try PNGRows(.memory(file)) == PNGRows(libvips: file)) == true, "\(name())")
   }
 
-  @Test(arguments: TestPNG.kinds)
-  func everyKindFilterAndWidthIsAsLibpngReadsIt(colour: Int, depth: Int) throws {
+  @Test(arguments: TestPNG.kinds) func everyKindFilterAndWidthIsAsLibpngReadsIt(colour: Int, depth: Int) throws {
     for width in 1...17 {
       for filters: [UInt8] in [[0], [1], [2], [3], [4], [0, 4, 1, 3, 2, 4]] {
         let png = TestPNG(
@@ -20,8 +18,7 @@ struct PNGRowSourceTests {
     }
   }
 
-  @Test(arguments: TestPNG.kinds)
-  func transparencyIsExpandedAsByLibpng(colour: Int, depth: Int) throws {
+  @Test(arguments: TestPNG.kinds) func transparencyIsExpandedAsByLibpng(colour: Int, depth: Int) throws {
     for transparent: [UInt8] in [
       [0, 0], [0, 1], [255, 255], [1, 2, 3, 4, 5, 6], [0, 0, 0, 0, 0, 0], [0, 128, 255],
     ] {

@@ -1,8 +1,7 @@
 @testable import CodecTestSupport
 @testable import ImageCodec
 
-@Suite(.timeLimit(.minutes(5)))
-struct GIFAnimationTests {
+@Suite(.timeLimit(.minutes(5))) struct GIFAnimationTests {
   /// Frames of noise anywhere in the picture, with every disposal, some with a transparent colour, some interlaced.
   private static func animation(seed: UInt64, isOpaque: Bool = false) -> GIFWriter {
     var random = SplitMix(state: seed)

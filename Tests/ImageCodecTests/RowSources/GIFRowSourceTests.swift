@@ -1,8 +1,7 @@
 @testable import CodecTestSupport
 @testable import ImageCodec
 
-@Suite(.timeLimit(.minutes(5)))
-struct GIFRowSourceTests {
+@Suite(.timeLimit(.minutes(5))) struct GIFRowSourceTests {
   private static func rows(_ bytes: [UInt8]) throws(CodecError) -> SourceRows {
     let body = ByteSource.memory(bytes)
     return try SourceRows(try GIFRowSource(body, probe: try probe(body)))
@@ -161,8 +160,7 @@ struct GIFRowSourceTests {
     judged.judge(file, theirs, "\(name)", Self.rows) { Self.seen($0) == Self.seen(theirs) }
   }
 
-  @Test(.enabled(if: SharedCorpus.isPresent, "the shared corpus is absent"))
-  func theCorpusIsReadAsByLibvips() throws {
+  @Test(.enabled(if: SharedCorpus.isPresent, "the shared corpus is absent")) func theCorpusIsReadAsByLibvips() throws {
     var judged = SourceRows.Judged()
     for (name, bytes) in try SharedCorpus.files(.gif) { judge(bytes, name, &judged) }
     #expect(judged.counts.read > 20)

@@ -4,8 +4,7 @@ import HEIFContainer
 @testable import ImageCodec
 
 /// HEIC and AVIF read item by item, beside libheif.
-@Suite(.timeLimit(.minutes(5)))
-struct HEIFRowSourceTests {
+@Suite(.timeLimit(.minutes(5))) struct HEIFRowSourceTests {
   private static let files = [
     "heic.heic", "heic-alpha.heic", "heic-grid.heic", "avif.avif", "avif-alpha.avif",
   ]
@@ -29,8 +28,7 @@ struct HEIFRowSourceTests {
     #expect(difference <= tolerance, "\(what): \(difference)")
   }
 
-  @Test(arguments: files)
-  func thumbnailsLookAsByLibheif(_ name: String) throws {
+  @Test(arguments: files) func thumbnailsLookAsByLibheif(_ name: String) throws {
     try Self.expectAlike(try Self.bytes(name), name)
   }
 

@@ -3,8 +3,7 @@
 @testable import ThumbnailCore
 
 /// Parts of images of which no more is decoded than they show.
-@Suite(.timeLimit(.minutes(2)))
-struct RowLimitTests {
+@Suite(.timeLimit(.minutes(2))) struct RowLimitTests {
   private static let size = PixelSize(320, 256)
   private static let picture = TestPicture.texture(size.width, size.height)
 
@@ -62,8 +61,7 @@ struct RowLimitTests {
     func read(_ receive: (RowBand) throws(CodecError) -> Void) throws(CodecError) -> Bool { try source.read(receive) }
   }
 
-  @Test(arguments: kinds)
-  func aPartHasTheSamplesOfTheWhole(_ kind: Kind) throws {
+  @Test(arguments: kinds) func aPartHasTheSamplesOfTheWhole(_ kind: Kind) throws {
     let body = ByteSource.memory(try kind.file())
     for (x, y) in [(0, 0), (63, 64), (64, 63), (65, 129), (256, 192), (130, 16)] {
       let part = PixelRectangle(x: x, y: y, size: PixelSize(64, 64))
@@ -76,8 +74,7 @@ struct RowLimitTests {
   }
 
   /// What lies in the middle of the file is in the middle of the image.
-  @Test(arguments: kinds)
-  func damageBesideAPartGoesUnnoticed(_ kind: Kind) throws {
+  @Test(arguments: kinds) func damageBesideAPartGoesUnnoticed(_ kind: Kind) throws {
     var file = try kind.file()
     let start = Int(kind.damage * Double(file.count))
     for place in start..<start + 40 { file[place] ^= 0x5A }

@@ -1,8 +1,7 @@
 @testable import CodecTestSupport
 @testable import ImageCodec
 
-@Suite(.timeLimit(.minutes(5)))
-struct TIFFRowSourceTests {
+@Suite(.timeLimit(.minutes(5))) struct TIFFRowSourceTests {
   private static func rows(_ bytes: [UInt8]) throws(CodecError) -> SourceRows {
     let body = ByteSource.memory(bytes)
     return try SourceRows(try TIFFRowSource(body, probe: try probe(body)))
@@ -22,8 +21,7 @@ struct TIFFRowSourceTests {
     "none", "lzw", "deflate", "packbits", "zstd", "lzw,predictor=horizontal", "deflate,predictor=horizontal",
   ]
 
-  @Test(arguments: [8, 16], 1...4)
-  func everyKindEqualsLibvips(_ bits: Int, _ bands: Int) throws {
+  @Test(arguments: [8, 16], 1...4) func everyKindEqualsLibvips(_ bits: Int, _ bands: Int) throws {
     for structure in Self.structures where !structure.contains("miniswhite") || bands < 3 {
       for compression in Self.compressions {
         let options = ["compression=\(compression)", structure].filter { !$0.isEmpty }.joined(separator: ",")
@@ -33,8 +31,7 @@ struct TIFFRowSourceTests {
     }
   }
 
-  @Test(arguments: ["Q=75", "Q=95"])
-  func tilesAndStripsThatAreJPEGsEqualLibvips(_ quality: String) throws {
+  @Test(arguments: ["Q=75", "Q=95"]) func tilesAndStripsThatAreJPEGsEqualLibvips(_ quality: String) throws {
     for structure in Self.structures where !structure.contains("miniswhite") && structure != "tile-height=75" {
       for bands in [1, 3] {
         let options = ["compression=jpeg,\(quality)", structure].filter { !$0.isEmpty }.joined(separator: ",")
@@ -144,8 +141,7 @@ struct TIFFRowSourceTests {
     #expect(judged.counts.read > 50 && judged.counts.handedOver < 200, "\(judged.counts)")
   }
 
-  @Test(.enabled(if: SharedCorpus.isPresent, "the shared corpus is absent"))
-  func theCorpusIsReadAsByLibvips() throws {
+  @Test(.enabled(if: SharedCorpus.isPresent, "the shared corpus is absent")) func theCorpusIsReadAsByLibvips() throws {
     var judged = SourceRows.Judged()
     for (name, bytes) in try SharedCorpus.files(.tiff) {
       let theirs = try? SourceRows(libvips: bytes, .tiff)

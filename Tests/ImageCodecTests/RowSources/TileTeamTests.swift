@@ -4,8 +4,7 @@ import HEIFContainer
 @testable import ImageCodec
 
 /// Grids decoded by one decoder and by two.
-@Suite(.timeLimit(.minutes(5)))
-struct TileTeamTests {
+@Suite(.timeLimit(.minutes(5))) struct TileTeamTests {
   private static let formats = [ImageFormat.heif, .avif]
 
   /// 24 tiles in six columns, each another one.
@@ -22,8 +21,7 @@ struct TileTeamTests {
     }
   }
 
-  @Test(arguments: formats)
-  func twoDecodersDeliverWhatOneDoes(_ format: ImageFormat) throws {
+  @Test(arguments: formats) func twoDecodersDeliverWhatOneDoes(_ format: ImageFormat) throws {
     let bytes = try Self.grid(format)
     let probed = try probe(.memory(bytes))
     let traits = try #require(probed.heif)

@@ -1,8 +1,7 @@
 @testable import CodecTestSupport
 @testable import ImageCodec
 
-@Suite(.timeLimit(.minutes(5)))
-struct WebPRowSourceTests {
+@Suite(.timeLimit(.minutes(5))) struct WebPRowSourceTests {
   private static func rows(_ bytes: [UInt8], _ size: PixelSize? = nil) throws(CodecError) -> SourceRows {
     let body = ByteSource.memory(bytes)
     let probe = try probe(body)
@@ -132,8 +131,7 @@ struct WebPRowSourceTests {
     }
   }
 
-  @Test(.enabled(if: SharedCorpus.isPresent, "the shared corpus is absent"))
-  func theCorpusIsReadAsByLibvips() throws {
+  @Test(.enabled(if: SharedCorpus.isPresent, "the shared corpus is absent")) func theCorpusIsReadAsByLibvips() throws {
     var judged = SourceRows.Judged()
     for (name, bytes) in try SharedCorpus.files(.webp) {
       guard let probe = try? probe(.memory(bytes)) else { continue }

@@ -13,8 +13,7 @@
     .keyMissing(provider: "test", variable: "KEY", page: "p"), .invalidAddress("x"),
   ]
 
-  @Test(arguments: passing + lasting)
-  func everyErrorIsTold(_ error: ProviderError) {
+  @Test(arguments: passing + lasting) func everyErrorIsTold(_ error: ProviderError) {
     var driver = GalleryMachineDriver { $0.hasStore = false }
     driver.search("lake")
     driver.fail(error)
@@ -22,8 +21,7 @@
     #expect(driver.state.message == error.message)
   }
 
-  @Test(arguments: passing + lasting)
-  func whatWasThereStaysAndAskingAgainGoesOn(_ error: ProviderError) {
+  @Test(arguments: passing + lasting) func whatWasThereStaysAndAskingAgainGoesOn(_ error: ProviderError) {
     var driver = GalleryMachineDriver { $0.hasStore = false }
     driver.search("lake", answered: 0..<10, next: "2")
     driver.show(9)
@@ -36,8 +34,7 @@
     #expect(driver.state == .loaded && driver.ids == ids(0..<20))
   }
 
-  @Test(arguments: passing)
-  func whatMayPassIsAskedForAgainAfterAPause(_ error: ProviderError) {
+  @Test(arguments: passing) func whatMayPassIsAskedForAgainAfterAPause(_ error: ProviderError) {
     var driver = GalleryMachineDriver { $0.hasStore = false }
     driver.search("lake", answered: 0..<10, next: "2")
     driver.show(9)
@@ -71,8 +68,7 @@
     #expect(driver.live != nil)
   }
 
-  @Test(arguments: lasting)
-  func whatDoesNotPassIsNotAskedForAgainUnlessSomebodySaysSo(_ error: ProviderError) {
+  @Test(arguments: lasting) func whatDoesNotPassIsNotAskedForAgainUnlessSomebodySaysSo(_ error: ProviderError) {
     var driver = GalleryMachineDriver()
     driver.search("lake")
     driver.fail(error)

@@ -8,8 +8,7 @@
       grows: seed % 4 == 2)
   }
 
-  @Test(arguments: Thoroughness.rounds(400))
-  func whateverHappensNothingIsLostAndTheWayBackIsOpen(seed: Int) {
+  @Test(arguments: Thoroughness.rounds(400)) func whateverHappensNothingIsLostAndTheWayBackIsOpen(seed: Int) {
     var world = GalleryWorld(seed: seed, Self.nature(of: seed))
     if seed % 6 == 0 { world.storeInOtherPortions("a") }
     for _ in 0..<250 where world.problem == nil { world.step() }
@@ -19,8 +18,7 @@
     }
   }
 
-  @Test(arguments: Thoroughness.rounds(100))
-  func withoutANetworkScrollingGoesOnWhateverHappened(seed: Int) {
+  @Test(arguments: Thoroughness.rounds(100)) func withoutANetworkScrollingGoesOnWhateverHappened(seed: Int) {
     var world = GalleryWorld(seed: seed, .init(loadsWhileHidden: true))
     for _ in 0..<60 { world.step() }
     world.recover()

@@ -49,8 +49,7 @@
     #expect(diff.applied(to: old, giving: new) == new)
   }
 
-  @Test(arguments: Thoroughness.rounds(20))
-  func appliedToTheOldItGivesTheNew(seed: Int) {
+  @Test(arguments: Thoroughness.rounds(20)) func appliedToTheOldItGivesTheNew(seed: Int) {
     var random = SplitMix(state: UInt64(seed))
     for pair in 0..<250 {
       var lists = SectionLists(&random)
@@ -90,8 +89,7 @@
     }
   }
 
-  @Test(arguments: 0..<100)
-  func noShorterListOfMovesWouldDo(seed: Int) {
+  @Test(arguments: 0..<100) func noShorterListOfMovesWouldDo(seed: Int) {
     var random = SplitMix(state: UInt64(seed))
     let new = Array(0..<Int.random(in: 0...7, using: &random)).shuffled(using: &random)
     // The longest rising row, by trying all.

@@ -5,8 +5,7 @@
 @testable import Thumbnailer
 
 /// Which pictures a pipeline sends to its helpers, and what comes of them.
-@Suite(.serialized, .timeLimit(.minutes(5)))
-struct IsolationTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct IsolationTests {
   private let fixture: PipelineFixture
 
   /// A pipeline without helpers, and an origin with the project's own small pictures.

@@ -88,8 +88,7 @@
   }
 
   /// Whatever the order of events, with pages of any length that overlap.
-  @Test(arguments: 0..<200)
-  func theRulesHoldInAnyOrderOfEvents(seed: Int) {
+  @Test(arguments: 0..<200) func theRulesHoldInAnyOrderOfEvents(seed: Int) {
     var generator = SplitMix(state: UInt64(seed))
     let ahead = Int.random(in: 1...4, using: &generator)
     var pages: [[String]] = []

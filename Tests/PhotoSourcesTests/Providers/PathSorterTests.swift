@@ -27,8 +27,7 @@
   }
 
   /// In memory, in a few runs, and in many.
-  @Test(arguments: [1 << 20, 16 << 10, 500])
-  func theOrderIsTheSameHoweverManyRuns(runBytes: Int) throws {
+  @Test(arguments: [1 << 20, 16 << 10, 500]) func theOrderIsTheSameHoweverManyRuns(runBytes: Int) throws {
     let listing = try listing(runBytes: runBytes)
     let expected = expected
     #expect(listing.count == expected.count)

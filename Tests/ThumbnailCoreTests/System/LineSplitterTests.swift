@@ -19,15 +19,13 @@
 
   private func text(_ text: String, _ number: Int) -> LineSplitter.Line { .text(Array(text.utf8), number: number) }
 
-  @Test(arguments: [1, 2, 3, 7, 64])
-  func linesDoNotDependOnThePiecesTheyComeIn(length: Int) {
+  @Test(arguments: [1, 2, 3, 7, 64]) func linesDoNotDependOnThePiecesTheyComeIn(length: Int) {
     #expect(
       lines("a\nbc\r\n\n1234567890\r\nlast", pieces: length)
         == [text("a", 1), text("bc", 2), text("", 3), text("1234567890", 4), text("last", 5)])
   }
 
-  @Test(arguments: [1, 5, 64])
-  func ofAnOverlongLineOnlyTheNumberIsKept(length: Int) {
+  @Test(arguments: [1, 5, 64]) func ofAnOverlongLineOnlyTheNumberIsKept(length: Int) {
     #expect(lines("12345678901\nb\n", pieces: length) == [.overlong(number: 1), text("b", 2)])
     #expect(lines("a\n123456789012345678901234567890", pieces: length) == [text("a", 1), .overlong(number: 2)])
     #expect(lines("12345678901\r\nb", pieces: length) == [.overlong(number: 1), text("b", 2)])

@@ -2,8 +2,7 @@
 @testable import PipelineTestSupport
 
 /// Damaged pictures in a pipeline that accepts them, and in one that does not.
-@Suite(.timeLimit(.minutes(5)))
-struct DamagedPictureTests {
+@Suite(.timeLimit(.minutes(5))) struct DamagedPictureTests {
   private func half() throws -> [UInt8] {
     let file = try TestPicture.texture(240, 240).encoded("jpegsave_buffer", "Q=90")
     return Array(file.prefix(file.count / 2))

@@ -7,8 +7,7 @@
     return wanted
   }
 
-  @Test(arguments: [30, 31, 32, 48, 64, 100, 128, 200, 256])
-  func whatIsOpenAtOnceFitsIntoTheLimit(limit: Int) throws {
+  @Test(arguments: [30, 31, 32, 48, 64, 100, 128, 200, 256]) func whatIsOpenAtOnceFitsIntoTheLimit(limit: Int) throws {
     let budget = try DescriptorBudget(limit: limit, open: 4, wanted)
     let lent = budget.downloads < 6 ? 0 : 64
     let used = 4 + 18 + 4 * budget.downloads + 4 * budget.jobs + lent

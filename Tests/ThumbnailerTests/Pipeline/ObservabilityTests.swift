@@ -91,8 +91,7 @@
   }
 
   /// The count is taken while nobody has been answered yet, whichever way a job ends a request.
-  @Test(arguments: [true, false])
-  func countingComesBeforeTheAnswer(endsTheJob: Bool) async throws {
+  @Test(arguments: [true, false]) func countingComesBeforeTheAnswer(endsTheJob: Bool) async throws {
     let fixture = try PipelineFixture { _ in .status(404) }
     let request = ThumbnailRequest(
       ImageSource(fixture.origin.url("/a.jpg")), variant: Variant(size: PixelSize(9, 9), fit: .cover))

@@ -183,8 +183,7 @@
     #expect(same.thumbnail.data == response.thumbnail.data)
   }
 
-  @Test(arguments: ["", ",subifd=true"])
-  func ofAPyramidOnlyALevelIsRequested(_ options: String) async throws {
+  @Test(arguments: ["", ",subifd=true"]) func ofAPyramidOnlyALevelIsRequested(_ options: String) async throws {
     let bytes = try TestPicture.quarters(1024, 768).encoded(
       "tiffsave_buffer", "tile=true,tile-width=64,tile-height=64,pyramid=true" + options)
     let server = Server(bytes: bytes)
@@ -306,8 +305,7 @@
     #expect(ranges == [false, true, false, false, true, false, false, true, false, false])
   }
 
-  @Test(arguments: [60_000, 0])
-  func anImageOfAnImpossibleSizeIsRefused(_ side: Int) async throws {
+  @Test(arguments: [60_000, 0]) func anImageOfAnImpossibleSizeIsRefused(_ side: Int) async throws {
     var tiff = TIFFWriter(signature: [UInt8](repeating: 0, count: 200_000))
     tiff.write(chain: [
       [(0x0100, .long([side])), (0x0101, .long([side])), (0x0102, .short([8])), (0x0115, .short([1]))]

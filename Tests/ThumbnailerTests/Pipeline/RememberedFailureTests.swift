@@ -124,8 +124,7 @@
     #expect(try await fixture.origin(PixelSize(100, 20), of: restarted) == .source)
   }
 
-  @Test(arguments: [401, 403, 408, 429, 500, 503])
-  func whatMayPassIsNotRemembered(status: Int) async throws {
+  @Test(arguments: [401, 403, 408, 429, 500, 503]) func whatMayPassIsNotRemembered(status: Int) async throws {
     let fixture = try RevalidationFixture({ $0.status = status })
     for _ in 0..<2 { #expect(await fixture.code() != nil) }
     fixture.picture.change { $0.status = nil }

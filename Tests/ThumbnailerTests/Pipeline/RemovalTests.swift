@@ -13,8 +13,7 @@
     return try DiskCache(directory: fixture.directory.url, byteLimit: nil).statistics().thumbnails
   }
 
-  @Test(arguments: [false, true])
-  func aJobThatRunsAnswersItsWaitersAndStoresNothing(all: Bool) async throws {
+  @Test(arguments: [false, true]) func aJobThatRunsAnswersItsWaitersAndStoresNothing(all: Bool) async throws {
     let gate = Gate()
     let fixture = try PipelineFixture { _ in .picture.held(by: gate) }
     let request = fixture.request()
@@ -30,8 +29,7 @@
     #expect(try await storedThumbnails(fixture) == 1)
   }
 
-  @Test(arguments: [false, true])
-  func whoAsksAfterwardsJoinsNoJobFromBefore(all: Bool) async throws {
+  @Test(arguments: [false, true]) func whoAsksAfterwardsJoinsNoJobFromBefore(all: Bool) async throws {
     let gate = Gate()
     let pictures = [try TestImages.bytes("formats/jpeg-420.jpg"), try TestImages.bytes("formats/jpeg-gray.jpg")]
     let fixture = try PipelineFixture { request in

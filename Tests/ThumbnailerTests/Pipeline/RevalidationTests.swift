@@ -241,8 +241,7 @@
     #expect(try disk.statistics().thumbnails == 0)
   }
 
-  @Test(arguments: [true, false])
-  func whatMayNotBeStoredAnyMoreGoes(isConfirmed: Bool) async throws {
+  @Test(arguments: [true, false]) func whatMayNotBeStoredAnyMoreGoes(isConfirmed: Bool) async throws {
     let fixture = try RevalidationFixture()
     _ = try await fixture.origin(PixelSize(50, 20))
     try await fixture.fetch(thenWait: 61)

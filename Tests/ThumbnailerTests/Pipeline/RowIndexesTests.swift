@@ -20,8 +20,7 @@
     #expect(indexes.index(of: Self.key(1)).bytes.isEmpty)
   }
 
-  @Test(arguments: [true, false])
-  func aPartOfALargeJPEGIsTheSameAfterAnother(_ isInProcess: Bool) async throws {
+  @Test(arguments: [true, false]) func aPartOfALargeJPEGIsTheSameAfterAnother(_ isInProcess: Bool) async throws {
     let directory = try TemporaryDirectory()
     let file = directory.url.appending(path: "large.jpg")
     try Data(TestPicture.texture(400, 300).repeated(9).encoded("jpegsave_buffer", "Q=80")).write(to: file)

@@ -14,8 +14,7 @@
     return fixture
   }
 
-  @Test(arguments: [500, 502, 503, 504, 429])
-  func aServerThatFailsLeavesWhatIsStoredGood(status: Int) async throws {
+  @Test(arguments: [500, 502, 503, 504, 429]) func aServerThatFailsLeavesWhatIsStoredGood(status: Int) async throws {
     let fixture = try await stale()
     fixture.picture.change { $0.status = status }
     #expect(try await fixture.origin() == .stale)

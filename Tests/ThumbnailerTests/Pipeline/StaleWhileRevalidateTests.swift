@@ -17,8 +17,7 @@
     return fixture
   }
 
-  @Test(arguments: [true, false])
-  func itIsHandedOutAtOnceAndConfirmedBehind(hasDisk: Bool) async throws {
+  @Test(arguments: [true, false]) func itIsHandedOutAtOnceAndConfirmedBehind(hasDisk: Bool) async throws {
     let gate = Gate()
     let sizes = [PixelSize(40, 40), PixelSize(50, 20)]
     let stale = try await stale(sizes: sizes, gate: gate) {

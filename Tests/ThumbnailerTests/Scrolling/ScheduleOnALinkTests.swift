@@ -23,8 +23,7 @@
     return (cells.map { scroll.cells[$0]?.ready ?? .infinity }.max() ?? .infinity) - arrival
   }
 
-  @Test(arguments: [1.0, 2, 3, 4, 5, 6])
-  func inASteadyScrollTheCellsAreThereOnSight(rowsPerSecond: Double) throws {
+  @Test(arguments: [1.0, 2, 3, 4, 5, 6]) func inASteadyScrollTheCellsAreThereOnSight(rowsPerSecond: Double) throws {
     let scroll = try play(.steady(rowsPerSecond: rowsPerSecond))
     let afterFirstScreen = scroll.cells.values.filter { ($0.seen ?? 0) > 0 }
     let onSight = afterFirstScreen.filter { ($0.ready ?? .infinity) <= ($0.seen ?? 0) }

@@ -24,8 +24,7 @@ struct DoctorReport: Decodable {
 }
 
 /// `thumbs doctor`.
-@Suite(.serialized, .timeLimit(.minutes(10)))
-struct DoctorCommandTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct DoctorCommandTests {
   private let bench: Bench
 
   init() throws { bench = try Bench() }
