@@ -72,8 +72,6 @@ def jpegs(picture):
     large = jpeg.encode(np.asarray(Image.fromarray(picture).resize((640, 480), Image.Resampling.NEAREST)), 80)
     small = jpeg.encode(picture, 80)
     files["jpeg-exif-thumbnail.jpg"] = jpeg.with_exif(large, orientation=1, thumbnail=small)
-    inverse = jpeg.encode(255 - picture, 80)
-    files["jpeg-exif-thumbnail-of-another-picture.jpg"] = jpeg.with_exif(large, orientation=1, thumbnail=inverse)
     return files
 
 
@@ -277,7 +275,6 @@ def heifs(picture):
     stored = np.rot90(picture, -1)
     small = np.asarray(Image.fromarray(picture).resize((80, 60), Image.LANCZOS))
     files["heic-grid.heic"] = heif.phone(stored, 64, np.rot90(small, -1), turns=1)
-    files["heic-grid-thumbnail-of-another-picture.heic"] = heif.phone(stored, 64, np.rot90(255 - small, -1), turns=1)
     files["avif-pq-10-bit.avif"] = hdr.avif(picture)
     return files
 

@@ -62,6 +62,19 @@
     #expect(fixture.unsplash.apiRequests.count == 1)
   }
 
+  @Test func aLateAnswerToAnOlderSearchIsIgnored() async throws {
+    let gate = Gate()
+    let fixture = try GalleryFixture()
+    fixture.unsplash.failNext(with: .json(#"{"total":0,"total_pages":0,"results":[]}"#).held(by: gate))
+    let gallery = try fixture.gallery()
+    await gallery.search("old")
+    await poll { fixture.unsplash.apiRequests.count == 1 }
+    #expect(try await gallery.found("lake").items.count == 30)
+    gate.open()
+    await poll { fixture.unsplash.origin.runningRequests == 0 }
+    #expect(gallery.snapshot.content.query == "lake" && gallery.snapshot.items.count == 30)
+  }
+
   @Test func aSlowReaderGetsTheNewestSnapshot() async throws {
     let fixture = try GalleryFixture()
     let gallery = try fixture.gallery()
@@ -80,6 +93,15 @@
     var states: [GalleryState] = []
     for await snapshot in snapshots { states.append(snapshot.state) }
     #expect(states == [.idle])
+  }
+
+  @Test func withoutWordsPicturesComeByChance() async throws {
+    let fixture = try GalleryFixture(photos: 40)
+    let gallery = try fixture.gallery()
+    #expect(try await gallery.found("").items.count == 30)
+    #expect(fixture.unsplash.apiRequests.map(\.path) == ["/photos/random"])
+    let listing = try fixture.gallery { $0.picksRandom = false }
+    #expect(try await listing.found("").items.map(\.photo.id) == (0..<30).map { "p\($0)" })
   }
 
   @Test func deletingTakesAPhotoOutOfTheGalleryAndTheCaches() async throws {

@@ -41,6 +41,22 @@
     #expect(made == 60)
   }
 
+  @Test func aVariantThatCostsTooMuchLeavesTheOthersAlone() async throws {
+    let fixture = try PipelineFixture(configuring: { $0.memoryBudget = .mebibytes(16) }) { _ in
+      .ok((try? TestImages.bytes("gallery/alps/spring-meadow.jpg")) ?? Data())
+    }
+    let small = Variant(size: PixelSize(100, 100), fit: .cover, format: .jpeg)
+    let large = Variant(size: PixelSize(2900, 1900), fit: .cover, format: .avif)
+    let results = await fixture.pipeline.responses(
+      for: ImageSource(fixture.origin.url("/a.jpg")), variants: [large, small])
+    guard case .failure(let error) = results[0] else {
+      Issue.record("it should cost too much")
+      return
+    }
+    #expect(error.code == "too-large")
+    #expect(try results[1].get().thumbnail.size == PixelSize(100, 100))
+  }
+
   @Test func bodiesThatWaitForTheirDecodeDoNotStarveAnotherHost() async throws {
     let gate = Gate()
     let fixture = try PipelineFixture(configuring: {
