@@ -13,33 +13,6 @@
     }
   }
 
-  @Test func aPauseIsThePicturesOwnWhereANeighbourPasses() async throws {
-    let origin = try Origin { request in
-      request.path == "/3.jpg" && request.number < 20 ? .tooManyRequests(retryAfter: "1") : .ok([1])
-    }
-    let downloader = Downloader(.quick())
-    #expect(await fetch(60, of: origin, with: downloader).allSatisfy { $0 == nil })
-    let arrivals = origin.requests.map { ($0.request.path, $0.request.arrival) }
-    let own = arrivals.filter { $0.0 == "/3.jpg" }.map(\.1).sorted()
-    #expect(own.count == 2 && own[1] - own[0] >= .milliseconds(990))
-    let others = arrivals.filter { $0.0 != "/3.jpg" }.map(\.1)
-    #expect(others.count == 59)
-  }
-
-  @Test func aHostThatRefusesEveryTrialIsLeftAloneByAllItsPictures() async throws {
-    let refusals = Atomic(10)
-    let origin = try Origin { _ in
-      refusals.wrappingSubtract(1, ordering: .relaxed).oldValue > 0 ? .tooManyRequests(retryAfter: "1") : .ok([1])
-    }
-    let news = Mutex<[HostPause]>([])
-    let downloader = Downloader(.quick { $0.onHostPause = { new in news.withLock { $0.append(new) } } })
-    #expect(await fetch(60, of: origin, with: downloader).allSatisfy { $0 == nil })
-    // Each picture once, and once more each that was refused.
-    #expect(origin.requests.count == 70)
-    let told = news.withLock { $0 }
-    #expect(told.first?.host == "127.0.0.1:\(origin.port)" && told.allSatisfy(\.isWaitedFor))
-  }
-
   @Test func whoMayNotWaitFailsAtOnceAndOtherHostsGoOn() async throws {
     let busy = try Origin { _ in .tooManyRequests(retryAfter: "50") }
     let well = try Origin { _ in .ok([1]) }
@@ -57,16 +30,6 @@
     #expect(host == "127.0.0.1:\(busy.port)" && left > .seconds(40))
     #expect(await downloader.failure(of: well.url()) == nil)
     #expect(busy.requests.count == enough)
-  }
-
-  @Test func aHostThatFailsAllIsGivenUpAfterTheWait() async throws {
-    let origin = try Origin { _ in .status(500) }
-    let downloader = Downloader(.quick { ($0.hosts.backoff.first, $0.maximumWait) = (.milliseconds(200), .seconds(2)) })
-    let errors = await fetch(60, of: origin, with: downloader)
-    // Six at once, and one trial every 200 ms.
-    #expect((6...18).contains(origin.requests.count), "\(origin.requests.count) requests")
-    let closed = errors.filter { if case .hostClosed(_, "status 500", _) = $0 { true } else { false } }
-    #expect(closed.count >= 40 && errors.allSatisfy { $0 != nil })
   }
 
   @Test func aClosedHostThatComesBackLosesNothing() async throws {

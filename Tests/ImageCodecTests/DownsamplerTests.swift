@@ -3,47 +3,6 @@
 @testable import ThumbnailCore
 
 @Suite(.timeLimit(.minutes(5))) struct DownsamplerTests {
-  /// The quarters of a picture, as a camera held this way would store them.
-  private func stored(_ orientation: Int, _ width: Int, _ height: Int) -> TestPicture {
-    let (w, h) = orientation >= 5 ? (height, width) : (width, height)
-    var picture = TestPicture(w, h) { sx, sy in
-      let (x, y) =
-        switch orientation {
-        case 2: (w - 1 - sx, sy)
-        case 3: (w - 1 - sx, h - 1 - sy)
-        case 4: (sx, h - 1 - sy)
-        case 5: (sy, sx)
-        case 6: (h - 1 - sy, sx)
-        case 7: (h - 1 - sy, w - 1 - sx)
-        case 8: (sy, w - 1 - sx)
-        default: (sx, sy)
-        }
-      return TestPicture.quarter(x, y, width, height)
-    }
-    picture.orientation = orientation
-    return picture
-  }
-
-  @Test(arguments: 1...8) func everyOrientationComesOutUpright(_ orientation: Int) async throws {
-    for saver in ["jpegsave_buffer", "tiffsave_buffer", "webpsave_buffer"] {
-      let options = saver.hasPrefix("webp") ? "lossless=true" : ""
-      let file = try stored(orientation, 320, 160).encoded(saver, options)
-      #expect(try probe(.memory(file)).size == PixelSize(320, 160))
-      let contained = try await TestRender.one(file, Variant(size: PixelSize(80, 80), fit: .contain))
-      #expect(contained.size == PixelSize(80, 40))
-      try DecodedPixels(contained.data).expectQuarters("\(saver) contain")
-      for gravity in [Gravity.centre, .attention] {
-        let covered = try await TestRender.one(file, Variant(size: PixelSize(60, 80), fit: .cover, gravity: gravity))
-        #expect(covered.size == PixelSize(60, 80))
-        if gravity == .centre { try DecodedPixels(covered.data).expectQuarters("\(saver) cover") }
-      }
-      for (gravity, colour, x, y) in [(Gravity.west, TestPicture.red, 35, 3), (.east, TestPicture.yellow, 4, 76)] {
-        let pixels = try await TestRender.pixels(file, Variant(size: PixelSize(40, 80), fit: .cover, gravity: gravity))
-        #expect(pixels.isNear(colour, x, y))
-      }
-    }
-  }
-
   @Test(arguments: [Gravity.attention, .entropy]) func gravityFindsWhatStandsOut(_ gravity: Gravity) async throws {
     // A red and white chequered patch at the right of a gray ground that is not quite opaque.
     for bands in [3, 4] {

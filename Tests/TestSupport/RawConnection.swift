@@ -52,9 +52,6 @@ package final class RawConnection: Sendable {
     }
   }
 
-  /// Says that nothing more will be sent.
-  package func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
-
   /// What has come so far.
   package var text: String {
     receive()

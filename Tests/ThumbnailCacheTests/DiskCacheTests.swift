@@ -39,11 +39,6 @@
     #expect(try cache.thumbnail(for: key) == thumbnail)
   }
 
-  @Test func withoutBeingAskedItIsWrittenSoon() async throws {
-    try await cache.store(1)
-    #expect(try await eventually { try cache.statistics().thumbnails == 1 })
-  }
-
   @Test func replacingRemovingAndClearingKeepTheirOrderWhileStaged() async throws {
     let slow = try DiskCache(directory: directory.url, byteLimit: 64 << 20, policy: .init(delay: .seconds(60)))
     try await slow.store(1)

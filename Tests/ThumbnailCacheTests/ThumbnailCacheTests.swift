@@ -54,20 +54,6 @@
     #expect(cache.memoryThumbnail(for: Sample.key(1)) == nil)
   }
 
-  @Test func aFullDiskIsReportedAndTheThumbnailServedFromMemory() async throws {
-    let problems = ProblemLog()
-    let disk = try DiskCache(directory: directory.url, byteLimit: 64 << 20)
-    let cache = ThumbnailCache(memory: MemoryCache(byteLimit: 1 << 20), disk: disk) { problems.add($0) }
-    try disk.onWriter { try $0.execute(sql: "PRAGMA max_page_count = 1") }
-    cache.store([Sample.entry(1)], of: Sample.record(1))
-    #expect(await cache.flush() == false)
-    #expect(disk.lostBytes == Sample.thumbnail(1).data.count)
-    #expect(cache.memoryThumbnail(for: Sample.key(1)) == Sample.thumbnail(1))
-    #expect(try disk.thumbnail(for: Sample.key(1)) == nil)
-    #expect(cache.diskProblem == .diskFull(path: directory.database))
-    #expect(problems.all == [.diskFull(path: directory.database)])
-  }
-
   @Test func whatWasWrongWhenTheDiskCacheWasOpenedIsHeard() throws {
     try String(repeating: "garbage", count: 1000).write(toFile: directory.database, atomically: false, encoding: .utf8)
     let cache = try tiers()

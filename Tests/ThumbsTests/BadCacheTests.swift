@@ -54,33 +54,6 @@
     #expect(try next.summary().hits == 3)
   }
 
-  @Test func aCacheOfAnotherVersionIsLeftAlone() async throws {
-    try FileManager.default.createDirectory(
-      at: bench.cache, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    let other = bench.cache.appendingPathComponent("thumbnails-v0.sqlite")
-    let content = Data("of another version".utf8)
-    try content.write(to: other)
-    let run = try await prefetch()
-    #expect(run.status == 0 && run.stderr.isEmpty)
-    #expect(try run.summary().stored == 3)
-    #expect(try Data(contentsOf: other) == content)
-  }
-
-  @Test func aTruncatedCacheIsBegunAnew() async throws {
-    #expect(try await prefetch().status == 0)
-    #expect(try await bench.run("cache", "stats").status == 0)
-    let file = try cacheFile()
-    for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file.path + suffix) }
-    let handle = try FileHandle(forWritingTo: file)
-    try handle.truncate(atOffset: 5000)
-    try handle.close()
-    let run = try await prefetch()
-    #expect(run.status == 0)
-    #expect(run.complaints.count <= 1)
-    #expect(try run.summary().failed == 0)
-    #expect(try await prefetch().summary().hits == 3)
-  }
-
   @Test(.enabled(if: TinyDisk.isAvailable, "mounting needs root"))
   func aFullDiskIsNamedAndEverythingStoredBeforeIsKept() async throws {
     // Given a disk with three thumbnails on it, and room for a few more, however many transactions they take

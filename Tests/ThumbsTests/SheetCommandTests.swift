@@ -46,16 +46,6 @@
     #expect(run.stderr.contains("sheet.html cannot be written: No space left on device; make room there, or choose"))
   }
 
-  @Test func picturesOfTheWebAreLinkedWithoutPasswords() async throws {
-    let origin = try Origin.picture()
-    let address = "\(origin.url("/a.jpg"))".replacing("http://", with: "http://me:secret@")
-    let run = try await bench.run(
-      "prefetch", "--urls", "-", "--sheet", "sheet.html", input: .bytes(Data("\(address)\n".utf8)))
-    #expect(run.status == 0, "\(run.stderr)")
-    let page = try text("sheet.html")
-    #expect(page.contains("<a href=\"\(origin.url("/a.jpg"))\"") && !page.contains("secret"))
-  }
-
   @Test func addressesStandOnASheetWithoutTheirQueries() async throws {
     let origin = try Origin.picture()
     let signed = ["/a.jpg", "/"].map {
@@ -172,14 +162,5 @@
     #expect(!run.stderr.contains("more match") && !run.lines.contains { $0.contains("more match") })
     #expect(try FileManager.default.contentsOfDirectory(atPath: bench.url("disk").path).isEmpty)
     withExtendedLifetime(disk) {}
-  }
-
-  @Test func theHelpHasAnExampleOfEach() async throws {
-    let prefetch = try await bench.run("prefetch", "--help")
-    for example in ["--sheet lakes.html", "--export small --name '{name}-{size}.{ext}'", "--overwrite"] {
-      #expect(prefetch.lines.contains { $0.contains(example) }, "\(example)")
-    }
-    #expect(
-      try await bench.run("get", "--help").lines.contains { $0.contains("thumbs get photo.jpg --sheet photo.html") })
   }
 }

@@ -50,23 +50,6 @@
     #expect(try await gallery.found("lake").items.map(\.photo.id) == ["p2", "p3"])
   }
 
-  @Test func anUnknownSearchShowsEveryCachedPictureAgainAndAgain() async throws {
-    let fixture = try GalleryFixture(photos: 9)
-    let shown = try await fixture.gallery().found("lake")
-    try await fixture.makeThumbnails(of: shown.items.prefix(5))
-    fixture.unsplash.origin.stop()
-
-    let gallery = try fixture.gallery { $0.nextPage = .itemsBeforeEnd(1) }
-    let first = try await gallery.found("sea")
-    #expect(first.isOffline && Set(first.items.map(\.photo.id)) == Set((0..<5).map { "p\($0)" }))
-    for round in 1...3 {
-      await gallery.showed(itemAt: 5 * round - 1)
-      let more = try await gallery.snapshot { $0.items.count == 5 * (round + 1) && !$0.state.isLoading }
-      #expect(Set(more.items.map(\.id)).count == more.items.count)
-      #expect(more.items.last?.round == round)
-    }
-  }
-
   @Test func withoutWordsEveryCachedPictureIsShown() async throws {
     let fixture = try GalleryFixture(photos: 9)
     let shown = try await fixture.gallery().found("")
@@ -86,23 +69,6 @@
     await gallery.retry()
     let recovered = try await gallery.settled()
     #expect(recovered.state == .loaded && recovered.items.count == 3 && !recovered.isOffline)
-  }
-
-  @Test func backOnlineAGalleryGoesOnWhereItWas() async throws {
-    let fixture = try GalleryFixture()
-    _ = try await fixture.gallery().found("lake")
-    let gallery = try fixture.gallery()
-    fixture.unsplash.failNext(with: .status(503), .status(503))
-    let offline = try await gallery.found("lake")
-    #expect(offline.isOffline && offline.items.count == 30)
-    fixture.clock.advance(by: .seconds(1))
-    await gallery.showed(itemAt: 29)
-    #expect(try await gallery.settled().isOffline)
-    fixture.clock.advance(by: .seconds(2))
-    await gallery.showed(itemAt: 29)
-    let online = try await gallery.settled()
-    #expect(online.state == .loaded && online.items.map(\.photo.id) == (0..<60).map { "p\($0)" })
-    #expect(fixture.unsplash.apiRequests.compactMap { $0.request.query["page"] } == ["1", "1", "2", "2"])
   }
 
   @Test func aSourceThatAnswersAgainIsFoundWithoutAWord() async throws {

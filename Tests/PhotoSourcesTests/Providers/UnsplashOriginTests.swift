@@ -20,20 +20,6 @@
       client: loopbackClient())
   }
 
-  @Test func aSearchIsReadToItsEnd() async throws {
-    let provider = try provider()
-    let pages = try await provider.pages(of: PhotoQuery("lac leman", pageSize: 50))
-    #expect(pages.map(\.count) == [30, 30, 5])
-    #expect(pages.flatMap { $0 } == (1...65).map { "lake\($0)" })
-    #expect(
-      unsplash.apiRequests.map(\.target) == (1...3).map { "/search/photos?query=lac%20leman&page=\($0)&per_page=30" })
-    let first = try await provider.search(PhotoQuery("lac"), at: nil)
-    #expect(first.total == 65)
-    #expect(try await provider.search(PhotoQuery("lac"), at: PageCursor("9")) == PhotoPage(photos: [], next: nil))
-    #expect(try await provider.search(PhotoQuery("desert"), at: nil).photos.isEmpty)
-    #expect(try await provider.pages(of: PhotoQuery("", pageSize: 30)).map(\.count) == [30, 30, 6])
-  }
-
   @Test func aPictureIsFetchedInTheSizeThatIsNeededAndWithoutTheKey() async throws {
     let page = try await provider().search(PhotoQuery("sea"), at: nil)
     let source = try #require(page.photos.first).source(for: PixelSize(300, 300), fit: .cover)

@@ -30,27 +30,6 @@
     #expect(fixture.asked == ["-", "\"one\"", "\"one\""])
   }
 
-  @Test func anAgeOfARequestsOwnDecidesWhatIsStale() async throws {
-    let fixture = try RevalidationFixture()
-    try await fixture.fetch(thenWait: 20)
-    #expect(try await fixture.pipeline.response(for: request(fixture, .maximumAge(.seconds(30)))).origin == .memory)
-    #expect(
-      try await fixture.pipeline.response(for: request(fixture, .maximumAge(.seconds(10)))).origin == .revalidated)
-    #expect(fixture.asked.count == 2)
-  }
-
-  @Test func anOfflineRequestTakesWhatIsStoredHoweverOldAndDownloadsNothing() async throws {
-    let fixture = try RevalidationFixture()
-    _ = try await fixture.origin(PixelSize(100, 100))
-    fixture.clock.advance(by: 1e9)
-    #expect(try await fixture.pipeline.response(for: request(fixture, .offline, PixelSize(100, 100))).origin == .memory)
-    #expect(try await fixture.pipeline.response(for: request(fixture, .offline, PixelSize(40, 40))).origin == .shrunk)
-    await #expect(throws: ThumbnailError.notCached) {
-      _ = try await fixture.pipeline.response(for: request(fixture, .offline, PixelSize(100, 20)))
-    }
-    #expect(fixture.asked == ["-"])
-  }
-
   @Test func anOfflineRequestDoesNotJoinARunningDownload() async throws {
     let gate = Gate()
     let fixture = try heldFixture(gate)

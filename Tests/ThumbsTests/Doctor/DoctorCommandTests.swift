@@ -113,21 +113,6 @@ struct DoctorReport: Decodable {
     #expect(run.lines.last?.contains("choose another directory") == true)
   }
 
-  @Test func aDamagedCacheIsToldAndNotTouched() async throws {
-    _ = try bench.folder("pictures", pictures: 1)
-    _ = try await bench.run("prefetch", "--query", "", "--provider", "folder:pictures")
-    let file = try #require(
-      try FileManager.default.contentsOfDirectory(at: bench.cache, includingPropertiesForKeys: nil)
-        .first { $0.pathExtension == "sqlite" })
-    // The log beside it would still have the pages.
-    for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file.path + suffix) }
-    try Data(repeating: 1, count: 9000).write(to: file)
-    let run = try await bench.run("doctor", "--json")
-    #expect(run.status == 1)
-    #expect(try report(run).findings.contains { $0.severity == "problem" && $0.message.contains("damaged") })
-    #expect(try Data(contentsOf: file) == Data(repeating: 1, count: 9000))
-  }
-
   @Test func helpHasAnExample() async throws {
     let run = try await bench.run("doctor", "--help")
     #expect(run.status == 0 && run.lines.contains { $0.contains("thumbs doctor --json") })
