@@ -61,16 +61,16 @@ public final class Conversion: AsyncSequence, Sendable {
   /// Starts the iteration.
   public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
-  /// The thumbnails of earlier runs whose source images no longer exist, or have thumbnails of other names or sizes now;
-  /// of a site, also those that it should not have any more. Empty if any folder could not be listed, since its images
-  /// may still exist; without those whose disk may be away, and files that are not what was written. Call it after the
-  /// last result.
+  /// The thumbnails of earlier runs whose source images no longer exist, are left out of the folders that were listed, or
+  /// have thumbnails of other names or sizes now. Empty if an input could not be listed, since its images may still
+  /// exist; without those of folders that could not be, those whose disk may be away, and files that are not what was
+  /// written. Call it after the last result.
   public func orphans() async -> [ConversionOrphan] { await allOrphans().filter { !$0.mayBeAway } }
 
   /// `orphans()`, and those whose disk may be away.
   package func allOrphans() async -> [ConversionOrphan] {
     if let changes, changes.removed.isEmpty { return [] }
-    guard plan.list.isComplete else { return [] }
+    guard plan.list.isComplete, plan.options.desktop == nil || plan.list.unlisted.isEmpty else { return [] }
     let isComplete = state.withLock { $0.next >= count && $0.summary.failure == nil }
     return await pool.runToEnd { [check, plan, changes] in
       var orphans: [ConversionOrphan]
@@ -90,8 +90,13 @@ public final class Conversion: AsyncSequence, Sendable {
         // Without any picture, names may be encrypted, or the disk's place may hold a note.
         let list = plan.list
         let isNone = plan.options.desktop == nil && !(0..<list.count).contains { list.kind(at: $0) == .picture }
-        for index in orphans.indices where isNone || empty.contains(where: { orphans[index].source.isWithin($0) }) {
-          orphans[index].mayBeAway = true
+        let isAway = { (source: RawPath) in
+          isNone && (source.isGone || !source.isWithin(list.root)) || empty.contains { source.isWithin($0) }
+        }
+        for index in orphans.indices where isAway(orphans[index].source) { orphans[index].mayBeAway = true }
+        // The pages are those of the folder itself.
+        if isNone, orphans.contains(where: \.mayBeAway) {
+          for index in orphans.indices where orphans[index].source == list.root { orphans[index].mayBeAway = true }
         }
       }
       return orphans
@@ -109,9 +114,11 @@ public final class Conversion: AsyncSequence, Sendable {
         let results = orphan.outputs.map { work.remove($0, of: orphan.source) }
         removed.outputs = zip(orphan.outputs, results).compactMap { $1 == .removed ? $0 : nil }
         let unremoved = results.count { $0 == .failed }
-        // What cannot be removed now is an orphan of the next run, too.
-        if unremoved == 0 { check.index.remove(orphan.key) }
+        let kept = orphan.changed + zip(orphan.outputs, results).compactMap { $1 == .kept ? $0 : nil }
+        // What stays is an orphan of the next run, too.
+        if unremoved == 0, kept.isEmpty, !orphan.isLinked { check.index.remove(orphan.key) }
         state.withLock { state in
+          state.summary.kept += kept
           state.summary.removed += removed.outputs.count
           state.summary.unremoved += unremoved
         }
@@ -163,6 +170,10 @@ public struct ConversionOrphan: Sendable {
   public internal(set) var outputs: [RawPath]
   /// Whether its folder is empty, or on another disk than it was: a disk may be away, with the source image.
   package var mayBeAway = false
+  /// Files in the places of thumbnails that somebody has changed since, or links.
+  package var changed: [RawPath] = []
+  /// Whether links in the folders lead to some, which stay.
+  var isLinked = false
   let key: UInt64
 }
 

@@ -158,11 +158,20 @@ final class ConversionIndex: Sendable {
     }
   }
 
+  /// The sources of entries.
+  func sources(where isMeant: (RawPath) -> Bool) -> [RawPath] {
+    state.withLock { state in
+      state.offsets.values.compactMap { Self.entry(at: $0, state)?.source }.filter(isMeant).sorted {
+        $0.bytes.lexicographicallyPrecedes($1.bytes)
+      }
+    }
+  }
+
   /// The entries that belong to none of a run's inputs, whose keys were `seen`, and whose source files no longer exist
   /// or have thumbnails of other names or sizes now. Without outputs that others have, too.
   ///
-  /// - Parameter counts: Whether an entry counts as well whose source exists.
-  func orphans(_ seen: Set<UInt64>, counting counts: (IndexEntry) -> Bool = { _ in false }) -> [IndexEntry] {
+  /// - Parameter counts: Whether an entry counts or not, whether its source exists or not; nil if that decides.
+  func orphans(_ seen: Set<UInt64>, counting counts: (IndexEntry) -> Bool? = { _ in nil }) -> [IndexEntry] {
     state.withLock { state in
       var (sources, outputs): (Set<UInt64>, Set<UInt64>) = ([], [])
       for key in seen {
@@ -174,7 +183,7 @@ final class ConversionIndex: Sendable {
         guard !seen.contains(key), let entry = state.offsets[key].flatMap({ Self.entry(at: $0, state) }) else {
           return false
         }
-        if sources.contains(NamingTemplate.seededHash(entry.source.bytes)) || entry.source.isGone || counts(entry) {
+        if sources.contains(NamingTemplate.seededHash(entry.source.bytes)) || counts(entry) ?? entry.source.isGone {
           return true
         }
         // Of a source that is no input of this run.

@@ -151,6 +151,8 @@ public struct ConversionSummary: Sendable, Equatable {
   public var removed = 0
   /// Orphans that could not be removed.
   package var unremoved = 0
+  /// Files of orphans that stay, as they were changed, or are links or inputs by now.
+  package var kept: [RawPath] = []
   /// The total time, including the listing.
   public var duration = Duration.zero
   /// Why the run was aborted; nil if it was not.

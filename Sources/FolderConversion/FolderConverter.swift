@@ -65,6 +65,9 @@ final class ConversionPlan: Sendable {
     self.options = options
     var finder = InputFinder(options, session: session, cancelled: cancelled)
     var list = try finder.run()
+    if options.site != nil, case let unlisted = list.unlisted, !unlisted.isEmpty {
+      list.addUnlisted(session.index.sources { source in unlisted.contains { source.isWithin($0) } })
+    }
     unusedPatterns = list.selection.unusedPatterns
     // Sites are published. What cannot be listed may be what is meant.
     if options.site != nil, list.isComplete, list.count > 0, let mistake = unusedPatterns.first(where: \.isMistake) {
@@ -97,18 +100,6 @@ final class ConversionPlan: Sendable {
       }
       return inputs?.contains(file.id) == true
     }
-  }
-
-  /// The paths of the inputs that are skipped as the options have it.
-  var skippedPaths: Set<RawPath> {
-    let indices = (0..<list.count).filter { [.paired, .video].contains(list.kind(at: $0)) }
-    return Set(indices.map { list.absolutePath(at: $0) })
-  }
-
-  /// Whether the options leave out a file, by its path in the folder that was named first. One elsewhere is left out.
-  func leavesOut(_ source: RawPath) -> Bool {
-    guard source.bytes.starts(with: list.root.bytes) else { return true }
-    return list.selection.leavesOut(file: source.bytes.dropFirst(list.root.bytes.count))
   }
 
   /// The number of results: inputs, and entries that could not be listed.

@@ -45,19 +45,27 @@ struct InputCheck: Sendable {
   /// - Parameter isComplete: Whether all inputs were looked at.
   func orphans(isComplete: Bool) -> [ConversionOrphan] {
     let isWholeSite = plan.options.site != nil && isComplete
-    let skipped = isWholeSite ? plan.skippedPaths : []
+    let (list, listed) = (plan.list, plan.list.listed)
     let output = session.root?.path.resolved
     return index.orphans(seen.keys.withLock { $0 }) { entry in
-      // What a site's pages do not show any more, as it is left out now, is no part of the site.
-      isWholeSite && (entry.token == SiteWriter.token || skipped.contains(entry.source) || plan.leavesOut(entry.source))
+      // What a site's pages do not show any more is no part of the site.
+      if entry.token == SiteWriter.token { return isWholeSite }
+      return list.leavesOut(entry.source, listed)
+        ?? (isWholeSite && !entry.source.isWithin(list.root) ? true : nil)
     }.map { entry in
-      ConversionOrphan(
-        source: entry.source,
-        outputs: entry.outputs.map(\.path).filter { path in
-          session.root?.written(path.bytes, asIn: index.entries(naming: path.bytes)) != nil
-            && !plan.list.linkedOutputs.contains { output?.appending(path.bytes).isWithin($0) == true }
-        },
-        mayBeAway: entry.source.mayBeAway(since: entry.device, countsEmpty: changes == nil), key: entry.key)
+      let away = entry.source.mayBeAway(since: entry.device, countsEmpty: changes == nil)
+      var orphan = ConversionOrphan(source: entry.source, outputs: [], mayBeAway: away, key: entry.key)
+      for path in entry.outputs.map(\.path) {
+        guard let kind = session.root?.state(of: path.bytes)?.kind, [.regular, .link].contains(kind) else { continue }
+        if list.linkedOutputs.contains(where: { output?.appending(path.bytes).isWithin($0) == true }) {
+          orphan.isLinked = true
+        } else if session.root?.written(path.bytes, asIn: index.entries(naming: path.bytes)) != nil {
+          orphan.outputs.append(path)
+        } else {
+          orphan.changed.append(path)
+        }
+      }
+      return orphan
     }
   }
 

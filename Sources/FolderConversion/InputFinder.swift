@@ -112,7 +112,7 @@ struct InputFinder {
     list.selection.enter(absolute)
     let folder = options.followsLinks ? nil : try? RootFolder(path)
     let root = list.addRoot(
-      .init(path: opened, absolute: Self.withSlash(absolute.bytes), prefix: prefix, folder: folder))
+      .init(path: opened, absolute: Self.withSlash(absolute.bytes), prefix: prefix, isListed: true, folder: folder))
     // A folder may be listed again for another input, where its thumbnails may have other names.
     var walk = DirectoryWalk(of: RawPath(bytes: opened), followsLinks: options.followsLinks)
     var hasMore = true
@@ -181,28 +181,35 @@ struct InputFinder {
       list.folderIDs.insert(state.id)
       index = list.addFolder(folder.path, of: root)
       return true
-    case .entry(let entry): return index.map { take(entry, of: folder, $0) } ?? false
+    case .entry(let entry): return index.map { take(entry, of: folder, root, $0) } ?? false
     case .repeated(let state):
       if isOutput(state) { return false }
       list.addProblem(folder.opened, .skipped, code: "loop", "a link to a folder that is listed already")
-    case .unreadable(let failure):
-      list.addProblem(folder.opened, .failed, code: "unreadable", "the folder cannot be read: \(failure.reason)")
+    case .unreadable(let failure): addUnreadable(folder, root, "the folder cannot be read: \(failure.reason)")
     case .incomplete(let failure):
-      list.addProblem(
-        folder.opened, .failed, code: "unreadable",
-        "the rest of the folder cannot be read: \(failure.reason)")
+      addUnreadable(folder, root, "the rest of the folder cannot be read: \(failure.reason)")
     }
     return false
   }
 
-  private mutating func take(_ entry: DirectoryWalk.Entry, of folder: DirectoryWalk.Folder, _ index: Int) -> Bool {
+  private mutating func addUnreadable(_ folder: DirectoryWalk.Folder, _ root: Int, _ message: String) {
+    list.unlisted.append(list.absolutePath(folder.path, of: root))
+    list.addProblem(folder.opened, .failed, code: "unreadable", message, isFolder: !folder.path.isEmpty)
+  }
+
+  private mutating func take(
+    _ entry: DirectoryWalk.Entry, of folder: DirectoryWalk.Folder, _ root: Int, _ index: Int
+  ) -> Bool {
     guard !entry.isHidden else { return false }
     if entry.isLink, let output, let target = folder.opened.appending(entry.name).resolved, target.isWithin(output.path)
     {
       list.linkedOutputs.append(target)
     }
     let path = folder.path + entry.name
-    if session?.isUnfinished(Self.withSlash(folder.opened.bytes) + entry.name) == true { return false }
+    if session?.isUnfinished(Self.withSlash(folder.opened.bytes) + entry.name) == true {
+      list.unlisted.append(list.absolutePath(path, of: root))
+      return false
+    }
     // An entry that cannot be examined is kept, and fails when it is checked.
     let kind = (try? entry.kind.get()) ?? .regular
     guard !list.selection.leavesOut(path, isFolder: kind == .folder) else { return false }

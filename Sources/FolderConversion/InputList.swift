@@ -12,6 +12,8 @@ struct InputList: Sendable {
     var absolute: [UInt8]
     /// The prefix of `{path}` for its files; empty, or with a trailing slash.
     var prefix: [UInt8] = []
+    /// Whether all in it was listed, and not files alone that were named.
+    var isListed = false
     /// The folder, where links in it are not followed, whenever they come.
     var folder: RootFolder?
   }
@@ -53,6 +55,8 @@ struct InputList: Sendable {
     var path: RawPath
     var status: ConversionResult.Status
     var failure: ConversionFailure
+    /// Whether it is a folder in one that was named.
+    var isFolder = false
   }
 
   var selection: InputSelection
@@ -61,6 +65,8 @@ struct InputList: Sendable {
   var folderIDs: Set<FileState.ID> = []
   /// What links among the inputs lead to in the output folder, resolved: it may be all that is left of originals.
   var linkedOutputs: [RawPath] = []
+  /// Folders that could not be read, and files that are being written, as absolute paths.
+  var unlisted: [RawPath] = []
   private var folders: [Folder] = []
   private var names: [UInt8] = []
   private var entries: [Entry] = []
@@ -76,8 +82,8 @@ struct InputList: Sendable {
   /// The number of entries, without problems.
   var count: Int { entries.count }
 
-  /// Whether everything that may contain images was listed.
-  var isComplete: Bool { !problems.contains { $0.status == .failed } }
+  /// Whether everything that may contain images was listed, except what is in `unlisted`.
+  var isComplete: Bool { !problems.contains { $0.status == .failed && !$0.isFolder } }
 
   mutating func addRoot(_ root: Root) -> Int {
     roots.append(root)
@@ -87,6 +93,33 @@ struct InputList: Sendable {
   mutating func addFolder(_ path: [UInt8], of root: Int) -> Int {
     folders.append(Folder(root: UInt32(root), path: path))
     return folders.count - 1
+  }
+
+  /// Adds pictures that earlier runs have found in folders that cannot be read now.
+  mutating func addUnlisted(_ sources: some Sequence<RawPath>) {
+    var known = listed
+    for source in sources where known.insert(NamingTemplate.seededHash(source.bytes)).inserted {
+      let path = RawPath(bytes: source.bytes.dropFirst(root.bytes.count))
+      guard source.isWithin(root), !selection.leavesOut(file: path.bytes[...]) else { continue }
+      add(path.name, kind: .picture, in: addFolder(Array(path.folder), of: 0))
+    }
+  }
+
+  /// The hashes of the paths of the files that were found and are not left out.
+  var listed: Set<UInt64> {
+    let indices = entries.indices.filter { ![.paired, .video, .link].contains(kind(at: $0)) }
+    return Set(indices.map { NamingTemplate.seededHash(absolutePath(at: $0).bytes) })
+  }
+
+  /// Whether a file in the folders that were listed is left out, by options or marks or as it lies behind a link. False
+  /// if it may be there unseen; nil for those that were found, and in other folders.
+  ///
+  /// - Parameter listed: See `listed`.
+  func leavesOut(_ source: RawPath, _ listed: Set<UInt64>) -> Bool? {
+    if listed.contains(NamingTemplate.seededHash(source.bytes)) { return nil }
+    if unlisted.contains(where: { source.isWithin($0) }) { return false }
+    guard roots.contains(where: { $0.isListed && source.bytes.starts(with: $0.absolute) }) else { return nil }
+    return source.isGone || (try? FileState(of: source, followingLinks: false)) != nil
   }
 
   /// Adds a file. A name too long for any file system fails when it is opened.
@@ -102,10 +135,10 @@ struct InputList: Sendable {
   }
 
   mutating func addProblem(
-    _ path: RawPath, _ status: ConversionResult.Status, code: String, _ message: String
+    _ path: RawPath, _ status: ConversionResult.Status, code: String, _ message: String, isFolder: Bool = false
   ) {
-    problems.append(
-      Problem(path: path, status: status, failure: ConversionFailure(stage: .list, code: code, message: message)))
+    let failure = ConversionFailure(stage: .list, code: code, message: message)
+    problems.append(Problem(path: path, status: status, failure: failure, isFolder: isFolder))
   }
 
   /// Sorts the entries from `first` on bytewise by name.
@@ -181,6 +214,9 @@ struct InputList: Sendable {
     let folder = folders[Int(entries[index].folder)]
     return RawPath(bytes: roots[Int(folder.root)].absolute + folder.path + name(at: index))
   }
+
+  /// The absolute path of one in a root.
+  func absolutePath(_ path: [UInt8], of root: Int) -> RawPath { RawPath(bytes: roots[root].absolute + path) }
 
   /// The absolute path of the folder that was named first.
   var root: RawPath { RawPath(bytes: roots.first?.absolute ?? []) }

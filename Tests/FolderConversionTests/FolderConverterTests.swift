@@ -247,6 +247,20 @@ import Thumbnailer
     }
   }
 
+  @Test func whatIsLeftOutOfAFolderNowIsAnOrphanAndNoOtherFolders() async throws {
+    _ = try await convert()
+    for (inputs, count) in [([input.path], 1), ([input.path + "/a.jpg"], 0), ([directory.url.path + "/other"], 0)] {
+      try FileManager.default.createDirectory(
+        at: directory.url.appendingPathComponent("other"), withIntermediateDirectories: true)
+      let conversion = try await FolderConverter(
+        options { ($0.inputs, $0.exclude) = (inputs.map { .path($0) }, ["x"].compactMap { GlobPattern($0) }) }
+      ).start()
+      for await _ in conversion {}
+      #expect(await conversion.allOrphans().flatMap(\.outputs) == Array(repeating: RawPath("x/b.webp"), count: count))
+      _ = await conversion.finish()
+    }
+  }
+
   @Test func whatCouldNotBeListedIsNoOrphan() async throws {
     _ = try await convert()
     try FileManager.default.moveItem(at: input, to: directory.url.appendingPathComponent("moved"))

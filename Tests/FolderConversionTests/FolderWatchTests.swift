@@ -228,7 +228,7 @@ import TestSupport
     await watch.finish()
   }
 
-  private static func run(_ command: String...) async throws {
+  static func run(_ command: String...) async throws {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = command

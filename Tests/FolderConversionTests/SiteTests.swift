@@ -202,6 +202,56 @@ import TestSupport
     #expect(try !names().contains { $0.contains("2024") } && names().contains("site-files/originals/lake.jpg"))
   }
 
+  private func shell(_ commands: String) async throws {
+    try await FolderWatchTests.run("sh", "-c", "set -e; cd '\(input)'; " + commands)
+  }
+
+  @Test(arguments: [
+    "mv 2024 ../safe; ln -s ../safe 2024", "mv 2024/May/b.png ../safe; ln -s ../../../safe 2024/May/b.png",
+    "touch 2024/.nomedia", "echo May > 2024/.hidden", "rm lake.jpg; touch 2024/.nomedia",
+  ]) func whatIsThereButLeftOutIsNoPartOfTheSite(commands: String) async throws {
+    _ = try await run(originals: true)
+    try await shell(commands)
+    _ = try await run(originals: true, removing: true)
+    #expect(try !names().contains { $0.contains("b-") || $0.contains("b.png") })
+    #expect(try names().contains("site-files/originals/lake.jpg"), "where nothing is left, a disk may be away")
+  }
+
+  @Test func whatIsLeftOutAndNotAsItWasWrittenIsNamedUntilItIsGone() async throws {
+    _ = try await run(originals: true)
+    let kept = ["2024/May/b-40x40.webp", "2024/May/b-64x64.webp", "site-files/originals/2024/May/b.png"]
+    // As by a tool, by a link, and by a program that joins equal files.
+    try await shell(
+      "echo >> ../www/\(kept[0]); ln -sf /etc/passwd ../www/\(kept[1]); ln -f 2024/May/b.png ../www/\(kept[2])")
+    let exclude = { (options: inout FolderConverter.Options) in
+      options.exclude = ["2024", "lake.jpg"].compactMap { GlobPattern($0) }
+    }
+    for _ in 1...2 {
+      let outcome = try await run(originals: true, removing: true, exclude)
+      #expect(outcome.summary.kept.map(\.description) == kept)
+    }
+    #expect(try names().filter { $0.contains("2024") || $0.contains("lake") } == kept)
+    try await shell("rm -r ../www/2024 ../www/site-files/originals")
+    #expect(try await run(originals: true, removing: true, exclude).summary.kept == [])
+  }
+
+  @Test(.enabled(if: getuid() == 0, "only root mounts"))
+  func aFolderThatCannotBeReadKeepsItsPicturesAloneAndTheirPages() async throws {
+    try put("formats/jpeg-420.jpg", at: "disk/c.jpg")
+    _ = try await run(originals: true)
+    let before = try names()
+    // Nobody answers for this one.
+    let options = "fd=3,rootmode=40000,user_id=0,group_id=0"
+    try await shell("exec 3<>/dev/fuse; mount -i -t fuse -o \(options) none disk")
+    defer { umount2("\(input)/disk", Int32(MNT_DETACH)) }
+    let outcome = try await run(originals: true, removing: true) {
+      $0.exclude = ["2024"].compactMap { GlobPattern($0) }
+    }
+    #expect(outcome.hasPages && outcome.summary.failed == 2)
+    #expect(try names() == before.filter { !$0.contains("2024") })
+    #expect(try text("index.html").contains("disk/c-40x40.jpg") && text("disk/index.html").contains("c-64x64.jpg"))
+  }
+
   @Test func anExcludedNameThatIsNotThereEndsTheRunBeforeAnythingIsWritten() async throws {
     await #expect(throws: ConversionError.self) {
       try await run(originals: true) { $0.exclude = ["2023", "2024/may"].compactMap { GlobPattern($0) } }

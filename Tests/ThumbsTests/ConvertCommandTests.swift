@@ -311,6 +311,13 @@ extension Run {
     #expect(bench.isFile("www/site-files/originals/a.jpg"))
     #expect(try await site("--delete-orphans", "--yes").isEmpty)
     #expect(!bench.isFile("www/site-files/originals/a.jpg") && bench.isFile("www/a-512x512.jpg"))
+    try Data("changed".utf8).write(to: bench.url("www/a-512x512.jpg"))
+    try put("formats/jpeg-420.jpg", "photos/b.jpg")
+    let run = try await bench.run(
+      "site", "photos", "--output", "www", "--exclude", "a.jpg", "--delete-orphans", "--yes")
+    expectComplaint(
+      run, 1, "1 file of pictures that are gone or left out stays in www, changed since: www/a-512x512.jpg",
+      printing: true)
   }
 
   @Test func orphansAreRemovedOnlyWithConsent() async throws {

@@ -176,6 +176,14 @@ final class ConvertRun: Sendable {
   }
 
   private func complainOfUnremoved(_ summary: ConversionSummary) {
+    if !summary.kept.isEmpty {
+      let names = summary.kept.prefix(Self.mostShown).map { options.output.appending($0.bytes).description }
+      let rest = summary.kept.count > names.count ? ", …" : ""
+      let stay = names.count == 1 ? "stays" : "stay"
+      console.complain(
+        "\(summary.kept.count.of("file")) of pictures that are gone or left out \(stay) in \(options.output), changed "
+          + "since: \(names.joined(separator: ", "))\(rest); remove \(names.count == 1 ? "it" : "them")")
+    }
     guard summary.unremoved > 0 else { return }
     console.complain("\(summary.unremoved.of("thumbnail")) could not be removed: look at the rights of their folders")
   }
@@ -225,14 +233,15 @@ final class ConvertRun: Sendable {
       }
     }
     let count = orphans.reduce(0) { $0 + $1.outputs.count }
-    guard count > 0 else { return }
     if removal == .counted {
+      let count = (orphans + away).reduce(0) { $0 + $1.outputs.count + $1.changed.count }
+      if count == 0 { return }
       return console.complain(
         "\(options.output) still has \(count.of("file")) of earlier runs; --delete-orphans removes what is left")
     }
-    let what = "\(count.of("thumbnail")) in \(options.output) whose pictures are gone or have others now"
-    if options.isDryRun { return console.complain("would remove \(what)") }
-    guard removal == .unasked || console.ask("remove \(what)?") else { return }
+    let what = "\(count.of("thumbnail")) in \(options.output) whose pictures are gone, left out or have others now"
+    if options.isDryRun { return count > 0 ? console.complain("would remove \(what)") : () }
+    guard count == 0 || removal == .unasked || console.ask("remove \(what)?") else { return }
     let removed = await conversion.remove(orphans)
     guard stays, printsJSON else { return }
     for orphan in removed { try console.printSoon(ConversionLine.removal(orphan, from: options.output).line) }
@@ -261,7 +270,7 @@ final class ConvertRun: Sendable {
       console.complain("no picture was found; check the paths, and what --include and --exclude leave of them\(kept)")
     }
     complainOfUnremoved(summary)
-    return summary.failed + summary.unremoved > 0 ? .someFailed : .success
+    return summary.failed + summary.unremoved + summary.kept.count > 0 ? .someFailed : .success
   }
 
 }

@@ -77,7 +77,8 @@ struct ConvertThumbnailOptions: ParsableArguments {
 struct OrphanOptions: ParsableArguments {
   @Flag(
     help: ArgumentHelp(
-      "Remove thumbnails whose pictures are gone or have other sizes or names now; asks first.", visibility: .hidden))
+      "Remove thumbnails whose pictures are gone, left out or have other sizes or names; asks first.",
+      visibility: .hidden))
   var deleteOrphans = false
 
   @Flag(help: ArgumentHelp("Do not ask.", visibility: .hidden))

@@ -70,7 +70,7 @@ extension ConversionSummary {
       "earlierVersion": ofEarlierVersion.unlessZero, "failed": failed, "skipped": skipped,
       "skips": skips.isEmpty ? nil : skips.byCount.reduce(into: [:] as JSONObject) { $0.add($1.key, $1.value) },
       "videos": videos.unlessZero, "paired": paired.unlessZero, "toldApart": toldApart.unlessZero,
-      "removed": removed.unlessZero, "unremoved": unremoved.unlessZero, "damaged": damaged.unlessZero,
+      "removed": removed.unlessZero, "unremoved": (unremoved + kept.count).unlessZero, "damaged": damaged.unlessZero,
       "seconds": duration.seconds.rounded(toPlaces: 3), "peakMemoryBytes": ProcessMemory.peak,
     ]
   }
