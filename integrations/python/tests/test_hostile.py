@@ -200,6 +200,24 @@ def test_a_shard_with_what_was_not_written_so_is_left_whole(
             system.rm_file(f"{root}/00000_stats.json")
 
 
+@pytest.mark.parametrize("name", ["00000/notes.txt", "00000/000000000.txt", "00000/000000001.jpg", "00000_stats.json"])
+def test_what_changes_after_it_was_looked_at_is_not_removed(
+    run: Any, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run()
+    real = Output.written
+
+    def written(*arguments: Any) -> list[str]:
+        files = real(*arguments)
+        (tmp_path / "out" / name).write_text("an hour's work")
+        return files
+
+    monkeypatch.setattr(Output, "written", written)
+    with pytest.raises(FileExistsError, match=rf"{name} has changed or come" + (".*already: 00000_stats" * ("/" in name))):
+        run(incremental_mode="overwrite")
+    assert (tmp_path / "out" / name).read_text() == "an hour's work"
+
+
 def test_a_shard_of_an_earlier_version_is_replaced(run: Any, tmp_path: Path) -> None:
     run()
     before = tree(tmp_path / "out")

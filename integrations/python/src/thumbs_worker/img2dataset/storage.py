@@ -75,6 +75,8 @@ class Output:
         self.folder = Path(address)
         self._system: Any = None
         self._lock: int | None = None
+        # Of files when they were found to be ours.
+        self._states: dict[str, tuple[int, int, int]] = {}
         if is_elsewhere(address):
             self._system, self._root = _system(address)
             self.folder = Path(tempfile.mkdtemp(prefix="thumbs-output-"))
@@ -155,16 +157,25 @@ class Output:
         return self._left(self._begun() | there.intersection(new))
 
     def discard(self, files: Iterable[str]) -> None:
-        """Removes files: statistics first, without which a shard is not done, and manifests last."""
+        """Removes files: statistics first, without which a shard is not done, and manifests last. Throws `FileExistsError`
+        for what of a shard is new, or has changed since it was looked at."""
         parts: tuple[list[str], ...] = [], [], []
+        removed: list[str] = []
         for file in files:
             parts[0 if file.endswith("_stats.json") else 2 if file.startswith(layout.MANIFEST) else 1].append(file)
         for some in parts:
             if self._system is not None and some:
                 _again(functools.partial(self._system.rm, [self._at(file) for file in some]))
-            for file in some if self._system is None else ():
+            folders = {file.partition("/")[0] for file in some if "/" in file} if self._system is None else set()
+            there = [file for folder in folders if folder.isdigit() for file in self._parts(folder)]
+            for file in [*sorted({*there} - {*some}), *some] if self._system is None else ():
+                state = self._state(file)
+                if state and (file not in some or state != self._states.get(file, state)):
+                    gone = f"; removed already: {', '.join(removed[:_MOST_NAMED])}, {len(removed)} in all" if removed else ""
+                    raise FileExistsError(f"{file} has changed or come since it was looked at: move it, then run again{gone}")
                 (self.folder / file).unlink(missing_ok=True)
-            for folder in {file.partition("/")[0] for file in some if "/" in file} if self._system is None else ():
+                removed.append(file)
+            for folder in folders:
                 with contextlib.suppress(OSError):
                     (self.folder / folder).rmdir()
 
@@ -189,14 +200,21 @@ class Output:
             )
         return ours
 
+    def _state(self, file: str) -> tuple[int, int, int] | None:
+        """The length, time and number of a file on this machine; None if it is gone."""
+        with contextlib.suppress(FileNotFoundError):
+            state = os.lstat(self.folder / file)
+            return state.st_size, state.st_mtime_ns, state.st_ino
+        return None
+
     def _parts_of_shard(self, name: str) -> Iterable[tuple[str, bool]]:
         """The files that are called as those of a shard, and whether they are as it was written."""
         manifest = f"{layout.MANIFEST}/{name}.manifest"
-        is_shard = bool(self._parts(manifest))
+        is_shard = bool(self._seen(manifest))
         document = layout.parsed_manifest(self._bytes(self._at(manifest)), name) if is_shard else {"files": {}}
         digests = {**document["files"], **{f"{name}/{file}": each for file, each in document.get("samples", {}).items()}}
         for end in layout.ENDS:
-            found = {file: self._sha256(file) for file in self._parts(f"{name}{end}")}
+            found = {file: self._sha256(file) for file in self._seen(f"{name}{end}")}
             whole = layout.folder_digest({file.removeprefix(f"{name}/"): each for file, each in found.items()})
             # Manifests of earlier versions have the digest of the folder alone.
             is_folder = not end and "samples" not in document and found.keys() != {name}
@@ -206,10 +224,16 @@ class Output:
             for file, digest in found.items():
                 yield file, is_folder or digest is not None and digests.get(file) == digest
         for file, check in ((f"{name}_stats.json", layout.is_statistics), (f"{layout.LEDGER}/{name}.parquet", ledger.is_ours)):
-            if self._parts(file):
+            if self._seen(file):
                 yield file, is_shard and check(self._bytes(self._at(file)), document)
         if is_shard:
             yield manifest, True
+
+    def _seen(self, file: str) -> list[str]:
+        """`_parts`, whose states are kept for `discard`."""
+        parts = self._parts(file)
+        self._states.update({part: state for part in parts if self._system is None and (state := self._state(part))})
+        return parts
 
     def _parts(self, file: str) -> list[str]:
         """The files that a file or folder of the output consists of."""
