@@ -24,7 +24,9 @@ SECTIONS = {
         },
         "ENVIRONMENT": {
             "XDG_CACHE_HOME": "The folder in which the cache is, as thumbs. The default is ~/.cache.",
-            "http_proxy, https_proxy, all_proxy, no_proxy": "Proxies, and the hosts without one, unless --proxy is given.",
+            "http_proxy, https_proxy, all_proxy, no_proxy": "Proxies, and the hosts without one.",
+            "THUMBS_PROXY": "The proxy in place of those, or none.",
+            "SSL_CERT_FILE": "The certificate authorities to trust, a PEM file. The default is the system's.",
             "UNSPLASH_ACCESS_KEY, PEXELS_API_KEY": "The keys of the providers unsplash and pexels.",
             "THUMBS_CLIENT_KEY_PASSWORD": "The password of the key of a client certificate.",
             "TMPDIR": "The folder for temporary files.",

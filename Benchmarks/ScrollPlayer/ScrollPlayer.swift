@@ -13,8 +13,7 @@ struct ScrollPlayer: AsyncParsableCommand {
 
   @Argument(help: "steady:ROWS_PER_S, fling, back-and-forth, jump, or a file of lines “SECONDS ROW”.") var trace: String
   @Option(help: "A list of addresses to scroll through.") var urls: String?
-  @Option(help: "The service to search where there is no list, and its address.") var provider = "unsplash"
-  @Option var providerURL: String?
+  @Option(help: "The service to search where there is no list, with its address.") var provider = "unsplash"
   @Option var query = ""
   @Option var perPage = 30
   @Option(help: "The cache folder.") var cacheDir: String
@@ -38,7 +37,7 @@ struct ScrollPlayer: AsyncParsableCommand {
     let prefetcher = Prefetcher(pipeline: pipeline, layout: layout)
     let source: any PhotoProvider =
       try urls.map { URLListProvider(path: $0) }
-      ?? ProviderSpecification(parsing: provider).provider(for: pipeline, baseURL: providerURL)
+      ?? ProviderSpecification(parsing: provider).provider(for: pipeline)
     let (pages, wish) = (source.storingPages(in: pipeline.pageStore), PhotoQuery(query, pageSize: perPage))
     let progress = Progress()
     let simulation = ScrollSimulation(

@@ -1,6 +1,6 @@
 """An origin behind a slow link: a copy of a photo search whose answers all share one bandwidth and one latency.
 
-It speaks Unsplash's search, so that `thumbs --provider unsplash --provider-url BASE` works with any access key. Every
+It speaks Unsplash's search, so that `thumbs --provider unsplash:BASE` works with any access key. Every
 photo has the bytes of one of the files it was given, in turn. What was sent can be asked for at /sent, unshaped.
 """
 

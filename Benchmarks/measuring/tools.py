@@ -127,7 +127,7 @@ def ours(binary):
         return Command([*words, "--quality", QUALITY, "--jobs", 2])
 
     def prefetch(case, photos, output):
-        words = [binary, "prefetch", "--query", "", "--provider", f"folder:{folder_of(photos)}", "--pages", 1000]
+        words = [binary, "prefetch", "--query", "", "--provider", f"folder:{folder_of(photos)}", "--count", 30000]
         words += ["--size", case.size, "--fit", case.fit, "--quality", QUALITY, "--jobs", 2]
         return Command([*words, "--cache-dir", output, "--json"])
 
@@ -137,7 +137,7 @@ def ours(binary):
 
 
 # The quality of the peers' files, at which chroma is 4:2:0.
-AS_PEERS = ["--quality", QUALITY, "--effort", 0]
+AS_PEERS = ["--quality", QUALITY]
 
 
 def ours_with(name, binary, options):

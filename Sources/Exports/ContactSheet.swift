@@ -17,11 +17,13 @@ package enum ContactSheet {
     var lines = [HTMLPage.title(cell.name, link: cell.url)]
     let failure = cell.failure.map(HTMLPage.escaped)
     var box = failure.map { "<p class=\"failed\">\($0)</p>" }
-    if let (data, format) = cell.pictures.first?.file {
-      box = HTMLPage.image(HTMLPage.dataURL(data, type: format.mediaType), title: cell.name)
+    if let shown = cell.pictures.first {
+      box = HTMLPage.image(HTMLPage.dataURL(shown.data, type: shown.format.mediaType), title: cell.name)
       lines += failure.map { ["<span class=\"failed\">\($0)</span>"] } ?? []
     }
-    lines += cell.pictures.map { "<span>\(line($0))</span>" }
+    lines += cell.pictures.map {
+      "<span>\($0.size.width)×\($0.size.height), \(ByteSize(bytes: $0.data.count))</span>"
+    }
     if let source = cell.source { lines.append("<small>\(description(source))</small>") }
     if let credit = HTMLPage.credit(
       cell.attribution ?? cell.author, cell.authorURL, licence: cell.licence, cell.licenceURL)
@@ -29,7 +31,7 @@ package enum ContactSheet {
       lines.append(credit)
     }
     return HTMLPage.figure(
-      box: box, colour: cell.pictures.first?.colour, caption: lines, isFailure: cell.failure != nil) + "\n"
+      box: box, colour: cell.pictures.first?.placeholder?.colour, caption: lines, isFailure: cell.failure != nil) + "\n"
   }
 
   /// The end of the page, with the numbers of images and of those that failed.
@@ -37,12 +39,6 @@ package enum ContactSheet {
     let pictures = "\(images) picture\(images == 1 ? "" : "s"), "
     let failures = failed > 0 ? "<span class=\"failed\">\(failed) failed</span>" : "0 failed"
     return "</main>\n<footer><p>\(pictures)\(failures)</p></footer>\n" + HTMLPage.end
-  }
-
-  /// The size and length of a thumbnail.
-  private static func line(_ picture: SheetCell.Picture) -> String {
-    let size = picture.size.map { "\($0.width)×\($0.height)" } ?? "thumbnail"
-    return size + (picture.byteCount.map { ", \(ByteSize(bytes: $0))" } ?? "")
   }
 
   private static func description(_ source: SourceDescription) -> String {

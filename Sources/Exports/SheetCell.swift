@@ -4,32 +4,6 @@ package import ThumbnailCore
 /// An image on a contact sheet: its first thumbnail with name, size, source and author below it, or the reason why
 /// there is no thumbnail.
 package struct SheetCell: Sendable {
-  /// One thumbnail of the image.
-  package struct Picture: Sendable {
-    /// Its size in pixels, if known.
-    package var size: PixelSize?
-    /// The length of its file in bytes, if known.
-    package var byteCount: Int?
-    /// The bytes of its file, and their format. Nil for a thumbnail that is only listed with its size.
-    package var file: (data: Data, format: ImageFormat)?
-    /// The colour that is shown until the thumbnail has loaded, if known.
-    package var colour: RGBColor?
-
-    /// Makes a thumbnail's entry.
-    package init(
-      size: PixelSize?, byteCount: Int?, file: (data: Data, format: ImageFormat)? = nil, colour: RGBColor? = nil
-    ) {
-      (self.size, self.byteCount, self.file, self.colour) = (size, byteCount, file, colour)
-    }
-
-    /// The entry of a thumbnail in memory.
-    package init(_ thumbnail: Thumbnail) {
-      self.init(
-        size: thumbnail.size, byteCount: thumbnail.data.count, file: (thumbnail.data, thumbnail.format),
-        colour: thumbnail.placeholder?.colour)
-    }
-  }
-
   /// The image's name.
   package var name: String
   /// The image's page, or the `publicAddress` of the image itself. Only `http` and `https` URLs become links.
@@ -47,12 +21,12 @@ package struct SheetCell: Sendable {
   /// The metadata of the source image.
   package var source: SourceDescription?
   /// Its thumbnails. The first is shown, the others are listed.
-  package var pictures: [Picture]
+  package var pictures: [Thumbnail]
   /// The error in one line; nil if there was none.
   package var failure: String?
 
   /// A cell with a name only.
-  package init(name: String, url: URL? = nil, pictures: [Picture] = [], failure: String? = nil) {
+  package init(name: String, url: URL? = nil, pictures: [Thumbnail] = [], failure: String? = nil) {
     (self.name, self.url, self.pictures, self.failure) = (name, url, pictures, failure)
   }
 

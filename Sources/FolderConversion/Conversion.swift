@@ -134,11 +134,6 @@ public final class Conversion: AsyncSequence, Sendable {
     plan.unusedPatterns.filter { $0.isMistake || !isQuiet }.map(\.message)
   }
 
-  /// Whether a file is an input, by whatever path.
-  package func reads(_ path: RawPath) async -> Bool {
-    await pool.runToEnd { [plan] in (try? FileState(of: path)).map { plan.isInput($0) } ?? false }
-  }
-
   /// Waits for the work in flight, completes the index unless others follow, and returns the summary. Call it once,
   /// whether all results were consumed or not, also after a cancellation.
   public func finish() async -> ConversionSummary {

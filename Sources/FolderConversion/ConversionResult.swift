@@ -15,8 +15,6 @@ public struct ConversionResult: Sendable {
     case skipped
   }
 
-  /// The index of the input, from 0. Entries that could not be listed come after the others.
-  package let index: Int
   /// The input, as it was named or found.
   public let source: RawPath
   /// The outcome.
@@ -34,9 +32,6 @@ public struct ConversionResult: Sendable {
   /// Whether another input has the same name with another extension, so that the thumbnails' names include the source's
   /// extension: `IMG_1.heic.jpg`.
   package internal(set) var isToldApart = false
-  /// Whether its thumbnails are current, but were made by an earlier version of the program, with other pixels.
-  /// `Options.remakesEarlier` makes them again.
-  package internal(set) var isOfEarlierVersion = false
 
   /// Whether a dry run would have converted it.
   package var isPlanned: Bool { failure?.code == ConversionFailure.dryRun.code }
@@ -57,8 +52,6 @@ public struct ConversionOutput: Sendable, Equatable {
   public var byteCount: Int?
   /// Whether its source is damaged, so that a part is missing (`DamagePolicy.accept`).
   public var isDamaged = false
-  /// The mean colour of the visible pixels; nil if it was not made by this run.
-  package var colour: RGBColor?
 
   /// A checksum of its file, if it is known.
   var digest: UInt64?
@@ -128,8 +121,6 @@ public struct ConversionSummary: Sendable, Equatable {
   public var converted = 0
   /// Inputs whose thumbnails were up to date.
   public var current = 0
-  /// Inputs, of those current, whose thumbnails an earlier version made (`ConversionResult.isOfEarlierVersion`).
-  package var ofEarlierVersion = 0
   /// Inputs that failed.
   public var failed = 0
   /// Inputs that were skipped.
@@ -161,7 +152,6 @@ public struct ConversionSummary: Sendable, Equatable {
   mutating func count(_ result: ConversionResult) {
     if result.isDamaged { damaged += 1 }
     toldApart += result.isToldApart ? 1 : 0
-    ofEarlierVersion += result.isOfEarlierVersion ? 1 : 0
     switch result.status {
     case .converted: converted += 1
     case .current: current += 1

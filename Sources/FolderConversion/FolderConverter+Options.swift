@@ -18,16 +18,12 @@ extension FolderConverter {
     package var gravity = Gravity.centre
     /// Whether an image smaller than the size is upscaled. Default: false.
     public var enlarges = false
-    /// Further changes of the images' outlines. Default: none.
-    package var framing = Framing()
     /// The thumbnails' format. Default: `auto`, which is JPEG, or WebP for images with transparency.
     public var format = OutputFormat.auto
     /// The encoder's quality, 1 to 100. Default: 80.
     public var quality = 80
     /// The background for transparent parts; nil keeps transparency if the format supports it.
     public var background: RGBColor?
-    /// The encoder's effort to reduce the size, from 0, the fastest, to 9. Nil for a default that suits most images.
-    package var effort: Int?
     /// The metadata that are kept. Default: none.
     package var metadata = MetadataPolicy.none
     /// The frames of animated images that are used. Default: the first.
@@ -59,11 +55,6 @@ extension FolderConverter {
 
     /// How up-to-date thumbnails are recognised. Default: by the index.
     package var freshness = Freshness.index
-    /// Whether thumbnails are made again if an earlier version of the program made them with other pixels. Default:
-    /// false; they are current.
-    package var remakesEarlier = false
-    /// The version of the pixels that are made. Tests set another one.
-    package var pixels = PixelsVersion.current
     /// Whether files in the output folder are replaced that are not what an earlier run has written. Inputs never are.
     /// Default: false.
     public var overwrites = false
@@ -126,8 +117,7 @@ extension FolderConverter {
       sizes.map { size in
         Variant(
           size: size.box, fit: fit, gravity: gravity, format: format, quality: quality,
-          background: background, enlarges: enlarges, effort: effort, metadata: metadata, frames: frames,
-          framing: framing)
+          background: background, enlarges: enlarges, metadata: metadata, frames: frames)
       }
     }
 
@@ -168,6 +158,7 @@ extension FolderConverter {
       configuration.memoryCacheLimit = none.memoryCacheLimit
       configuration.diskCacheLimit = none.diskCacheLimit
       configuration.partialDownloadLimit = none.partialDownloadLimit
+      configuration.makesPlaceholders = false
       // Nothing is looked up in caches that are empty.
       configuration.cacheMode = .noStore
       // Nothing is downloaded, so decodes can have the memory for bodies.

@@ -117,7 +117,7 @@ final class ConversionPlan: Sendable {
     duration: Duration = .zero
   ) -> ConversionResult {
     ConversionResult(
-      index: index, source: list.path(at: index), status: status, outputs: outputs, failure: failure, plan: plan,
+      source: list.path(at: index), status: status, outputs: outputs, failure: failure, plan: plan,
       preview: preview, duration: duration, isToldApart: !outputs.isEmpty && list.isToldApart(at: index))
   }
 }

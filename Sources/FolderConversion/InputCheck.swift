@@ -76,8 +76,8 @@ struct InputCheck: Sendable {
       let problem = list.problems[position - list.count]
       return .finished(
         ConversionResult(
-          index: position, source: problem.path, status: problem.status, outputs: [], failure: problem.failure,
-          plan: nil, duration: .zero))
+          source: problem.path, status: problem.status, outputs: [], failure: problem.failure, plan: nil,
+          duration: .zero))
     }
     if let reason = reasonToSkip(position) { return .finished(plan.result(of: position, .skipped, failure: reason)) }
     guard let planned = plan.names.planned(for: list.source(at: position)) else {
@@ -108,11 +108,8 @@ struct InputCheck: Sendable {
     }
     if let desktop = plan.options.desktop { return check(position, state, in: desktop) }
     let entry = index.entry(key) ?? entryWithoutCopy(position, key)
-    let isEarlier = entry.map { $0.pixels < plan.options.pixels } == true
-    if !(isEarlier && plan.options.remakesEarlier), let outputs = currentOutputs(position, planned, state, entry) {
-      var result = plan.result(of: position, .current, outputs: outputs)
-      result.isOfEarlierVersion = isEarlier
-      return .finished(result)
+    if let outputs = currentOutputs(position, planned, state, entry) {
+      return .finished(plan.result(of: position, .current, outputs: outputs))
     }
     if plan.options.isDryRun {
       return .finished(

@@ -217,7 +217,6 @@ final class InputConversion: Sendable {
       var output = ConversionOutput(
         path: RawPath(bytes: path), size: thumbnail.size, format: thumbnail.format, byteCount: thumbnail.data.count)
       output.isDamaged = thumbnail.isDamaged
-      output.colour = thumbnail.placeholder?.colour
       return output
     }
     let isDamaged = thumbnails.contains(where: \.isDamaged)
@@ -233,7 +232,7 @@ final class InputConversion: Sendable {
     let entry = IndexEntry(
       key: OutputNames.key(input.planned), source: path, modified: input.state.modified,
       byteCount: input.state.byteCount, device: input.state.device,
-      token: plan.token(of: input.index, isDamaged: isDamaged), pixels: plan.options.pixels, outputs: outputs,
+      token: plan.token(of: input.index, isDamaged: isDamaged), pixels: .current, outputs: outputs,
       sourceSize: plan.options.site == nil ? nil : thumbnails.first?.source.size)
     do throws(WriteFailure) {
       guard try folder.write(files, of: entry, isInput: plan.isInput) else {

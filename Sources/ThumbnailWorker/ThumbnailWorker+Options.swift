@@ -11,10 +11,10 @@ extension ThumbnailWorker {
       case cache
       /// Into the responses, in Base64.
       case inline
-      /// Into files of a folder. `sidecars`: with a description of each line beside its thumbnails.
-      case folder(RawPath, sidecars: Bool)
-      /// Into tar archives in WebDataset's layout, of `size` lines each, the first of them with the number `first`.
-      case shards(RawPath, size: Int, first: Int)
+      /// Into files of a folder.
+      case folder(RawPath)
+      /// Into tar archives in WebDataset's layout, of `size` lines each.
+      case shards(RawPath, size: Int)
     }
 
     /// The variants for lines that do not state their own. Not empty.
@@ -23,14 +23,10 @@ extension ThumbnailWorker {
     package var gravity = Gravity.centre
     /// The destination of the thumbnails. Default: the caches alone.
     package var destination = Destination.cache
-    /// The number of the first line's key, from 0, for a folder. For shards it follows from the first one.
-    package var firstNumber = 0
     /// Whether the responses also hold the whole files of URLs, in Base64. Default: false.
     package var givesOriginals = false
     /// Whether lines may name files of this machine. Default: true.
     package var allowsPaths = true
-    /// The longest line, in bytes. Default: 8 MiB.
-    package var longestLine = ByteSize(bytes: ThumbnailWorker.longestLine)
     /// The number of failed lines after which the worker ends. Default: none.
     package var failureLimit: FailureLimit?
     /// Header fields for the hosts of URLs; a line's own fields have precedence.

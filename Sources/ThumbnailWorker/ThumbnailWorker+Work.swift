@@ -91,17 +91,16 @@ extension ThumbnailWorker {
   private func name(
     _ made: inout [LineResponse.Made], of item: WorkItem, address: LineResponse.Address?
   ) -> [SampleFiles.File] {
-    let hasSidecars: Bool
     switch options.destination {
     case .cache, .inline: return []
-    case .folder(_, let sidecars): hasSidecars = sidecars
-    case .shards: hasSidecars = true
+    case .folder, .shards: break
     }
     for index in made.indices {
       made[index].path = SampleFiles.name(
         of: made[index].thumbnail, variant: made[index].variant, key: item.key, sizeCount: made.count)
     }
-    return SampleFiles.files(of: item, made, address: address, hasSidecars: hasSidecars, options.wording)
+    return SampleFiles.files(
+      of: item, made, address: address, hasSidecars: options.destination.isShards, options.wording)
   }
 }
 

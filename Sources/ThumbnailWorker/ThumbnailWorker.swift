@@ -9,7 +9,7 @@ package import Thumbnailer
 ///
 /// Memory is bounded: lines are read only as fast as they are worked on, and begun only as fast as responses are read.
 package final class ThumbnailWorker: Sendable {
-  /// The default of `Options.longestLine`, in bytes.
+  /// The longest line, in bytes.
   static let longestLine = 8 << 20
   /// The fraction of the memory budget that lines and results may take in addition to it.
   private static let heldPart = 8
@@ -52,24 +52,21 @@ package final class ThumbnailWorker: Sendable {
     let share = pipeline.configuration.memoryBudget.bytes / Self.heldPart
     held = WeightedSemaphore(capacity: share)
     originals = WeightedSemaphore(capacity: share)
-    var first = options.firstNumber
     var folder: SampleFolder?
     var shardFolder: RootFolder?
     switch options.destination {
     case .cache, .inline: break
-    case .folder(let path, _):
+    case .folder(let path):
       let root = try Self.prepare(path)
       folder = SampleFolder(root)
-    case .shards(let path, let size, let number):
-      shardFolder = try Self.prepare(path)
-      first = number * size
+    case .shards(let path, _): shardFolder = try Self.prepare(path)
     }
     (self.folder, self.shardFolder) = (folder, shardFolder)
     parser = LineParser(
-      variants: options.variants, gravity: options.gravity, firstNumber: first, allowsPaths: options.allowsPaths,
+      variants: options.variants, gravity: options.gravity, allowsPaths: options.allowsPaths,
       writesShards: options.destination.isShards)
     // Half of the share, which leaves room for the image of a line beside its text.
-    let longest = min(options.longestLine.bytes, share / 2)
+    let longest = min(Self.longestLine, share / 2)
     self.input = LineInput(Self.duplicate(input), longestLine: longest)
     let stop = StopSignal()
     self.stop = stop
@@ -245,9 +242,9 @@ package final class ThumbnailWorker: Sendable {
   // MARK: Responses
 
   private func makeShards() -> ShardWriter? {
-    guard case .shards(_, let size, let first) = options.destination, let shardFolder else { return nil }
+    guard case .shards(_, let size) = options.destination, let shardFolder else { return nil }
     return ShardWriter(
-      folder: shardFolder, shardSize: size, firstShard: first,
+      folder: shardFolder, shardSize: size,
       onResponse: { [self] in send($0, $1) },
       onShard: { [self] in send($0) })
   }

@@ -332,7 +332,7 @@ def service():
 @pytest.fixture
 def searched(service, tmp_path):
     """The address of a server that searches the photo service."""
-    arguments = ["--provider", "unsplash", "--provider-url", service.base, "--allow-private-networks"]
+    arguments = ["--provider", f"unsplash:{service.base}", "--allow-private-networks"]
     environment = {"XDG_CACHE_HOME": str(tmp_path), "UNSPLASH_ACCESS_KEY": "key"}
     with serving(*arguments, environment=environment) as address:
         yield address

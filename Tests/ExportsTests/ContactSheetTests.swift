@@ -12,17 +12,17 @@ import TestSupport
 
   @Test func aCellHasTheColourOfItsImage() throws {
     var thumbnail = try thumbnail()
-    #expect(!ContactSheet.figure(SheetCell(name: "a", pictures: [.init(thumbnail)])).contains("--tint"))
+    #expect(!ContactSheet.figure(SheetCell(name: "a", pictures: [thumbnail])).contains("--tint"))
     let colour = RGBColor(red: 1, green: 160, blue: 255)
     thumbnail.placeholder = Placeholder(thumbHash: Data(1...20), colour: colour)
-    let figure = ContactSheet.figure(SheetCell(name: "a", pictures: [.init(thumbnail)]))
+    let figure = ContactSheet.figure(SheetCell(name: "a", pictures: [thumbnail]))
     #expect(figure.contains("<div class=\"cell\" style=\"--tint:#01a0ff\"><img "))
   }
 
   @Test func aFigureShowsTheThumbnailItselfWithNameSizesAndThanks() throws {
     let thumbnail = try thumbnail()
     var cell = SheetCell(
-      name: "Lake & Sky", url: URL(string: "https://example.org/photo?a=1&b=2"), pictures: [.init(thumbnail)])
+      name: "Lake & Sky", url: URL(string: "https://example.org/photo?a=1&b=2"), pictures: [thumbnail])
     (cell.attribution, cell.authorURL) = ("Photo by Ada on Unsplash", URL(string: "https://example.org/@ada"))
     (cell.licence, cell.source) = ("CC0", thumbnail.source)
     let figure = ContactSheet.figure(cell)
@@ -45,10 +45,10 @@ import TestSupport
     "<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "a\u{202E}gpj.exe", "a\u{0}b\u{1B}[2Jc\u{9B}d",
     "--></figure>",
   ])
-  func nothingOfANameBecomesMarkup(name: String) {
+  func nothingOfANameBecomesMarkup(name: String) throws {
     let plain = ContactSheet.figure(SheetCell(name: "name"))
     let figure = ContactSheet.figure(
-      SheetCell(name: name, pictures: [.init(size: nil, byteCount: nil, file: (Data([1]), .jpeg))]))
+      SheetCell(name: name, pictures: [try thumbnail()]))
     #expect(!figure.contains(name) && !figure.contains("<script") && !figure.contains("onerror=alert(1)>\""))
     // The tags are those of the page's own.
     #expect(figure.filter { $0 == "<" }.count == plain.filter { $0 == "<" }.count + 5)
@@ -76,14 +76,14 @@ import TestSupport
   }
 
   @Test func whereSomeThumbnailsFailedTheOthersAreShown() throws {
-    let figure = ContactSheet.figure(SheetCell(name: "a", pictures: [.init(try thumbnail())], failure: "too <large>"))
+    let figure = ContactSheet.figure(SheetCell(name: "a", pictures: [try thumbnail()], failure: "too <large>"))
     #expect(figure.hasPrefix("<figure class=\"failed\"><div class=\"cell\"><img "))
     #expect(figure.contains("<span class=\"failed\">too &lt;large&gt;</span>"))
   }
 
   @Test func aPageOfHeadFiguresAndFootClosesWhatItOpens() throws {
     let page =
-      ContactSheet.head(title: "<lake>") + ContactSheet.figure(SheetCell(name: "a", pictures: [.init(try thumbnail())]))
+      ContactSheet.head(title: "<lake>") + ContactSheet.figure(SheetCell(name: "a", pictures: [try thumbnail()]))
       + ContactSheet.figure(SheetCell(name: "b", failure: "gone"))
       + ContactSheet.foot(images: 2, failed: 1)
     #expect(page.contains("<title>&lt;lake&gt;</title>") && page.contains("script-src 'none'"))

@@ -11,7 +11,7 @@ func fuzzLines(_ input: FuzzInput) {
   require(split(pieces, limit: limit) == whole, "the lines differ in pieces of seven bytes")
   for writesShards in [false, true] {
     let parser = LineParser(
-      variants: [Variant(size: PixelSize(256, 256))], gravity: .centre, firstNumber: 0, allowsPaths: true,
+      variants: [Variant(size: PixelSize(256, 256))], gravity: .centre, allowsPaths: true,
       writesShards: writesShards)
     for case .text(let bytes, let number) in whole { check(parser.parse(bytes, number: number), bytes) }
   }

@@ -12,12 +12,14 @@ final class UnsplashAnswers: Sendable {
   let accessKey: String
   private let pictures: [UnsplashOrigin.Picture]
   private let hourlyLimit: Int
+  private let mostPerPage: Int
   private let state: Mutex<State>
 
-  init(pictures: [UnsplashOrigin.Picture], accessKey: String, hourlyLimit: Int) {
+  init(pictures: [UnsplashOrigin.Picture], accessKey: String, hourlyLimit: Int, perPage: Int) {
     self.pictures = pictures
     self.accessKey = accessKey
     self.hourlyLimit = hourlyLimit
+    mostPerPage = perPage
     state = Mutex(State(remaining: hourlyLimit))
   }
 
@@ -61,7 +63,7 @@ final class UnsplashAnswers: Sendable {
 
   private func page(of found: [UnsplashOrigin.Picture], for request: OriginRequest, isSearch: Bool) -> OriginResponse {
     let query = request.query
-    let perPage = min(max(query["per_page"].flatMap { Int($0) } ?? 10, 1), 30)
+    let perPage = min(max(query["per_page"].flatMap { Int($0) } ?? 10, 1), mostPerPage)
     let page = max(query["page"].flatMap { Int($0) } ?? 1, 1)
     let pages = (found.count + perPage - 1) / perPage
     let items = found.dropFirst((page - 1) * perPage).prefix(perPage).map { item($0, for: request) }

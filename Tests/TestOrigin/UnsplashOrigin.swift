@@ -3,7 +3,7 @@ public import Foundation
 /// A fake of Unsplash's API on loopback, with the quirks of the real one, and its photos.
 ///
 ///     let unsplash = try UnsplashOrigin(directory: gallery)
-///     // thumbs prefetch --provider unsplash --provider-url \(unsplash.baseURL), UNSPLASH_ACCESS_KEY=\(unsplash.accessKey)
+///     // thumbs prefetch --provider unsplash:\(unsplash.baseURL), UNSPLASH_ACCESS_KEY=\(unsplash.accessKey)
 ///
 /// Like the real one it returns at most 30 photos a page, reports a total of 0 beyond the last page, and signals an
 /// exceeded rate limit by a 403 in plain text. The `ixid` in a photo's URL differs in every response. Unlike the real
@@ -29,12 +29,13 @@ public final class UnsplashOrigin: Sendable {
   ///
   /// - Parameters:
   ///   - hourlyLimit: The number of requests before the rate limit is exceeded.
+  ///   - perPage: The most photos a page.
   ///   - gate: Returns the gate that holds an image back, by its id.
   public init(
-    pictures: [Picture], accessKey: String = "test-access-key", hourlyLimit: Int = 5000,
+    pictures: [Picture], accessKey: String = "test-access-key", hourlyLimit: Int = 5000, perPage: Int = 30,
     heldBy gate: @escaping @Sendable (_ id: String) -> Gate? = { _ in nil }
   ) throws {
-    let api = UnsplashAnswers(pictures: pictures, accessKey: accessKey, hourlyLimit: hourlyLimit)
+    let api = UnsplashAnswers(pictures: pictures, accessKey: accessKey, hourlyLimit: hourlyLimit, perPage: perPage)
     self.api = api
     origin = try Origin { request in
       let response = api.response(to: request)

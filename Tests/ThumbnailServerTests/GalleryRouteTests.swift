@@ -120,7 +120,7 @@
     let hidden = HiddenPhotos(file)
     #expect(await hidden.order == [source.key.hex, "folder/~00.jpg"])
     let fixture = try ServiceFixture {
-      ($0.gallery, $0.hidden) = (.search(URLListProvider(path: urls.path), pageSize: 9), file)
+      ($0.gallery, $0.hidden) = (.search(URLListProvider(path: urls.path)), file)
     }
     let token = try #require(await fixture.get("/api/gallery").object["token"] as? String)
     let fields: HTTPHeaders = [RequestGuard.tokenField: token]

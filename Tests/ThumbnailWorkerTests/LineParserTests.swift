@@ -11,7 +11,7 @@ import ThumbnailCore
 
   private func parse(_ bytes: [UInt8], shards: Bool = false, paths: Bool = true) -> ParsedLine {
     let parser = LineParser(
-      variants: [Variant(size: PixelSize(400, 400), fit: .contain)], gravity: .attention, firstNumber: 20,
+      variants: [Variant(size: PixelSize(400, 400), fit: .contain)], gravity: .attention,
       allowsPaths: paths, writesShards: shards)
     return parser.parse(bytes, number: 3)
   }
@@ -23,7 +23,7 @@ import ThumbnailCore
   @Test func aURLIsALine() throws {
     let line = parse("  https://e.org/a b.jpg ")
     let item = try line.content.get()
-    #expect(line.address == .url("https://e.org/a b.jpg") && line.id == nil && line.key == "000000022")
+    #expect(line.address == .url("https://e.org/a b.jpg") && line.id == nil && line.key == "000000002")
     #expect(item.variants.map(\.size) == [PixelSize(400, 400)])
   }
 
@@ -88,7 +88,7 @@ import ThumbnailCore
 
   @Test func aMemberThatIsNullCountsAsMissing() throws {
     let text = #"{"url": null, "path": "a", "sizes": null, "headers": null, "key": null, "json": null, "fit": null}"#
-    #expect(try parse(text).content.get().key.text == "000000022")
+    #expect(try parse(text).content.get().key.text == "000000002")
   }
 
   @Test(arguments: [
@@ -103,7 +103,7 @@ import ThumbnailCore
     let text = #"{"path": "b", "key": "k", "sizes": [9], "url": "http://a", "key": null, "sizes": null, "path": null}"#
     let item = try parse(text).content.get()
     let sizes = try parse(#"{"path": "a"}"#).content.get().variants.map(\.size)
-    #expect(item.key.text == "000000022" && item.variants.map(\.size) == sizes)
+    #expect(item.key.text == "000000002" && item.variants.map(\.size) == sizes)
     guard case .url = item.origin else {
       Issue.record("\(item.origin)")
       return

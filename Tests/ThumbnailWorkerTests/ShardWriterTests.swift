@@ -26,7 +26,7 @@ import ThumbnailCore
     try NewFile.makeFolders(path)
     let (responses, shards) = (Recorder<LineResponse>(), Recorder<ShardWriter.Report>())
     let writer = ShardWriter(
-      folder: try RootFolder(path), shardSize: size, firstShard: 3,
+      folder: try RootFolder(path), shardSize: size,
       onResponse: { response, _ in responses.append(response) },
       onShard: { shards.append($0) })
     for turn in turns { writer.take(turn) }
@@ -40,7 +40,7 @@ import ThumbnailCore
     let turns = (1...10).map { turn($0, fails: $0 == 3) }
     let first = try await write(turns)
     #expect(first.responses.map(\.number) == Array(1...10))
-    #expect(first.shards.map(\.name) == ["00003.tar", "00004.tar", "00005.tar"])
+    #expect(first.shards.map(\.name) == ["00000.tar", "00001.tar", "00002.tar"])
     #expect(first.shards.map(\.lines) == [4, 4, 2] && first.shards.map(\.samples) == [3, 4, 2])
     #expect(first.shards.map(\.firstLine) == [1, 5, 9])
     for (number, order) in [turns.reversed(), turns.shuffled(), turns.shuffled()].enumerated() {
@@ -53,7 +53,7 @@ import ThumbnailCore
   @Test func aShardSaysItsLengthAndItsDigest() async throws {
     let shard = try #require(try await write([turn(1)]).shards.first)
     let (length, digest) = try shard.result.get()
-    let data = try bytes("a/00003.tar")
+    let data = try bytes("a/00000.tar")
     #expect(data.count == length && SHA256.hash(data).hexadecimal == digest)
   }
 
@@ -73,7 +73,7 @@ import ThumbnailCore
   @Test func aShardWithoutASampleIsAnEmptyArchive() async throws {
     let result = try await write((1...4).map { turn($0, fails: true) })
     #expect(result.shards.map(\.samples) == [0])
-    #expect(try bytes("a/00003.tar") == Data(TarHeader.end))
+    #expect(try bytes("a/00000.tar") == Data(TarHeader.end))
   }
 
   @Test func withoutAFolderEachLineFailsAndSoDoesTheShard() async throws {
@@ -81,7 +81,7 @@ import ThumbnailCore
     try NewFile.makeFolders(RawPath(path.path))
     let (responses, shards) = (Recorder<LineResponse>(), Recorder<ShardWriter.Report>())
     let writer = ShardWriter(
-      folder: try RootFolder(RawPath(path.path)), shardSize: 2, firstShard: 0,
+      folder: try RootFolder(RawPath(path.path)), shardSize: 2,
       onResponse: { response, _ in responses.append(response) },
       onShard: { shards.append($0) })
     try FileManager.default.removeItem(at: path)

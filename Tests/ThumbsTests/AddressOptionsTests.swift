@@ -20,7 +20,7 @@
     let pictures = try run.pictures()
     #expect(run.status == 1 && pictures.map(\.error?.code) == ["address-refused", "address-refused"])
     let messages = pictures.compactMap(\.error?.message)
-    #expect(messages.allSatisfy { $0.contains("(--allow-network)") }, "\(messages)")
+    #expect(messages.allSatisfy { $0.contains("serve --allow-network") }, "\(messages)")
     #expect(messages.allSatisfy { !$0.contains("127.0.0.1") && !$0.contains("::1") }, "\(messages)")
     #expect(origin.connectionCount == 0)
   }
@@ -33,22 +33,9 @@
     #expect(quiet.status == 1 && !quiet.stderr.contains("127.0.0.1"), "\(quiet.stderr)")
   }
 
-  @Test func aNetworkMayBeAllowed() async throws {
-    let get = ["get", "\(origin.url("/a"))", "-o", "a.jpg"]
-    let both = ["--public-addresses-only", "--allow-network", "10.0.0.0/8", "--allow-network", "127.0.0.1"]
-    let refused = ["--refuse-network", "127.0.0.0/8"]
-    for (options, status, connections): ([String], Int32, Int) in [
-      (refused, 1, 0), (["--public-addresses-only", "--allow-network", "10.0.0.0/8"], 1, 0), (both, 0, 1),
-      (both + refused + ["--refresh"], 1, 1),
-    ] {
-      #expect(try await bench.start(get + options).run().status == status, "\(options)")
-      #expect(origin.connectionCount == connections)
-    }
-  }
-
   @Test func aPhotoServiceOnThisMachineIsNotAsked() async throws {
     let run = try await bench.run(
-      "search", "--query", "", "--provider", "commons", "--provider-url", "\(origin.url())", "--public-addresses-only")
+      "search", "--query", "", "--provider", "commons:\(origin.url())", "--public-addresses-only")
     #expect(run.status == 64 && run.stderr.contains("commons is not asked"), "\(run.stderr)")
     #expect(origin.connectionCount == 0)
   }
@@ -57,21 +44,21 @@
     let environment = ["http_proxy": "http://127.0.0.1:\(origin.port)"]
     let get = ["get", "http://picture.example/a.jpg", "-o", "a.jpg", "--public-addresses-only"]
     let run = try await bench.start(get, environment: environment).run()
-    #expect(run.status == 64 && run.stderr.contains("http_proxy") && run.stderr.contains("(--proxy)"), "\(run.stderr)")
+    #expect(
+      run.status == 64 && run.stderr.contains("http_proxy") && run.stderr.contains("(THUMBS_PROXY)"), "\(run.stderr)")
     #expect(origin.connectionCount == 0)
-    let named = get + ["--proxy", "http://127.0.0.1:\(origin.port)"]
-    #expect(try await bench.start(named, environment: environment).run().status == 0)
+    let named = ["THUMBS_PROXY": "http://127.0.0.1:\(origin.port)"].merging(environment) { $1 }
+    #expect(try await bench.start(get, environment: named).run().status == 0)
   }
 
   @Test(
     arguments: [
-      (["--allow-network", "10.0.0.0/8"], "give --public-addresses-only, too"),
-      (["--allow-network", "10.0.0.0/33", "--public-addresses-only"], "10.0.0.0/8 or fd00::/8"),
+      (["--allow-private-networks", "--allow-network", "10.0.0.0/8"], "give --public-addresses-only, too"),
+      (["--allow-network", "10.0.0.0/33"], "10.0.0.0/8 or fd00::/8"),
       (["--refuse-network", "localhost"], "10.0.0.0/8 or fd00::/8"),
-      (["--allow-private-networks"], "the default here"),
     ])
   func whatCannotBeMeantIsSaid(options: [String], says: String) async throws {
-    let run = try await bench.start(["prefetch", "--urls", "-"] + options).run()
+    let run = try await bench.start(["serve", "--port", "0"] + options).run()
     #expect(run.status == 64 && run.stdout.isEmpty && run.stderr.contains(says), "\(run.stderr)")
   }
 }

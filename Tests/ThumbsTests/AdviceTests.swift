@@ -7,7 +7,11 @@
       Advice.withOptions("too large; raise the limit (maximumPixels)") == "too large; raise the limit (--max-pixels)")
     #expect(
       Advice.withOptions("raise the budget (memoryBudget) or the helper's limit (isolation.memoryLimit)")
-        == "raise the budget (--memory-budget) or the helper's limit (--helper-memory)")
+        == "raise the budget (--memory-budget) or the helper's limit (--memory-budget)")
+  }
+
+  @Test func namesNothingWhereNoOptionIs() {
+    #expect(Advice.withOptions("it needs more time (isolation.deadline)") == "it needs more time")
   }
 
   @Test(arguments: ["", "no such file", "status 404 (not found)", "the proxy wants a login"])

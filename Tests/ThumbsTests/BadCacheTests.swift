@@ -63,7 +63,7 @@
 
     // When far more is to be stored
     _ = try bench.folder("many", pictures: 200)
-    let many = ["prefetch", "--query", "", "--provider", "folder:many", "--format", "png", "--pages", "9"]
+    let many = ["prefetch", "--query", "", "--provider", "folder:many", "--format", "png", "--count", "200"]
     let run = try await bench.start(many + ["--json", "--cache-dir", "disk"]).run()
 
     // Then all pictures are made, one line says what is wrong, and the first three are still there

@@ -114,7 +114,7 @@
       }
     }
     let provider = try await bench.run(
-      "prefetch", "--query", "a", "--provider", "unsplash", "--provider-url", "ftp://ada:secret@host",
+      "prefetch", "--query", "a", "--provider", "unsplash:ftp://ada:secret@host",
       environment: ["UNSPLASH_ACCESS_KEY": "key"])
     #expect(provider.status == 64 && !provider.stderr.contains("secret"))
   }

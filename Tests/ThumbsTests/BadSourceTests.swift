@@ -61,7 +61,7 @@
     let base = "\(origin.url(""))"
     origin.stop()
     let run = try await bench.run(
-      "prefetch", "--query", "lake", "--provider", "unsplash", "--provider-url", base,
+      "prefetch", "--query", "lake", "--provider", "unsplash:\(base)",
       environment: ["UNSPLASH_ACCESS_KEY": "key-of-a-test"])
     expectComplaint(run, 69, "unsplash cannot be reached", "check the network")
   }
@@ -69,7 +69,7 @@
   @Test func aKeyThatIsNotAcceptedIsNotShown() async throws {
     let unsplash = try UnsplashOrigin(pictures: [])
     let run = try await bench.run(
-      "prefetch", "--query", "lake", "--provider", "unsplash", "--provider-url", "\(unsplash.baseURL)", "--verbose",
+      "prefetch", "--query", "lake", "--provider", "unsplash:\(unsplash.baseURL)", "--verbose",
       environment: ["UNSPLASH_ACCESS_KEY": "wrong-key"])
     #expect(run.status == 69)
     #expect(run.stderr.contains("does not accept the access key in UNSPLASH_ACCESS_KEY; check it"))
@@ -79,11 +79,11 @@
   @Test func aServiceThatFailsHalfWayKeepsWhatWasFetched() async throws {
     let body = [UInt8](try TestImages.bytes("formats/jpeg-420.jpg"))
     let pictures = (0..<4).map { UnsplashOrigin.Picture(id: "p\($0)", description: "a lake", body: body) }
-    let unsplash = try UnsplashOrigin(pictures: pictures, hourlyLimit: 1)
+    let unsplash = try UnsplashOrigin(pictures: pictures, hourlyLimit: 1, perPage: 2)
     let run = try await bench.run(
-      "prefetch", "--query", "lake", "--provider", "unsplash", "--provider-url", "\(unsplash.baseURL)", "--per-page",
+      "prefetch", "--query", "lake", "--provider", "unsplash:\(unsplash.baseURL)",
       // In the last minute of an hour it would wait for the next one.
-      "2", "--max-wait", "0", "--json", environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey])
+      "--max-wait", "0", "--json", environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey])
     expectComplaint(run, 1, "takes no more requests", "try again", printing: true)
     #expect(try run.summary().stored == 2)
   }

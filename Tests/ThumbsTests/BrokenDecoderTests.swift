@@ -91,7 +91,7 @@
       try FileManager.default.copyItem(at: TestImages.url("formats/\(name)"), to: pictures.appendingPathComponent(name))
     }
     let run = try await bench.run(
-      "convert", "pictures", "-o", "small", "--size", "100", "--helper-deadline", "1", "--helper-memory", "128MiB",
+      "convert", "pictures", "-o", "small", "--size", "100",
       environment: ["LD_LIBRARY_PATH": libraries.path])
     #expect(run.status == 1, "\(run.stderr)")
     for decoder in fault.decoders {

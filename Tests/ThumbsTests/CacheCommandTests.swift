@@ -178,7 +178,7 @@
     _ = try bench.folder("pictures", pictures: 130)
     let command = [
       "prefetch", "--query", "", "--provider", "folder:pictures", "--size", "160x120", "--format", "png", "--quiet",
-      "--pages", "9",
+      "--count", "130",
     ]
     #expect(try await bench.start(command).run().status == 0)
     let (limit, overhead) = (1_048_576, 1_179_648)

@@ -19,7 +19,7 @@ struct ConvertedPicture: Decodable, Sendable {
 /// The last line of `thumbs convert --json`.
 struct ConvertSummary: Decodable {
   let converted, current, failed, skipped: Int
-  let toldApart, earlierVersion: Int?
+  let toldApart: Int?
   let seconds: Double
   let peakMemoryBytes: Int
 }
@@ -47,29 +47,6 @@ extension Run {
   }
 
   private func files(_ folder: String) throws -> [String: Data] { try bench.files(folder) }
-
-  @Test func thumbnailsOfAnEarlierVersionAreCountedAndRemadeIfAsked() async throws {
-    try put("formats/jpeg-420.jpg", "photos/a.jpg")
-    func convert(_ more: String...) async throws -> Run {
-      try await bench.start(["convert", "photos", "--output", "small", "--size", "40"] + more).run()
-    }
-    #expect(try await convert().status == 0)
-    // The version is the number before the options; 0 is before the first.
-    let index = bench.url("small/.thumbs-index")
-    let lines = try String(contentsOf: index, encoding: .utf8).split(separator: "\n").map { line in
-      var fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
-      if fields.count > 3 { fields[3] = "0:" + (fields[3].split(separator: ":").last ?? "") }
-      return fields.joined(separator: "\t") + "\n"
-    }
-    try Data(lines.joined().utf8).write(to: index)
-    let kept = try await convert()
-    let counts = "0 made, 1 current, 0 failed, 1 of an earlier version, which --remake makes anew;"
-    #expect(kept.lines.first?.hasPrefix(counts) == true, "\(kept.lines)")
-    #expect(try await convert("--json").conversions().summary.earlierVersion == 1)
-    let remade = try await convert("--remake", "--json").conversions().summary
-    #expect(remade.converted == 1 && remade.earlierVersion == nil)
-    #expect(try await convert("--remake", "--json").conversions().summary.current == 1)
-  }
 
   @Test func aFolderIsConvertedAndToldLineByLine() async throws {
     try put("formats/jpeg-420.jpg", "photos/2024/a.jpg")
@@ -199,34 +176,6 @@ extension Run {
     #expect(try files("nulls").keys.sorted() == [".thumbs-index", "photos/line\nbreak.jpg", "photos/x/a.jpg"])
     try Data("photos/x/a.jpg".utf8).write(to: bench.url("list"))
     #expect(try await bench.run("convert", "@list", "--output", "listed").status == 0)
-  }
-
-  @Test func aSheetShowsTheInputsInTheirOrder() async throws {
-    try put("formats/jpeg-420.jpg", "photos/a, \"b\".jpg")
-    try put("broken/empty.jpg", "photos/empty.jpg")
-    let run = try await bench.run(
-      "convert", "photos", "--output", "small", "--sheet", "sheet.html", "--size", "9", "--size", "8")
-    #expect(run.status == 1)
-    let sheet = try String(contentsOf: bench.url("sheet.html"), encoding: .utf8)
-    // The page holds the first thumbnail itself, lists the other, and keeps the order of the inputs.
-    #expect(sheet.contains("src=\"data:image/jpeg;base64,/9j/") && !sheet.contains("small/"))
-    #expect(
-      sheet.contains("9×7") && sheet.contains("8×6") && sheet.contains("2 pictures, <span class=\"failed\">1 failed"))
-    let (first, second) = (sheet.range(of: "b&quot;.jpg</bdi>"), sheet.range(of: "empty.jpg</bdi>"))
-    #expect(try #require(first).lowerBound < #require(second).lowerBound)
-    let nowhere = try await bench.run("convert", "photos", "--output", "other", "--sheet", "missing/sheet.html")
-    #expect(nowhere.status == 73 && nowhere.stderr.contains("missing/sheet.html cannot be written"))
-    #expect(!FileManager.default.fileExists(atPath: bench.url("other").path))
-    // Pictures that are left out are no inputs, and not lost either, behind links; nor is the index.
-    for (link, file) in [("a.html", "photos/empty.jpg"), ("b.html", "small/.thumbs-index")] {
-      try FileManager.default.createSymbolicLink(atPath: bench.url(link).path, withDestinationPath: file)
-    }
-    let before = try files(".")
-    for file in ["a.html", "b.html"] {
-      let run = try await bench.run("convert", "photos", "--output", "small", "--exclude", "e*", "--sheet", file)
-      expectComplaint(run, 73, "it has the name of a picture, or of a file that the program keeps for itself")
-    }
-    #expect(try files(".") == before)
   }
 
   @Test func whatCannotBeWrittenEndsWith73() async throws {

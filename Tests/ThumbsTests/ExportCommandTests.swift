@@ -99,7 +99,7 @@
   }
 
   private func prefetch(_ unsplash: UnsplashOrigin, _ arguments: [String]) async throws -> Run {
-    let search = ["prefetch", "--query", "lake", "--provider", "unsplash", "--provider-url", "\(unsplash.baseURL)"]
+    let search = ["prefetch", "--query", "lake", "--provider", "unsplash:\(unsplash.baseURL)"]
     return try await bench.start(
       search + ["--count", "3"] + arguments, environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey]
     ).run()
@@ -157,7 +157,7 @@
   func aFullDiskEndsTheRunWithNothingHalfWritten() async throws {
     _ = try bench.folder("pictures", pictures: 40)
     let disk = try #require(TinyDisk(at: bench.url("disk"), kibibytes: 100))
-    let run = try await prefetch("--export", "disk", "--pages", "9", "--size", "200x200", "--format", "png")
+    let run = try await prefetch("--export", "disk", "--size", "200x200", "--format", "png")
     #expect(run.status == 73)
     #expect(run.stderr.contains("No space left on device"))
     #expect(!run.stderr.contains("more match") && !run.lines.contains { $0.contains("more match") })

@@ -137,7 +137,7 @@
     #expect(folder.status == 0)
     #expect(try folder.summary().stored == 2)
     let search = try await bench.run(
-      "prefetch", "--query", "lake", "--provider", "unsplash", "--provider-url", "\(origin.url(""))", "--offline",
+      "prefetch", "--query", "lake", "--provider", "unsplash:\(origin.url(""))", "--offline",
       environment: ["UNSPLASH_ACCESS_KEY": "a-key-of-some-length"])
     expectComplaint(search, 69, "--offline", "folder:PATH")
     #expect(asked == 0)

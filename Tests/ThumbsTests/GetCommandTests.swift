@@ -34,17 +34,6 @@
     if let expected { #expect(made?.thumbnails.map { [$0.width, $0.height] } == [expected], "\(run.stderr)") }
   }
 
-  @Test func conversionsAreCroppedToo() async throws {
-    let options = ["--crop", "80x40+10+20", "--size", "30x20"]
-    let run = try await bench.start(["convert", picture, "--output", "out"] + options).run()
-    #expect(run.status == 0, "\(run.stderr)")
-    let get = try await bench.start(["get", picture, "--output", "a.jpg"] + options).run()
-    #expect(get.status == 0, "\(get.stderr)")
-    let made = try FileManager.default.contentsOfDirectory(atPath: bench.url("out").path).filter { $0.hasSuffix("jpg") }
-    let name = try #require(made.first)
-    #expect(try Data(contentsOf: bench.url("out/\(name)")) == Data(contentsOf: bench.url("a.jpg")))
-  }
-
   @Test func jsonTellsWhatCameOfThePicture() async throws {
     let run = try await bench.run("get", picture, "--size", "40", "--output", "a.jpg", "--json")
     #expect(run.status == 0 && run.stderr.isEmpty)

@@ -70,7 +70,7 @@
 
   @Test func aKillAtAnyMomentLeavesAValidCache() async throws {
     _ = try bench.folder("pictures", pictures: 60)
-    let command = ["prefetch", "--query", "", "--provider", "folder:pictures", "--json", "--per-page", "60"]
+    let command = ["prefetch", "--query", "", "--provider", "folder:pictures", "--json"]
     for lines in [1, 7, 30] {
       let process = try bench.start(command + ["--cache-dir", "cache-\(lines)"])
       _ = await eventually(within: .seconds(20)) { process.printed.split(separator: "\n").count >= lines }

@@ -1,4 +1,5 @@
 @testable import CodecTestSupport
+@testable import thumbs
 
 /// The options about helper processes, and what becomes of the processes when the command ends.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct IsolationCommandTests {
@@ -9,60 +10,45 @@
   init() throws { bench = try Bench() }
 
   /// A folder with a picture of each kind: read here, read in a helper, and never done.
-  private func mixedFolder(withEndless: Bool = true) throws -> URL {
+  private func mixedFolder() throws {
     let folder = try bench.folder("mixed", pictures: 1)
     for name in ["svg.svg", "bmp.bmp", "jpeg2000.jp2", "pdf.pdf", "jpeg-xl.jxl", "openexr.exr"] {
       try FileManager.default.copyItem(at: TestImages.url("formats/\(name)"), to: folder.appendingPathComponent(name))
     }
-    if withEndless { try Self.endless.write(to: folder.appendingPathComponent("endless.svg")) }
-    return folder
+    try Self.endless.write(to: folder.appendingPathComponent("endless.svg"))
   }
 
   @Test func aFolderIsDoneAndWhatHangsIsNamed() async throws {
-    _ = try mixedFolder()
+    try mixedFolder()
     let run = try await bench.run(
-      "prefetch", "--query", "", "--provider", "folder:mixed", "--size", "50x50", "--fit", "cover", "--json",
-      "--helper-deadline", "10")
+      "prefetch", "--query", "", "--provider", "folder:mixed", "--size", "50x50", "--fit", "cover", "--json")
     #expect(run.status == 1, "\(run.stderr)")
     let pictures = try run.pictures()
     #expect(pictures.count == 8)
     #expect(pictures.filter { $0.status == "stored" }.count == 7)
     let failed = try #require(pictures.first { $0.status == "failed" })
     #expect(failed.id == "endless.svg" && failed.error?.code == "decoder-failed")
-    #expect(failed.error?.message.contains("--helper-deadline") == true, "\(failed.error?.message ?? "")")
+    #expect(failed.error?.message.hasSuffix("or needs more time") == true, "\(failed.error?.message ?? "")")
   }
 
-  @Test(arguments: [("webpsave_buffer", "effort=0"), ("heifsave_buffer", "compression=hevc,effort=0")])
-  func aPictureThatNeedsMoreMemoryThanItsHelperHasIsRefused(saver: String, options: String) async throws {
-    let folder = try bench.folder("large")
-    let picture = try TestPicture.quarters(500, 300).repeated(8).encoded(saver, options)
-    try Data(picture).write(to: folder.appendingPathComponent("large.\(saver.prefix(4))"))
-    func run(_ size: String) async throws -> Run {
-      try await bench.run(
-        "convert", "large", "-o", "small", "--size", size, "--helper-memory", "64MiB", "--memory-budget", "32MiB")
+  @Test func theBudgetRaisesWhatAHelperMayTake() throws {
+    func limit(_ budget: String) throws -> Int {
+      try ThumbnailPipeline.Configuration(MemoryOption.parse(["--memory-budget", budget])).isolation.memoryLimit.bytes
     }
-    let refused = try await run("4000")
-    #expect(refused.status == 1 && refused.stderr.contains("more than the 64.0 MiB"), "\(refused.stderr)")
-    let small = try await run("200")
-    #expect(small.status == 0, "\(small.stderr)")
+    let standard = DecodeIsolation().memoryLimit.bytes
+    #expect(try limit("32MiB") == standard && limit("\(standard + 1)") == standard + 1)
+    let deadline = try ThumbnailPipeline.Configuration(HelperDeadlineOption.parse(["--helper-deadline", "0.5"]))
+    #expect(deadline.isolation.deadline == .milliseconds(500))
   }
 
-  @Test(arguments: [["--isolate", "off"]])
-  func unsafeFormatsAreLeftOutOfAFolderWhereTheyAreRefused(_ options: [String]) async throws {
-    _ = try mixedFolder(withEndless: false)
-    let run = try await bench.start(
-      ["prefetch", "--query", "", "--provider", "folder:mixed", "--size", "50x50", "--json"] + options
-    ).run()
-    #expect(run.status == 0, "\(run.stderr)")
-    #expect(try run.pictures().map(\.id) == ["picture 0.jpg"])
-  }
-
-  @Test func getRefusesThemWithWhatToDo() async throws {
-    let drawing = TestImages.url("formats/svg.svg").path
-    let run = try await bench.run("get", drawing, "--output", "a.png", "--isolate", "off")
-    expectComplaint(run, 1, "SVG", "--isolate")
-    let allowed = try await bench.run("get", drawing, "--output", "a.png")
-    #expect(allowed.status == 0 && allowed.stderr.isEmpty, "\(allowed.stderr)")
+  @Test func drawingsAreRefusedInProcess() async throws {
+    let lines = Data("{\"path\":\"\(TestImages.url("formats/svg.svg").path)\"}\n".utf8)
+    func worker(_ options: String...) async throws -> WorkerResponses {
+      try WorkerResponses(await bench.start(["worker"] + options, input: .bytes(lines)).run())
+    }
+    let refused = try await worker("--isolate", "off")
+    #expect(refused[1]?.error?.message.contains("SVG") == true)
+    #expect(try await worker()[1]?.status == "ok")
   }
 
   @Test func theWebsAreRefusedUnlessAsked() async throws {
@@ -77,7 +63,7 @@
 
   @Test(arguments: [SIGKILL, SIGINT]) func aHelperEndsWithTheCommandThatIsKilled(_ signal: Int32) async throws {
     try Self.endless.write(to: bench.url("endless.svg"))
-    let process = try bench.start(["get", "endless.svg", "--output", "a.png", "--helper-deadline", "600"])
+    let process = try bench.start(["get", "endless.svg", "--output", "a.png"])
     let helper = try await helper(of: process)
     process.send(signal)
     #expect(await process.run().status == 128 + signal)
@@ -85,12 +71,11 @@
   }
 
   @Test(arguments: [
-    (["--isolate", "web"], "--isolate"), (["--helper-memory", "1MiB"], "at least 64MiB"),
-    (["--helper-deadline", "0"], "seconds"), (["--unsafe-from-web", "--isolate", "off"], "exclude"),
+    (["--isolate", "web"], "--isolate"), (["--helper-deadline", "0"], "seconds"),
     (["--unsafe-from-web", "--isolate", "off"], "exclude"),
   ])
   func wrongUsageIsSaid(_ options: [String], _ words: String) async throws {
-    expectComplaint(try await bench.start(["get", "a.svg", "--output", "b.png"] + options).run(), 64, words)
+    expectComplaint(try await bench.start(["serve"] + options).run(), 64, words)
   }
 
   @Test func theHelperIsNotForPeople() async throws {

@@ -16,23 +16,27 @@
     let origin = try picture()
     let direct = environment.merging(["no_proxy": "127.0.0.1"]) { $1 }
     #expect(try await bench.run("get", "\(origin.url("/b"))", "-o", "b.jpg", environment: direct).status == 0)
-    let options = ["get", "\(origin.url("/c"))", "-o", "c.jpg", "--proxy", "none"]
-    #expect(try await bench.start(options, environment: environment).run().status == 0)
+    let none = environment.merging(["THUMBS_PROXY": "none"]) { $1 }
+    #expect(try await bench.run("get", "\(origin.url("/c"))", "-o", "c.jpg", environment: none).status == 0)
     #expect(origin.requests.map(\.target) == ["/b", "/c"] && proxy.requests.count == 1)
   }
 
-  @Test func theProxyOptionOverrulesTheEnvironment() async throws {
+  @Test func aProxyForThisProgramOverrulesTheOthers() async throws {
     let proxy = try picture()
     let run = try await bench.run(
-      "get", "http://picture.example/a.jpg", "-o", "a.jpg", "--proxy", "http://127.0.0.1:\(proxy.port)",
-      environment: ["http_proxy": "http://127.0.0.1:1", "no_proxy": "picture.example"])
+      "get", "http://picture.example/a.jpg", "-o", "a.jpg",
+      environment: [
+        "THUMBS_PROXY": "http://127.0.0.1:\(proxy.port)", "http_proxy": "http://127.0.0.1:1",
+        "no_proxy": "picture.example",
+      ])
     #expect(run.status == 0 && proxy.requests.count == 1, "\(run.stderr)")
   }
 
   @Test func aProxyThatWantsALoginSaysWhatToDo() async throws {
     let proxy = try Origin { _ in .status(407) }
     let run = try await bench.run(
-      "get", "http://picture.example/a.jpg", "-o", "a.jpg", "--proxy", "http://127.0.0.1:\(proxy.port)")
+      "get", "http://picture.example/a.jpg", "-o", "a.jpg",
+      environment: ["THUMBS_PROXY": "http://127.0.0.1:\(proxy.port)"])
     #expect(run.status != 0 && run.stderr.contains("the proxy wants a login"), "\(run.stderr)")
   }
 
@@ -44,6 +48,14 @@
     #expect(name.hasPrefix("thumbs/\(version) libcurl/"), "\(name)")
   }
 
+  @Test func anotherNameIsNoPartOfThePicturesKeys() async throws {
+    let origin = try picture()
+    let get = ["get", "\(origin.url("/a"))", "-o", "a.jpg"]
+    #expect(try await bench.start(get + ["--header", "*=user-agent: probe/1"]).run().status == 0)
+    #expect(origin.requests.first?.request.value(of: "User-Agent") == "probe/1")
+    #expect(try await bench.start(get + ["--offline"]).run().status == 0)
+  }
+
   @Test func headersGoToTheirHostAndItsRedirectsOnly() async throws {
     let elsewhere = try picture()
     let origin = try Origin { request in
@@ -51,7 +63,8 @@
     }
     let run = try await bench.run(
       "prefetch", "--urls", "-", "--header", "127.0.0.1:\(origin.port)=Authorization: Bearer hunter2",
-      "--header", "*=Accept-Language: de", "--user-agent", "probe/1 (+https://example.org)", "--verbose",
+      "--header", "*=Accept-Language: de", "--header",
+      "*=User-Agent: probe/1 (+https://example.org)", "--verbose",
       input: .bytes(Data("\(origin.url("/a.jpg"))\n\(origin.url("/moved"))\n\(elsewhere.url("/b.jpg"))\n".utf8)))
     #expect(run.status == 0, "\(run.stderr)")
     for record in origin.requests {
@@ -101,17 +114,25 @@
     arguments: [
       (["--header", "Authorization: hunter2"], "names no host"), (["--header", "hunter2"], "write 'HOST=NAME: VALUE'"),
       (["--header", "*=Bearer hunter2: x"], "a name has no blanks"), (["--header", "*=X: hunter2\nY: 1"], "one line"),
-      (["--proxy", "hunter2"], "--proxy is no URL"), (["--proxy", "gopher://hunter2:1"], "--proxy is no URL"),
-      (["--cacert", "nowhere.pem"], "--cacert nowhere.pem cannot be read"),
       (["--client-cert", "nowhere.pem"], "names no host"),
       (["--client-cert", "a.example=nowhere.pem"], "--client-cert nowhere.pem cannot be read"),
-      (["--user-agent", ""], "give one line"),
       (["--netrc-file", "nowhere"], "--netrc-file nowhere cannot be read"),
     ])
   func whatCannotBeUsedIsSaidWithoutSecrets(options: [String], says: String) async throws {
-    let run = try await bench.start(["prefetch", "--urls", "-"] + options).run()
+    let run = try await bench.start(["serve", "--port", "0"] + options).run()
     #expect(run.status == 64 && run.stdout.isEmpty)
     #expect(run.stderr.contains(says) && !run.stderr.contains("hunter2"), "\(run.stderr)")
+  }
+
+  @Test(arguments: [
+    ("THUMBS_PROXY", "hunter2", "THUMBS_PROXY is no URL"),
+    ("THUMBS_PROXY", "gopher://hunter2:1", "THUMBS_PROXY is no URL"),
+    ("SSL_CERT_FILE", "nowhere.pem", "SSL_CERT_FILE nowhere.pem cannot be read: No such file"),
+  ])
+  func variablesThatCannotBeUsedAreSaidWithoutSecrets(name: String, value: String, says: String) async throws {
+    let run = try await bench.run("get", "https://picture.example/a", "-o", "a.jpg", environment: [name: value])
+    expectComplaint(run, 64, says)
+    #expect(!run.stderr.contains("hunter2"))
   }
 
   private func cacheContains(_ text: String) throws -> Bool {

@@ -5,9 +5,18 @@
 
   init() throws { bench = try Bench() }
 
-  private func convert(_ environment: [String: String], _ options: String...) async throws -> Run {
-    try await bench.start(
-      ["convert", pictures, "-o", "made", "--size", "64", "--format", "jpeg"] + options, environment: environment
+  private func convert(_ environment: [String: String]) async throws -> Run {
+    try await bench.run(
+      "convert", pictures, "-o", "made", "--size", "64", "--format", "jpeg", environment: environment)
+  }
+
+  /// Decodes the same in its own process.
+  private func decodeInProcess(_ environment: [String: String]) async throws -> Run {
+    let lines = try FileManager.default.contentsOfDirectory(atPath: pictures).map {
+      "{\"path\":\"\(pictures)/\($0)\"}\n"
+    }
+    return try await bench.start(
+      ["worker", "--isolate", "off"], environment: environment, input: .bytes(Data(lines.joined().utf8))
     ).run()
   }
 
@@ -22,7 +31,7 @@
     }
     #expect(try await loaded() == [])
     #expect(try FileManager.default.contentsOfDirectory(atPath: bench.url("made").path).count > 100)
-    let inProcess = try await convert(["LD_DEBUG": "files"], "--isolate", "off", "--force")
+    let inProcess = try await decodeInProcess(["LD_DEBUG": "files"])
     #expect(inProcess.stderr.contains("libvips"))
   }
 
@@ -45,7 +54,7 @@
     compiler.waitUntilExit()
     #expect(compiler.terminationStatus == 0)
     let traps = ["LD_PRELOAD": bench.url("traps.so").path, "SWIFT_BACKTRACE": "enable=no"]
-    let run = try await convert(traps, "--sheet", "sheet.html")
+    let run = try await convert(traps)
     #expect(run.status == 0, "\(run.stderr.suffix(500))")
     // Nor where it reduces what it has stored.
     for size in ["400x400", "100x100"] {
@@ -54,7 +63,7 @@
         environment: traps)
       #expect(run.status == 0, "\(run.stderr)")
     }
-    let inProcess = try await convert(traps, "--isolate", "off", "--force")
+    let inProcess = try await decodeInProcess(traps)
     #expect(inProcess.status != 0 && inProcess.stderr.contains("was called"))
   }
 }

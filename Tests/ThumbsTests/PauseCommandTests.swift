@@ -26,8 +26,8 @@
     for (name, service, refusals) in services {
       for refusal in refusals { service.failNext(with: refusal) }
       let run = try await bench.run(
-        "prefetch", "--query", "lake", "--provider", name, "--provider-url", "\(service.baseURL)", "--per-page", "5",
-        "--json", environment: ["PEXELS_API_KEY": "key-of-a-test"])
+        "prefetch", "--query", "lake", "--provider", "\(name):\(service.baseURL)", "--json",
+        environment: ["PEXELS_API_KEY": "key-of-a-test"])
       #expect(run.status == 0, "\(name): \(run.stderr)")
       #expect(try run.pictures().count == 5)
       #expect(run.complaints.filter { $0 == "thumbs: \(name) asks for a pause of 1 s; waiting" }.count == 1)
@@ -38,7 +38,7 @@
     let service = try PhotoServiceOrigin.commons(lakes)
     service.failNext(with: .tooManyRequests(retryAfter: "3"))
     let run = try await bench.run(
-      "prefetch", "--query", "lake", "--provider", "commons", "--provider-url", "\(service.baseURL)", "--max-wait", "2s"
+      "prefetch", "--query", "lake", "--provider", "commons:\(service.baseURL)", "--max-wait", "2s"
     )
     expectComplaint(run, 69, "commons takes no more requests for now; try again in 3 s")
     #expect(service.apiRequests.count == 1)

@@ -39,13 +39,13 @@
     let pictures = (0..<Self.pages * Self.perPage).map {
       UnsplashOrigin.Picture(id: "p\($0)", description: "a lake", body: body)
     }
-    let unsplash = try UnsplashOrigin(pictures: pictures) { id in
+    let unsplash = try UnsplashOrigin(pictures: pictures, perPage: Self.perPage) { id in
       Int(id.dropFirst()).map { gates[$0] }
     }
     let process = try bench.start(
       [
-        "prefetch", "--query", "lake", "--provider", "unsplash", "--provider-url", "\(unsplash.baseURL)",
-        "--per-page", "\(Self.perPage)", "--pages", "\(Self.pages)", "--json",
+        "prefetch", "--query", "lake", "--provider", "unsplash:\(unsplash.baseURL)",
+        "--count", "\(pictures.count)", "--json",
       ], environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey])
 
     var sight = Sight()

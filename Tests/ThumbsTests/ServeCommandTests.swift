@@ -118,8 +118,8 @@
     let served = try await Served(
       bench,
       [
-        "--provider", "commons", "--provider-url", "\(commons.baseURL)", "--port", "0", "--allow-private-networks",
-        "--user-agent", "test/1 (me@example.org)",
+        "--provider", "commons:\(commons.baseURL)", "--port", "0", "--allow-private-networks",
+        "--header", "*=User-Agent: test/1 (me@example.org)",
       ])
     #expect(try await served.object("/api/gallery")["title"] as? String == "Wikimedia Commons")
     let items = try await served.items(3, query: "lake")
@@ -192,20 +192,34 @@
     #expect(try await served.get(address).status == 200)
     #expect(try await served.get(address.replacing("card", with: "41")).status == 403)
     #expect(try await served.get("/thumb/card/jpeg-420.jpg").status == 403)
+    let refused = try await bench.run("sign", "400x300,rotate=90", "jpeg-420.jpg", "--signing-keys", "keys")
+    expectComplaint(refused, 64, "no server makes that", "rotate")
     let unlimited = try await sign("card", "orientation-6.jpg")
     #expect(unlimited.hasPrefix("/thumb/card/orientation-6.jpg?key=k1&signature="))
     #expect(try await served.get(nextcloudPreview(4, 4), method: "POST", body: Data([1])).status == 403)
     _ = await served.end()
   }
 
-  @Test func privateAddressesAreNotFetchedForAnybody() async throws {
-    let origin = try Origin { _ in .status(200) }
-    let served = try await Served(bench, ["--port", "0"])
+  @Test(arguments: [
+    ([], false), (["--allow-network", "10.0.0.0/8"], false),
+    (["--allow-network", "10.0.0.0/8", "--allow-network", "127.0.0.1"], true),
+    (["--allow-network", "127.0.0.1", "--refuse-network", "127.0.0.0/8"], false),
+    (["--allow-private-networks", "--refuse-network", "127.0.0.0/8"], false),
+  ])
+  func privateAddressesAreFetchedOnlyIfTheirNetworkIsAllowed(options: [String], isFetched: Bool) async throws {
+    let origin = try Origin.picture()
+    let served = try await Served(bench, ["--port", "0"] + options)
     let source = try #require("\(origin.url("/a.jpg"))".addingPercentEncoding(withAllowedCharacters: .alphanumerics))
     let response = try await served.get("/thumb/40/\(source)")
-    #expect(response.status == 403 && !String(decoding: response.body, as: UTF8.self).contains("127.0.0.1"))
-    #expect(origin.requests.isEmpty)
+    #expect(response.status == (isFetched ? 200 : 403))
+    #expect(!String(decoding: response.body, as: UTF8.self).contains("127.0.0.1"))
+    #expect(origin.connectionCount == (isFetched ? 1 : 0))
     _ = await served.end()
+  }
+
+  @Test func aKeyOfImgproxyIsSaidToDoNothing() async throws {
+    let served = try await Served(bench, ["--port", "0"], environment: ["IMGPROXY_KEY": "00"])
+    expectComplaint(await served.end(), 143, "IMGPROXY_KEY does nothing", "--signing-keys", printing: true)
   }
 
   @Test func noSecretIsInTheEnvironment() async throws {
@@ -245,14 +259,16 @@
   @Test func optionsComeFromAFileAndTheCommandLineCountsMore() async throws {
     let file: [String: Any] = [
       "root": TestImages.url("formats").path, "port": 1, "preset": ["card": "40x30,cover", "tiny": "8"],
-      "allow-source": ["example.org", "*.example.com"], "max-upload": "1kB", "isolate": "off", "share": false,
+      "allow-source": ["example.org", "*.example.com"], "isolate": "off", "share": false,
       "folder": "missing",
     ]
     try JSONSerialization.data(withJSONObject: file).write(to: bench.url("server.json"))
     let served = try await Served(bench, ["--config", "server.json", "--port", "0", TestImages.gallery.path])
     for preset in ["card", "tiny"] { #expect(try await served.get("/thumb/\(preset)/jpeg-420.jpg").status == 200) }
     #expect(try await served.get("/thumb/40/https%3A%2F%2Fother.example%2Fa").status == 403)
-    #expect(try await served.get(nextcloudPreview(4, 4), method: "POST", body: Data(count: 2000)).status == 413)
+    #expect(
+      try await served.get(nextcloudPreview(4, 4), method: "POST", headers: ["Content-Length": "\(64 << 20 + 1)"])
+        .status == 413)
     #expect(try await served.object("/api/gallery")["title"] as? String == "gallery")
     _ = await served.end()
   }

@@ -31,29 +31,28 @@ import ArgumentParser
     Mistake("prefetch --query a --size 0x3", "'0x3'", "--size", "400x300"),
     Mistake("prefetch --query a --size 400x99999", "400x99999", "16383"),
     Mistake("prefetch --query a --fit squeeze", "'squeeze'", "--fit", "give 'contain', 'cover', 'fill' or 'auto'"),
-    Mistake("prefetch --query a --gravity up", "'up'", "--gravity", "'north'"),
+    Mistake("convert a --output b --gravity up", "'up'", "--gravity", "'north'"),
     Mistake("prefetch --query a --format gif", "'gif'", "--format", "'webp'"),
     Mistake("prefetch --query a --quality 101", "--quality 101", "1 to 100"),
     Mistake("prefetch --query a --quality high", "'high'", "--quality", "write a number"),
-    Mistake("prefetch --query a --pages 0", "--pages 0", "at least 1"),
-    Mistake("prefetch --query a --per-page 1001", "--per-page 1001", "at most 1000"),
+    Mistake("prefetch --query a --count 0", "--count 0", "at least 1"),
     Mistake("prefetch --query a --count -1", "--count"),
     Mistake("prefetch --query a --downloads 0", "--downloads 0", "at least 1"),
     Mistake("prefetch --query a --per-host 0", "--per-host 0", "at least 1"),
     Mistake("prefetch --query a --jobs 0", "--jobs 0", "at least 1"),
     Mistake("prefetch --query a --max-pixels 0", "--max-pixels 0", "at least 1"),
     Mistake("prefetch --query a --max-bytes 0", "--max-bytes 0", "at least 1"),
-    Mistake("prefetch --query a --memory-cache lots", "'lots'", "--memory-cache", "256MiB"),
+    Mistake("serve --memory-cache lots", "'lots'", "--memory-cache", "256MiB"),
     Mistake("prefetch --query a --disk-cache -5", "--disk-cache"),
     Mistake("prefetch --query a --memory-budget 1k", "--memory-budget", "16MiB"),
     Mistake("prefetch --query a --provider flickr", "flickr", "folder:flickr", "commons", "pexels"),
     Mistake("prefetch --query a --provider unsplash", "unsplash", "UNSPLASH_ACCESS_KEY", "https://"),
     Mistake("prefetch --query a --provider pexels", "pexels", "PEXELS_API_KEY", "https://"),
-    Mistake("prefetch --query a --provider commons --provider-url ftp://x", "ftp://x", "https://"),
-    Mistake("prefetch --query a --provider folder:. --provider-url http://x", "folder", "URL"),
+    Mistake("prefetch --query a --provider commons:ftp://x", "ftp://x", "https://"),
+    Mistake("prefetch --query a --provider openverse", "no provider 'openverse' any more", "commons"),
+    Mistake("get a.jpg --output b.jpg --previews on", "no value 'on' any more", "auto"),
+    Mistake("convert a --output b --strip keep-copyright", "no value 'keep-copyright' any more", "exiftool"),
     Mistake("prefetch --query a --seize 3x3", "--seize", "did you mean '--size'"),
-    Mistake("search --query a --html a.html", "no option '--html' any more", "--sheet"),
-    Mistake("convert --videos a", "no option '--videos' any more", "ffmpegthumbnailer"),
     Mistake("prefetch --query a --max-wait 60", "'60'", "--max-wait", "30s"),
     Mistake("prefetch --query a --refresh --offline", "--refresh", "--offline", "exclude each other"),
     Mistake("get a.jpg --explain --offline", "--explain", "--offline"),
@@ -73,12 +72,10 @@ import ArgumentParser
     Mistake("convert a --output b --name fixed", "names all pictures alike"),
     Mistake("convert a --output b --name ../{name}", "out of the output folder"),
     Mistake("convert a --output b --background blueish", "'blueish'", "rrggbb"),
-    Mistake("convert a --output b --effort 10", "--effort 10", "0 to 9"),
     Mistake("convert a --output b --strip icc", "'icc'", "--strip", "'keep-icc'"),
     Mistake("convert a --output b --animated some", "'some'", "--animated", "'all'"),
     Mistake("convert a --output b --include [a", "'[a'", "'*.jpg'"),
     Mistake("convert a --output b --delete-orphans", "--delete-orphans", "--yes"),
-    Mistake("convert a --output b --sheet s.pdf", "s.pdf", ".html"),
     Mistake("convert a --output b --jobs 0", "--jobs 0", "at least 1"),
     Mistake("convert a --output b --memory-budget 1k", "--memory-budget", "16MiB"),
     Mistake("site", "--output", "thumbs site --help"),
@@ -87,7 +84,7 @@ import ArgumentParser
     Mistake("site . --output b --delete-orphans", "--delete-orphans", "--yes"),
     Mistake("cache stats all", "'all'", "thumbs cache stats --help"),
     Mistake("cache list ftp://host/a.jpg", "ftp://host/a.jpg", "http or https"),
-    Mistake("cache export out", "'cache export'", "prefetch --offline --export"),
+    Mistake("cache export out", "'cache export'", "--offline and --export DIR"),
     Mistake("cache prune", "--older-than DURATION", "--host HOST"),
     Mistake("cache prune --older-than 30", "'30'", "--older-than", "30s, 10m, 12h or 7d, or 0"),
     Mistake("cache prune --older-than 9999999999w", "--older-than", "7d"),
@@ -103,7 +100,6 @@ import ArgumentParser
     Mistake("serve --share", "name the folder"),
     Mistake("serve . --share --password-file none/b", "none/b", "No such file"),
     Mistake("serve --port 70000", "--port 70000", "0 to 65535"),
-    Mistake("serve --provider-url http://x", "--provider-url", "--provider"),
     Mistake("serve --allow-source a*b", "'a*b'", "*.example.org"),
     Mistake("serve --preset card", "--preset NAME=OPTIONS"),
     Mistake("serve --preset card=tall", "--preset card", "tall"),
@@ -125,8 +121,6 @@ import ArgumentParser
     Mistake("prefetch --urls a --foobar", "'--foobar'", "thumbs prefetch --help"),
     Mistake("get a.jpg --json --output -", "--json", "--output -"),
     Mistake("get a.jpg --rotate=90 --output b.jpg", "no option '--rotate' any more", "ImageMagick"),
-    Mistake("convert a.jpg --output b --extend", "no option '--extend' any more", "ImageMagick"),
-    Mistake("prefetch --urls a --early-stop off", "no option '--early-stop' any more", "only what is needed"),
   ])
   func aMistakeIsOneLineThatNamesItAndSaysWhatToDo(_ mistake: Mistake) async throws {
     let run = try await bench.start(mistake.arguments).run()
@@ -153,12 +147,11 @@ import ArgumentParser
   @Test func theWholeHelpOfPrefetchHasEveryOptionWithItsDefault() async throws {
     let run = try await bench.run("prefetch", "--help-hidden")
     let defaults = [
-      "--query": nil, "--urls": nil, "--provider": "unsplash or pexels", "--provider-url": "its own address",
-      "--pages": "3",
-      "--per-page": "30", "--count": "no limit", "--size": "400", "--fit": "contain", "--gravity": "centre",
+      "--query": nil, "--urls": nil, "--provider": "unsplash or pexels",
+      "--count": "three pages", "--size": "400", "--fit": "contain",
       "--format": "auto", "--quality": "80", "--downloads": "16",
       "--per-host": "6",
-      "--jobs": "one for each core", "--cache-dir": "thumbs in $XDG_CACHE_HOME or ~/.cache", "--memory-cache": "64MiB",
+      "--jobs": "one for each core", "--cache-dir": "thumbs in $XDG_CACHE_HOME or ~/.cache",
       "--disk-cache": "1GiB", "--memory-budget": "512MiB", "--max-pixels": "268435456", "--max-bytes": "256MiB",
       "--refresh": nil, "--offline": nil, "--json": nil, "--quiet": nil,
       "--verbose": nil,
@@ -185,6 +178,30 @@ import ArgumentParser
   @Test func namesOfVariablesKeepTheirCapitals() {
     #expect(UsageMessage.line("ALL_PROXY names a proxy", arguments: ["thumbs"]) == "ALL_PROXY names a proxy")
     #expect(UsageMessage.line("Missing 'x'", arguments: ["thumbs"]) == "missing 'x'; see 'thumbs --help'")
+    for message in ["C.json: line 1 is no object", "Pictures cannot be read", "2024 is no folder"] {
+      #expect(UsageMessage.line(message, arguments: ["thumbs"]) == message)
+    }
+  }
+
+  @Test func whatWentIsSaidWhereItIsMissedOnly() throws {
+    let commands = Thumbs.configuration.subcommands.flatMap { [$0] + $0.configuration.subcommands }
+    let known = commands.map { command in
+      Set(command.helpMessage(includeHidden: true).split { !($0.isLetter || $0 == "-") }.map { String($0) })
+    }
+    for (option, use) in UsageMessage.removed where option.hasPrefix("--") {
+      let message = UsageMessage.misspelling(in: ["thumbs", "sign", "\(option)=x"])
+      #expect(message == "there is no option '\(option)' any more: \(use)")
+      #expect(!known.contains { $0.contains(option) }, "\(option)")
+    }
+    for (option, use) in UsageMessage.elsewhere {
+      let message = UsageMessage.misspelling(in: ["thumbs", "sign", option])
+      #expect(message == "there is no option '\(option)' here: \(use)")
+      #expect(known.contains { $0.contains(option) }, "\(option)")
+    }
+    for (name, use) in UsageMessage.removedProviders {
+      #expect(throws: (any Error).self) { try ProviderOptions.parse(["--provider", name]) }
+      #expect(UsageMessage.removal(ofProvider: name) == "there is no provider '\(name)' any more: \(use)")
+    }
   }
 
   @Test(arguments: ["--version", "version"]) func theVersionGoesToStdout(word: String) async throws {

@@ -41,7 +41,6 @@ struct WorkerResponses {
   let run: Run
   private(set) var lines: [Response] = []
   private(set) var shards: [Shard] = []
-  private(set) var summaries = 0
 
   private static let schema = Result {
     try JSONSchema(
@@ -58,8 +57,6 @@ struct WorkerResponses {
       let data = Data(text.utf8)
       if let shard = try? JSONDecoder().decode([String: Shard].self, from: data)["shard"] {
         shards.append(shard)
-      } else if text.hasPrefix("{\"summary\":") {
-        summaries += 1
       } else {
         var response = try JSONDecoder().decode(Response.self, from: data)
         if let id = text.firstRange(of: "\"id\":"), let end = text.firstRange(of: ",\"status\"") {

@@ -8,7 +8,7 @@ extension PhotoOutcome {
     let thumbnails = results.compactMap { try? $0.get().thumbnail }
     var cell = SheetCell(
       name: shownName, url: photo.pageURL ?? SheetCell.publicAddress(of: source.url),
-      pictures: thumbnails.map(SheetCell.Picture.init), failure: firstError?.message)
+      pictures: thumbnails, failure: firstError?.message)
     (cell.author, cell.authorURL, cell.attribution) = (photo.author, photo.authorURL, photo.attribution)
     (cell.licence, cell.licenceURL) = (photo.licence?.name, photo.licence?.url)
     cell.source = thumbnails.first?.source

@@ -7,16 +7,15 @@ extension ProviderSpecification {
   /// - Parameters:
   ///   - pipeline: Its connections, timeouts and `User-Agent` are used.
   ///   - environment: The environment variables, which hold the access keys.
-  ///   - baseURL: The URL of the provider's API, if not its own.
   ///   - application: The name of your application: Unsplash's terms require it in links to its pages.
   /// - Throws: `ProviderError` when a key is missing or the URL is invalid. No request is sent yet.
   public func provider(
     for pipeline: ThumbnailPipeline, environment: [String: String] = ProcessInfo.processInfo.environment,
-    baseURL: String? = nil, application: String = "thumbs"
+    application: String = "thumbs"
   ) throws(ProviderError) -> any PhotoProvider {
     let userAgent = pipeline.configuration.userAgent ?? ""
     return try provider(
-      environment: environment, baseURL: baseURL, client: pipeline.httpClient,
+      environment: environment, client: pipeline.httpClient,
       namesContact: userAgent.contains("@") || userAgent.contains("://"),
       application: application, formats: pipeline.configuration.readableFormats)
   }

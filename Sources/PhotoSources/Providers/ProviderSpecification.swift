@@ -2,7 +2,8 @@ import Foundation
 import HTTPTransport
 import ThumbnailCore
 
-/// A provider as specified by the user: `folder:PATH`, `unsplash`, `pexels` or `commons`.
+/// A provider as specified by the user: `folder:PATH`, `unsplash`, `pexels` or `commons`, or one of these services at
+/// another address: `commons:https://wiki.example.org/w/api.php`.
 public enum ProviderSpecification: Hashable, Sendable {
   /// The images of a folder; a relative path is resolved against the current directory.
   case folder(path: String)
@@ -18,6 +19,8 @@ public enum ProviderSpecification: Hashable, Sendable {
   ///
   /// Each photo has its own licence: show it with `attribution` and `licence`, linked to `pageURL`.
   case commons
+  /// A service at another address than its own, such as a proxy or another wiki.
+  indirect case service(ProviderSpecification, at: String)
 
   /// The environment variable that holds the access key of Unsplash.
   package static let unsplashKeyVariable = "UNSPLASH_ACCESS_KEY"
@@ -44,11 +47,13 @@ public enum ProviderSpecification: Hashable, Sendable {
   ///
   /// - Throws: `ProviderError.unknownProvider` for anything else.
   public init(parsing text: String) throws(ProviderError) {
-    let prefix = "folder:"
+    let parts = text.split(separator: ":", maxSplits: 1).map { String($0) }
     if let known = Self.byName[text] {
       self = known
-    } else if text.hasPrefix(prefix), text.count > prefix.count {
-      self = .folder(path: Self.expandingHome(String(text.dropFirst(prefix.count))))
+    } else if parts.count == 2, parts[0] == "folder" {
+      self = .folder(path: Self.expandingHome(parts[1]))
+    } else if parts.count == 2, let known = Self.byName[parts[0]] {
+      self = .service(known, at: parts[1])
     } else {
       throw .unknownProvider(text)
     }
@@ -58,18 +63,19 @@ public enum ProviderSpecification: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - environment: The environment variables, which hold the access keys.
-  ///   - baseURL: The URL of the provider's API, if not its own.
   ///   - client: Sends the API requests.
   ///   - namesContact: Whether the client's `User-Agent` names a contact.
   ///   - application: The name of the application, for links to Unsplash.
   ///   - formats: The file name extensions of images in a folder; by default those decoded in process.
   ///   - clock: The provider's clock.
   func provider(
-    environment: [String: String], baseURL: String? = nil, client: any HTTPClient, namesContact: Bool = true,
-    application: String = "thumbs", formats: Set<ImageFormat>? = nil, clock: ProviderClock = ProviderClock()
+    environment: [String: String], client: any HTTPClient, namesContact: Bool = true, application: String = "thumbs",
+    formats: Set<ImageFormat>? = nil, clock: ProviderClock = ProviderClock()
   ) throws(ProviderError) -> any PhotoProvider {
+    var (known, other): (Self, String?) = (self, nil)
+    if case .service(let service, let address) = self { (known, other) = (service, address) }
     func provider(_ service: PhotoService) throws(ProviderError) -> ServiceProvider {
-      let (name, address) = (service.dialect.name, baseURL ?? service.baseURL)
+      let (name, address) = (service.dialect.name, other ?? service.baseURL)
       var key: AccessKey?
       if let (variable, page) = Self.keys[name] {
         let text = environment[variable] ?? ""
@@ -81,14 +87,12 @@ public enum ProviderSpecification: Hashable, Sendable {
       return ServiceProvider(service, baseURL: url, key: key, client: client, clock: clock)
     }
 
-    switch self {
+    switch known {
     case .unsplash: return try provider(.unsplash(application: application))
     case .pexels: return try provider(.pexels)
     case .commons: return try provider(.commons(namesContact: namesContact))
+    case .service(let service, _): throw .unknownProvider("\(service)")
     case .folder(let path):
-      guard baseURL == nil else {
-        throw .unsupported(provider: "folder", reason: "a folder has no URL; leave out the provider's URL")
-      }
       return FolderProvider(path: path, extensions: formats.map { Set($0.flatMap(\.fileExtensions)) })
     }
   }

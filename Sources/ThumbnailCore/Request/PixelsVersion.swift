@@ -1,7 +1,7 @@
 /// Which of two versions of the program makes other pixels of the same image and variant.
 ///
 /// Thumbnails record the version of their pixels. Those of an earlier one stay in use, because a new version must not
-/// make a user's thumbnails anew without being asked: `thumbs cache prune --made-before` and `thumbs convert --remake`.
+/// make a user's thumbnails anew without being asked: `thumbs cache prune --made-before` and `thumbs convert --force`.
 package struct PixelsVersion: Hashable, Comparable, Sendable {
   /// The versions of the program that changed pixels, oldest first. The change that makes other pixels appends the
   /// version that will be the first with it, and CHANGELOG.md names it.

@@ -22,7 +22,7 @@ extension JSONObject {
         "hint": "Search in \(title)", "kind": "folder", "picksRandom": false, "provider": FolderIndex.provider,
         "shares": shares, "title": title, "token": token,
       ]
-    case .search(let source, _):
+    case .search(let source):
       let name = Self.services[source.name] ?? source.name
       self = [
         "hint": source.capabilities.searches ? "Search \(name)" : name, "kind": "search",

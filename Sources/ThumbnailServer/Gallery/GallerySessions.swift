@@ -9,7 +9,7 @@ package enum GallerySource: Sendable {
   /// A folder.
   case folder(FolderIndex)
   /// A photo service or a list.
-  case search(any PhotoProvider, pageSize: Int)
+  case search(any PhotoProvider)
 }
 
 /// One open gallery page: its images and its prefetches.
@@ -70,8 +70,8 @@ actor GallerySessions {
       switch source {
       case .folder(let index):
         FolderList(index, order: order, album: album, pipeline: pipeline, hidden: hidden, link: link)
-      case .search(let provider, let pageSize):
-        SearchList(provider: provider, pipeline: pipeline, headers: headers, pageSize: pageSize, hidden: hidden)
+      case .search(let provider):
+        SearchList(provider: provider, pipeline: pipeline, headers: headers, hidden: hidden)
       }
     let session = GallerySession(
       id: Token.random(), list: list, window: ViewportPrefetch(list: list, pipeline: pipeline, headers: headers),

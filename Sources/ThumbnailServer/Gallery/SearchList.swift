@@ -24,11 +24,10 @@ actor SearchList: ImageList {
   private var listening: Task<Void, Never>?
 
   init(
-    provider: any PhotoProvider, pipeline: ThumbnailPipeline, headers: HostHeaders, pageSize: Int, hidden: HiddenPhotos
+    provider: any PhotoProvider, pipeline: ThumbnailPipeline, headers: HostHeaders, hidden: HiddenPhotos
   ) {
     var options = Gallery.Options()
     options.headers = headers
-    options.pageSize = pageSize
     options.retriesWhileOffline = true
     options.longestRetry = Self.longestRetry
     gallery = Gallery(provider: provider, pipeline: pipeline, options: options)

@@ -35,8 +35,6 @@ extension ThumbnailServer {
     package var mostWaiting = 1024
     /// The most of them that the pipeline works on, with the same parts.
     package var mostMaking = 64
-    /// The longest image that is uploaded, in bytes.
-    package var longestUpload = 64 << 20
 
     /// The defaults.
     package init() {}

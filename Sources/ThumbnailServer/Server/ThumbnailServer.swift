@@ -16,6 +16,8 @@ package final class ThumbnailServer: HTTPResponder {
 
   /// The longest message of a page in bytes, and the longest one that names photos.
   private static let longestMessage = 64 << 10
+  /// The longest image that is uploaded, in bytes.
+  private static let longestUpload = 64 << 20
   private static let longestLinkMessage = 512 << 10
 
   private let configuration: Configuration
@@ -74,7 +76,7 @@ package final class ThumbnailServer: HTTPResponder {
     let path = Route.parts(of: head.uri)
     guard head.method == .POST else { return Self.longestMessage }
     switch Route(path: path) {
-    case .imaginary: return configuration.longestUpload
+    case .imaginary: return Self.longestUpload
     case .api where path.last == "link" || path.last == "zip": return Self.longestLinkMessage
     default: return Self.longestMessage
     }

@@ -66,7 +66,7 @@ struct LineFailure: Error, Equatable, Sendable {
   static func overlong(_ limit: Int) -> LineFailure {
     LineFailure(
       .line, "line-too-long",
-      "the line is longer than \(ByteSize(bytes: limit)); name a file with path, or raise the limit (longestLine)")
+      "the line is longer than \(ByteSize(bytes: limit)); name a file with path")
   }
 
   static func invalidRequest(_ reason: String) -> LineFailure { LineFailure(.line, "invalid-request", reason) }

@@ -12,7 +12,6 @@ struct LineParser: Sendable {
   /// The gravity if only the line requests `cover`.
   let gravity: Gravity
   /// The number that the key of the first line has.
-  let firstNumber: Int
   let allowsPaths: Bool
   /// Whether keys are for shards.
   let writesShards: Bool
@@ -36,7 +35,7 @@ struct LineParser: Sendable {
       let reason = text.first == "[" ? "it is a list" : "it is neither a URL nor an object"
       return ParsedLine(number: number, content: .failure(.invalidLine(reason)))
     }
-    let key = SampleKey(number: firstNumber + number - 1)
+    let key = SampleKey(number: number - 1)
     return ParsedLine(
       number: number, key: key.text, address: .url(text),
       content: .success(WorkItem(origin: .url(text, headers: []), variants: variants, key: key)))
@@ -195,12 +194,12 @@ struct LineParser: Sendable {
       do throws(LineFailure) {
         name = try members.text("key")
       } catch {
-        line.key = SampleKey(number: firstNumber + number - 1).text
+        line.key = SampleKey(number: number - 1).text
         throw error
       }
       let key =
         try name.map { text throws(LineFailure) in try SampleKey(text, isInShard: writesShards) }
-        ?? SampleKey(number: firstNumber + number - 1)
+        ?? SampleKey(number: number - 1)
       line.key = key.text
       return WorkItem(
         origin: try origin(of: members), variants: try variants(for: members), key: key,

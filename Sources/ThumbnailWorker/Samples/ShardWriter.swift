@@ -34,7 +34,6 @@ final class ShardWriter: @unchecked Sendable {
 
   private let folder: RootFolder
   private let shardSize: Int
-  private let firstShard: Int
   private let pool = WorkerPool(name: "thumbnailer.worker.shard", threads: 1)
   private let state = Mutex(State())
   private let onResponse: @Sendable (LineResponse, WeightedSemaphore.Reservation?) -> Void
@@ -49,11 +48,11 @@ final class ShardWriter: @unchecked Sendable {
   ///   - onResponse: Called with each line when its files are written.
   ///   - onShard: Called with each shard that has its name, or could not be given it.
   init(
-    folder: RootFolder, shardSize: Int, firstShard: Int,
+    folder: RootFolder, shardSize: Int,
     onResponse: @escaping @Sendable (LineResponse, WeightedSemaphore.Reservation?) -> Void,
     onShard: @escaping @Sendable (Report) -> Void
   ) {
-    (self.folder, self.shardSize, self.firstShard) = (folder, shardSize, firstShard)
+    (self.folder, self.shardSize) = (folder, shardSize)
     (self.onResponse, self.onShard) = (onResponse, onShard)
   }
 
@@ -94,7 +93,7 @@ final class ShardWriter: @unchecked Sendable {
 
   /// The name of the shard that the next line belongs to.
   private func name(of line: Int) -> String {
-    let number = String(firstShard + (line - 1) / shardSize)
+    let number = String((line - 1) / shardSize)
     return String(repeating: "0", count: max(0, Self.digits - number.count)) + number + ".tar"
   }
 

@@ -12,15 +12,14 @@ struct ConvertCommand: AsyncParsableCommand {
     discussion: """
       Examples:
         thumbs convert photos --output web --size 400 --size 1600 --format webp
-        thumbs convert photos --output squares --size 200x200 --fit cover \\
-          --sheet squares.html
+        thumbs convert photos --output squares --size 200x200 --fit cover
         find photos -name '*.tif' -print0 | thumbs convert - -0 --output small
 
       The output folder gets the tree of the input folders. Current thumbnails are
       kept, so the same command continues an interrupted run.
 
-      thumbs convert --help-hidden lists all options: crops, limits, helpers,
-      selection. docs/using.md explains them.
+      thumbs convert --help-hidden lists all options: limits and selection.
+      docs/using.md explains them.
       """)
 
   @Argument(
@@ -31,12 +30,13 @@ struct ConvertCommand: AsyncParsableCommand {
 
   @OptionGroup(title: "Output") var output: ConvertOutputOptions
   @OptionGroup(title: "Thumbnails") var thumbnails: ThumbnailOptions
+  @OptionGroup(title: "Thumbnails") var kept: GravityOption
   @OptionGroup(title: "Thumbnails") var treatment: ConvertThumbnailOptions
-  @OptionGroup(title: "Thumbnails", visibility: .hidden) var part: CropOptions
   @OptionGroup(title: "Selection", visibility: .hidden) var selection: ConvertSelectionOptions
   @OptionGroup(title: "Resources", visibility: .hidden) var resources: DecodeOptions
-  @OptionGroup(title: "Isolation", visibility: .hidden) var isolation: IsolationOptions
-  @OptionGroup(title: "Report") var report: ConvertReportOptions
+  @OptionGroup(title: "Resources", visibility: .hidden) var memory: MemoryOption
+  @OptionGroup(title: "Resources", visibility: .hidden) var previews: PreviewOption
+  @OptionGroup(title: "Report") var report: ReportOptions
 
   func validate() throws {
     try output.naming.name?.check(thumbnails.format)
@@ -47,9 +47,6 @@ struct ConvertCommand: AsyncParsableCommand {
       if let list = paths.first(where: { $0 == "-" || $0.hasPrefix("@") }) {
         throw ValidationError("--watch takes folders, not the list \(list)")
       }
-      if report.sheet.sheet != nil {
-        throw ValidationError("--watch has no end at which a sheet were complete: use --json")
-      }
     }
     if paths.contains("-"), output.orphans.removal == .asked, !output.dryRun {
       throw ValidationError("--delete-orphans cannot ask while stdin brings names: give --yes, too")
@@ -57,27 +54,23 @@ struct ConvertCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    VerboseLog.start(report.output.verbose)
-    try await ConvertRun(options, removal: output.orphans.removal, report: report, stays: output.watch).run().end()
+    VerboseLog.start(report.verbose)
+    try await ConvertRun(options(), removal: output.orphans.removal, report: report, stays: output.watch).run().end()
   }
 
   /// The library's options.
-  private var options: FolderConverter.Options {
+  private func options() throws -> FolderConverter.Options {
     let inputs = zip(paths, RawPath.arguments(paths)).map { text, path -> FolderConverter.Input in
       if text == "-" { return .standardInput }
       return text.hasPrefix("@") ? .list(RawPath(bytes: path.bytes.dropFirst())) : .path(path)
     }
     var options = FolderConverter.Options(inputs: inputs, output: RawPath.arguments([output.output])[0])
-    (options.sizes, options.fit, options.gravity) = (thumbnails.distinctSizes, thumbnails.fit, thumbnails.gravity)
+    (options.sizes, options.fit, options.gravity) = (thumbnails.distinctSizes, thumbnails.fit, kept.gravity)
     (options.format, options.quality) = (thumbnails.format, thumbnails.quality)
-    options.framing = part.framing(thumbnails.gravity)
     treatment.apply(to: &options)
     selection.apply(to: &options)
     output.apply(to: &options)
-    resources.apply(to: &options.pipeline)
-    isolation.apply(to: &options.pipeline)
-    // Only the sheet shows their colours.
-    options.pipeline.makesPlaceholders = report.sheet.sheet != nil
+    options.pipeline = try .init(resources, memory, previews, from: options.pipeline)
     return options
   }
 }

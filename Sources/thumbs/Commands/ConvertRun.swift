@@ -14,7 +14,6 @@ final class ConvertRun: Sendable {
 
   private let options: FolderConverter.Options
   private let removal: Removal
-  private let report: ConvertReportOptions
   private let stays: Bool
   // Read once, as reading them from the options is slow.
   private let (printsJSON, isQuiet, showsProgress): (Bool, Bool, Bool)
@@ -28,10 +27,10 @@ final class ConvertRun: Sendable {
 
   /// - Parameter stays: Whether to convert what changes, too, until a signal comes.
   init(
-    _ options: FolderConverter.Options, removal: Removal, report: ConvertReportOptions, stays: Bool = false
+    _ options: FolderConverter.Options, removal: Removal, report: ReportOptions, stays: Bool = false
   ) {
-    (self.options, self.removal, self.report, self.stays) = (options, removal, report, stays)
-    (printsJSON, isQuiet, showsProgress) = (report.output.json, report.output.quiet, report.output.showsProgress)
+    (self.options, self.removal, self.stays) = (options, removal, stays)
+    (printsJSON, isQuiet, showsProgress) = (report.json, report.quiet, report.showsProgress)
     progress = ProgressLine(title: "convert")
   }
 
@@ -60,12 +59,9 @@ final class ConvertRun: Sendable {
     progress.update { ($0.expected, $0.downloadedBytes) = (conversion.count, nil) }
     complainOfPatterns(conversion)
     var failure: (any Error)?
-    var sheet: ConversionSheet?
     var inTheWay: [RawPath] = []
     do {
-      let made = try await ConversionSheet(report, options, of: conversion)
-      sheet = made
-      for await result in conversion { try await take(result, made) }
+      for await result in conversion { try take(result) }
       if interruption.signal == nil {
         inTheWay = try await writePages(conversion)
         // It would be drawn over a question.
@@ -78,7 +74,6 @@ final class ConvertRun: Sendable {
     let summary = await conversion.finish()
     await progress.stop()
     if let failure { throw failure }
-    try await sheet?.finish(summary)
     let status = try end(summary)
     return status == .success && !inTheWay.isEmpty ? .someFailed : status
   }
@@ -104,10 +99,9 @@ final class ConvertRun: Sendable {
     let watch = try await FolderConverter(options).watch()
     var failure: (any Error)?
     do {
-      let sheet = try await ConversionSheet(report, options, of: watch.everything)
       try await withThrowingTaskGroup { group in
-        group.addTask { [self] in try await takeAll(of: watch, sheet) }
-        group.addTask { [self] in try await takeChanges(of: watch, sheet) }
+        group.addTask { [self] in try await takeAll(of: watch) }
+        group.addTask { [self] in try await takeChanges(of: watch) }
         try await group.waitForAll()
       }
     } catch {
@@ -119,12 +113,12 @@ final class ConvertRun: Sendable {
     return interruption.signal.map { .stopped(by: $0) } ?? .success
   }
 
-  private func takeAll(of watch: FolderWatch, _ sheet: ConversionSheet) async throws {
+  private func takeAll(of watch: FolderWatch) async throws {
     complainOfPatterns(watch.everything)
     let summary = try await consume(watch.everything, removal) { _ in
       true
     } take: { [self] in
-      try await take($0, sheet)
+      try take($0)
     }
     if let failure = summary.failure { throw failure }
     if printsJSON {
@@ -136,7 +130,7 @@ final class ConvertRun: Sendable {
     if !isQuiet, interruption.signal == nil { console.complain("watching; Ctrl-C ends it") }
   }
 
-  private func takeChanges(of watch: FolderWatch, _ sheet: ConversionSheet) async throws {
+  private func takeChanges(of watch: FolderWatch) async throws {
     while true {
       let changes: Conversion
       do throws(ConversionError) {
@@ -149,7 +143,7 @@ final class ConvertRun: Sendable {
       let summary = try await consume(changes, removal == .none ? .none : .unasked) {
         [.converted, .failed].contains($0.status)
       } take: { [self] in
-        try await take($0, sheet)
+        try take($0)
       }
       if let failure = summary.failure { throw failure }
       if !printsJSON, !isQuiet, summary.converted + summary.failed + summary.removed > 0 {
@@ -161,10 +155,10 @@ final class ConvertRun: Sendable {
   /// Takes the results of one conversion to its end, whatever happens.
   private func consume(
     _ conversion: Conversion, _ removal: Removal, where isTold: (ConversionResult) -> Bool,
-    take: (ConversionResult) async throws -> Void
+    take: (ConversionResult) throws -> Void
   ) async throws -> ConversionSummary {
     do {
-      for await result in conversion where isTold(result) { try await take(result) }
+      for await result in conversion where isTold(result) { try take(result) }
       if interruption.signal == nil { try await deleteOrphans(conversion, removal) }
     } catch {
       _ = await conversion.finish()
@@ -188,11 +182,10 @@ final class ConvertRun: Sendable {
     console.complain("\(summary.unremoved.of("thumbnail")) could not be removed: look at the rights of their folders")
   }
 
-  private func take(_ result: ConversionResult, _ sheet: ConversionSheet) async throws {
+  private func take(_ result: ConversionResult) throws {
     var result = result
     if let message = result.failure?.message { result.failure?.message = Advice.withOptions(message) }
     let line = ConversionLine(result, outputFolder: options.output)
-    try await sheet.add(result)
     if printsJSON {
       try console.printSoon(line.json.line)
     } else if result.status == .failed, let failure = result.failure {

@@ -38,8 +38,8 @@ struct DesktopCommand: AsyncParsableCommand {
 
   @OptionGroup(title: "Selection", visibility: .hidden) var selection: ConvertSelectionOptions
   @OptionGroup(title: "Resources", visibility: .hidden) var resources: DecodeOptions
-  @OptionGroup(title: "Isolation", visibility: .hidden) var isolation: IsolationOptions
-  @OptionGroup(title: "Report") var report: ConvertReportOptions
+  @OptionGroup(title: "Resources", visibility: .hidden) var memory: MemoryOption
+  @OptionGroup(title: "Report") var report: ReportOptions
 
   func validate() throws {
     if paths.isEmpty { throw ValidationError("nothing to do: name folders or pictures") }
@@ -54,7 +54,7 @@ struct DesktopCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    VerboseLog.start(report.output.verbose)
+    VerboseLog.start(report.verbose)
     if one { return try await makeOne() }
     var folder = ThumbnailPipeline.Configuration.standardCacheDirectory()
     folder.deleteLastPathComponent()
@@ -63,8 +63,7 @@ struct DesktopCommand: AsyncParsableCommand {
     options.freshness = repetition.force ? .never : .index
     options.isDryRun = trial.dryRun
     selection.apply(to: &options)
-    resources.apply(to: &options.pipeline)
-    isolation.apply(to: &options.pipeline)
+    options.pipeline = try .init(resources, memory, from: options.pipeline)
     try await ConvertRun(options, removal: prune ? .unasked : .none, report: report, stays: repetition.watch).run()
       .end()
   }
@@ -72,8 +71,7 @@ struct DesktopCommand: AsyncParsableCommand {
   /// Makes a single thumbnail, for the file manager that has asked for it.
   private func makeOne() async throws {
     var options = FolderConverter.Options(inputs: [], output: "")
-    resources.apply(to: &options.pipeline)
-    isolation.apply(to: &options.pipeline)
+    options.pipeline = try .init(resources, memory, from: options.pipeline)
     let pipeline = options.pipeline
     if OutputFile.isSameFile(RawPath(paths[0]), paths[1]) {
       throw CommandFailure(.cannotWrite, "\(paths[1]) is the picture itself, which would be lost; choose another file")

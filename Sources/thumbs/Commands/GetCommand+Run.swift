@@ -12,19 +12,17 @@ extension GetCommand {
       picture == "-"
       ? try ImageSource.standardInput(mostBytes: pipelineConfiguration().maximumSourceBytes.bytes)
       : try ImageSource(commandLine: picture)
-    for (name, option) in [(output, "--output"), (look.sheet ?? "", "--sheet")]
-    where picture == "-" && OutputFile.isSameFile(RawPath("-"), name)
-      || source.isUserFile && OutputFile.isSameFile(RawPath(fileURL: source.url), name)
+    if picture == "-" && OutputFile.isSameFile(RawPath("-"), output)
+      || source.isUserFile && OutputFile.isSameFile(RawPath(fileURL: source.url), output)
     {
       throw CommandFailure(
-        .cannotWrite, "\(name) is the picture itself, which would be lost; choose another \(option)")
+        .cannotWrite, "\(output) is the picture itself, which would be lost; choose another --output")
     }
-    source = source.adding(try network.hostHeaders(for: source.url))
+    source = source.adding(try logins.added(to: network.hostHeaders(for: source.url)))
     if output == "-", isatty(STDOUT_FILENO) == 1 {
       throw CommandFailure(
         .cannotWrite, "stdout is a terminal, which cannot show a picture; name a file with --output, or use a pipe")
     }
-    let sheet = try makeSheet(title: cell(of: source).name)
     let interruption = Interruption()
     let started = ContinuousClock.now
     let result: Result<ThumbnailResponse, ThumbnailError>
@@ -40,7 +38,7 @@ extension GetCommand {
     if let signal = interruption.signal { return .stopped(by: signal) }
     let status: ExitCode
     do {
-      status = try handOver(result, of: source, on: sheet, after: ContinuousClock.now - started)
+      status = try handOver(result, of: source, after: ContinuousClock.now - started)
     } catch {
       status = Console.standard.report(CommandFailure(error))
     }
@@ -91,7 +89,8 @@ extension GetCommand {
   }
 
   private func pipelineConfiguration() throws -> ThumbnailPipeline.Configuration {
-    var configuration = try ThumbnailPipeline.Configuration(resources, freshness, network, isolation)
+    var configuration = try ThumbnailPipeline.Configuration(
+      cache, decoding, memory, limit, previews, formats, freshness, network)
     configuration.objectStorage = SecretVariables.objectStorage
     if explain {
       configuration.diskCacheLimit = ByteSize(bytes: 0)
@@ -100,13 +99,11 @@ extension GetCommand {
     return configuration
   }
 
-  /// Writes the sheet and the thumbnail, reports the outcome, and returns the exit status.
+  /// Writes the thumbnail, reports the outcome, and returns the exit status.
   private func handOver(
-    _ result: Result<ThumbnailResponse, ThumbnailError>, of source: ImageSource, on sheet: SheetFile?,
-    after duration: Duration
+    _ result: Result<ThumbnailResponse, ThumbnailError>, of source: ImageSource, after duration: Duration
   ) throws -> ExitCode {
     let console = Console.standard
-    try finish(sheet, cell(of: source, result))
     var path: String?
     if case .success(let response) = result, target != nil {
       try write(response.thumbnail)
@@ -133,42 +130,6 @@ extension GetCommand {
       try OutputFile.write(thumbnail.data, to: output)
     } catch {
       throw CommandFailure(error, choose: "another --output")
-    }
-  }
-
-  // MARK: Sheet
-
-  /// The image as a cell of the contact sheet.
-  private func cell(of source: ImageSource, _ result: Result<ThumbnailResponse, ThumbnailError>? = nil) -> SheetCell {
-    let name = source.url.lastPathComponent
-    var cell = SheetCell(
-      name: name.isEmpty || name == "/" ? source.url.host() ?? "" : name,
-      url: source.isUserFile ? nil : SheetCell.publicAddress(of: source.url))
-    switch result {
-    case nil: break
-    case .success(let response)?:
-      (cell.pictures, cell.source) = ([SheetCell.Picture(response.thumbnail)], response.thumbnail.source)
-    case .failure(let error)?: cell.failure = error.shownMessage
-    }
-    return cell
-  }
-
-  /// Starts the contact sheet, if one is requested.
-  private func makeSheet(title: String) throws -> SheetFile? {
-    do {
-      return try look.sheet.map { try SheetFile(path: $0, title: title) }
-    } catch {
-      throw CommandFailure(error, choose: "another --sheet")
-    }
-  }
-
-  /// Writes the sheet with its only image.
-  private func finish(_ sheet: SheetFile?, _ cell: SheetCell) throws {
-    do {
-      try sheet?.add(cell)
-      try sheet?.finish(pictures: 1, failed: cell.failure == nil ? 0 : 1)
-    } catch {
-      throw CommandFailure(error, keeping: PrefetchRun.kept)
     }
   }
 }

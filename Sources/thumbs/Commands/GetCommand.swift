@@ -15,7 +15,6 @@ struct GetCommand: AsyncParsableCommand {
         thumbs get https://example.org/a.jpg --size 400x300 --output small.jpg
         thumbs get photo.heic --size 800x800 --output - > small.jpg
         thumbs get photo.jpg --size 256x256 --explain
-        thumbs get photo.jpg --sheet photo.html
         thumbs get https://example.org/a.jpg --json
 
       Without --format, the extension of the output decides: .jpg, .png, .webp,
@@ -37,14 +36,18 @@ struct GetCommand: AsyncParsableCommand {
   @Flag(help: "Explain how the picture is read and what that costs, without the caches; --output is then optional.")
   var explain = false
 
-  @OptionGroup var look: SheetOptions
-
   @OptionGroup(title: "Thumbnail") var thumbnail: ThumbnailOptions
+  @OptionGroup(title: "Thumbnail") var kept: GravityOption
   @OptionGroup(title: "Thumbnail") var part: CropOptions
   @OptionGroup(title: "Freshness", visibility: .hidden) var freshness: FreshnessOptions
-  @OptionGroup(title: "Resources", visibility: .hidden) var resources: PipelineOptions
+  @OptionGroup(title: "Resources", visibility: .hidden) var cache: CacheOptions
+  @OptionGroup(title: "Resources", visibility: .hidden) var decoding: DecodeOptions
+  @OptionGroup(title: "Resources", visibility: .hidden) var memory: MemoryOption
+  @OptionGroup(title: "Resources", visibility: .hidden) var limit: DownloadLimitOption
+  @OptionGroup(title: "Resources", visibility: .hidden) var previews: PreviewOption
+  @OptionGroup(title: "Resources", visibility: .hidden) var formats: UnsafeFormatsOption
   @OptionGroup(title: "Network", visibility: .hidden) var network: NetworkOptions
-  @OptionGroup(title: "Isolation", visibility: .hidden) var isolation: IsolationOptions
+  @OptionGroup(title: "Network", visibility: .hidden) var logins: LoginOption
 
   @OptionGroup(title: "Report") var reporting: ReportOptions
 
@@ -53,16 +56,13 @@ struct GetCommand: AsyncParsableCommand {
 
   func validate() throws {
     if thumbnail.sizes.count > 1 { throw ValidationError("get makes one thumbnail: give --size once") }
-    guard target != nil || explain || look.sheet != nil || json else {
+    guard target != nil || explain || json else {
       throw ValidationError("nowhere to put the thumbnail: give --output FILE, or - for stdout")
     }
     if json, target == "-" {
       throw ValidationError("--json and --output - both write to stdout: name a file with --output")
     }
     try checkOneOf([("--explain", explain), ("--offline", freshness.offline)], "it looks past the caches")
-    if let sheet = look.sheet, let target, OutputFile.isSamePath(sheet, target) {
-      throw ValidationError("--sheet and --output name the same file, \(target): give them names of their own")
-    }
     if picture.isEmpty { throw ValidationError("the picture's name is empty: give a URL or a path") }
     if thumbnail.format == .auto, let other = ImageFormat(otherThanOutput: outputExtension) {
       throw ValidationError(
@@ -81,9 +81,9 @@ struct GetCommand: AsyncParsableCommand {
 
   /// The requested variant. The output's extension decides the format unless an option does.
   var variant: Variant {
-    var variant = thumbnail.variants[0]
+    var variant = thumbnail.variants(gravity: kept.gravity)[0]
     if variant.format == .auto, let namedFormat { variant.format = namedFormat }
-    variant.framing = part.framing(thumbnail.gravity)
+    variant.framing = part.framing(kept.gravity)
     return variant
   }
 

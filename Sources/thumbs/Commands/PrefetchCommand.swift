@@ -14,7 +14,7 @@ struct PrefetchCommand: AsyncParsableCommand {
       Examples:
         thumbs prefetch --query lake --provider folder:Pictures
         thumbs prefetch --query fjord --provider commons \\
-          --user-agent 'fjords/1 (me@example.org)'
+          --header '*=User-Agent: fjords/1 (me@example.org)'
         thumbs prefetch --urls list.txt --json
         thumbs prefetch --query lake --provider folder:Pictures --sheet lakes.html
         thumbs prefetch --urls list.txt --export small --name '{name}-{size}.{ext}'
@@ -31,9 +31,11 @@ struct PrefetchCommand: AsyncParsableCommand {
   @OptionGroup(title: "Thumbnails") var thumbnails: ThumbnailOptions
   @OptionGroup(title: "Freshness") var freshness: FreshnessOptions
   @OptionGroup(title: "Resources", visibility: .hidden) var resources: PipelineOptions
+  @OptionGroup(title: "Resources", visibility: .hidden) var memory: MemoryOption
+  @OptionGroup(title: "Resources", visibility: .hidden) var limit: DownloadLimitOption
+  @OptionGroup(title: "Resources", visibility: .hidden) var formats: UnsafeFormatsOption
   @OptionGroup(title: "Network", visibility: .hidden) var network: NetworkOptions
-  @OptionGroup(title: "Pauses", visibility: .hidden) var pauses: PauseOptions
-  @OptionGroup(title: "Isolation", visibility: .hidden) var isolation: IsolationOptions
+  @OptionGroup(title: "Network", visibility: .hidden) var pauses: PauseOptions
   @OptionGroup(title: "Look") var look: ExportOptions
   @OptionGroup(title: "Report") var report: ReportOptions
 
@@ -50,7 +52,7 @@ struct PrefetchCommand: AsyncParsableCommand {
 
   /// Throws if a sheet or an export would overwrite the source itself.
   private func refuseToOverwrite(_ provider: any PhotoProvider) throws {
-    try source.refuse(look.sheet.sheet, as: "--sheet", of: provider)
+    try source.refuse(look.sheet, as: "--sheet", of: provider)
     guard let folder = provider as? FolderProvider, let export = look.export else { return }
     let isWithin =
       if let place = RawPath(export).resolvedWhereThere, let folder = RawPath(folder.path).resolved {
@@ -76,17 +78,17 @@ struct PrefetchCommand: AsyncParsableCommand {
 
   private func prefetch(_ log: VerboseLog?) async throws -> ExitCode {
     do {
-      var configuration = try ThumbnailPipeline.Configuration(resources, freshness, network, isolation)
+      var configuration = try ThumbnailPipeline.Configuration(
+        resources, memory, limit, freshness, formats, network, pauses)
       // Thumbnails are not requested again, so a larger memory cache would be of no use.
-      if resources.memoryCache == nil { configuration.memoryCacheLimit = .mebibytes(4) }
-      pauses.apply(to: &configuration)
+      configuration.memoryCacheLimit = .mebibytes(4)
       let pipeline = try ThumbnailPipeline(configuration)
       log?.follow(pipeline)
       let headers = try network.hostHeaders()
       let provider = try provider(for: pipeline)
       let pages = provider.storingPages(in: pipeline.pageStore, headers: headers)
       let prefetch = QueryPrefetch(
-        provider: pages, query: source.query ?? "", pipeline: pipeline, variants: thumbnails.variants,
+        provider: pages, query: source.query ?? "", pipeline: pipeline, variants: thumbnails.variants(),
         limits: source.limits, headers: headers)
       try refuseToOverwrite(provider)
       return try await PrefetchRun(self, provider: provider, pipeline: pipeline).run(prefetch)

@@ -38,7 +38,7 @@ final class PrefetchRun: Sendable {
     showsProgress = options.showsProgress
     let look = command.look
     fillsCacheOnly =
-      !options.json && look.export == nil && look.sheet.sheet == nil && pipeline.cacheProblem == nil
+      !options.json && look.export == nil && look.sheet == nil && pipeline.cacheProblem == nil
       && pipeline.cacheRestriction == nil
     progress = ProgressLine(title: command.source.title) { [pipeline] in
       let silent = pipeline.silentDownloads

@@ -12,7 +12,7 @@ struct SearchCommand: AsyncParsableCommand {
     usage: "thumbs search (--query <TEXT> | --urls <FILE>) [<options>]",
     discussion: """
       Examples:
-        thumbs search --query "mountain lake" --pages 2
+        thumbs search --query "mountain lake"
         thumbs search --query lake --provider folder:Pictures --json
         thumbs search --query "" --count 10
 
@@ -28,6 +28,7 @@ struct SearchCommand: AsyncParsableCommand {
   @OptionGroup(title: "Source") var source: SourceOptions
   @OptionGroup(title: "Cache", visibility: .hidden) var cache: CacheOptions
   @OptionGroup(title: "Network", visibility: .hidden) var network: NetworkOptions
+  @OptionGroup(title: "Network", visibility: .hidden) var logins: LoginOption
 
   @OptionGroup var supply: OfflineOption
   @OptionGroup var form: JSONOption
@@ -49,8 +50,7 @@ struct SearchCommand: AsyncParsableCommand {
     let pipeline = try ThumbnailPipeline(configuration)
     _ = CacheNotices(pipeline, isQuiet: false)
     var options = Gallery.Options()
-    options.pageSize = source.perPage
-    options.headers = try network.hostHeaders()
+    options.headers = try logins.added(to: network.hostHeaders())
     let provider = try source.provider(for: pipeline, isOffline: offline)
     // A folder is listed in order instead of at random.
     options.picksRandom = !(provider is FolderProvider)

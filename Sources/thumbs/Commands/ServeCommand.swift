@@ -17,7 +17,8 @@ struct ServeCommand: AsyncParsableCommand {
     discussion: """
       Examples:
         thumbs serve Pictures --share
-        thumbs serve --provider commons --user-agent 'fjords/1 (me@example.org)'
+        thumbs serve --provider commons \\
+          --header '*=User-Agent: fjords/1 (me@example.org)'
         thumbs serve --root Pictures --signing-keys keys --host 0.0.0.0
         thumbs serve --config server.json
 
@@ -45,10 +46,16 @@ struct ServeCommand: AsyncParsableCommand {
   @OptionGroup(title: "Server") var server: ServerOptions
   @OptionGroup(title: "Sharing") var sharing: ShareOptions
   @OptionGroup(title: "Thumbnails by address") var service: ServiceOptions
-  @OptionGroup(title: "Freshness", visibility: .hidden) var freshness: FreshnessOptions
+  @OptionGroup(title: "Resources", visibility: .hidden) var supply: OfflineOption
   @OptionGroup(title: "Resources", visibility: .hidden) var resources: PipelineOptions
+  @OptionGroup(title: "Resources", visibility: .hidden) var memory: MemoryOption
+  @OptionGroup(title: "Resources", visibility: .hidden) var memoryCache: MemoryCacheOption
+  @OptionGroup(title: "Resources", visibility: .hidden) var limit: DownloadLimitOption
   @OptionGroup(title: "Network", visibility: .hidden) var network: NetworkOptions
+  @OptionGroup(title: "Network", visibility: .hidden) var logins: LoginOption
+  @OptionGroup(title: "Network", visibility: .hidden) var operatorNetwork: OperatorNetworkOptions
   @OptionGroup(title: "Isolation", visibility: .hidden) var isolation: IsolationOptions
+  @OptionGroup(title: "Isolation", visibility: .hidden) var deadline: HelperDeadlineOption
 
   /// The part of the memory budget that the bodies of requests and responses may take.
   private static let bodyShare = 4
@@ -92,10 +99,13 @@ struct ServeCommand: AsyncParsableCommand {
       throw CommandFailure(.sourceUnavailable, "no server is ready at \(server.host) port \(server.port)")
     }
     VerboseLog.start(false)
+    if SecretVariables.environment["IMGPROXY_KEY"] != nil {
+      Console.standard.complain("imgproxy's addresses went: IMGPROXY_KEY does nothing; --signing-keys signs /thumb")
+    }
     do {
       try await resolved(takesCurrentFolder).serve().end()
     } catch let error as ProviderError {
-      throw CommandFailure(error, isOffline: freshness.offline)
+      throw CommandFailure(error, isOffline: supply.offline)
     }
   }
 
@@ -181,14 +191,13 @@ struct ServeCommand: AsyncParsableCommand {
     // Anybody who can reach the page decides what the server downloads.
     configuration.addresses = service.allowPrivateNetworks ? .any : .publicOnly
     configuration.downloads = Self.downloads
-    resources.apply(to: &configuration)
+    if supply.offline { configuration.cacheMode = .offline }
+    configuration = try .init(
+      resources, memory, memoryCache, limit, network, operatorNetwork, isolation, deadline, from: configuration)
     // One client has half of them.
     configuration.jobs = min(256, 2 * configuration.jobs)
     configuration.bytesElsewhere = Self.bodyBytes(configuration)
     configuration.decodesGiveWay = true
-    freshness.apply(to: &configuration)
-    try network.apply(to: &configuration)
-    isolation.apply(to: &configuration)
     return configuration
   }
 
@@ -202,7 +211,7 @@ struct ServeCommand: AsyncParsableCommand {
     by pipeline: ThumbnailPipeline, _ configuration: ThumbnailPipeline.Configuration
   ) throws -> ThumbnailServer.Configuration {
     var served = server.configuration
-    served.headers = try network.hostHeaders()
+    served.headers = try logins.added(to: network.hostHeaders())
     served.gallery = try gallery(for: pipeline)
     let directory = configuration.diskCacheLimit.bytes > 0 ? configuration.cacheDirectory : nil
     if let directory, let galleryName { served.hidden = HiddenPhotosFile(in: directory, gallery: galleryName) }
@@ -254,13 +263,13 @@ struct ServeCommand: AsyncParsableCommand {
     if let folder { return try self.folder(at: folder, pipeline) }
     if let urls = source.urls {
       guard access(urls, R_OK) == 0 else { throw .listUnreadable(path: urls, reason: SystemFailure.last.reason) }
-      return .search(URLListProvider(path: urls), pageSize: source.perPage)
+      return .search(URLListProvider(path: urls))
     }
     let specification = try ProviderSpecification(option: source.provider)
     if case .folder(let path) = specification { return try self.folder(at: path, pipeline) }
     let provider = try specification.provider(
-      for: pipeline, isOffline: freshness.offline, baseURL: source.providerURL)
-    return .search(provider, pageSize: source.perPage)
+      for: pipeline, isOffline: supply.offline)
+    return .search(provider)
   }
 
   private func folder(at path: String, _ pipeline: ThumbnailPipeline) throws(ProviderError) -> GallerySource {
@@ -288,12 +297,9 @@ struct ServedSourceOptions: ParsableArguments {
   var pair = FolderConverter.Options.Pairing.none
 
   var provider: String? { listed.provider }
-  var providerURL: String? { listed.providerURL }
   var urls: String? { listed.urls }
-  var perPage: Int { listed.perPage }
 
   func validate() throws {
-    if providerURL != nil, provider == nil { throw ValidationError("--provider-url goes with --provider") }
     if pair != .none, urls != nil || provider?.hasPrefix("folder:") == false {
       throw ValidationError("--pair goes with a folder")
     }

@@ -38,6 +38,14 @@ struct SignCommand: ParsableCommand {
         "there is no key: give --signing-keys FILE, or set \(ServiceOptions.signingKeysVariable)")
     }
     let signer = try SigningKeys.signer(text)
+    // Other words may be presets of the server.
+    for word in options.split(separator: ",") where word.contains("=") {
+      do throws(InvalidValue) {
+        _ = try VariantPath(parsing: "1x1,\(word)")
+      } catch {
+        throw ValidationError("no server makes that: \(error.message)")
+      }
+    }
     guard let path = ThumbnailAddress.path(options: options, source: source) else {
       throw ValidationError("the address cannot be written; check the options and the source")
     }

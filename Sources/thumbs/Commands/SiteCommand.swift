@@ -36,8 +36,8 @@ struct SiteCommand: AsyncParsableCommand {
   @OptionGroup(title: "Selection", visibility: .hidden) var overwriting: OverwriteOption
   @OptionGroup(title: "Selection", visibility: .hidden) var selection: ConvertSelectionOptions
   @OptionGroup(title: "Resources", visibility: .hidden) var resources: DecodeOptions
-  @OptionGroup(title: "Isolation", visibility: .hidden) var isolation: IsolationOptions
-  @OptionGroup(title: "Report") var report: ConvertReportOptions
+  @OptionGroup(title: "Resources", visibility: .hidden) var memory: MemoryOption
+  @OptionGroup(title: "Report") var report: ReportOptions
 
   private var output: String { target.output }
 
@@ -52,15 +52,14 @@ struct SiteCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    VerboseLog.start(report.output.verbose)
+    VerboseLog.start(report.verbose)
     var options = FolderConverter.Options.site(
       of: RawPath(folder), in: RawPath(output), title: title, grid: min(512, viewSize - 1), view: viewSize,
       copiesOriginals: originals
     )
     options.overwrites = overwriting.overwrite
     selection.apply(to: &options)
-    resources.apply(to: &options.pipeline)
-    isolation.apply(to: &options.pipeline)
+    options.pipeline = try .init(resources, memory, from: options.pipeline)
     let removal = orphans.deleteOrphans ? orphans.removal : .counted
     try await ConvertRun(options, removal: removal, report: report).run().end()
   }

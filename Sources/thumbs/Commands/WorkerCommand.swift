@@ -9,6 +9,7 @@ struct WorkerCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "worker",
     abstract: "Reads pictures as JSON lines, makes their thumbnails, and answers each line with one.",
+    usage: "thumbs worker [--output <DIR> | --tar <DIR> | --inline] [<options>]",
     discussion: """
       Examples:
         thumbs worker --tar shards --size 256 < pictures.jsonl
@@ -30,18 +31,15 @@ struct WorkerCommand: AsyncParsableCommand {
   @OptionGroup(title: "Output") var output: WorkerOutputOptions
   @OptionGroup(title: "Lines") var lines: WorkerLineOptions
   @OptionGroup(title: "Thumbnails") var thumbnails: ThumbnailOptions
-  @OptionGroup(title: "Freshness", visibility: .hidden) var freshness: FreshnessOptions
+  @OptionGroup(title: "Thumbnails") var kept: GravityOption
   @OptionGroup(title: "Resources", visibility: .hidden) var resources: PipelineOptions
+  @OptionGroup(title: "Resources", visibility: .hidden) var memory: MemoryOption
+  @OptionGroup(title: "Resources", visibility: .hidden) var limit: DownloadLimitOption
   @OptionGroup(title: "Network", visibility: .hidden) var network: NetworkOptions
-  @OptionGroup(title: "Pauses", visibility: .hidden) var pauses: PauseOptions
+  @OptionGroup(title: "Network", visibility: .hidden) var pauses: PauseOptions
   @OptionGroup(title: "Isolation", visibility: .hidden) var isolation: IsolationOptions
 
-  @Flag(help: "Print a summary as the last line: {\"summary\": {…}}.")
-  var summary = false
-
-  @OptionGroup var verbosity: VerbosityOptions
-
-  private var quiet: Bool { verbosity.quiet }
+  @OptionGroup var verbosity: VerboseOption
 
   func run() async throws {
     try await VerboseLog.following(verbosity.verbose, work)
@@ -49,10 +47,9 @@ struct WorkerCommand: AsyncParsableCommand {
 
   /// The pipeline's configuration.
   private func pipelineConfiguration() throws -> ThumbnailPipeline.Configuration {
-    var configuration = try ThumbnailPipeline.Configuration(resources, freshness, network, isolation)
+    var configuration = try ThumbnailPipeline.Configuration(resources, memory, limit, network, pauses, isolation)
     // Most images occur once, so a larger memory cache would be useless.
-    if resources.memoryCache == nil { configuration.memoryCacheLimit = .mebibytes(4) }
-    pauses.apply(to: &configuration)
+    configuration.memoryCacheLimit = .mebibytes(4)
     // Strangers' lists must not be read with the user's keys.
     if !configuration.addresses.isGuarded { configuration.objectStorage = SecretVariables.objectStorage }
     configuration.disallowedDirectives = lines.disallowedDirectives
@@ -64,8 +61,8 @@ struct WorkerCommand: AsyncParsableCommand {
 
   /// The worker's options.
   private func workerOptions() throws -> ThumbnailWorker.Options {
-    var options = ThumbnailWorker.Options(variants: thumbnails.variants)
-    options.gravity = thumbnails.gravity
+    var options = ThumbnailWorker.Options(variants: thumbnails.variants(gravity: kept.gravity))
+    options.gravity = kept.gravity
     options.headers = try network.hostHeaders()
     options.wording = WorkerWording(
       message: { Advice.withOptions($0).withoutSecrets() }, address: { $0.withoutLogins })
@@ -79,11 +76,9 @@ struct WorkerCommand: AsyncParsableCommand {
 
   /// Responds to all lines, and returns the exit status.
   private func work(_ log: VerboseLog?) async throws -> ExitCode {
-    let console = Console.standard
-    let started = ContinuousClock.now
     let pipeline = try ThumbnailPipeline(pipelineConfiguration())
     log?.follow(pipeline)
-    let notices = CacheNotices(pipeline, isQuiet: quiet)
+    let notices = CacheNotices(pipeline, isQuiet: false)
     let options = try workerOptions()
     let worker: ThumbnailWorker
     do throws(FileWriteError) {
@@ -100,10 +95,6 @@ struct WorkerCommand: AsyncParsableCommand {
     await pipeline.flush()
     notices.reportReplacement()
     notices.reportProblem()
-    // A reader that has stopped would block the summary, too.
-    if summary, ending != .readerGone, ending != .readerStalled {
-      try console.print(figures(counts, pipeline.statistics, after: .now - started).summaryLine)
-    }
     return status(of: ending, counts, interruption.signal)
   }
 
@@ -115,12 +106,10 @@ struct WorkerCommand: AsyncParsableCommand {
     let failure: CommandFailure
     switch ending {
     case .drained:
-      if !quiet { console.complain("stopped; what is done is kept, and every line that was read is answered") }
+      console.complain("stopped; what is done is kept, and every line that was read is answered")
       return signal.map { .stopped(by: $0) } ?? .success
     case .readerStalled:
-      if !quiet {
-        console.complain("stopped; the last answers were not read: send the lines without an answer again")
-      }
+      console.complain("stopped; the last answers were not read: send the lines without an answer again")
       return signal.map { .stopped(by: $0) } ?? .cannotWrite
     case .tooManyFailures:
       failure = CommandFailure(
@@ -138,15 +127,5 @@ struct WorkerCommand: AsyncParsableCommand {
         .cannotWrite, "not every shard is there: \(Advice.withOptions(reason)); earlier ones are kept")
     }
     return console.report(failure)
-  }
-
-  private func figures(
-    _ summary: ThumbnailWorker.Summary, _ statistics: PipelineStatistics, after duration: Duration
-  ) -> JSONObject {
-    [
-      "lines": summary.lines, "ok": summary.succeeded, "failed": summary.failed, "skipped": summary.skipped,
-      "shards": summary.shards, "downloadedBytes": statistics.downloadedBytes,
-      "seconds": duration.seconds.rounded(toPlaces: 3), "peakMemoryBytes": ProcessMemory.peak,
-    ]
   }
 }

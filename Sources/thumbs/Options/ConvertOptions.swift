@@ -35,12 +35,6 @@ struct ConvertThumbnailOptions: ParsableArguments {
   @Flag(help: ArgumentHelp("Enlarge pictures that are smaller than the box.", visibility: .hidden))
   var enlarge = false
 
-  @Option(
-    "N",
-    "How hard the encoder tries, from 0, the fastest, to 9, the fewest bytes. (default: the best trade for most pictures)",
-    .within(0...9, "give a number from 0 to 9"), visibility: .hidden)
-  var effort: Int?
-
   /// The metadata that are removed.
   enum Stripping: String, ExpressibleByArgument, CaseIterable {
     case all
@@ -67,7 +61,7 @@ struct ConvertThumbnailOptions: ParsableArguments {
   var background: RGBColor?
 
   func apply(to options: inout FolderConverter.Options) {
-    (options.enlarges, options.effort, options.background) = (enlarge, effort, background)
+    (options.enlarges, options.background) = (enlarge, background)
     options.metadata = strip == .all ? .none : .profile
     options.frames = animated
   }
@@ -100,12 +94,6 @@ struct ConvertOutputOptions: ParsableArguments {
   @OptionGroup var naming: NameOption
   @OptionGroup var repetition: RepetitionOptions
 
-  @Flag(
-    help: ArgumentHelp(
-      "Make thumbnails anew that an earlier version made with other pixels; else they are current.", visibility: .hidden
-    ))
-  var remake = false
-
   @OptionGroup var orphans: OrphanOptions
   @OptionGroup var overwriting: OverwriteOption
   @OptionGroup var trial: DryRunOption
@@ -132,14 +120,7 @@ struct ConvertOutputOptions: ParsableArguments {
   func apply(to options: inout FolderConverter.Options) {
     options.name = naming.name
     options.freshness = repetition.force ? .never : .index
-    (options.remakesEarlier, options.overwrites) = (remake, overwriting.overwrite)
+    options.overwrites = overwriting.overwrite
     options.isDryRun = dryRun
   }
-}
-
-/// The reports about a conversion.
-struct ConvertReportOptions: ParsableArguments {
-  @OptionGroup var output: ReportOptions
-
-  @OptionGroup var sheet: SheetOptions
 }

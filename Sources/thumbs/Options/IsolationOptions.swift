@@ -3,7 +3,18 @@ import Foundation
 import DecodeSandbox
 import Thumbnailer
 
-/// The helper processes that decode, which may crash, hang or run out of memory without harm.
+/// The formats that are accepted from the web.
+struct UnsafeFormatsOption: ConfigurationOptions {
+  @Flag(
+    help: "Accept the unsafe formats (SVG, PDF, JPEG XL …) from the web, too, not only in your own files.")
+  var unsafeFromWeb = false
+
+  func apply(to configuration: inout ThumbnailPipeline.Configuration) {
+    if unsafeFromWeb { configuration.isolation.unsafeSources = .anywhere }
+  }
+}
+
+/// The helper processes that decode, which may crash, hang or run out of memory without harm: for operators.
 struct IsolationOptions: ConfigurationOptions {
   /// The images that helpers decode.
   enum Scope: String, ExpressibleByArgument, CaseIterable {
@@ -18,19 +29,7 @@ struct IsolationOptions: ConfigurationOptions {
       """)
   var isolate = Scope.all
 
-  @Flag(help: "Accept the unsafe formats from the web, too, not only in your own files.")
-  var unsafeFromWeb = false
-
-  @Option(
-    "SIZE",
-    "The memory of each helper, in addition to the memory budget, also for pictures beyond the budget. (default: 1GiB, "
-      + "or five eighths of the memory if less)", .atLeast(.mebibytes(64), "64MiB"))
-  var helperMemory: ByteSize?
-
-  @Option(
-    "SECONDS", "How long a helper may work on one picture. (default: 20)",
-    .within(0.1...86_400, "give 0.1 to 86400 seconds"))
-  var helperDeadline: Double?
+  @OptionGroup var formats: UnsafeFormatsOption
 
   @Flag(
     help: """
@@ -42,25 +41,24 @@ struct IsolationOptions: ConfigurationOptions {
   func validate() throws {
     let off = ("--isolate off", isolate == .off)
     try checkOneOf([("--require-confinement", requireConfinement), off], "leave one of them out")
-    try checkOneOf([("--unsafe-from-web", unsafeFromWeb), off], "leave one of them out")
+    try checkOneOf([("--unsafe-from-web", formats.unsafeFromWeb), off], "leave one of them out")
   }
 
   func apply(to configuration: inout ThumbnailPipeline.Configuration) {
-    configuration.isolation = isolation
-    guard isolate != .off, !requireConfinement else { return }
-    for gap in DecodeIsolation.gapsOfThisMachine {
-      Console.standard.complain("\(gap); --require-confinement refuses that")
-    }
+    if isolate == .off { configuration.isolation = .inProcess }
+    configuration.isolation.requiresConfinement = requireConfinement
+    formats.apply(to: &configuration)
   }
+}
 
-  /// The isolation that the options select.
-  var isolation: DecodeIsolation {
-    if isolate == .off { return .inProcess }
-    var isolation = DecodeIsolation()
-    isolation.unsafeSources = unsafeFromWeb ? .anywhere : .userFiles
-    isolation.requiresConfinement = requireConfinement
-    if let helperMemory { isolation.memoryLimit = helperMemory }
-    if let helperDeadline { isolation.deadline = .seconds(helperDeadline) }
-    return isolation
+/// How long a helper may work: for servers.
+struct HelperDeadlineOption: ConfigurationOptions {
+  @Option(
+    "SECONDS", "How long a helper may work on one picture. (default: 20)",
+    .within(0.1...86_400, "give 0.1 to 86400 seconds"))
+  var helperDeadline: Double?
+
+  func apply(to configuration: inout ThumbnailPipeline.Configuration) {
+    if let helperDeadline { configuration.isolation.deadline = .seconds(helperDeadline) }
   }
 }

@@ -9,11 +9,8 @@ struct JSONOption: ParsableArguments {
   var json = false
 }
 
-/// The amount of messages.
-struct VerbosityOptions: ParsableArguments {
-  @Flag(name: .shortAndLong, help: "Print errors only.")
-  var quiet = false
-
+/// The log.
+struct VerboseOption: ParsableArguments {
   @Flag(
     name: .shortAndLong,
     help: ArgumentHelp("Log what happens at each stage, on stderr, without the queries of URLs.", visibility: .hidden))
@@ -23,10 +20,13 @@ struct VerbosityOptions: ParsableArguments {
 /// The amount and the form of the output.
 struct ReportOptions: ParsableArguments {
   @OptionGroup var form: JSONOption
-  @OptionGroup var verbosity: VerbosityOptions
+
+  @Flag(name: .shortAndLong, help: "Print errors only.")
+  var quiet = false
+
+  @OptionGroup var verbosity: VerboseOption
 
   var json: Bool { form.json }
-  var quiet: Bool { verbosity.quiet }
   var verbose: Bool { verbosity.verbose }
 
   /// Whether to show the progress line: stderr is a terminal, and nothing else is written there continuously.
@@ -69,21 +69,10 @@ struct NameOption: ParsableArguments {
       + "several sizes {path}/{name}-{size}.{ext})") var name: NamingTemplate?
 }
 
-/// A contact sheet of the thumbnails.
-struct SheetOptions: ParsableArguments {
-  @Option("FILE", "Write a contact sheet: a page in one file.", .naming("a file, .html"))
-  var sheet: String?
-
-  func validate() throws {
-    if let sheet, !SheetFile.isPage(sheet) {
-      throw ValidationError("--sheet \(sheet) cannot be written: contact sheets are pages; name it .html")
-    }
-  }
-}
-
 /// Files written in addition to the cache, for people to look at.
 struct ExportOptions: ParsableArguments {
-  @OptionGroup var sheet: SheetOptions
+  @Option("FILE", "Write a contact sheet: a page in one file.", .naming("a file, .html"))
+  var sheet: String?
 
   @Option("DIR", "Write the thumbnails as files, too, into this folder.", .naming("a folder"))
   var export: String?
@@ -96,6 +85,9 @@ struct ExportOptions: ParsableArguments {
 
   func validate() throws {
     if export == nil, name != nil { throw ValidationError("--name names exported files: give --export DIR, too") }
+    if let sheet, !SheetFile.isPage(sheet) {
+      throw ValidationError("--sheet \(sheet) cannot be written: contact sheets are pages; name it .html")
+    }
     if export == nil, overwrite { throw ValidationError("--overwrite is about exported files: give --export DIR, too") }
   }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import DecodeSandbox
 import Foundation
 import ThumbnailCore
 import Thumbnailer
@@ -10,17 +11,31 @@ protocol ConfigurationOptions: ParsableArguments {
 }
 
 extension ThumbnailPipeline.Configuration {
-  /// The library's defaults with these options applied.
-  init(_ options: any ConfigurationOptions...) throws {
-    self.init()
+  /// A configuration with these options applied. Says what the machine lacks to confine helpers.
+  init(_ options: any ConfigurationOptions..., from defaults: Self = Self()) throws {
+    self = defaults
     for group in options { try group.apply(to: &self) }
+    if let problem = guardBypass() { throw ValidationError(Advice.withOptions(problem)) }
+    guard !isolation.isInProcess, !isolation.requiresConfinement else { return }
+    for gap in DecodeIsolation.gapsOfThisMachine { Console.standard.complain("\(gap)") }
   }
 }
 
-/// The location of the cache, and resource limits.
+/// The location of the cache, and the limits of downloads and decodes.
 struct PipelineOptions: ConfigurationOptions {
   @OptionGroup var cache: CacheOptions
+  @OptionGroup var downloading: DownloadOptions
+  @OptionGroup var decoding: DecodeOptions
 
+  func apply(to configuration: inout ThumbnailPipeline.Configuration) {
+    cache.apply(to: &configuration)
+    downloading.apply(to: &configuration)
+    decoding.apply(to: &configuration)
+  }
+}
+
+/// How much is downloaded at once.
+struct DownloadOptions: ConfigurationOptions {
   @Option(
     "N", "Downloads at once, not counting silent ones. (default: 16, in serve 64; at least --per-host's)",
     .within(1...1024))
@@ -31,45 +46,68 @@ struct PipelineOptions: ConfigurationOptions {
     .within(1...1024))
   var perHost: Int?
 
-  @OptionGroup var decoding: DecodeOptions
+  func apply(to configuration: inout ThumbnailPipeline.Configuration) {
+    if let perHost { configuration.downloadsPerHost = perHost }
+    configuration.downloads = downloads ?? max(configuration.downloads, perHost ?? 1)
+  }
+}
 
-  @Option(
-    "SIZE", "The memory cache's limit. (default: 64MiB, or an eighth of the memory if less; in a prefetch 4MiB)")
-  var memoryCache: ByteSize?
-
+/// The longest download: for single pictures, servers and engines.
+struct DownloadLimitOption: ConfigurationOptions {
   @Option("SIZE", "The longest file that is downloaded. (default: 256MiB)", .atLeast(ByteSize(bytes: 1), "1"))
   var maxBytes: ByteSize?
 
   func apply(to configuration: inout ThumbnailPipeline.Configuration) {
-    cache.apply(to: &configuration)
-    decoding.apply(to: &configuration)
-    if let memoryCache { configuration.memoryCacheLimit = memoryCache }
-    if let perHost { configuration.downloadsPerHost = perHost }
-    configuration.downloads = downloads ?? max(configuration.downloads, perHost ?? 1)
     if let maxBytes { configuration.maximumSourceBytes = maxBytes }
   }
 }
 
-/// The limits of decodes, and how images are read: for all commands that make thumbnails.
-struct DecodeOptions: ConfigurationOptions {
+/// The memory of a run: for those that share a machine.
+struct MemoryOption: ConfigurationOptions {
   @Option(
-    "N", "Pictures decoded at the same time; in serve, for one client. (default: one for each core)", .within(1...256))
-  var jobs: Int?
-
-  @Option(
-    "SIZE", "The memory of all work in flight. (default: 512MiB, or what the cgroup or machine has if less)",
+    "SIZE",
+    "The memory of all work in flight; each helper may take as much besides, at least 1GiB or five eighths of the memory. "
+      + "(default: 512MiB, or what the cgroup or machine has if less)",
     .atLeast(.mebibytes(16), "16MiB"))
   var memoryBudget: ByteSize?
 
-  @Option("N", "The most pixels a picture may have. (default: 268435456)", .atLeast(1))
-  var maxPixels: Int?
+  func apply(to configuration: inout ThumbnailPipeline.Configuration) {
+    guard let memoryBudget else { return }
+    configuration.memoryBudget = memoryBudget
+    configuration.isolation.memoryLimit = max(configuration.isolation.memoryLimit, memoryBudget)
+  }
+}
 
+/// The memory cache: for servers.
+struct MemoryCacheOption: ConfigurationOptions {
+  @Option("SIZE", "The memory cache's limit. (default: 64MiB, or an eighth of the memory if less)")
+  var memoryCache: ByteSize?
+
+  func apply(to configuration: inout ThumbnailPipeline.Configuration) {
+    if let memoryCache { configuration.memoryCacheLimit = memoryCache }
+  }
+}
+
+/// The use of previews within pictures.
+struct PreviewOption: ConfigurationOptions {
   @Option(
     help: ArgumentHelp(
       """
       Whether small thumbnails may be made from the thumbnail in a HEIC, if it looks like tiles spread over the picture.
       """, valueName: "auto|off"))
   var previews = PreviewUse.auto
+
+  func apply(to configuration: inout ThumbnailPipeline.Configuration) { configuration.previews = previews }
+}
+
+/// The limits of decodes: for all commands that make thumbnails.
+struct DecodeOptions: ConfigurationOptions {
+  @Option(
+    "N", "Pictures decoded at the same time; in serve, for one client. (default: one for each core)", .within(1...256))
+  var jobs: Int?
+
+  @Option("N", "The most pixels a picture may have. (default: 268435456)", .atLeast(1))
+  var maxPixels: Int?
 
   @Option(
     help: """
@@ -79,9 +117,8 @@ struct DecodeOptions: ConfigurationOptions {
   var damaged = DamagePolicy.refuse
 
   func apply(to configuration: inout ThumbnailPipeline.Configuration) {
-    (configuration.previews, configuration.damaged) = (previews, damaged)
+    configuration.damaged = damaged
     if let jobs { configuration.jobs = jobs }
-    if let memoryBudget { configuration.memoryBudget = memoryBudget }
     if let maxPixels { configuration.maximumPixels = maxPixels }
   }
 }

@@ -10,9 +10,12 @@ enum SecretVariables {
   /// The variable with the password of a client certificate's key.
   static let keyPassword = "THUMBS_CLIENT_KEY_PASSWORD"
 
+  /// The variable with the proxy that is to be used whatever the environment says, or `none`.
+  static let proxy = "THUMBS_PROXY"
+
   /// The values that were set, by name.
   static let values = ProcessPrivacy.takeVariables([
-    ProviderSpecification.unsplashKeyVariable, ProviderSpecification.pexelsKeyVariable, keyPassword,
+    ProviderSpecification.unsplashKeyVariable, ProviderSpecification.pexelsKeyVariable, keyPassword, proxy,
     ServiceOptions.signingKeysVariable, ServiceOptions.imaginaryKeyVariable, ServiceOptions.purgeKeyVariable,
     "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
   ])

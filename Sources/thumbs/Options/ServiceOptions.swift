@@ -39,11 +39,6 @@ struct ServiceOptions: ParsableArguments {
     visibility: .hidden)
   var preset: [String] = []
 
-  @Option(
-    "SIZE", "The longest picture that is uploaded. (default: 64MiB)", .atLeast(ByteSize(bytes: 1), "1"),
-    visibility: .hidden)
-  var maxUpload: ByteSize?
-
   @Flag(
     help: ArgumentHelp("Fetch pictures from this machine and private networks, too.", visibility: .hidden))
   var allowPrivateNetworks = false
@@ -57,7 +52,6 @@ struct ServiceOptions: ParsableArguments {
     configuration.presets = try presets
     configuration.sourceHosts = allowSource
     configuration.purgeKey = SecretVariables.values[Self.purgeKeyVariable]
-    if let maxUpload { configuration.longestUpload = maxUpload.bytes }
     configuration.signer = try signer
     configuration.imaginaryKey = SecretVariables.values[Self.imaginaryKeyVariable]
     if let root {

@@ -9,16 +9,14 @@ struct ProviderOptions: ParsableArguments {
   @Option("PROVIDER", "Where to search: \(ProviderSpecification.help)")
   var provider: String?
 
-  @Option("BASE", "The address of the provider's API. (default: its own address)", visibility: .hidden)
-  var providerURL: String?
-
   @Option(
     "FILE|-", "A list in place of a source: a URL a line, or JSON lines with a url field; - reads stdin.",
     .naming("a file, or - for stdin"))
   var urls: String?
 
-  @Option("N", "Pictures a page.", .within(1...1000), visibility: .hidden)
-  var perPage = 30
+  func validate() throws {
+    if let problem = provider.flatMap(UsageMessage.removal(ofProvider:)) { throw ValidationError(problem) }
+  }
 }
 
 /// The source of the images, and how many of them to fetch.
@@ -28,16 +26,13 @@ struct SourceOptions: ParsableArguments {
 
   @OptionGroup var listed: ProviderOptions
 
-  @Option("N", "The most pages to fetch. (default: 3; all of a list or with --count)", .within(1...1_000_000_000))
-  var pages: Int?
-
   @Option(
-    "N", "The most pictures to fetch, however many pages that takes. (default: no limit)", .within(1...1_000_000_000))
+    "N", "The most pictures to fetch, however many pages that takes. (default: three pages; all of a list)",
+    .within(1...1_000_000_000))
   var count: Int?
 
   var urls: String? { listed.urls }
   var provider: String? { listed.provider }
-  var perPage: Int { listed.perPage }
 
   func validate() throws {
     if query == nil, urls == nil {
@@ -45,16 +40,14 @@ struct SourceOptions: ParsableArguments {
         "nothing to fetch: give --query TEXT, such as --query lake --provider folder:Pictures, or --urls FILE|-")
     }
     try checkOneOf([("--query", query != nil), ("--urls", urls != nil)])
-    if urls != nil, listed.provider != nil || listed.providerURL != nil {
-      throw ValidationError(
-        "--provider and --provider-url go with --query, not with --urls: leave them out")
+    if urls != nil, listed.provider != nil {
+      throw ValidationError("--provider goes with --query, not with --urls: leave it out")
     }
   }
 
   /// The limits of the prefetch; by default three pages of a search, or all of a list.
   var limits: QueryPrefetch.Limits {
-    let most = pages ?? (urls == nil && count == nil ? 3 : nil)
-    return QueryPrefetch.Limits(pages: most, perPage: perPage, photos: count)
+    QueryPrefetch.Limits(pages: urls == nil && count == nil ? 3 : nil, photos: count)
   }
 
   /// The provider, or with `isOffline` its stored pages.
@@ -63,7 +56,7 @@ struct SourceOptions: ParsableArguments {
   ) throws(ProviderError) -> any PhotoProvider {
     if let urls { return urls == "-" ? URLListProvider.standardInput() : URLListProvider(path: urls) }
     return try ProviderSpecification(option: listed.provider).provider(
-      for: pipeline, isOffline: isOffline, baseURL: listed.providerURL)
+      for: pipeline, isOffline: isOffline)
   }
 
   /// Throws if a page or sheet would overwrite the list, or a picture of the folder.
@@ -100,10 +93,10 @@ extension ProviderSpecification {
 
   /// The provider with the keys of the environment, or with `isOffline` its stored pages.
   func provider(
-    for pipeline: ThumbnailPipeline, isOffline: Bool, baseURL: String?
+    for pipeline: ThumbnailPipeline, isOffline: Bool
   ) throws(ProviderError) -> any PhotoProvider {
     isOffline
       ? try offlineProvider(for: pipeline)
-      : try provider(for: pipeline, environment: SecretVariables.environment, baseURL: baseURL)
+      : try provider(for: pipeline, environment: SecretVariables.environment)
   }
 }

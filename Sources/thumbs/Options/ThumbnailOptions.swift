@@ -17,9 +17,6 @@ struct ThumbnailOptions: ParsableArguments {
       """)
   var fit = Fit.contain
 
-  @Option(help: "The part kept by cover.")
-  var gravity = Gravity.centre
-
   @Option(
     help: "The format; auto is JPEG, or WebP for a picture with transparency; same is the picture's own.")
   var format = OutputFormat.auto
@@ -41,11 +38,17 @@ struct ThumbnailOptions: ParsableArguments {
   }
 
   /// One variant for each size.
-  var variants: [Variant] {
+  func variants(gravity: Gravity = .centre) -> [Variant] {
     distinctSizes.map {
       Variant(size: $0.box, fit: fit, gravity: gravity, format: format, quality: quality)
     }
   }
+}
+
+/// The part of a picture that fills its box.
+struct GravityOption: ParsableArguments {
+  @Option(help: "The part kept by cover.")
+  var gravity = Gravity.centre
 }
 
 /// The part of a picture that its thumbnail shows.

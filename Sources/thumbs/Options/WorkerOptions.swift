@@ -27,32 +27,18 @@ struct WorkerOutputOptions: ParsableArguments {
       "With --inline, put the whole files of URLs into the answers, too.", visibility: .hidden))
   var originals = false
 
-  @Flag(
-    help: ArgumentHelp(
-      "With --output, write what is known of a picture and its caption beside it: KEY.json, KEY.txt.",
-      visibility: .hidden))
-  var sidecars = false
-
   @Option("N", "The lines of a shard. (default: 10000)", .within(1...largestShard))
   var shardSize: Int?
-
-  @Option(
-    "N", "The number of the first shard. Keys of lines without one begin at that many shards. (default: 0)",
-    .within(0...1_000_000_000), visibility: .hidden)
-  var firstShard: Int?
 
   func validate() throws {
     try checkOneOf([("--output", output != nil), ("--tar", tar != nil), ("--inline", inline)])
     if originals, !inline { throw ValidationError("--originals goes with --inline alone: give that, too") }
-    if sidecars, output == nil { throw ValidationError("--sidecars goes with --output alone: shards have them anyway") }
   }
 
   /// Sets the destination of a worker.
   func apply(to options: inout ThumbnailWorker.Options) {
-    let (size, first) = (shardSize ?? 10_000, firstShard ?? 0)
-    options.firstNumber = size * first
-    if let output { options.destination = .folder(RawPath(output), sidecars: sidecars) }
-    if let tar { options.destination = .shards(RawPath(tar), size: size, first: first) }
+    if let output { options.destination = .folder(RawPath(output)) }
+    if let tar { options.destination = .shards(RawPath(tar), size: shardSize ?? 10_000) }
     if inline { options.destination = .inline }
     options.givesOriginals = originals
   }
@@ -62,12 +48,6 @@ struct WorkerOutputOptions: ParsableArguments {
 struct WorkerLineOptions: ParsableArguments {
   @Flag(help: "Refuse lines that name files: for lines that strangers have written.")
   var noPaths = false
-
-  @Option(
-    "SIZE",
-    "The longest line; a longer one is answered, not read. (default: 8MiB, or a sixteenth of the memory budget if less)",
-    .atLeast(ByteSize(bytes: 1), "1"), visibility: .hidden)
-  var maxLine: ByteSize?
 
   @Option(
     "NAME,…",
@@ -92,7 +72,6 @@ struct WorkerLineOptions: ParsableArguments {
 
   func apply(to options: inout ThumbnailWorker.Options) {
     options.allowsPaths = !noPaths
-    if let maxLine { options.longestLine = maxLine }
     options.failureLimit = maxFailures
   }
 }

@@ -19,7 +19,6 @@ struct ConversionLine {
       "damaged": result.isDamaged.unlessFalse,
       "outputs": result.outputs.map(json),
       "toldApart": result.isToldApart.unlessFalse,
-      "earlierVersion": result.isOfEarlierVersion.unlessFalse,
       "error": result.failure.map {
         ["stage": $0.stage.rawValue, "code": $0.code, "message": $0.message] as JSONObject
       },
@@ -67,7 +66,7 @@ extension ConversionSummary {
   func json(isDryRun: Bool) -> JSONObject {
     [
       "converted": converted, "wouldConvert": isDryRun ? planned : nil, "current": current,
-      "earlierVersion": ofEarlierVersion.unlessZero, "failed": failed, "skipped": skipped,
+      "failed": failed, "skipped": skipped,
       "skips": skips.isEmpty ? nil : skips.byCount.reduce(into: [:] as JSONObject) { $0.add($1.key, $1.value) },
       "videos": videos.unlessZero, "paired": paired.unlessZero, "toldApart": toldApart.unlessZero,
       "removed": removed.unlessZero, "unremoved": (unremoved + kept.count).unlessZero, "damaged": damaged.unlessZero,
@@ -100,9 +99,6 @@ extension ConversionSummary {
     var counts = [made, "\(current) current", "\(failed) failed"]
     if skipped > 0 { counts.append("\(skipped) skipped (\(reasons))") }
     if toldApart > 0 { counts.append("\(toldApart) \(toldApart == 1 ? "keeps its" : "keep their") extension") }
-    if ofEarlierVersion > 0 {
-      counts.append("\(ofEarlierVersion) of an earlier version, which --remake makes anew")
-    }
     if removed > 0 { counts.append("\(removed) removed") }
     if damaged > 0 { counts.append("\(damaged) damaged") }
     return counts.joined(separator: ", ")

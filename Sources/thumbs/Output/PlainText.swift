@@ -39,27 +39,30 @@ enum PlainText {
 enum Advice {
   /// The options that set the members of the library's configurations which its messages name.
   private static let options = [
-    "addresses": "--allow-network",
-    "allowsPaths": "--no-paths", "longestLine": "--max-line",
-    "cacheMode": "--offline", "cacheDirectory": "--cache-dir", "certificateAuthorityFile": "--cacert",
+    "addresses": "serve --allow-network, or no --public-addresses-only",
+    "allowsPaths": "--no-paths",
+    "cacheMode": "--offline", "cacheDirectory": "--cache-dir", "certificateAuthorityFile": "SSL_CERT_FILE",
     "damaged": "--damaged accept", "downloadsPerHost": "--per-host",
     "exclude": "--exclude", "followsLinks": "--follow-symlinks",
     "freshness": "--force",
-    "headers": "--header", "include": "--include", "isolation.deadline": "--helper-deadline",
+    "headers": "--header", "include": "--include", "isolation.deadline": "",
     "isolation.executable": "install thumbs again",
-    "isolation.memoryLimit": "--helper-memory", "isolation.requiresConfinement": "--require-confinement",
-    "isolation": "--isolate, --unsafe-from-web",
+    "isolation.memoryLimit": "--memory-budget", "isolation.requiresConfinement": "--require-confinement",
+    "isolation": "--unsafe-from-web",
     "listsAreNullSeparated": "-0", "maximumPixels": "--max-pixels", "maximumSourceBytes": "--max-bytes",
     "maximumWait": "--max-wait", "overwrites": "--overwrite",
-    "memoryBudget": "--memory-budget", "pairing": "--pair", "proxy": "--proxy",
-    "retriesFailures": "--refresh", "userAgent": "--user-agent",
+    "memoryBudget": "--memory-budget", "pairing": "--pair", "proxy": "THUMBS_PROXY",
+    "retriesFailures": "--refresh", "userAgent": "--header '*=User-Agent: …'",
   ]
 
   /// An error's message with options in place of the members in parentheses: `raise the limit (maximumPixels)` becomes
   /// `raise the limit (--max-pixels)`.
   static func withOptions(_ message: String) -> String {
     guard message.utf8.contains(UInt8(ascii: "(")) else { return message }
-    return options.reduce(message) { $0.replacing("(\($1.key))", with: "(\($1.value))") }
+    return options.reduce(message) {
+      $1.value.isEmpty
+        ? $0.replacing(" (\($1.key))", with: "") : $0.replacing("(\($1.key))", with: "(\($1.value))")
+    }
   }
 }
 

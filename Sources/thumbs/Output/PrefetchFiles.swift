@@ -28,7 +28,7 @@ final class PrefetchFiles: Sendable {
   ///
   /// - Throws: `FileWriteError` if one of them cannot be written.
   init(_ command: PrefetchCommand, provider: any PhotoProvider) throws {
-    let (options, variants) = (command.look, command.thumbnails.variants)
+    let (options, variants) = (command.look, command.thumbnails.variants())
     (self.variants, self.provider) = (variants, provider)
     let pictures = options.export != nil && options.overwrite ? FolderFiles(of: provider) : nil
     export = try options.export.map { folder in
@@ -36,8 +36,8 @@ final class PrefetchFiles: Sendable {
         folder: folder, name: options.name, sizeCount: variants.count, overwrites: options.overwrite
       ) { pictures?.contains($0) == true }
     }
-    replaced = options.sheet.sheet.flatMap { path in (try? FileState(of: RawPath(path))).map { (path, $0) } }
-    sheet = try options.sheet.sheet.map {
+    replaced = options.sheet.flatMap { path in (try? FileState(of: RawPath(path))).map { (path, $0) } }
+    sheet = try options.sheet.map {
       try SheetFile(path: $0, title: command.source.title)
     }
   }

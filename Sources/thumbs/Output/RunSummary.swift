@@ -95,7 +95,7 @@ struct RunSummary {
     }
     if let exportText { lines.append(exportText) }
     if let unseen, unseen > 0 {
-      lines.append("\(unseen) more match: the limit of pages ended the run; give --pages N for more")
+      lines.append("\(unseen) more match: three pages end a run; give --count N for more")
     }
     if !failures.isEmpty {
       let causes = failures.byCount.map { "\($0.value) \($0.key)" }

@@ -8,14 +8,16 @@ enum UsageMessage {
     (". Please provide one of ", "; give "), (". Did you mean ", "; did you mean "),
   ]
 
-  /// Formats a message. Messages of the argument parser begin with a capital; if one gives no advice, a reference to
-  /// the command's help is added. Our own are unchanged; they may begin with the name of a variable, as `ALL_PROXY`.
+  /// Formats a message. If one of the argument parser gives no advice, a reference to the command's help is added. Our
+  /// own are unchanged; they may begin with a path or a variable's name.
   static func line(_ message: String, arguments: [String]) -> String {
-    guard let first = message.first, first.isUppercase || first.isNumber,
-      message.dropFirst().first?.isUppercase == false
-    else { return message }
+    let parsers = /(Can't |Command '|Invalid |Missing |The (value|option) '|Unexpected |Unknown |[0-9]+ unexpected ).*/
+    guard let first = message.first, message.prefixMatch(of: parsers) != nil else { return message }
     var text = first.lowercased() + message.dropFirst()
     text = onOneLine(text)
+    for (option, value, use) in removedValues where text.hasPrefix("the value '\(value)' is invalid for '\(option)") {
+      return "\(option) has no value '\(value)' any more: \(use)"
+    }
     for (full, short) in joints { text = text.replacing(full, with: short) }
     if text.hasSuffix(".") { text.removeLast() }
     if let refusal = text.wholeMatch(of: /the value '(.*)' is invalid for '(-+[a-z-]+)(?: <.*>)?': (give|name) (.*)/) {
@@ -73,34 +75,76 @@ enum UsageMessage {
 
 extension UsageMessage {
   /// What to use in place of what earlier versions had.
-  private static let removed = [
-    "cache export": "'thumbs prefetch --offline --export DIR' writes stored thumbnails into files",
+  static let removed = [
+    "cache export":
+      "prefetch with the same --query or --urls, --offline and --export DIR writes stored thumbnails into files",
     "cache verify": "damage is found and mended where it is read",
     "--html": "'thumbs prefetch --query TEXT --sheet FILE.html' writes a page with the pictures of a search",
     "--videos": "thumbnails are made of pictures only; ffmpegthumbnailer makes those of films",
     "--rotate": turning, "--flip": turning, "--extend": turning, "--pad": turning,
     "--linear": "pixels are averaged as they are encoded", "--scaling": "every picture is read as with good",
     "--early-stop": "only what is needed is downloaded", "--min-rate": "1,000 bytes a second are the least",
-    "--partial-downloads": "up to 512 MiB are kept to resume", "--allow-private-networks": "that is the default here",
+    "--partial-downloads": "up to 512 MiB are kept to resume",
     "--client-key": "put the key into the PEM file of --client-cert",
-    "--no-progress": "--quiet draws none", "--netrc": "give --netrc-file ~/.netrc",
-    "--safe-formats-only": "--unsafe-from-web is off by default, and helpers are confined",
+    "--no-progress": "redirect stderr, or give --quiet", "--netrc": "give --netrc-file ~/.netrc",
+    "--safe-formats-only": "leave such files out with --exclude; helpers are confined",
     "--max-age": "--refresh revalidates all", "--hosts": "ten hosts are named", "--limit": "pipe it into head",
     "--no-recursive": "give --exclude '*/**'", "--hidden": "name hidden files and folders",
     "--newer": "the index decides",
-    "--preserve-times": "touch -r copies times", "--fail-fast": "every picture is tried", "--ahead": "two pages are",
+    "--preserve-times": "touch -r copies times", "--fail-fast": "every picture is tried; --json names those that fail",
+    "--ahead": "two pages are",
     "--open": "open the address that is printed", "--queue": "1024 thumbnails wait at most",
-    "--deadline": "a thumbnail may take 60 s", "--fallback": "pages have onerror", "--rate-limit": "see docs/nginx.md",
+    "--deadline": "a thumbnail may take 60 s", "--fallback": "pages have onerror",
+    "--rate-limit": "nginx has limit_req",
     "--grid-size": "thumbnails have 512 pixels", "--base": "write it in front of the path",
-    "--original": "the smallest form that is large enough is fetched", "--report": "--json prints the same",
-    "--retry-failed": "--refresh does it, too",
-    "--to": "--disk-cache SIZE with any command that makes thumbnails", "--access-log": "see docs/nginx.md",
+    "--original": "the smallest form that is large enough is fetched",
+    "--report": "--json prints a line of JSON for each picture", "--retry-failed": "--refresh retries, and revalidates",
+    "--to": "--disk-cache SIZE with any command that makes thumbnails",
+    "--access-log": "nginx has access_log",
+    "--cacert": "name the file in SSL_CERT_FILE",
+    "--proxy": "name it in https_proxy and http_proxy, or in THUMBS_PROXY",
+    "--user-agent": "give --header '*=User-Agent: NAME'", "--per-page": "give --count", "--pages": "give --count",
+    "--provider-url": "write it behind the provider's name, as in commons:https://wiki.example.org/w/api.php",
+    "--helper-memory": "--memory-budget raises it", "--max-upload": "64 MiB are the most",
+    "--max-line": "a line has at most 8 MiB; name files with path", "--effort": "the default is the best trade",
+    "--sidecars": "--tar writes them", "--first-shard": "give each run a folder of its own",
+    "--summary": "each line is answered: count the answers", "--remake": "--force makes all anew",
+  ]
+  /// What to use in place of options that other commands have.
+  static let elsewhere = [
+    "--sheet": "'thumbs prefetch --sheet' writes one, 'thumbs site' a gallery", "--crop": "'thumbs get --crop' has it",
+    "--memory-cache": "'thumbs serve' has it",
+    "--previews": "'thumbs get' and 'thumbs convert' have it",
+    "--unsafe-from-web": "your own files may have any format",
+    "--isolate": operators, "--require-confinement": operators, "--helper-deadline": "'thumbs serve' has it",
+    "--allow-network": "'thumbs serve' has it", "--refuse-network": "'thumbs serve' has it",
+    "--client-cert": "'thumbs serve' has it", "--gravity": "cover keeps the centre",
+    "--netrc-file": "give --header 'HOST=Authorization: …'", "--allow-private-networks": "that is the default",
+    "--refresh": "'thumbs get' and 'thumbs prefetch' have it",
+    "--offline": "'thumbs get' and 'thumbs prefetch' have it",
+    "--quiet": "redirect stderr",
+  ]
+  private static let operators = "'thumbs serve' and 'thumbs worker' have it"
+  /// Values of options that went.
+  static let removedValues = [
+    ("--previews", "on", "auto uses previews where they look the same"),
+    ("--strip", "keep-copyright", "exiftool copies such fields"),
+  ]
+  /// Providers that went.
+  static let removedProviders = [
+    "auto": "leave --provider out", "openverse": "use commons", "picsum": "use commons, or folder:PATH",
   ]
   private static let turning = "vips or ImageMagick turn and pad thumbnails"
 
   /// The message about an option, by its name with the dashes, that an earlier version had; nil for others.
   static func removal(of option: String) -> String? {
     removed[option].map { "there is no option '\(option)' any more: \($0)" }
+      ?? elsewhere[option].map { "there is no option '\(option)' here: \($0)" }
+  }
+
+  /// The message about a provider that an earlier version had.
+  static func removal(ofProvider name: String) -> String? {
+    removedProviders[name].map { "there is no provider '\(name)' any more: \($0)" }
   }
 
   /// The message about an unknown command or option in the command line, with the closest known one; nil if all are

@@ -33,9 +33,8 @@ struct GalleryFixture {
 
   /// The source as a pipeline reaches it.
   func provider(_ pipeline: ThumbnailPipeline? = nil) throws -> any PhotoProvider {
-    try ProviderSpecification.unsplash.provider(
-      for: pipeline ?? self.pipeline, environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey],
-      baseURL: unsplash.baseURL.absoluteString)
+    try ProviderSpecification.service(.unsplash, at: unsplash.baseURL.absoluteString).provider(
+      for: pipeline ?? self.pipeline, environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey])
   }
 
   /// A gallery, on this pipeline or another.

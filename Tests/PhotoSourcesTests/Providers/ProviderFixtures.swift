@@ -48,9 +48,8 @@ func provider(
   _ specification: ProviderSpecification, _ service: PhotoServiceOrigin, environment: [String: String] = [:],
   namesContact: Bool = true, clock: ProviderClock = ProviderClock()
 ) throws -> any PhotoProvider {
-  try specification.provider(
-    environment: environment, baseURL: service.baseURL.absoluteString, client: loopbackClient(),
-    namesContact: namesContact, clock: clock)
+  try ProviderSpecification.service(specification, at: service.baseURL.absoluteString).provider(
+    environment: environment, client: loopbackClient(), namesContact: namesContact, clock: clock)
 }
 
 /// A provider of a service whose client gives the same answer to everything.

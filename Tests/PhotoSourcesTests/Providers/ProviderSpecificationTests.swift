@@ -8,9 +8,10 @@
     let known: [String: ProviderSpecification] = [
       "unsplash": .unsplash, "pexels": .pexels, "commons": .commons, "folder:a b/ü:c": .folder(path: "a b/ü:c"),
       "folder:~/Pictures": .folder(path: "\(home)/Pictures"), "folder:~": .folder(path: home),
+      "unsplash:https://a.example/b": .service(.unsplash, at: "https://a.example/b"),
     ]
     for (text, expected) in known { #expect(try ProviderSpecification(parsing: text) == expected) }
-    for text in ["", "folder:", "folder", "Unsplash", "flickr"] {
+    for text in ["", "folder:", "folder", "Unsplash", "flickr", "flickr:https://a.example", "commons:", ":commons"] {
       #expect(throws: ProviderError.unknownProvider(text)) { try ProviderSpecification(parsing: text) }
     }
   }
@@ -52,19 +53,15 @@
     let set = ["UNSPLASH_ACCESS_KEY": "abc"]
     for address in ["", "api.example.org", "ftp://api.example.org", "http://", "file:///x"] {
       #expect(throws: ProviderError.invalidAddress(address)) {
-        try ProviderSpecification.unsplash.provider(environment: set, baseURL: address, client: client)
+        try ProviderSpecification.service(.unsplash, at: address).provider(environment: set, client: client)
       }
-    }
-    #expect(throws: ProviderError.self) {
-      try ProviderSpecification.folder(path: "/").provider(environment: set, baseURL: "http://a", client: client)
     }
   }
 
   @Test func linksCarryTheNameOfTheApplication() async throws {
     let unsplash = try UnsplashOrigin(pictures: [.init(id: "a", description: "lake")])
-    let provider = try ProviderSpecification.unsplash.provider(
-      environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey], baseURL: unsplash.baseURL.absoluteString,
-      client: loopbackClient(), application: "my app")
+    let provider = try ProviderSpecification.service(.unsplash, at: unsplash.baseURL.absoluteString).provider(
+      environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey], client: loopbackClient(), application: "my app")
     let photo = try #require(try await provider.search(PhotoQuery("lake"), at: nil).photos.first)
     #expect(photo.pageURL?.query() == "utm_source=my%20app&utm_medium=referral")
   }

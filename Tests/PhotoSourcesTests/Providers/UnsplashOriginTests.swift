@@ -15,9 +15,8 @@
 
   private func provider(_ other: UnsplashOrigin? = nil, key: String? = nil) throws -> any PhotoProvider {
     let origin = other ?? unsplash
-    return try ProviderSpecification.unsplash.provider(
-      environment: ["UNSPLASH_ACCESS_KEY": key ?? origin.accessKey], baseURL: origin.baseURL.absoluteString,
-      client: loopbackClient())
+    return try ProviderSpecification.service(.unsplash, at: origin.baseURL.absoluteString).provider(
+      environment: ["UNSPLASH_ACCESS_KEY": key ?? origin.accessKey], client: loopbackClient())
   }
 
   @Test func aPictureIsFetchedInTheSizeThatIsNeededAndWithoutTheKey() async throws {

@@ -35,6 +35,7 @@ struct CacheRemoveCommand: AsyncParsableCommand {
 
   @OptionGroup var cache: CacheOptions
   @OptionGroup(title: "Network", visibility: .hidden) var network: NetworkOptions
+  @OptionGroup(title: "Network", visibility: .hidden) var logins: LoginOption
 
   func validate() throws {
     if pictures.isEmpty, host.isEmpty, prefix.isEmpty {
@@ -43,7 +44,7 @@ struct CacheRemoveCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let headers = try network.hostHeaders()
+    let headers = try logins.added(to: network.hostHeaders())
     let sources = try pictures.map { try ImageSource(commandLine: $0).adding(headers) }
     var count = 0
     if let disk = try cache.open() {

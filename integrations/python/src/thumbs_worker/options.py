@@ -16,8 +16,7 @@ class Options:
     """The options of `thumbs worker`, named as there (`thumbs help worker`); None leaves the command's default.
 
     Sizes in bytes are numbers or texts such as "256MiB". `inline` has results carry the thumbnails' bytes, `output` is
-    a folder for them as files, named by the items' `key` or else by a hash of the source. `max_line` is how many bytes
-    an item may have as a line. `more` are further words for the command line. Shards (`--tar`) are not among the
+    a folder for them as files, named by the items' `key` or else by a hash of the source. `more` are further words for the command line. Shards (`--tar`) are not among the
     options: their numbers count the lines of one process, and here it may be started again.
     """
 
@@ -36,7 +35,6 @@ class Options:
     max_bytes: str | int | None = None
     max_wait: str | None = None
     user_agent: str | None = None
-    cacert: str | None = None
     headers: Sequence[str] = field(default=(), repr=False)
     timeout: float | None = None
     isolate: str | None = None
@@ -47,9 +45,7 @@ class Options:
     inline: bool = True
     originals: bool = False
     output: str | None = None
-    sidecars: bool = False
     max_failures: str | int | None = None
-    max_line: int | None = None
     more: Sequence[str] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
@@ -93,11 +89,6 @@ class Options:
         except ValueError:
             raise ValueError(f"max_failures is a number or a part such as 5%, not {self.max_failures}") from None
 
-    @property
-    def longest_line(self) -> int:
-        """How many bytes the worker takes as a line."""
-        return self.max_line or _DEFAULT_MAX_LINE
-
     def arguments(self) -> list[str]:
         """The words for the command line."""
         words: list[str] = []
@@ -109,6 +100,8 @@ class Options:
                 words += [f"--{name.replace('_', '-')}", str(value)]
         for header in self.headers:
             words += ["--header", header]
+        if self.user_agent is not None:
+            words += ["--header", f"*=User-Agent: {self.user_agent}"]
         for name in _SWITCHES:
             if getattr(self, name):
                 words.append(f"--{name.replace('_', '-')}")
@@ -125,15 +118,16 @@ def seconds(text: str | float) -> float:
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _FEWEST_FOR_PERCENTAGE = 100
+# How many bytes the worker takes as a line.
+LONGEST_LINE = 8 * 1024 * 1024
 # What the command allows unless told otherwise.
-_DEFAULT_MAX_LINE = 8 * 1024 * 1024
 _DOWNLOADS = 16
 _DOWNLOADS_PER_HOST = 6
 # The options with one value, in the order of the command's help.
 _VALUES = (
     "fit", "gravity", "format", "quality", "cache_dir", "disk_cache", "downloads", "per_host", "jobs",
-    "memory_budget", "max_pixels", "max_bytes", "max_wait", "timeout", "user_agent", "cacert", "isolate",
-    "disallowed_header_directives", "output", "max_failures", "max_line",
+    "memory_budget", "max_pixels", "max_bytes", "max_wait", "timeout", "isolate",
+    "disallowed_header_directives", "output", "max_failures",
 )  # fmt: skip
 # Those without a value.
-_SWITCHES = ("unsafe_from_web", "public_addresses_only", "no_paths", "inline", "originals", "sidecars")
+_SWITCHES = ("unsafe_from_web", "public_addresses_only", "no_paths", "inline", "originals")

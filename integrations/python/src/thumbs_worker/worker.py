@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any
 
 from thumbs_worker.errors import WorkerError, WorkerFailed
-from thumbs_worker.options import Options
+from thumbs_worker.options import LONGEST_LINE, Options
 from thumbs_worker.process import WorkerProcess
 from thumbs_worker.program import find_program
 from thumbs_worker.protocol import InvalidItem, Item, Result, decode_line, encode_item, failure, header
@@ -241,7 +241,7 @@ class Worker:
         identity = item.get("id") if isinstance(item, Mapping) else None
         try:
             line = encode_item(
-                item, longest=self.options.longest_line, needs_key=self.options.output is not None,
+                item, longest=LONGEST_LINE, needs_key=self.options.output is not None,
                 headers=self._headers,
             )  # fmt: skip
         except InvalidItem as error:

@@ -133,7 +133,6 @@ class Run:
             # Shards are written here.
             inline=True,
             output=None,
-            sidecars=False,
         )
 
     def _report(self, document: dict[str, Any]) -> None:

@@ -164,7 +164,7 @@ _REFUSED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "bbox_col": (lambda value: value is not None, "nothing is blurred; blur the shards afterwards"),
     "ignore_ssl_certificate": (
         bool,
-        "anybody on the way could replace the images; name a file of authorities to trust, with cacert",
+        "anybody on the way could replace the images; name a file of authorities to trust, in SSL_CERT_FILE",
     ),
     "enable_wandb": (bool, "read the _stats.json files of the output instead"),
 }
@@ -211,13 +211,13 @@ def split(values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
 # The worker's options that are not given by img2dataset's.
 WORKERS = frozenset(
     "cache_dir disk_cache downloads per_host jobs memory_budget max_pixels max_bytes max_wait user_agent headers "
-    "isolate unsafe_from_web public_addresses_only cacert more".split()
+    "isolate unsafe_from_web public_addresses_only more".split()
 )
 
 
 # Options whose values are texts, also where they look like numbers.
 _TEXTS = frozenset(
-    "url_list output_folder url_col caption_col user_agent_token until max_wait user_agent cacert cache_dir".split()
+    "url_list output_folder url_col caption_col user_agent_token until max_wait user_agent cache_dir".split()
 )
 
 
