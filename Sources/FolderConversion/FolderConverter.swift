@@ -68,9 +68,9 @@ final class ConversionPlan: Sendable {
     if options.site != nil, case let unlisted = list.unlisted, !unlisted.isEmpty {
       list.addUnlisted(session.index.sources { source in unlisted.contains { source.isWithin($0) } })
     }
-    unusedPatterns = list.selection.unusedPatterns
-    // Sites are published. What cannot be listed may be what is meant.
-    if options.site != nil, list.isComplete, list.count > 0, let mistake = unusedPatterns.first(where: \.isMistake) {
+    unusedPatterns = list.selection.unusedPatterns(list.unlisted)
+    // Sites are published.
+    if options.site != nil, list.count > 0, let mistake = unusedPatterns.first(where: \.isMistake) {
       throw .invalidOption(reason: mistake.message)
     }
     if options.pairing == .preferJPEG { list.leaveOutPaired() }

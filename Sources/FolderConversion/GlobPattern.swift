@@ -76,12 +76,19 @@ package struct GlobPattern: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Whether there is a wildcard in its first component.
+  /// Whether it begins with `*` or `?`.
   var beginsWithWildcard: Bool {
-    (counted ?? alternatives).contains { elements in
-      let end = elements.firstIndex(of: .character(Self.slash)) ?? elements.endIndex
-      return elements[..<end].contains { if case .character = $0 { false } else { true } }
-    }
+    (counted ?? alternatives).contains { [.anyCharacter, .anyName, .anyPath, .anyFolders].contains($0.first) }
+  }
+
+  /// A pattern for each choice of its braces.
+  var choices: [GlobPattern] {
+    (Self.expanded(Array(description.unicodeScalars)) ?? []).compactMap { GlobPattern(Self.string($0)) }
+  }
+
+  /// Whether it is the path of the folder itself, of which it would leave nothing.
+  func isWhole(_ folder: RawPath) -> Bool {
+    description.split(separator: "/").allSatisfy { [".", ".."].contains($0) } || RawPath(description).resolved == folder
   }
 
   /// The pattern that also matches what its text means as a path in a folder: as a shell completes it, from here or
@@ -98,14 +105,18 @@ package struct GlobPattern: Hashable, Sendable, CustomStringConvertible {
         pattern.alternatives.append(elements)
         pattern.counted?.append(elements)
       }
-      // What is there is meant, whatever characters it has; and no link to its folder.
-      let place = folder.appending(path)
-      guard (try? FileState(of: place, followingLinks: false)) != nil,
-        let parent = RawPath(bytes: place.folder).resolved, parent.isWithin(folder)
-      else { continue }
-      let real = parent.appending(place.name).bytes.dropFirst(folder.bytes.count)
-      pattern.alternatives.append(
-        String(decoding: real, as: UTF8.self).unicodeScalars.drop { $0 == Self.slash }.map { .character($0) })
+      // What is there is meant, whatever characters it has; and no link to its folder. Wildcards may follow.
+      for end in path.indices.filter({ path[$0] == RawPath.slash }) + [path.count] {
+        let place = folder.appending(path[..<end])
+        guard (try? FileState(of: place, followingLinks: false)) != nil,
+          let parent = RawPath(bytes: place.folder).resolved, parent.isWithin(folder),
+          let rest = Self.elements(Array(String(decoding: path[end...].dropFirst(), as: UTF8.self).unicodeScalars))
+        else { continue }
+        let real = parent.appending(place.name).bytes.dropFirst(folder.bytes.count)
+        let literal = String(decoding: real, as: UTF8.self).unicodeScalars.drop { $0 == Self.slash }
+        pattern.alternatives.append(
+          literal.map { .character($0) } + (rest.isEmpty ? [] : [.character(Self.slash)]) + rest)
+      }
     }
     return pattern
   }

@@ -15,11 +15,16 @@ struct InputSelection: Sendable {
   /// The folder that they count from.
   private var folder = RawPath(".")
   private var unused: (include: Set<Int>, exclude: Set<Int>)
+  /// The pattern that each choice is one of.
+  private let wholes: [GlobPattern]
 
   init(_ options: FolderConverter.Options) {
-    (include, exclude) = (options.include, options.exclude)
+    // Each choice of braces is looked for; a name may be the whole with its braces.
+    let choices = options.exclude.flatMap(\.choices)
+    (include, exclude) = (options.include, choices + options.exclude.filter { $0.choices.count > 1 })
     self.options = (include, exclude)
-    unused = (Set(include.indices), Set(exclude.indices))
+    unused = (Set(include.indices), Set(choices.indices))
+    wholes = options.exclude.flatMap { pattern in pattern.choices.map { _ in pattern } }
   }
 
   /// Counts from a folder, whose path is resolved.
@@ -60,10 +65,16 @@ struct InputSelection: Sendable {
     }
   }
 
-  /// The patterns that matched nothing in what was listed. Without those for a part of what is left out anyway.
-  var unusedPatterns: [Unused] {
+  /// The patterns that matched nothing in what was listed. Without those for a part of what is left out anyway, or could
+  /// not be listed.
+  func unusedPatterns(_ unlisted: [RawPath] = []) -> [Unused] {
     let excluded = unused.exclude.sorted().filter { index in
-      !exclude[index].beginnings.contains { path in
+      if exclude[index].isWhole(folder) { return true }
+      if wholes[index] != options.exclude[index], !folder.appending(Array(wholes[index].description.utf8)).isGone {
+        return false
+      }
+      return !exclude[index].beginnings.contains { path in
+        if case let place = folder.appending(path), unlisted.contains(where: { place.isWithin($0) }) { return true }
         let first = folder.appending(Array(path.prefix { $0 != RawPath.slash }))
         guard (try? FileState(of: first, followingLinks: false)) != nil else { return false }
         return isLeftOut(folders: path) || DirectoryWalk.passesOver(path, in: folder)
@@ -73,7 +84,9 @@ struct InputSelection: Sendable {
     let included = unused.include.count < include.count ? unused.include.sorted() : []
     return included.map { Unused(message: Self.message(include[$0], "include"), isMistake: false) }
       + excluded.map {
-        Unused(message: Self.message(exclude[$0], "exclude"), isMistake: !exclude[$0].beginsWithWildcard)
+        exclude[$0].isWhole(folder)
+          ? Unused(message: "\(exclude[$0]) is the named folder: nothing would be left (exclude)", isMistake: true)
+          : Unused(message: Self.message(exclude[$0], "exclude"), isMistake: !exclude[$0].beginsWithWildcard)
       }
   }
 

@@ -83,28 +83,48 @@ import TestSupport
       : text.contains("in") && !text.hasPrefix("Private")
         ? text.replacing(/^(\{?)/) { "\(here)\(folder.url.path)/\($0.1)" } : text
     let list = try find { $0.exclude = [GlobPattern(text)].compactMap(\.self) }
-    #expect(pictures(list) == ["b.jpg", "other/c.jpg"] && list.selection.unusedPatterns.isEmpty)
+    #expect(pictures(list) == ["b.jpg", "other/c.jpg"])
+    #expect(list.selection.unusedPatterns().count == (text.contains("{") ? 1 : 0), "of each choice")
     let included = try find {
       $0.include = [GlobPattern(text + (text.hasSuffix("jpg") ? "" : "/**"))].compactMap(\.self)
     }
     #expect(pictures(included) == ["Private/a [1].jpg"])
   }
 
+  @Test(arguments: ["[2019] P/*", "[2019] P/**", "IN/[2019] P/*.jpg", "{[2019] P,b.jpg}/*.jpg", "{x,y}"])
+  func charactersOfPatternsMayBeThoseOfNames(text: String) throws {
+    try make("in/[2019] P/a.jpg", "in/{x,y}/a.jpg", "in/c.jpg", "in/b.jpg/c.jpg")
+    let list = try find { $0.exclude = [GlobPattern(text.replacing("IN", with: path("in")))].compactMap(\.self) }
+    #expect(
+      list.selection.unusedPatterns().isEmpty
+        && !pictures(list).contains(text == "{x,y}" ? "{x,y}/a.jpg" : "[2019] P/a.jpg"))
+  }
+
+  @Test func whatMayBeInAFolderThatCannotBeReadIsNoMistake() throws {
+    try make("in/b.jpg")
+    let selection = try find { $0.exclude = ["disk/x", "dis"].compactMap { GlobPattern($0) } }.selection
+    let unlisted = try #require(RawPath(path("in")).resolved).appending("disk".utf8)
+    #expect(selection.unusedPatterns([unlisted]).map { String($0.message.prefix(4)) } == ["dis "])
+  }
+
   @Test(
     arguments: [
-      ("private", [true]), ("Private/none", [true]), ("other/Private", [true]), ("no*", [false]), ("x/*.gif", []),
+      ("private", [true]), ("Private/none", [true]), ("other/Private", [true]), ("no*", [true]), ("x/*.gif", []),
       ("b/*.gif", [true]),
       ("./*.gif", [false]), ("Private/.git/x", []), ("b.jpg", []), (".trash", []), ("IN", [true]),
-      ("./private", [true]), ("../in", [true]), ("/.no/private", [true]), ("IN/private", [true]),
+      ("{Private,private}", [true]), ("{privat,no}/*", [true, true]), ("[no] x/*", [true]),
+      ("{*.gif,no}", [true, false]),
+      (".", [true]), ("././", [true]), ("./private", [true]), ("../in", [true]), ("/.no/private", [true]),
+      ("IN/private", [true]),
     ] as [(String, [Bool])])
   func aPatternThatMatchesNothingIsTold(text: String, isMistake: [Bool]) throws {
     try make("in/Private/a.jpg", "in/b.jpg", "in/.trash/c.jpg", "in/x/d.jpg")
     let pattern = try #require(GlobPattern(text.replacing("IN", with: path("in"))))
     // What another pattern leaves out with its folder is not looked for.
     let list = try find { $0.exclude = ["x", pattern.description, "x/e"].compactMap { GlobPattern($0) } }
-    #expect(list.selection.unusedPatterns.map(\.isMistake) == isMistake)
+    #expect(list.selection.unusedPatterns().map(\.isMistake) == isMistake)
     let told = try find { $0.include = ["a.jpg", pattern.description].compactMap { GlobPattern($0) } }.selection
-      .unusedPatterns
+      .unusedPatterns()
     #expect(told.isEmpty == (text == "b.jpg"))
     #expect(told.allSatisfy { $0.message.hasPrefix("\(pattern) matches nothing") && !$0.isMistake })
   }

@@ -50,7 +50,7 @@ struct RepetitionOptions: ParsableArguments {
 
 /// What happens to files in the output folder that are not thumbnails of earlier runs.
 struct OverwriteOption: ParsableArguments {
-  @Flag(help: "Overwrite the files of others, but never pictures.")
+  @Flag(help: "Replace others' files, but none where the pictures are.")
   var overwrite = false
 }
 
