@@ -1,3 +1,4 @@
+import CLibC
 import Synchronization
 public import ThumbnailCore
 import Thumbnailer
@@ -173,18 +174,29 @@ public struct ConversionOrphan: Sendable {
 }
 
 extension RawPath {
+  /// Whether it is on a mount of a program (FUSE) that is no disk's, such as NTFS.
+  fileprivate var isInUserSpace: Bool {
+    guard withCString(clibc_file_system) == 0x6573_5546, let state = try? FileState(of: self) else { return false }
+    // The major number is that of no disk.
+    return state.device & 0xFFFF_F000_000F_FF00 == 0
+  }
+
   /// Whether the file, which is gone, may be on a disk that is not mounted now.
   ///
   /// - Parameters:
   ///   - device: That of the file when it was there; nil if it is unknown.
   ///   - countsEmpty: Whether an empty folder may be the place of a disk.
-  func mayBeAway(since device: UInt64?, countsEmpty: Bool = true) -> Bool {
+  ///   - isShared: Whether devices may come and go as folders of the mount, as phones do.
+  func mayBeAway(
+    since device: UInt64?, countsEmpty: Bool = true, isShared: (RawPath) -> Bool = \.isInUserSpace
+  ) -> Bool {
     guard isGone else { return false }
     var place = self
     repeat {
       place = RawPath(bytes: place.folder.dropLast())
     } while !place.bytes.isEmpty && place.isGone
     guard let state = try? FileState(of: place.bytes.isEmpty ? RawPath("/") : place) else { return true }
+    if place != RawPath(bytes: folder.dropLast()), isShared(place) { return true }
     return countsEmpty && place.isEmptyFolder || device.map { $0 != state.device } ?? false
   }
 }

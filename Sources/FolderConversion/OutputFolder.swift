@@ -134,6 +134,8 @@ final class OutputFolder: Sendable {
       do throws(SystemFailure) {
         let isSource = { (state: FileState) in
           isInput(state) || entry.isSource(state, orMayBeFor: entry.outputs[position])
+            || self.overwrites && entry.outputs[position].format != nil
+              && self.isOnAnotherDevice(entry.source, draft.path)
         }
         draft.replaced = try root.replaced(draft.path, by: draft.file, isInput: isSource) { state in
           // Other options may have given it the name.
@@ -168,6 +170,12 @@ final class OutputFolder: Sendable {
     }
     index.settle(entry.key)
     return true
+  }
+
+  /// Whether a file of the folder may be the source, seen through a mount with other times.
+  private func isOnAnotherDevice(_ source: RawPath, _ path: [UInt8]) -> Bool {
+    guard let there = try? root.file(path), let own = try? RootFolder.file(at: source) else { return false }
+    return RootFolder.areSameBytes(there, own)
   }
 
   /// Whether an entry is of another picture, whose thumbnails keep their names: one that is there or may be away, and

@@ -40,6 +40,11 @@ extension FolderConverterTests {
     let text = try String(contentsOf: index, encoding: .utf8)
     try Data(text.replacing(":\(device)\t", with: ":\(device &+ 1)\t").utf8).write(to: index)
     #expect(try await orphans().map(\.1) == [true])
+    // Phones are folders of one mount, which come and go.
+    for (name, isAway) in [("phone/DCIM/c.jpg", true), ("x/c.jpg", false)] {
+      let file = RawPath(input.appendingPathComponent(name).path)
+      #expect(file.mayBeAway(since: device) { _ in true } == isAway && !file.mayBeAway(since: device))
+    }
   }
 
   @Test func whatIsInTheWayFailsAloneAndStays() async throws {
@@ -50,6 +55,21 @@ extension FolderConverterTests {
     #expect(try Data(contentsOf: output.appendingPathComponent("a.jpg")) == Data("somebody's".utf8))
     #expect(try await convert { $0.overwrites = true }.status("a.jpg") == .converted)
     #expect(try await convert().summary.current == 2)
+  }
+
+  @Test func theSameBytesOnAnotherDeviceMayBeThePictureItself() async throws {
+    let other = URL(fileURLWithPath: "/dev/shm/thumbs-\(UUID())")
+    try FileManager.default.createDirectory(at: other, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: other) }
+    for (folder, isKept) in [(other, true), (output, false)] {
+      let place = folder.appendingPathComponent("a.jpg")
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      try TestImages.bytes("formats/jpeg-420.jpg").write(to: place)
+      #expect(utimes(place.path, [timeval(tv_sec: 9, tv_usec: 0), timeval(tv_sec: 9, tv_usec: 0)]) == 0)
+      let run = try await convert { ($0.output, $0.overwrites) = (RawPath(folder.path), true) }
+      #expect((run.status("a.jpg") == .failed) == isKept && run.status("x/b.png") == .converted)
+      #expect(try (Data(contentsOf: place) == TestImages.bytes("formats/jpeg-420.jpg")) == isKept)
+    }
   }
 
   @Test func thumbnailsKeepTheirNamesWhileThePicturesOfAnotherFolderExist() async throws {

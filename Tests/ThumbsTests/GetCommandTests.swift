@@ -69,7 +69,12 @@
     let original = try TestImages.bytes("formats/jpeg-420.jpg")
     try original.write(to: bench.url("own.jpg"))
     try FileManager.default.createSymbolicLink(atPath: bench.url("link.jpg").path, withDestinationPath: "own.jpg")
-    for output in ["own.jpg", "./own.jpg", "link.jpg"] {
+    // As through a mount that shows other times.
+    let other = "/dev/shm/thumbs-\(UUID()).jpg"
+    defer { unlink(other) }
+    try original.write(to: URL(fileURLWithPath: other))
+    #expect(utimes(other, [timeval(tv_sec: 9, tv_usec: 0), timeval(tv_sec: 9, tv_usec: 0)]) == 0)
+    for output in ["own.jpg", "./own.jpg", "link.jpg", other] {
       expectComplaint(try await bench.run("get", "own.jpg", "--output", output), 73, "is the picture itself")
     }
     #expect(try Data(contentsOf: bench.url("own.jpg")) == original)

@@ -141,6 +141,19 @@ package final class RootFolder: Sendable {
     return state
   }
 
+  /// Whether two files on different devices have the same bytes: they may be one, seen through mounts with other times.
+  package static func areSameBytes(_ one: OpenFile, _ other: OpenFile) -> Bool {
+    let count = one.state.byteCount
+    guard one.state.device != other.state.device, one.state.kind == .regular, other.state.kind == .regular, count > 0,
+      count == other.state.byteCount
+    else { return false }
+    let bodies = [one.file, other.file].map { ByteSource.file($0, count: count) }
+    return stride(from: 0, to: count, by: 1 << 20).allSatisfy { start in
+      let parts = bodies.map { try? $0.read(at: start, length: 1 << 20) }
+      return parts[0] == parts[1]
+    }
+  }
+
   /// The bytes of a regular file of at most this length; nil if there is none.
   package func bytes(of relative: [UInt8], atMost length: Int) -> [UInt8]? {
     guard let (file, state) = try? file(relative), state.kind == .regular, state.byteCount <= length else { return nil }

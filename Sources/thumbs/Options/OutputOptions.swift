@@ -50,7 +50,7 @@ struct RepetitionOptions: ParsableArguments {
 
 /// What happens to files in the output folder that are not thumbnails of earlier runs.
 struct OverwriteOption: ParsableArguments {
-  @Flag(help: "Replace others' files, but none where the pictures are.")
+  @Flag(help: "Replace others' files, but none in input folders.")
   var overwrite = false
 }
 

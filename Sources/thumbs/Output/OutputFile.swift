@@ -82,7 +82,12 @@ struct OutputFile: ~Copyable, Sendable {
     else {
       return false
     }
-    return first.kind == .regular && first.mayBeSameFile(as: second)
+    guard first.kind == .regular else { return false }
+    if first.mayBeSameFile(as: second) { return true }
+    guard !isInput, first.device != second.device,
+      let files = try? (RootFolder.file(at: one), RootFolder.file(at: RawPath(other)))
+    else { return false }
+    return RootFolder.areSameBytes(files.0, files.1)
   }
 
   private static func isOpen(_ descriptor: Int32, as path: RawPath) -> Bool {
