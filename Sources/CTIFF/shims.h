@@ -26,22 +26,22 @@ static inline tmsize_t ctiff_write_nothing(thandle_t body, void *bytes, tmsize_t
 static inline int ctiff_close_nothing(thandle_t body) { return 0; }
 
 // Opens a file for reading, without mapping it, and with large uncompressed strips in pieces. `most` is the most bytes
-// of one allocation, `mode` is libtiff's, and `damages` is raised for each place of damage. The options are those of libtiff 4.5; older versions have other limits of their own.
+// of one allocation, and `damages` is raised for each place of damage. The options are those of libtiff 4.5; older versions have other limits of their own.
 static inline TIFF *ctiff_open(
   thandle_t body, int32_t *damages, tmsize_t (*read)(thandle_t, void *, tmsize_t), toff_t (*seek)(thandle_t, toff_t, int),
-  toff_t (*length)(thandle_t), tmsize_t most, const char *mode) {
+  toff_t (*length)(thandle_t), tmsize_t most) {
 #if TIFFLIB_VERSION >= 20221213
   TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
   if (!options) return NULL;
   TIFFOpenOptionsSetMaxSingleMemAlloc(options, most);
   TIFFOpenOptionsSetErrorHandlerExtR(options, ctiff_silence, NULL);
   TIFFOpenOptionsSetWarningHandlerExtR(options, ctiff_count_damage, damages);
-  TIFF *tiff = TIFFClientOpenExt("image", mode, body, read, ctiff_write_nothing, seek, ctiff_close_nothing, length,
+  TIFF *tiff = TIFFClientOpenExt("image", "rmC", body, read, ctiff_write_nothing, seek, ctiff_close_nothing, length,
     ctiff_map_nothing, ctiff_unmap_nothing, options);
   TIFFOpenOptionsFree(options);
   return tiff;
 #else
-  return TIFFClientOpen("image", mode, body, read, ctiff_write_nothing, seek, ctiff_close_nothing, length,
+  return TIFFClientOpen("image", "rmC", body, read, ctiff_write_nothing, seek, ctiff_close_nothing, length,
     ctiff_map_nothing, ctiff_unmap_nothing);
 #endif
 }

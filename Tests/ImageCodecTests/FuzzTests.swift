@@ -6,7 +6,7 @@
   @Test(arguments: [
     ["jpegsave_buffer", ""], ["jpegsave_buffer", "interlace=true"], ["pngsave_buffer", ""],
     ["webpsave_buffer", ""], ["gifsave_buffer", ""], ["tiffsave_buffer", "compression=lzw"],
-    ["tiffsave_buffer", "compression=deflate,tile=true,tile-width=16,tile-height=16,pyramid=true"],
+    ["tiffsave_buffer", "compression=deflate,tile=true,tile-width=16,tile-height=16"],
     ["heifsave_buffer", "compression=av1,effort=0"],
   ])
   func mutatedFilesNeitherCrashNorExceedTheBudget(_ arguments: [String]) async {

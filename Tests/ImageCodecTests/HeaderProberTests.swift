@@ -74,6 +74,32 @@
     #expect(stream(file, by: 7, limits: limits) == .failed(error))
   }
 
+  /// A TIFF of a directory for each kind of image (1: reduced, 2: one of several pages, 4: a mask; nil if not stated).
+  private func tiff(_ kinds: [Int?]) -> [UInt8] {
+    let image: TIFFWriter.Directory = [(0x0100, .short([4])), (0x0101, .short([3]))]
+    var tiff = TIFFWriter()
+    tiff.write(chain: kinds.map { $0.map { [(0x00FE, .long([$0]))] + image } ?? image })
+    return tiff.bytes
+  }
+
+  private static let kinds: [(kinds: [Int?], pages: Int)] = [
+    ([nil], 1), ([1, 1], 1), ([nil, 1, 4, 5], 1), ([nil, nil, 1, 2], 3),
+    // A few of those without end count.
+    ([nil] + [Int?](repeating: 1, count: 300), 237),
+  ]
+
+  @Test(arguments: kinds)
+  func pagesOfATIFFAreCounted(_ kinds: [Int?], _ pages: Int) throws {
+    let file = tiff(kinds)
+    let probed = try probe(.memory(file))
+    #expect(probed.frameCount == pages && stream(file, by: 9) == .probed(probed))
+    // The last directory leads to the first one.
+    #expect(try probe(.memory(Array(file.dropLast(4)) + [8, 0, 0, 0])) == probed)
+    var limits = DecodeLimits()
+    limits.maximumFrames = pages - 1
+    #expect(throws: CodecError.self) { try probe(.memory(file), limits: limits) }
+  }
+
   @Test func memoryStaysBoundedWhateverComes() throws {
     // Segments without end, a chunk that claims two gigabytes, a table of contents longer than is read.
     var segments: [UInt8] = [0xFF, 0xD8]
@@ -99,12 +125,14 @@
   }
 
   @Test func hostileHeadersNeverTrap() throws {
-    for (saver, options, _) in Self.savers {
+    for (saver, options, format) in Self.savers {
       let file = try TestPicture.texture(40, 30).encoded(saver, options)
+      // A TIFF's directory stands at its end.
+      let header = format == .tiff ? file.indices.suffix(400) : file.indices.prefix(400)
       var random = SplitMix(state: 42)
       for _ in Thoroughness.rounds(300) {
         var copy = file
-        random.damage(&copy, in: 0..<min(copy.count, 400), places: 4)
+        random.damage(&copy, in: header, places: 4)
         let plan = try? DecodePlan.make(copy, [Variant(size: PixelSize(30, 30))])
         #expect(plan.map { $0.predictedBytes > 0 } != false)
         _ = stream(copy, by: 100)

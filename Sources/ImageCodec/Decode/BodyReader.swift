@@ -56,8 +56,6 @@ final class BodyReader {
     case scale(Double)
     /// One page of several, from 0.
     case page(Int)
-    /// One of a TIFF's subdirectories, from 0.
-    case subdirectory(Int)
     /// All frames, stacked vertically.
     case allFrames
   }
@@ -76,7 +74,6 @@ final class BodyReader {
         case nil: cvips_load(loader, source, out, failOn, nil, 0)
         case .shrink(let factor): cvips_load(loader, source, out, failOn, "shrink", Int32(factor))
         case .page(let page): cvips_load(loader, source, out, failOn, "page", Int32(page))
-        case .subdirectory(let index): cvips_load(loader, source, out, failOn, "subifd", Int32(index))
         case .allFrames: cvips_load(loader, source, out, failOn, "n", -1)
         case .scale(let scale): cvips_load_scaled(loader, source, out, failOn, scale)
         }

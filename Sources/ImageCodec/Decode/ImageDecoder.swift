@@ -43,9 +43,8 @@ struct ImageDecoder {
     do throws(CodecError) {
       if let rows = try formatRows(asRGB) { return rows }
     } catch {
-      // Another plan is needed if libheif would turn the image, or if libvips would take the level's profile from the
-      // level's own directory.
-      guard case .handedOver = error, plan.probe.heif == nil, pass.level?.lacksProfile != true else {
+      // Another plan is needed if libheif would turn the image.
+      guard case .handedOver = error, plan.probe.heif == nil else {
         throw cancellation.isSet ? .cancelled : error
       }
     }
@@ -66,8 +65,7 @@ struct ImageDecoder {
       return try jpegRows(reduction: reduction, convertsColours: asRGB || convertsColours)
     case (.png, .whole): return try PNGRowSource(body, probe: probe)
     case (.gif, .whole): return try GIFRowSource(body, probe: probe)
-    case (.tiff, .whole), (.tiff, .level):
-      return try TIFFRowSource(body, probe: probe, level: pass.level, isTolerant: plan.isTolerant)
+    case (.tiff, .whole): return try TIFFRowSource(body, probe: probe, isTolerant: plan.isTolerant)
     case (.webp, .whole), (.webp, .scaledWebP):
       return try WebPRowSource(body, probe: probe, size: pass.baseSize, convertsColours: pass.readsRGB(probe) || asRGB)
     case (.heif, .whole), (.avif, .whole):
@@ -141,7 +139,7 @@ struct ImageDecoder {
     vips_error_clear()
     let reader = BodyReader(self.body, ending: missingEnd, cancellation: cancellation)
     do throws(CodecError) {
-      return (try open(reader, loaderOption), reader)
+      return (try open(reader), reader)
     } catch {
       throw explain(error, reader)
     }
@@ -152,24 +150,20 @@ struct ImageDecoder {
     guard policy != .none, helperOnly == nil, !cancellation.isSet else { return nil }
     guard (try? Codec.start()) != nil else { return nil }
     defer { vips_error_clear() }
-    // A level's directory has no metadata.
-    let option = pass.level == nil ? loaderOption : nil
-    guard let image = try? open(BodyReader(body, cancellation: cancellation), option) else { return nil }
+    guard let image = try? open(BodyReader(body, cancellation: cancellation)) else { return nil }
     // The profile of a high dynamic range does not describe the thumbnail, which is mapped to sRGB.
     let range = CodedLight.counting(plan.probe.codedLight, profile: image.profile)
     return policy == .profile && range != nil ? nil : KeptMetadata(policy, of: image)
   }
 
-  private func open(
-    _ reader: BodyReader, _ option: BodyReader.LoaderOption?
-  ) throws(CodecError) -> LibvipsImage {
+  private func open(_ reader: BodyReader) throws(CodecError) -> LibvipsImage {
     // A block missing before an end marker is only a warning in libjpeg.
     let strict = reader.addsEnding ? VIPS_FAIL_ON_WARNING : VIPS_FAIL_ON_ERROR
     let failOn = plan.isTolerant && !dropsRows ? VIPS_FAIL_ON_NONE : strict
     if let helperOnly { return try helperOnly.open(reader, failOn, isTolerant: plan.isTolerant) }
     let format = plan.probe.format
     guard format.isReadInProcess else { throw .unsupportedFormat(format) }
-    return try reader.load(format, failOn, option: option)
+    return try reader.load(format, failOn, option: loaderOption)
   }
 
   private var loaderOption: BodyReader.LoaderOption? {
@@ -180,11 +174,6 @@ struct ImageDecoder {
       let stored = plan.probe.storedSize
       return .scale(max(Double(size.width) / Double(stored.width), Double(size.height) / Double(stored.height)))
     case .frames: return .allFrames
-    case .level(let level):
-      return switch level.place {
-      case .page(let index): .page(index)
-      case .subdirectory(let index): .subdirectory(index)
-      }
     }
   }
 

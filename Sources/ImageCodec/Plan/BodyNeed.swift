@@ -36,8 +36,7 @@ package struct BodyNeed: Sendable {
 
   /// Whether a part of the body may suffice for an image of this kind, apart from the scans of a JPEG.
   func mayBeRanges(_ probe: ImageProbe) -> Bool {
-    probe.isRAW || probe.heif != nil || probe.tiff?.levels.isEmpty == false
-      || previews == .auto && probe.preview != nil
+    probe.isRAW || probe.heif != nil || previews == .auto && probe.preview != nil
   }
 
   /// The extent for the current demand; computed anew when it has changed.

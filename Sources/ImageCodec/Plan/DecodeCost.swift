@@ -86,7 +86,7 @@ enum DecodeCost {
       case .gif:
         Double(GIFRowSource.peakBytes(of: probe))
       case .tiff:
-        Double(min(pass.level?.blockBytes ?? probe.blockBytes, 1 << 50)) * 2.1
+        Double(min(probe.blockBytes, 1 << 50)) * 2.1
       case .jpeg2000:
         Double(probe.blockBytes + bodyLength)
       case .heif where probe.heif != nil, .avif where probe.heif != nil:

@@ -2,10 +2,9 @@ import JPEGCoefficients
 import ThumbnailCore
 
 extension DecodePlan.Pass {
-  /// Plans one decode for thumbnails, largest first. With `isCoarse` the image is read as small as the thumbnails;
-  /// `bodyLength` is the length of the whole file in bytes, 0 if it is not known.
+  /// Plans one decode for thumbnails, largest first. With `isCoarse` the image is read as small as the thumbnails.
   init(
-    probe: ImageProbe, bodyLength: Int = 0, steps: [DecodePlan.Step], rule: ScaleRule, isCoarse: Bool = false,
+    probe: ImageProbe, steps: [DecodePlan.Step], rule: ScaleRule, isCoarse: Bool = false,
     mayReadCoefficients: Bool = false, mayCropLosslessly: Bool = false
   ) {
     let orientation = Orientation(exif: probe.orientation)
@@ -33,13 +32,6 @@ extension DecodePlan.Pass {
         halvesChroma = Self.halvesChroma(of: probe, steps)
         if probe.isProgressive || halvesChroma { reader = .coefficients(.full) }
       }
-    } else if let level = probe.tiff?.levels.last(where: { level in
-      level.isWithin(bodyLength)
-        && steps.allSatisfy { step in
-          rule.permits(level.size, view: orientation.stored(step.geometry.whole), isCoarse: isCoarse)
-        }
-    }) {
-      (reader, baseSize) = (.level(level), level.size)
     } else {
       let needed = orientation.stored(steps.neededSize(isCoarse: isCoarse))
       (reader, baseSize) = Self.reader(for: probe, needed: needed)
@@ -148,7 +140,6 @@ extension DecodePlan: CustomStringConvertible {
         case .coefficients(let scale): "jpeg coefficients 1/\(scale.rawValue)"
         case .jpeg(let reduction): "jpeg 1/\(reduction)"
         case .scaledWebP: "webp scaled"
-        case .level(let level): "tiff level 1/\(level.reduction(of: probe.storedSize))"
         case .frames: "\(probe.format.rawValue), all frames"
         }
       let part = pass.window.map { " of \($0.size)+\($0.x)+\($0.y)" } ?? ""

@@ -14,8 +14,6 @@ package struct DecodePlan: Sendable, Equatable {
     case jpeg(reduction: Int)
     /// libwebp scales each row to this size as it decodes.
     case scaledWebP(PixelSize)
-    /// A smaller copy of a TIFF's image, all its pixels.
-    case level(TIFFLevel)
     /// libvips, all frames of an animated image, one after the other.
     case frames
   }
@@ -69,9 +67,6 @@ package struct DecodePlan: Sendable, Equatable {
     /// The thumbnails, largest first.
     var steps: [Step]
 
-    /// The copy that is read in the image's place; nil for the image itself.
-    var level: TIFFLevel? { if case .level(let level) = reader { level } else { nil } }
-
     /// Whether only a JPEG's coefficients of one row of blocks are kept, unless the file is damaged.
     func readsByRows(_ probe: ImageProbe) -> Bool {
       guard case .coefficients(let scale) = reader else { return false }
@@ -114,15 +109,7 @@ package struct DecodePlan: Sendable, Equatable {
   /// The bytes of the file that the plan reads, besides the header; nil if it may read any.
   package var neededRanges: RangeSet<Int>? {
     let keepsNothing = passes.allSatisfy { pass in pass.steps.allSatisfy { $0.variant.metadata == .none } }
-    guard keepsNothing, !isTolerant else { return nil }
-    if let heif = probe.heif { return heif.ranges }
-    guard let head = probe.tiff?.head else { return nil }
-    var all = head
-    for pass in passes {
-      guard let ranges = pass.level?.ranges else { return nil }
-      all += ranges
-    }
-    return RangeSet(all)
+    return keepsNothing && !isTolerant ? probe.heif?.ranges : nil
   }
 
   /// The most pixels of a JPEG whose rows are skipped so quickly that an index of them is not worthwhile.
@@ -146,8 +133,8 @@ package struct DecodePlan: Sendable, Equatable {
   /// - Parameters:
   ///   - bodyLength: The length of the body in bytes; 0 if it is not known yet.
   ///   - isBodyWhole: False if the body is the beginning of a file.
-  ///   - mayReadCoefficients: False for a file that the coefficient decoder, or the reader of a HEIC's items or of a
-  ///     TIFF's level, has handed over, and where those readers are not worthwhile.
+  ///   - mayReadCoefficients: False for a file that the coefficient decoder, or the reader of a HEIC's items, has
+  ///     handed over, and where those readers are not worthwhile.
   ///   - sourceSize: The upright size of the source image if `probe` is of a smaller image in its place. It decides
   ///     the thumbnails' sizes.
   /// - Throws: `.invalidSize` for a box that no thumbnail can have; `.exceedsMemoryBudget` with the number of bytes of
@@ -156,7 +143,7 @@ package struct DecodePlan: Sendable, Equatable {
     probe: ImageProbe, bodyLength: Int, variants: [Variant], memoryBudget: Int, isTolerant: Bool = false,
     isBodyWhole: Bool = true, mayReadCoefficients: Bool = true, sourceSize: PixelSize? = nil
   ) throws(CodecError) -> DecodePlan {
-    // libheif reads more of a damaged image, and a TIFF's level is not the damaged image.
+    // libheif reads more of a damaged image.
     let probe = mayReadCoefficients && !isTolerant ? probe : probe.asWhole
     for variant in variants where !variant.size.isValidThumbnailSize { throw .invalidSize(variant.size) }
     let steps = try [Step](variants, of: sourceSize ?? probe.origin?.size ?? probe.size).checked()
@@ -166,7 +153,7 @@ package struct DecodePlan: Sendable, Equatable {
       for groups in [steps.together(probe), steps.map { [$0] }] {
         let passes = groups.map {
           Pass(
-            probe: probe, bodyLength: isBodyWhole ? bodyLength : 0, steps: $0, rule: rule, isCoarse: isCoarse,
+            probe: probe, steps: $0, rule: rule, isCoarse: isCoarse,
             mayReadCoefficients: mayReadCoefficients, mayCropLosslessly: mayReadCoefficients && !isTolerant)
         }
         let cost = passes.map { DecodeCost.peak(of: $0, probe: probe, bodyLength: bodyLength) }.max() ?? 0

@@ -36,12 +36,4 @@ struct ScaleRule {
     let least = leastReduction(readAt: divisor, isCoarse: isCoarse) * Double(divisor)
     return Double(stored.width) >= least * Double(view.width) && Double(stored.height) >= least * Double(view.height)
   }
-
-  /// Whether a smaller copy of an image by another program suffices for a view of this size.
-  func permits(_ copy: PixelSize, view: PixelSize, isCoarse: Bool) -> Bool {
-    let least = leastReduction(readAt: 1, isCoarse: isCoarse)
-    // Up to half a pixel of the view is rounding.
-    return Double(copy.width) >= least * (Double(view.width) - 0.5)
-      && Double(copy.height) >= least * (Double(view.height) - 0.5)
-  }
 }

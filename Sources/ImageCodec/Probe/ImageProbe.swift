@@ -44,8 +44,6 @@ package struct ImageProbe: Sendable, Equatable {
   @Boxed var origin: Origin? = nil
   /// The items of a HEIC or AVIF that is read without libheif.
   @Boxed var heif: HEIFTraits? = nil
-  /// The smaller copies of a TIFF's image that are in the same file.
-  @Boxed var tiff: TIFFTraits? = nil
   /// The part that shows the image, as stored, if black borders surround it.
   @Boxed var visible: PixelRectangle? = nil
 
@@ -67,11 +65,10 @@ package struct ImageProbe: Sendable, Equatable {
   /// The size in pixels, upright.
   package var size: PixelSize { Orientation(exif: orientation).upright(storedSize) }
 
-  /// The header for reading the image as a whole: by libheif, which turns it, or without a TIFF's levels.
+  /// The header for reading the image by libheif, which turns it.
   var asWhole: ImageProbe {
+    guard heif != nil else { return self }
     var probe = self
-    probe.tiff = nil
-    guard heif != nil else { return probe }
     (probe.storedSize, probe.orientation, probe.heif, probe.preview) = (size, 1, nil, nil)
     return probe
   }

@@ -24,11 +24,9 @@ struct TIFFNumbers: Sendable {
 /// A field of a TIFF's directory.
 struct TIFFField: Sendable {
   let tag: Int
-  /// The type of the values, and how many there are. The count may be anything below 2^56.
-  let kind: Int
-  let count: Int
-  /// The position of the values in the file; in the directory itself if they are few.
-  let place: Int
+  private let kind: Int
+  /// Whether the values are not in the directory.
+  let isOutOfLine: Bool
   /// The values, or their position.
   private let content: HeaderBytes
   private let numbers: TIFFNumbers
@@ -40,54 +38,34 @@ struct TIFFField: Sendable {
   /// The types whose values are unsigned integers.
   private static let unsigned = [1, 3, 4, 13, 16, 18]
 
-  /// The field with the entry `bytes`, at a position of the file. Nil if the entry is truncated, or its count is longer
-  /// than any file.
-  init?(_ bytes: HeaderBytes, at position: Int, _ numbers: TIFFNumbers) {
+  /// The field with the entry `bytes`. Nil if the entry is truncated, or its count is longer than any file.
+  init?(_ bytes: HeaderBytes, _ numbers: TIFFNumbers) {
     guard let tag = numbers.number(bytes, at: 0, count: 2), let kind = numbers.number(bytes, at: 2, count: 2),
       let count = numbers.offset(bytes, at: 4)
     else { return nil }
-    (self.tag, self.kind, self.count, self.numbers) = (tag, kind, count, numbers)
+    (self.tag, self.kind, self.numbers) = (tag, kind, numbers)
     let start = 4 + numbers.offsetLength
     content = bytes.slice(start..<start + numbers.offsetLength)
-    let isInline = count <= numbers.offsetLength / max(1, Self.lengths[kind] ?? 1)
-    place = isInline ? position + start : numbers.offset(content, at: 0) ?? .max >> 1
+    isOutOfLine = Self.lengths[kind].map { count > numbers.offsetLength / $0 } ?? false
   }
 
   private var valueLength: Int { Self.lengths[kind] ?? 0 }
 
-  /// Whether the values are not in the directory.
-  var isOutOfLine: Bool { valueLength > 0 && count > numbers.offsetLength / valueLength }
-
-  /// The bytes of the first values in the file, all unless a number is given.
-  func range(first: Int? = nil) -> Range<Int> { place..<place + min(count, first ?? count) * valueLength }
-
-  /// The first value, if it is an unsigned integer and in the directory.
-  var value: Int? {
-    Self.unsigned.contains(kind) ? numbers.number(content, at: 0, count: valueLength) : nil
+  /// The bytes of the first value in the file, if it is not in the directory.
+  var range: Range<Int> {
+    let place = numbers.offset(content, at: 0) ?? .max >> 1
+    return place..<place + valueLength
   }
 
-  /// The unsigned integers in `bytes`, the contents of `range`; nil if there are fewer, or values of another type.
-  func values(_ bytes: HeaderBytes, first: Int? = nil) -> [Int]? {
-    let wanted = min(count, first ?? count)
-    guard Self.unsigned.contains(kind), wanted <= bytes.count / valueLength else { return nil }
-    var values: [Int] = []
-    for index in 0..<wanted {
-      guard let value = numbers.number(bytes, at: index * valueLength, count: valueLength) else { return nil }
-      values.append(value)
-    }
-    return values
+  /// The first value, if it is an unsigned integer: in the directory, or in `bytes`, the contents of `range`.
+  func value(_ bytes: HeaderBytes? = nil) -> Int? {
+    Self.unsigned.contains(kind) ? numbers.number(bytes ?? content, at: 0, count: valueLength) : nil
   }
-
-  /// The values, if they are unsigned integers and in the directory.
-  var inlineValues: [Int]? { isOutOfLine ? nil : values(content) }
 }
 
 /// The image of one directory of a TIFF.
 struct TIFFPage: Sendable {
-  /// The offsets of its strips or tiles, and their lengths.
-  typealias Blocks = (starts: TIFFField, lengths: TIFFField)
-
-  enum Tag {
+  private enum Tag {
     static let subfileType = 254
     static let oldSubfileType = 255
     static let width = 256
@@ -95,18 +73,13 @@ struct TIFFPage: Sendable {
     static let bitsPerSample = 258
     static let compression = 259
     static let photometric = 262
-    static let stripOffsets = 273
     static let orientation = 274
     static let samplesPerPixel = 277
     static let rowsPerStrip = 278
-    static let stripByteCounts = 279
     static let tileWidth = 322
     static let tileHeight = 323
-    static let tileOffsets = 324
-    static let tileByteCounts = 325
     static let subdirectories = 330
     static let extraSamples = 338
-    static let profile = 34675
     static let dngVersion = 50706
   }
 
@@ -120,72 +93,51 @@ struct TIFFPage: Sendable {
   /// The value of `photometric` for a sensor's samples.
   private static let filterArray = 32803
 
-  var size = PixelSize(0, 0)
-  var channels = 1
+  private(set) var size = PixelSize(0, 0)
+  private(set) var channels = 1
   /// The bits of the first sample; 1 until they are read if they are not in the directory.
   var bits = 1
   /// The samples' bits if they are not in the directory.
   private(set) var bitsField: TIFFField?
-  private(set) var photometric: Int?
   private(set) var orientation = 1
   private(set) var hasAlpha = false
-  private(set) var hasProfile = false
-  /// Whether it declares itself a smaller version of another image of the file.
-  private(set) var isReduced = false
-  /// Whether it declares itself another image's transparency.
-  private(set) var isMask = false
+  /// Whether it declares itself a smaller version of another image of the file, or its transparency.
+  private(set) var isOfOther = false
   /// Whether a camera could have written it for a RAW file.
   private(set) var mayBeRAW = false
-  private(set) var subdirectories: TIFFField?
-  private var strips: (starts: TIFFField?, lengths: TIFFField?)
-  private var tiles: (starts: TIFFField?, lengths: TIFFField?)
   /// The position of the next directory; 0 if there is none.
   private(set) var next = 0
-  /// The ranges of the directory and of its values elsewhere, except the positions and lengths of blocks.
-  private(set) var ranges: [Range<Int>] = []
   private var stripRows = Int.max
   private var tile: PixelSize?
   private var isOldJPEG = false
 
-  /// The directory of `count` entries at a position. `bytes` are its entries and the position of the next one.
-  init(_ bytes: HeaderBytes, count: Int, at position: Int, _ numbers: TIFFNumbers) {
+  /// The directory of `count` entries. `bytes` are its entries and the position of the next one.
+  init(_ bytes: HeaderBytes, count: Int, _ numbers: TIFFNumbers) {
     let length = numbers.entryLength
-    ranges.append(position - numbers.entryCountLength..<position + count * length + numbers.offsetLength)
     next = numbers.offset(bytes, at: count * length) ?? 0
     for index in 0..<count {
-      let entry = bytes.slice(index * length..<(index + 1) * length)
-      if let field = TIFFField(entry, at: position + index * length, numbers) { take(field) }
+      if let field = TIFFField(bytes.slice(index * length..<(index + 1) * length), numbers) { take(field) }
     }
   }
 
   private mutating func take(_ field: TIFFField) {
     switch field.tag {
     case Tag.extraSamples: hasAlpha = true
-    case Tag.profile: hasProfile = true
-    case Tag.dngVersion: mayBeRAW = true
-    case Tag.subdirectories: (mayBeRAW, subdirectories) = (true, field)
-    case Tag.stripOffsets: strips.starts = field
-    case Tag.stripByteCounts: strips.lengths = field
-    case Tag.tileOffsets: tiles.starts = field
-    case Tag.tileByteCounts: tiles.lengths = field
+    case Tag.dngVersion, Tag.subdirectories: mayBeRAW = true
     case Tag.bitsPerSample where field.isOutOfLine: bitsField = field
-    default: if let value = field.value { take(value, of: field.tag) }
+    default: if let value = field.value() { take(value, of: field.tag) }
     }
-    let isOfBlocks = [Tag.stripOffsets, Tag.stripByteCounts, Tag.tileOffsets, Tag.tileByteCounts].contains(field.tag)
-    if field.isOutOfLine, !isOfBlocks { ranges.append(field.range()) }
   }
 
   private mutating func take(_ value: Int, of tag: Int) {
     switch tag {
-    case Tag.subfileType: (isReduced, isMask) = (value & Kind.reduced != 0, value & Kind.mask != 0)
-    case Tag.oldSubfileType: isReduced = isReduced || value == Kind.oldReduced
+    case Tag.subfileType: isOfOther = value & (Kind.reduced | Kind.mask) != 0
+    case Tag.oldSubfileType: isOfOther = isOfOther || value == Kind.oldReduced
     case Tag.width: size.width = value
     case Tag.height: size.height = value
     case Tag.bitsPerSample: bits = value
     case Tag.compression: isOldJPEG = value == 6
-    case Tag.photometric:
-      photometric = value
-      if value == Self.filterArray { mayBeRAW = true }
+    case Tag.photometric: if value == Self.filterArray { mayBeRAW = true }
     case Tag.orientation: orientation = Orientation(exif: value).exif
     case Tag.samplesPerPixel: channels = value
     case Tag.rowsPerStrip: stripRows = value
@@ -193,13 +145,6 @@ struct TIFFPage: Sendable {
     case Tag.tileHeight: tile = PixelSize(tile?.width ?? 1, value)
     default: break
     }
-  }
-
-  /// The places of the strips or tiles; nil if the directory lacks them.
-  var blocks: Blocks? {
-    let found = tiles.starts == nil ? strips : tiles
-    guard let starts = found.starts, let lengths = found.lengths, starts.count == lengths.count else { return nil }
-    return (starts, lengths)
   }
 
   /// The bytes of a strip or a row of tiles. The size, bits and channels must be below 2^33.

@@ -37,10 +37,7 @@ struct RenderPass {
         }
       }
     } catch {
-      // The image itself may be whole.
-      let isOfLevel = pass.level != nil && error.isDamage
-      let failure = isOfLevel ? CodecError.handedOver(reason: "a damaged level: \(error)") : error
-      return pass.steps.map { Rendered(variant: $0.variant, result: .failure(failure)) }
+      return pass.steps.map { Rendered(variant: $0.variant, result: .failure(error)) }
     }
   }
 

@@ -1,6 +1,6 @@
 /// An optional value on the heap, so that values which rarely contain it are small and copied in little time.
 ///
-///     @Boxed var tiff: TIFFTraits? = nil
+///     @Boxed var heif: HEIFTraits? = nil
 @propertyWrapper
 package enum Boxed<Value> {
   case none

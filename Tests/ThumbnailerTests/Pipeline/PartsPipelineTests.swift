@@ -183,18 +183,6 @@
     #expect(same.thumbnail.data == response.thumbnail.data)
   }
 
-  @Test(arguments: ["", ",subifd=true"]) func ofAPyramidOnlyALevelIsRequested(_ options: String) async throws {
-    let bytes = try TestPicture.quarters(1024, 768).encoded(
-      "tiffsave_buffer", "tile=true,tile-width=64,tile-height=64,pyramid=true" + options)
-    let server = Server(bytes: bytes)
-    let fixture = try PipelineFixture { server.response(to: $0) }
-    let response = try await fixture.pipeline.response(for: fixture.request("/a.tif", small))
-    #expect(fixture.origin.requests.count <= 4 && response.downloadedBytes < bytes.count / 3)
-    let same = try await whole(bytes)
-    #expect(response.plan == same.plan && response.plan?.contains("tiff level") == true)
-    #expect(same.thumbnail.data == response.thumbnail.data)
-  }
-
   @Test func ofATIFFInOnePieceAllIsRequested() async throws {
     let bytes = try TestPicture.quarters(512, 384).encoded("tiffsave_buffer")
     let server = Server(bytes: bytes)

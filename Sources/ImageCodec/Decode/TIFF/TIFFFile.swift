@@ -11,10 +11,7 @@ final class TIFFFile {
   private let damages = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
 
   /// Opens the first directory of a file. libtiff allocates at most `mostBytes` at once.
-  ///
-  /// With `readsLaterDirectory` the positions of strips and tiles are read when they are needed, and those of the first
-  /// directory never are.
-  init(_ body: ByteSource, mostBytes: Int, readsLaterDirectory: Bool = false) throws(CodecError) {
+  init(_ body: ByteSource, mostBytes: Int) throws(CodecError) {
     if let reason = clazy_load_tiff() { throw .handedOver(reason: String(cString: reason)) }
     let reader = Reader(body)
     // libtiff calls back only while this object, which owns the reader, lives: its handle is closed in `deinit`.
@@ -25,7 +22,7 @@ final class TIFFFile {
       { user, buffer, length in tmsize_t(Reader.from(user)?.read(buffer, Int(length)) ?? -1) },
       { user, offset, whence in Reader.from(user)?.seek(offset, whence) ?? .max },
       { user in UInt64(Reader.from(user)?.body.count ?? 0) },
-      tmsize_t(mostBytes), readsLaterDirectory ? "rmCD" : "rmC")
+      tmsize_t(mostBytes))
     guard let opened else {
       damages.deallocate()
       throw reader.failure(.header, "libtiff cannot open it")
@@ -41,13 +38,6 @@ final class TIFFFile {
   /// Throws if the JPEG data that were read are damaged.
   func checkCodes() throws(CodecError) {
     if damages.pointee > 0 { throw .damaged(.decode, detail: "the coded data make no sense") }
-  }
-
-  /// Reads the directory at a position of the file.
-  func open(directory position: Int) throws(CodecError) {
-    guard TIFFSetSubDirectory(handle, UInt64(position)) == 1 else {
-      throw reader.failure(.header, "libtiff cannot read the directory at \(position)")
-    }
   }
 
   /// Has libtiff convert a JPEG's colours to RGB as it decodes.

@@ -1,8 +1,7 @@
 import CTIFF
 import ThumbnailCore
 
-/// Decodes the first page of a TIFF, or a smaller copy of it, with libtiff: whole bytes a sample, gray, RGB, CMYK and
-/// palette, in strips or tiles.
+/// Decodes the first page of a TIFF with libtiff: whole bytes a sample, gray, RGB, CMYK and palette, in strips or tiles.
 ///
 /// Holds a strip, a row of tiles or some rows. Orientation is not applied.
 final class TIFFRowSource: RowSource {
@@ -29,21 +28,12 @@ final class TIFFRowSource: RowSource {
   private var columns: Range<Int>
   private var blankRows = 0
 
-  /// The image itself, or one of its levels.
-  ///
   /// - Throws: `.handedOver` for files that libvips should read, `.damaged(.header, …)`, `.truncated`,
   ///   `.unreadableBody`.
-  init(_ body: ByteSource, probe: ImageProbe, level: TIFFLevel? = nil, isTolerant: Bool = false) throws(CodecError) {
-    let blockBytes = level?.blockBytes ?? probe.blockBytes
-    let mostBytes = Self.mostBytes(blockBytes, bodyLength: body.count)
-    file = try TIFFFile(body, mostBytes: mostBytes, readsLaterDirectory: level != nil)
-    var profile = file.profile
-    if let level {
-      try file.open(directory: level.position)
-      profile = file.profile ?? profile
-    }
+  init(_ body: ByteSource, probe: ImageProbe, isTolerant: Bool = false) throws(CodecError) {
+    file = try TIFFFile(body, mostBytes: Self.mostBytes(probe.blockBytes, bodyLength: body.count))
     let directory = try TIFFDirectory(
-      file, expecting: level?.size ?? probe.storedSize, namesExtraSamples: probe.hasAlpha == true)
+      file, expecting: probe.storedSize, namesExtraSamples: probe.hasAlpha == true)
     self.directory = directory
     columns = 0..<directory.size.width
     self.isTolerant = isTolerant
@@ -75,7 +65,8 @@ final class TIFFRowSource: RowSource {
     let isStored = directory.palette == nil && samples.isIdentity
     converted = zeros(isStored ? 0 : rowsPerBand * directory.size.width * directory.channels * sampleBytes)
     var layout = RowLayout(
-      size: directory.size, channels: directory.channels, sample: sampleBytes == 2 ? .uint16 : .uint8, profile: profile)
+      size: directory.size, channels: directory.channels, sample: sampleBytes == 2 ? .uint16 : .uint8,
+      profile: file.profile)
     layout.hasAlpha = samples.alpha != .none
     if samples.isInk { layout.colour = .cmyk }
     // A profile of linear light describes samples that are not encoded for display.

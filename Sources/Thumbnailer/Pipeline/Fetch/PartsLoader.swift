@@ -180,7 +180,7 @@ final class PartsLoader: Sendable {
     faults.withLock { hosts in if !hosts.isEmpty { hosts[HostName(of: url)] = nil } }
   }
 
-  /// The first part of a file for which parts probably suffice, by its name: a RAW file, or a TIFF with smaller copies.
+  /// The first part of a file for which parts probably suffice, by its name: a RAW file, or a TIFF, which may be one.
   /// Other files begin with a request for all bytes, which ends when the header shows that parts suffice, so that one
   /// more request is enough.
   func firstPart(of url: URL) -> RequestedPart? {
