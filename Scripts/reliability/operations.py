@@ -89,6 +89,9 @@ class Bench:
         db = sqlite3.connect(database)
         try:
             faults = [row[0] for row in db.execute("PRAGMA integrity_check") if row[0] != "ok"]
+            # A run that failed before it made the tables, all at once: the next one does.
+            if not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                return faults
             return faults + [query for query in UNMATCHED if db.execute(f"SELECT EXISTS ({query})").fetchone()[0]]
         except sqlite3.Error as error:
             return [f"the cache cannot be read: {error}"]
