@@ -51,10 +51,11 @@ package struct DirectoryWalk {
 
   private static func hiddenNames(in folder: RawPath) -> Set<[UInt8]> {
     let list = folder.appending(hiddenList)
-    guard list.withCString({ access($0, F_OK) }) == 0, let root = try? RootFolder(folder),
-      let text = root.bytes(of: hiddenList, atMost: longestHiddenList)
+    // It may be a link, as those that keep settings elsewhere make it.
+    guard list.withCString({ access($0, F_OK) }) == 0, let file = list.resolved,
+      let text = try? RootFolder(RawPath(bytes: file.folder)).bytes(of: Array(file.name), atMost: longestHiddenList)
     else { return [] }
-    return Set(text.split(separator: UInt8(ascii: "\n")).map { Array($0) })
+    return Set(text.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }.map { Array($0) })
   }
 
   /// Whether a walk of `root` passes over a path in it, which may be gone.
