@@ -88,12 +88,12 @@ extension UsageMessage {
     "--client-key": "put the key into the PEM file of --client-cert",
     "--no-progress": "redirect stderr, or give --quiet", "--netrc": "give --netrc-file ~/.netrc",
     "--safe-formats-only": "leave such files out with --exclude; helpers are confined",
-    "--max-age": "--refresh revalidates all", "--hosts": "ten hosts are named", "--limit": "pipe it into head",
+    "--max-age": "--refresh revalidates all", "--hosts": "'thumbs cache list' names them",
+    "--limit": "pipe it into head",
     "--no-recursive": "give --exclude '*/**'", "--hidden": "name hidden files and folders",
     "--newer": "the index decides",
     "--preserve-times": "touch -r copies times", "--fail-fast": "every picture is tried; --json names those that fail",
-    "--ahead": "two pages are",
-    "--open": "open the address that is printed", "--queue": "1024 thumbnails wait at most",
+    "--ahead": "two pages are", "--open": "open the address that is printed", "--queue": "1024 thumbnails wait at most",
     "--deadline": "a thumbnail may take 60 s", "--fallback": "pages have onerror",
     "--rate-limit": "nginx has limit_req",
     "--grid-size": "thumbnails have 512 pixels", "--base": "write it in front of the path",
@@ -122,7 +122,7 @@ extension UsageMessage {
     "--netrc-file": "give --header 'HOST=Authorization: …'", "--allow-private-networks": "that is the default",
     "--refresh": "'thumbs get' and 'thumbs prefetch' have it",
     "--offline": "'thumbs get' and 'thumbs prefetch' have it",
-    "--quiet": "redirect stderr",
+    "--quiet": "redirect stderr", "--dry-run": "'thumbs convert' and 'thumbs desktop' have it",
   ]
   private static let operators = "'thumbs serve' and 'thumbs worker' have it"
   /// Values of options that went.
