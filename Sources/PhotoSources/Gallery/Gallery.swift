@@ -83,11 +83,11 @@ public actor Gallery {
     handle(.search(query))
   }
 
-  /// Searches once `Options.typingPause` has passed without another call. Call it on each keystroke.
+  /// Searches once 300 ms have passed without another call. Call it on each keystroke.
   public func type(_ query: String) {
     typing?.cancel()
-    typing = Task { [weak self, clock, pause = options.typingPause] in
-      do { try await clock.sleep(for: pause) } catch { return }
+    typing = Task { [weak self, clock] in
+      do { try await clock.sleep(for: .milliseconds(300)) } catch { return }
       await self?.search(typed: query)
     }
   }
@@ -98,11 +98,12 @@ public actor Gallery {
     search(query)
   }
 
-  /// Reports the viewport, so that the next page is requested in time. To be called whenever it changes.
-  public func viewportChanged(to viewport: GalleryViewport) { handle(.viewport(viewport)) }
+  /// How many photos at the end of the list have the next page requested when one of them is in view.
+  static let itemsBeforeEnd = 6
 
-  /// Reports the index of the last photo in view.
-  public func showed(itemAt index: Int) { handle(.viewport(GalleryViewport(lastVisibleItem: index))) }
+  /// Reports the index of the last photo in view, whenever it changes. If it is one of the last six, the next page is
+  /// requested.
+  public func showed(itemAt index: Int) { handle(.showed(index)) }
 
   /// Requests the next page now, unless a request is already in flight.
   ///
@@ -112,9 +113,6 @@ public actor Gallery {
     handle(.next)
     return machine.isLoading
   }
-
-  /// Reports that the view was shown or hidden: see `Options.loadsWhileHidden`.
-  public func setVisible(_ isVisible: Bool) { handle(.shown(isVisible)) }
 
   /// Retries after a failure without waiting for the back-off interval.
   public func retry() { handle(.retry) }
@@ -249,13 +247,6 @@ extension Gallery {
   public struct Options: Sendable {
     /// Photos a page. Default: 30.
     public var pageSize = 30
-    /// When the next page is requested. Default: when one of the last six photos is in view.
-    public var nextPage = NextPageTrigger.standard
-    /// The debounce interval of `type(_:)`. Default: 300 ms.
-    package var typingPause = Duration.milliseconds(300)
-    /// Whether a page request continues while the view is hidden. If not, it is cancelled, and repeated when the view
-    /// is shown again. Default: true.
-    package var loadsWhileHidden = true
     /// Whether an empty query shows random photos, if the source supports it. Default: true.
     package var picksRandom = true
     /// The longest back-off interval, unless the source demands a longer one. The first is a second, and each further

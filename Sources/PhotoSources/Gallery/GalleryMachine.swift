@@ -13,13 +13,12 @@ struct GalleryMachine {
     case search(String)
     case refresh
     case retry
-    /// Requests the next page regardless of the trigger.
+    /// Requests the next page wherever the view is.
     case next
-    case viewport(GalleryViewport)
+    /// The photo at this index is the last in view.
+    case showed(Int)
     /// The prefetcher wants this many items in all, since the viewport moves towards the end.
     case wanted(items: Int)
-    /// The view was shown or hidden.
-    case shown(Bool)
     case delete(GalleryItem.ID)
     /// `wakeTime` has been reached.
     case awake
@@ -62,8 +61,8 @@ struct GalleryMachine {
   var failures = 0
   var notBefore = Duration.zero
   private var lastTicket = 0
-  private var viewport = GalleryViewport()
-  private var isShown = true
+  /// The index of the last photo in view.
+  private var lastVisible: Int?
   private var isNextWanted = false
   private var itemsWanted = 0
 
@@ -79,9 +78,8 @@ struct GalleryMachine {
     case .refresh: return refresh(at: now)
     case .retry: return retry(at: now)
     case .next: isNextWanted = true
-    case .viewport(let viewport): self.viewport = viewport
+    case .showed(let index): lastVisible = index
     case .wanted(let items): itemsWanted = items
-    case .shown(let isShown): return show(isShown, at: now)
     case .delete(let id): return delete(id, at: now)
     case .awake: return wake(at: now)
     case .response(let response, let ticket): return take(response, ticket, at: now)
@@ -92,7 +90,7 @@ struct GalleryMachine {
   /// When to send `awake`: at the end of the back-off interval if a failed source has to be retried. Nil if no timer is
   /// needed.
   var wakeTime: Duration? {
-    guard query != nil, failure?.mayPass == true, liveTicket == nil, isShown || options.loadsWhileHidden,
+    guard query != nil, failure?.mayPass == true, liveTicket == nil,
       isProbing || results.next != .ended && isMoreWanted
     else { return nil }
     return notBefore
@@ -102,9 +100,7 @@ struct GalleryMachine {
   private var isProbing: Bool { options.retriesWhileOffline && failure?.isUnreachable == true }
 
   private mutating func wake(at now: Duration) -> [Action] {
-    guard isProbing, liveTicket == nil, now >= notBefore, isShown || options.loadsWhileHidden else {
-      return proceed(at: now)
-    }
+    guard isProbing, liveTicket == nil, now >= notBefore else { return proceed(at: now) }
     return results.next == .ended ? refresh(at: now) : requestFromSource()
   }
 
@@ -116,7 +112,7 @@ struct GalleryMachine {
     previous = nil
     results = beginning
     forgetFailure()
-    viewport = GalleryViewport()
+    lastVisible = nil
     isNextWanted = false
     itemsWanted = 0
     return cancelled + proceed(at: now)
@@ -141,14 +137,6 @@ struct GalleryMachine {
     return proceed(at: now, evenAfter: true)
   }
 
-  private mutating func show(_ isShown: Bool, at now: Duration) -> [Action] {
-    self.isShown = isShown
-    guard !options.loadsWhileHidden else { return [] }
-    if isShown { return proceed(at: now) }
-    isNextWanted = isNextWanted || liveTicket != nil || storeTicket != nil
-    return cancelAll()
-  }
-
   private mutating func delete(_ id: GalleryItem.ID, at now: Duration) -> [Action] {
     let former = previous?.delete(id.key)
     guard let photo = results.delete(id.key) ?? former else { return [] }
@@ -159,7 +147,7 @@ struct GalleryMachine {
   ///
   /// - Parameter evenAfter: Whether to request even after an error that does not pass by itself.
   mutating func proceed(at now: Duration, evenAfter isForced: Bool = false) -> [Action] {
-    guard let query, isShown || options.loadsWhileHidden, isMoreWanted else { return [] }
+    guard let query, isMoreWanted else { return [] }
     var actions: [Action] = []
     if liveTicket == nil, now >= notBefore, isForced || failure?.mayPass != false {
       actions += requestFromSource()
@@ -191,7 +179,7 @@ struct GalleryMachine {
 
   private var isMoreWanted: Bool {
     previous != nil || results.items.isEmpty || isNextWanted || results.items.count < itemsWanted
-      || options.nextPage.fires(at: viewport, itemCount: results.items.count, pageSize: results.pageSize)
+      || lastVisible.map { $0 >= results.items.count - Gallery.itemsBeforeEnd } ?? false
   }
 
   private mutating func start(_ fetch: GalleryFetch, as kind: WritableKeyPath<Self, Int?>) -> Action {
@@ -200,12 +188,8 @@ struct GalleryMachine {
     return .fetch(fetch, ticket: lastTicket)
   }
 
-  /// Photos were added: the viewport's distance to the end of the list is no longer valid.
   mutating func noteAdded(_ count: Int) {
-    guard count > 0 else { return }
-    isNextWanted = false
-    viewport.pixelsToEnd = nil
-    viewport.showsEnd = false
+    if count > 0 { isNextWanted = false }
   }
 
   mutating func forgetFailure() {

@@ -86,8 +86,8 @@
   }
 
   @Test func partsOfTheLayoutCanBeLeftOut() {
-    let bare = StandardGalleryViewModel(hasHeader: false, hasNotices: false, hasAttribution: false)
-    #expect(bare.sections(of: content(.failed(offline))).map(\.id) == ["photos"])
+    let quiet = StandardGalleryViewModel(hasNotices: false)
+    #expect(quiet.sections(of: content(.failed(offline))).map(\.id) == ["header", "photos", "footer"])
   }
 
   @Test func idsTellAllCellsApart() {

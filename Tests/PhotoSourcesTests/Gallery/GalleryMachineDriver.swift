@@ -56,7 +56,7 @@ struct GalleryMachineDriver {
 
   mutating func show(_ index: Int, after time: Duration = .zero) {
     now += time
-    send(.viewport(GalleryViewport(lastVisibleItem: index)))
+    send(.showed(index))
   }
 
   mutating func awake(after time: Duration) {

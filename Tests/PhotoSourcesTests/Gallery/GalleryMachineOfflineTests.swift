@@ -258,19 +258,4 @@
     driver.answer(5..<15)
     #expect(driver.state == .loaded && driver.ids == ids(5..<15))
   }
-
-  @Test func aHiddenViewWithoutLoadingRetriesNothing() {
-    var driver = GalleryMachineDriver {
-      $0.retriesWhileOffline = true
-      $0.loadsWhileHidden = false
-    }
-    driver.searchOffline("lake")
-    driver.answerStored(0..<10, next: "2")
-    driver.send(.shown(false))
-    #expect(driver.machine.wakeTime == nil)
-    driver.awake(after: .seconds(5))
-    #expect(driver.live == nil)
-    driver.send(.shown(true))
-    #expect(driver.machine.wakeTime == .seconds(1))
-  }
 }

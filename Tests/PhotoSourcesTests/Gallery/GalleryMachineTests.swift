@@ -59,22 +59,16 @@
     #expect(driver.asked.count == 1)
   }
 
-  @Test(arguments: [
-    (NextPageTrigger.itemsBeforeEnd(6), GalleryViewport(lastVisibleItem: 3), GalleryViewport(lastVisibleItem: 4)),
-    (.endInView, GalleryViewport(lastVisibleItem: 9), GalleryViewport(showsEnd: true)),
-    (.pixelsToEnd(200), GalleryViewport(pixelsToEnd: 200), GalleryViewport(pixelsToEnd: 199)),
-    (.pagesAhead(1), GalleryViewport(lastVisibleItem: -1), GalleryViewport(lastVisibleItem: 0)),
-  ])
-  func eachTriggerFiresAtItsPlace(_ trigger: NextPageTrigger, _ tooEarly: GalleryViewport, _ due: GalleryViewport) {
-    var driver = GalleryMachineDriver { $0.nextPage = trigger }
+  @Test mutating func oneOfTheLastSixInViewAsksForTheNextPage() {
     driver.search("lake", answered: 0..<10, next: "2")
-    driver.send(.viewport(tooEarly))
+    for index in [Int.min, -1, 3] { driver.show(index) }
     #expect(driver.asked.count == 1)
-    driver.send(.viewport(due))
+    driver.show(4)
     #expect(driver.asked.count == 2)
-    // What the view said about its end was about the old end.
     driver.answer(10..<20, next: "3")
     #expect(driver.asked.count == 2)
+    driver.show(.max)
+    #expect(driver.asked.count == 3)
   }
 
   @Test mutating func aShortPageIsFollowedByTheNextWhileTheEndIsInView() {
@@ -82,17 +76,6 @@
     driver.show(1)
     driver.answer([2, 3], next: "3")
     #expect(driver.asked.count == 3 && driver.state == .loadingNextPage)
-  }
-
-  @Test mutating func severalPagesAheadAreLoadedOneAfterTheOther() {
-    driver = GalleryMachineDriver { $0.nextPage = .pagesAhead(3) }
-    driver.search("lake", answered: 0..<10, next: "2")
-    driver.show(1)
-    driver.answer(10..<20, next: "3")
-    driver.answer(20..<30, next: "4")
-    #expect(driver.asked.count == 4)
-    driver.answer(30..<40, next: "5")
-    #expect(driver.asked.count == 4 && driver.state == .loaded)
   }
 
   @Test mutating func asManyPhotosAreLoadedAsAreWanted() {
@@ -186,53 +169,11 @@
     #expect(driver.ids == ["10"])
   }
 
-  @Test(arguments: [NextPageTrigger.pagesAhead(.max), .itemsBeforeEnd(.max), .pixelsToEnd(.max)])
-  func anyNumberCanBeAskedFor(_ trigger: NextPageTrigger) {
-    var driver = GalleryMachineDriver { $0.nextPage = trigger }
-    driver.search("lake", answered: 0..<10, next: "2")
-    for number in [Int.min, -1, .max] {
-      driver.send(.viewport(GalleryViewport(lastVisibleItem: number, pixelsToEnd: number)))
-    }
-    #expect(driver.asked.count == 2)
-  }
-
   @Test mutating func deletingTheLastPhotoLoadsMore() {
     driver.search("lake", answered: [1], next: "2")
     driver.send(.delete(GalleryMachineDriver.id(1)))
     #expect(driver.asked.last == page("2") && driver.state == .loading)
     driver.answer([1])
     #expect(driver.state == .empty(message: "test has no picture for “lake”; try other words"))
-  }
-
-  @Test mutating func aPageGoesOnToLoadWhileNobodyLooks() {
-    driver.search("lake")
-    driver.send(.shown(false))
-    #expect(driver.running.count == 1)
-    driver.answer(0..<10)
-    #expect(driver.ids.count == 10)
-  }
-
-  @Test mutating func aPageStopsWhenTheViewGoesIfThatIsWanted() {
-    driver = GalleryMachineDriver { $0.loadsWhileHidden = false }
-    driver.search("lake", answered: 0..<10, next: "2")
-    driver.send(.next)
-    driver.send(.shown(false))
-    #expect(driver.running.isEmpty && driver.state == .loaded)
-    driver.show(9)
-    #expect(driver.running.isEmpty)
-    driver.send(.shown(true))
-    #expect(driver.asked == [page(nil), page("2"), page("2")])
-    driver.answer(10..<20)
-    #expect(driver.ids == ids(0..<20))
-  }
-
-  @Test mutating func aPageThatWasStoppedIsRequestedAgainThoughTheViewHasMoved() {
-    driver = GalleryMachineDriver { $0.loadsWhileHidden = false }
-    driver.search("lake", answered: 0..<10, next: "2")
-    driver.show(9)
-    driver.send(.shown(false))
-    driver.show(0)
-    driver.send(.shown(true))
-    #expect(driver.asked == [page(nil), page("2"), page("2")])
   }
 }

@@ -118,19 +118,4 @@
     let stored = await OfflineProvider(of: "unsplash", store: store).storedFirstPage(of: PhotoQuery("lake"))?.page
     #expect(stored?.photos.map(\.id) == ["p0", "p2"])
   }
-
-  @Test func aPageIsGivenUpWhenTheViewGoesIfThatIsWanted() async throws {
-    let gate = Gate()
-    let fixture = try GalleryFixture()
-    let gallery = try fixture.gallery { $0.loadsWhileHidden = false }
-    _ = try await gallery.found("lake")
-    fixture.unsplash.failNext(with: .json("{}").held(by: gate))
-    await gallery.loadNextPage()
-    await poll { fixture.unsplash.origin.runningRequests == 1 }
-    await gallery.setVisible(false)
-    #expect(gallery.snapshot.state == .loaded)
-    await poll { fixture.unsplash.origin.runningRequests == 0 }
-    await gallery.setVisible(true)
-    #expect(try await gallery.settled().items.count == 60)
-  }
 }

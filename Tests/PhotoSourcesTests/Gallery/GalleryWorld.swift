@@ -6,7 +6,6 @@ struct GalleryWorld {
   /// What the world is like.
   struct Nature {
     var hasStore = true
-    var loadsWhileHidden = true
     var picksRandom = false
     /// Whether each page names a next one, also where there is nothing more.
     var isEndless = false
@@ -34,7 +33,6 @@ struct GalleryWorld {
   /// The source may not be asked before, unless somebody says so.
   private var quietUntil = Duration.zero
   private var photoCount: Int
-  private var isShown = true
   private var store: [Place: PhotoPage] = [:]
   private var cached: Set<Int> = []
   private var deleted: Set<String> = []
@@ -51,9 +49,7 @@ struct GalleryWorld {
     options.provider = "test"
     options.pageSize = 3
     options.hasStore = nature.hasStore
-    options.loadsWhileHidden = nature.loadsWhileHidden
     options.picksRandom = nature.picksRandom
-    options.nextPage = .itemsBeforeEnd(2)
     machine = GalleryMachine(options)
   }
 
@@ -64,7 +60,7 @@ struct GalleryWorld {
   /// Something happens, by chance.
   mutating func step() {
     let count = content.items.count
-    switch Int.random(in: 0..<24, using: &random) {
+    switch Int.random(in: 0..<23, using: &random) {
     case 0: search(["a", "b", "", "a ", "never heard of"].randomElement(using: &random) ?? "a")
     case 1, 2: look(at: Int.random(in: 0...count + 1, using: &random))
     case 3, 4: look(at: count - 1)
@@ -72,14 +68,13 @@ struct GalleryWorld {
     case 6: send(.retry, "retry", isOrder: true)
     case 7: send(.refresh, "refresh", isOrder: true)
     case 8: send(.wanted(items: count + Int.random(in: -2...5, using: &random)), "wanted")
-    case 9: show(Bool.random(using: &random))
-    case 10: if let item = content.items.randomElement(using: &random) { delete(item) }
-    case 11: setOnline(Bool.random(using: &random))
-    case 12, 13: pass(.milliseconds(Int.random(in: 1...5_000, using: &random)))
-    case 14: mishap = mishaps.randomElement(using: &random)
-    case 15: makeThumbnails()
-    case 16: if nature.grows { photoCount += 1 }
-    case 17: answerStray()
+    case 9: if let item = content.items.randomElement(using: &random) { delete(item) }
+    case 10: setOnline(Bool.random(using: &random))
+    case 11, 12: pass(.milliseconds(Int.random(in: 1...5_000, using: &random)))
+    case 13: mishap = mishaps.randomElement(using: &random)
+    case 14: makeThumbnails()
+    case 15: if nature.grows { photoCount += 1 }
+    case 16: answerStray()
     default: answerOne()
     }
   }
@@ -91,7 +86,7 @@ struct GalleryWorld {
 
   mutating func search(_ text: String) { send(.search(text), "search “\(text)”", isOrder: true) }
 
-  mutating func look(at index: Int) { send(.viewport(GalleryViewport(lastVisibleItem: index)), "look at \(index)") }
+  mutating func look(at index: Int) { send(.showed(index), "look at \(index)") }
 
   mutating func refresh() {
     send(.refresh, "refresh", isOrder: true)
@@ -104,11 +99,6 @@ struct GalleryWorld {
   }
 
   mutating func makeThumbnails() { cached.formUnion(content.items.compactMap { Int($0.photo.id) }) }
-
-  private mutating func show(_ isShown: Bool) {
-    self.isShown = isShown
-    send(.shown(isShown), isShown ? "shown" : "hidden")
-  }
 
   private mutating func delete(_ item: GalleryItem) {
     deleted.insert(item.photo.id)
@@ -151,7 +141,6 @@ struct GalleryWorld {
   mutating func recover() {
     setOnline(true)
     mishap = nil
-    show(true)
     if content.query == nil { search("a") }
     // What has come since is found only from the first page on.
     if nature.grows { send(.refresh, "refresh", isOrder: true) }
@@ -200,7 +189,7 @@ struct GalleryWorld {
     let content = content
     if let contradiction = machine.contradiction(asked: running.values) { note(contradiction) }
     if content.items.contains(where: { deleted.contains($0.photo.id) }) { note("a deleted photo is there") }
-    if content.state == .loading, running.isEmpty, isShown || nature.loadsWhileHidden { note("it waits for nothing") }
+    if content.state == .loading, running.isEmpty { note("it waits for nothing") }
     if content.query == before.query, !mayReplace {
       let stays = before.items.filter { !deleted.contains($0.photo.id) }
       if !content.items.starts(with: stays) { note("what was there did not stay: \(before.items.count) photos") }

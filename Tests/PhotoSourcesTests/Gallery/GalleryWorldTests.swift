@@ -4,7 +4,7 @@
 @Suite struct GalleryWorldTests {
   private static func nature(of seed: Int) -> GalleryWorld.Nature {
     GalleryWorld.Nature(
-      hasStore: seed % 7 != 0, loadsWhileHidden: seed % 3 != 0, picksRandom: seed % 5 == 0, isEndless: seed % 4 == 1,
+      hasStore: seed % 7 != 0, picksRandom: seed % 5 == 0, isEndless: seed % 4 == 1,
       grows: seed % 4 == 2)
   }
 
@@ -19,7 +19,7 @@
   }
 
   @Test(arguments: Thoroughness.rounds(100)) func withoutANetworkScrollingGoesOnWhateverHappened(seed: Int) {
-    var world = GalleryWorld(seed: seed, .init(loadsWhileHidden: true))
+    var world = GalleryWorld(seed: seed, .init())
     for _ in 0..<60 { world.step() }
     world.recover()
     world.makeThumbnails()

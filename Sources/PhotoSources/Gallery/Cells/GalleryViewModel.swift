@@ -11,22 +11,18 @@ public protocol GalleryViewModel: Sendable {
 ///
 /// Empty sections are left out. The ids of the sections are `header`, `notices`, `photos` and `footer`.
 public struct StandardGalleryViewModel: GalleryViewModel {
-  /// Whether there is a title.
-  package var hasHeader: Bool
   /// Whether there are messages.
-  package var hasNotices: Bool
-  /// Whether the footer names the photos' sources and terms. Many sources require it.
-  package var hasAttribution: Bool
+  package var hasNotices = true
 
-  /// A layout; by default with everything.
-  public init(hasHeader: Bool = true, hasNotices: Bool = true, hasAttribution: Bool = true) {
-    (self.hasHeader, self.hasNotices, self.hasAttribution) = (hasHeader, hasNotices, hasAttribution)
-  }
+  /// The layout with everything.
+  public init() {}
+
+  package init(hasNotices: Bool) { self.hasNotices = hasNotices }
 
   /// The sections that are not empty.
   public func sections(of content: GalleryContent) -> [GallerySection] {
     let sections = [
-      GallerySection(id: "header", cells: hasHeader ? header(of: content) : []),
+      GallerySection(id: "header", cells: header(of: content)),
       GallerySection(id: "notices", cells: hasNotices ? notices(of: content) : []),
       GallerySection(id: "photos", cells: content.items.map { .photo($0) }),
       GallerySection(id: "footer", cells: footer(of: content)),
@@ -63,7 +59,7 @@ public struct StandardGalleryViewModel: GalleryViewModel {
     if let text = SkippedItem.message(of: content.skipped) {
       cells.append(.text(name: "skipped", text: "left out: \(text)"))
     }
-    return cells + (hasAttribution ? attributions(of: content.items) : [])
+    return cells + attributions(of: content.items)
   }
 
   /// One attribution for each combination of source and terms, in order of first appearance.
