@@ -4,9 +4,9 @@ import ThumbnailCore
 /// The index entry of one input: the state of the source, and the thumbnails made from it.
 ///
 /// A line of tab-separated fields: the key, the source's modification time, its length and device (`2048:65024`), the
-/// token of the options with the version of the pixels before it (`2:…`) unless that is the first, the source's path, and
-/// for each thumbnail its path, width and height, format, and length and digest (`512:3f…`). In a site the width and
-/// height of the source are last. Before 0.11 there were no devices and digests.
+/// token of the options, the source's path, and for each thumbnail its path, width and height, format, and length and
+/// digest (`512:3f…`). In a site the width and height of the source are last. Before 0.11 there were no devices and
+/// digests, and 0.10 wrote a number and a colon before the token.
 struct IndexEntry: Equatable, Sendable {
   /// The key of the input's thumbnails: see `OutputNames.key`.
   var key: UInt64
@@ -20,8 +20,6 @@ struct IndexEntry: Equatable, Sendable {
   var device: UInt64?
   /// See `token(_:isDamaged:isToldApart:)`.
   var token: String
-  /// The version of the thumbnails' pixels.
-  var pixels: PixelsVersion
   var outputs: [ConversionOutput]
   /// The size of the source image in pixels, of a site.
   var sourceSize: PixelSize?
@@ -42,9 +40,8 @@ struct IndexEntry: Equatable, Sendable {
 
   /// The line, including its line feed.
   var line: [UInt8] {
-    let version = pixels == .first ? "" : "\(pixels.number):"
     let length = "\(byteCount)" + (device.map { ":\($0)" } ?? "")
-    var line = Array("\(NamingTemplate.hex(key))\t\(modified)\t\(length)\t\(version)\(token)\t".utf8)
+    var line = Array("\(NamingTemplate.hex(key))\t\(modified)\t\(length)\t\(token)\t".utf8)
     Self.append(source.bytes, to: &line)
     for output in outputs {
       line.append(Self.tab)
@@ -136,10 +133,9 @@ extension IndexEntry {
       let modified = Self.number(fields[1]), let (byteCount, device) = Self.pair(fields[2], radix: 10)
     else { return nil }
     let token = fields[3].split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
-    guard let options = token.last, let pixels = token.count == 1 ? 1 : Self.number(token[0]) else { return nil }
     self.init(
       key: key, source: Self.path(fields[4]), modified: modified, byteCount: byteCount, device: device,
-      token: String(decoding: options, as: UTF8.self), pixels: PixelsVersion(number: pixels), outputs: [])
+      token: String(decoding: token[token.count - 1], as: UTF8.self), outputs: [])
     if fields.count.isMultiple(of: 2) { sourceSize = fields.last.flatMap { Self.size($0) } }
     for start in stride(from: 5, to: fields.count - 3, by: 4) {
       let name = String(decoding: fields[start + 2], as: UTF8.self)

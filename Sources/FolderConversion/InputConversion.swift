@@ -232,7 +232,7 @@ final class InputConversion: Sendable {
     let entry = IndexEntry(
       key: OutputNames.key(input.planned), source: path, modified: input.state.modified,
       byteCount: input.state.byteCount, device: input.state.device,
-      token: plan.token(of: input.index, isDamaged: isDamaged), pixels: .current, outputs: outputs,
+      token: plan.token(of: input.index, isDamaged: isDamaged), outputs: outputs,
       sourceSize: plan.options.site == nil ? nil : thumbnails.first?.source.size)
     do throws(WriteFailure) {
       guard try folder.write(files, of: entry, isInput: plan.isInput) else {

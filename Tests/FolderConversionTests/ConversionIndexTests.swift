@@ -14,7 +14,7 @@ import TestSupport
 
   private func entry(_ key: UInt64, _ source: String = "/in/a.jpg") -> IndexEntry {
     IndexEntry(
-      key: key, source: RawPath(source), modified: 123, byteCount: 45, token: "0123abcd", pixels: .current,
+      key: key, source: RawPath(source), modified: 123, byteCount: 45, token: "0123abcd",
       outputs: [ConversionOutput(path: RawPath("x/a.jpg"), size: PixelSize(4, 3), format: .jpeg, byteCount: 67)])
   }
 

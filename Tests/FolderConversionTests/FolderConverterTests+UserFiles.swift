@@ -128,7 +128,7 @@ extension FolderConverterTests {
       status.st_ino += 1
       let output = ConversionOutput(path: RawPath(place), size: nil, format: format, byteCount: 1)
       let entry = IndexEntry(
-        key: 1, source: RawPath(input.path + "/x/b.png"), modified: 1, byteCount: 1, token: "", pixels: .current,
+        key: 1, source: RawPath(input.path + "/x/b.png"), modified: 1, byteCount: 1, token: "",
         outputs: [output])
       return entry.isSource(FileState(status), orMayBeFor: output)
     }

@@ -25,7 +25,7 @@ import TestSupport
     let path = RawPath(name)
     let entry = IndexEntry(
       key: OutputNames.key([path.bytes]), source: RawPath("/in/" + name), modified: 1, byteCount: 2, token: "t",
-      pixels: .current, outputs: [ConversionOutput(path: path, size: PixelSize(1, 1), format: .jpeg)])
+      outputs: [ConversionOutput(path: path, size: PixelSize(1, 1), format: .jpeg)])
     #expect(try folder.write([.data(Data(text.utf8))], of: entry, isInput: isInput))
   }
 
@@ -195,7 +195,7 @@ import TestSupport
     for name in ["x/1.jpg", "../../in/1.jpg", "x/../x/1.jpg"] {
       folder.index.add(
         IndexEntry(
-          key: 1, source: RawPath("/gone"), modified: 0, byteCount: 0, token: "", pixels: .current,
+          key: 1, source: RawPath("/gone"), modified: 0, byteCount: 0, token: "",
           outputs: [ConversionOutput(path: RawPath(name), byteCount: 4)]))
       #expect(remove(name, in: folder) == .kept)
     }
@@ -217,7 +217,7 @@ import TestSupport
       try put("original", "a/b/\(name)")
       folder.index.add(
         IndexEntry(
-          key: 9, source: RawPath("/gone"), modified: 0, byteCount: 0, token: "", pixels: .current,
+          key: 9, source: RawPath("/gone"), modified: 0, byteCount: 0, token: "",
           outputs: [
             ConversionOutput(
               path: RawPath(name), size: nil, format: .jpeg, byteCount: 8,
@@ -259,7 +259,7 @@ import TestSupport
     for length in 5...7 {
       folder.index.add(
         IndexEntry(
-          key: UInt64(length), source: RawPath("/gone"), modified: 0, byteCount: 0, token: "", pixels: .first,
+          key: UInt64(length), source: RawPath("/gone"), modified: 0, byteCount: 0, token: "",
           outputs: [ConversionOutput(path: RawPath("1.jpg"), size: nil, format: .jpeg, byteCount: length)]))
     }
     #expect(remove("1.jpg", in: folder) == .kept && self.bytes("1.jpg") == bytes)

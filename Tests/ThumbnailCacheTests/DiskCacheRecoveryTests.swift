@@ -212,7 +212,7 @@
     try "no database".write(toFile: directory.database + ".new", atomically: false, encoding: .utf8)
     #expect(try database.moveCopyIntoPlace()?.isDamage == true)
     let connections = try #require(try database.connections())
-    #expect(try connections.read { try CacheTotals.counted(in: $0) } == 0)
+    #expect(try connections.read { try $0.integer("SELECT count(*) FROM thumbnail") } == 0)
   }
 
   @Test func aDirectoryDeletedWhileRunningIsMadeAgain() async throws {

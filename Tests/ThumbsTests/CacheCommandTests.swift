@@ -109,14 +109,6 @@
     }
   }
 
-  @Test(arguments: ["::1", "[::1]", "[::1"]) func anIPv6AddressIsReadAsTheStatisticsShowIt(host: String) async throws {
-    _ = try await fill()
-    try CacheFile(bench.cache).execute("UPDATE source SET host = '::1' WHERE key = (SELECT max(key) FROM source)")
-    let run = try await bench.run("cache", "prune", "--host", host)
-    #expect(run.status == (host == "[::1" ? 64 : 0))
-    #expect((run.lines.first?.hasPrefix("removed 2 thumbnails") == true) == (run.status == 0), "\(run.lines)")
-  }
-
   @Test func listShowsPicturesByWordsAndOnePictureWithItsThumbnails() async throws {
     _ = try await fill()
     let all = try lines(try await bench.run("cache", "list", "--json"), Listed.self)
@@ -156,22 +148,9 @@
     let old = try decoded(run, Removed.self)
     #expect(run.status == 0 && run.stderr.isEmpty && old.removedThumbnails == 2)
     #expect(try await stats().sources == 1)
-    #expect(try await bench.run("cache", "prune", "--host", "example.org").lines.first?.hasPrefix("removed 0") == true)
     let rest = try decoded(try await bench.run("cache", "prune", "--older-than", "0", "--json"), Removed.self)
     #expect(rest.removedThumbnails == 2 && rest.removedBytes == bytes - old.removedBytes)
     #expect(try await stats().bytes == 0)
-  }
-
-  @Test func pruneRemovesWhatEarlierVersionsMadeWithOtherPixels() async throws {
-    _ = try await fill()
-    let version = try #require(try await bench.run("--version").lines.first)
-    func prune() async throws -> Run { try await bench.run("cache", "prune", "--made-before", version) }
-    #expect(try await prune().lines.first?.hasPrefix("removed 0 ") == true)
-    try CacheFile(bench.cache).execute("UPDATE thumbnail SET pixels = 0 WHERE id IN (1, 3)")
-    #expect(try await prune().lines.first?.hasPrefix("removed 2 thumbnails, ") == true)
-    #expect(try await stats().thumbnails == 2)
-    expectComplaint(
-      try await bench.run("cache", "prune", "--made-before", "99.0"), 64, "write a version, at most \(version)")
   }
 
   @Test func aLimitThatIsLoweredHoldsAfterTheNextRun() async throws {

@@ -67,7 +67,7 @@ struct SiteWriter {
       _ = try folder.write(
         [.data(data)],
         of: IndexEntry(
-          key: key, source: check.plan.list.root, modified: 0, byteCount: data.count, token: Self.token, pixels: .first,
+          key: key, source: check.plan.list.root, modified: 0, byteCount: data.count, token: Self.token,
           outputs: [ConversionOutput(path: RawPath(bytes: path))]), isInput: check.plan.isInput)
     } catch  where error.failure.code == EEXIST {
       inTheWay.append(error.path)

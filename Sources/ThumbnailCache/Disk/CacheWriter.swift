@@ -167,7 +167,7 @@ final class CacheWriter: Sendable {
     let source = try ThumbnailTable.put(record, in: db)
     for index in kept {
       try ThumbnailTable.insert(
-        entries[index], of: record.key, row: source, isFromThumbnail: record.fetchedAt == nil, &space, in: db)
+        entries[index], of: record.key, row: source, &space, in: db)
     }
     if let response = record.response { try HistoryTable.put(response, of: record.key, in: db) }
     return kept.count

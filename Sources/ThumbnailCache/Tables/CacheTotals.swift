@@ -1,12 +1,10 @@
 import GRDB
 
-/// Counts for the whole cache: the tables `total`, `census` and `tally`.
+/// Counts for the whole cache: the tables `total` and `tally`.
 ///
-/// Triggers update `total` and `census` in the transaction that changes the thumbnails, so they are exact with several
-/// writers.
+/// Triggers update `total` in the transaction that changes the thumbnails, so it is exact with several writers.
 enum CacheTotals {
   /// - `total` has one row: the bytes of all thumbnails.
-  /// - `census` counts the thumbnails of each variant and format.
   /// - `tally` has one row, which counts the hits and misses of all processes since the file was created. It is updated
   ///   along with other changes, never for a look-up alone.
   static let schema = """
@@ -21,22 +19,6 @@ enum CacheTotals {
       misses INTEGER NOT NULL
     );
     INSERT INTO tally VALUES (1, 0, 0);
-    CREATE TABLE census (
-      variant INTEGER NOT NULL,
-      format TEXT NOT NULL,
-      thumbnails INTEGER NOT NULL,
-      bytes INTEGER NOT NULL,
-      PRIMARY KEY (variant, format)
-    ) WITHOUT ROWID;
-    CREATE TRIGGER census_inserted AFTER INSERT ON thumbnail BEGIN
-      INSERT INTO census VALUES (new.variant, new.format, 1, new.bytes)
-        ON CONFLICT DO UPDATE SET thumbnails = thumbnails + 1, bytes = bytes + excluded.bytes;
-    END;
-    CREATE TRIGGER census_deleted AFTER DELETE ON thumbnail BEGIN
-      UPDATE census SET thumbnails = thumbnails - 1, bytes = bytes - old.bytes
-        WHERE variant = old.variant AND format = old.format;
-      DELETE FROM census WHERE variant = old.variant AND format = old.format AND thumbnails <= 0;
-    END;
     """
 
   /// SQL for a column with a number of bytes or thumbnails that gives a plausible number even for a damaged row, so
@@ -48,18 +30,8 @@ enum CacheTotals {
     try db.integer("SELECT max(0, min(coalesce(CAST(payload AS INTEGER), 0), 1 << 60)) FROM total")
   }
 
-  /// The number of thumbnails from `census`, in constant time.
-  static func counted(in db: Database) throws -> Int {
-    try db.integer("SELECT coalesce(sum(\(count("thumbnails"))), 0) FROM census")
-  }
-
   /// Stores a new count. Blocks writers: half a second with 100,000 thumbnails.
   static func recount(in db: Database) throws {
-    try db.execute(
-      sql: """
-        UPDATE total SET payload = (SELECT coalesce(sum(bytes), 0) FROM thumbnail);
-        DELETE FROM census;
-        INSERT INTO census SELECT variant, format, count(*), sum(bytes) FROM thumbnail GROUP BY variant, format
-        """)
+    try db.execute(sql: "UPDATE total SET payload = (SELECT coalesce(sum(bytes), 0) FROM thumbnail)")
   }
 }

@@ -18,7 +18,7 @@ enum DiskCacheSchema {
     try db.inTransaction(.immediate) {
       let identity = "PRAGMA application_id = \(applicationID); PRAGMA user_version = 1"
       for sql in [
-        tables, triggers, identity, CacheTotals.schema, HistoryTable.schema, PageTable.schema, micro,
+        tables, triggers, identity, CacheTotals.schema, HistoryTable.schema, PageTable.schema, unused,
       ] {
         try db.execute(sql: sql)
       }
@@ -31,7 +31,6 @@ enum DiskCacheSchema {
   /// - `source_host` finds images by host and fetch time: 25 ms for an overview of 100,000. It is also the order in
   ///   which the cache is listed and pruned, page by page.
   /// - `thumbnail` has all data of a hit except the bytes, which are in `piece`, split at page ends (`PageSpace`).
-  ///   `pixels` is the number of their version (`PixelsVersion`).
   /// - `variant` has the text of each variant once. Rows are never removed, because there are few.
   /// - `recency` is small and dense, so recording a hundred uses rewrites a few pages, not a hundred rows with blobs.
   ///   Its order is a sequence number, because clocks jump.
@@ -67,7 +66,6 @@ enum DiskCacheSchema {
       bytes INTEGER NOT NULL,
       placeholder BLOB,
       source_preview TEXT,
-      pixels INTEGER,
       UNIQUE (source, variant)
     );
     CREATE TABLE piece (
@@ -101,15 +99,16 @@ enum DiskCacheSchema {
   /// Adds columns and tables that files of earlier programs lack. Those programs can still use the file.
   static func complete(in db: Database) throws {
     let columns = try String.fetchAll(db, sql: "SELECT name FROM pragma_table_info('thumbnail')")
-    for (name, type) in [("placeholder", "BLOB"), ("source_preview", "TEXT"), ("pixels", "INTEGER")]
+    for (name, type) in [("placeholder", "BLOB"), ("source_preview", "TEXT")]
     where !columns.contains(name) {
       try db.execute(sql: "ALTER TABLE thumbnail ADD COLUMN \(name) \(type)")
     }
   }
 
-  /// A table that this program does not use. 0.10.0 opens no file for reading alone without it, and stores there, by the
-  /// ids of thumbnails, what the trigger removes with them.
-  private static let micro = """
+  /// Tables that this program does not use. Without `micro`, 0.10.0 opens no file for reading alone; it stores there, by
+  /// the ids of thumbnails, what the trigger removes with them. Without `census` and its triggers it takes a file for
+  /// damaged.
+  private static let unused = """
     CREATE TABLE micro (
       id INTEGER PRIMARY KEY,
       checksum INTEGER NOT NULL,
@@ -118,12 +117,15 @@ enum DiskCacheSchema {
     CREATE TRIGGER micro_thumbnail_deleted AFTER DELETE ON thumbnail BEGIN
       DELETE FROM micro WHERE id = old.id;
     END;
+    CREATE TABLE census (variant, format, thumbnails, bytes, PRIMARY KEY (variant, format)) WITHOUT ROWID;
+    CREATE TRIGGER census_inserted AFTER INSERT ON thumbnail BEGIN SELECT 1; END;
+    CREATE TRIGGER census_deleted AFTER DELETE ON thumbnail BEGIN SELECT 1; END;
     """
 
   private static let parts = [
     "source", "variant", "thumbnail", "piece", "recency", "recency_used", "total", "thumbnail_inserted",
-    "thumbnail_deleted", "freshness", "freshness_left", "failure", "tally", "source_host", "census", "census_inserted",
-    "census_deleted", "listing_page", "listing_photo", "listing_page_deleted",
+    "thumbnail_deleted", "freshness", "freshness_left", "failure", "tally", "source_host",
+    "listing_page", "listing_photo", "listing_page_deleted",
   ]
 
   /// The state of a file that was opened.

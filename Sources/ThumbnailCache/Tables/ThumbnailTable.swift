@@ -104,31 +104,23 @@ enum ThumbnailTable {
     return row
   }
 
-  /// The version of the pixels of a row `t`. Those of programs that did not record it are of the first version.
-  static let pixels = "coalesce(t.pixels, \(PixelsVersion.first.number))"
-
-  /// Inserts a new thumbnail of the source with this id. One that was made from another thumbnail counts as old as the
-  /// oldest of the source.
+  /// Inserts a new thumbnail of the source with this id.
   static func insert(
-    _ entry: CacheEntry, of source: SourceKey, row: Int64, isFromThumbnail: Bool, _ space: inout PageSpace,
-    in db: Database
+    _ entry: CacheEntry, of source: SourceKey, row: Int64, _ space: inout PageSpace, in db: Database
   ) throws {
     let thumbnail = entry.thumbnail
-    let pixels: Int? =
-      isFromThumbnail
-      ? try db.value("SELECT min(\(pixels)) FROM thumbnail t WHERE source = ?", [row]) : PixelsVersion.current.number
     let variant = try variantRow(of: entry.variant.knownToken, in: db)
     try db.run(
       """
       INSERT INTO thumbnail (source, variant, width, height, format, source_width, source_height, source_format,
-        source_bytes, checksum, bytes, placeholder, source_preview, pixels)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        source_bytes, checksum, bytes, placeholder, source_preview)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """,
       [
         row, variant, thumbnail.size.width, thumbnail.size.height, thumbnail.format.rawValue,
         thumbnail.source.size.width, thumbnail.source.size.height, thumbnail.source.format.rawValue,
         thumbnail.source.byteCount, checksum(of: thumbnail, source: source), thumbnail.data.count,
-        thumbnail.placeholder?.bytes, thumbnail.source.preview?.rawValue, pixels,
+        thumbnail.placeholder?.bytes, thumbnail.source.preview?.rawValue,
       ])
     let id = db.lastInsertedRowID
     try BlobTable.insert(thumbnail.data, of: id, &space, in: db)

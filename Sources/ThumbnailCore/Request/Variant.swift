@@ -67,7 +67,7 @@ public struct Variant: Hashable, Sendable {
   }
 
   /// The version of the tokens. It is raised only if older thumbnails must not be used any more. A change of pixels does
-  /// not raise it: see `PixelsVersion`.
+  /// not raise it.
   package static let encoderVersion = 1
 
   /// The variant as a short string, as it is stored: `1;400x400;cover;centre;auto;80;good;-;0`. `good` and `display` are

@@ -204,13 +204,6 @@ extension FailureLimit: OptionValue {
   }
 }
 
-extension PixelsVersion: OptionValue {
-  static func option(_ text: String) throws -> PixelsVersion {
-    let latest = ThumbnailPipeline.version
-    return try parsed(PixelsVersion(of: text, latest: latest), "a version, at most \(latest), which this is")
-  }
-}
-
 // MARK: Values of a few names
 
 extension Fit: ExpressibleByArgument {}

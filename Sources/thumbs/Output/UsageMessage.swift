@@ -100,7 +100,7 @@ extension UsageMessage {
     "--original": "the smallest form that is large enough is fetched",
     "--report": "--json prints a line of JSON for each picture", "--retry-failed": "--refresh retries, and revalidates",
     "--to": "--disk-cache SIZE with any command that makes thumbnails",
-    "--access-log": "nginx has access_log",
+    "--made-before": "'thumbs cache clear' removes all thumbnails", "--access-log": "nginx has access_log",
     "--cacert": "name the file in SSL_CERT_FILE",
     "--proxy": "name it in https_proxy and http_proxy, or in THUMBS_PROXY",
     "--user-agent": "give --header '*=User-Agent: NAME'", "--per-page": "give --count", "--pages": "give --count",
@@ -113,7 +113,7 @@ extension UsageMessage {
   /// What to use in place of options that other commands have.
   static let elsewhere = [
     "--sheet": "'thumbs prefetch --sheet' writes one, 'thumbs site' a gallery", "--crop": "'thumbs get --crop' has it",
-    "--memory-cache": "'thumbs serve' has it",
+    "--memory-cache": "'thumbs serve' has it", "--host": "'thumbs cache remove' and 'thumbs serve' have it",
     "--previews": "'thumbs get' and 'thumbs convert' have it",
     "--unsafe-from-web": "your own files may have any format",
     "--isolate": operators, "--require-confinement": operators, "--helper-deadline": "'thumbs serve' has it",

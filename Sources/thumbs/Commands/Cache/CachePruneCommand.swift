@@ -1,4 +1,3 @@
-import HTTPSemantics
 import ThumbnailCache
 import ThumbnailCore
 import ArgumentParser
@@ -15,59 +14,36 @@ struct CachePruneCommand: AsyncParsableCommand {
     discussion: """
       Examples:
         thumbs cache prune --older-than 30d
-        thumbs cache prune --host images.example.org --json
 
-      With --older-than and --host, pictures leave that meet both. --made-before
-      takes only those of their thumbnails that an earlier version made with other
-      pixels; else such thumbnails stay in use. The pages of searches and remembered
-      failures stay. --disk-cache SIZE, with any command, makes the cache smaller.
+      The pages of searches and remembered failures stay. --disk-cache SIZE, with any
+      command, makes the cache smaller.
 
       --json prints directory, removedThumbnails, removedBytes, fileBytes.
       """)
 
   @Option("DURATION", "Remove pictures that were fetched longer ago, such as 30d or 12h.")
-  var olderThan: Duration?
-
-  @Option("HOST", "Remove pictures of this host.")
-  var host: String?
-
-  @Option("VERSION", "Remove thumbnails that an earlier version made with other pixels.")
-  var madeBefore: PixelsVersion?
+  var olderThan: Duration
 
   @OptionGroup var cache: CacheOptions
   @OptionGroup var form: JSONOption
 
-  func validate() throws {
-    if olderThan == nil, host == nil, madeBefore == nil {
-      throw ValidationError("nothing to remove: give --older-than DURATION, --host HOST or --made-before VERSION")
-    }
-    if let host, hostName == nil {
-      throw ValidationError("--host \(host) is not a host: give its name alone, such as images.example.org")
-    }
-  }
-
-  /// The host as the cache stores it; an IPv6 address is accepted with or without brackets. Nil if it is invalid.
-  private var hostName: String? {
-    guard let host, let name = HostName(parsing: host) ?? HostName(parsing: "[\(host)]") else { return nil }
-    return name.port == nil ? name.host : nil
-  }
-
   func run() async throws {
-    let pruning = CachePruning(
-      fetchedBefore: olderThan.map { Date(timeIntervalSinceNow: -$0.seconds) },
-      host: hostName, madeBefore: madeBefore)
-    var outcome = CachePruning.Outcome()
+    let time = Date(timeIntervalSinceNow: -olderThan.seconds)
+    var removed: [Int] = []
     var fileBytes = 0
     if let disk = try cache.open() {
       let advice = "to prune takes some MiB until it is done; 'thumbs cache clear' needs no room"
-      outcome = try await disk.change(whenFull: advice) { disk throws(DiskCacheError) in try await disk.prune(pruning) }
+      removed = try await disk.change(whenFull: advice) { disk throws(DiskCacheError) in
+        try await disk.prune(fetchedBefore: time)
+      }
       fileBytes = try disk.statistics().fileBytes
     }
+    let bytes = removed.reduce(0, +)
     let object: JSONObject = [
-      "directory": cache.directory.path, "removedThumbnails": outcome.thumbnails,
-      "removedBytes": outcome.bytes, "fileBytes": fileBytes,
+      "directory": cache.directory.path, "removedThumbnails": removed.count, "removedBytes": bytes,
+      "fileBytes": fileBytes,
     ]
-    let what = "\(outcome.thumbnails) thumbnails, \(ByteSize(bytes: outcome.bytes)), from \(cache.directory.path)"
+    let what = "\(removed.count) thumbnails, \(ByteSize(bytes: bytes)), from \(cache.directory.path)"
     try Console.standard.print(form.json ? object.line : "removed \(what)")
   }
 }
