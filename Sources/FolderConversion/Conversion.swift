@@ -175,11 +175,13 @@ public struct ConversionOrphan: Sendable {
 
 extension RawPath {
   /// Whether it is on a mount of a program (FUSE) that is no disk's, such as NTFS.
-  fileprivate var isInUserSpace: Bool {
+  var isInUserSpace: Bool {
     guard withCString(clibc_file_system) == 0x6573_5546, let state = try? FileState(of: self) else { return false }
-    // The major number is that of no disk.
-    return state.device & 0xFFFF_F000_000F_FF00 == 0
+    return Self.isAnonymous(state.device)
   }
+
+  /// Whether the major number is that of no disk.
+  private static func isAnonymous(_ device: UInt64) -> Bool { device & 0xFFFF_F000_000F_FF00 == 0 }
 
   /// Whether the file, which is gone, may be on a disk that is not mounted now.
   ///
@@ -197,6 +199,8 @@ extension RawPath {
     } while !place.bytes.isEmpty && place.isGone
     guard let state = try? FileState(of: place.bytes.isEmpty ? RawPath("/") : place) else { return true }
     if place != RawPath(bytes: folder.dropLast()), isShared(place) { return true }
-    return countsEmpty && place.isEmptyFolder || device.map { $0 != state.device } ?? false
+    // File systems without a disk of their own have another number after each mount.
+    let isOther = device.map { $0 != state.device && !(Self.isAnonymous($0) && Self.isAnonymous(state.device)) }
+    return countsEmpty && place.isEmptyFolder || isOther ?? false
   }
 }

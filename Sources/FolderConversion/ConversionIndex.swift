@@ -88,6 +88,13 @@ final class ConversionIndex: Sendable {
     state.withLock { state in state.offsets[key].flatMap { Self.entry(at: $0, state) } }
   }
 
+  /// The entry of a source with these planned names: by their key or, where another's has that, by its own.
+  func entry(_ planned: [[UInt8]], of source: RawPath) -> IndexEntry? {
+    [planned, planned + [source.bytes]].lazy.compactMap { self.entry(OutputNames.key($0)) }.first {
+      $0.source == source
+    }
+  }
+
   /// The entry with this key, and those before whose thumbnails may still be there.
   func entries(_ key: UInt64) -> [IndexEntry] {
     state.withLock { state in

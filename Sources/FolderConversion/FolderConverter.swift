@@ -1,5 +1,6 @@
 // The module FolderConversion: converts folders of images, and later only the changed ones.
 
+import Exports
 import Foundation
 import Synchronization
 public import ThumbnailCore
@@ -100,6 +101,39 @@ final class ConversionPlan: Sendable {
       }
       return inputs?.contains(file.id) == true
     }
+  }
+
+  private let knownPaths = Mutex<Set<UInt64>?>(nil)
+
+  /// See `InputList.listed`.
+  var listed: Set<UInt64> {
+    knownPaths.withLock { known in
+      let listed = known ?? list.listed
+      known = listed
+      return listed
+    }
+  }
+
+  /// The key of an input's entry: that of its names or, where another's entry has that, its own.
+  func key(
+    of index: Int, _ planned: [[UInt8]], _ state: @autoclosure () -> FileState?, in published: ConversionIndex
+  ) -> UInt64 {
+    let source = list.absolutePath(at: index)
+    if let entry = published.entry(planned, of: source) { return entry.key }
+    let key = OutputNames.key(planned)
+    guard let other = published.entry(key), isOthers(other, than: source, state()) else { return key }
+    return OutputNames.key(planned + [source.bytes])
+  }
+
+  /// Whether an entry is of another picture, whose thumbnails keep their names: one that is there or may be away, and
+  /// no input whose names are decided now. A picture that was moved or copied, or is seen by another path, is none.
+  func isOthers(_ other: IndexEntry, than source: RawPath, _ state: FileState?) -> Bool {
+    if options.site != nil || other.source == source { return false }
+    let isAlike = state.map { (other.modified, other.byteCount) == ($0.modified, $0.byteCount) } ?? false
+    if other.source.isGone { return !isAlike && other.source.mayBeAway(since: other.device) }
+    if listed.contains(NamingTemplate.seededHash(other.source.bytes)) { return false }
+    guard let (there, own) = try? (RootFolder.file(at: other.source), RootFolder.file(at: source)) else { return true }
+    return !own.state.isSameFile(as: there.state) && !(isAlike && RootFolder.areSameBytes(there, own))
   }
 
   /// The number of results: inputs, and entries that could not be listed.

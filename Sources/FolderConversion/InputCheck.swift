@@ -7,6 +7,8 @@ struct StaleInput: Sendable {
   let index: Int
   /// The planned paths of its thumbnails, one for each size, with `openEnd` if the format is not decided yet.
   let planned: [[UInt8]]
+  /// The key of its entry in the index.
+  var key: UInt64 = 0
   /// The state of the file when it was checked.
   var state: FileState
 }
@@ -45,7 +47,7 @@ struct InputCheck: Sendable {
   /// - Parameter isComplete: Whether all inputs were looked at.
   func orphans(isComplete: Bool) -> [ConversionOrphan] {
     let isWholeSite = plan.options.site != nil && isComplete
-    let (list, listed) = (plan.list, plan.list.listed)
+    let (list, listed) = (plan.list, plan.listed)
     let output = session.root?.path.resolved
     return index.orphans(seen.keys.withLock { $0 }) { entry in
       // What a site's pages do not show any more is no part of the site.
@@ -85,7 +87,7 @@ struct InputCheck: Sendable {
         position, .write, "name-unusable",
         "its name makes an output that cannot be written; rename it, or give another name template")
     }
-    let key = OutputNames.key(planned)
+    let key = plan.key(of: position, planned, try? list.state(at: position), in: index)
     // In any case, since it belongs to an existing input.
     note(key)
     if let changes, !changes.include(list.folder(at: position)) { return .unchanged }
@@ -117,7 +119,7 @@ struct InputCheck: Sendable {
           of: position, .skipped, outputs: planned.map { ConversionOutput(path: OutputNames.shown($0)) },
           failure: .dryRun))
     }
-    return .stale(StaleInput(index: position, planned: planned, state: state))
+    return .stale(StaleInput(index: position, planned: planned, key: key, state: state))
   }
 
   /// Checks an input whose thumbnails all programs of the desktop share.

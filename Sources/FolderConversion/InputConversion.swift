@@ -230,12 +230,13 @@ final class InputConversion: Sendable {
       outputs.append(ConversionOutput(path: RawPath(bytes: copy), byteCount: input.state.byteCount))
     }
     let entry = IndexEntry(
-      key: OutputNames.key(input.planned), source: path, modified: input.state.modified,
+      key: input.key, source: path, modified: input.state.modified,
       byteCount: input.state.byteCount, device: input.state.device,
       token: plan.token(of: input.index, isDamaged: isDamaged), outputs: outputs,
       sourceSize: plan.options.site == nil ? nil : thumbnails.first?.source.size)
     do throws(WriteFailure) {
-      guard try folder.write(files, of: entry, isInput: plan.isInput) else {
+      let isOthers = { [plan] in plan.isOthers($0, than: path, input.state) }
+      guard try folder.write(files, of: entry, isInput: plan.isInput, isOthers: isOthers) else {
         return (try? plan.list.state(at: input.index)).map { .changed($0) } ?? .failed(.unreadable(.last), endsRun: nil)
       }
     } catch {

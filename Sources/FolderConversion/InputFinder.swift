@@ -79,6 +79,8 @@ struct InputFinder {
         RawPath(bytes: path.bytes.filter { $0 != 0 }), .failed, code: "name-unusable",
         "the name holds a zero byte; if zero bytes end the names, say so (listsAreNullSeparated)")
     }
+    // One alone may have the name of what is left out in it.
+    if listed || options.inputs.count > 1, list.selection.leavesOut(named: path, isListed: listed) { return }
     // Names from a list are examined only if they could be folders: a file is examined later, when it is checked.
     let state: FileState
     do throws(SystemFailure) {

@@ -34,6 +34,22 @@ struct InputSelection: Sendable {
     exclude = options.exclude.map { $0.counted(from: folder) }
   }
 
+  /// Whether a named file or folder is left out, by its name or path, or one of a list by that of a folder in it.
+  mutating func leavesOut(named path: RawPath, isListed: Bool) -> Bool {
+    let absolute = options.exclude.map { $0.description.hasPrefix("/") }
+    return [path.bytes, (path.resolved ?? path).bytes].enumerated().contains { form, bytes in
+      let names = bytes.split(separator: RawPath.slash)
+      return (isListed ? 1...max(1, names.count) : names.count...names.count).contains { count in
+        let part = names.prefix(count).joined(separator: [RawPath.slash])
+        return options.exclude.indices.contains { index in
+          guard form == 0 || absolute[index], options.exclude[index].matches(path: part) else { return false }
+          unused.exclude.remove(index)
+          return true
+        }
+      }
+    }
+  }
+
   /// Whether a path, which is relative, is left out.
   mutating func leavesOut(_ path: some Collection<UInt8>, isFolder: Bool) -> Bool {
     if Self.matches(exclude, path, &unused.exclude) { return true }

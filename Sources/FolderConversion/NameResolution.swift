@@ -78,7 +78,7 @@ struct NameResolution {
   /// Whether an earlier run gave an input these names.
   private func isPublished(_ index: Int, _ distinction: NameDistinction, _ list: InputList) -> Bool {
     guard let planned = names.planned(for: list.source(at: index, distinction)) else { return false }
-    return published.entry(OutputNames.key(planned))?.source == list.absolutePath(at: index)
+    return published.entry(planned, of: list.absolutePath(at: index)) != nil
   }
 
   private mutating func claim(_ index: Int, _ list: InputList) {

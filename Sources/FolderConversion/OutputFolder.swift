@@ -110,11 +110,13 @@ final class OutputFolder: Sendable {
   /// - Parameters:
   ///   - files: The content of each output of the entry.
   ///   - isInput: Whether a file or folder is an input, which is never replaced or written into.
+  ///   - isOthers: Whether an entry is of another picture, whose thumbnails keep their names.
   /// - Returns: False, with nothing written, if a copied file has changed meanwhile.
   /// - Throws: An error of this input only, or of all later ones, too: see `SystemFailure.endsRun`. `EEXIST` if a user's
   ///   file is in the way.
   func write(
-    _ files: [Content], of entry: IndexEntry, isInput: (FileState) -> Bool = { _ in false }
+    _ files: [Content], of entry: IndexEntry, isInput: (FileState) -> Bool = { _ in false },
+    isOthers: (IndexEntry) -> Bool = { _ in false }
   ) throws(WriteFailure) -> Bool {
     var entry = entry
     var drafts: [Draft] = []
@@ -135,15 +137,15 @@ final class OutputFolder: Sendable {
         let isSource = { (state: FileState) in
           isInput(state) || entry.isSource(state, orMayBeFor: entry.outputs[position])
             || self.overwrites && entry.outputs[position].format != nil
-              && self.isOnAnotherDevice(entry.source, draft.path)
+              && self.mayShow(entry.source, draft.path)
         }
         draft.replaced = try root.replaced(draft.path, by: draft.file, isInput: isSource) { state in
           // Other options may have given it the name.
-          let named = index.entries(naming: draft.path).filter { !isOthers($0, than: entry, isInput) }
+          let named = index.entries(naming: draft.path).filter { !isOthers($0) }
           return overwrites || root.written(draft.path, asIn: named) == state
         }
       } catch {
-        let others = index.entries(naming: draft.path).filter { isOthers($0, than: entry, isInput) }
+        let others = index.entries(naming: draft.path).filter(isOthers)
         let owner = others.first { root.written(draft.path, asIn: [$0]) != nil }?.source
         throw WriteFailure(path: path.appending(draft.path), failure: error, owner: owner)
       }
@@ -172,19 +174,15 @@ final class OutputFolder: Sendable {
     return true
   }
 
-  /// Whether a file of the folder may be the source, seen through a mount with other times.
-  private func isOnAnotherDevice(_ source: RawPath, _ path: [UInt8]) -> Bool {
+  /// Whether a file of the folder may be the source, seen through a mount with other times, or hide a file of its name
+  /// beside the source in a mount of several folders.
+  private func mayShow(_ source: RawPath, _ path: [UInt8]) -> Bool {
+    let beside = RawPath(bytes: source.folder + RawPath(bytes: path).name)
+    if self.path.isInUserSpace, !beside.isGone, root.written(path, asIn: index.entries(naming: path)) == nil {
+      return true
+    }
     guard let there = try? root.file(path), let own = try? RootFolder.file(at: source) else { return false }
-    return RootFolder.areSameBytes(there, own)
-  }
-
-  /// Whether an entry is of another picture, whose thumbnails keep their names: one that is there or may be away, and
-  /// no input whose names are decided now. A picture that was moved, or is seen by another path, is none.
-  private func isOthers(_ other: IndexEntry, than entry: IndexEntry, _ isInput: (FileState) -> Bool) -> Bool {
-    if isPublished || other.source == entry.source { return false }
-    if (other.modified, other.byteCount) == (entry.modified, entry.byteCount) { return false }
-    if let state = try? FileState(of: other.source) { return !isInput(state) }
-    return !other.source.isGone || other.source.mayBeAway(since: other.device)
+    return there.state.device != own.state.device && RootFolder.areSameBytes(there, own)
   }
 
   /// Adds to an entry whose thumbnails are current what 0.10.0 has not written, or what a restart has changed.

@@ -1,3 +1,4 @@
+import Exports
 import TestSupport
 import Thumbnailer
 
@@ -40,6 +41,9 @@ extension FolderConverterTests {
     let text = try String(contentsOf: index, encoding: .utf8)
     try Data(text.replacing(":\(device)\t", with: ":\(device &+ 1)\t").utf8).write(to: index)
     #expect(try await orphans().map(\.1) == [true])
+    // Network file systems have another number after each mount.
+    let proc = try FileState(of: RawPath("/proc")).device
+    #expect(!RawPath("/proc/none").mayBeAway(since: proc &+ 1) && RawPath("/proc/none").mayBeAway(since: 0x801))
     // Phones are folders of one mount, which come and go.
     for (name, isAway) in [("phone/DCIM/c.jpg", true), ("x/c.jpg", false)] {
       let file = RawPath(input.appendingPathComponent(name).path)
@@ -99,6 +103,58 @@ extension FolderConverterTests {
     try FileManager.default.removeItem(at: other)
     try FileManager.default.copyItem(at: input.appendingPathComponent("a.jpg"), to: other)
     #expect(try await convertOther().0?.status == .converted)
+  }
+
+  @Test func picturesOfOneNameInTwoFoldersHaveEntriesOfTheirOwn() async throws {
+    let other = directory.url.appendingPathComponent("other")
+    try FileManager.default.createDirectory(at: other, withIntermediateDirectories: true)
+    let second = try NamingTemplate("{name}-2.{ext}")
+    func convertOther(_ image: String, _ change: (inout FolderConverter.Options) -> Void = { _ in }) async throws
+      -> String
+    {
+      try TestImages.bytes("formats/\(image)").write(to: other.appendingPathComponent("a.png"))
+      let conversion = try await FolderConverter(
+        options {
+          $0.inputs = [.path(other.path)]
+          change(&$0)
+        }
+      ).start()
+      for await _ in conversion {}
+      await conversion.remove(await conversion.orphans())
+      let summary = await conversion.finish()
+      return "\(summary.converted) \(summary.current) \(summary.failed) \(summary.removed)"
+    }
+    _ = try await convert()
+    let made = try Data(contentsOf: output.appendingPathComponent("a.jpg"))
+    // The same name but for its format, which is known last.
+    #expect(try await convertOther("png-rgba.png") == "1 0 0 0")
+    #expect(try await convertOther("png-rgba.png") == "1 0 0 0")
+    #expect(try await convert().summary.current == 2)
+    #expect(try await convertOther("png-rgb.png") == "0 0 1 0")
+    // What other sizes have made is not touched, and no link to the other makes it an input.
+    _ = try await convert { $0.name = second }
+    try FileManager.default.createSymbolicLink(
+      atPath: other.appendingPathComponent("link.jpg").path,
+      withDestinationPath: input.appendingPathComponent("a.jpg").path)
+    #expect(try await convertOther("png-rgb.png") == "0 0 1 0")
+    #expect(try await convertOther("png-rgb.png") { $0.name = second } == "0 0 1 0")
+    #expect(try Data(contentsOf: output.appendingPathComponent("a.jpg")) == made)
+    #expect(FileManager.default.fileExists(atPath: output.appendingPathComponent("a-2.jpg").path))
+  }
+
+  @Test func lengthAndTimeDoNotMakeTwoPicturesOne() async throws {
+    let other = directory.url.appendingPathComponent("other/a.jpg")
+    try FileManager.default.createDirectory(at: other.deletingLastPathComponent(), withIntermediateDirectories: true)
+    for (image, status) in [("jpeg-444", ConversionResult.Status.failed), ("jpeg-420", .converted)] {
+      for (file, image) in [(input.appendingPathComponent("a.jpg"), "jpeg-420"), (other, image)] {
+        let bytes = try TestImages.bytes("formats/\(image).jpg")
+        try (bytes + Data(count: (1 << 17) - bytes.count)).write(to: file)
+        #expect(utimes(file.path, [timeval(tv_sec: 9, tv_usec: 0), timeval(tv_sec: 9, tv_usec: 0)]) == 0)
+      }
+      _ = try await convert()
+      let run = try await convert { $0.inputs = [.path(other.deletingLastPathComponent().path)] }
+      #expect(run.results.values.first?.status == status)
+    }
   }
 
   @Test func nothingIsWrittenIntoTheFolderOfAPictureThatALinkLeadsTo() async throws {

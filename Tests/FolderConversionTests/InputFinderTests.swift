@@ -91,6 +91,25 @@ import TestSupport
     #expect(pictures(included) == ["Private/a [1].jpg"])
   }
 
+  @Test(arguments: [
+    ("Private", false), ("IN/Private", false), ("in/Private", true), ("in/Private/*", true), ("b*", nil),
+  ])
+  func patternsHoldForWhatAShellOrAListNames(text: String, isOfList: Bool?) throws {
+    try make("in/Private/a.jpg", "in/ok/b.jpg")
+    let exclude = [GlobPattern(text.replacing("IN", with: path("in")))].compactMap(\.self)
+    if isOfList != true {
+      let named = ["in/Private/", "in/ok"].map { FolderConverter.Input.path(path($0)) }
+      #expect(pictures(try find(named) { $0.exclude = exclude }) == (isOfList == nil ? ["a.jpg"] : ["b.jpg"]))
+    }
+    try Data("\(path("in/Private/a.jpg"))\n\(path("in/ok/b.jpg"))\n".utf8).write(
+      to: folder.url.appendingPathComponent("list"))
+    let list = try find([.list(RawPath(path("list")))]) {
+      $0.exclude = isOfList == true ? [GlobPattern(path(text))].compactMap(\.self) : exclude
+    }
+    #expect(list.count == 1 && list.path(at: 0).description.hasSuffix(isOfList == nil ? "a.jpg" : "b.jpg"))
+    #expect(list.selection.unusedPatterns().isEmpty)
+  }
+
   @Test(arguments: ["[2019] P/*", "[2019] P/**", "IN/[2019] P/*.jpg", "{[2019] P,b.jpg}/*.jpg", "{x,y}"])
   func charactersOfPatternsMayBeThoseOfNames(text: String) throws {
     try make("in/[2019] P/a.jpg", "in/{x,y}/a.jpg", "in/c.jpg", "in/b.jpg/c.jpg")

@@ -141,12 +141,13 @@ package final class RootFolder: Sendable {
     return state
   }
 
-  /// Whether two files on different devices have the same bytes: they may be one, seen through mounts with other times.
+  /// Whether two files have the same bytes, and some. On different devices they may be one, seen through mounts with
+  /// other times.
   package static func areSameBytes(_ one: OpenFile, _ other: OpenFile) -> Bool {
     let count = one.state.byteCount
-    guard one.state.device != other.state.device, one.state.kind == .regular, other.state.kind == .regular, count > 0,
-      count == other.state.byteCount
-    else { return false }
+    guard one.state.kind == .regular, other.state.kind == .regular, count > 0, count == other.state.byteCount else {
+      return false
+    }
     let bodies = [one.file, other.file].map { ByteSource.file($0, count: count) }
     return stride(from: 0, to: count, by: 1 << 20).allSatisfy { start in
       let parts = bodies.map { try? $0.read(at: start, length: 1 << 20) }
