@@ -29,7 +29,6 @@ struct ScrollPlayer: AsyncParsableCommand {
     let played = try ScrollTrace(named: trace) ?? ScrollTrace(text: String(contentsOfFile: trace, encoding: .utf8))
     var configuration = ThumbnailPipeline.Configuration(
       cacheDirectory: URL(fileURLWithPath: cacheDir, isDirectory: true))
-    configuration.earlyStop = false
     if refresh { configuration.cacheMode = .refresh }
     let pipeline = try ThumbnailPipeline(configuration)
     let side = Int((cell * scale).rounded(.up))

@@ -71,10 +71,6 @@ extension ThumbnailPipeline {
     /// The program's own steps that variants may name (`Variant.processor`): each gets the finished pixels of a
     /// thumbnail before it is encoded, in this process. Default: none.
     public var processors: [ThumbnailProcessor] = []
-    /// Whether only the part of a file is downloaded that the requested thumbnails need: the first scans of a
-    /// progressive JPEG, often a tenth of it, and parts of a HEIC or RAW file, by range requests if the server supports
-    /// them. With HTTP/1.1, a transfer that ends early closes its connection, unless little is left. Default: true.
-    package var earlyStop = true
     /// Whether small thumbnails are made from images that cameras embed in a file, if they are large enough and have
     /// the image's aspect ratio and orientation: the thumbnail in a HEIC's container, if it matches at least eight
     /// tiles spread over the image. Then only a part of the file is read. Small edits elsewhere that left the small
@@ -107,9 +103,6 @@ extension ThumbnailPipeline {
     /// several of its images have failed. Then all of them fail with `rateLimited` or `hostClosed`, or are served
     /// stale. This suits a prefetch, but not an interactive program. Default: 0: they fail at once.
     public var maximumWait = Duration.zero
-    /// The least that a server must send, in bytes per second on average over 20 seconds; a slower transfer fails. The
-    /// last attempt at a large image continues as long as any bytes arrive. 0 allows any rate. Default: 1,000.
-    package var minimumRate = ByteSize(bytes: 1000)
     /// The `User-Agent` sent to servers; nil, the default, for `thumbs/VERSION libcurl/VERSION`. Include a contact if
     /// you request many images.
     public var userAgent: String?

@@ -46,11 +46,8 @@
       fixture.recorder.kinds.contains { if case .downloaded(_, _, false, _, _, _) = $0 { true } else { false } }
     }
 
-    let whole = try PipelineFixture(configuring: { $0.earlyStop = false }) { [picture] _ in .ok(picture) }
-    let same = try await whole.pipeline.response(for: whole.request("/a", small))
-    #expect(same.downloadedBytes == picture.count && same.bytesLeft == 0)
-    #expect(same.thumbnail.data == response.thumbnail.data)
-    await poll { whole.origin.requests[0].outcome == .served }
+    let whole = ThumbnailRequest(.data(Data(picture)), variant: Variant(size: small, fit: .cover))
+    #expect(try await fixture.pipeline.thumbnail(for: whole).data == response.thumbnail.data)
   }
 
   @Test func aLargerSizeThatJoinsMeanwhileMovesTheEnd() async throws {

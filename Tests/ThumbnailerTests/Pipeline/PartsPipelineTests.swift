@@ -209,13 +209,6 @@
     #expect(try await whole(heic, PhonePicture.size).thumbnail.data == large.thumbnail.data)
   }
 
-  @Test func noPartsAreRequestedWhereTransfersAreNotEnded() async throws {
-    let server = Server(bytes: heic)
-    let fixture = try PipelineFixture(configuring: { $0.earlyStop = false }) { server.response(to: $0) }
-    let response = try await fixture.pipeline.response(for: fixture.request("/a.heic", small))
-    #expect(fixture.origin.requests.map(\.request.range) == [nil] && response.downloadedBytes == heic.count)
-  }
-
   // MARK: Servers
 
   /// What a server does other than it should.

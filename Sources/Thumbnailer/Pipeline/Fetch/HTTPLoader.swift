@@ -87,7 +87,7 @@ final class HTTPLoader: BodyLoader {
   private func fetch(
     _ request: BodyRequest, from url: URL, attempts: Int?, usesParts: Bool, receivedInVain: Int = 0, for job: JobContext
   ) async throws(FetchFailure) -> (body: SourceBody, download: Download) {
-    let need = (configuration.earlyStop ? request.demand : nil).map {
+    let need = request.demand.map {
       BodyNeed(demand: $0, memoryBudget: decodeShare, previews: request.previews)
     }
     let plan = usesParts ? need.map { RangePlan($0, limits: job.policy.limits) } : nil

@@ -59,7 +59,7 @@ final class ProgramLoader: BodyLoader {
     let need = BodyNeed(demand: job.demand, memoryBudget: decodeShare, previews: previews, isAtHand: isAtHand)
     let observer = HeaderObserver(
       limits: job.policy.limits, admitsUnsafe: configuration.isolation.admitsUnsafe(isUserFile: false),
-      earlyStop: configuration.earlyStop && !isWhole ? EarlyStop(need) : nil, monitor: monitor, progress: job.progress)
+      earlyStop: isWhole ? nil : EarlyStop(need), monitor: monitor, progress: job.progress)
     let share = try await bodyMemory.reserve(
       min(downloader.configuration.memoryBodyLimit, bodyMemory.capacity), priority: job.priority)
     var buffer = downloader.makeBodyBuffer()
