@@ -87,11 +87,6 @@ package enum HTMLPage {
     return parts.string.map { "<a href=\"\(escaped($0))\" rel=\"noreferrer\">\(markup)</a>" } ?? markup
   }
 
-  /// Markup as a link to a file of this computer.
-  package static func link(_ markup: String, toFile file: URL) -> String {
-    "<a href=\"\(escaped(file.absoluteString))\">\(markup)</a>"
-  }
-
   /// A smaller line of a caption, which is plain text.
   package static func note(_ text: String) -> String { "<small><bdi>\(escaped(text))</bdi></small>" }
 

@@ -42,17 +42,11 @@ package final class ThumbnailExport: Sendable {
   ///     are several.
   ///   - sizeCount: The number of thumbnails of each image.
   ///   - overwrites: Whether existing files are replaced.
+  ///   - isInput: Whether a file is never replaced, or nothing in a folder.
   /// - Throws: If the folder cannot be created or written to.
-  package convenience init(
-    folder: String, name: NamingTemplate? = nil, sizeCount: Int, overwrites: Bool = false
-  ) throws(FileWriteError) {
-    try self.init(folder: folder, name: name, sizeCount: sizeCount, overwrites: overwrites) { _ in false }
-  }
-
-  /// - Parameter isInput: Whether a file is never replaced, or nothing in a folder.
   package init(
-    folder: String, name: NamingTemplate?, sizeCount: Int, overwrites: Bool,
-    isInput: @escaping @Sendable (FileState) -> Bool
+    folder: String, name: NamingTemplate? = nil, sizeCount: Int, overwrites: Bool = false,
+    isInput: @escaping @Sendable (FileState) -> Bool = { _ in false }
   ) throws(FileWriteError) {
     self.folder = folder
     self.isInput = isInput

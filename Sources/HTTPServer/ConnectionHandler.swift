@@ -25,8 +25,6 @@ final class ConnectionHandler: ChannelInboundHandler {
   private struct Exchange {
     let head: HTTPRequestHead?
     let begun: NIODeadline
-    /// Nil for a request that was refused before it was read.
-    var client: String?
     var status: HTTPResponseStatus?
     var byteCount = 0
     var keepsAlive: Bool
@@ -226,7 +224,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     let request = ServerRequest(
       head.method, head.uri, headers: head.headers, body: whole, client: configuration.client(peer, head.headers),
       isSecure: configuration.isProxy(peer) && head.headers["x-forwarded-proto"] == ["https"])
-    state = .responding(Exchange(head: head, begun: begun, client: request.client, keepsAlive: keepsAlive))
+    state = .responding(Exchange(head: head, begun: begun, keepsAlive: keepsAlive))
     if let response = responder.immediateResponse(to: request) { return write(response) }
     let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
     task = connections.respond { [responder, request, loop = context.eventLoop] in
@@ -408,8 +406,7 @@ final class ConnectionHandler: ChannelInboundHandler {
   private func report(_ exchange: Exchange) {
     responder.finished(
       ServerExchange(
-        client: exchange.client ?? configuration.client(peer, exchange.head?.headers ?? [:]),
-        method: exchange.head?.method, target: exchange.head?.uri ?? "", status: exchange.status,
-        byteCount: exchange.byteCount, duration: .now() - exchange.begun))
+        target: exchange.head?.uri ?? "", status: exchange.status, byteCount: exchange.byteCount,
+        duration: .now() - exchange.begun))
   }
 }

@@ -96,10 +96,6 @@ package struct ServerResponse: Sendable {
 
 /// A request and its result, for metrics.
 package struct ServerExchange: Sendable {
-  /// The address of the client.
-  package let client: String
-  /// The method; nil if no request could be read.
-  package let method: HTTPMethod?
   /// The target as sent; empty if no request could be read.
   package let target: String
   /// The status of the response; nil if the client left before.

@@ -151,17 +151,3 @@ package struct RAWReader: Sendable {
     }
   }
 }
-
-extension RAWReader {
-  /// Reads a whole file; nil if it is not RAW.
-  package static func read(_ bytes: (Range<Int>) throws -> [UInt8]) rethrows -> RAWFile? {
-    var reader = RAWReader()
-    while true {
-      switch reader.next() {
-      case .found(let file): return file
-      case .notRAW: return nil
-      case .read(let range): reader.add(try bytes(range), of: range)
-      }
-    }
-  }
-}

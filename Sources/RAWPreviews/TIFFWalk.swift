@@ -199,8 +199,6 @@ package struct TIFFWalk {
 /// The numbers of the fields that lead to previews.
 package enum TIFFTag {
   static let jpgFromRaw = 0x002E
-  static let width = 0x0100
-  static let height = 0x0101
   static let compression = 0x0103
   static let photometric = 0x0106
   static let make = 0x010F

@@ -36,7 +36,6 @@ struct Thumbs: AsyncParsableCommand {
     subcommands: [
       PrefetchCommand.self, SearchCommand.self, ConvertCommand.self, SiteCommand.self, DesktopCommand.self,
       GetCommand.self, CacheCommand.self, ServeCommand.self, WorkerCommand.self, SignCommand.self, DoctorCommand.self,
-      VersionCommand.self,
     ])
 
   static func main() async {

@@ -4,9 +4,17 @@
 func fuzzRAW(_ input: FuzzInput) {
   let bytes = input.bytes
   var reads = 0
-  let file = RAWReader.read { range in
-    reads += 1
-    return Array(bytes[range.clamped(to: 0..<bytes.count)])
+  var (reader, file) = (RAWReader(), nil as RAWFile?)
+  walk: while true {
+    switch reader.next() {
+    case .found(let found):
+      file = found
+      break walk
+    case .notRAW: break walk
+    case .read(let range):
+      reads += 1
+      reader.add(Array(bytes[range.clamped(to: 0..<bytes.count)]), of: range)
+    }
   }
   require(reads <= RAWReader.mostReads, "\(reads) reads")
   for image in file?.images ?? [] {

@@ -157,9 +157,8 @@
   }
 
   @Test func aClientOfAnIPv6SocketIsItsIPv4Address() async throws {
-    let fixture = try await ServerFixture { $0.binding = .address(host: "::", port: 0) }
-    _ = try await fixture.exchange(get("/a", Self.close), from: "127.0.0.2")
-    await poll { fixture.responder.exchanges.map(\.client) == ["127.0.0.2"] }
+    let fixture = try await ServerFixture({ $0.binding = .address(host: "::", port: 0) }) { .text($0.client) }
+    #expect(try await fixture.exchange(get("/a", Self.close), from: "127.0.0.2").hasSuffix("127.0.0.2"))
     await fixture.stop()
   }
 

@@ -3,6 +3,11 @@ import TestSupport
 @testable import ThumbnailCore
 @testable import Thumbnailer
 
+extension Prefetcher {
+  /// Returns when everything in the window is ready or has failed.
+  func waitUntilSettled() async { await poll { isSettled } }
+}
+
 /// A prefetcher for one column of cells 100 points high, with four in view, and its own pipeline and origin.
 struct PrefetcherFixture {
   let fixture: PipelineFixture

@@ -19,12 +19,17 @@ enum RAWSamples {
   /// What is found in a file, and how much of it is read for that.
   static func read(_ bytes: [UInt8]) -> (file: RAWFile?, reads: Int, byteCount: Int) {
     var (reads, byteCount) = (0, 0)
-    let file = RAWReader.read { range in
-      let there = range.clamped(to: 0..<bytes.count)
-      reads += 1
-      byteCount += there.count
-      return Array(bytes[there])
+    var reader = RAWReader()
+    while true {
+      switch reader.next() {
+      case .found(let file): return (file, reads, byteCount)
+      case .notRAW: return (nil, reads, byteCount)
+      case .read(let range):
+        let there = range.clamped(to: 0..<bytes.count)
+        reads += 1
+        byteCount += there.count
+        reader.add(Array(bytes[there]), of: range)
+      }
     }
-    return (file, reads, byteCount)
   }
 }

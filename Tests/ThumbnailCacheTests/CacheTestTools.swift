@@ -52,6 +52,24 @@ struct Python {
 }
 
 extension DiskCache {
+  func thumbnail(for key: CacheKey) throws -> Thumbnail? { try reading(key.source) { try $0.thumbnail(key.variant) } }
+
+  func variants(of source: SourceKey) throws -> [Variant] { try reading(source) { try $0.variants() } }
+
+  /// Stores thumbnails of one image once there is room. They can be read at once, and are written later.
+  func store(_ entries: [CacheEntry], of record: SourceRecord) async throws {
+    let share = try await commits.room.reserve(commits.share(of: entries), priority: PriorityControl(.visible))
+    _ = try commits.store(entries, of: record, in: share)
+  }
+
+  /// Lowers or raises the limit, as opening with another one does.
+  func setByteLimit(_ limit: Int) async throws {
+    try await commits.stageAndWait(.work { try $0.trim(toBytes: limit) })
+  }
+
+  /// Commits everything and ends all use of the cache.
+  func close() { commits.close(waits: true) { [writer] in writer.close() } }
+
   /// Remembers a failure of an image; written behind.
   func note(_ failure: RememberedFailure, of source: SourceKey) throws {
     try commits.stage(.change { db, limits in try HistoryTable.put(failure, of: source, limits, in: db) })
@@ -90,4 +108,12 @@ extension DiskCache {
     guard let writer = try database.connections()?.writer else { throw DiskCacheError.closed }
     return try writer.writeWithoutTransaction(body)
   }
+}
+
+extension MemoryCache {
+  var totalBytes: Int { entries.withLock { $0.totalBytes } }
+
+  func thumbnail(for key: CacheKey) -> Thumbnail? { thumbnail(for: key, admittedBy: ReuseRule()) }
+
+  func insert(_ thumbnail: Thumbnail, for key: CacheKey) { insert(thumbnail, for: key, freshness: .lasting) }
 }

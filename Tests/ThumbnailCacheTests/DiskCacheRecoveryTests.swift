@@ -9,10 +9,8 @@
 
   init() throws { directory = try CacheDirectory() }
 
-  private func open(_ limit: Int = 64 << 20, majorVersion: Int = DiskCacheSchema.majorVersion) throws -> DiskCache {
-    try DiskCache(
-      directory: directory.url, byteLimit: limit, onProblem: { [problems] in problems.add($0) },
-      majorVersion: majorVersion)
+  private func open(_ limit: Int = 64 << 20) throws -> DiskCache {
+    try DiskCache(directory: directory.url, byteLimit: limit, onProblem: { [problems] in problems.add($0) })
   }
 
   /// The files as a kill at this moment would leave them.
@@ -73,19 +71,6 @@
     try await cache.store(6)
     try await cache.flush()
     #expect(try cache.statistics().thumbnails == 6)
-    #expect(problems.all.isEmpty)
-  }
-
-  @Test func aLaterMajorVersionBeginsAnewBesideThisOne() async throws {
-    let later = try open(majorVersion: DiskCacheSchema.majorVersion + 1)
-    try await later.store(1)
-    try await later.flush()
-    let cache = try open()
-    #expect(try cache.thumbnail(for: Sample.key(1)) == nil)
-    try await cache.store(2)
-    try await cache.flush()
-    #expect(try later.thumbnail(for: Sample.key(1)) == Sample.thumbnail(1))
-    #expect(try cache.thumbnail(for: Sample.key(2)) == Sample.thumbnail(2))
     #expect(problems.all.isEmpty)
   }
 
@@ -207,7 +192,7 @@
   @Test func aDamagedCopyIsReplacedByAnEmptyFileAndReported() async throws {
     try await open().store(1)
     let database = CacheDatabase(
-      directory: directory.url.path, majorVersion: DiskCacheSchema.majorVersion, lockTimeout: .seconds(5))
+      directory: directory.url.path, lockTimeout: .seconds(5))
     #expect(try database.open() == nil)
     try "no database".write(toFile: directory.database + ".new", atomically: false, encoding: .utf8)
     #expect(try database.moveCopyIntoPlace()?.isDamage == true)

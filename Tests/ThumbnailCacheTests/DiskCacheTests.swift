@@ -172,15 +172,6 @@
     #expect(try cache.statistics().payloadBytes == 0)
   }
 
-  @Test func storingInACancelledTaskStoresNothing() async throws {
-    let task = Task {
-      withUnsafeCurrentTask { $0?.cancel() }
-      try await cache.store(1)
-    }
-    await #expect(throws: DiskCacheError.cancelled) { try await task.value }
-    #expect(try cache.thumbnail(for: Sample.key(1)) == nil)
-  }
-
   @Test func closingWritesWhatWaits() async throws {
     let other = try DiskCache(directory: directory.url, byteLimit: 64 << 20, policy: .init(delay: .seconds(60)))
     try await other.store(1)

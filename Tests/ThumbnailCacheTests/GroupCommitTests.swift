@@ -28,9 +28,9 @@
   }
 
   private let recorder = Recorder()
-  private let never = GroupCommit.Policy(delay: .seconds(600), touchDelay: .seconds(600), touchCount: 10)
+  private let never = CommitPolicy(delay: .seconds(600), touchDelay: .seconds(600), touchCount: 10)
 
-  private func commits(batchBytes: Int = 1 << 20, policy: GroupCommit.Policy) -> GroupCommit {
+  private func commits(batchBytes: Int = 1 << 20, policy: CommitPolicy) -> GroupCommit {
     GroupCommit(batchBytes: batchBytes, policy: policy) { [recorder] in recorder.commit($0) }
   }
 

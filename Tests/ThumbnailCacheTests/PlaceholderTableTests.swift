@@ -36,7 +36,7 @@
     try await first.store(1)
     try await first.flush()
     first.close()
-    let path = CacheDatabase.path(in: directory.url.path, majorVersion: DiskCacheSchema.majorVersion)
+    let path = CacheDatabase.path(in: directory.url.path)
     try await DatabaseQueue(path: path).write { db in
       try db.execute(sql: "ALTER TABLE thumbnail DROP COLUMN placeholder")
     }
@@ -53,7 +53,7 @@
     let cache = try open()
     cache.store([entry(1)], of: Sample.record(1))
     await cache.flush()
-    let path = CacheDatabase.path(in: directory.url.path, majorVersion: DiskCacheSchema.majorVersion)
+    let path = CacheDatabase.path(in: directory.url.path)
     var configuration = Configuration()
     // The cache may be writing its counts.
     configuration.busyMode = .timeout(30)

@@ -18,7 +18,7 @@
 
   private func tiers() throws -> ThumbnailCache {
     ThumbnailCache(
-      memory: MemoryCache(byteLimit: 1 << 20, rule: rule),
+      memory: MemoryCache(byteLimit: 1 << 20),
       disk: try DiskCache(directory: directory.url, byteLimit: 64 << 20), rule: rule)
   }
 

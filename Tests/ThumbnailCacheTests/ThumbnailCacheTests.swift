@@ -72,7 +72,7 @@
     cache.forgetAll()
     await cache.flush()
     #expect(await cache.storedThumbnail(for: Sample.key(1))?.thumbnail == nil)
-    #expect(cache.memory.count == 0)
+    #expect(cache.memory.totalBytes == 0)
   }
 
   @Test func aCancelledTaskFindsNothing() async throws {

@@ -145,9 +145,9 @@
     let address = try fixture.address("40,jpeg")
     _ = await fixture.get(address)
     fixture.server.finished(
-      ServerExchange(client: "a", method: .GET, target: address, status: .ok, byteCount: 5, duration: .milliseconds(3)))
+      ServerExchange(target: address, status: .ok, byteCount: 5, duration: .milliseconds(3)))
     fixture.server.finished(
-      ServerExchange(client: "a", method: nil, target: "", status: nil, byteCount: 0, duration: .seconds(30)))
+      ServerExchange(target: "", status: nil, byteCount: 0, duration: .seconds(30)))
     var text = ""
     await poll {
       text = await fixture.get("/metrics").text

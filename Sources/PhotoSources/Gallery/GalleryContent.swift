@@ -64,11 +64,4 @@ public struct GallerySnapshot: Equatable, Sendable {
     self.content = content
     self.sections = sections
   }
-
-  /// The state of the gallery.
-  package var state: GalleryState { content.state }
-  /// The photos.
-  package var items: [GalleryItem] { content.items }
-  /// Whether the photos may come from the store.
-  package var isOffline: Bool { content.isOffline }
 }

@@ -99,12 +99,10 @@ final class CacheConnections: Sendable {
   }
 
   /// Runs a query on the first idle read connection, which has the warmest page cache. If all are busy, waits for the
-  /// first. In WAL mode each statement sees the last commit. In a snapshot all statements see the same commit.
+  /// first. In WAL mode each statement sees the last commit.
   ///
   /// SQLite reports a read error of the disk as damage, too. Only damage that a second read finds again is reported.
-  func read<Value>(
-    inSnapshot: Bool = false, _ query: (Database) throws -> Value
-  ) throws(DiskCacheError) -> Value {
+  func read<Value>(_ query: (Database) throws -> Value) throws(DiskCacheError) -> Value {
     let index = readers.indices.first { index in
       busyReaders.bitwiseOr(1 << index, ordering: .relaxed).oldValue & 1 << index == 0
     }
@@ -112,7 +110,7 @@ final class CacheConnections: Sendable {
     let reader = readers[index ?? 0]
     func attempt() throws(DiskCacheError) -> Value {
       do {
-        return try inSnapshot ? reader.read(query) : reader.unsafeRead(query)
+        return try reader.unsafeRead(query)
       } catch {
         throw DiskCacheError(error, path: path)
       }

@@ -31,14 +31,14 @@ final class CacheDatabase: Sendable {
   private let state = Mutex(State())
 
   /// The path of the database of a major version in a directory.
-  static func path(in directory: String, majorVersion: Int) -> String {
-    directory + "/thumbnails-v\(majorVersion).sqlite"
+  static func path(in directory: String) -> String {
+    directory + "/thumbnails-v\(DiskCacheSchema.majorVersion).sqlite"
   }
 
   /// Accesses no files before `open`.
-  init(directory: String, majorVersion: Int, lockTimeout: Duration) {
+  init(directory: String, lockTimeout: Duration) {
     self.directory = directory
-    path = Self.path(in: directory, majorVersion: majorVersion)
+    path = Self.path(in: directory)
     self.lockTimeout = lockTimeout
   }
 

@@ -19,7 +19,6 @@ package final class DiskCache: Sendable {
   let writer: CacheWriter
   let commits: GroupCommit
   let problems = CacheProblems()
-  private let limit: Atomic<Int>
 
   /// A warning that other users can access the cache's directory, and what to do; nil if they cannot.
   package let exposure: String?
@@ -33,8 +32,7 @@ package final class DiskCache: Sendable {
 
   /// Whether the directory contains a cache.
   package static func exists(in directory: URL) -> Bool {
-    FileManager.default.fileExists(
-      atPath: CacheDatabase.path(in: directory.path, majorVersion: DiskCacheSchema.majorVersion))
+    FileManager.default.fileExists(atPath: CacheDatabase.path(in: directory.path))
   }
 
   /// Opens the cache in a directory. If the directory does not exist, it is created with access for its user only.
@@ -51,23 +49,13 @@ package final class DiskCache: Sendable {
   ///     written, on a thread of the cache.
   ///   - onCommit: Called with the number of changes in each commit and its duration, on a thread of the cache.
   /// - Throws: `directoryUnusable`, `notWritable`, `diskFull` or `busy`.
-  package convenience init(
+  package init(
     directory: URL, byteLimit: Int?, onProblem: (@Sendable (DiskCacheError) -> Void)? = nil,
-    onCommit: (@Sendable (_ changes: Int, Duration) -> Void)? = nil
-  ) throws(DiskCacheError) {
-    try self.init(
-      directory: directory, byteLimit: byteLimit, onProblem: onProblem, onCommit: onCommit,
-      majorVersion: DiskCacheSchema.majorVersion)
-  }
-
-  init(
-    directory: URL, byteLimit: Int?, onProblem: (@Sendable (DiskCacheError) -> Void)? = nil,
-    onCommit: (@Sendable (_ changes: Int, Duration) -> Void)? = nil,
-    majorVersion: Int = DiskCacheSchema.majorVersion, lockTimeout: Duration = .seconds(5),
-    policy: GroupCommit.Policy = .init()
+    onCommit: (@Sendable (_ changes: Int, Duration) -> Void)? = nil, lockTimeout: Duration = .seconds(5),
+    policy: CommitPolicy = .init()
   ) throws(DiskCacheError) {
     if let onProblem { problems.listen(onProblem) }
-    let database = CacheDatabase(directory: directory.path, majorVersion: majorVersion, lockTimeout: lockTimeout)
+    let database = CacheDatabase(directory: directory.path, lockTimeout: lockTimeout)
     if let damage = try database.open() { problems.report(damage) }
     var payload = 0
     do {
@@ -81,7 +69,6 @@ package final class DiskCache: Sendable {
     let limits = DiskCacheLimits(byteLimit: byteLimit ?? max(payload, 1 << 30))
     let writer = CacheWriter(
       database: database, limits: DiskCacheLimits(byteLimit: max(payload, limits.byteLimit)), problems: problems)
-    limit = Atomic(limits.byteLimit)
     self.database = database
     self.writer = writer
     commits = GroupCommit(batchBytes: limits.batchBytes, policy: policy) { batch in
@@ -96,18 +83,8 @@ package final class DiskCache: Sendable {
     }
   }
 
-  deinit { close(waits: false) }
-
-  /// The thumbnail for a key. Nil if it is missing or damaged.
-  ///
-  /// Blocks for tens of microseconds; can be called from any thread.
-  package func thumbnail(for key: CacheKey) throws(DiskCacheError) -> Thumbnail? {
-    try reading(key.source) { try $0.thumbnail(key.variant) }
-  }
-
-  /// The stored variants of an image, in no particular order. Blocks for tens of microseconds.
-  package func variants(of source: SourceKey) throws(DiskCacheError) -> [Variant] {
-    try reading(source) { try $0.variants() }
+  deinit {
+    commits.close(waits: false) { [writer] in writer.close() }
   }
 
   /// The history of an image. Blocks for tens of microseconds.
@@ -130,32 +107,13 @@ package final class DiskCache: Sendable {
 
   /// Runs a query on a read connection. If the file was deleted, returns nil and requests a new one.
   @discardableResult
-  func read<Value>(
-    inSnapshot: Bool = false, _ query: (Database) throws -> Value
-  ) throws(DiskCacheError) -> Value? {
+  func read<Value>(_ query: (Database) throws -> Value) throws(DiskCacheError) -> Value? {
     guard let connections = try database.connections() else { return nil }
     guard connections.isInPlace else {
       commits.requestRun()
       return nil
     }
-    return try connections.read(inSnapshot: inSnapshot, query)
-  }
-
-  /// Stores thumbnails of one image, replacing earlier ones, and the image's record.
-  ///
-  /// Returns when they can be read. They are written within 50 ms. Waits while 8 MiB are pending. A thumbnail larger
-  /// than the whole limit is not stored.
-  ///
-  /// - Throws: `cancelled` if the task was cancelled, and then nothing is stored; `closed`. `flush` throws later
-  ///   failures.
-  package func store(_ entries: [CacheEntry], of record: SourceRecord) async throws(DiskCacheError) {
-    let share: WeightedSemaphore.Reservation
-    do {
-      share = try await commits.room.reserve(commits.share(of: entries), priority: PriorityControl(.visible))
-    } catch {
-      throw .cancelled
-    }
-    _ = try commits.store(entries, of: record, in: share)
+    return try connections.read(query)
   }
 
   /// Waits until all changes so far are written, including recency.
@@ -174,26 +132,6 @@ package final class DiskCache: Sendable {
   /// lose their pending writes.
   package func removeAll() async throws(DiskCacheError) {
     try await commits.stageAndWait(.removeAll)
-  }
-
-  /// The most all thumbnails together may take, in bytes.
-  package var byteLimit: Int { limit.load(ordering: .relaxed) }
-
-  /// Changes the limit. Returns when the thumbnails fit into it.
-  package func setByteLimit(_ limit: Int) async throws(DiskCacheError) {
-    let limits = DiskCacheLimits(byteLimit: limit)
-    self.limit.store(limits.byteLimit, ordering: .relaxed)
-    commits.setBatchBytes(limits.batchBytes)
-    try await commits.stageAndWait(.work { try $0.trim(toBytes: limits.byteLimit) })
-  }
-
-  /// Writes pending changes and closes the file. Blocks until done. Every later call throws `closed`.
-  package func close() {
-    close(waits: true)
-  }
-
-  private func close(waits: Bool) {
-    commits.close(waits: waits) { [writer] in writer.close() }
   }
 
   /// The bytes of thumbnails that could not be written.

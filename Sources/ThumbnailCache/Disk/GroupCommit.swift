@@ -1,25 +1,31 @@
-import Dispatch
+package import Dispatch
 import Synchronization
 import ThumbnailCore
+
+/// When to commit.
+package struct CommitPolicy: Sendable {
+  /// The longest wait of a change.
+  let delay: DispatchTimeInterval
+  /// The longest wait of recency updates.
+  let touchDelay: DispatchTimeInterval
+  /// The number of recency updates that causes a commit. At most four times as many are kept.
+  let touchCount: Int
+
+  package init(
+    delay: DispatchTimeInterval = .milliseconds(50), touchDelay: DispatchTimeInterval = .seconds(5),
+    touchCount: Int = 1024
+  ) {
+    (self.delay, self.touchDelay, self.touchCount) = (delay, touchDelay, touchCount)
+  }
+}
 
 /// Collects changes and commits them in batches, one batch at a time: when enough changes are pending, after a delay,
 /// or when a caller waits.
 ///
 /// Uses the monotonic clock, so changes of the wall clock do not matter.
 final class GroupCommit: Sendable {
-  /// When to commit.
-  struct Policy: Sendable {
-    /// The longest wait of a change.
-    var delay: DispatchTimeInterval = .milliseconds(50)
-    /// The longest wait of recency updates.
-    var touchDelay: DispatchTimeInterval = .seconds(5)
-    /// The number of recency updates that causes a commit. At most four times as many are kept.
-    var touchCount = 1024
-  }
-
   private struct State {
     var pending = PendingWrites()
-    var batchBytes: Int
     /// Whether a caller waits for the pending changes.
     var isUrgent = false
     /// The failure of a batch that was not reported to any caller yet.
@@ -32,7 +38,7 @@ final class GroupCommit: Sendable {
     var isClosed = false
 
     /// Whether a batch must be committed at once.
-    func isDue(_ policy: Policy) -> Bool {
+    func isDue(_ batchBytes: Int, _ policy: CommitPolicy) -> Bool {
       pending.bytes >= batchBytes || pending.touchedCount >= policy.touchCount
         || isUrgent && (!pending.isEmpty || pending.hasNotes && isClosed)
     }
@@ -40,18 +46,18 @@ final class GroupCommit: Sendable {
 
   /// The room for pending writes, in bytes.
   let room = WeightedSemaphore(capacity: 8 << 20)
-  private let state: Mutex<State>
-  private let policy: Policy
+  private let state = Mutex(State())
+  private let batchBytes: Int
+  private let policy: CommitPolicy
   private let commit: @Sendable (PendingWrites.Batch) -> Result<Void, DiskCacheError>
   private let thread = DispatchQueue(label: "thumbnailer.cache.commit", qos: .utility)
 
   /// Calls `commit` with batches of about `batchBytes` bytes, one at a time, on its own queue.
   init(
-    batchBytes: Int, policy: Policy, commit: @escaping @Sendable (PendingWrites.Batch) -> Result<Void, DiskCacheError>
+    batchBytes: Int, policy: CommitPolicy,
+    commit: @escaping @Sendable (PendingWrites.Batch) -> Result<Void, DiskCacheError>
   ) {
-    state = Mutex(State(batchBytes: batchBytes))
-    self.policy = policy
-    self.commit = commit
+    (self.batchBytes, self.policy, self.commit) = (batchBytes, policy, commit)
   }
 
   /// Queues thumbnails of one image. They can be read at once.
@@ -135,9 +141,6 @@ final class GroupCommit: Sendable {
   /// The bytes of thumbnails that could not be written.
   var lostBytes: Int { state.withLock { $0.lostBytes } }
 
-  /// Sets the approximate size of batches in bytes.
-  func setBatchBytes(_ bytes: Int) { state.withLock { $0.batchBytes = bytes } }
-
   /// Commits everything and rejects further changes. Blocks until done unless `waits` is false.
   func close(waits: Bool, then finish: @escaping @Sendable () -> Void) {
     let wasClosed = state.withLock { state in
@@ -155,7 +158,7 @@ final class GroupCommit: Sendable {
   /// Schedules the next commit.
   private func schedule(_ state: inout State) {
     if state.isRunScheduled || state.isClosed { return }
-    if state.isDue(policy) {
+    if state.isDue(batchBytes, policy) {
       state.isRunScheduled = true
       thread.async { self.run() }
     } else if !state.pending.isEmpty, !state.isDelaySet {
@@ -188,7 +191,7 @@ final class GroupCommit: Sendable {
 
   private func takeBatch() -> PendingWrites.Batch? {
     state.withLock { state in
-      let batch = state.pending.takeBatch(byteLimit: state.batchBytes)
+      let batch = state.pending.takeBatch(byteLimit: batchBytes)
       state.isRunScheduled = batch != nil
       if state.pending.isEmpty, !state.isClosed { state.isUrgent = false }
       return batch
@@ -210,7 +213,7 @@ final class GroupCommit: Sendable {
     }
     let told: Result<Void, DiskCacheError> = state.failure.map { .failure($0) } ?? .success(())
     if !batch.waiters.isEmpty { state.failure = nil }
-    state.isRunScheduled = state.isDue(policy)
+    state.isRunScheduled = state.isDue(batchBytes, policy)
     let goesOn = state.isRunScheduled
     schedule(&state)
     return (told, goesOn)

@@ -37,7 +37,7 @@ extension CacheExamination {
     exposure = CachePrivacy.exposure(of: path)
     let system = FileSystem(at: place)
     (fileSystem, isOnNetwork, freeBytes) = (system.kind, system.isShared, system.freeBytes)
-    let file = CacheDatabase.path(in: path, majorVersion: DiskCacheSchema.majorVersion)
+    let file = CacheDatabase.path(in: path)
     do {
       if let failure = Self.failureToWrite(to: place) {
         throw DiskCacheError.directoryUnusable(path: path, reason: failure.reason)

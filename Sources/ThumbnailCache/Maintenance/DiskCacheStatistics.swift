@@ -1,4 +1,3 @@
-package import Foundation
 import GRDB
 
 /// The contents of a disk cache at one moment.
@@ -11,35 +10,29 @@ package struct DiskCacheStatistics: Sendable, Equatable {
   package var payloadBytes = 0
   /// The size of the database and its write-ahead log on disk, in bytes.
   package var fileBytes = 0
-  /// The limit on `payloadBytes`.
-  package var byteLimit = 0
-  /// The earliest fetch time of all stored images. Nil when there are none.
-  package var oldest: Date?
   /// The disk hits of all processes since the cache was created or cleared. Hits in memory are not counted.
   package var hits = 0
   /// The disk misses.
   package var misses = 0
 
   /// Nothing.
-  package init(byteLimit: Int = 0) { self.byteLimit = byteLimit }
+  package init() {}
 }
 
 extension DiskCache {
   /// Statistics of the written thumbnails. Takes milliseconds, more with hundreds of thousands of thumbnails.
   package func statistics() throws(DiskCacheError) -> DiskCacheStatistics {
-    try read { try DiskCacheStatistics(in: $0, path: database.path, byteLimit: byteLimit) }
-      ?? DiskCacheStatistics(byteLimit: byteLimit)
+    try read { try DiskCacheStatistics(in: $0, path: database.path) } ?? DiskCacheStatistics()
   }
 }
 
 extension DiskCacheStatistics {
-  init(in db: Database, path: String, byteLimit: Int = 0) throws {
-    self.init(byteLimit: byteLimit)
+  init(in db: Database, path: String) throws {
+    self.init()
     thumbnails = try db.integer("SELECT count(*) FROM recency")
     sources = try db.integer("SELECT count(*) FROM source")
     payloadBytes = try CacheTotals.payload(in: db)
     fileBytes = CacheDatabase.fileBytes(path)
-    oldest = try Double.fetchOne(db, sql: "SELECT min(fetched_at) FROM source").map { Date(timeIntervalSince1970: $0) }
     if let row = try db.row("SELECT \(CacheTotals.count("hits")), \(CacheTotals.count("misses")) FROM tally") {
       (hits, misses) = (try row.decode(atIndex: 0), try row.decode(atIndex: 1))
     }

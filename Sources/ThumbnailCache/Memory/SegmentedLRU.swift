@@ -36,15 +36,12 @@ struct SegmentedLRU {
   private var free: [Int32] = []
   /// The nodes of each source, mostly one. Variants are compared, not hashed.
   private var slots: [SourceKey: [Int32]] = [:]
-  private var counts = [0, 0]
 
   /// The limit on the total cost, in bytes.
-  private(set) var byteLimit: Int
-  private let countLimit: Int
+  private let byteLimit: Int
 
-  init(byteLimit: Int, countLimit: Int) {
+  init(byteLimit: Int) {
     self.byteLimit = max(0, byteLimit)
-    self.countLimit = max(0, countLimit)
     for head in [Self.probation, Self.protected] {
       nodes.append(Node(key: nil, entry: nil, cost: 0, list: head, newer: head, older: head))
     }
@@ -52,15 +49,13 @@ struct SegmentedLRU {
 
   /// The total cost, in bytes.
   var totalBytes: Int { nodes[0].cost + nodes[1].cost }
-  /// The number of thumbnails.
-  var count: Int { counts[0] + counts[1] }
 
   /// Looks up a thumbnail and counts it as used.
   mutating func use(_ key: CacheKey) -> DatedThumbnail? {
     guard let slot = slot(of: key) else { return nil }
     unlink(slot)
     link(slot, to: Self.protected)
-    while nodes[1].cost > byteLimit / 5 * 4 || counts[1] > countLimit / 5 * 4, counts[1] > 0 {
+    while nodes[1].cost > byteLimit / 5 * 4 {
       let demoted = nodes[1].newer
       unlink(demoted)
       link(demoted, to: Self.probation)
@@ -72,8 +67,8 @@ struct SegmentedLRU {
   /// inserted, but an earlier one of its key is removed, because it is outdated.
   mutating func insert(_ entry: DatedThumbnail, for key: CacheKey) {
     let cost = entry.thumbnail.data.count + Self.entryOverhead
-    guard cost <= byteLimit, countLimit > 0 else {
-      remove(key)
+    guard cost <= byteLimit else {
+      if let outdated = slot(of: key) { discard(outdated) }
       return
     }
     let node = Node(key: key, entry: entry, cost: cost)
@@ -98,11 +93,6 @@ struct SegmentedLRU {
     slots[key.source]?.first { nodes[Int($0)].key?.variant == key.variant }
   }
 
-  /// Removes a thumbnail, if it exists.
-  mutating func remove(_ key: CacheKey) {
-    if let slot = slot(of: key) { discard(slot) }
-  }
-
   /// Removes all variants of a source, except some.
   mutating func removeAll(of source: SourceKey, except kept: [Variant] = []) {
     for slot in slots[source] ?? [] {
@@ -112,7 +102,7 @@ struct SegmentedLRU {
 
   /// Removes everything.
   mutating func removeAll() {
-    self = SegmentedLRU(byteLimit: byteLimit, countLimit: countLimit)
+    self = SegmentedLRU(byteLimit: byteLimit)
   }
 
   /// The cached variants of a source, in no particular order. Does not count as a use.
@@ -125,16 +115,10 @@ struct SegmentedLRU {
     for slot in slots[source] ?? [] { nodes[Int(slot)].entry?.freshness = freshness }
   }
 
-  /// Changes the limit and evicts at once.
-  mutating func setByteLimit(_ limit: Int) {
-    byteLimit = max(0, limit)
-    trim(sparing: nil)
-  }
-
-  /// Evicts from the old end of probation, then of the protected list, until both limits hold. The new entry fits alone
+  /// Evicts from the old end of probation, then of the protected list, until the limit holds. The new entry fits alone
   /// and is kept, so that an insertion always succeeds.
-  private mutating func trim(sparing newcomer: Int32?) {
-    while totalBytes > byteLimit || count > countLimit {
+  private mutating func trim(sparing newcomer: Int32) {
+    while totalBytes > byteLimit {
       let oldest = nodes[0].newer
       let victim = oldest == Self.probation || oldest == newcomer ? nodes[1].newer : oldest
       guard victim != Self.protected, victim != newcomer else { return }
@@ -169,7 +153,6 @@ struct SegmentedLRU {
     nodes[Int(newest)].newer = slot
     nodes[Int(list)].older = slot
     nodes[Int(list)].cost += nodes[Int(slot)].cost
-    counts[Int(list)] += 1
   }
 
   private mutating func unlink(_ slot: Int32) {
@@ -177,6 +160,5 @@ struct SegmentedLRU {
     nodes[Int(newer)].older = older
     nodes[Int(older)].newer = newer
     nodes[Int(list)].cost -= nodes[Int(slot)].cost
-    counts[Int(list)] -= 1
   }
 }

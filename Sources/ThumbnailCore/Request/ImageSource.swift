@@ -151,11 +151,6 @@ public struct ImageSource: Hashable, Sendable {
     named("loader", identity, origin: .loader(loader))
   }
 
-  /// The same image to the cache, loaded by the program.
-  package func loaded(by loader: any ImageLoading) -> ImageSource {
-    ImageSource(url: url, headers: headers, identity: identity, origin: .loader(loader))
-  }
-
   /// A source whose URL is a name for display. Its identity contains a space, which no URL contains: a foreign URL
   /// `loader:a` must not find the cached thumbnails of the program's own image `a`.
   private static func named(_ scheme: String, _ identity: String, origin: Origin) -> ImageSource {

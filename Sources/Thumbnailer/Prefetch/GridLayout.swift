@@ -138,11 +138,6 @@ public struct GridLayout: Sendable, Hashable {
   /// The distance between the upper edges of two rows, in points.
   package var rowPitch: Double { height + spacing }
 
-  /// The width of the content, in points.
-  package var contentWidth: Double {
-    insets.left + Double(columns) * (width + spacing) - spacing + insets.right
-  }
-
   /// The height of the content, in points.
   public var contentHeight: Double { tops[sections.count] }
 
@@ -162,17 +157,6 @@ public struct GridLayout: Sendable, Hashable {
     guard index >= 0, index < itemCount else { return nil }
     let section = firsts.partitioningIndex { $0 > index } - 1
     return (section, index - firsts[section])
-  }
-
-  /// The flat index of a section's item; nil if there is no such item.
-  package func index(ofItem item: Int, inSection section: Int) -> Int? {
-    guard let items = items(inSection: section), (0..<items.count).contains(item) else { return nil }
-    return items.lowerBound + item
-  }
-
-  /// The flat indices of a section's items; nil if there is no such section.
-  package func items(inSection section: Int) -> Range<Int>? {
-    sections.indices.contains(section) ? firsts[section]..<firsts[section + 1] : nil
   }
 
   /// The items at least partly visible in a view of `height` points at a scroll offset. Offsets beyond the content are

@@ -18,7 +18,6 @@ extension Prefetcher {
     /// Whether there are changes since the schedule's last update.
     fileprivate var isStale = false
     fileprivate var timer: (task: Task<Void, Never>, deadline: ContinuousClock.Instant)?
-    fileprivate var settlingWaiters: [Promise<Void, Never>] = []
     /// The last value sent to `itemsWanted`, and the number of items at that time.
     fileprivate var lastWanted: (wanted: Int, count: Int)?
 
@@ -65,7 +64,6 @@ extension Prefetcher {
     case prioritise(PrefetchTask, Priority)
     case tell(PrefetcherEvent)
     case want(Int)
-    case settle(Promise<Void, Never>)
   }
 
   // MARK: Changes
@@ -105,24 +103,8 @@ extension Prefetcher {
     }
   }
 
-  /// A promise that resumes when everything is settled; nil if it is already.
-  func settlingWaiter() -> Promise<Void, Never>? {
-    state.withLock { state in
-      state.move(to: inbox.takeAll())
-      if !state.isStale, state.schedule.isIdle { return nil }
-      let promise = Promise<Void, Never>()
-      state.settlingWaiters.append(promise)
-      return promise
-    }
-  }
-
-  /// Removes a waiter whose task was cancelled.
-  func removeSettlingWaiter(_ promise: Promise<Void, Never>) {
-    state.withLock { state in state.settlingWaiters.removeAll { $0 === promise } }
-  }
-
-  /// The number of waiters for everything to be settled.
-  var settlingWaiterCount: Int { state.withLock { $0.settlingWaiters.count } }
+  /// Whether everything in the window is ready or has failed.
+  var isSettled: Bool { state.withLock { inbox.latest == nil && !$0.isStale && $0.schedule.isIdle } }
 
   /// Cancels all requests. To be called when the worker has ended.
   func abandon() {
@@ -192,10 +174,6 @@ extension Prefetcher {
     }
     if changes.hasSettled { state.agenda.append(.tell(.settled)) }
     if let wanted = itemsWanted(in: &state, at: now) { state.agenda.append(.want(wanted)) }
-    if state.schedule.isIdle {
-      state.agenda += state.settlingWaiters.map(Step.settle)
-      state.settlingWaiters = []
-    }
     setTimer(changes.wakeTime, in: &state)
   }
 
@@ -233,7 +211,6 @@ extension Prefetcher {
     case .prioritise(let prefetchTask, let priority): prefetchTask.priority.set(priority)
     case .tell(let event): hub.send(event)
     case .want(let count): itemsWantedContinuation.yield(count)
-    case .settle(let promise): promise.resume(with: .success(()))
     }
   }
 

@@ -158,9 +158,6 @@ public final class Prefetcher: Sendable {
   /// Resumes prefetching after `pause()`.
   public func resume() { setPaused(false) }
 
-  /// Whether prefetching is paused.
-  package var isPaused: Bool { state.withLock { $0.schedule.isPaused } }
-
   /// Cancels all requests and clears the viewport; the next `setViewport` starts again.
   public func stop() {
     change { state in state.drop(state.schedule.stop()) }
@@ -177,15 +174,6 @@ public final class Prefetcher: Sendable {
   /// The same with another limit.
   package func events(bufferingNewest limit: Int) -> AsyncStream<PrefetcherEvent> {
     hub.subscribe(bufferingNewest: limit)
-  }
-
-  /// Returns when everything in the window is ready or has failed, or when the calling task is cancelled.
-  package func waitUntilSettled() async {
-    guard let promise = settlingWaiter() else { return }
-    _ = await promise.wait { [weak self] in
-      self?.removeSettlingWaiter(promise)
-      promise.resume(with: .success(()))
-    }
   }
 }
 

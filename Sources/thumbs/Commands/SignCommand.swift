@@ -53,11 +53,3 @@ struct SignCommand: ParsableCommand {
     try Console.standard.print(signer.sign(path, expires: end))
   }
 }
-
-/// `thumbs version`: what `--version` prints.
-struct VersionCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "version", abstract: "Prints the version, as --version does.")
-
-  func run() throws { try Console.standard.print(ThumbnailPipeline.version) }
-}

@@ -78,7 +78,7 @@ extension UsageMessage {
   static let removed = [
     "cache export":
       "prefetch with the same --query or --urls, --offline and --export DIR writes stored thumbnails into files",
-    "cache verify": "damage is found and mended where it is read",
+    "cache verify": "damage is found and mended where it is read", "version": "'thumbs --version' prints it",
     "--html": "'thumbs prefetch --query TEXT --sheet FILE.html' writes a page with the pictures of a search",
     "--videos": "thumbnails are made of pictures only; ffmpegthumbnailer makes those of films",
     "--rotate": turning, "--flip": turning, "--extend": turning, "--pad": turning,

@@ -90,3 +90,9 @@ extension Gallery {
     return try await settled()
   }
 }
+
+extension GallerySnapshot {
+  var state: GalleryState { content.state }
+  var items: [GalleryItem] { content.items }
+  var isOffline: Bool { content.isOffline }
+}

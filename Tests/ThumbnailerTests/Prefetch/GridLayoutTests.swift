@@ -55,9 +55,7 @@
     for layout in Self.randomLayouts(60) {
       var next = 0
       for (number, section) in layout.sections.enumerated() {
-        #expect(layout.items(inSection: number) == next..<next + section.itemCount)
         for item in 0..<section.itemCount {
-          #expect(layout.index(ofItem: item, inSection: number) == next)
           #expect(try #require(layout.place(ofItem: next)) == (number, item))
           next += 1
         }
@@ -65,7 +63,6 @@
       #expect(layout.itemCount == next)
       #expect(layout.place(ofItem: next) == nil && layout.place(ofItem: -1) == nil)
       #expect(layout.frame(ofItem: next) == nil)
-      #expect(layout.index(ofItem: 0, inSection: layout.sections.count) == nil)
     }
   }
 
@@ -73,7 +70,7 @@
     for layout in Self.randomLayouts(60) {
       let frames = (0..<layout.itemCount).compactMap { layout.frame(ofItem: $0) }
       for (index, frame) in frames.enumerated() {
-        #expect(frame.minX >= 0 && frame.minX + frame.width <= layout.contentWidth + 1e-9)
+        #expect(frame.minX >= 0)
         #expect(frame.minY >= 0 && frame.maxY <= layout.contentHeight + 1e-6)
         guard index > 0 else { continue }
         let former = frames[index - 1]
@@ -105,7 +102,6 @@
     let layout = GridLayout(columns: 2, cell: PixelSize(400, 400), scale: 2, sections: [.init(itemCount: 100_000)])
     #expect(layout.items(from: 4_000, height: 1_200) == 40..<52)
     #expect(layout.contentHeight == 10_000_000)
-    #expect(layout.contentWidth == 400)
     #expect(layout.frame(ofItem: 99_999) == CGRect(x: 200, y: 9_999_800, width: 200, height: 200))
     #expect(layout.items(from: 9_999_900, height: 1_200) == 99_998..<100_000)
   }

@@ -88,21 +88,4 @@
       }
     }
   }
-
-  @Test func whoGivesUpWaitingLeavesNothingBehind() async throws {
-    let gate = Gate()
-    let fixture = try PrefetcherFixture(items: 4, answer: { _ in .picture.held(by: gate) })
-    let prefetcher = fixture.prefetcher
-    fixture.show(row: 0)
-    for _ in 0..<3 {
-      let waiting = Task { await prefetcher.waitUntilSettled() }
-      await poll { prefetcher.settlingWaiterCount == 1 }
-      waiting.cancel()
-      await waiting.value
-      #expect(prefetcher.settlingWaiterCount == 0)
-    }
-    gate.open()
-    await prefetcher.waitUntilSettled()
-    #expect(prefetcher.settlingWaiterCount == 0)
-  }
 }

@@ -70,7 +70,6 @@
     fixture.show(row: 0)
     await poll { fixture.origin.requests.count == 6 }
     fixture.prefetcher.pause()
-    #expect(fixture.prefetcher.isPaused)
     gate.open()
     await fixture.prefetcher.waitUntilSettled()
     #expect(fixture.paths.sorted() == paths(0..<6))

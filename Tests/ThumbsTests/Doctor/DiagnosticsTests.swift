@@ -77,7 +77,7 @@
   }
 
   @Test func aDamagedCacheIsAProblemAndStaysAsItIs() async throws {
-    let file = CacheDatabase.path(in: directory.url.path, majorVersion: DiskCacheSchema.majorVersion)
+    let file = CacheDatabase.path(in: directory.url.path)
     let bytes = Data(repeating: 7, count: 8192)
     try bytes.write(to: URL(fileURLWithPath: file))
     let diagnostics = try await gather()

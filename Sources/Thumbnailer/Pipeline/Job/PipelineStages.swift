@@ -97,7 +97,7 @@ final class PipelineStages: Sendable {
       }
     }
     let rule = ReuseRule(configuration.cacheMode, now: configuration.now)
-    let memory = MemoryCache(byteLimit: configuration.memoryCacheLimit.bytes, rule: rule)
+    let memory = MemoryCache(byteLimit: configuration.memoryCacheLimit.bytes)
     let cache = ThumbnailCache(memory: memory, disk: disk, rule: rule) {
       monitor.send(nil, .cacheProblem("\($0)"))
     }
