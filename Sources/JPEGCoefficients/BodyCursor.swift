@@ -97,7 +97,7 @@ struct BodyCursor: ~Copyable {
 
   /// Reads some bytes anywhere in the body; fewer if it ends first. The cursor stays.
   func peek(at offset: Int, length: Int) throws(CodecError) -> [UInt8] {
-    do { return try source.bytes(at: offset, length: length) } catch { throw .unreadableBody(detail: "\(error)") }
+    do { return try source.read(at: offset, length: length) } catch { throw .unreadableBody(detail: "\(error)") }
   }
 
   /// Reads a big-endian 16-bit number; nil if the body ends first.

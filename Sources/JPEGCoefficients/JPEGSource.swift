@@ -8,21 +8,13 @@ package protocol JPEGSource: Sendable {
   /// Copies bytes from `offset` into a buffer until it is full or the file ends, and returns how many.
   func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws -> Int
 
+  /// Reads up to `length` bytes from `offset`; fewer if the file ends first.
+  func read(at offset: Int, length: Int) throws -> [UInt8]
+
   /// Calls `body` with all the bytes if they are in memory, else with nil.
   func withMemory<Value>(
     _ body: (UnsafeRawBufferPointer?) throws(CodecError) -> Value
   ) throws(CodecError) -> Value
-}
-
-extension JPEGSource {
-  /// Reads up to `length` bytes from `offset`; fewer if the file ends first.
-  func bytes(at offset: Int, length: Int) throws -> [UInt8] {
-    let wanted = max(0, min(length, count - offset))
-    return try [UInt8](unsafeUninitializedCapacity: wanted) { buffer, filled in
-      filled = try read(
-        at: offset, into: UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<wanted]))
-    }
-  }
 }
 
 extension ByteSource: JPEGSource {

@@ -44,7 +44,7 @@ package struct JPEGStructure {
 
   /// Whether the file has its end marker: as its last bytes, or after its scans with other data following.
   package static func hasEnd(_ body: any JPEGSource) -> Bool {
-    if (try? body.bytes(at: body.count - 2, length: 2)) == endMarker { return true }
+    if (try? body.read(at: body.count - 2, length: 2)) == endMarker { return true }
     return (try? JPEGStructure(of: body))?.hasEnd ?? false
   }
 

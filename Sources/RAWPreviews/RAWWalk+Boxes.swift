@@ -90,12 +90,7 @@ extension RAWWalk {
         if try tiff.readHeader(), let directory = try tiff.directory(at: tiff.first) {
           try MakerNotes.takeThumbnailArea(directory, tiff, &walk)
         }
-      case "THMB":
-        if let length = try walk.known.number(at: start + Layout.thumbnailLength, count: 4, isBigEndian: true),
-          Layout.jpegStart + length <= box.payload.count
-        {
-          try walk.addPassing(at: start + Layout.jpegStart, length: length)
-        }
+      case "THMB": try walk.addPassing(in: box.payload, lengthAt: Layout.thumbnailLength)
       default: break
       }
       return true
@@ -105,19 +100,17 @@ extension RAWWalk {
   private mutating func walkPreview(_ range: Range<Int>) throws(MissingBytes) {
     let boxes = range.dropFirst(Identifier.length + Layout.previewHeader)
     try forEachBox(in: boxes) { box, walk throws(MissingBytes) in
-      let start = box.payload.lowerBound
-      if box.isKind("PRVW"),
-        let length = try walk.known.number(at: start + Layout.previewLength, count: 4, isBigEndian: true),
-        Layout.jpegStart + length <= box.payload.count
-      {
-        try walk.addPassing(at: start + Layout.jpegStart, length: length)
-      }
+      if box.isKind("PRVW") { try walk.addPassing(in: box.payload, lengthAt: Layout.previewLength) }
       return true
     }
   }
 
   /// Adds a JPEG within a box. Its header is read now, because a stream does not return to it.
-  private mutating func addPassing(at start: Int, length: Int) throws(MissingBytes) {
+  private mutating func addPassing(in payload: Range<Int>, lengthAt place: Int) throws(MissingBytes) {
+    guard let length = try known.number(at: payload.lowerBound + place, count: 4, isBigEndian: true),
+      Layout.jpegStart + length <= payload.count
+    else { return }
+    let start = payload.lowerBound + Layout.jpegStart
     add(.box, at: start, length: length)
     if length > 0 { _ = try JPEGHead(known, in: start..<start + length) }
   }

@@ -72,10 +72,8 @@ extension ThumbnailWorker {
     case tooManyFailures
     /// The input cannot be read: the reason.
     case inputUnreadable(String)
-    /// The reader of the responses has gone.
-    case readerGone
     /// The responses cannot be written: the reason.
-    case outputUnwritable(String)
+    case outputUnwritable(SystemFailure)
   }
 
   /// The result of a run.

@@ -147,7 +147,7 @@ package final class ThumbnailWorker: Sendable {
     state.withLock { state in
       let summary = state.summary
       if let failure = responses.failure {
-        return (failure.code == EPIPE ? .readerGone : .outputUnwritable(failure.reason), summary)
+        return (.outputUnwritable(failure), summary)
       }
       if !areWritten { return (.readerStalled, summary) }
       if let ending = state.ending { return (ending, summary) }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import FolderConversion
+import Glibc
 import PhotoSources
 import ThumbnailCache
 import ThumbnailCore
@@ -45,10 +46,11 @@ struct CommandFailure: Error {
     case let error as DiskCacheError: self.init(.cannotWrite, "\(error)")
     case let error as FileWriteError:
       self.init(.cannotWrite, error.message(choose: other ?? "another place") + (kept.map { "; \($0)" } ?? ""))
-    case Console.WriteError.closed: self.init(.cannotWrite)
-    case Console.WriteError.failed(let reason):
+    // The reader has closed the pipe, as after `| head`.
+    case let error as SystemFailure where error.code == EPIPE: self.init(.cannotWrite)
+    case let error as SystemFailure:
       self.init(
-        .cannotWrite, "stdout cannot be written: \(reason); \(kept ?? "make room, or send the output elsewhere")")
+        .cannotWrite, "stdout cannot be written: \(error.reason); \(kept ?? "make room, or send the output elsewhere")")
     default: self.init(.someFailed, "\(error)")
     }
   }
@@ -56,7 +58,7 @@ struct CommandFailure: Error {
   /// The failure for an error that a command has thrown; nil for those of the argument parser.
   init?(thrown error: any Error) {
     switch error {
-    case is CommandFailure, is Console.WriteError, is DiskCacheError, is ThumbnailError: self.init(error)
+    case is CommandFailure, is SystemFailure, is DiskCacheError, is ThumbnailError: self.init(error)
     default: return nil
     }
   }

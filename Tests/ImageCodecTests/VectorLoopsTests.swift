@@ -150,7 +150,7 @@
 
     init(_ size: PixelSize, isInTurn: Bool) {
       let extent = PixelExtent(width: Double(size.width), height: Double(size.height))
-      layout = RowLayout(ycc: (0..<3).map { _ in RowLayout.Plane(size: size, channels: 1, extent: extent) })
+      layout = RowLayout(planes: (0..<3).map { _ in RowLayout.Plane(size: size, channels: 1, extent: extent) })
       samples = (0..<3).map { (plane: Int) -> [UInt8] in
         (0..<size.pixelCount).map { (index: Int) -> UInt8 in
           UInt8(truncatingIfNeeded: index * (5 + plane) + plane * 90)

@@ -68,8 +68,8 @@ struct ChromaLoss {
     }
     var x = 0
     while x < 2 &* padded {
-      let upper = Self.load(pixels, x) &+ Self.load(pixels, stride &+ x)
-      let lower = Self.load(pixels, 2 &* stride &+ x) &+ Self.load(pixels, 3 &* stride &+ x)
+      let upper = ColourRows.load(pixels, x) &+ ColourRows.load(pixels, stride &+ x)
+      let lower = ColourRows.load(pixels, 2 &* stride &+ x) &+ ColourRows.load(pixels, 3 &* stride &+ x)
       sums.storeBytes(of: upper &+ lower, toByteOffset: x, as: Eight.self)
       x &+= 16
     }
@@ -120,14 +120,14 @@ struct ChromaLoss {
     var sums = SIMD2<UInt64>()
     var x = 4
     while x < end {
-      let middle = Self.load(own, x)
+      let middle = ColourRows.load(own, x)
       /// The squared differences of a row's pixels on one side of their blocks.
       @inline(__always)
       func squares(_ row: UnsafeRawPointer, _ line: UnsafeRawPointer, _ side: Int) -> SIMD4<Int32> {
         // In 64ths: a block's own mean counts 9/16, its neighbours' 3/16, 3/16 and 1/16.
-        let near = Self.load(own, side) &+ Self.load(line, x)
-        let shown = (middle &<< 3) &+ middle &+ (near &<< 1) &+ near &+ Self.load(line, side)
-        let difference = (Self.load(row, x) &<< 6) &- shown
+        let near = ColourRows.load(own, side) &+ ColourRows.load(line, x)
+        let shown = (middle &<< 3) &+ middle &+ (near &<< 1) &+ near &+ ColourRows.load(line, side)
+        let difference = (ColourRows.load(row, x) &<< 6) &- shown
         return EncoderVectors.sumsOfPairs(difference, difference)
       }
       // Differences are at most 255 · 64: the squares of eight fit into 31 bits.
@@ -143,10 +143,5 @@ struct ChromaLoss {
       x &+= 16
     }
     return sums.wrappedSum()
-  }
-
-  @inline(__always)
-  private static func load(_ pairs: UnsafeRawPointer, _ offset: Int) -> Eight {
-    pairs.loadUnaligned(fromByteOffset: offset, as: Eight.self)
   }
 }

@@ -97,8 +97,8 @@ struct RowLayout: Sendable, Equatable {
     (self.sample, storedProfile, hasAlpha) = (sample, profile, channels == 2 || channels == 4)
   }
 
-  init(ycc planes: [Plane], profile: [UInt8]? = nil) {
-    (colour, self.planes, storedProfile) = (.ycc, planes, profile)
+  init(_ colour: Colour = .ycc, planes: [Plane], profile: [UInt8]? = nil) {
+    (self.colour, self.planes, storedProfile) = (colour, planes, profile)
   }
 }
 

@@ -114,14 +114,13 @@ package struct HostPattern: Sendable, Hashable {
 
 /// The folder whose files strangers can request by path. Each part of a path is opened within the part before it, and
 /// links are not followed, so no change to the folder meanwhile leads outside.
-package final class ServedFolder: Sendable {
-  private let root: FileDescriptor
+package struct ServedFolder: Sendable {
+  private let root: RootFolder
 
   /// Opens the folder. Nil if it cannot be opened.
   package init?(path: String) {
-    let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
-    root = FileDescriptor(owning: descriptor)
+    guard let root = try? RootFolder(RawPath(path)) else { return nil }
+    self.root = root
   }
 
   /// The image at a path within the folder; nil if there is no such file. Blocks for some system calls.
@@ -129,31 +128,13 @@ package final class ServedFolder: Sendable {
   /// - Parameter path: Percent-decoded, its parts separated by slashes.
   package func image(at path: String) -> ImageSource? {
     // In UTF-8, as the system reads it: a slash with a combining mark is one Character, which does not equal a slash.
-    let parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-    guard !parts.isEmpty, parts.allSatisfy(Self.isName), let file = file(parts) else { return nil }
-    var status = stat()
-    guard fstat(file.rawValue, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-    let state = FileState(status)
+    let path = Array(path.utf8)
+    let parts = path.split(separator: RawPath.slash, omittingEmptySubsequences: false)
+    let areShown = parts.allSatisfy { !$0.isEmpty && $0.first != UInt8(ascii: ".") }
+    guard areShown, let (file, state) = try? root.file(path), state.kind == .regular else { return nil }
     // The identity does not contain the path: a file that was moved is the same image.
     let identity = "\(state.device)-\(state.inode)-\(state.byteCount)-\(state.modified)"
     return .loaded(by: ServedFile(file: file, state: state), identity: "file \(identity)")
-  }
-
-  /// Neither empty, nor hidden, nor a way out.
-  private static func isName(_ part: Substring.UTF8View) -> Bool {
-    !part.isEmpty && part.first != UInt8(ascii: ".") && !part.contains(0)
-  }
-
-  private func file(_ parts: [Substring.UTF8View]) -> FileDescriptor? {
-    var place = root
-    for (index, part) in parts.enumerated() {
-      // Without waiting: the other end of a pipe might never open.
-      let flags = index == parts.count - 1 ? O_RDONLY | O_NONBLOCK : O_RDONLY | O_DIRECTORY
-      let descriptor = openat(place.rawValue, String(Substring(part)), flags | O_NOFOLLOW | O_CLOEXEC)
-      guard descriptor >= 0 else { return nil }
-      place = FileDescriptor(owning: descriptor)
-    }
-    return place
   }
 }
 

@@ -77,7 +77,7 @@ final class PrefetchRun: Sendable {
     if status == .success, pipeline.cacheProblem != nil || closing.isIncomplete { status = .someFailed }
     // The problem has been printed; counts of zero add nothing.
     let isEmpty = counts.pictures == 0 && !options.json
-    if failure is Console.WriteError || isEmpty && (isComplete || failure is ProviderError) { return status }
+    if failure is SystemFailure || isEmpty && (isComplete || failure is ProviderError) { return status }
     do {
       if options.json {
         try console.print(counts.json.summaryLine)
@@ -141,7 +141,7 @@ final class PrefetchRun: Sendable {
 
   private func take(
     _ report: PictureReport, named name: @autoclosure () -> String
-  ) throws(Console.WriteError) {
+  ) throws(SystemFailure) {
     summary.withLock { $0.add(report) }
     if options.json {
       try console.printSoon(report.json.line)

@@ -173,7 +173,7 @@ struct ServeCommand: AsyncParsableCommand {
         if isatty(STDERR_FILENO) == 1 { Console.standard.complain("serving; Ctrl-C ends it") }
         try await Task.sleep(for: .seconds(Int32.max))
       }
-    } catch let error as Console.WriteError {
+    } catch let error as SystemFailure {
       throw error
     } catch {
       // Stopped by a signal.

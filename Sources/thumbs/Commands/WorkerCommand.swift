@@ -118,9 +118,7 @@ struct WorkerCommand: AsyncParsableCommand {
     case .inputUnreadable(let reason):
       failure = CommandFailure(
         .sourceUnavailable, "stdin cannot be read: \(reason); give lines on it, as with thumbs worker < FILE")
-    case .readerGone: failure = CommandFailure(Console.WriteError.closed)
-    case .outputUnwritable(let reason):
-      failure = CommandFailure(Console.WriteError.failed(reason: reason), keeping: Self.kept)
+    case .outputUnwritable(let error): failure = CommandFailure(error, keeping: Self.kept)
     case .complete:
       guard let reason = summary.shardFailure else { return .success }
       failure = CommandFailure(

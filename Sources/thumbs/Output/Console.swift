@@ -10,14 +10,6 @@ final class Console: Sendable {
   /// The only console: the process has one stdout and one stderr.
   static let standard = Console()
 
-  /// Why a line could not be written.
-  enum WriteError: Error {
-    /// The reader has closed the pipe, as after `| head`.
-    case closed
-    /// Another error, such as a full disk.
-    case failed(reason: String)
-  }
-
   private struct State {
     /// Whether the progress line is on the screen.
     var isProgressShown = false
@@ -28,7 +20,7 @@ final class Console: Sendable {
     /// Whether a flush of `pending` is scheduled.
     var isWriteScheduled = false
     /// The error of a scheduled flush, which the next print throws.
-    var failure: WriteError?
+    var failure: SystemFailure?
   }
 
   /// How long, and up to how many bytes, lines are buffered.
@@ -40,7 +32,7 @@ final class Console: Sendable {
   private let printsToTerminal = isatty(STDOUT_FILENO) == 1
 
   /// Writes a line to stdout, after the buffered ones.
-  func print(_ line: String) throws(WriteError) {
+  func print(_ line: String) throws(SystemFailure) {
     let result = state.withLock { state in
       Self.add(line, to: &state)
       return writePending(&state)
@@ -50,8 +42,8 @@ final class Console: Sendable {
 
   /// Writes one of many lines to stdout: at once if they come slowly, in batches if they come by the thousand, because
   /// each write wakes the reader.
-  func printSoon(_ line: String) throws(WriteError) {
-    let result = state.withLock { state -> Result<Void, WriteError> in
+  func printSoon(_ line: String) throws(SystemFailure) {
+    let result = state.withLock { state -> Result<Void, SystemFailure> in
       Self.add(line, to: &state)
       let isDue = state.lastWrite.map { ContinuousClock.now - $0 >= Self.patience } ?? true
       if isDue || state.failure != nil || state.pending.count >= Self.batchBytes { return writePending(&state) }
@@ -68,7 +60,7 @@ final class Console: Sendable {
   }
 
   /// Writes the buffered lines.
-  func finishPrinting() throws(WriteError) {
+  func finishPrinting() throws(SystemFailure) {
     try state.withLock { writePending(&$0) }.get()
   }
 
@@ -86,18 +78,20 @@ final class Console: Sendable {
   }
 
   /// Writes `pending`. On an error its bytes are dropped.
-  private func writePending(_ state: inout State) -> Result<Void, WriteError> {
+  private func writePending(_ state: inout State) -> Result<Void, SystemFailure> {
     defer { state.pending.removeAll(keepingCapacity: true) }
     if let failure = state.failure { return .failure(failure) }
     guard !state.pending.isEmpty else { return .success(()) }
     if state.isProgressShown, printsToTerminal { Self.erase(&state.isProgressShown) }
     state.lastWrite = .now
-    return Result { [pending = state.pending] () throws(WriteError) in try Self.write(pending, to: STDOUT_FILENO) }
+    return Result { [pending = state.pending] () throws(SystemFailure) in
+      try NewFile.write(pending, to: STDOUT_FILENO)
+    }
   }
 
   /// Writes raw bytes to stdout.
-  func print(bytes: Data) throws(WriteError) {
-    try Self.write(Array(bytes), to: STDOUT_FILENO)
+  func print(bytes: Data) throws(SystemFailure) {
+    try NewFile.write(bytes, to: STDOUT_FILENO)
   }
 
   /// Writes a line to stderr, prefixed with the command's name, with secrets removed. Errors are ignored, because
@@ -109,7 +103,7 @@ final class Console: Sendable {
   private func say(_ text: String) {
     state.withLock { state in
       if state.isProgressShown { Self.erase(&state.isProgressShown) }
-      try? Self.write(Array("thumbs: \(text)".utf8), to: STDERR_FILENO)
+      try? NewFile.write(Array("thumbs: \(text)".utf8), to: STDERR_FILENO)
     }
   }
 
@@ -134,20 +128,12 @@ final class Console: Sendable {
       // Drawing first and then erasing to the end of the line avoids flicker.
       let bytes = text.isEmpty ? (state.isProgressShown ? "\r\u{1B}[K" : "") : "\r\(text)\u{1B}[K"
       state.isProgressShown = !text.isEmpty
-      try? Self.write(Array(bytes.utf8), to: STDERR_FILENO)
+      try? NewFile.write(Array(bytes.utf8), to: STDERR_FILENO)
     }
   }
 
   private static func erase(_ isShown: inout Bool) {
-    try? write(Array("\r\u{1B}[K".utf8), to: STDERR_FILENO)
+    try? NewFile.write(Array("\r\u{1B}[K".utf8), to: STDERR_FILENO)
     isShown = false
-  }
-
-  private static func write(_ bytes: [UInt8], to descriptor: Int32) throws(WriteError) {
-    do throws(SystemFailure) {
-      try NewFile.write(bytes, to: descriptor)
-    } catch {
-      throw error.code == EPIPE ? .closed : .failed(reason: error.reason)
-    }
   }
 }

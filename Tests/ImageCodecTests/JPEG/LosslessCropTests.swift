@@ -109,6 +109,12 @@ import Synchronization
       return got
     }
 
+    func read(at offset: Int, length: Int) -> [UInt8] {
+      var bytes = [UInt8](repeating: 0, count: max(0, min(length, count - offset)))
+      _ = bytes.withUnsafeMutableBytes { read(at: offset, into: $0) }
+      return bytes
+    }
+
     func withMemory<Value>(
       _ body: (UnsafeRawBufferPointer?) throws(CodecError) -> Value
     ) throws(CodecError) -> Value { try body(nil) }

@@ -193,7 +193,7 @@ extension RowLayout {
         size: TileStrip.size(of: size, plane, chroma), channels: 1,
         extent: PixelExtent(width: Double(size.width) / Double(across), height: Double(size.height) / Double(down)))
     }
-    self.init(ycc: planes, profile: profile)
+    self.init(planes: planes, profile: profile)
     (self.sample, self.weights) = (sample, weights)
   }
 }

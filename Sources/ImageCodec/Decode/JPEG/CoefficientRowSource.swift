@@ -31,12 +31,10 @@ final class CoefficientRowSource: RowSource {
     let planes = image.planes.map { RowLayout.Plane($0, box: box) }
     switch image.colours {
     case .ycc where !convertsColours:
-      layout = RowLayout(ycc: planes, profile: image.profile)
+      layout = RowLayout(planes: planes, profile: image.profile)
       pixels = nil
     case .gray:
-      var gray = RowLayout(size: planes[0].size, channels: 1, profile: image.profile)
-      gray.planes = planes
-      layout = gray
+      layout = RowLayout(.interleaved, planes: planes, profile: image.profile)
       pixels = nil
     case .rgb, .ycc:
       let size = image.size

@@ -45,7 +45,7 @@ final class JPEGRowSource: RowSource {
     let pointer = jpeg.pointer
     guard cjpeg_start(pointer, Int32(8 / reduction), channels == 0 ? 1 : 0) == 0 else { throw jpeg.failure(.decode) }
     if jpeg.space == JCS_YCbCr, channels == 0 {
-      layout = RowLayout(ycc: jpeg.planes, profile: profile)
+      layout = RowLayout(planes: jpeg.planes, profile: profile)
     } else if channels == 4 {
       // Without partial pixels at the edges, as in libvips.
       let whole = PixelSize(max(1, size.width / reduction), max(1, size.height / reduction))

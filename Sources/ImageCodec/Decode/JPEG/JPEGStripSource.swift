@@ -19,11 +19,8 @@ final class JPEGStripSource: RowSource {
     }
     let planes = image.planes.map { RowLayout.Plane($0) }
     switch image.colours {
-    case .ycc: layout = RowLayout(ycc: planes, profile: image.profile)
-    case .gray:
-      var gray = RowLayout(size: planes[0].size, channels: 1, profile: image.profile)
-      gray.planes = planes
-      layout = gray
+    case .ycc: layout = RowLayout(planes: planes, profile: image.profile)
+    case .gray: layout = RowLayout(.interleaved, planes: planes, profile: image.profile)
     case .rgb: throw .handedOver(reason: "red, green and blue")
     }
   }

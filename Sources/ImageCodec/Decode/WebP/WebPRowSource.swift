@@ -49,7 +49,7 @@ final class WebPRowSource: RowSource {
     self.file = file
     layout =
       keepsPlanes
-      ? RowLayout(ycc: Self.planes(size, of: stored), profile: file.profile)
+      ? RowLayout(planes: Self.planes(size, of: stored), profile: file.profile)
       : RowLayout(size: size, channels: hasAlpha ? 4 : 3, profile: file.profile)
     nextRows = layout.planes.map { _ in 0 }
   }

@@ -173,7 +173,7 @@ enum ColourRows {
   }
 
   @inline(__always)
-  private static func load(_ pairs: UnsafeRawPointer, _ offset: Int) -> Eight {
+  static func load(_ pairs: UnsafeRawPointer, _ offset: Int) -> Eight {
     pairs.loadUnaligned(fromByteOffset: offset, as: Eight.self)
   }
 }
