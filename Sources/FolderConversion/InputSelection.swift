@@ -73,12 +73,12 @@ struct InputSelection: Sendable {
     isLeftOut(folders: path + [RawPath.slash]) || !include.isEmpty && !include.contains { $0.matches(path: path) }
   }
 
-  /// Whether a part of the path that ends before a slash is left out.
+  /// Whether a path is passed over, or a part of it that ends before a slash is excluded.
   private func isLeftOut(folders path: some Collection<UInt8>) -> Bool {
-    path.indices.contains { end in
-      guard path[end] == RawPath.slash, case let part = Array(path[..<end]) else { return false }
-      return DirectoryWalk.passesOver(part, in: folder) || exclude.contains { $0.matches(path: part) }
-    }
+    DirectoryWalk.passesOver(path, in: folder)
+      || path.indices.contains { end in
+        path[end] == RawPath.slash && exclude.contains { $0.matches(path: Array(path[..<end])) }
+      }
   }
 
   /// The patterns that matched nothing in what was listed. Without those for a part of what is left out anyway, or could
@@ -93,7 +93,7 @@ struct InputSelection: Sendable {
         if case let place = folder.appending(path), unlisted.contains(where: { place.isWithin($0) }) { return true }
         let first = folder.appending(Array(path.prefix { $0 != RawPath.slash }))
         guard (try? FileState(of: first, followingLinks: false)) != nil else { return false }
-        return isLeftOut(folders: path) || DirectoryWalk.passesOver(path, in: folder)
+        return isLeftOut(folders: path)
       }
     }
     // Where none has matched, no picture is found, which is said.

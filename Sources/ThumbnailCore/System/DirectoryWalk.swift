@@ -58,11 +58,13 @@ package struct DirectoryWalk {
     return Set(text.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }.map { Array($0) })
   }
 
-  /// Whether a walk of `root` passes over a path in it, which may be gone.
+  /// Whether a walk of `root` passes over a path in it, which may be gone, or over a folder of that path.
   package static func passesOver(_ path: some Collection<UInt8>, in root: RawPath) -> Bool {
-    let path = RawPath(bytes: path)
-    return isHidden(path.name) || isMarked(root.appending(path.bytes))
-      || hiddenNames(in: root.appending(path.folder)).contains(Array(path.name))
+    var folder = root
+    return path.split(separator: RawPath.slash).contains { name in
+      defer { folder = folder.appending(name) }
+      return isHidden(name) || isMarked(folder.appending(name)) || hiddenNames(in: folder).contains(Array(name))
+    }
   }
 
   /// An entry of a folder, other than `.` and `..`.

@@ -116,22 +116,26 @@ package struct HostPattern: Sendable, Hashable {
 /// links are not followed, so no change to the folder meanwhile leads outside.
 package struct ServedFolder: Sendable {
   private let root: RootFolder
+  /// A path that leads there even if it is moved, where the system has such.
+  private let place: RawPath
 
   /// Opens the folder. Nil if it cannot be opened.
   package init?(path: String) {
-    guard let root = try? RootFolder(RawPath(path)) else { return nil }
-    self.root = root
+    guard let root = try? RootFolder(RawPath(path)), let opened = try? root.folder([]) else { return nil }
+    let place = "/proc/self/fd/\(opened.rawValue)"
+    (self.root, self.place) = (root, RawPath(access(place, F_OK) == 0 ? place : path))
   }
 
-  /// The image at a path within the folder; nil if there is no such file. Blocks for some system calls.
+  /// The image at a path within the folder; nil if there is no such file, or it is passed over (`DirectoryWalk`). Blocks
+  /// for some system calls.
   ///
   /// - Parameter path: Percent-decoded, its parts separated by slashes.
   package func image(at path: String) -> ImageSource? {
     // In UTF-8, as the system reads it: a slash with a combining mark is one Character, which does not equal a slash.
     let path = Array(path.utf8)
-    let parts = path.split(separator: RawPath.slash, omittingEmptySubsequences: false)
-    let areShown = parts.allSatisfy { !$0.isEmpty && $0.first != UInt8(ascii: ".") }
-    guard areShown, let (file, state) = try? root.file(path), state.kind == .regular else { return nil }
+    guard RootFolder.isPlain(path), let (file, state) = try? root.file(path), state.kind == .regular,
+      !DirectoryWalk.passesOver(path, in: place)
+    else { return nil }
     // The identity does not contain the path: a file that was moved is the same image.
     let identity = "\(state.device)-\(state.inode)-\(state.byteCount)-\(state.modified)"
     return .loaded(by: ServedFile(file: file, state: state), identity: "file \(identity)")
