@@ -200,6 +200,9 @@
     #expect(await HiddenPhotos(hidden("/pictures")).ids.count == 4)
     hidden("/pictures").forget()
     #expect(await HiddenPhotos(hidden("/pictures")).ids.isEmpty)
+    // One that runs has them still, and writes them.
+    await second.insert(["three.jpg"])
+    #expect(await HiddenPhotos(hidden("/pictures")).ids.count == 4)
   }
 
   @Test func theFileOfWhatIsHiddenIsBoundedAndMayBeDamaged() async throws {

@@ -306,6 +306,9 @@
     #expect(await owner.post("/api/sessions/\(own)/undo", #"{"ids":["a/1.jpg"]}"#).status == .ok)
     #expect(await guest.get(path).status == .ok)
     #expect(await guest.items(2, of: session).count == 2)
+    // So is what is marked now.
+    try Data().write(to: owner.directory.url.appending(path: "pictures/a/.nomedia"))
+    #expect(await guest.get(path).status == .notFound)
   }
 
   @Test func guestsTakeNoSessionsFromTheOwnerNorMoreThanTheirs() async throws {

@@ -116,12 +116,12 @@ package struct HiddenPhotosFile: Sendable {
   }
 
   /// Changes the current file, because another server of the gallery may have changed it, too. If it is damaged, sets it
-  /// aside and writes those `known` now. Returns whether it is written: not if it cannot be read.
+  /// aside; then, or if it is gone, writes those `known` now. Returns whether it is written: not if it cannot be read.
   @discardableResult func change(from known: [String], _ change: (inout [String]) -> Void) -> Bool {
     do {
       var content = Content(gallery: gallery, ids: known)
       do {
-        content.ids = try read()
+        if try PrivateFile.state(of: url) != nil { content.ids = try read() }
         change(&content.ids)
       } catch is DecodingError {
         try PrivateFile.setAside(url)

@@ -23,15 +23,20 @@ struct ImageRoutes: Sendable {
     (self.registry, self.thumbnails, self.hidden) = (registry, thumbnails, hidden)
   }
 
-  /// The response if the thumbnail is in memory. A link shows the thumbnails of its photos only,
-  /// unless they are hidden.
-  func immediateResponse(to request: ServerRequest, path: [Substring], _ link: ShareLink?) -> ServerResponse? {
-    guard let (source, form) = thumbnail(path, link), !form.isWindow else { return nil }
+  /// The response if the thumbnail is in memory.
+  func immediateResponse(to request: ServerRequest, path: [Substring]) -> ServerResponse? {
+    guard let (source, form) = thumbnail(path, nil), !form.isWindow else { return nil }
     return thumbnails.cached(source, form.variant, storing(source, path[0]), for: request, extra: Self.ownPagesOnly)
   }
 
-  /// The response to a request below `/picture`; the path without that.
+  /// The response to a request below `/picture`; the path without that. A link shows the thumbnails of its photos only,
+  /// unless they are hidden, or marked as hidden since they were listed.
   func response(to request: ServerRequest, path: [Substring], _ link: ShareLink?) async -> ServerResponse {
+    if link != nil, let photo = registry.photo(path.first ?? "")?.photo, let file = Self.file(of: photo) {
+      let place = RawPath(text: photo.id).bytes
+      let root = RawPath(bytes: file.bytes.dropLast(place.count))
+      if await reading.runToEnd({ DirectoryWalk.passesOver(place, in: root) }) { return .problem(.notFound) }
+    }
     if let (source, form) = thumbnail(path, link) {
       let made = await thumbnails.made(
         source, form.variant, storing(source, path[0]), for: request, options: form.options, extra: Self.ownPagesOnly)

@@ -95,7 +95,8 @@ package final class ThumbnailServer: HTTPResponder {
     switch route {
     case .page: return page(path.count == 2 ? path[1] : "index.html", request)
     case .login, .link: return .problem(.notFound)
-    case .picture: return images.immediateResponse(to: request, path: Array(path.dropFirst()), link)
+    // For links, folders are looked at first.
+    case .picture: return link == nil ? images.immediateResponse(to: request, path: Array(path.dropFirst())) : nil
     case .thumb: return thumbnails.immediateResponse(to: request)
     case .health: return .text("ok\n")
     case .ready: return readiness
