@@ -144,11 +144,12 @@ package struct PartialStore: Sendable {
   /// The names of all bodies, their modification times in seconds since 1970, and their complete lengths.
   private func entries() -> [(names: PartialNames, modified: TimeInterval, total: Int)] {
     let files = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
-    return Set(files.compactMap { PartialNames.name(ofFile: $0) }).map { name in
+    return Set(files.compactMap { PartialNames.name(ofFile: $0) }).compactMap { name in
       let names = names(of: name)
+      // Without a label it may be another program's.
+      guard let label = label(of: names) else { return nil }
       let states = [names.bytesPath, names.labelPath].compactMap { try? FileState(of: RawPath($0)) }
-      let modified = Double(states.first?.modified ?? 0) / 1e9
-      return (names, modified, max(label(of: names)?.total ?? 0, states.first?.byteCount ?? 0))
+      return (names, Double(states.first?.modified ?? 0) / 1e9, max(label.total, states.first?.byteCount ?? 0))
     }
   }
 

@@ -5,8 +5,8 @@ package import ThumbnailCore
 /// Stores host and service states in a small file in the cache's folder, shared by all processes.
 ///
 /// Each change reads the file and replaces it under a lock that ends with its process, so a kill leaves it intact. An
-/// unreadable file counts as empty. If there is no folder, or if it cannot be written, the state is kept for this
-/// process only.
+/// empty file counts as new, and what is no such file as another program's, which stays. If there is no folder, or if
+/// nothing can be written, the state is kept for this process only.
 package final class HostFile: HostLedger {
   private struct State {
     var records: [HostLedgerKey: HostRecord] = [:]
@@ -114,13 +114,11 @@ package final class HostFile: HostLedger {
     guard let handle = FileHandle(forReadingAtPath: path), let data = try? handle.read(upToCount: mostBytes) else {
       return [:]
     }
-    guard let records = try? JSONDecoder().decode([String: HostRecord].self, from: data) else {
-      // Keys of ours have a space; what is no JSON is damaged.
-      guard data.count < mostBytes, let object = try? JSONSerialization.jsonObject(with: data) else {
-        return data.count < mostBytes ? [:] : nil
-      }
-      return (object as? [String: Any])?.keys.allSatisfy { $0.contains(" ") } == true ? [:] : nil
-    }
+    // A power failure leaves zeros, or nothing.
+    if data.count < mostBytes, data.allSatisfy({ $0 == 0 }) { return [:] }
+    guard let records = try? JSONDecoder().decode([String: HostRecord].self, from: data), !records.isEmpty,
+      records.keys.allSatisfy({ $0.hasPrefix("host ") || $0.hasPrefix("service ") })
+    else { return nil }
     return Dictionary(uniqueKeysWithValues: records.map { (HostLedgerKey(text: $0.key), $0.value) })
   }
 

@@ -271,17 +271,13 @@ public final class ThumbnailPipeline: Sendable {
     jobs.remove({ $0.detachAll() }, from: { stages.cache.forgetAll() })
     await flush()
     let directory = configuration.cacheDirectory
-    await PartialStore.onThread { Self.removePartialDownloads(in: directory) }
-    Self.removeHostRecords(in: directory)
+    await PartialStore.onThread { Self.removeDownloadRecords(in: directory) }
   }
 
-  /// Removes the record of paused hosts from a cache folder. Blocks for a file operation.
-  package static func removeHostRecords(in cacheDirectory: URL) {
+  /// Removes the partial downloads in a cache folder, except those in use, and the record of paused hosts. Blocks for a
+  /// few file operations.
+  package static func removeDownloadRecords(in cacheDirectory: URL) {
     HostFile.remove(in: cacheDirectory)
-  }
-
-  /// Removes the partial downloads in a cache folder, except those in use. Blocks for a few file operations.
-  package static func removePartialDownloads(in cacheDirectory: URL) {
     PartialStore(directory: Configuration.partialDownloads(in: cacheDirectory), byteLimit: 0).removeAll()
   }
 

@@ -72,8 +72,7 @@ struct CacheClearCommand: AsyncParsableCommand {
     let disk = try cache.open()
     let before = try disk?.statistics()
     try await disk?.change { disk throws(DiskCacheError) in try await disk.removeAll() }
-    ThumbnailPipeline.removePartialDownloads(in: cache.directory)
-    ThumbnailPipeline.removeHostRecords(in: cache.directory)
+    ThumbnailPipeline.removeDownloadRecords(in: cache.directory)
     FolderDatesFile.removeAll(in: cache.directory)
     let (thumbnails, bytes) = (before?.thumbnails ?? 0, before?.payloadBytes ?? 0)
     let folder = cache.directory.path
