@@ -133,7 +133,7 @@ final class ConversionPlan: Sendable {
     if other.source.isGone { return !isAlike && other.source.mayBeAway(since: other.device) }
     if listed.contains(NamingTemplate.seededHash(other.source.bytes)) { return false }
     guard let (there, own) = try? (RootFolder.file(at: other.source), RootFolder.file(at: source)) else { return true }
-    return !own.state.isSameFile(as: there.state) && !(isAlike && RootFolder.areSameBytes(there, own))
+    return !own.state.isSameFile(as: there.state) && !(isAlike && (try? RootFolder.areSameBytes(there, own)) == true)
   }
 
   /// The number of results: inputs, and entries that could not be listed.

@@ -182,7 +182,7 @@ final class OutputFolder: Sendable {
       return true
     }
     guard let there = try? root.file(path), let own = try? RootFolder.file(at: source) else { return false }
-    return there.state.device != own.state.device && RootFolder.areSameBytes(there, own)
+    return there.state.device != own.state.device && (try? RootFolder.areSameBytes(there, own)) ?? true
   }
 
   /// Adds to an entry whose thumbnails are current what 0.10.0 has not written, or what a restart has changed.

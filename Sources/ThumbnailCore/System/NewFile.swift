@@ -91,14 +91,17 @@ package struct NewFile: ~Copyable, Sendable {
       guard errno == EEXIST else { throw .last }
       if !replacing { return false }
       try giveTemporaryName()
-    } else if !replacing {
-      if rename(asNew: true) { return true }
-      if Self.unsupported.contains(errno), giveName(name) { return true }
-      if errno == EEXIST { return false }
-      // Some file systems have neither. There, a file that is created at this moment is replaced.
-      guard Self.unsupported.contains(errno) else { throw .last }
     }
-    guard rename(asNew: false) else { throw .last }
+    let at = folder.number
+    let isNamed = temporary.map { temporary in
+      if !replacing { return Self.renameAsNew(temporary, name, at) }
+      return temporary.withCString { from in name.withCString { renameat(at, from, at, $0) } } == 0
+    }
+    guard isNamed == true else {
+      if !replacing, errno == EEXIST { return false }
+      throw .last
+    }
+    temporary = nil
     return true
   }
 
@@ -136,7 +139,7 @@ package struct NewFile: ~Copyable, Sendable {
       temporary = nil
     } else {
       temporary = nil
-      if Self.giveBack(aside, name, at) { return false }
+      if Self.renameAsNew(aside, name, at) { return false }
     }
     throw .setAside
   }
@@ -149,15 +152,19 @@ package struct NewFile: ~Copyable, Sendable {
     return clibc_is_being_written(file) == 1
   }
 
-  /// What calls fail with that a file system does not have.
-  private static let unsupported = [EINVAL, EPERM, EOPNOTSUPP, ENOSYS, EMLINK]
+  /// What calls fail with that a file system does not have; the last is rclone's.
+  private static let unsupported = [EINVAL, EPERM, EOPNOTSUPP, ENOSYS, EMLINK, EIO]
 
-  /// Gives what was set aside its name back, unless that is taken.
-  static func giveBack(_ aside: RawPath, _ name: RawPath, _ at: Int32) -> Bool {
-    aside.withCString { aside in
-      name.withCString { name in
-        if clibc_rename_as_new(at, aside, name) == 0 { return true }
-        return unsupported.contains(errno) && linkat(at, aside, at, name, 0) == 0 && unlinkat(at, aside, 0) == 0
+  /// Gives a file another name, unless that is taken. On failure, sets `errno`.
+  static func renameAsNew(_ from: RawPath, _ name: RawPath, _ at: Int32) -> Bool {
+    from.withCString { from in
+      name.withCString { to in
+        if clibc_rename_as_new(at, from, to) == 0 { return true }
+        if unsupported.contains(errno), linkat(at, from, at, to, 0) == 0 { return unlinkat(at, from, 0) == 0 }
+        // Some file systems have neither. There, a file that is created at this moment is replaced.
+        guard unsupported.contains(errno) else { return false }
+        errno = EEXIST
+        return state(of: name, at) == nil && errno == ENOENT && renameat(at, from, at, to) == 0
       }
     }
   }
@@ -183,24 +190,9 @@ package struct NewFile: ~Copyable, Sendable {
     temporary = random
   }
 
-  /// Gives a file with a temporary name its own. On failure, sets `errno`.
-  private mutating func rename(asNew: Bool) -> Bool {
-    let at = folder.number
-    let result = temporary?.withCString { from in
-      name.withCString { asNew ? clibc_rename_as_new(at, from, $0) : renameat(at, from, at, $0) }
-    }
-    if result == 0 { temporary = nil }
-    return result == 0
-  }
-
-  /// Links the file to a name that must not exist. On failure, sets `errno`.
+  /// Links the file, which has no name, to one that must not exist. On failure, sets `errno`.
   private func giveName(_ name: RawPath) -> Bool {
-    let at = folder.number
-    let result = name.withCString { name in
-      temporary?.withCString { linkat(at, $0, at, name, 0) }
-        ?? linkat(AT_FDCWD, Self.link(to: file), at, name, AT_SYMLINK_FOLLOW)
-    }
-    return result == 0
+    name.withCString { linkat(AT_FDCWD, Self.link(to: file), folder.number, $0, AT_SYMLINK_FOLLOW) } == 0
   }
 
   private static func create(

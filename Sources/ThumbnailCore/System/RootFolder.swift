@@ -143,15 +143,14 @@ package final class RootFolder: Sendable {
 
   /// Whether two files have the same bytes, and some. On different devices they may be one, seen through mounts with
   /// other times.
-  package static func areSameBytes(_ one: OpenFile, _ other: OpenFile) -> Bool {
+  package static func areSameBytes(_ one: OpenFile, _ other: OpenFile) throws -> Bool {
     let count = one.state.byteCount
     guard one.state.kind == .regular, other.state.kind == .regular, count > 0, count == other.state.byteCount else {
       return false
     }
     let bodies = [one.file, other.file].map { ByteSource.file($0, count: count) }
-    return stride(from: 0, to: count, by: 1 << 20).allSatisfy { start in
-      let parts = bodies.map { try? $0.read(at: start, length: 1 << 20) }
-      return parts[0] == parts[1]
+    return try stride(from: 0, to: count, by: 1 << 20).allSatisfy { start in
+      try bodies[0].read(at: start, length: 1 << 20) == bodies[1].read(at: start, length: 1 << 20)
     }
   }
 
@@ -163,7 +162,7 @@ package final class RootFolder: Sendable {
 
   /// Removes a file, which is not a folder.
   ///
-  /// - Parameter expected: Its state, if another file that has come in its place meanwhile is not to be removed.
+  /// - Parameter expected: The state of a readable one, if another file that has come in its place meanwhile is not to be removed.
   /// - Throws: `EEXIST` if there is another file, which stays; `.setAside` if it could not stay by its name.
   package func remove(_ relative: [UInt8], if expected: FileState? = nil) throws(SystemFailure) {
     let (folder, name) = try split(relative)
@@ -172,10 +171,16 @@ package final class RootFolder: Sendable {
       return
     }
     let (at, aside) = (folder.rawValue, NewFile.randomName(beside: name, end: "old"))
+    let (opened, before) = try Self.file(at: name, in: folder, O_RDONLY | O_NOFOLLOW)
     guard name.withCString({ name in aside.withCString { renameat(at, name, at, $0) } }) == 0 else { throw .last }
-    guard !NewFile.isBeingWritten(aside, at), let state = try state(of: aside, in: folder), state == expected else {
-      throw NewFile.giveBack(aside, name, at) ? SystemFailure(code: EEXIST) : .setAside
-    }
+    // Where names number files (rclone), its time and bytes are there.
+    guard !NewFile.isBeingWritten(aside, at), let state = try state(of: aside, in: folder),
+      state == expected
+        || before == expected && state.modified == expected.modified
+          && (try? Self.areSameBytes((opened, before), Self.file(at: aside, in: folder, O_RDONLY | O_NOFOLLOW))) == true
+    else { throw NewFile.renameAsNew(aside, name, at) ? SystemFailure(code: EEXIST) : .setAside }
+    // What is open leaves another file on some network file systems.
+    _ = consume opened
     guard aside.withCString({ unlinkat(at, $0, 0) }) == 0 else { throw .last }
   }
 

@@ -87,7 +87,7 @@ struct OutputFile: ~Copyable, Sendable {
     guard !isInput, first.device != second.device,
       let files = try? (RootFolder.file(at: one), RootFolder.file(at: RawPath(other)))
     else { return false }
-    return RootFolder.areSameBytes(files.0, files.1)
+    return (try? RootFolder.areSameBytes(files.0, files.1)) ?? true
   }
 
   private static func isOpen(_ descriptor: Int32, as path: RawPath) -> Bool {
