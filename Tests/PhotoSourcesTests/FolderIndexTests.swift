@@ -119,6 +119,22 @@
     #expect(await index.currentGeneration() == last)
   }
 
+  @Test func hiddenFilesAreLeftOutWhereverTheyAreAndNeitherTheirLikeNorShownCopies() async throws {
+    // All of one time and length, as a burst, and alike where they begin and end.
+    for (name, byte) in [("a/1.jpg", UInt8(1)), ("a/2.jpg", 2), ("copy.jpg", 2), ("3.jpg", 3)] {
+      try add(name)
+      let file = folder.appending(path: name)
+      try (Data(count: 400_000) + Data(repeating: byte, count: 200_000) + Data(count: 400_000)).write(to: file)
+      try FileManager.default.setAttributes([.modificationDate: Date.distantPast], ofItemAtPath: file.path)
+    }
+    let index = FolderIndex(path: folder.path)
+    #expect(await index.prints(of: ["a/2.jpg"], hidden: ["a/2.jpg", "copy.jpg"]).count == 1)
+    let prints = await index.prints(of: ["a/1.jpg", "a/2.jpg"], hidden: ["a/1.jpg", "a/2.jpg"])
+    try FileManager.default.moveItem(at: folder.appending(path: "a"), to: folder.appending(path: "b"))
+    let arrangement = try await FolderIndex(path: folder.path).arrangement(of: "", order: .name, prints: Set(prints))
+    #expect(try ids(arrangement) == ["3.jpg", "copy.jpg", "b/2.jpg"] && arrangement.hidden == ["b/1.jpg"])
+  }
+
   @Test func aSecondStartReadsOnlyWhatHasChanged() async throws {
     let cache = try TemporaryDirectory()
     for name in ["a.jpg", "b.jpg"] { try add(name, taken: "2024-07-01") }

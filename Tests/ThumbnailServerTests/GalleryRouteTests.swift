@@ -144,12 +144,22 @@
   }
 
   @Test func whatIsHiddenStaysOnDisk() async throws {
-    let page = try await GalleryPage()
+    let page = try await GalleryPage {
+      try TestImages.bytes("formats/jpeg-444.jpg").write(to: $0.appending(path: "lake 0.jpg"))
+    }
     await poll { await page.items().count == 30 }
     let id = try #require(await page.items().first?["id"] as? String)
     #expect(await page.change("delete", #"{"ids":["\#(id)"]}"#).status == .noContent)
     await poll { await page.items().count == 29 }
-    #expect(FileManager.default.fileExists(atPath: page.folder.appending(path: id).path))
+    // Also under another name, until that is shown.
+    let moved = page.folder.appending(path: "moved.jpg")
+    try FileManager.default.moveItem(at: page.folder.appending(path: id), to: moved)
+    #expect(await page.change("search", #"{"query":"moved"}"#).status == .noContent)
+    await poll { await (page.newest()["state"] as? String, page.newest()["hidden"] as? Int) == ("empty", 1) }
+    #expect(await page.change("undo", "{}").object["ids"] as? [String] == ["moved.jpg"])
+    await poll { await page.names() == ["moved.jpg"] }
+    try FileManager.default.moveItem(at: moved, to: page.folder.appending(path: id))
+    #expect(await page.change("search", #"{"query":""}"#).status == .noContent)
     #expect(await page.change("undo", #"{"ids":["\#(id)"]}"#).status == .ok)
     await poll { await page.items().count == 30 }
     for id in ["../secret.jpg", "/etc/passwd", "", "missing"] {

@@ -82,12 +82,13 @@ actor FolderList: ImageList {
     arrange(showingProgress: false)
     // All sizes of a photo have the same key.
     for id in ids { await pipeline.remove(ImageSource.file(at: index.file(of: id))) }
-    return true
+    return await hidden.prints?.insert(index.prints(of: ids, hidden: hidden.ids)) ?? true
   }
 
   func show(_ ids: [String]?) async -> [String] {
     let shown = ids ?? arrangement?.hidden ?? []
     await hidden.remove(shown)
+    await hidden.prints?.remove(index.prints(of: shown))
     arrange(showingProgress: false)
     return shown
   }
@@ -112,16 +113,21 @@ actor FolderList: ImageList {
     }
     let (hiddenIDs, generation) = hidden.current
     hiddenGeneration = generation
-    arranging = Task { [weak self, index, order, isWithin, snapshot] in
+    arranging = Task { [weak self, index, order, isWithin, snapshot, hidden] in
       let result: Result<FolderArrangement, ProviderError>
       do throws(ProviderError) {
         result = .success(
           try await index.arrangement(
-            of: snapshot.query, in: snapshot.album, order: order, hidden: hiddenIDs, within: isWithin))
+            of: snapshot.query, in: snapshot.album, order: order, hidden: hiddenIDs,
+            prints: hidden.prints?.current.ids ?? [], within: isWithin))
       } catch {
         result = .failure(error)
       }
       guard !Task.isCancelled else { return }
+      // From now on by their paths, so that their files are not read again.
+      if let moved = try? result.get().hidden.filter({ !hiddenIDs.contains($0) }), await hidden.hasRoom(for: moved) {
+        await hidden.insert(moved)
+      }
       await self?.take(result)
       guard (try? result.get().isDated) == false else { return }
       // The list so far is ordered by the files' times: it is ordered again when the images' own dates are known.

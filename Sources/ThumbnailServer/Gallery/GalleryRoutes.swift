@@ -265,7 +265,7 @@ struct GalleryRoutes: Sendable {
         throw Problem(.badRequest, "invalid-request", "there is no room for more hidden pictures; show some first")
       }
       guard await list.hide(ids) else {
-        throw Problem(.serviceUnavailable, "cache-problem", "nothing was hidden: the cache's folder cannot be written")
+        throw Problem(.serviceUnavailable, "cache-problem", "not hidden for good: the cache's folder cannot be written")
       }
     case "undo": return .json(["ids": await list.show((try Self.decode(request) as UndoMessage).ids)])
     case "positions": return try await find(Self.decode(request), in: session)

@@ -18,10 +18,12 @@ actor HiddenPhotos {
   /// The names in the order in which they were hidden.
   private(set) var order: [String]
   private let file: HiddenPhotosFile?
+  /// Instead of ids, the prints of files that are hidden wherever they are moved (`FilePrint`).
+  nonisolated let prints: HiddenPhotos?
 
   /// The photos hidden in a file; without a file, photos are hidden as long as the server runs.
-  init(_ file: HiddenPhotosFile? = nil) {
-    self.file = file
+  init(_ file: HiddenPhotosFile? = nil, prints: HiddenPhotos? = nil) {
+    (self.file, self.prints) = (file, prints)
     order = file.flatMap { $0.showsAll ? [] : try? $0.read() } ?? []
     state = Mutex((Set(order), 0))
   }
@@ -91,11 +93,22 @@ package struct HiddenPhotosFile: Sendable {
     self.gallery = gallery
   }
 
+  /// The file with the prints of what is hidden in the folders of all galleries.
+  package var prints: HiddenPhotosFile {
+    var file = HiddenPhotosFile(in: url.deletingLastPathComponent().deletingLastPathComponent(), gallery: "prints")
+    file.showsAll = showsAll
+    return file
+  }
+
   /// Has everything shown again.
-  package func forget() { try? FileManager.default.removeItem(at: url) }
+  package func forget() {
+    let all = ((try? read()) ?? []).compactMap { FilePrint.of(RawPath(gallery).appending(RawPath(text: $0).bytes)) }
+    if !all.isEmpty { prints.change(from: []) { $0.removeAll(where: Set(all).contains) } }
+    try? FileManager.default.removeItem(at: url)
+  }
 
   /// The path of a file that cannot be read: a server that went on would show what is hidden.
-  package var unreadablePath: String? { showsAll || (try? read()) != nil ? nil : url.path }
+  package var unreadablePath: String? { showsAll ? nil : [self, prints].first { (try? $0.read()) == nil }?.url.path }
 
   /// The hidden photos, none if there is no file. Throws if it cannot be read: `DecodingError` if it is of another kind.
   func read() throws -> [String] {

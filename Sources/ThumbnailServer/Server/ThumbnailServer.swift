@@ -49,7 +49,7 @@ package final class ThumbnailServer: HTTPResponder {
     let access = SourceAccess(
       signer: configuration.signer, hosts: configuration.sourceHosts, folder: configuration.folder,
       headers: configuration.headers)
-    let hidden = HiddenPhotos(configuration.hidden)
+    let hidden = HiddenPhotos(configuration.hidden, prints: HiddenPhotos(configuration.hidden?.prints))
     images = ImageRoutes(registry: registry, thumbnails: responder, hidden: hidden)
     responder.namesSources = false
     imaginary = ImaginaryRoutes(thumbnails: responder, access: access, key: configuration.imaginaryKey)

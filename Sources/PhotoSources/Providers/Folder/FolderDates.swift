@@ -11,6 +11,8 @@ struct FolderDates: Sendable {
     let date: CaptureDate
     /// The number of the camera's name.
     var camera: UInt16 = 0
+    /// See `FilePrint`; not stored.
+    var stamp: UInt32 = 0
   }
 
   /// In the order of their keys.

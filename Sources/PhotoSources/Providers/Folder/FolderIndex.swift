@@ -74,18 +74,28 @@ package final class FolderIndex: Sendable {
   /// - Parameters:
   ///   - album: The path of a folder within this one, as of a `FolderAlbum`; empty for this one.
   ///   - hidden: The ids of photos to leave out.
+  ///   - prints: The prints of files to leave out, whatever their paths (`FilePrint`).
   ///   - isWithin: Whether a photo's id belongs to the part that is wanted; nil for all of the folder.
   package func arrangement(
-    of query: String, in album: String = "", order: Order, hidden: Set<String> = [],
+    of query: String, in album: String = "", order: Order, hidden: Set<String> = [], prints: Set<String> = [],
     within isWithin: (@Sendable (String) -> Bool)? = nil
   ) async throws(ProviderError) -> FolderArrangement {
     try await pool.provide { cancelled throws(ProviderError) in
       let listing = try self.current(cancelled)
       return try ProviderError.listing(self.path) { () throws(SystemFailure) in
         try listing.arrangement(
-          of: query, in: album, order: order, hidden: hidden, within: isWithin, cancelled: cancelled)
+          of: query, in: album, order: order, hidden: hidden, prints: prints, within: isWithin, cancelled: cancelled)
       }
     }
+  }
+
+  /// The prints of the files of photos (`FilePrint`).
+  ///
+  /// - Parameter hidden: The ids of hidden photos, if those are to be left out of which copies are shown.
+  package func prints(of ids: [String], hidden: Set<String>? = nil) async -> [String] {
+    (try? await pool.provide { cancelled throws(ProviderError) in
+      try self.current(cancelled).prints(of: ids, hidden: hidden)
+    }) ?? []
   }
 
   /// The photos at positions of an arrangement.
@@ -184,7 +194,7 @@ package struct FolderArrangement: Sendable {
   package let sections: [Section]
   /// The number of images.
   package let count: Int
-  /// The paths of the images that are left out as hidden.
+  /// The paths of the images that are left out as hidden, by their paths or their files.
   package let hidden: [String]
   /// The folders that have some of these images, without folders in those.
   package let albums: [FolderAlbum]

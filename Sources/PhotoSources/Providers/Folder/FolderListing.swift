@@ -87,6 +87,7 @@ final class FolderListing: Sendable {
             if read == nil, state != nil { unread.append(UInt32(records.count)) }
             let assumed = { CaptureDate(name: record.name) ?? CaptureDate(fileTime: state?.modified ?? 0) }
             records.append(read ?? FolderDates.Record(date: assumed()))
+            records[records.count - 1].stamp = state.map(FilePrint.stamp) ?? 0
           }
         }
       }
@@ -115,7 +116,8 @@ final class FolderListing: Sendable {
       for (index, file) in zip(part, files) {
         guard let found = try? DateReader.date(of: RawPath(root).appending(file.path)) else { continue }
         records[Int(index)] = FolderDates.Record(
-          key: FolderDates.key(of: file.path, found.state), date: found.date, camera: cameras.number(of: found.camera))
+          key: FolderDates.key(of: file.path, found.state), date: found.date, camera: cameras.number(of: found.camera),
+          stamp: FilePrint.stamp(of: found.state))
       }
     }
     return FolderListing(self, records, cameras, unread: unread)
@@ -143,7 +145,7 @@ final class FolderListing: Sendable {
   }
 
   func arrangement(
-    of query: String, in album: String, order: FolderIndex.Order, hidden: Set<String>,
+    of query: String, in album: String, order: FolderIndex.Order, hidden: Set<String>, prints: Set<String>,
     within isWithin: ((String) -> Bool)? = nil, cancelled: CancellationFlag
   ) throws(SystemFailure) -> FolderArrangement {
     var places = query.allSatisfy(\.isWhitespace) ? nil : try self.places(matching: query, cancelled)
@@ -152,7 +154,8 @@ final class FolderListing: Sendable {
       places = (places ?? Array(0..<UInt32(count))).filter { images.contains(Int($0)) && !leftOut.contains($0) }
     }
     var hiddenPaths: [String] = []
-    if !hidden.isEmpty || isWithin != nil { (places, hiddenPaths) = try split(places, hidden, isWithin) }
+    let isSplit = !hidden.isEmpty || !prints.isEmpty || isWithin != nil
+    if isSplit { (places, hiddenPaths) = try split(places, hidden, prints, isWithin) }
     let sorted = self.sorted(places, by: order)
     let count = sorted?.count ?? count
     let whole = count > 0 ? [FolderArrangement.Section(title: nil, count: count)] : []
@@ -178,19 +181,33 @@ final class FolderListing: Sendable {
     return all.filter { isPlace[Int($0)] }
   }
 
-  /// The indices except those of hidden paths, and the hidden paths.
+  /// The indices except those of hidden paths or files, and their paths.
   private func split(
-    _ places: [UInt32]?, _ hidden: Set<String>, _ isWithin: ((String) -> Bool)?
+    _ places: [UInt32]?, _ hidden: Set<String>, _ prints: Set<String>, _ isWithin: ((String) -> Bool)?
   ) throws(SystemFailure) -> (shown: [UInt32], hidden: [String]) {
+    let stamps = records.isEmpty ? [] : FilePrint.stamps(of: prints)
     var (shown, leftOut): ([UInt32], [String]) = ([], [])
     let all = places ?? Array(0..<UInt32(count))
     for start in stride(from: 0, to: all.count, by: Self.chunk) {
       let part = all[start..<min(start + Self.chunk, all.count)]
       for (place, id) in zip(part, try paths.paths(at: part.map(Int.init)).map(\.id)) where isWithin?(id) ?? true {
-        if hidden.contains(id) { leftOut.append(id) } else { shown.append(place) }
+        let mayHavePrint = !stamps.isEmpty && stamps.contains(records[Int(place)].stamp)
+        let isHidden = hidden.contains(id) || mayHavePrint && print(of: id).map(prints.contains) == true
+        if isHidden { leftOut.append(id) } else { shown.append(place) }
       }
     }
     return (shown, leftOut)
+  }
+
+  private func print(of id: String) -> String? { FilePrint.of(RawPath(root).appending(RawPath(text: id).bytes)) }
+
+  /// The prints of the files of images; with the ids of those that are hidden without those of copies that are shown.
+  func prints(of ids: [String], hidden: Set<String>?) -> [String] {
+    let prints = Set((try? indices(of: ids))?.keys.compactMap(print) ?? [])
+    let stamps = FilePrint.stamps(of: hidden == nil ? [] : prints)
+    let alike = try? paths.paths(at: records.indices.filter { stamps.contains(records[$0].stamp) }).map(\.id)
+    let shown = alike?.filter { hidden?.contains($0) == false }
+    return Array(prints.subtracting(shown?.compactMap(print) ?? []))
   }
 
   private func places(matching query: String, _ cancelled: CancellationFlag) throws(SystemFailure) -> [UInt32] {
