@@ -117,7 +117,7 @@ struct CacheFixture {
     let tables = [
       ("source", "id = 1"), ("variant", "id = 1"), ("thumbnail", "id = 1"), ("piece", "id BETWEEN 2 AND 3"),
       ("recency", "id = 1"), ("freshness", "source = 1"), ("failure", "source = \(key)"), ("total", "1"),
-      ("tally", "1"), ("listing_page", "id = 1"), ("listing_photo", "id = 1"),
+      ("listing_page", "id = 1"), ("listing_photo", "id = 1"),
     ]
     return try tables.flatMap { table, rows in
       try String.fetchAll(db, sql: "SELECT name FROM pragma_table_info('\(table)')")

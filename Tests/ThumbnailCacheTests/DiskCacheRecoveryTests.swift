@@ -83,7 +83,7 @@
         noted: Date(), until: Date(timeIntervalSinceNow: 100)), of: Sample.source(1).key)
     first.close()
     let tables = [
-      "source", "thumbnail", "piece", "variant", "failure", "freshness", "listing_page", "listing_photo", "tally",
+      "source", "thumbnail", "piece", "variant", "failure", "freshness", "listing_page", "listing_photo",
     ]
     try directory.execute(
       tables.map { "ALTER TABLE \($0) ADD COLUMN later TEXT;" }.joined() + "PRAGMA user_version = 99")

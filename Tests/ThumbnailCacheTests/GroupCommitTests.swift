@@ -80,23 +80,23 @@
 
   @Test func manyReadsAreNotedWithoutAChange() async throws {
     let commits = commits(policy: never)
-    for row in 0..<9 { commits.noteLookUp(isHit: true, row: Int64(row)) }
+    for row in 0..<9 { commits.noteUse(ofRow: Int64(row)) }
     #expect(recorder.operationCounts.isEmpty)
-    commits.noteLookUp(isHit: true, row: 9)
+    commits.noteUse(ofRow: 9)
     #expect(await eventually { recorder.operationCounts == [0] })
     #expect(recorder.batches.first?.touched.count == 10)
   }
 
   @Test func fewReadsAreNotedAfterAWhile() async throws {
     let commits = commits(policy: .init(touchDelay: .milliseconds(10)))
-    commits.noteLookUp(isHit: true, row: 1)
+    commits.noteUse(ofRow: 1)
     #expect(await eventually { recorder.operationCounts == [0] })
   }
 
   @Test func closingCommitsEverythingAndTakesNothingMore() throws {
     let commits = commits(batchBytes: 2000, policy: never)
     try commits.stage(store(1))
-    commits.noteLookUp(isHit: true, row: 7)
+    commits.noteUse(ofRow: 7)
     let finished = Atomic(false)
     commits.close(waits: true) { finished.store(true, ordering: .relaxed) }
     let isFinished = finished.load(ordering: .relaxed)

@@ -88,7 +88,7 @@
 
   @Test func readsAreNotedBeforeALimitIsApplied() throws {
     var area = PendingWrites()
-    area.noteLookUp(isHit: true, row: 1, limit: 5)
+    area.noteUse(ofRow: 1, limit: 5)
     area.stage(.work { try $0.trim(toBytes: 1) })
     let first = try take(&area)
     let second = try take(&area)
@@ -98,8 +98,8 @@
 
   @Test func readsAreNotedOnceInTheOrderOfTheLast() throws {
     var area = PendingWrites()
-    for row in [1, 2, 1, 3, 2] as [Int64] { area.noteLookUp(isHit: true, row: row, limit: 5) }
-    area.noteLookUp(isHit: true, row: 4, limit: 5)
+    for row in [1, 2, 1, 3, 2] as [Int64] { area.noteUse(ofRow: row, limit: 5) }
+    area.noteUse(ofRow: 4, limit: 5)
     #expect(try take(&area, 1).touched == [1, 3, 2])
     let none = area.takeBatch(byteLimit: 1)
     #expect(none?.lastTicket == nil)

@@ -100,9 +100,6 @@ final class CacheWriter: Sendable {
       for row in batch.touched {
         try db.run("UPDATE recency SET used = (SELECT max(used) + 1 FROM recency) WHERE id = ?", [row])
       }
-      if batch.hits + batch.misses > 0 {
-        try db.run("UPDATE tally SET hits = hits + ?, misses = misses + ?", [batch.hits, batch.misses])
-      }
       try eviction.evict(in: db, toPayload: max(0, limits.byteLimit - incoming))
       for operation in batch.operations {
         switch operation {

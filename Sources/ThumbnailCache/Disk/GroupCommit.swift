@@ -40,7 +40,7 @@ final class GroupCommit: Sendable {
     /// Whether a batch must be committed at once.
     func isDue(_ batchBytes: Int, _ policy: CommitPolicy) -> Bool {
       pending.bytes >= batchBytes || pending.touchedCount >= policy.touchCount
-        || isUrgent && (!pending.isEmpty || pending.hasNotes && isClosed)
+        || isUrgent && (!pending.isEmpty || pending.touchedCount > 0 && isClosed)
     }
   }
 
@@ -116,10 +116,10 @@ final class GroupCommit: Sendable {
     }
   }
 
-  /// Counts a look-up and records the row that it has read. Written with a delay.
-  func noteLookUp(isHit: Bool, row: Int64? = nil) {
+  /// Records a row that was read. Written with a delay.
+  func noteUse(ofRow row: Int64) {
     state.withLock { state in
-      state.pending.noteLookUp(isHit: isHit, row: row, limit: 4 * policy.touchCount)
+      state.pending.noteUse(ofRow: row, limit: 4 * policy.touchCount)
       schedule(&state)
     }
   }
@@ -164,7 +164,7 @@ final class GroupCommit: Sendable {
     } else if !state.pending.isEmpty, !state.isDelaySet {
       state.isDelaySet = true
       run(after: policy.delay) { $0.isDelaySet = false }
-    } else if state.pending.hasNotes, !state.isTouchDelaySet {
+    } else if state.pending.touchedCount > 0, !state.isTouchDelaySet {
       state.isTouchDelaySet = true
       run(after: policy.touchDelay) { $0.isTouchDelaySet = false }
     }

@@ -39,9 +39,6 @@ struct PendingWrites {
     var waiters: [Promise<Void, DiskCacheError>] = []
     /// The rows read since the last batch, in order, for the order of eviction.
     var touched: [Int64] = []
-    /// The hits and misses since the last batch.
-    var hits = 0
-    var misses = 0
     /// The ticket of the last operation.
     var lastTicket: UInt64 = 0
 
@@ -58,7 +55,7 @@ struct PendingWrites {
     }
     /// Whether there is anything to write.
     var hasWork: Bool {
-      !touched.isEmpty || hits + misses > 0 || operations.contains { if case .barrier = $0 { false } else { true } }
+      !touched.isEmpty || operations.contains { if case .barrier = $0 { false } else { true } }
     }
   }
 
@@ -81,16 +78,12 @@ struct PendingWrites {
   /// The ticket of the operation that removes everything.
   private var removal: UInt64?
   private var touched: [Int64] = []
-  private var hits = 0
-  private var misses = 0
   private var lastTicket: UInt64 = 0
 
   /// The bytes of pending thumbnails.
   private(set) var bytes = 0
   /// The number of pending recency updates.
   var touchedCount: Int { touched.count }
-  /// Whether recency updates or look-up counts are pending.
-  var hasNotes: Bool { !touched.isEmpty || hits + misses > 0 }
   /// Whether no operation is pending.
   var isEmpty: Bool { queue.isEmpty }
 
@@ -112,16 +105,13 @@ struct PendingWrites {
     case .removeAll:
       sources = [:]
       removal = lastTicket
-      (hits, misses) = (0, 0)
     case .change, .work, .barrier: break
     }
   }
 
-  /// Counts a look-up, and records the row that it has read. Rows beyond `limit` are ignored to bound memory, because
-  /// recency is only a hint.
-  mutating func noteLookUp(isHit: Bool, row: Int64?, limit: Int) {
-    if isHit { hits += 1 } else { misses += 1 }
-    if let row, touched.count < limit { touched.append(row) }
+  /// Records a row that was read. Rows beyond `limit` are ignored to bound memory, because recency is only a hint.
+  mutating func noteUse(ofRow row: Int64, limit: Int) {
+    if touched.count < limit { touched.append(row) }
   }
 
   /// A pending thumbnail.
@@ -138,7 +128,7 @@ struct PendingWrites {
   /// Takes the operations to commit next, up to about `byteLimit` bytes, with the recorded reads. They stay visible
   /// until they are settled. Nil if nothing is pending.
   mutating func takeBatch(byteLimit: Int) -> Batch? {
-    guard !queue.isEmpty || hasNotes else { return nil }
+    guard !queue.isEmpty || !touched.isEmpty else { return nil }
     var batch = Batch()
     var size = 0
     while let next = queue.first {
@@ -157,8 +147,6 @@ struct PendingWrites {
     var seen: Set<Int64> = []
     batch.touched = touched.reversed().filter { seen.insert($0).inserted }.reversed()
     touched = []
-    (batch.hits, batch.misses) = (hits, misses)
-    (hits, misses) = (0, 0)
     return batch
   }
 

@@ -14,10 +14,10 @@ struct SourceReading {
     return try HistoryTable.history(of: source, in: db)
   }
 
-  /// A thumbnail. Nil if it is missing or damaged. Counts as a look-up, and a hit as a use.
+  /// A thumbnail. Nil if it is missing or damaged. A hit counts as a use.
   func thumbnail(_ variant: Variant) throws -> Thumbnail? {
     let (thumbnail, row) = try find(variant)
-    commits.noteLookUp(isHit: thumbnail != nil, row: row)
+    if let row { commits.noteUse(ofRow: row) }
     return thumbnail
   }
 

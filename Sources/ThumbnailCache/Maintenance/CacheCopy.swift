@@ -34,7 +34,7 @@ enum CacheCopy {
     }
     try copy("source", where: "id IN (SELECT source FROM main.thumbnail)", into: db)
     try copy("freshness", where: "source IN (SELECT id FROM main.source)", into: db)
-    for table in ["failure", "tally", "listing_page", "listing_photo"] { try copy(table, into: db) }
+    for table in ["failure", "listing_page", "listing_photo"] { try copy(table, into: db) }
   }
 
   /// Copies the columns that this program knows.

@@ -10,10 +10,6 @@ package struct DiskCacheStatistics: Sendable, Equatable {
   package var payloadBytes = 0
   /// The size of the database and its write-ahead log on disk, in bytes.
   package var fileBytes = 0
-  /// The disk hits of all processes since the cache was created or cleared. Hits in memory are not counted.
-  package var hits = 0
-  /// The disk misses.
-  package var misses = 0
 
   /// Nothing.
   package init() {}
@@ -33,8 +29,5 @@ extension DiskCacheStatistics {
     sources = try db.integer("SELECT count(*) FROM source")
     payloadBytes = try CacheTotals.payload(in: db)
     fileBytes = CacheDatabase.fileBytes(path)
-    if let row = try db.row("SELECT \(CacheTotals.count("hits")), \(CacheTotals.count("misses")) FROM tally") {
-      (hits, misses) = (try row.decode(atIndex: 0), try row.decode(atIndex: 1))
-    }
   }
 }

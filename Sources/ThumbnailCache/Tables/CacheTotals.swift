@@ -1,24 +1,15 @@
 import GRDB
 
-/// Counts for the whole cache: the tables `total` and `tally`.
+/// The table `total`, which has one row: the bytes of all thumbnails.
 ///
-/// Triggers update `total` in the transaction that changes the thumbnails, so it is exact with several writers.
+/// Triggers update it in the transaction that changes the thumbnails, so it is exact with several writers.
 enum CacheTotals {
-  /// - `total` has one row: the bytes of all thumbnails.
-  /// - `tally` has one row, which counts the hits and misses of all processes since the file was created. It is updated
-  ///   along with other changes, never for a look-up alone.
   static let schema = """
     CREATE TABLE total (
       id INTEGER PRIMARY KEY CHECK (id = 1),
       payload INTEGER NOT NULL
     );
     INSERT INTO total VALUES (1, 0);
-    CREATE TABLE tally (
-      id INTEGER PRIMARY KEY CHECK (id = 1),
-      hits INTEGER NOT NULL,
-      misses INTEGER NOT NULL
-    );
-    INSERT INTO tally VALUES (1, 0, 0);
     """
 
   /// SQL for a column with a number of bytes or thumbnails that gives a plausible number even for a damaged row, so

@@ -106,8 +106,8 @@ enum DiskCacheSchema {
   }
 
   /// Tables that this program does not use. Without `micro`, 0.10.0 opens no file for reading alone; it stores there, by
-  /// the ids of thumbnails, what the trigger removes with them. Without `census` and its triggers it takes a file for
-  /// damaged.
+  /// the ids of thumbnails, what the trigger removes with them. Without `tally`, and `census` and its triggers, it takes
+  /// a file for damaged.
   private static let unused = """
     CREATE TABLE micro (
       id INTEGER PRIMARY KEY,
@@ -117,6 +117,7 @@ enum DiskCacheSchema {
     CREATE TRIGGER micro_thumbnail_deleted AFTER DELETE ON thumbnail BEGIN
       DELETE FROM micro WHERE id = old.id;
     END;
+    CREATE TABLE tally (id INTEGER PRIMARY KEY, hits, misses);
     CREATE TABLE census (variant, format, thumbnails, bytes, PRIMARY KEY (variant, format)) WITHOUT ROWID;
     CREATE TRIGGER census_inserted AFTER INSERT ON thumbnail BEGIN SELECT 1; END;
     CREATE TRIGGER census_deleted AFTER DELETE ON thumbnail BEGIN SELECT 1; END;
@@ -124,7 +125,7 @@ enum DiskCacheSchema {
 
   private static let parts = [
     "source", "variant", "thumbnail", "piece", "recency", "recency_used", "total", "thumbnail_inserted",
-    "thumbnail_deleted", "freshness", "freshness_left", "failure", "tally", "source_host",
+    "thumbnail_deleted", "freshness", "freshness_left", "failure", "source_host",
     "listing_page", "listing_photo", "listing_page_deleted",
   ]
 

@@ -58,8 +58,8 @@ struct CacheClearCommand: AsyncParsableCommand {
         thumbs cache clear --cache-dir /var/cache/thumbs
 
       Also removed: the stored pages of searches, the freshness of pictures,
-      remembered failures, the count of hits and misses, interrupted downloads, the
-      pauses of hosts, and the dates of pictures in folders.
+      remembered failures, interrupted downloads, the pauses of hosts, and the
+      dates of pictures in folders.
       Others may use the cache meanwhile.
 
       --json prints directory, removedThumbnails, removedBytes.

@@ -13,11 +13,8 @@ struct CacheStatsCommand: AsyncParsableCommand {
       Example:
         thumbs cache stats --json
 
-      Hits and misses are look-ups on the disk, of all runs since the cache was
-      begun or cleared.
-
-      --json prints directory, thumbnails, sources, bytes, limitBytes, fileBytes,
-      partialBytes (the beginnings of broken downloads), hits and misses.
+      --json prints directory, thumbnails, sources, bytes, limitBytes, fileBytes
+      and partialBytes (the beginnings of broken downloads).
       """)
 
   @OptionGroup var cache: CacheOptions
@@ -29,17 +26,13 @@ struct CacheStatsCommand: AsyncParsableCommand {
     let object: JSONObject = [
       "directory": cache.directory.path, "thumbnails": held.thumbnails, "sources": held.sources,
       "bytes": held.payloadBytes, "limitBytes": cache.limit.bytes, "fileBytes": held.fileBytes,
-      "partialBytes": partialBytes, "hits": held.hits, "misses": held.misses,
+      "partialBytes": partialBytes,
     ]
     var lines = [
       cache.directory.path, "\(held.thumbnails) thumbnails of \(held.sources) pictures",
       "\(ByteSize(bytes: held.payloadBytes)) of \(cache.limit), \(ByteSize(bytes: held.fileBytes)) on disk",
     ]
     if partialBytes > 0 { lines.append("\(ByteSize(bytes: partialBytes)) of interrupted downloads to resume") }
-    let lookUps = held.hits + held.misses
-    let share = (100 * Double(held.hits) / Double(max(1, lookUps))).rounded(toPlaces: 1)
-    lines.append(
-      lookUps == 0 ? "no look-ups yet" : "\(held.hits) hits, \(held.misses) misses: \(share) % found")
     try Console.standard.print(form.json ? object.line : lines.joined(separator: "\n"))
   }
 }
