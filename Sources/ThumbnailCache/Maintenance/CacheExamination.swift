@@ -8,8 +8,8 @@ package struct CacheExamination: Sendable {
   package let directory: String
   /// Whether the folder exists.
   package let isThere: Bool
-  /// The contents of the file, without a limit; zeros if it does not exist or cannot be read.
-  package let contents: DiskCacheStatistics
+  /// The size of the file on disk, in bytes.
+  package let fileBytes: Int
   /// Why the cache cannot be used as it is; nil if it can.
   package let problem: DiskCacheError?
   /// A warning that other users can access the folder, and what to do; nil if they cannot.
@@ -38,30 +38,30 @@ extension CacheExamination {
     let system = FileSystem(at: place)
     (fileSystem, isOnNetwork, freeBytes) = (system.kind, system.isShared, system.freeBytes)
     let file = CacheDatabase.path(in: path)
+    fileBytes = CacheDatabase.fileBytes(file)
     do {
       if let failure = Self.failureToWrite(to: place) {
         throw DiskCacheError.directoryUnusable(path: path, reason: failure.reason)
       }
-      let isThere = FileManager.default.fileExists(atPath: file)
-      (contents, problem) = (isThere ? try Self.read(file) : DiskCacheStatistics(), nil)
+      if FileManager.default.fileExists(atPath: file) { try Self.read(file) }
+      problem = nil
     } catch {
-      (contents, problem) = (DiskCacheStatistics(), DiskCacheError(error, path: file))
+      problem = DiskCacheError(error, path: file)
     }
   }
 
-  private static func read(_ file: String) throws -> DiskCacheStatistics {
+  private static func read(_ file: String) throws {
     var configuration = Configuration()
     configuration.readonly = true
     configuration.busyMode = .timeout(2)
     let queue = try DatabaseQueue(path: file, configuration: configuration)
     defer { try? queue.close() }
-    return try queue.unsafeRead { db in
+    try queue.unsafeRead { db in
       switch try DiskCacheSchema.inspect(db) {
-      case .usable: break
-      case .empty, .unfinished: return DiskCacheStatistics()
+      case .usable: _ = try DiskCacheStatistics(in: db, path: file)
+      case .empty, .unfinished: break
       case .unusable(let reason, _): throw DiskCacheError.damaged(path: file, reason: reason)
       }
-      return try DiskCacheStatistics(in: db, path: file)
     }
   }
 

@@ -138,8 +138,7 @@ actor GallerySessions {
 enum Token {
   /// 128 bits of the system's random numbers, in hexadecimal digits.
   static func random() -> String {
-    let bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
-    return bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    (0..<16).map { _ in UInt8.random(in: .min ... .max) }.hexadecimal
   }
 
   /// Whether two texts are equal, in a time that does not depend on where they differ.

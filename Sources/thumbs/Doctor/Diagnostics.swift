@@ -85,8 +85,8 @@ extension Diagnostics {
   /// The command and its dependencies.
   private mutating func addVersions(_ network: CurlFeatures?) {
     let versions: [(name: String, version: String?)] = [
-      ("thumbs", ThumbnailPipeline.version), ("Swift", Self.swiftVersion), ("libvips", Codec.version),
-      ("libjpeg-turbo", Codec.jpegVersion), ("ISA-L", PNGInflater.version), ("libwebp", Codec.webPVersion),
+      ("thumbs", ThumbnailPipeline.version), ("libvips", Codec.version), ("libjpeg-turbo", Codec.jpegVersion),
+      ("ISA-L", PNGInflater.version), ("libwebp", Codec.webPVersion),
       ("libtiff", Codec.tiffVersion), ("libde265", Codec.de265Version), ("dav1d", Codec.dav1dVersion),
       ("libcurl", network?.version), ("SQLite", CacheExamination.databaseVersion),
     ]
@@ -94,32 +94,16 @@ extension Diagnostics {
     add("versions", versions.reduce(into: JSONObject()) { $0.add($1.name, $1.version ?? "missing") })
   }
 
-  /// The compiler that the library was built with.
-  private static var swiftVersion: String {
-    #if compiler(>=6.4)
-      "6.4 or later"
-    #elseif compiler(>=6.3)
-      "6.3"
-    #else
-      "6.2"
-    #endif
-  }
-
   mutating func add(_ cache: CacheExamination, limit: ByteSize) {
-    let (held, free) = (cache.contents, cache.freeBytes)
-    let contents =
-      "\(held.thumbnails) thumbnails of \(held.sources) pictures, \(ByteSize(bytes: held.payloadBytes)), "
-      + "\(ByteSize(bytes: held.fileBytes)) on disk"
+    let free = cache.freeBytes
     paragraphs.append([
       "cache: \(cache.directory)" + (cache.fileSystem.map { " on \($0)" } ?? "")
-        + (free.map { ", \(ByteSize(bytes: $0)) free there" } ?? ""),
-      "  \(cache.isThere ? contents : "not there yet")",
+        + (free.map { ", \(ByteSize(bytes: $0)) free there" } ?? "") + (cache.isThere ? "" : ", not there yet")
     ])
     add(
       "cache",
       [
-        "directory": cache.directory, "exists": cache.isThere, "thumbnails": held.thumbnails, "sources": held.sources,
-        "bytes": held.payloadBytes, "fileBytes": held.fileBytes, "fileSystem": cache.fileSystem,
+        "directory": cache.directory, "exists": cache.isThere, "fileSystem": cache.fileSystem,
         "network": cache.isOnNetwork, "freeBytes": free,
       ] as JSONObject)
     switch cache.problem {
@@ -134,7 +118,7 @@ extension Diagnostics {
         "\(cache.directory) is on a network file system (\(cache.fileSystem ?? "unknown")), where the cache can be "
           + "damaged: choose a folder on a local disk")
     }
-    let growth = limit.bytes + limit.bytes / 10 - held.fileBytes
+    let growth = limit.bytes + limit.bytes / 10 - cache.fileBytes
     if cache.problem == nil, let free, free < growth {
       add(
         .remark,

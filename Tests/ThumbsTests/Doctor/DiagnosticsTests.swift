@@ -49,12 +49,11 @@
     #expect(report.findings.contains { $0.message.hasPrefix("SVG cannot be read: ") && $0.message.contains("apt") })
   }
 
-  @Test func theCacheIsCountedAndNotChanged() async throws {
+  @Test func theCacheIsSeen() async throws {
     let fixture = try PipelineFixture()
     _ = try await fixture.pipeline.thumbnail(for: fixture.request())
     await fixture.pipeline.flush()
     let cache = try #require(try await report { $0.cacheDirectory = fixture.directory.url }.cache)
-    #expect(cache.thumbnails == 1 && cache.sources == 1 && cache.bytes > 0 && cache.fileBytes > cache.bytes)
     #expect(cache.exists && cache.freeBytes ?? 0 > 0)
   }
 
@@ -93,7 +92,7 @@
 
   @Test func aNetworkFileSystemIsAProblem() {
     let cache = CacheExamination(
-      directory: "/net/cache", isThere: true, contents: .init(), problem: nil, exposure: nil, fileSystem: "nfs4",
+      directory: "/net/cache", isThere: true, fileBytes: 0, problem: nil, exposure: nil, fileSystem: "nfs4",
       isOnNetwork: true, freeBytes: nil)
     var diagnostics = Diagnostics()
     diagnostics.add(cache, limit: .gibibytes(1))

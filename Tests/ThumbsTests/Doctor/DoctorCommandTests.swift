@@ -8,7 +8,6 @@ struct DoctorReport: Decodable {
   struct Cache: Decodable {
     let directory: String
     let exists: Bool
-    let thumbnails, sources, bytes, fileBytes: Int
     let network: Bool
     let freeBytes: Int?
   }
@@ -41,7 +40,7 @@ struct DoctorReport: Decodable {
     let libraries = [
       "libvips", "libjpeg-turbo", "ISA-L", "libwebp", "libtiff", "libde265", "dav1d", "libcurl", "SQLite",
     ]
-    #expect(Set(report.versions.keys) == Set(["thumbs", "Swift"] + libraries))
+    #expect(Set(report.versions.keys) == Set(["thumbs"] + libraries))
     #expect(report.versions.values.allSatisfy { $0.first?.isNumber == true })
     let readers = Dictionary(uniqueKeysWithValues: report.formats.map { ($0.format, $0.reader) })
     #expect(!readers.values.contains("process"))
@@ -53,13 +52,12 @@ struct DoctorReport: Decodable {
     #expect(report.cache?.exists == false && !FileManager.default.fileExists(atPath: bench.cache.path))
   }
 
-  @Test func countsWhatIsInTheCache() async throws {
+  @Test func seesTheCache() async throws {
     _ = try bench.folder("pictures", pictures: 1)
     _ = try await bench.run("prefetch", "--query", "", "--provider", "folder:pictures")
     let run = try await bench.run("doctor", "--json")
     let cache = try #require(try report(run).cache)
-    #expect(cache.exists && cache.thumbnails == 1 && cache.sources == 1 && cache.bytes > 0 && cache.fileBytes > 0)
-    #expect(cache.directory == bench.cache.path)
+    #expect(cache.exists && cache.directory == bench.cache.path)
   }
 
   @Test func speaksToPeopleInLines() async throws {
