@@ -55,11 +55,24 @@ struct CommandFailure: Error {
     }
   }
 
-  /// The failure for an error that a command has thrown; nil for those of the argument parser.
-  init?(thrown error: any Error) {
+  /// The end for an error that a command or the argument parser has thrown. With success, the message is a help or the
+  /// version, for stdout.
+  ///
+  /// - Parameter arguments: The command line, including the program's name.
+  init(thrown error: any Error, arguments: [String]) {
     switch error {
     case is CommandFailure, is SystemFailure, is DiskCacheError, is ThumbnailError: self.init(error)
-    default: return nil
+    default:
+      let status = Thumbs.exitCode(for: error)
+      // For the help of an unknown command, the parser prints the general help.
+      let mayBeMisspelt = status == .validationFailure || status == .success && arguments.dropFirst().first == "help"
+      let text = status == .success ? Thumbs.fullMessage(for: error) : Thumbs.message(for: error)
+      if mayBeMisspelt, !text.isEmpty, let problem = UsageMessage.misspelling(in: arguments) {
+        self.init(.validationFailure, problem)
+      } else {
+        let message = status == .success ? text : UsageMessage.line(text, arguments: arguments)
+        self.init(status, text.isEmpty ? nil : message)
+      }
     }
   }
 }

@@ -85,28 +85,12 @@ struct Thumbs: AsyncParsableCommand {
   private static func leave(with error: any Error) -> Never {
     let console = Console.standard
     try? console.finishPrinting()
-    if let failure = CommandFailure(thrown: error) { end(with: console.report(failure)) }
-    let status = exitCode(for: error)
-    let arguments = CommandLine.arguments
-    // For the help of an unknown command, the parser prints the general help.
-    if status == .success, arguments.dropFirst().first == "help", let problem = UsageMessage.misspelling(in: arguments)
-    {
-      console.complain(problem)
-      end(with: .validationFailure)
+    let failure = CommandFailure(thrown: error, arguments: CommandLine.arguments)
+    if failure.status == .success, let text = failure.message {
+      do { try console.print(text) } catch { leave(with: error) }
+      end(with: .success)
     }
-    if status == .success {
-      let text = fullMessage(for: error)
-      if !text.isEmpty {
-        do { try console.print(text) } catch { leave(with: error) }
-      }
-    } else {
-      let text = message(for: error)
-      if !text.isEmpty {
-        let misspelling = status == .validationFailure ? UsageMessage.misspelling(in: arguments) : nil
-        console.complain(misspelling ?? UsageMessage.line(text, arguments: arguments))
-      }
-    }
-    end(with: status)
+    end(with: console.report(failure))
   }
 
   /// Ends the process at once. Workers may still load libraries, some of which abort at an orderly end if they are not

@@ -8,11 +8,6 @@
     origin = try .picture()
   }
 
-  @Test func aPersonsOwnListsReachTheirNetwork() async throws {
-    let run = try await bench.run("get", "\(origin.url("/a"))", "-o", "a.jpg")
-    #expect(run.status == 0 && origin.requests.count == 1, "\(run.stderr)")
-  }
-
   @Test func aListOfStrangersDoesNot() async throws {
     let list = "\(origin.url("/a"))\n\(origin.url("/b", host: "localhost"))\n"
     let run = try await bench.run(
@@ -49,16 +44,5 @@
     #expect(origin.connectionCount == 0)
     let named = ["THUMBS_PROXY": "http://127.0.0.1:\(origin.port)"].merging(environment) { $1 }
     #expect(try await bench.start(get, environment: named).run().status == 0)
-  }
-
-  @Test(
-    arguments: [
-      (["--allow-private-networks", "--allow-network", "10.0.0.0/8"], "give --public-addresses-only, too"),
-      (["--allow-network", "10.0.0.0/33"], "10.0.0.0/8 or fd00::/8"),
-      (["--refuse-network", "localhost"], "10.0.0.0/8 or fd00::/8"),
-    ])
-  func whatCannotBeMeantIsSaid(options: [String], says: String) async throws {
-    let run = try await bench.start(["serve", "--port", "0"] + options).run()
-    #expect(run.status == 64 && run.stdout.isEmpty && run.stderr.contains(says), "\(run.stderr)")
   }
 }

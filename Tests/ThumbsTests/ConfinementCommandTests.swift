@@ -41,11 +41,6 @@
     #expect(run.lines.contains { $0.hasPrefix("helpers confined: ") })
   }
 
-  @Test func confinementIsNotRequiredOfWhatDoesNotRun() async throws {
-    let run = try await bench.run("worker", "--require-confinement", "--isolate", "off")
-    #expect(run.status == 64 && run.stderr.contains("exclude"), "\(run.stderr)")
-  }
-
   @Test func aRunningCommandShowsNoKeys() async throws {
     let variables = [
       "UNSPLASH_ACCESS_KEY": "hunter2", "PEXELS_API_KEY": "hunter2", "THUMBS_CLIENT_KEY_PASSWORD": "hunter2",

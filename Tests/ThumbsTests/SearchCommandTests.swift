@@ -72,14 +72,6 @@
     expectComplaint(run, 69, "thumbs: there is no folder nowhere; check the path\n")
   }
 
-  @Test func wrongUsageEndsWith64() async throws {
-    for arguments in [
-      ["search"], ["search", "--query", "a", "--count", "0"],
-    ] { expectComplaint(try await bench.start(arguments).run(), 64) }
-    let noKey = try await bench.run("search", "--query", "a", "--provider", "unsplash")
-    #expect(noKey.status == 64 && noKey.stderr.contains("UNSPLASH_ACCESS_KEY"))
-  }
-
   @Test func listsAnAPIWithWhomToThank() async throws {
     let unsplash = try UnsplashOrigin(directory: TestImages.gallery)
     let text = try await search(unsplash, "--query", "lake")

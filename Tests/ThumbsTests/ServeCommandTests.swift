@@ -280,7 +280,7 @@
   ])
   func aMistakeInTheFileIsOneLine(text: String, named: String) async throws {
     try Data(text.utf8).write(to: bench.url("server.json"))
-    let run = try await bench.start(["serve", "--config", "server.json", "--port", "0"]).run()
+    let run = await Run(of: ["serve", "--config", bench.url("server.json").path, "--port", "0"])
     expectComplaint(run, 64, "server.json", named)
   }
 

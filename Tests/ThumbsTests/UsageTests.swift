@@ -2,12 +2,8 @@ import ArgumentParser
 
 @testable import thumbs
 
-/// What the command line may hold: wrong values, helps, versions.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct UsageTests {
-  private let bench: Bench
-
-  init() throws { bench = try Bench() }
-
+/// What the command line may hold: wrong values, helps, versions. Without processes, but for one row.
+@Suite(.timeLimit(.minutes(10))) struct UsageTests {
   /// A command line, and what its one line of complaint must name.
   struct Mistake: CustomTestStringConvertible, Sendable {
     let arguments: [String]
@@ -15,6 +11,11 @@ import ArgumentParser
 
     init(_ line: String, _ named: String...) {
       arguments = line.split(separator: " ").map { $0 == "''" ? "" : String($0) }
+      self.named = named
+    }
+
+    init(_ line: String, value: String, _ named: String...) {
+      arguments = line.split(separator: " ").map { String($0) } + [value]
       self.named = named
     }
 
@@ -97,7 +98,6 @@ import ArgumentParser
     Mistake("serve --share --urls a", "--share", "--urls"),
     Mistake("serve a --password-file b --root c", "a folder and nothing else", "--root"),
     Mistake("serve a --share --public", "--public"),
-    Mistake("serve --share", "name the folder"),
     Mistake("serve . --share --password-file none/b", "none/b", "No such file"),
     Mistake("serve --port 70000", "--port 70000", "0 to 65535"),
     Mistake("serve --allow-source a*b", "'a*b'", "*.example.org"),
@@ -121,31 +121,70 @@ import ArgumentParser
     Mistake("prefetch --urls a --foobar", "'--foobar'", "thumbs prefetch --help"),
     Mistake("get a.jpg --json --output -", "--json", "--output -"),
     Mistake("get a.jpg --rotate=90 --output b.jpg", "no option '--rotate' any more", "ImageMagick"),
+    Mistake("get a.jpg --output b.jpg --crop 9", "--crop 300x200+10+20"),
+    Mistake("search", "--query"),
+    Mistake("search --query a --count 0", "--count 0"),
+    Mistake("search --query a --provider unsplash", "UNSPLASH_ACCESS_KEY"),
+    Mistake("prefetch --query a --provider commons:ftp://ada:hunter2@x", "***@x", "https://"),
+    Mistake("prefetch --urls a --sheet sheet.jpg", ".html"), Mistake("prefetch --urls a --sheet ''", ".html"),
+    Mistake("prefetch --urls a --name {name}", "--export DIR"),
+    Mistake("prefetch --urls a --overwrite", "--export DIR"),
+    Mistake("prefetch --urls a --export ''", "name a folder"),
+    Mistake("prefetch --urls a --export b --name same", "{name} or {hash}"),
+    Mistake("prefetch --urls a --export b --name ../{name}", "out of the output folder"),
+    Mistake("worker --tar a --inline", "--tar"), Mistake("worker --max-failures many", "--max-failures"),
+    Mistake("worker --shard-size 0", "--shard-size"), Mistake("worker --originals", "--originals"),
+    Mistake("worker --require-confinement --isolate off", "exclude"),
+    Mistake("serve --isolate web", "--isolate"), Mistake("serve --helper-deadline 0", "seconds"),
+    Mistake("serve --unsafe-from-web --isolate off", "exclude"),
+    Mistake("serve --allow-private-networks --allow-network 10.0.0.0/8", "give --public-addresses-only, too"),
+    Mistake("serve --allow-network 10.0.0.0/33", "10.0.0.0/8 or fd00::/8"),
+    Mistake("serve --refuse-network localhost", "10.0.0.0/8 or fd00::/8"),
+    Mistake("serve --port 0 --header", value: "Authorization: hunter2", "names no host"),
+    Mistake("serve --port 0 --header hunter2", "write 'HOST=NAME: VALUE'"),
+    Mistake("serve --port 0 --header", value: "*=Bearer hunter2: x", "a name has no blanks"),
+    Mistake("serve --port 0 --header", value: "*=X: hunter2\nY: 1", "one line"),
+    Mistake("serve --port 0 --client-cert nowhere.pem", "names no host"),
+    Mistake("serve --port 0 --client-cert a.example=nowhere.pem", "--client-cert nowhere.pem cannot be read"),
+    Mistake("serve --port 0 --netrc-file nowhere", "--netrc-file nowhere cannot be read"),
   ])
-  func aMistakeIsOneLineThatNamesItAndSaysWhatToDo(_ mistake: Mistake) async throws {
-    let run = try await bench.start(mistake.arguments).run()
+  func aMistakeIsOneLineThatNamesItAndSaysWhatToDo(_ mistake: Mistake) async {
+    let run = await Run(of: mistake.arguments)
     expectComplaint(run, 64)
     for name in mistake.named { #expect(run.stderr.contains(name), "\(run.stderr)") }
+    #expect(!run.stderr.contains("hunter2"))
+  }
+
+  @Test func theProcessSaysWhatItsLineHasWrong() async throws {
+    let bench = try Bench()
+    expectComplaint(try await bench.run("prefech"), 64, "did you mean 'prefetch'")
+    // There are no pictures in its folder.
+    expectComplaint(try await bench.run("serve", "--share"), 64, "name the folder")
+    let help = try await bench.run("help", "cache")
+    let same = await Run(of: ["cache", "--help"])
+    #expect(help.status == 0 && help.stderr.isEmpty && help.stdout == same.stdout)
+  }
+
+  @Test func usualSpellingsAreTaken() throws {
+    _ = try GetCommand.parse(["a", "--output", "b", "--format", "jpg", "--fit", "cover", "--gravity", "center"])
   }
 
   @Test(arguments: [
     "", "prefetch", "search", "convert", "site", "get", "doctor", "cache", "cache stats", "cache list",
     "cache prune", "cache remove", "cache clear", "serve", "worker", "sign",
   ])
-  func everyHelpFitsATerminalAndHasAnExample(command: String) async throws {
+  func everyHelpFitsATerminalAndHasAnExample(command: String) async {
     let words = command.split(separator: " ").map(String.init)
-    for arguments in [words + ["--help"], ["help"] + words] {
-      let run = try await bench.start(arguments).run()
-      #expect(run.status == 0 && run.stderr.isEmpty)
-      let examples = run.lines.filter { $0.contains("  thumbs \(command)") || $0.contains("| thumbs \(command)") }
-      #expect(!examples.isEmpty)
-      #expect(run.lines.allSatisfy { $0.count <= 80 })
-      #expect(run.lines.count <= (command == "prefetch" ? 90 : 60))
-    }
+    let (run, same) = (await Run(of: words + ["--help"]), await Run(of: ["help"] + words))
+    #expect(run.status == 0 && run.stdout == same.stdout)
+    let examples = run.lines.filter { $0.contains("  thumbs \(command)") || $0.contains("| thumbs \(command)") }
+    #expect(!examples.isEmpty)
+    let lines = Thumbs.helpMessage(for: UsageMessage.called(words[...]).command, columns: 80).split(separator: "\n")
+    #expect(lines.allSatisfy { $0.count <= 80 } && run.lines.count <= (command == "prefetch" ? 90 : 60))
   }
 
   @Test func theWholeHelpOfPrefetchHasEveryOptionWithItsDefault() async throws {
-    let run = try await bench.run("prefetch", "--help-hidden")
+    let run = await Run(of: ["prefetch", "--help-hidden"])
     let defaults = [
       "--query": nil, "--urls": nil, "--provider": "unsplash or pexels",
       "--count": "three pages", "--size": "400", "--fit": "contain",
@@ -170,8 +209,8 @@ import ArgumentParser
     line.hasPrefix("  \(option) ") || line.hasPrefix("  -\(option.dropFirst(2).prefix(1)), \(option) ")
   }
 
-  @Test func theHelpOfSearchHasNothingAboutPicturesItDoesNotFetch() async throws {
-    let help = try await bench.start(["search", "--help-hidden"]).run().lines.joined(separator: "\n")
+  @Test func theHelpOfSearchHasNothingAboutPicturesItDoesNotFetch() {
+    let help = SearchCommand.helpMessage(includeHidden: true)
     for option in ["--size", "--per-host", "--jobs"] { #expect(!help.contains(option)) }
   }
 
@@ -205,9 +244,26 @@ import ArgumentParser
   }
 
   @Test func theVersionGoesToStdout() async throws {
-    let run = try await bench.run("--version")
+    let run = try await Bench().run("--version")
     #expect(run.status == 0 && run.stderr.isEmpty)
     #expect(run.lines.count == 1 && run.lines[0].split(separator: ".").count == 3)
+  }
+}
+
+extension Run {
+  /// What comes of a command line that ends before anything is done, without a process of its own.
+  init(of words: [String]) async {
+    var failure = CommandFailure(.success)
+    do {
+      var command = try Thumbs.parseAsRoot(words)
+      if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
+    } catch {
+      failure = CommandFailure(thrown: error, arguments: ["thumbs"] + words)
+    }
+    let (text, isPrinted) = (failure.message.map { "\($0)\n" } ?? "", failure.status == .success)
+    status = failure.status.rawValue
+    stdout = Data(isPrinted ? text.utf8 : "".utf8)
+    stderr = isPrinted || text.isEmpty ? "" : "thumbs: \(PlainText.line(String(text.dropLast())))\n"
   }
 }
 

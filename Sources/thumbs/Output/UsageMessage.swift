@@ -60,7 +60,7 @@ enum UsageMessage {
   }
 
   /// The command that words call, and the words that call it, with the program's name.
-  private static func called(_ words: ArraySlice<String>) -> (command: any ParsableCommand.Type, path: [String]) {
+  static func called(_ words: ArraySlice<String>) -> (command: any ParsableCommand.Type, path: [String]) {
     var found: (command: any ParsableCommand.Type, path: [String]) = (Thumbs.self, ["thumbs"])
     for word in words {
       let known = found.command.configuration.subcommands

@@ -9,6 +9,13 @@ import Thumbnailer
 final class VerboseLog: Sendable {
   private let task = Mutex<Task<Void, Never>?>(nil)
 
+  private static let printsLogs = Atomic(false)
+  /// Set up once in a process, be it one of tests, which runs several commands.
+  private static let logging: Void = LoggingSystem.bootstrap { label in
+    guard printsLogs.load(ordering: .relaxed) else { return SwiftLogNoOpLogHandler() }
+    return ConsoleLogHandler(label: label)
+  }
+
   private init() {}
 
   /// Starts the logging of the library. Without `isVerbose` all logs are discarded, since the command prints its own
@@ -16,10 +23,8 @@ final class VerboseLog: Sendable {
   ///
   /// - Returns: The log, to follow a pipeline; nil without `isVerbose`.
   @discardableResult static func start(_ isVerbose: Bool) -> VerboseLog? {
-    LoggingSystem.bootstrap { label in
-      guard isVerbose else { return SwiftLogNoOpLogHandler() }
-      return ConsoleLogHandler(label: label)
-    }
+    printsLogs.store(isVerbose, ordering: .relaxed)
+    _ = logging
     return isVerbose ? VerboseLog() : nil
   }
 
