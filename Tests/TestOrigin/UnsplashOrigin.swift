@@ -30,21 +30,12 @@ public final class UnsplashOrigin: Sendable {
   /// - Parameters:
   ///   - hourlyLimit: The number of requests before the rate limit is exceeded.
   ///   - perPage: The most photos a page.
-  ///   - gate: Returns the gate that holds an image back, by its id.
   public init(
-    pictures: [Picture], accessKey: String = "test-access-key", hourlyLimit: Int = 5000, perPage: Int = 30,
-    heldBy gate: @escaping @Sendable (_ id: String) -> Gate? = { _ in nil }
+    pictures: [Picture], accessKey: String = "test-access-key", hourlyLimit: Int = 5000, perPage: Int = 30
   ) throws {
     let api = UnsplashAnswers(pictures: pictures, accessKey: accessKey, hourlyLimit: hourlyLimit, perPage: perPage)
     self.api = api
-    origin = try Origin { request in
-      let response = api.response(to: request)
-      let prefix = "/images/photo-"
-      guard request.path.hasPrefix(prefix), let gate = gate(String(request.path.dropFirst(prefix.count))) else {
-        return response
-      }
-      return response.held(by: gate)
-    }
+    origin = try Origin { request in api.response(to: request) }
   }
 
   /// Serves the JPEG and PNG files of a folder and its subfolders, sorted by path. The words of the path are the

@@ -93,29 +93,4 @@
     #expect(record.thumbnails.map { [$0.width, $0.height] } == [[20, 15]])
     #expect(record.source != nil)
   }
-
-  @Test func passwordsAreNeverShown() async throws {
-    let origin = try origin()
-    let url = "\(origin.url("/missing.jpg"))".replacing("http://", with: "http://ada:se%20cret@")
-    let get = try await bench.run("get", url, "--output", "a.jpg", "--verbose")
-    #expect(get.status == 1)
-    #expect(get.stderr.contains("http://***@127.0.0.1:\(origin.port)/missing.jpg"))
-    #expect(!get.stderr.contains("cret") && !get.stderr.contains("ada"))
-
-    let good = "\(origin.url("/good.jpg"))".replacing("http://", with: "http://ada:secret@")
-    let list = Data("\(url)\n\(good)\nftp://ada:secret@host/\nhttp://ada:secret@ho st/\n".utf8)
-    for flags in [["--json"], [], ["--verbose"]] {
-      let run = try await bench.start(["prefetch", "--urls", "-"] + flags, input: .bytes(list)).run()
-      let all = String(decoding: run.stdout, as: UTF8.self) + run.stderr
-      #expect(!all.contains("cret") && !all.contains("ada:"), "\(all)")
-      if flags == ["--json"] {
-        let made = try #require(try run.pictures().first { $0.status != "failed" })
-        #expect(made.url == "http://***@127.0.0.1:\(origin.port)/good.jpg" && made.id == made.url)
-      }
-    }
-    let provider = try await bench.run(
-      "prefetch", "--query", "a", "--provider", "unsplash:ftp://ada:secret@host",
-      environment: ["UNSPLASH_ACCESS_KEY": "key"])
-    #expect(provider.status == 64 && !provider.stderr.contains("secret"))
-  }
 }

@@ -17,6 +17,7 @@
     origin = try Origin { request in
       switch request.path {
       case "/away.jpg": .redirect(to: other.url("/there.jpg").absoluteString)
+      case "/moved.jpg": .redirect(to: "/good.jpg?token=\(Self.secret)")
       case "/gone.jpg": .status(404)
       case "/page.jpg": .ok("<html>".utf8, type: "text/html")
       case "/down.jpg": .status(503, "later")
@@ -29,7 +30,9 @@
     }
   }
 
-  private static let paths = ["/good.jpg", "/away.jpg", "/gone.jpg", "/page.jpg", "/down.jpg", "/cut.jpg"]
+  private static let paths = [
+    "/good.jpg", "/away.jpg", "/moved.jpg", "/gone.jpg", "/page.jpg", "/down.jpg", "/cut.jpg",
+  ]
 
   /// A list of the pictures, each with its login in the URL, with fields of its line, and bare; `--header` is for all of
   /// them. One is at a host that another `--header` is for.
@@ -42,7 +45,11 @@
         "http://\(host)\(path)?n=3&key=\(Self.secret)",
       ]
     }
-    return Data((lines + ["\(origin.url("/known.jpg", host: "localhost"))"]).joined(separator: "\n").utf8)
+    let others = [
+      "\(origin.url("/known.jpg", host: "localhost"))", "ftp://ada:\(Self.secret)@host/",
+      "http://ada:\(Self.secret)@ho st/",
+    ]
+    return Data((lines + others).joined(separator: "\n").utf8)
   }
 
   private func prefetch(_ options: [String]) async throws -> Run {
@@ -98,6 +105,7 @@
     _ = try await prefetch([])
     let commands: [[String]] = [
       ["cache", "stats", "--json"], ["cache", "list", "--json"], ["cache", "list"], ["doctor", "--json"],
+      ["get", "http://ada:\(Self.secret)@127.0.0.1:\(origin.port)/gone.jpg", "--output", "a.jpg", "--verbose"],
     ]
     for command in commands { try expectSecrecy(try await bench.start(command).run()) }
   }

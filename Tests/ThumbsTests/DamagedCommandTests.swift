@@ -16,9 +16,6 @@
       "get", "pictures/broken.jpg", "--size", "40x30", "--output", "a.jpg", "--damaged", "accept")
     #expect(words.status == 0 && words.stderr.contains("damaged"), "\(words.stderr)")
     #expect(FileManager.default.fileExists(atPath: bench.url("a.jpg").path))
-    // Nothing of it was stored for those who refuse damage.
-    let again = try await bench.run("get", "pictures/broken.jpg", "--size", "40x30", "--output", "a.jpg")
-    #expect(again.status == 1)
   }
 
   @Test func prefetchMarksAndCountsThem() async throws {
@@ -26,7 +23,7 @@
       "prefetch", "--query", "", "--provider", "folder:pictures", "--size", "40x30", "--damaged", "accept", "--json")
     #expect(run.status == 0, "\(run.stderr)")
     #expect(run.lines.filter { $0.contains("\"status\":\"made\",\"damaged\":true") }.count == 1, "\(run.lines)")
-    #expect(run.lines.last?.contains("\"damaged\":1") == true)
+    #expect(try run.lines.last?.contains("\"damaged\":1") == true && run.summary().stored == 1)
   }
 
   @Test func convertTakesThemForCurrentOnlyUnderTheSamePolicy() async throws {

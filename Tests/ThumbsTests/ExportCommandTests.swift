@@ -31,6 +31,11 @@
     try Data("mine".utf8).write(to: bench.url(paths[1]))
     let again = try await prefetch("--export", "out", "--size", "40x30", "--size", "20x15", "--json")
     #expect(try again.pictures().map { $0.thumbnails.map(\.path) } == [[paths[0], nil]])
+    expectComplaint(again, 1, "--overwrite", printing: true)
+    #expect(try Data(contentsOf: bench.url(paths[1])) == Data("mine".utf8))
+    let name = "{path}/{name}-{size}.{ext}"
+    let replaced = try await prefetch("--export", "out", "--size", "20x15", "--name", name, "--overwrite")
+    #expect(try replaced.status == 0 && Data(contentsOf: bench.url(paths[1])).starts(with: [0xFF, 0xD8]))
     #expect(try await prefetch("--json").pictures().allSatisfy { $0.thumbnails.allSatisfy { $0.path == nil } })
   }
 
@@ -49,33 +54,14 @@
     #expect(try Data(contentsOf: bench.url("real/a.jpg")) == before)
   }
 
-  @Test func aTemplateNamesTheFilesOfAllSizes() async throws {
-    _ = try bench.folder("pictures/a", pictures: 1)
-    let run = try await prefetch(
-      "--export", "out", "--name", "{size}/{name}-{width}.{ext}", "--size", "40x40", "--size", "20x10")
-    #expect(run.status == 0, "\(run.stderr)")
-    #expect(try files("out") == ["40x40/picture 0-40.jpg", "20x10/picture 0-20.jpg"])
-  }
-
-  @Test func aListIsNamedByItsAddressesAndStaysInItsFolder() async throws {
-    let origin = try Origin.picture()
-    let paths =
-      ["/x/1.jpeg", "/..%2F..%2Fevil.jpg", "/%2e%2e/%2e%2e/up.jpg", "/a%0Ab%1B.jpg", "/2.jpg?a", "/2.jpg?b"]
-      + ["/\(String(repeating: "long", count: 200)).jpg"]
-    let list = Data(paths.map { "\(origin.url("/"))\($0.dropFirst())\n" }.joined().utf8)
-    let run = try await bench.run("prefetch", "--urls", "-", "--export", "deep/out", input: .bytes(list))
-    #expect(run.status == 0, "\(run.stderr)")
-    let found = try files("deep/out")
-    let host = try #require(origin.url("/").host)
-    #expect(found.count == paths.count && found.allSatisfy { $0.hasPrefix("\(host)/") }, "\(found)")
-    #expect(found.isSuperset(of: ["\(host)/x/1.jpg", "\(host)/____evil.jpg", "\(host)/up.jpg", "\(host)/a_b_.jpg"]))
-    #expect(found.filter { $0.hasPrefix("\(host)/2") }.count == 2)
-    #expect(try files("deep").count == paths.count)
-  }
-
   @Test func unsplashIsToldWhichPhotosAreExported() async throws {
     let unsplash = try UnsplashOrigin(directory: TestImages.gallery)
-    func prefetch(_ arguments: String...) async throws -> Run { try await self.prefetch(unsplash, arguments) }
+    func prefetch(_ arguments: String...) async throws -> Run {
+      let search = ["prefetch", "--query", "lake", "--provider", "unsplash:\(unsplash.baseURL)", "--count", "3"]
+      return try await bench.start(
+        search + arguments, environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey]
+      ).run()
+    }
     func reports() -> Set<String> {
       Set(unsplash.apiRequests.map(\.path).filter { $0.hasSuffix("/download") })
     }
@@ -87,33 +73,6 @@
     // What is there already is not exported again.
     #expect(try await prefetch("--export", "out").status == 0)
     #expect(unsplash.apiRequests.count { $0.path.hasSuffix("/download") } == told)
-  }
-
-  @Test func aServiceThatCannotBeToldIsNamedOnce() async throws {
-    let unsplash = try UnsplashOrigin(directory: TestImages.gallery, hourlyLimit: 1)
-    let run = try await prefetch(unsplash, ["--export", "out", "--max-wait", "0"])
-    #expect(run.lines.contains("exported 3 files to out"))
-    expectComplaint(
-      run, 0, "the export of 3 photos could not be reported to unsplash, as its terms require: ", printing: true)
-    #expect(try files("out").count == 3)
-  }
-
-  private func prefetch(_ unsplash: UnsplashOrigin, _ arguments: [String]) async throws -> Run {
-    let search = ["prefetch", "--query", "lake", "--provider", "unsplash:\(unsplash.baseURL)"]
-    return try await bench.start(
-      search + ["--count", "3"] + arguments, environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey]
-    ).run()
-  }
-
-  @Test func whatIsThereIsLeftUnlessToldOtherwise() async throws {
-    _ = try bench.folder("pictures", pictures: 1)
-    _ = try bench.folder("out")
-    try Data("mine".utf8).write(to: bench.url("out/picture 0.jpg"))
-    expectComplaint(try await prefetch("--export", "out"), 1, "--overwrite", printing: true)
-    #expect(try Data(contentsOf: bench.url("out/picture 0.jpg")) == Data("mine".utf8))
-    let replaced = try await prefetch("--export", "out", "--overwrite")
-    #expect(replaced.status == 0, "\(replaced.stderr)")
-    #expect(try Data(contentsOf: bench.url("out/picture 0.jpg")).starts(with: [0xFF, 0xD8]))
   }
 
   @Test func whereOneCannotGoTheOthersStillDo() async throws {
@@ -166,16 +125,5 @@
     #expect(!found.isEmpty && lengths.count == 1 && lengths.first ?? 0 > 1000)
     #expect(found.allSatisfy { $0.hasPrefix("picture ") })
     withExtendedLifetime(disk) {}
-  }
-
-  @Test(
-    arguments: [
-      (["--name", "{name}"], "--export DIR"), (["--overwrite"], "--export DIR"), (["--export", ""], "name a folder"),
-      (["--export", "out", "--name", "same"], "{name} or {hash}"),
-      (["--export", "out", "--name", "../{name}"], "out of the output folder"),
-    ])
-  func wrongUsageSaysWhatToDo(arguments: [String], words: String) async throws {
-    let run = try await bench.start(["prefetch", "--urls", "list.txt"] + arguments).run()
-    expectComplaint(run, 64, words)
   }
 }

@@ -32,14 +32,6 @@
     #expect(second.complaints.filter { $0.contains("from disk in ") }.count == 3)
   }
 
-  @Test func nothingIsDrawnWhereNobodyWatches() async throws {
-    for flags in [[], ["--json"]] {
-      let run = try await bench.start(command + flags).run()
-      #expect(run.status == 0 && run.stderr.isEmpty)
-      #expect(!run.stdout.contains(0x1B) && !run.stdout.contains(0x0D))
-    }
-  }
-
   @Test func aReaderThatLeavesDoesNoHarm() async throws {
     // Given a run whose reader leaves after the first line, as `head -1` does
     let gate = Gate()
@@ -79,24 +71,6 @@
     if which == "list" { _ = try await bench.start(command).run() }
     let process = try bench.start(try #require(lines[which]), stdout: .descriptor(full))
     expectComplaint(await process.run(), 73, "thumbs: stdout cannot be written: No space left on device; ")
-  }
-
-  @Test func logsAndReportsHideQueriesAndFragments() async throws {
-    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let origin = try Origin { request in
-      switch request.path {
-      case "/moved.jpg": .redirect(to: "/there.jpg?token=hunter2")
-      case "/down.jpg" where request.query["again"] == nil: .status(503)
-      default: .ok(picture, type: "image/jpeg")
-      }
-    }
-    let list = ["/good.jpg", "/moved.jpg"].map { "\(origin.url($0))?key=hunter2&w=1#part\n" }.joined()
-    let run = try await bench.run("prefetch", "--urls", "-", "--verbose", "--json", input: .bytes(Data(list.utf8)))
-    #expect(run.status == 0 && !run.stderr.contains("hunter2"), "\(run.stderr)")
-    #expect(run.stderr.contains("thumbs: \(origin.url("/good.jpg"))?key=***&w=***: downloaded "), "\(run.stderr)")
-    #expect(!run.stderr.contains("part"), "\(run.stderr)")
-    #expect(!String(decoding: run.stdout, as: UTF8.self).contains("hunter2"))
-    #expect(try Set(run.pictures().map(\.line)) == [1, 2])
   }
 }
 

@@ -146,32 +146,11 @@ final class PseudoTerminal: Sendable {
   /// Whether the process has let go.
   var isAtEnd: Bool { state.withLock { $0.isAtEnd } }
 
-  /// What a viewer sees in the end.
+  /// What a viewer sees in the end: of each line, what follows where it was last emptied.
   var screen: String {
-    var lines = [""]
-    var column = lines[0].startIndex
-    var rest = text.replacing("\r\n", with: "\n")[...]
-    while let first = rest.first {
-      if rest.hasPrefix("\u{1B}[K") {
-        lines[lines.count - 1].removeSubrange(column...)
-        rest = rest.dropFirst(3)
-        continue
-      }
-      rest = rest.dropFirst()
-      if first == "\r" {
-        column = lines[lines.count - 1].startIndex
-      } else if first == "\n" {
-        lines.append("")
-        column = lines[lines.count - 1].startIndex
-      } else {
-        var line = lines[lines.count - 1]
-        let offset = line.distance(from: line.startIndex, to: column)
-        if column < line.endIndex { line.remove(at: column) }
-        line.insert(first, at: line.index(line.startIndex, offsetBy: offset))
-        lines[lines.count - 1] = line
-        column = line.index(line.startIndex, offsetBy: offset + 1)
-      }
-    }
-    return lines.joined(separator: "\n")
+    text.replacing("\r\n", with: "\n").split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      let isDrawn = line.hasSuffix("\u{1B}[K") && !line.hasSuffix("\r\u{1B}[K")
+      return isDrawn ? String(line) : line.components(separatedBy: "\u{1B}[K").last ?? ""
+    }.joined(separator: "\n")
   }
 }

@@ -55,7 +55,7 @@
     let gate = Gate()
     let fixture = try PipelineFixture { $0.path.hasPrefix("/page1/") ? .picture.held(by: gate) : .picture }
     let pages = Pages(origin: fixture.origin, count: 9, perPage: 2)
-    let prefetch = self.prefetch(pages, fixture, limits: .init(pages: nil, ahead: 2))
+    let prefetch = self.prefetch(pages, fixture, limits: .init(pages: nil))
     let run = Task { try await photos(prefetch) }
     // Page 1 is under way. Page 2 is done, and so is each page that took its place; page 1 holds the other place.
     await poll { pages.asked.values == Array(1...9) }
@@ -67,7 +67,7 @@
   @Test func aConsumerThatFallsBehindHoldsTheSourceBack() async throws {
     let fixture = try PipelineFixture()
     let pages = Pages(origin: fixture.origin, count: 50, perPage: 3)
-    let iterator = self.prefetch(pages, fixture, limits: .init(pages: nil, ahead: 2)).makeAsyncIterator()
+    let iterator = self.prefetch(pages, fixture, limits: .init(pages: nil)).makeAsyncIterator()
     for _ in 0..<3 { _ = try await iterator.next() }
     await poll { fixture.pipeline.activeJobs == 0 }
     #expect(pages.asked.values.count <= 3)
