@@ -249,14 +249,11 @@
     #expect(wide?.failure == .limitExceeded(.side(PixelSize(10, 70000)), value: 70000, maximum: 65535))
   }
 
-  @Test(arguments: [("pnm.ppm", ImageFormat.pnm), ("jpeg2000.jp2", .jpeg2000), ("jpeg-xl.jxl", .jpegXL)])
+  @Test(arguments: [("jpeg2000.jp2", ImageFormat.jpeg2000), ("jpeg-xl.jxl", .jpegXL)])
   func aTruncatedFileIsAnError(name: String, format: ImageFormat) async throws {
     let whole = try bytes("formats/\(name)")
     let error = try await HelperBench().failure(Array(whole.prefix(whole.count / 2)), format)
-    switch error {
-    case .truncated?, .damaged?: break
-    default: Issue.record("\(name): \(error.map { "\($0)" } ?? "a thumbnail of half a picture")")
-    }
+    #expect(["truncated", "damaged"].contains(error?.kind), "\(name): \(error as Any)")
   }
 
   @Test func gzipDataThatIsNoDrawingIsToldFromOne() async throws {

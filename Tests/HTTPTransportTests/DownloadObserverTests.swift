@@ -69,14 +69,6 @@
     #expect(origin.requests.count == 2)
   }
 
-  @Test func aBodyOfExactlyTheLimitPasses() async throws {
-    let origin = try Origin { request in request.path == "/chunked" ? .ok(noise(500)).chunked() : .ok(noise(500)) }
-    let downloader = Downloader(.quick())
-    for path in ["/chunked", "/told"] {
-      #expect(try await downloader.fetch(origin.url(path), limit: 500).receivedBytes == 500)
-    }
-  }
-
   // MARK: Over HTTP/1.1, what is left decides whether the connection is worth more
 
   @Test func aShortRestIsReadOnToKeepTheConnection() async throws {
@@ -90,15 +82,6 @@
       #expect(try download.bytes == noise(100_000))
     }
     #expect(origin.connectionCount == 1)
-  }
-
-  @Test func aLongerRestIsLeft() async throws {
-    let origin = try Origin { _ in .ok(noise(1_000_000)) }
-    let downloader = Downloader(.quick { $0.maximumDrainedBytes = 500_000 })
-    let download = try await downloader.fetch(
-      origin.url(), observer: RecordingObserver { $0 >= 20_000 ? .enough : .more })
-    #expect(!download.isComplete && download.receivedBytes < 500_000)
-    #expect(await eventually { origin.openConnections == 0 })
   }
 
   @Test func aRestThatBreaksOffOrStallsTakesNothingAway() async throws {

@@ -15,24 +15,12 @@
     #expect(origin.requests.count == 1)
   }
 
-  @Test func givesUpAfterTheLastAttempt() async throws {
-    let origin = try Origin { _ in .tooManyRequests() }
-    #expect(await Downloader(.quick()).failure(of: origin.url()) == .httpStatus(429, retryAfter: nil))
-    #expect(origin.requests.count == 4)
-  }
-
   @Test func waitsAsLongAsTheServerAsks() async throws {
     let origin = try Origin { request in request.number == 1 ? .tooManyRequests(retryAfter: "1") : .ok([1]) }
     let download = try await Downloader(.quick()).fetch(origin.url())
     let requests = origin.requests
     #expect(requests[1].request.arrival - requests[0].request.arrival >= .seconds(1))
     #expect(download.attempts == 2)
-  }
-
-  @Test func aServerThatAsksForMoreThanMayBeWaitedIsNotAskedSooner() async throws {
-    let origin = try Origin { request in request.number == 1 ? .tooManyRequests(retryAfter: "86400") : .ok([1]) }
-    #expect(await Downloader(.quick()).failure(of: origin.url()) == .httpStatus(429, retryAfter: .seconds(86_400)))
-    #expect(origin.requests.count == 1)
   }
 
   @Test func doesNotWaitLongerThanItMay() async throws {
@@ -116,13 +104,6 @@
     for path in ["/stall", "/cut"] {
       #expect(await downloader.failure(of: origin.url(path)) == .httpStatus(404, retryAfter: nil))
     }
-  }
-
-  @Test func anEndlessHeaderIsCutOff() async throws {
-    let origin = try Origin { _ in
-      OriginResponse(status: 200, headers: (0..<3000).map { ("X-\($0)", String(repeating: "y", count: 100)) })
-    }
-    #expect(await Downloader(.quick()).failure(of: origin.url())?.kind == "invalidResponse")
   }
 
   @Test func theHandshakeOfACancelledTransferHoldsNobodyUp() async throws {

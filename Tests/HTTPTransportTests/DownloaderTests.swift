@@ -96,13 +96,6 @@
     }
   }
 
-  @Test func fallsBackToTheTemporaryDirectoryForLargeBodies() async throws {
-    let bytes = noise(300_000)
-    let origin = try Origin { _ in .ok(bytes) }
-    let downloader = Downloader(.quick { $0.spillDirectory = URL(fileURLWithPath: "/nonexistent/cache") })
-    #expect(try await downloader.fetch(origin.url()).bytes == bytes)
-  }
-
   @Test func givesAnEmptyBodyAsItIs() async throws {
     let origin = try Origin { request in request.path == "/204" ? .status(204) : .ok([]) }
     let downloader = Downloader(.quick())

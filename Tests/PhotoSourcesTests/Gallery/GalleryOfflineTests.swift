@@ -59,18 +59,6 @@
     #expect(Set(try await gallery.found("").items.map(\.id)) == Set(shown.items.prefix(4).map(\.id)))
   }
 
-  @Test func withNothingStoredTheErrorSaysSoAndIsNotHeldAgainstTheSearch() async throws {
-    let fixture = try GalleryFixture(photos: 3)
-    let gallery = try fixture.gallery()
-    fixture.unsplash.failNext(with: .status(503))
-    let failed = try await gallery.found("lake")
-    #expect(failed.isOffline && failed.items.isEmpty)
-    if case .failed(.unreachable) = failed.state {} else { Issue.record("it should have failed: \(failed.state)") }
-    await gallery.retry()
-    let recovered = try await gallery.settled()
-    #expect(recovered.state == .loaded && recovered.items.count == 3 && !recovered.isOffline)
-  }
-
   @Test func aSourceThatAnswersAgainIsFoundWithoutAWord() async throws {
     let fixture = try GalleryFixture(photos: 3)
     let gallery = try fixture.gallery()

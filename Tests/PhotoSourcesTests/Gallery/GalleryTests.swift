@@ -62,19 +62,6 @@
     #expect(fixture.unsplash.apiRequests.count == 1)
   }
 
-  @Test func aLateAnswerToAnOlderSearchIsIgnored() async throws {
-    let gate = Gate()
-    let fixture = try GalleryFixture()
-    fixture.unsplash.failNext(with: .json(#"{"total":0,"total_pages":0,"results":[]}"#).held(by: gate))
-    let gallery = try fixture.gallery()
-    await gallery.search("old")
-    await poll { fixture.unsplash.apiRequests.count == 1 }
-    #expect(try await gallery.found("lake").items.count == 30)
-    gate.open()
-    await poll { fixture.unsplash.origin.runningRequests == 0 }
-    #expect(gallery.snapshot.content.query == "lake" && gallery.snapshot.items.count == 30)
-  }
-
   @Test func aSlowReaderGetsTheNewestSnapshot() async throws {
     let fixture = try GalleryFixture()
     let gallery = try fixture.gallery()

@@ -4,18 +4,6 @@
 
 /// What the user says against what the server said: refresh, an age, offline. Scenario 75.
 @Suite(.timeLimit(.minutes(5))) struct CacheModeTests {
-  @Test func aRefreshAsksAboutEveryPictureOnce() async throws {
-    let fixture = try RevalidationFixture({ $0.headers = [("Cache-Control", "max-age=60, immutable")] })
-    try await fixture.fetch(thenWait: 1)
-    let refreshing = try await fixture.restarted { $0.cacheMode = .refresh }
-    #expect(try await fixture.origin(of: refreshing) == .revalidated)
-    #expect(try await fixture.origin(of: refreshing) == .memory)
-    try fixture.picture.replace()
-    fixture.clock.advance(by: 1)
-    #expect(try await fixture.origin(of: fixture.restarted { $0.cacheMode = .refresh }) == .source)
-    #expect(fixture.asked == ["-", "\"one\"", "\"one\""])
-  }
-
   @Test func anAgeTakesThePlaceOfTheServersWord() async throws {
     let fixture = try RevalidationFixture({ $0.headers = [("Cache-Control", "no-cache")] }) {
       $0.cacheMode = .maximumAge(.seconds(100))

@@ -66,42 +66,27 @@
     #expect(fixture.origin.requests.isEmpty)
   }
 
-  @Test func waitingWorkThatIsCancelledNeverStarts() async throws {
-    let gate = Gate()
-    let fixture = try PipelineFixture(configuring: { $0.downloads = 1 }) { _ in
-      .picture.held(by: gate)
-    }
-    let running = Task { try await fixture.pipeline.thumbnail(for: fixture.request("/running")) as Thumbnail }
-    await poll { fixture.origin.requests.count == 1 }
-    let waiting = Task { try await fixture.pipeline.thumbnail(for: fixture.request("/waiting")) as Thumbnail }
-    await poll { fixture.pipeline.activeJobs == 2 }
-    waiting.cancel()
-    #expect(await failure(of: waiting) == .cancelled)
-    gate.open()
-    _ = try await running.value
-    #expect(fixture.origin.requests(for: "/waiting").isEmpty)
-  }
-
   @Test func aVisibleRequestOvertakesAndRaisesAPrefetch() async throws {
     let gate = Gate()
     let fixture = try PipelineFixture(configuring: { $0.downloads = 1 }) {
       $0.path == "/running" ? .picture.held(by: gate) : .picture
     }
-    let request = { @Sendable (path: String, priority: Thumbnailer.Priority) in
-      fixture.request(path, priority: priority)
+    var tasks: [Task<Thumbnail, any Error>] = []
+    func start(_ path: String, _ priority: Thumbnailer.Priority) {
+      let request = fixture.request(path, priority: priority)
+      tasks.append(Task { try await fixture.pipeline.thumbnail(for: request) as Thumbnail })
     }
-    let running = Task { try await fixture.pipeline.thumbnail(for: request("/running", .visible)) as Thumbnail }
+    start("/running", .visible)
     await poll { fixture.origin.requests.count == 1 }
-    var prefetches: [Task<Thumbnail, any Error>] = []
-    for (index, path) in ["/one", "/two", "/three"].enumerated() {
-      prefetches.append(Task { try await fixture.pipeline.thumbnail(for: request(path, .prefetch)) as Thumbnail })
+    for (index, path) in ["/one", "/two"].enumerated() {
+      start(path, .prefetch)
       await poll { fixture.pipeline.waitingDownloads == index + 1 }
     }
-    let visible = Task { try await fixture.pipeline.thumbnail(for: request("/three", .visible)) as Thumbnail }
+    start("/two", .visible)
     await poll { fixture.pipeline.statistics.joins == 1 }
     gate.open()
-    for task in prefetches + [running, visible] { _ = try await task.value }
-    #expect(fixture.origin.requests.map(\.path) == ["/running", "/three", "/one", "/two"])
+    for task in tasks { _ = try await task.value }
+    #expect(fixture.origin.requests.map(\.path) == ["/running", "/two", "/one"])
   }
 
   @Test func nothingIsStoredOfAWorkThatWasCancelled() async throws {
@@ -121,18 +106,5 @@
     // Work that had reached the store when it was cancelled is kept; nothing else is.
     #expect(try disk.statistics().thumbnails >= finished)
     #expect(try disk.statistics().thumbnails <= fixture.pipeline.statistics.decodes)
-  }
-
-  @Test func droppingTheResultsCancelsWhatIsUnderWay() async throws {
-    let fixture = try PipelineFixture { _ in .ok([1, 2, 3]).announcing(10).stalling(after: 3) }
-    let results = fixture.pipeline.thumbnails(for: (0..<4).map { fixture.request("/\($0)") })
-    let task = Task {
-      var iterator = results.makeAsyncIterator()
-      return try await iterator.next() == nil
-    }
-    await poll { fixture.origin.requests.count == 4 }
-    task.cancel()
-    #expect(try await task.value)
-    await poll { fixture.pipeline.activeJobs == 0 && fixture.origin.runningRequests == 0 }
   }
 }

@@ -32,15 +32,6 @@
     #expect(try await fixture.pipeline.response(for: again).origin == .memory)
   }
 
-  @Test func differentCredentialsNeverMerge() async throws {
-    let fixture = try PipelineFixture()
-    for name in ["anna", "bert", "anna"] {
-      let header = HTTPHeader("Authorization", "Bearer \(name)")
-      _ = try await fixture.pipeline.thumbnail(for: fixture.request(headers: [header]))
-    }
-    #expect(fixture.origin.requests.map { $0.request.value(of: "Authorization") } == ["Bearer anna", "Bearer bert"])
-  }
-
   @Test func whatWasAskedIsStoredAndNothingElse() async throws {
     let fixture = try PipelineFixture()
     let source = ImageSource(fixture.origin.url("/a.jpg"))
@@ -92,32 +83,6 @@
     #expect(fixture.origin.requests.count == 1)
     #expect(fixture.pipeline.statistics.failures == 5)
     #expect(fixture.pipeline.activeJobs == 0)
-  }
-
-  @Test func theOthersGoOnWhenTheFirstIsCancelled() async throws {
-    let gate = Gate()
-    let fixture = try PipelineFixture { _ in .picture.held(by: gate) }
-    let leader = Task { try await fixture.pipeline.thumbnail(for: fixture.request()) as Thumbnail }
-    await poll { fixture.origin.requests.count == 1 }
-    let joiner = Task { try await fixture.pipeline.thumbnail(for: fixture.request()) as Thumbnail }
-    await poll { fixture.pipeline.statistics.joins == 1 }
-    leader.cancel()
-    #expect(await failure(of: leader) == .cancelled)
-    gate.open()
-    #expect(try await joiner.value.size == PixelSize(40, 40))
-    #expect(fixture.origin.requests.count == 1)
-  }
-
-  @Test func whoJoinsDuringTheDownloadGetsAnotherSizeOfTheSameDecode() async throws {
-    let gate = Gate()
-    let fixture = try PipelineFixture { _ in .picture.held(by: gate) }
-    async let small = fixture.pipeline.thumbnail(for: fixture.request("/a.jpg", PixelSize(20, 20)))
-    await poll { fixture.origin.requests.count == 1 }
-    async let large = fixture.pipeline.thumbnail(for: fixture.request("/a.jpg", PixelSize(90, 90)))
-    await poll { fixture.pipeline.statistics.joins == 1 }
-    gate.open()
-    #expect(try await [small.size, large.size] == [PixelSize(20, 20), PixelSize(90, 90)])
-    #expect(fixture.pipeline.statistics.decodes == 1)
   }
 
   @Test func joiningAgainAndAgainNeverLosesAnAnswer() async throws {

@@ -29,14 +29,6 @@
     #expect(await strict.failure(fixture.request())?.code == "damaged")
   }
 
-  @Test func wholePicturesAreStoredAsEver() async throws {
-    let fixture = try PipelineFixture(configuring: { $0.damaged = .accept }) { _ in .picture }
-    let response = try await fixture.pipeline.response(for: fixture.request())
-    #expect(!response.thumbnail.isDamaged && response.isStored)
-    let strict = try await fixture.restarted()
-    #expect(try await strict.response(for: fixture.request()).origin == .disk)
-  }
-
   @Test func aSmallerSizeOfADamagedThumbnailIsDamagedToo() async throws {
     let part = try half()
     let fixture = try PipelineFixture(configuring: { $0.damaged = .accept }) { _ in .ok(part, type: "image/jpeg") }

@@ -153,14 +153,6 @@
     #expect(try await fixture.origin() == .source)
   }
 
-  @Test func aPageIsNoPictureForAnHour() async throws {
-    let page = try TestImages.bytes("broken/html-page.jpg")
-    let fixture = try RevalidationFixture({ ($0.bytes, $0.headers) = (page, []) })
-    #expect(await fixture.code() == "not-a-picture")
-    await fixture.expect("not-a-picture", asked: 1, after: 3599)
-    await fixture.expect("not-a-picture", asked: 2, after: 2)
-  }
-
   @Test func aPictureThatIsTooLargeIsTriedAgainUnderAHigherLimit() async throws {
     let fixture = try RevalidationFixture(configuring: { $0.maximumSourceBytes = ByteSize(bytes: 1000) })
     for _ in 0..<2 { #expect(await fixture.code() == "too-large") }

@@ -10,36 +10,6 @@
     return { isHeld($0.path) ? .picture.held(by: gate) : .picture }
   }
 
-  @Test func whatIsCachedTakesNoWork() async throws {
-    let first = try PrefetcherFixture()
-    await first.settle(row: 0)
-    let before = first.pipeline.statistics
-    let again = try PrefetcherFixture.prefetcher(on: first.fixture)
-    again.setItems(first.sources(100))
-    again.setViewport(Viewport(offset: 0, height: 400))
-    await again.waitUntilSettled()
-    let after = first.pipeline.statistics
-    #expect(after.downloads == before.downloads && after.decodes == before.decodes)
-    #expect(after.diskHits == before.diskHits)
-    #expect(first.origin.requests.count == 8)
-  }
-
-  @Test func theSameViewAndItemsAgainStartNothingTwice() async throws {
-    let gate = Gate()
-    let fixture = try PrefetcherFixture(answer: Self.pictureHeld(by: gate) { _ in true })
-    fixture.show(row: 0)
-    await poll { fixture.origin.requests.count == 4 }
-    for _ in 0..<20 {
-      fixture.show(row: 0)
-      fixture.prefetcher.setItems(fixture.sources(100))
-    }
-    gate.open()
-    await fixture.prefetcher.waitUntilSettled()
-    #expect(fixture.paths.sorted() == paths(0..<8))
-    #expect(fixture.pipeline.statistics.joins == 0)
-    #expect(fixture.cancelled.isEmpty)
-  }
-
   @Test func stoppingDropsEverythingAndTheNextViewBeginsAnew() async throws {
     let gate = Gate()
     let fixture = try PrefetcherFixture(answer: Self.pictureHeld(by: gate) { _ in true })
@@ -61,24 +31,6 @@
     await poll { fixture.origin.runningRequests == 4 }
     prefetcher = nil
     await poll { fixture.pipeline.activeJobs == 0 && fixture.origin.runningRequests == 0 }
-  }
-
-  @Test func pausingKeepsWhatRunsAndHoldsTheRest() async throws {
-    let gate = Gate()
-    let fixture = try PrefetcherFixture(
-      options: { $0.maximumPrefetches = 2 }, answer: Self.pictureHeld(by: gate) { ["/4", "/5"].contains($0) })
-    fixture.show(row: 0)
-    await poll { fixture.origin.requests.count == 6 }
-    fixture.prefetcher.pause()
-    gate.open()
-    await fixture.prefetcher.waitUntilSettled()
-    #expect(fixture.paths.sorted() == paths(0..<6))
-    // Cells in view are fetched all the same.
-    await fixture.settle(row: 3)
-    #expect(fixture.paths.sorted() == paths(0..<7))
-    fixture.prefetcher.resume()
-    await fixture.prefetcher.waitUntilSettled()
-    #expect(fixture.origin.requests.count == 11)
   }
 
   @Test func aPrefetchIsPromotedWhenItsCellComesIntoView() async throws {
@@ -167,15 +119,6 @@
       }
     }
     #expect(begun.isEmpty)
-  }
-
-  @Test func onATurnTheOtherSideComesNext() async throws {
-    let fixture = try PrefetcherFixture(options: { $0.maximumPrefetches = 1 })
-    await fixture.settle(row: 40)
-    let before = fixture.paths.count
-    await fixture.settle(row: 39)
-    #expect(Array(fixture.paths[..<before].suffix(6)) == paths([44, 45, 46, 47, 39, 38]))
-    #expect(Array(fixture.paths[before...]) == paths([37, 36, 35]))
   }
 
   @Test func anEmptyListSettlesAtOnce() async throws {
