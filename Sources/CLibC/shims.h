@@ -19,6 +19,20 @@ static inline unsigned clibc_file_system(const char *path) {
   return statfs(path, &status) == 0 ? (unsigned)status.f_type : 0;
 }
 
+/// The number of the file system of a path, which most have in their superblock; 0 if there is none.
+static inline unsigned long clibc_file_system_number(const char *path) {
+  struct statfs status;
+  return statfs(path, &status) == 0 ? (unsigned long)(unsigned)status.f_fsid.__val[1] << 32 | (unsigned)status.f_fsid.__val[0] : 0;
+}
+
+// Its header would define types of Swift's module of the C library, too.
+extern long getxattr(const char *path, const char *name, void *value, unsigned long size);
+
+/// Reads an extended attribute of a file: its length, or -1.
+static inline long clibc_attribute(const char *path, const char *name, void *value, unsigned long size) {
+  return getxattr(path, name, value, size);
+}
+
 /// Whether somebody has the file, open for reading here, open for writing: then no lease of it is granted. -1 if leases
 /// are not supported, or the file is another user's.
 static inline int clibc_is_being_written(int file) {

@@ -175,13 +175,18 @@ public struct ConversionOrphan: Sendable {
 
 extension RawPath {
   /// Whether it is on a mount of a program (FUSE) that is no disk's, such as NTFS.
-  var isInUserSpace: Bool {
+  fileprivate var isInUserSpace: Bool {
     guard withCString(clibc_file_system) == 0x6573_5546, let state = try? FileState(of: self) else { return false }
-    return Self.isAnonymous(state.device)
+    // The major number is that of no disk.
+    return state.device & 0xFFFF_F000_000F_FF00 == 0
   }
 
-  /// Whether the major number is that of no disk.
-  private static func isAnonymous(_ device: UInt64) -> Bool { device & 0xFFFF_F000_000F_FF00 == 0 }
+  /// The number of its file system, or of the device if that has none: some devices have another one after each mount,
+  /// and two disks in one place may have the same. Nil if nothing is there.
+  var disk: UInt64? {
+    let number = UInt64(withCString(clibc_file_system_number))
+    return number != 0 ? number : try? FileState(of: self).device
+  }
 
   /// Whether the file, which is gone, may be on a disk that is not mounted now.
   ///
@@ -197,10 +202,8 @@ extension RawPath {
     repeat {
       place = RawPath(bytes: place.folder.dropLast())
     } while !place.bytes.isEmpty && place.isGone
-    guard let state = try? FileState(of: place.bytes.isEmpty ? RawPath("/") : place) else { return true }
+    guard let disk = (place.bytes.isEmpty ? RawPath("/") : place).disk else { return true }
     if place != RawPath(bytes: folder.dropLast()), isShared(place) { return true }
-    // File systems without a disk of their own have another number after each mount.
-    let isOther = device.map { $0 != state.device && !(Self.isAnonymous($0) && Self.isAnonymous(state.device)) }
-    return countsEmpty && place.isEmptyFolder || isOther ?? false
+    return countsEmpty && place.isEmptyFolder || device.map { $0 != disk } ?? false
   }
 }

@@ -136,6 +136,17 @@ final class ConversionPlan: Sendable {
     return !own.state.isSameFile(as: there.state) && !(isAlike && (try? RootFolder.areSameBytes(there, own)) == true)
   }
 
+  private let disks = Mutex<[UInt64: UInt64]>([:])
+
+  /// The number of an input's file system.
+  func disk(of index: Int, _ state: FileState) -> UInt64 {
+    disks.withLock { disks in
+      let disk = disks[state.device] ?? list.path(at: index).disk ?? state.device
+      disks[state.device] = disk
+      return disk
+    }
+  }
+
   /// The number of results: inputs, and entries that could not be listed.
   var count: Int { list.count + list.problems.count }
 

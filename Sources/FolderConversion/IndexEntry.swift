@@ -16,7 +16,7 @@ struct IndexEntry: Equatable, Sendable {
   var modified: Int
   /// The source's length in bytes.
   var byteCount: Int
-  /// The device of the source's file; nil if it is unknown.
+  /// The number of the file system of the source; nil if it is unknown.
   var device: UInt64?
   /// See `token(_:isDamaged:isToldApart:)`.
   var token: String

@@ -174,13 +174,8 @@ final class OutputFolder: Sendable {
     return true
   }
 
-  /// Whether a file of the folder may be the source, seen through a mount with other times, or hide a file of its name
-  /// beside the source in a mount of several folders.
+  /// Whether a file of the folder may be the source, seen through a mount with other times.
   private func mayShow(_ source: RawPath, _ path: [UInt8]) -> Bool {
-    let beside = RawPath(bytes: source.folder + RawPath(bytes: path).name)
-    if self.path.isInUserSpace, !beside.isGone, root.written(path, asIn: index.entries(naming: path)) == nil {
-      return true
-    }
     guard let there = try? root.file(path), let own = try? RootFolder.file(at: source) else { return false }
     return there.state.device != own.state.device && (try? RootFolder.areSameBytes(there, own)) ?? true
   }

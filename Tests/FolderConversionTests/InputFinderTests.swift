@@ -189,7 +189,7 @@ import TestSupport
 
   @Test func whatIsMarkedAsHiddenIsNoInputUnlessNamed() throws {
     try make("in/a.jpg", "in/b.jpg", "in/Private/x/c.jpg", "in/Private/.nomedia", "in/later/d.jpg", "in/e/b.jpg")
-    try Data("b.jpg\r\nlater\n\nno\n".utf8).write(to: folder.url.appendingPathComponent("list"))
+    try Data("\u{FEFF}b.jpg\r\nlater\n\nno\n".utf8).write(to: folder.url.appendingPathComponent("list"))
     try link("in/.hidden", to: "../list")
     #expect(pictures(try find()) == ["a.jpg", "e/b.jpg"])
     #expect(pictures(try find([.path(path("in/Private")), .path(path("in/b.jpg"))])) == ["x/c.jpg", "b.jpg"])
@@ -197,6 +197,15 @@ import TestSupport
     for (name, isLeftOut) in [("a.jpg", false), ("b.jpg", true), ("Private", true), ("e", false), ("later", true)] {
       #expect(DirectoryWalk.passesOver(name.utf8, in: root) == isLeftOut)
     }
+  }
+
+  @Test func aListOfHiddenNamesThatCannotBeReadShowsNothing() throws {
+    try make("in/a.jpg", "in/x/b.jpg", "in/y/c.jpg")
+    try link("in/x/.hidden", to: "none")
+    let list = try find()
+    #expect(pictures(list) == ["a.jpg", "y/c.jpg"])
+    #expect(list.problems.map { $0.failure.message.contains(".hidden") && $0.isFolder } == [true])
+    #expect(DirectoryWalk.passesOver("x/b.jpg".utf8, in: RawPath(path("in"))))
   }
 
   @Test func theOutputFolderIsNoInput() throws {

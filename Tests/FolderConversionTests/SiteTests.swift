@@ -231,6 +231,9 @@ import TestSupport
       #expect(outcome.summary.kept.map(\.description) == kept)
     }
     #expect(try names().filter { $0.contains("2024") || $0.contains("lake") } == kept)
+    // Nor after a run that knows of nothing.
+    try await shell("rm ../www/.thumbs-index")
+    #expect(try await run(originals: true, removing: true, exclude).summary.kept.map(\.description) == kept.suffix(1))
     try await shell("rm -r ../www/2024 ../www/site-files/originals")
     #expect(try await run(originals: true, removing: true, exclude).summary.kept == [])
   }

@@ -49,13 +49,16 @@ package struct DirectoryWalk {
     [noMedia, siteMarker].contains { folder.appending($0).withCString { access($0, F_OK) } == 0 }
   }
 
-  private static func hiddenNames(in folder: RawPath) -> Set<[UInt8]> {
+  /// The names of a folder's list; nil if there is one that cannot be read.
+  private static func hiddenNames(in folder: RawPath) -> Set<[UInt8]>? {
     let list = folder.appending(hiddenList)
+    if (try? FileState(of: list, followingLinks: false)) == nil { return [] }
     // It may be a link, as those that keep settings elsewhere make it.
-    guard list.withCString({ access($0, F_OK) }) == 0, let file = list.resolved,
+    guard let file = list.resolved,
       let text = try? RootFolder(RawPath(bytes: file.folder)).bytes(of: Array(file.name), atMost: longestHiddenList)
-    else { return [] }
-    return Set(text.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }.map { Array($0) })
+    else { return nil }
+    let lines = text.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
+    return Set(lines.map { Array($0.starts(with: "\u{FEFF}".utf8) ? $0.dropFirst(3) : $0) })
   }
 
   /// Whether a walk of `root` passes over a path in it, which may be gone, or over a folder of that path.
@@ -63,7 +66,8 @@ package struct DirectoryWalk {
     var folder = root
     return path.split(separator: RawPath.slash).contains { name in
       defer { folder = folder.appending(name) }
-      return isHidden(name) || isMarked(folder.appending(name)) || hiddenNames(in: folder).contains(Array(name))
+      return isHidden(name) || isMarked(folder.appending(name))
+        || hiddenNames(in: folder)?.contains(Array(name)) ?? true
     }
   }
 
@@ -140,7 +144,10 @@ package struct DirectoryWalk {
       return true
     }
     guard try visit(folder, .opened(state)) else { return true }
-    let hidden = Self.hiddenNames(in: folder.opened)
+    guard let hidden = Self.hiddenNames(in: folder.opened) else {
+      _ = try visit(folder, .incomplete(.hiddenList))
+      return true
+    }
     var subfolders: [[UInt8]] = []
     while true {
       errno = 0

@@ -13,10 +13,13 @@ package struct SystemFailure: Error, Equatable {
 
   /// A file that came meanwhile could not get its name back.
   static let setAside = SystemFailure(code: EINPROGRESS)
+  /// The list of what a folder hides cannot be read.
+  static let hiddenList = SystemFailure(code: EBADMSG)
 
   package var reason: String {
     let text = String(cString: strerror(code))
     if self == .setAside { return "another file came meanwhile, and is called .thumbs-….old now" }
+    if self == .hiddenList { return "its list .hidden of what is not shown cannot be read" }
     return code == ELOOP ? text + ", or one that is not followed" : text
   }
 

@@ -132,7 +132,7 @@ package final class RootFolder: Sendable {
     let (folder, name) = try split(relative)
     guard let state = try state(of: name, in: folder) else { return nil }
     if state.kind == .folder { throw SystemFailure(code: EISDIR) }
-    if isInput(state) { throw SystemFailure(code: EBUSY) }
+    if ([state] + path.appending(relative).statesInPool).contains(where: isInput) { throw SystemFailure(code: EBUSY) }
     if !isReplaced(state) {
       guard let there = try? file(relative), there.state == state, new.continues(there, mayBeOpen: mayBeOpen) else {
         throw SystemFailure(code: EEXIST)
@@ -208,5 +208,14 @@ package final class RootFolder: Sendable {
     var names: [[UInt8]] = []
     while let entry = readdir(stream) { names.append(Array(DirectoryWalk.name(of: entry))) }
     return names
+  }
+}
+
+extension RawPath {
+  /// The files that a pool of several disks (mergerfs) shows as this one, and removes when it is replaced.
+  package var statesInPool: [FileState] {
+    var paths = [UInt8](repeating: 0, count: 1 << 16)
+    let length = withCString { clibc_attribute($0, "user.mergerfs.allpaths", &paths, UInt(paths.count)) }
+    return paths.prefix(max(0, length)).split(separator: 0).compactMap { try? FileState(of: RawPath(bytes: $0)) }
   }
 }

@@ -176,7 +176,8 @@ final class ConvertRun: Sendable {
       let stay = names.count == 1 ? "stays" : "stay"
       console.complain(
         "\(summary.kept.count.of("file")) of pictures that are gone or left out \(stay) in \(options.output), changed "
-          + "since: \(names.joined(separator: ", "))\(rest); remove \(names.count == 1 ? "it" : "them")")
+          + "since or of no known run: \(names.joined(separator: ", "))\(rest); look, then remove "
+          + (names.count == 1 ? "it" : "them"))
     }
     guard summary.unremoved > 0 else { return }
     console.complain("\(summary.unremoved.of("thumbnail")) could not be removed: look at the rights of their folders")

@@ -83,7 +83,7 @@ struct OutputFile: ~Copyable, Sendable {
       return false
     }
     guard first.kind == .regular else { return false }
-    if first.mayBeSameFile(as: second) { return true }
+    if ([second] + RawPath(other).statesInPool).contains(where: first.mayBeSameFile) { return true }
     guard !isInput, first.device != second.device,
       let files = try? (RootFolder.file(at: one), RootFolder.file(at: RawPath(other)))
     else { return false }

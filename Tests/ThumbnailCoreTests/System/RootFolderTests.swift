@@ -47,6 +47,24 @@
     #expect(FileManager.default.fileExists(atPath: moved.path + "/x"))
   }
 
+  @Test func whatAPoolHidesBehindAFileIsAnInputToo() throws {
+    // As mergerfs has them: those of all its disks.
+    let outside = RawPath(directory.url.appendingPathComponent("outside").path)
+    let paths = Array("\(root.path)/file\0\(outside)".utf8)
+    typealias Function =
+      @convention(c) (UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafeRawPointer, Int, Int32) -> Int32
+    let setAttribute = unsafeBitCast(try #require(dlsym(nil, "setxattr")), to: Function.self)
+    let status = setAttribute("\(root.path)/file", "user.mergerfs.allpaths", paths, paths.count, 0)
+    try #require(status == 0, "the file system has no attributes of users")
+    let input = try FileState(of: outside)
+    let file = try RootFolder.newFile("file".utf8, in: root.folder([]))
+    for (name, expected) in [("file", EBUSY), ("x/y/file", nil)] {
+      #expect(
+        code { _ = try root.replaced(Array(name.utf8), by: file, isInput: { $0.isSameFile(as: input) }) { _ in true } }
+          == expected)
+    }
+  }
+
   @Test func removingALinkLeavesItsTarget() throws {
     try root.remove(Array("out".utf8))
     #expect(FileManager.default.fileExists(atPath: directory.url.appendingPathComponent("outside").path))
