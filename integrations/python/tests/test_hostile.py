@@ -39,6 +39,18 @@ def run(program: str, tmp_path: Path, urls: list[str]) -> Callable[..., dict[str
     return lambda **more: download(program=program, **{**settings, **more})
 
 
+@pytest.fixture(params=["here", "s3"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, str, Any]:
+    """The address of an output, and its path in its file system."""
+    if request.param == "s3":
+        return f"s3://bucket/{tmp_path.name}", f"bucket/{tmp_path.name}", request.getfixturevalue("bucket")
+    return str(tmp_path / "out"), str(tmp_path / "out"), pytest.importorskip("fsspec").filesystem("file", auto_mkdir=True)
+
+
+def found(system: Any, root: str) -> dict[str, bytes]:
+    return {path.removeprefix(f"{root}/"): system.cat_file(path) for path in system.find(root)}
+
+
 def tree(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
@@ -119,38 +131,23 @@ def test_folders_of_an_output_are_no_links(run: Any, tmp_path: Path, victim: Pat
     assert tree(victim) == before
 
 
-@pytest.mark.parametrize("where", ["here", "s3"])
-def test_what_is_of_no_shard_stays_in_an_output(
-    request: pytest.FixtureRequest, run: Any, tmp_path: Path, where: str
-) -> None:
+def test_what_is_of_no_shard_stays_in_an_output(run: Any, place: tuple[str, str, Any]) -> None:
     own = {"notes.txt", "2024/IMG_1.jpg", "00001/summer/0.jpg", "00000.jpg", "12345", "x_stats.json", "_tmp/a-1-1/b"}
-    address = "s3://bucket/own" if where == "s3" else str(tmp_path / "out")
-    system = request.getfixturevalue("bucket") if where == "s3" else pytest.importorskip("fsspec").filesystem("file")
-    root = address.removeprefix("s3://")
+    address, root, system = place
     for name in own:
-        system.makedirs(f"{root}/{name}".rpartition("/")[0], exist_ok=True)
         system.pipe_file(f"{root}/{name}", b"the user's")
-
-    def found() -> set[str]:
-        return {path.removeprefix(f"{root}/") for path in system.find(root)}
-
     run(output_folder=address)
-    shard = found() - own
+    shard = found(system, root).keys() - own
     assert {"00000/000000000.jpg", "00000.parquet", "00000_stats.json", f"{layout.MANIFEST}/00000.manifest"} <= shard
     run(output_folder=address, incremental_mode="overwrite")
-    assert found() == own | shard
-    assert {system.cat_file(f"{root}/{name}") for name in own} == {b"the user's"}
+    after = found(system, root)
+    assert after.keys() == own | shard and {after[name] for name in own} == {b"the user's"}
 
 
-@pytest.mark.parametrize("where", ["here", "s3"])
 @pytest.mark.parametrize("name", ["00000.tar", "00000.parquet"])
-def test_a_file_in_the_place_of_a_shard_is_left(
-    request: pytest.FixtureRequest, run: Any, tmp_path: Path, where: str, name: str
-) -> None:
-    address = f"s3://bucket/way-{name}" if where == "s3" else str(tmp_path / "out")
-    system = request.getfixturevalue("bucket") if where == "s3" else pytest.importorskip("fsspec").filesystem("file")
-    file = f"{address.removeprefix('s3://')}/{name}"
-    system.makedirs(file.rpartition("/")[0], exist_ok=True)
+def test_a_file_in_the_place_of_a_shard_is_left(run: Any, place: tuple[str, str, Any], name: str) -> None:
+    address, root, system = place
+    file = f"{root}/{name}"
     system.pipe_file(file, b"the user's")
     for mode in ("incremental", "overwrite"):
         with pytest.raises(FileExistsError, match=f"{name} is in the way"):
@@ -169,28 +166,18 @@ def test_a_file_in_the_place_of_a_shard_is_left(
 OTHERS = ["00000/000000000.txt", "00000.tar", "00000.parquet", "_ledger/00000.parquet", "_manifest/00000.manifest"]
 
 
-@pytest.mark.parametrize("where", ["here", "s3"])
 @pytest.mark.parametrize("name", OTHERS)
-def test_a_shard_with_what_was_not_written_so_is_left_whole(
-    request: pytest.FixtureRequest, run: Any, tmp_path: Path, where: str, name: str
-) -> None:
-    address = f"s3://bucket/mine-{name}" if where == "s3" else str(tmp_path / "out")
-    system = request.getfixturevalue("bucket") if where == "s3" else pytest.importorskip("fsspec").filesystem("file")
-    root = address.removeprefix("s3://")
-
-    def found() -> dict[str, bytes]:
-        return {path: system.cat_file(path) for path in system.find(root)}
-
+def test_a_shard_with_what_was_not_written_so_is_left_whole(run: Any, place: tuple[str, str, Any], name: str) -> None:
+    address, root, system = place
     # Of a folder where no run has been, one with shards, and one whose shard lacks its statistics.
     for mode in ("incremental", "overwrite", "incremental"):
-        system.makedirs(f"{root}/{name}".rpartition("/")[0], exist_ok=True)
         kept = system.cat_file(f"{root}/{name}") if system.exists(f"{root}/{name}") else None
         system.pipe_file(f"{root}/{name}", b"the user's")
-        before = found()
-        if name != "00000.tar" or mode == "overwrite" or f"{root}/00000.parquet" in before:
+        before = found(system, root)
+        if name != "00000.tar" or mode == "overwrite" or "00000.parquet" in before:
             with pytest.raises((FileExistsError, ValueError), match=rf"({name}|00000) is (in the way|not)"):
                 run(output_folder=address, incremental_mode=mode)
-            assert found() == before
+            assert found(system, root) == before
         system.rm_file(f"{root}/{name}")
         if kept is not None:
             system.pipe_file(f"{root}/{name}", kept)
@@ -233,13 +220,30 @@ def test_a_shard_of_an_earlier_version_is_replaced(run: Any, tmp_path: Path) -> 
     assert tree(tmp_path / "out").keys() == before.keys() and Output(str(tmp_path / "out")).verify() == []
 
 
-@pytest.mark.parametrize("where", ["here", "s3"])
-def test_a_run_that_ends_between_any_two_files_is_gone_on_with(
-    request: pytest.FixtureRequest, run: Any, tmp_path: Path, where: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("output_format, mode", [("webdataset", "incremental"), ("files", "incremental"), ("files", "extend")])
+def test_a_whole_shard_without_statistics_is_not_replaced_by_less(
+    run: Any, tmp_path: Path, place: tuple[str, str, Any], output_format: str, mode: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    address = "s3://bucket/ends" if where == "s3" else str(tmp_path / "out")
-    step = "_again" if where == "s3" else "rename"
-    place, real = (storage, storage._again) if where == "s3" else (Path, Path.rename)
+    address, root, system = place
+    run(output_folder=address, output_format=output_format)
+    system.rm_file(f"{root}/00000_stats.json")
+    before = found(system, root)
+    # Of three sources, two are gone.
+    listed = tmp_path / "list.txt"
+    listed.write_text(listed.read_text().replace("\n", "-gone\n", 2))
+    assert run(output_folder=address, output_format=output_format, incremental_mode=mode)["successes"] == 1
+    after = found(system, root)
+    assert layout.is_statistics(after["00000_stats.json"], json.loads(after["_manifest/00000.manifest"]))
+    assert before.items() <= after.items() and ("00001.parquet" in after) == (mode == "extend")
+    assert "00000 is whole, and stays: delete 00000" in capsys.readouterr().err
+
+
+def test_a_run_that_ends_between_any_two_files_is_gone_on_with(
+    run: Any, place: tuple[str, str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = place[0]
+    owner, step = (storage, "_again") if "://" in address else (Path, "rename")
+    real = getattr(owner, step)
     for most in range(100):
         left = [most]
 
@@ -250,7 +254,7 @@ def test_a_run_that_ends_between_any_two_files_is_gone_on_with(
             return real(*arguments)  # noqa: B023
 
         with monkeypatch.context() as patch:
-            patch.setattr(place, step, ending)
+            patch.setattr(owner, step, ending)
             try:
                 run(output_folder=address, incremental_mode="overwrite")
             except OSError as error:

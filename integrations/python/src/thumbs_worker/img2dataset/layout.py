@@ -70,13 +70,14 @@ def schema(columns: pa.Schema, has_exif: bool, hash_name: str | None) -> pa.Sche
 
 
 class Statistics:
-    """Counts what became of a shard's rows, for its `_stats.json`."""
+    """Counts what became of a shard's rows, for its `_stats.json`. Failures that are known by their number alone count as
+    those of downloads."""
 
-    def __init__(self) -> None:
-        self.count = 0
+    def __init__(self, count: int = 0, successes: int = 0) -> None:
+        self.count = count
         self.begun = time.time()
-        self.by_status: collections.Counter[str] = collections.Counter()
-        self.kinds: collections.Counter[str] = collections.Counter()
+        self.by_status = collections.Counter(success=successes, failed_to_download=count - successes)
+        self.kinds = +collections.Counter(success=successes)
 
     def add(self, status: str, kind: str) -> None:
         """Counts a row with its status and, for a failure, its kind."""
@@ -356,8 +357,8 @@ def parsed_manifest(data: bytes, name: str) -> dict[str, Any]:
         document: dict[str, Any] = json.loads(data)
         document["files"].items()
         samples = document.get("samples", {}).keys()
-        if not document.keys() <= _FIELDS:
-            raise ValueError("it has other fields")
+        if not document.keys() <= _FIELDS or not 0 <= document.get("successes", 0) <= document.get("rows", 0):
+            raise ValueError("it has other fields, or counts")
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise ValueError(f"{where} is not as a run has written it: move it") from None
     for file in document["files"]:

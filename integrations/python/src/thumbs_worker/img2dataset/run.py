@@ -103,12 +103,12 @@ class Run:
         for file in () if self._settings.only_failed else input_files(self._settings):
             if self._output.holds(file):
                 raise SettingError(f"url_list: {file} has the name of a file of the output: copy it elsewhere")
-        mode = "incremental" if self._settings.only_failed else self._settings.incremental_mode
+        mode = "extend" if self._settings.only_failed else self._settings.incremental_mode
         count = shard_count(self._settings) if mode == "overwrite" else 0
         new = [layout.shard_name(number, self._settings.oom_shard_count) for number in range(count)]
-        self._output.begin(mode == "overwrite", needs_ledger=self._settings.only_failed, new=new)
+        self._output.begin(mode == "overwrite", self._settings.only_failed, new, adds=mode == "extend")
         done = layout.done_shards(self._folder)
-        if mode == "extend" or self._settings.only_failed:
+        if mode == "extend":
             return max(done, default=-1) + 1, ()
         return 0, done
 

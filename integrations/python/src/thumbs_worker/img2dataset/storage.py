@@ -14,6 +14,7 @@ import json
 import os
 import re
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable
@@ -72,16 +73,12 @@ class Output:
 
     def __init__(self, address: str) -> None:
         self.address = address
-        self.folder = Path(address)
-        self._system: Any = None
+        self._system: Any
+        self._system, self._root = _system(address) if is_elsewhere(address) else (None, address)
+        self.folder = Path(address if self._system is None else tempfile.mkdtemp(prefix="thumbs-output-"))
         self._lock: int | None = None
         # Of files when they were found to be ours.
         self._states: dict[str, tuple[int, int, int]] = {}
-        if is_elsewhere(address):
-            self._system, self._root = _system(address)
-            self.folder = Path(tempfile.mkdtemp(prefix="thumbs-output-"))
-        else:
-            self._root = address
 
     @functools.cached_property
     def stage(self) -> Path:
@@ -110,9 +107,10 @@ class Output:
             pass
         self._lock = lock
 
-    def begin(self, overwrite: bool, needs_ledger: bool, new: Iterable[str] = ()) -> None:
+    def begin(self, overwrite: bool, needs_ledger: bool, new: Iterable[str] = (), *, adds: bool = False) -> None:
         """Makes the folder, and gets the names of the shards that are there, and the ledger. `overwrite` removes shards,
-        for those that are called `new`. Throws `FileExistsError` for what is in the way, before anything is removed."""
+        for those that are called `new`; a run that `adds` other shards makes none of these anew. Throws
+        `FileExistsError` for what is in the way, before anything is removed."""
         self.claim()
         for part in (layout.MANIFEST, layout.LEDGER, layout.TEMPORARY):
             if (self.folder / part).is_symlink():
@@ -126,7 +124,9 @@ class Output:
             done = {name.removesuffix("_stats.json") for name in self.names() if name.endswith("_stats.json")}
             for name in done if self._system is not None else ():
                 (self.folder / layout.plain(f"{name}_stats.json", self.address)).touch()
-            self._left(self._begun() - done)
+            left = self._left(begun := self._begun() - done)
+            for name in begun if adds else ():
+                self._stays(name, left, 0)
             for part in (layout.MANIFEST, layout.LEDGER) if needs_ledger and self._system is not None else ():
                 self._get_files(part)
         self.sweep(layout.TEMPORARY, _TEMPORARY)
@@ -140,16 +140,33 @@ class Output:
             layout.remove(self.stage / file)
 
     def _take(self, name: str, new_name: str, document: dict[str, Any], move: Callable[[str, str], None]) -> None:
-        """Takes a shard over by `move`, from a name to one in the output; its manifest first, its statistics last."""
-        self.discard(self._left([new_name]))
-        moved = {file: new_name + file.removeprefix(name) for file in document["files"]}
-        if moved:
-            files = {moved[file]: digest for file, digest in document["files"].items()}
+        """Takes a shard over by `move`, from a name to one in the output; its manifest first, its statistics last. One with
+        more images stays in its place."""
+        left = self._left([new_name])
+        if self._stays(new_name, left, document.get("successes", 0)):
+            return
+        self.discard(left)
+        files = {new_name + file.removeprefix(name): digest for file, digest in document["files"].items()}
+        if files:
             self.write(f"{layout.MANIFEST}/{new_name}.manifest", {**document, "files": files})
-        for file, target in moved.items():
-            move(file, target)
+        # Before the files: where these are whole, it is there.
         move(f"{layout.LEDGER}/{name}.parquet", f"{layout.LEDGER}/{new_name}.parquet")
+        for file, target in zip(document["files"], files, strict=True):
+            move(file, target)
         move(f"{name}_stats.json", f"{new_name}_stats.json")
+
+    def _stays(self, name: str, left: list[str], successes: int) -> bool:
+        """Whether what is `left` of a shard is whole and has more images than a new one. It gets its statistics again,
+        from its manifest."""
+        manifest = f"{layout.MANIFEST}/{name}.manifest"
+        old = layout.parsed_manifest(self._bytes(self._at(manifest)), name) if manifest in left else {"files": {}}
+        parts = {*old["files"], *(f"{name}/{file}" for file in old.get("samples", ()))}
+        stays = old.get("successes", 0) > successes and parts <= {*left, *(file.partition("/")[0] for file in left)}
+        if stays:
+            self.write(f"{name}_stats.json", layout.Statistics(old["rows"], old["successes"]).document())
+            files = ", ".join(old["files"])
+            print(f"{name} is whole, and stays: delete {files} and {name}_stats.json to have it made anew", file=sys.stderr)
+        return stays
 
     def written(self, new: Iterable[str] = ()) -> list[str]:
         """What runs have written, for `discard`. Throws `FileExistsError`, also for what is in the way of `new` shards."""
@@ -182,23 +199,19 @@ class Output:
     def _begun(self) -> set[str]:
         """The names of shards that have a manifest or a ledger."""
         files = [*self.names(layout.MANIFEST), *self.names(layout.LEDGER)]
-        names = (re.fullmatch(r"([0-9]+)\.(?:manifest|parquet)", file) for file in files)
-        return {name[1] for name in names if name}
+        return {name[1] for file in files if (name := re.fullmatch(r"([0-9]+)\.(?:manifest|parquet)", file))}
 
     def _left(self, names: Iterable[str]) -> list[str]:
         """What earlier runs have left of shards. Throws `FileExistsError` for what of it is somebody's own."""
-        ours: list[str] = []
-        others: list[str] = []
-        for name in sorted(names):
-            for file, is_ours in self._parts_of_shard(name):
-                (ours if is_ours else others).append(file)
+        parts = [part for name in sorted(names) for part in self._parts_of_shard(name)]
+        others = [file for file, is_ours in parts if not is_ours]
         if others:
             more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
             raise FileExistsError(
                 f"{', '.join(others[:_MOST_NAMED])}{more} is in the way, and not as a shard was written: move it, or name"
                 " another folder"
             )
-        return ours
+        return [file for file, is_ours in parts if is_ours]
 
     def _state(self, file: str) -> tuple[int, int, int] | None:
         """The length, time and number of a file on this machine; None if it is gone."""
@@ -345,11 +358,10 @@ class Output:
                         path = self.fetch(file)
                         if layout.sha256(path) != expected:
                             problems.append(f"{file} has other bytes than when it was written")
+                        if self._system is not None:
+                            layout.remove(path)
                     except FileNotFoundError:
                         problems.append(f"{file} is missing")
-                        continue
-                    if self._system is not None:
-                        layout.remove(path)
             except ValueError as error:
                 problems.append(str(error))
         return problems + [f"{name} is in no manifest" for name in self.names() if name not in known and name[0] != "_"]
