@@ -90,7 +90,8 @@ final class ConversionPlan: Sendable {
     return inputs.withLock { inputs in
       if inputs == nil {
         let others = (0..<list.count).filter { list.kind(at: $0) != .ownOutput }
-        inputs = Set(others.compactMap { try? FileState(of: list.path(at: $0)).id })
+        inputs = Set(
+          others.lazy.filter { !self.isLinkToOutput($0) }.compactMap { try? FileState(of: self.list.path(at: $0)).id })
         for case .list(let path) in options.inputs {
           if let file = try? FileState(of: path) { inputs?.insert(file.id) }
         }
@@ -101,6 +102,14 @@ final class ConversionPlan: Sendable {
       }
       return inputs?.contains(file.id) == true
     }
+  }
+
+  /// Whether an entry is a link to what a run writes, but for copies of originals: they may be all that is left.
+  private func isLinkToOutput(_ index: Int) -> Bool {
+    guard list.kind(at: index) == .link, let target = list.path(at: index).resolved,
+      let output = options.output.resolved
+    else { return false }
+    return target.isWithin(output) && !target.isWithin(output.appending(SiteNames.originals.dropLast()))
   }
 
   private let knownPaths = Mutex<Set<UInt64>?>(nil)

@@ -203,7 +203,10 @@ struct InputFinder {
     _ entry: DirectoryWalk.Entry, of folder: DirectoryWalk.Folder, _ root: Int, _ index: Int
   ) -> Bool {
     guard !entry.isHidden else { return false }
-    if entry.isLink, let output, let target = folder.opened.appending(entry.name).resolved, target.isWithin(output.path)
+    if entry.isLink, let output, let target = folder.opened.appending(entry.name).resolved,
+      target.isWithin(output.path),
+      // One to the whole folder is a way to look at it.
+      !output.path.appending(SiteNames.originals.dropLast()).isWithin(target)
     {
       list.linkedOutputs.append(target)
     }

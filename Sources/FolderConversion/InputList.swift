@@ -117,8 +117,15 @@ struct InputList: Sendable {
   /// - Parameter listed: See `listed`.
   func leavesOut(_ source: RawPath, _ listed: Set<UInt64>) -> Bool? {
     if listed.contains(NamingTemplate.seededHash(source.bytes)) { return nil }
+    let root = roots.first { $0.isListed && source.bytes.starts(with: $0.absolute) }
+    // Whoever may not look there has said so. The patterns count from the folder that was listed last.
+    if let root, roots.count(where: \.isListed) == 1,
+      selection.leavesOut(file: source.bytes.dropFirst(root.absolute.count))
+    {
+      return true
+    }
     if unlisted.contains(where: { source.isWithin($0) }) { return false }
-    guard roots.contains(where: { $0.isListed && source.bytes.starts(with: $0.absolute) }) else { return nil }
+    if root == nil { return nil }
     return source.isGone || (try? FileState(of: source, followingLinks: false)) != nil
   }
 

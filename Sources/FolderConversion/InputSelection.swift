@@ -75,7 +75,7 @@ struct InputSelection: Sendable {
 
   /// Whether a path is passed over, or a part of it that ends before a slash is excluded.
   private func isLeftOut(folders path: some Collection<UInt8>) -> Bool {
-    DirectoryWalk.passesOver(path, in: folder)
+    DirectoryWalk.passesOver(path, in: folder, countsUnreadable: false)
       || path.indices.contains { end in
         path[end] == RawPath.slash && exclude.contains { $0.matches(path: Array(path[..<end])) }
       }

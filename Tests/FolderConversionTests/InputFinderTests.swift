@@ -202,7 +202,12 @@ import TestSupport
   @Test func aListOfHiddenNamesThatCannotBeReadShowsNothing() throws {
     try make("in/a.jpg", "in/x/b.jpg", "in/y/c.jpg")
     try link("in/x/.hidden", to: "none")
-    let list = try find()
+    let list = try find { $0.exclude = [GlobPattern("*.gif")].compactMap(\.self) }
+    let root = try #require(RawPath(path("in")).resolved)
+    let isLeftOut = ["x/b.jpg", "x/b.gif", "gone/.nomedia/a.jpg", ".x/a.jpg"].map {
+      list.leavesOut(root.appending($0.utf8), list.listed)
+    }
+    #expect(isLeftOut == [false, true, true, true], "known, whether it may be looked at or not")
     #expect(pictures(list) == ["a.jpg", "y/c.jpg"])
     #expect(list.problems.map { $0.failure.message.contains(".hidden") && $0.isFolder } == [true])
     #expect(DirectoryWalk.passesOver("x/b.jpg".utf8, in: RawPath(path("in"))))

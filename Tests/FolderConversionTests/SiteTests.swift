@@ -208,7 +208,8 @@ import TestSupport
 
   @Test(arguments: [
     "mv 2024 ../safe; ln -s ../safe 2024", "mv 2024/May/b.png ../safe; ln -s ../../../safe 2024/May/b.png",
-    "touch 2024/.nomedia", "echo May > 2024/.hidden", "rm lake.jpg; touch 2024/.nomedia",
+    "ln -s ../www/site-files look; ln -s ../www/index.html page; touch 2024/.nomedia", "touch 2024/.nomedia",
+    "echo May > 2024/.hidden", "rm lake.jpg; touch 2024/.nomedia",
   ]) func whatIsThereButLeftOutIsNoPartOfTheSite(commands: String) async throws {
     _ = try await run(originals: true)
     try await shell(commands)

@@ -62,12 +62,16 @@ package struct DirectoryWalk {
   }
 
   /// Whether a walk of `root` passes over a path in it, which may be gone, or over a folder of that path.
-  package static func passesOver(_ path: some Collection<UInt8>, in root: RawPath) -> Bool {
+  ///
+  /// - Parameter countsUnreadable: Whether it does where a list of hidden names cannot be read.
+  package static func passesOver(
+    _ path: some Collection<UInt8>, in root: RawPath, countsUnreadable: Bool = true
+  ) -> Bool {
     var folder = root
     return path.split(separator: RawPath.slash).contains { name in
       defer { folder = folder.appending(name) }
       return isHidden(name) || isMarked(folder.appending(name))
-        || hiddenNames(in: folder)?.contains(Array(name)) ?? true
+        || hiddenNames(in: folder)?.contains(Array(name)) ?? countsUnreadable
     }
   }
 
