@@ -200,7 +200,7 @@ import TestSupport
   }
 
   @Test func aListOfHiddenNamesThatCannotBeReadShowsNothing() throws {
-    try make("in/a.jpg", "in/x/b.jpg", "in/y/c.jpg")
+    try make("in/a.jpg", "in/x/b.jpg", "in/y/c.jpg", "in/y/.hidden/d.jpg")
     try link("in/x/.hidden", to: "none")
     let list = try find { $0.exclude = [GlobPattern("*.gif")].compactMap(\.self) }
     let root = try #require(RawPath(path("in")).resolved)

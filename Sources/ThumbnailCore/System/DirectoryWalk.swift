@@ -52,7 +52,8 @@ package struct DirectoryWalk {
   /// The names of a folder's list; nil if there is one that cannot be read.
   private static func hiddenNames(in folder: RawPath) -> Set<[UInt8]>? {
     let list = folder.appending(hiddenList)
-    if (try? FileState(of: list, followingLinks: false)) == nil { return [] }
+    let isThere = (try? FileState(of: list, followingLinks: false)).map { $0.kind != .folder }
+    if isThere != true { return [] }
     // It may be a link, as those that keep settings elsewhere make it.
     guard let file = list.resolved,
       let text = try? RootFolder(RawPath(bytes: file.folder)).bytes(of: Array(file.name), atMost: longestHiddenList)
