@@ -103,6 +103,8 @@ extension ThumbnailPipeline {
     /// several of its images have failed. Then all of them fail with `rateLimited` or `hostClosed`, or are served
     /// stale. This suits a prefetch, but not an interactive program. Default: 0: they fail at once.
     public var maximumWait = Duration.zero
+    /// The least that a server must send, in bytes per second on average over 20 seconds. 0, for tests, allows any rate.
+    package var minimumRate = ByteSize(bytes: 1000)
     /// The `User-Agent` sent to servers; nil, the default, for `thumbs/VERSION libcurl/VERSION`. Include a contact if
     /// you request many images.
     public var userAgent: String?

@@ -118,6 +118,7 @@ extension DownloadConfiguration {
     retry.maximumAttempts = pipeline.attempts
     maximumWait = pipeline.maximumWait
     hosts = pipeline.hosts
+    minimumRate = pipeline.minimumRate.bytes
     userAgent = pipeline.userAgent
     program = "thumbs/\(ThumbnailPipeline.version)"
     self.memoryBodyLimit = memoryBodyLimit
