@@ -19,7 +19,8 @@ static inline unsigned clibc_file_system(const char *path) {
   return statfs(path, &status) == 0 ? (unsigned)status.f_type : 0;
 }
 
-/// The number of the file system of a path, which most have in their superblock; 0 if there is none.
+/// The number of the file system of a path: ext4 and btrfs have one of their own, XFS and FAT that of the device; 0 if
+/// there is none, as of NFS and FUSE.
 static inline unsigned long clibc_file_system_number(const char *path) {
   struct statfs status;
   return statfs(path, &status) == 0 ? (unsigned long)(unsigned)status.f_fsid.__val[1] << 32 | (unsigned)status.f_fsid.__val[0] : 0;

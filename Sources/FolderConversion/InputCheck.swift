@@ -131,8 +131,8 @@ struct InputCheck: Sendable {
     (session.root?.names(in: folder) ?? []).flatMap { name in
       let path = folder + name
       switch session.root?.state(of: path)?.kind {
-      case .folder: return unknownCopies(in: path + [RawPath.slash])
-      case .regular where index.entries(naming: path).isEmpty: return [RawPath(bytes: path)]
+      case .folder where !DirectoryWalk.isHidden(name): return unknownCopies(in: path + [RawPath.slash])
+      case .regular where !DirectoryWalk.isHidden(name) && !index.names(path): return [RawPath(bytes: path)]
       default: return []
       }
     }

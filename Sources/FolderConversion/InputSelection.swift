@@ -36,13 +36,14 @@ struct InputSelection: Sendable {
 
   /// Whether a named file or folder is left out, by its name or path, or one of a list by that of a folder in it.
   mutating func leavesOut(named path: RawPath, isListed: Bool) -> Bool {
-    let absolute = options.exclude.map { $0.description.hasPrefix("/") }
-    return [path.bytes, (path.resolved ?? path).bytes].enumerated().contains { form, bytes in
-      let names = bytes.split(separator: RawPath.slash)
-      return (isListed ? 1...max(1, names.count) : names.count...names.count).contains { count in
-        let part = names.prefix(count).joined(separator: [RawPath.slash])
+    let absolute = Set(options.exclude.indices.filter { options.exclude[$0].description.hasPrefix("/") })
+    let resolved = absolute.isEmpty ? nil : path.resolved?.bytes
+    return [path.bytes, resolved].enumerated().contains { form, bytes in
+      let names = (bytes ?? []).split(separator: RawPath.slash).filter { $0 != [0x2E] && $0 != [0x2E, 0x2E] }
+      return (isListed ? 0..<names.count : max(0, names.count - 1)..<names.count).contains { last in
+        let part = names[...last].joined(separator: [RawPath.slash])
         return options.exclude.indices.contains { index in
-          guard form == 0 || absolute[index], options.exclude[index].matches(path: part) else { return false }
+          guard form == 0 || absolute.contains(index), options.exclude[index].matches(path: part) else { return false }
           unused.exclude.remove(index)
           return true
         }

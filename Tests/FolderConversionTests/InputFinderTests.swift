@@ -101,7 +101,7 @@ import TestSupport
       let named = ["in/Private/", "in/ok"].map { FolderConverter.Input.path(path($0)) }
       #expect(pictures(try find(named) { $0.exclude = exclude }) == (isOfList == nil ? ["a.jpg"] : ["b.jpg"]))
     }
-    try Data("\(path("in/Private/a.jpg"))\n\(path("in/ok/b.jpg"))\n".utf8).write(
+    try Data("\(path("./in/Private/a.jpg"))\n\(path("./in/ok/b.jpg"))\n".utf8).write(
       to: folder.url.appendingPathComponent("list"))
     let list = try find([.list(RawPath(path("list")))]) {
       $0.exclude = isOfList == true ? [GlobPattern(path(text))].compactMap(\.self) : exclude

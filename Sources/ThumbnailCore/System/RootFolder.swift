@@ -162,7 +162,8 @@ package final class RootFolder: Sendable {
 
   /// Removes a file, which is not a folder.
   ///
-  /// - Parameter expected: The state of a readable one, if another file that has come in its place meanwhile is not to be removed.
+  /// - Parameter expected: The state of a readable one, if another file that has come in its place meanwhile is not to
+  ///   be removed.
   /// - Throws: `EEXIST` if there is another file, which stays; `.setAside` if it could not stay by its name.
   package func remove(_ relative: [UInt8], if expected: FileState? = nil) throws(SystemFailure) {
     let (folder, name) = try split(relative)

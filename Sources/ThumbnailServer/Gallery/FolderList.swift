@@ -87,8 +87,9 @@ actor FolderList: ImageList {
 
   func show(_ ids: [String]?) async -> [String] {
     let shown = ids ?? arrangement?.hidden ?? []
-    await hidden.remove(shown)
+    // First: an arrangement that begins now would take those without a path for moved, and hide them.
     await hidden.prints?.remove(index.prints(of: shown))
+    await hidden.remove(shown)
     arrange(showingProgress: false)
     return shown
   }

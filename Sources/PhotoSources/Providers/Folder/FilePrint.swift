@@ -2,7 +2,7 @@ package import ThumbnailCore
 
 /// What stays of a file that is renamed, moved or seen by another mount, as a text.
 package enum FilePrint {
-  private static let (piece, pieces) = (64 << 10, 8)
+  private static let (piece, pieces) = (8 << 10, 8)
 
   /// Of the length and the time of the last change: what every file of a folder can be compared by.
   static func stamp(of state: FileState) -> UInt32 {
@@ -15,7 +15,7 @@ package enum FilePrint {
     Set(prints.compactMap { UInt32($0.prefix(8), radix: 16) })
   }
 
-  /// The stamp of a file and 96 bits of a digest of its bytes: all of them up to 512 KiB, else as many spread over the
+  /// The stamp of a file and 96 bits of a digest of its bytes: all of them up to 64 KiB, else as many spread over the
   /// file, since scans begin alike. Nil if it cannot be read, or is empty. Blocks.
   package static func of(_ path: RawPath) -> String? {
     guard let (file, state) = try? RootFolder.file(at: path), state.kind == .regular, state.byteCount > 0,
