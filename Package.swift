@@ -103,7 +103,9 @@ let package = Package(
         "CaptureDates", "CLibC", "DecodeSandbox", "Exports", "FolderConversion", "HTTPSemantics", "HTTPServer",
         "HTTPTransport", "ImageCodec", "PhotoSources", "ThumbnailCache", "ThumbnailCore", "Thumbnailer",
         "ThumbnailServer", "ThumbnailWorker", argumentParser, logging,
-      ] + nio("Core")
+      ] + nio("Core"),
+      // What it does is to read options and print rows: half of its compiler's time was optimisation.
+      swiftSettings: strict + [.unsafeFlags(["-Onone"])]
     ),
     .executableTarget(
       name: "scroll-player",
