@@ -69,6 +69,19 @@
     withExtendedLifetime(first.file) {}
   }
 
+  @Test func tidyingHoldsToTheLimitsOfNow() throws {
+    for number in 1...3 {
+      try leave(number, in: store())
+      var times = [timespec(tv_sec: 0, tv_nsec: 0), timespec(tv_sec: time(nil) - 100 + number, tv_nsec: 0)]
+      if number == 3 { times[1].tv_sec -= 8 * 86_400 }
+      #expect(utimensat(AT_FDCWD, "\(directory.path)/\(name(number)).part", &times, 0) == 0)
+    }
+    store().tidy()
+    #expect(files == [1, 2].flatMap { ["\(name($0)).json", "\(name($0)).part"] }.sorted())
+    store(limit: 3 << 20).tidy()
+    #expect(files == ["\(name(2)).json", "\(name(2)).part"])
+  }
+
   @Test func whatCannotBeTrustedIsThrownAway() throws {
     let damages: [(String) throws -> Void] = [
       { try Data("{}".utf8).write(to: URL(fileURLWithPath: "\($0).json")) },

@@ -68,6 +68,21 @@
     #expect(try second.summary().stored == 3)
   }
 
+  @Test func aKillAtAnyMomentLeavesAValidCache() async throws {
+    _ = try bench.folder("pictures", pictures: 60)
+    let command = ["prefetch", "--query", "", "--provider", "folder:pictures", "--json"]
+    for lines in [1, 7, 30] {
+      let process = try bench.start(command + ["--cache-dir", "cache-\(lines)"])
+      _ = await eventually(within: .seconds(20)) { process.printed.split(separator: "\n").count >= lines }
+      process.send(SIGKILL)
+      _ = await process.run()
+      let next = try await bench.start(command + ["--cache-dir", "cache-\(lines)"]).run()
+      #expect(next.status == 0 && next.stderr.isEmpty, "\(next.stderr)")
+      let summary = try next.summary()
+      #expect(summary.pictures == 60 && summary.failed == 0 && summary.hits + summary.stored == 60)
+    }
+  }
+
   @Test func getIsStoppedByCtrlC() async throws {
     let process = try bench.start(["get", "\(origin.url("/4.jpg"))", "--output", "small.jpg"])
     #expect(await eventually { !origin.requests(for: "/4.jpg").isEmpty })

@@ -66,6 +66,22 @@
     #expect(fixture.origin.requests.isEmpty)
   }
 
+  @Test func waitingWorkThatIsCancelledNeverStarts() async throws {
+    let gate = Gate()
+    let fixture = try PipelineFixture(configuring: { $0.downloads = 1 }) { _ in
+      .picture.held(by: gate)
+    }
+    let running = Task { try await fixture.pipeline.thumbnail(for: fixture.request("/running")) as Thumbnail }
+    await poll { fixture.origin.requests.count == 1 }
+    let waiting = Task { try await fixture.pipeline.thumbnail(for: fixture.request("/waiting")) as Thumbnail }
+    await poll { fixture.pipeline.activeJobs == 2 }
+    waiting.cancel()
+    #expect(await failure(of: waiting) == .cancelled)
+    gate.open()
+    _ = try await running.value
+    #expect(fixture.origin.requests(for: "/waiting").isEmpty)
+  }
+
   @Test func aVisibleRequestOvertakesAndRaisesAPrefetch() async throws {
     let gate = Gate()
     let fixture = try PipelineFixture(configuring: { $0.downloads = 1 }) {

@@ -99,6 +99,20 @@
     #expect(fixture.pipeline.activeJobs == 0)
   }
 
+  @Test func theOthersGoOnWhenTheFirstIsCancelled() async throws {
+    let gate = Gate()
+    let fixture = try PipelineFixture { _ in .picture.held(by: gate) }
+    let leader = Task { try await fixture.pipeline.thumbnail(for: fixture.request()) as Thumbnail }
+    await poll { fixture.origin.requests.count == 1 }
+    let joiner = Task { try await fixture.pipeline.thumbnail(for: fixture.request()) as Thumbnail }
+    await poll { fixture.pipeline.statistics.joins == 1 }
+    leader.cancel()
+    #expect(await failure(of: leader) == .cancelled)
+    gate.open()
+    #expect(try await joiner.value.size == PixelSize(40, 40))
+    #expect(fixture.origin.requests.count == 1)
+  }
+
   @Test func aThousandWaitersShareOneDownload() async throws {
     let gate = Gate()
     let fixture = try PipelineFixture { _ in .picture.held(by: gate) }
