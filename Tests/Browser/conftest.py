@@ -220,10 +220,7 @@ class Gallery:
 
     def wait_for_picture(self, form):
         """Waits until a form of a picture was requested."""
-        deadline = time.monotonic() + TIMEOUT / 1000
-        while not any(path.endswith(form) for path in self.pictures):
-            assert time.monotonic() < deadline, f"{form} was not requested: {self.pictures}"
-            self.page.evaluate("new Promise(requestAnimationFrame)")
+        poll(self.page, lambda: any(path.endswith(form) for path in self.pictures), f"{form} is requested")
 
     @property
     def search(self):
@@ -233,6 +230,15 @@ class Gallery:
         # What was done just before is drawn in the next frame: until then the pictures of before are there.
         self.page.evaluate("new Promise(requestAnimationFrame)")
         self.wait("document.querySelector('[data-state=shown]') && !document.querySelector('[data-state=waiting]')")
+
+
+def poll(page, is_true, what, pause=20):
+    """Asks again until a condition of the test's own is true, or what a page may take is over; meanwhile what happens in
+    the page reaches its handlers."""
+    deadline = time.monotonic() + TIMEOUT / 1000
+    while not is_true():
+        assert time.monotonic() < deadline, f"not in time: {what}"
+        page.wait_for_timeout(pause)
 
 
 def show_tab(page, is_shown):

@@ -4,7 +4,7 @@ import os
 import subprocess
 
 import pytest
-from conftest import numbered_picture, serving
+from conftest import numbered_picture, poll, serving
 from test_access import findings
 
 COUNT = "count => document.querySelector('#count').textContent === count"
@@ -46,9 +46,9 @@ def test_covers_leave_connections_for_all_else(tab, albums):
     tab.route("**/picture/**", lambda route: held.append(route) if isHeld else route.continue_())
     tab.goto(albums + "/?album=many")
     tab.wait_for_selector("#albums ul a")
-    while len(waiting()) < 4:
-        tab.wait_for_timeout(50)
-    tab.wait_for_timeout(500)
+    poll(tab, lambda: len(waiting()) >= 4, "four covers are requested")
+    # What is asked for later has its response sooner.
+    assert tab.evaluate("async () => (await fetch('/page/help.js')).ok")
     assert len(waiting()) == 4
     isHeld = False
     for route in waiting():
@@ -94,7 +94,7 @@ def test_the_last_of_several_steps_is_shown_however_slow_the_others_are(tab, alb
     def late(route):
         asked.append(route.request.post_data_json["album"])
         if len(asked) == 1:
-            tab.wait_for_timeout(500)
+            tab.wait_for_function("() => !location.search")
         route.continue_()
 
     tab.route("**/api/sessions/*/album", late)
@@ -136,8 +136,7 @@ def test_a_step_is_sent_once_while_the_stream_is_away(tab, albums):
     tab.click("#albums a:has-text('2021')")
     tab.focus(".cell[tabindex='0']")
     tab.keyboard.press("Delete")
-    while not (asked and failed):
-        tab.wait_for_timeout(50)
+    poll(tab, lambda: asked and failed, "the step and the picture to hide are sent")
     tab.wait_for_timeout(200)
     asked[0].continue_()
     tab.wait_for_timeout(1000)

@@ -1,10 +1,9 @@
 """The page with the real server, its pipeline and its cache; photo services are on loopback."""
 
 import shutil
-import time
 import urllib.request
 
-from conftest import PAGE, TIMEOUT, numbered_picture, png, serving, show_tab
+from conftest import PAGE, TIMEOUT, numbered_picture, png, poll, serving, show_tab
 from test_files import OTHERS, as_sent
 
 SHOWN = ".cell[data-state=shown]"
@@ -69,9 +68,7 @@ def test_a_second_visit_has_placeholders_from_the_first_moment(tab, served):
     tab.wait_for_selector(SHOWN)
     # They are stored a moment after their pictures were sent. A list that has been replaced meanwhile is refused.
     get_items = "async url => (await (await fetch(url)).json()).items ?? []"
-    deadline = time.monotonic() + TIMEOUT / 1000
-    while not has_placeholders(tab.evaluate(get_items, lists[-1])):
-        assert time.monotonic() < deadline, "no placeholder is stored"
+    poll(tab, lambda: has_placeholders(tab.evaluate(get_items, lists[-1])), "placeholders are stored")
     with tab.expect_response(lambda response: "/items?" in response.url and response.ok) as response:
         tab.goto(served + "/")
     items = response.value.json()["items"]
@@ -82,12 +79,7 @@ def test_a_second_visit_has_placeholders_from_the_first_moment(tab, served):
 def test_a_search_is_scrolled_to_its_tenth_page_and_its_end(tab, service, searched):
     tab.goto(searched + "/?q=lake")
     tab.wait_for_selector(SHOWN)
-    deadline = time.monotonic() + TIMEOUT / 1000
-    while not service.pages or max(service.pages) < 10:
-        assert time.monotonic() < deadline, f"only {max(service.pages, default=0)} pages"
-        tab.mouse.wheel(0, 1200)
-        tab.evaluate("new Promise(requestAnimationFrame)")
-        tab.wait_for_timeout(100)
+    poll(tab, lambda: tab.mouse.wheel(0, 1200) or max(service.pages, default=0) >= 10, "the tenth page")
     assert sorted(set(service.pages)) == list(range(1, max(service.pages) + 1))
     tab.wait_for_selector(SHOWN)
     assert "at=" in tab.evaluate("location.search")
@@ -199,12 +191,13 @@ def test_a_picture_that_cannot_be_cut_stays_at_its_large_form(tab, tmp_path):
         # Its size is not known before it was read: the page asks again.
         with tab.expect_response(lambda response: "count=1&" in response.url + "&"):
             tab.click(SHOWN)
-        deadline = time.monotonic() + TIMEOUT / 1000
-        while "5,000" not in tab.inner_text("#viewer"):
-            assert time.monotonic() < deadline, "the size does not come"
+
+        def has_size():
             tab.keyboard.press("+")
             tab.keyboard.press("0")
-            tab.wait_for_timeout(200)
+            return "5,000" in tab.inner_text("#viewer")
+
+        poll(tab, has_size, "its size")
         with tab.expect_response(lambda response: "+" in response.url) as refused:
             tab.mouse.dblclick(640, 400)
         assert refused.value.status == 204

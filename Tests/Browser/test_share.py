@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import numpy
 import pytest
 import zxingcpp
-from conftest import TIMEOUT, numbered_picture
+from conftest import TIMEOUT, numbered_picture, poll
 from test_access import LOOKS, assert_accessible
 from test_server import SHOWN
 
@@ -26,8 +26,8 @@ class Shared:
 
     def read(self, pattern):
         """Reads lines until one matches."""
-        while True:
-            self.lines.append(self.terminal.readline().rstrip())
+        for line in self.terminal:
+            self.lines.append(line.rstrip())
             if found := re.search(pattern, self.lines[-1]):
                 return found[1]
 
@@ -200,8 +200,7 @@ def test_a_late_response_is_not_the_link_of_other_pictures(shared, device):
         # A request that is not out yet is not made once its dialog is closed.
         with page.expect_request("**/api/link"):
             page.click("text=Make a link")
-        while len(held) < count:
-            page.wait_for_timeout(20)
+        poll(page, lambda: len(held) == count, "a link is asked for")
 
     chosen(page, "lakes/0")
     ask(1)

@@ -93,8 +93,9 @@ def test_offline_shows_a_strip_until_the_connection_is_back(gallery):
 
 
 def test_dates_that_are_being_read_are_counted(gallery):
-    view = gallery().open(kind="folder")
-    view.wait_for_pictures()
+    view = gallery()
+    view.page.clock.install()
+    view.open(kind="folder").wait_for_pictures()
     view.set(dating=[1200, 5000])
     text = "Reading dates: 1,200 of 5,000. Until then the times of the files give the order."
     view.page.wait_for_selector(f"#strip:visible:text-is('{text}')")
@@ -109,7 +110,7 @@ def test_dates_that_are_being_read_are_counted(gallery):
     )
     view.set(dating=[4800, 5000])
     view.page.wait_for_selector("#strip:has-text('4,800')")
-    view.page.wait_for_timeout(1000)
+    view.page.clock.run_for(1000)
     view.set(dating=None)
     view.page.wait_for_selector("#strip", state="hidden")
     view.wait("said.length > 0")

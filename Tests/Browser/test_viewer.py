@@ -4,7 +4,7 @@ import math
 import re
 from urllib.parse import urlsplit
 
-from conftest import ALL_CASES
+from conftest import ALL_CASES, poll
 
 FRAME = "document.querySelector('.slide:not([inert]) .frame')"
 ZOOM = f"Number({FRAME}.style.scale || 1)"
@@ -711,8 +711,7 @@ def test_a_picture_whose_windows_are_refused_is_not_said_to_be_soft(gallery):
 
     view.page.route("**/picture/*/*+*", refuse)
     view.page.mouse.dblclick(640, 400)
-    while not asked:
-        view.page.wait_for_timeout(50)
+    poll(view.page, lambda: asked, "a window is requested")
     for _ in range(10):
         view.page.keyboard.press("ArrowLeft")
     view.page.wait_for_timeout(500)
@@ -755,10 +754,9 @@ def test_windows_on_the_screen_stay_however_many_they_are(gallery):
         view.page.keyboard.press("+")
     count = "document.querySelectorAll('.slide:not([inert]) .windows img').length"
     view.wait(f"{count} > 100")
-    wanted = -1
-    while wanted != len(windows(view)) or view.page.evaluate("held.size"):
-        wanted = len(windows(view))
-        view.page.wait_for_timeout(500)
+    wanted = [-1]
+    at_rest = lambda: wanted.append(len(windows(view))) or wanted[-2] == wanted[-1] and not view.page.evaluate("held.size")
+    poll(view.page, at_rest, "all windows are there", pause=500)
     view.pictures.clear()
     view.page.keyboard.press("ArrowLeft")
     view.page.wait_for_timeout(500)
