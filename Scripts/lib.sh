@@ -56,6 +56,15 @@ fail() {
   exit "$setup_failed"
 }
 
+# Chooses the `tests` for pytest: those of the gate, which a file lists, if no arguments follow; all after `--all`.
+choose_tests() {
+  case ${2-} in
+    "") mapfile -t tests < <(grep '^test' "$1") ;;
+    --all) tests=("${@:3}") ;;
+    *) tests=("${@:2}") ;;
+  esac
+}
+
 as_root() {
   if ((EUID == 0)); then "$@"; else sudo -- "$@"; fi
 }
