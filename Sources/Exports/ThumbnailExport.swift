@@ -133,7 +133,10 @@ package final class ThumbnailExport: Sendable {
     do throws(SystemFailure) {
       let replaced = try root.replaced(
         target.bytes, by: file,
-        isInput: { input?.mayBeSameFile(as: $0) == true || isInput($0) }
+        isInput: {
+          input?.mayBeSameFile(as: $0) == true || isInput($0)
+            || picture.file.map { root.mayShow($0, at: target.bytes) } == true
+        }
       ) { overwrites && !isAmongInputs && $0.kind == .regular }
       if try file.commit(over: replaced) { return .written(path: shown) }
     } catch {

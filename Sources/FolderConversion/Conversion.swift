@@ -175,7 +175,7 @@ public struct ConversionOrphan: Sendable {
 
 extension RawPath {
   /// Whether it is on a mount of a program (FUSE) that is no disk's, such as NTFS.
-  fileprivate var isInUserSpace: Bool {
+  var isInUserSpace: Bool {
     guard withCString(clibc_file_system) == 0x6573_5546, let state = try? FileState(of: self) else { return false }
     // The major number is that of no disk.
     return state.device & 0xFFFF_F000_000F_FF00 == 0

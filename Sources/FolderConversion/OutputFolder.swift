@@ -174,10 +174,14 @@ final class OutputFolder: Sendable {
     return true
   }
 
-  /// Whether a file of the folder may be the source, seen through a mount with other times.
+  /// Whether a file of the folder, which no run has written, may be the source or a file beside it, seen through a mount
+  /// with other times.
   private func mayShow(_ source: RawPath, _ path: [UInt8]) -> Bool {
-    guard let there = try? root.file(path), let own = try? RootFolder.file(at: source) else { return false }
-    return there.state.device != own.state.device && (try? RootFolder.areSameBytes(there, own)) ?? true
+    let beside = RawPath(bytes: source.folder + RawPath(bytes: path).name)
+    if self.path.isInUserSpace, !beside.isGone, root.written(path, asIn: index.entries(naming: path)) == nil {
+      return true
+    }
+    return root.mayShow(source, at: path)
   }
 
   /// Adds to an entry whose thumbnails are current what 0.10.0 has not written, or what a restart has changed.

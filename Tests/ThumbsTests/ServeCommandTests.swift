@@ -360,7 +360,7 @@
     let deleted = try await first.get("/api/sessions/\(session)/delete", method: "POST", body: message, headers: fields)
     #expect(deleted.status == 204)
     _ = await first.end()
-    for (more, isShown) in [([], false), (["--show-hidden"], true), ([], true)] {
+    for (more, isShown) in [([], false), (["--disk-cache", "0"], false), (["--show-hidden"], true), ([], true)] {
       let later = try await Served(bench, arguments + more)
       let shown = try await later.items(isShown ? names.count : names.count - 1).compactMap { $0["id"] as? String }
       #expect(shown.contains(hidden) == isShown)

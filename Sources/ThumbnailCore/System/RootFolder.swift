@@ -154,6 +154,12 @@ package final class RootFolder: Sendable {
     }
   }
 
+  /// Whether a file of the folder may be another one, seen through a mount with other times.
+  package func mayShow(_ source: RawPath, at relative: [UInt8]) -> Bool {
+    guard let there = try? file(relative), let own = try? Self.file(at: source) else { return false }
+    return there.state.device != own.state.device && (try? Self.areSameBytes(there, own)) ?? true
+  }
+
   /// The bytes of a regular file of at most this length; nil if there is none.
   package func bytes(of relative: [UInt8], atMost length: Int) -> [UInt8]? {
     guard let (file, state) = try? file(relative), state.kind == .regular, state.byteCount <= length else { return nil }

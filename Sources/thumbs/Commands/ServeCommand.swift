@@ -214,7 +214,8 @@ struct ServeCommand: AsyncParsableCommand {
     served.headers = try logins.added(to: network.hostHeaders())
     served.gallery = try gallery(for: pipeline)
     let directory = configuration.diskCacheLimit.bytes > 0 ? configuration.cacheDirectory : nil
-    if let directory, let galleryName { served.hidden = HiddenPhotosFile(in: directory, gallery: galleryName) }
+    // Whatever is cached: what was hidden stays so.
+    if let galleryName { served.hidden = HiddenPhotosFile(in: configuration.cacheDirectory, gallery: galleryName) }
     if sharing.asksForPassword {
       served.sharing = Sharing(
         login: Login(password: try sharing.password()), links: ShareLinks(in: directory, gallery: galleryName ?? ""),

@@ -226,7 +226,9 @@ def test_a_whole_shard_without_statistics_is_not_replaced_by_less(
 ) -> None:
     address, root, system = place
     run(output_folder=address, output_format=output_format)
-    system.rm_file(f"{root}/00000_stats.json")
+    # Some keep the archives alone.
+    for end in ["_stats.json", ".parquet"] if mode == "extend" else ["_stats.json"]:
+        system.rm_file(f"{root}/00000{end}")
     before = found(system, root)
     # Of three sources, two are gone.
     listed = tmp_path / "list.txt"

@@ -156,16 +156,16 @@ class Output:
         move(f"{name}_stats.json", f"{new_name}_stats.json")
 
     def _stays(self, name: str, left: list[str], successes: int) -> bool:
-        """Whether what is `left` of a shard is whole and has more images than a new one. It gets its statistics again,
-        from its manifest."""
+        """Whether the images that are `left` of a shard are whole and more than those of a new one, with their table or
+        alone. It gets its statistics again, from its manifest."""
         manifest = f"{layout.MANIFEST}/{name}.manifest"
         old = layout.parsed_manifest(self._bytes(self._at(manifest)), name) if manifest in left else {"files": {}}
-        parts = {*old["files"], *(f"{name}/{file}" for file in old.get("samples", ()))}
+        images = [file for file in old["files"] if not file.endswith(".parquet")] or old["files"]
+        parts = {*images, *(f"{name}/{file}" for file in old.get("samples", ()))}
         stays = old.get("successes", 0) > successes and parts <= {*left, *(file.partition("/")[0] for file in left)}
         if stays:
             self.write(f"{name}_stats.json", layout.Statistics(old["rows"], old["successes"]).document())
-            files = ", ".join(old["files"])
-            print(f"{name} is whole, and stays: delete {files} and {name}_stats.json to have it made anew", file=sys.stderr)
+            print(f"{name} is whole, and stays: delete {', '.join(images)} and {name}_stats.json to have it made anew", file=sys.stderr)
         return stays
 
     def written(self, new: Iterable[str] = ()) -> list[str]:
