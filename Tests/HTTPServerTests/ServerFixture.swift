@@ -53,6 +53,8 @@ struct ServerFixture {
     respond: @escaping @Sendable (ServerRequest) async -> ServerResponse = Self.echo
   ) async throws {
     var configuration = HTTPServer.Configuration(binding: .address(host: "127.0.0.1", port: 0))
+    // On a busy machine a client of a test may be silent for longer than the server waits.
+    configuration.idleTimeout = .hours(1)
     // Clients of the tests hold their side open.
     configuration.lingerTimeout = .milliseconds(100)
     configure(&configuration)
