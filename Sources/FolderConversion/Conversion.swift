@@ -191,19 +191,19 @@ extension RawPath {
   /// Whether the file, which is gone, may be on a disk that is not mounted now.
   ///
   /// - Parameters:
-  ///   - device: That of the file when it was there; nil if it is unknown.
+  ///   - disk: The number of its file system when it was there; nil if it is unknown.
   ///   - countsEmpty: Whether an empty folder may be the place of a disk.
   ///   - isShared: Whether devices may come and go as folders of the mount, as phones do.
   func mayBeAway(
-    since device: UInt64?, countsEmpty: Bool = true, isShared: (RawPath) -> Bool = \.isInUserSpace
+    since disk: UInt64?, countsEmpty: Bool = true, isShared: (RawPath) -> Bool = \.isInUserSpace
   ) -> Bool {
     guard isGone else { return false }
     var place = self
     repeat {
       place = RawPath(bytes: place.folder.dropLast())
     } while !place.bytes.isEmpty && place.isGone
-    guard let disk = (place.bytes.isEmpty ? RawPath("/") : place).disk else { return true }
+    guard let there = (place.bytes.isEmpty ? RawPath("/") : place).disk else { return true }
     if place != RawPath(bytes: folder.dropLast()), isShared(place) { return true }
-    return countsEmpty && place.isEmptyFolder || device.map { $0 != disk } ?? false
+    return countsEmpty && place.isEmptyFolder || disk.map { $0 != there } ?? false
   }
 }

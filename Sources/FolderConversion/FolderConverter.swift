@@ -139,7 +139,7 @@ final class ConversionPlan: Sendable {
   func isOthers(_ other: IndexEntry, than source: RawPath, _ state: FileState?) -> Bool {
     if options.site != nil || other.source == source { return false }
     let isAlike = state.map { (other.modified, other.byteCount) == ($0.modified, $0.byteCount) } ?? false
-    if other.source.isGone { return !isAlike && other.source.mayBeAway(since: other.device) }
+    if other.source.isGone { return !isAlike && other.source.mayBeAway(since: other.disk) }
     if listed.contains(NamingTemplate.seededHash(other.source.bytes)) { return false }
     guard let (there, own) = try? (RootFolder.file(at: other.source), RootFolder.file(at: source)) else { return true }
     return !own.state.isSameFile(as: there.state) && !(isAlike && (try? RootFolder.areSameBytes(there, own)) == true)

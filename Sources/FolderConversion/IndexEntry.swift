@@ -3,10 +3,10 @@ import ThumbnailCore
 
 /// The index entry of one input: the state of the source, and the thumbnails made from it.
 ///
-/// A line of tab-separated fields: the key, the source's modification time, its length and device (`2048:65024`), the
+/// A line of tab-separated fields: the key, the source's modification time, its length and file system (`2048:65024`), the
 /// token of the options, the source's path, and for each thumbnail its path, width and height, format, and length and
-/// digest (`512:3f…`). In a site the width and height of the source are last. Before 0.11 there were no devices and
-/// digests, and 0.10 wrote a number and a colon before the token.
+/// digest (`512:3f…`). In a site the width and height of the source are last. Before 0.11 there were no file systems
+/// and digests, and 0.10 wrote a number and a colon before the token.
 struct IndexEntry: Equatable, Sendable {
   /// The key of the input's thumbnails: see `OutputNames.key`.
   var key: UInt64
@@ -17,7 +17,7 @@ struct IndexEntry: Equatable, Sendable {
   /// The source's length in bytes.
   var byteCount: Int
   /// The number of the file system of the source; nil if it is unknown.
-  var device: UInt64?
+  var disk: UInt64?
   /// See `token(_:isDamaged:isToldApart:)`.
   var token: String
   var outputs: [ConversionOutput]
@@ -40,7 +40,7 @@ struct IndexEntry: Equatable, Sendable {
 
   /// The line, including its line feed.
   var line: [UInt8] {
-    let length = "\(byteCount)" + (device.map { ":\($0)" } ?? "")
+    let length = "\(byteCount)" + (disk.map { ":\($0)" } ?? "")
     var line = Array("\(NamingTemplate.hex(key))\t\(modified)\t\(length)\t\(token)\t".utf8)
     Self.append(source.bytes, to: &line)
     for output in outputs {
@@ -130,11 +130,11 @@ extension IndexEntry {
   init?(line: some Collection<UInt8>) {
     let fields = line.split(separator: Self.tab, omittingEmptySubsequences: false)
     guard (9...Self.maxFields).contains(fields.count), (fields.count - 5) % 4 < 2, let key = Self.key(fields[0]),
-      let modified = Self.number(fields[1]), let (byteCount, device) = Self.pair(fields[2], radix: 10)
+      let modified = Self.number(fields[1]), let (byteCount, disk) = Self.pair(fields[2], radix: 10)
     else { return nil }
     let token = fields[3].split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
     self.init(
-      key: key, source: Self.path(fields[4]), modified: modified, byteCount: byteCount, device: device,
+      key: key, source: Self.path(fields[4]), modified: modified, byteCount: byteCount, disk: disk,
       token: String(decoding: token[token.count - 1], as: UTF8.self), outputs: [])
     if fields.count.isMultiple(of: 2) { sourceSize = fields.last.flatMap { Self.size($0) } }
     for start in stride(from: 5, to: fields.count - 3, by: 4) {

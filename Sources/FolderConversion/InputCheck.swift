@@ -59,7 +59,7 @@ struct InputCheck: Sendable {
         return list.leavesOut(entry.source, listed)
           ?? (isWholeSite && !entry.source.isWithin(list.root) ? true : nil)
       }.map { entry in
-        let away = entry.source.mayBeAway(since: entry.device, countsEmpty: changes == nil)
+        let away = entry.source.mayBeAway(since: entry.disk, countsEmpty: changes == nil)
         var orphan = ConversionOrphan(source: entry.source, outputs: [], mayBeAway: away, key: entry.key)
         for path in entry.outputs.map(\.path) {
           guard let kind = session.root?.state(of: path.bytes)?.kind, [.regular, .link].contains(kind) else { continue }
@@ -213,7 +213,7 @@ struct InputCheck: Sendable {
         index.entries(entry.key).count == 1
           || entry.outputs.allSatisfy({ session.root?.written($0.path.bytes, asIn: [entry]) != nil })
       else { return nil }
-      if !plan.options.isDryRun { session.folder?.renew(entry, device: plan.disk(of: position, state)) }
+      if !plan.options.isDryRun { session.folder?.renew(entry, disk: plan.disk(of: position, state)) }
       return entry.outputs.map { output in
         var output = output.marked(isDamaged)
         output.digest = nil

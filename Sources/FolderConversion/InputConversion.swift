@@ -231,7 +231,7 @@ final class InputConversion: Sendable {
     }
     let entry = IndexEntry(
       key: input.key, source: path, modified: input.state.modified,
-      byteCount: input.state.byteCount, device: plan.disk(of: input.index, input.state),
+      byteCount: input.state.byteCount, disk: plan.disk(of: input.index, input.state),
       token: plan.token(of: input.index, isDamaged: isDamaged), outputs: outputs,
       sourceSize: plan.options.site == nil ? nil : thumbnails.first?.source.size)
     do throws(WriteFailure) {

@@ -118,7 +118,7 @@ struct InputList: Sendable {
   func leavesOut(_ source: RawPath, _ listed: Set<UInt64>) -> Bool? {
     if listed.contains(NamingTemplate.seededHash(source.bytes)) { return nil }
     let root = roots.first { $0.isListed && source.bytes.starts(with: $0.absolute) }
-    // Whoever may not look there has said so. The patterns count from the folder that was listed last.
+    // Patterns and marks need no access to the file. The patterns count from the folder that was listed last.
     if let root, roots.count(where: \.isListed) == 1,
       selection.leavesOut(file: source.bytes.dropFirst(root.absolute.count))
     {

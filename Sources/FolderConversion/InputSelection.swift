@@ -36,6 +36,7 @@ struct InputSelection: Sendable {
 
   /// Whether a named file or folder is left out, by its name or path, or one of a list by that of a folder in it.
   mutating func leavesOut(named path: RawPath, isListed: Bool) -> Bool {
+    if options.exclude.isEmpty { return false }
     let absolute = Set(options.exclude.indices.filter { options.exclude[$0].description.hasPrefix("/") })
     let resolved = absolute.isEmpty ? nil : path.resolved?.bytes
     return [path.bytes, resolved].enumerated().contains { form, bytes in

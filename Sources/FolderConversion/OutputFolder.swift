@@ -185,10 +185,10 @@ final class OutputFolder: Sendable {
   }
 
   /// Adds to an entry whose thumbnails are current what 0.10.0 has not written, or what a restart has changed.
-  func renew(_ entry: IndexEntry, device: UInt64) {
-    guard entry.device != device || entry.outputs.contains(where: { $0.digest == nil }) else { return }
+  func renew(_ entry: IndexEntry, disk: UInt64) {
+    guard entry.disk != disk || entry.outputs.contains(where: { $0.digest == nil }) else { return }
     var renewed = entry
-    renewed.device = device
+    renewed.disk = disk
     for (index, output) in entry.outputs.enumerated() where output.digest == nil {
       guard let state = root.written(output.path.bytes, asIn: [entry]),
         let file = try? root.file(output.path.bytes).file

@@ -27,7 +27,7 @@ import TestSupport
     #expect(line.last == 0x0A && line.filter { $0 == 0x0A }.count == 1)
     #expect(IndexEntry(line: line.dropLast()) == entry)
     #expect(IndexEntry(line: line.dropLast(9)) == nil)
-    (entry.device, entry.outputs[0].digest) = (.max, 0xFF00_0000_0000_0001)
+    (entry.disk, entry.outputs[0].digest) = (.max, 0xFF00_0000_0000_0001)
     #expect(IndexEntry(line: entry.line.dropLast()) == entry)
   }
 
@@ -131,7 +131,7 @@ import TestSupport
     let line = "0000000000000001\t1\t\(number)\tt\t/in/a.jpg\ta.jpg\t1x1\tjpeg\t\(number)\n"
     try Data("thumbs index 1\n\(line)".utf8).write(to: file)
     let read = try open().entry(1)
-    #expect(read == nil || (read?.byteCount ?? -1) >= 0 && read?.device == nil)
+    #expect(read == nil || (read?.byteCount ?? -1) >= 0 && read?.disk == nil)
   }
 
   @Test func orphansAreEntriesOfNoInputWhosePicturesAreGone() throws {
