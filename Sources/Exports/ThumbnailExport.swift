@@ -7,9 +7,8 @@ package import ThumbnailCore
 
 /// Writes thumbnails atomically as files into a folder, with names from a template.
 ///
-/// An existing file is kept unless `overwrites` is set; one with the same bytes counts as unchanged, so an export can
-/// be repeated. Two images of the same name get separate files: the second has a few digits appended, the same in every
-/// run.
+/// An existing file is kept; one with the same bytes counts as unchanged, so an export can be repeated. Two images of the
+/// same name get separate files: the second has a few digits appended, the same in every run.
 package final class ThumbnailExport: Sendable {
   /// The outcome for one thumbnail.
   package enum Outcome: Sendable, Equatable {
@@ -28,8 +27,6 @@ package final class ThumbnailExport: Sendable {
   package let folder: String
   private let root: RootFolder
   private let template: NamingTemplate
-  private let overwrites: Bool
-  private let isInput: @Sendable (FileState) -> Bool
   /// The image that owns each name, both as digests: a million names take about 30 MB.
   private let owners = Mutex<[UInt64: UInt64]>([:])
   private let pool = WorkerPool(name: "thumbnailer.export", threads: 1)
@@ -41,16 +38,9 @@ package final class ThumbnailExport: Sendable {
   ///   - name: The naming template; nil keeps the folder tree of the source, and adds the size to the names if there
   ///     are several.
   ///   - sizeCount: The number of thumbnails of each image.
-  ///   - overwrites: Whether existing files are replaced.
-  ///   - isInput: Whether a file is never replaced, or nothing in a folder.
   /// - Throws: If the folder cannot be created or written to.
-  package init(
-    folder: String, name: NamingTemplate? = nil, sizeCount: Int, overwrites: Bool = false,
-    isInput: @escaping @Sendable (FileState) -> Bool = { _ in false }
-  ) throws(FileWriteError) {
+  package init(folder: String, name: NamingTemplate? = nil, sizeCount: Int) throws(FileWriteError) {
     self.folder = folder
-    self.isInput = isInput
-    self.overwrites = overwrites
     let path = RawPath(folder)
     template = name ?? .standard(sizeCount: sizeCount)
     do throws(SystemFailure) {
@@ -128,16 +118,9 @@ package final class ThumbnailExport: Sendable {
     var file = try RootFolder.newFile(target.name, in: place)
     try file.write(data)
     let input = picture.file.flatMap { try? FileState(of: $0) }
-    var status = stat()
-    let isAmongInputs = fstat(place.rawValue, &status) == 0 && isInput(FileState(status))
     do throws(SystemFailure) {
-      let replaced = try root.replaced(
-        target.bytes, by: file,
-        isInput: {
-          input?.mayBeSameFile(as: $0) == true || isInput($0)
-            || picture.file.map { root.mayShow($0, at: target.bytes) } == true
-        }
-      ) { overwrites && !isAmongInputs && $0.kind == .regular }
+      let isInput = { (there: FileState) in input?.mayBeSameFile(as: there) == true }
+      let replaced = try root.replaced(target.bytes, by: file, isInput: isInput) { _ in false }
       if try file.commit(over: replaced) { return .written(path: shown) }
     } catch {
       guard [EEXIST, EISDIR, EBUSY].contains(error.code) else { throw error }

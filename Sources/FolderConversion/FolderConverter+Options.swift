@@ -55,9 +55,6 @@ extension FolderConverter {
 
     /// How up-to-date thumbnails are recognised. Default: by the index.
     package var freshness = Freshness.index
-    /// Whether files in the output folder are replaced that are not what an earlier run has written. Inputs never are.
-    /// Default: false.
-    public var overwrites = false
     /// Whether nothing is written, and stale inputs are reported as `skipped`. Default: false.
     public var isDryRun = false
 

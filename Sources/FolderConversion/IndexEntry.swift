@@ -100,13 +100,10 @@ struct IndexEntry: Equatable, Sendable {
 }
 
 extension IndexEntry {
-  /// Whether a file is the source, or in the place of an output may be that or the file of its name beside the source, by
-  /// another mount or path. A copy is none.
-  func isSource(_ file: FileState, orMayBeFor output: ConversionOutput) -> Bool {
-    let own = try? FileState(of: source)
-    if output.format == nil { return own?.isSameFile(as: file) == true }
-    let beside = try? FileState(of: RawPath(bytes: source.folder + output.path.name))
-    return [own, beside].contains { $0?.mayBeSameFile(as: file) == true }
+  /// Whether a file in the place of an output is the source or may be, by another mount or path. A copy is none.
+  func isSource(_ file: FileState, of output: ConversionOutput) -> Bool {
+    guard let own = try? FileState(of: source) else { return false }
+    return output.format == nil ? own.isSameFile(as: file) : own.mayBeSameFile(as: file)
   }
 
   /// Whether a file may be an output of 0.10.0, of which the index has the length alone.

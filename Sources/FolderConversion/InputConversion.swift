@@ -163,12 +163,11 @@ final class InputConversion: Sendable {
         } else if error.failure.code == EEXIST, let owner = error.owner {
           ConversionFailure(
             stage: .write, code: "in-the-way",
-            message:
-              "\(error.path) is the thumbnail of \(owner); choose another output folder, or overwrite it (overwrites)")
+            message: "\(error.path) is the thumbnail of \(owner); choose another output folder")
         } else if error.failure.code == EEXIST {
           ConversionFailure(
             stage: .write, code: "in-the-way",
-            message: "\(error.path) is in the way: no run has written it so; move it, or overwrite it (overwrites)")
+            message: "\(error.path) is in the way: no run has written it so; move it, or choose another output folder")
         } else {
           ConversionFailure(
             stage: .write, code: error.failure.code == EISDIR ? "is-a-folder" : "cannot-write",

@@ -133,16 +133,6 @@ struct InputFinder {
     let folder = fileFolders[written] ?? addFileFolder(written, listed: listed)
     fileFolders[written] = folder
     list.add(path.name, kind: folder.isOwnOutput ? .ownOutput : .picture, in: folder.index)
-    if (try? FileState(of: path, followingLinks: false))?.kind == .link { protectFolder(ofLinked: path) }
-  }
-
-  /// Nothing is written into the folder of a file that a link leads to, as into that of the link. A site's copies have
-  /// none of users' files beside them.
-  private mutating func protectFolder(ofLinked path: RawPath) {
-    guard let file = path.resolved, let state = try? FileState(of: RawPath(bytes: file.folder)),
-      options.site == nil || output.map({ file.isWithin($0.path) }) != true
-    else { return }
-    list.folderIDs.insert(state.id)
   }
 
   private mutating func addFileFolder(_ written: [UInt8], listed: Bool) -> (index: Int, isOwnOutput: Bool) {
@@ -225,7 +215,6 @@ struct InputFinder {
       return folder.opened.appending(entry.name).resolved.map { !$0.isWithin(output.path) } ?? true
     case .regular:
       list.add(entry.name, kind: self.kind(byName: entry.name), in: index)
-      if entry.isLink { protectFolder(ofLinked: folder.opened.appending(entry.name)) }
     case .link:
       // A link that leads nowhere fails as a picture, whether links are followed or not, so that it is reported.
       let isBroken = (try? FileState(of: folder.opened.appending(entry.name))) == nil

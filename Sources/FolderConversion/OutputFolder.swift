@@ -25,7 +25,6 @@ final class OutputFolder: Sendable {
   /// The folders that this run has made, the innermost first.
   private let made: [RawPath]
   let index: ConversionIndex
-  private let (isPublished, overwrites): (Bool, Bool)
   /// What has become of a file to remove: one that is a user's or an input stays.
   enum Removal {
     case removed, kept, failed
@@ -36,12 +35,10 @@ final class OutputFolder: Sendable {
 
   /// Creates the folder if it is missing, locks it, and removes the leftovers of a killed run.
   ///
-  /// - Parameters:
-  ///   - isPublished: Whether others see the folder, but not its index.
-  ///   - overwrites: Whether users' files are replaced that are in the way.
+  /// - Parameter isPublished: Whether others see the folder, but not its index.
   /// - Throws: `.cannotWrite`, `.busy`.
-  init(_ path: RawPath, isPublished: Bool = false, overwrites: Bool = false) throws(ConversionError) {
-    (self.path, self.isPublished, self.overwrites) = (path, isPublished, overwrites)
+  init(_ path: RawPath, isPublished: Bool = false) throws(ConversionError) {
+    self.path = path
     var made: [RawPath] = []
     var place = path
     while !place.bytes.isEmpty, (try? FileState(of: place)) == nil {
@@ -134,15 +131,11 @@ final class OutputFolder: Sendable {
     let earlier = index.entries(entry.key)
     for (position, draft) in drafts.enumerated() {
       do throws(SystemFailure) {
-        let isSource = { (state: FileState) in
-          isInput(state) || entry.isSource(state, orMayBeFor: entry.outputs[position])
-            || self.overwrites && entry.outputs[position].format != nil
-              && self.mayShow(entry.source, draft.path)
-        }
+        let isSource = { isInput($0) || entry.isSource($0, of: entry.outputs[position]) }
         draft.replaced = try root.replaced(draft.path, by: draft.file, isInput: isSource) { state in
           // Other options may have given it the name.
           let named = index.entries(naming: draft.path).filter { !isOthers($0) }
-          return overwrites || root.written(draft.path, asIn: named) == state
+          return root.written(draft.path, asIn: named) == state
         }
       } catch {
         let others = index.entries(naming: draft.path).filter(isOthers)
@@ -172,16 +165,6 @@ final class OutputFolder: Sendable {
     }
     index.settle(entry.key)
     return true
-  }
-
-  /// Whether a file of the folder, which no run has written, may be the source or a file beside it, seen through a mount
-  /// with other times.
-  private func mayShow(_ source: RawPath, _ path: [UInt8]) -> Bool {
-    let beside = RawPath(bytes: source.folder + RawPath(bytes: path).name)
-    if self.path.isInUserSpace, !beside.isGone, root.written(path, asIn: index.entries(naming: path)) == nil {
-      return true
-    }
-    return root.mayShow(source, at: path)
   }
 
   /// Adds to an entry whose thumbnails are current what 0.10.0 has not written, or what a restart has changed.

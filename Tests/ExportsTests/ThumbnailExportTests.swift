@@ -16,9 +16,8 @@ import TestSupport
       source: SourceDescription(size: size, format: .jpeg, byteCount: 1))
   }
 
-  private func export(_ template: String? = nil, overwrites: Bool = false) throws -> ThumbnailExport {
-    try ThumbnailExport(
-      folder: folder, name: try template.map { try NamingTemplate($0) }, sizeCount: 1, overwrites: overwrites)
+  private func export(_ template: String? = nil) throws -> ThumbnailExport {
+    try ThumbnailExport(folder: folder, name: try template.map { try NamingTemplate($0) }, sizeCount: 1)
   }
 
   private func files() throws -> [String: String] {
@@ -59,19 +58,20 @@ import TestSupport
       try await export().add(thumbnail("one"), of: name("1.png"), size: size) == .unchanged(path: "\(folder)/1.jpg"))
   }
 
-  @Test(arguments: [true, false]) func whatIsThereIsReplacedOnlyWhereThatIsAsked(overwrites: Bool) async throws {
-    _ = try await export().add(thumbnail("mine"), of: name("1.png"), size: size)
-    let outcome = try await export(overwrites: overwrites).add(thumbnail("new"), of: name("1.png"), size: size)
+  @Test(arguments: ["mine", "new mine", "n", ""]) func whatIsThereStaysButForTheBeginningOfAFile(there: String)
+    async throws
+  {
+    _ = try await export().add(thumbnail(there), of: name("1.png"), size: size)
+    let outcome = try await export().add(thumbnail("new"), of: name("1.png"), size: size)
     let path = "\(folder)/1.jpg"
-    #expect(outcome == (overwrites ? .written(path: path) : .kept(path: path)))
-    #expect(try files() == ["1.jpg": overwrites ? "new" : "mine"])
+    #expect(outcome == (there.count < 2 ? .written(path: path) : .kept(path: path)))
+    #expect(try files() == ["1.jpg": there.count < 2 ? "new" : there])
   }
 
-  @Test(arguments: [true, false])
-  func twoPicturesOfOneNameGetFilesOfTheirOwnInEveryRunAndOrder(overwrites: Bool) async throws {
+  @Test func twoPicturesOfOneNameGetFilesOfTheirOwnInEveryRunAndOrder() async throws {
     let pictures = [("a", name("a/1.png")), ("b", name("b/1.png"))]
     for round in [pictures, pictures, pictures.reversed()] {
-      let export = try export("{name}.{ext}", overwrites: overwrites)
+      let export = try export("{name}.{ext}")
       for (text, name) in round { _ = try await export.add(thumbnail(text), of: name, size: size) }
       let found = try files()
       #expect(found.values.sorted() == ["a", "b"] && found["1.jpg"] == "a", "\(found)")
@@ -80,7 +80,7 @@ import TestSupport
 
   @Test func aFolderOrLinkInTheWayIsLeft() async throws {
     try FileManager.default.createDirectory(atPath: "\(folder)/1.jpg", withIntermediateDirectories: true)
-    let outcome = try await export(overwrites: true).add(thumbnail("one"), of: name("1.png"), size: size)
+    let outcome = try await export().add(thumbnail("one"), of: name("1.png"), size: size)
     #expect(outcome == .kept(path: "\(folder)/1.jpg"))
   }
 

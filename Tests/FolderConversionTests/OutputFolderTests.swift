@@ -103,7 +103,7 @@ import TestSupport
   }
 
   @Test func aFolderWhereAFileShouldGoFailsAndStays() throws {
-    let folder = try OutputFolder(path, overwrites: true)
+    let folder = try OutputFolder(path)
     try FileManager.default.createDirectory(
       atPath: path.description + "/1.jpg/x", withIntermediateDirectories: true)
     #expect(failure { try write("one", to: "1.jpg", in: folder) } == EISDIR)
@@ -121,12 +121,11 @@ import TestSupport
     }
   }
 
-  @Test(arguments: [false, true]) func aFileThatNobodyKnowsStaysUnlessItIsOverwritten(overwrites: Bool) throws {
-    let folder = try OutputFolder(path, overwrites: overwrites)
+  @Test func aFileThatNobodyKnowsStays() throws {
+    let folder = try OutputFolder(path)
     try put("somebody's", "a/b/1.jpg")
-    #expect(failure { try write("thumbnail", to: "1.jpg", in: folder) } == (overwrites ? nil : EEXIST))
-    #expect(text("a/b/1.jpg") == (overwrites ? "thumbnail" : "somebody's"))
-    #expect(try names() == [".thumbs-index", "1.jpg"] || !overwrites)
+    #expect(failure { try write("thumbnail", to: "1.jpg", in: folder) } == EEXIST)
+    #expect(text("a/b/1.jpg") == "somebody's")
   }
 
   @Test(arguments: ["", "thumb", "thumbnail"]) func whatAPowerFailureHasLeftIsReplaced(rest: String) throws {
@@ -153,7 +152,7 @@ import TestSupport
   }
 
   @Test func aThumbnailThatIsBeingWrittenOrIsItsSourceByNowStays() throws {
-    let folder = try OutputFolder(path, overwrites: true)
+    let folder = try OutputFolder(path)
     try write("one", to: "1.jpg", in: folder)
     let file = directory.url.appendingPathComponent("a/b/1.jpg")
     let writer = try FileHandle(forUpdating: file)
@@ -180,8 +179,8 @@ import TestSupport
     #expect(text("a/b/1.jpg") == "three")
   }
 
-  @Test(arguments: [false, true]) func noLinkIsFollowed(overwrites: Bool) throws {
-    let folder = try OutputFolder(path, overwrites: overwrites)
+  @Test func noLinkIsFollowed() throws {
+    let folder = try OutputFolder(path)
     try FileManager.default.createDirectory(
       at: directory.url.appendingPathComponent("in/y"), withIntermediateDirectories: true)
     for name in ["in/1.jpg", "in/y/1.jpg"] { try put("kept", name) }
@@ -190,8 +189,7 @@ import TestSupport
     for name in ["x/1.jpg", "x/y/1.jpg", "x/new.jpg"] {
       #expect(failure { try write("one", to: name, in: folder) } == ELOOP)
     }
-    #expect(failure { try write("one", to: "1.jpg", in: folder) } == (overwrites ? nil : EEXIST))
-    #expect(text("a/b/1.jpg") == (overwrites ? "one" : "kept"))
+    #expect(failure { try write("one", to: "1.jpg", in: folder) } == EEXIST && text("a/b/1.jpg") == "kept")
     for name in ["x/1.jpg", "../../in/1.jpg", "x/../x/1.jpg"] {
       folder.index.add(
         IndexEntry(
@@ -203,7 +201,7 @@ import TestSupport
   }
 
   @Test func noInputIsReplacedAndNoFolderOfInputsWrittenInto() throws {
-    let folder = try OutputFolder(path, overwrites: true)
+    let folder = try OutputFolder(path)
     try FileManager.default.createDirectory(
       at: directory.url.appendingPathComponent("a/b/x"), withIntermediateDirectories: true)
     try put("original", "a/b/1.jpg")

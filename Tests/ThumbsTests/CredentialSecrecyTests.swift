@@ -57,7 +57,6 @@
       [
         "prefetch", "--urls", "-", "--verbose", "--header", "localhost=Authorization: Basic \(Self.login)", "--header",
         "127.0.0.1:\(origin.port)=Cookie: session=\(Self.secret)", "--sheet", "sheet.html", "--export", "small",
-        "--overwrite",
       ] + options, input: .bytes(list)
     ).run()
   }

@@ -31,27 +31,9 @@
     try Data("mine".utf8).write(to: bench.url(paths[1]))
     let again = try await prefetch("--export", "out", "--size", "40x30", "--size", "20x15", "--json")
     #expect(try again.pictures().map { $0.thumbnails.map(\.path) } == [[paths[0], nil]])
-    expectComplaint(again, 1, "--overwrite", printing: true)
+    expectComplaint(again, 1, "move it, or give another --export", printing: true)
     #expect(try Data(contentsOf: bench.url(paths[1])) == Data("mine".utf8))
-    let name = "{path}/{name}-{size}.{ext}"
-    let replaced = try await prefetch("--export", "out", "--size", "20x15", "--name", name, "--overwrite")
-    #expect(try replaced.status == 0 && Data(contentsOf: bench.url(paths[1])).starts(with: [0xFF, 0xD8]))
     #expect(try await prefetch("--json").pictures().allSatisfy { $0.thumbnails.allSatisfy { $0.path == nil } })
-  }
-
-  @Test func picturesThatLinksLeadToAreNotReplaced() async throws {
-    _ = try bench.folder("pictures", pictures: 0)
-    let real = try bench.folder("real", pictures: 2)
-    try FileManager.default.moveItem(
-      at: real.appendingPathComponent("picture 0.jpg"), to: real.appendingPathComponent("a.jpg"))
-    for (name, target) in [("a.bmp", "picture 1.jpg"), ("b.jpg", "a.jpg")] {
-      try FileManager.default.createSymbolicLink(
-        atPath: bench.url("pictures/\(name)").path, withDestinationPath: "../real/\(target)")
-    }
-    let before = try Data(contentsOf: bench.url("real/a.jpg"))
-    let run = try await prefetch("--export", "real", "--name", "{name}.{ext}", "--overwrite")
-    #expect(run.status == 1, "\(run.stderr)")
-    #expect(try Data(contentsOf: bench.url("real/a.jpg")) == before)
   }
 
   @Test func unsplashIsToldWhichPhotosAreExported() async throws {
@@ -88,16 +70,12 @@
     #expect(try files("out") == ["127.0.0.1/a.jpg", "127.0.0.1/c.jpg", "127.0.0.1/d.jpg"])
   }
 
-  @Test(arguments: [["--overwrite"], []])
-  func theFolderOfThePicturesIsNoPlaceForTheirThumbnails(options: [String]) async throws {
+  @Test func theFolderOfThePicturesIsNoPlaceForTheirThumbnails() async throws {
     let folder = try bench.folder("pictures", pictures: 1)
     try FileManager.default.createSymbolicLink(at: bench.url("link"), withDestinationURL: folder)
     let original = try Data(contentsOf: bench.url("pictures/picture 0.jpg"))
     for export in ["pictures", "./pictures/", "link"] {
-      let run = try await bench.start(
-        ["prefetch", "--query", "", "--provider", "folder:pictures", "--export", export] + options
-      ).run()
-      expectComplaint(run, 73, "\(export) is the folder of the pictures themselves")
+      expectComplaint(try await prefetch("--export", export), 73, "\(export) is the folder of the pictures themselves")
     }
     #expect(try Data(contentsOf: bench.url("pictures/picture 0.jpg")) == original)
   }

@@ -128,7 +128,7 @@ import ArgumentParser
     Mistake("prefetch --query a --provider commons:ftp://ada:hunter2@x", "***@x", "https://"),
     Mistake("prefetch --urls a --sheet sheet.jpg", ".html"), Mistake("prefetch --urls a --sheet ''", ".html"),
     Mistake("prefetch --urls a --name {name}", "--export DIR"),
-    Mistake("prefetch --urls a --overwrite", "--export DIR"),
+    Mistake("convert a -o b --overwrite", "no option '--overwrite' any more", "give another folder"),
     Mistake("prefetch --urls a --export ''", "name a folder"),
     Mistake("prefetch --urls a --export b --name same", "{name} or {hash}"),
     Mistake("prefetch --urls a --export b --name ../{name}", "out of the output folder"),

@@ -36,9 +36,7 @@ final class ConversionSession: Sendable {
     do {
       opened = try await pool.run { _ in
         Result { () throws(ConversionError) in
-          needsFolder
-            ? try OutputFolder(
-              options.output, isPublished: options.site != nil, overwrites: options.overwrites) : nil
+          needsFolder ? try OutputFolder(options.output, isPublished: options.site != nil) : nil
         }
       }
     } catch {

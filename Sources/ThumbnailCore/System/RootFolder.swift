@@ -121,7 +121,7 @@ package final class RootFolder: Sendable {
   /// What has the same bytes, or a beginning of them, as a power failure leaves it, is no user's file.
   ///
   /// - Parameters:
-  ///   - mayBeOpen: Whether one with the same bytes may be open for writing elsewhere.
+  ///   - mayBeOpen: Whether it stays in any case: then one with the same bytes may be open for writing elsewhere.
   ///   - isInput: Whether it may not be replaced in any case.
   ///   - isReplaced: Whether it is replaced, whatever it has.
   /// - Throws: For what is not replaced, `EBUSY` if it is an input, else `EEXIST` or `EISDIR`.
@@ -132,7 +132,9 @@ package final class RootFolder: Sendable {
     let (folder, name) = try split(relative)
     guard let state = try state(of: name, in: folder) else { return nil }
     if state.kind == .folder { throw SystemFailure(code: EISDIR) }
-    if ([state] + path.appending(relative).statesInPool).contains(where: isInput) { throw SystemFailure(code: EBUSY) }
+    let pool = path.appending(relative).pool
+    if ([state] + pool.files).contains(where: isInput) { throw SystemFailure(code: EBUSY) }
+    if !mayBeOpen, pool.mayHideOthers { throw SystemFailure(code: EEXIST) }
     if !isReplaced(state) {
       guard let there = try? file(relative), there.state == state, new.continues(there, mayBeOpen: mayBeOpen) else {
         throw SystemFailure(code: EEXIST)
@@ -154,12 +156,6 @@ package final class RootFolder: Sendable {
     }
   }
 
-  /// Whether a file of the folder may be another one, seen through a mount with other times.
-  package func mayShow(_ source: RawPath, at relative: [UInt8]) -> Bool {
-    guard let there = try? file(relative), let own = try? Self.file(at: source) else { return false }
-    return there.state.device != own.state.device && (try? Self.areSameBytes(there, own)) ?? true
-  }
-
   /// The bytes of a regular file of at most this length; nil if there is none.
   package func bytes(of relative: [UInt8], atMost length: Int) -> [UInt8]? {
     guard let (file, state) = try? file(relative), state.kind == .regular, state.byteCount <= length else { return nil }
@@ -170,13 +166,15 @@ package final class RootFolder: Sendable {
   ///
   /// - Parameter expected: The state of a readable one, if another file that has come in its place meanwhile is not to
   ///   be removed.
-  /// - Throws: `EEXIST` if there is another file, which stays; `.setAside` if it could not stay by its name.
+  /// - Throws: `EEXIST` if there is another file, or may be in a pool, which stays; `.setAside` if it could not stay by
+  ///   its name.
   package func remove(_ relative: [UInt8], if expected: FileState? = nil) throws(SystemFailure) {
     let (folder, name) = try split(relative)
     guard let expected else {
       guard name.withCString({ unlinkat(folder.rawValue, $0, 0) }) == 0 else { throw .last }
       return
     }
+    if path.appending(relative).pool.mayHideOthers { throw SystemFailure(code: EEXIST) }
     let (at, aside) = (folder.rawValue, NewFile.randomName(beside: name, end: "old"))
     let (opened, before) = try Self.file(at: name, in: folder, O_RDONLY | O_NOFOLLOW)
     guard name.withCString({ name in aside.withCString { renameat(at, name, at, $0) } }) == 0 else { throw .last }
@@ -219,10 +217,15 @@ package final class RootFolder: Sendable {
 }
 
 extension RawPath {
-  /// The files that a pool of several disks (mergerfs) shows as this one, and removes when it is replaced.
-  package var statesInPool: [FileState] {
+  /// The files that a pool of several disks (mergerfs) shows as this one, and replaces and removes with it: none
+  /// elsewhere, nor if the pool does not say, which then may hide others.
+  package var pool: (files: [FileState], mayHideOthers: Bool) {
     var paths = [UInt8](repeating: 0, count: 1 << 16)
     let length = withCString { clibc_attribute($0, "user.mergerfs.allpaths", &paths, UInt(paths.count)) }
-    return paths.prefix(max(0, length)).split(separator: 0).compactMap { try? FileState(of: RawPath(bytes: $0)) }
+    let files = paths.prefix(max(0, length)).split(separator: 0).map { RawPath(bytes: $0) }
+    if !files.isEmpty { return (files.compactMap { try? FileState(of: $0) }, files.count > 1) }
+    let place = folder.isEmpty ? RawPath(".") : RawPath(bytes: folder)
+    let isInUserSpace = place.withCString(clibc_file_system) == 0x6573_5546
+    return ([], isInUserSpace && FileSystem(at: "\(place)").kind == "fuse.mergerfs")
   }
 }

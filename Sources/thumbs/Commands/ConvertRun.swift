@@ -89,7 +89,7 @@ final class ConvertRun: Sendable {
       return []
     }
     for path in inTheWay.prefix(Self.mostShown) {
-      console.complain("\(path) is in the way: no run has written it so; move it, or overwrite it (--overwrite)")
+      console.complain("\(path) is in the way: no run has written it so; move it, or give another output folder")
     }
     return inTheWay
   }

@@ -54,11 +54,7 @@ struct PrefetchCommand: AsyncParsableCommand {
   private func refuseToOverwrite(_ provider: any PhotoProvider) throws {
     try source.refuse(look.sheet, as: "--sheet", of: provider)
     guard let folder = provider as? FolderProvider, let export = look.export else { return }
-    let isWithin =
-      if let place = RawPath(export).resolvedWhereThere, let folder = RawPath(folder.path).resolved {
-        place.isWithin(folder)
-      } else { false }
-    if OutputFile.isSameFolder(folder.path, export) || look.overwrite && isWithin {
+    if OutputFile.isSameFolder(folder.path, export) {
       throw CommandFailure(
         .cannotWrite,
         "\(export) is the folder of the pictures themselves, which could be lost; choose another --export")

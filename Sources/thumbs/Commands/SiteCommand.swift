@@ -33,7 +33,6 @@ struct SiteCommand: AsyncParsableCommand {
   var originals = false
 
   @OptionGroup(title: "Selection", visibility: .hidden) var orphans: OrphanOptions
-  @OptionGroup(title: "Selection", visibility: .hidden) var overwriting: OverwriteOption
   @OptionGroup(title: "Selection", visibility: .hidden) var selection: ConvertSelectionOptions
   @OptionGroup(title: "Resources", visibility: .hidden) var resources: DecodeOptions
   @OptionGroup(title: "Resources", visibility: .hidden) var memory: MemoryOption
@@ -57,7 +56,6 @@ struct SiteCommand: AsyncParsableCommand {
       of: RawPath(folder), in: RawPath(output), title: title, grid: min(512, viewSize - 1), view: viewSize,
       copiesOriginals: originals
     )
-    options.overwrites = overwriting.overwrite
     selection.apply(to: &options)
     options.pipeline = try .init(resources, memory, from: options.pipeline)
     let removal = orphans.deleteOrphans ? orphans.removal : .counted

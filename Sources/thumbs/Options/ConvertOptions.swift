@@ -95,7 +95,6 @@ struct ConvertOutputOptions: ParsableArguments {
   @OptionGroup var repetition: RepetitionOptions
 
   @OptionGroup var orphans: OrphanOptions
-  @OptionGroup var overwriting: OverwriteOption
   @OptionGroup var trial: DryRunOption
 
   var output: String { folder.output }
@@ -120,7 +119,6 @@ struct ConvertOutputOptions: ParsableArguments {
   func apply(to options: inout FolderConverter.Options) {
     options.name = naming.name
     options.freshness = repetition.force ? .never : .index
-    options.overwrites = overwriting.overwrite
     options.isDryRun = dryRun
   }
 }

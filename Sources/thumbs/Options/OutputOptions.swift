@@ -48,12 +48,6 @@ struct RepetitionOptions: ParsableArguments {
   var watch = false
 }
 
-/// What happens to files in the output folder that are not thumbnails of earlier runs.
-struct OverwriteOption: ParsableArguments {
-  @Flag(help: "Replace others' files, but none in input folders.")
-  var overwrite = false
-}
-
 /// The folder of the files that are written.
 struct OutputFolderOption: ParsableArguments {
   @Option("DIR", "The folder for what is made.", name: .shortAndLong, .naming("a folder"))
@@ -78,17 +72,14 @@ struct ExportOptions: ParsableArguments {
   var export: String?
 
   @OptionGroup var naming: NameOption
-  @OptionGroup var overwriting: OverwriteOption
 
   var name: NamingTemplate? { naming.name }
-  var overwrite: Bool { overwriting.overwrite }
 
   func validate() throws {
     if export == nil, name != nil { throw ValidationError("--name names exported files: give --export DIR, too") }
     if let sheet, !SheetFile.isPage(sheet) {
       throw ValidationError("--sheet \(sheet) cannot be written: contact sheets are pages; name it .html")
     }
-    if export == nil, overwrite { throw ValidationError("--overwrite is about exported files: give --export DIR, too") }
   }
 }
 

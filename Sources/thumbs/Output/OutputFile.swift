@@ -83,7 +83,11 @@ struct OutputFile: ~Copyable, Sendable {
       return false
     }
     guard first.kind == .regular else { return false }
-    if ([second] + RawPath(other).statesInPool).contains(where: first.mayBeSameFile) { return true }
+    let pool = RawPath(other).pool
+    if ([second] + pool.files).contains(where: first.mayBeSameFile) { return true }
+    // What a pool hides has the same name.
+    let own = (isInput ? RawPath("/dev/stdin") : one).resolved
+    if pool.files.isEmpty, pool.mayHideOthers, own?.name == RawPath(other).resolved?.name { return true }
     guard !isInput, first.device != second.device,
       let files = try? (RootFolder.file(at: one), RootFolder.file(at: RawPath(other)))
     else { return false }

@@ -30,12 +30,7 @@ final class PrefetchFiles: Sendable {
   init(_ command: PrefetchCommand, provider: any PhotoProvider) throws {
     let (options, variants) = (command.look, command.thumbnails.variants())
     (self.variants, self.provider) = (variants, provider)
-    let pictures = options.export != nil && options.overwrite ? FolderFiles(of: provider) : nil
-    export = try options.export.map { folder in
-      try ThumbnailExport(
-        folder: folder, name: options.name, sizeCount: variants.count, overwrites: options.overwrite
-      ) { pictures?.contains($0) == true }
-    }
+    export = try options.export.map { try ThumbnailExport(folder: $0, name: options.name, sizeCount: variants.count) }
     replaced = options.sheet.flatMap { path in (try? FileState(of: RawPath(path))).map { (path, $0) } }
     sheet = try options.sheet.map {
       try SheetFile(path: $0, title: command.source.title)
@@ -145,7 +140,7 @@ final class PrefetchFiles: Sendable {
   /// The message about existing files that are not replaced.
   static func message(aboutKept count: Int, in folder: String) -> String {
     "\(count.of("file")) in \(folder) \(count == 1 ? "has" : "have") other content and \(count == 1 ? "was" : "were") not "
-      + "replaced; give --overwrite, or another --name"
+      + "replaced; move \(count == 1 ? "it" : "them"), or give another --export or --name"
   }
 }
 

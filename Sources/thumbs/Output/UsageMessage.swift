@@ -108,6 +108,7 @@ extension UsageMessage {
     "--helper-memory": "--memory-budget raises it", "--max-upload": "64 MiB are the most",
     "--max-line": "a line has at most 8 MiB; name files with path", "--effort": "the default is the best trade",
     "--sidecars": "--tar writes them", "--first-shard": "give each run a folder of its own",
+    "--overwrite": "files that no run has written stay; move them, or give another folder",
     "--summary": "each line is answered: count the answers", "--remake": "--force makes all anew",
   ]
   /// What to use in place of options that other commands have.

@@ -47,21 +47,26 @@
     #expect(FileManager.default.fileExists(atPath: moved.path + "/x"))
   }
 
-  @Test func whatAPoolHidesBehindAFileIsAnInputToo() throws {
-    // As mergerfs has them: those of all its disks.
+  @Test func whatMayHideOthersInAPoolIsNotReplacedOrRemoved() throws {
     let outside = RawPath(directory.url.appendingPathComponent("outside").path)
-    let paths = Array("\(root.path)/file\0\(outside)".utf8)
     typealias Function =
       @convention(c) (UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafeRawPointer, Int, Int32) -> Int32
     let setAttribute = unsafeBitCast(try #require(dlsym(nil, "setxattr")), to: Function.self)
-    let status = setAttribute("\(root.path)/file", "user.mergerfs.allpaths", paths, paths.count, 0)
-    try #require(status == 0, "the file system has no attributes of users")
-    let input = try FileState(of: outside)
-    let file = try RootFolder.newFile("file".utf8, in: root.folder([]))
-    for (name, expected) in [("file", EBUSY), ("x/y/file", nil)] {
+    let (name, input) = (Array("file".utf8), try FileState(of: outside))
+    let new = try RootFolder.newFile(name, in: root.folder([]))
+    // As mergerfs has them: those of all its disks.
+    for (paths, isInput, expected) in [
+      ("\(root.path)/file\0\(outside)", true, EBUSY), ("\(root.path)/file\0\(outside)", false, EEXIST),
+      ("\(outside)", true, EBUSY), ("\(outside)", false, nil),
+    ] as [(String, Bool, Int32?)] {
+      try Data("file".utf8).write(to: directory.url.appendingPathComponent("root/file"))
+      let (bytes, there) = (Array(paths.utf8), root.state(of: name))
+      let status = setAttribute("\(root.path)/file", "user.mergerfs.allpaths", bytes, bytes.count, 0)
+      try #require(status == 0, "the file system has no attributes of users")
       #expect(
-        code { _ = try root.replaced(Array(name.utf8), by: file, isInput: { $0.isSameFile(as: input) }) { _ in true } }
+        code { _ = try root.replaced(name, by: new, isInput: { isInput && $0.isSameFile(as: input) }) { _ in true } }
           == expected)
+      #expect(code { try root.remove(name, if: there) } == (paths.contains("\0") ? EEXIST : nil))
     }
   }
 
