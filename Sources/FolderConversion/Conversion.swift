@@ -128,6 +128,11 @@ public final class Conversion: AsyncSequence, Sendable {
     }
   }
 
+  /// Counts what somebody has changed, or no run knows, as what stays.
+  package func keepChanged(_ orphans: [ConversionOrphan]) {
+    state.withLock { $0.summary.kept += orphans.flatMap(\.changed) }
+  }
+
   /// A message for each pattern that matched nothing.
   ///
   /// - Parameter isQuiet: Whether only those that name what is to be left out are meant.

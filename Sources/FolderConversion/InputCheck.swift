@@ -49,30 +49,26 @@ struct InputCheck: Sendable {
     let isWholeSite = plan.options.site != nil && isComplete
     let (list, listed) = (plan.list, plan.listed)
     let output = session.root?.path.resolved
-    var unknown = ConversionOrphan(source: list.root, outputs: [], key: 0)
-    // Without its index, a site would go on publishing them.
-    if isWholeSite, list.isComplete { unknown.changed = unknownCopies(in: SiteNames.originals) }
-    return (unknown.changed.isEmpty ? [] : [unknown])
-      + index.orphans(seen.keys.withLock { $0 }) { entry in
-        // What a site's pages do not show any more is no part of the site.
-        if entry.token == SiteWriter.token { return isWholeSite }
-        return list.leavesOut(entry.source, listed)
-          ?? (isWholeSite && !entry.source.isWithin(list.root) ? true : nil)
-      }.map { entry in
-        let away = entry.source.mayBeAway(since: entry.disk, countsEmpty: changes == nil)
-        var orphan = ConversionOrphan(source: entry.source, outputs: [], mayBeAway: away, key: entry.key)
-        for path in entry.outputs.map(\.path) {
-          guard let kind = session.root?.state(of: path.bytes)?.kind, [.regular, .link].contains(kind) else { continue }
-          if list.linkedOutputs.contains(where: { output?.appending(path.bytes).isWithin($0) == true }) {
-            orphan.isLinked = true
-          } else if session.root?.written(path.bytes, asIn: index.entries(naming: path.bytes)) != nil {
-            orphan.outputs.append(path)
-          } else {
-            orphan.changed.append(path)
-          }
+    return index.orphans(seen.keys.withLock { $0 }) { entry in
+      // What a site's pages do not show any more is no part of the site.
+      if entry.token == SiteWriter.token { return isWholeSite }
+      return list.leavesOut(entry.source, listed)
+        ?? (isWholeSite && !entry.source.isWithin(list.root) ? true : nil)
+    }.map { entry in
+      let away = entry.source.mayBeAway(since: entry.disk, countsEmpty: changes == nil)
+      var orphan = ConversionOrphan(source: entry.source, outputs: [], mayBeAway: away, key: entry.key)
+      for path in entry.outputs.map(\.path) {
+        guard let kind = session.root?.state(of: path.bytes)?.kind, [.regular, .link].contains(kind) else { continue }
+        if list.linkedOutputs.contains(where: { output?.appending(path.bytes).isWithin($0) == true }) {
+          orphan.isLinked = true
+        } else if session.root?.written(path.bytes, asIn: index.entries(naming: path.bytes)) != nil {
+          orphan.outputs.append(path)
+        } else {
+          orphan.changed.append(path)
         }
-        return orphan
       }
+      return orphan
+    }
   }
 
   /// Checks the input at `position`; positions after the last input are entries that could not be listed.
@@ -124,18 +120,6 @@ struct InputCheck: Sendable {
           failure: .dryRun))
     }
     return .stale(StaleInput(index: position, planned: planned, key: key, state: state))
-  }
-
-  /// The copies of originals that no run knows.
-  private func unknownCopies(in folder: [UInt8]) -> [RawPath] {
-    (session.root?.names(in: folder) ?? []).flatMap { name in
-      let path = folder + name
-      switch session.root?.state(of: path)?.kind {
-      case .folder where !DirectoryWalk.isHidden(name): return unknownCopies(in: path + [RawPath.slash])
-      case .regular where !DirectoryWalk.isHidden(name) && !index.names(path): return [RawPath(bytes: path)]
-      default: return []
-      }
-    }
   }
 
   /// Checks an input whose thumbnails all programs of the desktop share.

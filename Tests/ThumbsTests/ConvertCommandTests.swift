@@ -248,6 +248,20 @@ extension Run {
     }
   }
 
+  @Test func whatNoRunOfASiteKnowsAsItsIndexIsGoneIsNamedUntilItIsGone() async throws {
+    for name in ["a", "private/b"] { try put("formats/jpeg-420.jpg", "photos/\(name).jpg") }
+    let site = ["site", "photos", "--output", "www"]
+    #expect(try await bench.start(site).run().status == 0)
+    for name in ["www/.thumbs-index", "www/index.html"] { try FileManager.default.removeItem(at: bench.url(name)) }
+    try FileManager.default.removeItem(at: bench.url("www/site-files/search.js"))
+    for _ in 1...2 {
+      let run = try await bench.start(site + ["--exclude", "private"]).run()
+      expectComplaint(run, 1, "3 files", "www/private/b-512x512.jpg", "www/private/index.html", printing: true)
+    }
+    try FileManager.default.removeItem(at: bench.url("www/private"))
+    #expect(try await bench.start(site + ["--exclude", "private"]).run().complaints.isEmpty)
+  }
+
   @Test func whatASiteShouldNoLongerPublishIsCountedUntilItIsRemoved() async throws {
     try put("formats/jpeg-420.jpg", "photos/a.jpg")
     func site(_ more: String...) async throws -> [String] {

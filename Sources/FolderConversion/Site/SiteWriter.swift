@@ -14,6 +14,27 @@ struct SiteWriter {
   /// The files of others, which stay, at the places of pages.
   private(set) var inTheWay: [RawPath] = []
 
+  /// Has the index, if it was lost, name the pages and pictures of earlier runs, with a digest that no file has: what no
+  /// run writes again is said until it is gone.
+  func recover() {
+    let isSite = folder.root.state(of: SiteNames.files.dropLast())?.kind == .folder
+    guard isSite, folder.index.isEmpty, check.plan.options.emptyFolders.isEmpty else { return }
+    recover(in: [], check.plan.options.pictureExtensions.union([Array("html".utf8)]))
+  }
+
+  private func recover(in path: [UInt8], _ ends: Set<[UInt8]>) {
+    for name in folder.root.names(in: path) where !DirectoryWalk.isHidden(name) {
+      let file = path + name
+      switch folder.root.state(of: file)?.kind {
+      case .folder: recover(in: file + [RawPath.slash], ends)
+      case .regular where file.starts(with: SiteNames.originals) || ends.contains(NamingTemplate.end(name)):
+        let output = ConversionOutput(path: RawPath(bytes: file), size: nil, format: nil, byteCount: 0, digest: 0)
+        folder.index.add(entry(OutputNames.key([file, []]), output))
+      default: break
+      }
+    }
+  }
+
   /// Marks the folder as that of a site.
   mutating func mark() throws(WriteFailure) {
     let text = "The command thumbs site has written this folder. Galleries of folders above it leave it out.\n"
@@ -66,12 +87,15 @@ struct SiteWriter {
     do throws(WriteFailure) {
       _ = try folder.write(
         [.data(data)],
-        of: IndexEntry(
-          key: key, source: check.plan.list.root, modified: 0, byteCount: data.count, token: Self.token,
-          outputs: [ConversionOutput(path: RawPath(bytes: path))]), isInput: check.plan.isInput)
+        of: entry(key, ConversionOutput(path: RawPath(bytes: path))), isInput: check.plan.isInput)
     } catch  where error.failure.code == EEXIST {
       inTheWay.append(error.path)
     }
+  }
+
+  private func entry(_ key: UInt64, _ output: ConversionOutput) -> IndexEntry {
+    IndexEntry(
+      key: key, source: check.plan.list.root, modified: 0, byteCount: 0, token: Self.token, outputs: [output])
   }
 }
 
@@ -117,11 +141,15 @@ extension Conversion {
     return try await writeSite { (writer) throws(WriteFailure) in try writer.write() }
   }
 
-  /// Marks the folder of a site before anything else is in it, so that a gallery that is open leaves it out.
+  /// Marks the folder of a site before anything else is in it, so that a gallery that is open leaves it out. What is in
+  /// one whose index was lost is looked at first.
   func markSite() async throws(ConversionError) {
     let hasPictures = (0..<plan.list.count).contains { plan.list.kind(at: $0) == .picture }
     // Whatever the mark says, it is one.
-    if hasPictures { _ = try await writeSite { (writer) throws(WriteFailure) in try writer.mark() } }
+    _ = try await writeSite { (writer) throws(WriteFailure) in
+      writer.recover()
+      if hasPictures { try writer.mark() }
+    }
   }
 
   private func writeSite(

@@ -228,7 +228,8 @@ final class ConvertRun: Sendable {
     }
     let count = orphans.reduce(0) { $0 + $1.outputs.count }
     if removal == .counted {
-      let count = (orphans + away).reduce(0) { $0 + $1.outputs.count + $1.changed.count }
+      conversion.keepChanged(orphans)
+      let count = (orphans + away).reduce(0) { $0 + $1.outputs.count }
       if count == 0 { return }
       return console.complain(
         "\(options.output) still has \(count.of("file")) of earlier runs; --delete-orphans removes what is left")
