@@ -31,7 +31,7 @@ GALLERY = sorted(path for path in (IMAGES / "gallery").rglob("*") if path.suffix
 @pytest.fixture(scope="session")
 def program() -> str:
     """The real program: $THUMBS, or a build of this tree; else the test is skipped."""
-    for candidate in (None, ROOT / ".build/release/thumbs", ROOT / ".build/debug/thumbs"):
+    for candidate in (None, ROOT / ".build/release/thumbs", ROOT / ".build/gate/release/thumbs"):
         try:
             found = find_program(candidate)
         except ProgramNotFound:
