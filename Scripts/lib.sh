@@ -29,8 +29,6 @@ test_needs=(
   "cmd:openssl=openssl"
   "cmd:python3=python3"
   "cmd:sqlite3=sqlite3"
-  "cmd:opj_compress=libopenjp2-tools"
-  "file:/usr/lib/python3/dist-packages/tifffile/__init__.py=python3-numpy python3-pil python3-tifffile"
 )
 
 # How the program and the tests are built to be tested: each module at once, without debug information and optimisation, in

@@ -37,7 +37,7 @@ private let hasExifTool = (ProcessInfo.processInfo.environment["PATH"] ?? "").sp
     #expect(directory.contents.count == formats.count)
   }
 
-  @Test(.enabled(if: SharedCorpus.isPresent, "the shared corpus is absent"))
+  @Test(.withTheCorpus)
   func itReadsTheSameOfCamerasFiles() throws {
     struct Report: Decodable {
       let SourceFile: String

@@ -10,7 +10,7 @@
     try SharedCorpus.manifest().map { fields in (fields[0], fields[8]) }
   }
 
-  @Test(.enabled(if: SharedCorpus.isPresent, "the shared corpus is absent"))
+  @Test(.withTheCorpus)
   func goodPicturesAreRenderedAndBadOnesCostThemselves() async throws {
     let bench = HelperBench(deadline: .seconds(20))
     var counts: [String: Int] = [:]
@@ -38,7 +38,7 @@
   }
 
   /// As with `--isolate all`: the walls keep nothing from a decoder that it needs.
-  @Test(.enabled(if: SharedCorpus.isPresent, "the shared corpus is absent"))
+  @Test(.withTheCorpus)
   func whatIsReadInProcessIsTheSameInAHelper() async throws {
     try Codec.start()
     let bench = HelperBench(deadline: .seconds(20))
@@ -58,7 +58,7 @@
   }
 
   /// Whatever memory a decoder leaves uninitialised, and whatever was decoded before.
-  @Test(.enabled(if: SharedCorpus.isPresent, "the shared corpus is absent"))
+  @Test(.withTheCorpus)
   func aPictureLooksTheSameInEachHelper() async throws {
     let variant = Variant(size: PixelSize(128, 128), fit: .contain)
     let pictures = try Self.entries().map(\.path).filter { $0.hasPrefix("good/") }
@@ -78,7 +78,7 @@
     #expect(made.count > 60)
   }
 
-  @Test(.enabled(if: SharedCorpus.isPresent, "the shared corpus is absent"))
+  @Test(.withTheCorpus)
   func aCompressedDrawingMayEndAnywhere() async throws {
     let bench = HelperBench(deadline: .seconds(20))
     let whole = try Data(

@@ -36,7 +36,7 @@
     }
   }
 
-  @Test(.enabled(if: SharedCorpus.isPresent, "the shared corpus is absent"))
+  @Test(.withTheCorpus)
   func goodPicturesAreRenderedOrRefusedForAStatedReason() async throws {
     try await check("good/") { entry, outcome in
       switch outcome {
@@ -52,7 +52,7 @@
     }
   }
 
-  @Test(.enabled(if: SharedCorpus.isPresent, "the shared corpus is absent"))
+  @Test(.withTheCorpus)
   func badFilesNeitherCrashNorHangNorPass() async throws {
     try await check("bad/") { entry, outcome in
       switch outcome {
@@ -68,7 +68,7 @@
     }
   }
 
-  @Test(.enabled(if: SharedCorpus.isPresent, "the shared corpus is absent"))
+  @Test(.withTheCorpus)
   func aStreamNeverContradictsTheWholeBody() throws {
     for entry in try Self.entries() {
       let file = Array(try Data(contentsOf: SharedCorpus.root.appending(path: entry.path)))

@@ -126,7 +126,7 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: SharedCorpus.isPresent, "the shared corpus is absent"))
+  @Test(.withTheCorpus)
   func theCorpusIsReadAsWithoutLanes() throws {
     var count = 0
     for (name, file) in SharedCorpus.root.files(beginningWith: [0xFF, 0xD8, 0xFF]) {

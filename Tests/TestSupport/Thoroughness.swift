@@ -13,3 +13,15 @@ package enum Thoroughness {
   /// The cases of a matrix: in the gate these alone.
   package static func cases<Case>(_ inGate: [Case], of all: [Case]) -> [Case] { isFull ? all : inGate }
 }
+
+extension Trait where Self == ConditionTrait {
+  /// For what compiles C, asks programs of other projects, waits for real time limits, or has thousands of files.
+  package static var beforeARelease: Self {
+    .enabled(if: Thoroughness.isFull, "before a release, or with THUMBNAILER_ALL_CASES=1")
+  }
+
+  /// For what needs real pictures. The gate leaves them out, so that it is the same everywhere.
+  package static var withTheCorpus: Self {
+    .enabled(if: Thoroughness.isFull && SharedCorpus.isPresent, "the shared corpus is absent, or THUMBNAILER_ALL_CASES")
+  }
+}

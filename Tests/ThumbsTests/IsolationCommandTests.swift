@@ -18,7 +18,8 @@
     try Self.endless.write(to: folder.appendingPathComponent("endless.svg"))
   }
 
-  @Test func aFolderIsDoneAndWhatHangsIsNamed() async throws {
+  /// For as long as a decode may take; DecodeSandboxTests move that limit.
+  @Test(.beforeARelease) func aFolderIsDoneAndWhatHangsIsNamed() async throws {
     try mixedFolder()
     let run = try await bench.run(
       "prefetch", "--query", "", "--provider", "folder:mixed", "--size", "50x50", "--fit", "cover", "--json")

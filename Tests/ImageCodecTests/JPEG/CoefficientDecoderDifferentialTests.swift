@@ -117,7 +117,7 @@
     }
   }
 
-  @Test(.enabled(if: SharedCorpus.isPresent, "the shared corpus is absent"))
+  @Test(.withTheCorpus)
   func theCorpusIsReadAsLibjpegReadsIt() throws {
     var count = 0
     for (name, file) in Self.files(under: Self.corpus.appending(path: "good")) where try compare(name, file) {
@@ -126,7 +126,7 @@
     #expect(count >= 35)
   }
 
-  @Test(.enabled(if: SharedCorpus.isPresent, "the shared corpus is absent"))
+  @Test(.withTheCorpus)
   func badFilesNeitherCrashNorPassWhereLibjpegRefuses() throws {
     for (name, file) in Self.files(under: Self.corpus.appending(path: "bad")) {
       // As if every header had been believed.

@@ -120,7 +120,7 @@
     #expect(read >= 5)
   }
 
-  @Test(.enabled(if: SharedCorpus.isPresent, "the shared corpus is absent"))
+  @Test(.withTheCorpus)
   func theCorpusIsReadAsLibjpegReadsIt() throws {
     var count = 0
     for (name, file) in Self.files(under: Self.corpus) where try compare(name, file) { count += 1 }

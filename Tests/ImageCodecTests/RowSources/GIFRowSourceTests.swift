@@ -160,7 +160,7 @@
     judged.judge(file, theirs, "\(name)", Self.rows) { Self.seen($0) == Self.seen(theirs) }
   }
 
-  @Test(.enabled(if: SharedCorpus.isPresent, "the shared corpus is absent")) func theCorpusIsReadAsByLibvips() throws {
+  @Test(.withTheCorpus) func theCorpusIsReadAsByLibvips() throws {
     var judged = SourceRows.Judged()
     for (name, bytes) in try SharedCorpus.files(.gif) { judge(bytes, name, &judged) }
     #expect(judged.counts.read > 20)

@@ -105,7 +105,7 @@ import HEIFContainer
     #expect(throws: CodecError.self) { _ = try SourceRows(try HEIFRowSource(.memory(large), traits)) }
   }
 
-  @Test(.enabled(if: SharedCorpus.isPresent, "the shared corpus is absent"))
+  @Test(.withTheCorpus)
   func filesOfTheCorpusLookAsByLibheif() throws {
     for format in [ImageFormat.heif, .avif] {
       for (name, bytes) in try SharedCorpus.files(format) where !name.hasPrefix("bad") {

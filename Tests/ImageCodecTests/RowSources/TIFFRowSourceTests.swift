@@ -141,11 +141,11 @@
     #expect(judged.counts.read > 50 && judged.counts.handedOver < 200, "\(judged.counts)")
   }
 
-  @Test(.enabled(if: SharedCorpus.isPresent, "the shared corpus is absent")) func theCorpusIsReadAsByLibvips() throws {
+  @Test(.withTheCorpus) func theCorpusIsReadAsByLibvips() throws {
     var judged = SourceRows.Judged()
     for (name, bytes) in try SharedCorpus.files(.tiff) {
       let theirs = try? SourceRows(libvips: bytes, .tiff)
-      // libvips shows chroma as colours, and multiplied alpha as it is: other programs are asked (SecondOpinionTests).
+      // libvips shows chroma as colours, and multiplied alpha as it is: other programs are asked (Tests/Opinions).
       let isOdd = ["ycbcr", "hpredict", "f57321e11d92"].contains { name.contains($0) }
       judged.judge(bytes, theirs, name, Self.rows) { isOdd || $0 == theirs || $0.layout != theirs?.layout }
     }

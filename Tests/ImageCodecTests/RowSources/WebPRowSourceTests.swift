@@ -131,7 +131,7 @@
     }
   }
 
-  @Test(.enabled(if: SharedCorpus.isPresent, "the shared corpus is absent")) func theCorpusIsReadAsByLibvips() throws {
+  @Test(.withTheCorpus) func theCorpusIsReadAsByLibvips() throws {
     var judged = SourceRows.Judged()
     for (name, bytes) in try SharedCorpus.files(.webp) {
       guard let probe = try? probe(.memory(bytes)) else { continue }
