@@ -65,6 +65,11 @@
     let prefetch = try await bench.run("prefetch", "--urls", "list.html", "--sheet", "./list.html")
     #expect(prefetch.status == 73 && prefetch.stderr.contains("./list.html is the list itself, which would be lost"))
     #expect(try Data(contentsOf: bench.url("list.html")) == list)
+    let picture = try bench.folder("pictures", pictures: 1).appendingPathComponent("picture 0.jpg").path
+    try FileManager.default.createSymbolicLink(atPath: bench.url("link.html").path, withDestinationPath: picture)
+    let folder = ["prefetch", "--query", "", "--provider", "folder:pictures", "--sheet", "link.html"]
+    expectComplaint(try await bench.start(folder).run(), 73, "link.html", "it has the name of a picture")
+    #expect(FileManager.default.contents(atPath: picture)?.starts(with: [0xFF, 0xD8]) == true)
   }
 
   @Test func aKillLeavesNoPieceOfASheetAndTheOldOneAsItWas() async throws {

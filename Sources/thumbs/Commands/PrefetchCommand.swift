@@ -52,7 +52,9 @@ struct PrefetchCommand: AsyncParsableCommand {
 
   /// Throws if a sheet or an export would overwrite the source itself.
   private func refuseToOverwrite(_ provider: any PhotoProvider) throws {
-    try source.refuse(look.sheet, as: "--sheet", of: provider)
+    if let sheet = look.sheet, let list = source.urls, OutputFile.isSameFile(RawPath(list), sheet) {
+      throw CommandFailure(.cannotWrite, "\(sheet) is the list itself, which would be lost; choose another --sheet")
+    }
     guard let folder = provider as? FolderProvider, let export = look.export else { return }
     if OutputFile.isSameFolder(folder.path, export) {
       throw CommandFailure(

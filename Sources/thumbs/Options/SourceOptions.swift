@@ -59,15 +59,6 @@ struct SourceOptions: ParsableArguments {
       for: pipeline, isOffline: isOffline)
   }
 
-  /// Throws if a page or sheet would overwrite the list, or a picture of the folder.
-  func refuse(_ file: String?, as option: String, of provider: any PhotoProvider) throws {
-    guard let file, let state = try? FileState(of: RawPath(file)) else { return }
-    let isList = urls.map { OutputFile.isSameFile(RawPath($0), file) } == true
-    guard isList || FolderFiles(of: provider).contains(state) else { return }
-    let what = isList ? "the list itself" : "one of the pictures"
-    throw CommandFailure(.cannotWrite, "\(file) is \(what), which would be lost; choose another \(option)")
-  }
-
   /// The start of the progress line.
   var title: String {
     if let query, !query.isEmpty { return query }

@@ -1,3 +1,4 @@
+import Exports
 import ThumbnailCore
 import Foundation
 import Synchronization
@@ -147,7 +148,7 @@ final class ReportFile: Sendable {
   init(path: String) throws(FileWriteError) {
     self.path = path
     let name = RawPath(path).resolved ?? RawPath(path)
-    if FolderFiles.isShown(name) || name.name.starts(with: ".thumbs-".utf8) {
+    if Self.isPicture(name) || name.name.starts(with: ".thumbs-".utf8) {
       throw FileWriteError(
         path: path, reason: "it has the name of a picture, or of a file that the program keeps for itself")
     }
@@ -156,6 +157,12 @@ final class ReportFile: Sendable {
     } catch {
       throw FileWriteError(path: path, error)
     }
+  }
+
+  /// Whether a file has the name of a picture or a film.
+  private static func isPicture(_ path: RawPath) -> Bool {
+    let end = String(decoding: NamingTemplate.end(path.name), as: UTF8.self).lowercased()
+    return RawPath.filmExtensions.contains(end) || ImageFormat.allCases.contains { $0.fileExtensions.contains(end) }
   }
 
   /// Appends text.
