@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -220,24 +221,34 @@ def test_a_shard_of_an_earlier_version_is_replaced(run: Any, tmp_path: Path) -> 
     assert tree(tmp_path / "out").keys() == before.keys() and Output(str(tmp_path / "out")).verify() == []
 
 
-@pytest.mark.parametrize("output_format, mode", [("webdataset", "incremental"), ("files", "incremental"), ("files", "extend")])
-def test_a_whole_shard_without_statistics_is_not_replaced_by_less(
-    run: Any, tmp_path: Path, place: tuple[str, str, Any], output_format: str, mode: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+# What the user has tidied away, and what the sources of the next run are: gone, or others.
+TIDIED = [("webdataset", "gone", "incremental", []), ("webdataset", "other", "extend", ["00000.parquet"]),
+          ("files", "gone", "extend", ["00000/000000001.jpg"]), ("parquet", "other", "incremental", []),
+          ("files", "other", "incremental", ["00000/000000000.json", "00000.parquet"]), ("tfrecord", "gone", "extend", [])]  # fmt: skip
+
+
+@pytest.mark.parametrize("output_format, sources, mode, tidied", TIDIED)
+def test_samples_that_a_new_shard_has_not_are_moved_aside(
+    run: Any, tmp_path: Path, place: tuple[str, str, Any], urls: list[str], capsys: pytest.CaptureFixture[str],
+    output_format: str, sources: str, mode: str, tidied: list[str],
+) -> None:  # fmt: skip
     address, root, system = place
-    run(output_folder=address, output_format=output_format)
-    # Some keep the archives alone.
-    for end in ["_stats.json", ".parquet"] if mode == "extend" else ["_stats.json"]:
-        system.rm_file(f"{root}/00000{end}")
-    before = found(system, root)
-    # Of three sources, two are gone.
-    listed = tmp_path / "list.txt"
-    listed.write_text(listed.read_text().replace("\n", "-gone\n", 2))
-    assert run(output_folder=address, output_format=output_format, incremental_mode=mode)["successes"] == 1
-    after = found(system, root)
-    assert layout.is_statistics(after["00000_stats.json"], json.loads(after["_manifest/00000.manifest"]))
-    assert before.items() <= after.items() and ("00001.parquet" in after) == (mode == "extend")
-    assert "00000 is whole, and stays: delete 00000" in capsys.readouterr().err
+    settings = {"output_folder": address, "output_format": output_format, "incremental_mode": mode}
+    run(**settings)
+    kept: dict[str, bytes] = {}
+    lists = [[urls[0], f"{urls[1]}-gone"] if sources == "gone" else urls[3:6], urls[4:5], urls[4:6]]
+    # The last one has all that the one before has: it takes its place.
+    for end, listed in zip([".before", ".before1", None], lists, strict=True):
+        for name in ["00000_stats.json", *(tidied if end == ".before" else [])]:
+            system.rm_file(f"{root}/{name}")
+        there = {re.sub("^[^/]*", rf"\g<0>{end}", name): data for name, data in found(system, root).items() if name[0] != "_"}
+        kept |= {name: data for name, data in there.items() if end and name.count("before") == 1}
+        (tmp_path / "list.txt").write_text("\n".join(listed))
+        run(**settings)
+        after = found(system, root)
+        assert {name: data for name, data in after.items() if "before" in name} == kept and Output(address).verify() == []
+        moved = {name.partition("/")[0] for name in kept if f"{end}/" in f"{name}/"}
+        assert moved == set(re.findall("it is (.+) now", capsys.readouterr().err))
 
 
 def test_a_run_that_ends_between_any_two_files_is_gone_on_with(

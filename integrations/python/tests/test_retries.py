@@ -394,6 +394,7 @@ def test_a_shard_replaces_what_an_interrupted_commit_left_of_another(
     Output(str(output)).adopt(str(second), "00000", "00001")
     assert [row["url"] for row in pq.read_table(output / "00001.parquet").to_pylist()] == ["http://other/"]
     assert ledger.pending(output) is None and Output(str(output)).verify() == []
+    assert pq.read_table(output / "00001.parquet.before").to_pylist()[0]["url"] == "http://first/"
     (output / "00002.tar").write_text("a user's")
     with pytest.raises(FileExistsError, match="00002.tar is in the way"):
         Output(str(output)).adopt(str(second), "00000", "00002")

@@ -98,13 +98,13 @@ def test_the_ledger_of_an_earlier_shard_is_gone_when_its_successor_is_committed(
     ledger.write(tmp_path, "00000", columns, [entry])
     bucket.put_file(str(tmp_path / ledger.FOLDER / "00000.parquet"), stale)
     bucket.pipe_file(f"bucket/again/{layout.MANIFEST}/00000.manifest", b'{"files": {}}')
-    put = output._put
+    move = output._move
 
     def checked(file: str, target: str) -> None:
         assert not bucket.exists(stale) and not bucket.exists(marker)
-        put(file, target)
+        move(file, target)
 
-    output._put = checked
+    output._move = checked
     output.published("00000")
     assert bucket.exists(marker)
     output.close()

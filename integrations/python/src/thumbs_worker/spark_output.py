@@ -224,7 +224,7 @@ def write_failed(
     with contextlib.closing(_output(output)) as there:
         if _SUCCESS not in there.names():
             raise FileNotFoundError(f"{shown(there.address)} has no {_SUCCESS}: write it first (overwrite=True over a part)")
-        there.begin(overwrite=False, needs_ledger=True, adds=True)
+        there.begin(overwrite=False, needs_ledger=True)
         rows = ledger.pending(there.folder, None if until is None else seconds(until), fetch=there.fetch)
         if rows is None:
             return Written(0, 0, 0)

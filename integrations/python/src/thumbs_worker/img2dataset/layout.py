@@ -70,14 +70,13 @@ def schema(columns: pa.Schema, has_exif: bool, hash_name: str | None) -> pa.Sche
 
 
 class Statistics:
-    """Counts what became of a shard's rows, for its `_stats.json`. Failures that are known by their number alone count as
-    those of downloads."""
+    """Counts what became of a shard's rows, for its `_stats.json`."""
 
-    def __init__(self, count: int = 0, successes: int = 0) -> None:
-        self.count = count
+    def __init__(self) -> None:
+        self.count = 0
         self.begun = time.time()
-        self.by_status = collections.Counter(success=successes, failed_to_download=count - successes)
-        self.kinds = +collections.Counter(success=successes)
+        self.by_status: collections.Counter[str] = collections.Counter()
+        self.kinds: collections.Counter[str] = collections.Counter()
 
     def add(self, status: str, kind: str) -> None:
         """Counts a row with its status and, for a failure, its kind."""
@@ -319,6 +318,21 @@ def digest(stream: IO[bytes]) -> str:
     while block := stream.read(_READ_SIZE):
         result.update(block)
     return result.hexdigest()
+
+
+def samples(file: str, stream: IO[bytes]) -> list[tuple[str, str]]:
+    """What is in a file of a shard, each with its hash: members, records, rows with an image, or the file itself."""
+    if file.endswith(".tar"):
+        with tarfile.open(fileobj=stream, mode="r|") as tar:
+            return [(each.name, digest(tar.extractfile(each) or io.BytesIO())) for each in tar]
+    if file.endswith(".tfrecord"):
+        lengths = iter(lambda: stream.read(12)[:8], b"")
+        return [("", digest(io.BytesIO(stream.read(int.from_bytes(each, "little") + 4)))) for each in lengths]
+    if file.endswith(".parquet"):
+        batches = pa.parquet.ParquetFile(stream).iter_batches(_ROWS_AT_ONCE)
+        rows = (row for batch in batches for row in batch.to_pylist() if row.get("status") == "success")
+        return [("", hashlib.sha256(repr(row).encode()).hexdigest()) for row in rows]
+    return [(file.rpartition("/")[2], digest(stream))]
 
 
 def folder_digest(digests: Mapping[str, str | None]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -88,9 +88,8 @@ def pending(
     return table.take(pa.array(rows, type=pa.int64())) if rows else None
 
 
-def _without(table: pa.Table, keys: Iterable[str]) -> pa.Table:
-    left_out = set(keys)
-    return table.filter(pa.array([key not in left_out for key in _values(table, "key")], type=pa.bool_()))
+def _without(table: pa.Table, keys: set[str]) -> pa.Table:
+    return table.filter(pa.array([key not in keys for key in _values(table, "key")], type=pa.bool_()))
 
 
 def _values(table: pa.Table, name: str) -> list[Any]:

@@ -106,7 +106,7 @@ class Run:
         mode = "extend" if self._settings.only_failed else self._settings.incremental_mode
         count = shard_count(self._settings) if mode == "overwrite" else 0
         new = [layout.shard_name(number, self._settings.oom_shard_count) for number in range(count)]
-        self._output.begin(mode == "overwrite", self._settings.only_failed, new, adds=mode == "extend")
+        self._output.begin(mode == "overwrite", self._settings.only_failed, new)
         done = layout.done_shards(self._folder)
         if mode == "extend":
             return max(done, default=-1) + 1, ()

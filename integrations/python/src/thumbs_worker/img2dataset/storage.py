@@ -2,7 +2,8 @@
 
 A shard is complete before it comes there: first its manifest, which says which bytes its files have, then these, and
 its statistics last, which commit it. So the next run knows what one that was killed has left. What no manifest names as
-it is there is somebody's own: it is neither removed nor replaced.
+it is there is somebody's own: it is neither removed nor replaced. Samples that a shard has not which takes the place of
+others are moved aside, unless their removal was asked for.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import functools
+import itertools
 import json
 import os
 import re
@@ -32,6 +34,8 @@ _FIRST_PAUSE = 0.5
 # What is called so in a folder for temporary files is of a run: of now, or of an earlier version.
 _STAGE = "shards-"
 _TEMPORARY = rf"{_STAGE}.*|.+-\d+-\d{{16,}}"
+# What follows the name of what was moved aside.
+_ASIDE = ".before"
 # As many names in an error.
 _MOST_NAMED = 5
 
@@ -72,7 +76,8 @@ class Output:
     """The folder that shards are written into. `folder` is what of it is on this machine."""
 
     def __init__(self, address: str) -> None:
-        self.address = address
+        # An object's name with two slashes is another one.
+        self.address = address.rstrip("/") or address
         self._system: Any
         self._system, self._root = _system(address) if is_elsewhere(address) else (None, address)
         self.folder = Path(address if self._system is None else tempfile.mkdtemp(prefix="thumbs-output-"))
@@ -93,6 +98,9 @@ class Output:
     def claim(self) -> None:
         """Makes the folder, and keeps other runs out of it until `close`: two would give shards the same numbers. Object
         storage and NFS have no such lock. Throws `OSError`."""
+        for part in (layout.MANIFEST, layout.LEDGER, layout.TEMPORARY):
+            if (self.folder / part).is_symlink():
+                raise FileExistsError(f"{self.folder / part} is a link: remove it, or its files would be changed")
         if self._system is not None or self._lock is not None:
             return
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -107,14 +115,10 @@ class Output:
             pass
         self._lock = lock
 
-    def begin(self, overwrite: bool, needs_ledger: bool, new: Iterable[str] = (), *, adds: bool = False) -> None:
+    def begin(self, overwrite: bool, needs_ledger: bool, new: Iterable[str] = ()) -> None:
         """Makes the folder, and gets the names of the shards that are there, and the ledger. `overwrite` removes shards,
-        for those that are called `new`; a run that `adds` other shards makes none of these anew. Throws
-        `FileExistsError` for what is in the way, before anything is removed."""
+        for those that are called `new`. Throws `FileExistsError` for what is in the way, before anything is removed."""
         self.claim()
-        for part in (layout.MANIFEST, layout.LEDGER, layout.TEMPORARY):
-            if (self.folder / part).is_symlink():
-                raise FileExistsError(f"{self.folder / part} is a link: remove it, or its files would be changed")
         if self._system is not None:
             # Others may have written there since it was listed.
             self._system.invalidate_cache()
@@ -124,49 +128,40 @@ class Output:
             done = {name.removesuffix("_stats.json") for name in self.names() if name.endswith("_stats.json")}
             for name in done if self._system is not None else ():
                 (self.folder / layout.plain(f"{name}_stats.json", self.address)).touch()
-            left = self._left(begun := self._begun() - done)
-            for name in begun if adds else ():
-                self._stays(name, left, 0)
+            self._left(self._begun() - done)
             for part in (layout.MANIFEST, layout.LEDGER) if needs_ledger and self._system is not None else ():
                 self._get_files(part)
         self.sweep(layout.TEMPORARY, _TEMPORARY)
 
     def published(self, name: str) -> None:
         """Gives a shard that is complete in `stage` its names in the output."""
-        document = layout.manifest(self.stage, name)
-        move = self._put if self._system is not None else lambda file, target: self._move(f"{self.stage}/{file}", target)
-        self._take(name, name, document, move)
+        self._take(str(self.stage), name, name, document := layout.manifest(self.stage, name))
         for file in document["files"]:
             layout.remove(self.stage / file)
 
-    def _take(self, name: str, new_name: str, document: dict[str, Any], move: Callable[[str, str], None]) -> None:
-        """Takes a shard over by `move`, from a name to one in the output; its manifest first, its statistics last. One with
-        more images stays in its place."""
+    def _take(self, source: str, name: str, new_name: str, document: dict[str, Any]) -> None:
+        """Takes a shard over from a folder; its manifest first, its statistics last. Samples in its place that it has not
+        are moved aside."""
         left = self._left([new_name])
-        if self._stays(new_name, left, document.get("successes", 0)):
-            return
+        old = [file for file in left if file[0] != "_" and file != f"{new_name}_stats.json"]
+        new = [*document["files"].keys() - {name}, *(f"{name}/{file}" for file in document.get("samples", ()))]
+        if (samples := _samples(self.address, old)) and not samples <= _samples(source, new):
+            self.discard({f"{new_name}_stats.json"}.intersection(left))
+            self._move_aside({file.partition("/")[0] for file in old})
         self.discard(left)
-        files = {new_name + file.removeprefix(name): digest for file, digest in document["files"].items()}
+        files = {file.replace(name, new_name, 1): digest for file, digest in document["files"].items()}
         if files:
             self.write(f"{layout.MANIFEST}/{new_name}.manifest", {**document, "files": files})
         # Before the files: where these are whole, it is there.
-        move(f"{layout.LEDGER}/{name}.parquet", f"{layout.LEDGER}/{new_name}.parquet")
-        for file, target in zip(document["files"], files, strict=True):
-            move(file, target)
-        move(f"{name}_stats.json", f"{new_name}_stats.json")
+        for file in [f"{layout.LEDGER}/{name}.parquet", *document["files"], f"{name}_stats.json"]:
+            self._move(f"{source}/{file}", file.replace(name, new_name, 1))
 
-    def _stays(self, name: str, left: list[str], successes: int) -> bool:
-        """Whether the images that are `left` of a shard are whole and more than those of a new one, with their table or
-        alone. It gets its statistics again, from its manifest."""
-        manifest = f"{layout.MANIFEST}/{name}.manifest"
-        old = layout.parsed_manifest(self._bytes(self._at(manifest)), name) if manifest in left else {"files": {}}
-        images = [file for file in old["files"] if not file.endswith(".parquet")] or old["files"]
-        parts = {*images, *(f"{name}/{file}" for file in old.get("samples", ()))}
-        stays = old.get("successes", 0) > successes and parts <= {*left, *(file.partition("/")[0] for file in left)}
-        if stays:
-            self.write(f"{name}_stats.json", layout.Statistics(old["rows"], old["successes"]).document())
-            print(f"{name} is whole, and stays: delete {', '.join(images)} and {name}_stats.json to have it made anew", file=sys.stderr)
-        return stays
+    def _move_aside(self, files: set[str]) -> None:
+        """Gives files and folders of a shard free names beside them, with the same end. In object storage they are copied."""
+        number = next(n or "" for n in itertools.count() if not any(self._parts(f"{file}{_ASIDE}{n or ''}") for file in files))
+        for file in sorted(files):
+            self._move(f"{self.address}/{file}", name := f"{file}{_ASIDE}{number}")
+            print(f"{file} has what its new shard has not: it is {name} now", file=sys.stderr)
 
     def written(self, new: Iterable[str] = ()) -> list[str]:
         """What runs have written, for `discard`. Throws `FileExistsError`, also for what is in the way of `new` shards."""
@@ -207,10 +202,8 @@ class Output:
         others = [file for file, is_ours in parts if not is_ours]
         if others:
             more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
-            raise FileExistsError(
-                f"{', '.join(others[:_MOST_NAMED])}{more} is in the way, and not as a shard was written: move it, or name"
-                " another folder"
-            )
+            most = ", ".join(others[:_MOST_NAMED])
+            raise FileExistsError(f"{most}{more} is in the way, and not as a shard was written: move it, or name another folder")
         return [file for file, is_ours in parts if is_ours]
 
     def _state(self, file: str) -> tuple[int, int, int] | None:
@@ -224,7 +217,7 @@ class Output:
         """The files that are called as those of a shard, and whether they are as it was written."""
         manifest = f"{layout.MANIFEST}/{name}.manifest"
         is_shard = bool(self._seen(manifest))
-        document = layout.parsed_manifest(self._bytes(self._at(manifest)), name) if is_shard else {"files": {}}
+        document = layout.parsed_manifest(_bytes(f"{self.address}/{manifest}"), name) if is_shard else {"files": {}}
         digests = {**document["files"], **{f"{name}/{file}": each for file, each in document.get("samples", {}).items()}}
         for end in layout.ENDS:
             found = {file: self._sha256(file) for file in self._seen(f"{name}{end}")}
@@ -238,7 +231,7 @@ class Output:
                 yield file, is_folder or digest is not None and digests.get(file) == digest
         for file, check in ((f"{name}_stats.json", layout.is_statistics), (f"{layout.LEDGER}/{name}.parquet", ledger.is_ours)):
             if self._seen(file):
-                yield file, is_shard and check(self._bytes(self._at(file)), document)
+                yield file, is_shard and check(_bytes(f"{self.address}/{file}"), document)
         if is_shard:
             yield manifest, True
 
@@ -260,9 +253,7 @@ class Output:
     def _sha256(self, file: str) -> str | None:
         """The hash of a file; None of a link and of a folder, which no shard has."""
         path = self.folder / file
-        if self._system is not None:
-            return read(f"{self.address}/{file}", layout.digest)
-        return None if path.is_symlink() or path.is_dir() else layout.sha256(path)
+        return None if path.is_symlink() or path.is_dir() else read(f"{self.address}/{file}", layout.digest)
 
     def fetch(self, file: str) -> Path:
         """A file of the output on this machine."""
@@ -276,15 +267,14 @@ class Output:
 
     def adopt(self, source: str, name: str, new_name: str) -> None:
         """Takes a complete shard over from another folder of the same storage, with a new name."""
-        other = _system(source)[1] if self._system is not None else source
-        document = layout.parsed_manifest(self._bytes(f"{other}/{layout.MANIFEST}/{name}.manifest"), name)
-        self._take(name, new_name, document, lambda file, target: self._move(f"{other}/{file}", target))
+        document = layout.parsed_manifest(_bytes(f"{source}/{layout.MANIFEST}/{name}.manifest"), name)
+        self._take(source, name, new_name, document)
 
     def write(self, name: str, document: dict[str, Any]) -> None:
         """Writes a JSON file of the output."""
         layout.write_document(self.folder, self.folder / name, document)
         if self._system is not None:
-            self._put(name, name)
+            self._move(str(self.folder / name), name)
 
     def sweep(self, part: str, ours: str) -> None:
         """Removes from a folder for temporary files what is called as `ours`, and the folder if there is nothing else."""
@@ -307,23 +297,23 @@ class Output:
         except FileNotFoundError:
             return []
 
-    def _bytes(self, path: str) -> bytes:
-        return Path(path).read_bytes() if self._system is None else bytes(_again(lambda: self._system.cat_file(path)))
-
-    def _move(self, path: str, name: str) -> None:
-        """Gives a file or a folder a name in the output. In object storage it is copied; does nothing without one."""
-        if self._system is None:
-            if Path(path).exists():
-                target = self.folder / name
-                target.parent.mkdir(exist_ok=True)
-                # No folder with files is replaced by a rename.
-                if os.path.lexists(target) and (target.is_symlink() or not target.is_dir()):
-                    raise FileExistsError(f"{name} is in the way: move it")
-                Path(path).rename(target)
-                layout.sync(target.parent)
-            return
-        for each in _again(lambda: self._system.find(path)):
-            _again(functools.partial(self._system.cp_file, each, self._at(name) + each.removeprefix(path)))
+    def _move(self, source: str, name: str) -> None:
+        """Gives a file or a folder a name in the output; does nothing without one. In object storage it is copied. A transfer
+        that breaks off leaves no object."""
+        path = _system(source)[1] if is_elsewhere(source) else source
+        if self._system is not None:
+            send = self._system.cp_file if is_elsewhere(source) else self._system.put_file
+            here = [str(each) for each in (Path(path), *sorted(Path(path).glob("*"))) if each.is_file()]
+            for each in _again(lambda: self._system.find(path)) if is_elsewhere(source) else here:
+                _again(functools.partial(send, each, self._at(name) + each.removeprefix(path)))
+        elif Path(path).exists():
+            target = self.folder / name
+            target.parent.mkdir(exist_ok=True)
+            # No folder with files is replaced by a rename.
+            if os.path.lexists(target) and (target.is_symlink() or not target.is_dir()):
+                raise FileExistsError(f"{name} is in the way: move it")
+            Path(path).rename(target)
+            layout.sync(target.parent)
 
     def leave(self) -> None:
         """Ends a part of a run, whose folder others still use."""
@@ -364,12 +354,13 @@ class Output:
                         problems.append(f"{file} is missing")
             except ValueError as error:
                 problems.append(str(error))
-        return problems + [f"{name} is in no manifest" for name in self.names() if name not in known and name[0] != "_"]
+        others = (name for name in self.names() if name not in known and name[0] != "_" and _ASIDE not in name)
+        return problems + [f"{name} is in no manifest" for name in others]
 
     def holds(self, file: str) -> bool:
         """Whether a file has the name of one of this output."""
         whole = os.path.realpath if self._system is None else str
-        file, folder = whole(file), whole(self.address.rstrip("/"))
+        file, folder = whole(file), whole(self.address)
         return re.match(r"/(_|[0-9]+(/|_stats|\.(tar|parquet|tfrecord)$))", file.removeprefix(folder)) is not None
 
     def _get_files(self, part: str) -> None:
@@ -380,15 +371,17 @@ class Output:
             found, here = ([f"{place}/{name}" for name in names] for place in (self._at(part), self.folder / part))
             _again(lambda: self._system.get(found, here))
 
-    def _put(self, file: str, target: str) -> None:
-        """Sends a file or a folder that is here, if it is. A transfer that breaks off leaves no object."""
-        path = self.folder / file
-        for each in sorted(path.iterdir()) if path.is_dir() else [path] if path.exists() else []:
-            name = self._at(target if each == path else f"{target}/{each.name}")
-            _again(functools.partial(self._system.put_file, str(each), name))
-
     def _at(self, file: str) -> str:
         return f"{self._root}/{file}"
+
+
+def _bytes(address: str) -> bytes:
+    return read(address, lambda stream: stream.read())
+
+
+def _samples(address: str, files: Iterable[str]) -> set[tuple[str, str]]:
+    """What is in some files of shards, each sample with its hash."""
+    return {each for file in files for each in read(f"{address}/{file}", functools.partial(layout.samples, file))}
 
 
 def _system(address: str) -> tuple[Any, str]:
