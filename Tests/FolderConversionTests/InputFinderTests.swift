@@ -191,10 +191,14 @@ import TestSupport
     try make("in/a.jpg", "in/b.jpg", "in/Private/x/c.jpg", "in/Private/.nomedia", "in/later/d.jpg", "in/e/b.jpg")
     try Data("\u{FEFF}b.jpg\r\nlater\n\nno\n".utf8).write(to: folder.url.appendingPathComponent("list"))
     try link("in/.hidden", to: "../list")
+    try make("in/phone/f.jpg", "in/phone/.NOMEDIA", "in/linked/g.jpg")
+    try link("in/linked/.nomedia", to: "none")
     #expect(pictures(try find()) == ["a.jpg", "e/b.jpg"])
     #expect(pictures(try find([.path(path("in/Private")), .path(path("in/b.jpg"))])) == ["x/c.jpg", "b.jpg"])
     let root = RawPath(path("in"))
-    for (name, isLeftOut) in [("a.jpg", false), ("b.jpg", true), ("Private", true), ("e", false), ("later", true)] {
+    for (name, isLeftOut) in [
+      ("a.jpg", false), ("b.jpg", true), ("Private", true), ("e", false), ("later", true), ("phone", true),
+    ] {
       #expect(DirectoryWalk.passesOver(name.utf8, in: root) == isLeftOut)
     }
   }
@@ -202,6 +206,9 @@ import TestSupport
   @Test func aListOfHiddenNamesThatCannotBeReadShowsNothing() throws {
     try make("in/a.jpg", "in/x/b.jpg", "in/y/c.jpg", "in/y/.hidden/d.jpg")
     try link("in/x/.hidden", to: "none")
+    try make("in/z/b.jpg")
+    try Data("b.jpg\r\n".data(using: .utf16LittleEndian) ?? Data()).write(
+      to: URL(fileURLWithPath: path("in/z/.hidden")))
     let list = try find { $0.exclude = [GlobPattern("*.gif")].compactMap(\.self) }
     let root = try #require(RawPath(path("in")).resolved)
     let isLeftOut = ["x/b.jpg", "x/b.gif", "gone/.nomedia/a.jpg", ".x/a.jpg"].map {
@@ -209,7 +216,7 @@ import TestSupport
     }
     #expect(isLeftOut == [false, true, true, true], "known, whether it may be looked at or not")
     #expect(pictures(list) == ["a.jpg", "y/c.jpg"])
-    #expect(list.problems.map { $0.failure.message.contains(".hidden") && $0.isFolder } == [true])
+    #expect(list.problems.map { $0.failure.message.contains(".hidden") && $0.isFolder } == [true, true])
     #expect(DirectoryWalk.passesOver("x/b.jpg".utf8, in: RawPath(path("in"))))
   }
 

@@ -19,8 +19,8 @@ package struct DirectoryWalk {
 
   /// The file in the folder of each site (`thumbs site`) that marks it as one.
   package static let siteMarker = Array("site-files/thumbs-site.txt".utf8)
-  /// The file that marks a folder whose images no gallery shows, as Android has it.
-  private static let noMedia = Array(".nomedia".utf8)
+  /// The file that marks a folder whose images no gallery shows, as Android has it, whose file systems know no case.
+  private static let noMedia = [".nomedia", ".NOMEDIA", ".Nomedia", ".NoMedia"].map { Array($0.utf8) }
   /// The file with the names of the entries of its folder that file managers do not show, one a line.
   package static let hiddenList = Array(".hidden".utf8)
   private static let longestHiddenList = 1 << 20
@@ -46,7 +46,7 @@ package struct DirectoryWalk {
   }
 
   private static func isMarked(_ folder: RawPath) -> Bool {
-    [noMedia, siteMarker].contains { folder.appending($0).withCString { access($0, F_OK) } == 0 }
+    (noMedia + [siteMarker]).contains { (try? FileState(of: folder.appending($0), followingLinks: false)) != nil }
   }
 
   /// The names of a folder's list; nil if there is one that cannot be read.
@@ -58,6 +58,8 @@ package struct DirectoryWalk {
     guard let file = list.resolved,
       let text = try? RootFolder(RawPath(bytes: file.folder)).bytes(of: Array(file.name), atMost: longestHiddenList)
     else { return nil }
+    // As of UTF-16, which PowerShell writes.
+    if text.contains(0) || text.starts(with: [0xFF, 0xFE]) || text.starts(with: [0xFE, 0xFF]) { return nil }
     let lines = text.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
     return Set(lines.map { Array($0.starts(with: "\u{FEFF}".utf8) ? $0.dropFirst(3) : $0) })
   }

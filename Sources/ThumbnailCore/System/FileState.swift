@@ -19,7 +19,7 @@ package struct SystemFailure: Error, Equatable {
   package var reason: String {
     let text = String(cString: strerror(code))
     if self == .setAside { return "another file came meanwhile, and is called .thumbs-….old now" }
-    if self == .hiddenList { return "its list .hidden of what is not shown cannot be read" }
+    if self == .hiddenList { return "its list .hidden of what is not shown cannot be read, or is no UTF-8" }
     return code == ELOOP ? text + ", or one that is not followed" : text
   }
 
