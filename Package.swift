@@ -71,7 +71,7 @@ let package = Package(
     .target(
       name: "PhotoSources",
       dependencies: [
-        "CaptureDates", "Exports", "HTTPSemantics", "HTTPTransport", "ThumbnailCache", "ThumbnailCore",
+        "CLibC", "CaptureDates", "Exports", "HTTPSemantics", "HTTPTransport", "ThumbnailCache", "ThumbnailCore",
         "Thumbnailer",
       ]
     ),

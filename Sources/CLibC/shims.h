@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/stat.h>
 #include <malloc.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -44,7 +45,8 @@ static inline int clibc_is_being_written(int file) {
   return 0;
 }
 
-// Of the C library since 2.28, which declares it for GNU sources only.
+// Of the C library since 2.28, which declares them for GNU sources only.
+extern int statx(int folder, const char *path, int flags, unsigned mask, struct statx *status);
 extern int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags);
 
 /// Renames a file unless the new name exists: 0, or -1 and `errno`, which is EINVAL where the file system cannot.

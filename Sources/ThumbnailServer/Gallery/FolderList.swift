@@ -1,4 +1,5 @@
 import Foundation
+import HTTPServer
 import PhotoSources
 import ThumbnailCore
 import Thumbnailer
@@ -77,12 +78,16 @@ actor FolderList: ImageList {
     return try arrangement.positions(of: ids)
   }
 
-  func hide(_ ids: [String]) async -> Bool {
-    guard await hidden.insert(ids) else { return false }
+  func hide(_ ids: [String]) async throws(ServerResponse.Problem) {
+    let there = await index.present(ids)
+    try await hidden.insert(there)
+    try await hidden.prints?.insert(index.prints(of: there, hidden: hidden.ids))
     arrange(showingProgress: false)
     // All sizes of a photo have the same key.
-    for id in ids { await pipeline.remove(ImageSource.file(at: index.file(of: id))) }
-    return await hidden.prints?.insert(index.prints(of: ids, hidden: hidden.ids)) ?? true
+    for id in there { await pipeline.remove(ImageSource.file(at: index.file(of: id))) }
+    if there.count < ids.count {
+      throw .init(.conflict, "moved", "what was moved or removed a moment ago is not hidden; see whether it is there")
+    }
   }
 
   func show(_ ids: [String]?) async -> [String] {
@@ -125,9 +130,10 @@ actor FolderList: ImageList {
         result = .failure(error)
       }
       guard !Task.isCancelled else { return }
-      // From now on by their paths, so that their files are not read again.
-      if let moved = try? result.get().hidden.filter({ !hiddenIDs.contains($0) }), await hidden.hasRoom(for: moved) {
-        await hidden.insert(moved)
+      // From now on by their paths, so that their files are not read again, and by what they have become.
+      if let new = try? result.get().unprinted, !new.isEmpty, hidden.current.generation == generation {
+        try? await hidden.insert(new)
+        try? await hidden.prints?.insert(index.prints(of: new, hidden: hidden.current.ids))
       }
       await self?.take(result)
       guard (try? result.get().isDated) == false else { return }

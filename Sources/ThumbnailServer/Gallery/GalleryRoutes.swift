@@ -259,14 +259,7 @@ struct GalleryRoutes: Sendable {
     case "order": await list.setOrder(try need(\.order))
     case "album": await list.setAlbum(try need(\.album))
     case "retry": await list.retry()
-    case "delete":
-      let ids = (try Self.decode(request) as ItemIDsMessage).ids
-      guard await sessions.hidden.hasRoom(for: ids) else {
-        throw Problem(.badRequest, "invalid-request", "there is no room for more hidden pictures; show some first")
-      }
-      guard await list.hide(ids) else {
-        throw Problem(.serviceUnavailable, "cache-problem", "not hidden for good: the cache's folder cannot be written")
-      }
+    case "delete": try await list.hide((try Self.decode(request) as ItemIDsMessage).ids)
     case "undo": return .json(["ids": await list.show((try Self.decode(request) as UndoMessage).ids)])
     case "positions": return try await find(Self.decode(request), in: session)
     case "zip":

@@ -49,7 +49,7 @@ actor GallerySessions {
   let source: GallerySource
   private let pipeline: ThumbnailPipeline
   private let headers: HostHeaders
-  let hidden: HiddenPhotos
+  private let hidden: HiddenPhotos
   private var entries: [String: Entry] = [:]
 
   init(_ source: GallerySource, pipeline: ThumbnailPipeline, headers: HostHeaders, hidden: HiddenPhotos) {

@@ -1,15 +1,14 @@
 package import Foundation
+import HTTPServer
 import Synchronization
 import PhotoSources
 import ThumbnailCore
 
 /// The photos that were hidden in a gallery, for all lists of a server, and for later servers of the same gallery.
 actor HiddenPhotos {
-  /// The most bytes of their names, because every visitor of the page can hide photos. Where two servers of a gallery
-  /// have hidden more at once, the oldest are shown again.
-  static let mostBytes = 1 << 20
-  /// No path or name of a photo is longer, in bytes.
-  private static let longestID = mostBytes / 16
+  /// The most bytes of their names, and of all prints: those of 200,000 photos, which take 100 MB of memory. Beyond,
+  /// none is hidden.
+  static let mostBytes = 16 << 20
 
   var ids: Set<String> { current.ids }
   /// The ids, and how often they have changed.
@@ -28,20 +27,21 @@ actor HiddenPhotos {
     state = Mutex((Set(order), 0))
   }
 
-  /// Whether these can be hidden, too.
-  func hasRoom(for photos: [String]) -> Bool {
-    ids.union(photos).reduce(0) { $0 + $1.utf8.count } <= Self.mostBytes
+  /// Hides photos: none if there is no room, or the file cannot be written, since a later server would show them.
+  func insert(_ photos: [String]) throws(ServerResponse.Problem) {
+    let new = Set(photos).subtracting(ids)
+    if new.isEmpty { return }
+    guard ids.union(new).reduce(0, { $0 + $1.utf8.count }) <= Self.mostBytes else {
+      throw .init(.insufficientStorage, "no-room", "there is no room for more hidden pictures; show some first")
+    }
+    guard change({ $0 = $0.filter { !new.contains($0) } + photos.filter(new.contains) }) else {
+      throw .init(.serviceUnavailable, "cache-problem", "not hidden for good: the cache's folder cannot be written")
+    }
   }
 
-  /// Returns whether they are hidden: not if the file cannot be written, since a later server would show them.
-  @discardableResult func insert(_ photos: [String]) -> Bool {
-    let new = photos.filter { $0.utf8.count <= Self.longestID && !ids.contains($0) }
-    return new.isEmpty || change { Self.append(new, to: &$0) }
-  }
-
-  @discardableResult func remove(_ photos: [String]) -> Bool {
+  func remove(_ photos: [String]) {
     let shown = ids.intersection(photos)
-    return shown.isEmpty || change { $0.removeAll(where: shown.contains) }
+    if !shown.isEmpty { _ = change { $0.removeAll(where: shown.contains) } }
   }
 
   private func change(_ change: (inout [String]) -> Void) -> Bool {
@@ -52,25 +52,10 @@ actor HiddenPhotos {
     state.withLock { $0 = (Set(changed), $0.generation + 1) }
     return true
   }
-
-  private static func append(_ photos: [String], to ids: inout [String]) {
-    let new = Set(photos)
-    ids.removeAll(where: new.contains)
-    ids += photos
-    var byteCount = ids.reduce(0) { $0 + $1.utf8.count }
-    let oldest = ids.prefix { old in
-      defer { byteCount -= old.utf8.count }
-      return byteCount > mostBytes
-    }
-    ids.removeFirst(oldest.count)
-  }
 }
 
 /// The file of the hidden photos of one gallery, in the cache's folder.
 package struct HiddenPhotosFile: Sendable {
-  /// The longest file, in bytes.
-  private static let longestFile = 8 * HiddenPhotos.mostBytes
-
   private struct Content: Codable {
     /// The gallery, for people who read the file.
     var gallery: String
@@ -102,7 +87,7 @@ package struct HiddenPhotosFile: Sendable {
 
   /// Has everything shown again.
   package func forget() {
-    let all = ((try? read()) ?? []).compactMap { FilePrint.of(RawPath(gallery).appending(RawPath(text: $0).bytes)) }
+    let all = ((try? read()) ?? []).flatMap { FilePrint.of(RawPath(gallery).appending(RawPath(text: $0).bytes)) }
     if !all.isEmpty { prints.change(from: []) { $0.removeAll(where: Set(all).contains) } }
     try? FileManager.default.removeItem(at: url)
   }
@@ -112,11 +97,9 @@ package struct HiddenPhotosFile: Sendable {
 
   /// The hidden photos, none if there is no file. Throws if it cannot be read: `DecodingError` if it is of another kind.
   func read() throws -> [String] {
-    guard let state = try PrivateFile.state(of: url) else { return [] }
-    if state.byteCount <= Self.longestFile {
-      let content = try JSONDecoder().decode(Content.self, from: Data(contentsOf: url))
-      if content.gallery == gallery { return content.ids.map(Self.current) }
-    }
+    if try PrivateFile.state(of: url) == nil { return [] }
+    let content = try JSONDecoder().decode(Content.self, from: Data(contentsOf: url))
+    if content.gallery == gallery { return content.ids.map(Self.current) }
     throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "no hidden pictures of this gallery"))
   }
 

@@ -1,4 +1,5 @@
 import CaptureDates
+import HTTPServer
 import PhotoSources
 import ThumbnailCore
 import Thumbnailer
@@ -25,7 +26,7 @@ protocol ImageList: Sendable {
   /// Tries again after a failure.
   func retry() async
   /// Leaves photos out from now on, and removes their thumbnails from the caches.
-  func hide(_ ids: [String]) async -> Bool
+  func hide(_ ids: [String]) async throws(ServerResponse.Problem)
   /// Shows hidden photos again: these, or all hidden photos of the list. Returns them.
   func show(_ ids: [String]?) async -> [String]
   /// Reports the use of a photo to its source: see `PhotoProvider.reportUse(of:)`.

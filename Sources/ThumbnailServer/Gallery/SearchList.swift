@@ -1,3 +1,4 @@
+import HTTPServer
 import HTTPTransport
 import PhotoSources
 import ThumbnailCore
@@ -60,14 +61,13 @@ actor SearchList: ImageList {
     return Dictionary(found) { first, _ in first }
   }
 
-  func hide(_ ids: [String]) async -> Bool {
-    guard await hidden.insert(ids) else { return false }
+  func hide(_ ids: [String]) async throws(ServerResponse.Problem) {
+    try await hidden.insert(ids)
     let items = items.filter { ids.contains($0.pageID) }
     if let content { await take(content) }
     for item in items {
       await pipeline.remove(item.photo.source(for: PixelSize(1, 1), fit: .cover).adding(headers))
     }
-    return true
   }
 
   func show(_ ids: [String]?) async -> [String] {

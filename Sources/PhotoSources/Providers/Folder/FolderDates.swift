@@ -12,7 +12,7 @@ struct FolderDates: Sendable {
     /// The number of the camera's name.
     var camera: UInt16 = 0
     /// See `FilePrint`; not stored.
-    var stamp: UInt32 = 0
+    var stamps: (length: UInt32, inode: UInt32) = (0, 0)
   }
 
   /// In the order of their keys.

@@ -98,6 +98,14 @@ package final class FolderIndex: Sendable {
     }) ?? []
   }
 
+  /// Those of ids that are of files of this folder, as it was listed, which are still there.
+  package func present(_ ids: [String]) async -> [String] {
+    (try? await pool.provide { cancelled throws(ProviderError) in
+      let listed = (try? self.current(cancelled).indices(of: ids)) ?? [:]
+      return ids.filter { listed[$0] != nil && (try? FileState(of: self.file(of: $0))) != nil }
+    }) ?? []
+  }
+
   /// The photos at positions of an arrangement.
   func photos(at positions: [Int], of found: FolderArrangement) async throws(ProviderError) -> [Photo] {
     try await pool.provide { _ throws(ProviderError) in try found.photos(at: positions) }
@@ -193,9 +201,11 @@ package struct FolderArrangement: Sendable {
   /// The sections, in order.
   package let sections: [Section]
   /// The number of images.
-  package let count: Int
+  package var count: Int { places?.count ?? listing.count }
   /// The paths of the images that are left out as hidden, by their paths or their files.
   package let hidden: [String]
+  /// Those of them that lack a path or a print of what they are now.
+  package let unprinted: [String]
   /// The folders that have some of these images, without folders in those.
   package let albums: [FolderAlbum]
 
@@ -207,16 +217,8 @@ package struct FolderArrangement: Sendable {
   package var isDated: Bool { listing.isDated }
 
   /// The images' indices in the listing; nil for all of them in the listing's own order.
-  private let places: [UInt32]?
-  private let listing: FolderListing
-
-  init(
-    _ listing: FolderListing, places: [UInt32]?, sections: [Section], hidden: [String], albums: [FolderAlbum]
-  ) {
-    (self.listing, self.places, self.sections) = (listing, places, sections)
-    (self.hidden, self.albums) = (hidden, albums)
-    count = places?.count ?? listing.count
-  }
+  let places: [UInt32]?
+  let listing: FolderListing
 
   /// The photos at positions of this arrangement, with their dates. Reads the list; positions beyond the end are left out.
   package func photos(in range: Range<Int>) throws(ProviderError) -> [DatedPhoto] {

@@ -35,6 +35,8 @@ final class FolderListing: Sendable {
   private let folders: [(path: RawPath, state: FileState?)]
   /// The indices of all images by date, once that was wanted: a search as one types sorts nothing.
   private let byDate = Mutex<[UInt32]?>(nil)
+  /// Of the folder's path.
+  private let rootKey: UInt64
 
   var count: Int { paths.count }
   var skipped: [SkippedItem] { paths.skipped }
@@ -61,6 +63,7 @@ final class FolderListing: Sendable {
     root: String, extensions: Set<String>, pairs: Bool, known: FolderDates?, cancelled: CancellationFlag
   ) throws(ProviderError) {
     self.root = root
+    rootKey = SHA256.hash(root.utf8).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     var walk = FolderWalk(root: root, extensions: extensions)
     let settled = Date().timeIntervalSince1970 * 1e9 - Self.clockStep
     let paths = try walk.run(cancelled: cancelled)
@@ -87,7 +90,7 @@ final class FolderListing: Sendable {
             if read == nil, state != nil { unread.append(UInt32(records.count)) }
             let assumed = { CaptureDate(name: record.name) ?? CaptureDate(fileTime: state?.modified ?? 0) }
             records.append(read ?? FolderDates.Record(date: assumed()))
-            records[records.count - 1].stamp = state.map(FilePrint.stamp) ?? 0
+            if let state { records[records.count - 1].stamps = FilePrint.stamps(of: state) }
           }
         }
       }
@@ -99,7 +102,7 @@ final class FolderListing: Sendable {
   private init(
     _ listing: FolderListing, _ records: [FolderDates.Record], _ cameras: CameraNames, unread: ArraySlice<UInt32>
   ) {
-    (root, paths, folders) = (listing.root, listing.paths, listing.folders)
+    (root, rootKey, paths, folders) = (listing.root, listing.rootKey, listing.paths, listing.folders)
     (leftOut, films) = (listing.leftOut, listing.films)
     (tree, folded) = (listing.tree, listing.folded)
     (self.records, self.cameras, self.unread) = (records, cameras, unread)
@@ -117,7 +120,7 @@ final class FolderListing: Sendable {
         guard let found = try? DateReader.date(of: RawPath(root).appending(file.path)) else { continue }
         records[Int(index)] = FolderDates.Record(
           key: FolderDates.key(of: file.path, found.state), date: found.date, camera: cameras.number(of: found.camera),
-          stamp: FilePrint.stamp(of: found.state))
+          stamps: FilePrint.stamps(of: found.state))
       }
     }
     return FolderListing(self, records, cameras, unread: unread)
@@ -153,16 +156,16 @@ final class FolderListing: Sendable {
       let images = album.isEmpty ? 0..<count : tree.images(of: album)
       places = (places ?? Array(0..<UInt32(count))).filter { images.contains(Int($0)) && !leftOut.contains($0) }
     }
-    var hiddenPaths: [String] = []
+    var (hiddenPaths, unprinted): ([String], [String]) = ([], [])
     let isSplit = !hidden.isEmpty || !prints.isEmpty || isWithin != nil
-    if isSplit { (places, hiddenPaths) = try split(places, hidden, prints, isWithin) }
+    if isSplit { (places, hiddenPaths, unprinted) = try split(places, hidden, prints, isWithin) }
     let sorted = self.sorted(places, by: order)
     let count = sorted?.count ?? count
     let whole = count > 0 ? [FolderArrangement.Section(title: nil, count: count)] : []
     let sections = order == .date ? months(of: sorted ?? []) : whole
     return FolderArrangement(
-      self, places: sorted, sections: sections, hidden: hiddenPaths,
-      albums: tree.albums(in: album, of: places))
+      sections: sections, hidden: hiddenPaths, unprinted: unprinted, albums: tree.albums(in: album, of: places),
+      places: sorted, listing: self)
   }
 
   /// Ascending indices of images in an order; nil for all. By date the newest come first, and those of the same one in
@@ -181,33 +184,64 @@ final class FolderListing: Sendable {
     return all.filter { isPlace[Int($0)] }
   }
 
-  /// The indices except those of hidden paths or files, and their paths.
+  /// The indices except those of hidden paths or files, their paths, and those of these that lack a print.
   private func split(
     _ places: [UInt32]?, _ hidden: Set<String>, _ prints: Set<String>, _ isWithin: ((String) -> Bool)?
-  ) throws(SystemFailure) -> (shown: [UInt32], hidden: [String]) {
+  ) throws(SystemFailure) -> (shown: [UInt32], hidden: [String], unprinted: [String]) {
     let stamps = records.isEmpty ? [] : FilePrint.stamps(of: prints)
-    var (shown, leftOut): ([UInt32], [String]) = ([], [])
+    var (shown, leftOut, unprinted): ([UInt32], [String], [String]) = ([], [], [])
     let all = places ?? Array(0..<UInt32(count))
     for start in stride(from: 0, to: all.count, by: Self.chunk) {
       let part = all[start..<min(start + Self.chunk, all.count)]
-      for (place, id) in zip(part, try paths.paths(at: part.map(Int.init)).map(\.id)) where isWithin?(id) ?? true {
-        let mayHavePrint = !stamps.isEmpty && stamps.contains(records[Int(place)].stamp)
-        let isHidden = hidden.contains(id) || mayHavePrint && print(of: id).map(prints.contains) == true
-        if isHidden { leftOut.append(id) } else { shown.append(place) }
+      for (place, path) in zip(part, try paths.paths(at: part.map(Int.init))) {
+        guard case let id = path.id, isWithin?(id) ?? true else { continue }
+        let isNamed = hidden.contains(id)
+        guard isNamed || !stamps.isEmpty && has(prints, stamps, Int(place), path.path) else {
+          shown.append(place)
+          continue
+        }
+        leftOut.append(id)
+        if !isNamed || !records.isEmpty && mark(of: Int(place), path.path).map(prints.contains) == false {
+          unprinted.append(id)
+        }
       }
     }
-    return (shown, leftOut)
+    return (shown, leftOut, unprinted)
   }
 
-  private func print(of id: String) -> String? { FilePrint.of(RawPath(root).appending(RawPath(text: id).bytes)) }
+  private func has(_ prints: Set<String>, _ stamps: Set<UInt32>, _ place: Int, _ path: ArraySlice<UInt8>) -> Bool {
+    let own = records[place].stamps
+    return stamps.contains(own.length)
+      && FilePrint.ofContent(RawPath(root).appending(path), in: mark(of: place, path)).map(prints.contains) == true
+      || stamps.contains(own.inode) && FilePrint.ofFile(RawPath(root).appending(path)).map(prints.contains) == true
+  }
+
+  /// Identifies a file of this folder in a state, and is kept with its prints then; nil if it has vanished.
+  private func mark(of place: Int, _ path: ArraySlice<UInt8>) -> String? {
+    let (file, read) = (RawPath(root).appending(path), records[place].key)
+    let key = read != 0 ? read : (try? FileState(of: file)).map { FolderDates.key(of: path, $0) }
+    return key.map { "k\(String($0 ^ rootKey, radix: 16))" }
+  }
 
   /// The prints of the files of images; with the ids of those that are hidden without those of copies that are shown.
   func prints(of ids: [String], hidden: Set<String>?) -> [String] {
-    let prints = Set((try? indices(of: ids))?.keys.compactMap(print) ?? [])
-    let stamps = FilePrint.stamps(of: hidden == nil ? [] : prints)
-    let alike = try? paths.paths(at: records.indices.filter { stamps.contains(records[$0].stamp) }).map(\.id)
-    let shown = alike?.filter { hidden?.contains($0) == false }
-    return Array(prints.subtracting(shown?.compactMap(print) ?? []))
+    guard !records.isEmpty, let found = try? Array(indices(of: ids).values).sorted(),
+      case let lengths = hidden == nil ? [] : Set(found.map { records[$0].stamps.length }),
+      case let alike = records.indices.filter({ lengths.contains(records[$0].stamps.length) }),
+      let copies = try? paths.paths(at: alike), let paths = try? paths.paths(at: found)
+    else { return [] }
+    func prints(_ place: Int, _ path: ArraySlice<UInt8>) -> [String?] {
+      let (file, mark) = (RawPath(root).appending(path), mark(of: place, path))
+      return [FilePrint.ofContent(file, in: mark), mark, FilePrint.ofFile(file)]
+    }
+    var shown: Set<String?> = [nil]
+    for (place, copy) in zip(alike, copies) where hidden?.contains(copy.id) == false {
+      shown.formUnion(prints(place, copy.path))
+    }
+    return zip(found, paths).flatMap { place, path in
+      let own = prints(place, path.path)
+      return own.suffix(shown.contains(own[0]) ? 1 : 3).filter { !shown.contains($0) }
+    }.compactMap(\.self)
   }
 
   private func places(matching query: String, _ cancelled: CancellationFlag) throws(SystemFailure) -> [UInt32] {
