@@ -299,7 +299,7 @@ public final class ThumbnailPipeline: Sendable {
   /// made again. Call it before a program ends, then `flush()`: other thumbnails stay stale until the next request.
   ///
   /// Cancelling the calling task cancels the rest.
-  package func finishRevalidations() async { await jobs.finishRevalidations() }
+  public func finishRevalidations() async { await jobs.finishRevalidations() }
 
   /// The part of an image's bytes that has arrived, from 0 to 1, while it has a job: 1 when everything needed has
   /// arrived, nil without a job.
