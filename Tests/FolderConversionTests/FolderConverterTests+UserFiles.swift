@@ -144,7 +144,7 @@ extension FolderConverterTests {
       var status = stat()
       #expect(stat(input.path + "/x/\(name)", &status) == 0)
       // As file systems that number files by their paths show it.
-      status.st_ino += 1
+      status.st_ino = ~status.st_ino
       let output = ConversionOutput(path: RawPath("b.jpg"), size: nil, format: format, byteCount: 1)
       let entry = IndexEntry(
         key: 1, source: RawPath(input.path + "/x/b.png"), modified: 1, byteCount: 1, token: "",
