@@ -105,7 +105,14 @@ final class ConversionIndex: Sendable {
 
   /// The entries that name an output, with those before whose thumbnails may still be there.
   func entries(naming path: [UInt8]) -> [IndexEntry] {
-    let keys = state.withLock { state in
+    keys(naming: path).sorted().flatMap { entries($0) }.filter { $0.outputs.contains { $0.path.bytes == path } }
+  }
+
+  /// Whether an entry names an output.
+  func names(_ path: [UInt8]) -> Bool { !keys(naming: path).isEmpty }
+
+  private func keys(naming path: [UInt8]) -> Set<UInt64> {
+    state.withLock { state in
       if state.named == nil {
         state.named = [:]
         for (key, offset) in state.offsets {
@@ -116,7 +123,6 @@ final class ConversionIndex: Sendable {
       }
       return state.named?[NamingTemplate.seededHash(path)] ?? []
     }
-    return keys.sorted().flatMap { entries($0) }.filter { $0.outputs.contains { $0.path.bytes == path } }
   }
 
   private static func name(_ outputs: [ConversionOutput], _ key: UInt64, _ state: inout State) {

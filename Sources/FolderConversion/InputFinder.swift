@@ -192,7 +192,8 @@ struct InputFinder {
   private mutating func take(
     _ entry: DirectoryWalk.Entry, of folder: DirectoryWalk.Folder, _ root: Int, _ index: Int
   ) -> Bool {
-    guard !entry.isHidden else { return false }
+    let path = folder.path + entry.name
+    if entry.isHidden { return leaveOut(path, of: root) }
     if entry.isLink, let output, let target = folder.opened.appending(entry.name).resolved,
       target.isWithin(output.path),
       // One to the whole folder is a way to look at it.
@@ -200,14 +201,15 @@ struct InputFinder {
     {
       list.linkedOutputs.append(target)
     }
-    let path = folder.path + entry.name
     if session?.isUnfinished(Self.withSlash(folder.opened.bytes) + entry.name) == true {
       list.unlisted.append(list.absolutePath(path, of: root))
       return false
     }
     // An entry that cannot be examined is kept, and fails when it is checked.
     let kind = (try? entry.kind.get()) ?? .regular
-    guard !list.selection.leavesOut(path, isFolder: kind == .folder) else { return false }
+    if list.selection.leavesOut(path, isFolder: kind == .folder) {
+      return options.include.isEmpty && leaveOut(path, of: root)
+    }
     switch kind {
     case .folder:
       // A link may point into the output folder.
@@ -222,6 +224,12 @@ struct InputFinder {
       list.add(entry.name, kind: isBroken && isPicture ? .picture : .link, in: index)
     case .other: list.add(entry.name, kind: .special, in: index)
     }
+    return false
+  }
+
+  /// A picture in two files is left out with its JPEG.
+  private mutating func leaveOut(_ path: [UInt8], of root: Int) -> Bool {
+    if options.pairing == .preferJPEG { list.jpegs.add(list.absolutePath(path, of: root)) }
     return false
   }
 

@@ -65,6 +65,8 @@ struct InputList: Sendable {
   var folderIDs: Set<FileState.ID> = []
   /// What links among the inputs lead to in the output folder, resolved: it may be all that is left of originals.
   var linkedOutputs: [RawPath] = []
+  /// Those that are left out, if pairs count as one picture.
+  var jpegs = CompanionNames()
   /// Folders that could not be read, and files that are being written, as absolute paths.
   var unlisted: [RawPath] = []
   private var folders: [Folder] = []
@@ -268,12 +270,11 @@ extension FolderConverter.Options {
 }
 
 extension InputList {
-  /// Leaves out RAW files and HEICs beside their JPEGs.
+  /// Leaves out RAW files and HEICs beside their JPEGs, whether those are converted or left out.
   mutating func leaveOutPaired() {
-    var names = CompanionNames()
     let pictures = entries.indices.filter { self.kind(at: $0) == .picture }
-    for index in pictures { names.add(absolutePath(at: index)) }
-    for index in pictures where names.haveJPEG(beside: absolutePath(at: index)) { set(.paired, at: index) }
+    for index in pictures { jpegs.add(absolutePath(at: index)) }
+    for index in pictures where jpegs.haveJPEG(beside: absolutePath(at: index)) { set(.paired, at: index) }
   }
 }
 

@@ -90,6 +90,15 @@ import Thumbnailer
     #expect(one.status("A.NEF") == .skipped && one.results["A.NEF"]?.failure?.code == "paired")
     #expect(one.status("a.jpg") == .converted && one.status("alone.nef") == .converted)
     #expect(one.status("x/a.nef") == .converted)
+    // Both files are left out with the JPEG.
+    try Data("a.jpg\n".utf8).write(to: input.appendingPathComponent(".hidden"))
+    let none = try await convert { $0.pairing = .preferJPEG }
+    #expect(none.status("A.NEF") == .skipped && none.status("a.jpg") == nil)
+    try FileManager.default.removeItem(at: input.appendingPathComponent(".hidden"))
+    let excluded = try await convert {
+      ($0.pairing, $0.exclude) = (.preferJPEG, ["a.jpg"].compactMap { GlobPattern($0) })
+    }
+    #expect(excluded.status("A.NEF") == .skipped && excluded.status("a.jpg") == nil)
   }
 
   @Test func videosAreCountedAndAreNoFailures() async throws {

@@ -243,6 +243,22 @@ import TestSupport
     #expect(try await run(originals: true, removing: true, exclude).summary.kept == [])
   }
 
+  @Test func whatAnOlderIndexDoesNotNameIsNamedUntilItIsGone() async throws {
+    _ = try await run(originals: true)
+    try await shell("cp -a ../www ../backup; mkdir new; cp 2024/May/b.png new/c.png")
+    _ = try await run(originals: true)
+    // Others' pages and pictures, and another site, are no part of it.
+    try await shell("cp -a ../backup/. ../www; cp -a ../backup ../www/other; echo > ../www/new/notes.html")
+    for _ in 1...2 {
+      let outcome = try await run(originals: true, removing: true) { $0.exclude = [GlobPattern("new")!] }
+      let kept = outcome.summary.kept.map(\.description)
+      #expect(Set(kept.filter { $0.hasPrefix("new/") && $0.contains("c-") || $0.hasPrefix("site-files") }).count == 3)
+      #expect(kept.contains("new/index.html") && !kept.contains { $0.hasPrefix("other") })
+    }
+    try await shell("rm -r ../www/new ../www/site-files/originals/new; echo > ../www/own.html")
+    #expect(try await run(originals: true, removing: true) { $0.exclude = [GlobPattern("new")!] }.summary.kept == [])
+  }
+
   @Test(.enabled(if: getuid() == 0, "only root mounts"))
   func aFolderThatCannotBeReadKeepsItsPicturesAloneAndTheirPages() async throws {
     try put("formats/jpeg-420.jpg", at: "disk/c.jpg")

@@ -324,6 +324,9 @@
     #expect(try ids(all) == ["IMG_1.HEIC", "alone.nef", "a/P.nef", "a/p.JPG", "a/p.heic", "b/p.nef"])
     #expect(all.films == 3 && all.albums.map(\.count) == [3, 1])
     #expect(try await ids(found(true)) == ["IMG_1.HEIC", "alone.nef", "a/p.JPG", "b/p.nef"])
+    // Hidden together, too.
+    let index = FolderIndex(path: folder.path, extensions: extensions, pairs: true)
+    #expect(await index.withPaired(["a/p.JPG"]) == ["a/p.JPG", "a/P.nef", "a/p.heic"])
   }
 
   @Test func aSiteOfThumbnailsIsNoAlbumButWithinItIsAFolder() async throws {

@@ -6,6 +6,7 @@ package import ThumbnailCore
 struct SiteWriter {
   /// The token of the entries of pages.
   static let token = "page"
+  private static let page = Array("html".utf8)
 
   let title: String
   let check: InputCheck
@@ -14,25 +15,41 @@ struct SiteWriter {
   /// The files of others, which stay, at the places of pages.
   private(set) var inTheWay: [RawPath] = []
 
-  /// Has the index, if it was lost, name the pages and pictures of earlier runs, with a digest that no file has: what no
-  /// run writes again is said until it is gone.
+  /// Has the index, if it was lost, cut or is an older one, name the pages and pictures of earlier runs, with a digest
+  /// that no file has: what no run writes again is said until it is gone.
   func recover() {
     let isSite = folder.root.state(of: SiteNames.files.dropLast())?.kind == .folder
-    guard isSite, folder.index.isEmpty, check.plan.options.emptyFolders.isEmpty else { return }
-    recover(in: [], check.plan.options.pictureExtensions.union([Array("html".utf8)]))
+    guard isSite, check.plan.options.emptyFolders.isEmpty else { return }
+    let unknown = unknown(in: [], check.plan.options.pictureExtensions.union([Self.page]))
+    guard folder.index.isEmpty || unknown.contains(where: isOfSite) else { return }
+    for file in unknown {
+      let output = ConversionOutput(path: RawPath(bytes: file), size: nil, format: nil, byteCount: 0, digest: 0)
+      folder.index.add(entry(OutputNames.key([file, []]), output))
+    }
   }
 
-  private func recover(in path: [UInt8], _ ends: Set<[UInt8]>) {
-    for name in folder.root.names(in: path) where !DirectoryWalk.isHidden(name) {
+  /// The pages, pictures and copies that the index does not name.
+  private func unknown(in path: [UInt8], _ ends: Set<[UInt8]>) -> [[UInt8]] {
+    // Another run's has its own index.
+    if !path.isEmpty, folder.root.state(of: path + ConversionIndex.name) != nil { return [] }
+    return folder.root.names(in: path).filter { !DirectoryWalk.isHidden($0) }.flatMap { name -> [[UInt8]] in
       let file = path + name
+      let mayBeOurs = file.starts(with: SiteNames.originals) || ends.contains(NamingTemplate.end(name))
+      if folder.index.names(file) { return [] }
       switch folder.root.state(of: file)?.kind {
-      case .folder: recover(in: file + [RawPath.slash], ends)
-      case .regular where file.starts(with: SiteNames.originals) || ends.contains(NamingTemplate.end(name)):
-        let output = ConversionOutput(path: RawPath(bytes: file), size: nil, format: nil, byteCount: 0, digest: 0)
-        folder.index.add(entry(OutputNames.key([file, []]), output))
-      default: break
+      case .folder: return unknown(in: file + [RawPath.slash], ends)
+      case .regular where mayBeOurs: return [file]
+      default: return []
       }
     }
+  }
+
+  /// Whether a file that the index does not name is a copy, or a page that uses what a site has.
+  private func isOfSite(_ file: [UInt8]) -> Bool {
+    if file.starts(with: SiteNames.originals) { return true }
+    let page = NamingTemplate.end(RawPath(bytes: file).name) == Self.page ? try? folder.root.file(file) : nil
+    let start = page.flatMap { try? ByteSource.file($0.file, count: $0.state.byteCount).read(at: 0, length: 4096) }
+    return start?.firstRange(of: SiteNames.files) != nil
   }
 
   /// Marks the folder as that of a site.

@@ -80,11 +80,12 @@ actor FolderList: ImageList {
 
   func hide(_ ids: [String]) async throws(ServerResponse.Problem) {
     let there = await index.present(ids)
-    try await hidden.insert(there)
-    try await hidden.prints?.insert(index.prints(of: there, hidden: hidden.ids))
+    let all = await index.withPaired(there)
+    try await hidden.insert(all)
+    try await hidden.prints?.insert(index.prints(of: all, hidden: hidden.ids))
     arrange(showingProgress: false)
     // All sizes of a photo have the same key.
-    for id in there { await pipeline.remove(ImageSource.file(at: index.file(of: id))) }
+    for id in all { await pipeline.remove(ImageSource.file(at: index.file(of: id))) }
     if there.count < ids.count {
       throw .init(.conflict, "moved", "what was moved or removed a moment ago is not hidden; see whether it is there")
     }
@@ -92,9 +93,10 @@ actor FolderList: ImageList {
 
   func show(_ ids: [String]?) async -> [String] {
     let shown = ids ?? arrangement?.hidden ?? []
+    let all = await index.withPaired(shown)
     // First: an arrangement that begins now would take those without a path for moved, and hide them.
-    await hidden.prints?.remove(index.prints(of: shown))
-    await hidden.remove(shown)
+    await hidden.prints?.remove(index.prints(of: all))
+    await hidden.remove(all)
     arrange(showingProgress: false)
     return shown
   }

@@ -304,6 +304,13 @@ final class FolderListing: Sendable {
     return zip(order, found).sorted { $0.0 < $1.0 }.map { $1.photo(in: RawPath(root)) }
   }
 
+  func withPaired(_ ids: [String]) throws(SystemFailure) -> [String] {
+    var names = CompanionNames()
+    for id in ids { names.add(RawPath(text: id)) }
+    let paired = try paths.paths(at: leftOut.sorted().map(Int.init))
+    return ids + paired.filter { names.haveJPEG(beside: RawPath(bytes: $0.path)) }.map(\.id)
+  }
+
   private static func paired(in paths: PathList) throws(SystemFailure) -> Set<UInt32> {
     var (paired, names): (Set<UInt32>, CompanionNames) = ([], CompanionNames())
     try paths.forEach { _, record in names.add(RawPath(bytes: record.path)) }
