@@ -69,7 +69,7 @@ def listed(address: str, end: str) -> list[str] | None:
     if _again(lambda: system.isfile(path)):
         return None
     scheme = address.partition("://")[0]
-    return sorted(f"{scheme}://{file}" for file in _again(lambda: system.glob(f"{path.rstrip('/')}/*{end}")))
+    return sorted(f"{scheme}://{file}" for file in _again(lambda: system.glob(re.sub(r"([*?[])", r"[\1]", path.rstrip("/")) + f"/*{end}")))
 
 
 class Output:
@@ -80,6 +80,8 @@ class Output:
         self.address = address.rstrip("/") or address
         self._system: Any
         self._system, self._root = _system(address) if is_elsewhere(address) else (None, address)
+        if self._system is not None and re.search(r"[*?[]", self._root):
+            raise SettingError(f"{address} would be taken for a pattern, also of others' objects: leave out *, ? and [")
         self.folder = Path(address if self._system is None else tempfile.mkdtemp(prefix="thumbs-output-"))
         self._lock: int | None = None
         # Of files when they were found to be ours.
@@ -107,12 +109,11 @@ class Output:
         lock = os.open(self.folder, os.O_RDONLY)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(lock)
-            raise BlockingIOError(f"another run writes into {self.address}: try again when it has ended") from None
-        except OSError:
+        except OSError as error:
             # NFS locks no folders.
-            pass
+            if isinstance(error, BlockingIOError):
+                os.close(lock)
+                raise BlockingIOError(f"another run writes into {self.address}: try again when it has ended") from None
         self._lock = lock
 
     def begin(self, overwrite: bool, needs_ledger: bool, new: Iterable[str] = ()) -> None:
@@ -337,8 +338,7 @@ class Output:
             self._get_files(layout.MANIFEST)
         if not (self.folder / layout.MANIFEST).is_dir():
             return [f"there is no {layout.MANIFEST}"]
-        problems = []
-        known: set[str] = set()
+        problems, known = list[str](), set[str]()
         for manifest in sorted((self.folder / layout.MANIFEST).glob("*.manifest")):
             known.add(f"{manifest.stem}_stats.json")
             try:
