@@ -58,7 +58,8 @@ struct InputCheck: Sendable {
       let away = entry.source.mayBeAway(since: entry.disk, countsEmpty: changes == nil)
       var orphan = ConversionOrphan(source: entry.source, outputs: [], mayBeAway: away, key: entry.key)
       for path in entry.outputs.map(\.path) {
-        guard let kind = session.root?.state(of: path.bytes)?.kind, [.regular, .link].contains(kind) else { continue }
+        let kind = session.root?.state(of: path.bytes)?.kind
+        guard session.root?.mayHave(path.bytes) == true, kind != .folder else { continue }
         if list.linkedOutputs.contains(where: { output?.appending(path.bytes).isWithin($0) == true }) {
           orphan.isLinked = true
         } else if session.root?.written(path.bytes, asIn: index.entries(naming: path.bytes)) != nil {

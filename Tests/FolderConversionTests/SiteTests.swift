@@ -233,6 +233,10 @@ import TestSupport
       #expect(outcome.summary.kept.map(\.description) == kept)
     }
     #expect(try names().filter { $0.contains("2024") || $0.contains("lake") } == kept)
+    // Also where its owner has moved the folder to another disk.
+    try await shell("mv ../www/2024 ../moved; ln -s ../moved ../www/2024")
+    #expect(try await run(originals: true, removing: true, exclude).summary.kept.map(\.description) == kept)
+    try await shell("rm ../www/2024; mv ../moved ../www/2024")
     // Nor after a run that knows of nothing.
     try await shell("rm ../www/.thumbs-index; echo > ../www/robots.txt")
     for _ in 1...2 {

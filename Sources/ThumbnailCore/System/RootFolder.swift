@@ -85,6 +85,16 @@ package final class RootFolder: Sendable {
     return try? state(of: name, in: folder)
   }
 
+  /// Whether a file may be there: also where its folder may not be looked into, or is a link by now.
+  package func mayHave(_ relative: [UInt8]) -> Bool {
+    do throws(SystemFailure) {
+      let (folder, name) = try split(relative)
+      return try state(of: name, in: folder) != nil
+    } catch {
+      return ![ENOENT, ENOTDIR, EINVAL].contains(error.code)
+    }
+  }
+
   private func state(of name: RawPath, in folder: FileDescriptor) throws(SystemFailure) -> FileState? {
     var status = stat()
     if name.withCString({ fstatat(folder.rawValue, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0 {
