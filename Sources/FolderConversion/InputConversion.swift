@@ -167,7 +167,9 @@ final class InputConversion: Sendable {
         } else if error.failure.code == EEXIST {
           ConversionFailure(
             stage: .write, code: "in-the-way",
-            message: "\(error.path) is in the way: no run has written it so; move it, or choose another output folder")
+            message:
+              "\(error.path) is in the way: thumbs has not written it, or it was changed since; move it, or choose another output folder"
+          )
         } else {
           ConversionFailure(
             stage: .write, code: error.failure.code == EISDIR ? "is-a-folder" : "cannot-write",

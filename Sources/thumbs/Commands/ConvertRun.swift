@@ -89,7 +89,9 @@ final class ConvertRun: Sendable {
       return []
     }
     for path in inTheWay.prefix(Self.mostShown) {
-      console.complain("\(path) is in the way: no run has written it so; move it, or give another output folder")
+      console.complain(
+        "\(path) is in the way: thumbs has not written it, or it was changed since; move it, or give another output folder"
+      )
     }
     return inTheWay
   }
@@ -222,7 +224,7 @@ final class ConvertRun: Sendable {
       if removal != .asked || options.isDryRun {
         let advice = options.isOfDesktop ? "" : " Without --yes, --delete-orphans asks"
         console.complain("thumbnails stay of \(what): is a disk missing?\(advice)")
-      } else if console.ask("remove the thumbnails of \(what)?") {
+      } else if ask("remove the thumbnails of \(what)?") {
         orphans += away
       }
     }
@@ -234,13 +236,16 @@ final class ConvertRun: Sendable {
       return console.complain(
         "\(options.output) still has \(count.of("file")) of earlier runs; --delete-orphans removes what is left")
     }
-    let what = "\(count.of("thumbnail")) in \(options.output) whose pictures are gone, left out or have others now"
+    let what =
+      "\(count.of("thumbnail")) in \(options.output) whose pictures are gone, left out or are shown by others now"
     if options.isDryRun { return count > 0 ? console.complain("would remove \(what)") : () }
-    guard count == 0 || removal == .unasked || console.ask("remove \(what)?") else { return }
+    guard count == 0 || removal == .unasked || ask("remove \(what)?") else { return }
     let removed = await conversion.remove(orphans)
     guard stays, printsJSON else { return }
     for orphan in removed { try console.printSoon(ConversionLine.removal(orphan, from: options.output).line) }
   }
+
+  private func ask(_ question: String) -> Bool { console.ask(question) { interruption.signal != nil } }
 
   /// Prints the first name collisions.
   private func complain(_ collisions: [NameCollision]) {

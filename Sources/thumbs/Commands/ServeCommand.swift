@@ -224,11 +224,12 @@ struct ServeCommand: AsyncParsableCommand {
     served.hidden?.showsAll = source.showHidden
     if let path = served.hidden?.unreadablePath {
       throw CommandFailure(
-        .cannotWrite, "what is hidden cannot be read: \(path); mend its rights, or show all with --show-hidden")
+        .cannotWrite, "what is hidden cannot be read: \(path); mend it or its rights, or show all with --show-hidden")
     }
     if let path = served.sharing?.links.unreadablePath {
       throw CommandFailure(
-        .cannotWrite, "the links that were made cannot be read: \(path); mend its rights, or remove it to end them all")
+        .cannotWrite,
+        "the links that were made cannot be read: \(path); mend it or its rights, or remove it to end them all")
     }
     try service.apply(to: &served)
     served.mostMaking = max(Self.leastMaking, configuration.downloads)

@@ -108,8 +108,10 @@ final class Console: Sendable {
   }
 
   /// Prompts on stderr and reads the reply from stdin. Anything but `y` or `yes` means no.
-  func ask(_ question: String) -> Bool {
+  func ask(_ question: String, until isOver: () -> Bool) -> Bool {
     say("\(PlainText.line(question)) [y/N] ")
+    var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+    while poll(&input, 1, 100) < 1 { if isOver() { return false } }
     return ["y", "yes"].contains(readLine()?.trimmingCharacters(in: .whitespaces).lowercased() ?? "")
   }
 

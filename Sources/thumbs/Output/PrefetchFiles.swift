@@ -21,7 +21,8 @@ final class PrefetchFiles: Sendable {
     /// The images on the sheet, and the failed ones among them.
     var (pictures, failed) = (0, 0)
     /// The outcomes of the exported thumbnails.
-    var (written, unchanged, kept, unwritten) = (0, 0, 0, 0)
+    var (written, unchanged, unwritten) = (0, 0, 0)
+    var kept: [String] = []
   }
 
   /// Starts the requested files.
@@ -67,8 +68,8 @@ final class PrefetchFiles: Sendable {
         case .unchanged(let path):
           state.unchanged += 1
           paths.append(path)
-        case .kept:
-          state.kept += 1
+        case .kept(let path):
+          state.kept.append(path)
           paths.append(nil)
         }
       }
@@ -132,15 +133,17 @@ final class PrefetchFiles: Sendable {
     closing.summary =
       "exported \(counts.written.of("file")) to \(export.folder)"
       + (counts.unchanged > 0 ? ", \(counts.unchanged) unchanged" : "")
-    closing.isIncomplete = counts.kept > 0 || counts.unwritten > 0
-    if counts.kept > 0 { closing.complaints.append(Self.message(aboutKept: counts.kept, in: export.folder)) }
+    closing.isIncomplete = !counts.kept.isEmpty || counts.unwritten > 0
+    if !counts.kept.isEmpty { closing.complaints.append(Self.message(aboutKept: counts.kept)) }
     return closing
   }
 
   /// The message about existing files that are not replaced.
-  static func message(aboutKept count: Int, in folder: String) -> String {
-    "\(count.of("file")) in \(folder) \(count == 1 ? "has" : "have") other content and \(count == 1 ? "was" : "were") not "
-      + "replaced; move \(count == 1 ? "it" : "them"), or give another --export or --name"
+  static func message(aboutKept paths: [String]) -> String {
+    let names = paths.prefix(20).joined(separator: ", ") + (paths.count > 20 ? ", …" : "")
+    return
+      "\(paths.count.of("file")) with other content not replaced: \(names); move \(paths.count == 1 ? "it" : "them"), "
+      + "or give another --export or --name"
   }
 }
 

@@ -82,14 +82,14 @@ extension UsageMessage {
     "--html": "'thumbs prefetch --query TEXT --sheet FILE.html' writes a page with the pictures of a search",
     "--videos": "thumbnails are made of pictures only; ffmpegthumbnailer makes those of films",
     "--rotate": turning, "--flip": turning, "--extend": turning, "--pad": turning,
-    "--linear": "pixels are averaged as they are encoded", "--scaling": "every picture is read as with good",
+    "--linear": "leave it out", "--scaling": "leave it out: there is one way",
     "--early-stop": "only what is needed is downloaded", "--min-rate": "1,000 bytes a second are the least",
     "--partial-downloads": "up to 512 MiB are kept to resume",
-    "--client-key": "put the key into the PEM file of --client-cert",
-    "--no-progress": "redirect stderr, or give --quiet", "--netrc": "give --netrc-file ~/.netrc",
-    "--safe-formats-only": "leave such files out with --exclude; helpers are confined",
+    "--client-key": "'thumbs serve' reads it from the PEM file of --client-cert",
+    "--no-progress": "redirect stderr, or give --quiet", "--netrc": "give --header 'HOST=Authorization: …'",
+    "--safe-formats-only": "helpers are confined; 'thumbs convert --exclude' leaves files out",
     "--max-age": "--refresh revalidates all", "--hosts": "'thumbs cache list' names them",
-    "--limit": "pipe it into head",
+    "--limit": "give --count, or pipe it into head",
     "--no-recursive": "give --exclude '*/**'", "--hidden": "name hidden files and folders",
     "--newer": "the index decides",
     "--preserve-times": "touch -r copies times", "--fail-fast": "every picture is tried; --json names those that fail",
@@ -98,8 +98,9 @@ extension UsageMessage {
     "--rate-limit": "nginx has limit_req",
     "--grid-size": "thumbnails have 512 pixels", "--base": "write it in front of the path",
     "--original": "the smallest form that is large enough is fetched",
-    "--report": "--json prints a line of JSON for each picture", "--retry-failed": "--refresh retries, and revalidates",
-    "--to": "--disk-cache SIZE with any command that makes thumbnails",
+    "--report": "--json prints a line of JSON for each picture",
+    "--retry-failed": "'thumbs prefetch --refresh' tries again",
+    "--to": "'thumbs prefetch --disk-cache SIZE' makes it smaller",
     "--made-before": "'thumbs cache clear' removes all thumbnails", "--access-log": "nginx has access_log",
     "--cacert": "name the file in SSL_CERT_FILE",
     "--proxy": "name it in https_proxy and http_proxy, or in THUMBS_PROXY",
@@ -108,13 +109,13 @@ extension UsageMessage {
     "--helper-memory": "--memory-budget raises it", "--max-upload": "64 MiB are the most",
     "--max-line": "a line has at most 8 MiB; name files with path", "--effort": "the default is the best trade",
     "--sidecars": "--tar writes them", "--first-shard": "give each run a folder of its own",
-    "--overwrite": "files that no run has written stay; move them, or give another folder",
+    "--overwrite": "what thumbs has not written stays; move it, or give another folder",
     "--summary": "each line is answered: count the answers", "--remake": "--force makes all anew",
   ]
   /// What to use in place of options that other commands have.
   static let elsewhere = [
     "--sheet": "'thumbs prefetch --sheet' writes one, 'thumbs site' a gallery", "--crop": "'thumbs get --crop' has it",
-    "--memory-cache": "'thumbs serve' has it", "--host": "'thumbs cache remove' and 'thumbs serve' have it",
+    "--memory-cache": "'thumbs serve' has it", "--host": "'thumbs cache remove' has it",
     "--previews": "'thumbs get' and 'thumbs convert' have it",
     "--unsafe-from-web": "your own files may have any format",
     "--isolate": operators, "--require-confinement": operators, "--helper-deadline": "'thumbs serve' has it",
@@ -125,7 +126,7 @@ extension UsageMessage {
     "--offline": "'thumbs get' and 'thumbs prefetch' have it",
     "--quiet": "redirect stderr", "--dry-run": "'thumbs convert' and 'thumbs desktop' have it",
   ]
-  private static let operators = "'thumbs serve' and 'thumbs worker' have it"
+  private static let operators = "'thumbs serve', 'thumbs worker' and 'thumbs doctor' have it"
   /// Values of options that went.
   static let removedValues = [
     ("--previews", "on", "auto uses previews where they look the same"),

@@ -10,13 +10,13 @@ struct CachePruneCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "prune",
     abstract: "Removes part of the disk cache.",
-    usage: "thumbs cache prune [<options>]",
+    usage: "thumbs cache prune --older-than <DURATION> [<options>]",
     discussion: """
       Examples:
         thumbs cache prune --older-than 30d
 
-      The pages of searches and remembered failures stay. --disk-cache SIZE, with any
-      command, makes the cache smaller.
+      The pages of searches and remembered failures stay. 'thumbs prefetch --disk-cache
+      SIZE' makes the cache smaller.
 
       --json prints directory, removedThumbnails, removedBytes, fileBytes.
       """)
