@@ -141,14 +141,15 @@ class Output:
             layout.remove(self.stage / file)
 
     def _take(self, source: str, name: str, new_name: str, document: dict[str, Any]) -> None:
-        """Takes a shard over from a folder; its manifest first, its statistics last. Samples in its place that it has not
-        are moved aside."""
+        """Takes a shard over from a folder; its manifest first, its statistics last. What is in its place is moved aside,
+        and stays there if it has samples that the new one has not."""
         left = self._left([new_name])
         old = [file for file in left if file[0] != "_" and file != f"{new_name}_stats.json"]
         new = [*document["files"].keys() - {name}, *(f"{name}/{file}" for file in document.get("samples", ()))]
-        if (samples := _samples(self.address, old)) and not samples <= _samples(source, new):
+        aside = list[str]()
+        if samples := _samples(self.address, old):
             self.discard({f"{new_name}_stats.json"}.intersection(left))
-            self._move_aside({file.partition("/")[0] for file in old})
+            aside = self._move_aside({file.partition("/")[0] for file in old}, not samples <= _samples(source, new))
         self.discard(left)
         files = {file.replace(name, new_name, 1): digest for file, digest in document["files"].items()}
         if files:
@@ -156,13 +157,17 @@ class Output:
         # Before the files: where these are whole, it is there.
         for file in [f"{layout.LEDGER}/{name}.parquet", *document["files"], f"{name}_stats.json"]:
             self._move(f"{source}/{file}", file.replace(name, new_name, 1))
+        self.discard(part for each in aside for part in self._parts(each))
 
-    def _move_aside(self, files: set[str]) -> None:
-        """Gives files and folders of a shard free names beside them, with the same end. In object storage they are copied."""
+    def _move_aside(self, files: set[str], stays: bool) -> list[str]:
+        """Gives files and folders of a shard free names beside them, with the same end. In object storage they are copied.
+        Returns what may be removed when the new one is there."""
         number = next(n or "" for n in itertools.count() if not any(self._parts(f"{file}{_ASIDE}{n or ''}") for file in files))
         for file in sorted(files):
             self._move(f"{self.address}/{file}", name := f"{file}{_ASIDE}{number}")
-            print(f"{file} has what its new shard has not: it is {name} now", file=sys.stderr)
+            if stays:
+                print(f"{file} has what its new shard has not: it is {name} now", file=sys.stderr)
+        return [] if stays else [f"{file}{_ASIDE}{number}" for file in files]
 
     def written(self, new: Iterable[str] = ()) -> list[str]:
         """What runs have written, for `discard`. Throws `FileExistsError`, also for what is in the way of `new` shards."""
