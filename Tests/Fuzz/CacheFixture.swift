@@ -94,7 +94,7 @@ struct CacheFixture {
     var space = PageSpace()
     try ThumbnailTable.insert(
       CacheEntry(variant: image.key.variant, thumbnail: image.thumbnail), of: url, row: id,
-      isFromThumbnail: false, &space, in: db)
+      &space, in: db)
     let headers = [HTTPHeader("ETag", "\"\(id)\""), HTTPHeader("Cache-Control", "max-age=60")]
     let metadata = ResponseMetadata(headers)
     let (date, limits) = (Date(timeIntervalSince1970: now), DiskCacheLimits(byteLimit: 1 << 20))

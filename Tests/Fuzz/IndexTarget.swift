@@ -14,7 +14,7 @@ func fuzzIndex(_ input: FuzzInput) {
       let read = IndexEntry(line: orphan.line.dropLast())
       require(read == orphan || orphan.outputs.isEmpty, "\(orphan) is read as \(String(describing: read))")
       require(orphan.byteCount >= 0, "a source of \(orphan.byteCount) bytes")
-      _ = orphan.source.mayBeAway(since: orphan.device)
+      _ = orphan.source.mayBeAway(since: orphan.disk)
       for output in orphan.outputs { _ = folder.remove(output.path.bytes, of: orphan.source) { _ in false } }
     }
     folder.index.noteFolder([])

@@ -1,4 +1,5 @@
 @testable import ImageCodec
+import ThumbnailCore
 
 /// The header prober: what it makes of a stream does not depend on the pieces, and is what the whole body tells.
 func fuzzProber(_ input: FuzzInput) {

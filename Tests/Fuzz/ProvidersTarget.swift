@@ -103,10 +103,8 @@ private func check(_ photo: Photo) {
     require(url.map(leadsToTheWeb) ?? true, "a link to \(url?.absoluteString ?? "")")
   }
   require(photo.size.map { $0.width > 0 && $0.height > 0 } ?? true, "a photo of \(photo.size?.description ?? "")")
-  for original in [false, true] {
-    let source = photo.source(for: PixelSize(400, 300), fit: .cover, original: original)
-    for url in [source.url] + source.alternates { require(leadsToTheWeb(url), "a photo at \(url.absoluteString)") }
-  }
+  let source = photo.source(for: PixelSize(400, 300), fit: .cover)
+  for url in [source.url] + source.alternates { require(leadsToTheWeb(url), "a photo at \(url.absoluteString)") }
   let stored = try? JSONDecoder().decode(Photo.self, from: JSONEncoder().encode(photo))
   require(stored == photo, "\(photo) is stored as another one")
 }
