@@ -80,7 +80,10 @@ struct InputFinder {
         "the name holds a zero byte; if zero bytes end the names, say so (listsAreNullSeparated)")
     }
     // One alone may have the name of what is left out in it.
-    if listed || options.inputs.count > 1, list.selection.leavesOut(named: path, isListed: listed) { return }
+    if listed || options.inputs.count > 1, list.selection.leavesOut(named: path, isListed: listed) {
+      _ = leaveOut(RawPath(bytes: Self.withSlash(Self.absoluteFolder(of: path).bytes) + path.name))
+      return
+    }
     // Names from a list are examined only if they could be folders: a file is examined later, when it is checked.
     let state: FileState
     do throws(SystemFailure) {
@@ -128,7 +131,7 @@ struct InputFinder {
   }
 
   private mutating func takeFile(_ path: RawPath, listed: Bool) {
-    guard !list.selection.leavesOut(path.bytes, isFolder: false) else { return }
+    if list.selection.leavesOut(path.bytes, isFolder: false) { return }
     let written = Array(path.folder)
     let folder = fileFolders[written] ?? addFileFolder(written, listed: listed)
     fileFolders[written] = folder
@@ -136,7 +139,7 @@ struct InputFinder {
   }
 
   private mutating func addFileFolder(_ written: [UInt8], listed: Bool) -> (index: Int, isOwnOutput: Bool) {
-    let absolute = (written.isEmpty ? RawPath(".") : RawPath(bytes: written)).resolved ?? RawPath(bytes: written)
+    let absolute = Self.absoluteFolder(of: RawPath(bytes: written))
     let isOwnOutput = output.map { absolute.isWithin($0.path) } ?? false
     if !isOwnOutput, let state = try? FileState(of: absolute) { list.folderIDs.insert(state.id) }
     let prefix = listed ? Self.keptFolders(written) : []
@@ -193,7 +196,7 @@ struct InputFinder {
     _ entry: DirectoryWalk.Entry, of folder: DirectoryWalk.Folder, _ root: Int, _ index: Int
   ) -> Bool {
     let path = folder.path + entry.name
-    if entry.isHidden { return leaveOut(path, of: root) }
+    if entry.isHidden { return leaveOut(list.absolutePath(path, of: root)) }
     if entry.isLink, let output, let target = folder.opened.appending(entry.name).resolved,
       target.isWithin(output.path),
       // One to the whole folder is a way to look at it.
@@ -208,7 +211,7 @@ struct InputFinder {
     // An entry that cannot be examined is kept, and fails when it is checked.
     let kind = (try? entry.kind.get()) ?? .regular
     if list.selection.leavesOut(path, isFolder: kind == .folder) {
-      return options.include.isEmpty && leaveOut(path, of: root)
+      return options.include.isEmpty && leaveOut(list.absolutePath(path, of: root))
     }
     switch kind {
     case .folder:
@@ -228,9 +231,14 @@ struct InputFinder {
   }
 
   /// A picture in two files is left out with its JPEG.
-  private mutating func leaveOut(_ path: [UInt8], of root: Int) -> Bool {
-    if options.pairing == .preferJPEG { list.jpegs.add(list.absolutePath(path, of: root)) }
+  private mutating func leaveOut(_ path: RawPath) -> Bool {
+    if options.pairing == .preferJPEG { list.jpegs.add(path) }
     return false
+  }
+
+  private static func absoluteFolder(of path: RawPath) -> RawPath {
+    let folder = path.folder.isEmpty ? RawPath(".") : RawPath(bytes: Array(path.folder))
+    return folder.resolved ?? folder
   }
 
   private func isOutput(_ folder: FileState) -> Bool { output?.state.isSameFile(as: folder) ?? false }

@@ -95,10 +95,14 @@ import Thumbnailer
     let none = try await convert { $0.pairing = .preferJPEG }
     #expect(none.status("A.NEF") == .skipped && none.status("a.jpg") == nil)
     try FileManager.default.removeItem(at: input.appendingPathComponent(".hidden"))
-    let excluded = try await convert {
-      ($0.pairing, $0.exclude) = (.preferJPEG, ["a.jpg"].compactMap { GlobPattern($0) })
+    for names in [[""], ["/a.jpg", "/A.NEF"]] {
+      let excluded = try await convert {
+        $0.inputs = names.map { .path(self.input.path + $0) }
+        ($0.pairing, $0.exclude) = (.preferJPEG, ["a.jpg"].compactMap { GlobPattern($0) })
+      }
+      #expect(excluded.results.keys.filter { $0.hasSuffix("A.NEF") || $0.hasSuffix("a.jpg") }.count == 1)
+      #expect(excluded.results.first { $0.key.hasSuffix("A.NEF") }?.value.status == .skipped)
     }
-    #expect(excluded.status("A.NEF") == .skipped && excluded.status("a.jpg") == nil)
   }
 
   @Test func videosAreCountedAndAreNoFailures() async throws {

@@ -52,6 +52,24 @@
     for path in Self.done { #expect(origin.requests(for: path).count == 1) }
   }
 
+  @Test func aQuestionEndsAtTheFirstSignal() async throws {
+    let folder = try bench.folder("photos", pictures: 2)
+    #expect(try await bench.run("convert", "photos", "--output", "small").status == 0)
+    try FileManager.default.removeItem(at: folder.appendingPathComponent("picture 0.jpg"))
+    // It asks on terminals alone.
+    let terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+    var (number, lock): (Int32, Int32) = (-1, 0)
+    #expect(ioctl(terminal, 0x4004_5431, &lock) == 0 && ioctl(terminal, 0x8004_5430, &number) == 0)
+    let end = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
+    defer { for descriptor in [terminal, end] { close(descriptor) } }
+    let process = try bench.start(
+      ["convert", "photos", "--output", "small", "--delete-orphans"], input: .descriptor(end))
+    #expect(await eventually { process.said.contains("[y/N]") })
+    process.send(SIGTERM)
+    #expect(await process.result().status == 143)
+    #expect(bench.isFile("small/picture 0.jpg"))
+  }
+
   @Test func aKillInTheMiddleLeavesACacheThatGoesOn() async throws {
     let process = try await halfDone()
     // What another process can see is stored.

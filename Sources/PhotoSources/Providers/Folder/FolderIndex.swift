@@ -100,9 +100,7 @@ package final class FolderIndex: Sendable {
 
   /// Ids with those of the RAW files and HEICs that are left out beside their files.
   package func withPaired(_ ids: [String]) async -> [String] {
-    (try? await pool.provide { cancelled throws(ProviderError) in
-      (try? self.current(cancelled).withPaired(ids)) ?? ids
-    }) ?? ids
+    (try? await pool.provide { cancelled throws(ProviderError) in try self.current(cancelled).withPaired(ids) }) ?? ids
   }
 
   /// Those of ids that are of files of this folder, as it was listed, which are still there.

@@ -304,10 +304,10 @@ final class FolderListing: Sendable {
     return zip(order, found).sorted { $0.0 < $1.0 }.map { $1.photo(in: RawPath(root)) }
   }
 
-  func withPaired(_ ids: [String]) throws(SystemFailure) -> [String] {
+  func withPaired(_ ids: [String]) -> [String] {
     var names = CompanionNames()
     for id in ids { names.add(RawPath(text: id)) }
-    let paired = try paths.paths(at: leftOut.sorted().map(Int.init))
+    let paired = (try? paths.paths(at: leftOut.sorted().map(Int.init))) ?? []
     return ids + paired.filter { names.haveJPEG(beside: RawPath(bytes: $0.path)) }.map(\.id)
   }
 

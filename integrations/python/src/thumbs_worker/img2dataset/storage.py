@@ -69,7 +69,8 @@ def listed(address: str, end: str) -> list[str] | None:
     if _again(lambda: system.isfile(path)):
         return None
     scheme = address.partition("://")[0]
-    return sorted(f"{scheme}://{file}" for file in _again(lambda: system.glob(re.sub(r"([*?[])", r"[\1]", path.rstrip("/")) + f"/*{end}")))
+    folder = re.sub(r"([*?[])", r"[\1]", path.rstrip("/"))
+    return sorted(f"{scheme}://{file}" for file in _again(lambda: system.glob(f"{folder}/*{end}")))
 
 
 class Output:
