@@ -6,7 +6,6 @@ package import ThumbnailCore
 struct SiteWriter {
   /// The token of the entries of pages.
   static let token = "page"
-  private static let page = Array("html".utf8)
 
   let title: String
   let check: InputCheck
@@ -20,7 +19,7 @@ struct SiteWriter {
   func recover() {
     let isSite = folder.root.state(of: SiteNames.files.dropLast())?.kind == .folder
     guard isSite, check.plan.options.emptyFolders.isEmpty else { return }
-    let unknown = unknown(in: [], check.plan.options.pictureExtensions.union([Self.page]))
+    let unknown = unknown(in: [], check.plan.options.pictureExtensions.union([Array("html".utf8)]))
     guard folder.index.isEmpty || unknown.contains(where: isOfSite) else { return }
     for file in unknown {
       let output = ConversionOutput(path: RawPath(bytes: file), size: nil, format: nil, byteCount: 0, digest: 0)
@@ -44,12 +43,11 @@ struct SiteWriter {
     }
   }
 
-  /// Whether a file that the index does not name is a copy, or a page that uses what a site has.
+  /// Whether a file that the index does not name is a copy, or has the name of a page and uses what a site has.
   private func isOfSite(_ file: [UInt8]) -> Bool {
-    if file.starts(with: SiteNames.originals) { return true }
-    let page = NamingTemplate.end(RawPath(bytes: file).name) == Self.page ? try? folder.root.file(file) : nil
-    let start = page.flatMap { try? ByteSource.file($0.file, count: $0.state.byteCount).read(at: 0, length: 4096) }
-    return start?.firstRange(of: SiteNames.files) != nil
+    let mayBePage = RawPath(bytes: file).name.starts(with: "index".utf8)
+    return file.starts(with: SiteNames.originals)
+      || mayBePage && folder.root.bytes(of: file, atMost: 4 << 20)?.firstRange(of: SiteNames.files) != nil
   }
 
   /// Marks the folder as that of a site.

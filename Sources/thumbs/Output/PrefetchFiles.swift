@@ -21,8 +21,9 @@ final class PrefetchFiles: Sendable {
     /// The images on the sheet, and the failed ones among them.
     var (pictures, failed) = (0, 0)
     /// The outcomes of the exported thumbnails.
-    var (written, unchanged, unwritten) = (0, 0, 0)
-    var kept: [String] = []
+    var (written, unchanged, kept, unwritten) = (0, 0, 0, 0)
+    /// The first of those kept.
+    var names: [String] = []
   }
 
   /// Starts the requested files.
@@ -69,7 +70,8 @@ final class PrefetchFiles: Sendable {
           state.unchanged += 1
           paths.append(path)
         case .kept(let path):
-          state.kept.append(path)
+          state.kept += 1
+          if state.kept <= 20 { state.names.append(path) }
           paths.append(nil)
         }
       }
@@ -133,17 +135,15 @@ final class PrefetchFiles: Sendable {
     closing.summary =
       "exported \(counts.written.of("file")) to \(export.folder)"
       + (counts.unchanged > 0 ? ", \(counts.unchanged) unchanged" : "")
-    closing.isIncomplete = !counts.kept.isEmpty || counts.unwritten > 0
-    if !counts.kept.isEmpty { closing.complaints.append(Self.message(aboutKept: counts.kept)) }
+    closing.isIncomplete = counts.kept > 0 || counts.unwritten > 0
+    if counts.kept > 0 { closing.complaints.append(Self.message(aboutKept: counts.kept, such: counts.names)) }
     return closing
   }
 
   /// The message about existing files that are not replaced.
-  static func message(aboutKept paths: [String]) -> String {
-    let names = paths.prefix(20).joined(separator: ", ") + (paths.count > 20 ? ", …" : "")
-    return
-      "\(paths.count.of("file")) with other content not replaced: \(names); move \(paths.count == 1 ? "it" : "them"), "
-      + "or give another --export or --name"
+  static func message(aboutKept count: Int, such names: [String]) -> String {
+    let names = names.joined(separator: ", ") + (count > names.count ? ", …" : "")
+    return "\(count.of("file")) with other content not replaced: \(names); move it, or give another --export or --name"
   }
 }
 
