@@ -151,31 +151,19 @@ final class InputConversion: Sendable {
     case changed(FileState)
     case failed(ConversionFailure, endsRun: ConversionError?)
 
-    static func failed(
-      _ error: WriteFailure, advice: String? = nil, endsRun: Bool? = nil
-    ) -> Written {
+    static func failed(_ error: WriteFailure, advice: String? = nil, endsRun: Bool? = nil) -> Written {
       let reason = error.failure.reason
-      let failure =
-        if error.failure.code == EBUSY {
-          ConversionFailure(
-            stage: .write, code: "in-the-way",
-            message: "\(error.path) is one of the pictures, or in their folder; choose another output folder")
-        } else if error.failure.code == EEXIST, let owner = error.owner {
-          ConversionFailure(
-            stage: .write, code: "in-the-way",
-            message: "\(error.path) is the thumbnail of \(owner); choose another output folder")
-        } else if error.failure.code == EEXIST {
-          ConversionFailure(
-            stage: .write, code: "in-the-way",
-            message:
-              "\(error.path) is in the way: thumbs has not written it, or it was changed since; move it, or choose another output folder"
-          )
-        } else {
-          ConversionFailure(
-            stage: .write, code: error.failure.code == EISDIR ? "is-a-folder" : "cannot-write",
-            message: "\(error.path) cannot be written: \(reason); "
-              + (advice ?? SystemFailure.advice(reason, choose: "another output folder")))
+      let advice = advice ?? SystemFailure.advice(reason, choose: "another output folder")
+      let (code, text): (String, String) =
+        switch (error.failure.code, error.owner) {
+        case (EBUSY, _): ("in-the-way", "is one of the pictures, or in their folder; choose another output folder")
+        case (EEXIST, let owner?): ("in-the-way", "is the thumbnail of \(owner); choose another output folder")
+        case (EEXIST, nil):
+          ("in-the-way", "is in the way, not as thumbs wrote it; move it, or choose another output folder")
+        case (EISDIR, _): ("is-a-folder", "is a folder in the way; move it, or choose another output folder")
+        default: ("cannot-write", "cannot be written: \(reason); \(advice)")
         }
+      let failure = ConversionFailure(stage: .write, code: code, message: "\(error.path) \(text)")
       let ends = endsRun ?? error.failure.endsRun
       return .failed(failure, endsRun: ends ? .cannotWrite(path: error.path, reason: reason) : nil)
     }

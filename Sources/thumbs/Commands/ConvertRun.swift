@@ -90,8 +90,7 @@ final class ConvertRun: Sendable {
     }
     for path in inTheWay.prefix(Self.mostShown) {
       console.complain(
-        "\(path) is in the way: thumbs has not written it, or it was changed since; move it, or give another output folder"
-      )
+        "\(path) is in the way, not as thumbs wrote it; move it, or give another --output")
     }
     return inTheWay
   }
@@ -236,8 +235,7 @@ final class ConvertRun: Sendable {
       return console.complain(
         "\(options.output) still has \(count.of("file")) of earlier runs; --delete-orphans removes what is left")
     }
-    let what =
-      "\(count.of("thumbnail")) in \(options.output) whose pictures are gone, left out or are shown by others now"
+    let what = "\(count.of("thumbnail")) in \(options.output) whose pictures are gone, left out or have others now"
     if options.isDryRun { return count > 0 ? console.complain("would remove \(what)") : () }
     guard count == 0 || removal == .unasked || ask("remove \(what)?") else { return }
     let removed = await conversion.remove(orphans)

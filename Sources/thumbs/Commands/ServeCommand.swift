@@ -228,8 +228,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
     if let path = served.sharing?.links.unreadablePath {
       throw CommandFailure(
-        .cannotWrite,
-        "the links that were made cannot be read: \(path); mend it or its rights, or remove it to end them all")
+        .cannotWrite, "the links that were made cannot be read: \(path); mend it, or remove it to end them all")
     }
     try service.apply(to: &served)
     served.mostMaking = max(Self.leastMaking, configuration.downloads)

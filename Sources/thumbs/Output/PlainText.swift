@@ -50,8 +50,7 @@ enum Advice {
     "isolation.memoryLimit": "--memory-budget", "isolation.requiresConfinement": "--require-confinement",
     "isolation": "--unsafe-from-web",
     "listsAreNullSeparated": "-0", "maximumPixels": "--max-pixels", "maximumSourceBytes": "--max-bytes",
-    "maximumWait": "--max-wait",
-    "memoryBudget": "--memory-budget", "pairing": "--pair", "proxy": "THUMBS_PROXY",
+    "maximumWait": "--max-wait", "memoryBudget": "--memory-budget", "pairing": "--pair", "proxy": "THUMBS_PROXY",
     "retriesFailures": "--refresh", "userAgent": "--header '*=User-Agent: …'",
   ]
 
