@@ -59,7 +59,9 @@ struct InputCheck: Sendable {
       var orphan = ConversionOrphan(source: entry.source, outputs: [], mayBeAway: away, key: entry.key)
       for path in entry.outputs.map(\.path) {
         let kind = session.root?.state(of: path.bytes)?.kind
-        guard session.root?.mayHave(path.bytes) == true, kind != .folder else { continue }
+        // A site publishes what is behind links and in closed folders, too; what else is there is nobody's business.
+        let isPublished = plan.options.site != nil && session.root?.mayHave(path.bytes) == true
+        guard kind.map({ [.regular, .link].contains($0) }) ?? isPublished else { continue }
         if list.linkedOutputs.contains(where: { output?.appending(path.bytes).isWithin($0) == true }) {
           orphan.isLinked = true
         } else if session.root?.written(path.bytes, asIn: index.entries(naming: path.bytes)) != nil {

@@ -223,6 +223,17 @@ import Thumbnailer
     #expect(await conversion.finish().failed == 1)
   }
 
+  /// What is behind a user's link is named in a site, which publishes it, not where it would only be advised to remove it.
+  @Test func whatIsBehindALinkInTheOutputIsNoOrphan() async throws {
+    _ = try await convert()
+    for folder in [input, output] { try FileManager.default.removeItem(at: folder.appendingPathComponent("x")) }
+    try copy("formats/jpeg-420.jpg", "b.webp")
+    try FileManager.default.createSymbolicLink(atPath: output.path + "/x", withDestinationPath: input.path)
+    let conversion = try await FolderConverter(options()).start()
+    for await _ in conversion {}
+    #expect(await conversion.allOrphans().allSatisfy { $0.outputs.isEmpty && $0.changed.isEmpty })
+  }
+
   @Test func thumbnailsWhosePicturesAreGoneAreFoundAndRemoved() async throws {
     _ = try await convert()
     try FileManager.default.removeItem(at: input.appendingPathComponent("x"))
