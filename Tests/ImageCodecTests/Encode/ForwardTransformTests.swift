@@ -107,6 +107,9 @@ struct ForwardTransformTests {
   }
 
   @Test func stepsGrowAsTheQualityFalls() {
+    // Of the mean, and of the lowest and highest frequencies.
+    let known = EncodingQuality(50, size: PixelSize(400, 300), isGray: false).quantisers.map(\.steps)
+    #expect(known.map { [$0[0], $0[1], $0[4], $0[63]] } == [[10, 13, 16, 113], [10, 15, 18, 201]])
     for isGray in [false, true] {
       var last: [[UInt8]] = []
       for quality in (1...89).reversed() {

@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 import ThumbnailCore
 
@@ -10,34 +11,20 @@ struct EncodingQuality: Equatable {
   private static let smallFactor = 0.88
   private static let smallPixels = 36_000
 
-  /// In 16ths of the steps at the quality 50: 10 · exp(2.19 · f^0.65), f being the distance of the frequency from 0 in
-  /// sevenths. That of the mean is 1.376 times as much. All of it times 0.725.
   private static let luma = QuantiserTable.Shape(
-    steps: [
-      160, 215, 306, 410, 532, 674, 841, 1036,
-      215, 252, 329, 428, 548, 689, 856, 1052,
-      306, 329, 391, 481, 596, 735, 901, 1097,
-      410, 428, 481, 564, 674, 811, 976, 1173,
-      532, 548, 596, 674, 781, 916, 1082, 1280,
-      674, 689, 735, 811, 916, 1052, 1218, 1419,
-      841, 856, 901, 976, 1082, 1218, 1388, 1592,
-      1036, 1052, 1097, 1173, 1280, 1419, 1592, 1802,
-    ],
-    least: 0.5, frequency: 0.047, texture: 0.256, energy: 25)
-
-  /// 12.8 · exp(2.341 · f^0.788), that of the mean 1.112 times as much, all of it times 0.725.
+    steps: steps(10, mean: 1.376, growth: 2.19, bend: 0.65), least: 0.5, frequency: 0.047, texture: 0.256, energy: 25)
   private static let chroma = QuantiserTable.Shape(
-    steps: [
-      165, 246, 355, 493, 670, 894, 1180, 1543,
-      246, 288, 385, 519, 694, 920, 1207, 1572,
-      355, 385, 467, 595, 769, 997, 1289, 1661,
-      493, 519, 595, 719, 894, 1127, 1428, 1812,
-      670, 694, 769, 894, 1075, 1316, 1631, 2033,
-      894, 920, 997, 1127, 1316, 1572, 1905, 2332,
-      1180, 1207, 1289, 1428, 1631, 1905, 2264, 2721,
-      1543, 1572, 1661, 1812, 2033, 2332, 2721, 3218,
-    ],
-    least: 0.5, frequency: 0.08, texture: 0.253, energy: 17)
+    steps: steps(12.8, mean: 1.112, growth: 2.341, bend: 0.788), least: 0.5, frequency: 0.08, texture: 0.253,
+    energy: 17)
+
+  /// In 16ths of the steps at the quality 50, in rows of frequencies: `finest` · exp(`growth` · f^`bend`), f being the
+  /// distance of the frequency from 0 in sevenths; that of the mean is `mean` times `finest`. All of it times 0.725.
+  private static func steps(_ finest: Double, mean: Double, growth: Double, bend: Double) -> [Double] {
+    (0..<64).map { place in
+      let distance = hypot(Double(place % 8), Double(place / 8)) / 7
+      return (0.725 * 16 * finest * (place == 0 ? mean : exp(growth * pow(distance, bend)))).rounded()
+    }
+  }
 
   /// The factor of the steps.
   private let scale: Double
