@@ -28,6 +28,8 @@ package struct DownloadConfiguration: Sendable {
   var maximumRedirects = 5
   /// When and how often a failed attempt is retried.
   package var retry = RetryPolicy()
+  /// Waits for the pause before a further attempt.
+  var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 
   /// When hosts are held, and for how long.
   package var hosts = HostHealth.Policy()

@@ -169,8 +169,7 @@ package final class Downloader: Sendable {
       if request.purpose == .image { attempts.waitForOthers() }
       Log.download.debug(
         "attempt \(attempts.count) at \(attempts.transfer.url.site) failed: \(failure); again in \(pause)")
-      if pause == .zero { continue }
-      do { try await Task.sleep(for: pause) } catch { throw .cancelled }
+      do { try await configuration.sleep(pause) } catch { throw .cancelled }
       if !failure.isPause { attempts.transfer.timeLeft -= pause }
     }
   }

@@ -1,7 +1,7 @@
 @testable import HTTPTransport
 
 /// What each address is for: the ends of every special range, their neighbours, and IPv4 within IPv6.
-@Suite(.timeLimit(.minutes(1))) struct AddressClassTests {
+@Suite(.timeLimit(.minutes(5))) struct AddressClassTests {
   /// An address in its usual spelling, and its class.
   typealias Row = (address: String, class: AddressClass)
 

@@ -34,14 +34,12 @@
 
   @Test func aNameOfWhichAllAddressesArePrivateIsRefused() async throws {
     let servers = try GuardedServers { _, _ in .ok([7]) }
+    // If one waited for half of the connect timeout, this would not end in time.
     let names = ["picture.example": [["::1", loopback, "10.0.0.1", "fd00::2", "169.254.169.254", "::ffff:127.0.0.1"]]]
-    let downloader = Downloader(servers.configuration(names) { $0.connectTimeout = .seconds(200) })
-    let start = ContinuousClock.now
+    let downloader = Downloader(servers.configuration(names) { $0.connectTimeout = .seconds(3600) })
     let failure = await downloader.failure(of: servers.open.url("/a", host: "picture.example"))
     #expect(failure == .addressRefused(host: "picture.example"))
     #expect(servers.hidden.connectionCount == 0)
-    // No address waits for half of the connect timeout.
-    #expect(ContinuousClock.now - start < .seconds(60))
   }
 
   @Test(arguments: [

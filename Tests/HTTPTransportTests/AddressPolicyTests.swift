@@ -1,7 +1,7 @@
 @testable import HTTPTransport
 
 /// Addresses from bytes, ranges and their exceptions.
-@Suite(.timeLimit(.minutes(1))) struct AddressPolicyTests {
+@Suite(.timeLimit(.minutes(5))) struct AddressPolicyTests {
   private func address(_ text: String) throws -> IPAddress { try #require(IPAddress(text)) }
   private func ranges(_ texts: String...) throws -> [AddressRange] {
     try texts.map { try AddressRange($0) }

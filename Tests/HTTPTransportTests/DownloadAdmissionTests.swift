@@ -14,7 +14,7 @@
   }
 
   @Test func whatComesToAHeldHostWaitsWithoutCounting() {
-    let now = ContinuousClock.now
+    let now = ContinuousClock().systemEpoch
     var policy = HostHealth.Policy()
     policy.patience = .seconds(60)
     var admission = DownloadAdmission<String>(maximum: 9, maximumPerSite: 9, health: policy)
@@ -34,7 +34,7 @@
 
   /// Where nobody waits for hosts, a quick failure means that the host responds.
   @Test func aSilentTrialDoesNotMeanThatItsHostResponds() throws {
-    let now = ContinuousClock.now
+    let now = ContinuousClock().systemEpoch
     var admission = DownloadAdmission<String>(maximum: 9, maximumPerSite: 9)
     admission.adopt(
       .init(until: now + .milliseconds(1), cause: .failures(reason: "silent"), strikes: 1), of: "s", now: now)

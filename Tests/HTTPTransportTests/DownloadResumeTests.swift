@@ -286,7 +286,8 @@
     let origin = try Origin { [bytes] request in
       if request.number == 2 {
         PartialStore.onThread {
-          for _ in 0..<2 { _ = attemptsReceived.wait(timeout: .now() + 60) }
+          // Real time: so that a failure ends the test.
+          for _ in 0..<2 { _ = attemptsReceived.wait(timeout: .now() + 120) }
         }
       }
       return .ok(bytes).header("ETag", "\"one\"").header("Accept-Ranges", "bytes").truncated(after: cut)
@@ -314,7 +315,8 @@
     let server = try CuttingOrigin(noise(1000), cuts: [])
     let downloader = Downloader(.quick { $0.partialBodies = store(folder) })
     async let stored: Void = PartialStore.onThread {
-      hasWaited.store(isDone.wait(timeout: .now() + 60) == .timedOut, ordering: .relaxed)
+      // Real time: so that a failure ends the test.
+      hasWaited.store(isDone.wait(timeout: .now() + 240) == .timedOut, ordering: .relaxed)
     }
     #expect(try await downloader.download(request(server.origin), priority: .init(.visible)).bytes == noise(1000))
     isDone.signal()

@@ -1,7 +1,7 @@
 @testable import HTTPTransport
 
 struct HostCacheLifetimeTests {
-  private let start = ContinuousClock.now
+  private let start = ContinuousClock().systemEpoch
 
   /// What it is after so many transfers, one every `interval`.
   private func seconds(after transfers: Int, every interval: Duration, of hosts: Int = .max) -> Int {

@@ -2,7 +2,7 @@
 
 /// What is concluded about a host from the ends of its transfers, without a clock. Times are seconds.
 @Suite struct HostHealthTests {
-  private static let start = ContinuousClock.now
+  private static let start = ContinuousClock().systemEpoch
   private static let broken = TransferOutcome.failed(reason: "refused")
 
   private static func second(_ seconds: Double) -> ContinuousClock.Instant { start + .seconds(seconds) }
@@ -349,7 +349,7 @@
 
 @Suite struct WaitBudgetTests {
   @Test func pausesThatOverlapCountOnceInAllThatIsWaited() {
-    let start = ContinuousClock.now
+    let start = ContinuousClock().systemEpoch
     func second(_ seconds: Double) -> ContinuousClock.Instant { start + .seconds(seconds) }
     var allowance = WaitBudget(.seconds(10))
     let waits = [(0.0, 4.0), (1, 6), (2, 12), (20, 24), (30, 31)]

@@ -48,7 +48,7 @@ struct HostSimulation {
 
   /// No transfer receives nothing for longer.
   private static let stallTimeout = 20.0
-  private static let start = ContinuousClock.now
+  private static let start = ContinuousClock().systemEpoch
 
   let hosts: [Host]
   let images: [Image]

@@ -7,7 +7,7 @@ struct NamedAdmission {
 
   private var admission: DownloadAdmission<String>
   private var tickets: [String: Ticket] = [:]
-  private static let start = ContinuousClock.now
+  private static let start = ContinuousClock().systemEpoch
 
   init(maximum: Int, maximumPerSite: Int, policy: SilencePolicy = SilencePolicy()) {
     // Hosts are never held here, however many transfers are silent.

@@ -51,6 +51,7 @@
   @Test func theOldestMakeRoomAndTheTooOldGo() throws {
     for number in 1...4 {
       try leave(number, in: store())
+      // Real time: what the store compares the times of files with. Days lie between the old and the new ones.
       var times = [
         timespec(tv_sec: 1_000_000_000 + number, tv_nsec: 0), timespec(tv_sec: time(nil) - 100 + number, tv_nsec: 0),
       ]
@@ -72,6 +73,7 @@
   @Test func tidyingHoldsToTheLimitsOfNow() throws {
     for number in 1...3 {
       try leave(number, in: store())
+      // Real time: what the store compares the times of files with. Days lie between the old and the new ones.
       var times = [timespec(tv_sec: 0, tv_nsec: 0), timespec(tv_sec: time(nil) - 100 + number, tv_nsec: 0)]
       if number == 3 { times[1].tv_sec -= 8 * 86_400 }
       #expect(utimensat(AT_FDCWD, "\(directory.path)/\(name(number)).part", &times, 0) == 0)

@@ -18,7 +18,7 @@
     }
   }
 
-  private static let start = ContinuousClock.now
+  private static let start = ContinuousClock().systemEpoch
 
   /// 10 s to connect, 20 s of silence, 300 s in all; something came at these times.
   private func deadlines(arrivals: [Double] = []) -> TransferDeadlines {
@@ -95,7 +95,7 @@
 
 /// When a transfer is silent, without a clock. Times are seconds since the transfer's start.
 @Suite struct TransferSilenceTests {
-  private static let start = ContinuousClock.now
+  private static let start = ContinuousClock().systemEpoch
   private var silence = TransferDeadlines(DownloadConfiguration(), timeLeft: .seconds(300), start: start)
 
   /// When to look again, with a timeout of a second.

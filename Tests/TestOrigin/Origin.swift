@@ -30,7 +30,7 @@ public final class Origin: Sendable {
       while !log.isStopped {
         let socket = accept(listener, nil, nil)
         guard socket >= 0 else {
-          // Descriptors may run out briefly while many tests run; clients wait in the listen queue.
+          // Real time: descriptors may run out briefly while many tests run; clients wait in the listen queue.
           if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { usleep(10_000) }
           continue
         }

@@ -72,7 +72,7 @@ struct OriginConnection {
     }
     return OriginRequest(
       number: log.nextNumber(), connection: number, method: String(parts[0]), target: String(parts[1]),
-      headers: headers, arrival: .now)
+      headers: headers)
   }
 
   private func receive() -> [UInt8]? {
@@ -153,6 +153,7 @@ struct OriginConnection {
   }
 
   private func pause(_ duration: Duration) throws {
+    // Real time: a server that is slow is so for real, as no clock is shared with libcurl. Tests take the least it takes.
     let end = ContinuousClock.now + duration
     while true {
       let left = end - .now

@@ -51,7 +51,6 @@ final class OriginLog: Sendable {
   func end(_ index: Int, _ outcome: OriginRecord.Outcome) {
     state.withLock {
       $0.records[index].outcome = outcome
-      $0.records[index].end = .now
       $0.running.remove(index)
     }
   }

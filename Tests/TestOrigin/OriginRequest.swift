@@ -12,8 +12,6 @@ public struct OriginRequest: Sendable {
   public let target: String
   /// The header fields in order.
   public let headers: [(name: String, value: String)]
-  /// When the header was complete.
-  public let arrival: ContinuousClock.Instant
 
   /// The path, percent-decoded, without the query.
   public var path: String {
@@ -52,8 +50,6 @@ public struct OriginRecord: Sendable {
   public internal(set) var bodyBytesSent = 0
   /// The progress of the response.
   public internal(set) var outcome = Outcome.running
-  /// When the response ended, on either side.
-  public internal(set) var end: ContinuousClock.Instant?
 
   /// Path and query exactly as sent.
   public var target: String { request.target }

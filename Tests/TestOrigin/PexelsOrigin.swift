@@ -41,6 +41,7 @@ extension PhotoServiceOrigin {
         answer["next_page"] = "\(request.server)/v1\(request.path)?page=\(page.number + 1)&per_page=\(page.size)"
       }
       return .object(answer).header("X-Ratelimit-Limit", "20000").header("X-Ratelimit-Remaining", "\(remaining)")
+        // Real time: only has to be later.
         .header("X-Ratelimit-Reset", "\(Int(Date().timeIntervalSince1970) + 7200)")
     }
   }

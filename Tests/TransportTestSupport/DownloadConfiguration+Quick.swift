@@ -8,11 +8,11 @@ extension DownloadConfiguration {
     configuration.retry.backoff.first = .milliseconds(2)
     configuration.hosts.backoff.first = .milliseconds(2)
     configuration.maximumWait = .seconds(200)
-    configuration.connectTimeout = .seconds(20)
-    configuration.stallTimeout = .seconds(40)
+    configuration.connectTimeout = .seconds(200)
+    configuration.stallTimeout = .seconds(200)
     configuration.minimumRate = 0
     configuration.silence = .patient
-    configuration.resolverPatience = .seconds(40)
+    configuration.resolverPatience = .seconds(200)
     change(&configuration)
     return configuration
   }
