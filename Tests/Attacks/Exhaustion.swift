@@ -35,6 +35,7 @@ enum Exhaustion: String, CaseIterable, Sendable {
   /// A thread that never ends.
   private static func startThread() -> Bool {
     var thread = pthread_t()
+    // Real time: for ever.
     return pthread_create(&thread, nil, { _ in while true { sleep(1000) } }, nil) == 0
   }
 }

@@ -4,7 +4,7 @@ import TestSupport
 @testable import ThumbnailCore
 
 /// Dates in the bytes of images, and how much of a file is read for them.
-@Suite(.timeLimit(.minutes(1))) struct DateReaderTests {
+@Suite(.timeLimit(.minutes(5))) struct DateReaderTests {
   private typealias Samples = DateSamples
 
   private static let day = "2026:11:20 08:05:09"
@@ -155,9 +155,7 @@ import TestSupport
   @Test func brokenFilesAreReadNoFurtherAndStopNobody() {
     var random = SplitMix(state: 34)
     let files = Self.files.filter { !$0.bytes.isEmpty }
-    let end = ContinuousClock.now + .seconds(1)
-    var round = 0
-    while ContinuousClock.now < end {
+    for round in Thoroughness.rounds(25_000) {
       let (name, bytes, _) = files[round % files.count]
       var broken = bytes
       for _ in 0..<Int.random(in: 1...6, using: &random) {
@@ -169,7 +167,6 @@ import TestSupport
       if round % 4 == 0 { broken.removeLast(Int.random(in: 0..<min(bytes.count, 700), using: &random)) }
       let ranges = read(broken).ranges
       #expect(ranges.count <= 3 && ranges.allSatisfy { $0.count <= 64 << 10 }, "\(name), round \(round): \(ranges)")
-      round += 1
     }
   }
 }

@@ -9,7 +9,7 @@ private let hasExifTool = (ProcessInfo.processInfo.environment["PATH"] ?? "").sp
 
 /// What exiftool writes is read, and what it reads of cameras' files is what we read: a second opinion, where exiftool
 /// is installed.
-@Suite(.timeLimit(.minutes(1)), .enabled(if: hasExifTool, "exiftool is not installed")) struct ExifToolTests {
+@Suite(.timeLimit(.minutes(5)), .enabled(if: hasExifTool, "exiftool is not installed")) struct ExifToolTests {
   private func exiftool(_ arguments: [String]) throws -> Data {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

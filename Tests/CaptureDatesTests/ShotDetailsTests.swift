@@ -4,7 +4,7 @@ import TestSupport
 @testable import ThumbnailCore
 
 /// Camera, exposure and place in EXIF data.
-@Suite(.timeLimit(.minutes(1))) struct ShotDetailsTests {
+@Suite(.timeLimit(.minutes(5))) struct ShotDetailsTests {
   private enum Value {
     case text(String)
     case number(Int)

@@ -19,7 +19,7 @@ struct HelperBench {
   }()
 
   /// `memory` is each helper's limit in bytes.
-  init(_ executable: URL = executable, memory: Int = 512 << 20, deadline: Duration = .seconds(30), threads: Int = 1) {
+  init(_ executable: URL = executable, memory: Int = 512 << 20, deadline: Duration = .seconds(600), threads: Int = 1) {
     var isolation = DecodeIsolation.helper(executable: executable)
     isolation.memoryLimit = ByteSize(bytes: memory)
     isolation.deadline = deadline

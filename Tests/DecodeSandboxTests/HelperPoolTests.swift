@@ -167,7 +167,7 @@
   }
 
   @Test func aPictureThatHangsCostsItselfAndNothingElse() async throws {
-    // Long enough for a good picture on a busy machine.
+    // Real time: the kernel measures a helper; only has to pass. Hundreds of times what the good picture needs.
     let bench = HelperBench(deadline: .seconds(6))
     let file = try bytes(Self.good)
     _ = try #require(try await bench.render(file, .pnm).first).get()
@@ -205,7 +205,7 @@
   }
 
   @Test func cancellingEndsTheHelperAtOnce() async throws {
-    let bench = HelperBench(deadline: .seconds(600))
+    let bench = HelperBench()
     let task = Task { try await bench.failure(HelperBench.endless, .svg) }
     let pid = try await bench.busyProcess()
     task.cancel()

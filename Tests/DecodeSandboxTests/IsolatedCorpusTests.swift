@@ -5,13 +5,14 @@
 /// Every file of the shared corpus that only helpers read, some of which end or hang them.
 ///
 /// The corpus is not part of the project; where it is absent the test is skipped.
-@Suite(.timeLimit(.minutes(3)), .serialized) struct IsolatedCorpusTests {
+@Suite(.timeLimit(.minutes(5)), .serialized) struct IsolatedCorpusTests {
   private static func entries() throws -> [(path: String, expected: String)] {
     try SharedCorpus.manifest().map { fields in (fields[0], fields[8]) }
   }
 
   @Test(.withTheCorpus)
   func goodPicturesAreRenderedAndBadOnesCostThemselves() async throws {
+    // Real time: some hang until it has passed. Hundreds of times what the others need.
     let bench = HelperBench(deadline: .seconds(20))
     var counts: [String: Int] = [:]
     for (path, expected) in try Self.entries() {
@@ -41,6 +42,7 @@
   @Test(.withTheCorpus)
   func whatIsReadInProcessIsTheSameInAHelper() async throws {
     try Codec.start()
+    // Real time: some hang until it has passed. Hundreds of times what the others need.
     let bench = HelperBench(deadline: .seconds(20))
     let variant = Variant(size: PixelSize(128, 128), fit: .contain)
     var count = 0
@@ -64,6 +66,7 @@
     let pictures = try Self.entries().map(\.path).filter { $0.hasPrefix("good/") }
     var made: [String: Data] = [:]
     for order in [pictures, pictures.reversed()] {
+      // Real time: as above.
       let bench = HelperBench(deadline: .seconds(20))
       for path in order {
         let bytes = Array(try Data(contentsOf: SharedCorpus.root.appending(path: path)))
@@ -80,6 +83,7 @@
 
   @Test(.withTheCorpus)
   func aCompressedDrawingMayEndAnywhere() async throws {
+    // Real time: some hang until it has passed. Hundreds of times what the others need.
     let bench = HelperBench(deadline: .seconds(20))
     let whole = try Data(
       contentsOf: SharedCorpus.root.appending(path: "bad/libvips+libvips/test/test-suite/images/logo.svgz"))

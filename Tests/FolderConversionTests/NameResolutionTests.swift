@@ -4,7 +4,7 @@ import Testing
 @testable import FolderConversion
 @testable import ThumbnailCore
 
-@Suite(.timeLimit(.minutes(1))) struct NameResolutionTests {
+@Suite(.timeLimit(.minutes(5))) struct NameResolutionTests {
   private let noNames = ConversionIndex(nil)
 
   private func list(_ paths: [String]) -> InputList {

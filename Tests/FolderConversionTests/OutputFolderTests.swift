@@ -4,7 +4,7 @@ import TestSupport
 @testable import FolderConversion
 @testable import ThumbnailCore
 
-@Suite struct OutputFolderTests {
+@Suite(.timeLimit(.minutes(5))) struct OutputFolderTests {
   private let directory: TemporaryDirectory
   private var path: RawPath { RawPath(directory.url.appendingPathComponent("a/b").path) }
 

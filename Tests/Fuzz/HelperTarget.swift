@@ -78,6 +78,7 @@ private func withChannel(
   require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0, "no socket")
   let (near, far) = (FileDescriptor(owning: ends[0]), FileDescriptor(owning: ends[1]))
   var channel = HelperChannel(socket: near)
+  // Real time: a fuzzer, no test; a thousand times what a good input takes.
   if files.isEmpty {
     channel = HelperChannel(socket: near, deadline: .seconds(5), cancellation: CancellationFlag())
   }

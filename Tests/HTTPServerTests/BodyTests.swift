@@ -2,7 +2,7 @@
 @testable import TestOrigin
 
 /// Bodies of requests: who may send one, and what they take together.
-@Suite(.timeLimit(.minutes(2))) struct BodyTests {
+@Suite(.timeLimit(.minutes(5))) struct BodyTests {
   private static let close = "Connection: close\r\n"
 
   private static func post(_ fields: String) -> String { get("/a", fields, method: "POST") }

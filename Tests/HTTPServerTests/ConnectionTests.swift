@@ -64,6 +64,7 @@
   }
 
   @Test func aConnectionWithoutARequestIsClosedAfterATime() async throws {
+    // Real time: only has to pass.
     let fixture = try await ServerFixture { $0.idleTimeout = .milliseconds(50) }
     let silent = try fixture.connect()
     let slow = try fixture.connect()
@@ -74,6 +75,7 @@
   }
 
   @Test func aBodyThatDoesNotComeIsRefusedAfterATime() async throws {
+    // Real time: only has to pass.
     let fixture = try await ServerFixture { $0.bodyTimeout = .milliseconds(50) }
     let response = try await fixture.exchange(get("/a", "Content-Length: 10\r\n", method: "POST") + "abc")
     #expect(response.hasPrefix("HTTP/1.1 408 "))
@@ -81,6 +83,7 @@
   }
 
   @Test func aClientThatDoesNotCloseIsNotWaitedForAsLongAsAnIdleOne() async throws {
+    // Real time: only has to pass.
     let fixture = try await ServerFixture { $0.lingerTimeout = .milliseconds(50) }
     let connection = try fixture.connect()
     await connection.send(get("/a", Self.close))
@@ -93,16 +96,15 @@
   @Test func aClientThatTakesNothingIsGivenUp() async throws {
     let body = Data(repeating: 7, count: 16 << 20)
     let fixture = try await ServerFixture {
+      // Real time: only has to pass.
       $0.writeTimeout = .milliseconds(100)
     } respond: { _ in
       ServerResponse(.ok, body: .bytes(body))
     }
     let connection = try fixture.connect(receiveBuffer: 4096)
     await connection.send(get("/a"))
-    await poll { fixture.server.openConnections == 1 }
-    await poll { fixture.server.openConnections == 0 }
+    await poll { fixture.responder.exchanges.count == 1 && fixture.server.openConnections == 0 }
     await fixture.stop()
-    #expect(fixture.responder.exchanges.count == 1)
   }
 
   @Test func aFileIsSentInPartsAndClosed() async throws {
@@ -188,7 +190,7 @@
     let begun = Counter()
     let fixture = try await ServerFixture(respond: { _ in
       begun.increment()
-      try? await Task.sleep(for: .seconds(600))
+      await untilCancelled()
       if Task.isCancelled { cancelled.increment() }
       return .text("")
     })

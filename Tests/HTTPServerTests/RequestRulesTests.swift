@@ -4,7 +4,7 @@ import NIOHTTP1
 @testable import HTTPServer
 
 /// Heads that are refused, and heads that only look strange.
-@Suite(.timeLimit(.minutes(2))) struct RequestRulesTests {
+@Suite(.timeLimit(.minutes(5))) struct RequestRulesTests {
   struct Case: CustomTestStringConvertible, Sendable {
     let name: String
     let text: String

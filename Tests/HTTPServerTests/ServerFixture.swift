@@ -55,7 +55,7 @@ struct ServerFixture {
     var configuration = HTTPServer.Configuration(binding: .address(host: "127.0.0.1", port: 0))
     // On a busy machine a client of a test may be silent for longer than the server waits.
     configuration.idleTimeout = .hours(1)
-    // Clients of the tests hold their side open.
+    // Real time: only has to pass, as clients of the tests hold their side open.
     configuration.lingerTimeout = .milliseconds(100)
     configure(&configuration)
     responder = TestResponder(respond)
@@ -83,7 +83,7 @@ struct ServerFixture {
     return await connection.readToEnd()
   }
 
-  func stop() async { await server.stop(within: .seconds(5)) }
+  func stop() async { await server.stop(within: .seconds(60)) }
 }
 
 /// A request without a body.

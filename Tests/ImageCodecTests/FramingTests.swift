@@ -3,7 +3,7 @@
 @testable import ThumbnailCore
 
 /// Crops beside what libvips makes of the same files, step by step.
-@Suite(.timeLimit(.minutes(2))) struct FramingTests {
+@Suite(.timeLimit(.minutes(5))) struct FramingTests {
   private static let size = PixelSize(317, 203)
 
   /// What libvips makes of a file: upright, and a part of it.

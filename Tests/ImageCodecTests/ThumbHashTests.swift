@@ -2,7 +2,7 @@
 @testable import ImageCodec
 
 /// Placeholders equal those of other implementations of ThumbHash, from which the expected bytes are.
-@Suite(.timeLimit(.minutes(1))) struct ThumbHashTests {
+@Suite(.timeLimit(.minutes(5))) struct ThumbHashTests {
   private func raster(_ size: PixelSize, bands: Int, _ pixel: (Int, Int) -> [Int]) throws -> Raster {
     try Raster(size, bands: bands) { x, y in pixel(x, y).map { UInt8($0) } }
   }

@@ -2,7 +2,7 @@
 @testable import ImageCodec
 
 /// WebP files with the pixels that libvips writes with the same settings. Its files may have metadata besides.
-@Suite(.timeLimit(.minutes(2))) struct WebPEncoderTests {
+@Suite(.timeLimit(.minutes(5))) struct WebPEncoderTests {
   private func raster(_ size: PixelSize, bands: Int) throws -> Raster {
     var random = SplitMix(state: 7)
     return try Raster(size, bands: bands) { x, _ in

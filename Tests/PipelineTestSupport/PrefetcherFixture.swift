@@ -14,6 +14,7 @@ struct PrefetcherFixture {
   let prefetcher: Prefetcher
   /// Grows on a task of its own: poll for what is expected, also after `waitUntilSettled()`.
   let events: Recorder<PrefetcherEvent>
+  // Real time: the prefetcher's. All that is shown was so long ago that it is at rest.
   private let begin = ContinuousClock.now - .seconds(1_000)
   private let steps = Counter()
 

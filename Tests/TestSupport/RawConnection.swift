@@ -71,7 +71,7 @@ package final class RawConnection: Sendable {
 
   /// Waits until the text has come, and returns all that has.
   @discardableResult package func read(until text: String, count: Int = 1) async -> String {
-    let hasCome = await eventually(within: .seconds(20)) {
+    let hasCome = await eventually {
       self.text.components(separatedBy: text).count > count || isClosed
     }
     #expect(hasCome, "“\(text)” has not come, but \(self.text)")
@@ -79,7 +79,7 @@ package final class RawConnection: Sendable {
   }
 
   package func readToEnd() async -> String {
-    let isClosed = await eventually(within: .seconds(20)) { self.isClosed }
+    let isClosed = await eventually { self.isClosed }
     #expect(isClosed, "the server has not closed the connection; it has sent \(text)")
     return text
   }

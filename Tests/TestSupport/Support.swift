@@ -12,6 +12,9 @@ package func poll(
   #expect(holds, "the condition did not come true in time", sourceLocation: sourceLocation)
 }
 
+/// Work that only ends when it is cancelled.
+package func untilCancelled() async { for await _ in AsyncStream<Never>.makeStream().stream {} }
+
 /// Records values from any thread, in order.
 package final class Recorder<Value: Sendable>: Sendable {
   private let storage = Mutex<[Value]>([])
@@ -89,6 +92,7 @@ extension RandomNumberGenerator {
 
 /// A wall clock that starts at the present and advances only when told to.
 package final class WallClock: Sendable {
+  // Real time: files and rows that the program dates by itself are not in this clock's future.
   private let storage = Mutex(Date())
   package init() {}
   package var now: Date { storage.withLock { $0 } }

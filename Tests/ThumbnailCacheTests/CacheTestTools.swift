@@ -51,6 +51,11 @@ struct Python {
   }
 }
 
+extension CommitPolicy {
+  /// Commits nothing by time, and recency updates by the ten.
+  static let never = CommitPolicy(delay: .seconds(86_400), touchDelay: .seconds(86_400), touchCount: 10)
+}
+
 extension DiskCache {
   func thumbnail(for key: CacheKey) throws -> Thumbnail? { try reading(key.source) { try $0.thumbnail(key.variant) } }
 

@@ -18,14 +18,14 @@
       let url = try #require(URL(string: "https://host\(number % 2).example.org/\(number).jpg"))
       let record = SourceRecord(
         ImageSource(url), description: Sample.description,
-        fetchedAt: Date(timeIntervalSinceNow: Double(-number) * 86_400 - 60))
+        fetchedAt: date(days: Double(number)) - 60)
       try await cache.store(
         [Sample.entry(number, bytes: bytes), Sample.entry(number, bytes: bytes, side: 20)], of: record)
     }
     try await cache.flush()
   }
 
-  private func date(days: Double) -> Date { Date(timeIntervalSinceNow: -days * 86_400) }
+  private func date(days: Double) -> Date { Date(timeIntervalSince1970: 1e9 - days * 86_400) }
 
   /// Prunes, and expects that the totals are right.
   private func prune(olderThan days: Double) async throws -> [Int] {
@@ -71,6 +71,7 @@
     let left = directory.database + ".new"
     for (age, isKept) in [(0.0, true), (700, false)] {
       try Data([1]).write(to: URL(fileURLWithPath: left))
+      // Real time: what the program compares the time of a file with. Ten minutes are the limit.
       try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSinceNow: -age)], ofItemAtPath: left)
       _ = try DiskCache(directory: directory.url, byteLimit: 64 << 20)
       #expect(FileManager.default.fileExists(atPath: left) == isKept)

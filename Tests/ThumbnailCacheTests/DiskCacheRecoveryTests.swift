@@ -80,7 +80,7 @@
     try first.note(
       RememberedFailure(
         url: Sample.source(1).key, code: "not-found", reason: "gone", limits: .init(bytes: 1, pixels: 2, memory: 3),
-        noted: Date(), until: Date(timeIntervalSinceNow: 100)), of: Sample.source(1).key)
+        noted: Date(timeIntervalSince1970: 1e9), until: Date(timeIntervalSince1970: 1e11)), of: Sample.source(1).key)
     first.close()
     let tables = [
       "source", "thumbnail", "piece", "variant", "failure", "freshness", "listing_page", "listing_photo",
@@ -192,7 +192,7 @@
   @Test func aDamagedCopyIsReplacedByAnEmptyFileAndReported() async throws {
     try await open().store(1)
     let database = CacheDatabase(
-      directory: directory.url.path, lockTimeout: .seconds(5))
+      directory: directory.url.path, lockTimeout: .seconds(120))
     #expect(try database.open() == nil)
     try "no database".write(toFile: directory.database + ".new", atomically: false, encoding: .utf8)
     #expect(try database.moveCopyIntoPlace()?.isDamage == true)

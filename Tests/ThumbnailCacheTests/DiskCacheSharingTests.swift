@@ -94,6 +94,7 @@
   }
 
   @Test(.enabled(if: Python.isAvailable)) func aLockThatIsNeverGivenBackIsReportedAndCostsOnlyTheWrite() async throws {
+    // Real time: SQLite's own; only has to pass.
     let cache = try DiskCache(directory: directory.url, byteLimit: 64 << 20, lockTimeout: .milliseconds(50))
     try await cache.store(1)
     try await cache.flush()

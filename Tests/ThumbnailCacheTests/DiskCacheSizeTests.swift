@@ -22,7 +22,7 @@
     ])
     record.response = StoredResponse(
       url: source.key, address: source.key, metadata: metadata, length: 4_000_000,
-      freshness: metadata.freshness([], receivedAt: Date(), delay: 0))
+      freshness: metadata.freshness([], receivedAt: Date(timeIntervalSince1970: 1e9), delay: 0))
     return record
   }
 

@@ -28,7 +28,6 @@
   }
 
   private let recorder = Recorder()
-  private let never = CommitPolicy(delay: .seconds(600), touchDelay: .seconds(600), touchCount: 10)
 
   private func commits(batchBytes: Int = 1 << 20, policy: CommitPolicy) -> GroupCommit {
     GroupCommit(batchBytes: batchBytes, policy: policy) { [recorder] in recorder.commit($0) }
@@ -39,7 +38,7 @@
   }
 
   @Test func changesOfAMomentAreCommittedTogether() async throws {
-    let commits = commits(policy: never)
+    let commits = commits(policy: .never)
     for number in 0..<20 { try commits.stage(store(number)) }
     #expect(recorder.operationCounts.isEmpty)
     try await commits.stageAndWait(.barrier)
@@ -47,7 +46,7 @@
   }
 
   @Test func theMomentEndsByItself() async throws {
-    let commits = commits(policy: .init(delay: .milliseconds(10)))
+    let commits = commits(policy: .init(delay: .seconds(0)))
     for number in 0..<2 {
       try commits.stage(store(number))
       #expect(await eventually { recorder.operationCounts.count == number + 1 })
@@ -55,13 +54,13 @@
   }
 
   @Test func aFullBatchIsCommittedAtOnce() async throws {
-    let commits = commits(batchBytes: 5000, policy: never)
+    let commits = commits(batchBytes: 5000, policy: .never)
     for number in 0..<5 { try commits.stage(store(number)) }
     #expect(await eventually { recorder.operationCounts == [5] })
   }
 
   @Test func whoWaitsHasEverythingBeforeCommitted() async throws {
-    let commits = commits(batchBytes: 3000, policy: never)
+    let commits = commits(batchBytes: 3000, policy: .never)
     for number in 0..<2 { try commits.stage(store(number)) }
     try await commits.stageAndWait(.barrier)
     #expect(recorder.operationCounts.reduce(0, +) == 3)
@@ -69,7 +68,7 @@
   }
 
   @Test func aFailureReachesTheNextWhoWaitsOnce() async throws {
-    let commits = commits(batchBytes: 1000, policy: never)
+    let commits = commits(batchBytes: 1000, policy: .never)
     recorder.fail(with: .diskFull(path: "p"))
     try commits.stage(store(1))
     #expect(await eventually { recorder.operationCounts.count == 1 })
@@ -79,7 +78,7 @@
   }
 
   @Test func manyReadsAreNotedWithoutAChange() async throws {
-    let commits = commits(policy: never)
+    let commits = commits(policy: .never)
     for row in 0..<9 { commits.noteUse(ofRow: Int64(row)) }
     #expect(recorder.operationCounts.isEmpty)
     commits.noteUse(ofRow: 9)
@@ -88,13 +87,13 @@
   }
 
   @Test func fewReadsAreNotedAfterAWhile() async throws {
-    let commits = commits(policy: .init(touchDelay: .milliseconds(10)))
+    let commits = commits(policy: .init(touchDelay: .seconds(0)))
     commits.noteUse(ofRow: 1)
     #expect(await eventually { recorder.operationCounts == [0] })
   }
 
   @Test func closingCommitsEverythingAndTakesNothingMore() throws {
-    let commits = commits(batchBytes: 2000, policy: never)
+    let commits = commits(batchBytes: 2000, policy: .never)
     try commits.stage(store(1))
     commits.noteUse(ofRow: 7)
     let finished = Atomic(false)
@@ -107,7 +106,7 @@
   }
 
   @Test func aWaiterWhoseTaskIsCancelledGoesOn() async throws {
-    let commits = commits(policy: never)
+    let commits = commits(policy: .never)
     let task = Task {
       withUnsafeCurrentTask { $0?.cancel() }
       try await commits.stageAndWait(.barrier)

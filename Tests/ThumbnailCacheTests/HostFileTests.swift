@@ -65,8 +65,8 @@
   }
 
   @Test func withoutAFolderItHoldsForThisProcess() async throws {
-    for file in [HostFile(directory: nil), HostFile(directory: URL(fileURLWithPath: "/dev/null/none"))] {
-      await file.update(.host("http://a:80")) { $0.until = Date() + 500 }
+    for file in [nil, URL(fileURLWithPath: "/dev/null/none")].map({ HostFile(directory: $0) { [date] in date } }) {
+      await file.update(.host("http://a:80")) { [date] in $0.until = date + 500 }
       #expect(file.news()?.count == 1)
       #expect(await file.update(.host("http://a:80")) { $0.until } != nil)
     }

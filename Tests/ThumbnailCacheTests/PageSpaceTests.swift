@@ -2,7 +2,7 @@
 @testable import TestSupport
 
 /// Whether the room on a page is what SQLite finds there.
-@Suite(.timeLimit(.minutes(2))) struct PageSpaceTests {
+@Suite(.timeLimit(.minutes(5))) struct PageSpaceTests {
   private let directory: CacheDirectory
 
   init() throws { directory = try CacheDirectory() }

@@ -3,7 +3,7 @@
 @testable import ThumbnailCore
 
 /// Placeholders are stored with thumbnails, and found without them.
-@Suite(.timeLimit(.minutes(1))) struct PlaceholderTableTests {
+@Suite(.timeLimit(.minutes(5))) struct PlaceholderTableTests {
   private let directory: CacheDirectory
   private let placeholder = Placeholder(thumbHash: Data(1...20), colour: RGBColor(red: 7, green: 8, blue: 9))
 
@@ -56,7 +56,7 @@
     let path = CacheDatabase.path(in: directory.url.path)
     var configuration = Configuration()
     // The cache may be writing its counts.
-    configuration.busyMode = .timeout(30)
+    configuration.busyMode = .timeout(240)
     for value in ["'text'", "7", "x'00'", "zeroblob(4000)"] {
       try await DatabaseQueue(path: path, configuration: configuration).write { db in
         try db.execute(sql: "UPDATE thumbnail SET placeholder = \(value)")

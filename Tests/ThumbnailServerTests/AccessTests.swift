@@ -3,7 +3,7 @@
 @testable import ThumbnailServer
 
 /// Patterns of hosts, names of the server, origins of requests, and rates.
-@Suite(.timeLimit(.minutes(1))) struct AccessTests {
+@Suite(.timeLimit(.minutes(5))) struct AccessTests {
   @Test(arguments: [
     ("example.org", "http://example.org/a", true), ("example.org", "https://EXAMPLE.org:8443/a", true),
     ("Example.org", "http://example.org", true), ("example.org", "http://a.example.org", false),

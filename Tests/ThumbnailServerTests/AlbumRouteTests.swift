@@ -4,7 +4,7 @@
 @testable import ThumbnailServer
 
 /// The albums of a gallery, its originals, and the ranges in which they are sent.
-@Suite(.timeLimit(.minutes(2))) struct AlbumRouteTests {
+@Suite(.timeLimit(.minutes(5))) struct AlbumRouteTests {
   private func sent(_ response: ServerResponse) throws -> Range<Int> {
     guard case .file(let file, let range) = response.body else { throw POSIXError(.EIO) }
     try file.close()

@@ -5,7 +5,7 @@
 @testable import Thumbnailer
 
 /// The gallery's routes, with a folder and a pipeline.
-@Suite(.timeLimit(.minutes(2))) struct GalleryRouteTests {
+@Suite(.timeLimit(.minutes(5))) struct GalleryRouteTests {
   @Test func aFolderIsListedAndItsThumbnailsAreServed() async throws {
     let page = try await GalleryPage()
     await poll { await page.items().count == 30 }

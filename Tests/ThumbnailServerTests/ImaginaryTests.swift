@@ -3,7 +3,7 @@
 @testable import ThumbnailServer
 
 /// The requests that Nextcloud sends to imaginary.
-@Suite(.timeLimit(.minutes(2))) struct ImaginaryTests {
+@Suite(.timeLimit(.minutes(5))) struct ImaginaryTests {
   private static func operation(_ name: String, _ parameters: String = "") -> String {
     #"{"operation":"\#(name)"\#(parameters.isEmpty ? "" : #","params":{\#(parameters)}"#)}"#
   }

@@ -5,7 +5,7 @@
 @testable import Thumbnailer
 
 /// What one client or one origin cannot take from the others, and what strangers may not ask for.
-@Suite(.timeLimit(.minutes(3))) struct OverloadTests {
+@Suite(.timeLimit(.minutes(5))) struct OverloadTests {
   private static let picture = TestImages.url("formats/jpeg-420.jpg")
 
   /// A server whose origin holds back all below `/slow`.

@@ -2,7 +2,7 @@
 @testable import ThumbnailServer
 
 /// The files of the page.
-@Suite(.timeLimit(.minutes(1))) struct PageFileTests {
+@Suite(.timeLimit(.minutes(5))) struct PageFileTests {
   private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "Sources/CGalleryPage/Page")
 

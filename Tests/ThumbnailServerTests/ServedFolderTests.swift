@@ -2,7 +2,7 @@
 @testable import ThumbnailServer
 
 /// The folder whose files are served by path is never left.
-@Suite(.timeLimit(.minutes(2))) struct ServedFolderTests {
+@Suite(.timeLimit(.minutes(5))) struct ServedFolderTests {
   private let directory: TemporaryDirectory
   private let root: URL
 

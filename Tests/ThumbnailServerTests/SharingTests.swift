@@ -3,7 +3,7 @@
 @testable import Thumbnailer
 
 /// A shared gallery as its visitors see it, and what an attacker tries.
-@Suite(.timeLimit(.minutes(2))) struct SharingTests {
+@Suite(.timeLimit(.minutes(5))) struct SharingTests {
   private static let password = "correct-horse"
   /// `é` in one character, and as a letter with an accent: two folders.
   private static let files = ["a/1.jpg", "a/2.jpg", "ab/3.jpg", "4.jpg", "\u{e9}/5.jpg", "e\u{301}/6.jpg"]

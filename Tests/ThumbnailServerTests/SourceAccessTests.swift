@@ -4,7 +4,7 @@
 @testable import Thumbnailer
 
 /// Which images may be asked for: signed addresses, allowed hosts, public addresses; and purging.
-@Suite(.timeLimit(.minutes(2))) struct SourceAccessTests {
+@Suite(.timeLimit(.minutes(5))) struct SourceAccessTests {
   private static func signer() throws -> URLSigner {
     let key = try #require(URLSigner.Key(parsing: "k:000102030405060708090a0b0c0d0e0f"))
     return try #require(URLSigner(keys: [key]))

@@ -2,7 +2,7 @@
 @testable import ThumbnailServer
 
 /// The options in the path of a thumbnail.
-@Suite(.timeLimit(.minutes(1))) struct VariantPathTests {
+@Suite(.timeLimit(.minutes(5))) struct VariantPathTests {
   private static let longest = PixelSize.longestThumbnailSide
   private static let presets = ["card": "400x300,cover,webp", "small": "64"]
 

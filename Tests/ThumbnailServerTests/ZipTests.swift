@@ -4,7 +4,7 @@
 @testable import ThumbnailServer
 
 /// Downloads of several pictures as one zip. Tests/Browser/test_zip.py has others unpack them.
-@Suite(.timeLimit(.minutes(2))) struct ZipTests {
+@Suite(.timeLimit(.minutes(5))) struct ZipTests {
   /// The body of a response that is written, as it arrives at a client.
   private func sent(_ response: ServerResponse) async throws -> Data {
     guard case .written(let length, let writer) = response.body else { throw POSIXError(.EIO) }

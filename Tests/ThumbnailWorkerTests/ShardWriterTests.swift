@@ -4,7 +4,7 @@ import ThumbnailCore
 @testable import ThumbnailWorker
 
 /// Shards in the order of the lines, whatever order they come in.
-@Suite(.timeLimit(.minutes(1))) struct ShardWriterTests {
+@Suite(.timeLimit(.minutes(5))) struct ShardWriterTests {
   private let folder: TemporaryDirectory
 
   init() throws { folder = try TemporaryDirectory() }

@@ -6,7 +6,7 @@ import Synchronization
 @testable import ThumbnailCore
 
 /// Parts of sequential JPEGs that are made files of their own, and the indices of their rows.
-@Suite(.timeLimit(.minutes(2))) struct LosslessCropTests {
+@Suite(.timeLimit(.minutes(5))) struct LosslessCropTests {
   private static let size = PixelSize(197, 149)
 
   /// A file with luma of so many samples for each of chroma, or gray.

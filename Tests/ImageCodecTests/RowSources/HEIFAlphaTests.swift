@@ -3,7 +3,7 @@
 @testable import ThumbnailCore
 
 /// Alpha of HEIC and AVIF, however it is stored, is where the image's colours are.
-@Suite(.timeLimit(.minutes(2))) struct HEIFAlphaTests {
+@Suite(.timeLimit(.minutes(5))) struct HEIFAlphaTests {
   /// Red, green and alpha say where a pixel is stored.
   private static func pixel(_ x: Int, _ y: Int) -> [UInt8] { [UInt8(2 * x), UInt8(4 * y), 60, UInt8(255 - x)] }
 

@@ -3,7 +3,7 @@
 @testable import ThumbnailCore
 
 /// Parts of images of which no more is decoded than they show.
-@Suite(.timeLimit(.minutes(2))) struct RowLimitTests {
+@Suite(.timeLimit(.minutes(5))) struct RowLimitTests {
   private static let size = PixelSize(320, 256)
   private static let picture = TestPicture.texture(size.width, size.height)
 

@@ -173,6 +173,7 @@
 
   @Test func aHangingPictureIsAnErrorThatSaysWhatToDo() async throws {
     var isolation = Self.helper
+    // Real time: only has to pass.
     isolation.deadline = .seconds(1)
     let fixture = try Self.fixture(isolation)
     let file = fixture.directory.url.appendingPathComponent("endless.svg")

@@ -1,7 +1,7 @@
 @testable import PhotoSources
 @testable import ThumbnailCore
 
-@Suite(.timeLimit(.minutes(2))) struct FoldedPathsTests {
+@Suite(.timeLimit(.minutes(5))) struct FoldedPathsTests {
   private let folders = ["", "a/", "a/b/", "a/b/été/", "Straße 2/", "ℹ/a℀/", "2021/", "2021/07/", "á/ba/"]
   private let names = ["IMG_1.jpg", "img.JPG", "B.jpg", "été.png", "ete\u{301} 2021.jpg", "ﬁne a.jpg", "℀b.jpg", "ab/"]
 

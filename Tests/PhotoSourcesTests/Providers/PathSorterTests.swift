@@ -1,7 +1,7 @@
 @testable import PhotoSources
 @testable import ThumbnailCore
 
-@Suite(.timeLimit(.minutes(2))) struct PathSorterTests {
+@Suite(.timeLimit(.minutes(5))) struct PathSorterTests {
   private let paths: [(folder: String, name: String)]
 
   init() {

@@ -107,7 +107,7 @@ extension PhotoProvider {
 
 /// A clock whose time passes only when somebody waits for it.
 final class TestClock: Sendable {
-  private let state = Mutex((now: ContinuousClock.now, waits: [Duration]()))
+  private let state = Mutex((now: ContinuousClock().systemEpoch, waits: [Duration]()))
   private let start: Date
 
   /// A clock that begins at so many seconds since 1970.

@@ -2,7 +2,7 @@
 @testable import ThumbnailCore
 
 @Suite struct RequestPaceTests {
-  private let start = ContinuousClock.now
+  private let start = ContinuousClock().systemEpoch
 
   @Test func requestsKeepTheirDistance() {
     var pace = RequestPace(.init(interval: .seconds(3)))

@@ -26,6 +26,7 @@
       guard let end = writeEnd.withLock({ $0 }) else { return }
       _ = fcntl(end.rawValue, F_SETFL, O_NONBLOCK)
       while !stop.isSet {
+        // Real time: until the reader has made room in the pipe.
         if Glibc.write(end.rawValue, line, line.utf8.count) < 0 { usleep(1000) }
       }
     }

@@ -1,6 +1,6 @@
 @testable import ThumbnailCore
 
-@Suite(.timeLimit(.minutes(1))) struct DirectoryWalkTests {
+@Suite(.timeLimit(.minutes(5))) struct DirectoryWalkTests {
   private let directory: TemporaryDirectory
 
   init() throws {

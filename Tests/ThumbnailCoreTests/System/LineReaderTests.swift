@@ -1,6 +1,6 @@
 @testable import ThumbnailCore
 
-@Suite(.timeLimit(.minutes(1))) struct LineReaderTests {
+@Suite(.timeLimit(.minutes(5))) struct LineReaderTests {
   /// What a pipe with these bytes reads as: a line's text, or why there is none.
   private func lines(_ bytes: [UInt8], endingIn terminator: LineSplitter.Terminator = .lineFeed) throws -> [String] {
     let directory = try TemporaryDirectory()

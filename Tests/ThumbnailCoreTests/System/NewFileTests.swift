@@ -1,6 +1,6 @@
 @testable import ThumbnailCore
 
-@Suite struct NewFileTests {
+@Suite(.timeLimit(.minutes(5))) struct NewFileTests {
   private let directory: TemporaryDirectory
   private var name: RawPath { RawPath(directory.url.appendingPathComponent("a.txt").path) }
   private var temporary: RawPath { RawPath(directory.url.appendingPathComponent("a.tmp").path) }

@@ -3,7 +3,7 @@
 @testable import Thumbnailer
 
 /// Whose decodes run: no client has more than half of the workers and of the memory.
-@Suite(.timeLimit(.minutes(2))) struct DecodeTurnsTests {
+@Suite(.timeLimit(.minutes(5))) struct DecodeTurnsTests {
   private static func job(_ clients: String...) throws -> JobContext {
     let source = ImageSource(try #require(URL(string: "http://example.org/a.jpg")))
     let job = JobContext(source, priority: PriorityControl(.visible))

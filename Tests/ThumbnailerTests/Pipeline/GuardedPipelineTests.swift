@@ -52,17 +52,15 @@
   }
 
   @Test func whatIsFreshInTheCacheIsServedAndWhatIsStaleIsNot() async throws {
-    let fixture = try PipelineFixture { [picture] _ in
+    let clock = WallClock()
+    let fixture = try PipelineFixture(configuring: { $0.now = { clock.now } }) { [picture] _ in
       .ok(picture).header("Cache-Control", "max-age=60").header("ETag", "\"1\"")
     }
     _ = try await fixture.pipeline.thumbnail(for: fixture.request())
-    let guarded = try await fixture.restarted { $0.addresses = .publicOnly }
+    let guarded = try await fixture.restarted { ($0.addresses, $0.now) = (.publicOnly, { clock.now }) }
     #expect(await error(of: fixture.request(), by: guarded) == nil)
-    let later = try await fixture.restarted {
-      $0.addresses = .publicOnly
-      $0.now = { Date().addingTimeInterval(120) }
-    }
-    #expect(await error(of: fixture.request(), by: later)?.code == "address-refused")
+    clock.advance(by: 120)
+    #expect(await error(of: fixture.request(), by: guarded)?.code == "address-refused")
     #expect(fixture.origin.requests.count == 1)
   }
 

@@ -2,7 +2,7 @@
 @testable import Thumbnailer
 
 /// The HTTP status of each error, and the table of it in Sources/Thumbnailer/Thumbnailer.docc/Extending.md.
-@Suite(.timeLimit(.minutes(1))) struct HTTPStatusTests {
+@Suite(.timeLimit(.minutes(5))) struct HTTPStatusTests {
   /// Every case of `ThumbnailError`, with what a server would make of it.
   static let errors: [(error: ThumbnailError, status: Int, isTransient: Bool)] = [
     (.invalidRequest(reason: ""), 400, false),

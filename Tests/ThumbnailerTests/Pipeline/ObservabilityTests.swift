@@ -140,6 +140,7 @@
     async let second = pipeline.response(
       for: ThumbnailRequest(source, variant: Variant(size: PixelSize(40, 40), fit: .cover)))
     await poll { workers.waiting == 1 }
+    // Real time: the program measures it, and a part is never longer than the whole.
     let opened = ContinuousClock.now
     gate.open()
     // It begins after the first has ended, which is after this.

@@ -1,7 +1,7 @@
 @testable import CodecTestSupport
 @testable import Thumbnailer
 
-@Suite(.timeLimit(.minutes(2))) struct RowIndexesTests {
+@Suite(.timeLimit(.minutes(5))) struct RowIndexesTests {
   private static func key(_ number: Int) -> SourceKey { SourceKey(identity: "\(number)", headers: []) }
 
   @Test func theOnesUsedLastAreKept() {

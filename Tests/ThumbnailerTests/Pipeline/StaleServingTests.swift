@@ -63,7 +63,7 @@
   @Test func aServerThatFallsSilentLeavesWhatIsStoredGood() async throws {
     let fixture = try RevalidationFixture(gate: Gate())
     try await fixture.fetch(thenWait: 61)
-    // Only who is left without an answer has little patience, so that a busy machine changes nothing.
+    // Real time: only has to pass. Only who is left without an answer has little patience.
     let impatient = try await fixture.restarted { $0.stallTimeout = .milliseconds(300) }
     #expect(try await fixture.origin(of: impatient) == .stale)
   }

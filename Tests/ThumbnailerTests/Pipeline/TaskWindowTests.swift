@@ -1,6 +1,6 @@
 @testable import Thumbnailer
 
-@Suite(.timeLimit(.minutes(1))) struct TaskWindowTests {
+@Suite(.timeLimit(.minutes(5))) struct TaskWindowTests {
   /// A task that ends when told to, or -1 when it is cancelled.
   private struct Held {
     private let signal: AsyncStream<Int>

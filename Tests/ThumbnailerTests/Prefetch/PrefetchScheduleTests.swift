@@ -3,7 +3,7 @@
 
 /// The schedule without a pipeline: two columns of cells 200 points high, six rows in view.
 @Suite struct PrefetchScheduleTests {
-  private let start = ContinuousClock.now
+  private let start = ContinuousClock().systemEpoch
 
   private func schedule(
     items: Int = 1_000, running: Int = 8, prefetches: Int = 4, options: Prefetcher.Options = .init()

@@ -2,7 +2,7 @@
 
 /// Two columns of cells 200 points high, six rows in view, pictures that take 0.3 s.
 @Suite struct PrefetchWindowTests {
-  private let start = ContinuousClock.now
+  private let start = ContinuousClock().systemEpoch
 
   private func window(
     items: Int = 1_000, from begin: Double, speed: Double, frames: Int = 60, options: Prefetcher.Options = .init()

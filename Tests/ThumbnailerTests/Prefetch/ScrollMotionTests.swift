@@ -1,7 +1,7 @@
 @testable import Thumbnailer
 
 @Suite struct ScrollMotionTests {
-  private let start = ContinuousClock.now
+  private let start = ContinuousClock().systemEpoch
 
   /// Plays a scroll at 60 frames a second: `offset` gives where the view, 1,200 points high, is after some seconds.
   private func play(_ motion: inout ScrollMotion, from begin: Double = 0, to end: Double, offset: (Double) -> Double) {

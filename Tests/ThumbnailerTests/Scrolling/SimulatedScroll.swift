@@ -46,7 +46,7 @@ struct SimulatedScroll {
 
   /// Plays a trace, and some seconds more at its end.
   mutating func play(_ trace: ScrollTrace, with schedule: inout PrefetchSchedule, rest: Double = 5) {
-    let start = ContinuousClock.now
+    let start = ContinuousClock().systemEpoch
     let end = trace.duration.seconds + rest
     var wakeTime: ContinuousClock.Instant?
     for number in 0...Int(end / step) {
