@@ -32,7 +32,7 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
-# What a page may take on a busy machine: it asks again for what has not come after 20 s, more than once.
+# Real time: what a page may take on a busy machine: it asks again for what has not come after 20 s, more than once.
 TIMEOUT = 120_000
 NUMBERS = itertools.count()
 # Whether tests go through all of their cases, as before a release.
@@ -212,7 +212,7 @@ class Gallery:
         # A touch ends in the session in which it began.
         self.session = self.session or self.context.new_cdp_session(self.page)
         points = [{"x": x, "y": y, "id": number} for number, (x, y) in enumerate(points)]
-        # Never before what happened already: Chromium ends a tab whose time goes back.
+        # Real time: never before what happened already: Chromium ends a tab whose time goes back.
         self.touched = self.touched + 0.02 if self.touched else time.time()
         self.session.send(
             "Input.dispatchTouchEvent", {"type": kind, "touchPoints": points, "timestamp": self.touched}
@@ -235,6 +235,7 @@ class Gallery:
 def poll(page, is_true, what, pause=20):
     """Asks again until a condition of the test's own is true, or what a page may take is over; meanwhile what happens in
     the page reaches its handlers."""
+    # Real time: the page is another process, whose events come while this one waits.
     deadline = time.monotonic() + TIMEOUT / 1000
     while not is_true():
         assert time.monotonic() < deadline, f"not in time: {what}"

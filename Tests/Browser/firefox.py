@@ -62,6 +62,7 @@ class Firefox:
 
     def wait(self, expression):
         """Waits until an expression of the page is true."""
+        # Real time: the browser is another process.
         end = time.monotonic() + TIMEOUT
         while not self.evaluate(f"Boolean({expression})"):
             assert time.monotonic() < end, f"not true in time: {expression}"

@@ -277,7 +277,7 @@ def test_a_pinch_changes_the_size_by_steps_and_selects_nothing(gallery):
     view.wait_for_pictures()
     view.touch("touchStart", (190, 740))
     view.touch("touchStart", (190, 740), (190, 680))
-    # A finger that stays so long selects.
+    # Real time: a finger that stays so long selects.
     view.wait("start => performance.now() > start + 2400", view.page.evaluate("performance.now()"))
     for apart, size in (100, 1.4), (180, 2):
         view.touch("touchMove", (190, 740), (190, 740 - apart))

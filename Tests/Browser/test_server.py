@@ -110,10 +110,10 @@ def test_what_was_seen_is_shown_offline_and_the_search_goes_on_once_the_service_
     tab.wait_for_selector(SHOWN)
     service.is_reachable = False
     tab.goto(searched + "/?q=lake")
-    tab.wait_for_function("() => document.body.innerText.includes('No connection')", timeout=30_000)
+    tab.wait_for_function("() => document.body.innerText.includes('No connection')")
     tab.wait_for_selector(SHOWN)
     service.is_reachable = True
-    tab.wait_for_function("() => !document.body.innerText.includes('No connection')", timeout=30_000)
+    tab.wait_for_function("() => !document.body.innerText.includes('No connection')")
     tab.wait_for_selector(SHOWN)
 
 

@@ -156,6 +156,7 @@ def test_a_finger_goes_to_the_next_picture(address, tab):
     page.tap("a[data-size] >> nth=0")
     page.wait_for_selector(SHOWN)
     session = page.context.new_cdp_session(page)
+    # Real time: never before what happened already.
     begun = time.time()
     for step, (kind, x) in enumerate([("touchStart", 330), ("touchMove", 200), ("touchMove", 60), ("touchEnd", None)]):
         touch = {"type": kind, "touchPoints": [] if x is None else [{"x": x, "y": 400}]}

@@ -212,11 +212,12 @@ def test_a_tab_out_of_sight_lets_go_of_its_stream_and_takes_it_up_with_what_it_m
 
 
 def test_a_tab_that_is_left_for_a_moment_or_loses_its_server_meanwhile_is_not_lost(gallery):
-    view = gallery().open()
-    view.wait_for_pictures()
+    view = gallery()
+    view.page.clock.install()
+    view.open().wait_for_pictures()
     view.show_tab(False)
     view.show_tab(True)
-    view.page.wait_for_timeout(1500)
+    view.page.clock.run_for(1500)
     assert view.sent("away") == []
     # A server that goes while the tab is out of sight is found again, and let go of again.
     view.show_tab(False)

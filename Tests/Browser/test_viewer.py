@@ -714,6 +714,7 @@ def test_a_picture_whose_windows_are_refused_is_not_said_to_be_soft(gallery):
     poll(view.page, lambda: asked, "a window is requested")
     for _ in range(10):
         view.page.keyboard.press("ArrowLeft")
+    # Real time: what must not come would have come by then, and a page that is late fails nothing.
     view.page.wait_for_timeout(500)
     assert len(asked) == 1 and view.page.inner_text(".softness") == ""
 
@@ -759,6 +760,7 @@ def test_windows_on_the_screen_stay_however_many_they_are(gallery):
     poll(view.page, at_rest, "all windows are there", pause=500)
     view.pictures.clear()
     view.page.keyboard.press("ArrowLeft")
+    # Real time: what must not come would have come by then, and a page that is late fails nothing.
     view.page.wait_for_timeout(500)
     # The next column at most: what was there is not requested again.
     assert len(windows(view)) < 20, windows(view)

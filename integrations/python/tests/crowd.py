@@ -46,7 +46,7 @@ class Crowd(socketserver.ThreadingMixIn, http.server.HTTPServer):
                 # The largest host responds when all others have.
                 self.changed.wait_for(lambda: sum(map(self.answered.__getitem__, HOSTS[1:])) >= len(ROWS) - 105)
             else:
-                # Long enough for another worker's requests, of which there should be none.
+                # Real time: long enough for another worker's requests, of which there should be none.
                 self.changed.wait(0.02)
             under_way.remove(connection)
             self.answered[host] += 1

@@ -208,6 +208,7 @@ def test_a_killed_run_goes_on_where_it_was(program: str, urls: list[str], tmp_pa
     subprocess.run([*command, str(whole)], check=True, capture_output=True)
     process = subprocess.Popen([*command, str(killed)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while process.poll() is None and not list(killed.glob("*_stats.json")):
+        # Real time: another process writes them.
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait()

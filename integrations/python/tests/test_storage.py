@@ -48,6 +48,7 @@ def test_a_killed_run_goes_on_and_storage_that_is_slow_gets_every_shard(
         [sys.executable, "-m", "thumbs_worker.img2dataset", *there], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     while process.poll() is None and not bucket.glob("bucket/out/*_stats.json"):
+        # Real time: another process writes them.
         time.sleep(0.05)
     process.send_signal(signal.SIGKILL)
     process.wait()

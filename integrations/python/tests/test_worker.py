@@ -216,9 +216,10 @@ def test_who_waits_when_the_worker_is_closed_is_told(fake: str) -> None:
     thread = threading.Thread(target=use, daemon=True)
     thread.start()
     while worker.pid is None:
+        # Real time: another thread starts it.
         time.sleep(0.01)
     worker.close(drain=False)
-    thread.join(30)
+    thread.join(300)
     assert not thread.is_alive() and "closed" in str(caught[0])
 
 
@@ -226,19 +227,20 @@ def test_what_is_not_done_in_time_is_given_up_with_the_process(fake: str) -> Non
     worker = Worker(program=fake)
     iterator = worker.map(["http://fake/ok"] + ["http://fake/silent"] * 6)
     assert next(iterator).ok
+    # Real time: only has to pass.
     worker.close(timeout=0.5)
     assert worker.restarted == 0 and worker.pid is None
     with pytest.raises(WorkerError, match="closed"):
         list(iterator)
 
 
-def test_what_was_given_up_is_not_waited_for(fake: str) -> None:
-    begun = time.monotonic()
+def test_what_was_given_up_is_not_waited_for(fake: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with Worker(program=fake) as worker:
         for result in worker.map(["http://fake/ok"] + ["http://fake/silent"] * 6):
             assert result.ok
+            # Whoever is waited for is killed in the end.
+            monkeypatch.setattr(worker._process, "kill", lambda: pytest.fail("it was waited for"))
             break
-    assert time.monotonic() - begun < 30
 
 
 def test_a_line_of_another_version_fails_its_item_alone(fake: str) -> None:
@@ -270,7 +272,7 @@ def test_another_process_of_python_has_a_worker_of_its_own(fake: str, method: st
         assert worker.result("http://fake/ok").ok
         child = context.Process(target=_use, args=(worker, queue))
         child.start()
-        count, pid = queue.get(timeout=30)
+        count, pid = queue.get(timeout=300)
         child.join()
         assert count == 20 and pid != worker.pid
         assert worker.result("http://fake/ok").ok
