@@ -54,6 +54,7 @@ public func eventually(
   var looks = 0
   while try await !condition() {
     looks += 1
+    // Real time: as said above.
     if Task.isCancelled || end.map({ ContinuousClock.now >= $0 && looks > 300 }) == true { return false }
     try? await Task.sleep(for: .milliseconds(2))
   }
