@@ -252,6 +252,27 @@ def test_samples_that_a_new_shard_has_not_are_moved_aside(
         assert moved == set(re.findall("it is (.+) now", capsys.readouterr().err))
 
 
+@pytest.mark.parametrize("edited", ["00000/000000000.json", "00000/notes.txt"])
+def test_what_a_user_writes_while_a_shard_is_replaced_stays(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edited: str
+) -> None:
+    run(output_format="files", output_folder=str(folder := tmp_path / "to"))
+    (folder / "00000_stats.json").unlink()
+    real = Output._move
+
+    def moving(output: Output, source: str, name: str) -> None:
+        if name == "00000.before":
+            with open(folder / edited, "a") as user:
+                user.write("mine")
+        real(output, source, name)
+
+    with monkeypatch.context() as patch, pytest.raises(FileExistsError, match=r"00000\.before/"):
+        patch.setattr(Output, "_move", moving)
+        run(output_format="files", output_folder=str(folder))
+    run(output_format="files", output_folder=str(folder))
+    assert (folder / edited.replace("/", ".before/")).read_text().endswith("mine") and Output(str(folder)).verify() == []
+
+
 def test_a_run_that_ends_between_any_two_files_is_gone_on_with(
     run: Any, place: tuple[str, str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

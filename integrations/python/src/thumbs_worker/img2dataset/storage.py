@@ -150,7 +150,7 @@ class Output:
         aside = list[str]()
         if samples := _samples(self.address, old):
             self.discard({f"{new_name}_stats.json"}.intersection(left))
-            aside = self._move_aside({file.partition("/")[0] for file in old}, not samples <= _samples(source, new))
+            aside = self._move_aside(old, not samples <= _samples(source, new))
         self.discard(left)
         files = {file.replace(name, new_name, 1): digest for file, digest in document["files"].items()}
         if files:
@@ -158,17 +158,20 @@ class Output:
         # Before the files: where these are whole, it is there.
         for file in [f"{layout.LEDGER}/{name}.parquet", *document["files"], f"{name}_stats.json"]:
             self._move(f"{source}/{file}", file.replace(name, new_name, 1))
-        self.discard(part for each in aside for part in self._parts(each))
+        self.discard(aside)
 
-    def _move_aside(self, files: set[str], stays: bool) -> list[str]:
-        """Gives files and folders of a shard free names beside them, with the same end. In object storage they are copied.
-        Returns what may be removed when the new one is there."""
+    def _move_aside(self, parts: list[str], stays: bool) -> list[str]:
+        """Gives the files and folders of a shard's parts free names beside them, with the same end. In object storage they
+        are copied. Returns what of these may be removed when the new one is there: not what came or changed since."""
+        files = {file.partition("/")[0] for file in parts}
         number = next(n or "" for n in itertools.count() if not any(self._parts(f"{file}{_ASIDE}{n or ''}") for file in files))
         for file in sorted(files):
             self._move(f"{self.address}/{file}", name := f"{file}{_ASIDE}{number}")
             if stays:
                 print(f"{file} has what its new shard has not: it is {name} now", file=sys.stderr)
-        return [] if stays else [f"{file}{_ASIDE}{number}" for file in files]
+        moved = {file: re.sub(r"^[^/]+", rf"\g<0>{_ASIDE}{number}", file) for file in parts}
+        self._states.update({moved[file]: self._states[file] for file in parts if file in self._states})
+        return [] if stays else list(moved.values())
 
     def written(self, new: Iterable[str] = ()) -> list[str]:
         """What runs have written, for `discard`. Throws `FileExistsError`, also for what is in the way of `new` shards."""
@@ -186,7 +189,7 @@ class Output:
             if self._system is not None and some:
                 _again(functools.partial(self._system.rm, [self._at(file) for file in some]))
             folders = {file.partition("/")[0] for file in some if "/" in file} if self._system is None else set()
-            there = [file for folder in folders if folder.isdigit() for file in self._parts(folder)]
+            there = [file for folder in folders if folder[0].isdigit() for file in self._parts(folder)]
             for file in [*sorted({*there} - {*some}), *some] if self._system is None else ():
                 state = self._state(file)
                 if state and (file not in some or state != self._states.get(file, state)):
