@@ -61,7 +61,7 @@ struct InputCheck: Sendable {
         let kind = session.root?.state(of: path.bytes)?.kind
         // A site publishes what is behind links and in closed folders, too; what else is there is nobody's business.
         let isPublished = plan.options.site != nil && session.root?.mayHave(path.bytes) == true
-        guard kind.map({ [.regular, .link].contains($0) }) ?? isPublished else { continue }
+        guard kind == .regular || kind == .link || isPublished else { continue }
         if list.linkedOutputs.contains(where: { output?.appending(path.bytes).isWithin($0) == true }) {
           orphan.isLinked = true
         } else if session.root?.written(path.bytes, asIn: index.entries(naming: path.bytes)) != nil {

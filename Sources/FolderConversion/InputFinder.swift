@@ -211,7 +211,7 @@ struct InputFinder {
     // An entry that cannot be examined is kept, and fails when it is checked.
     let kind = (try? entry.kind.get()) ?? .regular
     if list.selection.leavesOut(path, isFolder: kind == .folder) {
-      return options.include.isEmpty && leaveOut(list.absolutePath(path, of: root))
+      return list.selection.excludes(path) && leaveOut(list.absolutePath(path, of: root))
     }
     switch kind {
     case .folder:

@@ -54,9 +54,11 @@ struct InputSelection: Sendable {
 
   /// Whether a path, which is relative, is left out.
   mutating func leavesOut(_ path: some Collection<UInt8>, isFolder: Bool) -> Bool {
-    if Self.matches(exclude, path, &unused.exclude) { return true }
-    return !isFolder && !include.isEmpty && !Self.matches(include, path, &unused.include)
+    excludes(path) || !isFolder && !include.isEmpty && !Self.matches(include, path, &unused.include)
   }
+
+  /// Whether a path, which is relative, is excluded.
+  mutating func excludes(_ path: some Collection<UInt8>) -> Bool { Self.matches(exclude, path, &unused.exclude) }
 
   private static func matches(
     _ patterns: [GlobPattern], _ path: some Collection<UInt8>, _ unused: inout Set<Int>
@@ -77,7 +79,7 @@ struct InputSelection: Sendable {
 
   /// Whether a path is passed over, or a part of it that ends before a slash is excluded.
   private func isLeftOut(folders path: some Collection<UInt8>) -> Bool {
-    DirectoryWalk.passesOver(path, in: folder, countsUnreadable: false)
+    DirectoryWalk.passesOver(path, in: folder, isAsked: false)
       || path.indices.contains { end in
         path[end] == RawPath.slash && exclude.contains { $0.matches(path: Array(path[..<end])) }
       }

@@ -65,12 +65,12 @@ final class OutputFolder: Sendable {
     }
     if !index.unfinishedFolders.isEmpty { try? root.remove(ConversionIndex.temporaryName.bytes) }
     for folder in Set(index.unfinishedFolders) {
-      for name in root.names(in: folder) where NewFile.isTemporary(name) {
+      for name in root.names(in: folder) ?? [] where NewFile.isTemporary(name) {
         let path = folder + (folder.isEmpty ? [] : [RawPath.slash]) + name
         // Another run may write it now, into a folder within this one.
         if let state = Self.unlocked(path, in: root) { try? root.remove(path, if: state) }
       }
-      for name in root.names(in: folder) where NewFile.isSetAside(name) {
+      for name in root.names(in: folder) ?? [] where NewFile.isSetAside(name) {
         let path = folder + (folder.isEmpty ? [] : [RawPath.slash]) + name
         // A user's, if no run has written it: it may have come at the moment of a kill.
         guard let (file, state) = try? root.file(path),

@@ -95,9 +95,10 @@ import Thumbnailer
     let none = try await convert { $0.pairing = .preferJPEG }
     #expect(none.status("A.NEF") == .skipped && none.status("a.jpg") == nil)
     try FileManager.default.removeItem(at: input.appendingPathComponent(".hidden"))
-    for names in [[""], ["/a.jpg", "/A.NEF"]] {
+    for (names, include) in [([""], []), ([""], ["*.jpg", "*.NEF"]), (["/a.jpg", "/A.NEF"], [])] {
       let excluded = try await convert {
         $0.inputs = names.map { .path(self.input.path + $0) }
+        $0.include = include.compactMap { GlobPattern($0) }
         ($0.pairing, $0.exclude) = (.preferJPEG, ["a.jpg"].compactMap { GlobPattern($0) })
       }
       #expect(excluded.results.keys.filter { $0.hasSuffix("A.NEF") || $0.hasSuffix("a.jpg") }.count == 1)

@@ -198,6 +198,7 @@ import TestSupport
     let root = RawPath(path("in"))
     for (name, isLeftOut) in [
       ("a.jpg", false), ("b.jpg", true), ("Private", true), ("e", false), ("later", true), ("phone", true),
+      ("B.JPG", true), ("@EADIR/a.jpg", true),
     ] {
       #expect(DirectoryWalk.passesOver(name.utf8, in: root) == isLeftOut)
     }

@@ -327,6 +327,8 @@
     // Hidden together, too.
     let index = FolderIndex(path: folder.path, extensions: extensions, pairs: true)
     #expect(await index.withPaired(["a/p.JPG"]) == ["a/p.JPG", "a/P.nef", "a/p.heic"])
+    try Data("p.JPG\n".utf8).write(to: folder.appendingPathComponent("a/.hidden"))
+    #expect(try await ids(found(true)) == ["IMG_1.HEIC", "alone.nef", "b/p.nef"])
   }
 
   @Test func aSiteOfThumbnailsIsNoAlbumButWithinItIsAFolder() async throws {

@@ -22,21 +22,24 @@ struct SiteWriter {
     let unknown = unknown(in: [], check.plan.options.pictureExtensions.union([Array("html".utf8)]))
     guard folder.index.isEmpty || unknown.contains(where: isOfSite) else { return }
     for file in unknown {
-      let output = ConversionOutput(path: RawPath(bytes: file), size: nil, format: nil, byteCount: 0, digest: 0)
+      let output = ConversionOutput(path: RawPath(bytes: file), size: nil, format: nil, byteCount: 0, digest: 1)
       folder.index.add(entry(OutputNames.key([file, []]), output))
     }
   }
 
-  /// The pages, pictures and copies that the index does not name.
+  /// The pages, pictures and copies that the index does not name, and what cannot be looked into, which is published, too.
   private func unknown(in path: [UInt8], _ ends: Set<[UInt8]>) -> [[UInt8]] {
     // Another run's has its own index.
     if !path.isEmpty, folder.root.state(of: path + ConversionIndex.name) != nil { return [] }
-    return folder.root.names(in: path).filter { !DirectoryWalk.isHidden($0) }.flatMap { name -> [[UInt8]] in
+    guard let names = folder.root.names(in: path) else { return [path.dropLast()] }
+    return names.filter { !DirectoryWalk.isHidden($0) }.flatMap { name -> [[UInt8]] in
       let file = path + name
       let mayBeOurs = file.starts(with: SiteNames.originals) || ends.contains(NamingTemplate.end(name))
       if folder.index.names(file) { return [] }
       switch folder.root.state(of: file)?.kind {
       case .folder: return unknown(in: file + [RawPath.slash], ends)
+      case .link where mayBeOurs || (try? FileState(of: folder.root.path.appending(file)))?.kind == .folder:
+        return [file]
       case .regular where mayBeOurs: return [file]
       default: return []
       }

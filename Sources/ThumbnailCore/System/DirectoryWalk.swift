@@ -66,15 +66,18 @@ package struct DirectoryWalk {
 
   /// Whether a walk of `root` passes over a path in it, which may be gone, or over a folder of that path.
   ///
-  /// - Parameter countsUnreadable: Whether it does where a list of hidden names cannot be read.
-  package static func passesOver(
-    _ path: some Collection<UInt8>, in root: RawPath, countsUnreadable: Bool = true
-  ) -> Bool {
+  /// - Parameter isAsked: Whether somebody asks for this path. Then it does whatever the case of letters, which the disk may
+  ///   not know, and where a list of hidden names cannot be read.
+  package static func passesOver(_ path: some Collection<UInt8>, in root: RawPath, isAsked: Bool = true) -> Bool {
+    func caseless(_ name: some Collection<UInt8>) -> String { String(decoding: name, as: UTF8.self).lowercased() }
     var folder = root
     return path.split(separator: RawPath.slash).contains { name in
       defer { folder = folder.appending(name) }
-      return isHidden(name) || isMarked(folder.appending(name))
-        || hiddenNames(in: folder)?.contains(Array(name)) ?? countsUnreadable
+      if isHidden(name) || isMarked(folder.appending(name)) { return true }
+      guard isAsked, let listed = hiddenNames(in: folder)?.union(systemNames) else {
+        return hiddenNames(in: folder)?.contains(Array(name)) ?? isAsked
+      }
+      return listed.contains { caseless($0) == caseless(name) }
     }
   }
 

@@ -64,7 +64,8 @@ package struct FolderDatesFile: Sendable {
   /// Removes the files of all folders, and nothing else.
   package static func removeAll(in cacheDirectory: URL) {
     guard let root = try? RootFolder(RawPath(cacheDirectory.path)) else { return }
-    for name in root.names(in: folder.utf8) where name.count == 38 && name.suffix(6).elementsEqual(".dates".utf8) {
+    for name in root.names(in: folder.utf8) ?? [] where name.count == 38 && name.suffix(6).elementsEqual(".dates".utf8)
+    {
       try? root.remove(Array("\(folder)/".utf8) + name)
     }
     root.removeEmptyFolders(of: Array("\(folder)/".utf8))

@@ -69,7 +69,7 @@ final class FolderListing: Sendable {
     let paths = try walk.run(cancelled: cancelled)
     (self.paths, films) = (paths, walk.films)
     leftOut = try ProviderError.listing(root) { () throws(SystemFailure) in
-      pairs ? try Self.paired(in: paths) : []
+      pairs ? try Self.paired(in: paths, walk.hidden) : []
     }
     folders = walk.folders.map { folder in
       (RawPath(root).appending(folder.path), Double(folder.state.modified) < settled ? folder.state : nil)
@@ -311,8 +311,8 @@ final class FolderListing: Sendable {
     return ids + paired.filter { names.haveJPEG(beside: RawPath(bytes: $0.path)) }.map(\.id)
   }
 
-  private static func paired(in paths: PathList) throws(SystemFailure) -> Set<UInt32> {
-    var (paired, names): (Set<UInt32>, CompanionNames) = ([], CompanionNames())
+  private static func paired(in paths: PathList, _ hidden: CompanionNames) throws(SystemFailure) -> Set<UInt32> {
+    var (paired, names): (Set<UInt32>, CompanionNames) = ([], hidden)
     try paths.forEach { _, record in names.add(RawPath(bytes: record.path)) }
     try paths.forEach { index, record in
       if names.haveJPEG(beside: RawPath(bytes: record.path)) { paired.insert(UInt32(index)) }

@@ -16,6 +16,8 @@ struct FolderWalk {
   private var skipped: [SkippedItem] = []
   /// The number of films, which are left out.
   private(set) var films = 0
+  /// The JPEGs that are hidden, whose RAW files and HEICs are, too.
+  private(set) var hidden = CompanionNames()
   /// The folders that were listed or passed over, and the lists of hidden names in them, by their paths within the root, which end with a slash or are empty.
   private(set) var folders: [(path: [UInt8], state: FileState)] = []
 
@@ -78,7 +80,10 @@ struct FolderWalk {
     {
       folders.append((folder.path + DirectoryWalk.hiddenList, state))
     }
-    guard !entry.isHidden else { return false }
+    if entry.isHidden {
+      hidden.add(RawPath(bytes: folder.path + entry.name))
+      return false
+    }
     let end = Self.end(of: entry.name)
     let isPicture = extensions.contains(end)
     switch entry.kind {
