@@ -6,8 +6,6 @@ import Thumbnailer
 struct RunSummary {
   /// The number of results that the source reports; for people only. Nil if anything but the page limit ended the run.
   var matching: Int?
-  /// The number of results beyond the page limit.
-  private var unseen: Int? { matching.map { $0 - pictures } }
 
   var pictures = 0
   private var outcomes: [PictureReport.Status: Int] = [:]
@@ -94,8 +92,8 @@ struct RunSummary {
       lines.append("\(damaged) damaged: what can be read of \(damaged == 1 ? "it" : "them") is shown, and not stored")
     }
     if let exportText { lines.append(exportText) }
-    if let unseen, unseen > 0 {
-      lines.append("\(unseen) more match: three pages end a run; give --count N for more")
+    if let matching, matching > pictures {
+      lines.append("\(matching - pictures) more match: three pages end a run; give --count N for more")
     }
     if !failures.isEmpty {
       let causes = failures.byCount.map { "\($0.value) \($0.key)" }
