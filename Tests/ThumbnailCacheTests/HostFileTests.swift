@@ -6,7 +6,7 @@
   init() throws { directory = try TemporaryDirectory() }
 
   private func file(after seconds: Double = 0) -> HostFile {
-    HostFile(directory: directory.url) { [date] in date + seconds }
+    HostFile(directory: directory.url, patience: .seconds(600)) { [date] in date + seconds }
   }
 
   @Test func whatOneNotesTheOtherReadsOnce() async throws {

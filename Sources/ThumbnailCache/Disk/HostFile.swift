@@ -23,15 +23,18 @@ package final class HostFile: HostLedger {
 
   private let path: String?
   private let now: @Sendable () -> Date
+  private let patience: Duration
   private let state = Mutex(State())
   private let queue = DispatchQueue(label: "thumbnailer.hosts", qos: .utility)
 
   /// Does not read the file yet.
   ///
-  /// - Parameter directory: The cache's folder; nil keeps everything in memory.
-  package init(directory: URL?, now: @escaping @Sendable () -> Date = { Date() }) {
+  /// - Parameters:
+  ///   - directory: The cache's folder; nil keeps everything in memory.
+  ///   - patience: How long a change waits for those of other processes.
+  package init(directory: URL?, patience: Duration = .seconds(2), now: @escaping @Sendable () -> Date = { Date() }) {
     path = directory.map { $0.appendingPathComponent(Self.name).path }
-    self.now = now
+    (self.patience, self.now) = (patience, now)
   }
 
   /// Deletes the file in a folder.
@@ -68,19 +71,18 @@ package final class HostFile: HostLedger {
     await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
   }
 
-  /// Blocks while another process changes the file, for at most two seconds.
+  /// Blocks while another process changes the file, for at most `patience`.
   private func changeNow<Value: Sendable>(_ key: HostLedgerKey, _ change: (inout HostRecord) -> Value) -> Value {
     if let path,
       let value = try? FileLock.hold(
-        path + ".lock", timeout: .seconds(2),
+        path + ".lock", timeout: patience,
         { () throws(DiskCacheError) in
           guard var records = Self.records(at: path) else {
             throw .failed(path: path, reason: "it is another program's")
           }
           let value = self.change(&records, key, change)
           Self.write(records, to: path)
-          let file = try? FileState(of: RawPath(path))
-          state.withLock { ($0.records, $0.file, $0.isNews) = (records, file, true) }
+          state.withLock { ($0.records, $0.file, $0.isNews) = (records, try? FileState(of: RawPath(path)), true) }
           return value
         })
     {
