@@ -96,7 +96,7 @@ def test_objects_become_files_of_their_folder_alone(
     bucket.pipe_file(f"bucket/bad/{layout.LEDGER}/../../../victim/0.jpg", b"x")
     bucket.pipe_file("bucket/bad/00000_stats.json", b"{}")
     output = Output("s3://bucket/bad")
-    assert "plain name" in str(pytest.raises(ValueError, output.begin, overwrite=False, needs_ledger=True).value)
+    assert "plain name" in str(pytest.raises(ValueError, output.begin, needs_ledger=True).value)
     pytest.raises(SettingError, Output, "s3://bucket/data[1]")
     output.close()
     assert tree(victim) == before
@@ -133,14 +133,15 @@ def test_folders_of_an_output_are_no_links(run: Any, tmp_path: Path, victim: Pat
 
 
 def test_what_is_of_no_shard_stays_in_an_output(run: Any, place: tuple[str, str, Any]) -> None:
-    own = {"notes.txt", "2024/IMG_1.jpg", "00001/summer/0.jpg", "00000.jpg", "12345", "x_stats.json", "_tmp/a-1-1/b"}
+    own = {"notes.txt", "2024/20240613.jpg", "00001/summer/0.jpg", "00000.jpg", "12345", "x_stats.json", "_tmp/a-1-1/b"}
     address, root, system = place
     for name in own:
         system.pipe_file(f"{root}/{name}", b"the user's")
     run(output_folder=address)
     shard = found(system, root).keys() - own
     assert {"00000/000000000.jpg", "00000.parquet", "00000_stats.json", f"{layout.MANIFEST}/00000.manifest"} <= shard
-    run(output_folder=address, incremental_mode="overwrite")
+    system.rm_file(f"{root}/00000_stats.json")
+    run(output_folder=address)
     after = found(system, root)
     assert after.keys() == own | shard and {after[name] for name in own} == {b"the user's"}
 
@@ -150,17 +151,15 @@ def test_a_file_in_the_place_of_a_shard_is_left(run: Any, place: tuple[str, str,
     address, root, system = place
     file = f"{root}/{name}"
     system.pipe_file(file, b"the user's")
-    for mode in ("incremental", "overwrite"):
-        with pytest.raises(FileExistsError, match=f"{name} is in the way"):
-            run(output_folder=address, output_format="webdataset", incremental_mode=mode)
+    with pytest.raises(FileExistsError, match=f"{name} is in the way"):
+        run(output_folder=address, output_format="webdataset")
     assert system.cat_file(file) == b"the user's"
     # The list itself is left, too, although it may have the name of a shard.
     with pytest.raises(SettingError, match="copy it"):
-        run(output_folder=address, url_list=f"{address}/{name}", incremental_mode="overwrite")
+        run(output_folder=address, url_list=f"{address}/{name}")
     assert system.cat_file(file) == b"the user's"
     system.rm(file)
-    for _ in range(2):
-        run(output_folder=address, output_format="webdataset", incremental_mode="overwrite")
+    run(output_folder=address, output_format="webdataset")
     assert Output(address).verify() == []
 
 
@@ -170,39 +169,31 @@ OTHERS = ["00000/000000000.txt", "00000.tar", "00000.parquet", "_ledger/00000.pa
 @pytest.mark.parametrize("name", OTHERS)
 def test_a_shard_with_what_was_not_written_so_is_left_whole(run: Any, place: tuple[str, str, Any], name: str) -> None:
     address, root, system = place
-    # Of a folder where no run has been, one with shards, and one whose shard lacks its statistics.
-    for mode in ("incremental", "overwrite", "incremental"):
+    # Of a folder where no run has been, and one whose shard lacks its statistics.
+    for is_new in (True, False):
         kept = system.cat_file(f"{root}/{name}") if system.exists(f"{root}/{name}") else None
         system.pipe_file(f"{root}/{name}", b"the user's")
         before = found(system, root)
-        if name != "00000.tar" or mode == "overwrite" or "00000.parquet" in before:
+        if name != "00000.tar" or not is_new:
             with pytest.raises((FileExistsError, ValueError), match=rf"({name}|00000) is (in the way|not)"):
-                run(output_folder=address, incremental_mode=mode)
+                run(output_folder=address)
             assert found(system, root) == before
         system.rm_file(f"{root}/{name}")
         if kept is not None:
             system.pipe_file(f"{root}/{name}", kept)
-        run(output_folder=address, incremental_mode=mode)
+        run(output_folder=address)
         assert Output(address).verify() == []
-        if mode == "overwrite":
-            system.rm_file(f"{root}/00000_stats.json")
+        system.rm_file(f"{root}/00000_stats.json")
 
 
 @pytest.mark.parametrize("name", ["00000/notes.txt", "00000/000000000.txt", "00000/000000001.jpg", "00000_stats.json"])
-def test_what_changes_after_it_was_looked_at_is_not_removed(
-    run: Any, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_changes_after_it_was_looked_at_is_not_removed(run: Any, tmp_path: Path, name: str) -> None:
     run()
-    real = Output.written
-
-    def written(*arguments: Any) -> list[str]:
-        files = real(*arguments)
-        (tmp_path / "out" / name).write_text("an hour's work")
-        return files
-
-    monkeypatch.setattr(Output, "written", written)
+    output = Output(str(tmp_path / "out"))
+    files = output.written([])
+    (tmp_path / "out" / name).write_text("an hour's work")
     with pytest.raises(FileExistsError, match=rf"{name} has changed or come" + (".*already: 00000_stats" * ("/" in name))):
-        run(incremental_mode="overwrite")
+        output.discard(files)
     assert (tmp_path / "out" / name).read_text() == "an hour's work"
 
 
@@ -213,11 +204,12 @@ def test_a_shard_of_an_earlier_version_is_replaced(run: Any, tmp_path: Path) -> 
     document = json.loads(manifest.read_text())
     del document["samples"]
     manifest.write_text(json.dumps(document))
+    (tmp_path / "out/00000_stats.json").unlink()
     (tmp_path / "out/00000/notes.txt").write_text("the user's")
     with pytest.raises(FileExistsError, match="00000 is in the way"):
-        run(incremental_mode="overwrite")
+        run()
     (tmp_path / "out/00000/notes.txt").unlink()
-    run(incremental_mode="overwrite")
+    run()
     assert tree(tmp_path / "out").keys() == before.keys() and Output(str(tmp_path / "out")).verify() == []
 
 
@@ -252,6 +244,23 @@ def test_samples_that_a_new_shard_has_not_are_moved_aside(
         assert moved == set(re.findall("it is (.+) now", capsys.readouterr().err))
 
 
+def test_no_list_is_lost_or_passed_over(run: Any, tmp_path: Path, urls: list[str]) -> None:
+    folder, listed = tmp_path / "out", tmp_path / "list.csv"
+    listed.write_text(f"url,caption\n{urls[0]}-gone,one\n")
+    run(url_list=str(listed), input_format="csv", caption_col="caption")
+    before = tree(folder)
+    listed.write_text("url\n")
+    for mode, message in (("incremental", "list.csv has no rows"), ("overwrite", "incremental_mode=.*nothing is removed")):
+        with pytest.raises(SettingError, match=message):
+            run(url_list=str(listed), input_format="csv", incremental_mode=mode)
+    assert tree(folder) == before
+    # The list is the shard's own file, by another path; only its captions would go, for its rows have failed.
+    (tmp_path / "list.parquet").hardlink_to(folder / "00000.parquet")
+    (folder / "00000_stats.json").unlink()
+    run(url_list=str(tmp_path / "list.parquet"), input_format="parquet")
+    assert tree(folder)["00000.parquet.before"] == before["00000.parquet"] and Output(str(folder)).verify() == []
+
+
 @pytest.mark.parametrize("edited", ["00000/000000000.json", "00000/notes.txt"])
 def test_what_a_user_writes_while_a_shard_is_replaced_stays(
     run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edited: str
@@ -276,11 +285,14 @@ def test_what_a_user_writes_while_a_shard_is_replaced_stays(
 def test_a_run_that_ends_between_any_two_files_is_gone_on_with(
     run: Any, place: tuple[str, str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    address = place[0]
+    address, root, system = place
+    run(output_folder=address)
     owner, step = (storage, "_again") if "://" in address else (Path, "rename")
     real = getattr(owner, step)
     for most in range(100):
         left = [most]
+        for file in filter(re.compile(r"\.before|_stats\.json").search, system.find(root)):
+            system.rm_file(file)
 
         def ending(*arguments: Any) -> Any:
             left[0] -= 1
@@ -291,7 +303,7 @@ def test_a_run_that_ends_between_any_two_files_is_gone_on_with(
         with monkeypatch.context() as patch:
             patch.setattr(owner, step, ending)
             try:
-                run(output_folder=address, incremental_mode="overwrite")
+                run(output_folder=address)
             except OSError as error:
                 assert "killed" in str(error)
         run(output_folder=address)

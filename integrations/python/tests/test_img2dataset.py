@@ -8,7 +8,6 @@ import json
 import os
 import pickle
 import resource
-import shutil
 import signal
 import subprocess
 import sys
@@ -190,13 +189,6 @@ def test_done_shards_are_left_and_extending_adds_others(program: str, urls: list
     assert tree(tmp_path / "out") == before
     run(program, incremental_mode="extend", **settings)
     assert (tmp_path / "out/00005.tar").exists()
-    # What no run has written stays.
-    (tmp_path / "out/2024").mkdir()
-    (tmp_path / "out/2024/20240613.jpg").write_text("the user's")
-    run(program, incremental_mode="overwrite", **settings)
-    assert (tmp_path / "out/2024/20240613.jpg").read_text() == "the user's"
-    shutil.rmtree(tmp_path / "out/2024")
-    assert tree(tmp_path / "out") == before
 
 
 def test_a_killed_run_goes_on_where_it_was(program: str, urls: list[str], tmp_path: Path) -> None:

@@ -357,7 +357,7 @@ def test_a_folder_has_one_run_at_a_time(planned: Any, picture: bytes, run: Any, 
     first.start()
     try:
         assert has_begun.wait(60)
-        for settings in ({}, {"only_failed": True, "url_list": ""}, {"incremental_mode": "overwrite"}):
+        for settings in ({}, {"only_failed": True, "url_list": ""}):
             with pytest.raises(BlockingIOError, match="another run"):
                 run(urls, "other", **{**settings, "output_folder": str(tmp_path / "out")})
     finally:

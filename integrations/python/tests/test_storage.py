@@ -112,7 +112,7 @@ def test_the_ledger_of_an_earlier_shard_is_gone_when_its_successor_is_committed(
     # The next run knows the shard by its name alone.
     bucket.pipe_file(stale, b"")
     output = Output("s3://bucket/again")
-    output.begin(overwrite=False, needs_ledger=False)
+    output.begin(needs_ledger=False)
     assert layout.done_shards(output.folder) == {0: "00000"} and not (output.folder / ledger.FOLDER).exists()
     output.close()
 

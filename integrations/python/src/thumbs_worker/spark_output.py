@@ -74,7 +74,7 @@ class _Task:
         # Two attempts at one partition, as Spark starts them for slow ones, have folders of their own. It takes the
         # reports of one of them alone, and so does the driver.
         output = Output(f"{self.folder}/{partition}-{context.taskAttemptId()}")
-        output.begin(overwrite=False, needs_ledger=False)
+        output.begin(needs_ledger=False)
         reports: list[dict[str, Any]] = []
 
         def report(shard: Shard, document: dict[str, Any]) -> None:
@@ -224,7 +224,7 @@ def write_failed(
     with contextlib.closing(_output(output)) as there:
         if _SUCCESS not in there.names():
             raise FileNotFoundError(f"{shown(there.address)} has no {_SUCCESS}: write it first (overwrite=True over a part)")
-        there.begin(overwrite=False, needs_ledger=True)
+        there.begin(needs_ledger=True)
         rows = ledger.pending(there.folder, None if until is None else seconds(until), fetch=there.fetch)
         if rows is None:
             return Written(0, 0, 0)

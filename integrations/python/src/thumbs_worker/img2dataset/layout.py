@@ -20,6 +20,7 @@ from typing import IO, Any, Protocol
 import pyarrow as pa
 import pyarrow.parquet
 
+from thumbs_worker.img2dataset.settings import RESERVED
 from thumbs_worker.img2dataset.tfrecord import Records
 
 # Where files are until they are whole.
@@ -32,6 +33,8 @@ LEDGER = "_ledger"
 ENDS = ("", ".tar", ".parquet", ".tfrecord")
 _FIELDS = {"files", "rows", "successes", "samples", "completes"}
 _READ_SIZE = 1 << 20
+# The columns that are not of the list.
+_MADE = RESERVED - {"url", "caption"}
 # Rows of a row group, as img2dataset writes them.
 _ROWS_AT_ONCE = 100
 # More kinds of errors than this are not told apart in a shard's statistics.
@@ -321,7 +324,8 @@ def digest(stream: IO[bytes]) -> str:
 
 
 def samples(file: str, stream: IO[bytes]) -> list[tuple[str, str]]:
-    """What is in a file of a shard, each with its hash: members, records, rows with an image, or the file itself."""
+    """What is in a file of a shard, each with its hash: members, records, the file itself, or what each row has of the
+    list, and the whole rows of images."""
     if file.endswith(".tar"):
         with tarfile.open(fileobj=stream, mode="r|") as tar:
             return [(each.name, digest(tar.extractfile(each) or io.BytesIO())) for each in tar]
@@ -330,8 +334,10 @@ def samples(file: str, stream: IO[bytes]) -> list[tuple[str, str]]:
         return [("", digest(io.BytesIO(stream.read(int.from_bytes(each, "little") + 4)))) for each in lengths]
     if file.endswith(".parquet"):
         batches = pa.parquet.ParquetFile(stream).iter_batches(_ROWS_AT_ONCE)
-        rows = (row for batch in batches for row in batch.to_pylist() if row.get("status") == "success")
-        return [("", hashlib.sha256(repr(row).encode()).hexdigest()) for row in rows]
+        rows = (row for batch in batches for row in batch.to_pylist())
+        pairs = (({name: row[name] for name in row if name not in _MADE}, row) for row in rows)
+        parts = (part for listed, row in pairs for part in (listed, row)[: 1 + (row.get("status") == "success")])
+        return [("", hashlib.sha256(repr(part).encode()).hexdigest()) for part in parts]
     return [(file.rpartition("/")[2], digest(stream))]
 
 

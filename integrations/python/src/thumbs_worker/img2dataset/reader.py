@@ -66,7 +66,8 @@ def failed_shards(settings: Settings, rows: pa.Table, first: int) -> Iterator[Sh
 
 
 def shards(settings: Settings, first: int, done: Container[int]) -> Iterator[Shard]:
-    """The shards of the list, but for those that are done. Each file begins a shard, as img2dataset has it."""
+    """The shards of the list, but for those that are done. Each file begins a shard, as img2dataset has it, and is read
+    once: it may be a pipe."""
     number = first
     size = settings.number_sample_per_shard
     for file in input_files(settings):
@@ -75,12 +76,8 @@ def shards(settings: Settings, first: int, done: Container[int]) -> Iterator[Sha
             if number not in done:
                 yield shard_of(number, _part(table, begin, size), settings)
             number += 1
-
-
-def shard_count(settings: Settings) -> int:
-    """How many shards the list makes."""
-    size = settings.number_sample_per_shard
-    return sum(-(-read(file, settings).num_rows // size) for file in input_files(settings))
+    if number == first:
+        raise SettingError(f"url_list: {settings.url_list} has no rows, or has been read already")
 
 
 def _part(table: pa.Table, begin: int, count: int) -> pa.Table:

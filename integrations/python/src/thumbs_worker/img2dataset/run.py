@@ -11,7 +11,7 @@ from typing import Any
 
 from thumbs_worker.img2dataset import layout, ledger
 from thumbs_worker.img2dataset.fill import Filler
-from thumbs_worker.img2dataset.reader import Shard, failed_shards, input_files, shard_count, shards
+from thumbs_worker.img2dataset.reader import Shard, failed_shards, input_files, shards
 from thumbs_worker.img2dataset.resize import Resizer
 from thumbs_worker.img2dataset.robots import Robots, robots_options
 from thumbs_worker.img2dataset.settings import SettingError, Settings, split
@@ -104,9 +104,7 @@ class Run:
             if self._output.holds(file):
                 raise SettingError(f"url_list: {file} has the name of a file of the output: copy it elsewhere")
         mode = "extend" if self._settings.only_failed else self._settings.incremental_mode
-        count = shard_count(self._settings) if mode == "overwrite" else 0
-        new = [layout.shard_name(number, self._settings.oom_shard_count) for number in range(count)]
-        self._output.begin(mode == "overwrite", self._settings.only_failed, new)
+        self._output.begin(needs_ledger=self._settings.only_failed)
         done = layout.done_shards(self._folder)
         if mode == "extend":
             return max(done, default=-1) + 1, ()

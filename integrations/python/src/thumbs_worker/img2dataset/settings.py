@@ -99,14 +99,14 @@ class Settings:
         return self.whole_files or self.skip_reencode or self.disable_all_reencoding or self.verify_hash is not None
 
     def _check_choices(self) -> None:
+        for name, (is_refused, reason) in _REFUSED.items():
+            if is_refused(value := getattr(self, name)):
+                raise SettingError(f"{name}={value} is not supported: {reason}")
         for name, allowed in _CHOICES.items():
             value = getattr(self, name)
             if value not in allowed:
                 shown = ", ".join(str(choice) for choice in allowed)
                 raise SettingError(f"{name}={value} is not supported here, only: {shown}")
-        for name, (is_refused, reason) in _REFUSED.items():
-            if is_refused(getattr(self, name)):
-                raise SettingError(f"{name} is not supported: {reason}")
 
     def _check_columns(self) -> None:
         if self.verify_hash is not None:
@@ -156,7 +156,7 @@ _CHOICES: Mapping[str, Sequence[Any]] = {
     ),
     "distributor": ("multiprocessing", "pyspark", "ray"),
     "compute_hash": (None, "md5", "sha256", "sha512"),
-    "incremental_mode": ("incremental", "overwrite", "extend"),
+    "incremental_mode": ("incremental", "extend"),
     "upscale_interpolation": ("lanczos", "lanczos4", "cubic", "bicubic", "linear", "bilinear", "nearest", "area"),
     "downscale_interpolation": ("area", "lanczos", "lanczos4", "cubic", "bicubic", "linear", "bilinear"),
 }
@@ -166,6 +166,7 @@ _REFUSED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
         bool,
         "anybody on the way could replace the images; name a file of authorities to trust, in SSL_CERT_FILE",
     ),
+    "incremental_mode": (lambda value: value == "overwrite", "nothing is removed; move the folder away, or name another"),
     "enable_wandb": (bool, "read the _stats.json files of the output instead"),
 }
 

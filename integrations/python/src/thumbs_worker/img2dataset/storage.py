@@ -3,7 +3,7 @@
 A shard is complete before it comes there: first its manifest, which says which bytes its files have, then these, and
 its statistics last, which commit it. So the next run knows what one that was killed has left. What no manifest names as
 it is there is somebody's own: it is neither removed nor replaced. Samples that a shard has not which takes the place of
-others are moved aside, unless their removal was asked for.
+others are moved aside.
 """
 
 from __future__ import annotations
@@ -117,22 +117,19 @@ class Output:
                 raise BlockingIOError(f"another run writes into {self.address}: try again when it has ended") from None
         self._lock = lock
 
-    def begin(self, overwrite: bool, needs_ledger: bool, new: Iterable[str] = ()) -> None:
-        """Makes the folder, and gets the names of the shards that are there, and the ledger. `overwrite` removes shards,
-        for those that are called `new`. Throws `FileExistsError` for what is in the way, before anything is removed."""
+    def begin(self, needs_ledger: bool) -> None:
+        """Makes the folder, and gets the names of the shards that are there, and the ledger. Throws `FileExistsError` for
+        what is in the way."""
         self.claim()
         if self._system is not None:
             # Others may have written there since it was listed.
             self._system.invalidate_cache()
-        if overwrite:
-            self.discard(self.written(new))
-        else:
-            done = {name.removesuffix("_stats.json") for name in self.names() if name.endswith("_stats.json")}
-            for name in done if self._system is not None else ():
-                (self.folder / layout.plain(f"{name}_stats.json", self.address)).touch()
-            self._left(self._begun() - done)
-            for part in (layout.MANIFEST, layout.LEDGER) if needs_ledger and self._system is not None else ():
-                self._get_files(part)
+        done = {name.removesuffix("_stats.json") for name in self.names() if name.endswith("_stats.json")}
+        for name in done if self._system is not None else ():
+            (self.folder / layout.plain(f"{name}_stats.json", self.address)).touch()
+        self._left(self._begun() - done)
+        for part in (layout.MANIFEST, layout.LEDGER) if needs_ledger and self._system is not None else ():
+            self._get_files(part)
         self.sweep(layout.TEMPORARY, _TEMPORARY)
 
     def published(self, name: str) -> None:
@@ -173,7 +170,7 @@ class Output:
         self._states.update({moved[file]: self._states[file] for file in parts if file in self._states})
         return [] if stays else list(moved.values())
 
-    def written(self, new: Iterable[str] = ()) -> list[str]:
+    def written(self, new: Iterable[str]) -> list[str]:
         """What runs have written, for `discard`. Throws `FileExistsError`, also for what is in the way of `new` shards."""
         there = {name.partition(".")[0].removesuffix("_stats") for name in self.names()}
         return self._left(self._begun() | there.intersection(new))
