@@ -28,11 +28,12 @@ final class Interruption: @unchecked Sendable {
 
   /// Runs `work` in a task that the first signal cancels. To be called once.
   func cancelling<Success: Sendable>(_ work: @escaping @Sendable () async throws -> Success) async throws -> Success {
+    let numbers = [SIGINT, SIGTERM]
+    // The default action would end the process before the dispatch source listens, with work that has begun.
+    _ = Self.early.load(ordering: .relaxed)
+    for number in numbers { Foundation.signal(number) { Interruption.early.store($0, ordering: .releasing) } }
     let task = Task { try await work() }
-    for number in [SIGINT, SIGTERM] {
-      // The default action would end the process before the dispatch source listens.
-      _ = Self.early.load(ordering: .relaxed)
-      Foundation.signal(number) { Interruption.early.store($0, ordering: .releasing) }
+    for number in numbers {
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global(qos: .userInteractive))
       source.setEventHandler { [self] in take(number, task.cancel) }
       source.setRegistrationHandler { [self] in
