@@ -46,17 +46,33 @@ struct Thumbs: AsyncParsableCommand {
     BundledLibraries.announce()
     setUpProcess()
     prepareHelper()
+    let status = await run(Array(CommandLine.arguments.dropFirst()))
+    if status == .success { return }
+    // At once: workers may still load libraries, some of which abort at an orderly end if they are not set up completely.
+    fflush(nil)
+    _exit(status.rawValue)
+  }
+
+  /// Runs a command line, and returns the exit status. Help and version go to stdout, every other end that was not
+  /// reported is one line on stderr.
+  static func run(_ arguments: [String]) async -> ExitCode {
     do {
-      var command = try parseAsRoot()
-      if var command = command as? any AsyncParsableCommand {
-        try await command.run()
-      } else {
-        try command.run()
-      }
+      var command = try parseAsRoot(arguments)
+      if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
       try Console.standard.finishPrinting()
+      return .success
     } catch {
-      leave(with: error)
+      return report(error, of: arguments)
     }
+  }
+
+  private static func report(_ error: any Error, of arguments: [String]) -> ExitCode {
+    let console = Console.standard
+    try? console.finishPrinting()
+    let failure = CommandFailure(thrown: error, arguments: ["thumbs"] + arguments)
+    guard failure.status == .success, let text = failure.message else { return console.report(failure) }
+    do { try console.print(text) } catch { return report(error, of: arguments) }
+    return .success
   }
 
   /// Has a helper start while a command that will need one reads its arguments.
@@ -78,25 +94,5 @@ struct Thumbs: AsyncParsableCommand {
     // system at once.)
     _ = mallopt(M_ARENA_MAX, 2)
     _ = mallopt(M_TRIM_THRESHOLD, 1 << 20)
-  }
-
-  /// Ends the process with the error's exit status: help and version go to stdout, everything else is one line on
-  /// stderr.
-  private static func leave(with error: any Error) -> Never {
-    let console = Console.standard
-    try? console.finishPrinting()
-    let failure = CommandFailure(thrown: error, arguments: CommandLine.arguments)
-    if failure.status == .success, let text = failure.message {
-      do { try console.print(text) } catch { leave(with: error) }
-      end(with: .success)
-    }
-    end(with: console.report(failure))
-  }
-
-  /// Ends the process at once. Workers may still load libraries, some of which abort at an orderly end if they are not
-  /// set up completely.
-  private static func end(with status: ExitCode) -> Never {
-    fflush(nil)
-    _exit(status.rawValue)
   }
 }

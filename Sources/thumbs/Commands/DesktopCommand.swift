@@ -56,7 +56,7 @@ struct DesktopCommand: AsyncParsableCommand {
   func run() async throws {
     VerboseLog.start(report.verbose)
     if one { return try await makeOne() }
-    var folder = ThumbnailPipeline.Configuration.standardCacheDirectory()
+    var folder = ThumbnailPipeline.Configuration.standardCacheDirectory(environment: SecretVariables.environment)
     folder.deleteLastPathComponent()
     var options = FolderConverter.Options.desktop(
       paths.map { .path($0) }, in: RawPath(folder.appendingPathComponent("thumbnails").path))

@@ -19,7 +19,7 @@ extension GetCommand {
         .cannotWrite, "\(output) is the picture itself, which would be lost; choose another --output")
     }
     source = source.adding(try logins.added(to: network.hostHeaders(for: source.url)))
-    if output == "-", isatty(STDOUT_FILENO) == 1 {
+    if output == "-", isatty(Console.standard.output) == 1 {
       throw CommandFailure(
         .cannotWrite, "stdout is a terminal, which cannot show a picture; name a file with --output, or use a pipe")
     }

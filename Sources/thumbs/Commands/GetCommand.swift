@@ -96,10 +96,11 @@ struct GetCommand: AsyncParsableCommand {
 extension ImageSource {
   /// The image on stdin, read into memory until it is longer than what is accepted.
   static func standardInput(mostBytes: Int) throws -> ImageSource {
-    if isatty(STDIN_FILENO) == 1 { throw ValidationError("stdin is a terminal: name a file, or use a pipe") }
+    let input = Console.standard.input
+    if isatty(input) == 1 { throw ValidationError("stdin is a terminal: name a file, or use a pipe") }
     var data = Data()
     var buffer = [UInt8](repeating: 0, count: 1 << 20)
-    while data.count <= mostBytes, case let count = read(STDIN_FILENO, &buffer, buffer.count), count != 0 {
+    while data.count <= mostBytes, case let count = read(input, &buffer, buffer.count), count != 0 {
       if count < 0 { throw CommandFailure(.someFailed, "stdin cannot be read: \(SystemFailure.last.reason)") }
       data += buffer[..<count]
     }

@@ -170,7 +170,7 @@ struct ServeCommand: AsyncParsableCommand {
       try await interruption.cancelling { [sharing] in
         for address in addresses { try Console.standard.print(address) }
         if let login { try sharing.announce(login, at: addresses[0]) }
-        if isatty(STDERR_FILENO) == 1 { Console.standard.complain("serving; Ctrl-C ends it") }
+        if isatty(Console.standard.error) == 1 { Console.standard.complain("serving; Ctrl-C ends it") }
         try await Task.sleep(for: .seconds(Int32.max))
       }
     } catch let error as SystemFailure {

@@ -82,7 +82,8 @@ struct WorkerCommand: AsyncParsableCommand {
     let options = try workerOptions()
     let worker: ThumbnailWorker
     do throws(FileWriteError) {
-      worker = try ThumbnailWorker(pipeline, options, reading: STDIN_FILENO, writing: STDOUT_FILENO)
+      worker = try ThumbnailWorker(
+        pipeline, options, reading: Console.standard.input, writing: Console.standard.output)
     } catch {
       throw CommandFailure(error, choose: "another folder")
     }

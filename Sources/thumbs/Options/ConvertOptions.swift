@@ -82,7 +82,7 @@ struct OrphanOptions: ParsableArguments {
 
   /// Refuses to ask without a terminal, which could not respond.
   func checkTerminal() throws {
-    if removal == .asked, isatty(STDIN_FILENO) != 1 {
+    if removal == .asked, isatty(Console.standard.input) != 1 {
       throw ValidationError("--delete-orphans cannot ask here, where stdin is no terminal: give --yes, too")
     }
   }

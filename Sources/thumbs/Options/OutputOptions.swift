@@ -30,7 +30,7 @@ struct ReportOptions: ParsableArguments {
   var verbose: Bool { verbosity.verbose }
 
   /// Whether to show the progress line: stderr is a terminal, and nothing else is written there continuously.
-  var showsProgress: Bool { !quiet && !verbose && isatty(STDERR_FILENO) == 1 }
+  var showsProgress: Bool { !quiet && !verbose && isatty(Console.standard.error) == 1 }
 }
 
 /// A trial run.

@@ -14,7 +14,7 @@ enum SecretVariables {
   static let proxy = "THUMBS_PROXY"
 
   /// The values that were set, by name.
-  static let values = ProcessPrivacy.takeVariables([
+  @TaskLocal static var values: [String: String] = ProcessPrivacy.takeVariables([
     ProviderSpecification.unsplashKeyVariable, ProviderSpecification.pexelsKeyVariable, keyPassword, proxy,
     ServiceOptions.signingKeysVariable, ServiceOptions.imaginaryKeyVariable, ServiceOptions.purgeKeyVariable,
     "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",

@@ -53,7 +53,7 @@ struct ShareOptions: ParsableArguments {
   func announce(_ login: Login, at address: String) throws {
     let console = Console.standard
     try console.print(passwordFile.map { "The password is in \($0)." } ?? "Password: \(login.password)")
-    if isatty(STDOUT_FILENO) == 1, let code = QRCode("\(address)login/\(login.ticket)") {
+    if isatty(console.output) == 1, let code = QRCode("\(address)login/\(login.ticket)") {
       for line in code.lines + ["Who scans the code needs no password."] { try console.print(line) }
     }
     console.complain("the network can read along, because this is plain HTTP; docs/nginx.md says how to add TLS")

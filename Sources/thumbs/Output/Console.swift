@@ -4,11 +4,14 @@ import Synchronization
 import ThumbnailCore
 import Thumbnailer
 
-/// The standard output and error of the process. Writes whole lines, so that lines of several threads never mix, and
-/// removes the progress line before each.
+/// Where a command reads and prints. Writes whole lines, so that lines of several threads never mix, and removes the
+/// progress line before each.
 final class Console: Sendable {
-  /// The only console: the process has one stdout and one stderr.
-  static let standard = Console()
+  /// The process's, but in tests that run commands in their own.
+  @TaskLocal static var standard: Console = Console(input: STDIN_FILENO, output: STDOUT_FILENO, error: STDERR_FILENO)
+
+  /// The descriptors, which stay open.
+  let (input, output, error): (Int32, Int32, Int32)
 
   private struct State {
     /// Whether the progress line is on the screen.
@@ -28,13 +31,13 @@ final class Console: Sendable {
   private static let batchBytes = 16 << 10
 
   private let state = Mutex(State())
-  /// Whether stdout and the progress line share a terminal.
-  private let printsToTerminal = isatty(STDOUT_FILENO) == 1
+
+  init(input: Int32, output: Int32, error: Int32) { (self.input, self.output, self.error) = (input, output, error) }
 
   /// Writes a line to stdout, after the buffered ones.
   func print(_ line: String) throws(SystemFailure) {
     let result = state.withLock { state in
-      Self.add(line, to: &state)
+      state.pending += "\(line)\n".utf8
       return writePending(&state)
     }
     try result.get()
@@ -44,7 +47,7 @@ final class Console: Sendable {
   /// each write wakes the reader.
   func printSoon(_ line: String) throws(SystemFailure) {
     let result = state.withLock { state -> Result<Void, SystemFailure> in
-      Self.add(line, to: &state)
+      state.pending += "\(line)\n".utf8
       let isDue = state.lastWrite.map { ContinuousClock.now - $0 >= Self.patience } ?? true
       if isDue || state.failure != nil || state.pending.count >= Self.batchBytes { return writePending(&state) }
       if !state.isWriteScheduled {
@@ -72,26 +75,22 @@ final class Console: Sendable {
     }
   }
 
-  private static func add(_ line: String, to state: inout State) {
-    state.pending.append(contentsOf: line.utf8)
-    state.pending.append(UInt8(ascii: "\n"))
-  }
-
   /// Writes `pending`. On an error its bytes are dropped.
   private func writePending(_ state: inout State) -> Result<Void, SystemFailure> {
     defer { state.pending.removeAll(keepingCapacity: true) }
     if let failure = state.failure { return .failure(failure) }
     guard !state.pending.isEmpty else { return .success(()) }
-    if state.isProgressShown, printsToTerminal { Self.erase(&state.isProgressShown) }
+    // On a terminal, which they share.
+    if state.isProgressShown, isatty(output) == 1 { erase(&state.isProgressShown) }
     state.lastWrite = .now
     return Result { [pending = state.pending] () throws(SystemFailure) in
-      try NewFile.write(pending, to: STDOUT_FILENO)
+      try NewFile.write(pending, to: output)
     }
   }
 
   /// Writes raw bytes to stdout.
   func print(bytes: Data) throws(SystemFailure) {
-    try NewFile.write(bytes, to: STDOUT_FILENO)
+    try NewFile.write(bytes, to: output)
   }
 
   /// Writes a line to stderr, prefixed with the command's name, with secrets removed. Errors are ignored, because
@@ -102,15 +101,15 @@ final class Console: Sendable {
 
   private func say(_ text: String) {
     state.withLock { state in
-      if state.isProgressShown { Self.erase(&state.isProgressShown) }
-      try? NewFile.write(Array("thumbs: \(text)".utf8), to: STDERR_FILENO)
+      if state.isProgressShown { erase(&state.isProgressShown) }
+      try? NewFile.write(Array("thumbs: \(text)".utf8), to: error)
     }
   }
 
   /// Prompts on stderr and reads the reply from stdin. Anything but `y` or `yes` means no.
   func ask(_ question: String, until isOver: () -> Bool) -> Bool {
     say("\(PlainText.line(question)) [y/N] ")
-    var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+    var input = pollfd(fd: self.input, events: Int16(POLLIN), revents: 0)
     while poll(&input, 1, 100) < 1 { if isOver() { return false } }
     return ["y", "yes"].contains(readLine()?.trimmingCharacters(in: .whitespaces).lowercased() ?? "")
   }
@@ -130,12 +129,12 @@ final class Console: Sendable {
       // Drawing first and then erasing to the end of the line avoids flicker.
       let bytes = text.isEmpty ? (state.isProgressShown ? "\r\u{1B}[K" : "") : "\r\(text)\u{1B}[K"
       state.isProgressShown = !text.isEmpty
-      try? NewFile.write(Array(bytes.utf8), to: STDERR_FILENO)
+      try? NewFile.write(Array(bytes.utf8), to: error)
     }
   }
 
-  private static func erase(_ isShown: inout Bool) {
-    try? NewFile.write(Array("\r\u{1B}[K".utf8), to: STDERR_FILENO)
+  private func erase(_ isShown: inout Bool) {
+    try? NewFile.write(Array("\r\u{1B}[K".utf8), to: error)
     isShown = false
   }
 }

@@ -28,7 +28,8 @@ final class Interruption: @unchecked Sendable {
 
   /// Runs `work` in a task that the first signal cancels. To be called once.
   func cancelling<Success: Sendable>(_ work: @escaping @Sendable () async throws -> Success) async throws -> Success {
-    let numbers = [SIGINT, SIGTERM]
+    // A command of a test leaves the signals of its process alone.
+    let numbers = Console.standard.output == STDOUT_FILENO ? [SIGINT, SIGTERM] : []
     // The default action would end the process before the dispatch source listens, with work that has begun.
     _ = Self.early.load(ordering: .relaxed)
     for number in numbers { Foundation.signal(number) { Interruption.early.store($0, ordering: .releasing) } }

@@ -77,7 +77,7 @@ struct OutputFile: ~Copyable, Sendable {
   /// Whether both paths lead to the same regular file, by another mount, too; `-` is the standard input.
   static func isSameFile(_ one: RawPath, _ other: String) -> Bool {
     var status = stat()
-    let isInput = one == RawPath("-") && fstat(STDIN_FILENO, &status) == 0
+    let isInput = one == RawPath("-") && fstat(Console.standard.input, &status) == 0
     guard let first = isInput ? FileState(status) : try? FileState(of: one),
       let second = try? FileState(of: RawPath(other))
     else {

@@ -70,7 +70,7 @@ final class ProgressLine: Sendable {
       parts.append("\(Int(bounded: (Double(expected - values.done) / rate).rounded(.up))) s left")
     }
     parts.append("memory \(ByteSize(bytes: ProcessMemory.current))")
-    return String("\(title)  \(parts.joined(separator: "  "))".prefix(Self.width - 1))
+    return String("\(title)  \(parts.joined(separator: "  "))".prefix(width - 1))
   }
 
   /// `waiting for 3 from images.example.org`; nil if `hosts` is empty.
@@ -83,8 +83,8 @@ final class ProgressLine: Sendable {
   }
 
   /// The terminal's width in columns; 80 if unknown.
-  private static var width: Int {
+  private var width: Int {
     var size = winsize()
-    return ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
+    return ioctl(console.error, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
   }
 }

@@ -55,7 +55,8 @@ extension CacheOptions {
   func open() throws(DiskCacheError) -> DiskCache? {
     // A folder that cannot be searched may contain a cache: opening it gives the error.
     if !DiskCache.exists(in: directory), isAbsent || isFolderToLookInto { return nil }
-    return try DiskCache(directory: directory, byteLimit: nil) { Console.standard.complain("\($0)") }
+    let console = Console.standard
+    return try DiskCache(directory: directory, byteLimit: nil) { console.complain("\($0)") }
   }
 
   private var isAbsent: Bool { access(directory.path, F_OK) != 0 && errno == ENOENT }
