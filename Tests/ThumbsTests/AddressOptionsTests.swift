@@ -24,7 +24,7 @@
     let get = ["get", "\(origin.url("/a", host: "localhost"))", "-o", "a.jpg", "--public-addresses-only"]
     let run = try await bench.start(get + ["--verbose"]).run()
     #expect(run.stderr.contains("refused to connect to 127.0.0.1 (loopback) for http://localhost:"), "\(run.stderr)")
-    let quiet = try await bench.start(get).run()
+    let quiet = try await bench.run(get)
     #expect(quiet.status == 1 && !quiet.stderr.contains("127.0.0.1"), "\(quiet.stderr)")
   }
 

@@ -8,10 +8,15 @@
     _ = try bench.folder("pictures", pictures: 3)
   }
 
+  /// Runs a command in a process of its own, which holds no file of the disk when it has ended.
+  private func onDisk(_ arguments: [String]) async throws -> Run {
+    try await bench.start(arguments + ["--cache-dir", "disk"]).run()
+  }
+
   @Test(arguments: ["file/below", "/proc/thumbs"])
   func aFolderThatCannotBeUsedIsNamedAndTheRunGoesOn(directory: String) async throws {
     try Data("hello".utf8).write(to: bench.url("file"))
-    let run = try await bench.start(command + ["--cache-dir", directory]).run()
+    let run = try await bench.run(command + ["--cache-dir", directory])
     expectComplaint(
       run, 1, "the cache directory ", directory, "choose another directory; going on without the disk cache",
       printing: true)
@@ -32,20 +37,20 @@
     let file = bench.cache.appending(path: "thumbnails-v2.sqlite")
     try Data("this is no database, whatever its name says".utf8).write(to: file)
     expectComplaint(
-      try await bench.start(command).run(), 0, file.path, "is replaced by an empty one", printing: true)
+      try await bench.run(command), 0, "cache/thumbnails-v2.sqlite", "is replaced by an empty one", printing: true)
   }
 
   @Test(.enabled(if: TinyDisk.isAvailable, "mounting needs root"))
   func aFullDiskIsNamedAndEverythingStoredBeforeIsKept() async throws {
     // Given a disk with three thumbnails on it, and room for a few more, however many transactions they take
     let disk = try #require(TinyDisk(at: bench.url("disk"), kibibytes: 400))
-    let first = try await bench.start(command + ["--cache-dir", "disk"]).run()
+    let first = try await onDisk(command)
     #expect(first.status == 0, "\(first.stderr)")
 
     // When far more is to be stored
     _ = try bench.folder("many", pictures: 200)
     let many = ["prefetch", "--query", "", "--provider", "folder:many", "--format", "png", "--count", "200"]
-    let run = try await bench.start(many + ["--json", "--cache-dir", "disk"]).run()
+    let run = try await onDisk(many + ["--json"])
 
     // Then all pictures are made, one line says what is wrong, and the first three are still there
     expectComplaint(run, 1, "the disk of ", " is full; free some space", printing: true)
@@ -53,22 +58,22 @@
     #expect(summary.pictures == 200 && summary.failed == 0 && summary.stored + summary.made == 200)
     // Nobody says of what could not be written that it is stored.
     #expect(try summary.made > 0 && run.pictures().count { $0.status == "made" } == summary.made)
-    let stats = try await bench.run("cache", "stats", "--json", "--cache-dir", "disk")
+    let stats = try await onDisk(["cache", "stats", "--json"])
     let counts = try JSONSerialization.jsonObject(with: stats.stdout) as? [String: Any]
     #expect(counts?["sources"] as? Int == 3 + summary.stored)
-    let again = try await bench.start(command + ["--cache-dir", "disk"]).run()
+    let again = try await onDisk(command)
     #expect(try again.summary().hits == 3)
 
     // Without a reader of the lines, the rest would be made for nothing. All need far more than the whole disk has.
-    let silent = try await bench.start(many + ["--size", "500", "--cache-dir", "disk"]).run()
+    let silent = try await onDisk(many + ["--size", "500"])
     #expect(silent.status == 73 && silent.stderr.contains("stopped, since"), "\(silent.stderr)")
 
     // And what frees the disk says so where it needs room itself.
-    let prune = try await bench.run("cache", "prune", "--older-than", "0", "--cache-dir", "disk")
+    let prune = try await onDisk(["cache", "prune", "--older-than", "0"])
     #expect(prune.status == 0 || prune.status == 73 && prune.stderr.contains("'thumbs cache clear' needs no room"))
-    let clear = try await bench.run("cache", "clear", "--cache-dir", "disk")
+    let clear = try await onDisk(["cache", "clear"])
     #expect(clear.status == 0 && clear.stderr.isEmpty, "\(clear.stderr)")
-    #expect(try await bench.start(command + ["--cache-dir", "disk"]).run().status == 0)
+    #expect(try await onDisk(command).status == 0)
     withExtendedLifetime(disk) {}
   }
 
@@ -76,7 +81,7 @@
   func aReadOnlyFolderServesAndSaysOnceThatNothingIsStored(hasLog: Bool) async throws {
     // Given a cache on a disk that becomes read-only, with the files of its log or without
     let disk = try #require(TinyDisk(at: bench.url("disk"), kibibytes: 4000))
-    #expect(try await bench.start(command + ["--cache-dir", "disk"]).run().status == 0)
+    #expect(try await onDisk(command).status == 0)
     let file = bench.url("disk/thumbnails-v2.sqlite").path
     if !hasLog {
       try CacheFile(bench.url("disk")).execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -85,18 +90,18 @@
     #expect(disk.makeReadOnly())
 
     // Then all are hits, and one line says it
-    let run = try await bench.start(command + ["--cache-dir", "disk"]).run()
+    let run = try await onDisk(command)
     expectComplaint(run, 0, "none is added", printing: true)
     #expect(try run.summary().hits == 3)
     for name in ["stats", "list"] {
-      let look = try await bench.run("cache", name, "--cache-dir", "disk")
+      let look = try await onDisk(["cache", name])
       #expect(look.status == 0 && !look.stdout.isEmpty, "\(name): \(look.stderr)")
     }
     // And what would change it is refused
-    let prune = try await bench.run("cache", "prune", "--older-than", "0", "--cache-dir", "disk")
+    let prune = try await onDisk(["cache", "prune", "--older-than", "0"])
     #expect(prune.status == 73 && prune.stderr.contains("cannot be written"))
     // And a new picture is made, but not stored
-    let other = try await bench.start(command + ["--size", "40", "--cache-dir", "disk"]).run()
+    let other = try await onDisk(command + ["--size", "40"])
     #expect(try other.summary().stored == 0 && other.complaints.count == 1)
     withExtendedLifetime(disk) {}
   }
@@ -104,12 +109,12 @@
   @Test(.enabled(if: TinyDisk.isAvailable, "mounting needs root"))
   func aLogThatCannotBeReadWithoutWritingIsNotIgnored() async throws {
     let disk = try #require(TinyDisk(at: bench.url("disk"), kibibytes: 4000))
-    #expect(try await bench.start(command + ["--cache-dir", "disk"]).run().status == 0)
+    #expect(try await onDisk(command).status == 0)
     let file = bench.url("disk/thumbnails-v2.sqlite").path
     try? FileManager.default.removeItem(atPath: file + "-shm")
     try Data(repeating: 1, count: 5000).write(to: URL(fileURLWithPath: file + "-wal"))
     #expect(disk.makeReadOnly())
-    let stats = try await bench.run("cache", "stats", "--cache-dir", "disk")
+    let stats = try await onDisk(["cache", "stats"])
     #expect(stats.status == 73 && stats.stdout.isEmpty)
     withExtendedLifetime(disk) {}
   }

@@ -15,8 +15,8 @@
     try Data().write(to: bench.url("file"))
     _ = (try bench.folder("empty"), try bench.folder("pictures", pictures: 1))
     let command = ["prefetch", "--query", "lake", "--provider", provider]
-    expectComplaint(try await bench.start(command).run(), status, "thumbs: \(complaint)")
-    let json = try await bench.start(command + ["--json"]).run()
+    expectComplaint(try await bench.run(command), status, "thumbs: \(complaint)")
+    let json = try await bench.run(command + ["--json"])
     expectComplaint(json, status, complaint, printing: true)
     #expect(try json.lines.count == 1 && json.summary().pictures == 0)
   }
@@ -62,13 +62,13 @@
     origin.stop()
     let run = try await bench.run(
       "prefetch", "--query", "lake", "--provider", "unsplash:\(base)",
-      environment: ["UNSPLASH_ACCESS_KEY": "key-of-a-test"])
+      keys: ["UNSPLASH_ACCESS_KEY": "key-of-a-test"])
     expectComplaint(run, 69, "unsplash cannot be reached", "check the network")
   }
 
   @Test func aKeyThatIsNotAcceptedIsNotShown() async throws {
     let unsplash = try UnsplashOrigin(pictures: [])
-    let run = try await bench.run(
+    let run = try await bench.process(
       "prefetch", "--query", "lake", "--provider", "unsplash:\(unsplash.baseURL)", "--verbose",
       environment: ["UNSPLASH_ACCESS_KEY": "wrong-key"])
     #expect(run.status == 69)
@@ -83,7 +83,7 @@
     let run = try await bench.run(
       "prefetch", "--query", "lake", "--provider", "unsplash:\(unsplash.baseURL)",
       // In the last minute of an hour it would wait for the next one.
-      "--max-wait", "0", "--json", environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey])
+      "--max-wait", "0", "--json", keys: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey])
     expectComplaint(run, 1, "takes no more requests", "try again", printing: true)
     #expect(try run.summary().stored == 2)
   }

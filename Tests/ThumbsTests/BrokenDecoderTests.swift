@@ -83,7 +83,7 @@
     for name in Self.decoders.map(\.picture) + ["bmp.bmp", "gif-still.gif"] {
       try FileManager.default.copyItem(at: TestImages.url("formats/\(name)"), to: pictures.appendingPathComponent(name))
     }
-    let run = try await bench.run(
+    let run = try await bench.process(
       "convert", "pictures", "-o", "small", "--size", "100",
       environment: ["LD_LIBRARY_PATH": libraries.path])
     #expect(run.status == 1, "\(run.stderr)")
@@ -92,7 +92,8 @@
     }
     let text = run.lines.joined(separator: "\n") + run.stderr
     #expect(text.contains("2 made") && text.contains("\(Self.decoders.count) failed"), "\(text)")
-    // Whatever ran for this folder has its libraries mapped. The kernel takes a moment to end what was killed.
+    // Whatever ran for this folder has its libraries mapped.
+    // Real time: the kernel takes a moment to end what was killed.
     #expect(await eventually { Self.processes(mapping: libraries.path).isEmpty })
   }
 

@@ -46,22 +46,21 @@
     }
     let run = try await bench.run(
       "prefetch", "--query", "", "--provider", "folder:pictures", "--json", "--fit", "cover", "--size", "20x20",
-      "--size",
-      "30x30")
+      "--size", "30x30")
     return try run.summary().storedBytes
   }
 
   @Test func statsTellWhatIsThere() async throws {
     let bytes = try await fill()
     let first = try await stats()
-    #expect(first.directory == bench.cache.path)
+    #expect(first.directory == "cache")
     #expect(first.thumbnails == 4 && first.sources == 2 && first.bytes == bytes && first.limitBytes == 1 << 30)
     #expect(first.fileBytes > bytes)
 
     let words = try await bench.run("cache", "stats")
     #expect(words.status == 0 && words.stderr.isEmpty)
-    #expect(words.lines.prefix(2) == [bench.cache.path, "4 thumbnails of 2 pictures"])
-    #expect(words.lines.allSatisfy { $0.count <= 80 || $0 == bench.cache.path })
+    #expect(words.lines.prefix(2) == ["cache", "4 thumbnails of 2 pictures"])
+    #expect(words.lines.allSatisfy { $0.count <= 80 })
   }
 
   @Test func clearLeavesNothing() async throws {
@@ -77,18 +76,18 @@
     let cleared = try decoded(clear, Removed.self)
     #expect(clear.status == 0 && clear.lines.count == 1)
     #expect(cleared.removedThumbnails == 4 && cleared.removedBytes == bytes)
-    #expect(cleared.directory == bench.cache.path)
+    #expect(cleared.directory == "cache")
     #expect(!FileManager.default.fileExists(atPath: partial.path))
     #expect(try await self.stats().thumbnails == 0)
     let again = try await bench.run("cache", "clear")
-    #expect(again.lines == ["removed 0 thumbnails, 0 B, from \(bench.cache.path)"])
+    #expect(again.lines == ["removed 0 thumbnails, 0 B, from cache"])
   }
 
   @Test func aCacheThatIsNotThereIsEmptyAndNotMade() async throws {
     #expect(try await stats().thumbnails == 0)
     for command in ["list", "clear", "prune --older-than 1d"] {
       let words = command.split(separator: " ").map(String.init)
-      let run = try await bench.start(["cache"] + words).run()
+      let run = try await bench.run(["cache"] + words)
       #expect(run.status == 0 && run.stderr.isEmpty, "\(command): \(run.stderr)")
     }
     #expect(!FileManager.default.fileExists(atPath: bench.cache.path))
@@ -99,7 +98,7 @@
     try Data("hello".utf8).write(to: bench.url("file"))
     let words = command.split(separator: " ").map(String.init)
     for folder in ["file", "file/below"] {
-      let run = try await bench.start(["cache"] + words + ["--cache-dir", folder]).run()
+      let run = try await bench.run(["cache"] + words + ["--cache-dir", folder])
       expectComplaint(run, 73, "\(folder) cannot be used: Not a directory; choose another directory")
     }
   }
@@ -148,28 +147,13 @@
     #expect(try await stats().bytes == 0)
   }
 
-  @Test func aLimitThatIsLoweredHoldsAfterTheNextRun() async throws {
-    _ = try bench.folder("pictures", pictures: 130)
-    let command = [
-      "prefetch", "--query", "", "--provider", "folder:pictures", "--size", "160x120", "--format", "png", "--quiet",
-      "--count", "130",
-    ]
-    #expect(try await bench.start(command).run().status == 0)
-    let (limit, overhead) = (1_048_576, 1_179_648)
-    #expect(try await stats().bytes > limit)
-    #expect(try await bench.start(command + ["--disk-cache", "1MiB"]).run().status == 0)
-    let after = try await stats()
-    #expect(after.bytes <= limit && after.thumbnails > 0)
-    #expect(after.fileBytes <= limit + overhead)
-  }
-
   @Test func aCacheOfALaterVersionIsUsedAndAnotherMajorVersionsFileIsLeftAlone() async throws {
     _ = try await fill()
     let other = bench.cache.appendingPathComponent("thumbnails-v3.sqlite")
     try Data("of a later version".utf8).write(to: other)
     try CacheFile(bench.cache).execute("CREATE TABLE later (id); PRAGMA user_version = 99")
     for command in ["list", "prune --older-than 1d", "stats"] {
-      let run = try await bench.start(["cache"] + command.split(separator: " ").map(String.init)).run()
+      let run = try await bench.run(["cache"] + command.split(separator: " ").map(String.init))
       #expect(run.status == 0 && run.stderr.isEmpty, "\(command): \(run.stderr)")
     }
     #expect(try await stats().thumbnails == 4)

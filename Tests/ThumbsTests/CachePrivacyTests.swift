@@ -8,7 +8,7 @@
   }
 
   private func prefetch(_ options: String...) async throws -> Run {
-    try await bench.start(["prefetch", "--query", "", "--provider", "folder:pictures"] + options).run()
+    try await bench.run(["prefetch", "--query", "", "--provider", "folder:pictures"] + options)
   }
 
   private func mode(_ url: URL) -> mode_t {
@@ -57,7 +57,7 @@
     #expect(run.stderr.contains("cache\n"), "\(run.stderr)")
     for (name, mode) in try modes() { #expect(mode == 0o600, "\(name)") }
     let doctor = try await bench.run("doctor")
-    #expect((doctor.lines.joined() + doctor.stderr).contains("chmod 700 \(bench.cache.path)"))
+    #expect((doctor.lines.joined() + doctor.stderr).contains("chmod 700 cache"))
     #expect(try await prefetch("--quiet").stderr.isEmpty)
     #expect(chmod(bench.cache.path, 0o700) == 0)
     #expect(try await prefetch().stderr.isEmpty)

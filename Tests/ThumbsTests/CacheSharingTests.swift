@@ -23,14 +23,13 @@
       input: .bytes(Data(list.utf8)))
   }
 
-  private func done(_ filler: ThumbsProcess) -> Int { filler.printed.split(separator: "\n").count }
+  private static func lines(_ text: String) -> Int { text.split(separator: "\n").count }
 
   @Test func processesThatFillPruneAndListAtOnceDoEachOtherNoHarm() async throws {
     let fillers = try ["100x75", "90x60"].map { try prefetch($0) }
-    let haveBegun = await eventually(within: .seconds(120)) { fillers.allSatisfy { done($0) > 0 } }
-    #expect(haveBegun)
+    for filler in fillers { #expect(await filler.comes { printed, _ in !printed.isEmpty }) }
     var rounds = 0
-    while rounds < 2 || rounds < 12 && fillers.contains(where: { done($0) < Self.pictures - 1 }) {
+    while rounds < 2 || rounds < 12 && fillers.contains(where: { Self.lines($0.printed) < Self.pictures - 1 }) {
       rounds += 1
       for command in ["prune --older-than 0 --json", "list --json", "stats --json"] {
         let run = try await bench.start(["cache"] + command.split(separator: " ").map(String.init)).run()
@@ -54,8 +53,7 @@
 
   @Test(arguments: Theft.allCases) func aCacheThatIsTakenAwayMeanwhileIsMadeAgain(how: Theft) async throws {
     let filler = try prefetch("100x75")
-    let hasBegun = await eventually(within: .seconds(120)) { done(filler) >= 20 }
-    #expect(hasBegun && !filler.hasEnded)
+    #expect(await filler.comes { printed, _ in Self.lines(printed) >= 20 } && !filler.hasEnded)
     try await take(how)
     last.open()
     let run = await filler.run()
@@ -73,7 +71,7 @@
     let away = bench.url("away")
     switch how {
     case .clear:
-      #expect(try await bench.run("cache", "clear").status == 0)
+      #expect(try await bench.process("cache", "clear").status == 0)
     case .remove:
       // At once, as nobody else can come in between: whoever has it open may make it again meanwhile.
       try FileManager.default.moveItem(at: bench.cache, to: away)

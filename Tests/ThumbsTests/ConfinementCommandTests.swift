@@ -52,6 +52,7 @@
       ["get", "endless.svg", "--output", "a.png"], environment: variables)
     let path = "/proc/\(process.pid)/environ"
     // The shell that starts it has the same number, and shows them.
+    // Real time: only the system's own files show when it is hidden.
     let isHidden = await eventually {
       let bytes = FileManager.default.contents(atPath: path) ?? Data()
       return bytes.range(of: Data("PEXELS_API_KEY=".utf8)) != nil && bytes.range(of: Data("hunter2".utf8)) == nil
@@ -75,6 +76,7 @@
       var status = stat()
       return stat(path, &status) == 0 ? status.st_uid : nil
     }
+    // Real time: only the system's own files show when it is hidden.
     let isHidden = await eventually {
       let status = (try? String(contentsOfFile: "\(folder)/status", encoding: .utf8)) ?? ""
       return status.contains("Name:\tthumbs\n") && status.contains("Uid:\t\(user)\t")

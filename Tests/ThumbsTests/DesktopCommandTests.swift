@@ -13,7 +13,7 @@
   }
 
   private func desktop(_ arguments: String...) async throws -> ConvertSummary {
-    let run = try await bench.start(["desktop", "--json"] + arguments).run()
+    let run = try await bench.run(["desktop", "--json"] + arguments)
     // Thumbnails that are current have no size in their lines.
     let last = try #require(run.lines.last, "nothing on stdout; stderr: \(run.stderr)")
     return try #require(try JSONDecoder().decode([String: ConvertSummary].self, from: Data(last.utf8))["summary"])
@@ -124,12 +124,13 @@
   @Test func aFolderThatCannotBeWrittenEndsTheRun() async throws {
     try FileManager.default.createDirectory(at: bench.url("xdg"), withIntermediateDirectories: true)
     try Data().write(to: bench.url("xdg/thumbnails"))
-    let run = try await bench.run("desktop", "photos")
+    let run = try await bench.process("desktop", "photos")
     #expect(run.status == 73 && run.stderr.contains("look at its rights"), "\(run.complaints)")
   }
 
   @Test func whatComesLaterIsConvertedUntilASignal() async throws {
     let process = try bench.start(["desktop", "--watch", "--prune", "--json", "photos"])
+    // Real time: what the command writes is seen by looking.
     await poll { (try? bench.files("xdg/thumbnails").count) == 9 }
     try TestImages.bytes("formats/jpeg-420.jpg").write(to: bench.url("photos/new.jpg"))
     await poll { (try? bench.files("xdg/thumbnails").count) == 13 }
@@ -143,7 +144,7 @@
   }
 
   @Test func aFileManagerGetsTheOneThatItAsksFor() async throws {
-    let run = try await bench.run("desktop", "--one", "photos/picture 0.jpg", "out.png", "64")
+    let run = try await bench.process("desktop", "--one", "photos/picture 0.jpg", "out.png", "64")
     #expect(run.status == 0 && run.stdout.isEmpty && run.stderr.isEmpty)
     let size = try DecodedPixels(Data(contentsOf: bench.url("out.png"))).size
     #expect(max(size.width, size.height) == 64)
@@ -152,7 +153,8 @@
     let failed = try await bench.run("desktop", "--one", "photos/text.jpg", "bad.png", "64")
     #expect(failed.status == 1 && failed.complaints.count == 1 && !bench.isFile("bad.png"))
     #expect(try await bench.run("desktop", "--one", "photos/text.jpg", "bad.png").status == 64)
-    let unwritable = try await bench.run("desktop", "--one", "photos/picture 0.jpg", "none/out.png", "64")
+    let unwritable = try await bench.run(
+      "desktop", "--one", "photos/picture 0.jpg", bench.url("none/out.png").path, "64")
     #expect(unwritable.status == 73)
   }
 

@@ -18,10 +18,9 @@
       }
       try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: bench.cache.path)
       let list = ["jpeg-420.jpg", "heic.heic"].map { "http://127.0.0.1:38417/\($0)\n" }.joined()
-      let run = try await bench.start(
+      let run = try await bench.run(
         ["prefetch", "--urls", "-", "--size", "64", "--size", "96x96", "--fit", "cover", "--offline", "--json"],
-        input: .bytes(Data(list.utf8))
-      ).run()
+        input: .bytes(Data(list.utf8)))
       let summary = try #require(run.lines.last)
       #expect(run.status == 0 && run.stderr.isEmpty, "\(version): \(run.stderr)")
       #expect(summary.contains(#""hits":2,"#) && summary.contains(#""failed":0,"#), "\(version): \(summary)")
@@ -43,9 +42,8 @@
       try text.write(to: index, atomically: true, encoding: .utf8)
       func thumbnails() throws -> [String: Data] { try bench.files(output).filter { $0.key.hasSuffix(".jpg") } }
       let before = try thumbnails()
-      let run = try await bench.start(
-        [command, "pictures", "--output", output, "--json", "--delete-orphans", "--yes"] + arguments
-      ).run()
+      let run = try await bench.run(
+        [command, "pictures", "--output", output, "--json", "--delete-orphans", "--yes"] + arguments)
       #expect(run.status == 0 && run.stderr.isEmpty, "\(command): \(run.stderr)")
       #expect(run.lines.last?.contains(#""converted":0,"current":2,"#) == true, "\(command): \(run.stdout)")
       #expect(try thumbnails() == before && before.count == 4, "\(command)")

@@ -7,7 +7,7 @@
   private func files(_ folder: String) throws -> Set<String> { Set(try bench.files(folder).keys) }
 
   private func prefetch(_ arguments: String...) async throws -> Run {
-    try await bench.start(["prefetch", "--query", "", "--provider", "folder:pictures"] + arguments).run()
+    try await bench.run(["prefetch", "--query", "", "--provider", "folder:pictures"] + arguments)
   }
 
   @Test func theTreeOfAFolderIsKept() async throws {
@@ -40,9 +40,7 @@
     let unsplash = try UnsplashOrigin(directory: TestImages.gallery)
     func prefetch(_ arguments: String...) async throws -> Run {
       let search = ["prefetch", "--query", "lake", "--provider", "unsplash:\(unsplash.baseURL)", "--count", "3"]
-      return try await bench.start(
-        search + arguments, environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey]
-      ).run()
+      return try await bench.run(search + arguments, keys: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey])
     }
     func reports() -> Set<String> {
       Set(unsplash.apiRequests.map(\.path).filter { $0.hasSuffix("/download") })

@@ -32,7 +32,7 @@
     let list = (1...3).map { "\(origin.url("/\($0).jpg"))" }.joined(separator: "\n")
     try Data(list.utf8).write(to: bench.url("list.txt"))
     let arguments = ["prefetch", "--urls", "list.txt", "--size", "40x30"] + (json ? ["--json"] : []) + options
-    return try await bench.start(arguments).run()
+    return try await bench.run(arguments)
   }
 
   private var asked: Int { origin.requests.count }
@@ -97,12 +97,12 @@
     let stored = asked
     for option in [["--offline"], []] {
       let get = ["get", "\(origin.url("/1.jpg"))", "--size", "40x30", "--output", "one.jpg"]
-      let run = try await bench.start(get + option).run()
+      let run = try await bench.run(get + option)
       #expect(run.status == 0 && run.stderr.isEmpty, "\(run.stderr)")
     }
     #expect(asked == stored)
     let other = ["get", "\(origin.url("/1.jpg"))", "--size", "40x30", "--output", "one.webp", "--offline"]
-    expectComplaint(try await bench.start(other).run(), 1, "not in the cache")
+    expectComplaint(try await bench.run(other), 1, "not in the cache")
   }
 
   @Test func aPictureThatIsNotThereIsAskedForOnce() async throws {
@@ -128,13 +128,13 @@
     let url = "\(origin.url("/a.jpg"))"
     expectComplaint(try await bench.run("get", url, "--offline", "--output", "a.jpg"), 1, "not in the cache")
     for option in [[], ["--refresh"], ["--offline"]] {
-      let run = try await bench.start(["get", url, "--output", "a.jpg"] + option).run()
+      let run = try await bench.run(["get", url, "--output", "a.jpg"] + option)
       #expect(run.status == 0 && run.stderr.isEmpty, "\(run.stderr)")
       #expect(try Data(contentsOf: bench.url("a.jpg")).starts(with: [0xFF, 0xD8]))
     }
     #expect(origin.requests.map { $0.request.value(of: "If-None-Match") } == [nil, "\"one\""])
     server.control.withLock { $0 = "max-age=0, stale-while-revalidate=3600" }
-    let verbose = try await bench.run("get", url, "--refresh", "--verbose", "--output", "a.jpg")
+    let verbose = try await bench.process("get", url, "--refresh", "--verbose", "--output", "a.jpg")
     #expect(verbose.stderr.contains("not changed, says the server"))
     // What may be used meanwhile is revalidated before the run ends.
     #expect(try await bench.run("get", url, "--output", "a.jpg").status == 0 && asked == 4)

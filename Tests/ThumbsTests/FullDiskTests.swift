@@ -20,7 +20,7 @@
 
   @Test(arguments: ["/told", "/untold"])
   func whereNoFolderTakesThemPicturesAreMadeFromMemory(path: String) async throws {
-    let run = try await bench.run(
+    let run = try await bench.process(
       "prefetch", "--urls", "-", "--cache-dir", "/dev/null/cache", "--json",
       environment: ["TMPDIR": "/dev/null"], input: .bytes(list(path)))
     let pictures = try run.pictures()
@@ -30,7 +30,7 @@
   @Test(.enabled(if: TinyDisk.isAvailable, "mounting needs root"))
   func whereTheCachesDiskIsFullPicturesGoThroughTheTemporaryFolder() async throws {
     let disk = try #require(TinyDisk(at: bench.url("disk"), kibibytes: 400))
-    let run = try await bench.run(
+    let run = try await bench.process(
       "prefetch", "--urls", "-", "--cache-dir", "disk", "--disk-cache", "0", "--json", input: .bytes(list("/told")))
     let pictures = try run.pictures()
     #expect(run.status == 0 && pictures.count == Self.count, "\(run.stderr)")
@@ -41,7 +41,7 @@
   @Test func whereTheBudgetIsUsedUpTheErrorSaysWhatToDo() async throws {
     let large = [UInt8](try TestImages.bytes("formats/jpeg-420.jpg")) + [UInt8](repeating: 7, count: 9 << 20)
     let origin = try Origin { _ in .ok(large, type: "image/jpeg") }
-    let run = try await bench.run(
+    let run = try await bench.process(
       "get", "\(origin.url("/a.jpg"))", "--output", "a.jpg", "--cache-dir", "/dev/null/cache", "--memory-budget",
       "16MiB", environment: ["TMPDIR": "/dev/null"])
     #expect(run.status != 0, "\(run.stderr)")

@@ -14,7 +14,7 @@
       ("a.gif", ["--format", "jpeg"], [0xFF, 0xD8]),
     ] as [(String, [String], [UInt8])])
   func theOutputsNameDecidesTheFormat(name: String, options: [String], start: [UInt8]) async throws {
-    let run = try await bench.start(["get", picture, "--size", "40x30", "--output", name] + options).run()
+    let run = try await bench.run(["get", picture, "--size", "40x30", "--output", name] + options)
     #expect(run.status == 0 && run.stdout.isEmpty, "\(run.stderr)")
     // A name that says otherwise than --format is worth a word.
     #expect(run.complaints.count == (options == ["--format", "png"] ? 1 : 0), "\(run.stderr)")
@@ -28,7 +28,7 @@
       ("40", ["--crop", "20x100", "--gravity", "east"], [8, 40]), ("40", ["--crop", "200x40+0+0"], nil),
     ] as [(String, [String], [Int]?)])
   func aPictureIsCropped(size: String, options: [String], expected: [Int]?) async throws {
-    let run = try await bench.start(["get", picture, "--size", size, "--output", "a.png", "--json"] + options).run()
+    let run = try await bench.run(["get", picture, "--size", size, "--output", "a.png", "--json"] + options)
     let made = try? JSONDecoder().decode(Picture.self, from: run.stdout)
     #expect((run.status == 0) == (expected != nil), "\(run.stderr)")
     if let expected { #expect(made?.thumbnails.map { [$0.width, $0.height] } == [expected], "\(run.stderr)") }

@@ -21,11 +21,10 @@
   /// Starts a run and waits until half of it is done and the rest hangs.
   private func halfDone() async throws -> ThumbsProcess {
     let process = try bench.start(["prefetch", "--urls", "-", "--json"], input: .bytes(list))
-    let isHalfDone = await eventually(within: .seconds(30)) {
-      process.printed.split(separator: "\n").count == Self.done.count
-        && Self.held.allSatisfy { !origin.requests(for: $0).isEmpty }
-    }
-    #expect(isHalfDone, "\(process.printed)\(process.said)")
+    let isDone = await process.comes { printed, _ in printed.split(separator: "\n").count == Self.done.count }
+    // Real time: a server has no event for its test.
+    let isHalfDone = await eventually { Self.held.allSatisfy { !origin.requests(for: $0).isEmpty } }
+    #expect(isDone && isHalfDone, "\(process.printed)\(process.said)")
     return process
   }
 
@@ -43,6 +42,7 @@
     #expect(first.complaints == ["thumbs: stopped; what is done is kept, and the same command does the rest"])
     let summary = try first.summary()
     #expect(summary.pictures == 3 && summary.stored == 3 && summary.failed == 0)
+    // Real time: a server has no event for its test.
     #expect(await eventually { origin.openConnections == 0 })
 
     let second = try await secondRun()
@@ -57,14 +57,11 @@
     #expect(try await bench.run("convert", "photos", "--output", "small").status == 0)
     try FileManager.default.removeItem(at: folder.appendingPathComponent("picture 0.jpg"))
     // It asks on terminals alone.
-    let terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
-    var (number, lock): (Int32, Int32) = (-1, 0)
-    #expect(ioctl(terminal, 0x4004_5431, &lock) == 0 && ioctl(terminal, 0x8004_5430, &number) == 0)
-    let end = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
-    defer { for descriptor in [terminal, end] { close(descriptor) } }
+    let terminal = try #require(PseudoTerminal(columns: 80))
+    defer { terminal.closeEnd() }
     let process = try bench.start(
-      ["convert", "photos", "--output", "small", "--delete-orphans"], input: .descriptor(end))
-    #expect(await eventually { process.said.contains("[y/N]") })
+      ["convert", "photos", "--output", "small", "--delete-orphans"], input: .descriptor(terminal.end))
+    #expect(await process.comes { $1.contains("[y/N]") })
     process.send(SIGTERM)
     #expect(await process.result().status == 143)
     #expect(bench.isFile("small/picture 0.jpg"))
@@ -72,8 +69,8 @@
 
   @Test func aKillInTheMiddleLeavesACacheThatGoesOn() async throws {
     let process = try await halfDone()
-    // What another process can see is stored.
-    let isStored = try await eventually(within: .seconds(20)) {
+    // Real time: that something is stored is seen by looking.
+    let isStored = try await eventually {
       try await bench.run("cache", "stats", "--json").lines.first?.contains("\"thumbnails\":3,") == true
     }
     #expect(isStored)
@@ -91,10 +88,10 @@
     let command = ["prefetch", "--query", "", "--provider", "folder:pictures", "--json"]
     for lines in [1, 7, 30] {
       let process = try bench.start(command + ["--cache-dir", "cache-\(lines)"])
-      _ = await eventually(within: .seconds(20)) { process.printed.split(separator: "\n").count >= lines }
+      _ = await process.comes { printed, _ in printed.split(separator: "\n").count >= lines }
       process.send(SIGKILL)
       _ = await process.run()
-      let next = try await bench.start(command + ["--cache-dir", "cache-\(lines)"]).run()
+      let next = try await bench.run(command + ["--cache-dir", "cache-\(lines)"])
       #expect(next.status == 0 && next.stderr.isEmpty, "\(next.stderr)")
       let summary = try next.summary()
       #expect(summary.pictures == 60 && summary.failed == 0 && summary.hits + summary.stored == 60)
@@ -103,6 +100,7 @@
 
   @Test func getIsStoppedByCtrlC() async throws {
     let process = try bench.start(["get", "\(origin.url("/4.jpg"))", "--output", "small.jpg"])
+    // Real time: a server has no event for its test.
     #expect(await eventually { !origin.requests(for: "/4.jpg").isEmpty })
     process.send(SIGINT)
     let run = await process.run()
@@ -131,6 +129,7 @@
     let first = try bench.start(arguments)
     let partial = bench.cache.appendingPathComponent("partial")
     // The label, without which the bytes are of no use, is written meanwhile by another thread, perhaps later.
+    // Real time: what the command writes is seen by looking.
     #expect(
       await eventually {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: partial.path)) ?? []
@@ -146,7 +145,7 @@
     first.send(signal)
     _ = await first.run()
 
-    let second = try await bench.start(arguments).run()
+    let second = try await bench.run(arguments)
     #expect(second.status == 0, "\(second.stderr)")
     #expect(origin.requests.map { $0.request.value(of: "Range") } == [nil, "bytes=1200000-"])
     #expect(try FileManager.default.contentsOfDirectory(atPath: partial.path).isEmpty)

@@ -45,7 +45,7 @@
   @Test func drawingsAreRefusedInProcess() async throws {
     let lines = Data("{\"path\":\"\(TestImages.url("formats/svg.svg").path)\"}\n".utf8)
     func worker(_ options: String...) async throws -> WorkerResponses {
-      try WorkerResponses(await bench.start(["worker"] + options, input: .bytes(lines)).run())
+      try WorkerResponses(await bench.run(["worker"] + options, input: .bytes(lines)))
     }
     let refused = try await worker("--isolate", "off")
     #expect(refused[1]?.error?.message.contains("SVG") == true)
@@ -68,11 +68,12 @@
     let helper = try await helper(of: process)
     process.send(signal)
     #expect(await process.run().status == 128 + signal)
+    // Real time: the kernel takes a moment to end the helper.
     #expect(await eventually { !Self.isAlive(helper) })
   }
 
   @Test func theHelperIsNotForPeople() async throws {
-    let run = try await bench.run("decode-helper", "1000000000", "20", "1")
+    let run = try await bench.process("decode-helper", "1000000000", "20", "1")
     #expect(run.status == 64 && run.complaints.count == 1 && run.stderr.contains("not for people"), "\(run.stderr)")
     #expect(try await !bench.run("--help").lines.contains { $0.contains("decode-helper") })
   }
@@ -80,6 +81,7 @@
   /// The helper of a process, which is its only child.
   private func helper(of process: ThumbsProcess) async throws -> pid_t {
     var found: pid_t?
+    // Real time: that it has started is seen by looking.
     _ = await eventually {
       let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
       // Of any number: they begin anew when the highest is given away.

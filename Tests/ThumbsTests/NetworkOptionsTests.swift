@@ -9,22 +9,22 @@
   @Test func theEnvironmentsProxyIsUsedAndNoProxyHeeded() async throws {
     let proxy = try picture()
     let environment = ["http_proxy": "http://127.0.0.1:\(proxy.port)"]
-    let run = try await bench.run("get", "http://picture.example/a.jpg", "-o", "a.jpg", environment: environment)
+    let run = try await bench.process("get", "http://picture.example/a.jpg", "-o", "a.jpg", environment: environment)
     #expect(run.status == 0, "\(run.stderr)")
     #expect(proxy.requests.map(\.target) == ["http://picture.example/a.jpg"])
 
     let origin = try picture()
     let direct = environment.merging(["no_proxy": "127.0.0.1"]) { $1 }
-    #expect(try await bench.run("get", "\(origin.url("/b"))", "-o", "b.jpg", environment: direct).status == 0)
+    #expect(try await bench.process("get", "\(origin.url("/b"))", "-o", "b.jpg", environment: direct).status == 0)
     let none = environment.merging(["THUMBS_PROXY": "none"]) { $1 }
-    #expect(try await bench.run("get", "\(origin.url("/c"))", "-o", "c.jpg", environment: none).status == 0)
+    #expect(try await bench.process("get", "\(origin.url("/c"))", "-o", "c.jpg", environment: none).status == 0)
     #expect(origin.requests.map(\.target) == ["/b", "/c"] && proxy.requests.count == 1)
     // One for this program overrules the others.
     let own = [
       "THUMBS_PROXY": environment["http_proxy"] ?? "", "http_proxy": "http://127.0.0.1:1",
       "no_proxy": "picture.example",
     ]
-    #expect(try await bench.run("get", "http://picture.example/d", "-o", "d.jpg", environment: own).status == 0)
+    #expect(try await bench.process("get", "http://picture.example/d", "-o", "d.jpg", environment: own).status == 0)
     #expect(proxy.requests.count == 2)
   }
 
@@ -32,14 +32,14 @@
     let proxy = try Origin { _ in .status(407) }
     let run = try await bench.run(
       "get", "http://picture.example/a.jpg", "-o", "a.jpg",
-      environment: ["THUMBS_PROXY": "http://127.0.0.1:\(proxy.port)"])
+      keys: ["THUMBS_PROXY": "http://127.0.0.1:\(proxy.port)"])
     #expect(run.status != 0 && run.stderr.contains("the proxy wants a login"), "\(run.stderr)")
   }
 
   @Test func theNameThatServersSeeNamesTheProgramAndItsLibrary() async throws {
     let origin = try picture()
     #expect(try await bench.run("get", "\(origin.url("/a"))", "-o", "a.jpg").status == 0)
-    let version = try #require(try await bench.start(["--version"]).run().lines.first)
+    let version = try #require(try await bench.run(["--version"]).lines.first)
     let name = try #require(origin.requests.first?.request.value(of: "User-Agent"))
     #expect(name.hasPrefix("thumbs/\(version) libcurl/"), "\(name)")
   }
@@ -49,7 +49,7 @@
     let origin = try Origin { request in
       request.path == "/moved" ? .redirect(to: elsewhere.url("/there").absoluteString) : .picture
     }
-    let run = try await bench.run(
+    let run = try await bench.process(
       "prefetch", "--urls", "-", "--header", "127.0.0.1:\(origin.port)=Authorization: Bearer hunter2",
       "--header", "*=Accept-Language: de", "--header",
       "*=User-Agent: probe/1 (+https://example.org)", "--verbose",
@@ -91,7 +91,7 @@
     ("SSL_CERT_FILE", "nowhere.pem", "SSL_CERT_FILE nowhere.pem cannot be read: No such file"),
   ])
   func variablesThatCannotBeUsedAreSaidWithoutSecrets(name: String, value: String, says: String) async throws {
-    let run = try await bench.run("get", "https://picture.example/a", "-o", "a.jpg", environment: [name: value])
+    let run = try await bench.run("get", "https://picture.example/a", "-o", "a.jpg", keys: [name: value])
     expectComplaint(run, 64, says)
     #expect(!run.stderr.contains("hunter2"))
   }

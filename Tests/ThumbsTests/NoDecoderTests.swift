@@ -6,7 +6,7 @@
   init() throws { bench = try Bench() }
 
   private func convert(_ environment: [String: String]) async throws -> Run {
-    try await bench.run(
+    try await bench.process(
       "convert", pictures, "-o", "made", "--size", "64", "--format", "jpeg", environment: environment)
   }
 
@@ -58,7 +58,7 @@
     #expect(run.status == 0, "\(run.stderr.suffix(500))")
     // Nor where it reduces what it has stored.
     for size in ["400x400", "100x100"] {
-      let run = try await bench.run(
+      let run = try await bench.process(
         "get", TestImages.url("gallery/alps/spring-meadow.jpg").path, "--size", size, "-o", "\(size).jpg",
         environment: traps)
       #expect(run.status == 0, "\(run.stderr)")

@@ -9,10 +9,10 @@
   }
 
   @Test func quietPrintsErrorsOnly() async throws {
-    let good = try await bench.start(command + ["--quiet"]).run()
+    let good = try await bench.run(command + ["--quiet"])
     #expect(good.status == 0 && good.stdout.isEmpty && good.stderr.isEmpty)
     try Data("no picture".utf8).write(to: bench.url("pictures/bad.jpg"))
-    let bad = try await bench.start(command + ["-q"]).run()
+    let bad = try await bench.run(command + ["-q"])
     #expect(bad.status == 1 && bad.stdout.isEmpty)
     #expect(bad.complaints.count == 1 && bad.stderr.hasPrefix("thumbs: pictures/bad.jpg: "))
   }
@@ -68,7 +68,7 @@
       "help": ["--help"],
     ]
     // A list of nothing has no lines.
-    if which == "list" { _ = try await bench.start(command).run() }
+    if which == "list" { _ = try await bench.run(command) }
     let process = try bench.start(try #require(lines[which]), stdout: .descriptor(full))
     expectComplaint(await process.run(), 73, "thumbs: stdout cannot be written: No space left on device; ")
   }

@@ -59,7 +59,7 @@
 
     // Another process knows, and does not even ask.
     let asked = origin.requests.count
-    let get = try await bench.run("get", origin.url("/x.jpg").absoluteString, "--output", "x.jpg")
+    let get = try await bench.process("get", origin.url("/x.jpg").absoluteString, "--output", "x.jpg")
     expectComplaint(get, 1, "asks for a pause; try again in")
     #expect(origin.requests.count == asked)
   }

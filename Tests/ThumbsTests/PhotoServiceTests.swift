@@ -54,7 +54,7 @@
   @Test(
     arguments: [("pexels", ["PEXELS_API_KEY": "a-key-of-a-test"]), ("commons", [:])] as [(String, [String: String])])
   func theDefaultGoesByTheKeysThatAreSet(name: String, environment: [String: String]) async throws {
-    let run = try await bench.run("prefetch", "--query", "lake", "--offline", environment: environment)
+    let run = try await bench.run("prefetch", "--query", "lake", "--offline", keys: environment)
     #expect(run.status == 69 && run.stderr.contains("\(name) is not asked with --offline"), "\(run.stderr)")
   }
 
@@ -62,7 +62,7 @@
     let unsplash = try UnsplashOrigin(pictures: lakes)
     let online = try await bench.run(
       "prefetch", "--query", "lake", "--provider", "unsplash:\(unsplash.baseURL)",
-      environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey])
+      keys: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey])
     #expect(online.status == 0)
     let requests = unsplash.origin.requests.count
     let offline = try await bench.run(

@@ -42,7 +42,7 @@
       "prefetch", "--query", "lake", "--provider", "folder:gallery", "--size", "100x80", "--fit", "cover", "--json",
     ]
 
-    let first = try await bench.start(command).run()
+    let first = try await bench.run(command)
     let made = try first.pictures()
     #expect(first.status == 0, "\(first.stderr)")
     #expect(Set(made.map(\.id)) == lakes)
@@ -132,17 +132,17 @@
     let urls = names.map { origin.url("/" + $0.replacing(" ", with: "%20")).absoluteString }
     let sizes = ["--size", "300x200", "--size", "80x80", "--fit", "cover", "--json"]
 
-    let byFolder = try bench.start(
+    let byFolder = try await bench.run(
       ["prefetch", "--query", "lake", "--provider", "folder:gallery", "--cache-dir", "a"] + sizes)
-    let byList = try bench.start(
+    let byList = try await bench.run(
       ["prefetch", "--urls", "-", "--cache-dir", "b"] + sizes,
       input: .bytes(Data(urls.joined(separator: "\n").utf8)))
-    let byAPI = try bench.start(
-      ["prefetch", "--query", "lake", "--provider", "unsplash:\(unsplash.baseURL)"]
-        + ["--cache-dir", "c"] + sizes, environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey])
+    let byAPI = try await bench.run(
+      ["prefetch", "--query", "lake", "--provider", "unsplash:\(unsplash.baseURL)", "--cache-dir", "c"] + sizes,
+      keys: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey])
 
     var thumbnails: [[String: [Picture.Made]]] = []
-    for run in [await byFolder.run(), await byList.run(), await byAPI.run()] {
+    for run in [byFolder, byList, byAPI] {
       #expect(run.status == 0, "\(run.stderr)")
       let pictures = try run.pictures()
       #expect(pictures.allSatisfy { $0.status == "stored" })

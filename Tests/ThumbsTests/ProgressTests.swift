@@ -22,6 +22,7 @@
 
   @Test(arguments: [[], ["--json"]]) func isDrawnAtMostTenTimesASecondAndGoneWhenDone(flags: [String]) async throws {
     let terminal = try #require(PseudoTerminal(columns: 100))
+    // Real time: how often the line is drawn in a second; a slow machine draws it less often.
     let started = ContinuousClock.now
     let process = try bench.start(
       ["prefetch", "--urls", "-", "--count", "\(Self.count)", "--downloads", "40", "--per-host", "40"] + flags,
@@ -30,7 +31,7 @@
     terminal.closeEnd()
     // Held back until it has been drawn a few times
     #expect(
-      await eventually(within: .seconds(20)) {
+      await eventually {
         terminal.draws.count >= 15 && terminal.text.contains("  2/40  1 failed  ")
       })
     gate.open()
@@ -66,6 +67,7 @@
     let terminal = try #require(PseudoTerminal(columns: 120))
     let process = try bench.start(["prefetch", "--urls", "-"], input: .bytes(list), stderr: .descriptor(terminal.end))
     terminal.closeEnd()
+    // Real time: a server is silent for as long as a clock says.
     let words = "  waiting for 2 from 127.0.0.1:\(origin.port)  "
     #expect(
       await eventually {
@@ -78,6 +80,7 @@
     #expect(origin.requests.count == Self.count)
   }
 
+  // Real time: the terminal comes to its end a moment after the process.
   @Test(arguments: ["--quiet", "--verbose"]) func isNotDrawnWith(flag: String) async throws {
     gate.open()
     let terminal = try #require(PseudoTerminal(columns: 80))

@@ -29,10 +29,9 @@
   }
 
   private func search(_ unsplash: UnsplashOrigin, _ arguments: String...) async throws -> Run {
-    try await bench.start(
+    try await bench.run(
       ["search", "--provider", "unsplash:\(unsplash.baseURL)"] + arguments,
-      environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey]
-    ).run()
+      keys: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey])
   }
 
   @Test func listsAFolder() async throws {
@@ -109,9 +108,9 @@
     }
     let arguments = ["search", "--query", "lake", "--provider", "pexels:\(origin.url(""))"]
     let key = ["PEXELS_API_KEY": "a"]
-    let text = try await bench.start(arguments, environment: key).run()
+    let text = try await bench.run(arguments, keys: key)
     #expect(text.status == 0 && text.lines.contains("left out: item 2: width is missing, and 1 more"))
-    let json = try await bench.start(arguments + ["--json"], environment: key).run()
+    let json = try await bench.run(arguments + ["--json"], keys: key)
     #expect(json.status == 0 && json.complaints == ["thumbs: pexels, item 2: width is missing, and 1 more"])
     #expect(try lines(json).map(\.id) == ["1"])
   }
@@ -131,10 +130,9 @@
   @Test func withoutANetworkWhatIsStoredIsListed() async throws {
     let unsplash = try UnsplashOrigin(directory: TestImages.gallery)
     let online = try await search(unsplash, "--query", "lake", "--json")
-    let prefetched = try await bench.start(
+    let prefetched = try await bench.run(
       ["prefetch", "--query", "mountain", "--provider", "unsplash:\(unsplash.baseURL)", "--json"],
-      environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey]
-    ).run()
+      keys: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey])
     #expect(online.status == 0 && prefetched.status == 0)
     unsplash.origin.stop()
 
@@ -169,10 +167,9 @@
     #expect(instead.status == 0 && instead.complaints == [standIn], "\(instead.stderr)")
 
     // With --offline a prefetch asks nobody and finds everything.
-    let offline = try await bench.start(
+    let offline = try await bench.run(
       ["prefetch", "--query", "mountain", "--offline", "--provider", "unsplash:\(unsplash.baseURL)", "--json"],
-      environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey]
-    ).run()
+      keys: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey])
     #expect(offline.status == 0 && offline.stderr.isEmpty, "\(offline.stderr)")
     #expect(try Set(offline.pictures().map(\.id)) == Set(try prefetched.pictures().map(\.id)))
     #expect(try offline.pictures().allSatisfy { $0.status == "disk" })

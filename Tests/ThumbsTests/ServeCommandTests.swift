@@ -18,7 +18,7 @@
       let process = try bench.start(
         ["serve"] + arguments + ["--cache-dir", bench.cache.path], environment: environment, launcher: launcher)
       self.process = process
-      _ = await eventually(within: .seconds(30)) { process.printed.hasSuffix("/\n") || process.hasEnded }
+      _ = await process.comes { printed, _ in printed.hasSuffix("/\n") }
       address = process.printed.split(separator: "\n").first.map { String($0.dropLast()) } ?? ""
       #expect(address.hasPrefix("http://127.0.0.1:"), "\(process.said)")
     }
@@ -54,6 +54,7 @@
       let session = try await object("/api/sessions", method: "POST", body: message, headers: ["x-thumbs-token": token])
       let id = try #require(session["id"] as? String)
       var items: [[String: Any]] = []
+      // Real time: a folder is looked through meanwhile.
       try await poll {
         for version in (0...5).reversed() where items.count < count {
           items =
@@ -104,6 +105,7 @@
     _ = try await served.items(1)
     let source = try #require("\(origin.url("/a.jpg"))".addingPercentEncoding(withAllowedCharacters: .alphanumerics))
     let waiting = Task { try await served.get("/thumb/40/\(source)").status }
+    // Real time: a server has no event for its test.
     await poll { origin.requests.count == 1 }
     served.process.send(SIGINT)
     gate.open()
@@ -159,10 +161,10 @@
 
   @Test func anAddressThatCannotBeUsedIsOneLine() async throws {
     let origin = try Origin { _ in .status(404) }
-    let run = try await bench.run("serve", "--port", "\(origin.port)")
+    let run = try await bench.process("serve", "--port", "\(origin.port)")
     expectComplaint(run, 73, "port \(origin.port) of 127.0.0.1 is in use", "--port 0")
     // Of a network for documentation.
-    let foreign = try await bench.run("serve", "--host", "192.0.2.1", "--public", "--port", "0")
+    let foreign = try await bench.process("serve", "--host", "192.0.2.1", "--public", "--port", "0")
     expectComplaint(foreign, 73, "192.0.2.1 is no address of this machine", "--host 127.0.0.1")
   }
 
@@ -170,7 +172,9 @@
     let terminal = try #require(PseudoTerminal(columns: 100))
     let process = try bench.start(["serve", "--port", "0"], stderr: .descriptor(terminal.end))
     terminal.closeEnd()
-    await poll { terminal.text.contains("Ctrl-C ends it") && process.printed.hasSuffix("/\n") }
+    #expect(await process.comes { printed, _ in printed.hasSuffix("/\n") })
+    // Real time: a terminal has no event for its test.
+    await poll { terminal.text.contains("Ctrl-C ends it") }
     process.send(SIGINT)
     #expect(await process.run().status == 130)
   }
@@ -180,8 +184,8 @@
     let served = try await Served(
       bench,
       [
-        "--root", TestImages.url("formats").path, "--signing-keys", "keys", "--preset", "card=40x30,cover", "--port",
-        "0",
+        "--root", TestImages.url("formats").path, "--signing-keys", "keys", "--preset", "card=40x30,cover",
+        "--port", "0",
       ])
     func sign(_ words: String...) async throws -> String {
       let run = try await bench.start(["sign"] + words + ["--signing-keys", "keys"]).run()
@@ -371,7 +375,7 @@
   @Test func whoeverOpensItToOthersIsTold() async throws {
     let served = try bench.start(["serve", TestImages.gallery.path, "--host", "0.0.0.0", "--public", "--port", "0"])
     // What a machine cannot give is said besides.
-    await poll { served.said.contains("--signing-keys") || served.hasEnded }
+    _ = await served.comes { $1.contains("--signing-keys") }
     #expect(served.said.contains("sees this gallery") && served.said.contains("--signing-keys"), "\(served.said)")
     served.send(SIGTERM)
     #expect(await served.run().status == 143)

@@ -6,8 +6,8 @@
 
   /// Starts a server, and returns what it prints once it has printed a line that begins so.
   private func printed(by process: ThumbsProcess, until beginning: String) async -> [Substring] {
-    _ = await eventually(within: .seconds(60)) {
-      process.hasEnded || process.printed.split(separator: "\n").contains { $0.hasPrefix(beginning) }
+    _ = await process.comes { printed, _ in
+      printed.hasSuffix("\n") && printed.split(separator: "\n").contains { $0.hasPrefix(beginning) }
     }
     return process.printed.split(separator: "\n")
   }
@@ -16,7 +16,7 @@
     let process = try bench.start(
       ["serve", TestImages.gallery.path, "--share", "--host", "127.0.0.1", "--port", "0"] + options)
     let lines = await printed(by: process, until: options.isEmpty ? "Password" : "The password")
-    _ = await eventually(within: .seconds(60)) { process.hasEnded || process.said.contains("plain HTTP") }
+    _ = await process.comes { $1.contains("plain HTTP") }
     process.send(SIGTERM)
     return (lines, await process.run().stderr)
   }
@@ -43,9 +43,9 @@
     #expect(try String(contentsOf: file, encoding: .utf8) == password)
     let arguments = ["serve", TestImages.gallery.path, "--password-file", "password", "--port", "0"]
     try "short\n".write(to: file, atomically: false, encoding: .utf8)
-    expectComplaint(try await bench.start(arguments).run(), 64, "8 to 1000 bytes")
+    expectComplaint(try await bench.run(arguments), 64, "8 to 1000 bytes")
     try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: file.path)
-    expectComplaint(try await bench.start(arguments).run(), 64, "chmod 600")
+    expectComplaint(try await bench.run(arguments), 64, "chmod 600")
   }
 
   @Test(arguments: [

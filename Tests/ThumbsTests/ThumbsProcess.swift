@@ -9,6 +9,24 @@ final class ThumbsProcess: Sendable {
     case bytes(Data)
     /// This descriptor, which the test goes on owning.
     case descriptor(Int32)
+
+    /// A descriptor to read it from, for the caller to close.
+    func opened() -> Int32 {
+      switch self {
+      case .nothing: return open("/dev/null", O_RDONLY | O_CLOEXEC)
+      case .bytes(let data):
+        // No pipe that somebody would have to fill meanwhile.
+        let file = Self.file()
+        _ = data.withUnsafeBytes { pwrite(file, $0.baseAddress, $0.count, 0) }
+        return file
+      case .descriptor(let descriptor): return fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+      }
+    }
+
+    /// A new file without a name.
+    static func file() -> Int32 {
+      open(NSTemporaryDirectory(), O_RDWR | O_CLOEXEC | 0o20000000 | O_DIRECTORY, 0o600)
+    }
   }
 
   /// Where its standard output or standard error goes.
@@ -34,6 +52,9 @@ final class ThumbsProcess: Sendable {
     var stderr = Data()
     var result: Result?
     var waiter: CheckedContinuation<Result, Never>?
+    var watch: (condition: @Sendable (String, String) -> Bool, waiter: CheckedContinuation<Bool, Never>)?
+    var printed: String { String(decoding: stdout, as: UTF8.self) }
+    var said: String { String(decoding: stderr, as: UTF8.self) }
   }
 
   private static let spawning = Mutex(())
@@ -48,37 +69,24 @@ final class ThumbsProcess: Sendable {
   ) throws {
     var closing: [Int32] = []
     defer { for descriptor in closing { close(descriptor) } }
-    let inputEnd: Int32
-    switch input {
-    case .nothing:
-      inputEnd = open("/dev/null", O_RDONLY | O_CLOEXEC)
-      closing.append(inputEnd)
-    case .bytes(let data):
-      // A file without a name: no pipe that somebody would have to fill meanwhile.
-      inputEnd = open(NSTemporaryDirectory(), O_RDWR | O_CLOEXEC | 0o20000000 | O_DIRECTORY, 0o600)
-      closing.append(inputEnd)
-      _ = data.withUnsafeBytes { pwrite(inputEnd, $0.baseAddress, $0.count, 0) }
-    case .descriptor(let descriptor):
-      inputEnd = descriptor
-    }
+    let inputEnd = input.opened()
+    closing.append(inputEnd)
     var reading: [Int32] = []
-    func end(_ output: Output) -> Int32 {
+    func end(_ output: Output) throws -> Int32 {
       if case .descriptor(let descriptor) = output {
         reading.append(-1)
         return descriptor
       }
-      var ends: [Int32] = [-1, -1]
-      precondition(pipe(&ends) == 0, "no pipe: the process has run out of descriptors")
-      for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-      reading.append(ends[0])
-      closing.append(ends[1])
-      return ends[1]
+      let ends = try makePipe()
+      reading.append(ends.read)
+      closing.append(ends.write)
+      return ends.write
     }
     // One at a time: else a process of another test could inherit a pipe before it is marked to be closed, and keep it
     // open.
     pid = try Self.spawning.withLock { _ in
-      let outputEnd = end(stdout)
-      let errorEnd = end(stderr)
+      let outputEnd = try end(stdout)
+      let errorEnd = try end(stderr)
       return try Self.spawn(arguments, environment, directory, [inputEnd, outputEnd, errorEnd], launcher)
     }
     watch(reading, deadline: deadline)
@@ -87,9 +95,27 @@ final class ThumbsProcess: Sendable {
   deinit { if state.withLock({ $0.result == nil }) { kill(pid, SIGKILL) } }
 
   /// What it has printed so far.
-  var printed: String { state.withLock { String(decoding: $0.stdout, as: UTF8.self) } }
+  var printed: String { state.withLock { $0.printed } }
   /// What it has said on stderr so far.
-  var said: String { state.withLock { String(decoding: $0.stderr, as: UTF8.self) } }
+  var said: String { state.withLock { $0.said } }
+
+  /// Waits until a condition holds of what it has printed and said, or for its end; returns whether it holds. One at a
+  /// time.
+  func comes(to condition: @escaping @Sendable (_ printed: String, _ said: String) -> Bool) async -> Bool {
+    await withCheckedContinuation { waiter in change { $0.watch = (condition, waiter) } }
+  }
+
+  private func change(_ change: (inout State) -> Void) {
+    let over = state.withLock { state -> (waiter: CheckedContinuation<Bool, Never>, holds: Bool)? in
+      change(&state)
+      guard let watch = state.watch else { return nil }
+      let holds = watch.condition(state.printed, state.said)
+      guard holds || state.result != nil else { return nil }
+      state.watch = nil
+      return (watch.waiter, holds)
+    }
+    over?.waiter.resume(returning: over?.holds == true)
+  }
 
   /// Whether it has ended.
   var hasEnded: Bool { state.withLock { $0.result != nil } }
@@ -148,6 +174,7 @@ final class ThumbsProcess: Sendable {
 
   /// Collects what it writes, and its end, on a thread that outlives neither it nor the deadline by much.
   private func watch(_ reading: [Int32], deadline: Duration) {
+    // Real time: a process that hangs is to be killed one day, and the kernel has no event without a descriptor for an end.
     let end = ContinuousClock.now + deadline
     let pid = pid
     Thread.detachNewThread { [weak self] in
@@ -164,7 +191,7 @@ final class ThumbsProcess: Sendable {
             close(open[index])
             open[index] = -1
           } else {
-            self?.state.withLock {
+            self?.change {
               if index == 0 { $0.stdout.append(contentsOf: piece) } else { $0.stderr.append(contentsOf: piece) }
             }
           }
@@ -189,12 +216,10 @@ final class ThumbsProcess: Sendable {
   }
 
   private func finish(_ status: Int32, _ wasLate: Bool) {
-    let (waiter, result) = state.withLock { state in
-      let result = Result(
-        status: status, stdout: state.stdout, stderr: String(decoding: state.stderr, as: UTF8.self), wasLate: wasLate)
+    change { state in
+      let result = Result(status: status, stdout: state.stdout, stderr: state.said, wasLate: wasLate)
       state.result = result
-      return (state.waiter, result)
+      state.waiter?.resume(returning: result)
     }
-    waiter?.resume(returning: result)
   }
 }

@@ -157,10 +157,11 @@ import ArgumentParser
 
   @Test func theProcessSaysWhatItsLineHasWrong() async throws {
     let bench = try Bench()
-    expectComplaint(try await bench.run("prefech"), 64, "did you mean 'prefetch'")
+    expectComplaint(try await bench.process("prefech"), 64, "did you mean 'prefetch'")
     // There are no pictures in its folder.
-    expectComplaint(try await bench.run("serve", "--share"), 64, "name the folder")
-    let help = try await bench.run("help", "cache")
+    expectComplaint(try await bench.process("serve", "--share"), 64, "name the folder")
+    #expect(try await bench.process("--version").stdout == Data("\(ThumbnailPipeline.version)\n".utf8))
+    let help = try await bench.process("help", "cache")
     let same = await Run(of: ["cache", "--help"])
     #expect(help.status == 0 && help.stderr.isEmpty && help.stdout == same.stdout)
   }
@@ -241,29 +242,6 @@ import ArgumentParser
       #expect(throws: (any Error).self) { try ProviderOptions.parse(["--provider", name]) }
       #expect(UsageMessage.removal(ofProvider: name) == "there is no provider '\(name)' any more: \(use)")
     }
-  }
-
-  @Test func theVersionGoesToStdout() async throws {
-    let run = try await Bench().run("--version")
-    #expect(run.status == 0 && run.stderr.isEmpty)
-    #expect(run.lines.count == 1 && run.lines[0].split(separator: ".").count == 3)
-  }
-}
-
-extension Run {
-  /// What comes of a command line that ends before anything is done, without a process of its own.
-  init(of words: [String]) async {
-    var failure = CommandFailure(.success)
-    do {
-      var command = try Thumbs.parseAsRoot(words)
-      if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
-    } catch {
-      failure = CommandFailure(thrown: error, arguments: ["thumbs"] + words)
-    }
-    let (text, isPrinted) = (failure.message.map { "\($0)\n" } ?? "", failure.status == .success)
-    status = failure.status.rawValue
-    stdout = Data(isPrinted ? text.utf8 : "".utf8)
-    stderr = isPrinted || text.isEmpty ? "" : "thumbs: \(PlainText.line(String(text.dropLast())))\n"
   }
 }
 

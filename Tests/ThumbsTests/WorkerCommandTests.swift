@@ -13,7 +13,7 @@
   }
 
   private func worker(_ arguments: [String], input: Data) async throws -> WorkerResponses {
-    try WorkerResponses(await bench.start(["worker"] + arguments, input: .bytes(input)).run())
+    try WorkerResponses(await bench.run(["worker"] + arguments, input: .bytes(input)))
   }
 
   @Test func eachBadLineIsAnsweredAndTheRestGoesOn() async throws {

@@ -57,6 +57,7 @@
     let line = Array("\(origin.url("/1.jpg"))\n".utf8)
     _ = line.withUnsafeBytes { write(input.write, $0.baseAddress, $0.count) }
     close(input.write)
+    // Real time: a server has no event for its test.
     #expect(await eventually { origin.requests.count == 1 })
     // All lines are read, and there is nothing to write that could fail.
     close(output.read)
@@ -73,8 +74,10 @@
     close(input.read)
     let lines = Data((0..<3).map { "\(origin.url("/\($0).jpg"))\n" }.joined().utf8)
     _ = lines.withUnsafeBytes { write(input.write, $0.baseAddress, $0.count) }
+    // Real time: a server has no event for its test.
     #expect(await eventually { origin.requests.count == 3 })
     process.send(signal)
+    // Real time: only the system's own files show that a signal was taken.
     #expect(await eventually { process.hasTakenSignals })
     gate.open()
     // Its stdin stays open.
@@ -101,6 +104,7 @@
     // Several times as much as is read at once: when all is read, most has been responded to, with more than the pipe of
     // the responses holds.
     for _ in 0..<400 { _ = line.withUnsafeBytes { write(input.write, $0.baseAddress, $0.count) } }
+    // Real time: a pipe has no event for who writes to it.
     #expect(await eventually { Self.unreadBytes(input.write) == 0 })
     process.send(SIGTERM)
     let run = await process.run()
@@ -125,11 +129,11 @@
     send("/held")
     for number in 1...3 {
       send("/\(number)")
-      let hasResponse = await eventually { process.printed.split(separator: "\n").count == number }
+      let hasResponse = await process.comes { printed, _ in printed.split(separator: "\n").count == number }
       #expect(hasResponse, "\(process.said)")
     }
     gate.open()
-    #expect(await eventually { process.printed.split(separator: "\n").count == 4 })
+    #expect(await process.comes { printed, _ in printed.split(separator: "\n").count == 4 })
     close(input.write)
     #expect(try WorkerResponses(await process.run()).run.status == 0)
   }

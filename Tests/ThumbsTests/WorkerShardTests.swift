@@ -30,7 +30,7 @@
 
   @Test func everyRunWritesTheSameBytes() async throws {
     let input = try input()
-    let first = try WorkerResponses(await bench.start(arguments("a"), input: .bytes(input)).run())
+    let first = try WorkerResponses(await bench.run(arguments("a"), input: .bytes(input)))
     #expect(first.run.status == 0 && first.lines.count == Self.count, "\(first.run.stderr)")
     #expect(first.shards.map(\.path) == Self.shards && first.shards.allSatisfy { $0.status == "ok" })
     #expect(first.shards.map(\.lines) == [10, 10, 4])
@@ -40,7 +40,7 @@
     #expect(expected.map(\.count) == first.shards.map(\.bytes))
 
     // Also with other jobs, and by two workers at once in one folder
-    let second = await (try bench.start(arguments("b", "--jobs", "1"), input: .bytes(input))).run()
+    let second = try await bench.run(arguments("b", "--jobs", "1"), input: .bytes(input))
     #expect(second.status == 0)
     #expect(try bytes(of: "b") == expected)
     let both = try [0, 1].map { _ in try bench.start(arguments("c"), input: .bytes(input)) }
@@ -50,28 +50,28 @@
 
   @Test func aKillInTheMiddleLeavesWholeShardsAndTheNextRunTheSameBytes() async throws {
     let input = try input()
-    _ = await (try bench.start(arguments("a"), input: .bytes(input))).run()
+    _ = try await bench.run(arguments("a"), input: .bytes(input))
     let expected = try bytes(of: "a")
     // Given a worker whose stdin stays open in the middle of the second shard
     for wanted in [1, 11, 15] {
-      var ends: [Int32] = [-1, -1]
-      #expect(pipe(&ends) == 0)
-      for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-      let process = try bench.start(arguments("b\(wanted)"), input: .descriptor(ends[0]))
-      close(ends[0])
+      let pipe = try makePipe()
+      let process = try bench.start(arguments("b\(wanted)"), input: .descriptor(pipe.read))
+      close(pipe.read)
       let part = Data(input.split(separator: 0x0a).prefix(wanted).map { $0 + [0x0a] }.joined())
-      _ = part.withUnsafeBytes { write(ends[1], $0.baseAddress, $0.count) }
-      let hasResponse = await eventually { process.printed.split(separator: "\n").count >= wanted + wanted / Self.size }
+      _ = part.withUnsafeBytes { write(pipe.write, $0.baseAddress, $0.count) }
+      let hasResponse = await process.comes { printed, _ in
+        printed.split(separator: "\n").count >= wanted + wanted / Self.size
+      }
       #expect(hasResponse, "\(process.said)")
       // When it is killed
       process.send(SIGKILL)
       #expect(await process.run().status == 128 + SIGKILL)
-      close(ends[1])
+      close(pipe.write)
       // Then only whole shards have names, and the next run writes what an undisturbed one would
       let left = try FileManager.default.contentsOfDirectory(atPath: bench.url("b\(wanted)").path)
         .filter { $0.hasSuffix(".tar") }
       #expect(left == Array(Self.shards.prefix(wanted / Self.size)))
-      let next = await (try bench.start(arguments("b\(wanted)"), input: .bytes(input))).run()
+      let next = try await bench.run(arguments("b\(wanted)"), input: .bytes(input))
       #expect(next.status == 0)
       #expect(try Self.shards.map { try Data(contentsOf: bench.url("b\(wanted)/\($0)")) } == expected)
     }
@@ -110,7 +110,7 @@
     }
     for process in both { #expect(await process.run().status == 0) }
     let responses = try WorkerResponses(
-      await (try bench.start(["worker", "--inline", "--disk-cache", "0"], input: .bytes(input))).run())
+      try await bench.run(["worker", "--inline", "--disk-cache", "0"], input: .bytes(input)))
     let names = try FileManager.default.contentsOfDirectory(atPath: bench.url("small").path)
     #expect(names.count == 32 && !names.contains { $0.hasPrefix(".") })
     for response in responses.lines where response.status == "ok" {
