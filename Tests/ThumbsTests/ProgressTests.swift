@@ -135,6 +135,7 @@ final class PseudoTerminal: Sendable {
     let draws = text.split(separator: "\r").filter { $0.hasSuffix("\u{1B}[K") && $0.count > 3 }.count
     state.withLock {
       $0.bytes += piece
+      // Real time: see the test.
       $0.draws += Array(repeating: ContinuousClock.now, count: draws)
     }
   }

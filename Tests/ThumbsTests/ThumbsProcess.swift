@@ -196,6 +196,7 @@ final class ThumbsProcess: Sendable {
             }
           }
         }
+        // Real time: as said above.
         if ContinuousClock.now > end, !wasLate {
           wasLate = true
           kill(pid, SIGKILL)
@@ -205,10 +206,12 @@ final class ThumbsProcess: Sendable {
       while true {
         let ended = waitpid(pid, &status, WNOHANG)
         if ended == pid || ended < 0 && errno != EINTR { break }
+        // Real time: as said above.
         if ContinuousClock.now > end, !wasLate {
           wasLate = true
           kill(pid, SIGKILL)
         }
+        // Real time: as said above.
         usleep(2000)
       }
       self?.finish(status & 0x7f == 0 ? status >> 8 & 0xff : 128 + status & 0x7f, wasLate)
