@@ -147,7 +147,8 @@ package struct NewFile: ~Copyable, Sendable {
   /// Whether somebody has a file open for writing, who may be about to write: asked once it has left its name.
   static func isBeingWritten(_ name: RawPath, _ at: Int32) -> Bool {
     let file = name.withCString { openat(at, $0, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC) }
-    guard file >= 0 else { return false }
+    // One that a server (Samba, NFS) has lent to a client cannot be opened without waiting.
+    guard file >= 0 else { return errno == EWOULDBLOCK }
     defer { close(file) }
     return clibc_is_being_written(file) == 1
   }

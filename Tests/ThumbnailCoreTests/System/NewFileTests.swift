@@ -81,6 +81,11 @@
       var file = try NewFile(name, isNamed: named)
       try file.write(Data("new".utf8))
       #expect(try !file.commit(over: old) && !file.commit(over: nil))
+      // As servers lend files to clients. Who wants to open it is announced by F_SETSIG's signal.
+      let lent = try FileHandle(forUpdating: URL(fileURLWithPath: name.description))
+      for (setting, value) in [(10, SIGURG), (1024, F_WRLCK)] { _ = fcntl(lent.fileDescriptor, Int32(setting), value) }
+      #expect(try !file.commit(over: FileState(of: name)))
+      try lent.close()
     }
     #expect(try names() == ["a.txt"] && content() == "somebody's")
     let root = try RootFolder(RawPath(directory.url.path))
