@@ -59,7 +59,8 @@ final class PrefetchRun: Sendable {
     var closing = PrefetchFiles.Closing()
     // If one of the files could not be written, none is completed.
     if !(failure is FileWriteError) {
-      do { closing = try await files.finish() } catch { failure = error }
+      let isWhole = failure == nil && interruption.signal == nil
+      do { closing = try await files.finish(isWhole: isWhole) } catch { failure = error }
     }
     let isComplete = failure == nil && interruption.signal == nil
     let counts = summary.withLock { [closing] summary in

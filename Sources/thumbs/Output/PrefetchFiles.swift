@@ -124,12 +124,18 @@ final class PrefetchFiles: Sendable {
     var isIncomplete = false
   }
 
-  /// Completes the sheet.
-  func finish() async throws -> Closing {
+  /// Completes the sheet, unless another would give way to one without pictures.
+  ///
+  /// - Parameter isWhole: Whether nothing has ended the run early.
+  func finish(isWhole: Bool) async throws -> Closing {
     var closing = Closing()
     closing.complaints += await reportUse().map { [$0] } ?? []
     let counts = state.withLock { $0 }
-    try sheet?.finish(pictures: counts.pictures, failed: counts.failed)
+    if let replaced, replaced.file.kind == .regular, !isWhole || counts.pictures == counts.failed {
+      closing.complaints.append("\(replaced.path) stays as it was: this run has not made a whole sheet")
+    } else {
+      try sheet?.finish(pictures: counts.pictures, failed: counts.failed)
+    }
     guard let export else { return closing }
     closing.exported = counts.written
     closing.summary =
