@@ -15,14 +15,12 @@ extension Placeholder {
     let height = max(1, (raster.size.height * side + longer / 2) / longer)
     var samples = ThumbHash.Samples(width: width, height: height, values: [])
     samples.values.reserveCapacity(width * height)
-    let isOpaque = !raster.hasAlpha
     raster.withSamples { pixels in
       for y in 0..<height {
         let rows = Choice(y, of: height, in: raster.size.height)
         for x in 0..<width {
           let columns = Choice(x, of: width, in: raster.size.width)
-          samples.values.append(
-            isOpaque ? Self.mean(raster, pixels, columns, rows) : Self.weighted(raster, pixels, columns, rows))
+          samples.values.append(Self.mean(raster, pixels, columns, rows))
         }
       }
     }
@@ -46,30 +44,32 @@ extension Placeholder {
     }
   }
 
-  /// The mean of a few opaque pixels, in integers.
+  /// The mean of a few pixels, weighted by their alpha, summed in integers.
   private static func mean(
     _ raster: Raster, _ pixels: UnsafePointer<UInt8>, _ columns: Choice, _ rows: Choice
   ) -> SIMD4<Float> {
-    let bands = raster.bands
+    let (bands, isOpaque) = (raster.bands, !raster.hasAlpha)
     let (second, third) = bands < 3 ? (0, 0) : (1, 2)
     let stride = raster.size.width &* bands
-    var sums = (0, 0, 0)
-    var count = 0
+    var (sums, weight, count) = ((0, 0, 0), 0, 0)
     var rows = rows
     while rows.next < rows.end {
       var columns = columns
       while columns.next < columns.end {
         let pixel = pixels + (rows.next &* stride &+ columns.next &* bands)
-        sums.0 &+= Int(pixel[0])
-        sums.1 &+= Int(pixel[second])
-        sums.2 &+= Int(pixel[third])
+        let alpha = isOpaque ? 1 : Int(pixel[bands &- 1])
+        sums.0 &+= Int(pixel[0]) &* alpha
+        sums.1 &+= Int(pixel[second]) &* alpha
+        sums.2 &+= Int(pixel[third]) &* alpha
+        weight &+= alpha
         count &+= 1
         columns.next &+= columns.step
       }
       rows.next &+= rows.step
     }
-    let all = Float(255 * count)
-    let mean = SIMD4(Float(sums.0), Float(sums.1), Float(sums.2), all) / all
+    guard weight > 0 else { return .zero }
+    var mean = SIMD4(Float(sums.0), Float(sums.1), Float(sums.2), 0) / Float(255 * weight)
+    mean.w = isOpaque ? 1 : Float(weight) / Float(255 * count)
     return raster.space == .ycc ? Self.colour(ofLuma: mean) : mean
   }
 
@@ -79,35 +79,5 @@ extension Placeholder {
     let colour = SIMD4(
       samples.x + 1.402 * red, samples.x - 0.344136 * blue - 0.714136 * red, samples.x + 1.772 * blue, 1)
     return colour.clamped(lowerBound: .zero, upperBound: .one)
-  }
-
-  /// The mean of a few pixels, weighted by their alpha.
-  private static func weighted(
-    _ raster: Raster, _ pixels: UnsafePointer<UInt8>, _ columns: Choice, _ rows: Choice
-  ) -> SIMD4<Float> {
-    let bands = raster.bands
-    let (second, third) = bands < 3 ? (0, 0) : (1, 2)
-    let stride = raster.size.width &* bands
-    var sums = (0, 0, 0, 0)
-    var count = 0
-    var rows = rows
-    while rows.next < rows.end {
-      var columns = columns
-      while columns.next < columns.end {
-        let pixel = pixels + (rows.next &* stride &+ columns.next &* bands)
-        let alpha = Int(pixel[bands &- 1])
-        sums.0 &+= Int(pixel[0]) &* alpha
-        sums.1 &+= Int(pixel[second]) &* alpha
-        sums.2 &+= Int(pixel[third]) &* alpha
-        sums.3 &+= alpha
-        count &+= 1
-        columns.next &+= columns.step
-      }
-      rows.next &+= rows.step
-    }
-    guard sums.3 > 0 else { return .zero }
-    var mean = SIMD4(Float(sums.0), Float(sums.1), Float(sums.2), 0) / Float(255 * sums.3)
-    mean.w = Float(sums.3) / Float(255 * count)
-    return mean
   }
 }
