@@ -88,7 +88,12 @@
     let again = try await bench.run("prefetch", "--urls", "-", "--sheet", "sheets/sheet.html", input: .bytes(list))
     #expect(again.status == 0, "\(again.stderr)")
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["sheet.html"])
-    #expect(try text("sheets/sheet.html").hasSuffix("</html>\n"))
+    let whole = try text("sheets/sheet.html")
+    #expect(whole.hasSuffix("</html>\n"))
+    // Nor where no picture can be had.
+    let none = try await bench.run("prefetch", "--urls", "-", "--sheet", "sheets/sheet.html", input: .bytes(Data()))
+    #expect(none.stderr.contains("sheet.html stays as it was"), "\(none.stderr)")
+    #expect(try text("sheets/sheet.html") == whole)
   }
 
   @Test func whereNoSheetCanBeNothingIsFetched() async throws {
