@@ -190,7 +190,7 @@ def test_a_shard_with_what_was_not_written_so_is_left_whole(run: Any, place: tup
 def test_what_changes_after_it_was_looked_at_is_not_removed(run: Any, tmp_path: Path, name: str) -> None:
     run()
     output = Output(str(tmp_path / "out"))
-    files = output.written([])
+    files = output._left(["00000"])
     (tmp_path / "out" / name).write_text("an hour's work")
     with pytest.raises(FileExistsError, match=rf"{name} has changed or come" + (".*already: 00000_stats" * ("/" in name))):
         output.discard(files)

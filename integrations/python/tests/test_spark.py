@@ -75,7 +75,7 @@ def test_other_columns_stay_and_failures_are_rows(
     assert statuses == ["ok", "failed", "failed"]
 
 
-def test_a_folder_with_shards_is_refused_and_replaced_when_asked(
+def test_a_folder_with_shards_is_refused(
     spark: SparkSession, urls: list[str], tmp_path: Path
 ) -> None:
     frame = spark.createDataFrame([(url, "x") for url in urls[:3]], "url string, extra string")
@@ -84,13 +84,12 @@ def test_a_folder_with_shards_is_refused_and_replaced_when_asked(
         written = write(frame, output, size=64, output_format=output_format, partitions=1)
         assert (written.shards, written.rows, written.successes) == (1, 3, 3)
         assert {path.name for path in output.iterdir()} == names | {"00000_stats.json", "_SUCCESS", "_manifest"}
-        with pytest.raises(FileExistsError, match="overwrite"):
+        with pytest.raises(FileExistsError, match="move it away"):
             write(frame, output, size=64, output_format=output_format)
         with contextlib.closing(Output(str(output))) as other:
             other.claim()
             with pytest.raises(BlockingIOError, match="another run"):
-                write(frame, output, size=64, output_format=output_format, overwrite=True)
-        assert write(frame, output, size=64, output_format=output_format, overwrite=True).rows == 3
+                write(frame, output, size=64, output_format=output_format)
     for taken in ("status", "sha256", "message", "jpg"):
         with pytest.raises(ValueError, match=taken):
             write(frame.withColumnRenamed("extra", taken), tmp_path / "other")
@@ -147,12 +146,12 @@ def test_a_write_that_was_interrupted_is_refused_until_it_is_written_again(
     # As a driver leaves it that is killed while it commits, after another one.
     (output / "_SUCCESS").unlink()
     (output / f"_temporary/{'0' * 32}/0-0/_tmp").mkdir(parents=True)
-    with pytest.raises(FileNotFoundError, match="overwrite"):
+    with pytest.raises(FileNotFoundError, match="another folder"):
         write_failed(spark, output, options=options)
     with pytest.raises(FileExistsError):
         write(frame, output, options=options)
-    assert write(frame, output, partitions=1, options=options, overwrite=True).rows == 2
-    assert not (output / "_temporary").exists()
+    output.rename(tmp_path / "moved")
+    assert write(frame, output, partitions=1, options=options).rows == 2
     assert write_failed(spark, output, options=options).rows == 1
     assert not (output / "_temporary").exists() and Output(str(output)).verify() == []
 

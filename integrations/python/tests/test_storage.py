@@ -170,20 +170,12 @@ def test_the_driver_of_spark_takes_over_what_its_tasks_have_sent(
             for name, count, successes in (("00001", 2, 1), ("00000", 4, 4))
         ]
         output = Output(root)
-        # What a commit that was killed has left, and an earlier one.
-        output.write("_SUCCESS", {})
-        counts = {"rows": 0, "successes": 0}
-        output.write("00007_stats.json", layout.Statistics().document())
-        output.write(f"{layout.MANIFEST}/00007.manifest", {"files": {}, **counts})
-        with pytest.raises(FileExistsError, match="_SUCCESS is in the way"):
-            spark_output._commit(output, reports, overwrite=True)
-        output.write("_SUCCESS", {"shards": 1, **counts})
         # Another job's, as Hadoop names it, stays.
         other = f"{root}/_temporary/0/part-00000".removeprefix("s3://")
         system = bucket if "://" in root else storage._system(other)[0]
         system.makedirs(other.rpartition("/")[0], exist_ok=True)
         system.pipe_file(other, b"rows")
-        written.append(spark_output._commit(output, reports, overwrite=True))
+        written.append(spark_output._commit(output, reports))
         output.sweep("_temporary", spark_output._JOB)
         assert system.find(f"{root}/_temporary".removeprefix("s3://")) == [other]
         system.rm(f"{root}/_temporary".removeprefix("s3://"), recursive=True)

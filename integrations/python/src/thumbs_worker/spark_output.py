@@ -165,7 +165,6 @@ def write(
     options: Options | None = None,
     window: int = DEFAULT_WINDOW,
     program: str | None = None,
-    overwrite: bool = False,
     retries: int = 0,
 ) -> Written:
     """Writes the rows and their thumbnails into a folder in img2dataset's layout, and waits for it.
@@ -175,8 +174,9 @@ def write(
     (`00000.tar` with `.jpg`, `.json` and `.txt` for `caption`), `files` or `parquet`; in each case `00000.parquet` has
     a row for each row, failures too, with `columns` (all other columns, unless told otherwise), and `00000_stats.json`
     the counts. Tasks write below `_temporary`; the driver renames (in object storage: copies) what the attempts that
-    count have written, and makes `_SUCCESS` last. A folder with shards is refused, unless `overwrite` replaces them. It
-    has one writer at a time: what it finds below `_temporary`, a driver that was killed has left, and is removed.
+    count have written, and makes `_SUCCESS` last. A folder with shards is refused: move
+    them away, or name another. It has one writer at a time: what it finds below `_temporary`, a driver that was killed
+    has left, and is removed.
 
     Rows are partitioned by Spark's hash of their host and sorted by URL, so the same rows in as many `partitions` give
     the same bytes. Those of a host that asks for a pause wait for it, at most as long as `options.max_wait` says (60 s);
@@ -184,7 +184,7 @@ def write(
     in `_ledger`, for `write_failed`.
     """
     with contextlib.closing(_output(output)) as there:
-        _check(there, output_format, encode_format, overwrite)
+        _check(there, output_format, encode_format)
         kept = [name for name in (df.columns if columns is None else columns) if name not in (url, caption)]
         names = list(dict.fromkeys([*kept, *([caption] if caption is not None else []), url]))
         wanted = df.select(*names)
@@ -199,7 +199,7 @@ def write(
             _settings(output_format, encode_format, caption, rows_per_shard, retries),
             _columns(wanted, kept, url, caption), False,
         )  # fmt: skip
-        return _run(task, wanted, there, overwrite=True)
+        return _run(task, wanted, there)
 
 
 def write_failed(
@@ -220,10 +220,10 @@ def write_failed(
     """Tries the rows of `write`'s ledger again that may come now, and adds shards of them to the folder, with their
     keys. `until`, such as `7d`, leaves out those that failed first longer ago. Returns what was added.
 
-    Throws `FileNotFoundError` where `write` has not come to its end: it has to be run again, with `overwrite`."""
+    Throws `FileNotFoundError` where `write` has not come to its end: it has to be run again, into another."""
     with contextlib.closing(_output(output)) as there:
         if _SUCCESS not in there.names():
-            raise FileNotFoundError(f"{shown(there.address)} has no {_SUCCESS}: write it first (overwrite=True over a part)")
+            raise FileNotFoundError(f"{shown(there.address)} has no {_SUCCESS}: write it first, into another folder")
         there.begin(needs_ledger=True)
         rows = ledger.pending(there.folder, None if until is None else seconds(until), fetch=there.fetch)
         if rows is None:
@@ -237,7 +237,7 @@ def write_failed(
             _options(options, size, encode_format), window, program, "",
             _settings(output_format, encode_format, caption, rows_per_shard, retries), columns, True,
         )  # fmt: skip
-        return _run(task, frame.select(*columns.names, "key", "first_failed"), there, overwrite=False)
+        return _run(task, frame.select(*columns.names, "key", "first_failed"), there)
 
 
 def _options(options: Options | None, size: int | str, encode_format: str) -> Options:
@@ -260,38 +260,26 @@ def _output(output: str | os.PathLike[str]) -> Output:
     return Output(address.rstrip("/") if is_elsewhere(address) else str(Path(address).absolute()))
 
 
-def _run(task: _Task, rows: DataFrame, output: Output, *, overwrite: bool) -> Written:
+def _run(task: _Task, rows: DataFrame, output: Output) -> Written:
     """Has Spark fill the shards, and commits them."""
     job = f"{output.address}/{_TEMPORARY}/{uuid.uuid4().hex}"
     output.sweep(_TEMPORARY, _JOB)
     try:
         reports = rows.mapInArrow(replace(task, folder=job), _REPORT).collect()
         reports.sort(key=lambda each: (each["partition"], each["shard"]))
-        return _commit(output, reports, overwrite)
+        return _commit(output, reports)
     finally:
         output.sweep(_TEMPORARY, _JOB)
 
 
-def _check(output: Output, output_format: str, encode_format: str, overwrite: bool) -> None:
+def _check(output: Output, output_format: str, encode_format: str) -> None:
     if output_format not in _OUTPUTS:
         raise ValueError(f"output_format is one of {', '.join(_OUTPUTS)}, not {output_format}")
     if encode_format not in _FORMATS:
         raise ValueError(f"encode_format is one of {', '.join(_FORMATS)}, not {encode_format}")
     output.claim()
-    if overwrite:
-        _written(output)
-    elif any(map(_is_ours, output.names())):
-        raise FileExistsError(f"{shown(output.address)} has shards already: name another folder, or pass overwrite=True")
-
-
-def _written(output: Output, new: Iterable[str] = ()) -> list[str]:
-    """What earlier writes have left. Throws `FileExistsError` for what is in the way and somebody's own."""
-    if _SUCCESS in output.names():
-        with contextlib.suppress(ValueError, AttributeError):
-            if json.loads(output.fetch(_SUCCESS).read_bytes()).keys() == Written.__dataclass_fields__.keys():
-                return output.written(new)
-        raise FileExistsError(f"{_SUCCESS} is in the way, and of no write: move it, or name another folder")
-    return output.written(new)
+    if any(map(_is_ours, output.names())):
+        raise FileExistsError(f"{shown(output.address)} has shards already: move it away, or name another folder")
 
 
 def _is_ours(name: str) -> bool:
@@ -312,13 +300,9 @@ def _columns(df: DataFrame, kept: Sequence[str], url: str, caption: str | None) 
     return columns
 
 
-def _commit(output: Output, reports: Sequence[Any], overwrite: bool) -> Written:
+def _commit(output: Output, reports: Sequence[Any]) -> Written:
     """Gives the shards their names, one after the other, and then says that all is there."""
-    if overwrite:
-        files = _written(output, [layout.shard_name(number, _DIGITS) for number in range(len(reports))])
-        output.discard({_SUCCESS}.intersection(output.names()))
-        output.discard(files)
-    first = 0 if overwrite else max(layout.done_shards(output.folder), default=-1) + 1
+    first = max(layout.done_shards(output.folder), default=-1) + 1
     for number, report in enumerate(reports, first):
         output.adopt(report["folder"], report["name"], layout.shard_name(number, _DIGITS))
     written = Written(len(reports), sum(each["count"] for each in reports), sum(each["successes"] for each in reports))

@@ -167,13 +167,11 @@ class Output:
             if stays:
                 print(f"{file} has what its new shard has not: it is {name} now", file=sys.stderr)
         moved = {file: re.sub(r"^[^/]+", rf"\g<0>{_ASIDE}{number}", file) for file in parts}
-        self._states.update({moved[file]: self._states[file] for file in parts if file in self._states})
+        # Where names number files (rclone), a file has another number now.
+        for file in set(parts).intersection(self._states):
+            old, new = self._states[file], self._state(moved[file]) or self._states[file]
+            self._states[moved[file]] = new if new[:2] == old[:2] else old
         return [] if stays else list(moved.values())
-
-    def written(self, new: Iterable[str]) -> list[str]:
-        """What runs have written, for `discard`. Throws `FileExistsError`, also for what is in the way of `new` shards."""
-        there = {name.partition(".")[0].removesuffix("_stats") for name in self.names()}
-        return self._left(self._begun() | there.intersection(new))
 
     def discard(self, files: Iterable[str]) -> None:
         """Removes files: statistics first, without which a shard is not done, and manifests last. Throws `FileExistsError`
