@@ -42,12 +42,12 @@ test_build=(
   -Xswiftc -Xfrontend -Xswiftc -disable-llvm-verify
 )
 
-# How a program is built that has Swift's libraries in it, stripped. In a folder of its own: with other objects in the same
-# one, every change between the two would compile everything anew. Functions that are never called, or equal to others, are
-# left out, and so are the tables of exceptions and the path of this folder.
+# How a program is built that has Swift's libraries in it, stripped, thus without debug information. In a folder of its
+# own: with other objects in the same one, every change between the two would compile everything anew. Functions that are
+# never called, or equal to others, are left out, and so are the tables of exceptions and the path of this folder.
 static_folder=$project/.build/static
 static_options=(
-  --scratch-path "$static_folder" -c release --static-swift-stdlib -Xswiftc -use-ld=lld
+  --scratch-path "$static_folder" -c release --static-swift-stdlib -Xswiftc -gnone -Xswiftc -use-ld=lld
   -Xswiftc -Xfrontend -Xswiftc -function-sections -Xlinker -s -Xlinker --no-export-dynamic -Xlinker --icf=safe
   -Xlinker -z -Xlinker pack-relative-relocs
   -Xlinker --no-eh-frame-hdr -Xlinker -T -Xlinker "$project/Packaging/executable.ld"
