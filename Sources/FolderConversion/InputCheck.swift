@@ -62,6 +62,7 @@ struct InputCheck: Sendable {
         // A site publishes what is behind links and in closed folders, too; what else is there is nobody's business.
         let isPublished = plan.options.site != nil && session.root?.mayHave(path.bytes) == true
         guard kind == .regular || kind == .link || isPublished else { continue }
+        if kind == .folder, session.root?.names(in: path.bytes) != nil { continue }
         if list.linkedOutputs.contains(where: { output?.appending(path.bytes).isWithin($0) == true }) {
           orphan.isLinked = true
         } else if session.root?.written(path.bytes, asIn: index.entries(naming: path.bytes)) != nil {

@@ -193,12 +193,15 @@ import TestSupport
     try link("in/.hidden", to: "../list")
     try make("in/phone/f.jpg", "in/phone/.NOMEDIA", "in/linked/g.jpg")
     try link("in/linked/.nomedia", to: "none")
-    #expect(pictures(try find()) == ["a.jpg", "e/b.jpg"])
+    // As one file on a disk that knows no case, and as another one.
+    try link("in/B.JPG", to: "b.jpg")
+    try make("in/B.jpg")
+    #expect(pictures(try find()) == ["B.jpg", "a.jpg", "e/b.jpg"])
     #expect(pictures(try find([.path(path("in/Private")), .path(path("in/b.jpg"))])) == ["x/c.jpg", "b.jpg"])
     let root = RawPath(path("in"))
     for (name, isLeftOut) in [
       ("a.jpg", false), ("b.jpg", true), ("Private", true), ("e", false), ("later", true), ("phone", true),
-      ("B.JPG", true), ("@EADIR/a.jpg", true),
+      ("B.JPG", true), ("B.jpg", false), ("LATER", false),
     ] {
       #expect(DirectoryWalk.passesOver(name.utf8, in: root) == isLeftOut)
     }

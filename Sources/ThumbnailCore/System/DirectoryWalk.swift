@@ -66,8 +66,8 @@ package struct DirectoryWalk {
 
   /// Whether a walk of `root` passes over a path in it, which may be gone, or over a folder of that path.
   ///
-  /// - Parameter isAsked: Whether somebody asks for this path. Then it does whatever the case of letters, which the disk may
-  ///   not know, and where a list of hidden names cannot be read.
+  /// - Parameter isAsked: Whether somebody asks for this path. Then it does also where a list of hidden names cannot be
+  ///   read, and for a hidden name in letters of another case, if the disk takes both for one file.
   package static func passesOver(_ path: some Collection<UInt8>, in root: RawPath, isAsked: Bool = true) -> Bool {
     func caseless(_ name: some Collection<UInt8>) -> String { String(decoding: name, as: UTF8.self).lowercased() }
     var folder = root
@@ -77,7 +77,11 @@ package struct DirectoryWalk {
       guard isAsked, let listed = hiddenNames(in: folder)?.union(systemNames) else {
         return hiddenNames(in: folder)?.contains(Array(name)) ?? isAsked
       }
-      return listed.contains { caseless($0) == caseless(name) }
+      let state = try? FileState(of: folder.appending(name))
+      return listed.contains { other in
+        other.elementsEqual(name)
+          || caseless(other) == caseless(name) && state?.id == (try? FileState(of: folder.appending(other)))?.id
+      }
     }
   }
 

@@ -210,7 +210,7 @@ package final class RootFolder: Sendable {
     }
   }
 
-  /// The names of the entries of a folder in it; none if it cannot be listed.
+  /// The names of the entries of a folder in it; nil if it cannot be listed.
   package func names(in relative: some Collection<UInt8>) -> [[UInt8]]? {
     guard let folder = try? folder(relative),
       case let listed = openat(folder.rawValue, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), listed >= 0

@@ -7,7 +7,7 @@ import Thumbnailer
 /// Where a command reads and prints. Writes whole lines, so that lines of several threads never mix, and removes the
 /// progress line before each.
 final class Console: Sendable {
-  /// The process's, but in tests that run commands in their own.
+  /// That of the process; a test that runs a command has one of its own.
   @TaskLocal static var standard: Console = Console(input: STDIN_FILENO, output: STDOUT_FILENO, error: STDERR_FILENO)
 
   /// The descriptors, which stay open.

@@ -5,7 +5,7 @@ import Synchronization
 /// Turns the first SIGINT or SIGTERM into a cancellation of the work, so that finished results are kept; a second one
 /// ends the process at once.
 final class Interruption: @unchecked Sendable {
-  // Safety: `sources` is written only by `cancelling`, before the work starts.
+  // Safety: `sources` is written only by `cancelling`, which is called once.
   private var sources: [any DispatchSourceSignal] = []
   private let received = Atomic<Int32>(0)
   /// A signal that came before its dispatch source was ready; 0 for none.

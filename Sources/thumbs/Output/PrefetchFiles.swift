@@ -124,7 +124,7 @@ final class PrefetchFiles: Sendable {
     var isIncomplete = false
   }
 
-  /// Completes the sheet, unless another would give way to one without pictures.
+  /// Completes the sheet, unless another would give way to a part of one, or to one without pictures.
   ///
   /// - Parameter isWhole: Whether nothing has ended the run early.
   func finish(isWhole: Bool) async throws -> Closing {
@@ -132,6 +132,7 @@ final class PrefetchFiles: Sendable {
     closing.complaints += await reportUse().map { [$0] } ?? []
     let counts = state.withLock { $0 }
     if let replaced, replaced.file.kind == .regular, !isWhole || counts.pictures == counts.failed {
+      closing.isIncomplete = true
       closing.complaints.append("\(replaced.path) stays as it was: this run has not made a whole sheet")
     } else {
       try sheet?.finish(pictures: counts.pictures, failed: counts.failed)

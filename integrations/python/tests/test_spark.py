@@ -146,7 +146,7 @@ def test_a_write_that_was_interrupted_is_refused_until_it_is_written_again(
     # As a driver leaves it that is killed while it commits, after another one.
     (output / "_SUCCESS").unlink()
     (output / f"_temporary/{'0' * 32}/0-0/_tmp").mkdir(parents=True)
-    with pytest.raises(FileNotFoundError, match="another folder"):
+    with pytest.raises(FileNotFoundError, match="move the folder away"):
         write_failed(spark, output, options=options)
     with pytest.raises(FileExistsError):
         write(frame, output, options=options)

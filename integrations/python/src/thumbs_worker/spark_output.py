@@ -174,9 +174,8 @@ def write(
     (`00000.tar` with `.jpg`, `.json` and `.txt` for `caption`), `files` or `parquet`; in each case `00000.parquet` has
     a row for each row, failures too, with `columns` (all other columns, unless told otherwise), and `00000_stats.json`
     the counts. Tasks write below `_temporary`; the driver renames (in object storage: copies) what the attempts that
-    count have written, and makes `_SUCCESS` last. A folder with shards is refused: move
-    them away, or name another. It has one writer at a time: what it finds below `_temporary`, a driver that was killed
-    has left, and is removed.
+    count have written, and makes `_SUCCESS` last. A folder with shards is refused. It has one
+    writer at a time: what it finds below `_temporary`, a driver that was killed has left, and is removed.
 
     Rows are partitioned by Spark's hash of their host and sorted by URL, so the same rows in as many `partitions` give
     the same bytes. Those of a host that asks for a pause wait for it, at most as long as `options.max_wait` says (60 s);
@@ -220,10 +219,10 @@ def write_failed(
     """Tries the rows of `write`'s ledger again that may come now, and adds shards of them to the folder, with their
     keys. `until`, such as `7d`, leaves out those that failed first longer ago. Returns what was added.
 
-    Throws `FileNotFoundError` where `write` has not come to its end: it has to be run again, into another."""
+    Throws `FileNotFoundError` where `write` has not come to its end: move its shards away, and run it again."""
     with contextlib.closing(_output(output)) as there:
         if _SUCCESS not in there.names():
-            raise FileNotFoundError(f"{shown(there.address)} has no {_SUCCESS}: write it first, into another folder")
+            raise FileNotFoundError(f"{shown(there.address)} has no {_SUCCESS}: write has not ended there: move the folder away, then run it again")
         there.begin(needs_ledger=True)
         rows = ledger.pending(there.folder, None if until is None else seconds(until), fetch=there.fetch)
         if rows is None:

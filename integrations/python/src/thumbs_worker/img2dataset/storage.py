@@ -2,8 +2,8 @@
 
 A shard is complete before it comes there: first its manifest, which says which bytes its files have, then these, and
 its statistics last, which commit it. So the next run knows what one that was killed has left. What no manifest names as
-it is there is somebody's own: it is neither removed nor replaced. Samples that a shard has not which takes the place of
-others are moved aside.
+it is there is somebody's own: it is neither removed nor replaced. Where a shard takes the place of another, samples
+that it lacks are moved aside.
 """
 
 from __future__ import annotations
