@@ -147,6 +147,21 @@
     #expect(try await stats().bytes == 0)
   }
 
+  @Test func aLimitThatIsLoweredHoldsAfterTheNextRun() async throws {
+    _ = try bench.folder("pictures", pictures: 130)
+    let command = [
+      "prefetch", "--query", "", "--provider", "folder:pictures", "--size", "160x120", "--format", "png", "--quiet",
+      "--count", "130",
+    ]
+    #expect(try await bench.run(command).status == 0)
+    let (limit, overhead) = (1_048_576, 1_179_648)
+    #expect(try await stats().bytes > limit)
+    #expect(try await bench.run(command + ["--disk-cache", "1MiB"]).status == 0)
+    let after = try await stats()
+    #expect(after.bytes <= limit && after.thumbnails > 0)
+    #expect(after.fileBytes <= limit + overhead)
+  }
+
   @Test func aCacheOfALaterVersionIsUsedAndAnotherMajorVersionsFileIsLeftAlone() async throws {
     _ = try await fill()
     let other = bench.cache.appendingPathComponent("thumbnails-v3.sqlite")

@@ -105,7 +105,7 @@ struct DesktopFolder: Sendable {
     }
     let root = try? RootFolder(path)
     return (DesktopPicture.sizes.map(\.folder) + [Self.failures]).flatMap { folder in
-      ((root?.names(in: folder.utf8) ?? nil) ?? []).filter { $0.suffix(4).elementsEqual(".png".utf8) }
+      (root?.names(in: folder.utf8) ?? []).filter { $0.suffix(4).elementsEqual(".png".utf8) }
         .compactMap { name -> ConversionOrphan? in
           let file = RawPath(bytes: Array("\(folder)/".utf8) + name)
           guard let uri = PNGTexts.read(path.appending(file.bytes))?["Thumb::URI"], uri.hasPrefix("file:///") else {

@@ -82,7 +82,8 @@ package final class HostFile: HostLedger {
           }
           let value = self.change(&records, key, change)
           Self.write(records, to: path)
-          state.withLock { ($0.records, $0.file, $0.isNews) = (records, try? FileState(of: RawPath(path)), true) }
+          let file = try? FileState(of: RawPath(path))
+          state.withLock { ($0.records, $0.file, $0.isNews) = (records, file, true) }
           return value
         })
     {

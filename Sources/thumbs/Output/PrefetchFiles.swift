@@ -124,7 +124,7 @@ final class PrefetchFiles: Sendable {
     var isIncomplete = false
   }
 
-  /// Completes the sheet, unless another would give way to a part of one, or to one without pictures.
+  /// Completes the sheet, unless a part of one, or one without pictures, would replace an earlier sheet.
   ///
   /// - Parameter isWhole: Whether nothing has ended the run early.
   func finish(isWhole: Bool) async throws -> Closing {
