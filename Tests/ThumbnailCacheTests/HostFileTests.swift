@@ -64,6 +64,20 @@
     #expect(try Data(contentsOf: place) == Data(text.utf8))
   }
 
+  @Test func aFileThatCannotBeReadStays() async throws {
+    // Links that lead nowhere: root reads every file.
+    let place = directory.url.appending(path: "hosts.json").path
+    for target in ["hosts.json", "away"] {
+      try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: target)
+      let file = file()
+      await file.update(.host("http://a:80")) { [date] in $0.until = date + 5 }
+      HostFile.remove(in: directory.url)
+      #expect(file.news()?.count == 1)
+      #expect(try FileManager.default.destinationOfSymbolicLink(atPath: place) == target)
+      unlink(place)
+    }
+  }
+
   @Test func withoutAFolderItHoldsForThisProcess() async throws {
     for file in [nil, URL(fileURLWithPath: "/dev/null/none")].map({ HostFile(directory: $0) { [date] in date } }) {
       await file.update(.host("http://a:80")) { [date] in $0.until = date + 500 }

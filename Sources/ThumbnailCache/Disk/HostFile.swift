@@ -5,7 +5,7 @@ package import ThumbnailCore
 /// Stores host and service states in a small file in the cache's folder, shared by all processes.
 ///
 /// Each change reads the file and replaces it under a lock that ends with its process, so a kill leaves it intact. An
-/// empty file counts as new, and what is no such file as another program's, which stays. If there is no folder, or if
+/// empty file counts as new, and what is no such file, or cannot be read, as another program's, which stays. If there is no folder, or if
 /// nothing can be written, the state is kept for this process only.
 package final class HostFile: HostLedger {
   private struct State {
@@ -78,7 +78,7 @@ package final class HostFile: HostLedger {
         path + ".lock", timeout: patience,
         { () throws(DiskCacheError) in
           guard var records = Self.records(at: path) else {
-            throw .failed(path: path, reason: "it is another program's")
+            throw .failed(path: path, reason: "it is another program's, or cannot be read")
           }
           let value = self.change(&records, key, change)
           Self.write(records, to: path)
@@ -112,10 +112,12 @@ package final class HostFile: HostLedger {
     return value
   }
 
-  /// The stored records; nil if the file is another program's.
+  /// The stored records; nil if the file is another program's, or cannot be read.
   private static func records(at path: String) -> [HostLedgerKey: HostRecord]? {
-    guard let handle = FileHandle(forReadingAtPath: path), let data = try? handle.read(upToCount: mostBytes) else {
-      return [:]
+    var status = stat()
+    if lstat(path, &status) != 0, errno == ENOENT { return [:] }
+    guard let data = try? FileHandle(forReadingFrom: URL(filePath: path)).read(upToCount: mostBytes) ?? Data() else {
+      return nil
     }
     // A power failure leaves zeros, or nothing.
     if data.count < mostBytes, data.allSatisfy({ $0 == 0 }) { return [:] }

@@ -10,12 +10,27 @@ actor HiddenPhotos {
   /// none is hidden.
   static let mostBytes = 16 << 20
 
+  private struct State {
+    var ids: Set<String> { didSet { generation += 1 } }
+    var order: [String] { didSet { ids = Set(order) } }
+    var generation = 0
+    /// The state of the file when it was read last.
+    var file: FileState?
+  }
+
   var ids: Set<String> { current.ids }
-  /// The ids, and how often they have changed.
-  nonisolated var current: (ids: Set<String>, generation: Int) { state.withLock { $0 } }
-  private let state: Mutex<(ids: Set<String>, generation: Int)>
   /// The names in the order in which they were hidden.
-  private(set) var order: [String]
+  nonisolated var order: [String] { state.withLock(\.order) }
+  /// The ids, and how often they have changed: also by another server of the gallery.
+  nonisolated var current: (ids: Set<String>, generation: Int) {
+    state.withLock { state in
+      if let file, let new = file.state, new != state.file, let ids = try? file.read() {
+        (state.file, state.order) = (new, ids)
+      }
+      return (state.ids, state.generation)
+    }
+  }
+  private let state: Mutex<State>
   private let file: HiddenPhotosFile?
   /// Instead of ids, the prints of files that are hidden wherever they are moved (`FilePrint`).
   nonisolated let prints: HiddenPhotos?
@@ -23,8 +38,9 @@ actor HiddenPhotos {
   /// The photos hidden in a file; without a file, photos are hidden as long as the server runs.
   init(_ file: HiddenPhotosFile? = nil, prints: HiddenPhotos? = nil) {
     (self.file, self.prints) = (file, prints)
-    order = file.flatMap { $0.showsAll ? [] : try? $0.read() } ?? []
-    state = Mutex((Set(order), 0))
+    let known = file?.state
+    let order = file.flatMap { $0.showsAll ? [] : try? $0.read() } ?? []
+    state = Mutex(State(ids: Set(order), order: order, file: known))
   }
 
   /// Hides photos: none if there is no room, or the file cannot be written, since a later server would show them.
@@ -47,9 +63,12 @@ actor HiddenPhotos {
   private func change(_ change: (inout [String]) -> Void) -> Bool {
     var changed = order
     change(&changed)
-    if let file, !file.change(from: changed, change) { return false }
-    order = changed
-    state.withLock { $0 = (Set(changed), $0.generation + 1) }
+    if let file {
+      guard let written = file.change(from: changed, change) else { return false }
+      changed = written
+    }
+    // Its file is read again, which another server may have changed since.
+    state.withLock { $0.order = changed }
     return true
   }
 }
@@ -92,6 +111,9 @@ package struct HiddenPhotosFile: Sendable {
     try? FileManager.default.removeItem(at: url)
   }
 
+  /// The state of the file; nil if it is not there.
+  var state: FileState? { try? PrivateFile.state(of: url) }
+
   /// The path of a file that cannot be read: a server that went on would show what is hidden.
   package var unreadablePath: String? { showsAll ? nil : [self, prints].first { (try? $0.read()) == nil }?.url.path }
 
@@ -112,9 +134,12 @@ package struct HiddenPhotosFile: Sendable {
   }
 
   /// Changes the current file, because another server of the gallery may have changed it, too. If it is damaged, sets it
-  /// aside; then, or if it is gone, writes those `known` now. Returns whether it is written: not if it cannot be read.
-  @discardableResult func change(from known: [String], _ change: (inout [String]) -> Void) -> Bool {
+  /// aside; then, or if it is gone, writes those `known` now. Returns what it has then; nil if it cannot be read or
+  /// written.
+  @discardableResult func change(from known: [String], _ change: (inout [String]) -> Void) -> [String]? {
     do {
+      let lock = try PrivateFile.lock(url)
+      defer { withExtendedLifetime(lock) {} }
       var content = Content(gallery: gallery, ids: known)
       do {
         if try PrivateFile.state(of: url) != nil { content.ids = try read() }
@@ -123,10 +148,10 @@ package struct HiddenPhotosFile: Sendable {
         try PrivateFile.setAside(url)
       }
       try PrivateFile.write(content, to: url)
-      return true
+      return content.ids
     } catch {
       Log.cache.warning("the hidden pictures of the gallery cannot be stored: \(error.localizedDescription)")
-      return false
+      return nil
     }
   }
 }

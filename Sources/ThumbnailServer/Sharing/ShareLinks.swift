@@ -104,26 +104,35 @@ package actor ShareLinks {
       id: String(Token.random().prefix(Self.idLength)), until: made + days * Self.secondsOfDay, made: made,
       folder: folder.map { "\($0)/" },
       photos: Set(photos.map { Data($0.utf8) }))
-    var new = try content
-    new.links = new.links.filter { !$0.value.hasEnded(at: now) }
-    new.links[link.id] = link
-    guard new.links.count <= Self.most, new.links.values.reduce(0, { $0 + $1.size }) <= Self.mostBytes else {
-      throw .init(.conflict, "too-many-links", "there are too many links; some have to end first")
+    let key = try change { content throws(ServerResponse.Problem) in
+      content.links = content.links.filter { !$0.value.hasEnded(at: now) }
+      content.links[link.id] = link
+      guard content.links.count <= Self.most, content.links.values.reduce(0, { $0 + $1.size }) <= Self.mostBytes else {
+        throw .init(.conflict, "too-many-links", "there are too many links; some have to end first")
+      }
     }
-    try store(new)
-    return (link, "\(link.id).\(Self.signature(of: link.id, new.key))")
+    return (link, "\(link.id).\(Self.signature(of: link.id, key))")
   }
 
   /// Ends a link, if there is one with this id.
   func end(_ id: String) throws(ServerResponse.Problem) {
-    var new = try content
-    if new.links.removeValue(forKey: id) != nil { try store(new) }
+    if try content.links[id] != nil { _ = try change { $0.links[id] = nil } }
   }
 
-  private func store(_ new: Content) throws(ServerResponse.Problem) {
+  /// Changes the links that the file has now. Returns the key.
+  private func change(
+    _ change: (inout Content) throws(ServerResponse.Problem) -> Void
+  ) throws(ServerResponse.Problem) -> String {
     do {
+      let lock = try file.map(PrivateFile.lock)
+      defer { withExtendedLifetime(lock) {} }
+      var new = try content
+      try change(&new)
       // It is read again when a link is used.
       if let file { try PrivateFile.write(new, to: file) } else { known.withLock { $0.content = new } }
+      return new.key
+    } catch let problem as ServerResponse.Problem {
+      throw problem
     } catch {
       throw .init(.insufficientStorage, "not-stored", "the links cannot be stored beside the cache; free some space")
     }
@@ -138,13 +147,23 @@ extension ShareLink {
   fileprivate var size: Int { photos.reduce(folder?.utf8.count ?? 0) { $0 + $1.count } }
 }
 
-/// Files of galleries in the cache's folder that nobody else can read.
+/// Files of galleries in the cache's folder that nobody else can read. They are changed under a lock.
 enum PrivateFile {
   private static let nameLength = 32
 
   static func url(in cacheDirectory: URL, folder: String, gallery: String) -> URL {
     let digest = SHA256.hash(gallery.utf8).hexadecimal
     return cacheDirectory.appending(path: folder).appending(path: "\(digest.prefix(nameLength)).json")
+  }
+
+  /// Waits until no other process changes a file of the same folder, and keeps others from it until this is dropped.
+  static func lock(_ url: URL) throws -> FileDescriptor {
+    let folder = RawPath(fileURL: url.deletingLastPathComponent())
+    try NewFile.makeFolders(folder, permissions: 0o700)
+    let lock = FileDescriptor(owning: folder.withCString { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
+    // Where a file system has no locks, a change goes on without one.
+    while !lock.lock(), errno == EWOULDBLOCK { usleep(1000) }
+    return lock
   }
 
   /// The state of a file; nil if it is not there.
@@ -178,7 +197,6 @@ enum PrivateFile {
 
   /// Writes an object as JSON: others see the old file or the new one.
   static func write(_ object: some Encodable, to url: URL) throws {
-    try NewFile.makeFolders(RawPath(fileURL: url.deletingLastPathComponent()), permissions: 0o700)
     var file = try NewFile(RawPath(fileURL: url), permissions: 0o600)
     try file.write(JSONEncoder().encode(object))
     try file.commit()

@@ -197,6 +197,31 @@ def test_what_changes_after_it_was_looked_at_is_not_removed(run: Any, tmp_path: 
     assert (tmp_path / "out" / name).read_text() == "an hour's work"
 
 
+def test_links_in_a_local_folder_are_not_followed_however_it_is_named(run: Any, tmp_path: Path, victim: Path) -> None:
+    (out := tmp_path / "out").mkdir()
+    (out / layout.MANIFEST).symlink_to(victim)
+    for scheme in ("file://", "local://"):
+        with pytest.raises(FileExistsError, match="is a link"):
+            run(output_folder=f"{scheme}{out}")
+    (out / "_temporary").symlink_to(victim)
+    with pytest.raises(FileExistsError, match="is a link"):
+        Output(str(out)).sweep("_temporary", ".*")
+    assert tree(victim).keys() == {"0.jpg"}
+
+
+def test_a_file_that_comes_in_the_moment_of_a_rename_stays(tmp_path: Path) -> None:
+    (tmp_path / "new").write_text("new")
+    (tmp_path / "come").write_text("the user's")
+    with pytest.raises(FileExistsError):
+        layout.rename(tmp_path / "new", tmp_path / "come")
+    assert (tmp_path / "come").read_text() == "the user's"
+    layout.rename(tmp_path / "new", tmp_path / "free")
+    (tmp_path / "shard").mkdir()
+    (tmp_path / "empty").mkdir()
+    layout.rename(tmp_path / "shard", tmp_path / "empty")
+    assert tree(tmp_path).keys() == {"come", "free"}
+
+
 def test_a_shard_of_an_earlier_version_is_replaced(run: Any, tmp_path: Path) -> None:
     run()
     before = tree(tmp_path / "out")

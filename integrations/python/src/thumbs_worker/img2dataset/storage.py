@@ -77,6 +77,8 @@ class Output:
     """The folder that shards are written into. `folder` is what of it is on this machine."""
 
     def __init__(self, address: str) -> None:
+        # A local folder is one by every name: nothing is written through its links, and it has a lock.
+        address = re.sub("^(file|local)://", "", address)
         # An object's name with two slashes is another one.
         self.address = address.rstrip("/") or address
         self._system: Any
@@ -282,7 +284,10 @@ class Output:
             self._move(str(self.folder / name), name)
 
     def sweep(self, part: str, ours: str) -> None:
-        """Removes from a folder for temporary files what is called as `ours`, and the folder if there is nothing else."""
+        """Removes from a folder for temporary files what is called as `ours`, and the folder if there is nothing else. Throws
+        `FileExistsError` for a link."""
+        if (self.folder / part).is_symlink():
+            raise FileExistsError(f"{self.folder / part} is a link: remove it, or its files would be removed")
         for name in self.names(part):
             if re.fullmatch(ours, name) and self._system is None:
                 layout.remove(self.folder / part / name)
@@ -317,7 +322,7 @@ class Output:
             # No folder with files is replaced by a rename.
             if os.path.lexists(target) and (target.is_symlink() or not target.is_dir()):
                 raise FileExistsError(f"{name} is in the way: move it")
-            Path(path).rename(target)
+            layout.rename(Path(path), target)
             layout.sync(target.parent)
 
     def leave(self) -> None:
