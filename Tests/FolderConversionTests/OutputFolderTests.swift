@@ -154,6 +154,14 @@ import TestSupport
     #expect(remove("1.jpg", in: folder) == .removed && text("a/b/1.jpg") == nil)
   }
 
+  @Test func aThumbnailThatTakesAnothersPlaceHasItsRights() throws {
+    let folder = try OutputFolder(path)
+    try write("one", to: "1.jpg", in: folder)
+    chmod(directory.url.appendingPathComponent("a/b/1.jpg").path, 0o600)
+    try write("two", to: "1.jpg", in: folder)
+    #expect(text("a/b/1.jpg") == "two" && (try FileState(of: path.appending("a/b/1.jpg".utf8)).permissions) == 0o600)
+  }
+
   @Test func aThumbnailThatIsBeingWrittenOrIsItsSourceByNowStays() throws {
     let folder = try OutputFolder(path)
     try write("one", to: "1.jpg", in: folder)

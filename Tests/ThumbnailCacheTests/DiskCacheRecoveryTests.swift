@@ -126,6 +126,7 @@
   }
 
   @Test func anotherProgramsDatabaseIsSetAside() async throws {
+    try "of before".write(toFile: directory.database + ".damaged", atomically: false, encoding: .utf8)
     let other = try DatabaseQueue(path: directory.database)
     try await other.write { try $0.execute(sql: "CREATE TABLE letters (id); INSERT INTO letters VALUES (1)") }
     try other.close()
@@ -133,7 +134,8 @@
     try await cache.store(1)
     try await cache.flush()
     #expect(problems.all.count == 1)
-    let kept = try DatabaseQueue(path: directory.database + ".damaged")
+    #expect(try String(contentsOfFile: directory.database + ".damaged", encoding: .utf8) == "of before")
+    let kept = try DatabaseQueue(path: directory.database + ".damaged-1")
     #expect(try await kept.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM letters") } == 1)
   }
 

@@ -17,6 +17,8 @@ struct ServiceFixture {
   ) throws {
     pipeline = try PipelineFixture(configuring: configurePipeline, answer: answer)
     var configuration = ThumbnailServer.Configuration()
+    // No request of a busy machine is too late.
+    (configuration.deadline, configuration.sessionPatience) = (nil, .seconds(86_400))
     configure(&configuration)
     server = ThumbnailServer(configuration, pipeline: pipeline.pipeline)
   }

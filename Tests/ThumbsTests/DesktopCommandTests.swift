@@ -111,6 +111,10 @@
   @Test func onlyThumbnailsOfPicturesThatAreGoneFromTheNamedFolderArePruned() async throws {
     _ = try bench.folder("elsewhere", pictures: 2)
     _ = try await desktop("photos", "elsewhere")
+    // What another program has made of a page.
+    let page = "file://\(bench.url("photos").path)/a.pdf#page=2"
+    try PNGTexts.adding([(key: "Thumb::URI", value: page)], to: PNGTexts.onePixel)
+      .write(to: bench.url("xdg/thumbnails/normal/\(DesktopPicture.name(of: page))"))
     let before = try bench.files("xdg/thumbnails").count
     for name in ["photos/picture 0.jpg", "photos/text.jpg", "elsewhere/picture 0.jpg"] {
       try FileManager.default.removeItem(at: bench.url(name))

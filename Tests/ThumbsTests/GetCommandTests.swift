@@ -158,6 +158,14 @@
     let run = try await bench.run("get", picture, "--output", output)
     expectComplaint(run, 73, "thumbs: \(output) cannot be written: \(problem) another --output\n")
   }
+
+  @Test func aFileThatIsWriteProtectedIsNotReplaced() async throws {
+    try Data("mine".utf8).write(to: bench.url("mine.jpg"))
+    chmod(bench.url("mine.jpg").path, 0o444)
+    let run = try await bench.run("get", picture, "--output", "mine.jpg")
+    #expect(run.status == 73 && run.stderr.contains("mine.jpg cannot be written: Permission denied"), "\(run.stderr)")
+    #expect(try Data(contentsOf: bench.url("mine.jpg")) == Data("mine".utf8))
+  }
 }
 
 /// `thumbs get --explain`: how a picture is read, and what that costs.

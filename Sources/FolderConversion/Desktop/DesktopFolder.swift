@@ -108,9 +108,10 @@ struct DesktopFolder: Sendable {
       (root?.names(in: folder.utf8) ?? []).filter { $0.suffix(4).elementsEqual(".png".utf8) }
         .compactMap { name -> ConversionOrphan? in
           let file = RawPath(bytes: Array("\(folder)/".utf8) + name)
-          guard let uri = PNGTexts.read(path.appending(file.bytes))?["Thumb::URI"], uri.hasPrefix("file:///") else {
-            return nil
-          }
+          // Another program's may be of a page or a part of a file.
+          guard let uri = PNGTexts.read(path.appending(file.bytes))?["Thumb::URI"], uri.hasPrefix("file:///"),
+            !uri.contains("#"), !uri.contains("?")
+          else { return nil }
           let picture = RawPath(percentEncoded: Array(uri.utf8.dropFirst("file://".utf8.count))[...])
           guard folders.contains(where: { picture.bytes.starts(with: $0) }), picture.isGone,
             name == Array(DesktopPicture.name(of: uri).utf8)

@@ -228,10 +228,10 @@ final class CacheDatabase: Sendable {
   /// Removes the files of an interrupted copy.
   private func removeCopy() { for suffix in ["", "-wal", "-shm", "-journal"] { unlink(copyPath + suffix) } }
 
-  /// Renames a file that may belong to another program, because only our own files are deleted. An earlier renamed file
-  /// is replaced.
+  /// Renames a file that may belong to another program, because only our own files are deleted.
   private func setAside() {
-    for suffix in ["", "-wal"] { rename(path + suffix, path + ".damaged" + suffix) }
+    let aside = RawPath.unused(path + ".damaged")
+    for suffix in ["", "-wal"] { rename(path + suffix, aside + suffix) }
     unlink(path + "-shm")
   }
 

@@ -116,9 +116,9 @@ package final class HostFile: HostLedger {
   private static func records(at path: String) -> [HostLedgerKey: HostRecord]? {
     var status = stat()
     if lstat(path, &status) != 0, errno == ENOENT { return [:] }
-    guard let data = try? FileHandle(forReadingFrom: URL(filePath: path)).read(upToCount: mostBytes) ?? Data() else {
-      return nil
-    }
+    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      let data = try? FileHandle(forReadingFrom: URL(filePath: path)).read(upToCount: mostBytes) ?? Data()
+    else { return nil }
     // A power failure leaves zeros, or nothing.
     if data.count < mostBytes, data.allSatisfy({ $0 == 0 }) { return [:] }
     guard let records = try? JSONDecoder().decode([String: HostRecord].self, from: data), !records.isEmpty,

@@ -126,7 +126,7 @@ package final class RootFolder: Sendable {
     return (file, FileState(status))
   }
 
-  /// The file whose place a new file takes; nil if nothing is there.
+  /// The file whose place a new file takes, with its permissions; nil if nothing is there.
   ///
   /// What has the same bytes, or a beginning of them, as a power failure leaves it, is no user's file.
   ///
@@ -150,6 +150,7 @@ package final class RootFolder: Sendable {
         throw SystemFailure(code: EEXIST)
       }
     }
+    if state.kind == .regular { try new.setPermissions(state.permissions) }
     return state
   }
 

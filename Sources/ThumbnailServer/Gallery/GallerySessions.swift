@@ -28,8 +28,6 @@ struct GallerySession: Sendable {
 
 /// The open gallery pages. One ends some time after its page has gone.
 actor GallerySessions {
-  /// The time that a session waits for its page to return, as after a broken connection.
-  private static let patience = Duration.seconds(30)
   /// The time that a session waits for a hidden tab.
   private static let longPatience = Duration.seconds(24 * 3600)
   /// The most sessions, those of guests, and those of one link; beyond it the one of them that has been without a page
@@ -50,10 +48,16 @@ actor GallerySessions {
   private let pipeline: ThumbnailPipeline
   private let headers: HostHeaders
   private let hidden: HiddenPhotos
+  /// See `ThumbnailServer.Configuration.sessionPatience`.
+  private let patience: Duration
   private var entries: [String: Entry] = [:]
 
-  init(_ source: GallerySource, pipeline: ThumbnailPipeline, headers: HostHeaders, hidden: HiddenPhotos) {
-    (self.source, self.pipeline, self.headers, self.hidden) = (source, pipeline, headers, hidden)
+  init(
+    _ source: GallerySource, pipeline: ThumbnailPipeline, headers: HostHeaders, hidden: HiddenPhotos, patience: Duration
+  ) {
+    (self.source, self.pipeline, self.headers, self.hidden, self.patience) = (
+      source, pipeline, headers, hidden, patience
+    )
   }
 
   /// Begins a session with a search in an album, or with what a link shows. Nil if there are too many.
@@ -117,7 +121,7 @@ actor GallerySessions {
   }
 
   private func expire(_ id: String) {
-    let patience = entries[id]?.isAway == true ? Self.longPatience : Self.patience
+    let patience = entries[id]?.isAway == true ? Self.longPatience : patience
     entries[id]?.expiry?.cancel()
     entries[id]?.idleSince = .now
     entries[id]?.expiry = Task { [weak self] in

@@ -30,6 +30,8 @@ extension ThumbnailServer {
     package var namesSources = true
     /// The deadline of a thumbnail, with all waiting; nil for none. Default: a minute.
     package var deadline: Duration? = .seconds(60)
+    /// The time that a gallery's session waits for its page to return, as after a broken connection.
+    package var sessionPatience = Duration.seconds(30)
     /// The most unfinished requests for thumbnails, including waiting ones: at most a quarter for one client and half
     /// for one origin.
     package var mostWaiting = 1024

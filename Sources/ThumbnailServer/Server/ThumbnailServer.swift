@@ -58,7 +58,8 @@ package final class ThumbnailServer: HTTPResponder {
     gallery = configuration.gallery.map { source in
       GalleryRoutes(
         sessions: GallerySessions(
-          source, pipeline: pipeline, headers: configuration.headers, hidden: hidden),
+          source, pipeline: pipeline, headers: configuration.headers, hidden: hidden,
+          patience: configuration.sessionPatience),
         registry: registry, pipeline: pipeline, token: token, sharing: configuration.sharing,
         zips: ZipDownloads(source, registry: registry))
     }

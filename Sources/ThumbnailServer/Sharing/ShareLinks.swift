@@ -189,7 +189,7 @@ enum PrivateFile {
 
   /// Gives a damaged file another name, under which its owner may mend it.
   static func setAside(_ url: URL) throws {
-    let aside = url.appendingPathExtension("damaged")
+    let aside = URL(filePath: RawPath.unused(url.path + ".damaged"))
     guard rename(url.path, aside.path) == 0 else { throw SystemFailure.last }
     let told = "thumbs: \(url.path) is damaged and not used; it is called \(aside.lastPathComponent) now\n"
     FileHandle.standardError.write(Data(told.utf8))

@@ -33,6 +33,8 @@ struct OutputFile: ~Copyable, Sendable {
       descriptor = FileDescriptor(owning: device)
       replacement = nil
     } else {
+      // As a shell: a new name would replace what its owner has protected.
+      if let existing, existing.permissions & 0o222 == 0 { throw SystemFailure(code: EACCES) }
       let file = try NewFile(target.path, permissions: existing == nil ? 0o666 : 0o600)
       if let existing { try file.setPermissions(existing.permissions) }
       descriptor = file.file

@@ -66,7 +66,10 @@ package struct FolderDatesFile: Sendable {
     guard let root = try? RootFolder(RawPath(cacheDirectory.path)) else { return }
     for name in root.names(in: folder.utf8) ?? [] where name.count == 38 && name.suffix(6).elementsEqual(".dates".utf8)
     {
-      try? root.remove(Array("\(folder)/".utf8) + name)
+      let path = Array("\(folder)/".utf8) + name
+      let head = try? FileHandle(forReadingAtPath: "\(cacheDirectory.path)/\(RawPath(bytes: path))")?.read(upToCount: 7)
+      // Also of another version.
+      if head?.elementsEqual(signature.dropLast()) == true { try? root.remove(path) }
     }
     root.removeEmptyFolders(of: Array("\(folder)/".utf8))
   }
