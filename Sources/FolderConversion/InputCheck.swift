@@ -215,11 +215,6 @@ struct InputCheck: Sendable {
     guard let state = session.root?.state(of: thumbnail.path.bytes) else { return false }
     return state.kind == .regular && state.byteCount == thumbnail.byteCount
   }
-
-  private func isThere(_ path: [UInt8], since modified: Int) -> Bool {
-    guard let state = session.root?.state(of: path) else { return false }
-    return state.kind == .regular && state.modified >= modified
-  }
 }
 
 extension ConversionOutput {
