@@ -189,24 +189,21 @@ struct InputCheck: Sendable {
   ) -> [ConversionOutput]? {
     let isDamaged = entry?.token == plan.token(of: position, isDamaged: true)
     if isDamaged, plan.options.pipeline.damaged != .accept { return nil }
-    switch plan.options.freshness {
-    case .never: return nil
-    case .index:
-      guard let entry, isDamaged || entry.token == plan.token(of: position, isDamaged: false),
-        entry.modified == state.modified,
-        entry.byteCount == state.byteCount,
-        entry.source == plan.list.absolutePath(at: position), entry.outputs.count == planned.count,
-        entry.outputs.allSatisfy(isThere),
-        // A kill may have come between the index and the names.
-        index.entries(entry.key).count == 1
-          || entry.outputs.allSatisfy({ session.root?.written($0.path.bytes, asIn: [entry]) != nil })
-      else { return nil }
-      if !plan.options.isDryRun { session.folder?.renew(entry, disk: plan.disk(of: position, state)) }
-      return entry.outputs.map { output in
-        var output = output.marked(isDamaged)
-        output.digest = nil
-        return output
-      }
+    guard plan.options.freshness == .index, let entry,
+      isDamaged || entry.token == plan.token(of: position, isDamaged: false),
+      entry.modified == state.modified,
+      entry.byteCount == state.byteCount,
+      entry.source == plan.list.absolutePath(at: position), entry.outputs.count == planned.count,
+      entry.outputs.allSatisfy(isThere),
+      // A kill may have come between the index and the names.
+      index.entries(entry.key).count == 1
+        || entry.outputs.allSatisfy({ session.root?.written($0.path.bytes, asIn: [entry]) != nil })
+    else { return nil }
+    if !plan.options.isDryRun { session.folder?.renew(entry, disk: plan.disk(of: position, state)) }
+    return entry.outputs.map { output in
+      var output = output
+      (output.isDamaged, output.digest) = (isDamaged, nil)
+      return output
     }
   }
 
@@ -214,15 +211,6 @@ struct InputCheck: Sendable {
   func isThere(_ thumbnail: ConversionOutput) -> Bool {
     guard let state = session.root?.state(of: thumbnail.path.bytes) else { return false }
     return state.kind == .regular && state.byteCount == thumbnail.byteCount
-  }
-}
-
-extension ConversionOutput {
-  /// The output with `isDamaged` set.
-  fileprivate func marked(_ isDamaged: Bool) -> ConversionOutput {
-    var output = self
-    output.isDamaged = isDamaged
-    return output
   }
 }
 
