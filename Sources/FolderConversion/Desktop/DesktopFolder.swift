@@ -43,9 +43,7 @@ struct DesktopFolder: Sendable {
   }
 
   /// Whether this version has failed to make thumbnails of the picture as it is now.
-  func hasFailed(_ picture: DesktopPicture) -> Bool {
-    PNGTexts.read(path.appending(Self.file(Self.failures, picture.name))).map { picture.isShown(by: $0) } ?? false
-  }
+  func hasFailed(_ picture: DesktopPicture) -> Bool { isThere(picture, Self.failures) }
 
   /// Writes the thumbnails of a picture, in the order of `DesktopPicture.sizes`.
   ///
