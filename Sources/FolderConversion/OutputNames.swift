@@ -98,12 +98,8 @@ struct OutputNames: Sendable {
 
   private static func filled(_ planned: [UInt8], _ end: String) -> [UInt8] {
     guard planned.contains(NamingTemplate.openEnd) else { return planned }
-    var path: [UInt8] = []
-    path.reserveCapacity(planned.count + end.utf8.count)
-    for byte in planned {
-      if byte == NamingTemplate.openEnd { path.append(contentsOf: end.utf8) } else { path.append(byte) }
-    }
-    return path
+    let parts = planned.split(separator: NamingTemplate.openEnd, omittingEmptySubsequences: false)
+    return Array(parts.joined(separator: end.utf8))
   }
 
   /// The key of an input's thumbnails in the index.
