@@ -8,11 +8,6 @@ import ThumbnailCore
 /// claim again. Because whole rounds are evaluated, the names depend only on the set of inputs and the index. Takes 16
 /// bytes for each name, and 16 more for each conflict.
 struct NameResolution {
-  private struct Conflict {
-    var number: UInt64
-    var index: UInt32
-  }
-
   /// The identity of a file, independent of its path.
   private enum FileID: Hashable {
     case node(FileState.ID)
@@ -28,7 +23,7 @@ struct NameResolution {
   private let cancelled: CancellationFlag
   /// Inputs that an earlier run gave the distinct names that they have.
   private var kept: Set<Int> = []
-  private var conflicts: [Conflict] = []
+  private var conflicts: [(number: UInt64, index: UInt32)] = []
   private var collisions: [(second: Int, collision: NameCollision)] = []
   /// The input that holds each name.
   private(set) var holders: [UInt64: UInt32] = [:]
@@ -88,7 +83,7 @@ struct NameResolution {
       let number = NamingTemplate.seededHash(path)
       if let holder = holders[number] {
         // Two sizes of one input are a conflict; a name that it holds from an earlier round is not.
-        if holder != index || own.contains(number) { conflicts.append(Conflict(number: number, index: UInt32(index))) }
+        if holder != index || own.contains(number) { conflicts.append((number, UInt32(index))) }
       } else {
         holders[number] = UInt32(index)
       }
