@@ -57,12 +57,10 @@ public struct ConversionOutput: Sendable, Equatable {
   var digest: UInt64?
 
   /// Makes an output.
-  package init(path: RawPath, size: PixelSize? = nil, format: ImageFormat? = nil, byteCount: Int? = nil) {
+  package init(
+    path: RawPath, size: PixelSize? = nil, format: ImageFormat? = nil, byteCount: Int? = nil, digest: UInt64? = nil
+  ) {
     (self.path, self.size, self.format, self.byteCount) = (path, size, format, byteCount)
-  }
-
-  init(path: RawPath, size: PixelSize?, format: ImageFormat?, byteCount: Int, digest: UInt64?) {
-    self.init(path: path, size: size, format: format, byteCount: byteCount)
     self.digest = digest
   }
 }
