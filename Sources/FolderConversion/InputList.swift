@@ -36,12 +36,6 @@ struct InputList: Sendable {
     case ownOutput
   }
 
-  private struct Folder: Sendable {
-    var root: UInt32
-    /// The path relative to the root; empty, or with a trailing slash.
-    var path: [UInt8]
-  }
-
   private struct Entry: Sendable {
     var start: UInt32
     var length: UInt16
@@ -69,7 +63,8 @@ struct InputList: Sendable {
   var jpegs = CompanionNames()
   /// Folders that could not be read, and files that are being written, as absolute paths.
   var unlisted: [RawPath] = []
-  private var folders: [Folder] = []
+  /// The folders, with paths relative to the root, which are empty or have a trailing slash.
+  private var folders: [(root: UInt32, path: [UInt8])] = []
   private var names: [UInt8] = []
   private var entries: [Entry] = []
   private(set) var problems: [Problem] = []
@@ -93,7 +88,7 @@ struct InputList: Sendable {
   }
 
   mutating func addFolder(_ path: [UInt8], of root: Int) -> Int {
-    folders.append(Folder(root: UInt32(root), path: path))
+    folders.append((UInt32(root), path))
     return folders.count - 1
   }
 
@@ -183,10 +178,7 @@ struct InputList: Sendable {
   }
 
   /// The path as named or found.
-  func path(at index: Int) -> RawPath {
-    let folder = folders[Int(entries[index].folder)]
-    return RawPath(bytes: roots[Int(folder.root)].path + folder.path + name(at: index))
-  }
+  func path(at index: Int) -> RawPath { RawPath(bytes: folder(at: index) + name(at: index)) }
 
   /// The state of its file; of a link, if links are not followed.
   func state(at index: Int) throws(SystemFailure) -> FileState {
