@@ -46,19 +46,6 @@ public final class Conversion: AsyncSequence, Sendable {
     state = Mutex(State(started: session.stays ? .now : session.started))
   }
 
-  /// Finds the inputs and locks the output folder.
-  static func start(_ options: FolderConverter.Options) async throws(ConversionError) -> Conversion {
-    let session = try await ConversionSession(options)
-    do throws(ConversionError) {
-      let conversion = try await session.conversion(of: nil)
-      try await conversion.markSite()
-      return conversion
-    } catch {
-      await session.finish()
-      throw error
-    }
-  }
-
   /// Starts the iteration.
   public func makeAsyncIterator() -> Iterator { Iterator(self) }
 

@@ -43,7 +43,15 @@ public struct FolderConverter: Sendable {
   /// - Throws: `ConversionError`, with nothing written.
   public func start() async throws(ConversionError) -> Conversion {
     if let problem = options.problem { throw .invalidOption(reason: problem) }
-    return try await Conversion.start(options)
+    let session = try await ConversionSession(options)
+    do throws(ConversionError) {
+      let conversion = try await session.conversion(of: nil)
+      try await conversion.markSite()
+      return conversion
+    } catch {
+      await session.finish()
+      throw error
+    }
   }
 }
 
