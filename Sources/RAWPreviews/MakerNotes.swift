@@ -9,33 +9,21 @@ struct MakerNotes {
   init(_ tiff: TIFFWalk, format: RAWFormat) { (self.tiff, self.format) = (tiff, format) }
 
   private enum Tag {
-    enum Canon {
-      /// Left, right, top and bottom of the part that shows the image; all zero if all of it does.
-      static let thumbnailValidArea = 0x0013
-    }
-    enum Nikon {
-      static let previewDirectory = 0x0011
-    }
-    enum Minolta {
-      static let previewStart = 0x0088
-      static let previewLength = 0x0089
-    }
-    enum Olympus {
-      static let thumbnail = 0x0100
-      static let preview = 0x0280
-      static let previewStart = 0x1036
-      static let previewLength = 0x1037
-      static let cameraSettings = 0x2020
-      static let settingsPreviewStart = 0x0101
-      static let settingsPreviewLength = 0x0102
-    }
-    enum Pentax {
-      static let previewLength = 0x0003
-      static let previewStart = 0x0004
-    }
-    enum Samsung {
-      static let previewDirectory = 0x0035
-    }
+    /// Left, right, top and bottom of the part that shows the image; all zero if all of it does.
+    static let canonThumbnailValidArea = 0x0013
+    static let nikonPreviewDirectory = 0x0011
+    static let minoltaPreviewStart = 0x0088
+    static let minoltaPreviewLength = 0x0089
+    static let olympusThumbnail = 0x0100
+    static let olympusPreview = 0x0280
+    static let olympusPreviewStart = 0x1036
+    static let olympusPreviewLength = 0x1037
+    static let olympusCameraSettings = 0x2020
+    static let olympusSettingsPreviewStart = 0x0101
+    static let olympusSettingsPreviewLength = 0x0102
+    static let pentaxPreviewLength = 0x0003
+    static let pentaxPreviewStart = 0x0004
+    static let samsungPreviewDirectory = 0x0035
   }
 
   /// Reads the notes at a position of the file.
@@ -65,7 +53,7 @@ struct MakerNotes {
   static func takeThumbnailArea(
     _ notes: RAWDirectory, _ tiff: TIFFWalk, _ walk: inout RAWWalk
   ) throws(MissingBytes) {
-    let field = notes[Tag.Canon.thumbnailValidArea]
+    let field = notes[Tag.canonThumbnailValidArea]
     guard let left = try tiff.number(field, 0), let right = try tiff.number(field, 1),
       let top = try tiff.number(field, 2), let bottom = try tiff.number(field, 3), right > left, bottom > top
     else { return }
@@ -76,14 +64,14 @@ struct MakerNotes {
     // A TIFF structure of its own follows the header of 10 bytes.
     var notes = TIFFWalk(tiff.known, base: start + 10)
     guard try notes.readHeader(), let directory = try notes.directory(at: notes.first),
-      let position = try notes.number(directory[Tag.Nikon.previewDirectory])
+      let position = try notes.number(directory[Tag.nikonPreviewDirectory])
     else { return }
     try takePreview(in: notes, at: position, &walk)
   }
 
   private func readSamsung(at start: Int, _ walk: inout RAWWalk) throws(MissingBytes) {
     guard let notes = try tiff.directory(at: start - tiff.base),
-      let position = try tiff.number(notes[Tag.Samsung.previewDirectory])
+      let position = try tiff.number(notes[Tag.samsungPreviewDirectory])
     else { return }
     try takePreview(in: tiff, at: position, &walk)
   }
@@ -96,7 +84,7 @@ struct MakerNotes {
 
   private func readMinolta(at start: Int, _ walk: inout RAWWalk) throws(MissingBytes) {
     guard let notes = try tiff.directory(at: start - tiff.base) else { return }
-    try take(notes, Tag.Minolta.previewStart, Tag.Minolta.previewLength, tiff, &walk)
+    try take(notes, Tag.minoltaPreviewStart, Tag.minoltaPreviewLength, tiff, &walk)
   }
 
   private func readPentax(at start: Int, header: Int, _ walk: inout RAWWalk) throws(MissingBytes) {
@@ -104,7 +92,7 @@ struct MakerNotes {
     let isBigEndian = try tiff.known.has("MM", at: start + header - 2)
     let notes = TIFFWalk(tiff.known, base: tiff.base, isBigEndian: isBigEndian)
     guard let directory = try notes.directory(at: start + header - tiff.base) else { return }
-    try take(directory, Tag.Pentax.previewStart, Tag.Pentax.previewLength, notes, &walk)
+    try take(directory, Tag.pentaxPreviewStart, Tag.pentaxPreviewLength, notes, &walk)
   }
 
   private func readOlympus(at start: Int, header: Int, _ walk: inout RAWWalk) throws(MissingBytes) {
@@ -123,16 +111,16 @@ struct MakerNotes {
   private func takeOlympus(
     _ directory: RAWDirectory, _ notes: TIFFWalk, _ walk: inout RAWWalk
   ) throws(MissingBytes) {
-    for tag in [Tag.Olympus.thumbnail, Tag.Olympus.preview] {
+    for tag in [Tag.olympusThumbnail, Tag.olympusPreview] {
       if let field = directory[tag], field.size == 1 { walk.add(.makerNote, at: field.place, length: field.count) }
     }
-    try take(directory, Tag.Olympus.previewStart, Tag.Olympus.previewLength, notes, &walk)
-    try take(directory, Tag.Minolta.previewStart, Tag.Minolta.previewLength, notes, &walk)
+    try take(directory, Tag.olympusPreviewStart, Tag.olympusPreviewLength, notes, &walk)
+    try take(directory, Tag.minoltaPreviewStart, Tag.minoltaPreviewLength, notes, &walk)
     // The settings are a directory that the field points to, or in older files its value.
-    guard let field = directory[Tag.Olympus.cameraSettings] else { return }
+    guard let field = directory[Tag.olympusCameraSettings] else { return }
     let position = field.kind == 7 ? field.place - notes.base : try notes.number(field)
     guard let position, let settings = try notes.directory(at: position) else { return }
-    try take(settings, Tag.Olympus.settingsPreviewStart, Tag.Olympus.settingsPreviewLength, notes, &walk)
+    try take(settings, Tag.olympusSettingsPreviewStart, Tag.olympusSettingsPreviewLength, notes, &walk)
   }
 
   private func take(
