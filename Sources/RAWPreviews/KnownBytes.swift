@@ -39,13 +39,8 @@ package struct KnownBytes: Sendable {
     guard position >= 0, position <= Self.furthest, let bytes = try slice(position..<position + count) else {
       return nil
     }
-    var value = 0
-    if isBigEndian {
-      for byte in bytes { value = value << 8 | Int(byte) }
-    } else {
-      for byte in bytes.reversed() { value = value << 8 | Int(byte) }
-    }
-    return value
+    let append = { (value: Int, byte: UInt8) in value << 8 | Int(byte) }
+    return isBigEndian ? bytes.reduce(0, append) : bytes.reversed().reduce(0, append)
   }
 
   /// Whether these bytes are at a position.
