@@ -121,11 +121,7 @@ package struct GlobPattern: Hashable, Sendable, CustomStringConvertible {
     return pattern
   }
 
-  private static func string(_ scalars: [Unicode.Scalar]) -> String {
-    var text = String.UnicodeScalarView()
-    text.append(contentsOf: scalars)
-    return String(text)
-  }
+  private static func string(_ scalars: [Unicode.Scalar]) -> String { String(String.UnicodeScalarView(scalars)) }
 
   /// A text as a path in a folder, without `.` and `..`; nil if it leads out of it, or to it.
   private static func path(_ text: [UInt8], in folder: RawPath) -> [UInt8]? {
