@@ -20,13 +20,7 @@ package enum DateReader {
   package static func date(
     of path: RawPath
   ) throws(SystemFailure) -> (date: CaptureDate, state: FileState, camera: String?) {
-    // Without waiting for the other end of a pipe.
-    let descriptor = path.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
-    guard descriptor >= 0 else { throw .last }
-    let file = FileDescriptor(owning: descriptor)
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw .last }
-    let state = FileState(status)
+    let (file, state) = try RootFolder.file(at: path)
     guard state.kind == .regular else { throw SystemFailure(code: EINVAL) }
     let walk = walk(in: .file(file, count: state.byteCount), wantsDetails: false)
     let date = walk?.best ?? CaptureDate(name: path.name) ?? CaptureDate(fileTime: state.modified)

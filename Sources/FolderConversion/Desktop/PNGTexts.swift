@@ -12,12 +12,8 @@ enum PNGTexts {
 
   /// The texts before the pixels, by their keys. Nil if the file cannot be read, or is no PNG.
   static func read(_ path: RawPath) -> [String: String]? {
-    let descriptor = path.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
-    guard descriptor >= 0 else { return nil }
-    let file = FileDescriptor(owning: descriptor)
-    var status = stat()
-    guard fstat(descriptor, &status) == 0, FileState(status).kind == .regular else { return nil }
-    let body = ByteSource.file(file, count: Int(status.st_size))
+    guard let (file, state) = try? RootFolder.file(at: path), state.kind == .regular else { return nil }
+    let body = ByteSource.file(file, count: state.byteCount)
     guard let start = try? body.read(at: 0, length: 4096), start.starts(with: signature) else { return nil }
     var texts: [String: String] = [:]
     var position = signature.count
@@ -25,7 +21,7 @@ enum PNGTexts {
       guard let head = bytes(at: position, 8), head.count == 8 else { return texts }
       let length = head.prefix(4).reduce(0) { $0 << 8 | Int($1) }
       let type = String(decoding: head.suffix(4), as: UTF8.self)
-      if type == "IDAT" || length > status.st_size { return texts }
+      if type == "IDAT" || length > state.byteCount { return texts }
       if type == "tEXt", length <= longestText, let text = bytes(at: position + 8, length),
         let end = text.firstIndex(of: 0)
       {
