@@ -28,9 +28,7 @@ final class Draft {
         if count == 0 { return false }
         rest -= max(0, count)
       }
-      var status = stat()
-      guard fstat(source.rawValue, &status) == 0 else { throw .last }
-      guard FileState(status) == expected else { return false }
+      guard try FileState(ofOpen: source.rawValue) == expected else { return false }
       try file.setTimes(accessed: expected.accessTime, modified: expected.modificationTime)
     }
     return true
@@ -38,9 +36,8 @@ final class Draft {
 
   /// Its length and digest.
   func measure() throws(SystemFailure) -> (byteCount: Int, digest: UInt64) {
-    var status = stat()
-    guard fstat(file.file.rawValue, &status) == 0 else { throw .last }
-    return (Int(status.st_size), try ByteSource.file(file.file, count: Int(status.st_size)).digest())
+    let byteCount = try FileState(ofOpen: file.file.rawValue).byteCount
+    return (byteCount, try ByteSource.file(file.file, count: byteCount).digest())
   }
 }
 

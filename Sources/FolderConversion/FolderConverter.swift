@@ -103,9 +103,8 @@ final class ConversionPlan: Sendable {
         for case .list(let path) in options.inputs {
           if let file = try? FileState(of: path) { inputs?.insert(file.id) }
         }
-        var status = stat()
-        if options.inputs.contains(.standardInput), fstat(STDIN_FILENO, &status) == 0 {
-          inputs?.insert(FileState(status).id)
+        if options.inputs.contains(.standardInput), let input = try? FileState(ofOpen: STDIN_FILENO) {
+          inputs?.insert(input.id)
         }
       }
       return inputs?.contains(file.id) == true

@@ -90,9 +90,8 @@ final class OutputFolder: Sendable {
 
   /// Whether the locked folder still has its name.
   var isInPlace: Bool {
-    var status = stat()
-    guard fstat(lock.rawValue, &status) == 0, let state = try? FileState(of: path) else { return false }
-    return state.isSameFile(as: FileState(status))
+    guard let locked = try? FileState(ofOpen: lock.rawValue), let state = try? FileState(of: path) else { return false }
+    return state.isSameFile(as: locked)
   }
 
   /// Unlocks the folder for other runs, and removes it if this run has made it for nothing. Nothing may be written
@@ -191,7 +190,7 @@ final class OutputFolder: Sendable {
     do throws(SystemFailure) {
       guard let state = root.written(relative, asIn: index.entries(naming: relative)), !isInput(state),
         (try? FileState(of: source))?.isSameFile(as: state) != true,
-        !isInput(try Self.state(of: try root.folder(RawPath(bytes: relative).folder)))
+        !isInput(try FileState(ofOpen: try root.folder(RawPath(bytes: relative).folder).rawValue))
       else { return .kept }
       // On a full disk the index may have no room.
       try? note(RawPath(bytes: relative).folder.dropLast())
@@ -212,18 +211,12 @@ final class OutputFolder: Sendable {
     noted.withLock { _ = $0.insert(folder) }
   }
 
-  private static func state(of folder: FileDescriptor) throws(SystemFailure) -> FileState {
-    var status = stat()
-    guard fstat(folder.rawValue, &status) == 0 else { throw .last }
-    return FileState(status)
-  }
-
   /// Creates a file under a temporary name in the folder of its path.
   private func draft(_ relative: [UInt8], _ isInput: (FileState) -> Bool) throws(SystemFailure) -> Draft {
     let output = RawPath(bytes: relative)
     let folder = try root.folder(output.folder, making: 0o777)
     // A folder of the pictures may be mounted here.
-    if isInput(try Self.state(of: folder)) { throw SystemFailure(code: EBUSY) }
+    if isInput(try FileState(ofOpen: folder.rawValue)) { throw SystemFailure(code: EBUSY) }
     try note(output.folder.dropLast())
     return Draft(relative, try RootFolder.newFile(output.name, in: folder, isNamed: true))
   }

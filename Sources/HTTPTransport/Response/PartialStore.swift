@@ -216,11 +216,8 @@ struct StoredPartial: Sendable {
 
   /// The state of the file; nil if another process has unlinked it, so that its name leads to another file or none.
   var state: FileState? {
-    var status = stat()
-    guard fstat(file.rawValue, &status) == 0, let named = try? FileState(of: RawPath(names.bytesPath)) else {
-      return nil
-    }
-    let state = FileState(status)
+    guard let state = try? FileState(ofOpen: file.rawValue), let named = try? FileState(of: RawPath(names.bytesPath))
+    else { return nil }
     return state.isSameFile(as: named) ? state : nil
   }
 

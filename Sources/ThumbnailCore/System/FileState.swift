@@ -94,6 +94,13 @@ package struct FileState: Equatable, Sendable {
     self.init(status)
   }
 
+  /// The state of an open file.
+  package init(ofOpen descriptor: Int32) throws(SystemFailure) {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw .last }
+    self.init(status)
+  }
+
   /// Identifies a file, whatever its path and contents.
   package struct ID: Hashable, Sendable {
     let device: UInt64

@@ -121,9 +121,7 @@ package final class RootFolder: Sendable {
     at path: RawPath, in folder: FileDescriptor?, _ flags: Int32
   ) throws(SystemFailure) -> OpenFile {
     let file = try open(path, at: folder?.rawValue ?? AT_FDCWD, flags | O_NONBLOCK | O_NOCTTY)
-    var status = stat()
-    guard fstat(file.rawValue, &status) == 0 else { throw .last }
-    return (file, FileState(status))
+    return (file, try FileState(ofOpen: file.rawValue))
   }
 
   /// The file whose place a new file takes, with its permissions; nil if nothing is there.

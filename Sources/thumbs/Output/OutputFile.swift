@@ -98,9 +98,8 @@ struct OutputFile: ~Copyable, Sendable {
   }
 
   private static func isOpen(_ descriptor: Int32, as path: RawPath) -> Bool {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0, let file = try? FileState(of: path) else { return false }
-    return FileState(status).isSameFile(as: file)
+    guard let open = try? FileState(ofOpen: descriptor), let file = try? FileState(of: path) else { return false }
+    return open.isSameFile(as: file)
   }
 
   /// The path with symbolic links resolved, whether or not the target exists, and the number of the file if it is one
