@@ -26,13 +26,6 @@ extension Database {
     try Value.fetchOne(cachedStatement(sql: sql), arguments: arguments)
   }
 
-  /// The values of a query for one column.
-  func values<Value: DatabaseValueConvertible & StatementColumnConvertible>(
-    _ sql: String, _ arguments: StatementArguments = []
-  ) throws -> [Value] {
-    try Value.fetchAll(cachedStatement(sql: sql), arguments: arguments)
-  }
-
   /// The result of a query or a pragma for one number; 0 if there is none.
   func integer(_ sql: String) throws -> Int { try value(sql) ?? 0 }
 

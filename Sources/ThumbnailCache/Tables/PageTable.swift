@@ -66,11 +66,12 @@ enum PageTable {
 
   /// The page sizes that a search's first page is stored with, most recently used first.
   static func pageSizes(provider: String, query: String, in db: Database) throws -> [Int] {
-    try db.values(
-      """
-      SELECT page_size FROM listing_page
-      WHERE provider = ? AND query = ? AND cursor = '' AND typeof(page_size) = 'integer' ORDER BY used DESC
-      """, [provider, query])
+    try Int.fetchAll(
+      db.cachedStatement(
+        sql: """
+          SELECT page_size FROM listing_page
+          WHERE provider = ? AND query = ? AND cursor = '' AND typeof(page_size) = 'integer' ORDER BY used DESC
+          """), arguments: [provider, query])
   }
 
   /// Photos whose source has a thumbnail, each in its most recently stored form, most recent first.
