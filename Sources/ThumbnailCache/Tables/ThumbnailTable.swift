@@ -29,15 +29,11 @@ enum ThumbnailTable {
       SELECT \(columns) FROM source s JOIN thumbnail t ON t.source = s.id \(pieces)
       WHERE s.key = ? AND t.variant = (SELECT id FROM variant WHERE token = ?) ORDER BY p.id
       """, [key.source.bytes, key.variant.knownToken])
-    return try outcome(rows, source: key.source)
-  }
-
-  private static func outcome(_ rows: RowCursor, source: SourceKey) throws -> Outcome {
     guard let row = try rows.next() else { return .miss }
     let id = try row.decode(Int64.self, atIndex: 0)
-    guard let (thumbnail, expected) = try decode(row, rows), checksum(of: thumbnail, source: source) == expected else {
-      return .damaged(row: id)
-    }
+    guard let (thumbnail, expected) = try decode(row, rows),
+      checksum(of: thumbnail, source: key.source) == expected
+    else { return .damaged(row: id) }
     return .hit(thumbnail, row: id)
   }
 
