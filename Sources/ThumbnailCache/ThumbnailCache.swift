@@ -184,11 +184,7 @@ package final class ThumbnailCache: Sendable {
   }
 
   func stage(_ operation: PendingWrites.Operation) {
-    reporting { () throws(DiskCacheError) in try disk?.commits.stage(operation) }
-  }
-
-  private func reporting(_ change: () throws(DiskCacheError) -> Void) {
-    do throws(DiskCacheError) { try change() } catch { report(error) }
+    do throws(DiskCacheError) { try disk?.commits.stage(operation) } catch { report(error) }
   }
 
   /// Waits until everything is written. False if a change could not be written.
