@@ -217,21 +217,6 @@ package final class ThumbnailCache: Sendable {
     }
   }
 
-  /// Looks up a value for each of many sources, in one visit of a reader thread.
-  func read<Value: Sendable>(
-    _ sources: [SourceKey], priority: PriorityControl = PriorityControl(.visible),
-    _ query: @escaping @Sendable (SourceKey, DiskCache, Database) throws -> Value?
-  ) async -> [SourceKey: Value] {
-    let found = await read(priority: priority) { disk in
-      try disk.read { db in
-        var found: [SourceKey: Value] = [:]
-        for source in sources { found[source] = try query(source, disk, db) }
-        return found
-      }
-    }
-    return found ?? [:]
-  }
-
   func report(_ problem: DiskCacheError) {
     if problem == .cancelled { return }
     if seen.withLock({ $0.insert("\(problem)").inserted }) { Log.cache.warning("\(problem)") }

@@ -28,6 +28,13 @@ enum PlaceholderTable {
 extension ThumbnailCache {
   /// The stored placeholders of images, in one visit of a reader thread, which takes microseconds for each.
   package func placeholders(of sources: [SourceKey]) async -> [SourceKey: StoredPlaceholder] {
-    await read(sources) { source, _, db in try PlaceholderTable.placeholder(of: source, in: db) }
+    let found = await read { disk in
+      try disk.read { db in
+        var found: [SourceKey: StoredPlaceholder] = [:]
+        for source in sources { found[source] = try PlaceholderTable.placeholder(of: source, in: db) }
+        return found
+      }
+    }
+    return found ?? [:]
   }
 }
