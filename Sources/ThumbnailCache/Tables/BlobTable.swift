@@ -5,9 +5,6 @@ import GRDB
 ///
 /// The rows of thumbnail n have the ids 2n and 2n + 1, so they are adjacent and need no index.
 enum BlobTable {
-  /// The rows of one thumbnail, as a condition on `piece` joined to `thumbnail`.
-  static let ofThumbnail = "p.id BETWEEN 2 * t.id AND 2 * t.id + 1"
-
   /// Appends the bytes of a new thumbnail. Pass the same `space` for the next one.
   static func insert(_ data: Data, of thumbnail: Int64, _ space: inout PageSpace, in db: Database) throws {
     let cut = space.cut(data.count, row: 2 * thumbnail)

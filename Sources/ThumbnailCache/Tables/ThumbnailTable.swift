@@ -13,12 +13,6 @@ enum ThumbnailTable {
     case damaged(row: Int64)
   }
 
-  private static let columns = """
-    t.id, t.width, t.height, t.format, t.source_width, t.source_height, t.source_format, t.source_bytes, t.checksum,
-    p.data, t.placeholder, t.source_preview
-    """
-  private static let pieces = "LEFT JOIN piece p ON \(BlobTable.ofThumbnail)"
-
   /// Reads one thumbnail and verifies its checksum.
   ///
   /// A single statement without a transaction: in WAL mode it sees the last commit. The bytes are copied once, from
@@ -26,7 +20,9 @@ enum ThumbnailTable {
   static func thumbnail(for key: CacheKey, in db: Database) throws -> Outcome {
     let rows = try db.rows(
       """
-      SELECT \(columns) FROM source s JOIN thumbnail t ON t.source = s.id \(pieces)
+      SELECT t.id, t.width, t.height, t.format, t.source_width, t.source_height, t.source_format, t.source_bytes,
+        t.checksum, p.data, t.placeholder, t.source_preview
+      FROM source s JOIN thumbnail t ON t.source = s.id LEFT JOIN piece p ON p.id BETWEEN 2 * t.id AND 2 * t.id + 1
       WHERE s.key = ? AND t.variant = (SELECT id FROM variant WHERE token = ?) ORDER BY p.id
       """, [key.source.bytes, key.variant.knownToken])
     guard let row = try rows.next() else { return .miss }
