@@ -116,17 +116,7 @@ final class ConvertRun: Sendable {
 
   private func takeAll(of watch: FolderWatch) async throws {
     complainOfPatterns(watch.everything)
-    let summary = try await consume(watch.everything, removal) { _ in
-      true
-    } take: { [self] in
-      try take($0)
-    }
-    if let failure = summary.failure { throw failure }
-    if printsJSON {
-      try console.print(summary.json(isDryRun: false).summaryLine)
-    } else if !isQuiet {
-      try console.print(summary.text(isDryRun: false))
-    }
+    try printSummary(await consume(watch.everything, removal) { _ in true })
     if let reason = watch.reasonToPoll { console.complain(reason) }
     if !isQuiet, interruption.signal == nil { console.complain("watching; Ctrl-C ends it") }
   }
@@ -143,10 +133,7 @@ final class ConvertRun: Sendable {
       }
       let summary = try await consume(changes, removal == .none ? .none : .unasked) {
         [.converted, .failed].contains($0.status)
-      } take: { [self] in
-        try take($0)
       }
-      if let failure = summary.failure { throw failure }
       if !printsJSON, !isQuiet, summary.converted + summary.failed + summary.removed > 0 {
         try console.print("\(summary.converted) made, \(summary.failed) failed, \(summary.removed) removed")
       }
@@ -155,8 +142,7 @@ final class ConvertRun: Sendable {
 
   /// Takes the results of one conversion to its end, whatever happens.
   private func consume(
-    _ conversion: Conversion, _ removal: Removal, where isTold: (ConversionResult) -> Bool,
-    take: (ConversionResult) throws -> Void
+    _ conversion: Conversion, _ removal: Removal, where isTold: (ConversionResult) -> Bool
   ) async throws -> ConversionSummary {
     do {
       for await result in conversion where isTold(result) { try take(result) }
@@ -167,7 +153,16 @@ final class ConvertRun: Sendable {
     }
     let summary = await conversion.finish()
     complainOfUnremoved(summary)
+    if let failure = summary.failure { throw failure }
     return summary
+  }
+
+  private func printSummary(_ summary: ConversionSummary) throws {
+    if printsJSON {
+      try console.print(summary.json(isDryRun: options.isDryRun).summaryLine)
+    } else if !isQuiet {
+      try console.print(summary.text(isDryRun: options.isDryRun))
+    }
   }
 
   private func complainOfUnremoved(_ summary: ConversionSummary) {
@@ -255,11 +250,7 @@ final class ConvertRun: Sendable {
     if let failure = summary.failure { console.complain(failure.message) }
     let signal = interruption.signal
     if signal != nil, !isQuiet { console.complain(Interruption.message) }
-    if printsJSON {
-      try console.print(summary.json(isDryRun: options.isDryRun).summaryLine)
-    } else if !isQuiet {
-      try console.print(summary.text(isDryRun: options.isDryRun))
-    }
+    try printSummary(summary)
     if let signal { return .stopped(by: signal) }
     if let failure = summary.failure { return failure.exitCode }
     if summary.pictures == 0, !isQuiet {
