@@ -33,11 +33,10 @@ struct SignCommand: ParsableCommand {
   var expires: Duration?
 
   func run() throws {
-    guard let text = try SigningKeys.text(of: keys.signingKeys) else {
+    guard let signer = try SigningKeys.signer(of: keys.signingKeys) else {
       throw ValidationError(
         "there is no key: give --signing-keys FILE, or set \(ServiceOptions.signingKeysVariable)")
     }
-    let signer = try SigningKeys.signer(text)
     // Other words may be presets of the server.
     for word in options.split(separator: ",") where word.contains("=") {
       do throws(InvalidValue) {

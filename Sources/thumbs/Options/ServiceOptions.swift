@@ -71,10 +71,7 @@ struct ServiceOptions: ParsableArguments {
   }
 
   var signer: URLSigner? {
-    get throws {
-      guard let text = try SigningKeys.text(of: signingKeys) else { return nil }
-      return try SigningKeys.signer(text)
-    }
+    get throws { try SigningKeys.signer(of: signingKeys) }
   }
 
   private var presets: [String: String] {
@@ -98,7 +95,7 @@ struct ServiceOptions: ParsableArguments {
 /// The keys that sign addresses, from a file or the environment.
 enum SigningKeys {
   /// The keys' lines; nil if there are none.
-  static func text(of path: String?) throws -> String? {
+  private static func text(of path: String?) throws -> String? {
     guard let path else { return SecretVariables.values[ServiceOptions.signingKeysVariable] }
     do {
       return try String(contentsOfFile: path, encoding: .utf8)
@@ -107,7 +104,9 @@ enum SigningKeys {
     }
   }
 
-  static func signer(_ text: String) throws -> URLSigner {
+  /// The signer with the keys; nil if there are none.
+  static func signer(of path: String?) throws -> URLSigner? {
+    guard let text = try text(of: path) else { return nil }
     let lines = text.split(whereSeparator: { $0.isNewline || $0 == " " })
     let keys = lines.compactMap { URLSigner.Key(parsing: $0) }
     guard keys.count == lines.count, let signer = URLSigner(keys: keys) else {
