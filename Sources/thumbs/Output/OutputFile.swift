@@ -61,15 +61,9 @@ struct OutputFile: ~Copyable, Sendable {
     }
   }
 
-  /// Whether both paths denote the same location, whether or not it exists.
-  static func isSamePath(_ one: String, _ other: String) -> Bool {
-    guard let location = RawPath(one).resolvedWhereThere else { return false }
-    return location == RawPath(other).resolvedWhereThere
-  }
-
   /// Whether both paths lead to the same folder, or to where it would be.
   static func isSameFolder(_ one: String, _ other: String) -> Bool {
-    if isSamePath(one, other) { return true }
+    if let place = RawPath(one).resolvedWhereThere, place == RawPath(other).resolvedWhereThere { return true }
     guard let first = try? FileState(of: RawPath(one)), let second = try? FileState(of: RawPath(other)) else {
       return false
     }
