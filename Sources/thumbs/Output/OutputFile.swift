@@ -1,7 +1,5 @@
-import Exports
 import ThumbnailCore
 import Foundation
-import Synchronization
 import Thumbnailer
 
 /// A file that the user named, for writing: a new file that replaces it when complete, with its permissions, or the
@@ -115,73 +113,5 @@ struct OutputFile: ~Copyable, Sendable {
       path = next.bytes.first == RawPath.slash ? next : RawPath(bytes: path.folder + next.bytes)
     }
     throw SystemFailure(code: ELOOP)
-  }
-}
-
-/// A text file that is written incrementally under no name or a temporary one, and gets its name at the end.
-final class ReportFile: Sendable {
-  /// The most bytes that the empty buffer keeps allocated: 256 KiB.
-  private static let keptCapacity = 256 << 10
-
-  private struct State: ~Copyable {
-    /// Nil once it is complete, or could not be completed.
-    var file: OutputFile?
-    var pending: [UInt8] = []
-
-    mutating func flush() throws(SystemFailure) {
-      try file?.write(pending)
-      pending.removeAll(keepingCapacity: pending.capacity <= ReportFile.keptCapacity)
-    }
-  }
-
-  let path: String
-  private let state: Mutex<State>
-
-  /// Creates the file, without its final name; a device or a named pipe is written to directly.
-  ///
-  /// Refuses the names of pictures and of the program's own files: what has them is no report.
-  init(path: String) throws(FileWriteError) {
-    self.path = path
-    let name = RawPath(path).resolved ?? RawPath(path)
-    if Self.isPicture(name) || name.name.starts(with: ".thumbs-".utf8) {
-      throw FileWriteError(
-        path: path, reason: "it has the name of a picture, or of a file that the program keeps for itself")
-    }
-    do throws(SystemFailure) {
-      state = Mutex(State(file: try OutputFile(path)))
-    } catch {
-      throw FileWriteError(path: path, error)
-    }
-  }
-
-  /// Whether a file has the name of a picture or a film.
-  private static func isPicture(_ path: RawPath) -> Bool {
-    let end = String(decoding: NamingTemplate.end(path.name), as: UTF8.self).lowercased()
-    return RawPath.filmExtensions.contains(end) || ImageFormat.allCases.contains { $0.fileExtensions.contains(end) }
-  }
-
-  /// Appends text.
-  func write(_ text: String) throws(FileWriteError) {
-    try changing { state throws(SystemFailure) in
-      state.pending += text.utf8
-      if state.pending.count >= 64 << 10 { try state.flush() }
-    }
-  }
-
-  /// Writes the buffer and gives the file its name.
-  func finish() throws(FileWriteError) {
-    try changing { state throws(SystemFailure) in
-      defer { state.file = nil }
-      try state.flush()
-      try state.file?.commit()
-    }
-  }
-
-  private func changing(_ change: (inout State) throws(SystemFailure) -> Void) throws(FileWriteError) {
-    do throws(SystemFailure) {
-      try state.withLock { state throws(SystemFailure) in try change(&state) }
-    } catch {
-      throw FileWriteError(path: path, error)
-    }
   }
 }
