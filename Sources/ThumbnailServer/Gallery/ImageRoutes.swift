@@ -19,10 +19,6 @@ struct ImageRoutes: Sendable {
   /// Reads details, for which it waits for the disk.
   private let reading = WorkerPool(name: "picture-details", threads: 1)
 
-  init(registry: ImageRegistry, thumbnails: ThumbnailResponder, hidden: HiddenPhotos) {
-    (self.registry, self.thumbnails, self.hidden) = (registry, thumbnails, hidden)
-  }
-
   /// The response if the thumbnail is in memory.
   func immediateResponse(to request: ServerRequest, path: [Substring]) -> ServerResponse? {
     guard let (source, form) = thumbnail(path, nil), !form.isWindow else { return nil }
