@@ -28,13 +28,13 @@ struct OutgoingBody {
   /// The next part, and whether it is the last one; nil if the file has become shorter.
   mutating func next() -> (part: IOData, isLast: Bool)? {
     let part: IOData
+    let range = rest.prefix(Self.partLength)
+    rest = rest.dropFirst(Self.partLength)
     switch source {
     case .bytes(let bytes):
-      let range = take(Self.partLength)
       part = .byteBuffer(bytes.withUnsafeBytes { ByteBuffer(bytes: UnsafeRawBufferPointer(rebasing: $0[range])) })
     case .file(let file):
       // Not sent by the kernel: NIO would ask it for ever for bytes that are not there any more.
-      let range = take(Self.partLength)
       var bytes = ByteBuffer()
       let count = try? file.withUnsafeFileDescriptor { descriptor in
         bytes.writeWithUnsafeMutableBytes(minimumWritableBytes: range.count) {
@@ -45,11 +45,6 @@ struct OutgoingBody {
       part = .byteBuffer(bytes)
     }
     return (part, rest.isEmpty)
-  }
-
-  private mutating func take(_ length: Int) -> Range<Int> {
-    defer { rest = rest.dropFirst(length) }
-    return rest.prefix(length)
   }
 
   /// Closes the file, if it is one.
