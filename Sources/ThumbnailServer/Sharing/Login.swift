@@ -92,10 +92,7 @@ package struct Login: Sendable {
     target.hasPrefix("/?") && target.utf8.allSatisfy { (0x21...0x7e).contains($0) } ? target : "/"
   }
 
-  /// Whether a request has the cookie of a login.
-  func admits(_ request: ServerRequest) -> Bool { session(of: request) != nil }
-
-  /// The identifier of the login that a request has the cookie of.
+  /// The identifier of the login that a request has the cookie of; nil if it has none.
   func session(of request: ServerRequest) -> String? {
     let name = Self.cookie(of: request)
     return request.headers["cookie"].flatMap { $0.split(separator: ";") }.map { $0.drop { $0 == " " } }

@@ -14,7 +14,7 @@ package struct Sharing: Sendable {
 
   /// The response to a request that is not allowed, or that logs in; nil for others.
   func response(to request: ServerRequest, _ destination: Destination) -> ServerResponse? {
-    let isAdmitted = destination.link != nil || login.admits(request)
+    let isAdmitted = destination.link != nil || login.session(of: request) != nil
     switch destination.route {
     case .health, .ready: return nil
     case .login: return login.response(to: request)
