@@ -24,9 +24,9 @@ struct DateWalk {
     if try known.has([0xFF, 0xD8], at: 0) {
       try walkJPEG(at: 0)
     } else if try known.has([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], at: 0) {
-      try walkPNG()
+      try walkChunks(from: 8, ofWebP: false)
     } else if try known.has("RIFF", at: 0), try known.has("WEBP", at: 8) {
-      try walkWebP()
+      try walkChunks(from: 12, ofWebP: true)
     } else if try known.has("FUJIFILMCCD-RAW", at: 0) {
       // Fujifilm's files have a JPEG with all metadata.
       if let start = try known.number(at: 84, count: 4, isBigEndian: true) { try walkJPEG(at: start) }
@@ -77,54 +77,33 @@ struct DateWalk {
 
   // MARK: Chunks
 
-  private mutating func walkPNG() throws(MissingBytes) {
-    var position = 8
+  /// Walks the chunks of a WebP, or else a PNG, from the first to its image, and then those at its end.
+  private mutating func walkChunks(from start: Int, ofWebP: Bool) throws(MissingBytes) {
+    var position = start
     for _ in 0..<Self.mostParts {
-      guard let found = try chunkOfPNG(at: position) else { return }
-      if try known.has("IDAT", at: found.kind) { break }
-      try takePNG(found)
-      if isDone { return }
-      position = found.end
-    }
-    for found in try lastChunks(after: position, chunkOfPNG) { try takePNG(found) }
-  }
-
-  private func chunkOfPNG(at position: Int) throws(MissingBytes) -> Chunk? {
-    guard let size = try known.number(at: position, count: 4, isBigEndian: true) else { return nil }
-    return Chunk(kind: position + 4, payload: position + 8..<position + 8 + size, end: position + 12 + size)
-  }
-
-  private mutating func takePNG(_ chunk: Chunk) throws(MissingBytes) {
-    if try known.has("eXIf", at: chunk.kind) {
-      try walkTIFF(at: chunk.payload.lowerBound)
-    } else if try known.has("iTXtXML:com.adobe.xmp\0", at: chunk.kind) {
-      try takeXMP(in: chunk.payload)
-    }
-  }
-
-  private mutating func walkWebP() throws(MissingBytes) {
-    var position = 12
-    for _ in 0..<Self.mostParts {
-      guard let found = try chunkOfWebP(at: position) else { return }
+      guard let found = try chunk(at: position, ofWebP) else { return }
       // An animation has any number of frames.
-      if try known.has("ANMF", at: found.kind) { break }
-      try takeWebP(found)
+      if try known.has(ofWebP ? "ANMF" : "IDAT", at: found.kind) { break }
+      try take(found, ofWebP)
       if isDone { return }
       position = found.end
     }
-    for found in try lastChunks(after: position, chunkOfWebP) { try takeWebP(found) }
+    for found in try lastChunks(after: position, ofWebP) { try take(found, ofWebP) }
   }
 
-  private func chunkOfWebP(at position: Int) throws(MissingBytes) -> Chunk? {
-    guard let size = try known.number(at: position + 4, count: 4, isBigEndian: false) else { return nil }
-    return Chunk(kind: position, payload: position + 8..<position + 8 + size, end: position + 8 + size + size % 2)
+  private func chunk(at position: Int, _ ofWebP: Bool) throws(MissingBytes) -> Chunk? {
+    let length = try known.number(at: position + (ofWebP ? 4 : 0), count: 4, isBigEndian: !ofWebP)
+    guard let size = length else { return nil }
+    let (kind, payload) = (position + (ofWebP ? 0 : 4), position + 8..<position + 8 + size)
+    return Chunk(kind: kind, payload: payload, end: payload.upperBound + (ofWebP ? size % 2 : 4))
   }
 
-  private mutating func takeWebP(_ chunk: Chunk) throws(MissingBytes) {
-    if try known.has("EXIF", at: chunk.kind) {
-      // Some writers put a JPEG's signature before it.
-      try walkTIFF(at: chunk.payload.lowerBound + (try known.has("Exif\0\0", at: chunk.payload.lowerBound) ? 6 : 0))
-    } else if try known.has("XMP ", at: chunk.kind) {
+  private mutating func take(_ chunk: Chunk, _ ofWebP: Bool) throws(MissingBytes) {
+    if try known.has(ofWebP ? "EXIF" : "eXIf", at: chunk.kind) {
+      // Some writers of WebP put a JPEG's signature before it.
+      let isSigned = try ofWebP ? known.has("Exif\0\0", at: chunk.payload.lowerBound) : false
+      try walkTIFF(at: chunk.payload.lowerBound + (isSigned ? 6 : 0))
+    } else if try known.has(ofWebP ? "XMP " : "iTXtXML:com.adobe.xmp\0", at: chunk.kind) {
       try takeXMP(in: chunk.payload)
     }
   }
@@ -141,9 +120,7 @@ struct DateWalk {
   ///
   /// Their beginning is unknown, and it may be behind thousands of chunks. So a chunk counts if the chain of chunks
   /// from it ends at the file's end.
-  private func lastChunks(
-    after position: Int, _ chunk: (Int) throws(MissingBytes) -> Chunk?
-  ) throws(MissingBytes) -> [Chunk] {
+  private func lastChunks(after position: Int, _ ofWebP: Bool) throws(MissingBytes) -> [Chunk] {
     let start = max(position, length - DateReader.pieceBytes)
     guard start < length, let bytes = try known.slice(start..<length) else { return [] }
     var found: [Chunk] = []
@@ -152,23 +129,19 @@ struct DateWalk {
       let kind = start + index - bytes.startIndex
       guard found.last.map({ kind >= $0.end }) ?? true else { continue }
       // The kind is after the length in a PNG, before it in a WebP.
-      var candidate: Chunk?
-      for place in [kind - 4, kind] where candidate == nil {
-        candidate = try chunk(place).flatMap { $0.kind == kind ? $0 : nil }
+      guard let candidate = try chunk(at: ofWebP ? kind : kind - 4, ofWebP), try leadsToEnd(candidate, ofWebP) else {
+        continue
       }
-      guard let candidate, try leadsToEnd(candidate, chunk) else { continue }
       found.append(candidate)
     }
     return found
   }
 
-  private func leadsToEnd(
-    _ first: Chunk, _ chunk: (Int) throws(MissingBytes) -> Chunk?
-  ) throws(MissingBytes) -> Bool {
+  private func leadsToEnd(_ first: Chunk, _ ofWebP: Bool) throws(MissingBytes) -> Bool {
     var end = first.end
     // Few chunks follow the image.
     for _ in 0..<64 where end < length {
-      guard let next = try chunk(end) else { return false }
+      guard let next = try chunk(at: end, ofWebP) else { return false }
       end = next.end
     }
     return end == length
