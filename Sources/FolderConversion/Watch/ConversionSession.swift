@@ -32,17 +32,9 @@ final class ConversionSession: Sendable {
     (self.options, self.watch) = (options, watch)
     pipeline = options.isDryRun ? nil : try options.makePipeline()
     let needsFolder = !options.isDryRun && options.desktop == nil
-    let opened: Result<OutputFolder?, ConversionError>
-    do {
-      opened = try await pool.run { _ in
-        Result { () throws(ConversionError) in
-          needsFolder ? try OutputFolder(options.output, isPublished: options.site != nil) : nil
-        }
-      }
-    } catch {
-      throw .cancelled
+    folder = try await pool.run(orThrow: ConversionError.cancelled) { _ throws(ConversionError) in
+      needsFolder ? try OutputFolder(options.output, isPublished: options.site != nil) : nil
     }
-    folder = try opened.get()
     root = folder?.root ?? (try? RootFolder(options.output))
     index = folder?.index ?? ConversionIndex(options.desktop == nil ? root : nil)
   }
@@ -55,24 +47,16 @@ final class ConversionSession: Sendable {
   func conversion(
     of changes: TreeChanges?, missing: Set<RawPath> = []
   ) async throws(ConversionError) -> Conversion {
-    let result: Result<Conversion, ConversionError>
-    do {
-      result = try await pool.run { [self] cancelled in
-        Result { () throws(ConversionError) in
-          if folder?.isInPlace == false {
-            throw .cannotWrite(path: options.output, reason: "it was removed or replaced meanwhile")
-          }
-          var options = options
-          options.inputs.removeAll { if case .path(let path) = $0 { missing.contains(path) } else { false } }
-          // What was made anew once is current.
-          if changes != nil, case .never = options.freshness { options.freshness = .index }
-          return Conversion(try ConversionPlan(options, session: self, cancelled: cancelled), session: self, changes)
-        }
+    try await pool.run(orThrow: ConversionError.cancelled) { [self] cancelled throws(ConversionError) in
+      if folder?.isInPlace == false {
+        throw .cannotWrite(path: options.output, reason: "it was removed or replaced meanwhile")
       }
-    } catch {
-      throw .cancelled
+      var options = options
+      options.inputs.removeAll { if case .path(let path) = $0 { missing.contains(path) } else { false } }
+      // What was made anew once is current.
+      if changes != nil, case .never = options.freshness { options.freshness = .index }
+      return Conversion(try ConversionPlan(options, session: self, cancelled: cancelled), session: self, changes)
     }
-    return try result.get()
   }
 
   /// Watches a folder that is about to be listed.

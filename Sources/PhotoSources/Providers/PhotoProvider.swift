@@ -102,15 +102,7 @@ extension WorkerPool {
   func provide<Success: Sendable>(
     _ work: @escaping @Sendable (CancellationFlag) throws(ProviderError) -> Success
   ) async throws(ProviderError) -> Success {
-    let result: Result<Success, ProviderError>
-    do {
-      result = try await run { cancelled in
-        Result { () throws(ProviderError) in try work(cancelled) }
-      }
-    } catch {
-      throw .cancelled
-    }
-    return try result.get()
+    try await run(orThrow: ProviderError.cancelled, work)
   }
 }
 

@@ -131,6 +131,20 @@ package final class WorkerPool: Sendable {
     return value
   }
 
+  /// Runs `work`, which may fail, on a thread of the pool and returns its result. Throws `cancellation` if the calling
+  /// task is cancelled while it is queued.
+  package func run<Value: Sendable, Failure: Error>(
+    orThrow cancellation: Failure, _ work: @escaping @Sendable (CancellationFlag) throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    let result: Result<Value, Failure>
+    do {
+      result = try await run { cancelled in Result { () throws(Failure) in try work(cancelled) } }
+    } catch {
+      throw cancellation
+    }
+    return try result.get()
+  }
+
   /// Runs `work` on a thread of the pool and returns its result, even if the calling task is cancelled.
   package func runToEnd<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
     do {

@@ -64,21 +64,16 @@ extension Diagnostics {
   ) async throws(ThumbnailError) -> Diagnostics {
     if let problem = configuration.problem { throw .invalidRequest(reason: problem) }
     let pool = WorkerPool(name: "thumbnailer.diagnostics", threads: 1) { Codec.threadWillEnd() }
-    do {
-      return try await pool.run { cancellation in
-        var diagnostics = Diagnostics()
-        let network = CurlFeatures()
-        diagnostics.addVersions(network)
-        diagnostics.addFormats(configuration, cancellation)
-        if configuration.diskCacheLimit.bytes > 0 {
-          diagnostics.add(
-            CacheExamination(directory: configuration.cacheDirectory), limit: configuration.diskCacheLimit)
-        }
-        diagnostics.add(network)
-        return diagnostics
+    return try await pool.run(orThrow: ThumbnailError.cancelled) { cancellation in
+      var diagnostics = Diagnostics()
+      let network = CurlFeatures()
+      diagnostics.addVersions(network)
+      diagnostics.addFormats(configuration, cancellation)
+      if configuration.diskCacheLimit.bytes > 0 {
+        diagnostics.add(CacheExamination(directory: configuration.cacheDirectory), limit: configuration.diskCacheLimit)
       }
-    } catch {
-      throw .cancelled
+      diagnostics.add(network)
+      return diagnostics
     }
   }
 
