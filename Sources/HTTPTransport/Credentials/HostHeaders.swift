@@ -22,14 +22,9 @@ package struct HostHeaders: Sendable, Equatable {
   /// Whether there is no field for any host.
   package var isEmpty: Bool { fields.isEmpty }
 
-  /// Adds a field for a host; nil stands for every host.
-  package mutating func add(_ header: HTTPHeader, for host: HostName?) {
-    fields.append(Field(host: host, header: header))
-  }
-
-  /// Adds the field of a login that a login in the URL overrides, as with `.netrc`. It still applies to a URL with the
-  /// same user name and no password.
-  mutating func add(_ header: HTTPHeader, login: String, for host: HostName) {
+  /// Adds a field for a host; nil stands for every host. A login in the URL overrides the field of another `login`, as
+  /// with `.netrc`; it still applies to a URL with the same user name and no password.
+  package mutating func add(_ header: HTTPHeader, login: String? = nil, for host: HostName?) {
     fields.append(Field(host: host, header: header, login: login))
   }
 
