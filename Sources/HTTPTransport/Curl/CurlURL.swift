@@ -16,10 +16,8 @@ struct CurlURL: Sendable, Equatable {
   /// The explicit port or the scheme's default.
   let port: Int
 
-  /// Parses `text`, which may be relative to `base`. Nil if it is not a URL.
-  init?(_ text: String, relativeTo base: CurlURL? = nil) {
-    try? self.init(parsing: text, relativeTo: base)
-  }
+  /// Parses `text`. Nil if it is not a URL.
+  init?(_ text: String) { try? self.init(parsing: text) }
 
   /// Parses `text`, which may be relative to `base`. With `keepsDots`, `..` and `.` in the path stay as they are.
   ///
