@@ -51,15 +51,13 @@ struct ShardFile: ~Copyable {
   consuming func commit() throws(SystemFailure) -> (bytes: Int, sha256: String) {
     if let damage { throw damage }
     try file.syncAndCommit(as: name, in: folder)
-    try FolderSync.sync(folder.path)
+    try Self.sync(folder.path)
     hash.update(TarHeader.end)
     return (length + TarHeader.end.count, hash.finalize().hexadecimal)
   }
-}
 
-/// Makes names in a folder survive a power cut.
-enum FolderSync {
-  static func sync(_ folder: RawPath) throws(SystemFailure) {
+  /// Makes names in a folder survive a power cut.
+  private static func sync(_ folder: RawPath) throws(SystemFailure) {
     let descriptor = folder.withCString { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     guard descriptor >= 0 else { throw .last }
     let file = FileDescriptor(owning: descriptor)
