@@ -70,7 +70,7 @@ struct ServeCommand: AsyncParsableCommand {
     ])
     try checkOneOf([
       ("--allow-private-networks", service.allowPrivateNetworks),
-      ("--public-addresses-only", network.addresses.publicAddressesOnly),
+      ("--public-addresses-only", network.publicAddressesOnly),
     ])
     let isMore = source.provider != nil || source.urls != nil || service.root != nil || service.signingKeys != nil
     if sharing.asksForPassword, isMore || !service.allowSource.isEmpty || sharing.isPublic {

@@ -15,7 +15,14 @@ struct NetworkOptions: ConfigurationOptions {
     name: .customLong("header"))
   var headers: [String] = []
 
-  @OptionGroup var addresses: AddressOptions
+  /// Without it the configuration's own policy stays: any address, for the user's own lists. A command that serves
+  /// strangers sets `publicOnly` before it applies this.
+  @Flag(
+    help: """
+      Fetch only from public addresses of the internet, also along redirects: for lists that strangers have written; \
+      the default in serve. Fresh thumbnails in the cache are still used.
+      """)
+  var publicAddressesOnly = false
 
   private static let proxySchemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
   /// The file of certificate authorities to trust, as other programs take it.
@@ -43,7 +50,7 @@ struct NetworkOptions: ConfigurationOptions {
       }
       configuration.proxy = proxy == "none" ? .none : .url(proxy)
     }
-    addresses.apply(to: &configuration)
+    if publicAddressesOnly { configuration.addresses = .publicOnly }
   }
 
   /// Whether a field names the program for all servers: it is no part of the pictures' keys.
@@ -101,23 +108,6 @@ struct NetworkOptions: ConfigurationOptions {
   }
 }
 
-/// The addresses that connections may be made to.
-///
-/// Without the flag the configuration's own policy stays: any address, for the user's own lists. A command that serves
-/// strangers sets `publicOnly` before it applies this.
-struct AddressOptions: ConfigurationOptions {
-  @Flag(
-    help: """
-      Fetch only from public addresses of the internet, also along redirects: for lists that strangers have written; \
-      the default in serve. Fresh thumbnails in the cache are still used.
-      """)
-  var publicAddressesOnly = false
-
-  func apply(to configuration: inout ThumbnailPipeline.Configuration) {
-    if publicAddressesOnly { configuration.addresses = .publicOnly }
-  }
-}
-
 /// Logins from a file.
 struct LoginOption: ParsableArguments {
   @Option("FILE", "Take logins for hosts from this file, such as ~/.netrc.")
@@ -138,7 +128,7 @@ struct LoginOption: ParsableArguments {
   }
 }
 
-/// What a server's operator says of networks and certificates. To be applied after `AddressOptions`.
+/// What a server's operator says of networks and certificates. To be applied after `NetworkOptions`.
 struct OperatorNetworkOptions: ConfigurationOptions {
   @Option(
     "ADDRESS[/BITS]",
