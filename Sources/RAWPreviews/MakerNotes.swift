@@ -34,20 +34,20 @@ struct MakerNotes {
     if try tiff.known.has(anyOf: ["OLYMP\0", "EPSON\0"], at: start) { return try readOldOlympus(at: start, &walk) }
     if try tiff.known.has("AOC\0", at: start) { return try readPentax(at: start, header: 6, &walk) }
     if try tiff.known.has("PENTAX \0", at: start) { return try readPentax(at: start, header: 10, &walk) }
+    // Notes without a header.
+    guard [.cr2, .cr3, .srw, .mrw, .arw].contains(format), let notes = try tiff.directory(at: start - tiff.base) else {
+      return
+    }
     switch format {
-    case .cr2, .cr3: try readCanon(at: start, &walk)
-    case .mrw, .arw: try readMinolta(at: start, &walk)
-    case .srw: try readSamsung(at: start, &walk)
-    default: break
+    case .cr2, .cr3: try Self.takeThumbnailArea(notes, tiff, &walk)
+    case .srw:
+      guard let position = try tiff.number(notes[Tag.samsungPreviewDirectory]) else { return }
+      try takePreview(in: tiff, at: position, &walk)
+    default: try take(notes, Tag.minoltaPreviewStart, Tag.minoltaPreviewLength, tiff, &walk)
     }
   }
 
   // MARK: Makers
-
-  private func readCanon(at start: Int, _ walk: inout RAWWalk) throws(MissingBytes) {
-    guard let notes = try tiff.directory(at: start - tiff.base) else { return }
-    try Self.takeThumbnailArea(notes, tiff, &walk)
-  }
 
   /// Takes the visible part of Canon's thumbnails of 160×120 pixels of an image with another aspect ratio.
   static func takeThumbnailArea(
@@ -69,22 +69,10 @@ struct MakerNotes {
     try takePreview(in: notes, at: position, &walk)
   }
 
-  private func readSamsung(at start: Int, _ walk: inout RAWWalk) throws(MissingBytes) {
-    guard let notes = try tiff.directory(at: start - tiff.base),
-      let position = try tiff.number(notes[Tag.samsungPreviewDirectory])
-    else { return }
-    try takePreview(in: tiff, at: position, &walk)
-  }
-
   /// The preview of a directory that contains only that.
   private func takePreview(in notes: TIFFWalk, at position: Int, _ walk: inout RAWWalk) throws(MissingBytes) {
     guard let preview = try notes.directory(at: position) else { return }
     try take(preview, TIFFTag.jpegStart, TIFFTag.jpegLength, notes, &walk)
-  }
-
-  private func readMinolta(at start: Int, _ walk: inout RAWWalk) throws(MissingBytes) {
-    guard let notes = try tiff.directory(at: start - tiff.base) else { return }
-    try take(notes, Tag.minoltaPreviewStart, Tag.minoltaPreviewLength, tiff, &walk)
   }
 
   private func readPentax(at start: Int, header: Int, _ walk: inout RAWWalk) throws(MissingBytes) {
