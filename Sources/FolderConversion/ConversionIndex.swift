@@ -149,13 +149,8 @@ final class ConversionIndex: Sendable {
     state.withLock { state in
       let line = entry.line
       guard let offset = append(line, &state) else { return }
-      Self.replace(entry.key, offset, &state)
+      Self.replace(entry.key, line, at: offset, &state)
       Self.name(entry.outputs, entry.key, &state)
-      if IndexEntry.isToldApart(line: line) {
-        state.toldApart.insert(entry.key)
-      } else {
-        state.toldApart.remove(entry.key)
-      }
     }
   }
 
@@ -260,7 +255,8 @@ final class ConversionIndex: Sendable {
   }
 
   /// Sets the line of an entry, and keeps some of those before.
-  private static func replace(_ key: UInt64, _ offset: Int, _ state: inout State) {
+  private static func replace(_ key: UInt64, _ line: [UInt8], at offset: Int, _ state: inout State) {
+    if IndexEntry.isToldApart(line: line) { state.toldApart.insert(key) } else { state.toldApart.remove(key) }
     guard let earlier = state.offsets.updateValue(offset, forKey: key) else { return }
     state.earlier[key, default: []].append(earlier)
     if state.earlier[key, default: []].count > maxEarlier { state.earlier[key]?.removeFirst() }
@@ -270,8 +266,7 @@ final class ConversionIndex: Sendable {
     if line.first == UInt8(ascii: "+") {
       unfinished.append(IndexEntry.path(line.dropFirst()).bytes)
     } else if let key = IndexEntry.key(line.prefix(16)) {
-      replace(key, offset, &state)
-      if IndexEntry.isToldApart(line: line) { state.toldApart.insert(key) } else { state.toldApart.remove(key) }
+      replace(key, line, at: offset, &state)
     }
   }
 
