@@ -41,15 +41,8 @@ package final class ThumbnailExport: Sendable {
   /// - Throws: If the folder cannot be created or written to.
   package init(folder: String, name: NamingTemplate? = nil, sizeCount: Int) throws(FileWriteError) {
     self.folder = folder
-    let path = RawPath(folder)
     template = name ?? .standard(sizeCount: sizeCount)
-    do throws(SystemFailure) {
-      try NewFile.makeFolders(path)
-      root = try RootFolder(path)
-      guard path.withCString({ access($0, W_OK | X_OK) }) == 0 else { throw .last }
-    } catch {
-      throw FileWriteError(path: folder, reason: error.reason)
-    }
+    root = try RootFolder.writable(RawPath(folder))
   }
 
   /// Writes a thumbnail of `picture`, which was made for a box of `size`.

@@ -52,16 +52,11 @@ package final class ThumbnailWorker: Sendable {
     let share = pipeline.configuration.memoryBudget.bytes / Self.heldPart
     held = WeightedSemaphore(capacity: share)
     originals = WeightedSemaphore(capacity: share)
-    var folder: SampleFolder?
-    var shardFolder: RootFolder?
     switch options.destination {
-    case .cache, .inline: break
-    case .folder(let path):
-      let root = try Self.prepare(path)
-      folder = SampleFolder(root)
-    case .shards(let path, _): shardFolder = try Self.prepare(path)
+    case .cache, .inline: (folder, shardFolder) = (nil, nil)
+    case .folder(let path): (folder, shardFolder) = (SampleFolder(try RootFolder.writable(path)), nil)
+    case .shards(let path, _): (folder, shardFolder) = (nil, try RootFolder.writable(path))
     }
-    (self.folder, self.shardFolder) = (folder, shardFolder)
     parser = LineParser(
       variants: options.variants, gravity: options.gravity, allowsPaths: options.allowsPaths,
       writesShards: options.destination.isShards)
@@ -77,16 +72,6 @@ package final class ThumbnailWorker: Sendable {
 
   private static func duplicate(_ descriptor: Int32) -> FileDescriptor {
     FileDescriptor(owning: fcntl(descriptor, F_DUPFD_CLOEXEC, 3))
-  }
-
-  private static func prepare(_ folder: RawPath) throws(FileWriteError) -> RootFolder {
-    do throws(SystemFailure) {
-      try NewFile.makeFolders(folder)
-      guard folder.withCString({ access($0, W_OK | X_OK) }) == 0 else { throw .last }
-      return try RootFolder(folder)
-    } catch {
-      throw FileWriteError(path: folder.description, reason: error.reason)
-    }
   }
 
   /// Responds to all lines. To be called once. Cancelling the task drains the worker.

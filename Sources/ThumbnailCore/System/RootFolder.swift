@@ -19,6 +19,17 @@ package final class RootFolder: Sendable {
     folder = try Self.open(path.bytes.isEmpty ? RawPath(".") : path, at: AT_FDCWD, Self.search)
   }
 
+  /// A folder that can be written to, which is made if it is not there.
+  package static func writable(_ path: RawPath) throws(FileWriteError) -> RootFolder {
+    do throws(SystemFailure) {
+      try NewFile.makeFolders(path)
+      guard path.withCString({ access($0, W_OK | X_OK) }) == 0 else { throw .last }
+      return try RootFolder(path)
+    } catch {
+      throw FileWriteError(path: path.description, reason: error.reason)
+    }
+  }
+
   /// `O_PATH`, which glibc declares for GNU sources only: the folder need not be readable.
   private static let search = 0o10000000 | O_DIRECTORY
 
