@@ -36,17 +36,16 @@ final class Console: Sendable {
 
   /// Writes a line to stdout, after the buffered ones.
   func print(_ line: String) throws(SystemFailure) {
-    let result = state.withLock { state in
+    try state.withLock { state -> Result<Void, SystemFailure> in
       state.pending += "\(line)\n".utf8
       return writePending(&state)
-    }
-    try result.get()
+    }.get()
   }
 
   /// Writes one of many lines to stdout: at once if they come slowly, in batches if they come by the thousand, because
   /// each write wakes the reader.
   func printSoon(_ line: String) throws(SystemFailure) {
-    let result = state.withLock { state -> Result<Void, SystemFailure> in
+    try state.withLock { state -> Result<Void, SystemFailure> in
       state.pending += "\(line)\n".utf8
       let isDue = state.lastWrite.map { ContinuousClock.now - $0 >= Self.patience } ?? true
       if isDue || state.failure != nil || state.pending.count >= Self.batchBytes { return writePending(&state) }
@@ -58,8 +57,7 @@ final class Console: Sendable {
         }
       }
       return .success(())
-    }
-    try result.get()
+    }.get()
   }
 
   /// Writes the buffered lines.
