@@ -47,12 +47,8 @@ package struct GlobPattern: Hashable, Sendable, CustomStringConvertible {
   /// Parses a pattern. Nil if it is empty, a bracket is not closed, or its braces expand to more than 1024 patterns.
   package init?(_ text: String) {
     guard !text.isEmpty, let expanded = Self.expanded(Array(text.unicodeScalars)) else { return nil }
-    var alternatives: [[Element]] = []
-    for pattern in expanded {
-      guard let elements = Self.elements(pattern) else { return nil }
-      alternatives.append(elements)
-    }
-    self.alternatives = alternatives
+    alternatives = expanded.compactMap { Self.elements($0) }
+    guard alternatives.count == expanded.count else { return nil }
     description = text
     // A trailing slash denotes a folder, a leading one the root.
     isForWholePath = text.utf8.dropLast().contains(RawPath.slash)
