@@ -19,12 +19,8 @@ struct DesktopFolder: Sendable {
 
   /// The thumbnails of a picture if all are current, here or beside the picture, of any program.
   func current(_ picture: DesktopPicture) -> [ConversionOutput]? {
-    var outputs: [ConversionOutput] = []
-    for size in DesktopPicture.sizes {
-      guard isThere(picture, size.folder) || isShared(picture, size.folder) else { return nil }
-      outputs.append(ConversionOutput(path: RawPath(bytes: Self.file(size.folder, picture.name)), format: .png))
-    }
-    return outputs
+    let areThere = DesktopPicture.sizes.allSatisfy { isThere(picture, $0.folder) || isShared(picture, $0.folder) }
+    return areThere ? outputs(of: picture, format: .png) : nil
   }
 
   private func isThere(_ picture: DesktopPicture, _ folder: String) -> Bool {
@@ -32,8 +28,10 @@ struct DesktopFolder: Sendable {
   }
 
   /// The thumbnails that a picture would get.
-  func outputs(of picture: DesktopPicture) -> [ConversionOutput] {
-    DesktopPicture.sizes.map { ConversionOutput(path: RawPath(bytes: Self.file($0.folder, picture.name))) }
+  func outputs(of picture: DesktopPicture, format: ImageFormat? = nil) -> [ConversionOutput] {
+    DesktopPicture.sizes.map {
+      ConversionOutput(path: RawPath(bytes: Self.file($0.folder, picture.name)), format: format)
+    }
   }
 
   private func isShared(_ picture: DesktopPicture, _ folder: String) -> Bool {
