@@ -49,12 +49,7 @@ package actor ShareLinks {
   }
 
   /// The path of a file that cannot be read: the next link would replace it, and end all others.
-  package nonisolated var unreadablePath: String? {
-    do {
-      _ = try content
-      return nil
-    } catch { return file?.path }
-  }
+  package nonisolated var unreadablePath: String? { (try? content) == nil ? file?.path : nil }
 
   /// What the file has now: another server of the gallery may have added links, and removing the file ends all.
   private nonisolated var content: Content {
