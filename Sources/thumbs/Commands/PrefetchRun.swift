@@ -20,7 +20,8 @@ final class PrefetchRun: Sendable {
   private let fillsCacheOnly: Bool
   private let progress: ProgressLine
   private let interruption = Interruption()
-  private let hasSaidWhatStandsIn = Atomic(false)
+  /// Says that unrelated photos are used.
+  private let standInNotice = OneNotice()
   private let summary: Mutex<RunSummary>
 
   /// The end of a message about a failure.
@@ -110,7 +111,7 @@ final class PrefetchRun: Sendable {
   private func take(_ event: QueryPrefetch.Element) async throws {
     switch event {
     case .page(_, let total):
-      sayWhatStandsIn()
+      if let notice = provider.standInNotice, !options.quiet { standInNotice.say(notice) }
       if let total, limits.photos == nil { summary.withLock { $0.matching = total } }
       guard showsProgress else { return }
       let perPage = min(limits.perPage, provider.capabilities.largestPageSize ?? .max)
@@ -130,14 +131,6 @@ final class PrefetchRun: Sendable {
         throw CommandFailure(.cannotWrite, "stopped, since what follows would not be stored either")
       }
     }
-  }
-
-  /// Reports once that unrelated photos are used.
-  private func sayWhatStandsIn() {
-    guard let notice = provider.standInNotice,
-      hasSaidWhatStandsIn.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged
-    else { return }
-    if !options.quiet { console.complain(notice) }
   }
 
   private func take(

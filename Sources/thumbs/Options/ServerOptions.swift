@@ -3,17 +3,7 @@ import Foundation
 import HTTPServer
 import HTTPTransport
 import NIOCore
-import Synchronization
 import ThumbnailServer
-
-/// A message to stderr that is written once.
-private final class OneNotice: Sendable {
-  private let wasSaid = Atomic(false)
-
-  func say(_ message: @autoclosure () -> String) {
-    if !wasSaid.exchange(true, ordering: .relaxed) { Console.standard.complain(message()) }
-  }
-}
 
 /// The address that the server listens at, and its names.
 struct ServerOptions: ParsableArguments {

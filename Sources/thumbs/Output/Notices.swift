@@ -1,4 +1,5 @@
 import PhotoSources
+import Synchronization
 import Thumbnailer
 
 /// The messages about a pipeline's disk cache: problems at the beginning of a run, and those until its end.
@@ -97,5 +98,14 @@ extension PhotoProvider {
   var standInNotice: String? {
     guard let offline = self as? OfflineProvider, offline.givesOtherPhotos else { return nil }
     return "nothing is stored of this search; all pictures that are stored stand in"
+  }
+}
+
+/// A message to stderr that is written once.
+final class OneNotice: Sendable {
+  private let wasSaid = Atomic(false)
+
+  func say(_ message: @autoclosure () -> String) {
+    if !wasSaid.exchange(true, ordering: .relaxed) { Console.standard.complain(message()) }
   }
 }
