@@ -7,6 +7,9 @@ import ThumbnailCore
 /// does not grow with its length. Its thumbnails are `data:` URLs, so the page is a single file that can be sent.
 /// Untrusted text is escaped, and the page allows no scripts and sends no referrer.
 package enum ContactSheet {
+  /// What each sheet begins with, and hardly another page.
+  package static let start = HTMLPage.head(title: "").components(separatedBy: "<title>")[0]
+
   /// The start of the page.
   package static func head(title: String = "Contact sheet") -> String {
     HTMLPage.head(title: title) + HTMLPage.heading(title) + "<main>\n"

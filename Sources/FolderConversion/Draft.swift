@@ -28,7 +28,7 @@ final class Draft {
         if count == 0 { return false }
         rest -= max(0, count)
       }
-      guard try FileState(ofOpen: source.rawValue) == expected else { return false }
+      guard try FileState(ofOpen: source) == expected else { return false }
       try file.setTimes(accessed: expected.accessTime, modified: expected.modificationTime)
     }
     return true
@@ -36,7 +36,7 @@ final class Draft {
 
   /// Its length and digest.
   func measure() throws(SystemFailure) -> (byteCount: Int, digest: UInt64) {
-    let byteCount = try FileState(ofOpen: file.file.rawValue).byteCount
+    let byteCount = try FileState(ofOpen: file.file).byteCount
     return (byteCount, try ByteSource.file(file.file, count: byteCount).digest())
   }
 }

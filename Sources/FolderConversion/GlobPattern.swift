@@ -1,3 +1,4 @@
+import Foundation
 import ThumbnailCore
 
 /// A glob pattern for paths: `*.jpg`, `2024/**`, `IMG_[0-9]*`, `{a,b}.png`.
@@ -5,7 +6,7 @@ import ThumbnailCore
 /// `?` matches one character and `*` any number of them, except slashes; `**` also matches slashes; `[a-z]` and
 /// `[!a-z]` match one of a set; `{a,b}` matches either; a backslash escapes the next character. A pattern without a
 /// slash is matched against the last component, one with a slash against the whole path relative to the given folder; it
-/// may begin with the path of that folder.
+/// may begin with the path of that folder. Letters with accents match however they are composed, as names of a Mac are.
 package struct GlobPattern: Hashable, Sendable, CustomStringConvertible {
   private enum Element: Hashable, Sendable {
     case character(Unicode.Scalar)
@@ -46,7 +47,7 @@ package struct GlobPattern: Hashable, Sendable, CustomStringConvertible {
 
   /// Parses a pattern. Nil if it is empty, a bracket is not closed, or its braces expand to more than 1024 patterns.
   package init?(_ text: String) {
-    guard !text.isEmpty, let expanded = Self.expanded(Array(text.unicodeScalars)) else { return nil }
+    guard !text.isEmpty, let expanded = Self.expanded(Self.composed(text)) else { return nil }
     alternatives = expanded.compactMap { Self.elements($0) }
     guard alternatives.count == expanded.count else { return nil }
     description = text
@@ -97,7 +98,7 @@ package struct GlobPattern: Hashable, Sendable, CustomStringConvertible {
     for text in Set((Self.expanded(Array(description.unicodeScalars)) ?? []).map(Self.string) + [description]) {
       let isWhole = text.utf8.dropLast().contains(RawPath.slash)
       guard let path = Self.path(Array(text.utf8), in: folder) else { continue }
-      if isWhole, let elements = Self.elements(Array(String(decoding: path, as: UTF8.self).unicodeScalars)) {
+      if isWhole, let elements = Self.elements(Self.composed(String(decoding: path, as: UTF8.self))) {
         pattern.alternatives.append(elements)
         pattern.counted?.append(elements)
       }
@@ -106,10 +107,10 @@ package struct GlobPattern: Hashable, Sendable, CustomStringConvertible {
         let place = folder.appending(path[..<end])
         guard (try? FileState(of: place, followingLinks: false)) != nil,
           let parent = RawPath(bytes: place.folder).resolved, parent.isWithin(folder),
-          let rest = Self.elements(Array(String(decoding: path[end...].dropFirst(), as: UTF8.self).unicodeScalars))
+          let rest = Self.elements(Self.composed(String(decoding: path[end...].dropFirst(), as: UTF8.self)))
         else { continue }
         let real = parent.appending(place.name).bytes.dropFirst(folder.bytes.count)
-        let literal = String(decoding: real, as: UTF8.self).unicodeScalars.drop { $0 == Self.slash }
+        let literal = Self.composed(String(decoding: real, as: UTF8.self)).drop { $0 == Self.slash }
         pattern.alternatives.append(
           literal.map { .character($0) } + (rest.isEmpty ? [] : [.character(Self.slash)]) + rest)
       }
@@ -274,8 +275,16 @@ package struct GlobPattern: Hashable, Sendable, CustomStringConvertible {
       switch parser.parseScalar(from: &bytes) {
       case .valid(let scalar): characters.append(Unicode.UTF8.decode(scalar))
       case .error(let length): characters += repeatElement(nil, count: length)
-      case .emptyInput: return characters
+      case .emptyInput:
+        let known = characters.compactMap(\.self)
+        // Without accents of their own, and with bytes that are not UTF-8, they stay.
+        let isComposed = known.count < characters.count || known.allSatisfy { $0 < "\u{300}" }
+        return isComposed ? characters : composed(string(known))
       }
     }
+  }
+
+  private static func composed(_ text: String) -> [Unicode.Scalar] {
+    Array(text.precomposedStringWithCanonicalMapping.unicodeScalars)
   }
 }

@@ -90,7 +90,7 @@ final class OutputFolder: Sendable {
 
   /// Whether the locked folder still has its name.
   var isInPlace: Bool {
-    guard let locked = try? FileState(ofOpen: lock.rawValue), let state = try? FileState(of: path) else { return false }
+    guard let locked = try? FileState(ofOpen: lock), let state = try? FileState(of: path) else { return false }
     return state.isSameFile(as: locked)
   }
 
@@ -190,7 +190,7 @@ final class OutputFolder: Sendable {
     do throws(SystemFailure) {
       guard let state = root.written(relative, asIn: index.entries(naming: relative)), !isInput(state),
         (try? FileState(of: source))?.isSameFile(as: state) != true,
-        !isInput(try FileState(ofOpen: try root.folder(RawPath(bytes: relative).folder).rawValue))
+        !isInput(try FileState(ofOpen: try root.folder(RawPath(bytes: relative).folder)))
       else { return .kept }
       // On a full disk the index may have no room.
       try? note(RawPath(bytes: relative).folder.dropLast())
@@ -216,7 +216,7 @@ final class OutputFolder: Sendable {
     let output = RawPath(bytes: relative)
     let folder = try root.folder(output.folder, making: 0o777)
     // A folder of the pictures may be mounted here.
-    if isInput(try FileState(ofOpen: folder.rawValue)) { throw SystemFailure(code: EBUSY) }
+    if isInput(try FileState(ofOpen: folder)) { throw SystemFailure(code: EBUSY) }
     try note(output.folder.dropLast())
     return Draft(relative, try RootFolder.newFile(output.name, in: folder, isNamed: true))
   }

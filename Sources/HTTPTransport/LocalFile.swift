@@ -43,7 +43,7 @@ package struct LocalFile: Sendable {
   package let body: ByteSource
 
   /// Whether the file has been changed since it was opened, so that the bytes may be inconsistent.
-  package var hasChanged: Bool { (try? FileState(ofOpen: file.rawValue)) != state }
+  package var hasChanged: Bool { (try? FileState(ofOpen: file)) != state }
 
   private static let notRegular = DownloadError.fileUnreadable(reason: "it is not a regular file")
 

@@ -119,6 +119,15 @@ import TestSupport
         && !pictures(list).contains(text == "{x,y}" ? "{x,y}/a.jpg" : "[2019] P/a.jpg"))
   }
 
+  /// Names of a Mac have their accents as characters of their own.
+  @Test(arguments: ["priv\u{e9}*", "prive\u{301}*", "priv[\u{e9}x]", "IN/priv\u{e9}"])
+  func accentsMatchHoweverTheyAreComposed(text: String) throws {
+    try make("in/prive\u{301}/x.jpg", "in/priv\u{e9}/x.jpg", "in/prive/a.jpg", "in/b.jpg", "in/o\u{308}.jpg")
+    try Data("\u{f6}.jpg\n".utf8).write(to: folder.url.appendingPathComponent("in/.hidden"))
+    let list = try find { $0.exclude = [GlobPattern(text.replacing("IN", with: path("in")))].compactMap(\.self) }
+    #expect(pictures(list).map { Array($0.utf8) } == ["b.jpg", "prive/a.jpg"].map { Array($0.utf8) })
+  }
+
   @Test func whatMayBeInAFolderThatCannotBeReadIsNoMistake() throws {
     try make("in/b.jpg")
     let selection = try find { $0.exclude = ["disk/x", "dis"].compactMap { GlobPattern($0) } }.selection

@@ -110,13 +110,14 @@
   }
 
   @Test func anOutputIsReplacedAsAWholeOrNotAtAll() async throws {
-    try Data("before".utf8).write(to: bench.url("a.jpg"))
+    let before = try TestImages.bytes("formats/gif-still.gif")
+    try before.write(to: bench.url("a.jpg"))
     #expect(chmod(bench.url("a.jpg").path, 0o640) == 0)
     try FileManager.default.createSymbolicLink(atPath: bench.url("link.jpg").path, withDestinationPath: "a.jpg")
 
     let failed = try await bench.run("get", "nowhere.jpg", "--output", "a.jpg")
     expectComplaint(failed, 1, "thumbs: nowhere.jpg: no such file; check its path\n")
-    #expect(try Data(contentsOf: bench.url("a.jpg")) == Data("before".utf8))
+    #expect(try Data(contentsOf: bench.url("a.jpg")) == before)
 
     let run = try await bench.run("get", picture, "--output", "link.jpg")
     #expect(run.status == 0, "\(run.stderr)")
@@ -159,12 +160,30 @@
     expectComplaint(run, 73, "thumbs: \(output) cannot be written: \(problem) another --output\n")
   }
 
+  @Test func aLargerPictureAndWhatIsNoneAreNotReplaced() async throws {
+    // As `-o *.jpg` names them.
+    try TestImages.bytes("formats/jpeg-420.jpg").write(to: bench.url("mine.jpg"))
+    try Data("mine".utf8).write(to: bench.url("notes.jpg"))
+    for (name, kind) in [("mine.jpg", "a larger picture, of 160x120 pixels"), ("notes.jpg", "no thumbnail")] {
+      let before = try Data(contentsOf: bench.url(name))
+      let run = try await bench.run("get", picture, "--size", "64", "--output", name)
+      expectComplaint(run, 73, "thumbs: \(name) stays, which is \(kind); move it, or choose another --output\n")
+      #expect(try Data(contentsOf: bench.url(name)) == before)
+    }
+    for size in ["160", "64", "64", "120"] {
+      let output = size == "120" ? "notes.png" : "mine.jpg"
+      let run = try await bench.run("get", picture, "--size", size, "--output", output)
+      #expect(run.status == (size == "64" ? 73 : 0), "\(run.stderr)")
+    }
+  }
+
   @Test func aFileThatIsWriteProtectedIsNotReplaced() async throws {
-    try Data("mine".utf8).write(to: bench.url("mine.jpg"))
+    #expect(try await bench.run("get", picture, "--output", "mine.jpg").status == 0)
+    let before = try Data(contentsOf: bench.url("mine.jpg"))
     chmod(bench.url("mine.jpg").path, 0o444)
-    let run = try await bench.run("get", picture, "--output", "mine.jpg")
+    let run = try await bench.run("get", picture, "--format", "webp", "--output", "mine.jpg")
     #expect(run.status == 73 && run.stderr.contains("mine.jpg cannot be written: Permission denied"), "\(run.stderr)")
-    #expect(try Data(contentsOf: bench.url("mine.jpg")) == Data("mine".utf8))
+    #expect(try Data(contentsOf: bench.url("mine.jpg")) == before)
   }
 }
 

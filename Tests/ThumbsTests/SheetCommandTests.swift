@@ -76,14 +76,21 @@
     let origin = try Origin { $0.path == "/1.jpg" ? .picture : .picture.held(by: gate) }
     let list = Data(["/1.jpg", "/2.jpg"].map { "\(origin.url($0))\n" }.joined().utf8)
     let folder = try bench.folder("sheets")
-    try Data("old".utf8).write(to: folder.appendingPathComponent("sheet.html"))
+    try Data("a page of the user's".utf8).write(to: folder.appendingPathComponent("page.html"))
+    expectComplaint(
+      try await bench.run("prefetch", "--urls", "-", "--sheet", "sheets/page.html", input: .bytes(list)), 73,
+      "it is no contact sheet; move it")
+    try FileManager.default.removeItem(at: folder.appendingPathComponent("page.html"))
+    let one = Data("\(origin.url("/1.jpg"))\n".utf8)
+    _ = try await bench.run("prefetch", "--urls", "-", "--sheet", "sheets/sheet.html", input: .bytes(one))
+    let old = try text("sheets/sheet.html")
     let process = try bench.start(
       ["prefetch", "--urls", "-", "--json", "--sheet", "sheets/sheet.html"], input: .bytes(list))
     #expect(await process.comes { printed, _ in printed.contains("\n") })
     process.send(SIGKILL)
     #expect(await process.run().status == 128 + SIGKILL)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["sheet.html"])
-    #expect(try text("sheets/sheet.html") == "old")
+    #expect(try text("sheets/sheet.html") == old)
     gate.open()
     let again = try await bench.run("prefetch", "--urls", "-", "--sheet", "sheets/sheet.html", input: .bytes(list))
     #expect(again.status == 0, "\(again.stderr)")

@@ -216,7 +216,7 @@ struct StoredPartial: Sendable {
 
   /// The state of the file; nil if another process has unlinked it, so that its name leads to another file or none.
   var state: FileState? {
-    guard let state = try? FileState(ofOpen: file.rawValue), let named = try? FileState(of: RawPath(names.bytesPath))
+    guard let state = try? FileState(ofOpen: file), let named = try? FileState(of: RawPath(names.bytesPath))
     else { return nil }
     return state.isSameFile(as: named) ? state : nil
   }

@@ -49,8 +49,8 @@ package struct DirectoryWalk {
     (noMedia + [siteMarker]).contains { (try? FileState(of: folder.appending($0), followingLinks: false)) != nil }
   }
 
-  /// The names of a folder's list; nil if there is one that cannot be read.
-  private static func hiddenNames(in folder: RawPath) -> Set<[UInt8]>? {
+  /// The names of a folder's list, however their accents are composed; nil if there is one that cannot be read.
+  private static func hiddenNames(in folder: RawPath) -> Set<String>? {
     let list = folder.appending(hiddenList)
     let isThere = (try? FileState(of: list, followingLinks: false)).map { $0.kind != .folder }
     if isThere != true { return [] }
@@ -61,7 +61,7 @@ package struct DirectoryWalk {
     // As of UTF-16, which PowerShell writes.
     if text.contains(0) || text.starts(with: [0xFF, 0xFE]) || text.starts(with: [0xFE, 0xFF]) { return nil }
     let lines = text.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
-    return Set(lines.map { Array($0.starts(with: "\u{FEFF}".utf8) ? $0.dropFirst(3) : $0) })
+    return Set(lines.map { String(decoding: $0.starts(with: "\u{FEFF}".utf8) ? $0.dropFirst(3) : $0, as: UTF8.self) })
   }
 
   /// Whether a walk of `root` passes over a path in it, which may be gone, or over a folder of that path.
@@ -69,18 +69,20 @@ package struct DirectoryWalk {
   /// - Parameter isAsked: Whether somebody asks for this path. Then it does also where a list of hidden names cannot be
   ///   read, and for a hidden name in letters of another case, if the disk takes both for one file.
   package static func passesOver(_ path: some Collection<UInt8>, in root: RawPath, isAsked: Bool = true) -> Bool {
-    func caseless(_ name: some Collection<UInt8>) -> String { String(decoding: name, as: UTF8.self).lowercased() }
     var folder = root
     return path.split(separator: RawPath.slash).contains { name in
       defer { folder = folder.appending(name) }
       if isHidden(name) || isMarked(folder.appending(name)) { return true }
-      guard isAsked, let listed = hiddenNames(in: folder)?.union(systemNames) else {
-        return hiddenNames(in: folder)?.contains(Array(name)) ?? isAsked
+      let text = String(decoding: name, as: UTF8.self)
+      let systems = systemNames.map { String(decoding: $0, as: UTF8.self) }
+      guard isAsked, let listed = hiddenNames(in: folder)?.union(systems) else {
+        return hiddenNames(in: folder)?.contains(text) ?? isAsked
       }
       let state = try? FileState(of: folder.appending(name))
       return listed.contains { other in
-        other.elementsEqual(name)
-          || caseless(other) == caseless(name) && state?.id == (try? FileState(of: folder.appending(other)))?.id
+        other == text
+          || other.lowercased() == text.lowercased()
+            && state?.id == (try? FileState(of: folder.appending(other.utf8)))?.id
       }
     }
   }
@@ -189,9 +191,9 @@ package struct DirectoryWalk {
   }
 
   private func entry(
-    _ name: UnsafeBufferPointer<UInt8>, _ hidden: Set<[UInt8]>, type: UInt8, in directory: OpaquePointer
+    _ name: UnsafeBufferPointer<UInt8>, _ hidden: Set<String>, type: UInt8, in directory: OpaquePointer
   ) -> Entry {
-    let isHidden = Self.isHidden(name) || !hidden.isEmpty && hidden.contains(Array(name))
+    let isHidden = Self.isHidden(name) || !hidden.isEmpty && hidden.contains(String(decoding: name, as: UTF8.self))
     let kind = Self.kind(type) ?? Self.kind(of: name, in: directory, followingLinks: false)
     guard case .success(.link) = kind else { return Entry(name: name, isLink: false, isHidden: isHidden, kind: kind) }
     return Entry(

@@ -101,6 +101,12 @@ package struct FileState: Equatable, Sendable {
     self.init(status)
   }
 
+  /// The same, which stays open meanwhile.
+  package init(ofOpen file: FileDescriptor) throws(SystemFailure) {
+    defer { withExtendedLifetime(file) {} }
+    try self.init(ofOpen: file.rawValue)
+  }
+
   /// Identifies a file, whatever its path and contents.
   package struct ID: Hashable, Sendable {
     let device: UInt64

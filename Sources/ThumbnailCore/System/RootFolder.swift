@@ -132,7 +132,7 @@ package final class RootFolder: Sendable {
     at path: RawPath, in folder: FileDescriptor?, _ flags: Int32
   ) throws(SystemFailure) -> OpenFile {
     let file = try open(path, at: folder?.rawValue ?? AT_FDCWD, flags | O_NONBLOCK | O_NOCTTY)
-    return (file, try FileState(ofOpen: file.rawValue))
+    return (file, try FileState(ofOpen: file))
   }
 
   /// The file whose place a new file takes, with its permissions; nil if nothing is there.

@@ -18,6 +18,10 @@ extension GetCommand {
       throw CommandFailure(
         .cannotWrite, "\(output) is the picture itself, which would be lost; choose another --output")
     }
+    if let kind = OutputFile.keptKind(of: output, for: variant.size) {
+      throw CommandFailure(
+        .cannotWrite, "\(output) stays, which is \(kind); move it, or choose another --output")
+    }
     source = source.adding(try logins.added(to: network.hostHeaders(for: source.url)))
     if output == "-", isatty(Console.standard.output) == 1 {
       throw CommandFailure(

@@ -29,7 +29,7 @@ struct GetCommand: AsyncParsableCommand {
   var picture: String
 
   @Option(
-    "FILE|-", "The file for the thumbnail; - is stdout.", name: [.customShort("o"), .customLong("output")],
+    "FILE|-", "The file for the thumbnail, which replaces a smaller one; - is stdout.", name: [.customShort("o"), .customLong("output")],
     .naming("a file, or - for stdout"))
   var target: String?
 

@@ -64,7 +64,7 @@ extension Diagnostics {
   ) async throws(ThumbnailError) -> Diagnostics {
     if let problem = configuration.problem { throw .invalidRequest(reason: problem) }
     let pool = WorkerPool(name: "thumbnailer.diagnostics", threads: 1) { Codec.threadWillEnd() }
-    return try await pool.run(orThrow: ThumbnailError.cancelled) { cancellation in
+    return try await pool.run(orThrow: ThumbnailError.cancelled) { cancellation throws(ThumbnailError) in
       var diagnostics = Diagnostics()
       let network = CurlFeatures()
       diagnostics.addVersions(network)

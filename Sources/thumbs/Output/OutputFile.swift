@@ -1,5 +1,6 @@
-import ThumbnailCore
 import Foundation
+import ImageCodec
+import ThumbnailCore
 import Thumbnailer
 
 /// A file that the user named, for writing: a new file that replaces it when complete, with its permissions, or the
@@ -56,6 +57,23 @@ struct OutputFile: ~Copyable, Sendable {
       try file.commit()
     } catch {
       throw FileWriteError(path: path, error)
+    }
+  }
+
+  /// The length up to which a file in JPEG XL, which only a helper reads, counts as a thumbnail, in bytes.
+  private static let longestUnread = 256 << 10
+
+  /// What a file is that a thumbnail of at most this size does not replace: no picture, or a larger one, as where the
+  /// shell has put a picture's name behind `--output`. Nil if there is none, or nothing in it.
+  static func keptKind(of path: String, for size: PixelSize) -> String? {
+    guard let (file, state) = try? RootFolder.file(at: RawPath(path)), state.kind == .regular, state.byteCount > 0
+    else { return nil }
+    do throws(CodecError) {
+      let found = try probe(.file(file, count: state.byteCount), limits: DecodeLimits()).size
+      let isLarger = max(found.width, found.height) > max(size.width, size.height)
+      return isLarger ? "a larger picture, of \(found) pixels" : nil
+    } catch {
+      return error.helperFormat == .jpegXL && state.byteCount <= longestUnread ? nil : "no thumbnail"
     }
   }
 
