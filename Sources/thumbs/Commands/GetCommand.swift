@@ -29,8 +29,8 @@ struct GetCommand: AsyncParsableCommand {
   var picture: String
 
   @Option(
-    "FILE|-", "The file for the thumbnail, which replaces a smaller one; - is stdout.", name: [.customShort("o"), .customLong("output")],
-    .naming("a file, or - for stdout"))
+    "FILE|-", "The file for the thumbnail, where a larger picture stays; - is stdout.",
+    name: [.customShort("o"), .customLong("output")], .naming("a file, or - for stdout"))
   var target: String?
 
   @Flag(help: "Explain how the picture is read and what that costs, without the caches; --output is then optional.")
