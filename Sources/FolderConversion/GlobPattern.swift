@@ -36,7 +36,9 @@ package struct GlobPattern: Hashable, Sendable, CustomStringConvertible {
   /// The pattern's text.
   package let description: String
   /// The pattern with all braces expanded.
-  private var alternatives: [[Element]]
+  private var alternatives: [[Element]] { didSet { composed = alternatives.map(Self.composed) } }
+  /// The same with accents composed, as paths are compared.
+  private var composed: [[Element]]
   /// Those that count from a folder, if they are for whole paths: see `counted`.
   private var counted: [[Element]]?
   private let isForWholePath: Bool
@@ -47,8 +49,9 @@ package struct GlobPattern: Hashable, Sendable, CustomStringConvertible {
 
   /// Parses a pattern. Nil if it is empty, a bracket is not closed, or its braces expand to more than 1024 patterns.
   package init?(_ text: String) {
-    guard !text.isEmpty, let expanded = Self.expanded(Self.composed(text)) else { return nil }
+    guard !text.isEmpty, let expanded = Self.expanded(Array(text.unicodeScalars)) else { return nil }
     alternatives = expanded.compactMap { Self.elements($0) }
+    composed = alternatives.map(Self.composed)
     guard alternatives.count == expanded.count else { return nil }
     description = text
     // A trailing slash denotes a folder, a leading one the root.
@@ -59,7 +62,11 @@ package struct GlobPattern: Hashable, Sendable, CustomStringConvertible {
   func matches(path: some Sequence<UInt8>) -> Bool {
     var subject = Self.characters(path)
     if !isForWholePath, let slash = subject.lastIndex(of: Self.slash) { subject.removeFirst(slash + 1) }
-    return alternatives.contains { Self.matches($0, subject) }
+    if alternatives.contains(where: { Self.matches($0, subject) }) { return true }
+    // Names of a Mac have their accents as characters of their own.
+    guard subject.contains(where: { $0?.isASCII == false }) else { return false }
+    let letters = Self.composed(subject, { $0 }, { $0 })
+    return composed.contains { Self.matches($0, letters) }
   }
 
   /// What it has before its first wildcard.
@@ -98,7 +105,7 @@ package struct GlobPattern: Hashable, Sendable, CustomStringConvertible {
     for text in Set((Self.expanded(Array(description.unicodeScalars)) ?? []).map(Self.string) + [description]) {
       let isWhole = text.utf8.dropLast().contains(RawPath.slash)
       guard let path = Self.path(Array(text.utf8), in: folder) else { continue }
-      if isWhole, let elements = Self.elements(Self.composed(String(decoding: path, as: UTF8.self))) {
+      if isWhole, let elements = Self.elements(Array(String(decoding: path, as: UTF8.self).unicodeScalars)) {
         pattern.alternatives.append(elements)
         pattern.counted?.append(elements)
       }
@@ -107,10 +114,10 @@ package struct GlobPattern: Hashable, Sendable, CustomStringConvertible {
         let place = folder.appending(path[..<end])
         guard (try? FileState(of: place, followingLinks: false)) != nil,
           let parent = RawPath(bytes: place.folder).resolved, parent.isWithin(folder),
-          let rest = Self.elements(Self.composed(String(decoding: path[end...].dropFirst(), as: UTF8.self)))
+          let rest = Self.elements(Array(String(decoding: path[end...].dropFirst(), as: UTF8.self).unicodeScalars))
         else { continue }
         let real = parent.appending(place.name).bytes.dropFirst(folder.bytes.count)
-        let literal = Self.composed(String(decoding: real, as: UTF8.self)).drop { $0 == Self.slash }
+        let literal = String(decoding: real, as: UTF8.self).unicodeScalars.drop { $0 == Self.slash }
         pattern.alternatives.append(
           literal.map { .character($0) } + (rest.isEmpty ? [] : [.character(Self.slash)]) + rest)
       }
@@ -275,16 +282,33 @@ package struct GlobPattern: Hashable, Sendable, CustomStringConvertible {
       switch parser.parseScalar(from: &bytes) {
       case .valid(let scalar): characters.append(Unicode.UTF8.decode(scalar))
       case .error(let length): characters += repeatElement(nil, count: length)
-      case .emptyInput:
-        let known = characters.compactMap(\.self)
-        // Without accents of their own, and with bytes that are not UTF-8, they stay.
-        let isComposed = known.count < characters.count || known.allSatisfy { $0 < "\u{300}" }
-        return isComposed ? characters : composed(string(known))
+      case .emptyInput: return characters
       }
     }
   }
 
-  private static func composed(_ text: String) -> [Unicode.Scalar] {
-    Array(text.precomposedStringWithCanonicalMapping.unicodeScalars)
+  /// Composes the accents of characters in a row. What is no character stays.
+  private static func composed<Part>(
+    _ parts: [Part], _ scalar: (Part) -> Unicode.Scalar?, _ part: (Unicode.Scalar) -> Part
+  ) -> [Part] {
+    var (composed, row): ([Part], [Unicode.Scalar]) = ([], [])
+    func endRow() {
+      composed += string(row).precomposedStringWithCanonicalMapping.unicodeScalars.map(part)
+      row = []
+    }
+    for each in parts {
+      if let known = scalar(each) {
+        row.append(known)
+      } else {
+        endRow()
+        composed.append(each)
+      }
+    }
+    endRow()
+    return composed
+  }
+
+  private static func composed(_ elements: [Element]) -> [Element] {
+    composed(elements, { if case .character(let scalar) = $0 { scalar } else { nil } }, { .character($0) })
   }
 }

@@ -43,7 +43,8 @@ struct MakerNotes {
     case .srw:
       guard let position = try tiff.number(notes[Tag.samsungPreviewDirectory]) else { return }
       try takePreview(in: tiff, at: position, &walk)
-    default: try take(notes, Tag.minoltaPreviewStart, Tag.minoltaPreviewLength, tiff, &walk)
+    case .mrw, .arw: try take(notes, Tag.minoltaPreviewStart, Tag.minoltaPreviewLength, tiff, &walk)
+    default: return
     }
   }
 

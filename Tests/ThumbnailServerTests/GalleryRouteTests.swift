@@ -201,6 +201,8 @@
     try await withThrowingTaskGroup(of: Void.self) { group in
       for (number, server) in servers.enumerated() {
         group.addTask { for photo in 0..<5 { try await server.insert(["\(number)-\(photo)"]) } }
+        // As lists do meanwhile.
+        group.addTask { for _ in 0..<50 { _ = server.current } }
       }
       try await group.waitForAll()
     }

@@ -453,6 +453,11 @@
     let (_, next) = try await links.add(folder: "b", photos: [], days: 1)
     #expect(links.link(next) != nil && links.link(token) == nil && links.unreadablePath == nil)
     #expect(try Data(contentsOf: file.appendingPathExtension("damaged")) == stored.prefix(40))
+    // One that its owner may be mending stays.
+    try stored.prefix(30).write(to: file)
+    #expect(links.link(next) == nil && links.unreadablePath == nil)
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    #expect(names.map { $0.dropFirst(32) } == [".json.damaged", ".json.damaged-1"])
   }
 
   @Test func aLinkThatCannotBeStoredIsNotMadeAndTooManyAreRefused() async throws {

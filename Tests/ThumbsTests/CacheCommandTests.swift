@@ -174,8 +174,13 @@
     #expect(try await stats().thumbnails == 4)
     // Files of others with the names of the cache's stay.
     _ = try bench.folder("cache/dates", pictures: 1)
+    let dates = ["dates of a trip to Norway, 2024 .dates", String(repeating: "0", count: 32) + ".dates"]
+    for (name, text) in zip(dates, ["July", "thmdate2"]) {
+      try Data(text.utf8).write(to: bench.url("cache/dates/\(name)"))
+    }
     #expect(try await bench.run("cache", "clear").status == 0)
     #expect(bench.isFile("cache/dates/picture 0.jpg"))
+    #expect(dates.map { bench.isFile("cache/dates/\($0)") } == [true, false])
     #expect(try Data(contentsOf: other) == Data("of a later version".utf8))
   }
 }

@@ -164,17 +164,25 @@
     // As `-o *.jpg` names them.
     try TestImages.bytes("formats/jpeg-420.jpg").write(to: bench.url("mine.jpg"))
     try Data("mine".utf8).write(to: bench.url("notes.jpg"))
-    for (name, kind) in [("mine.jpg", "a larger picture, of 160x120 pixels"), ("notes.jpg", "no thumbnail")] {
+    for (name, kind) in [("mine.jpg", "a larger picture, of 160x120"), ("notes.jpg", "no thumbnail")] {
       let before = try Data(contentsOf: bench.url(name))
       let run = try await bench.run("get", picture, "--size", "64", "--output", name)
-      expectComplaint(run, 73, "thumbs: \(name) stays, which is \(kind); move it, or choose another --output\n")
+      expectComplaint(
+        run, 73, "thumbs: \(name) cannot be written: it is there, and \(kind); choose another --output\n")
       #expect(try Data(contentsOf: bench.url(name)) == before)
     }
-    for size in ["160", "64", "64", "120"] {
-      let output = size == "120" ? "notes.png" : "mine.jpg"
+    for (size, output, status) in [
+      ("160", "mine.jpg", Int32(0)), ("64", "mine.jpg", 73), ("1600x100", "mine.jpg", 73), ("64x", "mine.jpg", 73),
+      ("120", "notes.png", 0),
+    ] {
       let run = try await bench.run("get", picture, "--size", size, "--output", output)
-      #expect(run.status == (size == "64" ? 73 : 0), "\(run.stderr)")
+      #expect(run.status == status, "\(run.stderr)")
     }
+    // A file that is open is written to, behind what is there.
+    try Data("before".utf8).write(to: bench.url("-"))
+    let out = #""$@" --output - > all && exec 3>> all && "$@" --output /dev/fd/3"#
+    let run = try await bench.start(["get", picture, "--size", "64"], launcher: ["/bin/sh", "-c", out, "sh"]).run()
+    #expect(try run.status == 0 && Data(contentsOf: bench.url("all")).count > 1000, "\(run.stderr)")
   }
 
   @Test func aFileThatIsWriteProtectedIsNotReplaced() async throws {

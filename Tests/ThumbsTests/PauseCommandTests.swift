@@ -52,10 +52,11 @@
 
   @Test func whatWouldHaveToWaitTooLongFailsAndSaysSo() async throws {
     let origin = try Origin { _ in .tooManyRequests(retryAfter: "500") }
-    let run = try await bench.run("prefetch", "--urls", "-", "--quiet", input: list(origin, 20))
+    let run = try await bench.run("prefetch", "--urls", "-", "--quiet", input: list(origin, 200))
     #expect(run.status == 1)
-    #expect(run.complaints.count == 20 && run.complaints.allSatisfy { $0.contains("the server asks for a pause") })
-    #expect((7...14).contains(origin.requests.count), "\(origin.requests.count) requests")
+    #expect(run.complaints.count == 200 && run.complaints.allSatisfy { $0.contains("the server asks for a pause") })
+    // Those that were under way, of which there are more on a busy machine.
+    #expect((1..<100).contains(origin.requests.count), "\(origin.requests.count) requests")
 
     // Another process knows, and does not even ask.
     let asked = origin.requests.count

@@ -151,9 +151,16 @@ final class CacheDatabase: Sendable {
     } catch let error as DatabaseError where [.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(error.resultCode) {
       guard replacesDamage else { return (nil, nil) }
       try checkReadable()
-      if error.resultCode == .SQLITE_NOTADB { setAside() } else { removeFiles() }
+      if namesUs { removeFiles() } else { setAside() }
       return (nil, DiskCacheError(error, path: path))
     }
+  }
+
+  /// Whether the file's header has this program's number, whatever else is damaged.
+  private var namesUs: Bool {
+    let head = try? FileHandle(forReadingFrom: URL(filePath: path)).read(upToCount: DiskCacheSchema.applicationEnd)
+    let number = head?.dropFirst(DiskCacheSchema.applicationEnd - 4).reduce(0) { $0 << 8 | Int($1) }
+    return number == DiskCacheSchema.applicationID
   }
 
   /// Reads the files whole, because SQLite reports read errors of the disk as damage, and the next read may succeed.
@@ -230,8 +237,7 @@ final class CacheDatabase: Sendable {
 
   /// Renames a file that may belong to another program, because only our own files are deleted.
   private func setAside() {
-    let aside = RawPath.unused(path + ".damaged")
-    for suffix in ["", "-wal"] { rename(path + suffix, aside + suffix) }
+    for suffix in ["", "-wal"] { _ = try? RawPath(path + suffix).setAside() }
     unlink(path + "-shm")
   }
 

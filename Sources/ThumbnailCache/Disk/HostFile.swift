@@ -5,14 +5,16 @@ package import ThumbnailCore
 /// Stores host and service states in a small file in the cache's folder, shared by all processes.
 ///
 /// Each change reads the file and replaces it under a lock that ends with its process, so a kill leaves it intact. An
-/// empty file counts as new, and what is no such file, or cannot be read, as another program's, which stays. If there is no folder, or if
-/// nothing can be written, the state is kept for this process only.
+/// empty file counts as new, and what is no such file, or cannot be read, as another program's, which stays. If there is
+/// no folder, or if nothing can be written, the state is kept for this process only.
 package final class HostFile: HostLedger {
   private struct State {
     var records: [HostLedgerKey: HostRecord] = [:]
     /// The state of the file from which the records were read.
     var file: FileState?
     var isNews = false
+    /// Whether it was said that the file is not ours.
+    var isForeign = false
   }
 
   private static let name = "hosts.json"
@@ -78,6 +80,11 @@ package final class HostFile: HostLedger {
         path + ".lock", timeout: patience,
         { () throws(DiskCacheError) in
           guard var records = Self.records(at: path) else {
+            let isNew = state.withLock { state in
+              defer { state.isForeign = true }
+              return !state.isForeign
+            }
+            if isNew { Log.cache.warning("states of hosts are not shared: \(path) is not ours, or cannot be read") }
             throw .failed(path: path, reason: "it is another program's, or cannot be read")
           }
           let value = self.change(&records, key, change)

@@ -10,6 +10,8 @@ enum DiskCacheSchema {
   static let majorVersion = 2
   /// "Thmb" in ASCII.
   static let applicationID = 0x5468_6D62
+  /// Where it ends in the header of a database file, as SQLite documents it.
+  static let applicationEnd = 72
 
   /// Sets the page size and modes, which must precede the first table, then creates the tables and triggers.
   static func create(in db: Database) throws {

@@ -50,7 +50,7 @@ package struct DirectoryWalk {
   }
 
   /// The names of a folder's list, however their accents are composed; nil if there is one that cannot be read.
-  private static func hiddenNames(in folder: RawPath) -> Set<String>? {
+  private static func hiddenNames(in folder: RawPath) -> Set<Name>? {
     let list = folder.appending(hiddenList)
     let isThere = (try? FileState(of: list, followingLinks: false)).map { $0.kind != .folder }
     if isThere != true { return [] }
@@ -61,7 +61,23 @@ package struct DirectoryWalk {
     // As of UTF-16, which PowerShell writes.
     if text.contains(0) || text.starts(with: [0xFF, 0xFE]) || text.starts(with: [0xFE, 0xFF]) { return nil }
     let lines = text.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
-    return Set(lines.map { String(decoding: $0.starts(with: "\u{FEFF}".utf8) ? $0.dropFirst(3) : $0, as: UTF8.self) })
+    return Set(lines.map { Name($0.starts(with: "\u{FEFF}".utf8) ? $0.dropFirst(3) : $0) })
+  }
+
+  /// A name, which is equal to others by its letters, however their accents are composed, if it is UTF-8.
+  private struct Name: Hashable {
+    private let text: String?
+    private let others: [UInt8]
+
+    init(_ bytes: some Sequence<UInt8>) {
+      let bytes = Array(bytes)
+      text = String(validating: bytes, as: UTF8.self)
+      others = text == nil ? bytes : []
+    }
+
+    var bytes: [UInt8] { text.map { Array($0.utf8) } ?? others }
+    /// Its letters in one case.
+    var caseless: String { text?.lowercased() ?? String(decoding: others, as: UTF8.self) }
   }
 
   /// Whether a walk of `root` passes over a path in it, which may be gone, or over a folder of that path.
@@ -73,16 +89,15 @@ package struct DirectoryWalk {
     return path.split(separator: RawPath.slash).contains { name in
       defer { folder = folder.appending(name) }
       if isHidden(name) || isMarked(folder.appending(name)) { return true }
-      let text = String(decoding: name, as: UTF8.self)
-      let systems = systemNames.map { String(decoding: $0, as: UTF8.self) }
-      guard isAsked, let listed = hiddenNames(in: folder)?.union(systems) else {
-        return hiddenNames(in: folder)?.contains(text) ?? isAsked
+      let wanted = Name(name)
+      guard isAsked, let listed = hiddenNames(in: folder)?.union(systemNames.map { Name($0) }) else {
+        return hiddenNames(in: folder)?.contains(wanted) ?? isAsked
       }
       let state = try? FileState(of: folder.appending(name))
       return listed.contains { other in
-        other == text
-          || other.lowercased() == text.lowercased()
-            && state?.id == (try? FileState(of: folder.appending(other.utf8)))?.id
+        other == wanted
+          || other.caseless == wanted.caseless
+            && state?.id == (try? FileState(of: folder.appending(other.bytes)))?.id
       }
     }
   }
@@ -191,9 +206,9 @@ package struct DirectoryWalk {
   }
 
   private func entry(
-    _ name: UnsafeBufferPointer<UInt8>, _ hidden: Set<String>, type: UInt8, in directory: OpaquePointer
+    _ name: UnsafeBufferPointer<UInt8>, _ hidden: Set<Name>, type: UInt8, in directory: OpaquePointer
   ) -> Entry {
-    let isHidden = Self.isHidden(name) || !hidden.isEmpty && hidden.contains(String(decoding: name, as: UTF8.self))
+    let isHidden = Self.isHidden(name) || !hidden.isEmpty && hidden.contains(Name(name))
     let kind = Self.kind(type) ?? Self.kind(of: name, in: directory, followingLinks: false)
     guard case .success(.link) = kind else { return Entry(name: name, isLink: false, isHidden: isHidden, kind: kind) }
     return Entry(

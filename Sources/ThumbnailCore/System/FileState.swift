@@ -129,15 +129,3 @@ package struct FileState: Equatable, Sendable {
       && modified.subtractingReportingOverflow(other.modified).partialValue.magnitude < 2_000_000_000
   }
 }
-
-extension RawPath {
-  /// A path that no file has: this one, or the first with a number behind it.
-  package static func unused(_ path: String) -> String {
-    var (unused, number) = (path, 0)
-    while faccessat(AT_FDCWD, unused, F_OK, AT_SYMLINK_NOFOLLOW) == 0 {
-      number += 1
-      unused = "\(path)-\(number)"
-    }
-    return unused
-  }
-}

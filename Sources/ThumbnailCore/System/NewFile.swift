@@ -300,3 +300,16 @@ extension Array<UInt8>.SubSequence {
     return rest
   }
 }
+
+extension RawPath {
+  /// Renames a file that is not used: with `.damaged` behind its name, and a number behind that if such a file is there.
+  /// Returns its new name.
+  package func setAside() throws(SystemFailure) -> String {
+    for number in 0... {
+      let aside = RawPath(bytes: bytes + Array(".damaged\(number == 0 ? "" : "-\(number)")".utf8))
+      if NewFile.renameAsNew(self, aside, AT_FDCWD) { return "\(RawPath(bytes: aside.name))" }
+      guard errno == EEXIST else { throw .last }
+    }
+    throw SystemFailure(code: EEXIST)
+  }
+}

@@ -159,7 +159,8 @@ package final class RootFolder: Sendable {
         throw SystemFailure(code: EEXIST)
       }
     }
-    if state.kind == .regular { try new.setPermissions(state.permissions) }
+    // Not all file systems have permissions.
+    if state.kind == .regular { try? new.setPermissions(state.permissions) }
     return state
   }
 

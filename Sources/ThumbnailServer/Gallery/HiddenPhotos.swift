@@ -11,11 +11,15 @@ actor HiddenPhotos {
   static let mostBytes = 16 << 20
 
   private struct State {
-    var ids: Set<String> { didSet { generation += 1 } }
-    var order: [String] { didSet { ids = Set(order) } }
-    var generation = 0
-    /// The state of the file when it was read last.
+    private(set) var ids: Set<String> = []
+    private(set) var order: [String] = []
+    private(set) var generation = 0
+    /// The state of the file when it was read, or written, or could not be read.
     var file: FileState?
+
+    mutating func set(_ order: [String], _ file: FileState?) {
+      (ids, self.order, self.file, generation) = (Set(order), order, file, generation + 1)
+    }
   }
 
   var ids: Set<String> { current.ids }
@@ -23,12 +27,14 @@ actor HiddenPhotos {
   nonisolated var order: [String] { state.withLock(\.order) }
   /// The ids, and how often they have changed: also by another server of the gallery.
   nonisolated var current: (ids: Set<String>, generation: Int) {
-    state.withLock { state in
-      if let file, let new = file.state, new != state.file, let ids = try? file.read() {
-        (state.file, state.order) = (new, ids)
+    if let file, !file.showsAll, let new = file.state, new != state.withLock(\.file) {
+      let order = try? file.read()
+      // What another thread has put there meanwhile is read at the next call.
+      state.withLock { state in
+        if let order { state.set(order, new) } else { state.file = new }
       }
-      return (state.ids, state.generation)
     }
+    return state.withLock { ($0.ids, $0.generation) }
   }
   private let state: Mutex<State>
   private let file: HiddenPhotosFile?
@@ -38,9 +44,9 @@ actor HiddenPhotos {
   /// The photos hidden in a file; without a file, photos are hidden as long as the server runs.
   init(_ file: HiddenPhotosFile? = nil, prints: HiddenPhotos? = nil) {
     (self.file, self.prints) = (file, prints)
-    let known = file?.state
-    let order = file.flatMap { $0.showsAll ? [] : try? $0.read() } ?? []
-    state = Mutex(State(ids: Set(order), order: order, file: known))
+    var state = State()
+    if let file, !file.showsAll, let known = file.state, let order = try? file.read() { state.set(order, known) }
+    self.state = Mutex(state)
   }
 
   /// Hides photos: none if there is no room, or the file cannot be written, since a later server would show them.
@@ -63,12 +69,12 @@ actor HiddenPhotos {
   private func change(_ change: (inout [String]) -> Void) -> Bool {
     var changed = order
     change(&changed)
+    var known: FileState?
     if let file {
       guard let written = file.change(from: changed, change) else { return false }
-      changed = written
+      (changed, known) = written
     }
-    // Its file is read again, which another server may have changed since.
-    state.withLock { $0.order = changed }
+    state.withLock { $0.set(changed, known) }
     return true
   }
 }
@@ -108,7 +114,14 @@ package struct HiddenPhotosFile: Sendable {
   package func forget() {
     let all = ((try? read()) ?? []).flatMap { FilePrint.of(RawPath(gallery).appending(RawPath(text: $0).bytes)) }
     if !all.isEmpty { prints.change(from: []) { $0.removeAll(where: Set(all).contains) } }
-    try? FileManager.default.removeItem(at: url)
+    guard let lock = try? PrivateFile.lock(url) else { return }
+    defer { withExtendedLifetime(lock) {} }
+    do {
+      _ = try read()
+      unlink(url.path)
+    } catch is DecodingError {
+      try? PrivateFile.setAside(url)
+    } catch {}
   }
 
   /// The state of the file; nil if it is not there.
@@ -134,9 +147,11 @@ package struct HiddenPhotosFile: Sendable {
   }
 
   /// Changes the current file, because another server of the gallery may have changed it, too. If it is damaged, sets it
-  /// aside; then, or if it is gone, writes those `known` now. Returns what it has then; nil if it cannot be read or
-  /// written.
-  @discardableResult func change(from known: [String], _ change: (inout [String]) -> Void) -> [String]? {
+  /// aside; then, or if it is gone, writes those `known` now. Returns what it has then, with its state; nil if it cannot
+  /// be read or written.
+  @discardableResult func change(
+    from known: [String], _ change: (inout [String]) -> Void
+  ) -> (ids: [String], file: FileState?)? {
     do {
       let lock = try PrivateFile.lock(url)
       defer { withExtendedLifetime(lock) {} }
@@ -148,7 +163,7 @@ package struct HiddenPhotosFile: Sendable {
         try PrivateFile.setAside(url)
       }
       try PrivateFile.write(content, to: url)
-      return content.ids
+      return (content.ids, state)
     } catch {
       Log.cache.warning("the hidden pictures of the gallery cannot be stored: \(error.localizedDescription)")
       return nil

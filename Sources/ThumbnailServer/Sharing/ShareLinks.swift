@@ -53,21 +53,22 @@ package actor ShareLinks {
 
   /// What the file has now: another server of the gallery may have added links, and removing the file ends all.
   private nonisolated var content: Content {
-    get throws(ServerResponse.Problem) {
-      do {
-        return try known.withLock { known in
-          guard let file else { return known.content }
-          let state = try PrivateFile.state(of: file)
-          if state != known.state {
-            known = (nil, Content())
-            if let new = try PrivateFile.read(Content.self, from: file) { known = (state, new) }
-          }
-          return known.content
-        }
-      } catch {
-        throw .init(
-          .serviceUnavailable, "not-stored", "the links beside the cache cannot be read; mend the file's rights")
+    get throws(ServerResponse.Problem) { try content(isLocked: false) }
+  }
+
+  private nonisolated func content(isLocked: Bool) throws(ServerResponse.Problem) -> Content {
+    guard let file else { return known.withLock(\.content) }
+    do {
+      let state = try PrivateFile.state(of: file)
+      if let same = known.withLock({ $0.state == state ? $0.content : nil }) { return same }
+      let new = try PrivateFile.read(Content.self, from: file, isLocked: isLocked)
+      return known.withLock { known in
+        known = new.map { (state, $0) } ?? (nil, Content())
+        return known.content
       }
+    } catch {
+      throw .init(
+        .serviceUnavailable, "not-stored", "the links beside the cache cannot be read; mend the file's rights")
     }
   }
 
@@ -121,7 +122,7 @@ package actor ShareLinks {
     do {
       let lock = try file.map(PrivateFile.lock)
       defer { withExtendedLifetime(lock) {} }
-      var new = try content
+      var new = try content(isLocked: true)
       try change(&new)
       // It is read again when a link is used.
       if let file { try PrivateFile.write(new, to: file) } else { known.withLock { $0.content = new } }
@@ -151,13 +152,22 @@ enum PrivateFile {
     return cacheDirectory.appending(path: folder).appending(path: "\(digest.prefix(nameLength)).json")
   }
 
+  /// The longest wait for another process, which may be stopped.
+  private static let patience = Duration.seconds(2)
+
   /// Waits until no other process changes a file of the same folder, and keeps others from it until this is dropped.
   static func lock(_ url: URL) throws -> FileDescriptor {
     let folder = RawPath(fileURL: url.deletingLastPathComponent())
     try NewFile.makeFolders(folder, permissions: 0o700)
-    let lock = FileDescriptor(owning: folder.withCString { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
+    let opened = folder.withCString { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+    guard opened >= 0 else { throw SystemFailure.last }
+    let lock = FileDescriptor(owning: opened)
+    let end = ContinuousClock.now + patience
     // Where a file system has no locks, a change goes on without one.
-    while !lock.lock(), errno == EWOULDBLOCK { usleep(1000) }
+    while !lock.lock(), errno == EWOULDBLOCK {
+      if ContinuousClock.now > end { throw SystemFailure(code: EWOULDBLOCK) }
+      usleep(1000)
+    }
     return lock
   }
 
@@ -172,27 +182,33 @@ enum PrivateFile {
   }
 
   /// What a file has; nil if it is not there, or was damaged and is set aside. Throws if it cannot be read.
-  static func read<Content: Decodable>(_ content: Content.Type, from url: URL) throws -> Content? {
+  static func read<Content: Decodable>(_ content: Content.Type, from url: URL, isLocked: Bool) throws -> Content? {
     guard try state(of: url) != nil else { return nil }
     do {
       return try JSONDecoder().decode(content, from: Data(contentsOf: url))
-    } catch is DecodingError {
+    } catch is DecodingError where isLocked {
       try setAside(url)
       return nil
+    } catch is DecodingError {
+      // Another server may have put a new one in its place.
+      let lock = try lock(url)
+      defer { withExtendedLifetime(lock) {} }
+      return try read(content, from: url, isLocked: true)
     }
   }
 
   /// Gives a damaged file another name, under which its owner may mend it.
   static func setAside(_ url: URL) throws {
-    let aside = URL(filePath: RawPath.unused(url.path + ".damaged"))
-    guard rename(url.path, aside.path) == 0 else { throw SystemFailure.last }
-    let told = "thumbs: \(url.path) is damaged and not used; it is called \(aside.lastPathComponent) now\n"
+    let aside = try RawPath(url.path).setAside()
+    let told = "thumbs: \(url.path) is damaged and not used; it is called \(aside) now\n"
     FileHandle.standardError.write(Data(told.utf8))
   }
 
   /// Writes an object as JSON: others see the old file or the new one.
   static func write(_ object: some Encodable, to url: URL) throws {
-    var file = try NewFile(RawPath(fileURL: url), permissions: 0o600)
+    let path = RawPath(fileURL: url)
+    // It may be a link to a folder that is synchronised.
+    var file = try NewFile(path.resolved ?? path, permissions: 0o600)
     try file.write(JSONEncoder().encode(object))
     try file.commit()
   }

@@ -18,9 +18,10 @@ extension GetCommand {
       throw CommandFailure(
         .cannotWrite, "\(output) is the picture itself, which would be lost; choose another --output")
     }
-    if let kind = OutputFile.keptKind(of: output, for: variant.size) {
-      throw CommandFailure(
-        .cannotWrite, "\(output) stays, which is \(kind); move it, or choose another --output")
+    do throws(FileWriteError) {
+      if output != "-" { try OutputFile.check(output, for: variant.size) }
+    } catch {
+      throw CommandFailure(error, choose: "another --output")
     }
     source = source.adding(try logins.added(to: network.hostHeaders(for: source.url)))
     if output == "-", isatty(Console.standard.output) == 1 {
@@ -131,7 +132,7 @@ extension GetCommand {
     }
     if output == "-" { return try Console.standard.print(bytes: thumbnail.data) }
     do throws(FileWriteError) {
-      try OutputFile.write(thumbnail.data, to: output)
+      try OutputFile.write(thumbnail.data, of: thumbnail.size, to: output)
     } catch {
       throw CommandFailure(error, choose: "another --output")
     }

@@ -9,6 +9,8 @@ struct OutputFile: ~Copyable, Sendable {
   private let descriptor: FileDescriptor
   /// Nil for a device, a named pipe or an open file, which is written to directly.
   private var replacement: NewFile?
+  /// What it replaces.
+  private let existing: FileState?
 
   /// Creates a new file in the folder of the named one, or opens a device.
   init(_ path: String) throws(SystemFailure) {
@@ -19,26 +21,29 @@ struct OutputFile: ~Copyable, Sendable {
     {
       throw SystemFailure(code: EILSEQ)
     }
-    let existing = try? FileState(of: name)
+    let there = try? FileState(of: name)
     let target = try Self.target(of: name)
     if let own = target.descriptor {
       let copy = fcntl(own, F_DUPFD_CLOEXEC, 0)
       guard copy >= 0 else { throw .last }
       descriptor = FileDescriptor(owning: copy)
       replacement = nil
-    } else if let existing, existing.kind != .regular {
+    } else if let there, there.kind != .regular {
       let device = open(path, O_WRONLY | O_CLOEXEC)
       guard device >= 0 else { throw .last }
       descriptor = FileDescriptor(owning: device)
       replacement = nil
     } else {
-      // As a shell: a new name would replace what its owner has protected.
-      if let existing, existing.permissions & 0o222 == 0 { throw SystemFailure(code: EACCES) }
-      let file = try NewFile(target.path, permissions: existing == nil ? 0o666 : 0o600)
-      if let existing { try file.setPermissions(existing.permissions) }
+      // As a shell: a new name would replace what is protected, also from who may do all, or another user's.
+      if let there, there.permissions & 0o222 == 0 || name.withCString({ access($0, W_OK) }) != 0 {
+        throw SystemFailure(code: EACCES)
+      }
+      let file = try NewFile(target.path, permissions: there == nil ? 0o666 : 0o600)
+      if let there { try file.setPermissions(there.permissions) }
       descriptor = file.file
       replacement = consume file
     }
+    existing = there
   }
 
   /// Appends all of the bytes.
@@ -46,11 +51,14 @@ struct OutputFile: ~Copyable, Sendable {
     try NewFile.write(bytes, to: descriptor.rawValue)
   }
 
-  /// Gives the file its name. A file without this call is removed.
-  mutating func commit() throws(SystemFailure) { try replacement?.commit() }
+  /// Gives the file its name, unless another one has come there since. A file without this call is removed.
+  mutating func commit() throws(SystemFailure) {
+    if try replacement?.commit(over: existing) == false { throw SystemFailure(code: EEXIST) }
+  }
 
-  /// Writes a file whole, so that readers see either the old or the new content.
-  static func write(_ data: Data, to path: String) throws(FileWriteError) {
+  /// Writes a thumbnail whole, so that readers see either the old or the new content.
+  static func write(_ data: Data, of size: PixelSize, to path: String) throws(FileWriteError) {
+    try check(path, for: size)
     do throws(SystemFailure) {
       var file = try OutputFile(path)
       try file.write(data)
@@ -60,20 +68,22 @@ struct OutputFile: ~Copyable, Sendable {
     }
   }
 
-  /// The length up to which a file in JPEG XL, which only a helper reads, counts as a thumbnail, in bytes.
-  private static let longestUnread = 256 << 10
-
-  /// What a file is that a thumbnail of at most this size does not replace: no picture, or a larger one, as where the
-  /// shell has put a picture's name behind `--output`. Nil if there is none, or nothing in it.
-  static func keptKind(of path: String, for size: PixelSize) -> String? {
-    guard let (file, state) = try? RootFolder.file(at: RawPath(path)), state.kind == .regular, state.byteCount > 0
-    else { return nil }
-    do throws(CodecError) {
-      let found = try probe(.file(file, count: state.byteCount), limits: DecodeLimits()).size
-      let isLarger = max(found.width, found.height) > max(size.width, size.height)
-      return isLarger ? "a larger picture, of \(found) pixels" : nil
-    } catch {
-      return error.helperFormat == .jpegXL && state.byteCount <= longestUnread ? nil : "no thumbnail"
+  /// Whether a thumbnail of at most this size may have this name. Otherwise there is a file that it would replace, as
+  /// where the shell has put a picture's name behind `--output`: a larger picture, or what is none.
+  static func check(_ path: String, for size: PixelSize) throws(FileWriteError) {
+    let named = RawPath(path)
+    guard let state = try? FileState(of: named), state.kind == .regular, state.byteCount > 0,
+      (try? target(of: named))?.descriptor == nil
+    else { return }
+    guard let (file, state) = try? RootFolder.file(at: named) else {
+      throw FileWriteError(path: path, reason: "it is there, and cannot be read")
+    }
+    guard let found = try? probe(.file(file, count: state.byteCount), limits: DecodeLimits()).size else {
+      throw FileWriteError(path: path, reason: "it is there, and no thumbnail")
+    }
+    let sides = [found, size].map { [$0.width, $0.height].sorted() }
+    if sides[0][0] > sides[1][0] || sides[0][1] > sides[1][1] {
+      throw FileWriteError(path: path, reason: "it is there, and a larger picture, of \(found)")
     }
   }
 

@@ -34,9 +34,9 @@ final class SheetFile: Sendable {
       throw FileWriteError(
         path: path, reason: "it has the name of a picture, or of a file that the program keeps for itself")
     }
-    if let (file, there) = try? RootFolder.file(at: name), there.kind == .regular, there.byteCount > 0,
-      let start = try? ByteSource.file(file, count: there.byteCount).read(at: 0, length: ContactSheet.start.utf8.count),
-      !start.elementsEqual(ContactSheet.start.utf8)
+    let start = ContactSheet.start.utf8
+    if let there = try? FileState(of: name), there.kind == .regular, there.byteCount > 0,
+      (try? FileHandle(forReadingAtPath: path)?.read(upToCount: start.count))?.elementsEqual(start) != true
     {
       throw FileWriteError(path: path, reason: "it is no contact sheet; move it")
     }

@@ -67,11 +67,16 @@ package struct FolderDatesFile: Sendable {
     for name in root.names(in: folder.utf8) ?? [] where name.count == 38 && name.suffix(6).elementsEqual(".dates".utf8)
     {
       let path = Array("\(folder)/".utf8) + name
-      let head = try? FileHandle(forReadingAtPath: "\(cacheDirectory.path)/\(RawPath(bytes: path))")?.read(upToCount: 7)
-      // Also of another version.
-      if head?.elementsEqual(signature.dropLast()) == true { try? root.remove(path) }
+      if isOurs(path, in: root) { try? root.remove(path) }
     }
     root.removeEmptyFolders(of: Array("\(folder)/".utf8))
+  }
+
+  /// Whether a file begins as one of this program, of another version, too, or has nothing, as a power failure leaves it.
+  private static func isOurs(_ path: [UInt8], in root: RootFolder) -> Bool {
+    guard let (file, state) = try? root.file(path), state.kind == .regular else { return false }
+    let head = try? ByteSource.file(file, count: state.byteCount).read(at: 0, length: signature.count)
+    return head?.starts(with: signature.dropLast()) == true || head?.allSatisfy { $0 == 0 } == true
   }
 
   /// The stored dates; none if there is no file, or it is damaged.
@@ -120,6 +125,10 @@ package struct FolderDatesFile: Sendable {
     do throws(SystemFailure) {
       let folder = RawPath(bytes: path.folder.dropLast())
       try NewFile.makeFolders(folder, permissions: 0o700)
+      let root = try RootFolder(folder)
+      guard root.state(of: Array(path.name)) == nil || Self.isOurs(Array(path.name), in: root) else {
+        throw SystemFailure(code: EEXIST)
+      }
       var file = try NewFile(path, permissions: 0o600)
       try file.write(content)
       try file.commit()

@@ -315,7 +315,7 @@ def rename(path: Path, target: Path) -> None:
     call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     if call is None or call(here, os.fsencode(path), here, os.fsencode(target), no_replace) != 0:
         # NFS, and others, have no such call; and an empty folder gives way.
-        if call is None or ctypes.get_errno() in (errno.EINVAL, errno.ENOSYS) or target.is_dir():
+        if call is None or ctypes.get_errno() in (errno.EINVAL, errno.ENOSYS) or (target.is_dir() and not target.is_symlink()):
             path.rename(target)
         else:
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), str(target))

@@ -337,9 +337,11 @@ class Output:
         if self._system is not None:
             shutil.rmtree(self.folder, ignore_errors=True)
         elif self._lock is not None:
-            self.sweep(layout.TEMPORARY, _TEMPORARY)
-            os.close(self._lock)
-            self._lock = None
+            try:
+                self.sweep(layout.TEMPORARY, _TEMPORARY)
+            finally:
+                os.close(self._lock)
+                self._lock = None
 
     def verify(self) -> list[str]:
         """Reads all shards again; returns what differs from the manifest, a line for each file."""
