@@ -81,24 +81,24 @@ struct DateWalk {
   private mutating func walkChunks(from start: Int, ofWebP: Bool) throws(MissingBytes) {
     var position = start
     for _ in 0..<Self.mostParts {
-      guard let found = try chunk(at: position, ofWebP) else { return }
+      guard let found = try chunk(at: position, ofWebP: ofWebP) else { return }
       // An animation has any number of frames.
       if try known.has(ofWebP ? "ANMF" : "IDAT", at: found.kind) { break }
-      try take(found, ofWebP)
+      try take(found, ofWebP: ofWebP)
       if isDone { return }
       position = found.end
     }
-    for found in try lastChunks(after: position, ofWebP) { try take(found, ofWebP) }
+    for found in try lastChunks(after: position, ofWebP: ofWebP) { try take(found, ofWebP: ofWebP) }
   }
 
-  private func chunk(at position: Int, _ ofWebP: Bool) throws(MissingBytes) -> Chunk? {
+  private func chunk(at position: Int, ofWebP: Bool) throws(MissingBytes) -> Chunk? {
     let length = try known.number(at: position + (ofWebP ? 4 : 0), count: 4, isBigEndian: !ofWebP)
     guard let size = length else { return nil }
     let (kind, payload) = (position + (ofWebP ? 0 : 4), position + 8..<position + 8 + size)
     return Chunk(kind: kind, payload: payload, end: payload.upperBound + (ofWebP ? size % 2 : 4))
   }
 
-  private mutating func take(_ chunk: Chunk, _ ofWebP: Bool) throws(MissingBytes) {
+  private mutating func take(_ chunk: Chunk, ofWebP: Bool) throws(MissingBytes) {
     if try known.has(ofWebP ? "EXIF" : "eXIf", at: chunk.kind) {
       // Some writers of WebP put a JPEG's signature before it.
       let isSigned = try ofWebP ? known.has("Exif\0\0", at: chunk.payload.lowerBound) : false
@@ -120,7 +120,7 @@ struct DateWalk {
   ///
   /// Their beginning is unknown, and it may be behind thousands of chunks. So a chunk counts if the chain of chunks
   /// from it ends at the file's end.
-  private func lastChunks(after position: Int, _ ofWebP: Bool) throws(MissingBytes) -> [Chunk] {
+  private func lastChunks(after position: Int, ofWebP: Bool) throws(MissingBytes) -> [Chunk] {
     let start = max(position, length - DateReader.pieceBytes)
     guard start < length, let bytes = try known.slice(start..<length) else { return [] }
     var found: [Chunk] = []
@@ -129,7 +129,9 @@ struct DateWalk {
       let kind = start + index - bytes.startIndex
       guard found.last.map({ kind >= $0.end }) ?? true else { continue }
       // The kind is after the length in a PNG, before it in a WebP.
-      guard let candidate = try chunk(at: ofWebP ? kind : kind - 4, ofWebP), try leadsToEnd(candidate, ofWebP) else {
+      guard let candidate = try chunk(at: ofWebP ? kind : kind - 4, ofWebP: ofWebP),
+        try leadsToEnd(candidate, ofWebP: ofWebP)
+      else {
         continue
       }
       found.append(candidate)
@@ -137,11 +139,11 @@ struct DateWalk {
     return found
   }
 
-  private func leadsToEnd(_ first: Chunk, _ ofWebP: Bool) throws(MissingBytes) -> Bool {
+  private func leadsToEnd(_ first: Chunk, ofWebP: Bool) throws(MissingBytes) -> Bool {
     var end = first.end
     // Few chunks follow the image.
     for _ in 0..<64 where end < length {
-      guard let next = try chunk(at: end, ofWebP) else { return false }
+      guard let next = try chunk(at: end, ofWebP: ofWebP) else { return false }
       end = next.end
     }
     return end == length

@@ -67,7 +67,7 @@ final class ConversionIndex: Sendable {
         if ![ENOENT, ELOOP, ENXIO].contains(error.code) { state.failure = error }
         opened = nil
       }
-      guard let (file, found) = opened, found.kind == .regular else { return }
+      guard let (file, found) = opened, found.kind == .regular, Self.isTrusted(file, in: root) else { return }
       let body = ByteSource.file(file, count: found.byteCount)
       do {
         guard try body.read(at: 0, length: Self.header.count) == Self.header else { return }
@@ -78,6 +78,15 @@ final class ConversionIndex: Sendable {
       }
     }
     unfinishedFolders = unfinished
+  }
+
+  /// Whether it may name files to remove: not one that another user has put into a folder where only the owner of a file
+  /// may remove it (`/tmp`).
+  private static func isTrusted(_ file: FileDescriptor, in root: RootFolder?) -> Bool {
+    var (own, place) = (stat(), stat())
+    guard let folder = try? root?.folder([]), fstat(file.rawValue, &own) == 0, fstat(folder.rawValue, &place) == 0
+    else { return false }
+    return place.st_mode & S_ISVTX == 0 || [geteuid(), place.st_uid].contains(own.st_uid)
   }
 
   /// The first write error; nil if there was none.

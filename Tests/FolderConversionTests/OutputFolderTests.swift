@@ -154,6 +154,16 @@ import TestSupport
     #expect(remove("1.jpg", in: folder) == .removed && text("a/b/1.jpg") == nil)
   }
 
+  @Test(.enabled(if: geteuid() == 0, "only root can give files away"))
+  func anIndexThatAnotherUserHasPutIntoASharedFolderIsNotTrusted() throws {
+    try write("one", to: "1.jpg", in: try OutputFolder(path))
+    let index = directory.url.appendingPathComponent("a/b/.thumbs-index").path
+    for (mode, isTrusted) in [(mode_t(0o1777), false), (0o777, true)] {
+      #expect(chown(index, 65534, 65534) == 0 && chmod(path.description, mode) == 0)
+      #expect(try OutputFolder(path).index.entries(naming: Array("1.jpg".utf8)).isEmpty != isTrusted)
+    }
+  }
+
   @Test func aThumbnailThatTakesAnothersPlaceHasItsRights() throws {
     let folder = try OutputFolder(path)
     try write("one", to: "1.jpg", in: folder)

@@ -195,6 +195,23 @@
     String(decoding: try JSONEncoder().encode(["ids": ids]), as: UTF8.self)
   }
 
+  @Test func aListOfWhatIsHiddenThatIsALinkIsFollowedAndUnreadableWithoutItsDisk() async throws {
+    let directory = try TemporaryDirectory()
+    let file = HiddenPhotosFile(in: directory.url, gallery: "/pictures")
+    try await HiddenPhotos(file).insert(["1.jpg"])
+    let folder = directory.url.appending(path: "hidden")
+    let name = try #require(FileManager.default.contentsOfDirectory(atPath: folder.path).first)
+    let (list, away) = (folder.appending(path: name), directory.url.appending(path: "synced"))
+    try FileManager.default.moveItem(at: list, to: away)
+    try FileManager.default.createSymbolicLink(at: list, withDestinationURL: away)
+    try await HiddenPhotos(file).insert(["2.jpg"])
+    #expect(HiddenPhotos(file).current.ids == ["1.jpg", "2.jpg"])
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: list.path) == away.path)
+    try FileManager.default.removeItem(at: away)
+    #expect(file.unreadablePath != nil)
+    await #expect(throws: ServerResponse.Problem.self) { try await HiddenPhotos(file).insert(["3.jpg"]) }
+  }
+
   @Test func whatTwoServersHideAtOnceIsHiddenInBoth() async throws {
     let directory = try TemporaryDirectory()
     let servers = (0..<8).map { _ in HiddenPhotos(HiddenPhotosFile(in: directory.url, gallery: "/pictures")) }

@@ -68,7 +68,7 @@ package struct NewFile: ~Copyable, Sendable {
     let whole = there.state.byteCount
     // Somebody may be about to write the rest.
     let isBeingWritten = clibc_is_being_written(there.file.rawValue)
-    let isOurs = isBeingWritten == 0 || isBeingWritten < 0 && errno != EACCES
+    let isOurs = isBeingWritten == 0 || isBeingWritten < 0 && errno != EACCES && whole > 0
     guard there.state.kind == .regular, mayBeOpen || isOurs else { return false }
     for start in stride(from: 0, to: whole, by: 1 << 20) {
       let length = min(1 << 20, whole - start)
@@ -117,6 +117,7 @@ package struct NewFile: ~Copyable, Sendable {
     let aside = Self.randomName(beside: name, end: "old")
     guard temporary?.withCString({ from in aside.withCString { renameat(at, from, at, $0) } }) == 0 else { throw .last }
     temporary = aside
+    let own = try FileState(ofOpen: file)
     func exchange() -> Bool {
       aside.withCString { one in name.withCString { clibc_exchange_names(at, one, $0) } } == 0
     }
@@ -124,7 +125,7 @@ package struct NewFile: ~Copyable, Sendable {
       if errno == ENOENT { return try commit(replacing: false) }
       // Here, a file that comes at this moment is replaced.
       guard Self.unsupported.contains(errno) else { throw .last }
-      guard Self.state(of: name, at) == there else { return false }
+      guard Self.state(of: name, at) == there, !Self.isBeingWritten(name, at) else { return false }
       return try commit(replacing: true)
     }
     if !Self.isBeingWritten(aside, at), Self.state(of: aside, at) == there {
@@ -133,9 +134,9 @@ package struct NewFile: ~Copyable, Sendable {
       return true
     }
     // It came meanwhile. It gets its name back, or keeps this one, as does what has come since.
-    var own = stat()
     if exchange() {
-      if fstat(file.rawValue, &own) == 0, Self.state(of: aside, at)?.id == FileState(own).id { return false }
+      // It had that name for a moment, in which somebody may have saved into it.
+      if Self.state(of: aside, at) == own { return false }
       temporary = nil
     } else {
       temporary = nil

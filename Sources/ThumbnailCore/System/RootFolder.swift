@@ -160,7 +160,7 @@ package final class RootFolder: Sendable {
       }
     }
     // Not all file systems have permissions.
-    if state.kind == .regular { try? new.setPermissions(state.permissions) }
+    if state.kind == .regular { try? new.setPermissions(state.permissions & 0o777) }
     return state
   }
 

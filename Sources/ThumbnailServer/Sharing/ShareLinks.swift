@@ -171,12 +171,13 @@ enum PrivateFile {
     return lock
   }
 
-  /// The state of a file; nil if it is not there.
+  /// The state of a file; nil if it is not there. Throws for a link to nothing: its disk may be away.
   static func state(of url: URL) throws(SystemFailure) -> FileState? {
+    let path = RawPath(fileURL: url)
     do {
-      return try FileState(of: RawPath(fileURL: url))
+      return try FileState(of: path)
     } catch {
-      guard error.code == ENOENT else { throw error }
+      guard error.code == ENOENT, path.destination == nil else { throw error }
       return nil
     }
   }

@@ -39,7 +39,7 @@ struct OutputFile: ~Copyable, Sendable {
         throw SystemFailure(code: EACCES)
       }
       let file = try NewFile(target.path, permissions: there == nil ? 0o666 : 0o600)
-      if let there { try file.setPermissions(there.permissions) }
+      if let there { try file.setPermissions(there.permissions & 0o777) }
       descriptor = file.file
       replacement = consume file
     }
@@ -122,6 +122,14 @@ struct OutputFile: ~Copyable, Sendable {
     return open.isSameFile(as: file)
   }
 
+  /// Whether another user has put a link into a folder of all (`/tmp`): the kernel need not protect from it.
+  private static func isPlanted(_ link: RawPath) -> Bool {
+    let folder = link.folder.isEmpty ? RawPath(".") : RawPath(bytes: link.folder)
+    var (own, place) = (stat(), stat())
+    guard link.withCString({ lstat($0, &own) }) == 0, folder.withCString({ stat($0, &place) }) == 0 else { return true }
+    return place.st_mode & 0o1002 == 0o1002 && ![geteuid(), place.st_uid].contains(own.st_uid)
+  }
+
   /// The path with symbolic links resolved, whether or not the target exists, and the number of the file if it is one
   /// that this process has open.
   private static func target(of path: RawPath) throws(SystemFailure) -> (path: RawPath, descriptor: Int32?) {
@@ -138,6 +146,7 @@ struct OutputFile: ~Copyable, Sendable {
         }
       }
       guard let next = path.destination else { return (path.resolved ?? path, nil) }
+      if isPlanted(path) { throw SystemFailure(code: EACCES) }
       path = next.bytes.first == RawPath.slash ? next : RawPath(bytes: path.folder + next.bytes)
     }
     throw SystemFailure(code: ELOOP)

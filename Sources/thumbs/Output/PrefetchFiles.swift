@@ -131,7 +131,9 @@ final class PrefetchFiles: Sendable {
     var closing = Closing()
     closing.complaints += await reportUse().map { [$0] } ?? []
     let counts = state.withLock { $0 }
-    if let replaced, replaced.file.kind == .regular, !isWhole || counts.pictures == counts.failed {
+    if let replaced, replaced.file.kind == .regular, replaced.file.byteCount > 0,
+      !isWhole || counts.pictures == counts.failed
+    {
       closing.isIncomplete = true
       closing.complaints.append("\(replaced.path) stays as it was: this run has not made a whole sheet")
     } else {
