@@ -110,7 +110,7 @@
   }
 
   @Test func anOutputIsReplacedAsAWholeOrNotAtAll() async throws {
-    let before = try TestImages.bytes("formats/gif-still.gif")
+    let before = try TestImages.bytes("formats/jpeg-gray.jpg")
     try before.write(to: bench.url("a.jpg"))
     #expect(chmod(bench.url("a.jpg").path, 0o640) == 0)
     try FileManager.default.createSymbolicLink(atPath: bench.url("link.jpg").path, withDestinationPath: "a.jpg")
@@ -164,7 +164,11 @@
     // As `-o *.jpg` names them.
     try TestImages.bytes("formats/jpeg-420.jpg").write(to: bench.url("mine.jpg"))
     try Data("mine".utf8).write(to: bench.url("notes.jpg"))
-    for (name, kind) in [("mine.jpg", "a larger picture, of 160x120"), ("notes.jpg", "no thumbnail")] {
+    // Smaller than the thumbnail, but no format that is written.
+    try TestImages.bytes("formats/ico.ico").write(to: bench.url("icon.jpg"))
+    for (name, kind) in [
+      ("mine.jpg", "a larger picture, of 160x120"), ("notes.jpg", "no thumbnail"), ("icon.jpg", "no thumbnail"),
+    ] {
       let before = try Data(contentsOf: bench.url(name))
       let run = try await bench.run("get", picture, "--size", "64", "--output", name)
       expectComplaint(

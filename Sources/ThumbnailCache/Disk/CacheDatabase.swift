@@ -237,7 +237,7 @@ final class CacheDatabase: Sendable {
 
   /// Renames a file that may belong to another program, because only our own files are deleted.
   private func setAside() {
-    for suffix in ["", "-wal"] { _ = try? RawPath(path + suffix).setAside() }
+    _ = try? RawPath(path).setAside(with: "-wal")
     unlink(path + "-shm")
   }
 

@@ -51,6 +51,11 @@ package struct NewFile: ~Copyable, Sendable {
     try Self.write(bytes, to: file.rawValue)
   }
 
+  /// Writes what is in the file to the disk, so that after a power failure it is there once it has its name.
+  package func sync() throws(SystemFailure) {
+    guard fdatasync(file.rawValue) == 0 else { throw .last }
+  }
+
   /// Sets the permissions, which the process's mask does not restrict.
   package func setPermissions(_ permissions: mode_t) throws(SystemFailure) {
     guard fchmod(file.rawValue, permissions) == 0 else { throw .last }
@@ -304,12 +309,20 @@ extension Array<UInt8>.SubSequence {
 
 extension RawPath {
   /// Renames a file that is not used: with `.damaged` behind its name, and a number behind that if such a file is there.
-  /// Returns its new name.
-  package func setAside() throws(SystemFailure) -> String {
+  /// Returns its new path.
+  ///
+  /// - Parameter suffix: That of a file that belongs to it, and is renamed with it.
+  @discardableResult
+  package func setAside(with suffix: String? = nil) throws(SystemFailure) -> RawPath {
     for number in 0... {
       let aside = RawPath(bytes: bytes + Array(".damaged\(number == 0 ? "" : "-\(number)")".utf8))
-      if NewFile.renameAsNew(self, aside, AT_FDCWD) { return "\(RawPath(bytes: aside.name))" }
-      guard errno == EEXIST else { throw .last }
+      guard NewFile.renameAsNew(self, aside, AT_FDCWD) else {
+        guard errno == EEXIST else { throw .last }
+        continue
+      }
+      let others = suffix.map { suffix in [self, aside].map { RawPath(bytes: $0.bytes + suffix.utf8) } }
+      if let others { _ = NewFile.renameAsNew(others[0], others[1], AT_FDCWD) }
+      return aside
     }
     throw SystemFailure(code: EEXIST)
   }

@@ -201,7 +201,7 @@ enum PrivateFile {
   /// Gives a damaged file another name, under which its owner may mend it.
   static func setAside(_ url: URL) throws {
     let aside = try RawPath(url.path).setAside()
-    let told = "thumbs: \(url.path) is damaged and not used; it is called \(aside) now\n"
+    let told = "thumbs: \(url.path) is damaged and not used; it is called \(RawPath(bytes: aside.name)) now\n"
     FileHandle.standardError.write(Data(told.utf8))
   }
 
@@ -211,6 +211,7 @@ enum PrivateFile {
     // It may be a link to a folder that is synchronised.
     var file = try NewFile(path.resolved ?? path, permissions: 0o600)
     try file.write(JSONEncoder().encode(object))
+    try file.sync()
     try file.commit()
   }
 }

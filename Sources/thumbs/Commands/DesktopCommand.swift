@@ -1,6 +1,7 @@
 import ArgumentParser
 import FolderConversion
 import Foundation
+import ImageCodec
 import ThumbnailCore
 import Thumbnailer
 
@@ -77,9 +78,9 @@ struct DesktopCommand: AsyncParsableCommand {
       throw CommandFailure(.cannotWrite, "\(paths[1]) is the picture itself, which would be lost; choose another file")
     }
     do {
-      let side = Int(paths[2]) ?? 0
-      let png = try await DesktopThumbnail.png(of: RawPath(paths[0]), side: side, by: pipeline)
-      try OutputFile.write(png, of: PixelSize(side, side), to: paths[1])
+      let png = try await DesktopThumbnail.png(of: RawPath(paths[0]), side: Int(paths[2]) ?? 0, by: pipeline)
+      let size = (try? probe(.memory([UInt8](png))).size) ?? PixelSize(1, 1)
+      try OutputFile.write(png, of: size, to: paths[1])
     } catch let error as ThumbnailError {
       Console.standard.complain("\(paths[0]): \(error.message)")
       throw ExitCode.someFailed

@@ -53,6 +53,8 @@ struct OutputFile: ~Copyable, Sendable {
 
   /// Gives the file its name, unless another one has come there since. A file without this call is removed.
   mutating func commit() throws(SystemFailure) {
+    // An exchange of names is not what file systems wait with until the bytes are there.
+    try replacement?.sync()
     if try replacement?.commit(over: existing) == false { throw SystemFailure(code: EEXIST) }
   }
 
@@ -78,9 +80,11 @@ struct OutputFile: ~Copyable, Sendable {
     guard let (file, state) = try? RootFolder.file(at: named) else {
       throw FileWriteError(path: path, reason: "it is there, and cannot be read")
     }
-    guard let found = try? probe(.file(file, count: state.byteCount), limits: DecodeLimits()).size else {
-      throw FileWriteError(path: path, reason: "it is there, and no thumbnail")
-    }
+    // Of a RAW file or TIFF, what is found first may be its own thumbnail.
+    guard let header = try? probe(.file(file, count: state.byteCount), limits: DecodeLimits()),
+      OutputFormat(rawValue: header.format.rawValue) != nil
+    else { throw FileWriteError(path: path, reason: "it is there, and no thumbnail") }
+    let found = header.size
     let sides = [found, size].map { [$0.width, $0.height].sorted() }
     if sides[0][0] > sides[1][0] || sides[0][1] > sides[1][1] {
       throw FileWriteError(path: path, reason: "it is there, and a larger picture, of \(found)")
