@@ -60,9 +60,11 @@ struct OutputFile: ~Copyable, Sendable {
 
   /// Writes a thumbnail whole, so that readers see either the old or the new content.
   static func write(_ data: Data, of size: PixelSize, to path: String) throws(FileWriteError) {
+    var file: OutputFile
+    do throws(SystemFailure) { file = try OutputFile(path) } catch { throw FileWriteError(path: path, error) }
+    // What has come since is not replaced, so this looks at what is.
     try check(path, for: size)
     do throws(SystemFailure) {
-      var file = try OutputFile(path)
       try file.write(data)
       try file.commit()
     } catch {
