@@ -245,6 +245,11 @@
     // One that runs has them still, and writes them.
     try await second.insert(["three.jpg"])
     #expect(await HiddenPhotos(hidden("/pictures")).ids.count == 5)
+    var shown = hidden("/pictures")
+    shown.showsAll = true
+    let third = HiddenPhotos(shown)
+    try await third.insert(["four.jpg"])
+    #expect(third.current.ids == ["four.jpg"])
   }
 
   @Test func theFileOfWhatIsHiddenIsBoundedAndMayBeDamaged() async throws {

@@ -72,7 +72,8 @@ actor HiddenPhotos {
     var known: FileState?
     if let file {
       guard let written = file.change(from: changed, change) else { return false }
-      (changed, known) = written
+      // One that began with everything shown hides what was hidden since.
+      if !file.showsAll { (changed, known) = written }
     }
     state.withLock { $0.set(changed, known) }
     return true
