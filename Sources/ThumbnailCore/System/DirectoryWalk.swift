@@ -80,6 +80,8 @@ package struct DirectoryWalk {
     var caseless: String { text?.lowercased() ?? String(decoding: others, as: UTF8.self) }
   }
 
+  private static let namesOfSystems = systemNames.map { Name($0) }
+
   /// Whether a walk of `root` passes over a path in it, which may be gone, or over a folder of that path.
   ///
   /// - Parameter isAsked: Whether somebody asks for this path. Then it does also where a list of hidden names cannot be
@@ -90,7 +92,7 @@ package struct DirectoryWalk {
       defer { folder = folder.appending(name) }
       if isHidden(name) || isMarked(folder.appending(name)) { return true }
       let wanted = Name(name)
-      guard isAsked, let listed = hiddenNames(in: folder)?.union(systemNames.map { Name($0) }) else {
+      guard isAsked, let listed = hiddenNames(in: folder)?.union(namesOfSystems) else {
         return hiddenNames(in: folder)?.contains(wanted) ?? isAsked
       }
       let state = try? FileState(of: folder.appending(name))

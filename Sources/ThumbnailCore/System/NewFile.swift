@@ -53,7 +53,8 @@ package struct NewFile: ~Copyable, Sendable {
 
   /// Writes what is in the file to the disk, so that after a power failure it is there once it has its name.
   package func sync() throws(SystemFailure) {
-    guard fdatasync(file.rawValue) == 0 else { throw .last }
+    // Not all file systems have this.
+    guard fdatasync(file.rawValue) == 0 || errno == EINVAL else { throw .last }
   }
 
   /// Sets the permissions, which the process's mask does not restrict.
