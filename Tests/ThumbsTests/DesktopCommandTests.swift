@@ -154,6 +154,11 @@
     #expect(max(size.width, size.height) == 64)
     #expect(PNGTexts.read(RawPath(bench.url("out.png").path))?["Thumb::URI"]?.hasPrefix("file:///") == true)
     #expect(!bench.isFile("xdg"))
+    // It is replaced by a smaller one, but no other picture is.
+    #expect(try await bench.run("desktop", "--one", "photos/picture 0.jpg", "out.png", "32").status == 0)
+    let other = try Data(contentsOf: bench.url("photos/picture 1.jpg"))
+    #expect(try await bench.run("desktop", "--one", "photos/picture 0.jpg", "photos/picture 1.jpg", "32").status == 73)
+    #expect(try Data(contentsOf: bench.url("photos/picture 1.jpg")) == other)
     let failed = try await bench.run("desktop", "--one", "photos/text.jpg", "bad.png", "64")
     #expect(failed.status == 1 && failed.complaints.count == 1 && !bench.isFile("bad.png"))
     #expect(try await bench.run("desktop", "--one", "photos/text.jpg", "bad.png").status == 64)

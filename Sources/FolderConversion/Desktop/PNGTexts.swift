@@ -1,9 +1,9 @@
 import CISAL
 import Foundation
-import ThumbnailCore
+package import ThumbnailCore
 
 /// The texts (`tEXt`) of a PNG: read from the front of a file, and put into a new one.
-enum PNGTexts {
+package enum PNGTexts {
   private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
   /// The signature and the chunk `IHDR`, which comes first.
   private static let headerBytes = 33
@@ -11,7 +11,7 @@ enum PNGTexts {
   private static let (mostChunks, longestText) = (64, 32 << 10)
 
   /// The texts before the pixels, by their keys. Nil if the file cannot be read, or is no PNG.
-  static func read(_ path: RawPath) -> [String: String]? {
+  package static func read(_ path: RawPath) -> [String: String]? {
     guard let (file, state) = try? RootFolder.file(at: path), state.kind == .regular else { return nil }
     let body = ByteSource.file(file, count: state.byteCount)
     guard let start = try? body.read(at: 0, length: 4096), start.starts(with: signature) else { return nil }

@@ -1,3 +1,4 @@
+import FolderConversion
 import Foundation
 import ImageCodec
 import ThumbnailCore
@@ -86,6 +87,8 @@ struct OutputFile: ~Copyable, Sendable {
     guard let header = try? probe(.file(file, count: state.byteCount), limits: DecodeLimits()),
       OutputFormat(rawValue: header.format.rawValue) != nil
     else { throw FileWriteError(path: path, reason: "it is there, and no thumbnail") }
+    // A file manager may have its thumbnail of before there.
+    if PNGTexts.read(named)?["Thumb::URI"] != nil { return }
     let found = header.size
     let sides = [found, size].map { [$0.width, $0.height].sorted() }
     if sides[0][0] > sides[1][0] || sides[0][1] > sides[1][1] {
