@@ -35,12 +35,13 @@ static inline long clibc_attribute(const char *path, const char *name, void *val
   return getxattr(path, name, value, size);
 }
 
-/// Whether somebody has the file, open for reading here, open for writing: then no lease of it is granted. -1 if leases
-/// are not supported, or the file is another user's.
+/// Whether somebody has the file, open for reading here, open for writing; or one that is open for writing here, open at
+/// all: then no lease of it is granted. -1 if leases are not supported, or the file is another user's.
 static inline int clibc_is_being_written(int file) {
-  // A writer who comes in this moment causes a signal: one that is ignored unless somebody asks for it.
+  int lease = (fcntl(file, F_GETFL) & O_ACCMODE) == O_RDONLY ? F_RDLCK : F_WRLCK;
+  // Who comes in this moment causes a signal: one that is ignored unless somebody asks for it.
   fcntl(file, 10 /* F_SETSIG */, SIGURG);
-  if (fcntl(file, 1024 /* F_SETLEASE */, F_RDLCK) != 0) return errno == EAGAIN ? 1 : -1;
+  if (fcntl(file, 1024 /* F_SETLEASE */, lease) != 0) return errno == EAGAIN ? 1 : -1;
   fcntl(file, 1024 /* F_SETLEASE */, F_UNLCK);
   return 0;
 }

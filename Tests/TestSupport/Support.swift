@@ -3,6 +3,7 @@
 import Synchronization
 @_exported public import TestOrigin
 @_exported public import Testing
+import ThumbnailCore
 
 /// Records a test failure if the condition does not become true in time.
 package func poll(
@@ -36,6 +37,24 @@ package final class Counter: Sendable {
   }
   package func decrement() { storage.withLock { $0 -= 1 } }
   package func raise(to value: Int) { storage.withLock { $0 = max($0, value) } }
+}
+
+extension Data {
+  /// Writes a file, and returns once no other process has it open for writing: one that another test starts shares what
+  /// is open here until it runs its own program, and what is being written is not replaced.
+  package func write(to url: URL) throws {
+    try write(to: url, options: [])
+    let file = RawPath(fileURL: url)
+    // Real time: for a moment.
+    while NewFile.isBeingWritten(file, AT_FDCWD), !isOpen(file) { usleep(1000) }
+  }
+
+  /// Whether this process has the file open.
+  private func isOpen(_ file: RawPath) -> Bool {
+    let (folder, place) = ("/proc/self/fd", file.resolved)
+    let open = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return place == nil || open.contains { RawPath("\(folder)/\($0)").destination == place }
+  }
 }
 
 /// Blocks threads until it is opened.

@@ -82,7 +82,8 @@ package struct NewFile: ~Copyable, Sendable {
         bytes.count == length, bytes == (try? ByteSource.file(file, count: whole).read(at: start, length: length))
       else { return false }
     }
-    return true
+    // Some file systems do not tell how long a file is.
+    return (try? ByteSource.file(there.file, count: whole + 1).read(at: whole, length: 1))?.isEmpty == true
   }
 
   /// Gives the file its name, at most once.
@@ -142,7 +143,7 @@ package struct NewFile: ~Copyable, Sendable {
     // It came meanwhile. It gets its name back, or keeps this one, as does what has come since.
     if exchange() {
       // It had that name for a moment, in which somebody may have saved into it.
-      if Self.state(of: aside, at) == own { return false }
+      if clibc_is_being_written(file.rawValue) != 1, Self.state(of: aside, at) == own { return false }
       temporary = nil
     } else {
       temporary = nil
@@ -152,10 +153,10 @@ package struct NewFile: ~Copyable, Sendable {
   }
 
   /// Whether somebody has a file open for writing, who may be about to write: asked once it has left its name.
-  static func isBeingWritten(_ name: RawPath, _ at: Int32) -> Bool {
+  package static func isBeingWritten(_ name: RawPath, _ at: Int32) -> Bool {
     let file = name.withCString { openat(at, $0, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC) }
-    // One that a server (Samba, NFS) has lent to a client cannot be opened without waiting.
-    guard file >= 0 else { return errno == EWOULDBLOCK }
+    // One that a server (Samba, NFS) has lent to a client cannot be opened without waiting; and files may have run out.
+    guard file >= 0 else { return ![ENOENT, ELOOP, ENXIO, EACCES].contains(errno) }
     defer { close(file) }
     return clibc_is_being_written(file) == 1
   }
