@@ -1,3 +1,4 @@
+import CLibC
 import Exports
 import Foundation
 import Synchronization
@@ -45,6 +46,8 @@ final class ConversionIndex: Sendable {
   /// Nil if there is no folder.
   private let root: RootFolder?
   private let permissions: mode_t
+  /// The owner, if that is another user, of a folder that several share.
+  private let stranger: uid_t?
   private let state = Mutex(State())
   /// The folders that a killed run was writing to.
   let unfinishedFolders: [[UInt8]]
@@ -53,9 +56,12 @@ final class ConversionIndex: Sendable {
   ///
   /// - Parameter isPrivate: Whether only its owner may read the paths in it, since others see the folder.
   init(_ root: RootFolder?, isPrivate: Bool = false) {
-    permissions = isPrivate ? 0o600 : 0o666
+    let place = (try? root?.folder([])).flatMap { Self.status($0) }
+    let isSticky = place.map { $0.st_mode & S_ISVTX != 0 } ?? false
+    permissions = isPrivate ? 0o600 : isSticky ? 0o644 : 0o666
     self.root = root
     var unfinished: [[UInt8]] = []
+    var stranger: uid_t?
     state.withLock { state in
       // One that cannot be written is replaced, like one that has another name, too.
       let writable = try? root?.file(Self.name, writing: true)
@@ -67,7 +73,14 @@ final class ConversionIndex: Sendable {
         if ![ENOENT, ELOOP, ENXIO].contains(error.code) { state.failure = error }
         opened = nil
       }
-      guard let (file, found) = opened, found.kind == .regular, Self.isTrusted(file, in: root) else { return }
+      guard let (file, found) = opened, found.kind == .regular else { return }
+      guard let place, let own = Self.status(file) else { return state.failure = SystemFailure(code: EIO) }
+      guard
+        // Where only the owner of a file may remove it (`/tmp`), no other user says which are ours.
+        !FileState.isPlanted(by: own.st_uid, in: place.st_mode, of: place.st_uid),
+        !isSticky || own.st_mode & 0o022 == 0
+      else { return }
+      if own.st_uid != geteuid(), own.st_uid != 0 { stranger = own.st_uid }
       let body = ByteSource.file(file, count: found.byteCount)
       do {
         guard try body.read(at: 0, length: Self.header.count) == Self.header else { return }
@@ -78,15 +91,42 @@ final class ConversionIndex: Sendable {
       }
     }
     unfinishedFolders = unfinished
+    self.stranger = stranger
   }
 
-  /// Whether it may name files to remove: not one that another user has put into a folder where only the owner of a file
-  /// may remove it (`/tmp`).
-  private static func isTrusted(_ file: FileDescriptor, in root: RootFolder?) -> Bool {
-    var (own, place) = (stat(), stat())
-    guard let folder = try? root?.folder([]), fstat(file.rawValue, &own) == 0, fstat(folder.rawValue, &place) == 0
-    else { return false }
-    return place.st_mode & S_ISVTX == 0 || [geteuid(), place.st_uid].contains(own.st_uid)
+  private static func status(_ file: FileDescriptor) -> stat? {
+    var status = stat()
+    return fstat(file.rawValue, &status) == 0 ? status : nil
+  }
+
+  /// Whether the owner of the index may remove what is in the folder of an output, and so may say what is ours there.
+  private func mayName(_ relative: [UInt8]) -> Bool {
+    guard let stranger else { return true }
+    guard let folder = try? root?.folder(RawPath(bytes: relative).folder), let place = Self.status(folder) else {
+      return false
+    }
+    return place.st_uid == stranger || place.st_mode & 0o022 != 0 && place.st_mode & S_ISVTX == 0
+  }
+
+  /// The state of a file if it is still what was written for one of these entries.
+  func written(_ relative: [UInt8], asIn entries: [IndexEntry]) -> FileState? {
+    let named = entries.flatMap { entry in entry.outputs.filter { $0.path.bytes == relative }.map { (entry, $0) } }
+    guard !named.isEmpty, let (file, state) = try? root?.file(relative), state.kind == .regular,
+      clibc_is_being_written(file.rawValue) != 1, mayName(relative)
+    else { return nil }
+    let body = ByteSource.file(file, count: state.byteCount)
+    let fitting = named.filter { $0.1.byteCount == state.byteCount }
+    if fitting.contains(where: { $0.1.digest != nil }), let digest = try? body.digest(),
+      fitting.contains(where: { $0.1.digest == digest })
+    {
+      return state
+    }
+    // Several lengths of one file are a guess.
+    let unsure = named.filter { $0.1.digest == nil }
+    guard Set(unsure.map(\.1.byteCount)).count == 1, unsure[0].1.byteCount == state.byteCount,
+      unsure[0].0.isPlausible(unsure[0].1, body, modified: state.modified)
+    else { return nil }
+    return state
   }
 
   /// The first write error; nil if there was none.
@@ -232,7 +272,7 @@ final class ConversionIndex: Sendable {
       // What a killed run has written nevertheless.
       for key in state.earlier.keys {
         let entry = state.offsets[key].flatMap { Self.entry(at: $0, state) }
-        if let entry, entry.outputs.allSatisfy({ root?.written($0.path.bytes, asIn: [entry]) != nil }) {
+        if let entry, entry.outputs.allSatisfy({ written($0.path.bytes, asIn: [entry]) != nil }) {
           state.earlier[key] = nil
         }
       }

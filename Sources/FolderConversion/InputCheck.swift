@@ -65,7 +65,7 @@ struct InputCheck: Sendable {
         if kind == .folder, session.root?.names(in: path.bytes) != nil { continue }
         if list.linkedOutputs.contains(where: { output?.appending(path.bytes).isWithin($0) == true }) {
           orphan.isLinked = true
-        } else if session.root?.written(path.bytes, asIn: index.entries(naming: path.bytes)) != nil {
+        } else if index.written(path.bytes, asIn: index.entries(naming: path.bytes)) != nil {
           orphan.outputs.append(path)
         } else {
           orphan.changed.append(path)
@@ -197,7 +197,7 @@ struct InputCheck: Sendable {
       entry.outputs.allSatisfy(isThere),
       // A kill may have come between the index and the names.
       index.entries(entry.key).count == 1
-        || entry.outputs.allSatisfy({ session.root?.written($0.path.bytes, asIn: [entry]) != nil })
+        || entry.outputs.allSatisfy({ session.index.written($0.path.bytes, asIn: [entry]) != nil })
     else { return nil }
     if !plan.options.isDryRun { session.folder?.renew(entry, disk: plan.disk(of: position, state)) }
     return entry.outputs.map { output in

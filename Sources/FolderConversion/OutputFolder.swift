@@ -1,4 +1,3 @@
-import CLibC
 import Exports
 import Foundation
 import Synchronization
@@ -134,11 +133,11 @@ final class OutputFolder: Sendable {
         draft.replaced = try root.replaced(draft.path, by: draft.file, isInput: isSource) { state in
           // Other options may have given it the name.
           let named = index.entries(naming: draft.path).filter { !isOthers($0) }
-          return root.written(draft.path, asIn: named) == state
+          return index.written(draft.path, asIn: named) == state
         }
       } catch {
         let others = index.entries(naming: draft.path).filter(isOthers)
-        let owner = others.first { root.written(draft.path, asIn: [$0]) != nil }?.source
+        let owner = others.first { index.written(draft.path, asIn: [$0]) != nil }?.source
         throw WriteFailure(path: path.appending(draft.path), failure: error, owner: owner)
       }
     }
@@ -171,11 +170,11 @@ final class OutputFolder: Sendable {
     guard entry.disk != disk || entry.outputs.contains(where: { $0.digest == nil }) else { return }
     var renewed = entry
     renewed.disk = disk
-    for (index, output) in entry.outputs.enumerated() where output.digest == nil {
-      guard let state = root.written(output.path.bytes, asIn: [entry]),
+    for (place, output) in entry.outputs.enumerated() where output.digest == nil {
+      guard let state = index.written(output.path.bytes, asIn: [entry]),
         let file = try? root.file(output.path.bytes).file
       else { continue }
-      renewed.outputs[index].digest = try? ByteSource.file(file, count: state.byteCount).digest()
+      renewed.outputs[place].digest = try? ByteSource.file(file, count: state.byteCount).digest()
     }
     if renewed != entry { index.add(renewed) }
     index.settle(entry.key)
@@ -188,7 +187,7 @@ final class OutputFolder: Sendable {
   ///   - isInput: See `write`.
   func remove(_ relative: [UInt8], of source: RawPath, isInput: (FileState) -> Bool) -> Removal {
     do throws(SystemFailure) {
-      guard let state = root.written(relative, asIn: index.entries(naming: relative)), !isInput(state),
+      guard let state = index.written(relative, asIn: index.entries(naming: relative)), !isInput(state),
         (try? FileState(of: source))?.isSameFile(as: state) != true,
         !isInput(try FileState(ofOpen: try root.folder(RawPath(bytes: relative).folder)))
       else { return .kept }
@@ -219,29 +218,6 @@ final class OutputFolder: Sendable {
     if isInput(try FileState(ofOpen: folder)) { throw SystemFailure(code: EBUSY) }
     try note(output.folder.dropLast())
     return Draft(relative, try RootFolder.newFile(output.name, in: folder, isNamed: true))
-  }
-}
-
-extension RootFolder {
-  /// The state of a file if it is still what was written for one of these entries.
-  func written(_ relative: [UInt8], asIn entries: [IndexEntry]) -> FileState? {
-    let named = entries.flatMap { entry in entry.outputs.filter { $0.path.bytes == relative }.map { (entry, $0) } }
-    guard !named.isEmpty, let (file, state) = try? file(relative), state.kind == .regular,
-      clibc_is_being_written(file.rawValue) != 1
-    else { return nil }
-    let body = ByteSource.file(file, count: state.byteCount)
-    let fitting = named.filter { $0.1.byteCount == state.byteCount }
-    if fitting.contains(where: { $0.1.digest != nil }), let digest = try? body.digest(),
-      fitting.contains(where: { $0.1.digest == digest })
-    {
-      return state
-    }
-    // Several lengths of one file are a guess.
-    let unsure = named.filter { $0.1.digest == nil }
-    guard Set(unsure.map(\.1.byteCount)).count == 1, unsure[0].1.byteCount == state.byteCount,
-      unsure[0].0.isPlausible(unsure[0].1, body, modified: state.modified)
-    else { return nil }
-    return state
   }
 }
 

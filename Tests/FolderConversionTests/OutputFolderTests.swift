@@ -41,10 +41,7 @@ import TestSupport
   }
 
   private func put(_ text: String, _ name: String) throws {
-    let file = directory.url.appendingPathComponent(name)
-    try Data(text.utf8).write(to: file)
-    // Real time: a process that another test starts may have it open for writing for a moment.
-    while NewFile.isBeingWritten(RawPath(file.path), AT_FDCWD) { usleep(1000) }
+    try Data(text.utf8).write(to: directory.url.appendingPathComponent(name))
   }
 
   private func link(_ name: String, to target: String) throws {
@@ -161,6 +158,11 @@ import TestSupport
     for (mode, isTrusted) in [(mode_t(0o1777), false), (0o777, true)] {
       #expect(chown(index, 65534, 65534) == 0 && chmod(path.description, mode) == 0)
       #expect(try OutputFolder(path).index.entries(naming: Array("1.jpg".utf8)).isEmpty != isTrusted)
+    }
+    // Nor says one what is ours where that user may remove nothing.
+    for (mode, removal) in [(mode_t(0o755), OutputFolder.Removal.kept), (0o777, .removed)] {
+      chmod(path.description, mode)
+      #expect(remove("1.jpg", in: try OutputFolder(path)) == removal)
     }
   }
 
