@@ -156,6 +156,16 @@
     #expect(!bench.isFile("xdg"))
     // It is replaced by a smaller one, but no other picture is.
     #expect(try await bench.run("desktop", "--one", "photos/picture 0.jpg", "out.png", "32").status == 0)
+    // Nor is a larger thumbnail of another picture, or one that a file manager has not asked for.
+    #expect(try await bench.process("desktop", "--one", "photos/picture 1.jpg", "other.png", "64").status == 0)
+    #expect(try await bench.run("desktop", "--one", "photos/picture 0.jpg", "other.png", "32").status == 73)
+    #expect(try await bench.run("get", "photos/picture 1.jpg", "--size", "32x32", "-o", "other.png").status == 73)
+    // It may keep the file open that it has made for the thumbnail; others may be about to write.
+    try Data().write(to: bench.url("open.png"))
+    let file = try FileHandle(forUpdating: bench.url("open.png"))
+    #expect(try await bench.run("get", "photos/picture 0.jpg", "-o", "open.png").status == 73)
+    #expect(try await bench.run("desktop", "--one", "photos/picture 0.jpg", "open.png", "32").status == 0)
+    #expect(try file.readToEnd()?.starts(with: [0x89]) == true)
     let other = try Data(contentsOf: bench.url("photos/picture 1.jpg"))
     #expect(try await bench.run("desktop", "--one", "photos/picture 0.jpg", "photos/picture 1.jpg", "32").status == 73)
     #expect(try Data(contentsOf: bench.url("photos/picture 1.jpg")) == other)

@@ -186,7 +186,13 @@
     try Data("before".utf8).write(to: bench.url("-"))
     let out = #""$@" --output - > all && exec 3>> all && "$@" --output /dev/fd/3"#
     let run = try await bench.start(["get", picture, "--size", "64"], launcher: ["/bin/sh", "-c", out, "sh"]).run()
-    #expect(try run.status == 0 && Data(contentsOf: bench.url("all")).count > 1000, "\(run.stderr)")
+    let all = try Data(contentsOf: bench.url("all"))
+    #expect(run.status == 0 && all.count > 1000, "\(run.stderr)")
+    // The program's own are not.
+    let own = open(bench.url("all").path, O_WRONLY | O_CLOEXEC)
+    defer { close(own) }
+    #expect(try await bench.run("get", picture, "--output", "/dev/fd/\(own)").status == 73)
+    #expect(try Data(contentsOf: bench.url("all")) == all)
   }
 
   @Test func aFileThatIsWriteProtectedIsNotReplaced() async throws {

@@ -31,4 +31,13 @@ package enum DesktopThumbnail {
     }
     return last ?? Data()
   }
+
+  /// Whether a PNG of this size says that it is a thumbnail of the picture.
+  package static func isOne(_ png: RawPath, of path: RawPath, _ size: PixelSize) -> Bool {
+    let most = DesktopPicture.sizes.map(\.side).max() ?? 0
+    guard size.longerSide <= most, let texts = PNGTexts.read(png), let state = try? FileState(of: path) else {
+      return false
+    }
+    return texts["Thumb::URI"] == DesktopPicture(path, state: state)?.uri
+  }
 }

@@ -80,7 +80,7 @@ struct DesktopCommand: AsyncParsableCommand {
     do {
       let png = try await DesktopThumbnail.png(of: RawPath(paths[0]), side: Int(paths[2]) ?? 0, by: pipeline)
       let size = (try? probe(.memory([UInt8](png))).size) ?? PixelSize(1, 1)
-      try OutputFile.write(png, of: size, to: paths[1])
+      try OutputFile.write(png, of: size, to: paths[1], for: RawPath(paths[0]))
     } catch let error as ThumbnailError {
       Console.standard.complain("\(paths[0]): \(error.message)")
       throw ExitCode.someFailed

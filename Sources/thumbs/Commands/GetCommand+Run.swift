@@ -19,7 +19,7 @@ extension GetCommand {
         .cannotWrite, "\(output) is the picture itself, which would be lost; choose another --output")
     }
     do throws(FileWriteError) {
-      if output != "-" { try OutputFile.check(output, for: variant.size) }
+      if output != "-" { try OutputFile.check(output, try? FileState(of: RawPath(output)), for: variant.size) }
     } catch {
       throw CommandFailure(error, choose: "another --output")
     }

@@ -10,11 +10,13 @@ struct OutputFile: ~Copyable, Sendable {
   private let descriptor: FileDescriptor
   /// Nil for a device, a named pipe or an open file, which is written to directly.
   private var replacement: NewFile?
-  /// What it replaces.
-  private let existing: FileState?
+  /// What it replaces, if anything.
+  let existing: FileState?
 
   /// Creates a new file in the folder of the named one, or opens a device.
-  init(_ path: String) throws(SystemFailure) {
+  ///
+  /// - Parameter fillsEmpty: Whether a file that is empty is written to directly, too.
+  init(_ path: String, fillsEmpty: Bool = false) throws(SystemFailure) {
     let name = RawPath(path)
     // Checks would look at the name with characters that stand for what is not UTF-8, which may be another file's.
     if path.contains("\u{FFFD}"),
@@ -22,15 +24,17 @@ struct OutputFile: ~Copyable, Sendable {
     {
       throw SystemFailure(code: EILSEQ)
     }
-    let there = try? FileState(of: name)
+    let there = try Self.state(of: name)
     let target = try Self.target(of: name)
     if let own = target.descriptor {
+      // Others are files of this program.
+      guard fcntl(own, F_GETFD) & FD_CLOEXEC == 0 else { throw SystemFailure(code: EBADF) }
       let copy = fcntl(own, F_DUPFD_CLOEXEC, 0)
       guard copy >= 0 else { throw .last }
       descriptor = FileDescriptor(owning: copy)
       replacement = nil
-    } else if let there, there.kind != .regular {
-      let device = open(path, O_WRONLY | O_CLOEXEC)
+    } else if let there, there.kind != .regular || fillsEmpty && there.byteCount == 0 {
+      let device = open(path, O_WRONLY | O_APPEND | O_CLOEXEC)
       guard device >= 0 else { throw .last }
       descriptor = FileDescriptor(owning: device)
       replacement = nil
@@ -39,6 +43,7 @@ struct OutputFile: ~Copyable, Sendable {
       if let there, there.permissions & 0o222 == 0 || name.withCString({ access($0, W_OK) }) != 0 {
         throw SystemFailure(code: EACCES)
       }
+      if there != nil, target.path.pool.mayHideOthers { throw SystemFailure(code: EEXIST) }
       let file = try NewFile(target.path, permissions: there == nil ? 0o666 : 0o600)
       if let there { try file.setPermissions(there.permissions & 0o777) }
       descriptor = file.file
@@ -59,12 +64,19 @@ struct OutputFile: ~Copyable, Sendable {
     if try replacement?.commit(over: existing) == false { throw SystemFailure(code: EEXIST) }
   }
 
-  /// Writes a thumbnail whole, so that readers see either the old or the new content.
-  static func write(_ data: Data, of size: PixelSize, to path: String) throws(FileWriteError) {
+  /// Writes a thumbnail whole, so that readers see either the old or the new content. See `check`.
+  static func write(
+    _ data: Data, of size: PixelSize, to path: String, for picture: RawPath? = nil
+  ) throws(FileWriteError) {
     var file: OutputFile
-    do throws(SystemFailure) { file = try OutputFile(path) } catch { throw FileWriteError(path: path, error) }
-    // What has come since is not replaced, so this looks at what is.
-    try check(path, for: size)
+    // A file manager (Thunar) reads the thumbnail from the file that it has made, and has open.
+    do throws(SystemFailure) {
+      file = try OutputFile(path, fillsEmpty: picture != nil)
+    } catch {
+      throw FileWriteError(path: path, error)
+    }
+    // What has come since is not replaced.
+    if file.replacement != nil { try check(path, file.existing, for: size, of: picture) }
     do throws(SystemFailure) {
       try file.write(data)
       try file.commit()
@@ -75,24 +87,37 @@ struct OutputFile: ~Copyable, Sendable {
 
   /// Whether a thumbnail of at most this size may have this name. Otherwise there is a file that it would replace, as
   /// where the shell has put a picture's name behind `--output`: a larger picture, or what is none.
-  static func check(_ path: String, for size: PixelSize) throws(FileWriteError) {
+  ///
+  /// - Parameter picture: For a file manager, the picture: it may have an own, larger thumbnail of it there.
+  static func check(
+    _ path: String, _ there: FileState?, for size: PixelSize, of picture: RawPath? = nil
+  ) throws(FileWriteError) {
     let named = RawPath(path)
-    guard let state = try? FileState(of: named), state.kind == .regular, state.byteCount > 0,
-      (try? target(of: named))?.descriptor == nil
-    else { return }
-    guard let (file, state) = try? RootFolder.file(at: named) else {
-      throw FileWriteError(path: path, reason: "it is there, and cannot be read")
-    }
+    guard there?.kind == .regular, (try? target(of: named))?.descriptor == nil else { return }
+    guard let (file, state) = try? RootFolder.file(at: named),
+      // Some file systems do not tell how long a file is.
+      let first = try? ByteSource.file(file, count: 1).read(at: 0, length: 1)
+    else { throw FileWriteError(path: path, reason: "it is there, and cannot be read") }
+    if first.isEmpty { return }
     // Of a RAW file or TIFF, what is found first may be its own thumbnail.
     guard let header = try? probe(.file(file, count: state.byteCount), limits: DecodeLimits()),
       OutputFormat(rawValue: header.format.rawValue) != nil
     else { throw FileWriteError(path: path, reason: "it is there, and no thumbnail") }
-    // A file manager may have its thumbnail of before there.
-    if PNGTexts.read(named)?["Thumb::URI"] != nil { return }
     let found = header.size
+    if let picture, DesktopThumbnail.isOne(named, of: picture, found) { return }
     let sides = [found, size].map { [$0.width, $0.height].sorted() }
     if sides[0][0] > sides[1][0] || sides[0][1] > sides[1][1] {
       throw FileWriteError(path: path, reason: "it is there, and a larger picture, of \(found)")
+    }
+  }
+
+  /// The state of what a path leads to; nil if nothing is there.
+  static func state(of path: RawPath) throws(SystemFailure) -> FileState? {
+    do {
+      return try FileState(of: path)
+    } catch {
+      guard [ENOENT, ENOTDIR].contains(error.code) else { throw error }
+      return nil
     }
   }
 
@@ -109,12 +134,14 @@ struct OutputFile: ~Copyable, Sendable {
   static func isSameFile(_ one: RawPath, _ other: String) -> Bool {
     var status = stat()
     let isInput = one == RawPath("-") && fstat(Console.standard.input, &status) == 0
-    guard let first = isInput ? FileState(status) : try? FileState(of: one),
-      let second = try? FileState(of: RawPath(other))
-    else {
-      return false
+    let states: (FileState?, FileState?)
+    // What cannot be asked about may be the same.
+    do {
+      states = (isInput ? FileState(status) : try state(of: one), try state(of: RawPath(other)))
+    } catch {
+      return true
     }
-    guard first.kind == .regular else { return false }
+    guard let first = states.0, let second = states.1, first.kind == .regular else { return false }
     let pool = RawPath(other).pool
     if ([second] + pool.files).contains(where: first.mayBeSameFile) { return true }
     // What a pool hides has the same name.
@@ -136,7 +163,7 @@ struct OutputFile: ~Copyable, Sendable {
     let folder = link.folder.isEmpty ? RawPath(".") : RawPath(bytes: link.folder)
     var (own, place) = (stat(), stat())
     guard link.withCString({ lstat($0, &own) }) == 0, folder.withCString({ stat($0, &place) }) == 0 else { return true }
-    return place.st_mode & 0o1002 == 0o1002 && ![geteuid(), place.st_uid].contains(own.st_uid)
+    return FileState.isPlanted(by: own.st_uid, in: place.st_mode, of: place.st_uid)
   }
 
   /// The path with symbolic links resolved, whether or not the target exists, and the number of the file if it is one

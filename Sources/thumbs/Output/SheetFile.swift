@@ -34,17 +34,17 @@ final class SheetFile: Sendable {
       throw FileWriteError(
         path: path, reason: "it has the name of a picture, or of a file that the program keeps for itself")
     }
+    let file: OutputFile
+    do throws(SystemFailure) { file = try OutputFile(path) } catch { throw FileWriteError(path: path, error) }
+    // What comes from now on is not replaced.
     let start = ContactSheet.start.utf8
-    if let there = try? FileState(of: name), there.kind == .regular, there.byteCount > 0,
-      (try? FileHandle(forReadingAtPath: path)?.read(upToCount: start.count))?.elementsEqual(start) != true
+    if let there = file.existing, there.kind == .regular,
+      case let first = try? FileHandle(forReadingAtPath: path)?.read(upToCount: start.count),
+      there.byteCount > 0 || first != nil, first?.elementsEqual(start) != true
     {
       throw FileWriteError(path: path, reason: "it is no contact sheet; move it")
     }
-    do throws(SystemFailure) {
-      state = Mutex(State(file: try OutputFile(path)))
-    } catch {
-      throw FileWriteError(path: path, error)
-    }
+    state = Mutex(State(file: file))
     try write(ContactSheet.head(title: title))
   }
 
