@@ -66,9 +66,10 @@
     let taken = DateSamples.jpeg(exif: DateSamples.tiff([DateSamples.original: "2024:07:01 12:00:00"]))
     try Data(taken).write(to: page.folder.appending(path: "a+b &c.jpg"))
     #expect(await page.change("order", #"{"order":"date"}"#).status == .noContent)
-    await poll { await page.items().count == 4 }
+    // The list of before may be shown for a moment.
+    await poll { await page.items().last?["dateSource"] as? String == "camera" }
     let last = try #require(await page.items().last)
-    #expect(last["date"] as? String == "2024-07-01" && last["dateSource"] as? String == "camera")
+    #expect(await page.items().count == 4 && last["date"] as? String == "2024-07-01")
     #expect(await page.items().first?["dateSource"] as? String == "file")
     let version = try #require(await page.newest()["version"] as? Int)
     let found = await page.change("positions", #"{"version":\#(version),"ids":["a+b &c.jpg","none"]}"#)
@@ -210,6 +211,35 @@
     try FileManager.default.removeItem(at: away)
     #expect(file.unreadablePath != nil)
     await #expect(throws: ServerResponse.Problem.self) { try await HiddenPhotos(file).insert(["3.jpg"]) }
+    // So is the folder.
+    try FileManager.default.removeItem(at: folder)
+    try FileManager.default.createSymbolicLink(at: folder, withDestinationURL: away)
+    #expect(file.unreadablePath != nil)
+  }
+
+  @Test func aListThatComesWhileAnotherIsWrittenIsKeptToo() async throws {
+    let directory = try TemporaryDirectory()
+    let (file, other) = (directory.url.appending(path: "hidden/list.json"), directory.url.appending(path: "synced"))
+    func change(_ names: String..., meanwhile: (Int) throws -> Void = { _ in }) throws -> Int {
+      var visits = 0
+      _ = try PrivateFile.change(file) {
+        visits += 1
+        let there = (try? JSONDecoder().decode([String].self, from: Data(contentsOf: file))) ?? []
+        try meanwhile(visits)
+        return there + names
+      }
+      return visits
+    }
+    #expect(try change("one") == 1)
+    let visits = try change("two") { visit in
+      if visit > 1 { return }
+      try Data(#"["synced"]"#.utf8).write(to: other)
+      #expect(rename(other.path, file.path) == 0)
+    }
+    #expect(try visits == 2 && String(contentsOf: file, encoding: .utf8) == #"["synced","two"]"#)
+    // So is one that comes where there was none.
+    try FileManager.default.removeItem(at: file)
+    #expect(try change("three") { if $0 == 1 { try Data("[]".utf8).write(to: file) } } == 2)
   }
 
   @Test func whatTwoServersHideAtOnceIsHiddenInBoth() async throws {

@@ -154,16 +154,16 @@ package struct HiddenPhotosFile: Sendable {
     from known: [String], _ change: (inout [String]) -> Void
   ) -> (ids: [String], file: FileState?)? {
     do {
-      let lock = try PrivateFile.lock(url)
-      defer { withExtendedLifetime(lock) {} }
-      var content = Content(gallery: gallery, ids: known)
-      do {
-        if try PrivateFile.state(of: url) != nil { content.ids = try read() }
-        change(&content.ids)
-      } catch is DecodingError {
-        try PrivateFile.setAside(url)
+      let content = try PrivateFile.change(url) {
+        var content = Content(gallery: gallery, ids: known)
+        do {
+          if try PrivateFile.state(of: url) != nil { content.ids = try read() }
+          change(&content.ids)
+        } catch is DecodingError {
+          try PrivateFile.setAside(url)
+        }
+        return content
       }
-      try PrivateFile.write(content, to: url)
       return (content.ids, state)
     } catch {
       Log.cache.warning("the hidden pictures of the gallery cannot be stored: \(error.localizedDescription)")

@@ -120,12 +120,15 @@ package actor ShareLinks {
     _ change: (inout Content) throws(ServerResponse.Problem) -> Void
   ) throws(ServerResponse.Problem) -> String {
     do {
-      let lock = try file.map(PrivateFile.lock)
-      defer { withExtendedLifetime(lock) {} }
-      var new = try content(isLocked: true)
-      try change(&new)
+      func changed() throws(ServerResponse.Problem) -> Content {
+        var new = try content(isLocked: true)
+        try change(&new)
+        return new
+      }
       // It is read again when a link is used.
-      if let file { try PrivateFile.write(new, to: file) } else { known.withLock { $0.content = new } }
+      if let file { return try PrivateFile.change(file, changed).key }
+      let new = try changed()
+      known.withLock { $0.content = new }
       return new.key
     } catch let problem as ServerResponse.Problem {
       throw problem
@@ -177,7 +180,9 @@ enum PrivateFile {
     do {
       return try FileState(of: path)
     } catch {
-      guard error.code == ENOENT, path.destination == nil else { throw error }
+      let folder = RawPath(url.deletingLastPathComponent().path)
+      let isAway = path.destination != nil || folder.destination != nil && (try? FileState(of: folder)) == nil
+      guard error.code == ENOENT, !isAway else { throw error }
       return nil
     }
   }
@@ -198,20 +203,32 @@ enum PrivateFile {
     }
   }
 
-  /// Gives a damaged file another name, under which its owner may mend it.
+  /// Gives a damaged file another name, under which its owner may mend it. Throws for a link: what it leads to may be
+  /// mended soon, as by a program that synchronises folders.
   static func setAside(_ url: URL) throws {
+    if RawPath(url.path).destination != nil { throw SystemFailure(code: EBUSY) }
     let aside = try RawPath(url.path).setAside()
     let told = "thumbs: \(url.path) is damaged and not used; it is called \(RawPath(bytes: aside.name)) now\n"
     FileHandle.standardError.write(Data(told.utf8))
   }
 
-  /// Writes an object as JSON: others see the old file or the new one.
-  static func write(_ object: some Encodable, to url: URL) throws {
-    let path = RawPath(fileURL: url)
-    // It may be a link to a folder that is synchronised.
-    var file = try NewFile(path.resolved ?? path, permissions: 0o600)
-    try file.write(JSONEncoder().encode(object))
-    try file.sync()
-    try file.commit()
+  /// Writes as JSON what `changed` makes of the file: others see the old one or the new. Under a lock, which programs that
+  /// synchronise folders do not know: what comes meanwhile is not replaced, but changed in turn.
+  static func change<Content: Encodable>(_ url: URL, _ changed: () throws -> Content) throws -> Content {
+    let lock = try lock(url)
+    defer { withExtendedLifetime(lock) {} }
+    let end = ContinuousClock.now + patience
+    while true {
+      let there = try state(of: url)
+      let content = try changed()
+      let path = RawPath(fileURL: url)
+      // It may be a link to a folder that is synchronised.
+      var file = try NewFile(path.resolved ?? path, permissions: 0o600)
+      try file.write(JSONEncoder().encode(content))
+      try file.sync()
+      if try file.commit(over: there) { return content }
+      if ContinuousClock.now > end { throw SystemFailure(code: EBUSY) }
+      usleep(1000)
+    }
   }
 }
