@@ -47,7 +47,8 @@ struct InputFinder {
   private mutating func takeList(_ path: RawPath) throws(ConversionError) {
     let descriptor = path.withCString { open($0, O_RDONLY | O_CLOEXEC) }
     guard descriptor >= 0 else {
-      return list.addProblem(path, .failed, code: "unreadable", "the list cannot be read: \(SystemFailure.last.reason)")
+      let reason = "the list cannot be read: \(SystemFailure.last.reason); check its path"
+      return list.addProblem(path, .failed, code: "unreadable", reason)
     }
     try takeNames(FileDescriptor(owning: descriptor), of: path)
   }

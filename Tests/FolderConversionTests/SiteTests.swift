@@ -387,7 +387,7 @@ import TestSupport
     #expect(try Data(contentsOf: page) == Data("mine".utf8) && text("2024/index.html").contains("</html>"))
   }
 
-  @Test func withoutItsIndexASiteIsWrittenOnAsLongAsItIsTheSame() async throws {
+  @Test func withoutItsIndexASiteIsWrittenOnButForPagesThatWereEdited() async throws {
     _ = try await run()
     let before = try names()
     for damage in [nil, "thumbs index 1\nrubbish\n"] {
@@ -398,6 +398,18 @@ import TestSupport
       #expect(try names() == before)
     }
     #expect(try await run().summary.current == 2)
+    try put("formats/png-rgb.png", at: "2024/May/c.png")
+    try await shell("rm ../www/.thumbs-index; sed -i s/More/more/i ../www/2024/index.html")
+    #expect(try await run().inTheWay == [output.appending("2024/index.html".utf8)])
+    #expect(try text("2024/May/index.html").contains("c-40x40") && text("site-files/search.js").contains("c-40x40"))
+    // One of another folder of pictures is none of ours.
+    try await shell("rm ../www/.thumbs-index; mkdir ../other; cp lake.jpg ../other")
+    let other = FolderConverter.Options.site(
+      of: input.appending("../other".utf8), in: output, title: "Other", grid: 40, view: 64, copiesOriginals: false)
+    let conversion = try await FolderConverter(other).start()
+    for await _ in conversion {}
+    #expect(try await conversion.writePages()?.contains(output.appending("index.html".utf8)) == true)
+    _ = await conversion.finish()
   }
 
   @Test func pagesStayAsLongAsFoldersAreMissing() async throws {

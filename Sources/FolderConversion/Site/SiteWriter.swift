@@ -21,10 +21,30 @@ struct SiteWriter {
     guard isSite, check.plan.options.emptyFolders.isEmpty else { return }
     let unknown = unknown(in: [], check.plan.options.pictureExtensions.union([Array("html".utf8)]))
     guard folder.index.isEmpty || unknown.contains(where: isOfSite) else { return }
-    for file in unknown {
-      let output = ConversionOutput(path: RawPath(bytes: file), size: nil, format: nil, byteCount: 0, digest: 1)
-      folder.index.add(entry(OutputNames.key([file, []]), output))
-    }
+    for file in unknown { name(file, byteCount: 0, digest: 1) }
+  }
+
+  private func name(_ file: [UInt8], byteCount: Int, digest: UInt64) {
+    let output = ConversionOutput(
+      path: RawPath(bytes: file), size: nil, format: nil, byteCount: byteCount, digest: digest)
+    folder.index.add(entry(OutputNames.key([file, []]), output))
+  }
+
+  /// The last line of a page, which tells whether it was changed since it was written for this folder of pictures.
+  private func mark(_ page: some Sequence<UInt8>) -> [UInt8] {
+    let digest = try? ByteSource.memory(page + check.plan.list.root.bytes).digest()
+    return Array("<!-- thumbs \(digest ?? 0) -->\n".utf8)
+  }
+
+  /// Has the index, if it does not know a page that is as it was written, name it.
+  private func recover(_ page: [UInt8]) {
+    guard folder.index.written(page, asIn: folder.index.entries(naming: page)) == nil,
+      let bytes = folder.root.bytes(of: page, atMost: 64 << 20),
+      let end = bytes.dropLast().lastIndex(of: UInt8(ascii: "\n")),
+      mark(bytes[...end]).elementsEqual(bytes[(end + 1)...]),
+      let digest = try? ByteSource.memory(bytes).digest()
+    else { return }
+    name(page, byteCount: bytes.count, digest: digest)
   }
 
   /// The pages, pictures and copies that the index does not name, and what cannot be looked into, which is published, too.
@@ -56,18 +76,18 @@ struct SiteWriter {
   /// Marks the folder as that of a site.
   mutating func mark() throws(WriteFailure) {
     let text = "The command thumbs site has written this folder. Galleries of folders above it leave it out.\n"
-    try write(text, to: DirectoryWalk.siteMarker)
+    try write(Array(text.utf8), to: DirectoryWalk.siteMarker)
   }
 
   mutating func write() throws(WriteFailure) {
     try mark()
-    for file in SiteScript.files { try write(file.text, to: SiteNames.files + Array(file.name.utf8)) }
+    for file in SiteScript.files { try write(Array(file.text.utf8), to: SiteNames.files + Array(file.name.utf8)) }
     let content = SiteContent(check)
     var script = Array("window.searchIndex = ".utf8)
     var known: [JSONObject] = []
     for path in content.paths { known.append(try write(content[path], content)) }
     known.append(to: &script)
-    try write(String(decoding: script, as: UTF8.self), to: SiteNames.files + Array("search.js".utf8))
+    try write(script + Array("\n".utf8), isPage: true, to: SiteNames.files + Array("search.js".utf8))
   }
 
   /// Writes the pages of an album. Returns what the search knows of it.
@@ -84,7 +104,7 @@ struct SiteWriter {
       let page = SitePage(
         title: title, album: album, number: number, count: count,
         albums: albums.map { ($0, $0.cover.flatMap { content.picture(at: $0) }) }, pictures: pictures)
-      try write(page.html, to: folder + Array(SiteNames.page(number).utf8))
+      try write(Array(page.html.utf8), isPage: true, to: folder + Array(SiteNames.page(number).utf8))
       known += pictures.map {
         [
           "name": $0.name, "image": $0.address, "month": $0.date.monthTitle, "page": SiteNames.page(number),
@@ -98,10 +118,11 @@ struct SiteWriter {
   }
 
   /// Writes a file, which belongs to the source folder. What is there and is not what a site has written stays.
-  private mutating func write(_ text: String, to path: [UInt8]) throws(WriteFailure) {
-    let (key, data) = (OutputNames.key([path]), Data(text.utf8))
+  private mutating func write(_ text: [UInt8], isPage: Bool = false, to path: [UInt8]) throws(WriteFailure) {
+    let (key, data) = (OutputNames.key([path]), Data(text + (isPage ? mark(text) : [])))
     check.note(key)
     if folder.index.entry(key) != nil, folder.root.bytes(of: path, atMost: data.count) == Array(data) { return }
+    if isPage { recover(path) }
     do throws(WriteFailure) {
       _ = try folder.write(
         [.data(data)],

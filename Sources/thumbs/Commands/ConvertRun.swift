@@ -231,10 +231,15 @@ final class ConvertRun: Sendable {
         "\(options.output) still has \(count.of("file")) of earlier runs; --delete-orphans removes what is left")
     }
     let what = "\(count.of("thumbnail")) in \(options.output) whose pictures are gone, left out or have others now"
-    if options.isDryRun { return count > 0 ? console.complain("would remove \(what)") : () }
+    if options.isDryRun {
+      if !printsJSON {
+        for path in orphans.flatMap(\.outputs) { try console.printSoon("would remove \(options.output)/\(path)") }
+      }
+      return count > 0 ? console.complain("would remove \(what)") : ()
+    }
     guard count == 0 || removal == .unasked || ask("remove \(what)?") else { return }
     let removed = await conversion.remove(orphans)
-    guard stays, printsJSON else { return }
+    if !printsJSON { return }
     for orphan in removed { try console.printSoon(ConversionLine.removal(orphan, from: options.output).line) }
   }
 
