@@ -46,7 +46,7 @@ final class ConversionIndex: Sendable {
   /// Nil if there is no folder.
   private let root: RootFolder?
   private let permissions: mode_t
-  /// The owner, if that is another user, of a folder that several share.
+  /// The owner, if others than this user may have written it: in a folder that several share.
   private let stranger: uid_t?
   private let state = Mutex(State())
   /// The folders that a killed run was writing to.
@@ -58,7 +58,7 @@ final class ConversionIndex: Sendable {
   init(_ root: RootFolder?, isPrivate: Bool = false) {
     let place = (try? root?.folder([])).flatMap { Self.status($0) }
     let isSticky = place.map { $0.st_mode & S_ISVTX != 0 } ?? false
-    permissions = isPrivate ? 0o600 : isSticky ? 0o644 : 0o666
+    permissions = isPrivate ? 0o600 : 0o644
     self.root = root
     var unfinished: [[UInt8]] = []
     var stranger: uid_t?
@@ -80,7 +80,8 @@ final class ConversionIndex: Sendable {
         !FileState.isPlanted(by: own.st_uid, in: place.st_mode, of: place.st_uid),
         !isSticky || own.st_mode & 0o022 == 0
       else { return }
-      if own.st_uid != geteuid(), own.st_uid != 0 { stranger = own.st_uid }
+      let isOwn = [geteuid(), 0].contains(own.st_uid)
+      if !isOwn || own.st_mode & place.st_mode & 0o022 != 0 { stranger = own.st_uid }
       let body = ByteSource.file(file, count: found.byteCount)
       do {
         guard try body.read(at: 0, length: Self.header.count) == Self.header else { return }
@@ -90,7 +91,8 @@ final class ConversionIndex: Sendable {
         state.failure = SystemFailure(code: EIO)
       }
     }
-    unfinishedFolders = unfinished
+    // What others have written there is not told from a user's own.
+    unfinishedFolders = stranger == nil ? unfinished : []
     self.stranger = stranger
   }
 
@@ -99,13 +101,15 @@ final class ConversionIndex: Sendable {
     return fstat(file.rawValue, &status) == 0 ? status : nil
   }
 
-  /// Whether the owner of the index may remove what is in the folder of an output, and so may say what is ours there.
+  /// Whether who may have written the index may remove what is in the folder of an output anyway.
   private func mayName(_ relative: [UInt8]) -> Bool {
     guard let stranger else { return true }
-    guard let folder = try? root?.folder(RawPath(bytes: relative).folder), let place = Self.status(folder) else {
-      return false
-    }
-    return place.st_uid == stranger || place.st_mode & 0o022 != 0 && place.st_mode & S_ISVTX == 0
+    let folders = [[], RawPath(bytes: relative).folder].map { path in (try? root?.folder(path)).flatMap(Self.status) }
+    guard let home = folders[0], let place = folders[1] else { return false }
+    if place.st_uid == stranger, stranger != geteuid(), stranger != FileState.nobody { return true }
+    // Another group has other members.
+    let shared: mode_t = place.st_gid == home.st_gid ? home.st_mode & 0o020 | 0o002 : 0o002
+    return place.st_mode & shared != 0 && place.st_mode & S_ISVTX == 0
   }
 
   /// The state of a file if it is still what was written for one of these entries.

@@ -193,6 +193,16 @@ struct InputFinder {
     list.addProblem(folder.opened, .failed, code: "unreadable", message, isFolder: !folder.path.isEmpty)
   }
 
+  /// Counts a folder and those in it as listed, so that nothing in them is replaced.
+  private mutating func noteFolders(_ path: RawPath) {
+    guard let folder = try? RootFolder(path), let state = try? FileState(of: path),
+      list.folderIDs.insert(state.id).inserted
+    else { return }
+    for name in folder.names(in: []) ?? [] where folder.state(of: name)?.kind == .folder {
+      noteFolders(path.appending(name))
+    }
+  }
+
   private mutating func take(
     _ entry: DirectoryWalk.Entry, of folder: DirectoryWalk.Folder, _ root: Int, _ index: Int
   ) -> Bool {
@@ -204,6 +214,7 @@ struct InputFinder {
       !output.path.appending(SiteNames.originals.dropLast()).isWithin(target)
     {
       list.linkedOutputs.append(target)
+      noteFolders(target)
     }
     if session?.isUnfinished(Self.withSlash(folder.opened.bytes) + entry.name) == true {
       list.unlisted.append(list.absolutePath(path, of: root))

@@ -159,10 +159,17 @@ import TestSupport
       #expect(chown(index, 65534, 65534) == 0 && chmod(path.description, mode) == 0)
       #expect(try OutputFolder(path).index.entries(naming: Array("1.jpg".utf8)).isEmpty != isTrusted)
     }
-    // Nor says one what is ours where that user may remove nothing.
-    for (mode, removal) in [(mode_t(0o755), OutputFolder.Removal.kept), (0o777, .removed)] {
-      chmod(path.description, mode)
-      #expect(remove("1.jpg", in: try OutputFolder(path)) == removal)
+    // Nor says one that others may have written what is ours where they may remove nothing.
+    let cases: [(user: uid_t, group: gid_t, mode: mode_t, removal: OutputFolder.Removal)] = [
+      (1000, 1000, 0o755, .kept), (1000, 7, 0o775, .kept), (0, 1000, 0o755, .kept), (0, 1000, 0o775, .removed),
+    ]
+    try write("two", to: "x/2.jpg", in: try OutputFolder(path))
+    #expect(chown(path.description, 0, 1000) == 0 && chmod(path.description, 0o775) == 0)
+    for (user, group, mode, removal) in cases {
+      #expect(chown(index, user, 1000) == 0 && chmod(index, 0o664) == 0)
+      let folder = path.appending("x".utf8).description
+      #expect(chown(folder, 0, group) == 0 && chmod(folder, mode) == 0)
+      #expect(remove("x/2.jpg", in: try OutputFolder(path)) == removal, "\(user) \(group) \(mode)")
     }
   }
 

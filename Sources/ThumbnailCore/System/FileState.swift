@@ -131,10 +131,12 @@ package struct FileState: Equatable, Sendable {
 }
 
 extension FileState {
+  /// The number of all who have none in a user namespace.
+  package static let nobody: uid_t = 65_534
+
   /// Whether a file's owner is another user, who has put it into a folder where only the owner of a file may remove it
-  /// (`/tmp`), and which is not that user's own. In a user namespace all who have no number there share one.
+  /// (`/tmp`), and which is not that user's own.
   package static func isPlanted(by owner: uid_t, in mode: mode_t, of host: uid_t) -> Bool {
-    let nobody: uid_t = 65_534
-    return mode & S_ISVTX != 0 && owner != geteuid() && (owner != host || owner == nobody)
+    mode & S_ISVTX != 0 && owner != geteuid() && (owner != host || owner == nobody)
   }
 }

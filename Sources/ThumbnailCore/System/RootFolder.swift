@@ -247,6 +247,6 @@ extension RawPath {
     if !files.isEmpty { return (files.compactMap { try? FileState(of: $0) }, files.count > 1) }
     let place = folder.isEmpty ? RawPath(".") : RawPath(bytes: folder)
     let isInUserSpace = place.withCString(clibc_file_system) == 0x6573_5546
-    return ([], isInUserSpace && FileSystem(at: "\(place)").kind == "fuse.mergerfs")
+    return ([], isInUserSpace && ["fuse.mergerfs", "fuse.mhddfs"].contains(FileSystem(at: "\(place)").kind))
   }
 }

@@ -156,7 +156,7 @@ enum PrivateFile {
   }
 
   /// The longest wait for another process, which may be stopped.
-  private static let patience = Duration.seconds(2)
+  @TaskLocal static var patience = Duration.seconds(2)
 
   /// Waits until no other process changes a file of the same folder, and keeps others from it until this is dropped.
   static func lock(_ url: URL) throws -> FileDescriptor {
@@ -221,12 +221,12 @@ enum PrivateFile {
     while true {
       let there = try state(of: url)
       let content = try changed()
-      let path = RawPath(fileURL: url)
       // It may be a link to a folder that is synchronised.
-      var file = try NewFile(path.resolved ?? path, permissions: 0o600)
+      let path = RawPath(fileURL: url).resolved ?? RawPath(fileURL: url)
+      var file = try NewFile(path, permissions: 0o600)
       try file.write(JSONEncoder().encode(content))
       try file.sync()
-      if try file.commit(over: there) { return content }
+      if !NewFile.isBeingWritten(path, AT_FDCWD), try file.commit(over: there) { return content }
       if ContinuousClock.now > end { throw SystemFailure(code: EBUSY) }
       usleep(1000)
     }

@@ -33,8 +33,11 @@ struct OutputFile: ~Copyable, Sendable {
       guard copy >= 0 else { throw .last }
       descriptor = FileDescriptor(owning: copy)
       replacement = nil
-    } else if let there, there.kind != .regular || fillsEmpty && there.byteCount == 0 {
-      let device = open(path, O_WRONLY | O_APPEND | O_CLOEXEC)
+    } else if let there, there.byteCount == 0, fillsEmpty, let empty = Self.opened(target.path) {
+      descriptor = empty
+      replacement = nil
+    } else if let there, there.kind != .regular {
+      let device = open(path, O_WRONLY | O_CLOEXEC)
       guard device >= 0 else { throw .last }
       descriptor = FileDescriptor(owning: device)
       replacement = nil
@@ -50,6 +53,18 @@ struct OutputFile: ~Copyable, Sendable {
       replacement = consume file
     }
     existing = there
+  }
+
+  /// An empty file with one name, for writing; nil if it is none, whatever its file system says of its length.
+  private static func opened(_ path: RawPath) -> FileDescriptor? {
+    let opened = path.withCString { open($0, O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC) }
+    guard opened >= 0 else { return nil }
+    let file = FileDescriptor(owning: opened)
+    guard let state = try? FileState(ofOpen: file), state.kind == .regular, state.byteCount == 0,
+      state.linkCount == 1, state.permissions & 0o222 != 0,
+      (try? ByteSource.file(file, count: 1).read(at: 0, length: 1))?.isEmpty == true
+    else { return nil }
+    return file
   }
 
   /// Appends all of the bytes.
@@ -116,7 +131,7 @@ struct OutputFile: ~Copyable, Sendable {
     do {
       return try FileState(of: path)
     } catch {
-      guard [ENOENT, ENOTDIR].contains(error.code) else { throw error }
+      guard [ENOENT, ENOTDIR, ELOOP].contains(error.code) else { throw error }
       return nil
     }
   }
