@@ -63,6 +63,12 @@
     #expect(words.lines.allSatisfy { $0.count <= 80 })
   }
 
+  @Test(arguments: ["pictures/", "./pictures"]) func removesWhatIsInAFolderHere(_ prefix: String) async throws {
+    _ = try await fill()
+    #expect(try await bench.process("cache", "remove", "--prefix", prefix).stderr.isEmpty)
+    #expect(try await stats().thumbnails == 0)
+  }
+
   @Test func clearLeavesNothing() async throws {
     let bytes = try await fill()
     let partial = try bench.folder("cache/partial")

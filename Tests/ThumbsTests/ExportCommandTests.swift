@@ -31,7 +31,7 @@
     try Data("mine".utf8).write(to: bench.url(paths[1]))
     let again = try await prefetch("--export", "out", "--size", "40x30", "--size", "20x15", "--json")
     #expect(try again.pictures().map { $0.thumbnails.map(\.path) } == [[paths[0], nil]])
-    expectComplaint(again, 1, "move it, or give another --export", printing: true)
+    expectComplaint(again, 1, "move or remove it, or give another --export", printing: true)
     #expect(try Data(contentsOf: bench.url(paths[1])) == Data("mine".utf8))
     #expect(try await prefetch("--json").pictures().allSatisfy { $0.thumbnails.allSatisfy { $0.path == nil } })
   }

@@ -83,6 +83,7 @@ import ArgumentParser
     Mistake("site none --output b", "name a folder, not none"),
     Mistake("site / --output /etc", "/etc has other files", "a folder of its own"),
     Mistake("site . --output b --delete-orphans", "--delete-orphans", "--yes"),
+    Mistake("convert https://a.org/b.jpg -o c", "https://a.org/b.jpg is no file or folder here", "thumbs get"),
     Mistake("cache stats all", "'all'", "thumbs cache stats --help"),
     Mistake("cache list ftp://host/a.jpg", "ftp://host/a.jpg", "http or https"),
     Mistake("cache export out", "'cache export'", "--offline and --export DIR"),

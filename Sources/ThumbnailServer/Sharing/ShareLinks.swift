@@ -180,8 +180,9 @@ enum PrivateFile {
     do {
       return try FileState(of: path)
     } catch {
-      let folder = RawPath(url.deletingLastPathComponent().path)
-      let isAway = path.destination != nil || folder.destination != nil && (try? FileState(of: folder)) == nil
+      // It, or the cache, or the folder of its kind in that.
+      let places = [url, url.deletingLastPathComponent(), url.deletingLastPathComponent().deletingLastPathComponent()]
+      let isAway = places.map { RawPath($0.path) }.contains { $0.destination != nil && $0.resolved == nil }
       guard error.code == ENOENT, !isAway else { throw error }
       return nil
     }

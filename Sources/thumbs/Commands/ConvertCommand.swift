@@ -43,6 +43,10 @@ struct ConvertCommand: AsyncParsableCommand {
     if paths.isEmpty { throw ValidationError("nothing to convert: name files or folders, or - for names on stdin") }
     if paths.contains("") { throw ValidationError("a path is empty: name files or folders") }
     if paths.filter({ $0 == "-" }).count > 1 { throw ValidationError("- stands for stdin, which can be read once") }
+    let address = (paths + [output.output]).first { $0.contains("://") && access($0, F_OK) != 0 }
+    if let address {
+      throw ValidationError("\(address) is no file or folder here: for addresses, see thumbs get and thumbs prefetch")
+    }
     if output.watch {
       if let list = paths.first(where: { $0 == "-" || $0.hasPrefix("@") }) {
         throw ValidationError("--watch takes folders, not the list \(list)")

@@ -40,7 +40,7 @@ enum Advice {
   /// The options that set the members of the library's configurations which its messages name.
   private static let options = [
     "addresses": "serve --allow-network, or no --public-addresses-only",
-    "allowsPaths": "--no-paths",
+    "allowsPaths": "without --no-paths",
     "cacheMode": "--offline", "cacheDirectory": "--cache-dir", "certificateAuthorityFile": "SSL_CERT_FILE",
     "damaged": "--damaged accept", "downloadsPerHost": "--per-host",
     "exclude": "--exclude", "followsLinks": "--follow-symlinks",

@@ -152,7 +152,7 @@ final class PrefetchFiles: Sendable {
   /// The message about existing files that are not replaced.
   static func message(aboutKept count: Int, such names: [String]) -> String {
     let names = names.joined(separator: ", ") + (count > names.count ? ", …" : "")
-    return "\(count.of("file")) with other content not replaced: \(names); move it, or give another --export or --name"
+    return "\(count.of("file")) with other content not replaced: \(names); move or remove it, or give another --export"
   }
 }
 

@@ -55,11 +55,18 @@ struct CacheRemoveCommand: AsyncParsableCommand {
           try await disk.remove(source.key)
         }
         for name in host { count += try await disk.remove(.host(name)) }
-        for text in prefix { count += try await disk.remove(.prefix(text)) }
+        for text in prefix { count += try await disk.remove(.prefix(Self.whole(text))) }
         return count
       }
     }
     if count == 0 { Console.standard.complain(CacheSelectionArgument.nothingStored) }
+  }
+
+  /// The beginning of an address, or of a path as it is stored, from the root.
+  private static func whole(_ prefix: String) -> String {
+    if prefix.hasPrefix("/") || prefix.contains("://") { return prefix }
+    let path = prefix.hasPrefix("./") ? prefix.dropFirst(2) : prefix[...]
+    return "\(FileManager.default.currentDirectoryPath)/\(path)"
   }
 }
 
