@@ -63,21 +63,10 @@ public struct TargetSize: Hashable, Sendable, CustomStringConvertible {
       return Int(text)
     }
     let sides = text.split(separator: Character("x"), omittingEmptySubsequences: false)
-    switch sides.count {
-    case 1:
-      guard let length = side(sides[0]) else { return nil }
-      (width, height) = (length, length)
-    case 2 where sides[1].isEmpty:
-      guard let width = side(sides[0]) else { return nil }
-      (self.width, height) = (width, nil)
-    case 2 where sides[0].isEmpty:
-      guard let height = side(sides[1]) else { return nil }
-      (width, self.height) = (nil, height)
-    case 2:
-      guard let width = side(sides[0]), let height = side(sides[1]) else { return nil }
-      (self.width, self.height) = (width, height)
-    default: return nil
-    }
+    guard sides.count <= 2, sides.contains(where: { !$0.isEmpty }),
+      sides.allSatisfy({ $0.isEmpty || side($0) != nil })
+    else { return nil }
+    (width, height) = (side(sides[0]), side(sides[sides.count - 1]))
     guard box.isValidThumbnailSize else { return nil }
   }
 
