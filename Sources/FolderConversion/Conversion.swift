@@ -61,12 +61,8 @@ public final class Conversion: AsyncSequence, Sendable {
     guard plan.list.isComplete, plan.options.desktop == nil || plan.list.unlisted.isEmpty else { return [] }
     let isComplete = state.withLock { $0.next >= count && $0.summary.failure == nil }
     return await pool.runToEnd { [check, plan, changes] in
-      var orphans: [ConversionOrphan]
-      if let desktop = plan.options.desktop {
-        orphans = desktop.orphans(of: plan.options.inputs)
-      } else {
-        orphans = check.orphans(isComplete: isComplete)
-      }
+      var orphans =
+        plan.options.desktop?.orphans(of: plan.options.inputs) ?? check.orphans(isComplete: isComplete)
       // A whole disk may be gone for the moment: only what was told counts.
       if let changes {
         for index in orphans.indices {
