@@ -119,16 +119,10 @@ final class ConversionPlan: Sendable {
     return target.isWithin(output) && !target.isWithin(output.appending(SiteNames.originals.dropLast()))
   }
 
-  private let knownPaths = Mutex<Set<UInt64>?>(nil)
+  private let knownPaths = Memo<Set<UInt64>>()
 
   /// See `InputList.listed`.
-  var listed: Set<UInt64> {
-    knownPaths.withLock { known in
-      let listed = known ?? list.listed
-      known = listed
-      return listed
-    }
-  }
+  var listed: Set<UInt64> { knownPaths.value { list.listed } }
 
   /// The key of an input's entry: that of its names or, where another's entry has that, its own.
   func key(

@@ -1,6 +1,5 @@
 import CaptureDates
 import Foundation
-import Synchronization
 import ThumbnailCache
 import ThumbnailCore
 import Thumbnailer
@@ -34,7 +33,7 @@ final class FolderListing: Sendable {
   /// another change within the same step of the clock would not be noticed.
   private let folders: [(path: RawPath, state: FileState?)]
   /// The indices of all images by date, once that was wanted: a search as one types sorts nothing.
-  private let byDate = Mutex<[UInt32]?>(nil)
+  private let byDate = Memo<[UInt32]>()
   /// Of the folder's path.
   private let rootKey: UInt64
 
@@ -172,11 +171,8 @@ final class FolderListing: Sendable {
   /// natural order.
   private func sorted(_ places: [UInt32]?, by order: FolderIndex.Order) -> [UInt32]? {
     if order == .name { return places }
-    let all = byDate.withLock { byDate in
-      if let known = byDate { return known }
-      let all = (0..<UInt32(count)).sorted { (date(at: Int($1)).clock, $0) < (date(at: Int($0)).clock, $1) }
-      byDate = all
-      return all
+    let all = byDate.value {
+      (0..<UInt32(count)).sorted { (date(at: Int($1)).clock, $0) < (date(at: Int($0)).clock, $1) }
     }
     guard let places else { return all }
     var isPlace = [Bool](repeating: false, count: count)
