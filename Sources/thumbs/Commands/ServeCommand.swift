@@ -72,7 +72,7 @@ struct ServeCommand: AsyncParsableCommand {
       ("--allow-private-networks", service.allowPrivateNetworks),
       ("--public-addresses-only", network.publicAddressesOnly),
     ])
-    let isMore = source.provider != nil || source.urls != nil || service.root != nil || service.signingKeys != nil
+    let isMore = source.provider != nil || source.urls != nil || service.root != nil || service.keys.signingKeys != nil
     if sharing.asksForPassword, isMore || !service.allowSource.isEmpty || sharing.isPublic {
       throw ValidationError(
         "--share and --password-file show a folder and nothing else: leave out --provider, --urls, --root, --signing-keys, "

@@ -33,7 +33,7 @@ struct SignCommand: ParsableCommand {
   var expires: Duration?
 
   func run() throws {
-    guard let signer = try SigningKeys.signer(of: keys.signingKeys) else {
+    guard let signer = try keys.signer() else {
       throw ValidationError(
         "there is no key: give --signing-keys FILE, or set \(ServiceOptions.signingKeysVariable)")
     }

@@ -11,6 +11,29 @@ struct SigningKeysOption: ParsableArguments {
       + "them; thumbs sign uses the first. Unsigned thumbnails have at most 4 megapixels and are not enlarged. (default: "
       + "\(ServiceOptions.signingKeysVariable))", .naming("a file"))
   var signingKeys: String?
+
+  /// The signer with the keys; nil if there are none.
+  func signer() throws -> URLSigner? {
+    guard let text = try text() else { return nil }
+    let lines = text.split(whereSeparator: { $0.isNewline || $0 == " " })
+    let keys = lines.compactMap { URLSigner.Key(parsing: $0) }
+    guard keys.count == lines.count, let signer = URLSigner(keys: keys) else {
+      throw ValidationError(
+        "the signing keys must be NAME:SECRET lines, the secret at least 32 hexadecimal digits, as from "
+          + "openssl rand -hex 32")
+    }
+    return signer
+  }
+
+  /// The keys' lines, from the file or the environment; nil if there are none.
+  private func text() throws -> String? {
+    guard let signingKeys else { return SecretVariables.values[ServiceOptions.signingKeysVariable] }
+    do {
+      return try String(contentsOfFile: signingKeys, encoding: .utf8)
+    } catch {
+      throw ValidationError("--signing-keys \(signingKeys) cannot be read; check the path and its permissions")
+    }
+  }
 }
 
 /// The thumbnails that the server makes on request, besides those of the gallery.
@@ -43,8 +66,6 @@ struct ServiceOptions: ParsableArguments {
     help: ArgumentHelp("Fetch pictures from this machine and private networks, too.", visibility: .hidden))
   var allowPrivateNetworks = false
 
-  var signingKeys: String? { keys.signingKeys }
-
   func validate() throws { _ = try presets }
 
   /// Sets the given options.
@@ -52,7 +73,7 @@ struct ServiceOptions: ParsableArguments {
     configuration.presets = try presets
     configuration.sourceHosts = allowSource
     configuration.purgeKey = SecretVariables.values[Self.purgeKeyVariable]
-    configuration.signer = try signer
+    configuration.signer = try keys.signer()
     configuration.imaginaryKey = SecretVariables.values[Self.imaginaryKeyVariable]
     if let root {
       guard let folder = ServedFolder(path: root) else {
@@ -63,15 +84,11 @@ struct ServiceOptions: ParsableArguments {
   }
 
   /// Whether everybody may request every picture.
-  var isOpen: Bool { (try? signer) == nil && allowSource.isEmpty }
+  var isOpen: Bool { (try? keys.signer()) == nil && allowSource.isEmpty }
 
   /// Whether pictures are to be served by address.
   var isWanted: Bool {
     root != nil || !isOpen || SecretVariables.values[Self.imaginaryKeyVariable] != nil
-  }
-
-  var signer: URLSigner? {
-    get throws { try SigningKeys.signer(of: signingKeys) }
   }
 
   private var presets: [String: String] {
@@ -89,31 +106,5 @@ struct ServiceOptions: ParsableArguments {
       }
       return presets
     }
-  }
-}
-
-/// The keys that sign addresses, from a file or the environment.
-enum SigningKeys {
-  /// The keys' lines; nil if there are none.
-  private static func text(of path: String?) throws -> String? {
-    guard let path else { return SecretVariables.values[ServiceOptions.signingKeysVariable] }
-    do {
-      return try String(contentsOfFile: path, encoding: .utf8)
-    } catch {
-      throw ValidationError("--signing-keys \(path) cannot be read; check the path and its permissions")
-    }
-  }
-
-  /// The signer with the keys; nil if there are none.
-  static func signer(of path: String?) throws -> URLSigner? {
-    guard let text = try text(of: path) else { return nil }
-    let lines = text.split(whereSeparator: { $0.isNewline || $0 == " " })
-    let keys = lines.compactMap { URLSigner.Key(parsing: $0) }
-    guard keys.count == lines.count, let signer = URLSigner(keys: keys) else {
-      throw ValidationError(
-        "the signing keys must be NAME:SECRET lines, the secret at least 32 hexadecimal digits, as from "
-          + "openssl rand -hex 32")
-    }
-    return signer
   }
 }
