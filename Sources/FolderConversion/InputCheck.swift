@@ -14,7 +14,7 @@ struct StaleInput: Sendable {
 }
 
 /// Checks for one input after another whether it has to be converted. Blocks for a few system calls each.
-struct InputCheck: Sendable {
+final class InputCheck: Sendable {
   enum Finding: Sendable {
     case finished(ConversionResult)
     case stale(StaleInput)
@@ -28,19 +28,14 @@ struct InputCheck: Sendable {
 
   private let changes: TreeChanges?
   /// The keys of the thumbnails of this run's inputs.
-  private let seen = SeenKeys()
+  private let seen = Mutex<Set<UInt64>>([])
 
   init(plan: ConversionPlan, session: ConversionSession, _ changes: TreeChanges?) {
     (self.plan, self.session, self.changes) = (plan, session, changes)
   }
 
-  /// Collects keys on any thread.
-  private final class SeenKeys: Sendable {
-    let keys = Mutex<Set<UInt64>>([])
-  }
-
   /// Notes a key of the index as one of this run.
-  func note(_ key: UInt64) { _ = seen.keys.withLock { $0.insert(key) } }
+  func note(_ key: UInt64) { _ = seen.withLock { $0.insert(key) } }
 
   /// See `Conversion.orphans`.
   ///
@@ -49,7 +44,7 @@ struct InputCheck: Sendable {
     let isWholeSite = plan.options.site != nil && isComplete
     let (list, listed) = (plan.list, plan.listed)
     let output = session.root?.path.resolved
-    return index.orphans(seen.keys.withLock { $0 }) { entry in
+    return index.orphans(seen.withLock { $0 }) { entry in
       // What a site's pages do not show any more is no part of the site.
       if entry.token == SiteWriter.token { return isWholeSite }
       return list.leavesOut(entry.source, listed)
