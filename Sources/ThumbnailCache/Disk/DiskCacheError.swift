@@ -38,18 +38,15 @@ package enum DiskCacheError: Error, Sendable, Hashable, CustomStringConvertible 
 
   /// Maps an error of SQLite or GRDB.
   init(_ error: any Error, path: String) {
-    if let known = error as? DiskCacheError {
-      self = known
-      return
+    switch error {
+    case let known as DiskCacheError: self = known
+    case is RowDecodingError: self = .damaged(path: path, reason: "a value is not of its type")
+    case let error as DatabaseError: self.init(database: error, path: path)
+    default: self = .failed(path: path, reason: "\(error)")
     }
-    if error is RowDecodingError {
-      self = .damaged(path: path, reason: "a value is not of its type")
-      return
-    }
-    guard let error = error as? DatabaseError else {
-      self = .failed(path: path, reason: "\(error)")
-      return
-    }
+  }
+
+  private init(database error: DatabaseError, path: String) {
     let reason = error.message ?? "SQLite error \(error.resultCode.rawValue)"
     switch error.resultCode {
     case .SQLITE_FULL: self = .diskFull(path: path)
