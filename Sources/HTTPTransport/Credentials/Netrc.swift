@@ -14,11 +14,10 @@ package struct Netrc: Sendable {
   ///
   /// - Throws: `InvalidValue` when it cannot be read, or when other users may read it.
   package init(path: String) throws(InvalidValue) {
-    var status = stat()
-    guard stat(path, &status) == 0, let data = FileManager.default.contents(atPath: path) else {
+    guard let state = try? FileState(of: RawPath(path)), let data = FileManager.default.contents(atPath: path) else {
       throw InvalidValue("\(path) cannot be read: \(String(cString: strerror(errno)))")
     }
-    guard status.st_mode & 0o077 == 0 else {
+    guard state.permissions & 0o077 == 0 else {
       throw InvalidValue("\(path) holds passwords and can be read by others: chmod 600 it first")
     }
     try self.init(text: String(decoding: data, as: UTF8.self), name: path)

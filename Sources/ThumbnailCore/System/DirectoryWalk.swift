@@ -166,12 +166,10 @@ package struct DirectoryWalk {
       return true
     }
     defer { closedir(directory) }
-    var status = stat()
-    guard fstat(dirfd(directory), &status) == 0 else {
+    guard let state = try? FileState(ofOpen: dirfd(directory)) else {
       _ = try visit(folder, .unreadable(.last))
       return true
     }
-    let state = FileState(status)
     guard visited.insert(state.id).inserted else {
       _ = try visit(folder, .repeated(state))
       return true

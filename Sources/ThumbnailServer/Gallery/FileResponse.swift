@@ -36,12 +36,10 @@ extension RawPath {
   /// The file, open for reading, which the caller closes, with its state; nil if there is none.
   func opened() -> (descriptor: CInt, state: FileState)? {
     let descriptor = withCString { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
-    var status = stat()
-    guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      if descriptor >= 0 { close(descriptor) }
-      return nil
-    }
-    return (descriptor, FileState(status))
+    guard descriptor >= 0 else { return nil }
+    if let state = try? FileState(ofOpen: descriptor), state.kind == .regular { return (descriptor, state) }
+    close(descriptor)
+    return nil
   }
 }
 
