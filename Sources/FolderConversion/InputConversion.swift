@@ -184,8 +184,7 @@ final class InputConversion: Sendable {
         return .notMade(.cancelled)
       }
       do throws(WriteFailure) {
-        let isForced = if case .never = plan.options.freshness { true } else { false }
-        return .outputs(try desktop.write(thumbnails, of: picture, replacing: isForced))
+        return .outputs(try desktop.write(thumbnails, of: picture, replacing: plan.options.freshness == .never))
       } catch {
         // All pictures have the same folders.
         return .failed(
