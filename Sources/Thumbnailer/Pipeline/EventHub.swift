@@ -26,23 +26,19 @@ final class EventHub<Event: Sendable>: Sendable {
       of: Event.self, bufferingPolicy: .bufferingNewest(limit))
     let subscriber = Subscriber(
       take: { if wants($0) { continuation.yield($0) } }, finish: { continuation.finish() })
-    guard let number = add(subscriber) else {
-      continuation.finish()
-      return stream
-    }
-    continuation.onTermination = { [weak self] _ in self?.remove(number) }
-    return stream
-  }
-
-  private func add(_ subscriber: Subscriber) -> Int? {
-    let number = listeners.withLock { state -> Int? in
+    let added = listeners.withLock { state -> Int? in
       guard !state.isFinished else { return nil }
       state.lastNumber += 1
       state.subscribers[state.lastNumber] = subscriber
       return state.lastNumber
     }
-    if number != nil { listenerCount.add(1, ordering: .relaxed) }
-    return number
+    guard let number = added else {
+      continuation.finish()
+      return stream
+    }
+    listenerCount.add(1, ordering: .relaxed)
+    continuation.onTermination = { [weak self] _ in self?.remove(number) }
+    return stream
   }
 
   /// Sends an event to all subscribers that want it; it is only created if there are any subscribers.
