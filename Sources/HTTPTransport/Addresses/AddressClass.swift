@@ -28,19 +28,17 @@ package enum AddressClass: String, Sendable, CaseIterable {
   package init(_ address: IPAddress) {
     if let inner = address.embedded {
       self.init(inner)
-      return
-    }
-    // ISATAP (RFC 5214) may use any prefix, so it is recognised by its interface identifier.
-    if case .v6(let bits) = address, (bits >> 32 & 0xfdff_ffff) == 0x5efe {
+    } else if case .v6(let bits) = address, (bits >> 32 & 0xfdff_ffff) == 0x5efe {
+      // ISATAP (RFC 5214) may use any prefix, so it is recognised by its interface identifier.
       self = .embedded
-      return
-    }
-    if let entry = Self.ranges.first(where: { $0.range.contains(address) }) {
+    } else if let entry = Self.ranges.first(where: { $0.range.contains(address) }) {
       self = entry.class
-      return
+    } else if case .v6 = address, !Self.globalUnicast.contains(address) {
+      // Only 2000::/3 of IPv6 is assigned for global use. Any other range is special until we know better.
+      self = .reserved
+    } else {
+      self = .public
     }
-    // Only 2000::/3 of IPv6 is assigned for global use. Any other range is special until we know better.
-    if case .v6 = address, !Self.globalUnicast.contains(address) { self = .reserved } else { self = .public }
   }
 
   private static let globalUnicast = AddressRange(groups: [0x2000], bits: 3)
