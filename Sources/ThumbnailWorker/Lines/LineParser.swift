@@ -89,14 +89,12 @@ struct LineParser: Sendable {
     }
 
     /// The Base64 text, which is decoded later, on the thread that works on the line.
-    var base64: [UInt8]? {
-      get throws(LineFailure) {
-        guard let range = ranges["base64"] else { return nil }
-        return try read(range, "base64", from: UInt8(ascii: "\""), "a text") { value throws(InvalidValue) in
-          var copy = value
-          let (characters, hasEscapes) = try value.stringRange()
-          return hasEscapes ? Array(try copy.string().utf8) : Array(bytes[characters])
-        }
+    func base64() throws(LineFailure) -> [UInt8]? {
+      guard let range = ranges["base64"] else { return nil }
+      return try read(range, "base64", from: UInt8(ascii: "\""), "a text") { value throws(InvalidValue) in
+        var copy = value
+        let (characters, hasEscapes) = try value.stringRange()
+        return hasEscapes ? Array(try copy.string().utf8) : Array(bytes[characters])
       }
     }
 
@@ -107,15 +105,13 @@ struct LineParser: Sendable {
       throw .invalidRequest("\(name) cannot be used: give one of \(choices)")
     }
 
-    var quality: Int? {
-      get throws(LineFailure) {
-        guard let range = ranges["quality"] else { return nil }
-        let number = Int(String(decoding: bytes[range], as: UTF8.self))
-        guard let number, (1...100).contains(number) else {
-          throw .invalidRequest("quality cannot be used: give a number from 1 to 100")
-        }
-        return number
+    func quality() throws(LineFailure) -> Int? {
+      guard let range = ranges["quality"] else { return nil }
+      let number = Int(String(decoding: bytes[range], as: UTF8.self))
+      guard let number, (1...100).contains(number) else {
+        throw .invalidRequest("quality cannot be used: give a number from 1 to 100")
       }
+      return number
     }
 
     /// The members of an object, with where their values are; none if it is missing.
@@ -128,52 +124,48 @@ struct LineParser: Sendable {
       }
     }
 
-    var json: [(name: String, value: [UInt8])] {
-      get throws(LineFailure) { try members(of: "json", "an object").map { ($0.name, Array(bytes[$0.value])) } }
+    func json() throws(LineFailure) -> [(name: String, value: [UInt8])] {
+      try members(of: "json", "an object").map { ($0.name, Array(bytes[$0.value])) }
     }
 
     /// Sorted by name, so that the digest of the source does not depend on their order.
-    var headers: [HTTPHeader] {
-      get throws(LineFailure) {
-        var headers: [HTTPHeader] = []
-        for (name, range) in try members(of: "headers", "an object of texts") {
-          let header = HTTPHeader(name, try text(range, "the header \(name)"))
-          guard header.isWellFormed else {
-            throw .invalidRequest("headers holds a name or value that HTTP does not allow")
-          }
-          headers.append(header)
+    func headers() throws(LineFailure) -> [HTTPHeader] {
+      var headers: [HTTPHeader] = []
+      for (name, range) in try members(of: "headers", "an object of texts") {
+        let header = HTTPHeader(name, try text(range, "the header \(name)"))
+        guard header.isWellFormed else {
+          throw .invalidRequest("headers holds a name or value that HTTP does not allow")
         }
-        return headers.sorted { $0.name < $1.name }
+        headers.append(header)
       }
+      return headers.sorted { $0.name < $1.name }
     }
 
     /// The sizes, of a list or a single one; none if the member is missing.
-    var sizes: [TargetSize] {
-      get throws(LineFailure) {
-        guard let range = ranges["sizes"] else { return [] }
-        let first = bytes[range.lowerBound]
-        // A list may hold a million values: only valid ones are kept, and one too many of these.
-        var (sizes, areUsable): ([TargetSize], Bool) = ([], true)
-        func add(_ value: inout JSONScanner) throws(InvalidValue) {
-          let isText = value.peek() == UInt8(ascii: "\"")
-          let text = isText ? try value.string() : String(decoding: bytes[try value.value()], as: UTF8.self)
-          guard let size = TargetSize(parsing: text) else { return areUsable = false }
-          if sizes.count <= LineParser.mostSizes, !sizes.contains(size) { sizes.append(size) }
-        }
-        try read(range, "sizes", from: first, "") { value throws(InvalidValue) in
-          if first == UInt8(ascii: "[") { try value.array(add) } else { try add(&value) }
-        }
-        guard areUsable else {
-          throw .invalidRequest(
-            "sizes cannot be used: write 400x300, 400, 400x or x300, each side from 1 to "
-              + "\(PixelSize.longestThumbnailSide) pixels")
-        }
-        if sizes.isEmpty { throw .invalidRequest("sizes cannot be used: give at least one") }
-        if sizes.count > LineParser.mostSizes {
-          throw .invalidRequest("sizes cannot be used: give at most \(LineParser.mostSizes)")
-        }
-        return sizes
+    func sizes() throws(LineFailure) -> [TargetSize] {
+      guard let range = ranges["sizes"] else { return [] }
+      let first = bytes[range.lowerBound]
+      // A list may hold a million values: only valid ones are kept, and one too many of these.
+      var (sizes, areUsable): ([TargetSize], Bool) = ([], true)
+      func add(_ value: inout JSONScanner) throws(InvalidValue) {
+        let isText = value.peek() == UInt8(ascii: "\"")
+        let text = isText ? try value.string() : String(decoding: bytes[try value.value()], as: UTF8.self)
+        guard let size = TargetSize(parsing: text) else { return areUsable = false }
+        if sizes.count <= LineParser.mostSizes, !sizes.contains(size) { sizes.append(size) }
       }
+      try read(range, "sizes", from: first, "") { value throws(InvalidValue) in
+        if first == UInt8(ascii: "[") { try value.array(add) } else { try add(&value) }
+      }
+      guard areUsable else {
+        throw .invalidRequest(
+          "sizes cannot be used: write 400x300, 400, 400x or x300, each side from 1 to "
+            + "\(PixelSize.longestThumbnailSide) pixels")
+      }
+      if sizes.isEmpty { throw .invalidRequest("sizes cannot be used: give at least one") }
+      if sizes.count > LineParser.mostSizes {
+        throw .invalidRequest("sizes cannot be used: give at most \(LineParser.mostSizes)")
+      }
+      return sizes
     }
   }
 
@@ -203,14 +195,14 @@ struct LineParser: Sendable {
       line.key = key.text
       return WorkItem(
         origin: try origin(of: members), variants: try variants(for: members), key: key,
-        caption: try members.text("caption"), members: try members.json)
+        caption: try members.text("caption"), members: try members.json())
     }
     return line
   }
 
   private func origin(of members: Members) throws(LineFailure) -> WorkItem.Origin {
-    let headers = try members.headers
-    switch (try members.text("url"), try members.text("path"), try members.base64) {
+    let headers = try members.headers()
+    switch (try members.text("url"), try members.text("path"), try members.base64()) {
     case (let url?, nil, nil):
       guard !url.isEmpty, !url.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
         throw .invalidRequest("url cannot be used: it is empty or holds a control character")
@@ -231,7 +223,7 @@ struct LineParser: Sendable {
   /// The variants of the line, or else of the options.
   private func variants(for members: Members) throws(LineFailure) -> [Variant] {
     let (sizes, fit, format, quality): ([TargetSize], Fit?, OutputFormat?, Int?) = (
-      try members.sizes, try members.choice("fit"), try members.choice("format"), try members.quality
+      try members.sizes(), try members.choice("fit"), try members.choice("format"), try members.quality()
     )
     let models = sizes.isEmpty ? variants : Array(repeating: variants[0], count: sizes.count)
     var result: [Variant] = []

@@ -116,7 +116,7 @@ struct ServeCommand: AsyncParsableCommand {
     if sharing.share, server.givenHost == nil { command.server.givenHost = "0.0.0.0" }
     let isForOthers = !command.server.isLoopback
     let isFree = takesCurrentFolder && !hasSource && !service.isWanted
-    if isFree, sharing.asksForPassword || server.isPrivate, try hasPictures { command.folder = "." }
+    if isFree, sharing.asksForPassword || server.isPrivate, try hasPictures() { command.folder = "." }
     if sharing.asksForPassword {
       guard command.hasSource else {
         throw ValidationError("name the folder to share, such as: thumbs serve Pictures --share")
@@ -133,15 +133,13 @@ struct ServeCommand: AsyncParsableCommand {
   private static let mostLookedAt = 10_000
 
   /// Whether pictures are among the first files of the current folder and its folders.
-  private var hasPictures: Bool {
-    get throws {
-      let extensions = Set(try configuration().readableFormats.flatMap(\.fileExtensions))
-      let files = FileManager.default.enumerator(
-        at: URL(fileURLWithPath: "."), includingPropertiesForKeys: nil, options: .skipsHiddenFiles)
-      return files?.prefix(Self.mostLookedAt).contains { file in
-        (file as? URL).map { extensions.contains($0.pathExtension.lowercased()) } ?? false
-      } ?? false
-    }
+  private func hasPictures() throws -> Bool {
+    let extensions = Set(try configuration().readableFormats.flatMap(\.fileExtensions))
+    let files = FileManager.default.enumerator(
+      at: URL(fileURLWithPath: "."), includingPropertiesForKeys: nil, options: .skipsHiddenFiles)
+    return files?.prefix(Self.mostLookedAt).contains { file in
+      (file as? URL).map { extensions.contains($0.pathExtension.lowercased()) } ?? false
+    } ?? false
   }
 
   private func serve() async throws -> ExitCode {

@@ -66,11 +66,11 @@ struct ServiceOptions: ParsableArguments {
     help: ArgumentHelp("Fetch pictures from this machine and private networks, too.", visibility: .hidden))
   var allowPrivateNetworks = false
 
-  func validate() throws { _ = try presets }
+  func validate() throws { _ = try presets() }
 
   /// Sets the given options.
   func apply(to configuration: inout ThumbnailServer.Configuration) throws {
-    configuration.presets = try presets
+    configuration.presets = try presets()
     configuration.sourceHosts = allowSource
     configuration.purgeKey = SecretVariables.values[Self.purgeKeyVariable]
     configuration.signer = try keys.signer()
@@ -91,20 +91,18 @@ struct ServiceOptions: ParsableArguments {
     root != nil || !isOpen || SecretVariables.values[Self.imaginaryKeyVariable] != nil
   }
 
-  private var presets: [String: String] {
-    get throws {
-      var presets: [String: String] = [:]
-      for text in preset {
-        let parts = text.split(separator: "=", maxSplits: 1).map { String($0) }
-        guard parts.count == 2 else { throw ValidationError("write --preset NAME=OPTIONS, such as card=400x300,cover") }
-        do throws(InvalidValue) {
-          _ = try VariantPath(parsing: parts[1])
-        } catch {
-          throw ValidationError("--preset \(parts[0]) cannot be used: \(error.message)")
-        }
-        presets[parts[0]] = parts[1]
+  private func presets() throws -> [String: String] {
+    var presets: [String: String] = [:]
+    for text in preset {
+      let parts = text.split(separator: "=", maxSplits: 1).map { String($0) }
+      guard parts.count == 2 else { throw ValidationError("write --preset NAME=OPTIONS, such as card=400x300,cover") }
+      do throws(InvalidValue) {
+        _ = try VariantPath(parsing: parts[1])
+      } catch {
+        throw ValidationError("--preset \(parts[0]) cannot be used: \(error.message)")
       }
-      return presets
+      presets[parts[0]] = parts[1]
     }
+    return presets
   }
 }
