@@ -163,7 +163,7 @@ public struct ConversionSummary: Sendable, Equatable {
 }
 
 /// The reason why a conversion did not start or was aborted. The message of each case says in one line what to do.
-public enum ConversionError: Error, Sendable, Equatable {
+public enum ConversionError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The task was cancelled.
   case cancelled
   /// An option's value is invalid, alone or in combination with others.
@@ -189,6 +189,9 @@ public enum ConversionError: Error, Sendable, Equatable {
     case .busy(let path): "another run writes to \(path); wait for its end, or choose another output folder"
     }
   }
+
+  /// The message.
+  public var description: String { message }
 }
 
 /// Two images, or two sizes of one, that would be written to one file.
@@ -202,9 +205,4 @@ public struct NameCollision: Sendable, Equatable {
 
   /// The images and the file, for messages.
   public var message: String { "\(first) and \(second) would both write \(output)" }
-}
-
-extension ConversionError: CustomStringConvertible {
-  /// The message.
-  public var description: String { message }
 }

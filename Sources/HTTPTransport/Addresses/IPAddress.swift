@@ -2,7 +2,7 @@ import Foundation
 public import ThumbnailCore
 
 /// An IP address as bytes, without spelling and scope.
-package enum IPAddress: Hashable, Sendable {
+package enum IPAddress: Hashable, Sendable, CustomStringConvertible {
   /// IPv4, with the first byte of the address as the most significant.
   case v4(UInt32)
   /// IPv6, with the first byte of the address as the most significant.
@@ -46,9 +46,7 @@ package enum IPAddress: Hashable, Sendable {
     else { return nil }
     return .v4(UInt32(truncatingIfNeeded: bits))
   }
-}
 
-extension IPAddress: CustomStringConvertible {
   /// The usual spelling, as `inet_ntop` has it.
   package var description: String {
     func text(_ family: Int32, _ bits: some FixedWidthInteger) -> String {
@@ -64,7 +62,7 @@ extension IPAddress: CustomStringConvertible {
 }
 
 /// A range of IP addresses that begin with the same bits: `10.0.0.0/8`.
-public struct AddressRange: Hashable, Sendable {
+public struct AddressRange: Hashable, Sendable, CustomStringConvertible {
   private let base: IPAddress
   /// The number of leading bits that the addresses share.
   private let length: Int
@@ -105,16 +103,12 @@ public struct AddressRange: Hashable, Sendable {
     default: false
     }
   }
-}
 
-extension AddressRange {
   /// IPv4 addresses in an IPv6 socket: `::ffff:192.0.2.1` (RFC 4291).
   static let mapped = AddressRange(groups: [0, 0, 0, 0, 0, 0xffff], bits: 96)
   /// IPv4 addresses behind a NAT64 (RFC 6052), as networks without IPv4 reach them.
   static let wellKnownNAT64 = AddressRange(groups: [0x64, 0xff9b], bits: 96)
-}
 
-extension AddressRange: CustomStringConvertible {
   /// One address, or the first one and the number of bits, as `init(_:)` takes them.
   public var description: String {
     let isOne = if case .v4 = base { length == 32 } else { length == 128 }

@@ -1,5 +1,5 @@
 /// The errors of providers. No case ever holds an access key.
-public enum ProviderError: Error, Hashable, Sendable {
+public enum ProviderError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The task was cancelled.
   case cancelled
   /// The provider does not accept the access key.
@@ -107,9 +107,7 @@ public enum ProviderError: Error, Hashable, Sendable {
       "\(Snippet.quoted(text)) is not the address of a provider; write it like https://api.example.org"
     }
   }
-}
 
-extension ProviderError: CustomStringConvertible {
   /// The message.
   public var description: String { message }
 }

@@ -2,7 +2,7 @@
 ///
 /// The stage that failed decides the case. A `detail` is the decoder's error text, which decides nothing: all threads
 /// share libvips' error buffer, so it may describe another image.
-package enum CodecError: Error, Sendable, Equatable, Codable {
+package enum CodecError: Error, Sendable, Equatable, Codable, CustomStringConvertible {
   /// The decode was cancelled.
   case cancelled
   /// The body has no bytes.
@@ -68,9 +68,7 @@ package enum CodecError: Error, Sendable, Equatable, Codable {
   package enum Stage: String, Sendable, Equatable, Codable {
     case header, decode, shrink, encode
   }
-}
 
-extension CodecError {
   /// The names of a video and of gzip data, which may be a compressed SVG, in `notAPicture`.
   package static let video = "a video"
   package static let gzip = "gzip data"
@@ -94,9 +92,7 @@ extension CodecError {
     default: false
     }
   }
-}
 
-extension CodecError: CustomStringConvertible {
   /// The error in one line, with its numbers.
   package var description: String {
     switch self {

@@ -1,5 +1,5 @@
 /// Why a helper process returned no response for an image.
-package enum HelperFailure: Error, Sendable, Equatable, Codable {
+package enum HelperFailure: Error, Sendable, Equatable, Codable, CustomStringConvertible {
   /// The request was cancelled.
   case cancelled
   /// It could not be started, or sent no valid greeting.
@@ -16,9 +16,7 @@ package enum HelperFailure: Error, Sendable, Equatable, Codable {
   case outOfMemory(limit: Int)
   /// ImageMagick lacks the memory for the image; it also has a limit of its own.
   case imageMagickOutOfMemory
-}
 
-extension HelperFailure: CustomStringConvertible {
   /// One line, without advice.
   package var description: String {
     switch self {

@@ -1,6 +1,6 @@
 /// The reason why there is no thumbnail. Every case has a short `code` for programs and a `message` that says what to
 /// do.
-public enum ThumbnailError: Error, Sendable, Equatable {
+public enum ThumbnailError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The calling task was cancelled.
   case cancelled
   /// The request itself is invalid, such as a size of 0.
@@ -112,9 +112,7 @@ public enum ThumbnailError: Error, Sendable, Equatable {
     case .serverFailed(let status): "the server failed with status \(status) at every attempt; try again later"
     }
   }
-}
 
-extension ThumbnailError: CustomStringConvertible {
   /// The code and the message.
   public var description: String { "\(code): \(message)" }
 }
